@@ -1,0 +1,167 @@
+//! The checks of a run: what must hold before its numbers mean anything.
+
+use super::collect::{Block, Collected};
+use super::{Check, CheckState, Discarded, NullResult, effect};
+use crate::arm::{Arm, BlockKind, TurnOrder};
+use crate::metric::Metric;
+use crate::record::{Ending, TrialRecord};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use v6gap_stats::drift;
+
+/// Share of discarded blocks above which a run says nothing.
+const DISCARDED_MAX: f64 = 0.20;
+
+/// p-value of the order test below which the order is reported to matter.
+const ORDER_ALPHA: f64 = 0.01;
+
+/// Gates that every run reports, with what it means that all trials passed.
+const GATES: [(&str, &str); 12] = [
+    ("family-proved", "every trial proved its family at both ends"),
+    ("clock-step", "no clock was set"),
+    ("steal", "the hypervisor took no noticeable time"),
+    ("host-drops", "neither host dropped packets itself"),
+    ("listener", "no connection was turned away by the listener"),
+    ("path-mtu", "the path MTU did not change"),
+    ("fragmentation", "fragments appeared only where predicted"),
+    ("interface-errors", "no interface reported errors"),
+    ("retransmissions", "no segment was sent again during round trips"),
+    ("other-traffic", "no other traffic shared the trials"),
+    ("link-late", "the computed link kept its times"),
+    ("link-drops", "the computed link dropped nothing of its own"),
+];
+
+/// All checks in a fixed order: failed ones are found by their state.
+pub(super) fn judge(
+    found: &Collected<'_>,
+    nulls: &[NullResult],
+    discarded: &[Discarded],
+) -> Vec<Check> {
+    let mut checks = alloc::vec![shares(found, discarded)];
+    checks.extend(GATES.iter().map(|(gate, good)| gate_check(gate, good, found)));
+    checks.push(null_check(nulls));
+    checks.push(order_check(found));
+    checks.extend(unavailable(&found.trials));
+    for (cell, reason) in &found.run.refused {
+        checks.push(note("self-test", format!("{cell}: {reason}")));
+    }
+    checks.extend(found.run.notes.iter().map(|text| note("set-up", text.clone())));
+    if let Some(Ending::Failed { error }) = found.ending {
+        checks.push(note("ending", format!("measuring broke off: {error}")));
+    }
+    checks
+}
+
+fn check(id: &str, state: CheckState, text: impl Into<String>) -> Check {
+    Check { id: id.to_string(), state, text: text.into() }
+}
+
+fn note(id: &str, text: impl Into<String>) -> Check {
+    check(id, CheckState::Note, text)
+}
+
+fn shares(found: &Collected<'_>, discarded: &[Discarded]) -> Check {
+    let blocks = found.blocks.len();
+    let share = discarded.len() as f64 / blocks.max(1) as f64;
+    let text = format!("{} of {blocks} blocks discarded", discarded.len());
+    match share {
+        _ if discarded.is_empty() => check("blocks", CheckState::Ok, "every block passed its gates"),
+        s if s > DISCARDED_MAX => {
+            let why = most_common(discarded);
+            check("blocks", CheckState::Failed, format!("{text}, most for: {why}"))
+        }
+        _ => note("blocks", text),
+    }
+}
+
+fn most_common(discarded: &[Discarded]) -> &str {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for block in discarded {
+        *counts.entry(block.why.as_str()).or_insert(0) += 1;
+    }
+    counts.into_iter().max_by_key(|(_, n)| *n).map_or("", |(why, _)| why)
+}
+
+/// Fatal findings discarded their blocks already, so here they are worth a note; a family that was
+/// never proved leaves nothing to compare and fails through the share of discarded blocks.
+fn gate_check(gate: &str, good: &str, found: &Collected<'_>) -> Check {
+    let mut seen = found
+        .trials
+        .iter()
+        .flat_map(|t| t.findings.iter())
+        .filter(|finding| finding.gate == gate)
+        .peekable();
+    let Some(first) = seen.peek().map(|finding| finding.seen.clone()) else {
+        return check(gate, CheckState::Ok, good);
+    };
+    let fatal = seen.clone().filter(|f| f.fatal).count();
+    let mild = seen.filter(|f| !f.fatal).count();
+    let count = match (fatal, mild) {
+        (0, mild) => format!("{mild} trials noted, kept"),
+        (fatal, 0) => format!("{fatal} trials discarded"),
+        (fatal, mild) => format!("{fatal} trials discarded, {mild} noted"),
+    };
+    note(gate, format!("{count}: {first}"))
+}
+
+fn null_check(nulls: &[NullResult]) -> Check {
+    if nulls.is_empty() {
+        return note("null", "no family was compared with itself in this run");
+    }
+    if let Some(failed) = nulls.iter().find(|n| !n.passed) {
+        let text = format!(
+            "a family compared with itself differed by {} % in {} ({})",
+            super::words::figure(failed.estimate),
+            failed.metric,
+            failed.cell
+        );
+        return check("null", CheckState::Failed, text);
+    }
+    let blocks: usize = nulls.iter().map(|n| n.blocks).sum();
+    check("null", CheckState::Ok, format!("each family agreed with itself in {blocks} null blocks"))
+}
+
+/// Whether going first made a difference: Welch's t of the two orders, over all questions, Bonferroni.
+fn order_check(found: &Collected<'_>) -> Check {
+    let mut tests: Vec<(String, f64)> = Vec::new();
+    for cell in &found.run.plan.cells {
+        for &metric in cell.workload.metrics() {
+            let of = |order| effects(found, &cell.id, metric, order);
+            let (ab, ba) = (of(TurnOrder::Ab), of(TurnOrder::Ba));
+            if ab.len() >= 3 && ba.len() >= 3 {
+                tests.extend(drift::welch_order_test(&ab, &ba).map(|t| (cell.id.clone(), t.p)));
+            }
+        }
+    }
+    let limit = ORDER_ALPHA / tests.len().max(1) as f64;
+    match tests.iter().find(|(_, p)| *p < limit) {
+        Some((cell, _)) => note("order", format!("who went first made a difference in {cell}")),
+        None => check("order", CheckState::Ok, "who went first made no difference"),
+    }
+}
+
+fn effects(found: &Collected<'_>, cell: &str, metric: Metric, order: TurnOrder) -> Vec<f64> {
+    let counts = |b: &&Block<'_>| {
+        b.valid && b.cell() == cell && b.kind() == BlockKind::Compare && b.order() == order
+    };
+    let effect = |b: &Block<'_>| {
+        let value = |arm: Arm| b.trials.get(arm).values.get(&metric).copied();
+        Some(effect::of_block(metric, value(Arm::A)?, value(Arm::B)?))
+    };
+    found.blocks.iter().filter(counts).filter_map(effect).filter(|d| d.is_finite()).collect()
+}
+
+/// What a platform could not give is said once.
+fn unavailable(trials: &[&TrialRecord]) -> Vec<Check> {
+    let mut texts: Vec<&String> = trials
+        .iter()
+        .flat_map(|t| t.findings.iter())
+        .filter(|f| f.gate == "unavailable")
+        .map(|f| &f.seen)
+        .collect();
+    texts.sort();
+    texts.dedup();
+    texts.into_iter().map(|text| note("unavailable", text.clone())).collect()
+}

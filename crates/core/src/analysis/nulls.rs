@@ -1,0 +1,78 @@
+//! What the null blocks say: the difference that the instrument finds where there is none.
+
+use super::collect::Block;
+use super::effect;
+use super::{NullResult, Range};
+use crate::arm::BlockKind;
+use crate::metric::{Metric, Scale};
+use crate::plan::Plan;
+use crate::workload::Cell;
+use alloc::vec::Vec;
+use v6gap_stats::{paired_t, summary};
+
+/// Error rate of a null check: low, since every check of a run can take the verdict away.
+const ALPHA: f64 = 0.01;
+
+/// Fewest null blocks that can condemn a run.
+const BLOCKS_MIN: usize = 4;
+
+/// The null results of a plan, cell by cell.
+pub(super) fn judge(plan: &Plan, blocks: &[Block<'_>]) -> Vec<NullResult> {
+    let mut results = Vec::new();
+    for cell in &plan.cells {
+        for &metric in cell.workload.metrics() {
+            results.extend(judge_one(plan, cell, metric, blocks));
+        }
+    }
+    results
+}
+
+/// A null fails when its range excludes no difference *and* its centre is large enough to matter: a
+/// third of the margin.
+fn judge_one(
+    plan: &Plan,
+    cell: &Cell,
+    metric: Metric,
+    blocks: &[Block<'_>],
+) -> Option<NullResult> {
+    let effects: Vec<f64> = blocks
+        .iter()
+        .filter(|b| b.valid && b.cell() == cell.id && b.kind() != BlockKind::Compare)
+        .filter_map(|b| {
+            let a = b.trials.a.values.get(&metric)?;
+            let b = b.trials.b.values.get(&metric)?;
+            Some(effect::of_block(metric, *a, *b))
+        })
+        .collect();
+    if effects.len() < 2 {
+        return None;
+    }
+    let estimate = paired_t::t_interval(&effects, ALPHA);
+    let matters = effect::margin(metric, plan.margin(metric)) / 3.0;
+    let off = !estimate.interval.contains(0.0) && libm::fabs(estimate.centre) > matters;
+    let show = |x: f64| match metric.scale() {
+        Scale::Ratio => libm::expm1(x),
+        Scale::Difference => x,
+    };
+    Some(NullResult {
+        cell: cell.id.clone(),
+        metric,
+        estimate: show(estimate.centre),
+        range: Range { low: show(estimate.interval.low), high: show(estimate.interval.high) },
+        blocks: effects.len(),
+        sd: summary::sd(&effects),
+        passed: effects.len() < BLOCKS_MIN || !off,
+    })
+}
+
+/// The noise that null blocks of a like cell showed, to tune the symmetric range with.
+pub(super) fn noise(plan: &Plan, nulls: &[NullResult], cell: &Cell, metric: Metric) -> Option<f64> {
+    nulls
+        .iter()
+        .filter(|null| null.metric == metric && null.blocks >= BLOCKS_MIN)
+        .find(|null| {
+            plan.cell(&null.cell)
+                .is_some_and(|(_, c)| c.workload.transport() == cell.workload.transport())
+        })
+        .map(|null| null.sd)
+}

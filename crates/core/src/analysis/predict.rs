@@ -1,0 +1,176 @@
+//! What the headers alone predict for a question (docs/method.md part A).
+//!
+//! The prediction never knows what was measured of the second arm: it takes the sizes of the packets
+//! of both arms over the *same* link, and for times the measured value of the first arm as the base.
+
+use super::collect::Block;
+use crate::arm::PerArm;
+use crate::family::Family;
+use crate::metric::Metric;
+use crate::plan::Plan;
+use crate::wiremodel::{self, Framing, LinkTiming, TcpOptions};
+use crate::workload::{Cell, Echo, Transport, UdpBulk, Workload};
+use crate::world::{LinkModel, World};
+use alloc::vec::Vec;
+
+/// A predicted effect.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Predicted {
+    /// b/a − 1.
+    pub effect: f64,
+    /// Values, where the link is known and alike for both arms.
+    pub values: Option<PerArm<f64>>,
+}
+
+/// What the packets of an arm were made of, as the kernels said.
+#[derive(Debug, Clone, Copy)]
+struct Packets {
+    mtu: u32,
+    options: TcpOptions,
+}
+
+/// The prediction for `metric` in `cell`; `base` is the measured value of the first arm.
+pub(super) fn predict(
+    plan: &Plan,
+    cell: &Cell,
+    metric: Metric,
+    blocks: &[&Block<'_>],
+    base: f64,
+) -> Option<Predicted> {
+    let arms = plan.design.arms;
+    let packets = PerArm::from_fn(|arm| packets(plan, blocks, |b| b.trials.get(arm)));
+    let world = plan.world.as_ref();
+    match (&cell.workload, metric) {
+        (Workload::TcpBulk(_), Metric::Throughput) => {
+            if world.is_some_and(|w| w.model == LinkModel::Bare) {
+                return None;
+            }
+            let rate = link_rate(world);
+            let goodput = |family, p: &Packets| {
+                let rate = rate.unwrap_or(1e9);
+                wiremodel::tcp_goodput_bps(rate, p.mtu, family, p.options, Framing::default())
+            };
+            Some(ratio(arms, &packets, rate.is_some(), goodput))
+        }
+        (Workload::UdpBulk(bulk), Metric::Throughput) => udp_bulk(plan, bulk, arms, &packets),
+        (Workload::Echo(echo), Metric::Rtt) => {
+            let links = links(world?)?;
+            timed(arms, &packets, base, |family, p| round_trip_ns(echo, family, p, &links))
+        }
+        (Workload::Connect(_), Metric::Connect) => {
+            let links = links(world?)?;
+            timed(arms, &packets, base, |family, _| {
+                Some(wiremodel::connect_ns(family, &links, Framing::default(), TcpOptions::SYN))
+            })
+        }
+        _ => None,
+    }
+}
+
+fn packets<'a>(
+    plan: &Plan,
+    blocks: &[&'a Block<'a>],
+    trial: impl Fn(&'a Block<'a>) -> &'a &'a crate::record::TrialRecord,
+) -> Packets {
+    let granted = blocks.iter().rev().map(|&b| &trial(b).ends.client.granted);
+    let mut mtu = None;
+    let mut timestamps = None;
+    for granted in granted {
+        mtu = mtu.or(granted.path_mtu);
+        timestamps = timestamps.or(granted.timestamps);
+    }
+    let of_world = plan.world.as_ref().and_then(|w| w.links.iter().map(|l| l.mtu).min());
+    let options = match timestamps {
+        Some(false) => TcpOptions::NONE,
+        _ => TcpOptions::TIMESTAMPS,
+    };
+    Packets { mtu: of_world.or(mtu).unwrap_or(1500), options }
+}
+
+/// Rate of the slowest link, if every link has one and it is the same for both families.
+fn link_rate(world: Option<&World>) -> Option<f64> {
+    let mut slowest = f64::INFINITY;
+    for link in &world?.links {
+        let (v4, v6) = (link.conditions.v4.rate_bps?, link.conditions.v6.rate_bps?);
+        if v4 != v6 {
+            return None;
+        }
+        slowest = slowest.min(v4 as f64);
+    }
+    slowest.is_finite().then_some(slowest)
+}
+
+/// The links as the first family meets them, without delays: both arms are sent over these.
+fn links(world: &World) -> Option<Vec<LinkTiming>> {
+    if world.model != LinkModel::Wire {
+        return None;
+    }
+    let link = |l: &crate::world::Link| {
+        let conditions = l.conditions.get(Family::V4);
+        Some(LinkTiming {
+            rate_bps: conditions.rate_bps? as f64,
+            propagation_ns: conditions.delay_ns as f64,
+        })
+    };
+    world.links.iter().map(link).collect()
+}
+
+fn ratio(
+    arms: PerArm<Family>,
+    packets: &PerArm<Packets>,
+    absolute: bool,
+    value: impl Fn(Family, &Packets) -> f64,
+) -> Predicted {
+    let values = PerArm::from_fn(|arm| value(*arms.get(arm), packets.get(arm)));
+    Predicted { effect: values.b / values.a - 1.0, values: absolute.then_some(values) }
+}
+
+fn udp_bulk(
+    plan: &Plan,
+    bulk: &UdpBulk,
+    arms: PerArm<Family>,
+    packets: &PerArm<Packets>,
+) -> Option<Predicted> {
+    let world = plan.world.as_ref();
+    let rate = link_rate(world);
+    let goodput = |family, p: &Packets, rate: f64| {
+        wiremodel::udp_goodput_bps(rate, bulk.payload_bytes, family, p.mtu, Framing::default())
+            .unwrap_or(f64::NAN)
+    };
+    match (bulk.rate_bps, rate) {
+        // Paced below what either arm's packets let through: both arrive at the pace.
+        (Some(pace), Some(rate))
+            if (pace as f64)
+                < goodput(arms.a, &packets.a, rate).min(goodput(arms.b, &packets.b, rate)) =>
+        {
+            let pace = pace as f64;
+            Some(Predicted { effect: 0.0, values: Some(PerArm { a: pace, b: pace }) })
+        }
+        (Some(_), None) => Some(Predicted { effect: 0.0, values: None }),
+        (_, Some(rate)) => {
+            Some(ratio(arms, packets, true, |family, p| goodput(family, p, rate)))
+        }
+        (None, None) => None,
+    }
+}
+
+fn round_trip_ns(echo: &Echo, family: Family, p: &Packets, links: &[LinkTiming]) -> Option<f64> {
+    let packets = match echo.transport {
+        Transport::Tcp => wiremodel::tcp_packets(echo.message_bytes, family, p.mtu, p.options),
+        Transport::Udp => wiremodel::udp_packets(echo.message_bytes, family, p.mtu).ok()?,
+    };
+    Some(wiremodel::round_trip_ns(&packets, links, Framing::default()))
+}
+
+/// Times add: the second arm takes as much longer as its packets take longer on the line.
+fn timed(
+    arms: PerArm<Family>,
+    packets: &PerArm<Packets>,
+    base: f64,
+    line_ns: impl Fn(Family, &Packets) -> Option<f64>,
+) -> Option<Predicted> {
+    let a = line_ns(arms.a, &packets.a)?;
+    let b = line_ns(arms.b, &packets.b)?;
+    let values = PerArm { a: base, b: base + (b - a) / 1e9 };
+    Some(Predicted { effect: values.b / values.a - 1.0, values: Some(values) })
+}

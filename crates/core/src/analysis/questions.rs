@@ -1,0 +1,280 @@
+//! The questions of a run and what the blocks answer: one for each metric of each cell.
+
+use super::collect::Block;
+use super::effect::{self, Combined};
+use super::predict::{self, Predicted};
+use super::verdict::{self, Ruling};
+use super::{Explained, NullResult, Pair, Prediction, Qualifier, Question, Verdict, nulls, words};
+use crate::arm::{Arm, BlockKind, PerArm};
+use crate::metric::{Metric, Scale};
+use crate::observation::{Histogram, Measured};
+use crate::plan::Plan;
+use crate::record::RunHeader;
+use crate::workload::Cell;
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use v6gap_stats::{loss, summary};
+
+/// A question while it is being answered.
+struct Open<'a> {
+    cell: &'a Cell,
+    metric: Metric,
+    blocks: Vec<&'a Block<'a>>,
+    combined: Option<Combined>,
+    p_adjusted: f64,
+    levels: usize,
+}
+
+/// All questions in the order of the plan.
+pub(super) fn answer(
+    run: &RunHeader,
+    blocks: &[Block<'_>],
+    nulls: &[NullResult],
+    names: &PerArm<String>,
+) -> Vec<Question> {
+    let plan = &run.plan;
+    let mut open = Vec::new();
+    for cell in &plan.cells {
+        for &metric in cell.workload.metrics() {
+            let blocks: Vec<&Block<'_>> = blocks
+                .iter()
+                .filter(|b| b.cell() == cell.id && b.kind() == BlockKind::Compare)
+                .collect();
+            open.push(Open { cell, metric, blocks, combined: None, p_adjusted: 1.0, levels: 1 });
+        }
+    }
+    combine(plan, &mut open, nulls);
+    open.iter().map(|o| finish(run, o, names)).collect()
+}
+
+/// Ranges of all questions, those over the levels of one factor decided together.
+fn combine(plan: &Plan, open: &mut [Open<'_>], nulls: &[NullResult]) {
+    let group = |o: &Open<'_>| (o.metric, o.cell.workload.transport());
+    let mut sizes = BTreeMap::new();
+    for o in open.iter() {
+        *sizes.entry(group(o)).or_insert(0_usize) += 1;
+    }
+    for o in open.iter_mut() {
+        o.levels = sizes.get(&group(o)).copied().unwrap_or(1);
+        let effects = effects(o);
+        let noise = nulls::noise(plan, nulls, o.cell, o.metric);
+        o.combined = effect::combine(&effects, &plan.design.stop, o.levels, noise);
+        if o.metric == Metric::Loss {
+            o.combined = o.combined.take().map(|c| bounded_loss(c, &o.blocks));
+        }
+    }
+    for key in sizes.keys() {
+        let members: Vec<usize> = (0..open.len()).filter(|&i| group(&open[i]) == *key).collect();
+        let p: Vec<f64> =
+            members.iter().map(|&i| open[i].combined.as_ref().map_or(1.0, |c| c.p)).collect();
+        for (&i, adjusted) in members.iter().zip(effect::holm(&p)) {
+            open[i].p_adjusted = adjusted;
+        }
+    }
+}
+
+fn effects(o: &Open<'_>) -> Vec<f64> {
+    valid_values(o).map(|v| effect::of_block(o.metric, v.a, v.b)).collect()
+}
+
+fn valid_values<'a>(o: &'a Open<'_>) -> impl Iterator<Item = PerArm<f64>> + 'a {
+    o.blocks.iter().filter(|b| b.valid).filter_map(|b| values(b, o.metric))
+}
+
+fn values(block: &Block<'_>, metric: Metric) -> Option<PerArm<f64>> {
+    let a = block.trials.a.values.get(&metric).copied()?;
+    let b = block.trials.b.values.get(&metric).copied()?;
+    Some(PerArm { a, b })
+}
+
+/// Blocks without any loss agree perfectly and still prove little: the range reaches at least as far
+/// as the exact bound on the loss of either arm (Clopper and Pearson 1934).
+fn bounded_loss(combined: Combined, blocks: &[&Block<'_>]) -> Combined {
+    let events = events(blocks);
+    if events.a.0 + events.b.0 > 0 || combined.sd > 0.0 {
+        return combined;
+    }
+    let bound = |(lost, of): (u64, u64)| loss::interval(lost, of, 0.95).high;
+    combined.widened(-bound(events.a), bound(events.b))
+}
+
+/// Datagrams (lost, sent) of each arm over the valid blocks.
+fn events(blocks: &[&Block<'_>]) -> PerArm<(u64, u64)> {
+    PerArm::from_fn(|arm| {
+        let mut total = (0, 0);
+        for block in blocks.iter().filter(|b| b.valid) {
+            let ends = &block.trials.get(arm).ends;
+            if let (Measured::Sent(sent), Measured::Received(received)) =
+                (&ends.client.measured, &ends.server.measured)
+            {
+                total.0 += sent.packets.saturating_sub(received.packets);
+                total.1 += sent.packets;
+            }
+        }
+        total
+    })
+}
+
+fn finish(run: &RunHeader, o: &Open<'_>, names: &PerArm<String>) -> Question {
+    let plan = &run.plan;
+    let margin = plan.margin(o.metric);
+    let scaled = effect::margin(o.metric, margin);
+    let refused = run.refused.get(&o.cell.id);
+    let ruling = match &o.combined {
+        Some(combined) if refused.is_none() => {
+            verdict::rule(o.metric, combined, scaled, o.p_adjusted)
+        }
+        _ => Ruling {
+            verdict: Verdict::None,
+            qualifier: Qualifier::Plain,
+            pairs_to_settle: None,
+        },
+    };
+    let mut question = Question {
+        cell: o.cell.id.clone(),
+        metric: o.metric,
+        transport: o.cell.workload.transport(),
+        level_bytes: o.cell.workload.level_bytes(),
+        values: medians(o),
+        effect: o.combined.as_ref().map(|c| c.shown(o.metric.scale())),
+        margin,
+        verdict: ruling.verdict,
+        qualifier: ruling.qualifier,
+        why_none: why_none(o, &ruling, refused),
+        prediction: None,
+        pairs_to_settle: ruling.pairs_to_settle,
+        pairs: pairs(run, o),
+        histograms: histograms(o),
+        events: (o.metric == Metric::Loss).then(|| events(&o.blocks)),
+        caveats: caveats(o),
+        label: words::label(o.cell, o.metric),
+        text: String::new(),
+        range_text: String::new(),
+        sentence: String::new(),
+    };
+    question.prediction = prediction(plan, o, &question);
+    words::fill(&mut question, names);
+    question
+}
+
+fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&String>) -> Option<String> {
+    if ruling.verdict != Verdict::None {
+        return None;
+    }
+    if let Some(reason) = refused {
+        return Some(reason.clone());
+    }
+    let valid = o.blocks.iter().filter(|b| b.valid).count();
+    Some(match valid {
+        0 => "no valid pair".to_string(),
+        n => alloc::format!("only {n} valid pairs, at least {} are needed", effect::BLOCKS_MIN),
+    })
+}
+
+fn medians(o: &Open<'_>) -> PerArm<Option<f64>> {
+    let median = |pick: fn(&PerArm<f64>) -> f64| {
+        let values: Vec<f64> = valid_values(o).map(|v| pick(&v)).collect();
+        (!values.is_empty()).then(|| summary::median(&values))
+    };
+    PerArm { a: median(|v| v.a), b: median(|v| v.b) }
+}
+
+fn pairs(run: &RunHeader, o: &Open<'_>) -> Vec<Pair> {
+    let pair = |block: &&Block<'_>| {
+        let [first, _] = block.order().arms();
+        Some(Pair {
+            block: block.number,
+            round: block.trials.a.round,
+            order: block.order(),
+            values: values(block, o.metric)?,
+            at_ns: block
+                .trials
+                .get(first)
+                .started_unix_ns
+                .saturating_sub(run.started_unix_ns),
+            valid: block.valid,
+        })
+    };
+    o.blocks.iter().filter_map(pair).collect()
+}
+
+fn histograms(o: &Open<'_>) -> PerArm<Histogram> {
+    PerArm::from_fn(|arm| {
+        let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
+        for block in o.blocks.iter().filter(|b| b.valid) {
+            if let Measured::Times(times) = &block.trials.get(arm).ends.client.measured {
+                for (value, count) in &times.histogram {
+                    *merged.entry(*value).or_insert(0) += count;
+                }
+            }
+        }
+        merged.into_iter().collect()
+    })
+}
+
+fn caveats(o: &Open<'_>) -> Vec<String> {
+    let mut found: BTreeMap<String, u32> = BTreeMap::new();
+    for block in o.blocks.iter().filter(|b| b.valid) {
+        for arm in Arm::BOTH {
+            for finding in block.trials.get(arm).findings.iter().filter(|f| !f.fatal) {
+                *found.entry(finding.gate.clone()).or_insert(0) += 1;
+            }
+        }
+    }
+    let mut caveats: Vec<String> = found
+        .into_iter()
+        .filter(|(gate, _)| gate != "unavailable")
+        .map(|(gate, count)| alloc::format!("{gate}: noted in {count} trials, kept"))
+        .collect();
+    if o.combined.as_ref().is_some_and(|c| c.symmetric) {
+        caveats.push("the pairs are lopsided: the wider range for any symmetric law is used".into());
+    }
+    caveats
+}
+
+fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Prediction> {
+    let combined = o.combined.as_ref()?;
+    if question.verdict == Verdict::None {
+        return None;
+    }
+    let base = question.values.a?;
+    let predicted = predict::predict(plan, o.cell, o.metric, &o.blocks, base)?;
+    let residual = combined.moved(-libm::log1p(predicted.effect));
+    let margin = o.metric.margin_residual();
+    let scaled = effect::margin(o.metric, margin);
+    let ruling = verdict::rule(o.metric, &residual, scaled, residual_p(&residual));
+    let explained = explained(question, &predicted, &ruling);
+    Some(Prediction {
+        effect: predicted.effect,
+        values: predicted.values,
+        residual: residual.shown(Scale::Ratio),
+        residual_margin: margin,
+        verdict: ruling.verdict,
+        explained,
+    })
+}
+
+/// The residual is one question beside the sweep's; its range alone decides.
+fn residual_p(residual: &Combined) -> f64 {
+    if residual.i95.low > 0.0 || residual.i95.high < 0.0 { 0.0 } else { 1.0 }
+}
+
+fn explained(question: &Question, predicted: &Predicted, ruling: &Ruling) -> Option<Explained> {
+    let effect = question.effect.as_ref()?;
+    let differs = matches!(question.verdict, Verdict::Better | Verdict::Worse)
+        || question.qualifier == Qualifier::RealButTiny;
+    if !differs {
+        return None;
+    }
+    let inside = (effect.range95.low..=effect.range95.high).contains(&predicted.effect);
+    let share = predicted.effect / effect.estimate;
+    Some(match ruling.verdict {
+        _ if inside => Explained::All,
+        Verdict::Same => Explained::All,
+        Verdict::Better => Explained::BetterThanPredicted,
+        _ if share >= 0.8 => Explained::NearlyAll,
+        _ if share >= 0.3 => Explained::Part,
+        _ => Explained::Little,
+    })
+}

@@ -1,0 +1,405 @@
+//! Synthetic runs with a known truth: the analysis must find it, and nothing else.
+
+use super::*;
+use crate::family::PerFamily;
+use crate::observation::{EndReport, Endpoints, Measured, PerEnd, Received, Sent};
+use crate::plan::{Plan, preset};
+use crate::record::{BlockRecord, GateFinding, Host, TrialRecord};
+use crate::schedule;
+use crate::workload::{Cell, Workload};
+use crate::world::{LinkModel, World};
+use alloc::collections::BTreeMap;
+use proptest::prelude::*;
+use rand_chacha::ChaCha12Rng;
+use rand_core::{Rng, SeedableRng};
+use std::boxed::Box;
+
+/// A run that never took place: what each cell's values are for each family, and the noise.
+struct Truth {
+    factor: fn(&Cell, Family) -> f64,
+    noise: f64,
+    /// A difference between the turns that has nothing to do with the families.
+    second_turn: f64,
+}
+
+const EVEN: Truth = Truth { factor: |_, _| 1.0, noise: 0.003, second_turn: 0.0 };
+
+fn base(cell: &Cell) -> f64 {
+    match &cell.workload {
+        Workload::TcpBulk(_) => 94.148e6,
+        Workload::UdpBulk(_) => 95.522e6,
+        Workload::Echo(echo) => 60e-6 + f64::from(echo.message_bytes) * 16.0 / 100e6,
+        Workload::Connect(_) => 110e-6,
+    }
+}
+
+fn unit(rng: &mut ChaCha12Rng) -> f64 {
+    (rng.next_u32() as f64 + 0.5) / f64::from(u32::MAX)
+}
+
+/// Roughly normal: the sum of twelve uniforms.
+fn normal(rng: &mut ChaCha12Rng) -> f64 {
+    (0..12).map(|_| unit(rng)).sum::<f64>() - 6.0
+}
+
+fn plan(arms: PerArm<Family>, seed: u64) -> Plan {
+    let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+    preset::first_look(arms, Some(world), seed)
+}
+
+fn header(plan: Plan) -> RunHeader {
+    RunHeader {
+        id: "test".into(),
+        tool: "0.1.0".into(),
+        protocol: 1,
+        started_unix_ns: 0,
+        target: "server".into(),
+        addresses: PerFamily::default(),
+        control: Family::V4,
+        hosts: PerEnd { client: Host::default(), server: Host::default() },
+        plan,
+        notes: Vec::new(),
+        refused: BTreeMap::new(),
+    }
+}
+
+fn ends(family: Family) -> PerEnd<EndReport> {
+    let socket = |text: &str| text.parse().unwrap();
+    let (local, peer) = match family {
+        Family::V4 => (socket("10.46.1.2:30000"), socket("10.46.2.2:4466")),
+        Family::V6 => (socket("[fd46:1::2]:30000"), socket("[fd46:2::2]:4466")),
+    };
+    let end = EndReport {
+        endpoints: Some(Endpoints { domain: family, local, peer }),
+        ..EndReport::default()
+    };
+    PerEnd { client: end.clone(), server: end }
+}
+
+fn trial(
+    plan: &Plan,
+    block: &schedule::Block,
+    number: u32,
+    arm: Arm,
+    truth: &Truth,
+    rng: &mut ChaCha12Rng,
+) -> TrialRecord {
+    let cell = &plan.cells[block.cell];
+    let family = match block.kind {
+        BlockKind::Compare => *plan.design.arms.get(arm),
+        BlockKind::Null(family) => family,
+    };
+    let second = block.order.arms()[1] == arm;
+    let mut value = base(cell) * (truth.factor)(cell, family);
+    value *= libm::exp(truth.noise * normal(rng) + if second { truth.second_turn } else { 0.0 });
+    let mut ends = ends(family);
+    let mut values: BTreeMap<Metric, f64> = [(cell.workload.metrics()[0], value)].into();
+    if let Workload::UdpBulk(_) = cell.workload {
+        values.insert(Metric::Loss, 0.0);
+        ends.client.measured = Measured::Sent(Sent { packets: 5000, ..Sent::default() });
+        let received = Received { packets: 5000, ..Received::default() };
+        ends.server.measured = Measured::Received(received);
+    }
+    TrialRecord {
+        block: number,
+        cell: cell.id.clone(),
+        kind: block.kind,
+        round: block.round,
+        arm,
+        family,
+        order: block.order,
+        attempt: 0,
+        started_unix_ns: u64::from(number) * 1_000_000,
+        started_ns: u64::from(number) * 1_000_000,
+        duration_ns: 900_000,
+        values,
+        ends,
+        findings: Vec::new(),
+        link: None,
+    }
+}
+
+fn run(plan: &Plan, rounds: u32, truth: &Truth) -> Vec<Line> {
+    let mut rng = ChaCha12Rng::seed_from_u64(plan.seed ^ 0x5eed);
+    let mut lines = alloc::vec![Line::Run(Box::new(header(plan.clone())))];
+    let mut number = 0;
+    for round in 0..=rounds {
+        for block in schedule::round(plan, round) {
+            for arm in block.order.arms() {
+                let trial = trial(plan, &block, number, arm, truth, &mut rng);
+                lines.push(Line::Trial(Box::new(trial)));
+            }
+            lines.push(Line::Block(BlockRecord { block: number, valid: true }));
+            number += 1;
+        }
+    }
+    lines.push(Line::End(Ending::Complete));
+    lines
+}
+
+fn question<'a>(analysis: &'a Analysis, cell: &str, metric: Metric) -> &'a Question {
+    analysis.questions.iter().find(|q| q.cell == cell && q.metric == metric).unwrap()
+}
+
+#[test]
+fn an_even_world_makes_no_difference() {
+    let analysis = analyse(&run(&plan(PerArm::FAMILIES, 1), 20, &EVEN)).unwrap();
+    assert!(analysis.valid, "{:?}", analysis.checks);
+    for question in &analysis.questions {
+        assert_eq!(question.verdict, Verdict::Same, "{}", question.sentence);
+    }
+    let expected = "On this path it makes no difference that matters whether you use IPv4 or IPv6.";
+    assert_eq!(analysis.headline, expected);
+    assert_eq!(analysis.rounds, 20);
+}
+
+/// IPv6 carries what the header lets it: 1428 of 1448 bytes.
+fn header_only(cell: &Cell, family: Family) -> f64 {
+    match (&cell.workload, family) {
+        (Workload::TcpBulk(_), Family::V6) => 1428.0 / 1448.0,
+        (Workload::UdpBulk(_), Family::V6) => 1474.0 / 1494.0,
+        _ => 1.0,
+    }
+}
+
+#[test]
+fn the_header_explains_what_it_costs() {
+    let truth = Truth { factor: header_only, ..EVEN };
+    let analysis = analyse(&run(&plan(PerArm::FAMILIES, 2), 20, &truth)).unwrap();
+    let throughput = question(&analysis, "throughput-tcp", Metric::Throughput);
+    assert_eq!(throughput.verdict, Verdict::Same);
+    assert_eq!(throughput.qualifier, Qualifier::RealButTiny);
+    let prediction = throughput.prediction.as_ref().unwrap();
+    assert!((prediction.effect - (1428.0 / 1448.0 - 1.0)).abs() < 1e-12);
+    assert_eq!(prediction.verdict, Verdict::Same);
+    assert_eq!(prediction.explained, Some(Explained::All));
+    assert!(throughput.sentence.contains("header alone"), "{}", throughput.sentence);
+}
+
+fn slow_v6(cell: &Cell, family: Family) -> f64 {
+    match (&cell.workload, family) {
+        (Workload::TcpBulk(_) | Workload::UdpBulk(_), Family::V6) => 0.90,
+        (_, Family::V6) => 1.2,
+        _ => 1.0,
+    }
+}
+
+#[test]
+fn a_slow_family_is_found_and_the_header_does_not_explain_it() {
+    let truth = Truth { factor: slow_v6, ..EVEN };
+    let analysis = analyse(&run(&plan(PerArm::FAMILIES, 3), 12, &truth)).unwrap();
+    let throughput = question(&analysis, "throughput-tcp", Metric::Throughput);
+    assert_eq!((throughput.verdict, throughput.qualifier), (Verdict::Worse, Qualifier::Clear));
+    let explained = throughput.prediction.as_ref().unwrap().explained;
+    assert_eq!(explained, Some(Explained::Little));
+    let rtt = question(&analysis, "rtt-udp-64", Metric::Rtt);
+    assert_eq!(rtt.verdict, Verdict::Worse);
+    let range = rtt.effect.as_ref().unwrap().range95;
+    assert!(range.low < 0.2 && 0.2 < range.high, "{range:?}");
+    assert_eq!(analysis.headline, "IPv6 is clearly slower than IPv4 on this path.");
+}
+
+#[test]
+fn too_few_pairs_give_no_verdict() {
+    let analysis = analyse(&run(&plan(PerArm::FAMILIES, 4), 3, &EVEN)).unwrap();
+    for question in &analysis.questions {
+        assert_eq!(question.verdict, Verdict::None);
+        assert!(question.why_none.as_ref().unwrap().contains("only 3 valid pairs"));
+    }
+    assert!(analysis.headline.starts_with("No verdict: only 3"), "{}", analysis.headline);
+}
+
+#[test]
+fn noise_leaves_the_question_open() {
+    let truth = Truth { noise: 0.2, ..EVEN };
+    let analysis = analyse(&run(&plan(PerArm::FAMILIES, 5), 8, &truth)).unwrap();
+    let throughput = question(&analysis, "throughput-tcp", Metric::Throughput);
+    assert_eq!(throughput.verdict, Verdict::CannotTell);
+    assert!(throughput.pairs_to_settle.is_some_and(|pairs| pairs > 8));
+    assert!(throughput.sentence.contains("could not tell"));
+    assert!(analysis.headline.contains("still open"), "{}", analysis.headline);
+}
+
+/// An instrument that favours the second arm is caught by its null blocks, whatever the families do.
+#[test]
+fn a_failed_null_takes_every_verdict() {
+    let mut lines = run(&plan(PerArm::FAMILIES, 6), 10, &EVEN);
+    for line in &mut lines {
+        if let Line::Trial(trial) = line
+            && trial.arm == Arm::B
+            && let Some(value) = trial.values.get_mut(&Metric::Throughput)
+        {
+            *value *= 0.96;
+        }
+    }
+    let analysis = analyse(&lines).unwrap();
+    assert!(!analysis.valid);
+    assert!(analysis.headline.starts_with("No verdict: a family compared with itself"));
+    assert!(analysis.questions.iter().all(|q| q.verdict == Verdict::None));
+    assert!(analysis.questions.iter().all(|q| q.effect.is_some()), "the numbers stay");
+}
+
+#[test]
+fn an_effect_of_the_turn_is_balanced_out_and_noted() {
+    let truth = Truth { second_turn: 0.03, noise: 0.002, ..EVEN };
+    let analysis = analyse(&run(&plan(PerArm::FAMILIES, 7), 20, &truth)).unwrap();
+    let order = analysis.checks.iter().find(|c| c.id == "order").unwrap();
+    assert_eq!(order.state, CheckState::Note);
+    let range = question(&analysis, "throughput-tcp", Metric::Throughput).effect.as_ref().unwrap();
+    assert!(range.estimate.abs() < 0.005, "{range:?}");
+}
+
+fn spoil(lines: &mut [Line], every: usize) {
+    let mut blocks = 0;
+    for line in lines {
+        match line {
+            Line::Trial(trial) => trial.findings.push(GateFinding {
+                gate: "steal".into(),
+                fatal: blocks % every == 0,
+                seen: "the client: the hypervisor took 9 %".into(),
+            }),
+            Line::Block(block) => {
+                block.valid = blocks % every != 0;
+                blocks += 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn discarded_blocks_are_published_and_too_many_fail() {
+    let mut few = run(&plan(PerArm::FAMILIES, 8), 20, &EVEN);
+    spoil(&mut few, 10);
+    let analysis = analyse(&few).unwrap();
+    assert!(analysis.valid && !analysis.discarded.is_empty());
+    assert!(analysis.discarded[0].why.contains("hypervisor"));
+    let mut many = run(&plan(PerArm::FAMILIES, 8), 20, &EVEN);
+    spoil(&mut many, 3);
+    let analysis = analyse(&many).unwrap();
+    assert!(!analysis.valid && analysis.headline.contains("blocks discarded"));
+}
+
+#[test]
+fn a_broken_block_is_left_out() {
+    let mut lines = run(&plan(PerArm::FAMILIES, 9), 8, &EVEN);
+    lines.truncate(lines.len() - 3);
+    let analysis = analyse(&lines).unwrap();
+    assert_eq!(analysis.stopped.as_deref(), Some("broken off"));
+    assert_eq!(analysis.rounds, 7);
+}
+
+#[test]
+fn a_null_run_speaks_of_one_family() {
+    let lines = run(&plan(PerArm::null(Family::V6), 10), 10, &EVEN);
+    let analysis = analyse(&lines).unwrap();
+    assert_eq!(analysis.arm_names.b, "IPv6 again");
+    assert!(!analysis.headline.contains("IPv4"));
+}
+
+#[test]
+fn journals_that_are_none_are_refused() {
+    assert_eq!(analyse(&[]), Err(AnalysisError::NoHeader));
+    let lines = run(&plan(PerArm::FAMILIES, 1), 1, &EVEN);
+    let twice = [lines.clone(), lines].concat();
+    assert_eq!(analyse(&twice), Err(AnalysisError::TwoHeaders));
+}
+
+/// Exchanges what was measured of the two arms and leaves every label as it is.
+fn swapped(lines: &[Line]) -> Vec<Line> {
+    let mut lines = lines.to_vec();
+    for line in &mut lines {
+        if let Line::Trial(trial) = line {
+            trial.arm = trial.arm.other();
+            trial.order = trial.order.reversed();
+            if trial.kind == BlockKind::Compare {
+                trial.family = trial.family.other();
+                trial.ends = PerEnd {
+                    client: EndReport {
+                        endpoints: ends(trial.family).client.endpoints,
+                        ..trial.ends.client.clone()
+                    },
+                    server: EndReport {
+                        endpoints: ends(trial.family).server.endpoints,
+                        ..trial.ends.server.clone()
+                    },
+                };
+            }
+        }
+    }
+    lines
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Swapping the families' labels swaps the verdict and nothing else.
+    #[test]
+    fn swapping_the_labels_swaps_the_verdict(
+        seed in 0..1000_u64,
+        rounds in 6..16_u32,
+        noise in 0.001..0.05_f64,
+        v6 in 0.85..1.15_f64,
+    ) {
+        let plan = plan(PerArm::FAMILIES, seed);
+        let mut lines = run(&plan, rounds, &Truth { noise, ..EVEN });
+        for line in &mut lines {
+            if let Line::Trial(trial) = line && trial.family == Family::V6 {
+                trial.values.values_mut().for_each(|v| *v *= v6);
+            }
+        }
+        let here = analyse(&lines).unwrap();
+        let there = analyse(&swapped(&lines)).unwrap();
+        prop_assert_eq!(here.valid, there.valid);
+        prop_assert_eq!(here.rounds, there.rounds);
+        for (x, y) in here.questions.iter().zip(&there.questions) {
+            let mirrored = match x.verdict {
+                Verdict::Better => Verdict::Worse,
+                Verdict::Worse => Verdict::Better,
+                other => other,
+            };
+            prop_assert_eq!(mirrored, y.verdict);
+            prop_assert_eq!(x.qualifier, y.qualifier);
+            prop_assert_eq!(x.values.a, y.values.b);
+            prop_assert_eq!(x.pairs_to_settle, y.pairs_to_settle);
+            if let (Some(x), Some(y), Scale::Ratio) = (&x.effect, &y.effect, x.metric.scale()) {
+                prop_assert!(((1.0 + x.estimate) * (1.0 + y.estimate) - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+
+    /// No sentence breaks the rules of language, whatever was measured.
+    #[test]
+    fn words_keep_the_rules(
+        seed in 0..1000_u64,
+        rounds in 1..14_u32,
+        noise in 0.0..0.5_f64,
+        v6 in 0.3..3.0_f64,
+    ) {
+        let plan = plan(PerArm::FAMILIES, seed);
+        let mut lines = run(&plan, rounds, &Truth { noise, ..EVEN });
+        for line in &mut lines {
+            if let Line::Trial(trial) = line && trial.family == Family::V6 {
+                trial.values.values_mut().for_each(|v| *v *= v6);
+            }
+        }
+        let analysis = analyse(&lines).unwrap();
+        let mut texts = alloc::vec![analysis.headline.clone(), analysis.predicted.clone()];
+        texts.extend(analysis.details.clone());
+        for q in &analysis.questions {
+            texts.push(q.sentence.clone());
+            if matches!(q.verdict, Verdict::Better | Verdict::Worse) {
+                prop_assert!(q.sentence.contains("between") || q.sentence.contains(" to "));
+            }
+            if q.verdict == Verdict::CannotTell {
+                prop_assert!(!q.sentence.contains("no difference that matters"));
+            }
+        }
+        for text in texts {
+            for word in ["significant", "proves", "p-value", "NaN"] {
+                prop_assert!(!text.contains(word), "{}", text);
+            }
+            prop_assert!(!text.contains("IPv6 is") || text.contains("on this path"), "{}", text);
+        }
+    }
+}

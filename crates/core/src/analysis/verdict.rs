@@ -1,0 +1,64 @@
+//! The rule that turns ranges into a verdict: equivalence first, then difference, else open
+//! (docs/method.md part D; three-sided testing after Goeman, Solari and Stijnen 2010).
+
+use super::effect::{BLOCKS_MIN, Combined, orientation};
+use super::{Qualifier, Verdict};
+use crate::metric::Metric;
+use v6gap_stats::power;
+
+/// Error rate of a verdict of difference.
+pub const ALPHA: f64 = 0.05;
+
+/// More pairs than this are out of reach.
+const PAIRS_MAX: u32 = 100_000;
+
+/// A verdict with what belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ruling {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How strong it is.
+    pub qualifier: Qualifier,
+    /// Further pairs that would settle an open question.
+    pub pairs_to_settle: Option<u32>,
+}
+
+/// Rules on one question. `margin` and the ranges are on the scale of single blocks; `p` is corrected
+/// for the questions decided together.
+pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: f64) -> Ruling {
+    if combined.n < BLOCKS_MIN {
+        let missing = (BLOCKS_MIN - combined.n) as u32;
+        return Ruling {
+            verdict: Verdict::None,
+            qualifier: Qualifier::Plain,
+            pairs_to_settle: Some(missing),
+        };
+    }
+    let excludes_zero = combined.i95.low > 0.0 || combined.i95.high < 0.0;
+    let settled = |verdict, qualifier| Ruling { verdict, qualifier, pairs_to_settle: None };
+    if combined.equivalence.low > -margin && combined.equivalence.high < margin {
+        let qualifier = if excludes_zero { Qualifier::RealButTiny } else { Qualifier::Plain };
+        return settled(Verdict::Same, qualifier);
+    }
+    if excludes_zero && p <= ALPHA {
+        let advantage = orientation(metric) * combined.centre;
+        let verdict = if advantage > 0.0 { Verdict::Better } else { Verdict::Worse };
+        let beyond = combined.i95.low >= margin || combined.i95.high <= -margin;
+        let qualifier = if beyond { Qualifier::Clear } else { Qualifier::SizeUnresolved };
+        return settled(verdict, qualifier);
+    }
+    Ruling {
+        verdict: Verdict::CannotTell,
+        qualifier: Qualifier::Plain,
+        pairs_to_settle: pairs_to_settle(combined, margin),
+    }
+}
+
+/// Pairs after which the range would be narrow enough for "same" or for "different", whichever is
+/// nearer; `None` if that is out of reach.
+fn pairs_to_settle(combined: &Combined, margin: f64) -> Option<u32> {
+    let distance = libm::fabs(combined.centre);
+    let radius = distance.max(margin - distance);
+    let needed = power::blocks_for_sequence_radius(combined.sd, radius);
+    u32::try_from(needed.saturating_sub(combined.n).max(1)).ok().filter(|&n| n <= PAIRS_MAX)
+}

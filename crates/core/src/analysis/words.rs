@@ -1,0 +1,220 @@
+//! The words of an answer: every text that carries a verdict is made here, so that terminal, page and
+//! JSON say the same, and a test can hold them to the rules: direction in words, a range beside every
+//! verdict, "same" never for what could not be told.
+
+use super::{Effect, Explained, Qualifier, Question, Range, Verdict};
+use crate::arm::PerArm;
+use crate::metric::{Metric, Scale};
+use crate::unit;
+use crate::workload::{Cell, Transport};
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// Words for more and less of a metric's value.
+struct Directions {
+    more: &'static str,
+    less: &'static str,
+}
+
+const fn directions(metric: Metric) -> Directions {
+    match metric {
+        Metric::Throughput => Directions { more: "faster", less: "slower" },
+        Metric::Rtt => Directions { more: "longer", less: "shorter" },
+        Metric::Connect => Directions { more: "slower", less: "quicker" },
+        Metric::Loss => Directions { more: "more", less: "less" },
+    }
+}
+
+/// The name of a question, as in "Round trip 64 B, TCP".
+pub(super) fn label(cell: &Cell, metric: Metric) -> String {
+    let transport = cell.workload.transport();
+    let size = cell.workload.level_bytes().map(u64::from).map(unit::format_bytes);
+    match (metric, transport) {
+        (Metric::Throughput, Transport::Tcp) => "Throughput, TCP".to_string(),
+        (Metric::Throughput, Transport::Udp) => {
+            format!("Goodput {}, UDP", size.unwrap_or_default())
+        }
+        (Metric::Rtt, _) => {
+            format!("Round trip {}, {}", size.unwrap_or_default(), transport.name())
+        }
+        (Metric::Connect, _) => "Connecting".to_string(),
+        (Metric::Loss, _) => format!("Lost {}, UDP", size.unwrap_or_default()),
+    }
+}
+
+/// Fills in the texts of a question that is otherwise complete.
+pub(super) fn fill(question: &mut Question, names: &PerArm<String>) {
+    let Some(effect) = question.effect.clone() else {
+        question.text = "–".to_string();
+        question.range_text = "–".to_string();
+        question.sentence = unmeasured(question);
+        return;
+    };
+    question.text = text(question, &effect);
+    question.range_text = range(question, &effect.range95);
+    question.sentence = sentence(question, &effect, names);
+}
+
+fn unmeasured(question: &Question) -> String {
+    let reason = question.why_none.as_deref().unwrap_or("nothing was measured");
+    format!("{} has no verdict: {reason}.", question.label)
+}
+
+fn none_lost(question: &Question) -> bool {
+    question.events.is_some_and(|e| e.a.0 == 0 && e.b.0 == 0 && e.a.1 > 0)
+}
+
+/// The effect in words.
+fn text(question: &Question, effect: &Effect) -> String {
+    if none_lost(question) {
+        return "none lost".to_string();
+    }
+    match question.verdict {
+        Verdict::CannotTell => span_in_words(question.metric, &effect.range95),
+        _ => amount(question.metric, effect.estimate),
+    }
+}
+
+/// One difference with its direction word, as in "1.4 % slower".
+pub fn amount(metric: Metric, x: f64) -> String {
+    let words = directions(metric);
+    let word = if x < 0.0 { words.less } else { words.more };
+    format!("{} {word}", size(metric, x))
+}
+
+fn size(metric: Metric, x: f64) -> String {
+    match metric.scale() {
+        Scale::Ratio => format!("{} %", figure(x)),
+        Scale::Difference => format!("{} points", figure(x)),
+    }
+}
+
+/// A share as a percentage without sign or unit: two significant digits below 10, whole above.
+pub fn figure(share: f64) -> String {
+    let percent = libm::fabs(share) * 100.0;
+    match percent {
+        p if !p.is_finite() => "∞".to_string(),
+        p if p >= 9.95 => format!("{p:.0}"),
+        p if p >= 0.995 => format!("{p:.1}"),
+        p if p >= 0.0995 => format!("{p:.2}"),
+        p if p >= 0.005 => format!("{p:.3}"),
+        p if p == 0.0 => "0".to_string(),
+        _ => "< 0.01".to_string(),
+    }
+}
+
+/// A range that may hold both directions, as in "8 % longer to 4 % shorter".
+fn span_in_words(metric: Metric, range: &Range) -> String {
+    let words = directions(metric);
+    if !range.low.is_finite() || !range.high.is_finite() {
+        return "anything".to_string();
+    }
+    if (range.low < 0.0) == (range.high < 0.0) {
+        return format!("{} to {}", amount(metric, range.low), amount(metric, range.high));
+    }
+    let (more, less) = (size(metric, range.high), size(metric, range.low));
+    format!("{more} {} to {less} {}", words.more, words.less)
+}
+
+/// The 95 % range for the table: figures without words where the direction is clear.
+fn range(question: &Question, range: &Range) -> String {
+    if none_lost(question) {
+        return format!("at most {} in a million", per_million(range.high.max(-range.low)));
+    }
+    if !range.low.is_finite() || !range.high.is_finite() {
+        return "unbounded".to_string();
+    }
+    let unit = if question.metric.scale() == Scale::Ratio { "%" } else { "points" };
+    if (range.low < 0.0) == (range.high < 0.0) {
+        let (near, far) = if range.low < 0.0 {
+            (range.high, range.low)
+        } else {
+            (range.low, range.high)
+        };
+        return format!("{} – {} {unit}", figure(near), figure(far));
+    }
+    format!("−{} – +{} {unit}", figure(range.low), figure(range.high))
+}
+
+fn per_million(share: f64) -> String {
+    format!("{:.0}", libm::ceil(share * 1e6))
+}
+
+/// The answer as a sentence, with its range.
+fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> String {
+    let subject = &question.label;
+    let over = &names.b;
+    let metric = question.metric;
+    let low = amount(metric, effect.range95.low);
+    let high = amount(metric, effect.range95.high);
+    let main = match question.verdict {
+        Verdict::None => return unmeasured(question),
+        Verdict::Same if none_lost(question) => {
+            let bound = range(question, &effect.range95);
+            format!("{subject}: no packet was lost on either ({bound}).")
+        }
+        Verdict::Same => {
+            let most = effect.range95.low.abs().max(effect.range95.high.abs());
+            format!(
+                "{subject}: no difference that matters. If there is one it is below {}; \
+                 up to {} was chosen to be ignored.",
+                size(metric, most),
+                size(metric, question.margin)
+            )
+        }
+        Verdict::Better | Verdict::Worse if question.qualifier == Qualifier::Clear => format!(
+            "{subject} is {} over {over} (between {low} and {high}).",
+            amount(metric, effect.estimate)
+        ),
+        Verdict::Better | Verdict::Worse => format!(
+            "{subject} is {} over {over}, by {low} to {high}. That may be too small to matter \
+             ({} was chosen to be ignored).",
+            amount(metric, effect.estimate),
+            size(metric, question.margin)
+        ),
+        Verdict::CannotTell => {
+            let settle = match question.pairs_to_settle {
+                Some(pairs) => format!(" About {pairs} more pairs would settle it."),
+                None => String::new(),
+            };
+            let span = span_in_words(metric, &effect.range95);
+            format!("{subject}: could not tell. Over {over} it may be {span}.{settle}")
+        }
+    };
+    match clause(question) {
+        Some(clause) => format!("{main} {clause}"),
+        None => main,
+    }
+}
+
+/// What the prediction adds to a sentence.
+fn clause(question: &Question) -> Option<String> {
+    let prediction = question.prediction.as_ref()?;
+    let predicted = amount(question.metric, prediction.effect);
+    Some(match prediction.explained? {
+        Explained::All => format!("That is what the longer header alone costs ({predicted})."),
+        Explained::NearlyAll => {
+            format!("The longer header explains nearly all of it ({predicted}).")
+        }
+        Explained::Part => format!(
+            "The longer header explains part of it ({predicted}); the rest is not explained by \
+             header size."
+        ),
+        Explained::Little => format!("Header size explains little of it ({predicted})."),
+        Explained::BetterThanPredicted => {
+            format!("That is better than header size suggests ({predicted}).")
+        }
+    })
+}
+
+/// A question as the subject of a longer sentence, as in "in round trips of 64 B over TCP".
+pub(super) fn topic(question: &Question) -> String {
+    let size = question.level_bytes.map(u64::from).map(unit::format_bytes).unwrap_or_default();
+    let transport = question.transport.name();
+    match question.metric {
+        Metric::Throughput => format!("{transport} throughput"),
+        Metric::Rtt => format!("round trips of {size} over {transport}"),
+        Metric::Connect => "connecting".to_string(),
+        Metric::Loss => "loss".to_string(),
+    }
+}

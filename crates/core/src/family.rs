@@ -1,0 +1,161 @@
+//! The two address families and values held for both.
+//!
+//! Code is written once over [`PerFamily`]; what differs between the families is data, and that data
+//! stands in this file.
+
+use core::fmt;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use serde::{Deserialize, Serialize};
+
+/// An IP address family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// IPv4 (RFC 791).
+    V4,
+    /// IPv6 (RFC 8200).
+    V6,
+}
+
+impl Family {
+    /// Both families, IPv4 first.
+    pub const BOTH: [Family; 2] = [Family::V4, Family::V6];
+
+    /// The other family.
+    pub const fn other(self) -> Family {
+        match self {
+            Family::V4 => Family::V6,
+            Family::V6 => Family::V4,
+        }
+    }
+
+    /// Length of the IP header without options or extension headers, in bytes
+    /// (RFC 791 section 3.1, RFC 8200 section 3).
+    pub const fn header_bytes(self) -> u32 {
+        match self {
+            Family::V4 => 20,
+            Family::V6 => 40,
+        }
+    }
+
+    /// Length of the extra header that every fragment carries, in bytes: none for IPv4, whose fields
+    /// stand in the fixed header; 8 for IPv6 (RFC 8200 section 4.5).
+    pub const fn fragment_header_bytes(self) -> u32 {
+        match self {
+            Family::V4 => 0,
+            Family::V6 => 8,
+        }
+    }
+
+    /// Largest UDP payload, in bytes: IPv4 counts its own header in the 16-bit length, IPv6 does not.
+    pub const fn udp_payload_bytes_max(self) -> u32 {
+        match self {
+            Family::V4 => 65_507,
+            Family::V6 => 65_527,
+        }
+    }
+
+    /// The loopback address of the family.
+    pub const fn loopback(self) -> IpAddr {
+        match self {
+            Family::V4 => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            Family::V6 => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        }
+    }
+
+    /// The wildcard address of the family, to listen on every interface.
+    pub const fn unspecified(self) -> IpAddr {
+        match self {
+            Family::V4 => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            Family::V6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        }
+    }
+
+    /// The family of a true address of that family; `None` for an IPv4-mapped IPv6 address
+    /// (`::ffff:0:0/96`), which belongs to neither in a comparison.
+    pub fn of(address: &IpAddr) -> Option<Family> {
+        match address {
+            IpAddr::V4(_) => Some(Family::V4),
+            IpAddr::V6(a) if a.to_ipv4_mapped().is_some() => None,
+            IpAddr::V6(_) => Some(Family::V6),
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Family::V4 => "IPv4",
+            Family::V6 => "IPv6",
+        })
+    }
+}
+
+/// One value for each family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PerFamily<T> {
+    /// The value for IPv4.
+    pub v4: T,
+    /// The value for IPv6.
+    pub v6: T,
+}
+
+impl<T> PerFamily<T> {
+    /// Calls `f` once for each family.
+    pub fn from_fn(mut f: impl FnMut(Family) -> T) -> Self {
+        PerFamily { v4: f(Family::V4), v6: f(Family::V6) }
+    }
+
+    /// The value of one family.
+    pub fn get(&self, family: Family) -> &T {
+        match family {
+            Family::V4 => &self.v4,
+            Family::V6 => &self.v6,
+        }
+    }
+
+    /// The value of one family, to change it.
+    pub fn get_mut(&mut self, family: Family) -> &mut T {
+        match family {
+            Family::V4 => &mut self.v4,
+            Family::V6 => &mut self.v6,
+        }
+    }
+
+    /// The same function on both values.
+    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> PerFamily<U> {
+        PerFamily { v4: f(self.v4), v6: f(self.v6) }
+    }
+
+    /// References to both values.
+    pub fn as_ref(&self) -> PerFamily<&T> {
+        PerFamily { v4: &self.v4, v6: &self.v6 }
+    }
+
+    /// The two values with their labels exchanged.
+    pub fn swapped(self) -> PerFamily<T> {
+        PerFamily { v4: self.v6, v6: self.v4 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapped_address_has_no_family() {
+        let mapped = IpAddr::V6(Ipv4Addr::LOCALHOST.to_ipv6_mapped());
+        assert_eq!(Family::of(&mapped), None);
+        for family in Family::BOTH {
+            assert_eq!(Family::of(&family.loopback()), Some(family));
+            assert_eq!(Family::of(&family.unspecified()), Some(family));
+        }
+    }
+
+    #[test]
+    fn swapping_twice_changes_nothing() {
+        let pair = PerFamily { v4: 4, v6: 6 };
+        assert_eq!(pair.swapped(), PerFamily { v4: 6, v6: 4 });
+        assert_eq!(pair.swapped().swapped(), pair);
+    }
+}

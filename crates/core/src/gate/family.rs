@@ -1,0 +1,51 @@
+//! The proof of family: the measuring sockets and the per-family counters of both ends must say that
+//! the trial really used the family it is booked under.
+
+use super::{ends, fatal};
+use crate::family::Family;
+use crate::observation::EndReport;
+use crate::record::{GateFinding, TrialRecord};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub(super) fn judge(trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
+    for (who, end) in ends(trial) {
+        if let Some(seen) = contradiction(trial.family, end) {
+            findings.push(fatal("family-proved", format!("{who}: {seen}")));
+        }
+    }
+}
+
+/// What speaks against `end` having used `family`, if anything does.
+fn contradiction(family: Family, end: &EndReport) -> Option<String> {
+    let Some(endpoints) = &end.endpoints else {
+        return Some(String::from("the socket's addresses were not read"));
+    };
+    if endpoints.domain != family {
+        return Some(format!("the socket is of family {}", endpoints.domain));
+    }
+    for address in [endpoints.local, endpoints.peer] {
+        match Family::of(&address.ip()) {
+            Some(found) if found == family => {}
+            Some(_) => return Some(format!("{address} is not an {family} address")),
+            None => return Some(format!("{address} is IPv4 mapped into IPv6")),
+        }
+    }
+    silent_counter(family, end)
+}
+
+/// Counters are kept for both families or for none; a family whose counter did not move carried nothing.
+fn silent_counter(family: Family, end: &EndReport) -> Option<String> {
+    let moved = |f: Family| end.counters.get(received(f)).copied().unwrap_or(0) > 0;
+    let counted = Family::BOTH.into_iter().any(moved);
+    (counted && !moved(family)).then(|| format!("no {family} packet was counted"))
+}
+
+/// The counter of IP packets received (RFC 4293 ipSystemStatsInReceives).
+fn received(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "Ip.InReceives",
+        Family::V6 => "Ip6.InReceives",
+    }
+}

@@ -1,0 +1,133 @@
+//! Gates on the two hosts: was the instrument itself in order while it measured?
+
+use super::{caveat, ends, fatal};
+use crate::observation::{EndReport, Lateness};
+use crate::plan::Plan;
+use crate::record::{GateFinding, TrialRecord};
+use crate::workload::{Cell, Transport, Workload};
+use crate::world::{LinkModel, World};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// A slewed clock moves by at most 500 ppm; what is beyond this and 1 ms per second is a step.
+const CLOCK_STEP_NS: u64 = 10_000_000;
+
+/// More than this share of processor time taken by the hypervisor spoils a trial.
+const STEAL_SHARE_MAX: f64 = 0.01;
+
+/// The kernel counts stolen time in ticks of 10 ms; short trials may see two by rounding alone.
+const STEAL_TICKS_S: f64 = 0.03;
+
+/// Median lateness of the user-space link above which its round trips are not the model's.
+const LATENESS_NS_MAX: u64 = 5_000;
+
+/// Counters that only move when a host drops or damages what was measured.
+const DROPS: [(&str, &str); 9] = [
+    ("softnet.dropped", "packets dropped because the processor did not keep up"),
+    ("TcpExt.TCPMemoryPressures", "TCP ran short of memory"),
+    ("TcpExt.PruneCalled", "TCP receive queue pruned for want of memory"),
+    ("TcpExt.RcvPruned", "TCP segments dropped for want of memory"),
+    ("Tcp.InErrs", "damaged TCP segments"),
+    ("Tcp.InCsumErrors", "TCP checksum errors"),
+    ("Ip.ReasmFails", "IPv4 reassembly failed"),
+    ("Ip6.ReasmFails", "IPv6 reassembly failed"),
+    ("Ip.OutNoRoutes", "IPv4 packets without a route"),
+];
+
+/// Counters of a listener that turns connections away.
+const LISTENER: [(&str, &str); 3] = [
+    ("TcpExt.ListenOverflows", "connections refused because the queue was full"),
+    ("TcpExt.ListenDrops", "connections dropped by the listener"),
+    ("TcpExt.TCPReqQFullDrop", "connection requests dropped"),
+];
+
+/// Counters of datagrams that a host lost itself.
+const DATAGRAMS: [(&str, &str); 4] = [
+    ("Udp.RcvbufErrors", "datagrams dropped at a full receive buffer"),
+    ("Udp6.RcvbufErrors", "datagrams dropped at a full receive buffer"),
+    ("Udp.InCsumErrors", "UDP checksum errors"),
+    ("Udp6.InCsumErrors", "UDP checksum errors"),
+];
+
+pub(super) fn judge(
+    plan: &Plan,
+    cell: &Cell,
+    trial: &TrialRecord,
+    findings: &mut Vec<GateFinding>,
+) {
+    for (who, end) in ends(trial) {
+        clock(trial, who, end, findings);
+        steal(trial, who, end, findings);
+        moved(&DROPS, "host-drops", who, end, findings);
+        if matches!(cell.workload, Workload::Connect(_)) {
+            moved(&LISTENER, "listener", who, end, findings);
+        }
+        if cell.workload.transport() == Transport::Udp {
+            moved(&DATAGRAMS, "host-drops", who, end, findings);
+        }
+        for what in &end.unavailable {
+            findings.push(caveat("unavailable", format!("{who}: {what}")));
+        }
+    }
+    if let (Some(world), Some(link)) = (&plan.world, &trial.link) {
+        lateness(world, cell, link, findings);
+    }
+}
+
+fn clock(
+    trial: &TrialRecord,
+    who: &str,
+    end: &EndReport,
+    findings: &mut Vec<GateFinding>,
+) {
+    let allowed = CLOCK_STEP_NS + trial.duration_ns / 1000;
+    if end.clock_step_ns.unsigned_abs() > allowed {
+        let ms = end.clock_step_ns / 1_000_000;
+        findings.push(fatal("clock-step", format!("{who}: the clock was set by {ms} ms")));
+    }
+}
+
+fn steal(trial: &TrialRecord, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    let seconds = (trial.duration_ns as f64 / 1e9).max(1e-3);
+    if let Some(share) = end.steal_share
+        && share > STEAL_SHARE_MAX + STEAL_TICKS_S / seconds
+    {
+        let percent = share * 100.0;
+        let seen = format!("{who}: the hypervisor took {percent:.1} % of the processor time");
+        findings.push(fatal("steal", seen));
+    }
+}
+
+fn moved(
+    counters: &[(&str, &str)],
+    gate: &str,
+    who: &str,
+    end: &EndReport,
+    findings: &mut Vec<GateFinding>,
+) {
+    for (name, meaning) in counters {
+        if let Some(&count) = end.counters.get(*name)
+            && count > 0
+        {
+            findings.push(fatal(gate, format!("{who}: {meaning} ({name} {count})")));
+        }
+    }
+}
+
+/// A late link adds its lateness to round trips, and a full queue of a link as fast as the sender's
+/// shaper means that the link, not the network, lost datagrams.
+fn lateness(world: &World, cell: &Cell, link: &Lateness, findings: &mut Vec<GateFinding>) {
+    if world.model != LinkModel::Wire {
+        return;
+    }
+    let timed = matches!(cell.workload, Workload::Echo(_) | Workload::Connect(_));
+    if timed && link.p50_ns > LATENESS_NS_MAX {
+        let us = link.p50_ns as f64 / 1000.0;
+        findings.push(fatal("link-late", format!("the user-space link was {us:.1} µs late")));
+    }
+    let even = world.links.iter().all(|l| l.conditions.v4.rate_bps == l.conditions.v6.rate_bps);
+    if matches!(cell.workload, Workload::UdpBulk(_)) && even && link.dropped > 0 {
+        let seen = format!("the user-space link dropped {} frames", link.dropped);
+        findings.push(fatal("link-drops", seen));
+    }
+}

@@ -1,0 +1,52 @@
+//! Gates: conditions that a trial must meet to count (docs/method.md part D).
+//!
+//! Each gate looks at one kind of evidence in a stored trial and says what it saw. A fatal finding
+//! makes the block invalid; any other is a reason for doubt that travels with the value. Gates never
+//! look at the measured value itself, so they cannot favour an outcome.
+
+mod family;
+mod host;
+mod path;
+
+use crate::plan::Plan;
+use crate::record::{GateFinding, TrialRecord};
+use crate::workload::Cell;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The gates that `trial` did not pass; empty if all is well.
+pub fn judge(plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<GateFinding> {
+    let mut findings = Vec::new();
+    family::judge(trial, &mut findings);
+    host::judge(plan, cell, trial, &mut findings);
+    path::judge(plan, cell, trial, &mut findings);
+    measured(cell, trial, &mut findings);
+    findings
+}
+
+/// A trial without a usable value cannot be compared.
+fn measured(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
+    for metric in cell.workload.metrics() {
+        let positive_needed = metric.scale() == crate::metric::Scale::Ratio;
+        let usable = |v: &f64| v.is_finite() && (*v > 0.0 || !positive_needed);
+        if !trial.values.get(metric).is_some_and(usable) {
+            findings.push(fatal("measured", "the trial gave no value"));
+        }
+    }
+}
+
+fn fatal(gate: &str, seen: impl Into<String>) -> GateFinding {
+    GateFinding { gate: gate.to_string(), fatal: true, seen: seen.into() }
+}
+
+fn caveat(gate: &str, seen: impl Into<String>) -> GateFinding {
+    GateFinding { gate: gate.to_string(), fatal: false, seen: seen.into() }
+}
+
+/// Both ends of a trial with the name that messages use.
+fn ends(trial: &TrialRecord) -> [(&'static str, &crate::observation::EndReport); 2] {
+    [("the client", &trial.ends.client), ("the server", &trial.ends.server)]
+}
+
+#[cfg(test)]
+mod tests;

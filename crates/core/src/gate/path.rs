@@ -1,0 +1,150 @@
+//! Gates on the path: did anything happen on the way that changes what was measured?
+
+use super::{caveat, ends, fatal};
+use crate::family::Family;
+use crate::observation::{EndReport, Measured};
+use crate::plan::Plan;
+use crate::record::{GateFinding, TrialRecord};
+use crate::wiremodel;
+use crate::workload::{Cell, Transport, Workload};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// Other traffic above this share of the trial's own bytes spoils a rate.
+const OTHER_TRAFFIC_MAX: f64 = 0.01;
+
+/// Bytes of an Ethernet header as interface counters see it.
+const ETHERNET_HEADER: u64 = 14;
+
+pub(super) fn judge(
+    plan: &Plan,
+    cell: &Cell,
+    trial: &TrialRecord,
+    findings: &mut Vec<GateFinding>,
+) {
+    for (who, end) in ends(trial) {
+        path_mtu(who, end, findings);
+        fragments(cell, trial.family, who, end, findings);
+        interfaces(who, end, findings);
+        if timed(cell) && cell.workload.transport() == Transport::Tcp {
+            retransmissions(plan, who, end, findings);
+        }
+        other_traffic(cell, trial.family, who, end, findings);
+    }
+}
+
+fn timed(cell: &Cell) -> bool {
+    matches!(cell.workload, Workload::Echo(_) | Workload::Connect(_))
+}
+
+fn counter(end: &EndReport, name: &str) -> i64 {
+    end.counters.get(name).copied().unwrap_or(0)
+}
+
+/// A path MTU that changes inside a trial changes the packets that it consists of (RFC 8201).
+fn path_mtu(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    let count = counter(end, "Icmp6.InPktTooBigs");
+    if count > 0 {
+        findings.push(fatal("path-mtu", format!("{who}: {count} \"packet too big\" came in")));
+    }
+    let unreachable = counter(end, "Icmp.InDestUnreachs");
+    if unreachable > 0 {
+        let seen = format!("{who}: {unreachable} ICMP \"destination unreachable\" came in");
+        findings.push(caveat("path-mtu", seen));
+    }
+}
+
+/// Fragments must appear exactly where the wire model says so.
+fn fragments(
+    cell: &Cell,
+    family: Family,
+    who: &str,
+    end: &EndReport,
+    findings: &mut Vec<GateFinding>,
+) {
+    let name = match family {
+        Family::V4 => "Ip.FragCreates",
+        Family::V6 => "Ip6.FragCreates",
+    };
+    let created = counter(end, name);
+    if created > 0 && !fragments_expected(cell, family, end) {
+        let seen = format!("{who}: {created} fragments were sent and none was expected");
+        findings.push(fatal("fragmentation", seen));
+    }
+}
+
+fn fragments_expected(cell: &Cell, family: Family, end: &EndReport) -> bool {
+    let payload = match (cell.workload.transport(), cell.workload.level_bytes()) {
+        (Transport::Udp, Some(bytes)) => bytes,
+        _ => return false,
+    };
+    let mtu = end.granted.path_mtu.unwrap_or(1500);
+    wiremodel::udp_packets(payload, family, mtu).is_ok_and(|packets| packets.len() > 1)
+}
+
+fn interfaces(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    const BROKEN: [&str; 6] =
+        ["rx_errors", "tx_errors", "rx_frame", "tx_carrier", "rx_fifo", "tx_fifo"];
+    for (name, &count) in &end.counters {
+        let field = name.strip_prefix("if.").and_then(|rest| rest.rsplit('.').next());
+        if count > 0 && field.is_some_and(|f| BROKEN.contains(&f)) {
+            findings.push(fatal("interface-errors", format!("{who}: {name} rose by {count}")));
+        }
+    }
+}
+
+/// In a lab every segment is the trial's own. On a shared host the counter also holds other
+/// programs' segments, so there it is only a reason for doubt; the trimmed mean bears a few.
+fn retransmissions(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    let count = counter(end, "Tcp.RetransSegs");
+    if count > 0 {
+        let seen = format!("{who}: {count} TCP segments were sent again");
+        let make = if plan.world.is_some() { fatal } else { caveat };
+        findings.push(make("retransmissions", seen));
+    }
+}
+
+/// Interface octets beyond what the wire model allows for the bytes that this end received.
+fn other_traffic(
+    cell: &Cell,
+    family: Family,
+    who: &str,
+    end: &EndReport,
+    findings: &mut Vec<GateFinding>,
+) {
+    let Measured::Received(received) = &end.measured else { return };
+    let mtu = end.granted.path_mtu.unwrap_or(1500);
+    let payload = match &cell.workload {
+        Workload::UdpBulk(bulk) => bulk.payload_bytes,
+        _ => end.granted.mss.unwrap_or(wiremodel::tcp_mss(
+            mtu,
+            family,
+            wiremodel::TcpOptions::TIMESTAMPS,
+        )),
+    };
+    if payload == 0 || received.bytes == 0 {
+        return;
+    }
+    let packets = received.bytes.div_ceil(u64::from(payload)) + received.duplicates;
+    let per_packet = match cell.workload.transport() {
+        Transport::Tcp => u64::from(family.header_bytes()) + 20 + 40 + ETHERNET_HEADER,
+        Transport::Udp => {
+            let ip = wiremodel::udp_packets(payload, family, mtu).unwrap_or_default();
+            let ip_bytes: u64 = ip.iter().map(|&p| u64::from(p) + ETHERNET_HEADER).sum();
+            ip_bytes.saturating_sub(u64::from(payload))
+        }
+    };
+    let expected = received.bytes + packets * per_packet;
+    let seen: i64 = end
+        .counters
+        .iter()
+        .filter(|(name, _)| name.starts_with("if.") && name.ends_with(".rx_bytes"))
+        .map(|(_, &bytes)| bytes)
+        .sum();
+    let excess = seen as f64 - expected as f64;
+    if excess > OTHER_TRAFFIC_MAX * expected as f64 + 100_000.0 {
+        let percent = excess / expected as f64 * 100.0;
+        let text = format!("{who}: {percent:.1} % more bytes came in than the trial's own");
+        findings.push(fatal("other-traffic", text));
+    }
+}

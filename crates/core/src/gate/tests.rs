@@ -1,0 +1,162 @@
+//! Each gate must close on its own evidence and stay open without it.
+
+use super::judge;
+use crate::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use crate::family::Family;
+use crate::metric::Metric;
+use crate::observation::{EndReport, Endpoints, Lateness, Measured, PerEnd, Received};
+use crate::plan::{Plan, preset};
+use crate::record::TrialRecord;
+use crate::world::{LinkModel, World};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::SocketAddr;
+
+fn plan() -> Plan {
+    let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+    preset::first_look(PerArm::FAMILIES, Some(world), 1)
+}
+
+fn end(family: Family) -> EndReport {
+    let (local, peer) = match family {
+        Family::V4 => ("10.46.1.2:30000", "10.46.2.2:4466"),
+        Family::V6 => ("[fd46:1::2]:30000", "[fd46:2::2]:4466"),
+    };
+    let address = |text: &str| text.parse::<SocketAddr>().unwrap();
+    EndReport {
+        endpoints: Some(Endpoints { domain: family, local: address(local), peer: address(peer) }),
+        ..EndReport::default()
+    }
+}
+
+fn trial(plan: &Plan, cell: &str, family: Family) -> TrialRecord {
+    let (_, cell) = plan.cell(cell).unwrap();
+    TrialRecord {
+        block: 0,
+        cell: cell.id.clone(),
+        kind: BlockKind::Compare,
+        round: 1,
+        arm: Arm::A,
+        family,
+        order: TurnOrder::Ab,
+        attempt: 0,
+        started_unix_ns: 0,
+        started_ns: 0,
+        duration_ns: 1_000_000_000,
+        values: cell.workload.metrics().iter().map(|&m| (m, 1.0)).collect(),
+        ends: PerEnd { client: end(family), server: end(family) },
+        findings: Vec::new(),
+        link: None,
+    }
+}
+
+/// Names of the gates that close when `spoil` has changed a good trial.
+fn closed(cell: &str, family: Family, spoil: impl FnOnce(&mut TrialRecord)) -> Vec<String> {
+    let plan = plan();
+    let mut trial = trial(&plan, cell, family);
+    let (_, cell) = plan.cell(cell).unwrap();
+    spoil(&mut trial);
+    judge(&plan, cell, &trial).into_iter().filter(|f| f.fatal).map(|f| f.gate).collect()
+}
+
+fn count(end: &mut EndReport, name: &str, by: i64) {
+    end.counters.insert(name.to_string(), by);
+}
+
+#[test]
+fn a_clean_trial_passes_every_gate() {
+    for cell in &plan().cells {
+        for family in Family::BOTH {
+            assert_eq!(closed(&cell.id, family, |_| ()), Vec::<String>::new(), "{}", cell.id);
+        }
+    }
+}
+
+#[test]
+fn the_family_must_be_proved_at_both_ends() {
+    let cell = "throughput-tcp";
+    for family in Family::BOTH {
+        let other = end(family.other()).endpoints;
+        assert_eq!(closed(cell, family, |t| t.ends.server.endpoints = None), ["family-proved"]);
+        assert_eq!(closed(cell, family, |t| t.ends.client.endpoints = other), ["family-proved"]);
+    }
+    let mapped = |t: &mut TrialRecord| {
+        let endpoints = t.ends.server.endpoints.as_mut().unwrap();
+        endpoints.peer = "[::ffff:10.46.1.2]:30000".parse().unwrap();
+    };
+    assert_eq!(closed(cell, Family::V6, mapped), ["family-proved"]);
+    let silent = |t: &mut TrialRecord| count(&mut t.ends.client, "Ip.InReceives", 9);
+    assert_eq!(closed(cell, Family::V6, silent), ["family-proved"]);
+    assert!(closed(cell, Family::V4, silent).is_empty());
+}
+
+#[test]
+fn a_clock_step_and_stolen_time_close() {
+    let cell = "rtt-tcp-64";
+    let step = |t: &mut TrialRecord| t.ends.server.clock_step_ns = -40_000_000;
+    assert_eq!(closed(cell, Family::V4, step), ["clock-step"]);
+    let steal = |t: &mut TrialRecord| t.ends.client.steal_share = Some(0.08);
+    assert_eq!(closed(cell, Family::V4, steal), ["steal"]);
+}
+
+#[test]
+fn host_drops_count_only_where_they_touch_the_trial() {
+    let full = |t: &mut TrialRecord| count(&mut t.ends.server, "Udp6.RcvbufErrors", 3);
+    assert_eq!(closed("throughput-udp-1408", Family::V6, full), ["host-drops"]);
+    assert!(closed("throughput-tcp", Family::V6, full).is_empty());
+    let overflow = |t: &mut TrialRecord| count(&mut t.ends.server, "TcpExt.ListenOverflows", 1);
+    assert_eq!(closed("connect-tcp", Family::V4, overflow), ["listener"]);
+}
+
+#[test]
+fn path_events_close() {
+    let too_big = |t: &mut TrialRecord| count(&mut t.ends.client, "Icmp6.InPktTooBigs", 1);
+    assert_eq!(closed("throughput-tcp", Family::V6, too_big), ["path-mtu"]);
+    let broken = |t: &mut TrialRecord| count(&mut t.ends.client, "if.eth0.rx_errors", 1);
+    assert_eq!(closed("throughput-tcp", Family::V6, broken), ["interface-errors"]);
+    let again = |t: &mut TrialRecord| count(&mut t.ends.client, "Tcp.RetransSegs", 1);
+    assert_eq!(closed("rtt-tcp-64", Family::V6, again), ["retransmissions"]);
+    assert!(closed("throughput-tcp", Family::V6, again).is_empty());
+}
+
+#[test]
+fn fragments_are_welcome_only_where_the_model_has_them() {
+    let fragments = |t: &mut TrialRecord| count(&mut t.ends.client, "Ip6.FragCreates", 24);
+    assert_eq!(closed("rtt-udp-64", Family::V6, fragments), ["fragmentation"]);
+    assert!(closed("rtt-udp-16384", Family::V6, fragments).is_empty());
+}
+
+#[test]
+fn other_traffic_closes_above_a_hundredth() {
+    let with = |rx: i64| {
+        move |t: &mut TrialRecord| {
+            let received = Received { bytes: 100_000_000, ..Received::default() };
+            t.ends.server.measured = Measured::Received(received);
+            count(&mut t.ends.server, "if.eth0.rx_bytes", rx);
+        }
+    };
+    assert!(closed("throughput-tcp", Family::V4, with(104_500_000)).is_empty());
+    assert_eq!(closed("throughput-tcp", Family::V4, with(112_000_000)), ["other-traffic"]);
+}
+
+#[test]
+fn a_late_or_lossy_link_closes() {
+    let late = |t: &mut TrialRecord| {
+        t.link = Some(Lateness { p50_ns: 20_000, ..Lateness::default() });
+    };
+    assert_eq!(closed("rtt-udp-64", Family::V4, late), ["link-late"]);
+    let drops = |t: &mut TrialRecord| {
+        t.link = Some(Lateness { dropped: 2, ..Lateness::default() });
+    };
+    assert_eq!(closed("throughput-udp-1408", Family::V4, drops), ["link-drops"]);
+}
+
+#[test]
+fn a_trial_without_a_value_closes() {
+    let nothing = |t: &mut TrialRecord| t.values.clear();
+    assert_eq!(closed("rtt-udp-64", Family::V4, nothing), ["measured"]);
+    let zero = |t: &mut TrialRecord| {
+        t.values.insert(Metric::Throughput, 0.0);
+    };
+    assert_eq!(closed("throughput-tcp", Family::V4, zero), ["measured"]);
+}

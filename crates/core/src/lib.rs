@@ -1,0 +1,28 @@
+//! The experiment itself: plan, schedule, wire model, session, record, analysis and verdict.
+//!
+//! This crate decides and cannot act: it is `no_std`, so no clock, socket, file or random order is
+//! within its reach. Time, randomness and bytes come in as arguments; what is to be done comes out
+//! as values.
+#![no_std]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod analysis;
+pub mod arm;
+pub mod family;
+pub mod gate;
+pub mod metric;
+pub mod observation;
+pub mod plan;
+pub mod record;
+pub mod schedule;
+pub mod session;
+pub mod selftest;
+pub mod stopping;
+pub mod task;
+pub mod unit;
+pub mod wire;
+pub mod wiremodel;
+pub mod workload;
+pub mod world;

@@ -1,0 +1,242 @@
+//! From a draft to a checked plan: all problems at once, each with the key it concerns.
+
+use super::draft::{self, Draft, Levels};
+use super::{Design, Plan, Stop, preset};
+use crate::arm::PerArm;
+use crate::family::Family;
+use crate::metric::Metric;
+use crate::unit;
+use crate::workload::Cell;
+use crate::world::World;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+mod cells;
+mod lab;
+
+/// Most cells of one plan.
+pub const CELLS_MAX: usize = 256;
+
+/// Something wrong in a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The key it concerns, as in `measure[1].message`.
+    pub key: String,
+    /// What is wrong, in words.
+    pub what: String,
+    /// What may be meant or how to mend it.
+    pub help: Option<String>,
+}
+
+/// Collects problems so that a person sees all of them at once.
+#[derive(Debug, Default)]
+pub(super) struct Problems(Vec<Problem>);
+
+impl Problems {
+    pub(super) fn add(&mut self, key: impl Into<String>, what: impl Into<String>) {
+        self.0.push(Problem { key: key.into(), what: what.into(), help: None });
+    }
+
+    fn one_of(&mut self, key: impl Into<String>, found: &str, known: &[&str]) {
+        let help = nearest(found, known).map(|word| format!("did you mean \"{word}\"?"));
+        let what = format!("\"{found}\" is not one of {}", known.join(", "));
+        self.0.push(Problem { key: key.into(), what, help });
+    }
+
+    /// The value that `parse` reads from `text`, or `None` and a problem.
+    fn read<T, E: ToString>(
+        &mut self,
+        key: &str,
+        text: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        parse(text).map_err(|e| self.add(key, e.to_string())).ok()
+    }
+
+    fn read_optional<T, E: ToString>(
+        &mut self,
+        key: &str,
+        text: Option<&String>,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        text.and_then(|text| self.read(key, text, parse))
+    }
+}
+
+/// The plan that `draft` describes, with every default explicit. `seed` is used where it names none.
+///
+/// # Errors
+/// Every problem found, in the order of the keys.
+pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
+    let mut problems = Problems::default();
+    if draft.v6gap != draft::VERSION {
+        let what = format!("version {} of the plan language is not known", draft.v6gap);
+        problems.add("v6gap", what);
+    }
+    let world = lab::world(draft, &mut problems);
+    let cells = cells::cells(&draft.measure, world.is_some(), &mut problems);
+    if cells.len() > CELLS_MAX {
+        problems.add("measure", format!("{} cells are more than {CELLS_MAX}", cells.len()));
+    }
+    let design = design(&draft.design, &cells, &mut problems);
+    let margins = margins(&draft.design.margin, &mut problems);
+    if let Some(World { families, .. }) = &world
+        && !(families.v4 && families.v6)
+    {
+        problems.add("lab", "a comparison needs both families");
+    }
+    if !problems.0.is_empty() {
+        return Err(problems.0);
+    }
+    Ok(Plan {
+        name: draft.name.clone().unwrap_or_else(|| "Unnamed".to_string()),
+        description: draft.description.clone().unwrap_or_default(),
+        cells,
+        design,
+        margins,
+        world,
+        seed: draft.design.seed.unwrap_or(seed),
+    })
+}
+
+fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Design {
+    const SECOND: u64 = 1_000_000_000;
+    let time = problems.read_optional("design.max_time", draft.max_time.as_ref(), |text| {
+        unit::parse_span(text)
+    });
+    let stop = match (draft.pairs, time) {
+        (Some(pairs), _) => {
+            if !(2..=10_000).contains(&pairs) {
+                problems.add("design.pairs", "pairs must be between 2 and 10000");
+            }
+            Stop::Pairs { pairs }
+        }
+        (None, time) => Stop::Adaptive { time_ns_max: time.unwrap_or(75 * SECOND), pairs_min: 8 },
+    };
+    let arms = match &draft.arms {
+        None => PerArm::FAMILIES,
+        Some([a, b]) => PerArm {
+            a: family("design.arms[0]", a, problems),
+            b: family("design.arms[1]", b, problems),
+        },
+    };
+    let null_blocks = draft.null_blocks.unwrap_or(preset::NULL_BLOCKS);
+    if null_blocks > 100 {
+        problems.add("design.null_blocks", "more than 100 null blocks");
+    }
+    Design {
+        arms,
+        stop,
+        null_blocks,
+        null_cells: preset::null_cells(cells),
+        sentinel_every: if null_blocks == 0 { 0 } else { preset::SENTINEL_EVERY },
+        settle_ns: 20_000_000,
+        confidence: preset::CONFIDENCE,
+    }
+}
+
+fn family(key: &str, text: &str, problems: &mut Problems) -> Family {
+    match text {
+        "v4" => Family::V4,
+        "v6" => Family::V6,
+        _ => {
+            problems.one_of(key, text, &["v4", "v6"]);
+            Family::V4
+        }
+    }
+}
+
+fn margins(
+    written: &BTreeMap<String, String>,
+    problems: &mut Problems,
+) -> BTreeMap<Metric, f64> {
+    let mut margins: BTreeMap<Metric, f64> =
+        Metric::ALL.into_iter().map(|m| (m, m.margin_default())).collect();
+    for (name, text) in written {
+        let key = format!("design.margin.{name}");
+        let Some(metric) = Metric::from_name(name) else {
+            problems.one_of(key, name, &Metric::ALL.map(Metric::name));
+            continue;
+        };
+        match problems.read(&key, text, unit::parse_share) {
+            Some(share) if share > 0.0 && share < 1.0 => {
+                margins.insert(metric, share);
+            }
+            Some(_) => problems.add(key, "a margin must be above 0 and below 100 %"),
+            None => {}
+        }
+    }
+    margins
+}
+
+/// The levels that `levels` stands for, each as text, for one key.
+pub(super) fn expand(key: &str, levels: &Levels, problems: &mut Problems) -> Vec<String> {
+    match levels {
+        Levels::One(text) => alloc::vec![text.clone()],
+        Levels::Many(texts) => {
+            if texts.is_empty() {
+                problems.add(key, "an empty list has no level");
+            }
+            texts.clone()
+        }
+        Levels::Range(range) => expand_range(key, range, problems),
+    }
+}
+
+fn expand_range(key: &str, range: &draft::Range, problems: &mut Problems) -> Vec<String> {
+    let from = problems.read(key, &range.from, unit::parse_bytes);
+    let to = problems.read(key, &range.to, unit::parse_bytes);
+    let step = problems.read_optional(key, range.step.as_ref(), unit::parse_bytes);
+    let (Some(from), Some(to)) = (from, to) else { return Vec::new() };
+    let next = |level: u64| match (range.factor, step) {
+        (Some(factor @ 2..), None) => level.checked_mul(u64::from(factor)),
+        (None, Some(step @ 1..)) => level.checked_add(step),
+        _ => None,
+    };
+    if from == 0 || from > to || next(from).is_none() {
+        problems.add(key, "a range needs from ≤ to and either a factor ≥ 2 or a step > 0");
+        return Vec::new();
+    }
+    let mut levels = Vec::new();
+    let mut level = Some(from);
+    while let Some(bytes) = level.filter(|&bytes| bytes <= to) {
+        if levels.len() == CELLS_MAX {
+            problems.add(key, format!("the range has more than {CELLS_MAX} levels"));
+            return levels;
+        }
+        levels.push(bytes.to_string());
+        level = next(bytes);
+    }
+    levels
+}
+
+/// The known word that `found` is most likely meant to be: at most two edits away.
+pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|word| (edits(found, word), *word))
+        .filter(|(distance, _)| *distance <= 2)
+        .min()
+        .map(|(_, word)| word)
+}
+
+/// Levenshtein distance.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,248 @@
+//! The `[[measure]]` tables of a plan: the cells that they stand for.
+
+use super::{Problems, expand};
+use crate::family::Family;
+use crate::metric::Metric;
+use crate::plan::draft::{Levels, Measure};
+use crate::plan::preset;
+use crate::unit;
+use crate::workload::{Cell, Connect, Direction, Echo, Transport, UdpBulk, Wait, Workload};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Longest trial.
+const TRIAL_NS_MAX: u64 = 3_600_000_000_000;
+
+/// All cells; a cell that two tables name alike is a problem.
+pub(super) fn cells(measures: &[Measure], lab: bool, problems: &mut Problems) -> Vec<Cell> {
+    if measures.is_empty() {
+        problems.add("measure", "nothing is measured");
+    }
+    let mut cells: Vec<Cell> = Vec::new();
+    for (index, measure) in measures.iter().enumerate() {
+        let key = format!("measure[{index}]");
+        for workload in workloads(&key, measure, lab, problems) {
+            let cell = Cell::named(workload);
+            if cells.iter().any(|other| other.id == cell.id) {
+                problems.add(&key, format!("{} is measured twice", cell.id));
+            } else {
+                cells.push(cell);
+            }
+        }
+    }
+    cells
+}
+
+fn workloads(
+    key: &str,
+    measure: &Measure,
+    lab: bool,
+    problems: &mut Problems,
+) -> Vec<Workload> {
+    let Some(metric) = Metric::from_name(&measure.metric) else {
+        let known = Metric::ALL.map(Metric::name);
+        problems.one_of(format!("{key}.metric"), &measure.metric, &known);
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for transport in transports(key, metric, measure, problems) {
+        match (metric, transport) {
+            (Metric::Rtt, _) => found.extend(echoes(key, transport, measure, lab, problems)),
+            (Metric::Connect, Transport::Tcp) => found.push(connect(key, measure, problems)),
+            (Metric::Throughput, Transport::Tcp) => {
+                found.push(tcp_bulk(key, measure, lab, problems));
+            }
+            (Metric::Throughput | Metric::Loss, Transport::Udp) => {
+                found.extend(udp_bulks(key, measure, lab, problems));
+            }
+            (Metric::Connect, Transport::Udp) | (Metric::Loss, Transport::Tcp) => {
+                let what = format!("{metric} is not measured over {}", transport.name());
+                problems.add(format!("{key}.protocol"), what);
+            }
+        }
+    }
+    found
+}
+
+fn transports(
+    key: &str,
+    metric: Metric,
+    measure: &Measure,
+    problems: &mut Problems,
+) -> Vec<Transport> {
+    let default = if metric == Metric::Loss { "udp" } else { "tcp" };
+    let levels = measure.protocol.clone().unwrap_or(Levels::One(default.to_string()));
+    let key = format!("{key}.protocol");
+    let mut found = Vec::new();
+    for text in expand(&key, &levels, problems) {
+        match text.as_str() {
+            "tcp" => found.push(Transport::Tcp),
+            "udp" => found.push(Transport::Udp),
+            _ => problems.one_of(key.clone(), &text, &["tcp", "udp"]),
+        }
+    }
+    found
+}
+
+fn sizes(
+    key: &str,
+    levels: Option<&Levels>,
+    otherwise: &[u32],
+    range: core::ops::RangeInclusive<u32>,
+    problems: &mut Problems,
+) -> Vec<u32> {
+    let Some(levels) = levels else { return otherwise.to_vec() };
+    let mut found = Vec::new();
+    for text in expand(key, levels, problems) {
+        let Some(bytes) = problems.read(key, &text, unit::parse_bytes) else { continue };
+        match u32::try_from(bytes).ok().filter(|b| range.contains(b)) {
+            Some(bytes) => found.push(bytes),
+            None => {
+                let (low, high) = (range.start(), range.end());
+                problems.add(key, format!("{bytes} B is not between {low} and {high} B"));
+            }
+        }
+    }
+    found
+}
+
+fn echoes(
+    key: &str,
+    transport: Transport,
+    measure: &Measure,
+    lab: bool,
+    problems: &mut Problems,
+) -> Vec<Workload> {
+    let most = match transport {
+        Transport::Tcp => 1 << 20,
+        // The same payload must fit in both families.
+        Transport::Udp => Family::V4.udp_payload_bytes_max(),
+    };
+    let range = Echo::MESSAGE_BYTES_MIN..=most;
+    let levels = measure.message.as_ref();
+    let sizes = sizes(&format!("{key}.message"), levels, &preset::MESSAGE_BYTES, range, problems);
+    let wait = match measure.wait.as_deref() {
+        None => None,
+        Some("block") => Some(Wait::Block),
+        Some("yield") => Some(Wait::Yield),
+        Some(other) => {
+            problems.one_of(format!("{key}.wait"), other, &["block", "yield"]);
+            None
+        }
+    };
+    let limited = |name: &str, value: Option<u32>, problems: &mut Problems| {
+        value.filter(|v| {
+            let good = (1..=64).contains(v) || (name != "connections" && (1..=10_000).contains(v));
+            if !good {
+                problems.add(format!("{key}.{name}"), format!("{v} is out of range"));
+            }
+            good
+        })
+    };
+    let connections = limited("connections", measure.connections, problems);
+    let turn = limited("turn", measure.turn, problems);
+    let turns = limited("turns", measure.turns, problems);
+    let make = |bytes: u32| {
+        let default = preset::echo(transport, bytes, lab);
+        Workload::Echo(Echo {
+            connections: connections.unwrap_or(default.connections),
+            turn_exchanges: turn.unwrap_or(default.turn_exchanges),
+            turns: turns.unwrap_or(default.turns),
+            wait: wait.unwrap_or(default.wait),
+            ..default
+        })
+    };
+    sizes.into_iter().map(make).collect()
+}
+
+fn connect(key: &str, measure: &Measure, problems: &mut Problems) -> Workload {
+    let count = measure.count.unwrap_or(24);
+    if !(1..=10_000).contains(&count) {
+        problems.add(format!("{key}.count"), "count must be between 1 and 10000");
+    }
+    Workload::Connect(Connect { count })
+}
+
+fn tcp_bulk(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> Workload {
+    let mut bulk = preset::tcp_bulk(lab);
+    let (duration, warmup) = times(key, measure, bulk.duration_ns, bulk.warmup_ns, problems);
+    bulk.duration_ns = duration;
+    bulk.warmup_ns = warmup;
+    let write_key = format!("{key}.write");
+    let write = problems.read_optional(&write_key, measure.write.as_ref(), unit::parse_bytes);
+    match write.map(u32::try_from) {
+        None => {}
+        Some(Ok(bytes @ 1..=16_777_216)) => bulk.write_bytes = bytes,
+        Some(_) => problems.add(write_key, "a write must be between 1 B and 16 MiB"),
+    }
+    match measure.direction.as_deref() {
+        None | Some("send") => bulk.direction = Direction::Send,
+        Some("receive") => bulk.direction = Direction::Receive,
+        Some(other) => {
+            problems.one_of(format!("{key}.direction"), other, &["send", "receive"]);
+        }
+    }
+    if let Some(name) = &measure.congestion {
+        bulk.congestion = Some(congestion(key, name, problems));
+    }
+    Workload::TcpBulk(bulk)
+}
+
+/// The name goes to the kernel as it stands, so only what kernels use for names passes.
+fn congestion(key: &str, name: &str, problems: &mut Problems) -> String {
+    let proper = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > 15 || !name.chars().all(proper) {
+        problems.add(format!("{key}.congestion"), "this is not a name of a congestion control");
+    }
+    name.to_string()
+}
+
+fn udp_bulks(
+    key: &str,
+    measure: &Measure,
+    lab: bool,
+    problems: &mut Problems,
+) -> Vec<Workload> {
+    const MS: u64 = 1_000_000;
+    let range = Echo::MESSAGE_BYTES_MIN..=Family::V4.udp_payload_bytes_max();
+    let levels = measure.payload.as_ref();
+    let otherwise = [preset::UDP_PAYLOAD_BYTES];
+    let payloads = sizes(&format!("{key}.payload"), levels, &otherwise, range, problems);
+    let rate = match measure.bitrate.as_deref() {
+        None if lab => None,
+        None => Some(20_000_000),
+        Some("full") => None,
+        Some(text) => problems.read(&format!("{key}.bitrate"), text, unit::parse_rate),
+    };
+    if rate == Some(0) {
+        problems.add(format!("{key}.bitrate"), "a rate of 0 sends nothing");
+    }
+    let (duration_ns, warmup_ns) = times(key, measure, 600 * MS, 150 * MS, problems);
+    let make = |payload_bytes| {
+        Workload::UdpBulk(UdpBulk { payload_bytes, rate_bps: rate, duration_ns, warmup_ns })
+    };
+    payloads.into_iter().map(make).collect()
+}
+
+fn times(
+    key: &str,
+    measure: &Measure,
+    duration_ns: u64,
+    warmup_ns: u64,
+    problems: &mut Problems,
+) -> (u64, u64) {
+    let time_key = format!("{key}.time");
+    let duration = problems
+        .read_optional(&time_key, measure.time.as_ref(), unit::parse_span)
+        .unwrap_or(duration_ns);
+    let warmup = problems
+        .read_optional(&format!("{key}.warmup"), measure.warmup.as_ref(), unit::parse_span)
+        .unwrap_or(warmup_ns.min(duration / 4));
+    if duration > TRIAL_NS_MAX || duration < 10_000_000 {
+        problems.add(&time_key, "a trial must last between 10 ms and 1 h");
+    } else if warmup > duration / 2 {
+        problems.add(&time_key, "the warm-up takes more than half of the trial");
+    }
+    (duration, warmup)
+}

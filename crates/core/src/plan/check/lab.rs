@@ -1,0 +1,108 @@
+//! The `[lab]` table of a plan: which world it asks for.
+
+use super::{Problems, draft::Draft};
+use crate::plan::draft;
+use crate::unit;
+use crate::world::{Conditions, Link, LinkModel, World};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+const MODELS: [(&str, LinkModel); 3] =
+    [("bare", LinkModel::Bare), ("shaped", LinkModel::Shaped), ("wire", LinkModel::Wire)];
+
+/// Most routers of a chain.
+const ROUTERS_MAX: usize = 8;
+
+/// The world that the draft's lab describes, if it has one.
+pub(super) fn world(draft: &Draft, problems: &mut Problems) -> Option<World> {
+    let lab = draft.lab.as_ref()?;
+    let both = conditions(
+        "lab",
+        &draft::Conditions {
+            rate: Some(lab.rate.clone().unwrap_or_else(|| "100 Mbit/s".to_string())),
+            delay: lab.delay.clone(),
+            loss: lab.loss.clone(),
+        },
+        Conditions::rate(None),
+        problems,
+    );
+    let model = model(lab.model.as_deref().unwrap_or("wire"), problems);
+    let mtu = lab.mtu.unwrap_or(1500);
+    if !(1280..=65_535).contains(&mtu) {
+        problems.add("lab.mtu", "an MTU must be between 1280 (RFC 8200) and 65535");
+    }
+    let nodes = nodes(lab.topology.as_deref().unwrap_or("client-router-server"), problems);
+    let mut world = World::client_router_server(model, both.rate_bps);
+    let mut link = Link { mtu, ..Link::ethernet(None) };
+    link.conditions = crate::family::PerFamily { v4: both, v6: both };
+    world.links = alloc::vec![link; nodes.len() - 1];
+    world.nodes = nodes;
+    let first = &mut world.links[0].conditions;
+    if let Some(own) = &lab.v4 {
+        first.v4 = conditions("lab.v4", own, both, problems);
+    }
+    if let Some(own) = &lab.v6 {
+        first.v6 = conditions("lab.v6", own, both, problems);
+    }
+    Some(world)
+}
+
+fn model(text: &str, problems: &mut Problems) -> LinkModel {
+    match MODELS.iter().find(|(name, _)| *name == text) {
+        Some((_, model)) => *model,
+        None => {
+            problems.one_of("lab.model", text, &MODELS.map(|(name, _)| name));
+            LinkModel::Wire
+        }
+    }
+}
+
+fn conditions(
+    key: &str,
+    written: &draft::Conditions,
+    otherwise: Conditions,
+    problems: &mut Problems,
+) -> Conditions {
+    let rate = match written.rate.as_deref() {
+        None => otherwise.rate_bps,
+        Some("none") => None,
+        Some(text) => problems.read(&format!("{key}.rate"), text, unit::parse_rate),
+    };
+    let delay =
+        problems.read_optional(&format!("{key}.delay"), written.delay.as_ref(), unit::parse_span);
+    let loss =
+        problems.read_optional(&format!("{key}.loss"), written.loss.as_ref(), unit::parse_share);
+    if loss.is_some_and(|share| !(0.0..1.0).contains(&share)) {
+        problems.add(format!("{key}.loss"), "a loss must be at least 0 and below 100 %");
+    }
+    Conditions {
+        rate_bps: rate,
+        delay_ns: delay.unwrap_or(otherwise.delay_ns),
+        loss: loss.unwrap_or(otherwise.loss),
+        ..otherwise
+    }
+}
+
+/// `client-router-router-server` and the like: the names of the nodes, routers numbered if several.
+fn nodes(topology: &str, problems: &mut Problems) -> Vec<String> {
+    let words: Vec<&str> = topology.split('-').collect();
+    let inner = words.get(1..words.len().saturating_sub(1)).unwrap_or_default();
+    let proper = words.len() >= 2
+        && words.first() == Some(&"client")
+        && words.last() == Some(&"server")
+        && inner.iter().all(|word| *word == "router");
+    if !proper || inner.len() > ROUTERS_MAX {
+        let what = format!("\"{topology}\" is not client, up to {ROUTERS_MAX} routers, server");
+        problems.add("lab.topology", what);
+    }
+    let routers = if proper { inner.len().min(ROUTERS_MAX) } else { 1 };
+    let router = |i: usize| match routers {
+        1 => "router".to_string(),
+        _ => format!("router{}", i + 1),
+    };
+    let mut nodes = alloc::vec!["client".to_string()];
+    nodes.extend((0..routers).map(router));
+    nodes.push("server".to_string());
+    nodes
+}

@@ -1,0 +1,197 @@
+//! A plan as a person writes it: every key optional where a default exists, quantities as text with
+//! units, a list or a range where a factor has several levels. Unknown keys are errors.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// Version of the plan language.
+pub const VERSION: u32 = 1;
+
+/// A whole plan file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// Version of the plan language.
+    pub v6gap: u32,
+    /// Short name.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// What it is for.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Between which hosts.
+    #[serde(default)]
+    pub hosts: Hosts,
+    /// The lab to build, if it is to run in one.
+    #[serde(default)]
+    pub lab: Option<Lab>,
+    /// How the trials are arranged.
+    #[serde(default)]
+    pub design: Design,
+    /// What is measured.
+    pub measure: Vec<Measure>,
+}
+
+/// Between which hosts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hosts {
+    /// Name or address of the server, with or without a port.
+    #[serde(default)]
+    pub server: Option<String>,
+    /// Its IPv4 address, where the name does not tell.
+    #[serde(default)]
+    pub v4: Option<String>,
+    /// Its IPv6 address, where the name does not tell.
+    #[serde(default)]
+    pub v6: Option<String>,
+}
+
+/// A lab to build.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lab {
+    /// `client-server`, `client-router-server` or with more routers.
+    #[serde(default)]
+    pub topology: Option<String>,
+    /// `bare`, `shaped` or `wire`.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// Line rate of every link, or `none`.
+    #[serde(default)]
+    pub rate: Option<String>,
+    /// MTU of every link, in bytes.
+    #[serde(default)]
+    pub mtu: Option<u32>,
+    /// Delay added by every link in each direction.
+    #[serde(default)]
+    pub delay: Option<String>,
+    /// Share of frames that every link loses.
+    #[serde(default)]
+    pub loss: Option<String>,
+    /// Conditions of IPv4 alone, on the first link.
+    #[serde(default)]
+    pub v4: Option<Conditions>,
+    /// Conditions of IPv6 alone, on the first link.
+    #[serde(default)]
+    pub v6: Option<Conditions>,
+}
+
+/// What one family meets on the first link, in place of what the lab says for both.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Conditions {
+    /// Line rate.
+    #[serde(default)]
+    pub rate: Option<String>,
+    /// Delay added in each direction.
+    #[serde(default)]
+    pub delay: Option<String>,
+    /// Share of frames lost.
+    #[serde(default)]
+    pub loss: Option<String>,
+}
+
+/// How the trials are arranged.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Design {
+    /// A fixed number of pairs in place of the adaptive rule.
+    #[serde(default)]
+    pub pairs: Option<u32>,
+    /// Longest time for the whole run.
+    #[serde(default)]
+    pub max_time: Option<String>,
+    /// What is compared: two of `v4`, `v6`; the same twice makes a null run.
+    #[serde(default)]
+    pub arms: Option<[String; 2]>,
+    /// Null blocks of each family before the first comparison.
+    #[serde(default)]
+    pub null_blocks: Option<u32>,
+    /// Margins by metric.
+    #[serde(default)]
+    pub margin: BTreeMap<String, String>,
+    /// Seed of every random choice.
+    #[serde(default)]
+    pub seed: Option<u64>,
+}
+
+/// One value, or the levels of a factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Levels {
+    /// One level.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
+    /// From, to, by a factor or a step.
+    Range(Range),
+}
+
+/// A range of sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// First level.
+    pub from: String,
+    /// No level is above this.
+    pub to: String,
+    /// Each level is so many times the one before.
+    #[serde(default)]
+    pub factor: Option<u32>,
+    /// Each level is so much above the one before.
+    #[serde(default)]
+    pub step: Option<String>,
+}
+
+/// Something to measure; lists make it a sweep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// `throughput`, `rtt`, `connect` or `loss`.
+    pub metric: String,
+    /// `tcp` or `udp`.
+    #[serde(default)]
+    pub protocol: Option<Levels>,
+    /// Message sizes of round trips.
+    #[serde(default)]
+    pub message: Option<Levels>,
+    /// UDP payload sizes of bulk transfers.
+    #[serde(default)]
+    pub payload: Option<Levels>,
+    /// Rate of a UDP transfer, or `full`.
+    #[serde(default)]
+    pub bitrate: Option<String>,
+    /// `send` or `receive`.
+    #[serde(default)]
+    pub direction: Option<String>,
+    /// Length of a trial.
+    #[serde(default)]
+    pub time: Option<String>,
+    /// Part of it that is left out at the start.
+    #[serde(default)]
+    pub warmup: Option<String>,
+    /// Bytes of one write.
+    #[serde(default)]
+    pub write: Option<String>,
+    /// Congestion control.
+    #[serde(default)]
+    pub congestion: Option<String>,
+    /// Connections of each arm, for round trips.
+    #[serde(default)]
+    pub connections: Option<u32>,
+    /// Exchanges of one turn, for round trips.
+    #[serde(default)]
+    pub turn: Option<u32>,
+    /// Turns of each arm in a block, for round trips.
+    #[serde(default)]
+    pub turns: Option<u32>,
+    /// How the ends wait: `block` or `yield`.
+    #[serde(default)]
+    pub wait: Option<String>,
+    /// Connections opened in a trial, for connecting.
+    #[serde(default)]
+    pub count: Option<u32>,
+}

@@ -1,0 +1,84 @@
+//! The plan: what will be measured, how often and with which margins, checked and with every default
+//! explicit. A plan as a person writes it is a [`draft::Draft`]; [`check::check`] makes one from the other.
+
+pub mod check;
+pub mod draft;
+pub mod preset;
+
+use crate::arm::PerArm;
+use crate::family::Family;
+use crate::metric::Metric;
+use crate::workload::Cell;
+use crate::world::World;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// When a run has measured enough.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Stop {
+    /// After this many comparing blocks of every cell; intervals are those for a fixed number.
+    Pairs {
+        /// Blocks of each cell.
+        pairs: u32,
+    },
+    /// When every question is answered or the time is over; intervals hold at any stopping time.
+    Adaptive {
+        /// Longest time for the whole run, in ns.
+        time_ns_max: u64,
+        /// Blocks of each cell before the first look.
+        pairs_min: u32,
+    },
+}
+
+/// How the trials are arranged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Design {
+    /// What is compared inside a block; [`PerArm::FAMILIES`] unless the run is a null run.
+    pub arms: PerArm<Family>,
+    /// When to stop.
+    pub stop: Stop,
+    /// Null blocks of each family for each cell in `null_cells`, before the first comparing block.
+    pub null_blocks: u32,
+    /// Indices of the cells that get null blocks.
+    pub null_cells: Vec<usize>,
+    /// One round in so many carries null blocks again, as sentinels.
+    pub sentinel_every: u32,
+    /// Pause after each trial for packets still under way, in ns.
+    pub settle_ns: u64,
+    /// Confidence of the ranges shown.
+    pub confidence: f64,
+}
+
+/// A checked plan. Immutable: a run stores it and every later step reads this value only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Short name.
+    pub name: String,
+    /// What it is for, one sentence.
+    pub description: String,
+    /// What is measured, in the order in which it is reported. All cells take part in every round.
+    pub cells: Vec<Cell>,
+    /// How the trials are arranged.
+    pub design: Design,
+    /// Margins: smaller differences do not matter. Fixed before the run.
+    pub margins: BTreeMap<Metric, f64>,
+    /// The world of the lab that the run takes place in; `None` on a real path.
+    pub world: Option<World>,
+    /// Seed of every random choice.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// The margin of a metric.
+    pub fn margin(&self, metric: Metric) -> f64 {
+        self.margins.get(&metric).copied().unwrap_or_else(|| metric.margin_default())
+    }
+
+    /// The cell of that id and its index.
+    pub fn cell(&self, id: &str) -> Option<(usize, &Cell)> {
+        self.cells.iter().enumerate().find(|(_, cell)| cell.id == id)
+    }
+}

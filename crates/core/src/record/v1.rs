@@ -1,0 +1,163 @@
+//! Version 1 of the record format.
+
+use super::RecordError;
+use crate::arm::{Arm, BlockKind, TurnOrder};
+use crate::family::{Family, PerFamily};
+use crate::metric::Metric;
+use crate::observation::{EndReport, Lateness, PerEnd};
+use crate::plan::Plan;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use serde::{Deserialize, Serialize};
+
+/// The version that this module writes.
+pub const VERSION: u32 = 1;
+
+/// Facts of one host, as it told them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Host {
+    /// Name it goes by.
+    pub name: String,
+    /// Operating system and kernel, processor, clock, socket limits and the like, by name.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// The first line of a journal: everything the analysis needs besides the trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// Identifier of the run.
+    pub id: String,
+    /// Version of the program that measured.
+    pub tool: String,
+    /// Version of the control protocol spoken.
+    pub protocol: u32,
+    /// Start, in ns since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// What the server was called by the person who asked.
+    pub target: String,
+    /// Addresses measured, client's side unknown until a trial has shown it.
+    pub addresses: PerFamily<Option<IpAddr>>,
+    /// Family that the control connection used.
+    pub control: Family,
+    /// Both hosts.
+    pub hosts: PerEnd<Host>,
+    /// The checked plan.
+    pub plan: Plan,
+    /// What was noticed before the first trial, in words, as in "namespaces refused: …".
+    pub notes: Vec<String>,
+    /// Figures that the lab's self-test refused, with the reason, by cell id.
+    pub refused: BTreeMap<String, String>,
+}
+
+/// A condition that a trial did not meet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateFinding {
+    /// Stable name of the gate, as in `family-proved`.
+    pub gate: String,
+    /// Whether it makes the block invalid; otherwise it is a caveat.
+    pub fatal: bool,
+    /// What was seen, in words.
+    pub seen: String,
+}
+
+/// One trial of one arm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Number of the block, counted from 0 over the whole run.
+    pub block: u32,
+    /// Identifier of the cell.
+    pub cell: String,
+    /// What the block is for.
+    pub kind: BlockKind,
+    /// Number of the round.
+    pub round: u32,
+    /// Which arm.
+    pub arm: Arm,
+    /// Which family.
+    pub family: Family,
+    /// Which arm of the block went first.
+    pub order: TurnOrder,
+    /// How many times the block had been tried before.
+    pub attempt: u32,
+    /// Start by the client's wall clock, in ns since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// Start by the client's monotonic clock since the start of this session, in ns.
+    pub started_ns: u64,
+    /// How long it took, in ns.
+    pub duration_ns: u64,
+    /// The trial's value of each metric of the cell, in SI units.
+    pub values: BTreeMap<Metric, f64>,
+    /// What both ends saw.
+    pub ends: PerEnd<EndReport>,
+    /// Gates that it did not pass.
+    pub findings: Vec<GateFinding>,
+    /// How late the lab's user-space link was, if there was one.
+    pub link: Option<Lateness>,
+}
+
+/// Marks a block as complete; trials without it are not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockRecord {
+    /// Number of the block.
+    pub block: u32,
+    /// Whether both trials passed all fatal gates.
+    pub valid: bool,
+}
+
+/// Why a session of measuring ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+pub enum Ending {
+    /// The stopping rule was met.
+    Complete,
+    /// The user stopped it.
+    Stopped,
+    /// The other end was lost or something failed.
+    Failed {
+        /// What happened.
+        error: String,
+    },
+}
+
+/// One line of a journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "kebab-case")]
+pub enum Line {
+    /// The first line.
+    Run(Box<RunHeader>),
+    /// A trial.
+    Trial(Box<TrialRecord>),
+    /// The end of a block.
+    Block(BlockRecord),
+    /// The end of a session; measuring may go on later.
+    End(Ending),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Versioned<T> {
+    v: u32,
+    #[serde(flatten)]
+    line: T,
+}
+
+pub(super) fn encode(line: &Line) -> String {
+    // Plain data with string keys: the only error serde_json knows here is a non-string map key.
+    serde_json::to_string(&Versioned { v: VERSION, line }).unwrap_or_default()
+}
+
+pub(super) fn decode(text: &str) -> Result<Line, RecordError> {
+    #[derive(Deserialize)]
+    struct Probe {
+        v: u32,
+    }
+    let malformed = |e: serde_json::Error| RecordError::Malformed(e.to_string());
+    let probe: Probe = serde_json::from_str(text).map_err(malformed)?;
+    if probe.v > VERSION {
+        return Err(RecordError::TooNew { found: probe.v, known: VERSION });
+    }
+    let versioned: Versioned<Line> = serde_json::from_str(text).map_err(malformed)?;
+    Ok(versioned.line)
+}

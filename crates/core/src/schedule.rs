@@ -1,0 +1,182 @@
+//! From a plan to the order of its blocks: rounds in which every cell has its turn, shuffled, with the
+//! order of the arms balanced in every two consecutive rounds.
+//!
+//! A round is a function of the plan's seed and its own number alone, so a run that was broken off
+//! goes on exactly where it stopped.
+
+use crate::arm::{BlockKind, TurnOrder};
+use crate::family::Family;
+use crate::plan::Plan;
+use alloc::vec::Vec;
+use rand_chacha::ChaCha12Rng;
+use rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+/// A block to be measured: both arms of one cell next to each other in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// Number of the round; round 0 holds the null blocks that come before the first comparison.
+    pub round: u32,
+    /// Index of the cell in the plan.
+    pub cell: usize,
+    /// What the block is for.
+    pub kind: BlockKind,
+    /// Which arm goes first.
+    pub order: TurnOrder,
+    /// Seed for source ports and payload of the block.
+    pub seed: u64,
+}
+
+/// The blocks of round `number` in their order.
+pub fn round(plan: &Plan, number: u32) -> Vec<Block> {
+    let mut blocks = match number {
+        0 => null_blocks(plan, 0, plan.design.null_blocks),
+        _ => {
+            let mut blocks = compare_blocks(plan, number);
+            if is_sentinel_round(plan, number) {
+                blocks.extend(null_blocks(plan, number, 1));
+            }
+            blocks
+        }
+    };
+    let mut rng = generator(plan.seed, number, Purpose::Shuffle);
+    shuffle(&mut blocks, &mut rng);
+    for block in &mut blocks {
+        block.seed = rng.next_u64();
+    }
+    blocks
+}
+
+fn is_sentinel_round(plan: &Plan, number: u32) -> bool {
+    plan.design.sentinel_every > 0 && number.is_multiple_of(plan.design.sentinel_every)
+}
+
+fn compare_blocks(plan: &Plan, number: u32) -> Vec<Block> {
+    let block = |cell| Block {
+        round: number,
+        cell,
+        kind: BlockKind::Compare,
+        order: compare_order(plan.seed, number, cell),
+        seed: 0,
+    };
+    (0..plan.cells.len()).map(block).collect()
+}
+
+/// Rounds 1 and 2, 3 and 4, … form pairs; a fair coin decides which of a pair starts with the
+/// reference, so that each pair holds both orders (permuted blocks of two).
+fn compare_order(seed: u64, number: u32, cell: usize) -> TurnOrder {
+    let pair = (number - 1) / 2;
+    let mut rng = generator(seed, pair, Purpose::Order(cell));
+    let first = if rng.next_u32() & 1 == 0 { TurnOrder::Ab } else { TurnOrder::Ba };
+    if (number - 1).is_multiple_of(2) { first } else { first.reversed() }
+}
+
+fn null_blocks(plan: &Plan, number: u32, count: u32) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for &cell in &plan.design.null_cells {
+        for family in Family::BOTH {
+            for i in 0..count {
+                let order = if i % 2 == 0 { TurnOrder::Ab } else { TurnOrder::Ba };
+                let kind = BlockKind::Null(family);
+                blocks.push(Block { round: number, cell, kind, order, seed: 0 });
+            }
+        }
+    }
+    blocks
+}
+
+enum Purpose {
+    Shuffle,
+    Order(usize),
+}
+
+fn generator(seed: u64, number: u32, purpose: Purpose) -> ChaCha12Rng {
+    let mut rng = ChaCha12Rng::seed_from_u64(seed);
+    let stream = match purpose {
+        Purpose::Shuffle => 0,
+        Purpose::Order(cell) => 1 + cell as u64,
+    };
+    rng.set_stream((stream << 32) | u64::from(number));
+    rng
+}
+
+/// Fisher–Yates.
+fn shuffle<T>(items: &mut [T], rng: &mut ChaCha12Rng) {
+    for i in (1..items.len()).rev() {
+        let j = (rng.next_u64() % (i as u64 + 1)) as usize;
+        items.swap(i, j);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arm::PerArm;
+    use crate::plan::preset;
+    use proptest::prelude::*;
+
+    fn plan(seed: u64) -> Plan {
+        preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), seed)
+    }
+
+    fn compares(blocks: &[Block]) -> Vec<Block> {
+        blocks.iter().copied().filter(|b| b.kind == BlockKind::Compare).collect()
+    }
+
+    proptest! {
+        /// Every round holds every cell once, and two consecutive rounds hold both orders of each.
+        #[test]
+        fn rounds_are_whole_and_balanced(seed: u64, pair in 0..50_u32) {
+            let plan = plan(seed);
+            let first = compares(&round(&plan, 2 * pair + 1));
+            let second = compares(&round(&plan, 2 * pair + 2));
+            for cell in 0..plan.cells.len() {
+                let order = |blocks: &[Block]| {
+                    let of: Vec<TurnOrder> =
+                        blocks.iter().filter(|b| b.cell == cell).map(|b| b.order).collect();
+                    (of.len(), of[0])
+                };
+                let (n, x) = order(&first);
+                let (m, y) = order(&second);
+                prop_assert_eq!((n, m), (1, 1));
+                prop_assert_eq!(x, y.reversed());
+            }
+        }
+
+        /// A round depends on the seed and its number alone.
+        #[test]
+        fn rounds_can_be_made_again(seed: u64, number in 0..100_u32) {
+            prop_assert_eq!(round(&plan(seed), number), round(&plan(seed), number));
+        }
+    }
+
+    #[test]
+    fn nulls_come_first_and_as_sentinels() {
+        let plan = plan(1);
+        let first = round(&plan, 0);
+        assert!(compares(&first).is_empty());
+        let per_cell = 2 * plan.design.null_blocks as usize;
+        assert_eq!(first.len(), plan.design.null_cells.len() * per_cell);
+        let nulls = |n| round(&plan, n).len() - plan.cells.len();
+        let sentinel = plan.design.sentinel_every;
+        assert_eq!(nulls(sentinel), 2 * plan.design.null_cells.len());
+        assert_eq!(nulls(sentinel + 1), 0);
+    }
+
+    #[test]
+    fn the_order_of_cells_changes_from_round_to_round() {
+        let plan = plan(1);
+        let cells = |n| round(&plan, n).iter().map(|b| b.cell).collect::<Vec<_>>();
+        assert!((1..8).any(|n| cells(n) != cells(n + 1)));
+        let seeds = |n| round(&plan, n).iter().map(|b| b.seed).collect::<Vec<_>>();
+        assert_ne!(seeds(1), seeds(2));
+    }
+
+    /// The coin is fair: over many seeds about half of the first rounds start with the reference.
+    #[test]
+    fn the_first_order_is_a_coin() {
+        let starts = (0..400).filter(|&seed| round(&plan(seed), 1)[0].order == TurnOrder::Ab);
+        let count = starts.count();
+        assert!((150..250).contains(&count), "{count} of 400");
+    }
+}

@@ -1,0 +1,295 @@
+//! Which figures a lab's link model may give on this host: measured before a run, judged against the
+//! wire model. A figure whose check fails is refused, not printed.
+
+use crate::arm::PerArm;
+use crate::family::Family;
+use crate::metric::Metric;
+use crate::plan::{Plan, preset};
+use crate::unit;
+use crate::wiremodel;
+use crate::workload::{Cell, Echo, Transport, UdpBulk, Workload};
+use crate::world::{LinkModel, World};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// A round trip may miss the model by this much, in ns, or by [`RTT_SHARE_MAX`], whichever is more.
+const RTT_NS_MAX: f64 = 5_000.0;
+
+/// A round trip may miss the model by this share.
+const RTT_SHARE_MAX: f64 = 0.05;
+
+/// Goodput may miss the model by this share.
+const GOODPUT_SHARE_MAX: f64 = 0.005;
+
+/// A family may differ from itself by this share in one interleaved block.
+const NULL_SHARE_MAX: f64 = 0.02;
+
+/// Payload of the goodput probe and of the larger round trip, in bytes.
+const LARGE_BYTES: u32 = 1408;
+
+/// Payload of the smaller round trip, in bytes.
+const SMALL_BYTES: u32 = 64;
+
+/// Something to measure before a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Probe {
+    /// What to do.
+    pub cell: Cell,
+    /// Between which arms.
+    pub arms: PerArm<Family>,
+}
+
+/// What a probe gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The probe.
+    pub probe: Probe,
+    /// Value of each arm, in SI units.
+    pub values: PerArm<f64>,
+}
+
+/// The judgement.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SelfTest {
+    /// What was found, in words, one line for each check.
+    pub findings: Vec<String>,
+    /// Metrics that the link model may not give here, with the reason.
+    pub refused: BTreeMap<Metric, String>,
+}
+
+/// What to measure in `world`; nothing where the model promises no figure that could be checked.
+pub fn probes(world: &World) -> Vec<Probe> {
+    let families = Family::BOTH.into_iter().filter(|f| *world.families.get(*f));
+    let mut probes = Vec::new();
+    for family in families {
+        let arms = PerArm::null(family);
+        if world.model == LinkModel::Wire {
+            for bytes in [SMALL_BYTES, LARGE_BYTES] {
+                let echo = preset::echo(Transport::Udp, bytes, true);
+                probes.push(Probe { cell: Cell::named(Workload::Echo(echo)), arms });
+            }
+        }
+        if world.model != LinkModel::Bare && !lossy(world, family) {
+            probes.push(Probe { cell: Cell::named(Workload::UdpBulk(goodput_probe())), arms });
+        }
+    }
+    probes
+}
+
+fn goodput_probe() -> UdpBulk {
+    UdpBulk {
+        payload_bytes: LARGE_BYTES,
+        rate_bps: None,
+        duration_ns: 300_000_000,
+        warmup_ns: 75_000_000,
+    }
+}
+
+fn lossy(world: &World, family: Family) -> bool {
+    world.links.iter().any(|l| {
+        let met = l.conditions.get(family);
+        met.loss > 0.0 || met.black_hole_above.is_some() || met.rate_bps.is_none()
+    })
+}
+
+/// Whether a reading agrees with the model; a goodput probe that was disturbed may be repeated.
+pub fn agrees(world: &World, reading: &Reading) -> bool {
+    match (&reading.probe.cell.workload, expected_goodput(world, reading)) {
+        (Workload::UdpBulk(_), Some(expected)) => {
+            deviation(reading.values.a, expected).abs() <= GOODPUT_SHARE_MAX
+        }
+        _ => true,
+    }
+}
+
+fn deviation(seen: f64, expected: f64) -> f64 {
+    seen / expected - 1.0
+}
+
+fn expected_goodput(world: &World, reading: &Reading) -> Option<f64> {
+    let family = reading.probe.arms.a;
+    wiremodel::world_udp_goodput_bps(world, family, LARGE_BYTES).ok()?
+}
+
+/// Judges the readings; `largest_frame` is the largest frame that passed the wire, in bytes.
+pub fn judge(world: &World, readings: &[Reading], largest_frame: Option<u32>) -> SelfTest {
+    let mut test = SelfTest::default();
+    if world.model == LinkModel::Shaped {
+        let reason = "a token bucket gives no true round trip (use the wire model)".to_string();
+        test.refused.insert(Metric::Rtt, reason.clone());
+        test.refused.insert(Metric::Connect, reason);
+    }
+    for family in Family::BOTH {
+        judge_round_trips(world, family, readings, &mut test);
+    }
+    for reading in readings {
+        judge_null(reading, &mut test);
+        judge_goodput(world, reading, &mut test);
+    }
+    judge_frames(world, largest_frame, &mut test);
+    test
+}
+
+fn echo_reading(family: Family, bytes: u32, readings: &[Reading]) -> Option<&Reading> {
+    readings.iter().find(|r| {
+        let fits = matches!(&r.probe.cell.workload, Workload::Echo(Echo { message_bytes, .. })
+            if *message_bytes == bytes);
+        fits && r.probe.arms.a == family
+    })
+}
+
+/// One host term, from the small message, must carry over to the large one.
+fn judge_round_trips(world: &World, family: Family, readings: &[Reading], test: &mut SelfTest) {
+    let (Some(small), Some(large)) =
+        (echo_reading(family, SMALL_BYTES, readings), echo_reading(family, LARGE_BYTES, readings))
+    else {
+        return;
+    };
+    let wire_ns = |bytes| {
+        let packets = wiremodel::udp_packets(bytes, family, wiremodel::path_mtu(world));
+        packets.map_or(f64::NAN, |p| wiremodel::world_round_trip_ns(world, family, &p))
+    };
+    let host_ns = small.values.a * 1e9 - wire_ns(SMALL_BYTES);
+    let off_ns = large.values.a * 1e9 - wire_ns(LARGE_BYTES) - host_ns;
+    let allowed = RTT_NS_MAX.max(RTT_SHARE_MAX * wire_ns(LARGE_BYTES));
+    test.findings.push(format!(
+        "{family} round trips: hosts {}, 1408 B off the model by {:.1} µs",
+        unit::format_span(host_ns),
+        off_ns / 1000.0
+    ));
+    // Written so that a value that is not a number is refused as well.
+    let holds = off_ns.abs() <= allowed && host_ns > 0.0;
+    if !holds {
+        let reason = format!(
+            "the lab's link missed the model by {:.1} µs at 1408 B over {family}",
+            off_ns / 1000.0
+        );
+        test.refused.insert(Metric::Rtt, reason.clone());
+        test.refused.insert(Metric::Connect, reason);
+    }
+}
+
+fn judge_null(reading: &Reading, test: &mut SelfTest) {
+    if !matches!(reading.probe.cell.workload, Workload::Echo(_)) || !reading.probe.arms.is_null() {
+        return;
+    }
+    let off = deviation(reading.values.b, reading.values.a);
+    let family = reading.probe.arms.a;
+    let holds = off.abs() <= NULL_SHARE_MAX;
+    if !holds {
+        let reason = format!("{family} differed from itself by {:.1} %", off * 100.0);
+        test.refused.entry(Metric::Rtt).or_insert(reason);
+    }
+}
+
+fn judge_goodput(world: &World, reading: &Reading, test: &mut SelfTest) {
+    let Some(expected) = expected_goodput(world, reading) else { return };
+    if !matches!(reading.probe.cell.workload, Workload::UdpBulk(_)) {
+        return;
+    }
+    let off = deviation(reading.values.a, expected) * 100.0;
+    let family = reading.probe.arms.a;
+    test.findings.push(format!("{family} UDP goodput off the model by {off:+.2} %"));
+    if !agrees(world, reading) {
+        let reason = format!("the lab's link missed its rate by {off:+.2} % over {family}");
+        test.refused.insert(Metric::Throughput, reason);
+    }
+}
+
+/// Larger frames mean that segmentation was left to a device that is not there: headers would be
+/// counted once for many packets.
+fn judge_frames(world: &World, largest: Option<u32>, test: &mut SelfTest) {
+    let Some(largest) = largest.filter(|_| world.model != LinkModel::Bare) else { return };
+    let limit = wiremodel::path_mtu(world) + wiremodel::ETHERNET_HEADER_BYTES;
+    test.findings.push(format!("largest frame {largest} B of {limit} B"));
+    if largest > limit {
+        let reason = format!("frames of {largest} B passed a link for {limit} B");
+        for metric in Metric::ALL {
+            test.refused.insert(metric, reason.clone());
+        }
+    }
+}
+
+/// The cells of `plan` that may not be measured, by identifier, with the reason.
+pub fn refused_cells(plan: &Plan, test: &SelfTest) -> BTreeMap<String, String> {
+    let reason = |cell: &Cell| test.refused.get(&cell.workload.metrics()[0]);
+    let cells = plan.cells.iter();
+    cells.filter_map(|c| reason(c).map(|r| (c.id.clone(), r.clone()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire() -> World {
+        World::client_router_server(LinkModel::Wire, Some(100_000_000))
+    }
+
+    /// Readings of a link that keeps the model, with hosts that take 50 µs.
+    fn readings(world: &World) -> Vec<Reading> {
+        let reading = |probe: Probe| {
+            let family = probe.arms.a;
+            let value = match &probe.cell.workload {
+                Workload::Echo(echo) => {
+                    let packets = wiremodel::udp_packets(echo.message_bytes, family, 1500).unwrap();
+                    (wiremodel::world_round_trip_ns(world, family, &packets) + 50_000.0) / 1e9
+                }
+                _ => wiremodel::world_udp_goodput_bps(world, family, LARGE_BYTES).unwrap().unwrap(),
+            };
+            Reading { probe, values: PerArm { a: value, b: value } }
+        };
+        probes(world).into_iter().map(reading).collect()
+    }
+
+    #[test]
+    fn a_true_link_is_not_refused() {
+        let world = wire();
+        let test = judge(&world, &readings(&world), Some(1514));
+        assert!(test.refused.is_empty(), "{test:?}");
+        assert_eq!(test.findings.len(), 5);
+    }
+
+    #[test]
+    fn each_failing_check_refuses_its_figure() {
+        let world = wire();
+        let spoiled = |spoil: fn(&mut Reading)| {
+            let mut readings = readings(&world);
+            readings.iter_mut().for_each(spoil);
+            judge(&world, &readings, Some(1514)).refused.into_keys().collect::<Vec<_>>()
+        };
+        let late = spoiled(|r| {
+            let large = r.probe.cell.id.ends_with("1408");
+            if large && matches!(r.probe.cell.workload, Workload::Echo(_)) {
+                r.values = r.values.map(|v| v + 40e-6);
+            }
+        });
+        assert_eq!(late, [Metric::Rtt, Metric::Connect]);
+        let slow = spoiled(|r| {
+            if matches!(r.probe.cell.workload, Workload::UdpBulk(_)) {
+                r.values.a *= 0.99;
+            }
+        });
+        assert_eq!(slow, [Metric::Throughput]);
+        let biased = spoiled(|r| {
+            if matches!(r.probe.cell.workload, Workload::Echo(_)) {
+                r.values.b *= 1.05;
+            }
+        });
+        assert_eq!(biased, [Metric::Rtt]);
+        let large = judge(&world, &readings(&world), Some(65_000));
+        assert_eq!(large.refused.len(), Metric::ALL.len());
+    }
+
+    #[test]
+    fn a_token_bucket_refuses_round_trips() {
+        let world = World { model: LinkModel::Shaped, ..wire() };
+        let test = judge(&world, &readings(&world), Some(1514));
+        let refused: Vec<Metric> = test.refused.into_keys().collect();
+        assert_eq!(refused, [Metric::Rtt, Metric::Connect]);
+        let plan = preset::first_look(PerArm::FAMILIES, Some(world), 1);
+        let cells = refused_cells(&plan, &judge(&wire(), &[], Some(65_000)));
+        assert_eq!(cells.len(), plan.cells.len());
+    }
+}

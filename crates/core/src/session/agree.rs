@@ -1,0 +1,167 @@
+//! What a server agrees to do: every field of a task is checked against its limits before anything is
+//! started, because a task comes from the network.
+
+use crate::arm::Arm;
+use crate::task::Task;
+use crate::wire::control::Limits;
+use crate::wire::datagram::HEADER_BYTES;
+use crate::workload::{Connect, Echo, Interleaving, TcpBulk, Transport, UdpBulk, Workload};
+
+/// Why a server does not do a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Objection {
+    /// The arms are not those that the workload needs.
+    #[error("a task of this kind needs {needed}")]
+    Arms {
+        /// What it needs, in words.
+        needed: &'static str,
+    },
+    /// A number is below or above what can be done at all or is allowed here.
+    #[error("{what} is {found}, it must be from {least} to {most}")]
+    Range {
+        /// Which number, with its unit.
+        what: &'static str,
+        /// Its value.
+        found: u64,
+        /// Smallest allowed.
+        least: u64,
+        /// Largest allowed.
+        most: u64,
+    },
+    /// The server has a limit that the workload cannot be held to.
+    #[error("this server limits {what}, which cannot be done for {workload}")]
+    Unbounded {
+        /// What is limited.
+        what: &'static str,
+        /// The kind of workload.
+        workload: &'static str,
+    },
+    /// The name of a congestion control is none.
+    #[error("the congestion control must be 1 to 15 of the characters a-z, 0-9, _ and -")]
+    Congestion,
+}
+
+/// Longest time that a task may take, in ns, by its own numbers or else by the limits.
+pub fn bound_ns(workload: &Workload, limits: &Limits) -> u64 {
+    match workload {
+        Workload::TcpBulk(bulk) => bulk.duration_ns,
+        Workload::UdpBulk(bulk) => bulk.duration_ns,
+        Workload::Echo(_) | Workload::Connect(_) => limits.task_ns,
+    }
+}
+
+/// Checks every field of a task.
+///
+/// # Errors
+/// The first objection.
+pub fn check(task: &Task, limits: &Limits) -> Result<(), Objection> {
+    check_arms(task)?;
+    match &task.workload {
+        Workload::TcpBulk(bulk) => check_tcp_bulk(bulk, limits),
+        Workload::UdpBulk(bulk) => check_udp_bulk(bulk, datagram_bytes_max(task), limits),
+        Workload::Echo(echo) => check_echo(echo, datagram_bytes_max(task), limits),
+        Workload::Connect(Connect { count }) => {
+            range("connections in all", u64::from(*count), 1, limits.exchanges)
+        }
+    }
+}
+
+fn check_arms(task: &Task) -> Result<(), Objection> {
+    match (task.workload.interleaving(), task.arms.as_slice()) {
+        (Interleaving::Trial, [_]) => Ok(()),
+        (Interleaving::Trial, _) => Err(Objection::Arms { needed: "one arm" }),
+        (Interleaving::Slice, [first, second]) if [first.arm, second.arm] == Arm::BOTH => Ok(()),
+        (Interleaving::Slice, _) => Err(Objection::Arms { needed: "arm a and arm b" }),
+    }
+}
+
+/// Largest UDP payload that every family of the task can carry.
+fn datagram_bytes_max(task: &Task) -> u32 {
+    let each = task.arms.iter().map(|arm| arm.family.udp_payload_bytes_max());
+    each.min().unwrap_or(0)
+}
+
+fn check_tcp_bulk(bulk: &TcpBulk, limits: &Limits) -> Result<(), Objection> {
+    check_times(bulk.duration_ns, bulk.warmup_ns, limits)?;
+    let most = u64::from(limits.message_bytes);
+    range("bytes in one write", u64::from(bulk.write_bytes), 1, most)?;
+    if !bulk.congestion.as_deref().is_none_or(is_congestion_name) {
+        return Err(Objection::Congestion);
+    }
+    check_unbounded("TCP bulk", limits)
+}
+
+fn check_udp_bulk(bulk: &UdpBulk, payload_max: u32, limits: &Limits) -> Result<(), Objection> {
+    check_times(bulk.duration_ns, bulk.warmup_ns, limits)?;
+    check_message("payload bytes of a datagram", bulk.payload_bytes, payload_max, limits)?;
+    let Some(rate_bps) = bulk.rate_bps else {
+        return check_unbounded("UDP bulk without a rate", limits);
+    };
+    range("rate in bit/s", rate_bps, 1, limits.rate_bps.unwrap_or(u64::MAX))?;
+    let bits = u128::from(rate_bps) * u128::from(bulk.duration_ns) / 1_000_000_000;
+    check_bytes(bits / 8, limits)
+}
+
+fn check_echo(echo: &Echo, payload_max: u32, limits: &Limits) -> Result<(), Objection> {
+    let largest = match echo.transport {
+        Transport::Tcp => limits.message_bytes,
+        Transport::Udp => payload_max,
+    };
+    check_message("bytes of a message", echo.message_bytes, largest, limits)?;
+    range("connections", u64::from(echo.connections), 1, u64::from(limits.connections))?;
+    // The header counts turns in 16 bits.
+    range("turns", u64::from(echo.turns), 1, u64::from(u16::MAX))?;
+    range("exchanges of a turn", u64::from(echo.turn_exchanges), 1, u64::from(u32::MAX))?;
+    let counted = u64::from(echo.turns) * u64::from(echo.turn_exchanges);
+    let warmup = u64::from(echo.connections) * u64::from(echo.warmup_exchanges);
+    // The header counts messages in 32 bits.
+    let most = limits.exchanges.min(u64::from(u32::MAX));
+    let exchanges = counted.saturating_add(warmup);
+    range("exchanges in all", exchanges, 1, most)?;
+    check_bytes(u128::from(exchanges) * u128::from(echo.message_bytes), limits)
+}
+
+fn check_times(duration_ns: u64, warmup_ns: u64, limits: &Limits) -> Result<(), Objection> {
+    range("duration in ns", duration_ns, 1, limits.task_ns)?;
+    range("warm-up in ns", warmup_ns, 0, duration_ns - 1)
+}
+
+fn check_message(
+    what: &'static str,
+    bytes: u32,
+    largest: u32,
+    limits: &Limits,
+) -> Result<(), Objection> {
+    let most = largest.min(limits.message_bytes);
+    range(what, u64::from(bytes), HEADER_BYTES as u64, u64::from(most))
+}
+
+fn check_bytes(bytes: u128, limits: &Limits) -> Result<(), Objection> {
+    let found = u64::try_from(bytes).unwrap_or(u64::MAX);
+    range("bytes in all", found, 0, limits.task_bytes.unwrap_or(u64::MAX))
+}
+
+/// Objects to a workload whose rate is the path's own if rate or bytes are limited.
+fn check_unbounded(workload: &'static str, limits: &Limits) -> Result<(), Objection> {
+    if limits.rate_bps.is_some() {
+        return Err(Objection::Unbounded { what: "the rate", workload });
+    }
+    if limits.task_bytes.is_some() {
+        return Err(Objection::Unbounded { what: "the bytes of a task", workload });
+    }
+    Ok(())
+}
+
+/// True if `name` can be a congestion control: Linux allows 15 bytes and a final zero.
+fn is_congestion_name(name: &str) -> bool {
+    let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
+    (1..=15).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+fn range(what: &'static str, found: u64, least: u64, most: u64) -> Result<(), Objection> {
+    if (least..=most).contains(&found) {
+        Ok(())
+    } else {
+        Err(Objection::Range { what, found, least, most })
+    }
+}

@@ -1,0 +1,282 @@
+//! The client's side of a session.
+
+use super::clock::{self, Offset, Sample};
+use super::watch::Watch;
+use super::{Ending, NotNow, agree, timeout};
+use crate::task::Task;
+use crate::wire::control::{Hello, Limits, Message, Queued, Report, Welcome};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What the client's machine wants done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClientAction {
+    /// Send this to the server.
+    Send(Message),
+    /// Others are before us; tell the person who waits.
+    Waiting(Queued),
+    /// The session is open: [`Client::prepare`] may be called.
+    Opened(Box<Opened>),
+    /// Both ends are ready: do this half of the task, then call [`Client::finish`].
+    Start(Task),
+    /// The server's half of the task; the next one may be prepared.
+    Report(Report),
+    /// The server did not do the task, for the reason given. If it had been started, give it up. The
+    /// next one may be prepared.
+    Failed {
+        /// Number of the task.
+        number: u32,
+        /// The reason, in words.
+        why: String,
+    },
+    /// Close the connection. Nothing follows.
+    Close(Ending),
+}
+
+/// What an open session began with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opened {
+    /// What the server said of itself.
+    pub welcome: Welcome,
+    /// The server's clock against ours; `None` if our clock went backwards at every question.
+    pub offset: Option<Offset>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Hello,
+    Waiting,
+    Clock { welcome: Welcome, asked_ns: u64, samples: Vec<Sample> },
+    Idle,
+    Preparing(Task),
+    Running { number: u32 },
+    Reporting { number: u32 },
+    Closed,
+}
+
+/// The client's machine.
+#[derive(Debug)]
+pub struct Client {
+    phase: Phase,
+    limits: Limits,
+    watch: Watch,
+    actions: VecDeque<ClientAction>,
+}
+
+impl Client {
+    /// Starts a session with a greeting.
+    pub fn new(hello: Hello, now: u64) -> Self {
+        Client {
+            phase: Phase::Hello,
+            limits: Limits::default(),
+            watch: Watch::new(now, timeout::HELLO_NS),
+            actions: VecDeque::from([ClientAction::Send(Message::Hello(hello))]),
+        }
+    }
+
+    /// What is to be done next.
+    pub fn poll(&mut self) -> Option<ClientAction> {
+        self.actions.pop_front()
+    }
+
+    /// When [`Client::on_timer`] is to be called.
+    pub fn deadline(&self) -> Option<u64> {
+        self.watch.deadline()
+    }
+
+    /// True after `Close`.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.phase, Phase::Closed)
+    }
+
+    /// The deadline may have come.
+    pub fn on_timer(&mut self, now: u64) {
+        self.watch.tick(now);
+        if self.watch.expired() {
+            self.end(Ending::TimedOut { during: self.phase.name() });
+        }
+    }
+
+    /// The connection is lost.
+    pub fn on_lost(&mut self, now: u64) {
+        self.watch.tick(now);
+        self.end(Ending::Lost { during: self.phase.name() });
+    }
+
+    /// The server said something.
+    pub fn on_message(&mut self, message: Message, now: u64) {
+        self.watch.tick(now);
+        match message {
+            Message::Unknown => {}
+            Message::Bye => self.end(Ending::PeerLeft),
+            Message::Refused(refused) => self.end(Ending::Refused(refused)),
+            Message::Queued(queued) => self.on_queued(queued),
+            Message::Welcome(welcome) => self.on_welcome(*welcome, now),
+            Message::ClockReply { asked_ns, server_ns } => {
+                self.on_clock_reply(asked_ns, server_ns, now);
+            }
+            Message::Ready { number } => self.on_ready(number),
+            Message::Report(report) => self.on_report(report),
+            Message::Failed { number, why } => self.on_failed(number, why),
+            Message::Hello(_)
+            | Message::Clock { .. }
+            | Message::Prepare(_)
+            | Message::Finish { .. } => self.end_broken(),
+        }
+    }
+
+    /// Proposes the next task.
+    ///
+    /// # Errors
+    /// If the session is not open or another task is not over.
+    pub fn prepare(&mut self, task: Task, now: u64) -> Result<(), NotNow> {
+        self.watch.tick(now);
+        let Phase::Idle = self.phase else {
+            return Err(NotNow { what: "prepare a task" });
+        };
+        self.actions.push_back(ClientAction::Send(Message::Prepare(task.clone())));
+        self.enter(Phase::Preparing(task), timeout::READY_NS);
+        Ok(())
+    }
+
+    /// This half of the task is over, well or not.
+    ///
+    /// # Errors
+    /// If no task was running.
+    pub fn finish(&mut self, now: u64) -> Result<(), NotNow> {
+        self.watch.tick(now);
+        let Phase::Running { number } = self.phase else {
+            return Err(NotNow { what: "finish a task" });
+        };
+        self.actions.push_back(ClientAction::Send(Message::Finish { number }));
+        self.enter(Phase::Reporting { number }, timeout::REPORT_NS);
+        Ok(())
+    }
+
+    /// Leaves, in any phase.
+    pub fn close(&mut self, now: u64) {
+        self.watch.tick(now);
+        if !self.is_closed() {
+            self.actions.push_back(ClientAction::Send(Message::Bye));
+            self.end(Ending::Complete);
+        }
+    }
+
+    fn on_queued(&mut self, queued: Queued) {
+        let (Phase::Hello | Phase::Waiting) = self.phase else {
+            return self.end_broken();
+        };
+        self.actions.push_back(ClientAction::Waiting(queued));
+        self.enter(Phase::Waiting, timeout::QUEUE_SILENCE_NS);
+    }
+
+    fn on_welcome(&mut self, welcome: Welcome, now: u64) {
+        let (Phase::Hello | Phase::Waiting) = self.phase else {
+            return self.end_broken();
+        };
+        self.limits = welcome.limits;
+        self.ask_clock(welcome, Vec::with_capacity(clock::QUESTIONS), now);
+    }
+
+    fn ask_clock(&mut self, welcome: Welcome, samples: Vec<Sample>, now: u64) {
+        self.actions.push_back(ClientAction::Send(Message::Clock { asked_ns: now }));
+        self.enter(Phase::Clock { welcome, asked_ns: now, samples }, timeout::CLOCK_NS);
+    }
+
+    fn on_clock_reply(&mut self, echoed_ns: u64, server_ns: u64, now: u64) {
+        match core::mem::replace(&mut self.phase, Phase::Closed) {
+            Phase::Clock { welcome, asked_ns, mut samples } if asked_ns == echoed_ns => {
+                samples.push(Sample { asked_ns, server_ns, answered_ns: now });
+                if samples.len() < clock::QUESTIONS {
+                    return self.ask_clock(welcome, samples, now);
+                }
+                let opened = Opened { welcome, offset: clock::estimate(&samples) };
+                self.actions.push_back(ClientAction::Opened(Box::new(opened)));
+                self.idle();
+            }
+            other => {
+                self.phase = other;
+                self.end_broken();
+            }
+        }
+    }
+
+    fn on_ready(&mut self, number: u32) {
+        match core::mem::replace(&mut self.phase, Phase::Closed) {
+            Phase::Preparing(task) if task.number == number => {
+                let longest = agree::bound_ns(&task.workload, &self.limits);
+                self.actions.push_back(ClientAction::Start(task));
+                let after = longest.saturating_add(timeout::RUN_GRACE_NS);
+                self.enter(Phase::Running { number }, after);
+            }
+            other => {
+                self.phase = other;
+                self.end_broken();
+            }
+        }
+    }
+
+    fn on_report(&mut self, report: Report) {
+        match self.phase {
+            Phase::Reporting { number } if number == report.number => {
+                self.actions.push_back(ClientAction::Report(report));
+                self.idle();
+            }
+            _ => self.end_broken(),
+        }
+    }
+
+    fn on_failed(&mut self, failed: u32, why: String) {
+        let current = match &self.phase {
+            Phase::Preparing(task) => task.number,
+            Phase::Running { number } | Phase::Reporting { number } => *number,
+            _ => return self.end_broken(),
+        };
+        if failed != current {
+            return self.end_broken();
+        }
+        self.actions.push_back(ClientAction::Failed { number: failed, why });
+        self.idle();
+    }
+
+    /// Between tasks nothing is awaited from the server, so nothing can be late.
+    fn idle(&mut self) {
+        self.phase = Phase::Idle;
+        self.watch.clear();
+    }
+
+    fn enter(&mut self, phase: Phase, after_ns: u64) {
+        self.phase = phase;
+        self.watch.set(after_ns);
+    }
+
+    fn end_broken(&mut self) {
+        self.end(Ending::Broken { during: self.phase.name() });
+    }
+
+    fn end(&mut self, ending: Ending) {
+        if !self.is_closed() {
+            self.actions.push_back(ClientAction::Close(ending));
+            self.phase = Phase::Closed;
+            self.watch.clear();
+        }
+    }
+}
+
+impl Phase {
+    /// The phase in words that complete "lost …".
+    fn name(&self) -> &'static str {
+        match self {
+            Phase::Hello => "while greeting",
+            Phase::Waiting => "while waiting for the server's turn",
+            Phase::Clock { .. } => "while comparing clocks",
+            Phase::Idle => "between two tasks",
+            Phase::Preparing(_) => "while preparing a task",
+            Phase::Running { .. } => "during a task",
+            Phase::Reporting { .. } => "while waiting for the server's report",
+            Phase::Closed => "after the end",
+        }
+    }
+}

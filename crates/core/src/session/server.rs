@@ -1,0 +1,334 @@
+//! The server's side of a session.
+
+use super::watch::Watch;
+use super::{Ending, agree, timeout};
+use crate::arm::Arm;
+use crate::observation::EndReport;
+use crate::record::Host;
+use crate::task::Task;
+use crate::wire::control::{
+    FEATURES, Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome,
+};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// What the server's machine wants done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ServerAction {
+    /// Send this to the client.
+    Send(Message),
+    /// Ask the queue for the session's turn and tell the answer with [`Server::admit`],
+    /// [`Server::queued`] or [`Server::busy`]. Comes again from time to time while the client waits.
+    Ask {
+        /// Name of the client's host.
+        by: String,
+        /// Whether the client waits if it must.
+        wait: bool,
+    },
+    /// Start this half of the task. Call [`Server::ready`] once data may come, and [`Server::ended`]
+    /// exactly once when it is over.
+    Start(Task),
+    /// The client's half is over: let the task end.
+    Finish,
+    /// Stop the task at once; [`Server::ended`] may then be called, without effect.
+    Abort,
+    /// Close the connection. Nothing follows.
+    Close(Ending),
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerFacts {
+    /// Program and version, as in `v6gap 0.1.0`.
+    pub tool: String,
+    /// Its host.
+    pub host: Host,
+    /// What it allows.
+    pub limits: Limits,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Hello,
+    Waiting,
+    Idle,
+    Preparing,
+    Running,
+    /// The task has ended, but the client still measures; the report waits so as not to disturb it.
+    Ended,
+    /// The client has finished, but the task has not ended.
+    Ending,
+    Closed,
+}
+
+/// The server's machine for one session.
+#[derive(Debug)]
+pub struct Server {
+    facts: ServerFacts,
+    phase: Phase,
+    watch: Watch,
+    actions: VecDeque<ServerAction>,
+    /// What the client asked the queue for.
+    ask: Option<(String, bool)>,
+    /// When the whole session must be over.
+    session_end: Option<u64>,
+    /// The task at hand, or the one before.
+    number: Option<u32>,
+    /// Longest time that the task at hand may take, in ns.
+    task_ns: u64,
+    /// The outcome of a task in phase `Ended`.
+    outcome: Option<Message>,
+}
+
+impl Server {
+    /// Awaits a client's greeting.
+    pub fn new(facts: ServerFacts, now: u64) -> Self {
+        Server {
+            facts,
+            phase: Phase::Hello,
+            watch: Watch::new(now, timeout::HELLO_NS),
+            actions: VecDeque::new(),
+            ask: None,
+            session_end: None,
+            number: None,
+            task_ns: 0,
+            outcome: None,
+        }
+    }
+
+    /// What is to be done next.
+    pub fn poll(&mut self) -> Option<ServerAction> {
+        self.actions.pop_front()
+    }
+
+    /// When [`Server::on_timer`] is to be called.
+    pub fn deadline(&self) -> Option<u64> {
+        match (self.watch.deadline(), self.session_end) {
+            (Some(phase), Some(session)) => Some(phase.min(session)),
+            (phase, session) => phase.or(session),
+        }
+    }
+
+    /// True after `Close`.
+    pub fn is_closed(&self) -> bool {
+        self.phase == Phase::Closed
+    }
+
+    /// The deadline may have come.
+    pub fn on_timer(&mut self, now: u64) {
+        self.watch.tick(now);
+        if self.session_end.is_some_and(|end| self.watch.now() >= end) {
+            return self.end(Ending::OverLimit);
+        }
+        if !self.watch.expired() {
+            return;
+        }
+        match self.phase {
+            Phase::Waiting => self.ask_queue(),
+            Phase::Idle => self.end(Ending::OverLimit),
+            _ => self.end(Ending::TimedOut { during: self.phase.name() }),
+        }
+    }
+
+    /// The connection is lost.
+    pub fn on_lost(&mut self, now: u64) {
+        self.watch.tick(now);
+        self.end(Ending::Lost { during: self.phase.name() });
+    }
+
+    /// The client said something.
+    pub fn on_message(&mut self, message: Message, now: u64) {
+        self.watch.tick(now);
+        match message {
+            Message::Unknown => {}
+            Message::Bye => self.end(Ending::PeerLeft),
+            Message::Hello(hello) if self.phase == Phase::Hello => self.on_hello(hello),
+            Message::Clock { asked_ns } if self.phase == Phase::Idle => {
+                self.send(Message::ClockReply { asked_ns, server_ns: now });
+                self.watch.set(self.facts.limits.idle_ns);
+            }
+            Message::Prepare(task) if self.phase == Phase::Idle => self.on_prepare(task),
+            Message::Finish { number } if self.number == Some(number) => self.on_finish(),
+            _ => self.end(Ending::Broken { during: self.phase.name() }),
+        }
+    }
+
+    /// It is the session's turn.
+    pub fn admit(&mut self, now: u64) {
+        self.watch.tick(now);
+        if self.phase != Phase::Waiting {
+            return;
+        }
+        self.send(Message::Welcome(Box::new(Welcome {
+            tool: self.facts.tool.clone(),
+            features: FEATURES.map(ToString::to_string).to_vec(),
+            limits: self.facts.limits,
+            host: self.facts.host.clone(),
+        })));
+        self.session_end = Some(self.watch.now().saturating_add(self.facts.limits.session_ns));
+        self.idle();
+    }
+
+    /// It is not the session's turn yet.
+    pub fn queued(&mut self, queued: Queued, now: u64) {
+        self.watch.tick(now);
+        if self.phase == Phase::Waiting {
+            self.send(Message::Queued(queued));
+            self.watch.set(timeout::QUEUE_REPEAT_NS);
+        }
+    }
+
+    /// It will not be the session's turn.
+    pub fn busy(&mut self, queued: &Queued, now: u64) {
+        self.watch.tick(now);
+        if self.phase == Phase::Waiting {
+            let why = format!("busy: measuring for {} since {} s", queued.by, queued.seconds);
+            self.refuse(Refused { code: RefusalCode::Busy, why });
+        }
+    }
+
+    /// Data flows of the task may come.
+    pub fn ready(&mut self, now: u64) {
+        self.watch.tick(now);
+        if let (Phase::Preparing, Some(number)) = (self.phase, self.number) {
+            self.send(Message::Ready { number });
+            self.enter(Phase::Running, self.task_ns.saturating_add(timeout::RUN_GRACE_NS));
+        }
+    }
+
+    /// The task is over, with what it saw or the reason why it failed.
+    pub fn ended(&mut self, outcome: Result<Vec<(Arm, EndReport)>, String>, now: u64) {
+        self.watch.tick(now);
+        let Some(number) = self.number else {
+            return;
+        };
+        let message = match outcome {
+            Ok(ends) => Message::Report(Report { number, ends }),
+            Err(why) => Message::Failed { number, why },
+        };
+        match (self.phase, &message) {
+            (Phase::Running, Message::Report(_)) => {
+                // The deadline of the run still stands: the client has to finish by then.
+                self.phase = Phase::Ended;
+                self.outcome = Some(message);
+            }
+            (Phase::Preparing, Message::Report(_)) => {
+                let why = "the server's half ended before it was ready".to_string();
+                self.conclude(Message::Failed { number, why });
+            }
+            (Phase::Preparing | Phase::Running | Phase::Ending, _) => self.conclude(message),
+            _ => {}
+        }
+    }
+
+    /// The server itself stops.
+    pub fn shut_down(&mut self, now: u64) {
+        self.watch.tick(now);
+        if !self.is_closed() {
+            self.send(Message::Bye);
+            self.end(Ending::Complete);
+        }
+    }
+
+    fn on_hello(&mut self, hello: Hello) {
+        let lacking = hello.want.iter().find(|want| !FEATURES.contains(&want.as_str()));
+        if let Some(feature) = lacking {
+            let why = format!("this server does not know the workload {feature:?}");
+            return self.refuse(Refused { code: RefusalCode::TooOld, why });
+        }
+        self.ask = Some((hello.host.name, hello.wait));
+        self.ask_queue();
+    }
+
+    fn ask_queue(&mut self) {
+        if let Some((by, wait)) = self.ask.clone() {
+            self.actions.push_back(ServerAction::Ask { by, wait });
+            self.enter(Phase::Waiting, timeout::QUEUE_REPEAT_NS);
+        }
+    }
+
+    fn on_prepare(&mut self, task: Task) {
+        let number = task.number;
+        if self.number.is_some_and(|last| number <= last) {
+            return self.end(Ending::Broken { during: "by using a task number again" });
+        }
+        self.number = Some(number);
+        if let Err(objection) = agree::check(&task, &self.facts.limits) {
+            return self.conclude(Message::Failed { number, why: objection.to_string() });
+        }
+        self.task_ns = agree::bound_ns(&task.workload, &self.facts.limits);
+        self.actions.push_back(ServerAction::Start(task));
+        self.enter(Phase::Preparing, timeout::PREPARE_NS);
+    }
+
+    fn on_finish(&mut self) {
+        match self.phase {
+            Phase::Running => {
+                self.actions.push_back(ServerAction::Finish);
+                self.enter(Phase::Ending, timeout::END_NS);
+            }
+            Phase::Ended => {
+                if let Some(outcome) = self.outcome.take() {
+                    self.conclude(outcome);
+                }
+            }
+            // The task failed while this was under way.
+            Phase::Idle => {}
+            _ => self.end(Ending::Broken { during: self.phase.name() }),
+        }
+    }
+
+    fn conclude(&mut self, message: Message) {
+        self.send(message);
+        self.idle();
+    }
+
+    fn idle(&mut self) {
+        self.enter(Phase::Idle, self.facts.limits.idle_ns);
+    }
+
+    fn refuse(&mut self, refused: Refused) {
+        self.send(Message::Refused(refused.clone()));
+        self.end(Ending::Refused(refused));
+    }
+
+    fn send(&mut self, message: Message) {
+        self.actions.push_back(ServerAction::Send(message));
+    }
+
+    fn enter(&mut self, phase: Phase, after_ns: u64) {
+        self.phase = phase;
+        self.watch.set(after_ns);
+    }
+
+    fn end(&mut self, ending: Ending) {
+        if self.is_closed() {
+            return;
+        }
+        if let Phase::Preparing | Phase::Running | Phase::Ending = self.phase {
+            self.actions.push_back(ServerAction::Abort);
+        }
+        self.actions.push_back(ServerAction::Close(ending));
+        self.phase = Phase::Closed;
+        self.watch.clear();
+        self.session_end = None;
+    }
+}
+
+impl Phase {
+    /// The phase in words that complete "lost …".
+    fn name(self) -> &'static str {
+        match self {
+            Phase::Hello => "while greeting",
+            Phase::Waiting => "while waiting for its turn",
+            Phase::Idle => "between two tasks",
+            Phase::Preparing => "while preparing a task",
+            Phase::Running | Phase::Ended => "during a task",
+            Phase::Ending => "while ending a task",
+            Phase::Closed => "after the end",
+        }
+    }
+}

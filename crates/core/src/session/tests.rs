@@ -1,0 +1,260 @@
+//! The machines' answers where the simulated network does not come by: what a server objects to, whose
+//! turn it is, and that no message out of place starts anything.
+
+use super::agree::{Objection, check};
+use super::queue::{Queue, Turn};
+use super::*;
+use crate::arm::{Arm, TurnOrder};
+use crate::family::Family;
+use crate::record::Host;
+use crate::task::{Task, TaskArm, Token};
+use crate::wire::arbitrary::{message, task as arbitrary_task};
+use crate::wire::control::{Hello, Limits, Message, RefusalCode};
+use crate::workload::{Connect, Direction, Echo, TcpBulk, Transport, UdpBulk, Wait, Workload};
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use proptest::prelude::*;
+
+const V4: TaskArm = TaskArm { arm: Arm::A, family: Family::V4 };
+const V6: TaskArm = TaskArm { arm: Arm::B, family: Family::V6 };
+
+fn task(workload: Workload, arms: &[TaskArm]) -> Task {
+    let arms = arms.to_vec();
+    Task { number: 0, workload, arms, order: TurnOrder::Ab, seed: 1, token: Token([7; 16]) }
+}
+
+fn tcp_bulk() -> TcpBulk {
+    TcpBulk {
+        duration_ns: 1_000_000_000,
+        warmup_ns: 100_000_000,
+        write_bytes: 65_536,
+        direction: Direction::Send,
+        congestion: Some("cubic".to_string()),
+    }
+}
+
+fn udp_bulk() -> UdpBulk {
+    UdpBulk {
+        payload_bytes: 1200,
+        rate_bps: Some(8_000_000),
+        duration_ns: 1_000_000_000,
+        warmup_ns: 0,
+    }
+}
+
+fn echo(transport: Transport) -> Echo {
+    Echo {
+        transport,
+        message_bytes: 64,
+        connections: 8,
+        turn_exchanges: 25,
+        turns: 10,
+        warmup_exchanges: 5,
+        wait: Wait::Block,
+    }
+}
+
+fn hello(want: &[&str]) -> Message {
+    let want = want.iter().map(ToString::to_string).collect();
+    Message::Hello(Hello { tool: "t 1".to_string(), host: Host::default(), want, wait: true })
+}
+
+fn server() -> Server {
+    let facts =
+        ServerFacts { tool: "t 1".to_string(), host: Host::default(), limits: Limits::default() };
+    Server::new(facts, 0)
+}
+
+fn drain(server: &mut Server) -> Vec<ServerAction> {
+    let actions: Vec<_> = core::iter::from_fn(|| server.poll()).collect();
+    assert!(actions.len() <= ACTIONS_MAX, "{actions:?}");
+    actions
+}
+
+#[test]
+fn ordinary_tasks_meet_no_objection() {
+    let limits = Limits::default();
+    for (workload, arms) in [
+        (Workload::TcpBulk(tcp_bulk()), &[V4][..]),
+        (Workload::UdpBulk(udp_bulk()), &[V6]),
+        (Workload::Echo(echo(Transport::Tcp)), &[V4, V6]),
+        (Workload::Echo(echo(Transport::Udp)), &[V4, V6]),
+        (Workload::Connect(Connect { count: 100 }), &[V6]),
+    ] {
+        assert_eq!(check(&task(workload, arms), &limits), Ok(()));
+    }
+}
+
+#[test]
+fn every_number_out_of_bounds_is_named() {
+    let limits = Limits::default();
+    let objected = |workload, arms: &[TaskArm]| match check(&task(workload, arms), &limits) {
+        Err(Objection::Range { what, .. }) => what,
+        other => panic!("{other:?}"),
+    };
+    let tcp = |change: fn(&mut TcpBulk)| {
+        let mut bulk = tcp_bulk();
+        change(&mut bulk);
+        objected(Workload::TcpBulk(bulk), &[V4])
+    };
+    assert_eq!(tcp(|b| b.duration_ns = 0), "duration in ns");
+    assert_eq!(tcp(|b| b.duration_ns = u64::MAX), "duration in ns");
+    assert_eq!(tcp(|b| b.warmup_ns = b.duration_ns), "warm-up in ns");
+    assert_eq!(tcp(|b| b.write_bytes = 0), "bytes in one write");
+    assert_eq!(tcp(|b| b.write_bytes = u32::MAX), "bytes in one write");
+    let udp = |change: fn(&mut UdpBulk)| {
+        let mut bulk = udp_bulk();
+        change(&mut bulk);
+        objected(Workload::UdpBulk(bulk), &[V4])
+    };
+    assert_eq!(udp(|b| b.payload_bytes = 19), "payload bytes of a datagram");
+    assert_eq!(udp(|b| b.payload_bytes = 65_508), "payload bytes of a datagram");
+    assert_eq!(udp(|b| b.rate_bps = Some(0)), "rate in bit/s");
+    let slice = |change: fn(&mut Echo)| {
+        let mut echo = echo(Transport::Tcp);
+        change(&mut echo);
+        objected(Workload::Echo(echo), &[V4, V6])
+    };
+    assert_eq!(slice(|e| e.message_bytes = 19), "bytes of a message");
+    assert_eq!(slice(|e| e.message_bytes = u32::MAX), "bytes of a message");
+    assert_eq!(slice(|e| e.connections = 0), "connections");
+    assert_eq!(slice(|e| e.connections = 65), "connections");
+    assert_eq!(slice(|e| e.turns = 65_536), "turns");
+    assert_eq!(slice(|e| e.turn_exchanges = 0), "exchanges of a turn");
+    assert_eq!(slice(|e| e.turn_exchanges = u32::MAX), "exchanges in all");
+    assert_eq!(slice(|e| e.warmup_exchanges = u32::MAX), "exchanges in all");
+    assert_eq!(objected(Workload::Connect(Connect { count: 0 }), &[V4]), "connections in all");
+}
+
+#[test]
+fn the_larger_ipv6_payload_is_allowed_for_ipv6_alone() {
+    let bulk = UdpBulk { payload_bytes: 65_527, ..udp_bulk() };
+    let checked = |arm| check(&task(Workload::UdpBulk(bulk.clone()), &[arm]), &Limits::default());
+    assert_eq!(checked(V6), Ok(()));
+    assert!(checked(V4).is_err());
+}
+
+#[test]
+fn arms_must_suit_the_interleaving() {
+    let limits = Limits::default();
+    let bulk = Workload::TcpBulk(tcp_bulk());
+    let slices = Workload::Echo(echo(Transport::Tcp));
+    for (workload, arms) in
+        [(&bulk, &[V4, V6][..]), (&bulk, &[]), (&slices, &[V4]), (&slices, &[V6, V4])]
+    {
+        let result = check(&task(workload.clone(), arms), &limits);
+        assert!(matches!(result, Err(Objection::Arms { .. })), "{result:?}");
+    }
+}
+
+#[test]
+fn a_limit_that_cannot_be_kept_is_an_objection() {
+    let limits = Limits { rate_bps: Some(1_000_000), ..Limits::default() };
+    let bulk = task(Workload::TcpBulk(tcp_bulk()), &[V4]);
+    assert!(matches!(check(&bulk, &limits), Err(Objection::Unbounded { .. })));
+    let limits = Limits { task_bytes: Some(1_000_000), ..Limits::default() };
+    assert_eq!(check(&task(Workload::UdpBulk(udp_bulk()), &[V4]), &limits), Ok(()));
+    let faster = UdpBulk { rate_bps: Some(8_000_016), ..udp_bulk() };
+    assert!(check(&task(Workload::UdpBulk(faster), &[V4]), &limits).is_err());
+}
+
+#[test]
+fn a_congestion_control_is_a_name() {
+    for bad in ["", "CUBIC", "../bbr", "sixteen-letters_"] {
+        let bulk = TcpBulk { congestion: Some(bad.to_string()), ..tcp_bulk() };
+        let result = check(&task(Workload::TcpBulk(bulk), &[V4]), &Limits::default());
+        assert_eq!(result, Err(Objection::Congestion), "{bad}");
+    }
+}
+
+#[test]
+fn turns_come_in_the_order_of_asking() {
+    let mut queue = Queue::new(1);
+    assert_eq!(queue.ask(1, "one", true, 0), Turn::Now);
+    assert_eq!(queue.ask(1, "one", true, 5), Turn::Now);
+    let Turn::Later(later) = queue.ask(2, "two", true, 3_000_000_000) else { panic!() };
+    assert_eq!((later.place, later.seconds, later.by.as_str()), (1, 3, "one"));
+    assert!(matches!(queue.ask(3, "three", true, 0), Turn::Never(_)), "one may wait");
+    assert!(matches!(queue.ask(4, "four", false, 0), Turn::Never(_)), "would not wait");
+    queue.leave(1, 10);
+    assert_eq!(queue.served(), Some(2));
+    assert_eq!(queue.ask(2, "two", true, 10), Turn::Now);
+    queue.leave(2, 10);
+    assert_eq!(queue.served(), None);
+}
+
+#[test]
+fn a_want_that_the_server_lacks_is_refused_by_name() {
+    let mut server = server();
+    server.on_message(hello(&["echo", "teleport"]), 1);
+    let [ServerAction::Send(Message::Refused(refused)), ServerAction::Close(_)] =
+        &drain(&mut server)[..]
+    else {
+        panic!()
+    };
+    assert_eq!(refused.code, RefusalCode::TooOld);
+    assert!(refused.why.contains("teleport"));
+}
+
+#[test]
+fn a_bad_task_fails_in_words_and_the_session_goes_on() {
+    let mut server = server();
+    server.on_message(hello(&[]), 1);
+    drain(&mut server);
+    server.admit(2);
+    drain(&mut server);
+    server.on_message(Message::Prepare(task(Workload::Connect(Connect { count: 0 }), &[V4])), 3);
+    let [ServerAction::Send(Message::Failed { number: 0, why })] = &drain(&mut server)[..] else {
+        panic!()
+    };
+    assert!(why.contains("connections in all is 0"), "{why}");
+    let good = Task { number: 1, ..task(Workload::Connect(Connect { count: 9 }), &[V4]) };
+    server.on_message(Message::Prepare(good.clone()), 4);
+    assert_eq!(drain(&mut server), [ServerAction::Start(good)]);
+}
+
+#[test]
+fn a_silent_session_ends_and_so_does_a_long_one() {
+    let mut server = server();
+    server.on_message(hello(&[]), 0);
+    server.admit(0);
+    drain(&mut server);
+    let idle = Limits::default().idle_ns;
+    assert_eq!(server.deadline(), Some(idle));
+    server.on_timer(idle - 1);
+    assert!(!server.is_closed());
+    server.on_timer(idle);
+    assert_eq!(drain(&mut server), [ServerAction::Close(Ending::OverLimit)]);
+}
+
+proptest! {
+    #[test]
+    fn no_message_before_admission_starts_a_task(
+        messages in proptest::collection::vec(message(), 0..20),
+    ) {
+        let mut server = server();
+        for (now, message) in messages.into_iter().enumerate() {
+            server.on_message(message, now as u64);
+            for action in drain(&mut server) {
+                prop_assert!(!matches!(action, ServerAction::Start(_)));
+            }
+        }
+    }
+
+    #[test]
+    fn an_unchecked_task_is_never_started(
+        tasks in proptest::collection::vec(arbitrary_task(), 0..10),
+    ) {
+        let mut server = server();
+        server.on_message(hello(&[]), 0);
+        server.admit(0);
+        for task in tasks {
+            server.on_message(Message::Prepare(task), 1);
+            for action in drain(&mut server) {
+                if let ServerAction::Start(task) = action {
+                    prop_assert_eq!(check(&task, &Limits::default()), Ok(()));
+                }
+            }
+        }
+    }
+}

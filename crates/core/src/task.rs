@@ -1,0 +1,64 @@
+//! One thing to do that both ends agreed on: a trial of one arm, or for slices a block of both.
+
+use crate::arm::{Arm, TurnOrder};
+use crate::family::Family;
+use crate::workload::Workload;
+use alloc::vec::Vec;
+use core::fmt;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A secret of one task: who knows it was given it over the control connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Token(pub [u8; 16]);
+
+impl Token {
+    /// What every datagram of the task starts with.
+    pub fn tag(&self) -> [u8; 8] {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        [a, b, c, d, e, f, g, h]
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+impl Serialize for Token {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Token {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Token(<[u8; 16]>::deserialize(deserializer)?))
+    }
+}
+
+/// An arm that takes part in a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskArm {
+    /// Which arm.
+    pub arm: Arm,
+    /// Its family.
+    pub family: Family,
+}
+
+/// What both ends do together between one "ready" and one report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Number of the task in its session.
+    pub number: u32,
+    /// What to do.
+    pub workload: Workload,
+    /// One arm for interleaving by trial, both for slices, in the order of the arms' names.
+    pub arms: Vec<TaskArm>,
+    /// Which arm takes the first turn of a slice.
+    pub order: TurnOrder,
+    /// Seed for source ports and payload.
+    pub seed: u64,
+    /// The secret by which the data flows are recognised.
+    pub token: Token,
+}

@@ -1,0 +1,178 @@
+//! The messages of the control connection.
+//!
+//! They describe themselves (JSON objects with a `message` field that names the kind): a receiver
+//! ignores fields and kinds that it does not know, so that small additions need no new version.
+
+use crate::arm::Arm;
+use crate::observation::EndReport;
+use crate::record::Host;
+use crate::task::Task;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// Anything that one end says to the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "message", rename_all = "kebab-case")]
+pub enum Message {
+    /// Client: who I am and what I want to do.
+    Hello(Hello),
+    /// Server: others are before you. Repeated while that is so.
+    Queued(Queued),
+    /// Server: the session is yours.
+    Welcome(Box<Welcome>),
+    /// Server: there will be no session; the connection closes.
+    Refused(Refused),
+    /// Client: what does your clock say?
+    Clock {
+        /// The client's clock when it asked, in ns.
+        asked_ns: u64,
+    },
+    /// Server: the answer.
+    ClockReply {
+        /// As in the question.
+        asked_ns: u64,
+        /// The server's clock between question and answer, in ns.
+        server_ns: u64,
+    },
+    /// Client: make this ready.
+    Prepare(Task),
+    /// Server: data flows of the task may come.
+    Ready {
+        /// Number of the task.
+        number: u32,
+    },
+    /// Client: my half of the task is over; end yours.
+    Finish {
+        /// Number of the task.
+        number: u32,
+    },
+    /// Server: what my half of the task saw.
+    Report(Report),
+    /// Server: the task was not or could not be done; the session goes on.
+    Failed {
+        /// Number of the task.
+        number: u32,
+        /// The reason, in words.
+        why: String,
+    },
+    /// Either: I am leaving.
+    Bye,
+    /// A kind of message from a later program; to be ignored.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The client's first message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Program and version, as in `v6gap 0.1.0`.
+    pub tool: String,
+    /// The client's host.
+    pub host: Host,
+    /// Features that the server must have, of [`FEATURES`] or of a later program.
+    pub want: Vec<String>,
+    /// Whether to wait while the server is busy; otherwise it refuses.
+    pub wait: bool,
+}
+
+/// What this program can do when asked: the kinds of workloads.
+pub const FEATURES: [&str; 4] = ["tcp-bulk", "udp-bulk", "echo", "connect"];
+
+/// A place among the clients that wait.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queued {
+    /// How many are served before; at least 1, the one that is served now.
+    pub place: u32,
+    /// How long the one that is served now has been so, in s.
+    pub seconds: u64,
+    /// Whom the server measures for now: the name of that host.
+    pub by: String,
+}
+
+/// The server's answer that opens a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// Program and version, as in `v6gap 0.1.0`.
+    pub tool: String,
+    /// What the server can do.
+    pub features: Vec<String>,
+    /// What it allows.
+    pub limits: Limits,
+    /// The server's host.
+    pub host: Host,
+}
+
+/// What a server allows. It enforces each of them; the client may keep to them from the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Longest session, in ns.
+    pub session_ns: u64,
+    /// Longest silence between two tasks, in ns.
+    pub idle_ns: u64,
+    /// Longest task, in ns.
+    pub task_ns: u64,
+    /// Most application bytes that a task may move one way; `None` is without limit.
+    pub task_bytes: Option<u64>,
+    /// Highest rate, in bit/s; `None` is without limit.
+    pub rate_bps: Option<u64>,
+    /// Largest message or single write, in bytes.
+    pub message_bytes: u32,
+    /// Most connections of an arm that are open at a time.
+    pub connections: u32,
+    /// Most exchanges or connections of an arm in a task, warm-up included.
+    pub exchanges: u64,
+    /// Most clients that may wait for their turn.
+    pub waiting: u32,
+}
+
+impl Default for Limits {
+    /// Those of a server that nothing else was said to.
+    fn default() -> Self {
+        const MINUTE_NS: u64 = 60_000_000_000;
+        Limits {
+            session_ns: 24 * 60 * MINUTE_NS,
+            idle_ns: 2 * MINUTE_NS,
+            task_ns: 10 * MINUTE_NS,
+            task_bytes: None,
+            rate_bps: None,
+            message_bytes: 4 << 20,
+            connections: 64,
+            exchanges: 10_000_000,
+            waiting: 16,
+        }
+    }
+}
+
+/// Why there is no session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Which kind of reason.
+    pub code: RefusalCode,
+    /// The reason, in words.
+    pub why: String,
+}
+
+/// Kinds of refusals, named by the code of the error that a person is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RefusalCode {
+    /// The server is measuring for somebody else.
+    #[serde(rename = "E204")]
+    Busy,
+    /// The server lacks a feature that the client needs.
+    #[serde(rename = "E205")]
+    TooOld,
+    /// A kind that only a later program knows; the words tell.
+    #[serde(other)]
+    Other,
+}
+
+/// What the server's half of a task saw.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Number of the task.
+    pub number: u32,
+    /// One report for each arm that took part. Its numbers are finite.
+    pub ends: Vec<(Arm, EndReport)>,
+}

@@ -1,0 +1,85 @@
+//! The header that every echo message, over TCP and UDP, and every bulk datagram starts with.
+//!
+//! It is written and read in the hot loops, so it is fixed in size and works on the caller's buffer.
+//! There is no checksum: the transports have theirs.
+
+use super::preamble::{arm_number, arm_of};
+use crate::arm::Arm;
+
+/// Length of the header, in bytes; all numbers in it are big-endian.
+pub const HEADER_BYTES: usize = 20;
+
+/// The header of one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// The task's tag, by which strays of other tasks and strangers are recognised.
+    pub tag: [u8; 8],
+    /// Number of the message in its arm.
+    pub sequence: u32,
+    /// Number of the turn, for slices.
+    pub turn: u16,
+    /// Connection over which the next exchange of the arm goes, for slices.
+    pub next: u16,
+    /// The arm.
+    pub arm: Arm,
+    /// What else holds for the message.
+    pub flags: Flags,
+}
+
+/// A set of properties of a message. Unknown ones are kept and mean nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No property.
+    pub const NONE: Flags = Flags(0);
+    /// The last exchange of a turn.
+    pub const LAST_OF_TURN: Flags = Flags(1);
+    /// Part of the warm-up, not counted.
+    pub const WARMUP: Flags = Flags(1 << 1);
+    /// The last message of the task.
+    pub const END: Flags = Flags(1 << 2);
+
+    /// Both sets together.
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// True if every property of `other` is in this set.
+    pub const fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl Header {
+    /// Writes the header to the start of `buffer`.
+    ///
+    /// # Panics
+    /// If `buffer` is shorter than [`HEADER_BYTES`]; message sizes are checked long before.
+    pub fn encode(&self, buffer: &mut [u8]) {
+        let buffer = &mut buffer[..HEADER_BYTES];
+        buffer[..8].copy_from_slice(&self.tag);
+        buffer[8..12].copy_from_slice(&self.sequence.to_be_bytes());
+        buffer[12..14].copy_from_slice(&self.turn.to_be_bytes());
+        buffer[14..16].copy_from_slice(&self.next.to_be_bytes());
+        buffer[16] = arm_number(self.arm);
+        buffer[17] = self.flags.0;
+        buffer[18..20].fill(0);
+    }
+
+    /// Reads the header at the start of `bytes`; `None` if they are too few or name no arm. Whether the
+    /// message belongs to a task is told by its tag alone, which the caller compares.
+    pub fn decode(bytes: &[u8]) -> Option<Header> {
+        let bytes = bytes.first_chunk::<HEADER_BYTES>()?;
+        let [t0, t1, t2, t3, t4, t5, t6, t7, s0, s1, s2, s3, u0, u1, n0, n1, arm, flags, _, _] =
+            *bytes;
+        Some(Header {
+            tag: [t0, t1, t2, t3, t4, t5, t6, t7],
+            sequence: u32::from_be_bytes([s0, s1, s2, s3]),
+            turn: u16::from_be_bytes([u0, u1]),
+            next: u16::from_be_bytes([n0, n1]),
+            arm: arm_of(arm)?,
+            flags: Flags(flags),
+        })
+    }
+}

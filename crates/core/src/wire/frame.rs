@@ -1,0 +1,78 @@
+//! Messages in a stream of bytes: a length in four bytes, big-endian, then that many bytes of JSON.
+
+use super::control::Message;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Largest body of a frame, in bytes. Histograms in a report may be long; nothing else comes near.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+const LENGTH_BYTES: usize = 4;
+
+/// Why bytes are no message, or a message no bytes. The connection is of no use after it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// The body is too long.
+    #[error("message of {bytes} bytes, at most {BODY_BYTES_MAX} are allowed")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// The body is not a message.
+    #[error("not a control message: {0}")]
+    Malformed(String),
+}
+
+/// A message as a frame.
+pub fn encode(message: &Message) -> Result<Vec<u8>, FrameError> {
+    let malformed = |e: serde_json::Error| FrameError::Malformed(e.to_string());
+    let body = serde_json::to_vec(message).map_err(malformed)?;
+    if body.len() > BODY_BYTES_MAX {
+        return Err(FrameError::TooLong { bytes: body.len() });
+    }
+    let length =
+        u32::try_from(body.len()).map_err(|_| FrameError::TooLong { bytes: body.len() })?;
+    let mut frame = Vec::with_capacity(LENGTH_BYTES + body.len());
+    frame.extend_from_slice(&length.to_be_bytes());
+    frame.extend_from_slice(&body);
+    Ok(frame)
+}
+
+/// Takes bytes as they come and returns messages as they become complete.
+///
+/// Holds at most one frame and what its last push brought, so a peer cannot make it grow.
+#[derive(Debug, Default)]
+pub struct FrameReader {
+    buffer: Vec<u8>,
+}
+
+impl FrameReader {
+    /// A reader at the start of a stream.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes bytes that came. Call [`FrameReader::next`] until it has nothing before pushing more.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next complete message, if there is one. After an error the stream cannot be read on.
+    #[expect(clippy::should_implement_trait, reason = "not an iterator: more may come after None")]
+    pub fn next(&mut self) -> Result<Option<Message>, FrameError> {
+        let Some((length, rest)) = self.buffer.split_first_chunk::<LENGTH_BYTES>() else {
+            return Ok(None);
+        };
+        let bytes = u32::from_be_bytes(*length) as usize;
+        if bytes > BODY_BYTES_MAX {
+            return Err(FrameError::TooLong { bytes });
+        }
+        let Some(body) = rest.get(..bytes) else {
+            return Ok(None);
+        };
+        let message =
+            serde_json::from_slice(body).map_err(|e| FrameError::Malformed(e.to_string()))?;
+        self.buffer.drain(..LENGTH_BYTES + bytes);
+        Ok(Some(message))
+    }
+}

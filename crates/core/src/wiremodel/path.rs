@@ -1,0 +1,63 @@
+//! The wire model on the links of a [`World`]: what the headers predict for a lab network.
+//!
+//! Rates, delays and MTUs are the world's; loss and black holes are left out, and so is what the
+//! hosts and routers cost.
+
+use super::fragment::Unsendable;
+use super::frame::Framing;
+use super::goodput::{tcp_goodput_bps, udp_goodput_bps};
+use super::round_trip::{LinkTiming, round_trip_ns};
+use super::segment::TcpOptions;
+use crate::family::Family;
+use crate::world::World;
+use alloc::vec::Vec;
+
+/// What each link of the world adds in time to packets of one family; a link without a rate adds no
+/// serialisation time.
+pub fn link_timings(world: &World, family: Family) -> Vec<LinkTiming> {
+    let conditions = world.links.iter().map(|link| link.conditions.get(family));
+    conditions
+        .map(|met| LinkTiming {
+            rate_bps: met.rate_bps.map_or(f64::INFINITY, |rate| rate as f64),
+            propagation_ns: met.delay_ns as f64,
+        })
+        .collect()
+}
+
+/// Smallest MTU along the path, in bytes, which the sender is taken to know; 0 without links.
+pub fn path_mtu(world: &World) -> u32 {
+    world.links.iter().map(|link| link.mtu).min().unwrap_or(0)
+}
+
+/// Rate of the slowest link for one family, in bit/s; `None` if no link has a rate.
+pub fn bottleneck_bps(world: &World, family: Family) -> Option<u64> {
+    world.links.iter().filter_map(|link| link.conditions.get(family).rate_bps).min()
+}
+
+/// Round trip of back-to-back packets of these IP lengths and an echo of equal size, in ns.
+pub fn world_round_trip_ns(world: &World, family: Family, packets: &[u32]) -> f64 {
+    round_trip_ns(packets, &link_timings(world, family), Framing::default())
+}
+
+/// TCP goodput through the slowest link, in bit/s, with timestamps, which Linux hosts use;
+/// `None` if no link has a rate, since then the hosts alone bound it.
+pub fn world_tcp_goodput_bps(world: &World, family: Family) -> Option<f64> {
+    let rate = bottleneck_bps(world, family)? as f64;
+    let (mtu, framing) = (path_mtu(world), Framing::default());
+    Some(tcp_goodput_bps(rate, mtu, family, TcpOptions::TIMESTAMPS, framing))
+}
+
+/// UDP goodput through the slowest link for datagrams of `payload` bytes, in bit/s; `None` if no
+/// link has a rate, since then the hosts alone bound it.
+///
+/// # Errors
+/// [`Unsendable`] if such a datagram does not exist, whether or not a link has a rate.
+pub fn world_udp_goodput_bps(
+    world: &World,
+    family: Family,
+    payload: u32,
+) -> Result<Option<f64>, Unsendable> {
+    let rate = bottleneck_bps(world, family).map_or(f64::INFINITY, |rate| rate as f64);
+    let goodput = udp_goodput_bps(rate, payload, family, path_mtu(world), Framing::default())?;
+    Ok(goodput.is_finite().then_some(goodput))
+}

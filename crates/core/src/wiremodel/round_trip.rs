@@ -1,0 +1,58 @@
+//! Time through store-and-forward links: exact, for packets that leave back to back.
+
+use super::frame::{Framing, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES, frame_bytes};
+use super::segment::{TcpOptions, header_bytes};
+use crate::family::Family;
+use alloc::vec::Vec;
+
+/// What one direction of a link adds in time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkTiming {
+    /// Line rate in bit/s, above 0; infinity for no serialisation time.
+    pub rate_bps: f64,
+    /// Time after the last bit was sent until it arrives, in ns; a device's constant delay belongs
+    /// here too.
+    pub propagation_ns: f64,
+}
+
+/// Time from the first bit of the first packet sent until the last bit of the last packet has
+/// arrived, in ns; 0 without packets.
+///
+/// Each link sends first in, first out; a packet is sent on when all of it has arrived and the gap
+/// behind the one before has passed. The gap behind the last packet delays nobody and is left out.
+pub fn one_way_ns(packets: &[u32], links: &[LinkTiming], framing: Framing) -> f64 {
+    pass(packets, links.iter(), framing)
+}
+
+/// Time of a request and an echo of equal size over the same links back, in ns.
+///
+/// The echo starts when the last bit of the request has arrived.
+pub fn round_trip_ns(packets: &[u32], links: &[LinkTiming], framing: Framing) -> f64 {
+    pass(packets, links.iter(), framing) + pass(packets, links.iter().rev(), framing)
+}
+
+/// Time of the SYN there and the SYN/ACK back, in ns: what `connect` waits for
+/// (RFC 9293 section 3.5).
+pub fn connect_ns(
+    family: Family,
+    links: &[LinkTiming],
+    framing: Framing,
+    syn_options: TcpOptions,
+) -> f64 {
+    round_trip_ns(&[header_bytes(family, syn_options)], links, framing)
+}
+
+fn pass<'a>(packets: &[u32], links: impl Iterator<Item = &'a LinkTiming>, framing: Framing) -> f64 {
+    let mut arrivals: Vec<f64> = packets.iter().map(|_| 0.0).collect();
+    for link in links {
+        let line_ns = |bytes: u32| f64::from(bytes) * 8e9 / link.rate_bps;
+        let mut line_free = 0.0;
+        for (arrival, &ip_bytes) in arrivals.iter_mut().zip(packets) {
+            let sent_bytes = frame_bytes(ip_bytes, framing).saturating_add(PREAMBLE_BYTES);
+            let sent = arrival.max(line_free) + line_ns(sent_bytes);
+            line_free = sent + line_ns(INTER_PACKET_GAP_BYTES);
+            *arrival = sent + link.propagation_ns;
+        }
+    }
+    arrivals.last().copied().unwrap_or(0.0)
+}

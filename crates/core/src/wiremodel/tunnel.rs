@@ -1,0 +1,188 @@
+//! Tunnels, labels and translation: what they add to a packet and leave of the MTU.
+
+use super::frame::{ETHERNET_HEADER_BYTES, Framing, wire_bytes};
+use super::segment::{TcpOptions, tcp_mss};
+use crate::family::Family;
+
+const UDP: u32 = 8;
+/// ESP sequence and index 8, initialisation vector 8 (RFC 4106), integrity check 16.
+const ESP_GCM: u32 = 8 + 8 + 16;
+/// Pad length and next header, inside the padded part (RFC 4303 section 2).
+const ESP_TRAILER: u32 = 2;
+
+/// A way to carry an IP packet in something else; `outer` is the family of the packet outside.
+///
+/// Lengths "outside" are those of the Ethernet payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encapsulation {
+    /// An IP packet in an IP packet: 6in4 (RFC 4213), DS-Lite and 6in6 (RFC 2473).
+    IpInIp {
+        /// Family outside.
+        outer: Family,
+        /// Whether an IPv6 header outside carries the Tunnel Encapsulation Limit option, 8 bytes
+        /// with its header (RFC 2473 section 4.1.1); Linux does unless told `encaplimit none`.
+        encapsulation_limit: bool,
+    },
+    /// Generic Routing Encapsulation (RFC 2784, RFC 2890).
+    Gre {
+        /// Family outside.
+        outer: Family,
+        /// With a key, 4 bytes.
+        key: bool,
+        /// With a sequence number, 4 bytes.
+        sequence: bool,
+        /// With a checksum, 4 bytes.
+        checksum: bool,
+    },
+    /// Ethernet in UDP with an 8-byte header (RFC 7348); the inner frame has no check sequence.
+    Vxlan {
+        /// Family outside.
+        outer: Family,
+    },
+    /// Ethernet in UDP with options (RFC 8926).
+    Geneve {
+        /// Family outside.
+        outer: Family,
+        /// Options, in bytes; at most 252.
+        option_bytes: u8,
+    },
+    /// ESP between hosts with AES-GCM and a 16-byte check (RFC 4303, RFC 4106); the IP header
+    /// stays.
+    EspTransport {
+        /// Carried in UDP to pass address translators (RFC 3948), 8 bytes more.
+        in_udp: bool,
+    },
+    /// ESP around the whole packet, with AES-GCM and a 16-byte check.
+    EspTunnel {
+        /// Family outside.
+        outer: Family,
+        /// Carried in UDP to pass address translators (RFC 3948), 8 bytes more.
+        in_udp: bool,
+    },
+    /// WireGuard data messages: UDP, header 16, tag 16; the packet is padded to 16 bytes, but not
+    /// above the MTU of the tunnel's interface.
+    WireGuard {
+        /// Family outside.
+        outer: Family,
+        /// MTU of the tunnel's interface, in bytes; 1420 unless set.
+        interface_mtu: u32,
+    },
+    /// Segment routing over IPv6, H.Encaps (RFC 8986 section 5.1, RFC 8754).
+    SegmentRouting {
+        /// Segments in the list, 16 bytes each; from 1 to 127.
+        segments: u8,
+        /// H.Encaps.Red: the first segment only stands in the destination address
+        /// (RFC 8986 section 5.2); no routing header for a single segment.
+        reduced: bool,
+    },
+    /// Labels between Ethernet and IP, 4 bytes each (RFC 3032).
+    Mpls {
+        /// Labels on the stack.
+        labels: u8,
+    },
+    /// PPP over Ethernet, 8 bytes (RFC 2516).
+    Pppoe,
+}
+
+impl Encapsulation {
+    /// Length outside of an inner IP packet, in bytes.
+    pub fn outer_bytes(self, inner_bytes: u32) -> u32 {
+        self.fixed_bytes().saturating_add(self.padded_bytes(inner_bytes))
+    }
+
+    /// Bytes added to an inner IP packet of that length, padding included.
+    pub fn overhead_bytes(self, inner_bytes: u32) -> u32 {
+        self.outer_bytes(inner_bytes) - inner_bytes
+    }
+
+    /// Largest inner IP packet that needs no more than `outer_mtu` bytes outside; 0 if none does.
+    pub fn inner_mtu(self, outer_mtu: u32) -> u32 {
+        let room = outer_mtu.saturating_sub(self.fixed_bytes());
+        match self {
+            Self::EspTransport { .. } | Self::EspTunnel { .. } => {
+                (room / 4 * 4).saturating_sub(ESP_TRAILER)
+            }
+            Self::WireGuard { interface_mtu, .. } if interface_mtu <= room => interface_mtu,
+            Self::WireGuard { .. } => room / 16 * 16,
+            _ => room,
+        }
+    }
+
+    /// Payload of a full TCP segment of the inner family, in bytes; 0 if there is no room for any.
+    pub fn inner_tcp_mss(self, outer_mtu: u32, inner: Family, options: TcpOptions) -> u32 {
+        tcp_mss(self.inner_mtu(outer_mtu), inner, options)
+    }
+
+    /// TCP goodput of a line of `rate_bps` filled with full segments inside, in bit/s.
+    pub fn tcp_goodput_bps(
+        self,
+        rate_bps: f64,
+        outer_mtu: u32,
+        inner: Family,
+        options: TcpOptions,
+        framing: Framing,
+    ) -> f64 {
+        let outer = self.outer_bytes(self.inner_mtu(outer_mtu));
+        let payload = self.inner_tcp_mss(outer_mtu, inner, options);
+        rate_bps * f64::from(payload) / f64::from(wire_bytes(outer, framing))
+    }
+
+    /// What every packet gets, in bytes, padding apart.
+    fn fixed_bytes(self) -> u32 {
+        match self {
+            Self::IpInIp { outer, encapsulation_limit } => {
+                let limit = encapsulation_limit && outer == Family::V6;
+                outer.header_bytes() + 8 * u32::from(limit)
+            }
+            Self::Gre { outer, key, sequence, checksum } => {
+                let optional = u32::from(key) + u32::from(sequence) + u32::from(checksum);
+                outer.header_bytes() + 4 + 4 * optional
+            }
+            Self::Vxlan { outer } => outer.header_bytes() + UDP + 8 + ETHERNET_HEADER_BYTES,
+            Self::Geneve { outer, option_bytes } => {
+                let geneve = 8 + u32::from(option_bytes);
+                outer.header_bytes() + UDP + geneve + ETHERNET_HEADER_BYTES
+            }
+            Self::EspTransport { in_udp } => ESP_GCM + UDP * u32::from(in_udp),
+            Self::EspTunnel { outer, in_udp } => {
+                outer.header_bytes() + ESP_GCM + UDP * u32::from(in_udp)
+            }
+            Self::WireGuard { outer, .. } => outer.header_bytes() + UDP + 16 + 16,
+            Self::SegmentRouting { segments, reduced } => {
+                let listed = u32::from(segments) - u32::from(reduced && segments > 0);
+                let routing_header = if reduced && listed == 0 { 0 } else { 8 + 16 * listed };
+                Family::V6.header_bytes() + routing_header
+            }
+            Self::Mpls { labels } => 4 * u32::from(labels),
+            Self::Pppoe => 8,
+        }
+    }
+
+    /// The inner packet with its padding, in bytes.
+    fn padded_bytes(self, inner_bytes: u32) -> u32 {
+        match self {
+            // In transport mode only what follows the IP header is padded, and both families'
+            // headers are multiples of 4, so the sum is the same.
+            Self::EspTransport { .. } | Self::EspTunnel { .. } => {
+                round_up(inner_bytes.saturating_add(ESP_TRAILER), 4)
+            }
+            Self::WireGuard { interface_mtu, .. } => {
+                round_up(inner_bytes, 16).min(interface_mtu).max(inner_bytes)
+            }
+            _ => inner_bytes,
+        }
+    }
+}
+
+/// Length of a packet after stateless or stateful translation into the other family, in bytes
+/// (RFC 7915 sections 4.1 and 5.1): the header is exchanged, and a fragment's header comes or goes.
+pub fn translated_bytes(ip_bytes: u32, from: Family, fragment: bool) -> u32 {
+    let header = |family: Family| {
+        family.header_bytes() + if fragment { family.fragment_header_bytes() } else { 0 }
+    };
+    ip_bytes.saturating_sub(header(from)).saturating_add(header(from.other()))
+}
+
+fn round_up(bytes: u32, multiple: u32) -> u32 {
+    bytes.checked_next_multiple_of(multiple).unwrap_or(u32::MAX)
+}

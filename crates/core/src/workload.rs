@@ -1,0 +1,194 @@
+//! What a trial does: the kinds of traffic and their parameters, all explicit.
+
+use crate::metric::Metric;
+use alloc::format;
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+/// A transport protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// TCP (RFC 9293).
+    Tcp,
+    /// UDP (RFC 768).
+    Udp,
+}
+
+impl Transport {
+    /// The name as people write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Transport::Tcp => "TCP",
+            Transport::Udp => "UDP",
+        }
+    }
+}
+
+/// How an end waits for the next message of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wait {
+    /// Sleeps in the kernel until it comes, as most programs do.
+    Block,
+    /// Asks again and again and lets others run in between; for two ends on one processor.
+    Yield,
+}
+
+/// Which way bulk data flows, seen from the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Client to server.
+    Send,
+    /// Server to client.
+    Receive,
+}
+
+/// TCP bulk transfer for a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpBulk {
+    /// Time that the sender sends, in ns, warm-up included.
+    pub duration_ns: u64,
+    /// Time at the start that the receiver leaves out of the rate, in ns.
+    pub warmup_ns: u64,
+    /// Bytes handed to the kernel in one write.
+    pub write_bytes: u32,
+    /// Which way.
+    pub direction: Direction,
+    /// Congestion control asked for; `None` leaves the system's default.
+    pub congestion: Option<String>,
+}
+
+/// UDP bulk transfer for a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UdpBulk {
+    /// UDP payload of each datagram, in bytes.
+    pub payload_bytes: u32,
+    /// Rate of payload bits per second; `None` sends as fast as the socket takes it.
+    pub rate_bps: Option<u64>,
+    /// Time that the sender sends, in ns, warm-up included.
+    pub duration_ns: u64,
+    /// Time at the start that the receiver leaves out of the rate, in ns.
+    pub warmup_ns: u64,
+}
+
+/// Request and answer of equal size, in turns (slices) of the two arms over connections that stay open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Echo {
+    /// Over which transport.
+    pub transport: Transport,
+    /// Size of each message, in bytes; at least [`Echo::MESSAGE_BYTES_MIN`].
+    pub message_bytes: u32,
+    /// Connections (for UDP: client sockets) of each arm.
+    pub connections: u32,
+    /// Exchanges that one turn lasts.
+    pub turn_exchanges: u32,
+    /// Turns of each arm in a block.
+    pub turns: u32,
+    /// Exchanges on each connection before the first turn, not counted.
+    pub warmup_exchanges: u32,
+    /// How both ends wait.
+    pub wait: Wait,
+}
+
+impl Echo {
+    /// Smallest message: it holds the header by which the ends agree on whose turn it is.
+    pub const MESSAGE_BYTES_MIN: u32 = 20;
+}
+
+/// TCP connections opened one after the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connect {
+    /// How many in a trial.
+    pub count: u32,
+}
+
+/// What a trial does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Workload {
+    /// TCP bulk transfer.
+    TcpBulk(TcpBulk),
+    /// UDP bulk transfer.
+    UdpBulk(UdpBulk),
+    /// Request and answer.
+    Echo(Echo),
+    /// Opening connections.
+    Connect(Connect),
+}
+
+/// How the arms of a block take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Interleaving {
+    /// Whole trials, each with sockets of its own, one after the other.
+    Trial,
+    /// Short turns over connections of both arms that stay open.
+    Slice,
+}
+
+impl Workload {
+    /// The metrics that a trial of it yields, the main one first.
+    pub const fn metrics(&self) -> &'static [Metric] {
+        match self {
+            Workload::TcpBulk(_) => &[Metric::Throughput],
+            Workload::UdpBulk(_) => &[Metric::Throughput, Metric::Loss],
+            Workload::Echo(_) => &[Metric::Rtt],
+            Workload::Connect(_) => &[Metric::Connect],
+        }
+    }
+
+    /// Over which transport.
+    pub const fn transport(&self) -> Transport {
+        match self {
+            Workload::TcpBulk(_) | Workload::Connect(_) => Transport::Tcp,
+            Workload::UdpBulk(_) => Transport::Udp,
+            Workload::Echo(echo) => echo.transport,
+        }
+    }
+
+    /// How its arms take turns.
+    pub const fn interleaving(&self) -> Interleaving {
+        match self {
+            Workload::Echo(_) => Interleaving::Slice,
+            Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Connect(_) => {
+                Interleaving::Trial
+            }
+        }
+    }
+
+    /// The level that tells it from other cells of the same metric: a message or payload size in bytes.
+    pub const fn level_bytes(&self) -> Option<u32> {
+        match self {
+            Workload::Echo(echo) => Some(echo.message_bytes),
+            Workload::UdpBulk(bulk) => Some(bulk.payload_bytes),
+            Workload::TcpBulk(_) | Workload::Connect(_) => None,
+        }
+    }
+}
+
+/// A cell: one workload of a plan under a name that stays the same in record and result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Unique in the plan, as in `rtt-tcp-64`.
+    pub id: String,
+    /// What its trials do.
+    pub workload: Workload,
+}
+
+impl Cell {
+    /// A cell named after its workload.
+    pub fn named(workload: Workload) -> Self {
+        let transport = match workload.transport() {
+            Transport::Tcp => "tcp",
+            Transport::Udp => "udp",
+        };
+        let metric = workload.metrics()[0];
+        let id = match workload.level_bytes() {
+            Some(bytes) => format!("{metric}-{transport}-{bytes}"),
+            None => format!("{metric}-{transport}"),
+        };
+        Cell { id, workload }
+    }
+}

@@ -1,0 +1,66 @@
+//! A sealed control connection for a caller that may wait: the client's.
+
+use super::ChannelError;
+use super::seal::Sealed;
+use std::net::SocketAddr;
+use v6gap_core::wire::control::Message;
+use v6gap_sys::clock;
+use v6gap_sys::socket::{SocketError, Stream};
+
+const READ_BYTES: usize = 64 << 10;
+
+/// Longest time that the system may take to accept what is sent, in ns.
+const SEND_NS: u64 = 10_000_000_000;
+
+/// Sends and receives messages.
+pub struct Channel {
+    stream: Stream,
+    sealed: Sealed,
+    buffer: Vec<u8>,
+}
+
+impl Channel {
+    /// A channel over a connection whose handshake is complete.
+    pub(super) fn new(stream: Stream, sealed: Sealed) -> Result<Self, ChannelError> {
+        stream.set_write_timeout(Some(SEND_NS))?;
+        Ok(Channel { stream, sealed, buffer: vec![0; READ_BYTES] })
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// If it is too long, or the connection is lost.
+    pub fn send(&mut self, message: &Message) -> Result<(), ChannelError> {
+        let bytes = self.sealed.seal(message)?;
+        Ok(self.stream.write_all(&bytes)?)
+    }
+
+    /// Waits for the next message until the monotonic clock shows `deadline_ns`, or for ever.
+    ///
+    /// # Errors
+    /// [`ChannelError::TimedOut`] after that, or why the connection is lost.
+    pub fn receive(&mut self, deadline_ns: Option<u64>) -> Result<Message, ChannelError> {
+        loop {
+            if let Some(message) = self.sealed.next()? {
+                return Ok(message);
+            }
+            let left = deadline_ns.map_or(u64::MAX, |d| d.saturating_sub(clock::now_ns()));
+            if !self.stream.wait_readable(left)? {
+                return Err(ChannelError::TimedOut);
+            }
+            let read = self.stream.read(&mut self.buffer)?;
+            if read == 0 {
+                return Err(ChannelError::Closed);
+            }
+            self.sealed.take(&self.buffer[..read])?;
+        }
+    }
+
+    /// This end's address.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn local(&self) -> Result<SocketAddr, SocketError> {
+        self.stream.local()
+    }
+}

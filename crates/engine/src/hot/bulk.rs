@@ -1,0 +1,97 @@
+//! TCP bulk transfer: one end writes for a time, the other reads and counts.
+
+use super::series::Series;
+use super::{Broken, Cause, Watch};
+use v6gap_core::arm::Arm;
+use v6gap_core::observation::Sent;
+use v6gap_sys::clock;
+use v6gap_sys::socket::{ErrorClass, Stream};
+
+/// Longest time that a receiver reads after the sender's time is over, in ns. What is then still in
+/// queues would keep the next trial waiting.
+const DRAIN_NS_MAX: u64 = 300_000_000;
+
+/// Writes `chunk` again and again for `duration_ns`. The stream blocks and has a write timeout.
+pub fn send(
+    arm: Arm,
+    stream: &Stream,
+    chunk: &[u8],
+    duration_ns: u64,
+    watch: &Watch<'_>,
+) -> Result<Sent, Broken> {
+    let broken = Broken::at(arm, "sending bulk data");
+    let start_ns = clock::now_ns();
+    let (mut bytes, mut quiet) = (0, None);
+    loop {
+        match stream.write(chunk) {
+            Ok(count) => {
+                bytes += count as u64;
+                quiet = None;
+            }
+            Err(error) if ErrorClass::of(&error).is_timeout() => {
+                watch.idle(&mut quiet).map_err(&broken)?;
+            }
+            Err(error) => return Err(broken(error.into())),
+        }
+        let span_ns = clock::now_ns() - start_ns;
+        if span_ns >= duration_ns {
+            return Ok(Sent { bytes, span_ns, ..Sent::default() });
+        }
+    }
+}
+
+/// Waits until the peer of a sender that has shut down its direction closes the connection, in order
+/// or by a reset, or until told that nothing more will come.
+pub fn await_close(arm: Arm, stream: &Stream, watch: &Watch<'_>) -> Result<(), Broken> {
+    let broken = Broken::at(arm, "waiting for the receiver");
+    let mut rest = [0; 16];
+    let mut quiet = None;
+    loop {
+        match stream.read(&mut rest) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(error) => match ErrorClass::of(&error) {
+                ErrorClass::Closed => return Ok(()),
+                class if class.is_timeout() => match watch.idle(&mut quiet) {
+                    Err(Cause::Finished) => return Ok(()),
+                    other => other.map_err(&broken)?,
+                },
+                _ => return Err(broken(error.into())),
+            },
+        }
+    }
+}
+
+/// Reads into `buffer` until the sender ends, or until its `duration_ns` and the time for emptying
+/// queues are over. The stream blocks and has a read timeout.
+pub fn receive(
+    arm: Arm,
+    stream: &Stream,
+    buffer: &mut [u8],
+    series: &mut Series,
+    duration_ns: u64,
+    watch: &Watch<'_>,
+) -> Result<(), Broken> {
+    let broken = Broken::at(arm, "receiving bulk data");
+    let until_ns = duration_ns.saturating_add(DRAIN_NS_MAX);
+    let mut quiet = None;
+    loop {
+        match stream.read(buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => {
+                let now_ns = clock::now_ns();
+                series.add(now_ns, count as u64);
+                quiet = None;
+                watch.busy(now_ns).map_err(&broken)?;
+                if series.elapsed_ns(now_ns) >= until_ns {
+                    return Ok(());
+                }
+            }
+            Err(error) if ErrorClass::of(&error).is_timeout() => match watch.idle(&mut quiet) {
+                Err(Cause::Finished) => return Ok(()),
+                other => other.map_err(&broken)?,
+            },
+            Err(error) => return Err(broken(error.into())),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Request and answer in turns over connections of both arms that stay open.
+//!
+//! The server is sticky: it serves the connection whose turn it is, and the last message of a turn
+//! tells it where to go next. So no order of polling can favour an arm, and both ends may sleep in
+//! the kernel on exactly the socket that matters.
+
+use super::turns::{Turn, Turns};
+use super::{Broken, Cause, TICK_NS, Tally, Watch, fill, put};
+use std::net::SocketAddr;
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_sys::clock;
+use v6gap_sys::socket::{Datagram, ErrorClass, Stream};
+
+/// Shortest time to wait for the answer to a datagram, in ns.
+const PATIENCE_NS_MIN: u64 = 200_000_000;
+
+/// Longest time to wait for the answer to a datagram, in ns (RFC 2681 asks for a threshold; most
+/// paths answer within 2 s or not at all).
+const PATIENCE_NS_MAX: u64 = 2_000_000_000;
+
+/// How often a datagram is sent at most.
+const TRIES_MAX: u32 = 8;
+
+/// Copies of the message that ends the block; over UDP one may be lost.
+const END_COPIES: u32 = 3;
+
+const EXCHANGE: &str = "exchanging messages";
+
+/// Memory for one message each way, of equal size.
+#[derive(Debug)]
+pub struct Buffers {
+    /// What is sent; the header is written over its start.
+    pub out: Vec<u8>,
+    /// What comes back.
+    pub back: Vec<u8>,
+}
+
+/// Takes all turns over TCP. `tallies` get the times of the counted exchanges.
+pub fn stream_client(
+    turns: &Turns,
+    tag: [u8; 8],
+    streams: &PerArm<Vec<Stream>>,
+    buffers: &mut Buffers,
+    tallies: &mut PerArm<Tally>,
+    watch: &Watch<'_>,
+) -> Result<(), Broken> {
+    let exchange = |stream: &Stream, buffers: &mut Buffers| {
+        let start_ns = clock::now_ns();
+        put(stream, &buffers.out, watch)?;
+        fill(stream, &mut buffers.back, watch)?;
+        let time_ns = clock::now_ns() - start_ns;
+        if !is_answer(&buffers.out, &buffers.back) {
+            return Err(Cause::Foreign);
+        }
+        Ok(Some(time_ns))
+    };
+    let last = take_turns(turns, tag, streams, buffers, tallies, exchange)?;
+    let stream = &streams.get(last.arm)[usize::from(last.connection)];
+    put(stream, &buffers.out, watch).map_err(Broken::at(last.arm, "ending the exchange"))
+}
+
+/// Takes all turns over UDP. A lost exchange is repeated; its time is unknown then, so it only counts
+/// as lost.
+pub fn datagram_client(
+    turns: &Turns,
+    tag: [u8; 8],
+    sockets: &PerArm<Vec<Datagram>>,
+    buffers: &mut Buffers,
+    tallies: &mut PerArm<Tally>,
+    watch: &Watch<'_>,
+) -> Result<(), Broken> {
+    let mut patience_ns = PATIENCE_NS_MIN;
+    let exchange = |socket: &Datagram, buffers: &mut Buffers| {
+        ask(socket, buffers, &mut patience_ns, watch)
+    };
+    let last = take_turns(turns, tag, sockets, buffers, tallies, exchange)?;
+    let socket = &sockets.get(last.arm)[usize::from(last.connection)];
+    for _ in 0..END_COPIES {
+        // The server also ends when it is told over the control connection.
+        let _ = socket.send(&buffers.out);
+    }
+    Ok(())
+}
+
+/// All turns with any kind of socket; leaves the message that ends the block in `buffers.out` and
+/// returns the turn whose connection it goes over.
+fn take_turns<S>(
+    turns: &Turns,
+    tag: [u8; 8],
+    sockets: &PerArm<Vec<S>>,
+    buffers: &mut Buffers,
+    tallies: &mut PerArm<Tally>,
+    mut exchange: impl FnMut(&S, &mut Buffers) -> Result<Option<u64>, Cause>,
+) -> Result<Turn, Broken> {
+    let mut sequences = PerArm { a: 0_u32, b: 0_u32 };
+    let mut last = Turn { arm: Arm::A, connection: 0, exchanges: 0, warmup: true };
+    for number in 0..turns.count {
+        let Some(turn) = turns.at(number) else { break };
+        let next = turns.at(number + 1).unwrap_or(turn).connection;
+        let socket = &sockets.get(turn.arm)[usize::from(turn.connection)];
+        let tally = tallies.get_mut(turn.arm);
+        let sequence = sequences.get_mut(turn.arm);
+        for left in (0..turn.exchanges).rev() {
+            let flags = flags(turn.warmup, left == 0);
+            let header =
+                Header { tag, sequence: *sequence, turn: number, next, arm: turn.arm, flags };
+            header.encode(&mut buffers.out);
+            let time = exchange(socket, buffers).map_err(Broken::at(turn.arm, EXCHANGE))?;
+            *sequence = sequence.wrapping_add(1);
+            match time {
+                _ if turn.warmup => {}
+                Some(time_ns) => tally.times_ns.push(time_ns),
+                None => tally.lost += 1,
+            }
+        }
+        if !turn.warmup {
+            tally.turn_ends.push(tally.times_ns.len());
+        }
+        last = turn;
+    }
+    let sequence = *sequences.get(last.arm);
+    let turn = turns.count - 1;
+    let end = Header { tag, sequence, turn, next: 0, arm: last.arm, flags: Flags::END };
+    end.encode(&mut buffers.out);
+    Ok(last)
+}
+
+fn flags(warmup: bool, last_of_turn: bool) -> Flags {
+    let warm = if warmup { Flags::WARMUP } else { Flags::NONE };
+    if last_of_turn { warm.with(Flags::LAST_OF_TURN) } else { warm }
+}
+
+/// Sends `buffers.out` until its answer comes. `None` if it had to be sent again, because the answer
+/// may then be to either (Karn's rule).
+fn ask(
+    socket: &Datagram,
+    buffers: &mut Buffers,
+    patience_ns: &mut u64,
+    watch: &Watch<'_>,
+) -> Result<Option<u64>, Cause> {
+    let first_ns = clock::now_ns();
+    let mut wait_ns = *patience_ns;
+    for tried in 0..TRIES_MAX {
+        let start_ns = if tried == 0 { first_ns } else { clock::now_ns() };
+        match socket.send(&buffers.out) {
+            Ok(_) => {}
+            Err(error) if ErrorClass::of(&error).is_timeout() => {
+                socket.wait_writable(TICK_NS)?;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if let Some(end_ns) = answer(socket, buffers, start_ns + wait_ns, watch)? {
+            let time_ns = end_ns - first_ns;
+            *patience_ns = (4 * time_ns).clamp(*patience_ns, PATIENCE_NS_MAX);
+            return Ok((tried == 0).then_some(time_ns));
+        }
+        wait_ns = (2 * wait_ns).min(PATIENCE_NS_MAX);
+    }
+    Err(Cause::Silent)
+}
+
+/// When the answer to `buffers.out` came; `None` if it did not until `until_ns`. Answers to earlier
+/// datagrams are passed over.
+fn answer(
+    socket: &Datagram,
+    buffers: &mut Buffers,
+    until_ns: u64,
+    watch: &Watch<'_>,
+) -> Result<Option<u64>, Cause> {
+    let mut quiet = None;
+    loop {
+        match socket.recv(&mut buffers.back) {
+            Ok(count) => {
+                let now_ns = clock::now_ns();
+                if count == buffers.out.len() && is_answer(&buffers.out, &buffers.back) {
+                    return Ok(Some(now_ns));
+                }
+            }
+            Err(error) if ErrorClass::of(&error).is_timeout() => watch.idle(&mut quiet)?,
+            Err(error) => return Err(error.into()),
+        }
+        if clock::now_ns() >= until_ns {
+            return Ok(None);
+        }
+    }
+}
+
+fn is_answer(out: &[u8], back: &[u8]) -> bool {
+    use v6gap_core::wire::datagram::HEADER_BYTES;
+    out[..HEADER_BYTES] == back[..HEADER_BYTES]
+}
+
+/// Answers over TCP until the message that ends the block; `buffer` is as long as a message.
+pub fn stream_server(
+    turns: &Turns,
+    tag: [u8; 8],
+    streams: &PerArm<Vec<Stream>>,
+    buffer: &mut [u8],
+    watch: &Watch<'_>,
+) -> Result<(), Broken> {
+    let Some(mut turn) = turns.at(0) else { return Ok(()) };
+    loop {
+        let broken = Broken::at(turn.arm, EXCHANGE);
+        let stream = &streams.get(turn.arm)[usize::from(turn.connection)];
+        fill(stream, buffer, watch).map_err(&broken)?;
+        let header = match Header::decode(buffer) {
+            Some(header) if header.tag == tag => header,
+            _ => return Err(broken(Cause::Foreign)),
+        };
+        if header.flags.contains(Flags::END) {
+            return Ok(());
+        }
+        put(stream, buffer, watch).map_err(&broken)?;
+        watch.busy(clock::now_ns()).map_err(&broken)?;
+        turn = following(turns, &header).unwrap_or(turn);
+    }
+}
+
+/// Answers over UDP until the message that ends the block, or until told that nothing more will come.
+/// A source gets an answer only if its datagram has the right tag, and never more bytes than it sent.
+/// `peers` gets the first such source of each arm; `buffer` is as long as a message.
+pub fn datagram_server(
+    turns: &Turns,
+    tag: [u8; 8],
+    sockets: &PerArm<&Datagram>,
+    buffer: &mut [u8],
+    peers: &mut PerArm<Option<SocketAddr>>,
+    watch: &Watch<'_>,
+) -> Result<(), Broken> {
+    let mut arm = turns.at(0).map_or(Arm::A, |turn| turn.arm);
+    let mut last_ns = clock::now_ns();
+    let mut quiet = None;
+    loop {
+        let socket = *sockets.get(arm);
+        let broken = Broken::at(arm, EXCHANGE);
+        let (count, source) = match socket.recv_from(buffer) {
+            Ok(received) => received,
+            Err(error) if ErrorClass::of(&error).is_timeout() => {
+                match watch.idle(&mut quiet) {
+                    Err(Cause::Finished) => return Ok(()),
+                    other => other.map_err(&broken)?,
+                }
+                // The message that would have led elsewhere may be lost: look at both.
+                if clock::now_ns() - last_ns >= TICK_NS {
+                    arm = arm.other();
+                }
+                continue;
+            }
+            Err(error) => return Err(broken(error.into())),
+        };
+        let message = &buffer[..count];
+        let Some(header) = Header::decode(message).filter(|header| header.tag == tag) else {
+            continue;
+        };
+        last_ns = clock::now_ns();
+        quiet = None;
+        watch.busy(last_ns).map_err(&broken)?;
+        peers.get_mut(header.arm).get_or_insert(source);
+        if header.flags.contains(Flags::END) {
+            return Ok(());
+        }
+        // What cannot be sent is as good as lost on the way, and the client will ask again.
+        let _ = socket.send_to(message, source);
+        if let Some(turn) = following(turns, &header) {
+            arm = turn.arm;
+        }
+    }
+}
+
+/// The turn after that of `header`, if it ends its turn and is not the last.
+fn following(turns: &Turns, header: &Header) -> Option<Turn> {
+    let ends = header.flags.contains(Flags::LAST_OF_TURN);
+    header.turn.checked_add(1).filter(|_| ends).and_then(|number| turns.at(number))
+}

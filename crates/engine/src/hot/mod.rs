@@ -1,0 +1,180 @@
+//! The measuring loops: free functions with plain arguments and buffers made beforehand.
+//!
+//! Nothing here locks, logs or allocates, and nothing waits without bound: every wait ends after
+//! [`TICK_NS`] to look at a [`Watch`]. Both families go the same way, as the sockets come from
+//! outside.
+
+pub mod bulk;
+pub mod connect;
+pub mod datagram_bulk;
+pub mod echo;
+pub mod pace;
+pub mod sequence;
+pub mod series;
+pub mod turns;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use v6gap_core::arm::Arm;
+use v6gap_core::workload::Wait;
+use v6gap_sys::socket::{ErrorClass, Stream};
+use v6gap_sys::{clock, cpu};
+
+/// Longest single wait in the kernel, in ns: the time it takes to notice an order to stop.
+pub const TICK_NS: u64 = 50_000_000;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// When a loop must stop although its own end has not come.
+#[derive(Debug, Clone, Copy)]
+pub struct Watch<'a> {
+    /// How to wait for the peer.
+    pub wait: Wait,
+    /// Longest time in which nothing comes, in ns.
+    pub silence_ns: u64,
+    /// Latest time, by the monotonic clock in ns, however much comes.
+    pub deadline_ns: u64,
+    /// Set from outside: give up.
+    pub abort: &'a AtomicBool,
+    /// Set from outside: the peer has done its part, nothing more will come.
+    pub finish: &'a AtomicBool,
+}
+
+impl Watch<'static> {
+    /// Stops for nothing but silence.
+    pub fn silence(wait: Wait, silence_ns: u64) -> Self {
+        Watch { wait, silence_ns, deadline_ns: u64::MAX, abort: &NEVER, finish: &NEVER }
+    }
+}
+
+impl Watch<'_> {
+    /// To be called whenever a socket had nothing; says whether to go on waiting. `quiet` holds since
+    /// when there was nothing and is to be cleared when something comes.
+    #[inline]
+    fn idle(&self, quiet: &mut Option<u64>) -> Result<(), Cause> {
+        if self.finish.load(Ordering::Relaxed) {
+            return Err(Cause::Finished);
+        }
+        let now_ns = clock::now_ns();
+        let since_ns = *quiet.get_or_insert(now_ns);
+        if now_ns - since_ns >= self.silence_ns {
+            return Err(Cause::Silent);
+        }
+        self.busy(now_ns)?;
+        if self.wait == Wait::Yield {
+            cpu::yield_now();
+        }
+        Ok(())
+    }
+
+    /// To be called in loops whose end is in the peer's hands; says whether to go on.
+    #[inline]
+    fn busy(&self, now_ns: u64) -> Result<(), Cause> {
+        if self.abort.load(Ordering::Relaxed) {
+            return Err(Cause::Aborted);
+        }
+        if now_ns >= self.deadline_ns { Err(Cause::TooLong) } else { Ok(()) }
+    }
+}
+
+/// Why a loop ended before its time.
+#[derive(Debug)]
+pub enum Cause {
+    /// The system said no.
+    Io(io::Error),
+    /// The peer ended the connection.
+    Closed,
+    /// Nothing came until the deadline, or nothing was answered however often it was sent.
+    Silent,
+    /// The peer did not come to an end in time.
+    TooLong,
+    /// A message came that does not belong here.
+    Foreign,
+    /// It was told to give up.
+    Aborted,
+    /// It was told that nothing more will come.
+    Finished,
+}
+
+impl From<io::Error> for Cause {
+    fn from(error: io::Error) -> Self {
+        match ErrorClass::of(&error) {
+            ErrorClass::Closed => Cause::Closed,
+            _ => Cause::Io(error),
+        }
+    }
+}
+
+/// A loop that ended before its time, and where.
+#[derive(Debug)]
+pub struct Broken {
+    /// On which arm's socket.
+    pub arm: Arm,
+    /// In the middle of what.
+    pub operation: &'static str,
+    /// Why.
+    pub cause: Cause,
+}
+
+impl Broken {
+    fn at(arm: Arm, operation: &'static str) -> impl Fn(Cause) -> Broken {
+        move |cause| Broken { arm, operation, cause }
+    }
+}
+
+/// Times of like events, in the order of time, in memory taken beforehand.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// Single times, in ns.
+    pub times_ns: Vec<u64>,
+    /// How many times there were at the end of each turn.
+    pub turn_ends: Vec<usize>,
+    /// Events that failed or whose time is unknown because the request had to be repeated.
+    pub lost: u64,
+}
+
+impl Tally {
+    /// Room for `turns` turns of `events` each.
+    pub fn with_room(turns: usize, events: usize) -> Self {
+        Tally {
+            times_ns: Vec::with_capacity(turns.saturating_mul(events)),
+            turn_ends: Vec::with_capacity(turns),
+            lost: 0,
+        }
+    }
+}
+
+/// Fills `bytes`.
+#[inline]
+fn fill(stream: &Stream, bytes: &mut [u8], watch: &Watch<'_>) -> Result<(), Cause> {
+    let (mut done, mut quiet) = (0, None);
+    while done < bytes.len() {
+        match stream.read(&mut bytes[done..]) {
+            Ok(0) => return Err(Cause::Closed),
+            Ok(count) => {
+                done += count;
+                quiet = None;
+            }
+            Err(error) if ErrorClass::of(&error).is_timeout() => watch.idle(&mut quiet)?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Writes all `bytes`.
+#[inline]
+fn put(stream: &Stream, bytes: &[u8], watch: &Watch<'_>) -> Result<(), Cause> {
+    let (mut done, mut quiet) = (0, None);
+    while done < bytes.len() {
+        match stream.write(&bytes[done..]) {
+            Ok(count) => {
+                done += count;
+                quiet = None;
+            }
+            Err(error) if ErrorClass::of(&error).is_timeout() => watch.idle(&mut quiet)?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

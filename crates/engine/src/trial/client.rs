@@ -1,0 +1,48 @@
+//! The client's half of a task.
+
+use super::{TrialError, check, connect, echo, tcp_bulk, udp_bulk};
+use std::net::SocketAddr;
+use std::thread;
+use v6gap_core::arm::Arm;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::observation::EndReport;
+use v6gap_core::task::Task;
+use v6gap_core::workload::Workload;
+
+/// Where the server is and how to measure.
+#[derive(Debug, Clone)]
+pub struct ClientContext {
+    /// The server's address and port in each family.
+    pub server: PerFamily<Option<SocketAddr>>,
+    /// The processor to measure on.
+    pub processor: Option<usize>,
+    /// Longest time for a connection to be made and for the server to be silent, in ns.
+    pub timeout_ns: u64,
+}
+
+impl ClientContext {
+    /// The server's address in `family`.
+    pub(super) fn remote(&self, family: Family) -> Result<SocketAddr, TrialError> {
+        let missing = TrialError::Missing { family, what: "address of the server" };
+        self.server.get(family).ok_or(missing)
+    }
+}
+
+/// Takes part in `task` after the server said that it is ready, and returns one report for each arm.
+/// Measures on a thread of its own, so that the caller's is not held on a processor.
+///
+/// # Errors
+/// A task that cannot be done, trouble with sockets, or a server that does not do as agreed.
+pub fn run(task: &Task, context: &ClientContext) -> Result<Vec<(Arm, EndReport)>, TrialError> {
+    check(task)?;
+    let measure = || match &task.workload {
+        Workload::Echo(workload) => echo::client(task, workload, context),
+        Workload::TcpBulk(workload) => tcp_bulk::client(task, workload, context),
+        Workload::UdpBulk(workload) => udp_bulk::client(task, workload, context),
+        Workload::Connect(workload) => connect::client(task, workload, context),
+    };
+    thread::scope(|scope| match scope.spawn(measure).join() {
+        Ok(outcome) => outcome,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}

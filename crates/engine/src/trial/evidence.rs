@@ -1,0 +1,127 @@
+//! Evidence of a trial besides its value: counters, processor time and clocks before and after, and
+//! what the sockets say of themselves.
+//!
+//! What the host cannot tell is noted in words and never replaced.
+
+use std::net::SocketAddr;
+use v6gap_core::family::Family;
+use v6gap_core::observation::{EndReport, Endpoints, Granted};
+use v6gap_sys::counters::Snapshot;
+use v6gap_sys::socket::{Datagram, Domain, SocketError, Stream, TcpInfo};
+use v6gap_sys::usage::{self, MachineTicks, Usage};
+use v6gap_sys::{Unavailable, clock, counters, cpu};
+
+/// The state of the host before the first packet of a trial.
+#[derive(Debug)]
+pub(super) struct Before {
+    processor: Option<u32>,
+    machine: Option<MachineTicks>,
+    counters: Option<Snapshot>,
+    clock_ns: i64,
+    usage: Option<Usage>,
+    unavailable: Vec<String>,
+}
+
+impl Before {
+    /// Holds the calling thread on `processor`, if one is named, and looks at the host.
+    pub(super) fn look(processor: Option<usize>) -> Self {
+        let mut unavailable = Vec::new();
+        let pinned = processor.filter(|&number| {
+            available(cpu::pin_thread(number), &mut unavailable).is_some()
+        });
+        Before {
+            processor: pinned.and_then(|number| u32::try_from(number).ok()),
+            machine: available(usage::machine(), &mut unavailable),
+            counters: available(counters::snapshot(), &mut unavailable),
+            clock_ns: clock::wall_minus_mono_ns(),
+            // Last, because reading the counters costs processor time itself.
+            usage: available(usage::thread(), &mut unavailable),
+            unavailable,
+        }
+    }
+
+    /// What has changed since, after the last packet of the trial. To be called on the same thread.
+    pub(super) fn report(self) -> EndReport {
+        let mut unavailable = self.unavailable;
+        let used = self.usage.zip(usage::thread().ok());
+        let clock_step_ns = clock::wall_minus_mono_ns() - self.clock_ns;
+        let counted = self.counters.zip(counters::snapshot().ok());
+        let ticks = self.machine.zip(usage::machine().ok());
+        unavailable.dedup();
+        EndReport {
+            user_ns: used.map(|(a, b)| b.user_ns.saturating_sub(a.user_ns)),
+            system_ns: used.map(|(a, b)| b.system_ns.saturating_sub(a.system_ns)),
+            switches_involuntary: used
+                .map(|(a, b)| b.switches_involuntary.saturating_sub(a.switches_involuntary)),
+            softirq_ns: ticks.map(|(a, b)| b.softirq.saturating_sub(a.softirq) * b.ns_per_tick),
+            steal_share: ticks.and_then(|(a, b)| steal_share(&a, &b)),
+            processor: self.processor,
+            clock_step_ns,
+            counters: counted.map(|(a, b)| b.since(&a)).unwrap_or_default(),
+            unavailable,
+            ..EndReport::default()
+        }
+    }
+}
+
+fn available<T>(outcome: Result<T, Unavailable>, unavailable: &mut Vec<String>) -> Option<T> {
+    outcome.map_err(|missing| unavailable.push(missing.to_string())).ok()
+}
+
+/// Share of the ticks of all processors that the hypervisor took; `None` if no tick passed.
+fn steal_share(before: &MachineTicks, after: &MachineTicks) -> Option<f64> {
+    let all = |t: &MachineTicks| {
+        t.user + t.nice + t.system + t.idle + t.iowait + t.irq + t.softirq + t.steal
+    };
+    let passed = all(after).saturating_sub(all(before));
+    (passed > 0).then(|| after.steal.saturating_sub(before.steal) as f64 / passed as f64)
+}
+
+/// The family of a socket itself.
+fn family(domain: Domain) -> Family {
+    match domain {
+        Domain::V4 => Family::V4,
+        Domain::V6 => Family::V6,
+    }
+}
+
+/// The proof of family of a connection; to be taken while it stands.
+pub(super) fn stream_endpoints(stream: &Stream) -> Result<Endpoints, SocketError> {
+    let domain = family(stream.domain()?);
+    Ok(Endpoints { domain, local: stream.local()?, peer: stream.peer()? })
+}
+
+/// The proof of family of a UDP socket that talks to `peer`.
+pub(super) fn datagram_endpoints(
+    socket: &Datagram,
+    peer: SocketAddr,
+) -> Result<Endpoints, SocketError> {
+    Ok(Endpoints { domain: family(socket.domain()?), local: socket.local()?, peer })
+}
+
+/// Settings of a connection and the kernel's account of it, where there is one.
+pub(super) fn stream_granted(
+    stream: &Stream,
+) -> Result<(Granted, Option<TcpInfo>), SocketError> {
+    let got = stream.got()?;
+    let info = stream.info().ok();
+    let granted = Granted {
+        send_buffer: Some(got.send_buffer),
+        receive_buffer: Some(got.receive_buffer),
+        congestion: got.congestion,
+        mss: info.map(|info| info.snd_mss).or(got.mss),
+        path_mtu: info.map(|info| info.pmtu),
+        timestamps: info.map(|info| info.timestamps),
+    };
+    Ok((granted, info))
+}
+
+/// Settings of a UDP socket.
+pub(super) fn datagram_granted(socket: &Datagram) -> Result<Granted, SocketError> {
+    Ok(Granted {
+        send_buffer: Some(socket.send_buffer()?),
+        receive_buffer: Some(socket.receive_buffer()?),
+        path_mtu: socket.path_mtu().ok(),
+        ..Granted::default()
+    })
+}

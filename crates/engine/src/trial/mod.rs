@@ -1,0 +1,170 @@
+//! One task at one end: sockets, evidence before and after, the hot loop between, the report.
+
+pub mod client;
+mod connect;
+mod echo;
+mod evidence;
+mod flows;
+pub mod server;
+mod sockets;
+mod tcp_bulk;
+pub mod times;
+mod udp_bulk;
+pub mod values;
+
+use crate::hot::{Broken, Cause};
+use std::io;
+use std::net::SocketAddr;
+use v6gap_core::arm::Arm;
+use v6gap_core::family::Family;
+use v6gap_core::task::Task;
+use v6gap_core::workload::{Echo, Interleaving, Transport, Workload};
+use v6gap_sys::socket::SocketError;
+
+/// Why a task failed at this end.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The task cannot be done as it stands.
+    #[error("task {number} cannot be done: {why}")]
+    Unsuitable {
+        /// Number of the task.
+        number: u32,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// There is no address or socket for a family that the task needs.
+    #[error("no {family} {what} for the task")]
+    Missing {
+        /// The family.
+        family: Family,
+        /// What there is none of.
+        what: &'static str,
+    },
+    /// A socket could not be made or asked.
+    #[error("{family}: {source}")]
+    Socket {
+        /// The family.
+        family: Family,
+        /// The address of the peer, if known.
+        address: Option<SocketAddr>,
+        /// What the system says.
+        source: SocketError,
+    },
+    /// Sending or receiving failed.
+    #[error("{operation} over {family}{} failed: {source}", at(address))]
+    Io {
+        /// In the middle of what.
+        operation: &'static str,
+        /// The family.
+        family: Family,
+        /// The address of the peer, if known.
+        address: Option<SocketAddr>,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The peer did not behave as agreed.
+    #[error("{operation} over {family}{}: {what}", at(address))]
+    Peer {
+        /// In the middle of what.
+        operation: &'static str,
+        /// The family.
+        family: Family,
+        /// The address of the peer, if known.
+        address: Option<SocketAddr>,
+        /// What it did or failed to do.
+        what: &'static str,
+    },
+    /// The task was given up from outside.
+    #[error("{operation} over {family} was given up")]
+    Aborted {
+        /// In the middle of what.
+        operation: &'static str,
+        /// The family.
+        family: Family,
+    },
+}
+
+fn at(address: &Option<SocketAddr>) -> String {
+    address.map(|address| format!(" with {address}")).unwrap_or_default()
+}
+
+impl TrialError {
+    /// The error of a hot loop on a socket of `family` whose peer is at `address`.
+    fn of(broken: Broken, family: Family, address: Option<SocketAddr>) -> Self {
+        let operation = broken.operation;
+        let peer = |what| TrialError::Peer { operation, family, address, what };
+        match broken.cause {
+            Cause::Io(source) => TrialError::Io { operation, family, address, source },
+            Cause::Closed => peer("the other end closed the connection"),
+            Cause::Silent => peer("nothing came in time"),
+            Cause::TooLong => peer("the other end did not come to an end in time"),
+            Cause::Foreign => peer("a message came that does not belong to the task"),
+            Cause::Finished => peer("the other end gave up"),
+            Cause::Aborted => TrialError::Aborted { operation, family },
+        }
+    }
+
+    fn socket(family: Family, address: Option<SocketAddr>) -> impl Fn(SocketError) -> TrialError {
+        move |source| TrialError::Socket { family, address, source }
+    }
+
+    /// The family concerned, if one is.
+    pub fn family(&self) -> Option<Family> {
+        match self {
+            TrialError::Unsuitable { .. } => None,
+            TrialError::Missing { family, .. }
+            | TrialError::Socket { family, .. }
+            | TrialError::Io { family, .. }
+            | TrialError::Peer { family, .. }
+            | TrialError::Aborted { family, .. } => Some(*family),
+        }
+    }
+}
+
+/// The family of an arm of the task; [`check`] has seen that the arm takes part.
+fn family(task: &Task, arm: Arm) -> Family {
+    task.arms.iter().find(|a| a.arm == arm).map_or(Family::V4, |a| a.family)
+}
+
+/// The only arm of a task that is interleaved by whole trials; [`check`] has seen that there is one.
+fn only_arm(task: &Task) -> (Arm, Family) {
+    task.arms.first().map_or((Arm::A, Family::V4), |a| (a.arm, a.family))
+}
+
+/// Refuses what the loops could not do or would do wrongly. Tasks may come from anyone.
+fn check(task: &Task) -> Result<(), TrialError> {
+    let unsuitable = |why| Err(TrialError::Unsuitable { number: task.number, why });
+    let arms: Vec<Arm> = task.arms.iter().map(|a| a.arm).collect();
+    let arms_fit = match task.workload.interleaving() {
+        Interleaving::Slice => arms == Arm::BOTH,
+        Interleaving::Trial => arms.len() == 1,
+    };
+    if !arms_fit {
+        return unsuitable("it needs both arms for slices, else one");
+    }
+    let udp_bytes_max =
+        task.arms.iter().map(|a| a.family.udp_payload_bytes_max()).min().unwrap_or(0);
+    let datagram_fits = |bytes: u32| (Echo::MESSAGE_BYTES_MIN..=udp_bytes_max).contains(&bytes);
+    match &task.workload {
+        Workload::Echo(echo) => {
+            if crate::hot::turns::Turns::new(task.order, echo).is_none() {
+                return unsuitable("its turns cannot be numbered");
+            }
+            let fits = match echo.transport {
+                Transport::Tcp => echo.message_bytes >= Echo::MESSAGE_BYTES_MIN,
+                Transport::Udp => datagram_fits(echo.message_bytes),
+            };
+            if !fits {
+                return unsuitable("its message size is out of range");
+            }
+        }
+        Workload::UdpBulk(bulk) if !datagram_fits(bulk.payload_bytes) => {
+            return unsuitable("its payload size is out of range");
+        }
+        Workload::TcpBulk(bulk) if bulk.write_bytes == 0 => {
+            return unsuitable("it writes nothing");
+        }
+        Workload::UdpBulk(_) | Workload::TcpBulk(_) | Workload::Connect(_) => {}
+    }
+    Ok(())
+}

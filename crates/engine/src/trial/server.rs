@@ -1,0 +1,84 @@
+//! The server's half of a task.
+
+use super::{TrialError, check, connect, echo, tcp_bulk, udp_bulk};
+use crate::hot::Watch;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Receiver;
+use v6gap_core::arm::Arm;
+use v6gap_core::family::PerFamily;
+use v6gap_core::observation::EndReport;
+use v6gap_core::task::Task;
+use v6gap_core::wire::preamble::Data;
+use v6gap_core::workload::{Wait, Workload};
+use v6gap_sys::clock;
+use v6gap_sys::socket::{Datagram, Stream};
+
+/// Longest time in which a client may be silent in the middle of a task, in ns.
+const SILENCE_NS_MAX: u64 = 15_000_000_000;
+
+/// Time for an exchange or a connection of a slow path, in ns; a task that takes longer than all of
+/// its parts would is broken off.
+const EVENT_NS_MAX: u64 = 4_000_000_000;
+
+/// Where the data flows of a task come from and what may end it from outside.
+#[derive(Debug)]
+pub struct DataFlows<'a> {
+    /// Connections whose preamble named the task's token.
+    pub streams: Receiver<(Data, Stream)>,
+    /// The service's UDP sockets; nobody else receives from them while the task lasts.
+    pub datagrams: &'a PerFamily<Option<Datagram>>,
+    /// Set to give the task up.
+    pub abort: &'a AtomicBool,
+    /// Set when the client has done its half.
+    pub finish: &'a AtomicBool,
+    /// The processor to measure on.
+    pub processor: Option<usize>,
+}
+
+impl DataFlows<'_> {
+    /// The bounds of every wait of `task`.
+    pub(super) fn watch(&self, task: &Task, wait: Wait) -> Watch<'_> {
+        Watch {
+            wait,
+            silence_ns: SILENCE_NS_MAX,
+            deadline_ns: clock::now_ns().saturating_add(longest_ns(&task.workload)),
+            abort: self.abort,
+            finish: self.finish,
+        }
+    }
+}
+
+/// Takes part in `task` on the calling thread, which it holds on `flows.processor` from then on, and
+/// returns one report for each arm. Calls `ready` once data flows may come.
+///
+/// # Errors
+/// A task that cannot be done, trouble with sockets, or a client that does not do as agreed. It
+/// returns in bounded time whatever the client does.
+pub fn run(
+    task: &Task,
+    flows: DataFlows<'_>,
+    ready: impl FnOnce(),
+) -> Result<Vec<(Arm, EndReport)>, TrialError> {
+    check(task)?;
+    match &task.workload {
+        Workload::Echo(workload) => echo::server(task, workload, &flows, ready),
+        Workload::TcpBulk(workload) => tcp_bulk::server(task, workload, &flows, ready),
+        Workload::UdpBulk(workload) => udp_bulk::server(task, workload, &flows, ready),
+        Workload::Connect(_) => connect::server(task, &flows, ready),
+    }
+}
+
+/// Longest time that a workload can take if the client does as agreed, in ns.
+fn longest_ns(workload: &Workload) -> u64 {
+    let part_ns = match workload {
+        Workload::TcpBulk(bulk) => bulk.duration_ns,
+        Workload::UdpBulk(bulk) => bulk.duration_ns,
+        Workload::Echo(echo) => {
+            let counted = u64::from(echo.turn_exchanges).saturating_mul(u64::from(echo.turns));
+            let warm = u64::from(echo.connections).saturating_mul(u64::from(echo.warmup_exchanges));
+            counted.saturating_add(warm).saturating_mul(2 * EVENT_NS_MAX)
+        }
+        Workload::Connect(connect) => u64::from(connect.count) * EVENT_NS_MAX,
+    };
+    part_ns.saturating_add(2 * SILENCE_NS_MAX)
+}

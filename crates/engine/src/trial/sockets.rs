@@ -1,0 +1,121 @@
+//! The client's sockets: fresh source ports for every trial, connections that say what they are for,
+//! and how they wait.
+//!
+//! New ports turn what hashing of ports does on the way (queues, multiple paths) from a bias into
+//! noise that repetition shows (RFC 4814 section 4).
+
+use super::TrialError;
+use crate::hot::{TICK_NS, connect};
+use rand_chacha::ChaCha12Rng;
+use rand_core::{Rng, SeedableRng};
+use std::net::SocketAddr;
+use v6gap_core::arm::Arm;
+use v6gap_core::family::Family;
+use v6gap_core::task::{Task, Token};
+use v6gap_core::wire::preamble::Data;
+use v6gap_core::workload::Wait;
+use v6gap_sys::socket::{Datagram, ErrorClass, SocketError, Stream, StreamOptions};
+
+/// Source ports are drawn from here: above the registered services that servers listen on, below the
+/// end of what Linux gives out by itself.
+const PORTS: std::ops::Range<u16> = 20_000..61_000;
+
+/// Ports drawn at most by one arm for each socket that it needs.
+const DRAWS_PER_SOCKET: u32 = 16;
+
+/// Streams of random numbers of one seed that are not used for ports.
+const PAYLOAD_STREAM: u64 = 2;
+
+/// Local addresses with seeded ports, different ones for the two arms.
+#[derive(Debug)]
+pub(super) struct Locals {
+    rng: ChaCha12Rng,
+    family: Family,
+    left: u32,
+}
+
+impl Locals {
+    /// Enough addresses for `sockets` sockets of `arm`.
+    pub(super) fn new(task: &Task, arm: Arm, family: Family, sockets: u32) -> Self {
+        let stream = match arm {
+            Arm::A => 0,
+            Arm::B => 1,
+        };
+        let left = sockets.saturating_add(8).saturating_mul(DRAWS_PER_SOCKET);
+        Locals { rng: generator(task.seed, stream), family, left }
+    }
+}
+
+impl Iterator for Locals {
+    type Item = SocketAddr;
+
+    fn next(&mut self) -> Option<SocketAddr> {
+        self.left = self.left.checked_sub(1)?;
+        let span = u32::from(PORTS.end - PORTS.start);
+        // The remainder is below the span, so that the sum is a port.
+        let port = PORTS.start + (self.rng.next_u32() % span) as u16;
+        Some(SocketAddr::new(self.family.unspecified(), port))
+    }
+}
+
+/// Payload that no device on the way can compress; a function of the task's seed.
+pub(super) fn payload(task: &Task, bytes: u32) -> Vec<u8> {
+    let mut payload = vec![0; bytes as usize];
+    generator(task.seed, PAYLOAD_STREAM).fill_bytes(&mut payload);
+    payload
+}
+
+fn generator(seed: u64, stream: u64) -> ChaCha12Rng {
+    let mut rng = ChaCha12Rng::seed_from_u64(seed);
+    rng.set_stream(stream);
+    rng
+}
+
+/// A connection that has told the server its task, arm and number.
+pub(super) fn introduced(
+    token: Token,
+    (arm, connection): (Arm, u16),
+    remote: SocketAddr,
+    options: &StreamOptions,
+    timeout_ns: u64,
+    locals: &mut Locals,
+) -> Result<Stream, TrialError> {
+    let family = locals.family;
+    let failed = TrialError::socket(family, Some(remote));
+    let (stream, _) = connect::next(remote, options, timeout_ns, locals).map_err(&failed)?;
+    stream.write_all(&Data { token, arm, connection }.encode()).map_err(|source| {
+        let operation = "introducing a connection";
+        TrialError::Io { operation, family, address: Some(remote), source }
+    })?;
+    Ok(stream)
+}
+
+/// A UDP socket whose peer is `remote`.
+pub(super) fn datagram(remote: SocketAddr, locals: &mut Locals) -> Result<Datagram, TrialError> {
+    let family = locals.family;
+    let failed = TrialError::socket(family, Some(remote));
+    loop {
+        let local = locals.next().ok_or(TrialError::Missing { family, what: "free source port" })?;
+        match Datagram::bind(local) {
+            Ok(socket) => {
+                socket.connect(remote).map_err(&failed)?;
+                return Ok(socket);
+            }
+            Err(error) if error.class() == ErrorClass::AddressInUse => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+}
+
+/// Makes reading and writing wait as the workload says, never longer than a tick in the kernel.
+pub(super) fn stream_waits(stream: &Stream, wait: Wait) -> Result<(), SocketError> {
+    stream.set_read_timeout(Some(TICK_NS))?;
+    stream.set_write_timeout(Some(TICK_NS))?;
+    stream.set_nonblocking(wait == Wait::Yield)
+}
+
+/// As [`stream_waits`] for receiving datagrams.
+pub(super) fn datagram_waits(socket: &Datagram, wait: Wait) -> Result<(), SocketError> {
+    socket.set_read_timeout(Some(TICK_NS))?;
+    socket.set_nonblocking(wait == Wait::Yield)
+}

@@ -1,0 +1,97 @@
+//! From what both ends saw to the value of each metric of a trial.
+
+use std::collections::BTreeMap;
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::{EndReport, Measured, PerEnd, Received, Sent, Times};
+use v6gap_core::workload::Workload;
+
+const NS_PER_S: f64 = 1e9;
+
+/// The value of each metric of `workload` in SI units. A metric whose evidence is missing is left
+/// out, so that a trial without a value cannot be taken for one.
+pub fn values(workload: &Workload, ends: &PerEnd<EndReport>) -> BTreeMap<Metric, f64> {
+    let value = |&metric: &Metric| value(metric, ends).map(|v| (metric, v));
+    workload.metrics().iter().filter_map(value).collect()
+}
+
+fn value(metric: Metric, ends: &PerEnd<EndReport>) -> Option<f64> {
+    match metric {
+        Metric::Throughput => received(ends).map(|r| r.rate_bps).filter(|&rate| rate > 0.0),
+        Metric::Rtt | Metric::Connect => {
+            times(ends).filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
+        }
+        Metric::Loss => loss(sent(ends)?, received(ends)?),
+    }
+}
+
+/// Datagrams sent that never came, RFC 7680; duplicates do not make up for lost ones.
+fn loss(sent: &Sent, received: &Received) -> Option<f64> {
+    let arrived = received.packets as f64 / sent.packets as f64;
+    (sent.packets > 0).then(|| (1.0 - arrived).max(0.0))
+}
+
+fn both(ends: &PerEnd<EndReport>) -> [&Measured; 2] {
+    [&ends.client.measured, &ends.server.measured]
+}
+
+fn times(ends: &PerEnd<EndReport>) -> Option<&Times> {
+    both(ends).into_iter().find_map(|m| if let Measured::Times(t) = m { Some(t) } else { None })
+}
+
+fn received(ends: &PerEnd<EndReport>) -> Option<&Received> {
+    both(ends).into_iter().find_map(|m| if let Measured::Received(r) = m { Some(r) } else { None })
+}
+
+fn sent(ends: &PerEnd<EndReport>) -> Option<&Sent> {
+    both(ends).into_iter().find_map(|m| if let Measured::Sent(s) = m { Some(s) } else { None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::workload::{Connect, UdpBulk};
+
+    fn end(measured: Measured) -> EndReport {
+        EndReport { measured, ..EndReport::default() }
+    }
+
+    fn udp() -> Workload {
+        Workload::UdpBulk(UdpBulk {
+            payload_bytes: 1408,
+            rate_bps: None,
+            duration_ns: 1,
+            warmup_ns: 0,
+        })
+    }
+
+    #[test]
+    fn loss_and_rate_of_datagrams() {
+        let sent = Sent { packets: 1000, ..Sent::default() };
+        let received = Received { packets: 990, rate_bps: 9.5e7, ..Received::default() };
+        let ends = PerEnd {
+            client: end(Measured::Sent(sent)),
+            server: end(Measured::Received(received)),
+        };
+        let values = values(&udp(), &ends);
+        assert_eq!(values[&Metric::Throughput], 9.5e7);
+        assert!((values[&Metric::Loss] - 0.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn times_become_seconds() {
+        let times = Times { count: 3, trimmed_mean_ns: 1_500.0, ..Times::default() };
+        let ends = PerEnd { client: end(Measured::Times(times)), server: EndReport::default() };
+        let values = values(&Workload::Connect(Connect { count: 3 }), &ends);
+        assert_eq!(values, BTreeMap::from([(Metric::Connect, 1.5e-6)]));
+    }
+
+    #[test]
+    fn missing_evidence_gives_no_value() {
+        assert!(values(&udp(), &PerEnd::default()).is_empty());
+        let ends = PerEnd {
+            client: end(Measured::Sent(Sent::default())),
+            server: end(Measured::Received(Received::default())),
+        };
+        assert!(values(&udp(), &ends).is_empty());
+    }
+}

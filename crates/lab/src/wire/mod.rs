@@ -1,0 +1,84 @@
+//! The user-space link: one thread that carries the frames of all links and delivers each when its
+//! last bit would arrive.
+//!
+//! Every decision is [`LinkClock`]'s; this is only the carrying. The kernel stamps arrivals, so a late
+//! wake-up delays a frame but does not accumulate: the mean rate stays exact, and the lateness is
+//! recorded. The thread spins while there is traffic, because a sleeping one wakes tens of
+//! microseconds late, and sleeps between trials.
+
+mod carrier;
+
+use crate::LabError;
+use crate::lateness::{Lateness, Recorder};
+use carrier::Carrier;
+use std::io::PipeWriter;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use v6gap_core::world::Link;
+use v6gap_sys::cpu;
+use v6gap_sys::packet::Port;
+
+/// A link with the ports at its two ends.
+pub(crate) struct Cable {
+    pub link: Link,
+    pub ports: [Port; 2],
+}
+
+/// The running thread; it ends and the ports close on drop.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    recorder: Arc<Recorder>,
+    stop: Arc<AtomicBool>,
+    /// Closing it wakes the thread.
+    wake: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Wire {
+    /// Starts carrying, on processor `cpu` if one is given. `seed` decides which frames are lost.
+    pub fn start(cables: Vec<Cable>, cpu: Option<usize>, seed: u64) -> Result<Self, LabError> {
+        let recorder = Arc::new(Recorder::new());
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sleep, wake) = std::io::pipe().map_err(LabError::system("make a pipe"))?;
+        let carrier = Carrier::new(cables, seed, Arc::clone(&recorder));
+        let stopped = Arc::clone(&stop);
+        let (report, pinned) = std::sync::mpsc::channel();
+        let body = move || {
+            let placed = cpu.map_or(Ok(()), cpu::pin_thread);
+            let begin = placed.is_ok();
+            // The receiver waits for exactly this message.
+            let _ = report.send(placed);
+            if begin {
+                carrier.run(&stopped, &sleep);
+            }
+        };
+        let named = std::thread::Builder::new().name("v6gap-wire".to_owned());
+        let thread = named.spawn(body).map_err(LabError::system("start the wire's thread"))?;
+        let wire = Self { recorder, stop, wake: Some(wake), thread: Some(thread) };
+        match pinned.recv() {
+            Ok(Ok(())) => Ok(wire),
+            Ok(Err(unavailable)) => Err(LabError::World(unavailable.to_string())),
+            Err(_) => Err(LabError::World("the wire's thread ended at once".to_owned())),
+        }
+    }
+
+    pub fn lateness(&self) -> Lateness {
+        self.recorder.read()
+    }
+
+    pub fn reset(&self) {
+        self.recorder.reset();
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.wake = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic in the thread has been printed already; there is nothing to save here.
+            let _ = thread.join();
+        }
+    }
+}

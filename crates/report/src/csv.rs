@@ -1,0 +1,99 @@
+//! Trials as CSV (RFC 4180): one row for each, every stored field in a column of its own.
+//!
+//! The columns come from the record itself, so a field added to the format cannot be forgotten here.
+//! Lists (histograms, series) stay JSON inside their cell.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use v6gap_core::record::{Line, TrialRecord};
+
+/// Columns that every trial has, which stand first and in this order.
+const FIRST: [&str; 12] = [
+    "block",
+    "block_valid",
+    "cell",
+    "kind",
+    "round",
+    "arm",
+    "family",
+    "order",
+    "attempt",
+    "started_unix_ns",
+    "started_ns",
+    "duration_ns",
+];
+
+/// All trials of a journal; numbers are SI units or ns as stored, in full precision.
+///
+/// `block_valid` is empty for a trial whose block was never completed.
+pub fn csv_trials(lines: &[Line]) -> String {
+    let valid: BTreeMap<u32, bool> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Block(block) => Some((block.block, block.valid)),
+            Line::Run(_) | Line::Trial(_) | Line::End(_) => None,
+        })
+        .collect();
+    let rows: Vec<BTreeMap<String, String>> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Trial(trial) => Some(row(trial, valid.get(&trial.block).copied())),
+            Line::Run(_) | Line::Block(_) | Line::End(_) => None,
+        })
+        .collect();
+    let named: BTreeSet<&str> = rows.iter().flat_map(|r| r.keys().map(String::as_str)).collect();
+    let rest = named.into_iter().filter(|name| !FIRST.contains(name));
+    let columns: Vec<&str> = FIRST.into_iter().chain(rest).collect();
+
+    let mut out = String::new();
+    push_row(&mut out, columns.iter().copied());
+    for row in &rows {
+        push_row(&mut out, columns.iter().map(|c| row.get(*c).map_or("", String::as_str)));
+    }
+    out
+}
+
+fn row(trial: &TrialRecord, valid: Option<bool>) -> BTreeMap<String, String> {
+    let mut row = BTreeMap::new();
+    // Plain data with string keys always becomes a value.
+    flatten("", &serde_json::to_value(trial).unwrap_or_default(), &mut row);
+    row.retain(|name, _| name != "kind" && !name.starts_with("kind."));
+    row.insert("kind".to_owned(), trial.kind.to_string());
+    if let Some(valid) = valid {
+        row.insert("block_valid".to_owned(), valid.to_string());
+    }
+    row
+}
+
+fn flatten(name: &str, value: &Value, row: &mut BTreeMap<String, String>) {
+    let text = match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                flatten(&name, value, row);
+            }
+            return;
+        }
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => String::new(),
+        Value::Array(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    };
+    row.insert(name.to_owned(), text);
+}
+
+fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
+    for (i, cell) in cells.enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        if cell.contains([',', '"', '\n', '\r']) {
+            out.push('"');
+            out.push_str(&cell.replace('"', "\"\""));
+            out.push('"');
+        } else {
+            out.push_str(cell);
+        }
+    }
+    out.push_str("\r\n");
+}

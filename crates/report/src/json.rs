@@ -1,0 +1,309 @@
+//! The result as one JSON document, `v6gap.result/1`: what scripts read instead of prose.
+//!
+//! SI base units and plain numbers; enum values are stable, texts are not; an end of a range that is
+//! not finite is null. Fields are only ever added within `/1`. docs/result.md describes it.
+
+use crate::words;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+use v6gap_core::analysis::{
+    Analysis, Check, Discarded, Effect, Explained, NullResult, Prediction, Qualifier, Question,
+    Range, Verdict,
+};
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::family::Family;
+use v6gap_core::metric::{Better, Metric, Scale};
+use v6gap_core::plan::Stop;
+use v6gap_core::record::Host;
+
+/// The name and version of the document's form.
+pub const SCHEMA: &str = "v6gap.result/1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    id: &'a str,
+    valid: bool,
+    headline: String,
+    details: &'a [String],
+    predicted: &'a str,
+    stopped: Option<&'a str>,
+    target: &'a str,
+    started_unix_ns: u64,
+    span_ns: u64,
+    hosts: Hosts<'a>,
+    plan: &'a str,
+    design: Design<'a>,
+    questions: Vec<Answer<'a>>,
+    checks: &'a [Check],
+    nulls: &'a [NullResult],
+    discarded: Vec<Lost<'a>>,
+    notes: &'a [String],
+    refused: &'a BTreeMap<String, String>,
+    trials: usize,
+    tool: Tool<'a>,
+}
+
+#[derive(Serialize)]
+struct Hosts<'a> {
+    client: &'a Host,
+    server: Server<'a>,
+    control: Family,
+}
+
+#[derive(Serialize)]
+struct Server<'a> {
+    #[serde(flatten)]
+    host: &'a Host,
+    v4: Option<String>,
+    v6: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Design<'a> {
+    arms: PerArm<Family>,
+    arm_names: &'a PerArm<String>,
+    pairs: u32,
+    order: &'static str,
+    stop: &'a Stop,
+    seed: String,
+    confidence: f64,
+    null_blocks: u32,
+    settle_ns: u64,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    version: &'a str,
+    protocol: u32,
+}
+
+#[derive(Serialize)]
+struct Lost<'a> {
+    block: u32,
+    cell: &'a str,
+    kind: String,
+    why: &'a str,
+}
+
+impl<'a> From<&'a Discarded> for Lost<'a> {
+    fn from(d: &'a Discarded) -> Self {
+        Lost { block: d.block, cell: &d.cell, kind: d.kind.to_string(), why: &d.why }
+    }
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    cell: &'a str,
+    label: &'a str,
+    metric: Metric,
+    protocol: v6gap_core::workload::Transport,
+    level: Level,
+    unit: &'static str,
+    better: Better,
+    #[serde(flatten)]
+    values: ByArm<Value>,
+    effect: Option<EffectOut>,
+    advantage_v6: Option<Advantage>,
+    margin: f64,
+    predicted: Option<f64>,
+    explained: Option<Explained>,
+    residual: Option<Residual>,
+    verdict: Verdict,
+    qualifier: Qualifier,
+    beyond_margin: bool,
+    why_none: Option<&'a str>,
+    text: &'a str,
+    range_text: &'a str,
+    sentence: &'a str,
+    pairs_to_settle: Option<u32>,
+    caveats: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Level {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Value {
+    estimate: Option<f64>,
+    n: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<u64>,
+}
+
+/// Two values under the names of their arms: the families, or the arms' names in a null run.
+struct ByArm<T> {
+    names: PerArm<String>,
+    values: PerArm<T>,
+}
+
+impl<T: Serialize> Serialize for ByArm<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        for arm in Arm::BOTH {
+            map.serialize_entry(self.names.get(arm), self.values.get(arm))?;
+        }
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct EffectOut {
+    kind: &'static str,
+    estimate: f64,
+    low: f64,
+    high: f64,
+    low90: f64,
+    high90: f64,
+    pairs: usize,
+    sd: f64,
+}
+
+impl From<&Effect> for EffectOut {
+    fn from(effect: &Effect) -> Self {
+        EffectOut {
+            kind: match effect.scale {
+                Scale::Ratio => "ratio-1",
+                Scale::Difference => "difference",
+            },
+            estimate: effect.estimate,
+            low: effect.range95.low,
+            high: effect.range95.high,
+            low90: effect.range90.low,
+            high90: effect.range90.high,
+            pairs: effect.blocks,
+            sd: effect.sd,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Advantage {
+    estimate: f64,
+    #[serde(flatten)]
+    range: Range,
+}
+
+#[derive(Serialize)]
+struct Residual {
+    #[serde(flatten)]
+    effect: EffectOut,
+    margin: f64,
+    verdict: Verdict,
+}
+
+impl From<&Prediction> for Residual {
+    fn from(p: &Prediction) -> Self {
+        Residual { effect: (&p.residual).into(), margin: p.residual_margin, verdict: p.verdict }
+    }
+}
+
+/// The whole result as one JSON document with a line end.
+///
+/// `advantage_v6` is positive where IPv6 is better, whatever the metric; it is null in a run that
+/// compares a family with itself.
+pub fn json(analysis: &Analysis) -> String {
+    let run = &analysis.run;
+    let design = &run.plan.design;
+    let address = |family| run.addresses.get(family).map(|a| a.to_string());
+    let document = Document {
+        schema: SCHEMA,
+        id: &run.id,
+        valid: analysis.valid,
+        headline: words::headline(analysis),
+        details: &analysis.details,
+        predicted: &analysis.predicted,
+        stopped: analysis.stopped.as_deref(),
+        target: &run.target,
+        started_unix_ns: run.started_unix_ns,
+        span_ns: analysis.span_ns,
+        hosts: Hosts {
+            client: &run.hosts.client,
+            server: Server {
+                host: &run.hosts.server,
+                v4: address(Family::V4),
+                v6: address(Family::V6),
+            },
+            control: run.control,
+        },
+        plan: &run.plan.name,
+        design: Design {
+            arms: design.arms,
+            arm_names: &analysis.arm_names,
+            pairs: analysis.rounds,
+            order: "random",
+            stop: &design.stop,
+            // As text, because readers of JSON may keep only 53 bits of a number.
+            seed: format!("{:#x}", run.plan.seed),
+            confidence: design.confidence,
+            null_blocks: design.null_blocks,
+            settle_ns: design.settle_ns,
+        },
+        questions: analysis.questions.iter().map(|q| answer(analysis, q)).collect(),
+        checks: &analysis.checks,
+        nulls: &analysis.nulls,
+        discarded: analysis.discarded.iter().map(Lost::from).collect(),
+        notes: &run.notes,
+        refused: &run.refused,
+        trials: analysis.trials,
+        tool: Tool { version: &run.tool, protocol: run.protocol },
+    };
+    // Plain data with string keys: nothing in it can fail to become JSON.
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
+    let prediction = q.prediction.as_ref();
+    let null = words::is_null(analysis);
+    Answer {
+        cell: &q.cell,
+        label: &q.label,
+        metric: q.metric,
+        protocol: q.transport,
+        level: Level { bytes: q.level_bytes },
+        unit: q.metric.unit(),
+        better: q.metric.better(),
+        values: ByArm {
+            names: PerArm::from_fn(|arm| match (null, analysis.family(arm)) {
+                (true, _) => analysis.arm_names.get(arm).clone(),
+                (false, Family::V4) => "v4".to_owned(),
+                (false, Family::V6) => "v6".to_owned(),
+            }),
+            values: PerArm::from_fn(|arm| Value {
+                estimate: *q.values.get(arm),
+                n: q.pairs.iter().filter(|p| p.valid).count(),
+                lost: q.events.map(|e| e.get(arm).0),
+                of: q.events.map(|e| e.get(arm).1),
+            }),
+        },
+        effect: q.effect.as_ref().map(EffectOut::from),
+        advantage_v6: q.effect.as_ref().filter(|_| !null).map(|e| advantage(q.metric, e)),
+        margin: q.margin,
+        predicted: prediction.map(|p| p.effect),
+        explained: prediction.and_then(|p| p.explained),
+        residual: prediction.map(Residual::from),
+        verdict: q.verdict,
+        qualifier: q.qualifier,
+        beyond_margin: q.qualifier == Qualifier::Clear,
+        why_none: q.why_none.as_deref(),
+        text: &q.text,
+        range_text: &q.range_text,
+        sentence: &q.sentence,
+        pairs_to_settle: q.pairs_to_settle,
+        caveats: &q.caveats,
+    }
+}
+
+fn advantage(metric: Metric, effect: &Effect) -> Advantage {
+    let of = |e| words::advantage(metric, e);
+    let (a, b) = (of(effect.range95.low), of(effect.range95.high));
+    Advantage { estimate: of(effect.estimate), range: Range { low: a.min(b), high: a.max(b) } }
+}

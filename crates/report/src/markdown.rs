@@ -1,0 +1,71 @@
+//! The answer as Markdown, for issues and notes: sentence, table, what it rests on.
+
+use crate::number::shown;
+use crate::words;
+use v6gap_core::analysis::Analysis;
+
+/// The headline, the table of questions (GitHub flavour) and the lines below it.
+pub fn markdown(analysis: &Analysis) -> String {
+    let (client, server) = words::hosts(analysis);
+    let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
+    let mut out = format!("**{}**\n\n", escape(&words::headline(analysis)));
+    let context = format!("{client} to {server}{path}. {}.", words::pairs_in(analysis));
+    out.push_str(&escape(&context));
+    if let Some(stopped) = &analysis.stopped {
+        out.push_str(&format!(" {}", escape(&words::sentence(stopped))));
+    }
+    out.push_str("\n\n");
+    table(analysis, &mut out);
+    out.push('\n');
+    if !analysis.predicted.is_empty() {
+        out.push_str(&format!("{}\n\n", escape(&analysis.predicted)));
+    }
+    if let Some(margins) = words::margins(analysis) {
+        out.push_str(&format!("{}\n\n", escape(&margins)));
+    }
+    let (summary, seen) = words::checks(analysis);
+    out.push_str(&format!("Checks: {summary}.\n"));
+    for check in seen {
+        out.push_str(&format!("- {}: {}\n", escape(&check.id), escape(&check.text)));
+    }
+    let run = &analysis.run;
+    out.push_str(&format!("\nRun {}, v6gap {}.\n", escape(&run.id), escape(&run.tool)));
+    out
+}
+
+fn table(analysis: &Analysis, out: &mut String) {
+    let names = &analysis.arm_names;
+    let heads = ["", &names.a, &names.b, "unit", &words::over(analysis), "95 % range", "verdict"];
+    let heads = heads.map(escape);
+    out.push_str(&format!("| {} |\n", heads.join(" | ")));
+    out.push_str("| :--- | ---: | ---: | :--- | :--- | :--- | :--- |\n");
+    for q in &analysis.questions {
+        let values = shown(q);
+        let reason = q.why_none.as_deref().filter(|_| q.effect.is_none());
+        let verdict = format!("{} {}", words::glyph(q.verdict), words::verdict(q.verdict));
+        let text = reason.unwrap_or(&q.text);
+        let cells =
+            [&q.label, &values.a, &values.b, &values.unit, text, &q.range_text, &verdict].map(escape);
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+}
+
+/// Keeps untrusted text from being read as markup: every character that Markdown or HTML gives a
+/// meaning inside a line gets a backslash or an entity; line ends become spaces.
+fn escape(text: impl AsRef<str>) -> String {
+    let mut out = String::new();
+    for c in text.as_ref().chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

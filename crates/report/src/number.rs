@@ -1,0 +1,216 @@
+//! Numbers as people read them: both arms in one unit, with as many digits as their difference needs.
+
+use v6gap_core::analysis::Question;
+use v6gap_core::metric::Metric;
+
+/// A unit in which a quantity is shown, and how many of its SI unit it holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Unit {
+    /// Its symbol; empty for a share.
+    pub symbol: &'static str,
+    /// Divide the SI value by this.
+    pub size: f64,
+}
+
+const TIME: [Unit; 3] = [
+    Unit { symbol: "s", size: 1.0 },
+    Unit { symbol: "ms", size: 1e-3 },
+    Unit { symbol: "µs", size: 1e-6 },
+];
+const RATE: [Unit; 4] = [
+    Unit { symbol: "Gbit/s", size: 1e9 },
+    Unit { symbol: "Mbit/s", size: 1e6 },
+    Unit { symbol: "kbit/s", size: 1e3 },
+    Unit { symbol: "bit/s", size: 1.0 },
+];
+const SHARE: [Unit; 1] = [Unit { symbol: "%", size: 0.01 }];
+
+/// The largest unit of which the smallest value that is not 0 fills at least one.
+pub(crate) fn unit(metric: Metric, values: &[f64]) -> Unit {
+    let units: &[Unit] = match metric {
+        Metric::Throughput => &RATE,
+        Metric::Rtt | Metric::Connect => &TIME,
+        Metric::Loss => &SHARE,
+    };
+    let least = values
+        .iter()
+        .map(|v| v.abs())
+        .filter(|v| *v > 0.0 && v.is_finite())
+        .fold(f64::INFINITY, f64::min);
+    *units.iter().find(|u| least >= u.size && least.is_finite()).unwrap_or(&units[units.len() - 1])
+}
+
+/// Decimals that show `value` with `digits` significant figures.
+fn decimals(value: f64, digits: i32) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize
+}
+
+/// A value with three significant figures.
+pub(crate) fn three(value: f64) -> String {
+    format!("{:.*}", decimals(value, 3), value)
+}
+
+/// A value as it was converted, written in full.
+pub(crate) fn full(value: f64) -> String {
+    format!("{value}")
+}
+
+/// Both values of a question and their unit, as shown in tables.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Shown {
+    /// The first arm's value; a dash where nothing was measured.
+    pub a: String,
+    /// The second arm's value.
+    pub b: String,
+    /// Their unit; empty where neither has a value.
+    pub unit: String,
+}
+
+/// How a question's values are shown: counts for loss, else both in one unit.
+pub(crate) fn shown(question: &Question) -> Shown {
+    if let Some(counts) = lost(question) {
+        return counts;
+    }
+    let present: Vec<f64> = [question.values.a, question.values.b].into_iter().flatten().collect();
+    let unit = unit(question.metric, &present);
+    let scaled = question.values.map(|v| v.map(|v| v / unit.size));
+    let places = match (scaled.a, scaled.b) {
+        (Some(a), Some(b)) => places(a, b),
+        (a, b) => decimals(a.or(b).unwrap_or(0.0), 3),
+    };
+    let show = |v: Option<f64>| v.map_or("–".to_owned(), |v| format!("{v:.places$}"));
+    let symbol = if present.is_empty() { "" } else { unit.symbol };
+    Shown { a: show(scaled.a), b: show(scaled.b), unit: symbol.to_owned() }
+}
+
+/// Three figures, or four where three would blur the difference.
+fn places(a: f64, b: f64) -> usize {
+    let three = decimals(a.abs().max(b.abs()), 3);
+    let blurred = (a - b).abs() < 5.0 * 10f64.powi(-(three as i32));
+    if blurred && a != b { three + 1 } else { three }
+}
+
+/// Lost packets as counts, where both arms sent about as many.
+fn lost(question: &Question) -> Option<Shown> {
+    let events = question.events.filter(|_| question.metric == Metric::Loss)?;
+    let (low, high) = (events.a.1.min(events.b.1), events.a.1.max(events.b.1));
+    if low == 0 || high as f64 > low as f64 * 1.05 {
+        return None;
+    }
+    let unit = format!("of {}", count(low));
+    Some(Shown { a: events.a.0.to_string(), b: events.b.0.to_string(), unit })
+}
+
+/// A count in words where it is large: "1.20 million".
+pub(crate) fn count(n: u64) -> String {
+    match n {
+        0..10_000 => n.to_string(),
+        10_000..1_000_000 => format!("{} {:03}", n / 1000, n % 1000),
+        _ => format!("{} million", three(n as f64 / 1e6)),
+    }
+}
+
+/// A share in per cent without its sign, as in "1.4", "12" or "0.08".
+pub(crate) fn percent(share: f64) -> String {
+    let p = share.abs() * 100.0;
+    let places = match p {
+        p if p >= 9.95 => 0,
+        p if p >= 0.995 => 1,
+        _ => 2,
+    };
+    let text = format!("{p:.places$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// A time of so many seconds, in the unit that suits it.
+pub(crate) fn seconds(s: f64) -> String {
+    let unit = unit(Metric::Rtt, &[s]);
+    format!("{} {}", three(s / unit.size), unit.symbol)
+}
+
+/// A span as "9 min 52 s".
+pub(crate) fn span(ns: u64) -> String {
+    let s = (ns as f64 / 1e9).round() as u64;
+    match s {
+        0..60 => format!("{s} s"),
+        60..3600 => format!("{} min {} s", s / 60, s % 60),
+        _ => format!("{} h {} min", s / 3600, s % 3600 / 60),
+    }
+}
+
+/// A size as "64 B" or "16 KiB".
+pub(crate) fn bytes(n: u32) -> String {
+    if n >= 1024 && n.is_multiple_of(1024) { format!("{} KiB", n / 1024) } else { format!("{n} B") }
+}
+
+/// A rate as "100 Mbit/s".
+pub(crate) fn rate(bps: f64) -> String {
+    let unit = unit(Metric::Throughput, &[bps]);
+    let value = bps / unit.size;
+    let text = if value.fract() == 0.0 { format!("{value}") } else { three(value) };
+    format!("{text} {}", unit.symbol)
+}
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// A date and a time of day in UTC from ns since the Unix epoch: ("19 Nov 2026", "14:02").
+///
+/// The date is found by the method of Howard Hinnant, "chrono-compatible low-level date algorithms":
+/// years that begin in March put the leap day last.
+pub(crate) fn utc(unix_ns: u64) -> (String, String) {
+    let s = unix_ns / 1_000_000_000;
+    let days = s / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let index = (month + 2) % 12;
+    let year = year_of_era + era * 400 + u64::from(index < 2);
+    let date = format!("{day} {} {year}", MONTHS[index as usize]);
+    (date, format!("{:02}:{:02}", s / 3600 % 24, s / 60 % 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let at = |s: u64| utc(s * 1_000_000_000);
+        assert_eq!(at(0), ("1 Jan 1970".into(), "00:00".into()));
+        assert_eq!(at(951_782_400), ("29 Feb 2000".into(), "00:00".into()));
+        assert_eq!(at(1_794_924_120), ("17 Nov 2026".into(), "14:02".into()));
+        assert_eq!(at(4_107_542_399), ("28 Feb 2100".into(), "23:59".into()));
+    }
+
+    #[test]
+    fn digits_follow_the_difference() {
+        assert_eq!(places(94.13, 92.83), 1);
+        assert_eq!(places(11.49, 11.64), 2);
+        assert_eq!(places(145.0, 153.0), 0);
+        assert_eq!(places(0.0, 0.0), 0);
+    }
+
+    #[test]
+    fn small_and_large_numbers_stay_readable() {
+        assert_eq!(percent(-0.0138), "1.4");
+        assert_eq!(percent(0.02), "2");
+        assert_eq!(percent(0.0008), "0.08");
+        assert_eq!(percent(0.123), "12");
+        assert_eq!(percent(1.0), "100");
+        assert_eq!(count(1_200_000), "1.20 million");
+        assert_eq!(span(592_000_000_000), "9 min 52 s");
+        assert_eq!(bytes(16_384), "16 KiB");
+        assert_eq!(rate(1e8), "100 Mbit/s");
+        assert_eq!(seconds(0.000145), "145 µs");
+    }
+}

@@ -1,0 +1,82 @@
+//! What the kernel granted to the measuring sockets, family by family, beside what was asked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use v6gap_core::family::Family;
+use v6gap_core::observation::{EndReport, Granted};
+use v6gap_core::record::{Line, RunHeader};
+use v6gap_core::workload::Workload;
+
+/// One socket setting of one cell at one end, over all trials of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SocketRow {
+    /// Identifier of the cell.
+    pub cell: String,
+    /// Which end: "client" or "server".
+    pub end: &'static str,
+    /// The setting, as in "congestion control".
+    pub setting: &'static str,
+    /// What was asked; `None` leaves the choice to the system.
+    pub asked: Option<String>,
+    /// What IPv4 sockets got: every value seen, in order.
+    pub v4: String,
+    /// What IPv6 sockets got.
+    pub v6: String,
+}
+
+type Key = (String, &'static str, &'static str);
+type Seen = BTreeMap<Key, BTreeMap<Family, BTreeSet<String>>>;
+
+/// The settings that the sockets of all trials reported, in the order of cell, end and name.
+pub fn sockets(lines: &[Line]) -> Vec<SocketRow> {
+    let mut seen = Seen::new();
+    let mut header = None;
+    for line in lines {
+        match line {
+            Line::Run(run) => header = Some(run.as_ref()),
+            Line::Trial(trial) => {
+                let mut add = |end, report| collect(&mut seen, &trial.cell, end, trial.family, report);
+                add("client", &trial.ends.client);
+                add("server", &trial.ends.server);
+            }
+            Line::Block(_) | Line::End(_) => {}
+        }
+    }
+    let row = |((cell, end, setting), families): (Key, BTreeMap<Family, BTreeSet<String>>)| {
+        let got = |family| {
+            let values = families.get(&family).into_iter().flatten().cloned();
+            values.collect::<Vec<_>>().join(", ")
+        };
+        let asked = header.and_then(|run| asked(run, &cell, setting));
+        SocketRow { end, setting, asked, v4: got(Family::V4), v6: got(Family::V6), cell }
+    };
+    seen.into_iter().map(row).collect()
+}
+
+fn collect(seen: &mut Seen, cell: &str, end: &'static str, family: Family, report: &EndReport) {
+    for (setting, value) in settings(&report.granted) {
+        if let Some(value) = value {
+            let key = (cell.to_owned(), end, setting);
+            seen.entry(key).or_default().entry(family).or_default().insert(value);
+        }
+    }
+}
+
+fn settings(granted: &Granted) -> [(&'static str, Option<String>); 6] {
+    let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
+    let timestamps = granted.timestamps.map(|on| if on { "on" } else { "off" }.to_owned());
+    [
+        ("congestion control", granted.congestion.clone()),
+        ("path MTU", bytes(granted.path_mtu)),
+        ("receive buffer", bytes(granted.receive_buffer)),
+        ("segment size", bytes(granted.mss)),
+        ("send buffer", bytes(granted.send_buffer)),
+        ("timestamps", timestamps),
+    ]
+}
+
+fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
+    match &run.plan.cell(cell)?.1.workload {
+        Workload::TcpBulk(bulk) if setting == "congestion control" => bulk.congestion.clone(),
+        _ => None,
+    }
+}

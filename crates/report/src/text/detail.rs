@@ -1,0 +1,94 @@
+//! What the verbose form adds: pairs and spread of each question, seed, settings of the sockets.
+
+use super::grid::{Cell, Column, Grid};
+use super::style::{Style, Tone};
+use crate::number::percent;
+use crate::sockets::sockets;
+use crate::words;
+use v6gap_core::analysis::Analysis;
+use v6gap_core::plan::Stop;
+use v6gap_core::record::Line;
+
+pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut String) {
+    spread(analysis, style, out);
+    let design = &analysis.run.plan.design;
+    let rule = match design.stop {
+        Stop::Pairs { pairs } => format!("a fixed number of {pairs} pairs"),
+        Stop::Adaptive { .. } => "ranges that hold at any stopping time".to_owned(),
+    };
+    let seed = analysis.run.plan.seed;
+    let text = format!("Seed {seed:#x}; {rule}; {} trials stored.", analysis.trials);
+    super::say(style, out, &text);
+    out.push('\n');
+    granted(lines, style, out);
+}
+
+fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
+    let cell = |text: &str| Cell::new(style.clean(text), Tone::Plain);
+    let heads = ["", "pairs", "SD of a pair", "90 % range, %", "predicted"];
+    let mut grid = Grid {
+        columns: vec![
+            Column::left(Some(12)),
+            Column::right(),
+            Column::right(),
+            Column::right(),
+            Column::left(Some(10)),
+        ],
+        rows: vec![heads.iter().map(|head| cell(head)).collect()],
+    };
+    for q in &analysis.questions {
+        let Some(effect) = &q.effect else { continue };
+        let range = format!("{} to {}", signed(effect.range90.low), signed(effect.range90.high));
+        let predicted = words::predicted(q).unwrap_or_else(|| "–".to_owned());
+        let sd = format!("{} %", percent(effect.sd));
+        let cells = [&q.label, &effect.blocks.to_string(), &sd, &range, &predicted];
+        grid.rows.push(cells.iter().map(|text| cell(text)).collect());
+    }
+    if let Some(text) = grid.render(style).filter(|_| grid.rows.len() > 1) {
+        out.push_str(&text);
+    } else {
+        for row in grid.rows.iter().skip(1) {
+            let parts = row.iter().skip(1).zip(heads.iter().skip(1));
+            let parts: Vec<String> = parts.map(|(c, head)| format!("{head} {}", c.text)).collect();
+            super::say(style, out, &format!("{}: {}", row[0].text, parts.join(", ")));
+        }
+    }
+    out.push('\n');
+}
+
+fn signed(share: f64) -> String {
+    if !share.is_finite() {
+        return "no limit".to_owned();
+    }
+    let sign = if share < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", percent(share))
+}
+
+fn granted(lines: &[Line], style: &Style, out: &mut String) {
+    let rows = sockets(lines);
+    if rows.is_empty() {
+        return;
+    }
+    let cell = |text: &str| Cell::new(style.clean(text), Tone::Plain);
+    let heads = ["sockets", "end", "asked", "IPv4 got", "IPv6 got"];
+    let mut grid = Grid {
+        columns: vec![Column::left(Some(8)); heads.len()],
+        rows: vec![heads.iter().map(|head| cell(head)).collect()],
+    };
+    for row in &rows {
+        let name = format!("{}, {}", row.cell, row.setting);
+        let asked = row.asked.as_deref().unwrap_or("–");
+        let cells = [&name, row.end, asked, &row.v4, &row.v6];
+        grid.rows.push(cells.iter().map(|text| cell(text)).collect());
+    }
+    if let Some(text) = grid.render(style) {
+        out.push_str(&text);
+    } else {
+        for row in &rows {
+            let asked = row.asked.as_deref().unwrap_or("–");
+            let got = format!("asked {asked}, IPv4 got {}, IPv6 got {}", row.v4, row.v6);
+            super::say(style, out, &format!("{} {}, {}: {got}", row.cell, row.end, row.setting));
+        }
+    }
+    out.push('\n');
+}

@@ -1,0 +1,214 @@
+//! The result as text for a terminal, a file or a screen reader.
+//!
+//! Order: answer, table, explanation, what next, checks, where it is kept. The last line always
+//! names the run and the next command.
+
+mod detail;
+mod grid;
+mod style;
+
+pub use style::{Glyphs, Style};
+
+use crate::number::shown;
+use crate::words;
+use grid::{Cell, Column, Grid, paragraph};
+use style::Tone;
+use v6gap_core::analysis::{Analysis, Question};
+use v6gap_core::arm::Arm;
+use v6gap_core::record::Line;
+
+/// The result: headline, context, table of questions, and what it rests on.
+///
+/// No line is longer than `style.width` (at least [`Style::WIDTH_MIN`]).
+pub fn table(analysis: &Analysis, style: &Style) -> String {
+    let mut out = String::new();
+    opening(analysis, style, &mut out);
+    questions(analysis, style, &mut out);
+    closing(analysis, style, &mut out);
+    out
+}
+
+/// The same with pairs, spread, seed and what the kernel granted to the sockets of `lines`.
+pub fn verbose(analysis: &Analysis, lines: &[Line], style: &Style) -> String {
+    let mut out = String::new();
+    opening(analysis, style, &mut out);
+    questions(analysis, style, &mut out);
+    detail::add(analysis, lines, style, &mut out);
+    closing(analysis, style, &mut out);
+    out
+}
+
+fn say(style: &Style, out: &mut String, text: &str) {
+    paragraph(out, style, Tone::Plain, &style.clean(text), 0);
+}
+
+fn opening(analysis: &Analysis, style: &Style, out: &mut String) {
+    paragraph(out, style, Tone::Strong, &style.clean(&words::headline(analysis)), 0);
+    out.push('\n');
+    let (client, server) = words::hosts(analysis);
+    let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
+    say(style, out, &format!("{client} to {server}{path}. {}.", words::pairs_in(analysis)));
+    if let Some(stopped) = &analysis.stopped {
+        say(style, out, &words::sentence(stopped));
+    }
+    out.push('\n');
+}
+
+fn questions(analysis: &Analysis, style: &Style, out: &mut String) {
+    if style.plain {
+        sentences(analysis, style, out);
+        return;
+    }
+    let mut grid = Grid {
+        columns: vec![
+            Column::left(Some(12)),
+            Column::right(),
+            Column::right(),
+            Column::left(Some(12)),
+            Column::left(Some(10)),
+            Column::left(None),
+        ],
+        rows: vec![heads(analysis, style)],
+    };
+    grid.rows.extend(analysis.questions.iter().map(|q| row(q, style)));
+    match grid.render(style) {
+        Some(text) => out.push_str(&text),
+        None => analysis.questions.iter().for_each(|q| stacked(analysis, q, style, out)),
+    }
+    out.push('\n');
+}
+
+fn heads(analysis: &Analysis, style: &Style) -> Vec<Cell> {
+    let names = &analysis.arm_names;
+    let head = |text: &str, tone| Cell::new(style.clean(text), tone);
+    vec![
+        head("", Tone::Plain),
+        head(&format!("○ {}", names.a), Tone::Arm(Arm::A)),
+        head(&format!("◆ {}", names.b), Tone::Arm(Arm::B)),
+        head(&words::over(analysis), Tone::Plain),
+        head("95 % range", Tone::Plain),
+        head("verdict", Tone::Plain),
+    ]
+}
+
+fn row(q: &Question, style: &Style) -> Vec<Cell> {
+    let values = shown(q);
+    let cell = |text: &str, tone| Cell::new(style.clean(text), tone);
+    // The room of a comma is what lets most tables fit into 80 columns.
+    let label = q.label.replace(", ", " ");
+    let label = match values.unit.as_str() {
+        "" => label,
+        unit => format!("{label}, {unit}"),
+    };
+    let tone = Tone::Verdict(q.verdict);
+    let mut cells = vec![
+        cell(&label, Tone::Plain),
+        cell(&values.a, Tone::Arm(Arm::A)),
+        cell(&values.b, Tone::Arm(Arm::B)),
+    ];
+    let answer = Answer::of(q);
+    match answer.range {
+        Some(range) => cells.extend([cell(&answer.text, tone), cell(&range, Tone::Plain)]),
+        None => cells.push(Cell { span: 2, ..cell(&answer.text, tone) }),
+    }
+    cells.push(cell(&verdict(q), tone));
+    cells
+}
+
+fn verdict(q: &Question) -> String {
+    format!("{} {}", words::glyph(q.verdict), words::verdict(q.verdict))
+}
+
+/// What stands under "over IPv6" and, where it has a cell of its own, the range.
+struct Answer {
+    text: String,
+    range: Option<String>,
+}
+
+impl Answer {
+    fn of(q: &Question) -> Self {
+        if let Some(reason) = q.why_none.as_ref().filter(|_| q.effect.is_none()) {
+            return Answer { text: reason.clone(), range: None };
+        }
+        let range = q.range_text.strip_suffix(" %").unwrap_or(&q.range_text);
+        if range.contains(" to ") {
+            // A range with two directions says all that there is to say.
+            Answer { text: q.range_text.clone(), range: None }
+        } else if range.is_empty() {
+            Answer { text: q.text.clone(), range: None }
+        } else if range.contains(char::is_alphabetic) {
+            Answer { text: format!("{}, {range}", q.text), range: None }
+        } else {
+            Answer { text: q.text.clone(), range: Some(range.to_owned()) }
+        }
+    }
+}
+
+/// One question in a few lines, where the width is too small for a table.
+fn stacked(analysis: &Analysis, q: &Question, style: &Style, out: &mut String) {
+    let names = &analysis.arm_names;
+    let values = shown(q);
+    let answer = Answer::of(q);
+    paragraph(out, style, Tone::Strong, &style.clean(&q.label), 2);
+    let unit = if values.unit.is_empty() { String::new() } else { format!(" {}", values.unit) };
+    let both = format!("  ○ {} {}, ◆ {} {}{unit}", names.a, values.a, names.b, values.b);
+    let range = answer.range.map(|_| format!(" ({})", q.range_text)).unwrap_or_default();
+    for line in [both, format!("{}{range}", answer.text), verdict(q)] {
+        for line in grid::wrap(&style.clean(&line), style.columns() - 2) {
+            out.push_str("  ");
+            out.push_str(&line);
+            out.push('\n');
+        }
+    }
+}
+
+/// Each question as sentences.
+fn sentences(analysis: &Analysis, style: &Style, out: &mut String) {
+    let names = &analysis.arm_names;
+    for q in &analysis.questions {
+        let values = shown(q);
+        let both = match values.unit.as_str() {
+            "" => String::new(),
+            unit => format!(" {} {} {unit}, {} {} {unit}.", names.a, values.a, names.b, values.b),
+        };
+        let verdict = words::verdict(q.verdict);
+        let answer = match (&q.why_none, q.effect.is_none()) {
+            (Some(reason), true) => words::sentence(reason),
+            _ if q.sentence.is_empty() => format!("{}, 95 % range {}.", q.text, q.range_text),
+            _ => q.sentence.clone(),
+        };
+        say(style, out, &format!("{}:{both} {answer} Verdict: {verdict}.", q.label));
+        out.push('\n');
+    }
+}
+
+fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
+    let run = &analysis.run;
+    for text in [Some(analysis.predicted.clone()), words::margins(analysis)].into_iter().flatten() {
+        say(style, out, &text);
+    }
+    for note in notes(analysis) {
+        say(style, out, &note);
+    }
+    for (label, pairs) in words::to_settle(analysis) {
+        say(style, out, &format!("{label}: about {pairs} more pairs would settle it."));
+    }
+    out.push('\n');
+    let (summary, seen) = words::checks(analysis);
+    let seen: Vec<&str> = seen.iter().map(|check| check.text.trim_end_matches('.')).collect();
+    let colon = if seen.is_empty() { "" } else { ": " };
+    say(style, out, &format!("Checks: {summary}{colon}{}.", seen.join("; ")));
+    let id = &run.id;
+    say(style, out, &format!("Saved as {id}. Report: v6gap report {id}"));
+}
+
+/// Doubts and refusals, each once.
+fn notes(analysis: &Analysis) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for q in &analysis.questions {
+        notes.extend(q.caveats.iter().map(|caveat| format!("{}: {caveat}", q.label)));
+    }
+    notes.extend(analysis.run.notes.iter().cloned());
+    notes.dedup();
+    notes.iter().map(|note| format!("Note: {}", words::sentence(note))).collect()
+}

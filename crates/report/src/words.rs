@@ -1,0 +1,240 @@
+//! The words of every form, in one place, so that terminal, page and export say the same.
+
+use crate::number::{bytes, percent, rate, seconds};
+use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Verdict};
+use v6gap_core::metric::{Better, Metric, Scale};
+use v6gap_core::workload::{Direction, Transport, Workload};
+use v6gap_core::world::LinkModel;
+
+/// The word of a verdict.
+pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Same => "same",
+        Verdict::CannotTell => "can't tell",
+        Verdict::None => "no verdict",
+    }
+}
+
+/// The shape of a verdict; the word always stands beside it.
+pub(crate) const fn glyph(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "▲",
+        Verdict::Worse => "▼",
+        Verdict::Same => "=",
+        Verdict::CannotTell => "?",
+        Verdict::None => "–",
+    }
+}
+
+/// The noun of a metric, as in lists of margins.
+pub(crate) const fn noun(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "throughput",
+        Metric::Rtt => "round trip",
+        Metric::Connect => "connecting",
+        Metric::Loss => "loss",
+    }
+}
+
+/// What a positive and a negative effect are called: more of it, less of it.
+pub(crate) const fn directions(metric: Metric) -> (&'static str, &'static str) {
+    match metric {
+        Metric::Throughput => ("faster", "slower"),
+        Metric::Rtt => ("longer", "shorter"),
+        Metric::Connect => ("slower", "quicker"),
+        Metric::Loss => ("more lost", "fewer lost"),
+    }
+}
+
+/// The name of a size: per cent, or percentage points where values are subtracted.
+pub(crate) const fn percent_unit(metric: Metric) -> &'static str {
+    match metric.scale() {
+        Scale::Ratio => "%",
+        Scale::Difference => "points",
+    }
+}
+
+/// An effect with its direction: "1.4 % slower".
+pub(crate) fn effect(metric: Metric, effect: f64) -> String {
+    if !effect.is_finite() {
+        return "without limit".to_owned();
+    }
+    let size = percent(effect);
+    if size == "0" {
+        return "no difference".to_owned();
+    }
+    let (more, less) = directions(metric);
+    let direction = if effect > 0.0 { more } else { less };
+    format!("{size} {} {direction}", percent_unit(metric))
+}
+
+/// A margin: "2 %" or "0.1 points".
+pub(crate) fn margin(metric: Metric, margin: f64) -> String {
+    format!("{} {}", percent(margin), percent_unit(metric))
+}
+
+/// By how much the second arm is better; negative if it is worse.
+pub(crate) fn advantage(metric: Metric, effect: f64) -> f64 {
+    match metric.better() {
+        Better::Higher => effect,
+        Better::Lower => -effect,
+    }
+}
+
+/// True if both arms are the same family, so that nothing may be said about families.
+pub(crate) fn is_null(analysis: &Analysis) -> bool {
+    analysis.run.plan.design.arms.is_null()
+}
+
+/// The head of the column of differences: "over IPv6", or "second" in a null run.
+pub(crate) fn over(analysis: &Analysis) -> String {
+    if is_null(analysis) {
+        format!("{} against {}", analysis.arm_names.b, analysis.arm_names.a)
+    } else {
+        format!("over {}", analysis.arm_names.b)
+    }
+}
+
+/// Client and server as the user knows them.
+pub(crate) fn hosts(analysis: &Analysis) -> (&str, &str) {
+    let run = &analysis.run;
+    let client = if run.hosts.client.name.is_empty() { "this host" } else { &run.hosts.client.name };
+    let server = match (run.hosts.server.name.as_str(), run.target.as_str()) {
+        ("", "") => "the server",
+        ("", target) => target,
+        (name, _) => name,
+    };
+    (client, server)
+}
+
+/// The path, if the plan made it: "100 Mbit/s, lab link “wire”, 1 router".
+pub(crate) fn path(analysis: &Analysis) -> Option<String> {
+    let world = analysis.run.plan.world.as_ref()?;
+    let conditions = world.links.iter().flat_map(|l| [l.conditions.v4, l.conditions.v6]);
+    let slowest = conditions.filter_map(|c| c.rate_bps).min();
+    let rate = slowest.map_or("no rate limit".to_owned(), |r| rate(r as f64));
+    let model = match world.model {
+        LinkModel::Bare => "bare",
+        LinkModel::Shaped => "shaped",
+        LinkModel::Wire => "wire",
+    };
+    let routers = match world.nodes.len().saturating_sub(2) {
+        0 => "no router".to_owned(),
+        1 => "1 router".to_owned(),
+        n => format!("{n} routers"),
+    };
+    Some(format!("lab link “{model}”, {rate}, {routers}"))
+}
+
+/// What a cell's trials do, in a few words.
+pub(crate) fn workload(workload: &Workload) -> String {
+    match workload {
+        Workload::TcpBulk(bulk) => {
+            let way = match bulk.direction {
+                Direction::Send => "sending",
+                Direction::Receive => "receiving",
+            };
+            format!("TCP, one stream, {way} for {}", seconds(bulk.duration_ns as f64 / 1e9))
+        }
+        Workload::UdpBulk(bulk) => {
+            let pace = bulk.rate_bps.map_or("as fast as it takes".to_owned(), |r| rate(r as f64));
+            format!("UDP, datagrams of {} bytes, {pace}", bulk.payload_bytes)
+        }
+        Workload::Echo(echo) => {
+            let (size, over) = (bytes(echo.message_bytes), echo.transport.name());
+            format!("{size} there and back over {over}")
+        }
+        Workload::Connect(connect) => format!("TCP handshake, {} in a trial", connect.count),
+    }
+}
+
+/// What the trials behind a question do.
+pub(crate) fn workload_of(analysis: &Analysis, question: &Question) -> String {
+    let cell = analysis.run.plan.cell(&question.cell);
+    cell.map_or_else(String::new, |(_, cell)| workload(&cell.workload))
+}
+
+/// The first sentence: the answer, or that there is none.
+pub(crate) fn headline(analysis: &Analysis) -> String {
+    if analysis.valid || analysis.headline.starts_with("No verdict") {
+        return analysis.headline.clone();
+    }
+    let failed = analysis.checks.iter().find(|c| c.state == CheckState::Failed);
+    match failed {
+        Some(check) => format!("No verdict: {}", check.text),
+        None => "No verdict: this run is not valid.".to_owned(),
+    }
+}
+
+/// "Too small to matter: throughput 2 %, round trip 5 %", for the metrics that were asked about.
+pub(crate) fn margins(analysis: &Analysis) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for metric in Metric::ALL {
+        if let Some(q) = analysis.questions.iter().find(|q| q.metric == metric) {
+            parts.push(format!("{} {}", noun(metric), margin(metric, q.margin)));
+        }
+    }
+    (!parts.is_empty()).then(|| format!("Too small to matter: {} (--margin).", parts.join(", ")))
+}
+
+/// "11 passed, 1 note", and the checks that did not simply pass.
+pub(crate) fn checks(analysis: &Analysis) -> (String, Vec<&v6gap_core::analysis::Check>) {
+    let of = |state| analysis.checks.iter().filter(|c| c.state == state).count();
+    let mut parts = vec![format!("{} passed", of(CheckState::Ok))];
+    match of(CheckState::Note) {
+        0 => {}
+        1 => parts.push("1 note".to_owned()),
+        n => parts.push(format!("{n} notes")),
+    }
+    match of(CheckState::Failed) {
+        0 => {}
+        n => parts.push(format!("{n} failed")),
+    }
+    let seen = analysis.checks.iter().filter(|c| c.state != CheckState::Ok).collect();
+    (parts.join(", "), seen)
+}
+
+/// "30 pairs in 9 min 52 s".
+pub(crate) fn pairs_in(analysis: &Analysis) -> String {
+    let pairs = match analysis.rounds {
+        1 => "1 pair".to_owned(),
+        n => format!("{n} pairs"),
+    };
+    format!("{pairs} in {}", crate::number::span(analysis.span_ns))
+}
+
+/// A pair's predicted effect with direction, or nothing.
+pub(crate) fn predicted(question: &Question) -> Option<String> {
+    question.prediction.as_ref().map(|p: &Prediction| effect(question.metric, p.effect))
+}
+
+/// The name of a transport or of a group of questions over it.
+pub(crate) const fn group(metric: Metric, transport: Transport) -> &'static str {
+    match (metric, transport) {
+        (Metric::Rtt, Transport::Tcp) => "Round trip over TCP",
+        (Metric::Rtt, Transport::Udp) => "Round trip over UDP",
+        (Metric::Throughput, Transport::Tcp) => "Throughput over TCP",
+        (Metric::Throughput, Transport::Udp) => "Throughput over UDP",
+        (Metric::Connect, _) => "Connecting",
+        (Metric::Loss, _) => "Loss",
+    }
+}
+
+/// Adds the full stop that a sentence may lack.
+pub(crate) fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.is_empty() || text.ends_with(['.', '!', '?']) {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
+}
+
+/// The open questions and how many more pairs would settle each.
+pub(crate) fn to_settle(analysis: &Analysis) -> Vec<(&str, u32)> {
+    let open = |q: &'_ &Question| q.verdict == Verdict::CannotTell;
+    let questions = analysis.questions.iter().filter(open);
+    questions.filter_map(|q| Some((q.label.as_str(), q.pairs_to_settle?))).collect()
+}

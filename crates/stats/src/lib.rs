@@ -1,0 +1,29 @@
+//! Samples of numbers to estimates and intervals. This crate knows no networks, no clock and no
+//! random generator: it can be read and checked alone, and the same numbers always give the same
+//! answer on every platform (all mathematics goes through `libm`).
+//!
+//! Conventions used everywhere:
+//! * `alpha` is a two-sided error rate in (0, 1): `0.05` asks for a 95 % interval;
+//! * a sample is a slice in the order it was taken; functions that need sorted input say so;
+//! * nothing panics: input that cannot answer the question gives an interval over the whole line
+//!   (or a p-value of 1) and, where there is an [`Estimate`], a [`Warning`] that says why.
+#![no_std]
+
+extern crate alloc;
+
+pub mod bootstrap;
+pub mod drift;
+pub mod equivalence;
+mod estimate;
+pub mod loss;
+pub mod multiplicity;
+pub mod paired_t;
+pub mod power;
+pub mod quantile;
+pub mod sequence;
+pub mod signed_rank;
+mod solve;
+mod special;
+pub mod summary;
+
+pub use estimate::{Alternative, Estimate, Interval, Warning};

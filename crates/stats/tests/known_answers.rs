@@ -1,0 +1,236 @@
+//! Holds every method against answers computed elsewhere: `data/vectors.json`, made by
+//! `data/make_vectors.py` with the versions of numpy and scipy named in its first line.
+
+use serde_json::Value;
+use v6gap_stats::drift::{self, Moments};
+use v6gap_stats::{Alternative, Estimate, bootstrap, equivalence, loss, multiplicity};
+use v6gap_stats::{paired_t, power, quantile, sequence, signed_rank, summary};
+
+const RELATIVE: f64 = 1e-9;
+
+fn vectors() -> Value {
+    serde_json::from_str(include_str!("data/vectors.json")).expect("the vectors are JSON")
+}
+
+fn number(v: &Value) -> f64 {
+    // JSON has no infinity; the generator writes null.
+    if v.is_null() { f64::INFINITY } else { v.as_f64().expect("a number") }
+}
+
+fn list(v: &Value) -> Vec<f64> {
+    v.as_array().expect("a list").iter().map(number).collect()
+}
+
+fn count(v: &Value) -> usize {
+    v.as_u64().expect("a count") as usize
+}
+
+#[track_caller]
+fn same(found: f64, expected: &Value) {
+    let expected = number(expected);
+    let equal = found == expected || (found - expected).abs() <= RELATIVE * expected.abs();
+    assert!(equal, "{found:e} instead of {expected:e}");
+}
+
+#[track_caller]
+fn same_estimate(found: &Estimate, expected: &Value) {
+    same(found.centre, &expected["centre"]);
+    same(found.interval.low, &expected["low"]);
+    same(found.interval.high, &expected["high"]);
+    if let Some(level) = expected.get("level") {
+        same(found.level, level);
+    }
+}
+
+/// The two data sets measured in blocks, with their log-ratios.
+fn paired() -> [(Value, Vec<f64>); 2] {
+    ["goodput", "real30"].map(|name| {
+        let v = vectors()[name].clone();
+        let arms = (list(&v["first"]), list(&v["second"]));
+        let d = arms.0.iter().zip(&arms.1).map(|(a, b)| (b / a).ln()).collect();
+        (v, d)
+    })
+}
+
+#[test]
+fn paired_t_interval_and_test() {
+    for (v, d) in paired() {
+        same_estimate(&paired_t::t_interval(&d, 0.05), &v["t"]);
+        same(summary::sd(&d), &v["t"]["sd"]);
+        same(paired_t::t_p(&d, Alternative::TwoSided), &v["p_t"]);
+    }
+}
+
+#[test]
+fn hodges_lehmann_and_wilcoxon() {
+    for (v, d) in paired() {
+        same_estimate(&signed_rank::hodges_lehmann(&d, 0.05), &v["hl95"]);
+        same_estimate(&signed_rank::hodges_lehmann(&d, 0.10), &v["hl90"]);
+        same(signed_rank::wilcoxon_p(&d, Alternative::TwoSided), &v["p_wilcoxon"]);
+    }
+}
+
+#[test]
+fn hollander_and_wolfe_depression_data() {
+    let v = &vectors()["depression"];
+    let d = list(&v["d"]);
+    same_estimate(&signed_rank::hodges_lehmann(&d, 0.05), &v["hl95"]);
+    same(signed_rank::wilcoxon_p(&d, Alternative::Greater), &v["p_greater"]);
+    same(signed_rank::wilcoxon_p(&d, Alternative::TwoSided), &v["p_two"]);
+}
+
+#[test]
+fn ties_zeros_and_large_samples() {
+    for name in ["tied", "large"] {
+        let v = &vectors()[name];
+        let d = list(&v["d"]);
+        same(signed_rank::wilcoxon_p(&d, Alternative::Greater), &v["greater"]);
+        same(signed_rank::wilcoxon_p(&d, Alternative::Less), &v["less"]);
+        same(signed_rank::wilcoxon_p(&d, Alternative::TwoSided), &v["two-sided"]);
+    }
+}
+
+#[test]
+fn critical_ranks() {
+    for row in vectors()["critical_ranks"].as_array().expect("rows") {
+        let (k, level) = signed_rank::critical_rank(count(&row["n"]), number(&row["alpha"]));
+        assert_eq!(k.map_or(-1, |k| k as i64), row["k"].as_i64().expect("k"), "{row}");
+        same(level, &row["level"]);
+    }
+}
+
+#[test]
+fn two_one_sided_tests() {
+    for (v, d) in paired() {
+        for row in v["tost"].as_array().expect("rows") {
+            same(equivalence::tost_t(&d, number(&row["delta"])), &row["p_t"]);
+            same(equivalence::tost_wilcoxon(&d, number(&row["delta"])), &row["p_w"]);
+        }
+    }
+}
+
+#[test]
+fn holm_adjustment() {
+    let v = &vectors()["holm"];
+    let adjusted = multiplicity::holm(&list(&v["p"]));
+    for (found, expected) in adjusted.iter().zip(v["adjusted"].as_array().expect("rows")) {
+        same(*found, expected);
+    }
+}
+
+#[test]
+fn exhaustive_bootstrap() {
+    let v = &vectors()["bca"];
+    let b = bootstrap::bca_exhaustive(&list(&v["x"]), summary::mean, 0.05).expect("six values");
+    same(b.estimate.centre, &v["theta"]);
+    same(b.bias_correction, &v["z0"]);
+    same(b.acceleration, &v["a"]);
+    let pairs = [
+        (b.levels, &v["levels"]),
+        ([b.estimate.interval.low, b.estimate.interval.high], &v["interval"]),
+        ([b.percentile.low, b.percentile.high], &v["percentile"]),
+    ];
+    for (found, expected) in pairs {
+        same(found[0], &expected[0]);
+        same(found[1], &expected[1]);
+    }
+}
+
+#[test]
+fn order_statistics() {
+    for row in vectors()["quantile"].as_array().expect("rows") {
+        let (n, q) = (count(&row["n"]), number(&row["q"]));
+        let found = quantile::order_statistic_interval(n, q, 0.95);
+        let indices = (found.0.unwrap_or(0), found.1.unwrap_or(n + 1));
+        assert_eq!(indices, (count(&row["low"]), count(&row["high"])), "{row}");
+        same(quantile::order_statistic_level(n, q, found), &row["level"]);
+    }
+}
+
+#[test]
+fn welch_from_summaries() {
+    let moments = |v: &Value| Moments { mean: number(&v[0]), sd: number(&v[1]), n: count(&v[2]) };
+    for row in vectors()["welch"].as_array().expect("rows") {
+        let w = drift::welch(moments(&row["first"]), moments(&row["second"]), 0.05).expect("usable");
+        same(w.t, &row["t"]);
+        same(w.df, &row["df"]);
+        same(w.p, &row["p"]);
+        same(w.interval.low, &row["low"]);
+        same(w.interval.high, &row["high"]);
+    }
+}
+
+#[test]
+fn welch_from_samples() {
+    for (v, _) in paired() {
+        let w = drift::welch_order_test(&list(&v["second"]), &list(&v["first"])).expect("usable");
+        same(w.p, &v["welch_unpaired_p"]);
+    }
+}
+
+#[test]
+fn t_confidence_sequence() {
+    for (v, d) in paired() {
+        for row in v["sequence"].as_array().expect("rows") {
+            let seen = &d[..count(&row["n"])];
+            for (alpha, key) in [(0.05, "radius95"), (0.10, "radius90")] {
+                let radius = number(&row[key]);
+                same(sequence::t_sequence_radius(seen.len(), summary::sd(seen), 1.0, alpha), &row[key]);
+                let found = sequence::t_sequence(seen, alpha);
+                assert_eq!(found.interval.low.is_finite(), radius.is_finite());
+            }
+            same(sequence::e_value(seen, 0.0, 1.0), &row["e"]);
+        }
+        let e = sequence::t_sequence(&d, 0.05);
+        for edge in [e.interval.low, e.interval.high] {
+            // The radius is the exact inverse of the e-value.
+            assert!((sequence::e_value(&d, edge, 1.0) / 20.0 - 1.0).abs() < 1e-9);
+        }
+        let largest = v["sequence"].as_array().expect("rows").iter().map(|r| number(&r["e"]));
+        let p = 1.0 / largest.fold(1.0, f64::max);
+        assert!((sequence::anytime_p(&d) / p - 1.0).abs() < RELATIVE);
+    }
+}
+
+#[test]
+fn symmetric_sequence() {
+    let v = &vectors()["symmetric"];
+    let rho = sequence::symmetric_rho(number(&v["sigma"]), count(&v["n_star"]), number(&v["alpha"]));
+    same(rho, &v["rho"]);
+    let [_, (_, d)] = paired();
+    same(sequence::symmetric_e_value(&d, 0.0, rho), &v["e"]);
+}
+
+#[test]
+fn drift_and_dependence() {
+    let v = &vectors()["drift"];
+    let x = list(&v["x"]);
+    let r = drift::lag1_autocorrelation(&x);
+    same(r, &v["lag1"]);
+    same(drift::effective_n(x.len(), r), &v["effective_n"]);
+    same(drift::von_neumann(&x), &v["von_neumann"]);
+    for (v, d) in paired() {
+        same(drift::lag1_autocorrelation(&list(&v["first"])), &v["lag1_first"]);
+        same(drift::lag1_autocorrelation(&d), &v["lag1_d"]);
+        same(drift::skewness(&d), &v["skewness_d"]);
+    }
+}
+
+#[test]
+fn clopper_pearson() {
+    for row in vectors()["loss"].as_array().expect("rows") {
+        let share = loss::interval(count(&row["k"]) as u64, count(&row["n"]) as u64, 0.95);
+        same(share.low, &row["low"]);
+        same(share.high, &row["high"]);
+    }
+}
+
+#[test]
+fn detectable_differences() {
+    for row in vectors()["detectable"].as_array().expect("rows") {
+        let (n, expected) = (count(&row["n"]), number(&row["delta"]));
+        // scipy solves the noncentral t to about eight digits.
+        assert!((power::smallest_detectable(n, 1.0) / expected - 1.0).abs() < 1e-6, "{row}");
+        assert_eq!(power::blocks_for_difference(1.0, expected * (1.0 + 1e-5)), n);
+    }
+}

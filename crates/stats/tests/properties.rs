@@ -1,0 +1,172 @@
+//! Laws that hold for every sample: order does not matter, units do not matter, swapping the two
+//! arms mirrors the answer, more confidence never narrows an interval, and no input panics.
+
+use proptest::prelude::*;
+use v6gap_stats::{Alternative, Estimate, Interval, Warning, paired_t, sequence, signed_rank};
+use v6gap_stats::{bootstrap, drift, equivalence, loss, multiplicity, power, quantile, summary};
+
+type Method = fn(&[f64], f64) -> Estimate;
+
+fn symmetric(d: &[f64], alpha: f64) -> Estimate {
+    sequence::symmetric_sequence(d, alpha, sequence::symmetric_rho(10.0, 20, alpha))
+}
+
+const METHODS: [(&str, Method); 4] = [
+    ("hodges_lehmann", signed_rank::hodges_lehmann),
+    ("t_interval", paired_t::t_interval),
+    ("t_sequence", sequence::t_sequence),
+    ("symmetric_sequence", symmetric),
+];
+
+/// Differences on a grid of 1/8, so that sums are exact and ties happen.
+fn differences() -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec((-800_i32..800).prop_map(|i| f64::from(i) / 8.0), 2..30)
+}
+
+fn anything() -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec(prop::num::f64::ANY, 0..12)
+}
+
+fn close(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-9 * (a.abs() + b.abs()).max(1e-3)
+}
+
+fn mirrored(i: Interval) -> Interval {
+    Interval { low: -i.high, high: -i.low }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn order_does_not_matter((d, shuffled) in differences()
+        .prop_flat_map(|d| (Just(d.clone()), Just(d).prop_shuffle())))
+    {
+        for (name, method) in METHODS {
+            let (a, b) = (method(&d, 0.05), method(&shuffled, 0.05));
+            prop_assert!(close(a.centre, b.centre), "{name}");
+            prop_assert!(close(a.interval.low, b.interval.low), "{name}");
+            prop_assert!(close(a.interval.high, b.interval.high), "{name}");
+        }
+        let p = |d: &[f64]| signed_rank::wilcoxon_p(d, Alternative::TwoSided);
+        prop_assert_eq!(p(&d), p(&shuffled));
+    }
+
+    #[test]
+    fn swapping_the_arms_mirrors_the_answer(d in differences()) {
+        let negated: Vec<f64> = d.iter().map(|x| -x).collect();
+        for (name, method) in METHODS {
+            let (a, b) = (method(&d, 0.05), method(&negated, 0.05));
+            prop_assert_eq!(a.centre, -b.centre, "{}", name);
+            prop_assert_eq!(a.interval, mirrored(b.interval), "{}", name);
+            prop_assert_eq!(a.warnings, b.warnings, "{}", name);
+        }
+        for p in [signed_rank::wilcoxon_p, paired_t::t_p] {
+            prop_assert_eq!(p(&d, Alternative::Greater), p(&negated, Alternative::Less));
+            prop_assert_eq!(p(&d, Alternative::TwoSided), p(&negated, Alternative::TwoSided));
+        }
+        prop_assert_eq!(sequence::anytime_p(&d), sequence::anytime_p(&negated));
+        for tost in [equivalence::tost_t, equivalence::tost_wilcoxon] {
+            prop_assert_eq!(tost(&d, 2.0), tost(&negated, 2.0));
+        }
+    }
+
+    #[test]
+    fn units_do_not_matter(d in differences(), shift in -64_i32..64, power in -6_i32..6) {
+        let scale = 2_f64.powi(power);
+        let moved: Vec<f64> = d.iter().map(|x| x * scale + f64::from(shift)).collect();
+        // The symmetric sequence has a scale of its own: it follows shifts only.
+        for (name, method) in &METHODS[..3] {
+            let (a, b) = (method(&d, 0.05), method(&moved, 0.05));
+            let move_one = |x: f64| x * scale + f64::from(shift);
+            prop_assert!(close(move_one(a.centre), b.centre), "{name}");
+            prop_assert!(close(move_one(a.interval.low), b.interval.low), "{name}");
+            prop_assert!(close(move_one(a.interval.high), b.interval.high), "{name}");
+        }
+    }
+
+    #[test]
+    fn more_confidence_is_never_narrower(d in differences()) {
+        for (name, method) in METHODS {
+            let mut inner = Interval { low: f64::INFINITY, high: f64::NEG_INFINITY };
+            for alpha in [0.5, 0.2, 0.1, 0.05, 0.01, 0.001] {
+                let e = method(&d, alpha);
+                prop_assert!(e.interval.contains(e.centre), "{name} {alpha}");
+                prop_assert!(e.level >= 1.0 - alpha - 1e-12, "{name} {alpha}");
+                // The symmetric sequence is tuned to its alpha, so only its centre is compared.
+                if name != "symmetric_sequence" {
+                    let wider = e.interval.low <= inner.low && inner.high <= e.interval.high;
+                    prop_assert!(wider, "{name} {alpha}");
+                }
+                inner = e.interval;
+            }
+        }
+    }
+
+    #[test]
+    fn tests_and_intervals_agree(d in differences(), alpha in 0.01..0.3_f64) {
+        let t = paired_t::t_interval(&d, alpha);
+        let p = paired_t::t_p(&d, Alternative::TwoSided);
+        if !t.warnings.contains(&Warning::NoSpread) && (p - alpha).abs() > 1e-9 {
+            prop_assert_eq!(t.interval.excludes(0.0), p < alpha);
+            let inside = paired_t::t_interval(&d, 2.0 * alpha).interval.within(-20.0, 20.0);
+            let p = equivalence::tost_t(&d, 20.0);
+            prop_assert!((p - alpha).abs() < 1e-9 || inside == (p < alpha));
+        }
+        let e = sequence::e_value(&d, 0.0, 1.0);
+        if t.warnings.is_empty() && (e * alpha - 1.0).abs() > 1e-9 {
+            let excluded = sequence::t_sequence(&d, alpha).interval.excludes(0.0);
+            prop_assert_eq!(excluded, e >= 1.0 / alpha);
+        }
+    }
+
+    #[test]
+    fn nothing_panics(d in anything(), x in prop::num::f64::ANY, y in prop::num::f64::ANY) {
+        for (_, method) in METHODS {
+            let e = method(&d, x);
+            prop_assert!(e.n == d.len() && !e.interval.low.is_nan() && !e.interval.high.is_nan());
+        }
+        for side in [Alternative::Greater, Alternative::Less, Alternative::TwoSided] {
+            for p in [signed_rank::wilcoxon_p(&d, side), paired_t::t_p(&d, side)] {
+                prop_assert!((0.0..=1.0).contains(&p), "{p}");
+            }
+        }
+        prop_assert!((0.0..=1.0).contains(&sequence::anytime_p(&d)));
+        prop_assert!(equivalence::tost_t(&d, x) <= 1.0);
+        prop_assert!(equivalence::tost_wilcoxon(&d, x) <= 1.0);
+        prop_assert!(multiplicity::holm(&d).len() == d.len());
+        let _ = (sequence::symmetric_e_value(&d, x, y), drift::welch_order_test(&d, &d));
+        let _ = (drift::lag1_autocorrelation(&d), drift::von_neumann(&d), drift::skewness(&d));
+        let _ = (summary::median(&d), summary::mad(&d), summary::trimmed_mean(&d, x, y));
+        let _ = (summary::percentile(&d, x), sequence::t_sequence_radius(d.len(), x, y, x));
+        let _ = (quantile::order_statistic_interval(d.len(), x, y), loss::interval(3, 9, x));
+        let _ = bootstrap::bca(&d, summary::mean, 20, x, || 1 << 63);
+    }
+
+    #[test]
+    fn planning_never_panics(sigma in prop::num::f64::ANY, delta in prop::num::f64::ANY) {
+        prop_assert!(power::blocks_for_sequence_radius(sigma, delta) >= 3);
+        prop_assert!(power::blocks_for_difference(sigma, delta) >= 3);
+        prop_assert!(power::blocks_for_equivalence(sigma, delta) >= 3);
+    }
+
+    #[test]
+    fn loss_interval_holds_the_share(k in 0_u64..200, extra in 0_u64..1_000_000) {
+        let n = k + extra;
+        let share = if n == 0 { 0.5 } else { k as f64 / n as f64 };
+        let (narrow, wide) = (loss::interval(k, n, 0.9), loss::interval(k, n, 0.99));
+        prop_assert!(narrow.contains(share) && narrow.low >= 0.0 && narrow.high <= 1.0);
+        prop_assert!(wide.low <= narrow.low && narrow.high <= wide.high);
+    }
+
+    #[test]
+    fn percentile_meets_its_definition(mut x in differences(), p in 0.0..=1.0_f64) {
+        x.sort_by(f64::total_cmp);
+        let found = summary::percentile(&x, p);
+        let share = |limit: f64| x.iter().filter(|v| **v <= limit).count() as f64 / x.len() as f64;
+        prop_assert!(share(found) >= p - 1e-9);
+        if let Some(previous) = x.iter().rev().find(|v| **v < found) {
+            prop_assert!(share(*previous) < p + 1e-9);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What can go wrong with files, each naming the file and what was to be done with it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use v6gap_core::record::RecordError;
+
+/// An error of the store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system refused an operation on a file.
+    #[error("cannot {operation} {}: {source}", path.display())]
+    Io {
+        /// What was to be done, as in "read".
+        operation: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no place to keep runs: no home folder is known.
+    #[error("no folder for results: neither V6GAP_DATA, XDG_DATA_HOME nor HOME is set")]
+    NoHome,
+    /// No stored run matches.
+    #[error("no stored result matches \"{reference}\"")]
+    NotFound {
+        /// What was asked for.
+        reference: String,
+    },
+    /// Several stored runs match.
+    #[error("\"{reference}\" fits several results: {}", ids.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        reference: String,
+        /// The results that it fits.
+        ids: Vec<String>,
+    },
+    /// A line of a journal cannot be read.
+    #[error("{}, line {line}: {source}", path.display())]
+    Record {
+        /// The journal.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: RecordError,
+    },
+    /// Another process is measuring into the run.
+    #[error("{} is being written by another v6gap", path.display())]
+    Locked {
+        /// The journal.
+        path: PathBuf,
+    },
+}
+
+impl StoreError {
+    /// For `map_err`: an input or output error with its operation and file.
+    pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| StoreError::Io { operation, path, source }
+    }
+}

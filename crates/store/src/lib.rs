@@ -1,0 +1,19 @@
+//! Run folders and plan files: the only crate that touches the disk.
+//!
+//! A run is a folder that holds a journal, one line for each trial, appended and synced block by
+//! block. Everything else in the folder can be made again from it.
+
+mod error;
+mod journal;
+mod layout;
+mod planfile;
+mod reference;
+
+pub use error::StoreError;
+pub use journal::{Journal, read_journal};
+pub use layout::{Entry, Store, new_id};
+pub use planfile::{PlanFileError, PlanProblem, read_plan};
+pub use reference::Reference;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Plan files: TOML text to a draft, with every problem placed at its line.
+
+use crate::StoreError;
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+use v6gap_core::plan::Plan;
+use v6gap_core::plan::check::{self, Problem, nearest};
+use v6gap_core::plan::draft::Draft;
+
+/// Keys of the plan language, to suggest the nearest one for an unknown key.
+const KEYS: [&str; 36] = [
+    "v6gap", "name", "description", "hosts", "lab", "design", "measure", "server", "v4", "v6",
+    "topology", "model", "rate", "mtu", "delay", "loss", "pairs", "max_time", "arms",
+    "null_blocks", "margin", "seed", "metric", "protocol", "message", "payload", "bitrate",
+    "direction", "time", "warmup", "write", "congestion", "connections", "turn", "turns", "count",
+];
+
+/// A problem and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanProblem {
+    /// Bytes of the text it concerns; empty if it is about something that is missing.
+    pub span: std::ops::Range<usize>,
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+    /// What may be meant.
+    pub help: Option<String>,
+}
+
+/// Why a plan file could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It is wrong in one or more places.
+    #[error("{path} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
+    Wrong {
+        /// The file as it was named.
+        path: String,
+        /// Its text.
+        text: String,
+        /// What is wrong.
+        problems: Vec<PlanProblem>,
+    },
+}
+
+/// Reads and checks the plan in the file `path`. `seed` is used where the plan names none.
+///
+/// # Errors
+/// If the file cannot be read, is not TOML, or does not describe a plan; all problems at once.
+pub fn read_plan(path: &Path, seed: u64) -> Result<(Draft, Plan), PlanFileError> {
+    let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
+    parse(&text, seed).map_err(|problems| PlanFileError::Wrong {
+        path: path.display().to_string(),
+        text,
+        problems,
+    })
+}
+
+fn parse(text: &str, seed: u64) -> Result<(Draft, Plan), Vec<PlanProblem>> {
+    let draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e)])?;
+    match check::check(&draft, seed) {
+        Ok(plan) => Ok((draft, plan)),
+        Err(problems) => Err(problems.into_iter().map(|p| place(text, p)).collect()),
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes()[..offset.min(text.len())].iter().filter(|&&b| b == b'\n').count() + 1
+}
+
+/// What the TOML reader says, with a suggestion for an unknown key.
+fn syntax(text: &str, error: &toml::de::Error) -> PlanProblem {
+    let span = error.span().unwrap_or(0..0);
+    let message = error.message().lines().next().unwrap_or_default();
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+    let (what, help) = match unknown {
+        Some(key) => {
+            let help = nearest(key, &KEYS).map(|known| format!("did you mean \"{known}\"?"));
+            (format!("unknown key \"{key}\""), help)
+        }
+        None => (message.to_owned(), None),
+    };
+    PlanProblem { line: line_of(text, span.start), span, what, help }
+}
+
+/// Finds the place of a key path such as `measure[1].message`; the nearest parent that exists.
+fn place(text: &str, problem: Problem) -> PlanProblem {
+    let span = find(text, &problem.key).unwrap_or(0..0);
+    let what = format!("{}: {}", problem.key, problem.what);
+    PlanProblem { line: line_of(text, span.start), span, what, help: problem.help }
+}
+
+fn find(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
+    let root = DeTable::parse(text).ok()?;
+    let mut table = root.get_ref();
+    let mut span = None;
+    for part in key.split('.') {
+        let (name, index) = match part.split_once('[') {
+            Some((name, rest)) => (name, rest.trim_end_matches(']').parse::<usize>().ok()),
+            None => (part, None),
+        };
+        let (_, value) = table.iter().find(|(k, _)| k.get_ref() == name)?;
+        span = Some(value.span());
+        let value = match (value.get_ref(), index) {
+            (DeValue::Array(items), Some(i)) => {
+                let item = items.get(i)?;
+                span = Some(item.span());
+                item.get_ref()
+            }
+            (value, _) => value,
+        };
+        match value {
+            DeValue::Table(inner) => table = inner,
+            _ => return span,
+        }
+    }
+    span
+}

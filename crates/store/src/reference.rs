@@ -1,0 +1,74 @@
+//! How a person names a stored run: its identifier or the start of it, `last`, `last~2`, `last:HOST`,
+//! or the file in which it travels.
+
+use crate::StoreError;
+use std::path::PathBuf;
+
+/// A name for a stored run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reference {
+    /// The identifier, or the beginning of it.
+    Id(String),
+    /// The latest but so many.
+    Last(usize),
+    /// The latest against that host.
+    LastOf(String),
+    /// A file.
+    File(PathBuf),
+}
+
+impl Reference {
+    /// What `text` means. Every text means something; whether the run exists is seen later.
+    pub fn parse(text: &str) -> Self {
+        if text == "last" {
+            return Reference::Last(0);
+        }
+        if let Some(back) = text.strip_prefix("last~").and_then(|n| n.parse().ok()) {
+            return Reference::Last(back);
+        }
+        if let Some(host) = text.strip_prefix("last:") {
+            return Reference::LastOf(host.to_owned());
+        }
+        if text.contains(['/', '\\']) || text.ends_with(".jsonl") {
+            return Reference::File(PathBuf::from(text));
+        }
+        Reference::Id(text.to_owned())
+    }
+
+    /// Picks from (identifier, target) of all runs, the latest first.
+    pub(crate) fn pick(&self, runs: &[(String, String)]) -> Result<String, StoreError> {
+        let not_found = || StoreError::NotFound { reference: self.to_string() };
+        match self {
+            Reference::Last(back) => {
+                runs.get(*back).map(|(id, _)| id.clone()).ok_or_else(not_found)
+            }
+            Reference::LastOf(host) => {
+                let run = runs.iter().find(|(_, target)| target == host);
+                run.map(|(id, _)| id.clone()).ok_or_else(not_found)
+            }
+            Reference::Id(prefix) => {
+                let fits = runs.iter().map(|(id, _)| id).filter(|id| id.starts_with(prefix));
+                let ids: Vec<String> = fits.cloned().collect();
+                match ids.as_slice() {
+                    [] => Err(not_found()),
+                    [id] => Ok(id.clone()),
+                    _ if ids.contains(prefix) => Ok(prefix.clone()),
+                    _ => Err(StoreError::Ambiguous { reference: prefix.clone(), ids }),
+                }
+            }
+            Reference::File(_) => Err(not_found()),
+        }
+    }
+}
+
+impl std::fmt::Display for Reference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Reference::Id(id) => f.write_str(id),
+            Reference::Last(0) => f.write_str("last"),
+            Reference::Last(back) => write!(f, "last~{back}"),
+            Reference::LastOf(host) => write!(f, "last:{host}"),
+            Reference::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What is written comes back, what a crash cut off is mended, what is wrong is named.
+
+use super::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use v6gap_core::arm::PerArm;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::observation::PerEnd;
+use v6gap_core::plan::preset;
+use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader};
+
+/// A folder that is removed at the end of a test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("v6gap-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Scratch(folder)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+fn header(id: &str, target: &str, started_unix_ns: u64) -> RunHeader {
+    RunHeader {
+        id: id.into(),
+        tool: "0.1.0".into(),
+        protocol: 1,
+        started_unix_ns,
+        target: target.into(),
+        addresses: PerFamily::default(),
+        control: Family::V6,
+        hosts: PerEnd { client: Host::default(), server: Host::default() },
+        plan: preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), u64::MAX),
+        notes: Vec::new(),
+        refused: BTreeMap::new(),
+    }
+}
+
+fn block(number: u32) -> Line {
+    Line::Block(BlockRecord { block: number, valid: true })
+}
+
+#[test]
+fn what_is_written_comes_back() {
+    let scratch = Scratch::new("back");
+    let store = Store::at(&scratch.0);
+    let header = header("7k2f9q", "lab-b", 5);
+    let mut journal = store.create(&header).unwrap();
+    journal.append(&[block(0), Line::End(Ending::Complete)]).unwrap();
+    let lines = store.read(&Reference::parse("7k")).unwrap();
+    let expected = [Line::Run(Box::new(header)), block(0), Line::End(Ending::Complete)];
+    assert_eq!(lines, expected);
+    let listed = store.list().unwrap();
+    assert_eq!(listed[0].ending, Some(Ending::Complete));
+}
+
+#[test]
+fn a_torn_line_is_left_out_and_mended() {
+    let scratch = Scratch::new("torn");
+    let store = Store::at(&scratch.0);
+    let mut journal = store.create(&header("torn00", "lab-b", 5)).unwrap();
+    journal.append(&[block(0)]).unwrap();
+    drop(journal);
+    let path = store.journal_path("torn00");
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{whole}{{\"v\":1,\"line\":\"trial\",\"blo")).unwrap();
+    assert_eq!(store.read(&Reference::parse("torn00")).unwrap().len(), 2);
+    let (mut journal, lines) = store.resume("torn00").unwrap();
+    assert_eq!(lines.len(), 2);
+    journal.append(&[block(1)]).unwrap();
+    assert_eq!(store.read(&Reference::parse("last")).unwrap()[2], block(1));
+}
+
+#[test]
+fn only_one_may_write() {
+    let scratch = Scratch::new("lock");
+    let store = Store::at(&scratch.0);
+    let first = store.create(&header("lock00", "lab-b", 5)).unwrap();
+    assert!(matches!(store.resume("lock00"), Err(StoreError::Locked { .. })));
+    assert!(matches!(store.remove("lock00"), Err(StoreError::Locked { .. })));
+    drop(first);
+    store.remove("lock00").unwrap();
+    assert!(store.list().unwrap().is_empty());
+}
+
+#[test]
+fn references_find_runs_or_say_why_not() {
+    let scratch = Scratch::new("names");
+    let store = Store::at(&scratch.0);
+    for (id, target, at) in [("abc111", "x", 1), ("abd222", "y", 2), ("zzz333", "x", 3)] {
+        store.create(&header(id, target, at)).unwrap();
+    }
+    let id = |text: &str| store.resolve(&Reference::parse(text));
+    assert_eq!(id("last").unwrap(), "zzz333");
+    assert_eq!(id("last~2").unwrap(), "abc111");
+    assert_eq!(id("last:y").unwrap(), "abd222");
+    assert_eq!(id("abd").unwrap(), "abd222");
+    assert!(matches!(id("ab"), Err(StoreError::Ambiguous { ids, .. }) if ids.len() == 2));
+    assert!(matches!(id("q"), Err(StoreError::NotFound { .. })));
+    let file = store.journal_path("abc111");
+    let by_file = store.read(&Reference::parse(file.to_str().unwrap())).unwrap();
+    assert_eq!(by_file.len(), 1);
+}
+
+#[test]
+fn a_line_that_is_no_record_is_named() {
+    let scratch = Scratch::new("bad");
+    let store = Store::at(&scratch.0);
+    store.create(&header("bad000", "x", 1)).unwrap();
+    let path = store.journal_path("bad000");
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{whole}nonsense\n")).unwrap();
+    let error = store.read(&Reference::parse("bad000")).unwrap_err();
+    assert!(error.to_string().contains("line 2"), "{error}");
+    fs::write(&path, format!("{whole}{{\"v\":9}}\n")).unwrap();
+    let error = store.read(&Reference::parse("bad000")).unwrap_err();
+    assert!(error.to_string().contains("newer"), "{error}");
+}
+
+#[test]
+fn identifiers_are_six_letters() {
+    assert_eq!(new_id(0), "000000");
+    assert_eq!(new_id(u32::MAX).len(), 6);
+}
+
+fn problems(text: &str) -> Vec<PlanProblem> {
+    let scratch = Scratch::new(&format!("plan{}", text.len()));
+    let path: &Path = &scratch.0.join("plan.toml");
+    fs::write(path, text).unwrap();
+    match read_plan(path, 1) {
+        Err(PlanFileError::Wrong { problems, .. }) => problems,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_unknown_key_is_placed_and_a_near_one_suggested() {
+    let found = problems("v6gap = 1\n[[measure]]\nmetric = \"rtt\"\nmesage = [\"64 B\"]\n");
+    assert_eq!(found[0].line, 4);
+    assert_eq!(found[0].what, "unknown key \"mesage\"");
+    assert_eq!(found[0].help.as_deref(), Some("did you mean \"message\"?"));
+}
+
+#[test]
+fn wrong_values_are_placed() {
+    let text = "v6gap = 1\n[[measure]]\nmetric = \"rtt\"\nmessage = [\"64 B\", \"1 B\"]\n\
+                [[measure]]\nmetric = \"conect\"\n";
+    let found = problems(text);
+    assert_eq!((found[0].line, found[1].line), (4, 6));
+    assert_eq!(&text[found[1].span.clone()], "\"conect\"");
+    assert_eq!(problems("v6gap = \"\n")[0].line, 1);
+}

@@ -1,0 +1,78 @@
+//! Clocks: a monotonic one for every duration and the wall clock for dates only.
+//!
+//! Durations are never taken from the wall clock, which may step. The two are compared only to
+//! notice such a step ([`wall_minus_mono_ns`]). All times are nanoseconds.
+
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
+mod platform;
+#[cfg(test)]
+mod tests;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Clock reads that [`quality`] takes.
+const QUALITY_READS: u64 = 10_000;
+
+/// What the monotonic clock can resolve and what reading it costs, as measured on this host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quality {
+    /// Smallest non-zero difference between two reads in a row, in ns.
+    pub step_ns: u64,
+    /// Mean cost of one read in ns, rounded up.
+    pub read_cost_ns: u64,
+}
+
+/// Nanoseconds since an arbitrary zero, the same for all threads of this process; never goes back.
+///
+/// On Linux this is `CLOCK_MONOTONIC_RAW`, which no time daemon slews or steps, with the same zero
+/// for all processes of the host; elsewhere it is the standard library's monotonic clock.
+pub fn now_ns() -> u64 {
+    platform::now_ns()
+}
+
+/// Nanoseconds since the Unix epoch by the wall clock, or 0 if that clock stands before 1970.
+pub fn wall_ns() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// Wall clock minus monotonic clock in ns: a change between two calls is a step or slew of the wall
+/// clock.
+///
+/// The wall clock is read between two monotonic reads, and the closest of three such triples is
+/// kept, so that being scheduled away does not look like a step. A time daemon may slew by 500
+/// parts per million and more, hence a step is a change well beyond 0.001 of the time between the
+/// calls.
+pub fn wall_minus_mono_ns() -> i64 {
+    let triple = |_| {
+        let before = now_ns();
+        let wall = wall_ns();
+        let gap = now_ns() - before;
+        (gap, wall.wrapping_sub(before + gap / 2).cast_signed())
+    };
+    (0..3).map(triple).min_by_key(|&(gap, _)| gap).map_or(0, |(_, difference)| difference)
+}
+
+/// Measures step and cost of the monotonic clock; takes well under 10 ms on ordinary hosts.
+pub fn quality() -> Quality {
+    let start = now_ns();
+    let mut last = start;
+    let mut step_ns = u64::MAX;
+    for _ in 0..QUALITY_READS {
+        let now = now_ns();
+        if now > last {
+            step_ns = step_ns.min(now - last);
+        }
+        last = now;
+    }
+    // A clock too coarse to have moved meanwhile has at least this step.
+    while step_ns == u64::MAX {
+        let now = now_ns();
+        if now > last {
+            step_ns = now - last;
+        }
+    }
+    Quality { step_ns, read_cost_ns: (last - start).div_ceil(QUALITY_READS) }
+}

@@ -1,0 +1,21 @@
+//! Behaviour of the random source on every platform.
+
+use super::random;
+
+#[test]
+fn fills_every_length_whole() {
+    for length in [0, 1, 16, 255, 256, 257, 1000] {
+        let mut bytes = vec![0; length];
+        random(&mut bytes).expect("every supported system has a random source");
+        // A run of 32 zeros has a chance of 2^-256.
+        assert!(!bytes.windows(32).any(|window| window.iter().all(|&byte| byte == 0)));
+    }
+}
+
+#[test]
+fn does_not_repeat_itself() {
+    let (mut first, mut second) = ([0; 16], [0; 16]);
+    random(&mut first).expect("every supported system has a random source");
+    random(&mut second).expect("every supported system has a random source");
+    assert_ne!(first, second);
+}

@@ -1,0 +1,219 @@
+//! One packet socket and its `TPACKET_V2` ring, as packet(7) and the kernel's
+//! `Documentation/networking/packet_mmap.rst` describe them.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Memory is asked from the kernel in blocks of this size, in bytes: a power of two that every page
+/// size of Linux divides.
+const BLOCK_BYTES: usize = 64 * 1024;
+
+/// Bytes of a slot before the frame: header, link-layer address and alignment, rounded up well.
+const SLOT_HEAD_BYTES: usize = 128;
+
+/// Smallest slot, in bytes; holds a frame of an ordinary Ethernet with MTU 1500.
+const SLOT_BYTES_MIN: usize = 2048;
+
+/// Longest frame that a slot can be made for, in bytes.
+const FRAME_BYTES_MAX: usize = BLOCK_BYTES - SLOT_HEAD_BYTES;
+
+/// An interface's end, open for raw frames: what others send to it is received, and what is sent goes
+/// out past its queueing discipline.
+#[derive(Debug)]
+pub struct Port {
+    socket: OwnedFd,
+    ring: NonNull<u8>,
+    ring_bytes: usize,
+    slot_bytes: usize,
+    slots: usize,
+    next: usize,
+}
+
+// SAFETY: the ring belongs to this value alone, and its words shared with the kernel are atomics.
+unsafe impl Send for Port {}
+
+/// A received frame, still in the ring: its slot goes back to the kernel on drop.
+#[derive(Debug)]
+pub struct Frame<'port> {
+    /// The frame from its destination address on, without frame check sequence; cut off if it was
+    /// longer than the port was opened for.
+    pub bytes: &'port [u8],
+    /// Its full length in bytes.
+    pub length: usize,
+    /// When it arrived by the kernel's wall clock, in ns since the Unix epoch.
+    pub arrival_realtime_ns: u64,
+    status: &'port AtomicU32,
+}
+
+impl Drop for Frame<'_> {
+    fn drop(&mut self) {
+        self.status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
+    }
+}
+
+impl Port {
+    /// Opens interface number `interface` of the calling thread's network namespace, with room for
+    /// at least `slots` waiting frames of up to `frame_bytes` bytes.
+    ///
+    /// # Errors
+    /// Without the right to open packet sockets there, if there is no such interface, if memory is
+    /// short, and for `frame_bytes` beyond 65408.
+    pub fn open(interface: u32, slots: usize, frame_bytes: usize) -> io::Result<Self> {
+        if frame_bytes > FRAME_BYTES_MAX {
+            let message = format!("a ring cannot hold frames of {frame_bytes} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let slot_bytes = (frame_bytes + SLOT_HEAD_BYTES).next_power_of_two().max(SLOT_BYTES_MIN);
+        let blocks = (slots.max(1) * slot_bytes).div_ceil(BLOCK_BYTES);
+        let ring_bytes = blocks * BLOCK_BYTES;
+        let socket = packet_socket()?;
+        set(&socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))?;
+        set(&socket, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
+        set(&socket, libc::PACKET_QDISC_BYPASS, &1_i32)?;
+        let slots = ring_bytes / slot_bytes;
+        let request = libc::tpacket_req {
+            tp_block_size: BLOCK_BYTES as u32,
+            tp_block_nr: small(blocks)?,
+            tp_frame_size: slot_bytes as u32,
+            tp_frame_nr: small(slots)?,
+        };
+        set(&socket, libc::PACKET_RX_RING, &request)?;
+        let ring = map(&socket, ring_bytes)?;
+        // From here on `port` unmaps the ring.
+        let port = Self { socket, ring, ring_bytes, slot_bytes, slots, next: 0 };
+        bind(&port.socket, interface)?;
+        Ok(port)
+    }
+
+    /// The next frame that has arrived, oldest first; `None` if none is waiting.
+    pub fn next(&mut self) -> Option<Frame<'_>> {
+        let offset = self.next * self.slot_bytes;
+        // SAFETY: next < slots, so the slot lies within the mapping, which lives as long as self and
+        // is aligned to pages; slots are aligned to their size. The status word is only ever
+        // accessed as an atomic.
+        let (slot, status) = unsafe {
+            let slot = self.ring.add(offset);
+            (slot, slot.cast::<AtomicU32>().as_ref())
+        };
+        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+            return None;
+        }
+        self.next = (self.next + 1) % self.slots;
+        // SAFETY: the status says that the kernel has filled the slot and leaves it alone until it is
+        // given back, which Frame does on drop; Frame borrows self, so no second one can exist.
+        let header = unsafe { slot.cast::<libc::tpacket2_hdr>().read() };
+        let start = usize::from(header.tp_mac).min(self.slot_bytes);
+        let kept = (header.tp_snaplen as usize).min(self.slot_bytes - start);
+        // SAFETY: start + kept lies within the slot by the two bounds above.
+        let bytes = unsafe { std::slice::from_raw_parts(slot.add(start).as_ptr(), kept) };
+        let seconds = u64::from(header.tp_sec) * 1_000_000_000;
+        Some(Frame {
+            bytes,
+            length: header.tp_len as usize,
+            arrival_realtime_ns: seconds + u64::from(header.tp_nsec),
+            status,
+        })
+    }
+
+    /// Sends one frame, from its destination address on, past the queueing discipline.
+    ///
+    /// # Errors
+    /// If the interface is down, its queue is full or the frame is longer than its MTU allows.
+    pub fn send(&self, frame: &[u8]) -> io::Result<()> {
+        let flags = libc::MSG_DONTWAIT;
+        // SAFETY: the slice is live and its length is passed.
+        let sent = unsafe {
+            libc::send(self.socket.as_raw_fd(), frame.as_ptr().cast(), frame.len(), flags)
+        };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Frames that the kernel threw away because the ring was full, since the last call.
+    ///
+    /// # Errors
+    /// Only if the socket is broken.
+    pub fn overruns(&self) -> io::Result<u32> {
+        let mut counts = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+        let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+        // SAFETY: the structure is live and its length is passed.
+        let returned = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut counts).cast(),
+                &raw mut length,
+            )
+        };
+        if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(counts.tp_drops) }
+    }
+}
+
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this address and length and nothing borrows from it.
+        unsafe { libc::munmap(self.ring.as_ptr().cast(), self.ring_bytes) };
+    }
+}
+
+/// A packet socket that receives nothing until it is bound.
+fn packet_socket() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
+    // SAFETY: the descriptor is checked and owned by nobody else.
+    unsafe {
+        let socket = libc::socket(libc::AF_PACKET, kind, 0);
+        if socket < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(OwnedFd::from_raw_fd(socket))
+    }
+}
+
+fn set<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    let value = std::ptr::from_ref(value).cast();
+    // SAFETY: the value is live and its length is passed; the kernel only reads it.
+    let returned = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_PACKET, option, value, length)
+    };
+    if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn map(socket: &OwnedFd, bytes: usize) -> io::Result<NonNull<u8>> {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping at an address of the kernel's choice cannot touch existing memory.
+    let address = unsafe {
+        let socket = socket.as_raw_fd();
+        libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, socket, 0)
+    };
+    if address == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    NonNull::new(address.cast()).ok_or_else(|| io::Error::other("the ring was mapped at zero"))
+}
+
+fn bind(socket: &OwnedFd, interface: u32) -> io::Result<()> {
+    // SAFETY: sockaddr_ll is plain data, for which zero is valid; it is live and its length is passed.
+    let returned = unsafe {
+        let mut address: libc::sockaddr_ll = std::mem::zeroed();
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        address.sll_ifindex = interface.cast_signed();
+        let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length)
+    };
+    if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A count that the kernel takes in 32 bits.
+fn small(count: usize) -> io::Result<u32> {
+    u32::try_from(count).map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "ring too large"))
+}

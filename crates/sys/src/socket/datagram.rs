@@ -1,0 +1,217 @@
+//! A UDP socket.
+
+use super::error::{Operation, SocketError};
+use super::wait;
+use super::{Domain, open, options, platform, refuse_mapped, refuse_mixed};
+use crate::Unavailable;
+use rustix::event::PollFlags;
+use socket2::{Protocol, SockRef, Type};
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+
+/// A UDP socket of one family, in blocking mode unless told otherwise.
+///
+/// Its methods take `&self`: one thread may receive while another sends.
+#[derive(Debug)]
+pub struct Datagram {
+    inner: UdpSocket,
+}
+
+impl Datagram {
+    /// A socket on `address` (port 0 lets the system choose).
+    ///
+    /// # Errors
+    /// A mapped address, an address that is in use or not on this host, or what else the system
+    /// says.
+    pub fn bind(address: SocketAddr) -> Result<Self, SocketError> {
+        let socket = open(address, Type::DGRAM, Protocol::UDP)?;
+        socket.bind(&address.into()).map_err(SocketError::at(Operation::Bind, address))?;
+        Ok(Self { inner: socket.into() })
+    }
+
+    /// Fixes the peer: [`send`](Self::send) goes there, only its datagrams are received, and its
+    /// ICMP errors are reported.
+    ///
+    /// # Errors
+    /// A mapped address, one of the other family, or the system's answer.
+    pub fn connect(&self, remote: SocketAddr) -> Result<(), SocketError> {
+        refuse_mapped(Operation::Connect, remote)?;
+        refuse_mixed(Operation::Connect, self.local()?, remote)?;
+        self.inner.connect(remote).map_err(SocketError::at(Operation::Connect, remote))
+    }
+
+    /// Sends one datagram to the fixed peer.
+    ///
+    /// # Errors
+    /// The system's answer, which may be an ICMP error to an earlier datagram.
+    #[inline]
+    pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        wait::uninterrupted(|| self.inner.send(bytes))
+    }
+
+    /// Receives one datagram from the fixed peer. On Unix a longer one is cut to the size of
+    /// `bytes`.
+    ///
+    /// # Errors
+    /// The system's answer; nothing in time is [`is_timeout`](super::ErrorClass::is_timeout).
+    #[inline]
+    pub fn recv(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        wait::uninterrupted(|| self.inner.recv(bytes))
+    }
+
+    /// Sends one datagram to `remote`. The kernel refuses an address of the other family; a mapped
+    /// one is refused by a v6-only socket.
+    ///
+    /// # Errors
+    /// The system's answer.
+    #[inline]
+    pub fn send_to(&self, bytes: &[u8], remote: SocketAddr) -> io::Result<usize> {
+        wait::uninterrupted(|| self.inner.send_to(bytes, remote))
+    }
+
+    /// Receives one datagram and its sender. On Unix a longer one is cut to the size of `bytes`.
+    ///
+    /// # Errors
+    /// As [`recv`](Self::recv).
+    #[inline]
+    pub fn recv_from(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        wait::uninterrupted(|| self.inner.recv_from(bytes))
+    }
+
+    /// Waits until a datagram is there; `false` if `timeout_ns` passed before. Finer than a read
+    /// timeout, which Linux rounds up to its timer tick of 1 to 10 ms.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn wait_readable(&self, timeout_ns: u64) -> io::Result<bool> {
+        wait::ready(&self.inner, PollFlags::IN, Some(timeout_ns))
+    }
+
+    /// Waits until a send would not block; `false` if `timeout_ns` passed before.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn wait_writable(&self, timeout_ns: u64) -> io::Result<bool> {
+        wait::ready(&self.inner, PollFlags::OUT, Some(timeout_ns))
+    }
+
+    /// Longest time a receive waits, in ns; `None` for ever.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn set_read_timeout(&self, timeout_ns: Option<u64>) -> Result<(), SocketError> {
+        self.inner
+            .set_read_timeout(wait::timeout(timeout_ns))
+            .map_err(SocketError::during(Operation::SetOption("SO_RCVTIMEO")))
+    }
+
+    /// Whether calls return at once instead of waiting; shared by all handles of this socket.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn set_nonblocking(&self, on: bool) -> Result<(), SocketError> {
+        self.inner
+            .set_nonblocking(on)
+            .map_err(SocketError::during(Operation::SetOption("non-blocking mode")))
+    }
+
+    /// Asks for a send buffer of `bytes` and returns what was granted (twice as much on Linux, up
+    /// to twice `net.core.wmem_max`).
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn set_send_buffer(&self, bytes: u32) -> Result<u32, SocketError> {
+        SockRef::from(&self.inner)
+            .set_send_buffer_size(bytes as usize)
+            .map_err(SocketError::during(Operation::SetOption("SO_SNDBUF")))?;
+        self.send_buffer()
+    }
+
+    /// Asks for a receive buffer of `bytes` and returns what was granted (twice as much on Linux,
+    /// up to twice `net.core.rmem_max`).
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn set_receive_buffer(&self, bytes: u32) -> Result<u32, SocketError> {
+        SockRef::from(&self.inner)
+            .set_recv_buffer_size(bytes as usize)
+            .map_err(SocketError::during(Operation::SetOption("SO_RCVBUF")))?;
+        self.receive_buffer()
+    }
+
+    /// Size of the send buffer in bytes, as the system counts it.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn send_buffer(&self) -> Result<u32, SocketError> {
+        options::buffer("SO_SNDBUF", SockRef::from(&self.inner).send_buffer_size())
+    }
+
+    /// Size of the receive buffer in bytes, as the system counts it.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn receive_buffer(&self) -> Result<u32, SocketError> {
+        options::buffer("SO_RCVBUF", SockRef::from(&self.inner).recv_buffer_size())
+    }
+
+    /// The path MTU to the fixed peer that the kernel knows at this moment, in bytes of IP packet.
+    ///
+    /// # Errors
+    /// Off Linux, or before [`connect`](Self::connect).
+    pub fn path_mtu(&self) -> Result<u32, Unavailable> {
+        platform::path_mtu(&SockRef::from(&self.inner))
+    }
+
+    /// On: packets carry "don't fragment" (IPv4), the source does not fragment (both families), and
+    /// a datagram beyond the known path MTU fails as [`TooBig`](super::ErrorClass::TooBig).
+    /// Off: IPv4 packets may be fragmented anywhere, IPv6 ones by this host only.
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn set_dont_fragment(&self, on: bool) -> Result<(), Unavailable> {
+        platform::set_dont_fragment(&SockRef::from(&self.inner), on)
+    }
+
+    /// Whether [`set_dont_fragment`](Self::set_dont_fragment) is on.
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn dont_fragment(&self) -> Result<bool, Unavailable> {
+        platform::dont_fragment(&SockRef::from(&self.inner))
+    }
+
+    /// This end's address and port.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn local(&self) -> Result<SocketAddr, SocketError> {
+        self.inner.local_addr().map_err(SocketError::during(Operation::ReadAddress))
+    }
+
+    /// The fixed peer's address and port.
+    ///
+    /// # Errors
+    /// The system's answer, for example that no peer was fixed.
+    pub fn peer(&self) -> Result<SocketAddr, SocketError> {
+        self.inner.peer_addr().map_err(SocketError::during(Operation::ReadAddress))
+    }
+
+    /// The socket's family as the system tells it (Linux), otherwise that of its address.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn domain(&self) -> Result<Domain, SocketError> {
+        platform::domain(&SockRef::from(&self.inner))
+            .map_err(SocketError::during(Operation::ReadOption("SO_DOMAIN")))
+    }
+
+    /// A second handle of the same socket, for another thread.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn try_clone(&self) -> Result<Self, SocketError> {
+        let inner = self.inner.try_clone().map_err(SocketError::during(Operation::Clone))?;
+        Ok(Self { inner })
+    }
+}

@@ -1,0 +1,64 @@
+//! Other platforms: what the socket library offers; the rest is refused or unavailable.
+
+use super::{Domain, TcpInfo};
+use crate::Unavailable;
+use socket2::Socket;
+use std::io;
+use std::net::SocketAddr;
+
+const BECAUSE: &str = "this program has it on Linux only";
+
+/// The family of the socket's own address.
+pub(super) fn domain(socket: &Socket) -> io::Result<Domain> {
+    let address = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
+    Ok(Domain::of(&address))
+}
+
+pub(super) fn set_congestion(_socket: &Socket, _name: &str) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, BECAUSE))
+}
+
+pub(super) fn congestion(_socket: &Socket) -> Option<String> {
+    None
+}
+
+#[cfg(unix)]
+pub(super) fn set_mss(socket: &Socket, bytes: u32) -> io::Result<()> {
+    socket.set_tcp_mss(bytes)
+}
+
+#[cfg(not(unix))]
+pub(super) fn set_mss(_socket: &Socket, _bytes: u32) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "this platform has no TCP_MAXSEG"))
+}
+
+#[cfg(unix)]
+pub(super) fn mss(socket: &Socket) -> Option<u32> {
+    socket.tcp_mss().ok()
+}
+
+#[cfg(not(unix))]
+pub(super) fn mss(_socket: &Socket) -> Option<u32> {
+    None
+}
+
+/// Nothing to do: the port is chosen by `bind`.
+pub(super) fn choose_port_late(_socket: &Socket, _local: SocketAddr) -> io::Result<()> {
+    Ok(())
+}
+
+pub(super) fn path_mtu(_socket: &Socket) -> Result<u32, Unavailable> {
+    Err(Unavailable::new("the path MTU", BECAUSE))
+}
+
+pub(super) fn set_dont_fragment(_socket: &Socket, _on: bool) -> Result<(), Unavailable> {
+    Err(Unavailable::new("control of fragmentation", BECAUSE))
+}
+
+pub(super) fn dont_fragment(_socket: &Socket) -> Result<bool, Unavailable> {
+    Err(Unavailable::new("control of fragmentation", BECAUSE))
+}
+
+pub(super) fn info(_socket: &Socket) -> Result<TcpInfo, Unavailable> {
+    Err(Unavailable::new("TCP_INFO", BECAUSE))
+}

@@ -1,0 +1,173 @@
+//! Linux: socket options beyond those that all platforms share.
+
+use super::{Domain, TcpInfo};
+use crate::Unavailable;
+use socket2::Socket;
+use std::io;
+use std::mem::{offset_of, size_of};
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+
+/// Bit of `tcpi_options` that stands for TCP timestamps (`TCPI_OPT_TIMESTAMPS`, linux/tcp.h).
+const TIMESTAMPS: u8 = 1;
+
+/// The options that bear on path MTU, by family; both families have the same two values for
+/// "always" and "never" set "don't fragment".
+struct PathOptions {
+    level: libc::c_int,
+    mtu: libc::c_int,
+    discover: libc::c_int,
+}
+
+const DISCOVER_ALWAYS: libc::c_int = libc::IP_PMTUDISC_DO;
+const DISCOVER_NEVER: libc::c_int = libc::IP_PMTUDISC_DONT;
+
+impl PathOptions {
+    fn of(socket: &Socket) -> io::Result<Self> {
+        Ok(match domain(socket)? {
+            Domain::V4 => {
+                Self { level: libc::IPPROTO_IP, mtu: libc::IP_MTU, discover: libc::IP_MTU_DISCOVER }
+            }
+            Domain::V6 => Self {
+                level: libc::IPPROTO_IPV6,
+                mtu: libc::IPV6_MTU,
+                discover: libc::IPV6_MTU_DISCOVER,
+            },
+        })
+    }
+}
+
+pub(super) fn domain(socket: &Socket) -> io::Result<Domain> {
+    match socket.domain()? {
+        socket2::Domain::IPV4 => Ok(Domain::V4),
+        socket2::Domain::IPV6 => Ok(Domain::V6),
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+pub(super) fn set_congestion(socket: &Socket, name: &str) -> io::Result<()> {
+    socket.set_tcp_congestion(name.as_bytes())
+}
+
+pub(super) fn congestion(socket: &Socket) -> Option<String> {
+    let padded = socket.tcp_congestion().ok()?;
+    let name = padded.split(|&byte| byte == 0).next()?;
+    String::from_utf8(name.to_vec()).ok()
+}
+
+pub(super) fn set_mss(socket: &Socket, bytes: u32) -> io::Result<()> {
+    socket.set_tcp_mss(bytes)
+}
+
+pub(super) fn mss(socket: &Socket) -> Option<u32> {
+    socket.tcp_mss().ok()
+}
+
+/// Leaves the choice of a free port from `bind` to `connect`, which knows the peer and so may share
+/// ports between peers; without this, many short connections from one address run out of ports.
+pub(super) fn choose_port_late(socket: &Socket, local: SocketAddr) -> io::Result<()> {
+    if local.port() == 0 {
+        set_int(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
+    }
+    Ok(())
+}
+
+pub(super) fn path_mtu(socket: &Socket) -> Result<u32, Unavailable> {
+    let mtu = PathOptions::of(socket).and_then(|names| get_int(socket, names.level, names.mtu));
+    mtu.map(libc::c_int::cast_unsigned).map_err(|error| Unavailable::new("the path MTU", error))
+}
+
+pub(super) fn set_dont_fragment(socket: &Socket, on: bool) -> Result<(), Unavailable> {
+    let value = if on { DISCOVER_ALWAYS } else { DISCOVER_NEVER };
+    PathOptions::of(socket)
+        .and_then(|names| set_int(socket, names.level, names.discover, value))
+        .map_err(|error| Unavailable::new("control of fragmentation", error))
+}
+
+pub(super) fn dont_fragment(socket: &Socket) -> Result<bool, Unavailable> {
+    PathOptions::of(socket)
+        .and_then(|names| get_int(socket, names.level, names.discover))
+        .map(|value| value == DISCOVER_ALWAYS)
+        .map_err(|error| Unavailable::new("control of fragmentation", error))
+}
+
+pub(super) fn info(socket: &Socket) -> Result<TcpInfo, Unavailable> {
+    let (raw, length) = raw_info(socket).map_err(|error| Unavailable::new("TCP_INFO", error))?;
+    /// The field's value if this kernel filled the structure that far.
+    macro_rules! later {
+        ($field:ident) => {
+            (offset_of!(libc::tcp_info, $field) + size_of_val(&raw.$field) <= length)
+                .then_some(raw.$field)
+        };
+    }
+    Ok(TcpInfo {
+        snd_mss: raw.tcpi_snd_mss,
+        pmtu: raw.tcpi_pmtu,
+        rtt_us: raw.tcpi_rtt,
+        rtt_var_us: raw.tcpi_rttvar,
+        snd_cwnd: raw.tcpi_snd_cwnd,
+        total_retrans: raw.tcpi_total_retrans,
+        timestamps: raw.tcpi_options & TIMESTAMPS != 0,
+        // The kernel's minimum starts at the largest number.
+        min_rtt_us: later!(tcpi_min_rtt).filter(|&us| us != u32::MAX),
+        bytes_sent: later!(tcpi_bytes_sent),
+        bytes_retrans: later!(tcpi_bytes_retrans),
+        bytes_acked: later!(tcpi_bytes_acked),
+        bytes_received: later!(tcpi_bytes_received),
+        segs_out: later!(tcpi_segs_out),
+        segs_in: later!(tcpi_segs_in),
+        data_segs_out: later!(tcpi_data_segs_out),
+        busy_us: later!(tcpi_busy_time),
+        rwnd_limited_us: later!(tcpi_rwnd_limited),
+        sndbuf_limited_us: later!(tcpi_sndbuf_limited),
+        delivered_ce: later!(tcpi_delivered_ce),
+    })
+}
+
+/// The kernel's structure and how many of its bytes this kernel filled; the rest is 0.
+fn raw_info(socket: &Socket) -> io::Result<(libc::tcp_info, usize)> {
+    // SAFETY: the structure has integer fields only, for which all zeros is a value.
+    let mut raw: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let length = get(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw)?;
+    Ok((raw, length))
+}
+
+fn get_int(socket: &Socket, level: libc::c_int, name: libc::c_int) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    get(socket, level, name, &mut value)?;
+    Ok(value)
+}
+
+/// Reads an option into `value`, for which every bit pattern must be valid, and returns how many
+/// bytes of it the kernel wrote.
+fn get<T: Copy>(
+    socket: &Socket,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &mut T,
+) -> io::Result<usize> {
+    // Options are small; the structures here are far below 4 GiB.
+    let mut length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: `value` is valid for writing `length` bytes, the kernel writes no more than that, and
+    // both callers pass integers or structures of integers.
+    let outcome = unsafe {
+        let value = std::ptr::from_mut(value).cast();
+        libc::getsockopt(socket.as_raw_fd(), level, name, value, &mut length)
+    };
+    if outcome == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
+}
+
+fn set_int(
+    socket: &Socket,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: the pointer is to an integer that lives through the call, and the length is its size.
+    let outcome = unsafe {
+        let length = size_of::<libc::c_int>() as libc::socklen_t;
+        let value = std::ptr::from_ref(&value).cast();
+        libc::setsockopt(socket.as_raw_fd(), level, name, value, length)
+    };
+    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,123 @@
+//! A TCP socket that accepts connections.
+
+use super::error::{Operation, SocketError};
+use super::options::{self, StreamOptions};
+use super::wait;
+use super::{Domain, Stream, open, platform};
+use rustix::event::PollFlags;
+use socket2::{Protocol, SockRef, Type};
+use std::net::{SocketAddr, TcpListener};
+
+/// Accepts TCP connections of one family on one address.
+#[derive(Debug)]
+pub struct Listener {
+    pub(super) inner: TcpListener,
+}
+
+impl Listener {
+    /// Listens on `address` (port 0 lets the system choose) with room for `backlog` connections not
+    /// yet accepted; the system may cap that.
+    ///
+    /// # Errors
+    /// A mapped address, an address that is in use or not on this host, or what else the system
+    /// says.
+    pub fn bind(address: SocketAddr, backlog: u32) -> Result<Self, SocketError> {
+        Self::bind_with(address, backlog, &StreamOptions::default())
+    }
+
+    /// As [`Listener::bind`], with options that the accepted connections inherit on Linux, FreeBSD
+    /// and macOS; read them back with [`Stream::got`].
+    ///
+    /// # Errors
+    /// As [`Listener::bind`], or an option that the system refuses.
+    pub fn bind_with(
+        address: SocketAddr,
+        backlog: u32,
+        options: &StreamOptions,
+    ) -> Result<Self, SocketError> {
+        let socket = open(address, Type::STREAM, Protocol::TCP)?;
+        // On Windows this option would let another process take the port over.
+        if cfg!(unix) {
+            socket
+                .set_reuse_address(true)
+                .map_err(SocketError::at(Operation::SetOption("SO_REUSEADDR"), address))?;
+        }
+        options::apply(&socket, options)?;
+        socket.bind(&address.into()).map_err(SocketError::at(Operation::Bind, address))?;
+        let backlog = i32::try_from(backlog).unwrap_or(i32::MAX);
+        socket.listen(backlog).map_err(SocketError::at(Operation::Listen, address))?;
+        // Non-blocking, so that a connection which ends between wait and accept cannot block us.
+        socket
+            .set_nonblocking(true)
+            .map_err(SocketError::at(Operation::SetOption("non-blocking mode"), address))?;
+        Ok(Self { inner: socket.into() })
+    }
+
+    /// Waits for the next connection.
+    ///
+    /// # Errors
+    /// What the system says, for example that this process has too many open files.
+    pub fn accept(&self) -> Result<Stream, SocketError> {
+        loop {
+            if let Some(stream) = self.accept_within(None)? {
+                return Ok(stream);
+            }
+        }
+    }
+
+    /// The next connection, or `None` if none came within `timeout_ns`.
+    ///
+    /// # Errors
+    /// As [`Listener::accept`].
+    pub fn accept_timeout(&self, timeout_ns: u64) -> Result<Option<Stream>, SocketError> {
+        self.accept_within(Some(timeout_ns))
+    }
+
+    /// The address and port in use.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn local(&self) -> Result<SocketAddr, SocketError> {
+        self.inner.local_addr().map_err(SocketError::during(Operation::ReadAddress))
+    }
+
+    /// The socket's family as the system tells it (Linux), otherwise that of its address.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn domain(&self) -> Result<Domain, SocketError> {
+        platform::domain(&SockRef::from(&self.inner))
+            .map_err(SocketError::during(Operation::ReadOption("SO_DOMAIN")))
+    }
+
+    /// A second handle of the same socket, for another thread.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn try_clone(&self) -> Result<Self, SocketError> {
+        let inner = self.inner.try_clone().map_err(SocketError::during(Operation::Clone))?;
+        Ok(Self { inner })
+    }
+
+    /// Waits up to `timeout_ns`, or for ever, and accepts; `None` if there was nothing in the end.
+    fn accept_within(&self, timeout_ns: Option<u64>) -> Result<Option<Stream>, SocketError> {
+        let failed = SocketError::during(Operation::Accept);
+        let start = crate::clock::now_ns();
+        loop {
+            let left = timeout_ns.map(|ns| ns.saturating_sub(crate::clock::now_ns() - start));
+            if !wait::ready(&self.inner, PollFlags::IN, left).map_err(&failed)? {
+                return Ok(None);
+            }
+            match wait::uninterrupted(|| self.inner.accept()) {
+                Ok((stream, _)) => return Stream::accepted(stream).map(Some),
+                // The connection ended, or another handle of this socket took it.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::ConnectionAborted
+                    ) => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Waiting for several sockets at once, and a way for another thread to end the wait.
+
+use super::wait::LONGEST;
+use super::{Listener, Stream};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::AsFd;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+#[cfg(unix)]
+type End = std::os::unix::net::UnixStream;
+#[cfg(not(unix))]
+type End = std::net::TcpStream;
+
+/// What to wait for at one socket. A failed socket counts as ready for all of it.
+#[derive(Debug, Clone, Copy)]
+pub enum Interest<'a> {
+    /// A connection to accept.
+    Accept(&'a Listener),
+    /// Bytes to read, or the end of the stream.
+    Read(&'a Stream),
+    /// Bytes to read, or room to write.
+    ReadOrWrite(&'a Stream),
+    /// A call of [`Waker::wake`].
+    Wake(&'a Waker),
+}
+
+/// Waits until one of `interests` is ready or `timeout_ns` has passed; a signal may end the wait too.
+/// Returns for each of them, in their order, whether it is ready.
+///
+/// # Errors
+/// The system's answer.
+pub fn wait_any(interests: &[Interest<'_>], timeout_ns: u64) -> io::Result<Vec<bool>> {
+    let mut sockets: Vec<PollFd<'_>> = interests.iter().map(poll_fd).collect();
+    let timeout = Timespec::try_from(Duration::from_nanos(timeout_ns).min(LONGEST))
+        .map_err(io::Error::other)?;
+    match poll(&mut sockets, Some(&timeout)) {
+        Ok(_) => Ok(sockets.iter().map(|socket| !socket.revents().is_empty()).collect()),
+        Err(rustix::io::Errno::INTR) => Ok(vec![false; interests.len()]),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn poll_fd<'a>(interest: &Interest<'a>) -> PollFd<'a> {
+    match interest {
+        Interest::Accept(listener) => PollFd::from_borrowed_fd(listener.inner.as_fd(), PollFlags::IN),
+        Interest::Read(stream) => PollFd::from_borrowed_fd(stream.inner.as_fd(), PollFlags::IN),
+        Interest::ReadOrWrite(stream) => {
+            PollFd::from_borrowed_fd(stream.inner.as_fd(), PollFlags::IN | PollFlags::OUT)
+        }
+        Interest::Wake(waker) => PollFd::from_borrowed_fd(waker.awaited.as_fd(), PollFlags::IN),
+    }
+}
+
+/// Ends a [`wait_any`] of one thread from another. Outside the network where the system allows it, so
+/// that it moves no counter of a family.
+#[derive(Debug)]
+pub struct Waker {
+    awaited: End,
+    waking: End,
+}
+
+impl Waker {
+    /// A waker that has not been called.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn new() -> io::Result<Self> {
+        let (awaited, waking) = pair()?;
+        awaited.set_nonblocking(true)?;
+        waking.set_nonblocking(true)?;
+        Ok(Self { awaited, waking })
+    }
+
+    /// Ends the present or else the next wait.
+    pub fn wake(&self) {
+        // A full pipe holds a call already, and the other end lives as long as this one.
+        let _ = (&self.waking).write(&[1]);
+    }
+
+    /// Forgets the calls so far; do so after each wait that it ended, before looking at what it was for.
+    pub fn clear(&self) {
+        let mut bytes = [0; 64];
+        while (&self.awaited).read(&mut bytes).is_ok_and(|n| n == bytes.len()) {}
+    }
+}
+
+#[cfg(unix)]
+fn pair() -> io::Result<(End, End)> {
+    End::pair()
+}
+
+/// Windows waits for sockets only, so this is a connection to itself.
+#[cfg(not(unix))]
+fn pair() -> io::Result<(End, End)> {
+    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
+    let waking = End::connect(listener.local_addr()?)?;
+    loop {
+        let (awaited, peer) = listener.accept()?;
+        if peer == waking.local_addr()? {
+            return Ok((awaited, waking));
+        }
+    }
+}

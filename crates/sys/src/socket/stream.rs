@@ -1,0 +1,265 @@
+//! A TCP connection.
+
+use super::error::{Operation, SocketError};
+use super::options::{self, Granted, StreamOptions, TcpInfo};
+use super::wait;
+use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed};
+use crate::{Unavailable, clock};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use socket2::{Protocol, SockRef, Socket, Type};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// A TCP connection of one family, in blocking mode unless told otherwise.
+///
+/// Its methods take `&self`: one thread may read while another writes.
+#[derive(Debug)]
+pub struct Stream {
+    pub(super) inner: TcpStream,
+}
+
+/// How long the two steps of connecting took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectTimes {
+    /// Creating the socket, without setting its options, ns.
+    pub socket_ns: u64,
+    /// From the call of `connect` until the connection stood, ns.
+    pub connect_ns: u64,
+}
+
+impl Stream {
+    /// Connects to `remote`, from `local` if given (port 0 lets the system choose).
+    ///
+    /// # Errors
+    /// Mapped or mixed addresses, a refused option, or the system's answer; after `timeout_ns` one
+    /// of class [`TimedOut`](super::ErrorClass::TimedOut).
+    pub fn connect(
+        local: Option<SocketAddr>,
+        remote: SocketAddr,
+        options: &StreamOptions,
+        timeout_ns: u64,
+    ) -> Result<Self, SocketError> {
+        Self::connect_timed(local, remote, options, timeout_ns).map(|(stream, _)| stream)
+    }
+
+    /// As [`Stream::connect`], and says how long it took.
+    ///
+    /// # Errors
+    /// As [`Stream::connect`].
+    pub fn connect_timed(
+        local: Option<SocketAddr>,
+        remote: SocketAddr,
+        options: &StreamOptions,
+        timeout_ns: u64,
+    ) -> Result<(Self, ConnectTimes), SocketError> {
+        refuse_mapped(Operation::Connect, remote)?;
+        if let Some(local) = local {
+            refuse_mapped(Operation::Bind, local)?;
+            refuse_mixed(Operation::Connect, local, remote)?;
+        }
+        let start = clock::now_ns();
+        let socket = create(remote, Type::STREAM, Protocol::TCP)?;
+        let socket_ns = clock::now_ns() - start;
+
+        confine(&socket, remote)?;
+        options::apply(&socket, options)?;
+        if let Some(local) = local {
+            platform::choose_port_late(&socket, local)
+                .map_err(SocketError::at(Operation::SetOption("late port choice"), local))?;
+            socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local))?;
+        }
+        let failed = SocketError::at(Operation::Connect, remote);
+        socket.set_nonblocking(true).map_err(&failed)?;
+        let start = clock::now_ns();
+        connect_within(&socket, remote, timeout_ns).map_err(&failed)?;
+        let connect_ns = clock::now_ns() - start;
+        socket.set_nonblocking(false).map_err(&failed)?;
+        Ok((Self { inner: socket.into() }, ConnectTimes { socket_ns, connect_ns }))
+    }
+
+    /// Wraps a connection just accepted; some systems pass the listener's mode on to it.
+    pub(super) fn accepted(inner: TcpStream) -> Result<Self, SocketError> {
+        let stream = Self { inner };
+        stream.set_nonblocking(false)?;
+        Ok(stream)
+    }
+
+    /// Reads what is there, at least one byte; 0 means that the peer has ended its direction.
+    ///
+    /// # Errors
+    /// The system's answer; nothing in time is [`is_timeout`](super::ErrorClass::is_timeout).
+    #[inline]
+    pub fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        wait::uninterrupted(|| (&self.inner).read(bytes))
+    }
+
+    /// Writes as much as the system takes and returns how much.
+    ///
+    /// # Errors
+    /// The system's answer.
+    #[inline]
+    pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        wait::uninterrupted(|| (&self.inner).write(bytes))
+    }
+
+    /// Fills `bytes`.
+    ///
+    /// # Errors
+    /// The system's answer, or `UnexpectedEof` if the peer ended before.
+    #[inline]
+    pub fn read_exact(&self, bytes: &mut [u8]) -> io::Result<()> {
+        (&self.inner).read_exact(bytes)
+    }
+
+    /// Writes all `bytes`.
+    ///
+    /// # Errors
+    /// The system's answer.
+    #[inline]
+    pub fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        (&self.inner).write_all(bytes)
+    }
+
+    /// Waits until a read would not block; `false` if `timeout_ns` passed before. Finer than a read
+    /// timeout, which Linux rounds up to its timer tick of 1 to 10 ms.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn wait_readable(&self, timeout_ns: u64) -> io::Result<bool> {
+        wait::ready(&self.inner, PollFlags::IN, Some(timeout_ns))
+    }
+
+    /// Waits until a write would not block; `false` if `timeout_ns` passed before.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn wait_writable(&self, timeout_ns: u64) -> io::Result<bool> {
+        wait::ready(&self.inner, PollFlags::OUT, Some(timeout_ns))
+    }
+
+    /// Longest time a read waits, in ns; `None` for ever.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn set_read_timeout(&self, timeout_ns: Option<u64>) -> Result<(), SocketError> {
+        self.inner
+            .set_read_timeout(wait::timeout(timeout_ns))
+            .map_err(SocketError::during(Operation::SetOption("SO_RCVTIMEO")))
+    }
+
+    /// Longest time a write waits, in ns; `None` for ever.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn set_write_timeout(&self, timeout_ns: Option<u64>) -> Result<(), SocketError> {
+        self.inner
+            .set_write_timeout(wait::timeout(timeout_ns))
+            .map_err(SocketError::during(Operation::SetOption("SO_SNDTIMEO")))
+    }
+
+    /// Whether calls return at once instead of waiting; shared by all handles of this connection.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn set_nonblocking(&self, on: bool) -> Result<(), SocketError> {
+        self.inner
+            .set_nonblocking(on)
+            .map_err(SocketError::during(Operation::SetOption("non-blocking mode")))
+    }
+
+    /// Tells the peer that nothing more will come; reading goes on.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn shutdown_write(&self) -> Result<(), SocketError> {
+        self.inner.shutdown(Shutdown::Write).map_err(SocketError::during(Operation::Shutdown))
+    }
+
+    /// Makes closing discard what is unsent and reset the connection (RST), which leaves no
+    /// `TIME_WAIT` behind.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn linger_zero(&self) -> Result<(), SocketError> {
+        SockRef::from(&self.inner)
+            .set_linger(Some(Duration::ZERO))
+            .map_err(SocketError::during(Operation::SetOption("SO_LINGER")))
+    }
+
+    /// This end's address and port.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn local(&self) -> Result<SocketAddr, SocketError> {
+        self.inner.local_addr().map_err(SocketError::during(Operation::ReadAddress))
+    }
+
+    /// The other end's address and port.
+    ///
+    /// # Errors
+    /// The system's answer, for example that the connection is gone.
+    pub fn peer(&self) -> Result<SocketAddr, SocketError> {
+        self.inner.peer_addr().map_err(SocketError::during(Operation::ReadAddress))
+    }
+
+    /// The socket's family as the system tells it (Linux), otherwise that of its address.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn domain(&self) -> Result<Domain, SocketError> {
+        platform::domain(&SockRef::from(&self.inner))
+            .map_err(SocketError::during(Operation::ReadOption("SO_DOMAIN")))
+    }
+
+    /// The options in force.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn got(&self) -> Result<Granted, SocketError> {
+        options::granted(&SockRef::from(&self.inner))
+    }
+
+    /// The kernel's account of this connection.
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn info(&self) -> Result<TcpInfo, Unavailable> {
+        platform::info(&SockRef::from(&self.inner))
+    }
+
+    /// A second handle of the same connection, for another thread.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn try_clone(&self) -> Result<Self, SocketError> {
+        let inner = self.inner.try_clone().map_err(SocketError::during(Operation::Clone))?;
+        Ok(Self { inner })
+    }
+}
+
+/// Connects a non-blocking socket, waiting up to `timeout_ns`.
+///
+/// Our own and not the library's, because that would switch the mode inside the time measured.
+fn connect_within(socket: &Socket, remote: SocketAddr, timeout_ns: u64) -> io::Result<()> {
+    match socket.connect(&remote.into()) {
+        Ok(()) => return Ok(()),
+        Err(error) if is_under_way(&error) => {}
+        Err(error) => return Err(error),
+    }
+    if !wait::ready(socket, PollFlags::OUT, Some(timeout_ns))? {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    match socket.take_error()? {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// Whether `connect` has only begun: Windows says "would block", the others "in progress", and
+/// after a signal the attempt goes on as well.
+fn is_under_way(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+        || error.raw_os_error() == Some(Errno::INPROGRESS.raw_os_error())
+}

@@ -1,0 +1,231 @@
+//! TCP: connecting, options, data in both directions, timeouts, closing, and the kernel's account.
+
+use super::*;
+use std::io::ErrorKind;
+
+#[test]
+fn both_ends_are_of_the_family_asked_for() {
+    both(|address| {
+        let listener = Listener::bind(address, 4).expect("loopback has this family");
+        assert_eq!(listener.domain().expect("readable"), Domain::of(&address));
+        let remote = listener.local().expect("it is bound");
+        let near = Stream::connect(Some(address), remote, &StreamOptions::default(), PATIENCE_NS)
+            .expect("somebody listens");
+        let far = listener.accept().expect("somebody connected");
+        for end in [&near, &far] {
+            assert_eq!(end.domain().expect("readable"), Domain::of(&address));
+        }
+        assert_eq!(near.peer().expect("connected"), far.local().expect("connected"));
+        assert_eq!(near.local().expect("connected"), far.peer().expect("connected"));
+        assert_eq!(near.peer().expect("connected"), remote);
+        assert_eq!(near.local().expect("connected").ip(), address.ip());
+    });
+}
+
+#[test]
+fn chosen_local_port_is_used() {
+    both(|address| {
+        let listener = Listener::bind(address, 4).expect("loopback has this family");
+        let remote = listener.local().expect("it is bound");
+        let found = Listener::bind(address, 1).expect("loopback has this family");
+        let local = found.local().expect("it is bound");
+        drop(found);
+        let stream = Stream::connect(Some(local), remote, &StreamOptions::default(), PATIENCE_NS)
+            .expect("the port is free for TCP");
+        assert_eq!(stream.local().expect("connected"), local);
+    });
+}
+
+/// On Linux all of 127.0.0.0/8 is loopback, so this address is free of the other tests' ports.
+#[cfg(target_os = "linux")]
+#[test]
+fn any_address_of_v6_leaves_v4_alone() {
+    let six = Listener::bind(parse("[::]:0"), 4).expect("this host has IPv6");
+    let port = six.local().expect("it is bound").port();
+    let four = SocketAddr::from(([127, 0, 0, 77], port));
+    // With a dual-stack socket the first line would connect and the second find the port in use.
+    let error = Stream::connect(None, four, &StreamOptions::default(), PATIENCE_NS)
+        .expect_err("nobody listens on IPv4");
+    assert_eq!(error.class(), ErrorClass::Refused, "{error}");
+    Listener::bind(four, 4).expect("the same port is free on IPv4");
+}
+
+#[test]
+fn connect_times_are_within_the_whole() {
+    both(|address| {
+        let listener = Listener::bind(address, 4).expect("loopback has this family");
+        let remote = listener.local().expect("it is bound");
+        let start = crate::clock::now_ns();
+        let (_stream, times) =
+            Stream::connect_timed(None, remote, &StreamOptions::default(), PATIENCE_NS)
+                .expect("somebody listens");
+        let whole = crate::clock::now_ns() - start;
+        assert!(times.connect_ns > 0, "{times:?}");
+        assert!(times.socket_ns + times.connect_ns <= whole, "{times:?} in {whole} ns");
+    });
+}
+
+#[test]
+fn options_are_read_back_at_both_ends() {
+    let options = StreamOptions {
+        no_delay: true,
+        send_buffer: Some(30_000),
+        receive_buffer: Some(40_000),
+        congestion: cfg!(target_os = "linux").then(|| "reno".to_owned()),
+        mss: cfg!(unix).then_some(1_000),
+    };
+    both(|address| {
+        let (near, far) = pair(address, &options);
+        for end in [near, far] {
+            let got = end.got().expect("readable");
+            assert!(got.no_delay);
+            assert!((30_000..=60_000).contains(&got.send_buffer), "{got:?}");
+            assert!((40_000..=80_000).contains(&got.receive_buffer), "{got:?}");
+            assert_eq!(got.congestion, options.congestion);
+            if cfg!(unix) {
+                assert!(got.mss.is_some_and(|bytes| (500..=1_000).contains(&bytes)), "{got:?}");
+            }
+        }
+        let (plain, _far) = pair(address, &StreamOptions::default());
+        assert!(!plain.got().expect("readable").no_delay);
+    });
+}
+
+#[test]
+fn unknown_congestion_control_is_refused_by_name() {
+    let options = StreamOptions { congestion: Some("nosuch".to_owned()), ..Default::default() };
+    both(|address| {
+        let error = Listener::bind_with(address, 4, &options).expect_err("no such algorithm");
+        assert_eq!(error.operation(), Operation::SetOption("TCP_CONGESTION"));
+        assert!(error.to_string().starts_with("cannot set TCP_CONGESTION: "), "{error}");
+    });
+}
+
+#[test]
+fn bytes_arrive_in_order_and_end_in_order() {
+    both(|address| {
+        let (near, far) = pair(address, &StreamOptions::default());
+        let sent: Vec<u8> = (0..1_000_000_u32).map(|i| (i % 251) as u8).collect();
+        let writer = near.try_clone().expect("handles can be doubled");
+        let expected = sent.clone();
+        let thread = std::thread::spawn(move || {
+            writer.write_all(&sent).expect("the peer reads");
+            writer.shutdown_write().expect("connected");
+        });
+        let mut received = vec![0; expected.len()];
+        far.read_exact(&mut received).expect("the peer writes");
+        assert!(received == expected, "content differs");
+        assert_eq!(far.read(&mut [0; 10]).expect("an orderly end"), 0);
+        thread.join().expect("its assertions hold");
+
+        far.write_all(b"answer").expect("only one direction has ended");
+        let mut answer = [0; 6];
+        near.read_exact(&mut answer).expect("the peer wrote");
+        assert_eq!(&answer, b"answer");
+        drop(far);
+        let error = near.read_exact(&mut answer).expect_err("the peer is gone");
+        assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+        assert_eq!(ErrorClass::of(&error), ErrorClass::Closed);
+    });
+}
+
+#[test]
+fn nothing_in_time_is_a_timeout() {
+    both(|address| {
+        let (near, far) = pair(address, &StreamOptions::default());
+        let start = crate::clock::now_ns();
+        near.set_read_timeout(Some(20_000_000)).expect("settable");
+        let error = near.read(&mut [0; 1]).expect_err("nothing was sent");
+        assert!(ErrorClass::of(&error).is_timeout(), "{error}");
+        assert!(crate::clock::now_ns() - start >= 19_000_000);
+
+        near.set_nonblocking(true).expect("settable");
+        let error = near.read(&mut [0; 1]).expect_err("nothing was sent");
+        assert_eq!(ErrorClass::of(&error), ErrorClass::WouldBlock, "{error}");
+
+        assert!(!near.wait_readable(1_000_000).expect("waits"));
+        assert!(near.wait_writable(PATIENCE_NS).expect("waits"));
+        far.write_all(&[1]).expect("connected");
+        assert!(near.wait_readable(PATIENCE_NS).expect("waits"));
+        assert_eq!(near.read(&mut [0; 9]).expect("one byte is there"), 1);
+    });
+}
+
+#[test]
+fn full_buffers_end_a_timed_write() {
+    both(|address| {
+        let (near, _far) = pair(address, &StreamOptions::default());
+        near.set_write_timeout(Some(20_000_000)).expect("settable");
+        let error = near.write_all(&vec![0; 64 << 20]).expect_err("nobody reads 64 MiB");
+        assert!(ErrorClass::of(&error).is_timeout(), "{error}");
+    });
+}
+
+#[test]
+fn accept_waits_no_longer_than_told() {
+    both(|address| {
+        let listener = Listener::bind(address, 4).expect("loopback has this family");
+        let start = crate::clock::now_ns();
+        assert!(listener.accept_timeout(5_000_000).expect("waits").is_none());
+        assert!(crate::clock::now_ns() - start >= 5_000_000);
+        let remote = listener.local().expect("it is bound");
+        let other = listener.try_clone().expect("handles can be doubled");
+        let _near = Stream::connect(None, remote, &StreamOptions::default(), PATIENCE_NS)
+            .expect("somebody listens");
+        assert!(other.accept_timeout(PATIENCE_NS).expect("waits").is_some());
+        assert!(listener.accept_timeout(0).expect("does not wait").is_none());
+    });
+}
+
+#[test]
+fn no_linger_resets_the_connection() {
+    both(|address| {
+        let (near, far) = pair(address, &StreamOptions::default());
+        near.linger_zero().expect("settable");
+        drop(near);
+        let error = far.read(&mut [0; 1]).expect_err("a reset is no orderly end");
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        assert_eq!(ErrorClass::of(&error), ErrorClass::Closed);
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn account_of_a_connection_is_plausible() {
+    both(|address| {
+        let (near, far) = pair(address, &StreamOptions { mss: Some(1_200), ..Default::default() });
+        let mut bytes = vec![3; 100_000];
+        let writer = near.try_clone().expect("handles can be doubled");
+        let thread = std::thread::spawn(move || writer.write_all(&[3; 100_000]));
+        far.read_exact(&mut bytes).expect("the peer writes");
+        thread.join().expect("no panic").expect("the peer reads");
+        // The answer comes after all data, so everything sent is acknowledged with it.
+        far.write_all(&[1]).expect("connected");
+        near.read_exact(&mut [0]).expect("the peer writes");
+
+        let info = near.info().expect("Linux has TCP_INFO");
+        let options = if info.timestamps { 12 } else { 0 };
+        assert_eq!(info.snd_mss, 1_200 - options, "{info:?}");
+        assert!(info.pmtu >= 1_280 && info.snd_cwnd > 0, "{info:?}");
+        assert!((1..10_000_000).contains(&info.rtt_us), "{info:?}");
+        assert!(info.min_rtt_us.is_some_and(|us| us <= 10_000_000), "{info:?}");
+        let retrans = info.bytes_retrans.expect("since Linux 4.19");
+        assert_eq!(info.bytes_sent.expect("since Linux 4.19"), 100_000 + retrans);
+        // The kernel counts the SYN as one byte.
+        assert!(matches!(info.bytes_acked, Some(100_000..=100_001)), "{info:?}");
+        assert_eq!(info.bytes_received, Some(1));
+        assert!(info.data_segs_out.is_some_and(|segments| segments >= 100_000 / 1_200), "{info:?}");
+        assert!(info.segs_out >= info.data_segs_out && info.segs_in.is_some(), "{info:?}");
+        assert!(info.busy_us.is_some() && info.rwnd_limited_us.is_some(), "{info:?}");
+        assert_eq!(info.delivered_ce, Some(0));
+    });
+}
+
+#[cfg(not(target_os = "linux"))]
+#[test]
+fn account_of_a_connection_is_unavailable_with_a_reason() {
+    both(|address| {
+        let (near, _far) = pair(address, &StreamOptions::default());
+        assert_eq!(near.info().expect_err("Linux only").what, "TCP_INFO");
+    });
+}

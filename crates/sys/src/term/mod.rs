@@ -1,0 +1,32 @@
+//! The terminal: whether an output is one and how wide it is.
+
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(not(unix), path = "fallback.rs")]
+mod platform;
+#[cfg(test)]
+mod tests;
+
+use std::io::IsTerminal;
+
+/// One of the process's standard outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// Results.
+    Stdout,
+    /// Progress and errors.
+    Stderr,
+}
+
+/// Whether `output` goes to a terminal rather than to a file or a pipe.
+pub fn is_tty(output: Output) -> bool {
+    match output {
+        Output::Stdout => std::io::stdout().is_terminal(),
+        Output::Stderr => std::io::stderr().is_terminal(),
+    }
+}
+
+/// Width of the terminal behind `output` in columns, at least 1; `None` if there is none or if the
+/// platform or the terminal does not tell.
+pub fn width(output: Output) -> Option<u16> {
+    platform::width(output)
+}

@@ -1,0 +1,12 @@
+//! The developer verbs of this repository, in Rust so that every platform runs the same ones.
+//!
+//! `cargo xtask test --setup` is all that continuous integration calls; there is no second list of
+//! steps that could drift from this one.
+
+pub mod command;
+pub mod setup;
+pub mod steps;
+pub mod suites;
+pub mod targets;
+pub mod tidy;
+pub mod workspace;

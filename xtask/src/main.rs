@@ -1,0 +1,44 @@
+//! Picks the verb; the work is in the library, where it can be tested.
+
+use std::process::ExitCode;
+use xtask::{steps, suites, targets};
+
+const USAGE: &str = "\
+usage: cargo xtask VERB
+
+  test            format, tidy, clippy, tests, targets, deny, namespaces;
+                  what cannot run here is reported as skipped, with the reason
+  test --setup    the same, but installs what is missing first, and nothing may be skipped
+  ci              test --setup
+  tidy            the rules of CONTRIBUTING.md that a program can check
+  targets         cargo check for every supported platform
+  deny            licences, sources and banned crates of the dependencies (installs cargo-deny)
+  bless           tests, writing the snapshots anew
+  bench           benchmarks of the hot loops
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match args.as_slice() {
+        ["test"] => steps::all(false),
+        ["test", "--setup"] | ["ci"] => steps::all(true),
+        ["tidy"] => steps::tidy(),
+        ["targets"] => targets::add_missing().and_then(|()| targets::check_all()),
+        ["deny"] => steps::deny(),
+        ["bless"] => suites::bless(),
+        ["bench"] => steps::bench(),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(format!("no such verb: {}\n\n{USAGE}", args.join(" "))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Installs what the steps need on a machine that has only a Rust toolchain manager.
+//!
+//! Debian packages are installed where this user may do so without being asked for a password.
+//! Elsewhere the message says what to install: guessing at other package managers would help few.
+
+use crate::command::{Line, cargo};
+use crate::targets;
+
+/// A program that a step calls and the Debian packages that bring it.
+struct Need {
+    program: &'static str,
+    packages: &'static str,
+    why: &'static str,
+}
+
+const NEEDS: [Need; 1] =
+    [Need { program: "cc", packages: "gcc libc6-dev", why: "links the programs that rustc makes" }];
+
+/// Version of cargo-deny whose configuration deny.toml is written for.
+const DENY_VERSION: &str = "0.20.2";
+
+/// Installs everything that is missing; does nothing, and needs no network, if nothing is.
+pub fn install_missing() -> Result<(), String> {
+    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !answers(need.program)).collect();
+    if !missing.is_empty() {
+        install_packages(&missing)?;
+    }
+    let installed = Line::new("rustup", "component list --installed").output()?;
+    for component in ["rustfmt", "clippy"] {
+        if !installed.lines().any(|line| line.starts_with(component)) {
+            Line::new("rustup", "component add").args([component.to_owned()]).run()?;
+        }
+    }
+    targets::add_missing()?;
+    install_deny()
+}
+
+/// Installs cargo-deny in its expected version; compiling it takes about two minutes.
+pub fn install_deny() -> Result<(), String> {
+    let found = cargo("deny --version").output().unwrap_or_default();
+    if found.split_whitespace().last() == Some(DENY_VERSION) {
+        return Ok(());
+    }
+    cargo("install cargo-deny --locked --version").args([DENY_VERSION.to_owned()]).run()
+}
+
+fn install_packages(missing: &[&Need]) -> Result<(), String> {
+    let packages = missing.iter().map(|need| need.packages).collect::<Vec<_>>().join(" ");
+    let Some(apt) = apt_get() else {
+        return Err(refusal(missing, &packages));
+    };
+    for verb in ["update", "install --yes --no-install-recommends"] {
+        let names = if verb == "update" { "" } else { packages.as_str() };
+        Line::new(&apt[0], &apt[1..].join(" "))
+            .args(format!("{verb} {names}").split_whitespace().map(str::to_owned))
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .run()?;
+    }
+    Ok(())
+}
+
+fn refusal(missing: &[&Need], packages: &str) -> String {
+    let reasons: Vec<String> =
+        missing.iter().map(|need| format!("  {}: {}", need.program, need.why)).collect();
+    format!(
+        "missing, and this user may not install Debian packages here:\n{}\n\
+         Install what brings them and run this again; on Debian:\n  apt-get install {packages}",
+        reasons.join("\n")
+    )
+}
+
+/// How this user runs apt-get without being asked anything, if that is possible.
+fn apt_get() -> Option<Vec<String>> {
+    if !answers("apt-get") {
+        return None;
+    }
+    let root = Line::new("id", "-u").output().is_ok_and(|id| id.trim() == "0");
+    if root {
+        return Some(vec!["apt-get".to_owned()]);
+    }
+    let sudo = Line::new("sudo", "-n true").output().is_ok();
+    sudo.then(|| ["sudo", "-n", "apt-get"].map(str::to_owned).to_vec())
+}
+
+fn answers(program: &str) -> bool {
+    Line::new(program, "--version").output().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusal_says_what_to_install_and_why() {
+        let need = Need { program: "cc", packages: "gcc libc6-dev", why: "links" };
+        let text = refusal(&[&need], need.packages);
+        assert!(text.contains("  cc: links\n"), "{text}");
+        assert!(text.ends_with("apt-get install gcc libc6-dev"), "{text}");
+    }
+
+    #[test]
+    fn programs_that_are_not_there_do_not_answer() {
+        assert!(!answers("no-such-program"));
+    }
+}

@@ -1,0 +1,160 @@
+//! The steps of a full test, in order from fast to slow, each timed; the first failure ends it.
+
+use crate::command::cargo;
+use crate::{setup, suites, targets, tidy, workspace};
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything ran and passed.
+    Passed,
+    /// Something could not run here.
+    Skipped(String),
+    /// Something failed.
+    Failed(String),
+}
+
+impl From<Result<(), String>> for Outcome {
+    fn from(result: Result<(), String>) -> Self {
+        result.map_or_else(Outcome::Failed, |()| Outcome::Passed)
+    }
+}
+
+/// A step's name, outcome and how long it took.
+struct Done {
+    name: &'static str,
+    outcome: Outcome,
+    took: Duration,
+}
+
+type Step = (&'static str, fn(bool) -> Outcome);
+
+/// Every step after the installation; the argument says whether nothing may be skipped.
+const STEPS: [Step; 7] = [
+    ("format", |_| cargo("fmt --all --check").run().into()),
+    ("tidy", |_| tidy().into()),
+    ("clippy", |_| clippy().into()),
+    ("tests", |_| suites::unprivileged().into()),
+    ("targets", check_targets),
+    ("deny", check_dependencies),
+    ("namespaces", suites::namespaces),
+];
+
+/// All steps. With `setup`, what is missing is installed first and a skipped step is a failure.
+pub fn all(setup: bool) -> Result<(), String> {
+    let install: Step = ("setup", |_| setup::install_missing().into());
+    let steps = setup.then_some(install).into_iter().chain(STEPS);
+    let mut done: Vec<Done> = Vec::new();
+    for (name, run) in steps {
+        println!("\n== {name} {}", "=".repeat(76 - name.len()));
+        let start = Instant::now();
+        let outcome = judge(run(setup), setup);
+        let failed = matches!(outcome, Outcome::Failed(_));
+        done.push(Done { name, outcome, took: start.elapsed() });
+        if failed {
+            break;
+        }
+    }
+    print!("\n{}", summary(&done));
+    match done.last() {
+        Some(Done { name, outcome: Outcome::Failed(why), .. }) => Err(format!("{name}: {why}")),
+        _ => Ok(()),
+    }
+}
+
+/// The checks of [`tidy`](crate::tidy) on this workspace.
+pub fn tidy() -> Result<(), String> {
+    let report = tidy::check(&workspace::root(), &workspace::packages()?)?;
+    print!("{report}");
+    match report.findings.len() {
+        0 => Ok(()),
+        n => Err(format!("{n} findings")),
+    }
+}
+
+/// Licences, sources and bans, installing cargo-deny where it is missing. The advisory database is
+/// left out: it has to be fetched, and a step must give the same answer offline.
+pub fn deny() -> Result<(), String> {
+    setup::install_deny()?;
+    cargo("deny --offline --locked check bans licenses sources").run()
+}
+
+/// The benchmarks of the loops that measure.
+pub fn bench() -> Result<(), String> {
+    cargo("bench --locked -p v6gap-engine").run()
+}
+
+/// Clippy in two passes: the bans of clippy.toml hold for the product; tests may read the clock,
+/// the disk and the environment, and clippy has no setting for that.
+fn clippy() -> Result<(), String> {
+    cargo("clippy --workspace --locked -- -D warnings").run()?;
+    let tests = "-A clippy::disallowed_methods -A clippy::disallowed_macros";
+    cargo("clippy --workspace --all-targets --locked -- -D warnings")
+        .args(tests.split(' ').map(str::to_owned))
+        .run()
+}
+
+fn check_targets(_: bool) -> Outcome {
+    match targets::missing() {
+        Ok(missing) if missing.is_empty() => targets::check_all().into(),
+        Ok(missing) => Outcome::Skipped(format!("not installed: {}", missing.join(", "))),
+        Err(e) => Outcome::Skipped(e),
+    }
+}
+
+fn check_dependencies(_: bool) -> Outcome {
+    if cargo("deny --version").output().is_err() {
+        return Outcome::Skipped("cargo-deny is not installed".to_owned());
+    }
+    deny().into()
+}
+
+fn judge(outcome: Outcome, setup: bool) -> Outcome {
+    match outcome {
+        Outcome::Skipped(why) if setup => Outcome::Failed(format!("could not run: {why}")),
+        other => other,
+    }
+}
+
+fn summary(done: &[Done]) -> String {
+    let row = |d: &Done| format!("{:12}{:>8.1} s  {}\n", d.name, d.took.as_secs_f64(), d.outcome);
+    let total: Duration = done.iter().map(|d| d.took).sum();
+    let rows: String = done.iter().map(row).collect();
+    format!("{rows}{:12}{:>8.1} s\n", "total", total.as_secs_f64())
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Passed => f.write_str("passed"),
+            Outcome::Skipped(why) => write!(f, "SKIPPED: {why}"),
+            Outcome::Failed(_) => f.write_str("FAILED"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skip_is_a_failure_only_where_nothing_may_be_skipped() {
+        let skipped = Outcome::Skipped("no tun".to_owned());
+        assert_eq!(judge(skipped.clone(), false), skipped);
+        assert_eq!(judge(skipped, true), Outcome::Failed("could not run: no tun".to_owned()));
+        assert_eq!(judge(Outcome::Passed, true), Outcome::Passed);
+    }
+
+    #[test]
+    fn summary_has_a_row_for_each_step_and_the_total() {
+        let step = |name, outcome, s| Done { name, outcome, took: Duration::from_secs(s) };
+        let done =
+            [step("tidy", Outcome::Passed, 2), step("x", Outcome::Skipped("no tun".to_owned()), 3)];
+        let expected = "tidy             2.0 s  passed\n\
+                        x                3.0 s  SKIPPED: no tun\n\
+                        total            5.0 s\n";
+        assert_eq!(summary(&done), expected);
+    }
+}

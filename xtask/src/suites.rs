@@ -1,0 +1,116 @@
+//! The test targets, told apart by what they need.
+//!
+//! Suites that need network namespaces have their own `main`, since a user namespace can only be
+//! entered before any thread exists. They are known by their place: `tests/namespaces.rs` of any
+//! package and everything in a `tests/netns` folder.
+
+use crate::command::{Line, cargo};
+use crate::steps::Outcome;
+use crate::workspace::{self, Package, TestTarget};
+
+/// Set for suites that need namespaces when they must fail, not skip, where there are none.
+const REQUIRE: (&str, &str) = ("V6GAP_REQUIRE_NAMESPACES", "1");
+
+/// Set for tests that write their snapshots anew.
+const BLESS: (&str, &str) = ("V6GAP_BLESS", "1");
+
+/// The tests that need no privileges, and the examples in the documentation (levels 0 to 4).
+pub fn unprivileged() -> Result<(), String> {
+    let packages = workspace::packages()?;
+    tests_line(&packages).run()?;
+    doc_tests_line().run()
+}
+
+/// The same tests, writing snapshots anew.
+pub fn bless() -> Result<(), String> {
+    tests_line(&workspace::packages()?).env(BLESS.0, BLESS.1).run()
+}
+
+/// The suites on real kernel links (level 5), with the program as it is released. A suite that
+/// could not run says so in a line that starts with `SKIPPED`; if `required`, that is a failure.
+pub fn namespaces(required: bool) -> Outcome {
+    let packages = match workspace::packages() {
+        Ok(packages) => packages,
+        Err(e) => return Outcome::Failed(e),
+    };
+    let mut skipped = Vec::new();
+    for package in &packages {
+        for target in package.tests.iter().filter(|t| needs_namespaces(t)) {
+            let line = namespaces_line(package, target, required);
+            match line.run_and_keep() {
+                Ok(text) => skipped.extend(skips(&text)),
+                Err(e) => return Outcome::Failed(e),
+            }
+        }
+    }
+    if skipped.is_empty() { Outcome::Passed } else { Outcome::Skipped(skipped.join("; ")) }
+}
+
+fn tests_line(packages: &[Package]) -> Line {
+    let names = packages.iter().flat_map(|p| &p.tests).filter(|t| !needs_namespaces(t));
+    let flags = names.flat_map(|t| ["--test".to_owned(), t.name.clone()]);
+    cargo("test --workspace --locked --lib --bins").args(flags)
+}
+
+fn doc_tests_line() -> Line {
+    cargo("test --workspace --locked --doc")
+}
+
+fn namespaces_line(package: &Package, target: &TestTarget, required: bool) -> Line {
+    let names = [package.name.clone(), "--test".to_owned(), target.name.clone()];
+    let line = cargo("test --release --locked -p").args(names);
+    if required { line.env(REQUIRE.0, REQUIRE.1) } else { line }
+}
+
+fn needs_namespaces(target: &TestTarget) -> bool {
+    target.path == "tests/namespaces.rs" || target.path.starts_with("tests/netns/")
+}
+
+fn skips(text: &str) -> Vec<String> {
+    let reason =
+        |line: &str| Some(line.trim().strip_prefix("SKIPPED")?.trim_matches([':', ' ']).to_owned());
+    text.lines().filter_map(reason).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package() -> Package {
+        let test = |name: &str, path: &str| TestTarget { name: name.into(), path: path.into() };
+        Package {
+            name: "v6gap".into(),
+            folder: "app".into(),
+            dependencies: Vec::new(),
+            tests: vec![
+                test("cli", "tests/cli/main.rs"),
+                test("namespaces", "tests/namespaces.rs"),
+                test("netns", "tests/netns/main.rs"),
+            ],
+        }
+    }
+
+    #[test]
+    fn unprivileged_tests_leave_the_namespace_suites_out() {
+        assert_eq!(
+            tests_line(&[package()]).to_string(),
+            "cargo test --workspace --locked --lib --bins --test cli"
+        );
+    }
+
+    #[test]
+    fn required_suites_are_told_so() {
+        let package = package();
+        let line = |required| namespaces_line(&package, &package.tests[1], required).to_string();
+        let plain = "cargo test --release --locked -p v6gap --test namespaces";
+        assert_eq!(line(false), plain);
+        assert_eq!(line(true), format!("V6GAP_REQUIRE_NAMESPACES=1 {plain}"));
+    }
+
+    #[test]
+    fn reasons_for_skipping_are_found_in_the_output() {
+        let text = "running\nSKIPPED: no user namespaces\n  SKIPPED no tun\nok SKIPPED\n";
+        assert_eq!(skips(text), ["no user namespaces", "no tun"]);
+        assert!(skips("test result: ok. 3 passed").is_empty());
+    }
+}
