@@ -13,8 +13,11 @@ struct Need {
     why: &'static str,
 }
 
-const NEEDS: [Need; 1] =
-    [Need { program: "cc", packages: "gcc libc6-dev", why: "links the programs that rustc makes" }];
+const NEEDS: [Need; 1] = [Need {
+    program: "cc",
+    packages: "gcc libc6-dev",
+    why: "links what rustc makes, and compiles the C parts of cargo-deny",
+}];
 
 /// Version of cargo-deny whose configuration deny.toml is written for.
 const DENY_VERSION: &str = "0.20.2";

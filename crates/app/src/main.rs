@@ -1,2 +1,46 @@
-//! v6gap.
-fn main() {}
+//! The program `v6gap`: parse what was typed, read the settings, do what the verb says, and end with
+//! the exit code that says how it went.
+//!
+//! No thread is started before the verb runs: the lab enters a user namespace, which Linux allows a
+//! process with one thread only.
+
+mod args;
+mod commands;
+mod conditions;
+mod diag;
+mod estimate;
+mod failure;
+mod output;
+mod parse;
+mod presets;
+mod settings;
+mod session;
+mod target;
+
+use failure::Outcome;
+use parse::Parsed;
+use settings::{Environment, Settings};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let environment = Environment::of_process();
+    let outcome = match parse::parse(std::env::args_os().skip(1)) {
+        Ok(Parsed::Help { text, outcome }) => {
+            output::to_stdout(&text);
+            outcome
+        }
+        Ok(Parsed::Run(cli)) => {
+            let settings = Settings::new(&cli.style, &environment);
+            commands::execute(&cli.command, &settings).unwrap_or_else(|failure| {
+                output::to_stderr(&failure.render(&settings.output.errors));
+                failure.outcome
+            })
+        }
+        Err(failure) => {
+            let settings = Settings::of_environment(&environment);
+            output::to_stderr(&failure.render(&settings.output.errors));
+            failure.outcome
+        }
+    };
+    outcome.into()
+}

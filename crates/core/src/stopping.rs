@@ -47,10 +47,11 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nothing measured yet.
-    pub fn new(plan: &Plan) -> Self {
+    /// Nothing measured yet. The cells with the indices in `refused` will not be measured.
+    pub fn new(plan: &Plan, refused: &[usize]) -> Self {
         let mut questions: Vec<Running> = Vec::new();
-        for (cell, c) in plan.cells.iter().enumerate() {
+        let measured = plan.cells.iter().enumerate().filter(|(cell, _)| !refused.contains(cell));
+        for (cell, c) in measured {
             for &metric in c.workload.metrics() {
                 questions.push(Running { cell, metric, levels: 1, effects: Vec::new() });
             }
@@ -152,4 +153,111 @@ fn is_settled(metric: Metric, combined: &Combined, margin: f64) -> bool {
     ruling.verdict == Verdict::Same
         || (different && ruling.qualifier == Qualifier::Clear)
         || half_width <= margin / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arm::{Arm, PerArm, TurnOrder};
+    use crate::observation::PerEnd;
+    use crate::plan::preset;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn plan(stop: Stop) -> Plan {
+        let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
+        plan.cells.truncate(2);
+        plan.design.stop = stop;
+        plan
+    }
+
+    fn trial(cell: &Cell, arm: Arm, kind: BlockKind, value: f64) -> TrialRecord {
+        TrialRecord {
+            block: 0,
+            cell: cell.id.clone(),
+            kind,
+            round: 1,
+            arm,
+            family: *PerArm::FAMILIES.get(arm),
+            order: TurnOrder::Ab,
+            attempt: 0,
+            started_unix_ns: 0,
+            started_ns: 0,
+            duration_ns: 0,
+            values: cell.workload.metrics().iter().map(|&m| (m, value)).collect(),
+            ends: PerEnd::default(),
+            findings: Vec::new(),
+            link: None,
+        }
+    }
+
+    /// `rounds` rounds in which the second arm has `ratio` times the value, give or take `noise`.
+    fn progress(plan: &Plan, rounds: u32, ratio: f64, noise: f64) -> Progress {
+        let mut progress = Progress::new(plan, &[]);
+        for round in 0..rounds {
+            for cell in &plan.cells {
+                let wobble = 1.0 + if round % 2 == 0 { noise } else { -noise };
+                let a = trial(cell, Arm::A, BlockKind::Compare, 100.0);
+                let b = trial(cell, Arm::B, BlockKind::Compare, 100.0 * ratio * wobble);
+                progress.add(&a, &b);
+                let null = BlockKind::Null(crate::family::Family::V4);
+                progress.add(
+                    &trial(cell, Arm::A, null, 1.0),
+                    &trial(cell, Arm::B, null, 9.0),
+                );
+            }
+            progress.round_done();
+        }
+        progress
+    }
+
+    const ADAPTIVE: Stop = Stop::Adaptive { time_ns_max: 60 * SECOND, pairs_min: 8 };
+
+    #[test]
+    fn a_settled_run_stops_after_the_least_number_of_balanced_rounds() {
+        let plan = plan(ADAPTIVE);
+        for (rounds, complete) in [(6, false), (7, false), (8, true), (9, false), (10, true)] {
+            let progress = progress(&plan, rounds, 1.0, 0.001);
+            assert_eq!(progress.complete(SECOND, SECOND), complete, "{rounds} rounds");
+        }
+        assert!(progress(&plan, 8, 0.8, 0.001).complete(SECOND, SECOND), "clearly different");
+    }
+
+    #[test]
+    fn an_open_question_keeps_a_run_going_until_its_time_is_over() {
+        let progress = progress(&plan(ADAPTIVE), 10, 1.0, 0.3);
+        assert!(!progress.complete(10 * SECOND, SECOND));
+        assert!(!progress.complete(59 * SECOND, SECOND));
+        assert!(progress.complete(59 * SECOND + 1, SECOND), "another round would not fit");
+    }
+
+    #[test]
+    fn a_fixed_number_is_kept_whatever_the_outcome() {
+        let plan = plan(Stop::Pairs { pairs: 12 });
+        assert!(!progress(&plan, 11, 1.0, 0.0).complete(1000 * SECOND, SECOND));
+        assert!(progress(&plan, 12, 1.0, 0.3).complete(0, SECOND));
+    }
+
+    #[test]
+    fn a_refused_cell_keeps_nobody_waiting() {
+        let plan = plan(Stop::Pairs { pairs: 2 });
+        let mut progress = Progress::new(&plan, &[1]);
+        for _ in 0..2 {
+            let cell = &plan.cells[0];
+            let a = trial(cell, Arm::A, BlockKind::Compare, 1.0);
+            progress.add(&a, &trial(cell, Arm::B, BlockKind::Compare, 1.0));
+        }
+        assert!(progress.complete(0, 0));
+        assert_eq!(progress.so_far().len(), 1);
+    }
+
+    #[test]
+    fn what_is_said_on_the_way_has_a_range_or_is_silent() {
+        let plan = plan(ADAPTIVE);
+        assert!(progress(&plan, 3, 0.9, 0.01).so_far().iter().all(|s| s.range.is_none()));
+        let so_far = progress(&plan, 8, 0.9, 0.001).so_far();
+        assert_eq!(so_far[0].text, "10 % slower");
+        let (estimate, low, high) = so_far[0].range.unwrap();
+        assert!(low < estimate && estimate < high && so_far[0].blocks == 8);
+    }
 }

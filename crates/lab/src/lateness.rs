@@ -75,7 +75,7 @@ impl Recorder {
 
     pub fn read(&self) -> Lateness {
         let counts: Vec<u64> = self.buckets.iter().map(|count| count.load(Relaxed)).collect();
-        let frames = counts.iter().sum();
+        let frames: u64 = counts.iter().sum();
         let max_ns = self.max_ns.load(Relaxed);
         let quantile = |percent: u64| {
             let rank = (frames * percent).div_ceil(100);

@@ -44,8 +44,8 @@ fn table(analysis: &Analysis, out: &mut String) {
         let reason = q.why_none.as_deref().filter(|_| q.effect.is_none());
         let verdict = format!("{} {}", words::glyph(q.verdict), words::verdict(q.verdict));
         let text = reason.unwrap_or(&q.text);
-        let cells =
-            [&q.label, &values.a, &values.b, &values.unit, text, &q.range_text, &verdict].map(escape);
+        let cells = [&q.label, &values.a, &values.b, &values.unit, text, &q.range_text, &verdict]
+            .map(escape);
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
 }
@@ -63,7 +63,8 @@ fn escape(text: impl AsRef<str>) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            c if c.is_control() => out.push(' '),
+            '\n' | '\t' => out.push(' '),
+            c if words::is_unsafe(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

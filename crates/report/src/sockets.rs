@@ -34,7 +34,8 @@ pub fn sockets(lines: &[Line]) -> Vec<SocketRow> {
         match line {
             Line::Run(run) => header = Some(run.as_ref()),
             Line::Trial(trial) => {
-                let mut add = |end, report| collect(&mut seen, &trial.cell, end, trial.family, report);
+                let mut add =
+                    |end, report| collect(&mut seen, &trial.cell, end, trial.family, report);
                 add("client", &trial.ends.client);
                 add("server", &trial.ends.server);
             }

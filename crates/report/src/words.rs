@@ -1,6 +1,6 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
-use crate::number::{bytes, percent, rate, seconds};
+use crate::number::{bytes, percent, rate, span};
 use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Verdict};
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::workload::{Direction, Transport, Workload};
@@ -100,7 +100,8 @@ pub(crate) fn over(analysis: &Analysis) -> String {
 /// Client and server as the user knows them.
 pub(crate) fn hosts(analysis: &Analysis) -> (&str, &str) {
     let run = &analysis.run;
-    let client = if run.hosts.client.name.is_empty() { "this host" } else { &run.hosts.client.name };
+    let client =
+        if run.hosts.client.name.is_empty() { "this host" } else { &run.hosts.client.name };
     let server = match (run.hosts.server.name.as_str(), run.target.as_str()) {
         ("", "") => "the server",
         ("", target) => target,
@@ -136,15 +137,15 @@ pub(crate) fn workload(workload: &Workload) -> String {
                 Direction::Send => "sending",
                 Direction::Receive => "receiving",
             };
-            format!("TCP, one stream, {way} for {}", seconds(bulk.duration_ns as f64 / 1e9))
+            format!("one stream, {way} for {}", span(bulk.duration_ns))
         }
         Workload::UdpBulk(bulk) => {
-            let pace = bulk.rate_bps.map_or("as fast as it takes".to_owned(), |r| rate(r as f64));
-            format!("UDP, datagrams of {} bytes, {pace}", bulk.payload_bytes)
+            let pace = bulk.rate_bps.map_or("no limit".to_owned(), |r| rate(r as f64));
+            format!("datagrams at {pace}")
         }
         Workload::Echo(echo) => {
             let (size, over) = (bytes(echo.message_bytes), echo.transport.name());
-            format!("{size} there and back over {over}")
+            format!("{size} there and back, {over}")
         }
         Workload::Connect(connect) => format!("TCP handshake, {} in a trial", connect.count),
     }
@@ -202,7 +203,7 @@ pub(crate) fn pairs_in(analysis: &Analysis) -> String {
         1 => "1 pair".to_owned(),
         n => format!("{n} pairs"),
     };
-    format!("{pairs} in {}", crate::number::span(analysis.span_ns))
+    format!("{pairs} in {}", span(analysis.span_ns))
 }
 
 /// A pair's predicted effect with direction, or nothing.
@@ -237,4 +238,12 @@ pub(crate) fn to_settle(analysis: &Analysis) -> Vec<(&str, u32)> {
     let open = |q: &'_ &Question| q.verdict == Verdict::CannotTell;
     let questions = analysis.questions.iter().filter(open);
     questions.filter_map(|q| Some((q.label.as_str(), q.pairs_to_settle?))).collect()
+}
+
+/// Characters that foreign text must not bring along: they drive terminals, turn the direction of
+/// what follows (as U+202E does), or cannot be seen.
+pub(crate) fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -50,8 +50,9 @@ pub struct PairedTrials<'a> {
 }
 
 /// Interval for `statistic` of `sample`, from `resamples` draws with replacement. A unit may be
-/// one difference, or for example the CPU time and the bytes of one trial. `next` gives uniformly
-/// distributed 64-bit numbers.
+/// one difference, or for example the CPU time and the bytes of one trial. `next` gives
+/// independent, uniformly distributed 64-bit numbers (a source that repeats one number may never
+/// return).
 pub fn bca<T: Copy>(
     sample: &[T],
     statistic: impl Fn(&[T]) -> f64,

@@ -111,7 +111,6 @@ fn average_over_sd(n: u64, limit: f64, f: impl Fn(f64) -> f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use libm::log1p;
 
     #[test]
     fn the_average_of_one_is_one() {
@@ -130,21 +129,6 @@ mod tests {
         }
         assert_eq!(blocks_for_sequence_radius(1.0, 1e-9), NEVER);
         assert_eq!(smallest_detectable(1, 1.0), f64::INFINITY);
-    }
-
-    #[test]
-    fn equivalence_table() {
-        let rows = [
-            (0.003, [5, 3, 3, 3]),
-            (0.005, [10, 4, 3, 3]),
-            (0.01, [36, 10, 4, 3]),
-            (0.02, [139, 36, 10, 3]),
-            (0.05, [862, 218, 56, 11]),
-        ];
-        for (sigma, expected) in rows {
-            let found = [0.005, 0.01, 0.02, 0.05].map(|m| blocks_for_equivalence(sigma, log1p(m)));
-            assert_eq!(found, expected, "sigma {sigma}");
-        }
     }
 
     #[test]

@@ -151,7 +151,8 @@ fn order_statistics() {
 fn welch_from_summaries() {
     let moments = |v: &Value| Moments { mean: number(&v[0]), sd: number(&v[1]), n: count(&v[2]) };
     for row in vectors()["welch"].as_array().expect("rows") {
-        let w = drift::welch(moments(&row["first"]), moments(&row["second"]), 0.05).expect("usable");
+        let w =
+            drift::welch(moments(&row["first"]), moments(&row["second"]), 0.05).expect("usable");
         same(w.t, &row["t"]);
         same(w.df, &row["df"]);
         same(w.p, &row["p"]);
@@ -175,7 +176,10 @@ fn t_confidence_sequence() {
             let seen = &d[..count(&row["n"])];
             for (alpha, key) in [(0.05, "radius95"), (0.10, "radius90")] {
                 let radius = number(&row[key]);
-                same(sequence::t_sequence_radius(seen.len(), summary::sd(seen), 1.0, alpha), &row[key]);
+                same(
+                    sequence::t_sequence_radius(seen.len(), summary::sd(seen), 1.0, alpha),
+                    &row[key],
+                );
                 let found = sequence::t_sequence(seen, alpha);
                 assert_eq!(found.interval.low.is_finite(), radius.is_finite());
             }
@@ -195,7 +199,8 @@ fn t_confidence_sequence() {
 #[test]
 fn symmetric_sequence() {
     let v = &vectors()["symmetric"];
-    let rho = sequence::symmetric_rho(number(&v["sigma"]), count(&v["n_star"]), number(&v["alpha"]));
+    let rho =
+        sequence::symmetric_rho(number(&v["sigma"]), count(&v["n_star"]), number(&v["alpha"]));
     same(rho, &v["rho"]);
     let [_, (_, d)] = paired();
     same(sequence::symmetric_e_value(&d, 0.0, rho), &v["e"]);
@@ -232,5 +237,14 @@ fn detectable_differences() {
         // scipy solves the noncentral t to about eight digits.
         assert!((power::smallest_detectable(n, 1.0) / expected - 1.0).abs() < 1e-6, "{row}");
         assert_eq!(power::blocks_for_difference(1.0, expected * (1.0 + 1e-5)), n);
+    }
+}
+
+#[test]
+fn blocks_for_equivalence() {
+    for row in vectors()["equivalence"].as_array().expect("rows") {
+        let (sigma, margin) = (number(&row["sigma"]), number(&row["margin"]));
+        let found = power::blocks_for_equivalence(sigma, margin.ln_1p());
+        assert_eq!(found, count(&row["blocks"]), "{row}");
     }
 }

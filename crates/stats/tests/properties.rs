@@ -140,7 +140,11 @@ proptest! {
         let _ = (summary::median(&d), summary::mad(&d), summary::trimmed_mean(&d, x, y));
         let _ = (summary::percentile(&d, x), sequence::t_sequence_radius(d.len(), x, y, x));
         let _ = (quantile::order_statistic_interval(d.len(), x, y), loss::interval(3, 9, x));
-        let _ = bootstrap::bca(&d, summary::mean, 20, x, || 1 << 63);
+        let mut state = 1_u64;
+        let _ = bootstrap::bca(&d, summary::mean, 20, x, || {
+            state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
+            state
+        });
     }
 
     #[test]

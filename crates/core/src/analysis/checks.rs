@@ -18,7 +18,7 @@ const DISCARDED_MAX: f64 = 0.20;
 const ORDER_ALPHA: f64 = 0.01;
 
 /// Gates that every run reports, with what it means that all trials passed.
-const GATES: [(&str, &str); 12] = [
+const GATES: [(&str, &str); 13] = [
     ("family-proved", "every trial proved its family at both ends"),
     ("clock-step", "no clock was set"),
     ("steal", "the hypervisor took no noticeable time"),
@@ -29,6 +29,7 @@ const GATES: [(&str, &str); 12] = [
     ("interface-errors", "no interface reported errors"),
     ("retransmissions", "no segment was sent again during round trips"),
     ("other-traffic", "no other traffic shared the trials"),
+    ("super-packets", "every packet on a link was one packet"),
     ("link-late", "the computed link kept its times"),
     ("link-drops", "the computed link dropped nothing of its own"),
 ];

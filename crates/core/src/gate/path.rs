@@ -7,6 +7,7 @@ use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
 use crate::wiremodel;
 use crate::workload::{Cell, Transport, Workload};
+use crate::world::LinkModel;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -30,6 +31,7 @@ pub(super) fn judge(
             retransmissions(plan, who, end, findings);
         }
         other_traffic(cell, trial.family, who, end, findings);
+        super_packets(plan, who, end, findings);
     }
 }
 
@@ -101,6 +103,25 @@ fn retransmissions(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<G
         let seen = format!("{who}: {count} TCP segments were sent again");
         let make = if plan.world.is_some() { fatal } else { caveat };
         findings.push(make("retransmissions", seen));
+    }
+}
+
+/// On a link with a rate each packet must have been one packet: a mean above what the link carries
+/// means that headers were counted once for many.
+fn super_packets(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    let Some(world) = plan.world.as_ref().filter(|w| w.model != LinkModel::Bare) else { return };
+    let limit = i64::from(wiremodel::path_mtu(world)) + ETHERNET_HEADER as i64;
+    for (name, &bytes) in &end.counters {
+        let Some(interface) = name.strip_prefix("if.").and_then(|n| n.strip_suffix(".tx_bytes"))
+        else {
+            continue;
+        };
+        let packets = counter(end, &format!("if.{interface}.tx_packets"));
+        if packets > 0 && bytes > limit * packets {
+            let mean = bytes / packets;
+            let seen = format!("{who}: {interface} sent packets of {mean} B on average");
+            findings.push(fatal("super-packets", seen));
+        }
     }
 }
 

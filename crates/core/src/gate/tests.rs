@@ -140,6 +140,18 @@ fn other_traffic_closes_above_a_hundredth() {
 }
 
 #[test]
+fn super_packets_close_on_a_link_with_a_rate() {
+    let with = |bytes: i64| {
+        move |t: &mut TrialRecord| {
+            count(&mut t.ends.client, "if.l0.tx_bytes", bytes);
+            count(&mut t.ends.client, "if.l0.tx_packets", 100);
+        }
+    };
+    assert!(closed("throughput-tcp", Family::V4, with(151_400)).is_empty());
+    assert_eq!(closed("throughput-tcp", Family::V4, with(6_400_000)), ["super-packets"]);
+}
+
+#[test]
 fn a_late_or_lossy_link_closes() {
     let late = |t: &mut TrialRecord| {
         t.link = Some(Lateness { p50_ns: 20_000, ..Lateness::default() });

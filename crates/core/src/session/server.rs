@@ -172,6 +172,14 @@ impl Server {
         self.idle();
     }
 
+    /// The queue has moved: ask it again.
+    pub fn ask_again(&mut self, now: u64) {
+        self.watch.tick(now);
+        if self.phase == Phase::Waiting {
+            self.ask_queue();
+        }
+    }
+
     /// It is not the session's turn yet.
     pub fn queued(&mut self, queued: Queued, now: u64) {
         self.watch.tick(now);

@@ -2,10 +2,9 @@
 
 use super::ChannelError;
 use super::seal::Sealed;
-use std::net::SocketAddr;
 use v6gap_core::wire::control::Message;
 use v6gap_sys::clock;
-use v6gap_sys::socket::{SocketError, Stream};
+use v6gap_sys::socket::Stream;
 
 const READ_BYTES: usize = 64 << 10;
 
@@ -54,13 +53,5 @@ impl Channel {
             }
             self.sealed.take(&self.buffer[..read])?;
         }
-    }
-
-    /// This end's address.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn local(&self) -> Result<SocketAddr, SocketError> {
-        self.stream.local()
     }
 }

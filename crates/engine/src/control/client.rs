@@ -218,9 +218,11 @@ impl Driver {
         on_waiting: &mut dyn FnMut(&Queued) -> ControlFlow<()>,
     ) -> Result<(Self, Opened), FamilyProblem> {
         let Found { family, address, greeted } = server;
-        let channel = greeted
-            .seal(&options.key)
-            .map_err(|trouble| FamilyProblem { family, address, trouble })?;
+        let channel = greeted.seal(&options.key).map_err(|trouble| FamilyProblem {
+            family,
+            address,
+            trouble,
+        })?;
         let machine = Client::new(options.hello(), clock::now_ns());
         let mut driver = Driver { channel, machine, family, address, detail: None };
         loop {

@@ -40,10 +40,10 @@ pub fn send(
     }
 }
 
-/// Waits until the peer of a sender that has shut down its direction closes the connection, in order
-/// or by a reset, or until told that nothing more will come.
+/// Waits until the peer closes the connection, in order or by a reset, or until told that nothing more
+/// will come. What still arrives is passed over.
 pub fn await_close(arm: Arm, stream: &Stream, watch: &Watch<'_>) -> Result<(), Broken> {
-    let broken = Broken::at(arm, "waiting for the receiver");
+    let broken = Broken::at(arm, "waiting for the end of a connection");
     let mut rest = [0; 16];
     let mut quiet = None;
     loop {

@@ -45,7 +45,8 @@ pub fn stream_client(
     tallies: &mut PerArm<Tally>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
-    let exchange = |stream: &Stream, buffers: &mut Buffers| {
+    let exchange = |stream: &Stream, buffers: &mut Buffers, header: &mut Header| {
+        header.encode(&mut buffers.out);
         let start_ns = clock::now_ns();
         put(stream, &buffers.out, watch)?;
         fill(stream, &mut buffers.back, watch)?;
@@ -60,8 +61,7 @@ pub fn stream_client(
     put(stream, &buffers.out, watch).map_err(Broken::at(last.arm, "ending the exchange"))
 }
 
-/// Takes all turns over UDP. A lost exchange is repeated; its time is unknown then, so it only counts
-/// as lost.
+/// Takes all turns over UDP. An exchange that was lost is repeated and only counts as lost.
 pub fn datagram_client(
     turns: &Turns,
     tag: [u8; 8],
@@ -71,8 +71,8 @@ pub fn datagram_client(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let mut patience_ns = PATIENCE_NS_MIN;
-    let exchange = |socket: &Datagram, buffers: &mut Buffers| {
-        ask(socket, buffers, &mut patience_ns, watch)
+    let exchange = |socket: &Datagram, buffers: &mut Buffers, header: &mut Header| {
+        ask(socket, buffers, header, &mut patience_ns, watch)
     };
     let last = take_turns(turns, tag, sockets, buffers, tallies, exchange)?;
     let socket = &sockets.get(last.arm)[usize::from(last.connection)];
@@ -91,7 +91,7 @@ fn take_turns<S>(
     sockets: &PerArm<Vec<S>>,
     buffers: &mut Buffers,
     tallies: &mut PerArm<Tally>,
-    mut exchange: impl FnMut(&S, &mut Buffers) -> Result<Option<u64>, Cause>,
+    mut exchange: impl FnMut(&S, &mut Buffers, &mut Header) -> Result<Option<u64>, Cause>,
 ) -> Result<Turn, Broken> {
     let mut sequences = PerArm { a: 0_u32, b: 0_u32 };
     let mut last = Turn { arm: Arm::A, connection: 0, exchanges: 0, warmup: true };
@@ -103,11 +103,11 @@ fn take_turns<S>(
         let sequence = sequences.get_mut(turn.arm);
         for left in (0..turn.exchanges).rev() {
             let flags = flags(turn.warmup, left == 0);
-            let header =
+            let mut header =
                 Header { tag, sequence: *sequence, turn: number, next, arm: turn.arm, flags };
-            header.encode(&mut buffers.out);
-            let time = exchange(socket, buffers).map_err(Broken::at(turn.arm, EXCHANGE))?;
-            *sequence = sequence.wrapping_add(1);
+            let time = exchange(socket, buffers, &mut header)
+                .map_err(Broken::at(turn.arm, EXCHANGE))?;
+            *sequence = header.sequence.wrapping_add(1);
             match time {
                 _ if turn.warmup => {}
                 Some(time_ns) => tally.times_ns.push(time_ns),
@@ -131,18 +131,19 @@ fn flags(warmup: bool, last_of_turn: bool) -> Flags {
     if last_of_turn { warm.with(Flags::LAST_OF_TURN) } else { warm }
 }
 
-/// Sends `buffers.out` until its answer comes. `None` if it had to be sent again, because the answer
-/// may then be to either (Karn's rule).
+/// Sends a message until one is answered, each time with a number of its own, so that a late answer is
+/// not taken for that to the repetition. `None` if the first was not answered in time.
 fn ask(
     socket: &Datagram,
     buffers: &mut Buffers,
+    header: &mut Header,
     patience_ns: &mut u64,
     watch: &Watch<'_>,
 ) -> Result<Option<u64>, Cause> {
-    let first_ns = clock::now_ns();
     let mut wait_ns = *patience_ns;
     for tried in 0..TRIES_MAX {
-        let start_ns = if tried == 0 { first_ns } else { clock::now_ns() };
+        header.encode(&mut buffers.out);
+        let start_ns = clock::now_ns();
         match socket.send(&buffers.out) {
             Ok(_) => {}
             Err(error) if ErrorClass::of(&error).is_timeout() => {
@@ -152,11 +153,12 @@ fn ask(
             Err(error) => return Err(error.into()),
         }
         if let Some(end_ns) = answer(socket, buffers, start_ns + wait_ns, watch)? {
-            let time_ns = end_ns - first_ns;
+            let time_ns = end_ns - start_ns;
             *patience_ns = (4 * time_ns).clamp(*patience_ns, PATIENCE_NS_MAX);
             return Ok((tried == 0).then_some(time_ns));
         }
         wait_ns = (2 * wait_ns).min(PATIENCE_NS_MAX);
+        header.sequence = header.sequence.wrapping_add(1);
     }
     Err(Cause::Silent)
 }

@@ -32,8 +32,11 @@ pub(super) fn client(task: &Task, workload: &Connect, context: &ClientContext) -
     hot::connect(remote, &options, timeout_ns, workload.count, &mut locals, &mut tally)
         .map_err(&failed)?;
     let (granted, _) = stream_granted(&first).map_err(&failed)?;
-    first.linger_zero().map_err(&failed)?;
-    drop(first);
+    // The server resets it, but not before it has looked at its end.
+    first.shutdown_write().map_err(&failed)?;
+    stream_waits(&first, Wait::Block).map_err(&failed)?;
+    bulk::await_close(arm, &first, &Watch::silence(Wait::Block, timeout_ns))
+        .map_err(|b| TrialError::of(b, family, Some(remote)))?;
     let measured = Measured::Times(times(&tally.times_ns, &[], tally.lost));
     let report = EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() };
     Ok(vec![(arm, report)])
@@ -55,6 +58,7 @@ pub(super) fn server(task: &Task, flows: &DataFlows<'_>, ready: impl FnOnce()) -
         let patient = Watch { silence_ns: u64::MAX, ..watch };
         bulk::await_close(arm, first, &patient)
             .map_err(|b| TrialError::of(b, family, Some(endpoints.peer)))?;
+        first.linger_zero().map_err(&failed)?;
         let report = EndReport { endpoints: Some(endpoints), granted, ..before.report() };
         reports.push((arm, report));
     }

@@ -61,10 +61,11 @@ fn turns(samples_ns: &[u64], turn_ends: &[usize]) -> Vec<f64> {
 }
 
 fn histogram(samples_ns: &[u64]) -> Vec<(u64, u64)> {
-    let mut histogram =
-        Histogram::<u64>::new(DIGITS).expect("three digits are within the bounds of 0 to 5");
+    let highest = samples_ns.iter().copied().max().unwrap_or(0).max(2);
+    let mut histogram = Histogram::<u64>::new_with_max(highest, DIGITS)
+        .expect("a highest value of at least 2 and at most 5 digits are within bounds");
     for &sample in samples_ns {
-        // Resizing histograms refuse nothing but what exceeds the memory of the process.
+        // All are within the highest value, so nothing is cut.
         histogram.saturating_record(sample);
     }
     let bucket = |v: hdrhistogram::iterators::IterationValue<u64>| {

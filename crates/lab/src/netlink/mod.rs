@@ -10,7 +10,7 @@ pub(crate) use traffic::{Bucket, Shape};
 
 use crate::LabError;
 use netlink_bindings::traits::{NetlinkRequest, Pusher};
-use netlink_bindings::{ethtool, rt_addr, rt_link, rt_neigh, rt_route, utils};
+use netlink_bindings::{rt_addr, rt_link, rt_neigh, rt_route, utils};
 use netlink_socket2::{NetlinkSocket, ReplyError};
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -50,7 +50,8 @@ pub(crate) struct Interface {
 /// One end of a cable to be made.
 pub(crate) struct Plug<'a> {
     pub name: String,
-    pub mac: [u8; 6],
+    /// Ethernet address; `None` lets the kernel choose.
+    pub mac: Option<[u8; 6]>,
     /// Where it goes; `None` is the namespace that makes it.
     pub namespace: Option<BorrowedFd<'a>>,
 }
@@ -82,7 +83,7 @@ impl Netlink {
     pub fn interface(&mut self, name: &str) -> Result<Interface, LabError> {
         let mut request = rt_link::Request::new().op_getlink_do(&rt_link::Ifinfomsg::new());
         request.encode().push_ifname_bytes(name.as_bytes());
-        let look = || {
+        let mut look = || {
             let mut reply = self.socket.request(&request)?;
             let (header, attributes) = reply.recv_one()?;
             let counts = attributes.get_stats64()?;
@@ -186,14 +187,6 @@ impl Netlink {
         self.tell(|| format!("add neighbour {address}"), &request)
     }
 
-    /// Asks for the carrier of an interface. Linux 6.8 and later then finish pending changes of its
-    /// state at once instead of up to a second later; others just answer.
-    pub fn nudge(&mut self, index: u32) -> Result<(), LabError> {
-        let mut request = ethtool::Request::new().op_linkstate_get_do();
-        request.encode().nested_header().push_dev_index(index);
-        self.tell(|| format!("ask for the carrier of interface {index}"), &request)
-    }
-
     /// Sends a request and reads its answers, which do not matter, up to the acknowledgement.
     fn tell<R: NetlinkRequest>(
         &mut self,
@@ -226,10 +219,10 @@ fn describe_plug<P: Pusher>(
     plug: &Plug<'_>,
     mtu: u32,
 ) -> rt_link::PushLinkAttrs<P> {
-    let attributes = attributes
-        .push_ifname_bytes(plug.name.as_bytes())
-        .push_address(&plug.mac)
-        .push_mtu(mtu);
+    let mut attributes = attributes.push_ifname_bytes(plug.name.as_bytes()).push_mtu(mtu);
+    if let Some(mac) = plug.mac {
+        attributes = attributes.push_address(&mac);
+    }
     match plug.namespace {
         Some(namespace) => attributes.push_net_ns_fd(namespace.as_raw_fd().unsigned_abs()),
         None => attributes,

@@ -83,8 +83,8 @@ impl Netlink {
         global.rate2quantum = 10;
         global.defcls = default;
         let (spec, table) = size_table(mtu);
-        let options = request.encode().nested_options_htb().push_init(global).end_nested();
-        options.end_nested().nested_stab().push_base(spec).push_data(&table);
+        request.encode().nested_stab().push_base(spec).push_data(&table);
+        request.encode().nested_options_htb().push_init(global);
         self.tell(|| format!("add a token bucket to interface {index}"), &request)
     }
 

@@ -16,6 +16,8 @@ use v6gap_sys::packet::{self, Frame, Port};
 
 /// The thread goes on spinning for this long after the last frame, in ns.
 const SPIN_NS: u64 = 20_000_000;
+/// Ring overruns are asked for this often while there is traffic, in ns.
+const OVERRUN_CHECK_NS: u64 = 10_000_000;
 /// Frames taken from one port before looking at what is due.
 const TAKEN_AT_ONCE: usize = 32;
 /// A frame whose stamp is older than this, in ns, was stamped before the wall clock was set.
@@ -72,6 +74,7 @@ impl Carrier {
     /// Carries frames until `stop` is set, which `sleep` must become readable for.
     pub fn run(mut self, stop: &AtomicBool, sleep: &PipeReader) {
         let mut busy_until_ns = 0;
+        let mut next_check_ns = 0;
         while !stop.load(Relaxed) {
             let taken = self.take();
             let now_ns = clock::now_ns();
@@ -83,6 +86,11 @@ impl Carrier {
                 let descriptors: Vec<_> = ports.chain([sleep.as_fd()]).collect();
                 // An error leaves the loop spinning, which carries frames as well.
                 let _ = packet::wait(&descriptors, None);
+            }
+            if now_ns > next_check_ns {
+                next_check_ns = now_ns + OVERRUN_CHECK_NS;
+                let overruns = self.ports.iter().filter_map(|port| port.overruns().ok());
+                fault(&self.recorder, overruns.map(u64::from).sum());
             }
             std::hint::spin_loop();
         }
@@ -120,13 +128,6 @@ impl Carrier {
             }
         }
         any
-    }
-}
-
-impl Drop for Carrier {
-    fn drop(&mut self) {
-        let overruns = self.ports.iter().filter_map(|port| port.overruns().ok());
-        fault(&self.recorder, overruns.map(u64::from).sum());
     }
 }
 

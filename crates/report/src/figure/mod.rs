@@ -1,1 +1,67 @@
-//! x
+//! Figures: each an SVG with title and description, and the table of the numbers behind it.
+//!
+//! One code path draws them for the page and for files; only the paint differs.
+
+mod kuva;
+mod series;
+mod size;
+mod spread;
+mod trials;
+
+use v6gap_core::analysis::Analysis;
+
+/// Where the colours of a figure come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// From CSS variables of the page that the figure stands in, so that it follows its theme.
+    Page,
+    /// Fixed colours for white paper: the figure stands alone.
+    Paper,
+}
+
+/// A table of numbers: heads and rows, all of the same length.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Table {
+    /// Heads of the columns, with units.
+    pub heads: Vec<String>,
+    /// Rows; the first cell names the row.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// What a figure is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Values and differences by message or payload size.
+    Size,
+    /// Every pair in the order of time.
+    Trials,
+    /// Distribution of the single delays.
+    Spread,
+}
+
+/// A figure with everything that makes it readable without being seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What it is about.
+    pub kind: Kind,
+    /// Unique among the figures of a run; letters, digits and hyphens.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// What a reader would see in it.
+    pub desc: String,
+    /// The picture, as an SVG element.
+    pub svg: String,
+    /// The numbers behind it.
+    pub table: Table,
+    /// What was left out or how to read it, in one or two sentences.
+    pub foot: String,
+}
+
+/// All figures that the run has data for, in the order of the report.
+pub fn all(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
+    let mut figures = size::figures(analysis, paint);
+    figures.extend(trials::figures(analysis, paint));
+    figures.extend(spread::figures(analysis, paint));
+    figures
+}

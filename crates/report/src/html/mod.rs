@@ -1,1 +1,101 @@
-//! x
+//! The report: one HTML page that needs no network, no script and no other file.
+//!
+//! Everything untrusted passes through `maud`, which escapes it; what is inserted as is comes from
+//! this crate alone.
+
+mod answer;
+mod method;
+mod sections;
+mod strip;
+
+use crate::figure::{self, Paint};
+use crate::sockets::SocketRow;
+use crate::{number, words};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use v6gap_core::analysis::Analysis;
+
+/// What the page says besides the analysis.
+#[derive(Debug, Clone, Default)]
+pub struct PageInfo<'a> {
+    /// Title of the document; empty makes one from the hosts.
+    pub title: &'a str,
+    /// The command line that repeats the run.
+    pub command: &'a str,
+    /// What the kernel granted to the sockets, from [`crate::sockets`].
+    pub sockets: &'a [SocketRow],
+}
+
+const STYLE: &str = include_str!("style.css");
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
+                      form-action 'none'";
+
+/// The whole page.
+pub fn page(analysis: &Analysis, info: &PageInfo<'_>) -> String {
+    let title = match info.title {
+        "" => {
+            let (client, server) = words::hosts(analysis);
+            let names = &analysis.arm_names;
+            format!("{} compared with {}: {client} to {server}", names.b, names.a)
+        }
+        title => title.to_owned(),
+    };
+    let body = body(analysis, info);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "v6gap " (analysis.run.tool) };
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            (body)
+        }
+    };
+    // Escaping makes markup harmless; characters that turn or hide text remain, and go here.
+    page.into_string().replace(|c| c != '\n' && words::is_unsafe(c), "\u{fffd}")
+}
+
+fn body(analysis: &Analysis, info: &PageInfo<'_>) -> Markup {
+    let figures = figure::all(analysis, Paint::Page);
+    let sections = sections::all(analysis, info, &figures);
+    html! {
+        body {
+            a.skip href="#answer" { "Skip to the answer" }
+            div.wrap {
+                header.top {
+                    span.brand { i { "v6" } b { "gap" } }
+                    span { "report" }
+                    span.when { (when(analysis)) }
+                }
+                main id="answer" {
+                    (answer::opening(analysis))
+                    (answer::table(analysis))
+                    (answer::boxes(analysis))
+                    nav aria-label="Contents" {
+                        @for s in &sections { a href={ "#" (s.id) } { (s.name) } }
+                    }
+                    @for s in &sections { section id=(s.id) { (s.body) } }
+                }
+                footer {
+                    "Run " (analysis.run.id) ", measured and written by v6gap " (analysis.run.tool)
+                    ". This page is complete: it loads nothing."
+                }
+            }
+        }
+    }
+}
+
+/// "19 Nov 2026, 14:02 – 14:31 UTC".
+fn when(analysis: &Analysis) -> String {
+    let start = analysis.run.started_unix_ns;
+    let (date, from) = number::utc(start);
+    let (end_date, to) = number::utc(start.saturating_add(analysis.span_ns));
+    match date == end_date {
+        true => format!("{date}, {from} – {to} UTC"),
+        false => format!("{date}, {from} – {end_date}, {to} UTC"),
+    }
+}

@@ -40,7 +40,10 @@ fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
         let Some(effect) = &q.effect else { continue };
         let range = format!("{} to {}", signed(effect.range90.low), signed(effect.range90.high));
         let predicted = words::predicted(q).unwrap_or_else(|| "–".to_owned());
-        let sd = format!("{} %", percent(effect.sd));
+        let sd = match effect.sd.is_finite() {
+            true => format!("{} {}", percent(effect.sd), words::percent_unit(q.metric)),
+            false => "–".to_owned(),
+        };
         let cells = [&q.label, &effect.blocks.to_string(), &sd, &range, &predicted];
         grid.rows.push(cells.iter().map(|text| cell(text)).collect());
     }

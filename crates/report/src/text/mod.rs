@@ -64,9 +64,9 @@ fn questions(analysis: &Analysis, style: &Style, out: &mut String) {
             Column::left(Some(12)),
             Column::right(),
             Column::right(),
-            Column::left(Some(12)),
-            Column::left(Some(10)),
             Column::left(None),
+            Column::left(Some(10)),
+            Column { gap: 1, ..Column::left(None) },
         ],
         rows: vec![heads(analysis, style)],
     };
@@ -136,7 +136,7 @@ impl Answer {
             Answer { text: q.range_text.clone(), range: None }
         } else if range.is_empty() {
             Answer { text: q.text.clone(), range: None }
-        } else if range.contains(char::is_alphabetic) {
+        } else if range.contains(char::is_alphabetic) || grid::width(&q.text) > 16 {
             Answer { text: format!("{}, {range}", q.text), range: None }
         } else {
             Answer { text: q.text.clone(), range: Some(range.to_owned()) }

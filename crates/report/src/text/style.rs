@@ -1,5 +1,6 @@
 //! How text is written: width, glyphs, colour; and the one place where foreign text is made harmless.
 
+use crate::words;
 use std::borrow::Cow;
 use v6gap_core::analysis::Verdict;
 use v6gap_core::arm::Arm;
@@ -57,7 +58,7 @@ impl Style {
         for c in text.chars() {
             match c {
                 '\n' | '\t' => out.push(' '),
-                c if c.is_control() || is_hidden(c) => out.push('?'),
+                c if words::is_unsafe(c) => out.push('?'),
                 c if c.is_ascii() || self.glyphs == Glyphs::Unicode => out.push(c),
                 c => out.push_str(ascii(c)),
             }
@@ -81,11 +82,6 @@ impl Style {
             false => Cow::Borrowed(text),
         }
     }
-}
-
-/// Characters that change the direction of text or take no room.
-fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 fn ascii(c: char) -> &'static str {

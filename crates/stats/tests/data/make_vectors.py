@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 import scipy
-from scipy import special, stats
+from scipy import integrate, special, stats
 
 OUT = {
     "provenance": f"make_vectors.py with numpy {np.__version__}, scipy {scipy.__version__}"
@@ -191,6 +191,25 @@ OUT["detectable"] = [{"n": n, "delta": float(scipy.optimize.brentq(
     lambda d: stats.nct.sf(stats.t.ppf(0.975, n - 1), n - 1, d * n**0.5)
     + stats.nct.cdf(-stats.t.ppf(0.975, n - 1), n - 1, d * n**0.5) - 0.8, 2.5 / n**0.5, 3.5 / n**0.5,
     xtol=1e-12))} for n in (10, 30, 100)]
+def equivalence_blocks(ratio):
+    """Fewest blocks, from 3, with 80 % power: the sample SD integrated out numerically."""
+    def power(n):
+        t, room = stats.t.ppf(0.95, n - 1), ratio * n**0.5
+        density = lambda w: stats.chi.pdf(w * (n - 1) ** 0.5, n - 1) * (n - 1) ** 0.5
+        inside = lambda w: (2 * stats.norm.cdf(room - t * w) - 1) * density(w)
+        spots = [w for w in (0.7, 1.0, 1.3) if w < room / t]
+        return integrate.quad(inside, 0, min(room / t, 9), points=spots, limit=200)[0]
+    high = 3
+    while power(high) < 0.8:
+        high = high + max(1, high // 64)
+    while high > 3 and power(high - 1) >= 0.8:
+        high -= 1
+    return high
+
+
+OUT["equivalence"] = [
+    {"sigma": sigma, "margin": margin, "blocks": equivalence_blocks(math.log1p(margin) / sigma)}
+    for sigma in (0.003, 0.005, 0.01, 0.02, 0.05) for margin in (0.005, 0.01, 0.02, 0.05)]
 OUT["special"] = {
     "normal_upper": [[z, stats.norm.sf(z)] for z in (-3.0, 0.1, 1.96, 8.0, 30.0)],
     "normal_upper_quantile": [[p, stats.norm.isf(p)] for p in (0.9, 0.5, 0.3, 0.025, 1e-10)],

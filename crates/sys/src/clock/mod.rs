@@ -9,7 +9,7 @@ mod platform;
 #[cfg(test)]
 mod tests;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Clock reads that [`quality`] takes.
 const QUALITY_READS: u64 = 10_000;
@@ -53,6 +53,11 @@ pub fn wall_minus_mono_ns() -> i64 {
         (gap, wall.wrapping_sub(before + gap / 2).cast_signed())
     };
     (0..3).map(triple).min_by_key(|&(gap, _)| gap).map_or(0, |(_, difference)| difference)
+}
+
+/// Lets the calling thread rest for at least `time`. For pauses between trials, never inside one.
+pub fn rest(time: Duration) {
+    std::thread::sleep(time);
 }
 
 /// Measures step and cost of the monotonic clock; takes well under 10 ms on ordinary hosts.

@@ -82,6 +82,16 @@ pub fn join_user(namespace: impl AsFd) -> io::Result<()> {
     steps::join(namespace.as_fd().as_raw_fd(), libc::CLONE_NEWUSER)
 }
 
+/// The effective user of the process at the other end of a connected local socket, by its number in
+/// this process's user namespace; 65534 for a user who has none there, and `u32::MAX` if the socket is
+/// not a local one.
+///
+/// # Errors
+/// If the descriptor is no socket.
+pub fn peer_user(socket: impl AsFd) -> io::Result<u32> {
+    steps::peer_user(socket.as_fd().as_raw_fd())
+}
+
 /// Runs `work` inside a network namespace, in a thread of its own, and returns what it returned.
 ///
 /// # Errors

@@ -97,6 +97,19 @@ pub(super) fn join(namespace: RawFd, kind: libc::c_int) -> io::Result<()> {
     done(unsafe { libc::setns(namespace, kind) }).map_err(io::Error::from_raw_os_error)
 }
 
+/// The user that `SO_PEERCRED` of unix(7) names.
+pub(super) fn peer_user(socket: RawFd) -> io::Result<u32> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the structure is live and its length is passed; any bytes are valid numbers.
+    let returned = unsafe {
+        let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
+        libc::getsockopt(socket, level, option, (&raw mut peer).cast(), &raw mut length)
+    };
+    done(returned).map_err(io::Error::from_raw_os_error)?;
+    Ok(peer.uid)
+}
+
 fn fork_failure(error: &io::Error) -> Failure {
     (Step::Fork, error.raw_os_error().unwrap_or(0))
 }

@@ -19,8 +19,8 @@ pub enum Interest<'a> {
     Accept(&'a Listener),
     /// Bytes to read, or the end of the stream.
     Read(&'a Stream),
-    /// Bytes to read, or room to write.
-    ReadOrWrite(&'a Stream),
+    /// Room to write.
+    Write(&'a Stream),
     /// A call of [`Waker::wake`].
     Wake(&'a Waker),
 }
@@ -43,11 +43,11 @@ pub fn wait_any(interests: &[Interest<'_>], timeout_ns: u64) -> io::Result<Vec<b
 
 fn poll_fd<'a>(interest: &Interest<'a>) -> PollFd<'a> {
     match interest {
-        Interest::Accept(listener) => PollFd::from_borrowed_fd(listener.inner.as_fd(), PollFlags::IN),
-        Interest::Read(stream) => PollFd::from_borrowed_fd(stream.inner.as_fd(), PollFlags::IN),
-        Interest::ReadOrWrite(stream) => {
-            PollFd::from_borrowed_fd(stream.inner.as_fd(), PollFlags::IN | PollFlags::OUT)
+        Interest::Accept(listener) => {
+            PollFd::from_borrowed_fd(listener.inner.as_fd(), PollFlags::IN)
         }
+        Interest::Read(stream) => PollFd::from_borrowed_fd(stream.inner.as_fd(), PollFlags::IN),
+        Interest::Write(stream) => PollFd::from_borrowed_fd(stream.inner.as_fd(), PollFlags::OUT),
         Interest::Wake(waker) => PollFd::from_borrowed_fd(waker.awaited.as_fd(), PollFlags::IN),
     }
 }

@@ -1,0 +1,153 @@
+//! Options of `demo` and `lab`: networks on this computer.
+
+use super::run::{DesignArgs, ResultArgs};
+use super::values::{self, Rate};
+use clap::{Args, Subcommand};
+use v6gap_core::world::{Conditions, Link, LinkModel, World};
+
+/// Measure in a network made on this computer; needs nothing else
+///
+/// Client, router and server are network namespaces of this process; they need no privilege where the
+/// system lets users make them, and are gone when it ends.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap demo                        a 100 Mbit/s line with a router, 75 s
+  v6gap demo --quick                the same in 20 s
+  v6gap demo --model bare           no line at all: what the protocol stack costs
+  v6gap demo --rate 10M --mtu 1280 --measure throughput
+  v6gap demo --null v6              IPv6 against itself: must end in \"same\"")]
+pub struct DemoArgs {
+    /// The network
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// What to measure and for how long
+    #[command(flatten)]
+    pub design: DesignArgs,
+    /// What to do with the result
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// A network: a chain of links with routers between them.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Network")]
+pub struct WorldArgs {
+    /// How links are made: wire (true rates and times), shaped (true rates), bare (no line)
+    #[arg(long, value_name = "MODEL", default_value = "wire", value_parser = values::model)]
+    pub model: LinkModel,
+    /// Rate of every link, or none [100 Mbit/s; none for bare links]
+    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    pub rate: Option<Rate>,
+    /// Delay added by every link in each direction
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = values::delay)]
+    pub delay: u64,
+    /// Share of frames that every link loses
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = values::share)]
+    pub loss: f64,
+    /// MTU of every link, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1500,
+          value_parser = clap::value_parser!(u32).range(1280..=65_535))]
+    pub mtu: u32,
+    /// Routers between client and server
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u8).range(0..=8))]
+    pub routers: u8,
+}
+
+impl WorldArgs {
+    /// The world that the options describe.
+    pub fn world(&self) -> World {
+        let otherwise = match self.model {
+            LinkModel::Bare => None,
+            LinkModel::Shaped | LinkModel::Wire => Some(100_000_000),
+        };
+        let rate_bps = self.rate.map_or(otherwise, |rate| rate.0);
+        let met = Conditions {
+            delay_ns: self.delay,
+            loss: self.loss,
+            ..Conditions::rate(rate_bps)
+        };
+        let mut world = World::client_router_server(self.model, rate_bps);
+        let mut link = Link { mtu: self.mtu, ..Link::ethernet(rate_bps) };
+        link.conditions = link.conditions.map(|_| met);
+        world.links = vec![link; usize::from(self.routers) + 1];
+        let router = |i: u8| match self.routers {
+            1 => "router".to_owned(),
+            _ => format!("router{}", i + 1),
+        };
+        world.nodes = std::iter::once("client".to_owned())
+            .chain((0..self.routers).map(router))
+            .chain(std::iter::once("server".to_owned()))
+            .collect();
+        world
+    }
+}
+
+/// Make networks on this computer to measure in
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap lab up                              client - router - server, 100 Mbit/s
+  v6gap lab exec server -- v6gap serve      any program, on one of its hosts
+  v6gap lab exec client -- ping -c 3 server
+  v6gap lab status
+  v6gap lab down")]
+pub struct LabArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: LabCommand,
+}
+
+/// Name of a lab for those who do not give one.
+const LAB: &str = "lab";
+
+/// What can be done with labs.
+#[derive(Debug, Clone, Subcommand)]
+pub enum LabCommand {
+    /// Make a network and keep it up
+    #[command(after_help = "\
+Examples:
+  v6gap lab up
+  v6gap lab up --name slow --rate 10M --delay 20ms --routers 2")]
+    Up {
+        /// Name of the lab
+        #[arg(long, default_value = LAB)]
+        name: String,
+        /// The network
+        #[command(flatten)]
+        world: WorldArgs,
+    },
+    /// Run a program on one of its hosts
+    #[command(after_help = "\
+Examples:
+  v6gap lab exec server -- v6gap serve
+  v6gap lab exec client -- ip -6 addr")]
+    Exec {
+        /// Name of the lab
+        #[arg(long, default_value = LAB)]
+        name: String,
+        /// The host: client, router or server
+        node: String,
+        /// The program and what it is given
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        program: Vec<String>,
+    },
+    /// Show hosts, addresses and links of a lab
+    #[command(after_help = "Example:\n  v6gap lab status")]
+    Status {
+        /// Name of the lab
+        #[arg(long, default_value = LAB)]
+        name: String,
+    },
+    /// List the labs that are up
+    #[command(after_help = "Example:\n  v6gap lab list")]
+    List,
+    /// Take a network down
+    #[command(after_help = "Example:\n  v6gap lab down")]
+    Down {
+        /// Name of the lab
+        #[arg(long, default_value = LAB)]
+        name: String,
+    },
+}

@@ -1,0 +1,122 @@
+//! What can be typed: verbs, options and their help. Nothing here acts.
+//!
+//! The doc comments are the help texts. Values are checked and converted here, so that commands get
+//! numbers and names and never text to be read again.
+
+mod foreign;
+mod lab;
+mod normal;
+mod plan;
+mod run;
+mod stored;
+mod tools;
+mod values;
+
+pub use foreign::sentence as foreign_sentence;
+pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
+pub use normal::{SHORT_HELP, Typed, VERBS, normalise};
+pub use plan::{PlanArgs, PlanCheckArgs, PlanCommand, PlanRunArgs, PlanShowArgs};
+pub use run::{
+    CheckArgs, Condition, ConnectArgs, DesignArgs, Live, ResultArgs, RunArgs, ServeArgs,
+};
+pub use stored::{
+    ExportArgs, ExportFormat, ListArgs, ReferenceArgs, ReportArgs, ShowArgs, ShowFormat,
+};
+pub use tools::{CompletionsArgs, ExplainArgs, ManArgs, PredictArgs};
+pub use values::{Measured, Network};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// How IPv6 performs against IPv4 between two hosts, how sure that is, and why
+///
+/// Both families are measured in turns over the same path, so that whatever else changes meets both
+/// alike. The result says what the longer header alone would cost, and what is left.
+#[derive(Debug, Parser)]
+#[command(
+    name = "v6gap",
+    version,
+    disable_version_flag = true,
+    max_term_width = 100,
+    subcommand_required = true,
+    after_help = EXAMPLES
+)]
+pub struct Cli {
+    /// What to do; `v6gap HOST` is short for `v6gap run HOST`
+    #[command(subcommand)]
+    pub command: Command,
+    /// How to write it
+    #[command(flatten)]
+    pub style: StyleArgs,
+    /// Print the version
+    #[arg(short = 'v', long, action = clap::ArgAction::Version)]
+    version: (),
+}
+
+/// How text is written; understood by every verb.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub struct StyleArgs {
+    /// Colour: on terminals only, always, or never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Use ASCII characters only
+    #[arg(long, global = true)]
+    pub ascii: bool,
+    /// Sentences instead of tables and drawings, for screen readers
+    #[arg(long, global = true)]
+    pub plain: bool,
+}
+
+/// When colour is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On terminals, unless `NO_COLOR` is set
+    Auto,
+    /// Everywhere
+    Always,
+    /// Nowhere
+    Never,
+}
+
+/// A verb with its options.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure in a network made on this computer; needs nothing else
+    Demo(DemoArgs),
+    /// Compare IPv6 with IPv4 between here and HOST
+    Run(RunArgs),
+    /// Find out whether HOST can be measured, and what will limit it
+    Check(CheckArgs),
+    /// Answer measurements
+    Serve(ServeArgs),
+    /// Show a stored result
+    Show(ShowArgs),
+    /// Write the report of a stored result as a page
+    Report(ReportArgs),
+    /// List stored results
+    List(ListArgs),
+    /// Remove stored results
+    Rm(ReferenceArgs),
+    /// Write a stored result for other programs
+    Export(ExportArgs),
+    /// Check, estimate or run a plan
+    Plan(PlanArgs),
+    /// Make networks on this computer to measure in
+    Lab(LabArgs),
+    /// Say what the headers alone cost; sends nothing
+    Predict(PredictArgs),
+    /// Explain a code or a topic
+    Explain(ExplainArgs),
+    /// Write completions for a shell
+    Completions(CompletionsArgs),
+    /// Write manual pages
+    Man(ManArgs),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  v6gap demo                       both families on this computer, 75 s
+  v6gap serve                      on the other host
+  v6gap lab-b                      here: compare IPv6 with IPv4 to lab-b
+  v6gap show last                  the result again; `report last` writes a page
+  v6gap explain verdicts           what worse, better, same and can't tell mean";

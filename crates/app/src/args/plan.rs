@@ -1,0 +1,84 @@
+//! Options of `plan`.
+
+use super::run::{ConnectArgs, ResultArgs};
+use clap::{Args, Subcommand};
+
+/// Check, estimate or run a plan
+///
+/// A plan is a file that says what is measured, or the name of one that comes with the program.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap plan list                       plans that come with the program
+  v6gap plan show sizes > my.toml       one of them, to change it
+  v6gap plan check my.toml              every line back in words, every problem at once
+  v6gap plan estimate my.toml           time and bytes, before anything is sent
+  v6gap plan run my.toml lab-b")]
+pub struct PlanArgs {
+    /// What to do with it
+    #[command(subcommand)]
+    pub command: PlanCommand,
+}
+
+/// What can be done with a plan.
+#[derive(Debug, Clone, Subcommand)]
+pub enum PlanCommand {
+    /// Say in words what a plan does, or everything that is wrong with it
+    Check(PlanCheckArgs),
+    /// Say how long a plan takes and how much it sends
+    Estimate(PlanCheckArgs),
+    /// Measure as a plan says
+    Run(PlanRunArgs),
+    /// List the plans that come with the program
+    #[command(after_help = "Example:\n  v6gap plan list")]
+    List,
+    /// Print a plan that comes with the program
+    Show(PlanShowArgs),
+}
+
+/// A plan to look at.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap plan check my.toml
+  v6gap plan estimate sizes")]
+pub struct PlanCheckArgs {
+    /// A plan file, or the name of a plan that comes with the program
+    #[arg(value_name = "FILE|NAME")]
+    pub plan: String,
+}
+
+/// A plan to print.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example:\n  v6gap plan show sizes > my.toml")]
+pub struct PlanShowArgs {
+    /// Name of a plan, as `plan list` gives it
+    pub name: String,
+}
+
+/// A plan to measure.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap plan run my.toml
+  v6gap plan run sizes lab-b
+  v6gap plan run null lab-b -V")]
+pub struct PlanRunArgs {
+    /// A plan file, or the name of a plan that comes with the program
+    #[arg(value_name = "FILE|NAME")]
+    pub plan: String,
+    /// Name or address of the server, in place of the plan's
+    pub host: Option<String>,
+    /// Seed of every random choice, where the plan has none [random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How to reach the server
+    #[command(flatten)]
+    pub connect: ConnectArgs,
+    /// Processor to pin the measuring thread to
+    #[arg(short = 'A', long = "affinity", value_name = "CPU")]
+    pub processor: Option<u32>,
+    /// What to do with the result
+    #[command(flatten)]
+    pub result: ResultArgs,
+}

@@ -1,0 +1,250 @@
+//! Options of `run`, `check` and `serve`, and those that other measuring verbs share with them.
+
+use super::values::{self, Measured, Network};
+use clap::{Args, ValueEnum};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
+use v6gap_core::analysis::Verdict;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::metric::Metric;
+
+/// The port of control, data and probes, TCP and UDP.
+pub const PORT: u16 = 4466;
+
+/// Compare IPv6 with IPv4 between here and HOST
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap run lab-b                                  the first look, 75 s
+  v6gap lab-b --quick                              the same in 20 s, with wider ranges
+  v6gap run lab-b --measure rtt,connect --pairs 40
+  v6gap run nas --v4 192.0.2.20 --v6 fd12::20      where names do not tell both
+  v6gap run lab-b --fail-if worse --require same:throughput -q
+  v6gap run lab-b --continue last --for 10min      more pairs for the last result
+
+The time given is that of the whole run. What is reported is what arrived, at the receiver.")]
+pub struct RunArgs {
+    /// Name or address of the server
+    pub host: String,
+    /// What to measure and for how long
+    #[command(flatten)]
+    pub design: DesignArgs,
+    /// How to reach the server
+    #[command(flatten)]
+    pub connect: ConnectArgs,
+    /// Measure IPv4 alone; prints numbers and no comparison
+    #[arg(short = '4', long = "ipv4", conflicts_with_all = ["only_six", "null"])]
+    pub only_four: bool,
+    /// Measure IPv6 alone; prints numbers and no comparison
+    #[arg(short = '6', long = "ipv6", conflicts_with = "null")]
+    pub only_six: bool,
+    /// Add pairs to a stored result, with its plan
+    #[arg(long = "continue", value_name = "RESULT")]
+    pub continued: Option<String>,
+    /// Processor to pin the measuring thread to
+    #[arg(short = 'A', long = "affinity", value_name = "CPU")]
+    pub processor: Option<u32>,
+    /// What to do with the result
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+impl RunArgs {
+    /// The one family that is to be measured alone, if so.
+    pub fn only(&self) -> Option<Family> {
+        match (self.only_four, self.only_six) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        }
+    }
+}
+
+/// What to measure, for how long, and what matters.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Measuring")]
+pub struct DesignArgs {
+    /// Longest time of the whole run; ends sooner when every question is settled [75 s]
+    #[arg(long = "for", value_name = "TIME", value_parser = values::span,
+          conflicts_with_all = ["quick", "thorough"])]
+    pub time_ns: Option<u64>,
+    /// Measure this many pairs of everything
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000),
+          conflicts_with_all = ["time_ns", "quick", "thorough"])]
+    pub pairs: Option<u32>,
+    /// The same as --for 20s
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// The same as --for 10min
+    #[arg(long)]
+    pub thorough: bool,
+    /// Measure only these: throughput, rtt, connect, loss; tcp, udp
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::measured)]
+    pub measure: Vec<Measured>,
+    /// Differences below this do not matter, as in throughput=2%,rtt=5%
+    #[arg(long = "margin", value_name = "METRIC=P,…", value_delimiter = ',',
+          value_parser = values::margin)]
+    pub margins: Vec<(Metric, f64)>,
+    /// Congestion control of TCP
+    #[arg(short = 'C', long, value_name = "NAME")]
+    pub congestion: Option<String>,
+    /// Seed of every random choice [random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Compare a family with itself: whatever differs is the instrument's own
+    #[arg(long, value_name = "v4|v6", value_parser = values::family)]
+    pub null: Option<Family>,
+}
+
+/// How to reach the server.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Connection")]
+pub struct ConnectArgs {
+    /// Port of the server, TCP and UDP
+    #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
+    pub port: u16,
+    /// IPv4 address of the server, where its name does not tell
+    #[arg(long = "v4", value_name = "ADDR")]
+    pub four: Option<Ipv4Addr>,
+    /// IPv6 address of the server, where its name does not tell
+    #[arg(long = "v6", value_name = "ADDR")]
+    pub six: Option<String>,
+    /// Key that the server was given, a long random word
+    #[arg(long, value_name = "WORD", env = "V6GAP_KEY", hide_env_values = true,
+          conflicts_with = "key_file")]
+    pub key: Option<String>,
+    /// File with the key in its first line
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// How long each address has to answer
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::span)]
+    pub connect_timeout: u64,
+    /// Fail at once if the server measures for somebody else
+    #[arg(long)]
+    pub no_wait: bool,
+}
+
+impl ConnectArgs {
+    /// The addresses given, as text.
+    pub fn addresses(&self) -> PerFamily<Option<String>> {
+        PerFamily { v4: self.four.map(|a| a.to_string()), v6: self.six.clone() }
+    }
+}
+
+/// What to do with a result.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Result")]
+pub struct ResultArgs {
+    /// Write the result as JSON to standard output, the text to standard error
+    #[arg(short = 'J', long)]
+    pub json: bool,
+    /// Show no progress
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Add method, hosts, and what both ends' sockets were given
+    #[arg(short = 'V', long)]
+    pub verbose: bool,
+    /// How progress is shown [inline on terminals, otherwise line]
+    #[arg(long, value_name = "HOW")]
+    pub live: Option<Live>,
+    /// Exit with 10 if this is the verdict: worse, better, same, or one with a metric (worse:rtt)
+    #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
+    pub fail_if: Vec<Condition>,
+    /// Exit with 10 unless this is the verdict (same:throughput), with 11 if it is open
+    #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
+    pub require: Vec<Condition>,
+    /// Where to write the report [beside the stored result]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write no report
+    #[arg(long, conflicts_with = "output")]
+    pub no_report: bool,
+}
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Live {
+    /// A view that is redrawn in place
+    Inline,
+    /// A line now and then
+    Line,
+    /// Nothing
+    Off,
+}
+
+/// A verdict that a script waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The metric that it is about; every one if `None`.
+    pub metric: Option<Metric>,
+}
+
+fn condition(text: &str) -> Result<Condition, String> {
+    values::condition(text).map(|(verdict, metric)| Condition { verdict, metric })
+}
+
+/// Find out whether HOST can be measured, and what will limit it
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap check lab-b
+  v6gap check nas --v6 fd12::20
+
+Exit code 0: ready; 3: one family is missing; 4: trouble with the server.")]
+pub struct CheckArgs {
+    /// Name or address of the server
+    pub host: String,
+    /// How to reach the server
+    #[command(flatten)]
+    pub connect: ConnectArgs,
+}
+
+/// Answer measurements
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap serve                                for private networks and this host
+  v6gap serve --key-file key --public        for everybody who knows the key
+  v6gap serve --allow 192.0.2.0/24 --allow 2001:db8::/32
+  v6gap serve --listen 192.0.2.7 --listen 2001:db8::7 -1
+
+Both families listen on sockets of their own, so that trouble with one is seen.")]
+pub struct ServeArgs {
+    /// Addresses to listen on [every address of both families]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Vec<IpAddr>,
+    /// Port, TCP and UDP
+    #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
+    pub port: u16,
+    /// Key that clients must know, a long random word
+    #[arg(long, value_name = "WORD", env = "V6GAP_KEY", hide_env_values = true,
+          conflicts_with = "key_file")]
+    pub key: Option<String>,
+    /// File with the key in its first line
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// Serve every address, not only loopback, link-local and private ones
+    #[arg(long)]
+    pub public: bool,
+    /// Serve this network, and no other than those named so
+    #[arg(long, value_name = "NET", conflicts_with = "public")]
+    pub allow: Vec<Network>,
+    /// Processor to pin the measuring thread to
+    #[arg(short = 'A', long = "affinity", value_name = "CPU")]
+    pub processor: Option<u32>,
+    /// End after one session
+    #[arg(short = '1', long)]
+    pub one_off: bool,
+}
+
+impl ServeArgs {
+    /// The addresses to listen on: those named, or every address of both families.
+    pub fn addresses(&self) -> Vec<IpAddr> {
+        match self.listen.as_slice() {
+            [] => vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()],
+            named => named.to_vec(),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Values of options: from text to numbers, metrics, verdicts and networks.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+use v6gap_core::analysis::Verdict;
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::plan::check::nearest;
+use v6gap_core::unit;
+use v6gap_core::workload::Transport;
+use v6gap_core::world::LinkModel;
+
+/// A time in ns, above 0.
+pub(super) fn span(text: &str) -> Result<u64, String> {
+    match unit::parse_span(text).map_err(|e| e.to_string())? {
+        0 => Err("a time must be above 0".to_owned()),
+        ns => Ok(ns),
+    }
+}
+
+/// A time in ns that may be 0.
+pub(super) fn delay(text: &str) -> Result<u64, String> {
+    unit::parse_span(text).map_err(|e| e.to_string())
+}
+
+/// A rate in bit/s, above 0; `none` is no limit.
+pub(super) fn rate(text: &str) -> Result<Rate, String> {
+    if text == "none" {
+        return Ok(Rate(None));
+    }
+    match unit::parse_rate(text).map_err(|e| e.to_string())? {
+        0 => Err("a rate must be above 0".to_owned()),
+        bps => Ok(Rate(Some(bps))),
+    }
+}
+
+/// A rate in bit/s; `None` is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate(pub Option<u64>);
+
+/// A share from 0 to 1, below 1.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    match unit::parse_share(text).map_err(|e| e.to_string())? {
+        share if share < 1.0 => Ok(share),
+        _ => Err("it must be below 100 %".to_owned()),
+    }
+}
+
+/// A size in bytes, from 1 to 1 GiB.
+pub(super) fn size(text: &str) -> Result<u32, String> {
+    match unit::parse_bytes(text).map_err(|e| e.to_string())? {
+        bytes @ 1..=0x4000_0000 => Ok(bytes as u32),
+        _ => Err("a size must be between 1 B and 1 GiB".to_owned()),
+    }
+}
+
+/// A margin: `METRIC=SHARE`.
+pub(super) fn margin(text: &str) -> Result<(Metric, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("it must be METRIC=SHARE, as in rtt=2%")?;
+    let metric = metric(name)?;
+    match share(value)? {
+        margin if margin > 0.0 => Ok((metric, margin)),
+        _ => Err("a margin must be above 0".to_owned()),
+    }
+}
+
+/// A family: `v4` or `v6`.
+pub(super) fn family(text: &str) -> Result<Family, String> {
+    match text {
+        "v4" | "4" | "ipv4" => Ok(Family::V4),
+        "v6" | "6" | "ipv6" => Ok(Family::V6),
+        _ => Err("it must be v4 or v6".to_owned()),
+    }
+}
+
+/// A link model of the lab.
+pub(super) fn model(text: &str) -> Result<LinkModel, String> {
+    match text {
+        "bare" => Ok(LinkModel::Bare),
+        "shaped" => Ok(LinkModel::Shaped),
+        "wire" => Ok(LinkModel::Wire),
+        _ => Err(one_of(text, &["bare", "shaped", "wire"])),
+    }
+}
+
+/// A part of what is measured: a metric or a transport.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measured {
+    /// Cells that yield the metric.
+    Metric(Metric),
+    /// Cells over the transport.
+    Transport(Transport),
+}
+
+/// An item of `--measure`.
+pub(super) fn measured(text: &str) -> Result<Measured, String> {
+    match text {
+        "tcp" => Ok(Measured::Transport(Transport::Tcp)),
+        "udp" => Ok(Measured::Transport(Transport::Udp)),
+        _ => Metric::from_name(text).map(Measured::Metric).ok_or_else(|| {
+            one_of(text, &["throughput", "rtt", "connect", "loss", "tcp", "udp"])
+        }),
+    }
+}
+
+fn metric(name: &str) -> Result<Metric, String> {
+    Metric::from_name(name).ok_or_else(|| one_of(name, &Metric::ALL.map(Metric::name)))
+}
+
+fn one_of(found: &str, known: &[&str]) -> String {
+    let help = nearest(found, known).map(|word| format!("; did you mean \"{word}\"?"));
+    format!("it must be one of {}{}", known.join(", "), help.unwrap_or_default())
+}
+
+/// A verdict as a condition names it, and the metric that it is about; all of them if `None`.
+pub(super) fn condition(text: &str) -> Result<(Verdict, Option<Metric>), String> {
+    let (verdict, name) = match text.split_once(':') {
+        Some((verdict, name)) => (verdict, Some(name)),
+        None => (text, None),
+    };
+    let verdict = match verdict {
+        "better" => Verdict::Better,
+        "worse" => Verdict::Worse,
+        "same" => Verdict::Same,
+        other => return Err(one_of(other, &["better", "worse", "same"])),
+    };
+    Ok((verdict, name.map(metric).transpose()?))
+}
+
+/// A network: an address and how many of its bits count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    /// An address of the network.
+    pub address: IpAddr,
+    /// Bits that all its addresses share.
+    pub prefix_bits: u8,
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let address: IpAddr =
+            address.parse().map_err(|_| format!("\"{address}\" is not an address"))?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let prefix_bits = match bits.map(str::parse::<u8>) {
+            None => most,
+            Some(Ok(bits)) if bits <= most => bits,
+            Some(_) => return Err(format!("behind the / must be a number from 0 to {most}")),
+        };
+        Ok(Network { address, prefix_bits })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn margins_name_a_metric_and_a_share() {
+        assert_eq!(margin("rtt=2%"), Ok((Metric::Rtt, 0.02)));
+        assert_eq!(margin("loss=0.1pp"), Ok((Metric::Loss, 0.001)));
+        assert!(margin("rtt").unwrap_err().contains("METRIC=SHARE"));
+        assert!(margin("rt=2%").unwrap_err().contains("did you mean \"rtt\""));
+        assert!(margin("rtt=0").unwrap_err().contains("above 0"));
+    }
+
+    #[test]
+    fn conditions_name_a_verdict_and_perhaps_a_metric() {
+        assert_eq!(condition("worse"), Ok((Verdict::Worse, None)));
+        let same = Ok((Verdict::Same, Some(Metric::Throughput)));
+        assert_eq!(condition("same:throughput"), same);
+        assert!(condition("equal").is_err());
+        assert!(condition("same:speed").is_err());
+    }
+
+    #[test]
+    fn networks_have_an_address_and_bits() {
+        let network: Network = "10.0.0.0/8".parse().unwrap();
+        assert_eq!((network.address.to_string().as_str(), network.prefix_bits), ("10.0.0.0", 8));
+        assert_eq!("fd46::1".parse::<Network>().unwrap().prefix_bits, 128);
+        assert!("10.0.0.0/33".parse::<Network>().is_err());
+        assert!("lab-b/8".parse::<Network>().is_err());
+    }
+}

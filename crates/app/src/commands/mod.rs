@@ -1,0 +1,49 @@
+//! One module for each verb. Each takes what was typed and the context, writes what it has to say,
+//! and returns how the program ends.
+
+mod check;
+mod completions;
+pub mod demo;
+mod explain;
+mod export;
+pub mod lab;
+mod list;
+mod man;
+mod plan;
+mod predict;
+mod report;
+mod rm;
+pub mod run;
+pub mod serve;
+mod show;
+mod stored;
+
+use crate::args::Command;
+use crate::failure::{Failure, Outcome};
+use crate::settings::{Context, Settings};
+
+/// Does what the verb says.
+///
+/// # Errors
+/// Whatever keeps it from being done.
+pub fn execute(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
+    let context = || Context::new(settings);
+    match command {
+        Command::Demo(args) => demo::execute(args, &context()?),
+        Command::Run(args) => run::execute(args, &context()?),
+        Command::Check(args) => check::execute(args, &context()?),
+        Command::Serve(args) => serve::execute(args, &context()?),
+        Command::Show(args) => show::execute(args, &context()?),
+        Command::Report(args) => report::execute(args, &context()?),
+        Command::List(args) => list::execute(args, &context()?),
+        Command::Rm(args) => rm::execute(args, &context()?),
+        Command::Export(args) => export::execute(args, &context()?),
+        Command::Plan(args) => plan::execute(args, &context()?),
+        Command::Lab(args) => lab::execute(args, &context()?),
+        // These work wherever the program is built or packaged, without a folder for results.
+        Command::Predict(args) => predict::execute(args, &settings.output),
+        Command::Explain(args) => explain::execute(args, &settings.output),
+        Command::Completions(args) => completions::execute(args),
+        Command::Man(args) => man::execute(args),
+    }
+}

@@ -1,0 +1,298 @@
+//! Errors on the way to a server: names, routes, firewalls, strangers, keys.
+
+use super::{Failure, Outcome};
+use crate::target::Target;
+use std::net::{IpAddr, SocketAddr};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::wire::control::Refused;
+use v6gap_core::wire::version::VersionMismatch;
+use v6gap_engine::control::{ConnectError, FamilyProblem, Trouble};
+
+/// The DNS record that holds an address of the family.
+pub fn record(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "A",
+        Family::V6 => "AAAA",
+    }
+}
+
+/// The option that measures one family alone.
+fn only(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "-4",
+        Family::V6 => "-6",
+    }
+}
+
+/// The option that gives an address of the family.
+fn option(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "--v4",
+        Family::V6 => "--v6",
+    }
+}
+
+impl Failure {
+    /// The name has no address of one family.
+    pub fn no_address(name: &str, missing: Family, found: IpAddr) -> Self {
+        let other = missing.other();
+        let what = match name.parse::<IpAddr>() {
+            Ok(_) => format!("{name} is an {other} address; an {missing} address is missing"),
+            Err(_) => format!("{name} has an {other} address but no {missing} address in DNS"),
+        };
+        let example = match missing {
+            Family::V4 => "192.0.2.20",
+            Family::V6 => "2001:db8::20",
+        };
+        let give = format!("v6gap run {name} {} {example}", option(missing));
+        let alone = format!("v6gap run {name} {}", only(other));
+        Failure::new("E102", Outcome::OneFamily, what)
+            .seen(format!("{} {found}; no {}.", record(other), record(missing)))
+            .run(give, "give the address yourself")
+            .run(alone, format!("measure {other} alone, no comparison"))
+    }
+
+    /// The name has no address at all.
+    pub fn unknown_name(name: &str, system: &str) -> Self {
+        let failure = Failure::new("E103", Outcome::Usage, format!("no host is called {name}"));
+        let failure = match system {
+            "" => failure,
+            system => failure.seen(format!("The system says: {system}.")),
+        };
+        failure
+            .likely("a slip of the pen, or the name is known on another network only.")
+            .run(format!("getent ahosts {name}"), "what the system knows")
+            .run("v6gap run NAME --v4 ADDR --v6 ADDR", "give the addresses yourself")
+    }
+
+    /// A link-local address without its interface.
+    pub fn needs_zone(address: &str, interfaces: &[String]) -> Self {
+        let what = format!("{address} needs the interface it is on");
+        let known = match interfaces {
+            [] => String::new(),
+            names => format!("({} exist)", names.join(", ")),
+        };
+        let example = interfaces.iter().find(|name| *name != "lo");
+        let zone = example.map_or("eth0", String::as_str);
+        Failure::new("E104", Outcome::Usage, what)
+            .run(format!("v6gap run HOST --v6 {address}%{zone}"), known)
+    }
+
+    /// A text that should be an address and is not one that can be measured.
+    pub fn bad_address(text: &str, why: &str) -> Self {
+        Failure::new("E106", Outcome::Usage, format!("{text} cannot be measured: {why}"))
+    }
+
+    /// This host cannot send to the server in one family.
+    pub fn no_route(target: &Target, address: SocketAddr, family: Family, system: &str) -> Self {
+        let name = &target.name;
+        let what = format!("this computer has no {family} route to {name} ({})", address.ip());
+        let (likely, look) = match family {
+            Family::V4 => {
+                ("no IPv4 from the provider or router; the interface is down.", "ip -4 route")
+            }
+            Family::V6 => (
+                "no IPv6 from the provider or router; router advertisements blocked.",
+                "ip -6 addr;  ip -6 route",
+            ),
+        };
+        let other = family.other();
+        Failure::new("E101", Outcome::OneFamily, what)
+            .seen(format!("{family}: {system}."))
+            .likely(likely)
+            .run(look, "")
+            .run(format!("v6gap check {name}"), "")
+            .run(format!("v6gap run {name} {}", only(other)), format!("measures {other} alone"))
+            .run("v6gap demo", "compares both on this computer")
+    }
+
+    /// There is no session with the server at all.
+    pub fn of_connect(target: &Target, error: &ConnectError) -> Self {
+        let PerFamily { v4, v6 } = &error.problems;
+        match (v4, v6) {
+            (Some(four), Some(six)) => both(target, [four, six]),
+            (Some(one), None) | (None, Some(one)) => Failure::of_problem(target, one),
+            (None, None) => Failure::unexpected(error.to_string()),
+        }
+    }
+
+    /// The trouble with one family. Where the other one answered, [`Failure::one_family`] says more.
+    pub fn of_problem(target: &Target, problem: &FamilyProblem) -> Self {
+        let (name, family) = (&target.name, problem.family);
+        let port = problem.address.port();
+        match &problem.trouble {
+            Trouble::Refused => not_running(target, &[problem]),
+            Trouble::NoAnswer { waited_ns } => {
+                let seconds = waited_ns.div_ceil(1_000_000_000);
+                Failure::new(
+                    "E203",
+                    Outcome::OneFamily,
+                    format!("{name} does not answer on port {port} within {seconds} s over {family}"),
+                )
+                .seen(format!(
+                    "{family} {}: nothing came back, not even a refusal. That is what a dropping \
+                     firewall looks like.",
+                    problem.address.ip()
+                ))
+                .run(format!("nft list ruleset | grep -n {port}"), format!("on {name}"))
+            }
+            Trouble::NoRoute { system } => {
+                Failure::no_route(target, problem.address, family, system)
+            }
+            Trouble::NotOurs { answered } => not_ours(name, port, answered),
+            Trouble::TurnedAway => Failure::new(
+                "E208",
+                Outcome::Peer,
+                format!("the server on {name} turned this computer away"),
+            )
+            .seen("It closed the connection without a word.")
+            .likely("it serves other networks only, or too many connections are open.")
+            .run("v6gap serve --allow NET", format!("on {name}, with this computer's network"))
+            .run("v6gap serve --key WORD", format!("on {name}, and the same word here")),
+            Trouble::Version(mismatch) => version(name, *mismatch),
+            Trouble::Key => Failure::new(
+                "E207",
+                Outcome::Peer,
+                format!("the server on {name} does not accept the key"),
+            )
+            .seen("Both ends must be given the same word, or none.")
+            .run(format!("v6gap run {name} --key WORD"), "the word that the server was given"),
+            Trouble::Busy { why } => Failure::new(
+                "E204",
+                Outcome::Peer,
+                format!("{name} measures for somebody else and was not to be waited for"),
+            )
+            .seen(format!("It says: {why}."))
+            .run(format!("v6gap run {name}"), "waits its turn (leave out --no-wait)"),
+            Trouble::GaveUp => Failure {
+                outcome: Outcome::Interrupted,
+                ..Failure::usage(format!("gave up waiting for {name}"))
+            },
+            Trouble::Session(refused) => session(name, refused),
+            Trouble::Ended { .. } | Trouble::System(_) => Failure::lost(target, &problem.trouble),
+        }
+    }
+
+    /// The server answered over one family and not over the other.
+    pub fn one_family(target: &Target, problem: &FamilyProblem) -> Self {
+        let (name, family) = (&target.name, problem.family);
+        if !matches!(problem.trouble, Trouble::Refused) {
+            return Failure::of_problem(target, problem);
+        }
+        let (other, port) = (family.other(), problem.address.port());
+        let what = format!("the server on {name} answers over {other} but not over {family}");
+        let any = family.unspecified();
+        let expected = SocketAddr::new(any, port);
+        let filter = format!("ss -ltn 'sport = {port}'");
+        Failure::new("E202", Outcome::OneFamily, what)
+            .seen(format!("{family} {}: connection refused.", problem.address.ip()))
+            .likely(format!("server started with --listen for {other} only, or a firewall rule."))
+            .run(filter, format!("on {name}: expect a line with {expected}"))
+            .run(format!("v6gap run {name} {}", only(other)), format!("measures {other} alone"))
+    }
+
+    /// The session ended before it was complete.
+    pub fn lost(target: &Target, trouble: &Trouble) -> Self {
+        let what = format!("the connection to the server on {} was lost", target.name);
+        Failure::new("E210", Outcome::Peer, what)
+            .seen(format!("{trouble}."))
+            .run(format!("v6gap check {}", target.name), "")
+    }
+
+    /// Large packets of one family vanish on the way.
+    pub fn black_hole(target: &Target, family: Family, passes: u32, vanishes: u32) -> Self {
+        let name = &target.name;
+        let (message, rule) = match family {
+            Family::V4 => ("fragmentation needed", "ICMP type 3 code 4"),
+            Family::V6 => ("packet too big", "ICMPv6 type 2"),
+        };
+        Failure::new(
+            "E401",
+            Outcome::NotValid,
+            format!("large {family} packets vanish on the way to {name}"),
+        )
+        .seen(format!(
+            "{passes}-byte packets pass, {vanishes}-byte packets vanish; no \"{message}\" came back."
+        ))
+        .likely(format!(
+            "a tunnel or PPPoE link with a smaller MTU and a firewall that drops {rule}. Everyone \
+             using this path over {family} sees stalls, not only v6gap."
+        ))
+        .run(format!("ping -s {vanishes} {name}"), "shows where it stops")
+    }
+}
+
+fn both(target: &Target, problems: [&FamilyProblem; 2]) -> Failure {
+    let rank = |p: &FamilyProblem| match p.trouble {
+        // What a server said weighs more than that nothing answered.
+        Trouble::Refused => 2,
+        Trouble::NoAnswer { .. } | Trouble::NoRoute { .. } | Trouble::System(_) => 3,
+        _ => 1,
+    };
+    let [four, six] = problems;
+    let first = if rank(six) < rank(four) { six } else { four };
+    match (&first.trouble, rank(first)) {
+        (Trouble::Refused, _) => not_running(target, &problems),
+        (_, 3) => {
+            let what = format!("{} cannot be reached over either family", target.name);
+            let text = |p: &FamilyProblem| format!("{} {}: {}.", p.family, p.address.ip(), p.trouble);
+            Failure::new("E203", Outcome::Peer, what)
+                .seen(text(four))
+                .seen(text(six))
+                .likely("the computer is off, or a firewall drops the packets.")
+                .run(format!("ping {}", target.name), "")
+                .run("v6gap serve", format!("on {}", target.name))
+        }
+        _ => Failure::of_problem(target, first),
+    }
+}
+
+fn not_running(target: &Target, problems: &[&FamilyProblem]) -> Failure {
+    let name = &target.name;
+    let port = problems.first().map_or(0, |p| p.address.port());
+    let seen: Vec<String> =
+        problems.iter().map(|p| format!("{} {}: {}.", p.family, p.address.ip(), p.trouble)).collect();
+    let what = format!("no v6gap server answers on {name}, port {port}");
+    Failure::new("E201", Outcome::Peer, what)
+        .seen(seen.join(" "))
+        .seen("The computer is up; nothing listens on that port.")
+        .run("v6gap serve", format!("on {name}"))
+}
+
+fn not_ours(name: &str, port: u16, answered: &str) -> Failure {
+    // iperf3 says nothing first and answers an unknown cookie with a state byte or silence; a port
+    // of 5201 is its own.
+    let what = match port {
+        5201 => format!("port {port} on {name} is an iperf3 server or the like, not v6gap"),
+        _ => format!("port {port} on {name} is not a v6gap server"),
+    };
+    let seen = match answered {
+        "" => "It accepted the connection and did not answer as v6gap does.".to_owned(),
+        text => format!("It answered {text:?}."),
+    };
+    Failure::new("E206", Outcome::Peer, what)
+        .seen(seen)
+        .seen("v6gap cannot pair or check trials against another program.")
+        .run("v6gap serve", format!("on {name}"))
+}
+
+fn version(name: &str, mismatch: VersionMismatch) -> Failure {
+    let (words, here, peer) = match mismatch {
+        VersionMismatch::PeerTooOld { here, peer } => ("old", here, peer),
+        VersionMismatch::PeerTooNew { here, peer } => ("new", here, peer),
+    };
+    let (old, there) = match words {
+        "old" => (name.to_owned(), "there"),
+        _ => ("this computer".to_owned(), "here"),
+    };
+    let what = format!("the server on {name} is too {words} for this program");
+    Failure::new("E205", Outcome::Peer, what)
+        .seen(format!("Protocol here: {here}. There: {peer}."))
+        .run(format!("v6gap --version    on {old}, and a later one {there}"), "")
+}
+
+fn session(name: &str, refused: &Refused) -> Failure {
+    Failure::new("E209", Outcome::Peer, format!("the server on {name} refused the measurement"))
+        .seen(format!("It says: {}.", refused.why))
+        .run(format!("v6gap check {name}"), "shows what it can do")
+}

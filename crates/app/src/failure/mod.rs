@@ -1,0 +1,154 @@
+//! Errors as a person reads them: what happened, what was seen, what is likely, what to try, and a
+//! code that `v6gap explain` knows.
+
+mod connect;
+mod of_store;
+pub mod texts;
+
+use crate::output;
+use std::process::ExitCode;
+use v6gap_report::text::Style;
+
+/// Columns that errors fill at most, on however wide a terminal.
+const WIDTH: usize = 80;
+
+/// How the program ends, by exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done, whatever the verdict.
+    Done = 0,
+    /// Something unexpected: a full disk, a defect.
+    Unexpected = 1,
+    /// What was typed, or a plan file, is wrong.
+    Usage = 2,
+    /// One family cannot be measured.
+    OneFamily = 3,
+    /// Trouble with the other end.
+    Peer = 4,
+    /// Something is not permitted.
+    Permission = 5,
+    /// Measured, but a check failed: no verdict.
+    NotValid = 6,
+    /// A condition of `--require` or `--fail-if` is broken.
+    NotMet = 10,
+    /// A condition of `--require` could not be decided.
+    Undecided = 11,
+    /// Interrupted; what was complete is kept.
+    Interrupted = 130,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        ExitCode::from(outcome as u8)
+    }
+}
+
+/// An error for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Its code, if there is more to say about it.
+    pub code: Option<&'static str>,
+    /// How the program ends.
+    pub outcome: Outcome,
+    what: String,
+    seen: Vec<String>,
+    verbatim: String,
+    likely: Option<String>,
+    commands: Vec<(String, String)>,
+}
+
+impl Failure {
+    /// That `what` happened.
+    pub fn new(code: &'static str, outcome: Outcome, what: impl Into<String>) -> Self {
+        Failure { code: Some(code), ..Failure::uncoded(outcome, what) }
+    }
+
+    /// That what was typed cannot be done.
+    pub fn usage(what: impl Into<String>) -> Self {
+        Failure::uncoded(Outcome::Usage, what)
+    }
+
+    /// That something went wrong which has no better words than the system's.
+    pub fn unexpected(what: impl Into<String>) -> Self {
+        Failure::uncoded(Outcome::Unexpected, what)
+    }
+
+    fn uncoded(outcome: Outcome, what: impl Into<String>) -> Self {
+        Failure {
+            code: None,
+            outcome,
+            what: what.into(),
+            seen: Vec::new(),
+            verbatim: String::new(),
+            likely: None,
+            commands: Vec::new(),
+        }
+    }
+
+    /// Adds a paragraph on what was seen.
+    pub fn seen(mut self, text: impl Into<String>) -> Self {
+        self.seen.push(text.into());
+        self
+    }
+
+    /// Adds lines that stay as they are.
+    pub fn verbatim(mut self, lines: impl Into<String>) -> Self {
+        self.verbatim = lines.into();
+        self
+    }
+
+    /// Says what the cause likely is, the most likely first.
+    pub fn likely(mut self, text: impl Into<String>) -> Self {
+        self.likely = Some(text.into());
+        self
+    }
+
+    /// Adds a command to try and what it does, which may be empty.
+    pub fn run(mut self, command: impl Into<String>, purpose: impl Into<String>) -> Self {
+        self.commands.push((command.into(), purpose.into()));
+        self
+    }
+
+    /// The whole text, ending with a newline.
+    pub fn render(&self, style: &Style) -> String {
+        let width = style.width.min(WIDTH).max(Style::WIDTH_MIN);
+        let paragraph = |text: &str| format!("  {}\n", output::wrap(text, width - 2, "  "));
+        // A failed check is an answer and no error of the program.
+        let label = if self.outcome == Outcome::NotValid { "" } else { "error: " };
+        let mut out = output::wrap(&format!("{label}{}", self.what), width, "  ");
+        out.push('\n');
+        for text in &self.seen {
+            out.push_str(&paragraph(text));
+        }
+        if !self.verbatim.is_empty() {
+            out.push_str(&self.verbatim);
+            out.push('\n');
+        }
+        if let Some(likely) = &self.likely {
+            out.push_str(&paragraph(&format!("Likely: {likely}")));
+        }
+        out.push_str(&self.tries());
+        if let Some(code) = self.code {
+            out.push_str(&format!("  [{code}, exit {}]\n", self.outcome as u8));
+        }
+        output::fit(style, &out)
+    }
+
+    /// The commands below each other, their purposes aligned.
+    fn tries(&self) -> String {
+        let length = |(command, _): &(String, String)| command.chars().count();
+        let column = self.commands.iter().filter(|c| !c.1.is_empty()).map(length).max();
+        let line = |(i, (command, purpose)): (usize, &(String, String))| {
+            let lead = if i == 0 { "  Try:    " } else { "          " };
+            let pad = column.unwrap_or(0);
+            match purpose.as_str() {
+                "" => format!("{lead}{command}\n"),
+                purpose => format!("{lead}{command:pad$}   {purpose}\n"),
+            }
+        };
+        self.commands.iter().enumerate().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

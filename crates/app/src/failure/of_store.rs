@@ -1,0 +1,81 @@
+//! Errors of stored results, plan files, namespaces and the system.
+
+use super::{Failure, Outcome};
+use crate::diag;
+use std::io::ErrorKind;
+use v6gap_core::analysis::AnalysisError;
+use v6gap_store::{PlanFileError, StoreError};
+use v6gap_sys::Unavailable;
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let text = error.to_string();
+        match error {
+            StoreError::NotFound { .. } => Failure::new("E502", Outcome::Usage, text)
+                .run("v6gap list", "shows what is stored")
+                .run("v6gap demo --quick", "makes a first result"),
+            StoreError::Ambiguous { .. } => {
+                Failure::new("E503", Outcome::Usage, text).run("v6gap list", "")
+            }
+            StoreError::Record { .. } => Failure::new("E504", Outcome::Unexpected, text),
+            StoreError::Locked { .. } => Failure::new("E505", Outcome::Usage, text)
+                .seen("It can be shown meanwhile; changing it has to wait."),
+            StoreError::NoHome => {
+                Failure::new("E506", Outcome::Usage, text).run("V6GAP_DATA=folder v6gap …", "")
+            }
+            StoreError::Io { ref source, .. } => {
+                let (code, outcome) = match source.kind() {
+                    ErrorKind::NotFound => ("E507", Outcome::Usage),
+                    ErrorKind::PermissionDenied => ("E508", Outcome::Permission),
+                    _ => ("E509", Outcome::Unexpected),
+                };
+                Failure::new(code, outcome, text)
+            }
+        }
+    }
+}
+
+impl From<PlanFileError> for Failure {
+    fn from(error: PlanFileError) -> Self {
+        match error {
+            PlanFileError::Store(error) => error.into(),
+            PlanFileError::Wrong { path, text, problems } => {
+                let (what, rest) = diag::problems(&path, &text, &problems);
+                Failure::new("E501", Outcome::Usage, what).verbatim(rest)
+            }
+        }
+    }
+}
+
+impl From<AnalysisError> for Failure {
+    fn from(error: AnalysisError) -> Self {
+        Failure::new("E504", Outcome::Unexpected, error.to_string())
+    }
+}
+
+impl From<Unavailable> for Failure {
+    fn from(error: Unavailable) -> Self {
+        Failure::unexpected(error.to_string())
+    }
+}
+
+impl Failure {
+    /// The system gives this process no network namespaces; `why` in the words of the refusal.
+    pub fn namespaces(why: &str) -> Self {
+        let what = "a network on this computer needs permission to create network namespaces";
+        Failure::new("E301", Outcome::Permission, what)
+            .seen(format!("({why})"))
+            .run("sudo v6gap demo", "")
+            .run("sudo sysctl kernel.unprivileged_userns_clone=1", "Debian")
+            .run("sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0", "Ubuntu")
+            .run("docker run --cap-add NET_ADMIN --cap-add SYS_ADMIN …", "in a container")
+            .run("v6gap serve;  v6gap run HOST", "two hosts, no privileges")
+    }
+
+    /// A check failed, so the result `id` has no verdict. `headline` says which.
+    pub fn no_verdict(headline: &str, id: &str) -> Self {
+        Failure::new("V601", Outcome::NotValid, headline)
+            .seen(format!("The numbers are kept ({id}) but they do not compare two protocols."))
+            .run(format!("v6gap show {id} -V"), "")
+    }
+}

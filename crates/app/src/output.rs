@@ -1,0 +1,105 @@
+//! Writing to standard output and standard error, for every verb alike.
+//!
+//! When nobody reads any more, as behind `| head`, what is written goes nowhere and that is no error:
+//! a measurement goes on and is stored.
+
+use std::io::Write;
+use v6gap_report::text::{Glyphs, Style};
+
+/// Writes a result.
+pub fn to_stdout(text: &str) {
+    write(std::io::stdout().lock(), text);
+}
+
+/// Writes progress, notes and errors.
+pub fn to_stderr(text: &str) {
+    write(std::io::stderr().lock(), text);
+}
+
+fn write(mut stream: impl Write, text: &str) {
+    // There is nobody left to tell of trouble with either stream.
+    let _ = stream.write_all(text.as_bytes());
+    if !text.ends_with('\n') {
+        let _ = stream.write_all(b"\n");
+    }
+    let _ = stream.flush();
+}
+
+/// The text in ASCII where the style asks for it; control characters of foreign text become `?`.
+pub fn fit(style: &Style, text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push(c),
+            c if c.is_control() => out.push('?'),
+            c if c.is_ascii() || style.glyphs == Glyphs::Unicode => out.push(c),
+            c => out.push_str(ascii(c)),
+        }
+    }
+    out
+}
+
+/// Breaks a paragraph into lines of at most `width` columns, all but the first indented.
+///
+/// A word longer than a line stays whole: a command or an address must be copied as it is.
+pub fn wrap(text: &str, width: usize, indent: &str) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent.len() && column + 1 + length > width {
+            out.push('\n');
+            out.push_str(indent);
+            column = indent.len();
+        } else if column > 0 && !out.ends_with(indent) || column > indent.len() {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out
+}
+
+fn ascii(c: char) -> &'static str {
+    match c {
+        '–' | '—' | '−' | '·' => "-",
+        'µ' | 'μ' => "u",
+        '×' => "x",
+        '≥' => ">=",
+        '≤' => "<=",
+        '…' => "...",
+        '“' | '”' => "\"",
+        '‘' | '’' => "'",
+        '→' | '▸' => "->",
+        '←' | '◂' => "<-",
+        '○' => "o",
+        '◆' | '█' => "#",
+        '▲' => "^",
+        '▼' => "v",
+        '┌' | '┐' | '└' | '┘' | '├' | '┤' | '┬' | '┴' | '┼' => "+",
+        '─' => "-",
+        '│' => "|",
+        '\u{a0}' | '\u{202f}' | '\u{2009}' => " ",
+        _ => "?",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_broken_between_words() {
+        assert_eq!(wrap("one two three", 7, ""), "one two\nthree");
+        assert_eq!(wrap("one two three four", 9, "  "), "one two\n  three\n  four");
+        assert_eq!(wrap("averyveryverylongword x", 6, ""), "averyveryverylongword\nx");
+        assert_eq!(wrap("", 6, ""), "");
+    }
+
+    #[test]
+    fn foreign_text_cannot_drive_a_terminal() {
+        let style = Style { glyphs: Glyphs::Ascii, ..Style::default() };
+        assert_eq!(fit(&style, "a\x1b[2J µ 1 – 2\n"), "a?[2J u 1 - 2\n");
+    }
+}

@@ -1,0 +1,106 @@
+//! From what was typed to a command, help, or an error that says what was meant.
+
+use crate::args::{self, Cli, SHORT_HELP, Typed, VERBS};
+use crate::failure::{Failure, Outcome};
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
+use v6gap_core::plan::check::nearest;
+
+/// What was asked for.
+#[derive(Debug)]
+pub enum Parsed {
+    /// A command.
+    Run(Box<Cli>),
+    /// Help or the version.
+    Help {
+        /// What to print.
+        text: String,
+        /// How the program then ends.
+        outcome: Outcome,
+    },
+}
+
+/// Reads what was typed behind the program's name.
+///
+/// # Errors
+/// What does not fit, with the nearest thing that would.
+pub fn parse(typed: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
+    let mut words = Vec::new();
+    for word in typed {
+        let lossy = |word: OsString| Failure::usage(format!("{word:?} is not valid text"));
+        words.push(word.into_string().map_err(lossy)?);
+    }
+    let short = |outcome| Ok(Parsed::Help { text: SHORT_HELP.to_owned(), outcome });
+    let (full, implied) = match args::normalise(&words) {
+        Typed::Nothing => return short(Outcome::Usage),
+        Typed::ShortHelp => return short(Outcome::Done),
+        Typed::Verb(full) => (full, None),
+        Typed::Implied(full, first) => (full, Some(first)),
+    };
+    let with_name = std::iter::once("v6gap".to_owned()).chain(full);
+    match Cli::try_parse_from(with_name) {
+        Ok(cli) => Ok(Parsed::Run(Box::new(cli))),
+        Err(error) => explain(&error, implied.as_deref()),
+    }
+}
+
+fn explain(error: &clap::Error, implied: Option<&str>) -> Result<Parsed, Failure> {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let text = error.render().to_string();
+        return Ok(Parsed::Help { text, outcome: Outcome::Done });
+    }
+    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+        && error.kind() == ErrorKind::UnknownArgument
+        && let Some(sentence) = args::foreign_sentence(option)
+    {
+        let option = option.split('=').next().unwrap_or(option);
+        return Err(Failure::usage(format!("{option}: {sentence}")));
+    }
+    if let Some(verb) = implied.and_then(|word| nearest(word, &VERBS)) {
+        let word = implied.unwrap_or_default();
+        let failure = Failure::usage(format!("\"{word}\" is no verb of v6gap"));
+        return Err(failure.likely(format!("\"{verb}\" was meant.")).run("v6gap --help", ""));
+    }
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let (what, rest) = text.split_once('\n').unwrap_or((text, ""));
+    Err(Failure::usage(what).verbatim(rest.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Parsed, Failure> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    fn wrong(line: &str) -> String {
+        parsed(line).unwrap_err().render(&Default::default())
+    }
+
+    #[test]
+    fn the_definition_holds_together() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+        let verbs: Vec<String> =
+            Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        assert_eq!(verbs, VERBS[..VERBS.len() - 1]);
+    }
+
+    #[test]
+    fn unknown_options_bring_the_nearest() {
+        assert!(wrong("lab-b --pair 3").contains("'--pairs'"), "{}", wrong("lab-b --pair 3"));
+        assert!(wrong("lab-b --sctp").contains("--sctp: v6gap does not measure SCTP."));
+        assert!(wrong("-c lab-b -t 10").contains("--for TIME"));
+        assert!(wrong("shwo last").contains("\"show\" was meant"));
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        for line in ["lab-b -4 -6", "lab-b --quick --pairs 3", "lab-b --for 0", "lab-b --pairs 1"] {
+            assert_eq!(parsed(line).unwrap_err().outcome, Outcome::Usage, "{line}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What a run calls back for: storing its lines, showing its progress, reading the lab's link.
+
+use super::progress::Progress;
+use super::world::RealWorld;
+use std::io;
+use v6gap_core::observation::Lateness;
+use v6gap_core::record::Line;
+use v6gap_engine::run::{Event, Hooks};
+use v6gap_store::Journal;
+
+/// The hooks of the program.
+pub struct AppHooks<'a> {
+    /// The journal of the run.
+    pub journal: Journal,
+    /// The lab, if the run is in one.
+    pub lab: Option<&'a RealWorld>,
+    /// The view.
+    pub progress: Progress,
+}
+
+impl Hooks for AppHooks<'_> {
+    fn store(&mut self, lines: &[Line]) -> io::Result<()> {
+        self.journal.append(lines).map_err(io::Error::other)
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        self.progress.event(&event);
+    }
+
+    fn lateness(&mut self) -> Option<Lateness> {
+        self.lab.and_then(RealWorld::lateness)
+    }
+}

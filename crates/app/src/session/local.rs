@@ -1,0 +1,75 @@
+//! Both ends in this process: a server thread beside the measuring one, in a lab or on loopback.
+
+use super::world::RealWorld;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use v6gap_core::family::PerFamily;
+use v6gap_core::record::Host;
+use v6gap_engine::server::{Server, ServerOptions};
+
+/// Where the threads of a measurement on one computer run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Placement {
+    /// Processor of both ends: on one, so that no wake-up between processors is in the path.
+    pub ends: Option<usize>,
+    /// Processor of the lab's user-space link.
+    pub link: Option<usize>,
+}
+
+impl Placement {
+    /// The ends on the first allowed processor, the link on the last.
+    pub fn choose() -> Self {
+        let allowed = v6gap_sys::cpu::allowed().unwrap_or_default();
+        let ends = allowed.first().copied();
+        Placement { ends, link: allowed.last().copied().filter(|_| allowed.len() > 1) }
+    }
+}
+
+/// Runs `work` while a server answers at `addresses`, in `lab`'s server node if there is a lab.
+/// `work` is told where the server listens.
+///
+/// # Errors
+/// If the server cannot start, in words; otherwise what `work` returns.
+pub fn with_server<T>(
+    lab: Option<&RealWorld>,
+    addresses: PerFamily<Option<SocketAddr>>,
+    processor: Option<usize>,
+    host: Host,
+    work: impl FnOnce(PerFamily<Option<SocketAddr>>) -> T,
+) -> Result<T, String> {
+    let stop = AtomicBool::new(false);
+    let options = ServerOptions {
+        addresses,
+        processor,
+        ..ServerOptions::new(super::measure::tool(), host)
+    };
+    std::thread::scope(|scope| {
+        let (ready, listening) = mpsc::channel();
+        let thread = scope.spawn(|| serve(lab, &options, ready, &stop));
+        let outcome = match listening.recv() {
+            Ok(addresses) => Some(work(addresses)),
+            Err(_) => None,
+        };
+        stop.store(true, Ordering::Relaxed);
+        let served = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        served.and_then(|()| outcome.ok_or_else(|| "the server ended at once".to_owned()))
+    })
+}
+
+fn serve(
+    lab: Option<&RealWorld>,
+    options: &ServerOptions,
+    ready: mpsc::Sender<PerFamily<Option<SocketAddr>>>,
+    stop: &AtomicBool,
+) -> Result<(), String> {
+    if let Some(lab) = lab {
+        lab.go_to("server")?;
+    }
+    let server = Server::bind(options).map_err(|e| e.to_string())?;
+    // The other thread waits for this; if it is gone, there is nobody to serve.
+    if ready.send(*server.addresses()).is_err() {
+        return Ok(());
+    }
+    server.run(stop, &mut |_| ()).map_err(|e| e.to_string())
+}

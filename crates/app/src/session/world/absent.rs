@@ -1,0 +1,54 @@
+//! Systems without network namespaces: the lab is refused with the reason.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use v6gap_core::family::PerFamily;
+use v6gap_core::observation::Lateness;
+use v6gap_core::world::World;
+
+const BECAUSE: &str = "network namespaces exist on Linux only";
+
+/// Why no lab can be built here.
+pub fn refusal() -> Option<String> {
+    Some(BECAUSE.to_owned())
+}
+
+/// Always refused.
+pub fn enter() -> Result<(), String> {
+    Err(BECAUSE.to_owned())
+}
+
+/// A lab; there is no value of it here.
+pub enum RealWorld {}
+
+impl RealWorld {
+    /// Always refused.
+    pub fn build(_: &World, _: Option<usize>, _: u64) -> Result<Self, String> {
+        Err(BECAUSE.to_owned())
+    }
+
+    /// Not reached.
+    pub fn go_to(&self, _: &str) -> Result<(), String> {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn addresses(&self, _: &str) -> PerFamily<Option<IpAddr>> {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn lateness(&self) -> Option<Lateness> {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn largest_frame(&self) -> Option<u32> {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn facts(&self) -> &BTreeMap<String, String> {
+        match *self {}
+    }
+}

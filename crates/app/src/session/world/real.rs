@@ -1,0 +1,70 @@
+//! Linux: the lab in namespaces of this process.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use v6gap_core::family::PerFamily;
+use v6gap_core::observation::Lateness;
+use v6gap_core::world::{LinkModel, World};
+use v6gap_lab::{Lab, LabOptions};
+use v6gap_sys::netns;
+
+/// Why no lab can be built here; found out by trying in a child process.
+pub fn refusal() -> Option<String> {
+    netns::probe().err().map(|refusal| refusal.to_string())
+}
+
+/// Moves this process, which must have one thread, to where it may build a lab.
+pub fn enter() -> Result<(), String> {
+    netns::enter_user_namespace().map_err(|refusal| refusal.to_string())
+}
+
+/// A lab. Everything is gone when it is dropped or the process ends.
+pub struct RealWorld(Lab);
+
+impl RealWorld {
+    /// Makes `world` real; `wire_processor` is for the user-space link.
+    pub fn build(world: &World, wire_processor: Option<usize>, seed: u64) -> Result<Self, String> {
+        let options = LabOptions { wire_cpu: wire_processor, seed };
+        Lab::build_with(world, &options).map(RealWorld).map_err(|e| e.to_string())
+    }
+
+    /// Moves the calling thread to a node.
+    pub fn go_to(&self, node: &str) -> Result<(), String> {
+        self.0.node(node).and_then(|node| node.enter()).map_err(|e| e.to_string())
+    }
+
+    /// The addresses of a node.
+    pub fn addresses(&self, node: &str) -> PerFamily<Option<IpAddr>> {
+        self.0.node(node).map(|node| node.addresses).unwrap_or_default()
+    }
+
+    /// How late the user-space link was since this was last asked; `None` without one.
+    pub fn lateness(&self) -> Option<Lateness> {
+        let seen = self.0.wire_lateness()?;
+        self.0.reset_wire();
+        Some(Lateness {
+            frames: seen.frames,
+            dropped: seen.queue_drops,
+            p50_ns: seen.p50_ns,
+            p99_ns: seen.p99_ns,
+            max_ns: seen.max_ns,
+        })
+    }
+
+    /// Largest frame that was on a link, or the mean length where that alone is known, in bytes.
+    pub fn largest_frame(&self) -> Option<u32> {
+        let largest = match self.0.world().model {
+            LinkModel::Wire => self.0.wire_lateness()?.frame_bytes_max,
+            _ => {
+                let counts = self.0.interface_counts().ok()?;
+                counts.iter().filter_map(|c| c.bytes.checked_div(c.packets)).max()?
+            }
+        };
+        u32::try_from(largest).ok()
+    }
+
+    /// What was set up, for the record.
+    pub fn facts(&self) -> &BTreeMap<String, String> {
+        self.0.describe()
+    }
+}

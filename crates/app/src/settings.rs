@@ -1,0 +1,220 @@
+//! What the environment and the flags say about where results lie and how text is written. The
+//! environment is read once, here.
+
+use crate::args::{Color, Live, StyleArgs};
+use crate::failure::Failure;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use v6gap_report::text::{Glyphs, Style};
+use v6gap_store::{Store, StoreError};
+use v6gap_sys::term::{self, Output};
+
+/// Version of the program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Columns where the terminal does not tell.
+const WIDTH: usize = 80;
+
+/// The variables that this program looks at.
+const NAMES: [&str; 12] = [
+    "V6GAP_DATA", "XDG_DATA_HOME", "HOME", "APPDATA", "NO_COLOR", "CLICOLOR_FORCE", "TERM", "CI",
+    "COLUMNS", "LC_ALL", "LC_CTYPE", "LANG",
+];
+
+/// The part of the process's environment that counts, and its terminal.
+#[derive(Debug, Default)]
+pub struct Environment {
+    /// Variables that are set and not empty.
+    variables: BTreeMap<&'static str, String>,
+    /// Whether standard output is a terminal, and how wide it is.
+    stdout: Terminal,
+    /// The same of standard error.
+    stderr: Terminal,
+}
+
+/// One output of the process.
+#[derive(Debug, Default, Clone, Copy)]
+struct Terminal {
+    is_tty: bool,
+    width: Option<usize>,
+}
+
+impl Terminal {
+    fn of(output: Output) -> Self {
+        Terminal {
+            is_tty: term::is_tty(output),
+            width: term::width(output).map(usize::from),
+        }
+    }
+}
+
+impl Environment {
+    /// That of this process.
+    pub fn of_process() -> Self {
+        let value = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+        let variables =
+            NAMES.into_iter().filter_map(|name| Some((name, value(name)?))).collect();
+        Environment {
+            variables,
+            stdout: Terminal::of(Output::Stdout),
+            stderr: Terminal::of(Output::Stderr),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    /// The folder for this program's data, if the environment tells of any.
+    fn data(&self) -> Option<PathBuf> {
+        let below = |name: &str, rest: &str| self.get(name).map(|base| Path::new(base).join(rest));
+        self.get("V6GAP_DATA")
+            .map(PathBuf::from)
+            .or_else(|| below("XDG_DATA_HOME", "v6gap"))
+            .or_else(|| below("HOME", ".local/share/v6gap"))
+            .or_else(|| below("APPDATA", "v6gap"))
+    }
+
+    /// An explicit locale that is not UTF-8 asks for ASCII; none at all says nothing.
+    fn glyphs(&self) -> Glyphs {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| self.get(name));
+        let utf8 = |locale: &str| {
+            let locale = locale.to_ascii_lowercase();
+            locale.contains("utf-8") || locale.contains("utf8")
+        };
+        if locale.is_none_or(utf8) { Glyphs::Unicode } else { Glyphs::Ascii }
+    }
+
+    fn colour(&self, terminal: Terminal) -> bool {
+        if self.get("NO_COLOR").is_some() || self.get("TERM") == Some("dumb") {
+            return false;
+        }
+        terminal.is_tty || self.get("CLICOLOR_FORCE").is_some_and(|value| value != "0")
+    }
+
+    fn style(&self, flags: &StyleArgs, terminal: Terminal) -> Style {
+        let columns = self.get("COLUMNS").and_then(|text| text.parse().ok());
+        Style {
+            width: columns.or(terminal.width).filter(|&w| w > 0).unwrap_or(WIDTH),
+            glyphs: if flags.ascii { Glyphs::Ascii } else { self.glyphs() },
+            plain: flags.plain,
+            colour: match flags.color {
+                Color::Auto => self.colour(terminal),
+                Color::Always => true,
+                Color::Never => false,
+            },
+        }
+    }
+
+    /// Redrawing in place needs a terminal that a person watches.
+    fn live(&self) -> Live {
+        let watched = self.stderr.is_tty && self.get("CI").is_none();
+        let able = self.get("TERM") != Some("dumb");
+        if watched && able { Live::Inline } else { Live::Line }
+    }
+}
+
+/// How text is written.
+#[derive(Debug, Clone)]
+pub struct OutputStyle {
+    /// Results, on standard output.
+    pub results: Style,
+    /// Progress and errors, on standard error.
+    pub errors: Style,
+    /// How progress is shown if no flag says otherwise.
+    pub live: Live,
+}
+
+/// Everything that flags and environment settle before a command runs.
+#[derive(Debug)]
+pub struct Settings {
+    /// Where results lie; `None` if nothing tells.
+    pub data: Option<PathBuf>,
+    /// How text is written.
+    pub output: OutputStyle,
+}
+
+impl Settings {
+    /// From flags and environment; flags win.
+    pub fn new(flags: &StyleArgs, environment: &Environment) -> Self {
+        let output = OutputStyle {
+            results: environment.style(flags, environment.stdout),
+            errors: environment.style(flags, environment.stderr),
+            live: environment.live(),
+        };
+        Settings { data: environment.data(), output }
+    }
+
+    /// From the environment alone, for errors in what was typed.
+    pub fn of_environment(environment: &Environment) -> Self {
+        let flags = StyleArgs { color: Color::Auto, ascii: false, plain: false };
+        Settings::new(&flags, environment)
+    }
+}
+
+/// What commands work with.
+#[derive(Debug)]
+pub struct Context {
+    /// Stored results.
+    pub store: Store,
+    /// How text is written.
+    pub output: OutputStyle,
+    /// Version of the program, as in `0.1.0`.
+    pub version: &'static str,
+}
+
+impl Context {
+    /// The context of these settings.
+    ///
+    /// # Errors
+    /// If no folder for results is known.
+    pub fn new(settings: &Settings) -> Result<Self, Failure> {
+        let data = settings.data.as_ref().ok_or(StoreError::NoHome)?;
+        let output = settings.output.clone();
+        Ok(Context { store: Store::at(data), output, version: VERSION })
+    }
+
+    /// Program and version, as peers and reports name it: `v6gap 0.1.0`.
+    pub fn tool(&self) -> String {
+        format!("v6gap {}", self.version)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&'static str, &str)]) -> Environment {
+        let variables = variables.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        Environment { variables: variables.collect(), ..Environment::default() }
+    }
+
+    #[test]
+    fn results_lie_where_the_environment_says() {
+        let all = [("V6GAP_DATA", "a"), ("XDG_DATA_HOME", "b"), ("HOME", "c")];
+        let expected = ["a", "b/v6gap", "c/.local/share/v6gap"];
+        for (skip, expected) in expected.into_iter().enumerate() {
+            assert_eq!(environment(&all[skip..]).data(), Some(PathBuf::from(expected)));
+        }
+        assert_eq!(environment(&[]).data(), None);
+    }
+
+    #[test]
+    fn colour_follows_the_conventions() {
+        let tty = Terminal { is_tty: true, width: None };
+        let pipe = Terminal::default();
+        assert!(environment(&[]).colour(tty));
+        assert!(!environment(&[]).colour(pipe));
+        assert!(!environment(&[("NO_COLOR", "1")]).colour(tty));
+        assert!(!environment(&[("TERM", "dumb")]).colour(tty));
+        assert!(environment(&[("CLICOLOR_FORCE", "1")]).colour(pipe));
+        assert!(!environment(&[("CLICOLOR_FORCE", "0")]).colour(pipe));
+    }
+
+    #[test]
+    fn a_locale_without_utf8_gets_ascii() {
+        assert_eq!(environment(&[]).glyphs(), Glyphs::Unicode);
+        assert_eq!(environment(&[("LANG", "C.UTF-8")]).glyphs(), Glyphs::Unicode);
+        assert_eq!(environment(&[("LC_ALL", "C"), ("LANG", "C.UTF-8")]).glyphs(), Glyphs::Ascii);
+    }
+}

@@ -1,0 +1,236 @@
+//! Who is to be measured: from a name or addresses to one address of each family.
+
+use crate::args::{ConnectArgs, ResultArgs};
+use crate::failure::{Failure, Outcome};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_engine::control::Key;
+
+/// A server to measure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// What the person who asked calls it.
+    pub name: String,
+    /// Its address and port in each family; `None` where it has none.
+    pub addresses: PerFamily<Option<SocketAddr>>,
+}
+
+/// How a measurement is made that the plan does not say, and what becomes of its result.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// How to reach the server.
+    pub connect: ConnectArgs,
+    /// Processor to pin the measuring thread to.
+    pub processor: Option<u32>,
+    /// What to do with the result.
+    pub result: ResultArgs,
+}
+
+impl Target {
+    /// The target that the options name.
+    ///
+    /// # Errors
+    /// If an address cannot be measured, or the name is not known or lacks a family.
+    pub fn of(host: &str, connect: &ConnectArgs) -> Result<Self, Failure> {
+        let given = connect.addresses();
+        resolve(host, connect.port, given.v4.as_deref(), given.v6.as_deref())
+    }
+
+    /// Whether both families can be measured.
+    ///
+    /// # Errors
+    /// If one has no address.
+    pub fn comparable(self) -> Result<Self, Failure> {
+        for family in Family::BOTH {
+            if let (None, Some(other)) =
+                (self.addresses.get(family), self.addresses.get(family.other()))
+            {
+                return Err(Failure::no_address(&self.name, family, other.ip()));
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// One address of each family for `host`: the ones given, otherwise those of the name, the first of
+/// each. A family may be missing; [`Target::comparable`] says so.
+///
+/// # Errors
+/// If an address cannot be measured (E104, E106), or no address is known at all (E103).
+pub fn resolve(
+    host: &str,
+    port: u16,
+    v4: Option<&str>,
+    v6: Option<&str>,
+) -> Result<Target, Failure> {
+    let (name, port) = split_port(host, port);
+    let given = PerFamily { v4, v6 };
+    let mut addresses = PerFamily::default();
+    for family in Family::BOTH {
+        if let Some(text) = given.get(family) {
+            *addresses.get_mut(family) = Some(literal(text, port, Some(family))?);
+        }
+    }
+    if Family::BOTH.iter().any(|family| addresses.get(*family).is_none()) {
+        let known = addresses.v4.is_some() || addresses.v6.is_some();
+        for found in look_up(name, port, known)? {
+            if let Some(family) = Family::of(&found.ip()) {
+                addresses.get_mut(family).get_or_insert(found);
+            }
+        }
+    }
+    Ok(Target { name: name.to_owned(), addresses })
+}
+
+/// The addresses of a name or of a literal address. Where another address was given, a name that is
+/// not known is only a name.
+fn look_up(name: &str, port: u16, known: bool) -> Result<Vec<SocketAddr>, Failure> {
+    if is_literal(name) {
+        return literal(name, port, None).map(|address| vec![address]);
+    }
+    match (name, port).to_socket_addrs() {
+        Ok(found) => {
+            let found: Vec<SocketAddr> = found.collect();
+            let usable = |a: &SocketAddr| Family::of(&a.ip()).is_some();
+            match found.iter().any(usable) || known {
+                true => Ok(found),
+                false => Err(Failure::unknown_name(name, "")),
+            }
+        }
+        Err(_) if known => Ok(Vec::new()),
+        Err(error) => Err(Failure::unknown_name(name, &error.to_string())),
+    }
+}
+
+/// Takes `:port` off a name, an IPv4 address or an IPv6 address in brackets.
+fn split_port(host: &str, port: u16) -> (&str, u16) {
+    if let Some((name, rest)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let given = rest.strip_prefix(':').and_then(|text| text.parse().ok());
+        return (name, given.unwrap_or(port));
+    }
+    match host.split_once(':') {
+        Some((name, text)) if !text.contains(':') => match text.parse() {
+            Ok(given) if !name.is_empty() => (name, given),
+            _ => (host, port),
+        },
+        _ => (host, port),
+    }
+}
+
+/// Names have no colon, and no address of IPv4 is a name.
+fn is_literal(name: &str) -> bool {
+    name.contains(':') || name.parse::<IpAddr>().is_ok()
+}
+
+/// The address that `text` spells, with its zone if it has one.
+fn literal(text: &str, port: u16, wanted: Option<Family>) -> Result<SocketAddr, Failure> {
+    let (bare, zone) = match text.split_once('%') {
+        Some((bare, zone)) => (bare, Some(zone)),
+        None => (text, None),
+    };
+    let Ok(address) = bare.parse::<IpAddr>() else {
+        return Err(Failure::bad_address(text, "it is no address"));
+    };
+    let Some(family) = Family::of(&address) else {
+        let why = "it is IPv4 in IPv6 form, which would measure IPv4 under the name of IPv6";
+        return Err(Failure::bad_address(text, why));
+    };
+    if wanted.is_some_and(|wanted| wanted != family) {
+        return Err(Failure::bad_address(text, &format!("it is an {family} address")));
+    }
+    match (address, zone) {
+        (IpAddr::V6(inner), None) if inner.is_unicast_link_local() => {
+            Err(Failure::needs_zone(text))
+        }
+        (IpAddr::V6(inner), Some(zone)) => {
+            let scope = scope_of(text, zone, port)?;
+            Ok(SocketAddr::V6(SocketAddrV6::new(inner, port, 0, scope)))
+        }
+        (IpAddr::V4(_), Some(_)) => Err(Failure::bad_address(text, "only IPv6 has zones")),
+        (address, None) => Ok(SocketAddr::new(address, port)),
+    }
+}
+
+/// The number of the interface that a zone names. The system's resolver knows it.
+fn scope_of(text: &str, zone: &str, port: u16) -> Result<u32, Failure> {
+    if let Ok(number) = zone.parse() {
+        return Ok(number);
+    }
+    let found = (text, port).to_socket_addrs().ok().and_then(|mut found| found.next());
+    match found {
+        Some(SocketAddr::V6(address)) if address.scope_id() != 0 => Ok(address.scope_id()),
+        _ => Err(Failure::bad_address(text, &format!("there is no interface {zone}"))),
+    }
+}
+
+/// The key that was given, by word or by file.
+///
+/// # Errors
+/// If the file cannot be read or its first line is empty.
+pub fn key(word: Option<&str>, file: Option<&std::path::Path>) -> Result<Key, Failure> {
+    let Some(path) = file else { return Ok(Key::new(word)) };
+    let text = read_key(path)?;
+    match text.lines().next().map(str::trim) {
+        None | Some("") => {
+            Err(Failure::usage(format!("{}: the first line holds no key", path.display())))
+        }
+        Some(word) => Ok(Key::new(Some(word))),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a key is no result; the store never sees it")]
+fn read_key(path: &std::path::Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let what = format!("cannot read the key in {}: {error}", path.display());
+        Failure::new("E507", Outcome::Usage, what)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(result: Result<Target, Failure>) -> Option<&'static str> {
+        result.unwrap_err().code
+    }
+
+    #[test]
+    fn literal_addresses_need_no_resolver() {
+        let target = resolve("192.0.2.7", 4466, None, Some("2001:db8::7")).unwrap();
+        assert_eq!(target.addresses.v4, Some("192.0.2.7:4466".parse().unwrap()));
+        assert_eq!(target.addresses.v6, Some("[2001:db8::7]:4466".parse().unwrap()));
+        let target = resolve("[2001:db8::7]:99", 4466, None, None).unwrap();
+        assert_eq!(target.addresses.v6, Some("[2001:db8::7]:99".parse().unwrap()));
+        assert_eq!(target.addresses.v4, None);
+        assert_eq!(resolve("192.0.2.7:99", 1, None, None).unwrap().addresses.v4.unwrap().port(), 99);
+    }
+
+    #[test]
+    fn a_name_needs_no_resolver_if_both_addresses_are_given() {
+        let target = resolve("nas", 1, Some("192.0.2.7"), Some("2001:db8::7")).unwrap();
+        assert_eq!(target.name, "nas");
+        assert!(target.comparable().is_ok());
+    }
+
+    #[test]
+    fn a_missing_family_is_named() {
+        let alone = resolve("192.0.2.7", 4466, None, None).unwrap();
+        let failure = alone.comparable().unwrap_err();
+        assert_eq!((failure.code, failure.outcome), (Some("E102"), Outcome::OneFamily));
+    }
+
+    #[test]
+    fn addresses_that_cannot_be_measured_are_refused() {
+        assert_eq!(code(resolve("fe80::1", 1, None, None)), Some("E104"));
+        assert_eq!(code(resolve("::ffff:192.0.2.1", 1, None, None)), Some("E106"));
+        assert_eq!(code(resolve("x", 1, Some("2001:db8::1"), None)), Some("E106"));
+        assert_eq!(code(resolve("a:b:c", 1, None, None)), Some("E106"));
+        assert_eq!(code(resolve("192.0.2.1%eth0", 1, None, None)), Some("E106"));
+    }
+
+    #[test]
+    fn a_zone_may_be_a_number() {
+        let target = resolve("fe80::1%3", 1, None, None).unwrap();
+        assert!(matches!(target.addresses.v6, Some(SocketAddr::V6(a)) if a.scope_id() == 3));
+    }
+}

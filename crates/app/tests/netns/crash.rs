@@ -1,0 +1,77 @@
+//! kill -9 of either end at random moments: finished blocks survive and the run can go on.
+
+use super::support::{Home, figure, text, times};
+use super::two_hosts::Lab;
+use serde_json::Value;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+pub fn survives() {
+    let kills = times(4, 20);
+    let lab = Lab::up("crash", &[]);
+    let mut kept = Vec::new();
+    for kill in 0..kills {
+        kept.push(one(&lab, kill));
+    }
+    figure("kills", kills);
+    figure("finished trials kept in each", format!("{kept:?}"));
+}
+
+/// Kills the client (even) or the server (odd) some time into a run, then shows and resumes it.
+fn one(lab: &Lab, kill: usize) -> u64 {
+    let home = Home::new(&format!("crash{kill}"));
+    let mut server = lab.serve(&home, &[]);
+    let target = ["10.46.2.2", "--v6", "fd46:2::2", "--pairs", "6", "-q"];
+    let client = lab.command(&home, "client").args(target).stderr(Stdio::piped()).spawn().unwrap();
+    let mut client = wait_for_journal(&home, client);
+    // Spread over the run without a clock-seeded generator: 0.2 to 6 s, a different moment each time.
+    let moment = Duration::from_millis(200 + (kill as u64 * 2477) % 5800);
+    let start = Instant::now();
+    while start.elapsed() < moment && client.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    if kill.is_multiple_of(2) {
+        client.kill().unwrap();
+        client.wait().unwrap();
+    } else {
+        server.0.kill().unwrap();
+        let status = client.wait().unwrap();
+        assert!(matches!(status.code(), Some(0 | 4)), "{status:?}");
+        drop(server);
+        server = lab.serve(&home, &[]);
+    }
+    let before = shown(&home);
+    let resumed = lab
+        .command(&home, "client")
+        .args(["10.46.2.2", "--v6", "fd46:2::2", "--continue", "last", "--json", "-q"])
+        .output()
+        .unwrap();
+    assert!(resumed.status.success(), "kill {kill}: {}", text(&resumed.stderr));
+    let after: Value = serde_json::from_slice(&resumed.stdout).unwrap();
+    assert_eq!(after["valid"], true, "kill {kill}: {}", after["headline"]);
+    assert!(after["trials"].as_u64() >= before["trials"].as_u64());
+    for question in after["questions"].as_array().unwrap() {
+        assert_ne!(question["verdict"], "none", "kill {kill}: {question:#}");
+    }
+    drop(server);
+    before["trials"].as_u64().unwrap()
+}
+
+fn wait_for_journal(home: &Home, mut client: Child) -> Child {
+    let runs = home.path().join("runs");
+    let start = Instant::now();
+    while std::fs::read_dir(&runs).map_or(0, Iterator::count) == 0 {
+        assert!(client.try_wait().unwrap().is_none(), "the client ended before it measured");
+        assert!(start.elapsed() < Duration::from_secs(20), "no journal within 20 s");
+        std::thread::yield_now();
+    }
+    client
+}
+
+fn shown(home: &Home) -> Value {
+    let output = home.v6gap(&["show", "last", "--format", "json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let again = home.v6gap(&["show", "last", "--format", "json"]);
+    assert_eq!(output.stdout, again.stdout, "two analyses of one run differ");
+    serde_json::from_slice(&output.stdout).unwrap()
+}

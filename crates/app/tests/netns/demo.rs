@@ -1,0 +1,116 @@
+//! The demo as a newcomer meets it.
+
+use super::support::{Home, PROGRAM, figure, text};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The user that nobody is; used when the tests run as root.
+const NOBODY: u32 = 65_534;
+
+/// The program at a place that everybody may read, and the demo's command as an ordinary user.
+struct Ordinary {
+    home: Home,
+    program: std::path::PathBuf,
+}
+
+impl Ordinary {
+    fn new(name: &str) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let home = Home::new(name);
+        let program = home.path().join("v6gap");
+        std::fs::copy(PROGRAM, &program).unwrap();
+        std::fs::set_permissions(home.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        Ordinary { home, program }
+    }
+
+    fn demo(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("demo").args(args).env("V6GAP_DATA", self.home.path().join("data"));
+        if is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command.stdin(Stdio::null());
+        command
+    }
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0)
+}
+
+/// Processes that run a program of that path.
+fn processes_of(program: &std::path::Path) -> usize {
+    let folders = std::fs::read_dir("/proc").unwrap().flatten();
+    let links = folders.filter_map(|f| std::fs::read_link(f.path().join("exe")).ok());
+    links.filter(|exe| exe.starts_with(program)).count()
+}
+
+/// Network interfaces of this namespace, and network namespaces that any process is in.
+fn namespaces_and_interfaces() -> (usize, usize) {
+    let folders = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut found: Vec<_> =
+        folders.filter_map(|f| std::fs::read_link(f.path().join("ns/net")).ok()).collect();
+    found.sort();
+    found.dedup();
+    let interfaces = std::fs::read_to_string("/proc/net/dev").unwrap().lines().count();
+    (found.len(), interfaces)
+}
+
+pub fn answers_in_time() {
+    let ordinary = Ordinary::new("demo");
+    let before = namespaces_and_interfaces();
+    let start = Instant::now();
+    let output = ordinary.demo(&[]).output().unwrap();
+    let seconds = start.elapsed().as_secs_f64();
+    let answer = text(&output.stdout);
+    assert!(output.status.success(), "{:?} {answer}{}", output.status, text(&output.stderr));
+    figure("seconds from start to answer", format!("{seconds:.1}"));
+    println!("{answer}");
+    assert!(seconds < 90.0, "{seconds} s");
+    for part in ["Round trip 64 B, TCP", "Round trip 16 KiB, UDP", "Connecting", "Goodput", "Lost"] {
+        assert!(answer.contains(part), "{part} is missing in {answer}");
+    }
+    assert!(answer.contains("header"), "{answer}");
+    assert!(answer.contains("report.html"), "{answer}");
+    assert_eq!(namespaces_and_interfaces(), before);
+    assert_eq!(processes_of(&ordinary.program), 0);
+}
+
+pub fn leaves_nothing_behind() {
+    let ordinary = Ordinary::new("killed");
+    let before = namespaces_and_interfaces();
+    let mut demo = ordinary.demo(&["-q"]).stdout(Stdio::null()).spawn().unwrap();
+    let runs = ordinary.home.path().join("data/runs");
+    let start = Instant::now();
+    while !runs.exists() && start.elapsed() < Duration::from_secs(30) {
+        std::thread::yield_now();
+    }
+    assert!(runs.exists(), "the demo did not begin to measure");
+    demo.kill().unwrap();
+    demo.wait().unwrap();
+    // The kernel takes namespaces down after the last process, in its own time.
+    let start = Instant::now();
+    while namespaces_and_interfaces() != before && start.elapsed() < Duration::from_secs(10) {
+        std::thread::yield_now();
+    }
+    assert_eq!(namespaces_and_interfaces(), before);
+    assert_eq!(processes_of(&ordinary.program), 0);
+}
+
+/// Inside a user namespace that allows no further ones the demo must still answer, and say why.
+pub fn falls_back_to_loopback() {
+    let home = Home::new("fallback");
+    let output = std::thread::scope(|scope| {
+        let refused = scope.spawn(|| {
+            let mut command = home.command();
+            command.args(["demo", "--loopback", "--pairs", "6"]);
+            command.output().unwrap()
+        });
+        refused.join().unwrap()
+    });
+    let answer = text(&output.stdout);
+    assert!(output.status.success(), "{answer}{}", text(&output.stderr));
+    assert!(answer.contains("loopback"), "{answer}");
+}

@@ -1,0 +1,58 @@
+//! The real program on real kernel networks with a known truth.
+//!
+//! Each scenario runs the built binary in namespaces that the test made itself and compares what it
+//! says with what the world is. Arguments filter scenarios by name. `V6GAP_VALIDATE=full` repeats the
+//! statistical ones as often as docs/validation reports; otherwise a small number shows that they run.
+
+mod crash;
+mod demo;
+mod differences;
+mod goodput;
+mod nulls;
+mod round_trips;
+mod support;
+mod trouble;
+mod two_hosts;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// A scenario: its name and what it does; it fails by panicking.
+type Scenario = (&'static str, fn());
+
+const SCENARIOS: [Scenario; 14] = [
+    ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
+    ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
+    ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback),
+    ("two_hosts_measure_each_other", two_hosts::measure_each_other),
+    ("tcp_goodput_is_the_model_s", goodput::tcp),
+    ("udp_goodput_is_the_model_s", goodput::udp),
+    ("round_trips_are_the_model_s", round_trips::rise_with_size),
+    ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped),
+    ("nothing_is_found_where_nothing_is", nulls::agree),
+    ("a_slower_family_is_found", differences::rate),
+    ("a_later_family_is_found", differences::delay),
+    ("a_killed_end_loses_no_finished_block", crash::survives),
+    ("trouble_is_named", trouble::is_named),
+    ("a_black_hole_is_named", trouble::black_hole),
+];
+
+fn main() -> ExitCode {
+    let filters: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let wanted = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
+    if let Err(refusal) = v6gap_sys::netns::probe() {
+        println!("SKIPPED: {refusal}");
+        let required = std::env::var_os("V6GAP_REQUIRE_NAMESPACES").is_some();
+        return if required { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    }
+    let mut failed = 0;
+    for (name, scenario) in SCENARIOS.iter().filter(|(name, _)| wanted(name)) {
+        println!("scenario {name} …");
+        let start = Instant::now();
+        let good = std::panic::catch_unwind(scenario).is_ok();
+        let word = if good { "ok" } else { "FAILED" };
+        println!("scenario {name} {word} ({:.1} s)", start.elapsed().as_secs_f64());
+        failed += usize::from(!good);
+    }
+    if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,56 @@
+//! Null runs: a family against itself must not differ.
+
+use super::support::{Home, figure, number, question, times};
+
+const PLAN: &str = r#"
+v6gap = 1
+name = "Null"
+[lab]
+model = "wire"
+[design]
+arms = ["FAMILY", "FAMILY"]
+max_time = "25 s"
+null_blocks = 2
+seed = SEED
+[[measure]]
+metric = "rtt"
+protocol = ["tcp", "udp"]
+message = "64 B"
+[[measure]]
+metric = "throughput"
+time = "400 ms"
+"#;
+
+/// Of all runs at most one in twenty may be called different; the spread of the RTT ratio is small.
+pub fn agree() {
+    let runs = times(4, 40);
+    let home = Home::new("nulls");
+    let mut different = Vec::new();
+    let mut ratios = Vec::new();
+    for run in 0..runs {
+        let family = ["v4", "v6"][run % 2];
+        let plan = PLAN.replace("FAMILY", family).replace("SEED", &(1000 + run).to_string());
+        let result = home.plan_run(&plan);
+        for (cell, metric) in
+            [("rtt-tcp-64", "rtt"), ("rtt-udp-64", "rtt"), ("throughput-tcp", "throughput")]
+        {
+            let q = question(&result, cell, metric);
+            let verdict = q["verdict"].as_str().unwrap();
+            if verdict == "better" || verdict == "worse" {
+                different.push(format!("run {run} {family} {}", q["sentence"]));
+            }
+            if metric == "rtt" && !q["effect"].is_null() {
+                ratios.push(number(&q["effect"]["estimate"]));
+            }
+        }
+        assert_ne!(result["headline"], "", "{result:#}");
+    }
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    let sum: f64 = ratios.iter().map(|r| (r - mean).powi(2)).sum();
+    let sd = (sum / (ratios.len() - 1) as f64).sqrt() * 100.0;
+    figure("null runs", runs);
+    figure("called different", format!("{} {different:?}", different.len()));
+    figure("null RTT ratios, mean off 1 and standard deviation, %", format!("{:+.3}, {sd:.3}", mean * 100.0));
+    assert!(different.len() * 20 <= runs.max(20), "{different:?}");
+    assert!(sd <= 0.3, "{sd} %");
+}

@@ -1,0 +1,87 @@
+//! Running the program and reading what it says.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_v6gap");
+
+/// A data folder of its own, removed at the end.
+pub struct Home(PathBuf);
+
+impl Home {
+    pub fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("v6gap-test-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        Home(folder)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The program with this data folder, ready to be given arguments.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.env("V6GAP_DATA", &self.0).env_remove("XDG_DATA_HOME").stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn v6gap(&self, args: &[&str]) -> Output {
+        self.command().args(args).output().unwrap()
+    }
+
+    /// Runs a plan given as text and returns the result document.
+    pub fn plan_run(&self, plan: &str) -> Value {
+        let file = self.0.join("plan.toml");
+        std::fs::write(&file, plan).unwrap();
+        let output = self.v6gap(&["plan", "run", file.to_str().unwrap(), "--json", "-q"]);
+        assert!(
+            output.status.success(),
+            "{:?}: {}{}",
+            output.status.code(),
+            text(&output.stderr),
+            text(&output.stdout)
+        );
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // A folder that cannot be removed is no reason to hide a failure.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The answer to one question of a result.
+pub fn question<'a>(result: &'a Value, cell: &str, metric: &str) -> &'a Value {
+    let questions = result["questions"].as_array().unwrap();
+    let found = questions.iter().find(|q| q["cell"] == cell && q["metric"] == metric);
+    found.unwrap_or_else(|| panic!("{cell} {metric} is not in {result:#}"))
+}
+
+/// A number in a document.
+pub fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+/// How often statistical scenarios repeat: (quick, full).
+pub fn times(quick: usize, full: usize) -> usize {
+    match std::env::var("V6GAP_VALIDATE").as_deref() {
+        Ok("full") => full,
+        _ => quick,
+    }
+}
+
+/// Prints a measured figure in the form that docs/validation quotes.
+pub fn figure(what: &str, value: impl std::fmt::Display) {
+    println!("    {what}: {value}");
+}

@@ -1,0 +1,55 @@
+//! What can be wrong between two hosts, provoked for real: the text and the exit code must name it.
+
+use super::support::{Home, text};
+use super::two_hosts::Lab;
+use std::process::Output;
+
+/// Runs the client in the lab against the server's addresses.
+fn client(lab: &Lab, home: &Home, args: &[&str]) -> Output {
+    lab.command(home, "client").args(args).args(["--pairs", "2", "-q"]).output().unwrap()
+}
+
+/// The error code in the text and the exit code of the process.
+fn expect(output: &Output, code: &str, exit: i32) {
+    let said = text(&output.stderr);
+    assert!(said.contains(&format!("[{code}, exit {exit}]")), "expected {code}: {said}");
+    assert_eq!(output.status.code(), Some(exit), "{said}");
+    assert!(said.starts_with("error: "), "{said}");
+    assert!(said.contains("Try:"), "no next command in: {said}");
+}
+
+const BOTH: [&str; 3] = ["10.46.2.2", "--v6", "fd46:2::2"];
+
+pub fn is_named() {
+    let home = Home::new("trouble");
+    let lab = Lab::up("trouble", &["--model", "bare", "--rate", "none"]);
+    // Nobody serves.
+    expect(&client(&lab, &home, &BOTH), "E201", 4);
+    // One family refused.
+    let one = lab.serve(&home, &["--listen", "0.0.0.0"]);
+    expect(&client(&lab, &home, &BOTH), "E202", 3);
+    drop(one);
+    // A key that does not fit.
+    let keyed = lab.serve(&home, &["--key", "sesame"]);
+    expect(&client(&lab, &home, &BOTH), "E207", 4);
+    drop(keyed);
+    // A literal IPv4 address has no IPv6 partner.
+    expect(&client(&lab, &home, &["10.46.2.2"]), "E102", 3);
+    // A link-local address without its interface.
+    let zone = client(&lab, &home, &["10.46.2.2", "--v6", "fe80::1"]);
+    expect(&zone, "E104", 2);
+    // No IPv6 at all on this host.
+    let without = Lab::up("only4", &["--families", "v4", "--model", "bare", "--rate", "none"]);
+    let server = without.serve(&home, &[]);
+    expect(&client(&without, &home, &BOTH), "E101", 3);
+    drop(server);
+}
+
+/// Large IPv6 packets vanish without a word.
+pub fn black_hole() {
+    let home = Home::new("black-hole");
+    let lab = Lab::up("hole", &["--black-hole-v6", "1400"]);
+    let server = lab.serve(&home, &[]);
+    expect(&client(&lab, &home, &BOTH), "E401", 6);
+    drop(server);
+}

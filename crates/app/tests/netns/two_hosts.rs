@@ -1,0 +1,99 @@
+//! Two processes on two hosts of a lab that a third holds: what happens between real machines.
+
+use super::support::{Home, PROGRAM, figure, question, text};
+use serde_json::Value;
+use std::process::{Child, Command, Stdio};
+
+/// A lab that `lab up` holds, taken down at the end.
+pub struct Lab {
+    name: String,
+}
+
+impl Lab {
+    /// Builds a lab; `extra` are further arguments of `lab up`.
+    pub fn up(name: &str, extra: &[&str]) -> Self {
+        let name = format!("{name}{}", std::process::id());
+        let output = Command::new(PROGRAM)
+            .args(["lab", "up", "--name", &name])
+            .args(extra)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        Lab { name }
+    }
+
+    /// The command of the program in a node of the lab.
+    pub fn command(&self, home: &Home, node: &str) -> Command {
+        let mut command = home.command();
+        command.args(["lab", "exec", "--name", &self.name, node, "--", PROGRAM]);
+        command
+    }
+
+    /// A server in a node, killed at the end.
+    pub fn serve(&self, home: &Home, extra: &[&str]) -> Server {
+        let mut command = self.command(home, "server");
+        let child = command.arg("serve").args(extra).stdout(Stdio::piped()).spawn().unwrap();
+        let mut server = Server(child);
+        server.wait_until_ready();
+        server
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let down = Command::new(PROGRAM).args(["lab", "down", "--name", &self.name]).output();
+        assert!(down.is_ok_and(|o| o.status.success()) || std::thread::panicking());
+    }
+}
+
+/// A server process.
+pub struct Server(pub Child);
+
+impl Server {
+    /// Its first line says that it serves.
+    fn wait_until_ready(&mut self) {
+        use std::io::{BufRead, BufReader};
+        let mut lines = BufReader::new(self.0.stdout.take().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        assert!(line.contains("Serving"), "{line:?}");
+        // The rest is read and dropped, so that the server never meets a closed pipe.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have been killed already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+pub fn measure_each_other() {
+    let home = Home::new("two-hosts");
+    let lab = Lab::up("pair", &[]);
+    let server = lab.serve(&home, &[]);
+    let check = lab.command(&home, "client").args(["check", "10.46.2.2", "--v6", "fd46:2::2"]);
+    let checked = check_output(check);
+    assert!(checked.contains("can be measured"), "{checked}");
+    let output = lab
+        .command(&home, "client")
+        .args(["10.46.2.2", "--v6", "fd46:2::2", "--pairs", "6", "--json", "-q"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["valid"], true, "{}", result["headline"]);
+    figure("headline", &result["headline"]);
+    let q = question(&result, "throughput-tcp", "throughput");
+    figure("throughput", format!("{} ({})", q["text"], q["range_text"]));
+    assert_eq!(q["verdict"], "same", "{q:#}");
+    drop(server);
+}
+
+fn check_output(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}

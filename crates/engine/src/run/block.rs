@@ -1,0 +1,194 @@
+//! One block: both arms of a cell, next to each other in time.
+
+use super::lingers;
+use crate::control::{Connection, FamilyProblem, TaskError};
+use crate::trial::client::{self, ClientContext};
+use crate::trial::{TrialError, values};
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::{EndReport, PerEnd};
+use v6gap_core::plan::Plan;
+use v6gap_core::record::TrialRecord;
+use v6gap_core::schedule::Block;
+use v6gap_core::task::{Task, TaskArm, Token};
+use v6gap_core::workload::{Cell, Interleaving, Workload};
+use v6gap_sys::{Unavailable, clock, entropy};
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The server was lost.
+    #[error("the server was lost: {0}")]
+    Lost(FamilyProblem),
+    /// This half of a task failed.
+    #[error(transparent)]
+    Trial(TrialError),
+    /// The server could not do its half of a task.
+    #[error("the server could not do its part: {0}")]
+    Server(String),
+    /// No random bytes.
+    #[error(transparent)]
+    Random(Unavailable),
+    /// Lines could not be stored.
+    #[error("the result could not be stored: {0}")]
+    Store(io::Error),
+}
+
+impl From<TaskError<TrialError>> for RunError {
+    fn from(error: TaskError<TrialError>) -> Self {
+        match error {
+            TaskError::Session(problem) => RunError::Lost(problem),
+            TaskError::Own(error) => RunError::Trial(error),
+            TaskError::Server { why, .. } => RunError::Server(why),
+        }
+    }
+}
+
+/// The trials of a block, not yet judged.
+pub(super) struct Measured {
+    pub a: TrialRecord,
+    pub b: TrialRecord,
+}
+
+/// Both ends of one arm, and when.
+struct ArmMeasured {
+    arm: Arm,
+    ends: PerEnd<EndReport>,
+    started_unix_ns: u64,
+    started_ns: u64,
+    duration_ns: u64,
+}
+
+/// A connection with what is needed to measure over it.
+pub(super) struct Bench<'a> {
+    connection: &'a mut Connection,
+    context: &'a ClientContext,
+    tasks: u32,
+}
+
+/// Measures one block outside a run, as the lab's self-test does, and gives each arm's values.
+///
+/// # Errors
+/// As a run.
+pub fn measure_block(
+    cell: &Cell,
+    arms: PerArm<Family>,
+    order: TurnOrder,
+    seed: u64,
+    connection: &mut Connection,
+    context: &ClientContext,
+) -> Result<PerArm<BTreeMap<Metric, f64>>, RunError> {
+    let mut bench = Bench::new(connection, context);
+    let arms = bench.arms(&cell.workload, arms, order, seed)?;
+    let of = |arm| {
+        let found = arms.iter().find(|m| m.arm == arm);
+        found.map(|m| values::values(&cell.workload, &m.ends)).unwrap_or_default()
+    };
+    Ok(PerArm::from_fn(of))
+}
+
+impl<'a> Bench<'a> {
+    pub fn new(connection: &'a mut Connection, context: &'a ClientContext) -> Self {
+        Bench { connection, context, tasks: 0 }
+    }
+
+    /// Measures both arms of `block`.
+    pub fn block(
+        &mut self,
+        plan: &Plan,
+        block: &Block,
+        cell: &Cell,
+        attempt: u32,
+    ) -> Result<Measured, RunError> {
+        let arms = match block.kind {
+            BlockKind::Compare => plan.design.arms,
+            BlockKind::Null(family) => PerArm::null(family),
+        };
+        // Another attempt uses other ports.
+        let seed = block.seed.wrapping_add(u64::from(attempt));
+        let mut measured = self.arms(&cell.workload, arms, block.order, seed)?;
+        let mut record = |arm: Arm| -> Result<TrialRecord, RunError> {
+            let index = measured.iter().position(|m| m.arm == arm);
+            let found = index.map(|i| measured.swap_remove(i));
+            let found = found.ok_or_else(|| RunError::Server(format!("no report of arm {arm:?}")))?;
+            Ok(TrialRecord {
+                block: 0,
+                cell: cell.id.clone(),
+                kind: block.kind,
+                round: block.round,
+                arm,
+                family: *arms.get(arm),
+                order: block.order,
+                attempt,
+                started_unix_ns: found.started_unix_ns,
+                started_ns: found.started_ns,
+                duration_ns: found.duration_ns,
+                values: values::values(&cell.workload, &found.ends),
+                ends: found.ends,
+                findings: Vec::new(),
+                link: None,
+            })
+        };
+        Ok(Measured { a: record(Arm::A)?, b: record(Arm::B)? })
+    }
+
+    fn arms(
+        &mut self,
+        workload: &Workload,
+        arms: PerArm<Family>,
+        order: TurnOrder,
+        seed: u64,
+    ) -> Result<Vec<ArmMeasured>, RunError> {
+        let member = |arm| TaskArm { arm, family: *arms.get(arm) };
+        match workload.interleaving() {
+            Interleaving::Slice => {
+                self.task(workload, Arm::BOTH.map(member).to_vec(), order, seed)
+            }
+            Interleaving::Trial => {
+                let mut measured = Vec::new();
+                for (turn, arm) in order.arms().into_iter().enumerate() {
+                    // Ports of the two trials differ.
+                    let seed = seed ^ ((turn as u64) << 32);
+                    measured.extend(self.task(workload, vec![member(arm)], order, seed)?);
+                }
+                Ok(measured)
+            }
+        }
+    }
+
+    fn task(
+        &mut self,
+        workload: &Workload,
+        arms: Vec<TaskArm>,
+        order: TurnOrder,
+        seed: u64,
+    ) -> Result<Vec<ArmMeasured>, RunError> {
+        let mut token = [0; 16];
+        entropy::random(&mut token).map_err(RunError::Random)?;
+        self.tasks += 1;
+        let number = self.tasks;
+        let workload = workload.clone();
+        let task = Task { number, workload, arms, order, seed, token: Token(token) };
+        let (started_unix_ns, started_ns) = (clock::wall_ns(), clock::now_ns());
+        let context = self.context;
+        let (own, server) = self.connection.run_task(&task, |task| client::run(task, context))?;
+        let duration_ns = clock::now_ns() - started_ns;
+        let with_server = |(arm, client): (Arm, EndReport)| {
+            let server = server.iter().find(|(other, _)| *other == arm)?.1.clone();
+            let ends = PerEnd { client, server };
+            Some(ArmMeasured { arm, ends, started_unix_ns, started_ns, duration_ns })
+        };
+        Ok(own.into_iter().filter_map(with_server).collect())
+    }
+
+    /// Lets packets that are still under way arrive before the next trial.
+    pub fn settle(&self, workload: &Workload, settle_ns: u64) {
+        if lingers(workload) {
+            clock::rest(Duration::from_nanos(settle_ns));
+        }
+    }
+}

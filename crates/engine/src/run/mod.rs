@@ -1,0 +1,233 @@
+//! The course of a run: rounds of blocks until enough is known.
+//!
+//! The runner takes each round from [`v6gap_core::schedule`], measures its blocks, asks the gates,
+//! hands the records to be stored, and asks the stopping rule. It keeps nothing that the journal does
+//! not hold, so a run that broke off goes on from its journal.
+
+mod block;
+mod position;
+
+pub use block::{RunError, measure_block};
+
+use crate::control::Connection;
+use crate::trial::client::ClientContext;
+use block::{Bench, Measured};
+use position::Position;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use v6gap_core::gate;
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::Lateness;
+use v6gap_core::plan::Plan;
+use v6gap_core::record::{BlockRecord, Ending, Line, RunHeader, TrialRecord};
+use v6gap_core::schedule::{self, Block};
+use v6gap_core::stopping::{Progress, SoFar};
+use v6gap_core::workload::{Cell, Workload};
+use v6gap_sys::clock;
+
+/// A block that fails a gate is tried again at most so many times.
+const ATTEMPTS_AGAIN: u32 = 3;
+
+/// What happens during a run, to be shown.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A block begins.
+    Block {
+        /// Its round.
+        round: u32,
+        /// Its cell.
+        cell: &'a Cell,
+        /// How far the round is: this block and how many there are.
+        turn: (usize, usize),
+        /// What it is for.
+        block: &'a Block,
+    },
+    /// Both trials of a block are done.
+    Done {
+        /// Its cell.
+        cell: &'a Cell,
+        /// The trial of the reference.
+        a: &'a TrialRecord,
+        /// The trial of what is compared with it.
+        b: &'a TrialRecord,
+        /// Whether it passed its gates.
+        valid: bool,
+    },
+    /// A round is over.
+    Round {
+        /// Rounds of comparing so far.
+        rounds: u32,
+        /// Time of this session so far, in ns.
+        elapsed_ns: u64,
+        /// What can be said so far.
+        so_far: &'a [SoFar],
+    },
+}
+
+/// What a run needs from outside.
+pub trait Hooks {
+    /// Stores lines so that they survive a crash. Called once for each block.
+    ///
+    /// # Errors
+    /// If they are not safe; the run ends then.
+    fn store(&mut self, lines: &[Line]) -> io::Result<()>;
+
+    /// Told of everything that happens, always between trials.
+    fn event(&mut self, event: Event<'_>);
+
+    /// How late the lab's user-space link was since this was last asked; `None` without one.
+    fn lateness(&mut self) -> Option<Lateness>;
+}
+
+/// Measures until the plan's stopping rule is met, `stop` is set or something fails. `lines` is what
+/// the journal already holds, the header first.
+///
+/// # Errors
+/// If the server is lost or lines cannot be stored. What was stored stays valid.
+pub fn run(
+    lines: &[Line],
+    header: &RunHeader,
+    connection: &mut Connection,
+    context: &ClientContext,
+    hooks: &mut dyn Hooks,
+    stop: &AtomicBool,
+) -> Result<Ending, RunError> {
+    let mut runner = Runner::new(lines, header, hooks, stop);
+    let mut bench = Bench::new(connection, context);
+    let ending = runner.rounds(&mut bench);
+    let told = match &ending {
+        Ok(ending) => ending.clone(),
+        Err(error) => Ending::Failed { error: error.to_string() },
+    };
+    runner.hooks.store(&[Line::End(told)]).map_err(RunError::Store)?;
+    ending
+}
+
+struct Runner<'a> {
+    plan: &'a Plan,
+    refused: Vec<usize>,
+    hooks: &'a mut dyn Hooks,
+    stop: &'a AtomicBool,
+    progress: Progress,
+    position: Position,
+    started_ns: u64,
+    longest_round_ns: u64,
+}
+
+impl<'a> Runner<'a> {
+    fn new(
+        lines: &[Line],
+        header: &'a RunHeader,
+        hooks: &'a mut dyn Hooks,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        let plan = &header.plan;
+        let refused: Vec<usize> =
+            (0..plan.cells.len()).filter(|&c| header.refused.contains_key(&plan.cells[c].id)).collect();
+        let mut progress = Progress::new(plan, &refused);
+        let position = Position::after(lines, &mut progress);
+        Runner {
+            plan,
+            refused,
+            hooks,
+            stop,
+            progress,
+            position,
+            started_ns: clock::now_ns(),
+            longest_round_ns: 0,
+        }
+    }
+
+    fn rounds(&mut self, bench: &mut Bench<'_>) -> Result<Ending, RunError> {
+        if self.refused.len() == self.plan.cells.len() {
+            return Ok(Ending::Complete);
+        }
+        loop {
+            let start_ns = clock::now_ns();
+            if !self.round(bench)? {
+                return Ok(Ending::Stopped);
+            }
+            let elapsed_ns = clock::now_ns() - self.started_ns;
+            if self.position.round > 0 {
+                self.progress.round_done();
+                self.longest_round_ns = self.longest_round_ns.max(clock::now_ns() - start_ns);
+                let so_far = self.progress.so_far();
+                let rounds = self.progress.rounds();
+                self.hooks.event(Event::Round { rounds, elapsed_ns, so_far: &so_far });
+            }
+            self.position.next_round();
+            if self.progress.complete(elapsed_ns, self.longest_round_ns) {
+                return Ok(Ending::Complete);
+            }
+        }
+    }
+
+    /// Measures what is left of the present round; false if it was stopped in between.
+    fn round(&mut self, bench: &mut Bench<'_>) -> Result<bool, RunError> {
+        let blocks: Vec<Block> = schedule::round(self.plan, self.position.round)
+            .into_iter()
+            .filter(|block| !self.refused.contains(&block.cell))
+            .collect();
+        for (turn, block) in blocks.iter().enumerate().skip(self.position.done) {
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            let cell = &self.plan.cells[block.cell];
+            let turn = (turn + 1, blocks.len());
+            self.hooks.event(Event::Block { round: block.round, cell, turn, block });
+            self.attempts(bench, block, cell)?;
+            self.position.done += 1;
+            self.position.block += 1;
+        }
+        Ok(true)
+    }
+
+    /// Measures a block until it passes its gates or the attempts are used up.
+    fn attempts(
+        &mut self,
+        bench: &mut Bench<'_>,
+        block: &Block,
+        cell: &Cell,
+    ) -> Result<(), RunError> {
+        for attempt in 0..=ATTEMPTS_AGAIN {
+            // Of the link only what happens during the block counts.
+            self.hooks.lateness();
+            let measured = bench.block(self.plan, block, cell, attempt)?;
+            let link = self.hooks.lateness();
+            let Measured { a, b } = measured;
+            let finish = |mut trial: TrialRecord| {
+                trial.block = self.position.block;
+                trial.started_ns = trial.started_ns.saturating_sub(self.started_ns);
+                trial.link = link;
+                trial.findings = gate::judge(self.plan, cell, &trial);
+                trial
+            };
+            let (a, b) = (finish(a), finish(b));
+            let valid = a.findings.iter().chain(&b.findings).all(|finding| !finding.fatal);
+            self.store(&a, &b, valid)?;
+            self.hooks.event(Event::Done { cell, a: &a, b: &b, valid });
+            bench.settle(&cell.workload, self.plan.design.settle_ns);
+            if valid {
+                self.progress.add(&a, &b);
+            }
+            if valid || self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, a: &TrialRecord, b: &TrialRecord, valid: bool) -> Result<(), RunError> {
+        let lines = [
+            Line::Trial(Box::new(a.clone())),
+            Line::Trial(Box::new(b.clone())),
+            Line::Block(BlockRecord { block: a.block, valid }),
+        ];
+        self.hooks.store(&lines).map_err(RunError::Store)
+    }
+}
+
+/// Whether packets of the workload may still be under way when it is over.
+fn lingers(workload: &Workload) -> bool {
+    workload.metrics().contains(&Metric::Throughput)
+}

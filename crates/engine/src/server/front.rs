@@ -1,0 +1,309 @@
+//! The server's one loop over all connections: accept, find out what each is for, drive the sessions,
+//! and pass between them and the task at hand.
+
+use super::ServerEvent;
+use super::access::Access;
+use super::pending::{Became, Lobby, Pending};
+use super::session::Session;
+use super::task::{Happened, Running, Workshop};
+use crate::control::Key;
+use crate::control::seal::Sealed;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use v6gap_core::family::PerFamily;
+use v6gap_core::session::queue::{Queue, Turn};
+use v6gap_core::session::{Ending, ServerAction, ServerFacts};
+use v6gap_core::task::Task;
+use v6gap_core::wire::version::VersionRange;
+use v6gap_sys::clock;
+use v6gap_sys::socket::{Interest, Listener, Stream, wait_any};
+
+/// Longest wait, in ns: how soon a stop is noticed.
+const WAIT_NS_MAX: u64 = 200_000_000;
+
+/// Connections accepted in one turn of the loop; others have their turn in between.
+const ACCEPT_MAX: usize = 64;
+
+/// How long no connection is accepted after the system refused one, in ns. It has run out of something,
+/// and asking on would only take the processor from the trial.
+const ACCEPT_PAUSE_NS: u64 = 100_000_000;
+
+/// Sessions beyond those that may wait: the one that is served and some that greet or say goodbye.
+const SESSIONS_EXTRA: usize = 9;
+
+/// Everything that the loop holds.
+pub(super) struct Front {
+    listeners: PerFamily<Option<Listener>>,
+    access: Access,
+    key: Key,
+    versions: VersionRange,
+    facts: ServerFacts,
+    workshop: Workshop,
+    lobby: Lobby,
+    sessions: Vec<Session>,
+    sessions_begun: u64,
+    queue: Queue<u64>,
+    running: Option<Running>,
+    accept_from_ns: u64,
+}
+
+/// Who hears what happens.
+type OnEvent<'a> = &'a mut dyn FnMut(ServerEvent);
+
+impl Front {
+    /// A front without connections.
+    pub(super) fn new(
+        listeners: PerFamily<Option<Listener>>,
+        workshop: Workshop,
+        access: Access,
+        key: Key,
+        versions: VersionRange,
+        facts: ServerFacts,
+    ) -> Self {
+        let queue = Queue::new(facts.limits.waiting);
+        Front {
+            listeners,
+            access,
+            key,
+            versions,
+            facts,
+            workshop,
+            lobby: Lobby::default(),
+            sessions: Vec::new(),
+            sessions_begun: 0,
+            queue,
+            running: None,
+            accept_from_ns: 0,
+        }
+    }
+
+    /// Turns until `stop` is set, then takes leave of everybody.
+    pub(super) fn run(mut self, stop: &AtomicBool, on_event: OnEvent<'_>) -> io::Result<()> {
+        while !stop.load(Ordering::Acquire) {
+            self.turn(on_event)?;
+        }
+        for i in 0..self.sessions.len() {
+            self.sessions[i].machine.shut_down(clock::now_ns());
+            self.perform(i, on_event);
+        }
+        if let Some(running) = self.running.take() {
+            running.join();
+        }
+        Ok(())
+    }
+
+    /// Waits once and does all that has become possible.
+    fn turn(&mut self, on_event: OnEvent<'_>) -> io::Result<()> {
+        let (ready_lobby, ready_sessions, accept) = self.wait()?;
+        self.workshop.waker.clear();
+        while let Some(happened) = self.workshop.happened() {
+            self.on_task(happened, on_event);
+        }
+        for (i, ready) in ready_sessions.into_iter().enumerate() {
+            self.drive(i, ready, on_event);
+        }
+        for (pending, became) in self.lobby.advance(&ready_lobby, &self.key, self.versions) {
+            self.on_became(pending, became, on_event);
+        }
+        if accept {
+            self.accept(on_event);
+        }
+        self.lobby.expire(clock::now_ns());
+        self.sessions.retain(|session| !session.is_gone());
+        Ok(())
+    }
+
+    /// Waits until something is ready: which of the lobby, which of the sessions, and whether there is
+    /// something to accept.
+    fn wait(&self) -> io::Result<(Vec<bool>, Vec<bool>, bool)> {
+        let now = clock::now_ns();
+        let accepting = now >= self.accept_from_ns;
+        let listeners = [&self.listeners.v4, &self.listeners.v6];
+        let listeners = listeners.into_iter().flatten().filter(|_| accepting);
+        let mut interests = vec![Interest::Wake(&self.workshop.waker)];
+        interests.extend(self.lobby.iter().map(|pending| Interest::Read(&pending.stream)));
+        let pending = interests.len() - 1;
+        interests.extend(self.sessions.iter().map(Session::interest));
+        interests.extend(listeners.map(Interest::Accept));
+
+        let lobby = self.lobby.iter().map(Pending::deadline_ns);
+        let sessions = self.sessions.iter().filter_map(Session::deadline_ns);
+        let pause = (!accepting).then_some(self.accept_from_ns);
+        let next = lobby.chain(sessions).chain(pause).min().unwrap_or(u64::MAX);
+        let ready = wait_any(&interests, next.saturating_sub(now).min(WAIT_NS_MAX))?;
+        let (lobby, rest) = ready[1..].split_at(pending);
+        let (sessions, listeners) = rest.split_at(self.sessions.len());
+        Ok((lobby.to_vec(), sessions.to_vec(), listeners.contains(&true)))
+    }
+
+    fn accept(&mut self, on_event: OnEvent<'_>) {
+        for listener in [&self.listeners.v4, &self.listeners.v6].into_iter().flatten() {
+            for _ in 0..ACCEPT_MAX {
+                match listener.accept_timeout(0) {
+                    Ok(Some(stream)) => admit(stream, &self.access, &mut self.lobby, on_event),
+                    Ok(None) => break,
+                    Err(error) => {
+                        on_event(ServerEvent::Trouble { what: error.to_string() });
+                        self.accept_from_ns = clock::now_ns().saturating_add(ACCEPT_PAUSE_NS);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn on_became(&mut self, pending: Pending, became: Became, on_event: OnEvent<'_>) {
+        let Pending { stream, peer, .. } = pending;
+        match became {
+            Became::Pending | Became::Nothing => {}
+            Became::Data(data) => {
+                if let Some(running) = &self.running {
+                    running.offer(data, stream);
+                }
+            }
+            Became::Control(sealed) => self.begin(peer, stream, sealed, on_event),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        peer: SocketAddr,
+        stream: Stream,
+        sealed: Box<Sealed>,
+        on_event: OnEvent<'_>,
+    ) {
+        if self.sessions.len() >= self.facts.limits.waiting as usize + SESSIONS_EXTRA {
+            return on_event(ServerEvent::TurnedAway { peer });
+        }
+        let id = self.sessions_begun;
+        self.sessions_begun += 1;
+        self.sessions.push(Session::new(id, stream, sealed, self.facts.clone()));
+        on_event(ServerEvent::Joined { session: id, peer });
+    }
+
+    /// Lets a session read or write if it is `ready`, and keep time.
+    fn drive(&mut self, i: usize, ready: bool, on_event: OnEvent<'_>) {
+        if ready {
+            self.sessions[i].on_ready();
+            self.perform(i, on_event);
+            while let Some(message) = self.sessions[i].next_message() {
+                self.sessions[i].machine.on_message(message, clock::now_ns());
+                self.perform(i, on_event);
+            }
+        }
+        self.sessions[i].on_timer(clock::now_ns());
+        self.perform(i, on_event);
+    }
+
+    /// Does what a session's machine asks for.
+    fn perform(&mut self, i: usize, on_event: OnEvent<'_>) {
+        while let Some(action) = self.sessions[i].machine.poll() {
+            let id = self.sessions[i].id;
+            match action {
+                ServerAction::Send(message) => self.sessions[i].send(&message),
+                ServerAction::Ask { by, wait } => self.ask(i, &by, wait, on_event),
+                ServerAction::Start(task) => self.start(i, task, on_event),
+                ServerAction::Finish => self.running_of(id).into_iter().for_each(Running::finish),
+                ServerAction::Abort => self.running_of(id).into_iter().for_each(Running::abort),
+                ServerAction::Close(ending) => self.close(i, ending, on_event),
+            }
+        }
+    }
+
+    fn ask(&mut self, i: usize, by: &str, wait: bool, on_event: OnEvent<'_>) {
+        let session = &mut self.sessions[i];
+        let now = clock::now_ns();
+        match self.queue.ask(session.id, by, wait, now) {
+            Turn::Now => {
+                session.machine.admit(now);
+                on_event(ServerEvent::Admitted { session: session.id, by: by.to_string() });
+            }
+            Turn::Later(queued) => session.machine.queued(queued, now),
+            Turn::Never(queued) => session.machine.busy(&queued, now),
+        }
+    }
+
+    fn start(&mut self, i: usize, task: Task, on_event: OnEvent<'_>) {
+        let session = &mut self.sessions[i];
+        on_event(ServerEvent::Task { session: session.id, number: task.number });
+        match self.workshop.start(task, session.id) {
+            Ok(running) => self.running = Some(running),
+            Err(error) => {
+                let why = format!("the server cannot start a thread: {error}");
+                session.machine.ended(Err(why), clock::now_ns());
+            }
+        }
+    }
+
+    fn close(&mut self, i: usize, ending: Ending, on_event: OnEvent<'_>) {
+        let session = &mut self.sessions[i];
+        session.close();
+        let id = session.id;
+        on_event(ServerEvent::Left { session: id, ending });
+        // While its task's thread is still ending, nobody else may measure.
+        if self.running_of(id).is_none() {
+            self.leave(id, on_event);
+        }
+    }
+
+    fn on_task(&mut self, happened: Happened, on_event: OnEvent<'_>) {
+        let Some(id) = self.running.as_ref().map(|running| running.session) else {
+            return;
+        };
+        let position = self.sessions.iter().position(|session| session.id == id);
+        let now = clock::now_ns();
+        match happened {
+            Happened::Ready => {
+                if let Some(i) = position {
+                    self.sessions[i].machine.ready(now);
+                    self.perform(i, on_event);
+                }
+            }
+            Happened::Ended(outcome) => {
+                if let Some(running) = self.running.take() {
+                    running.join();
+                }
+                match position {
+                    Some(i) if !self.sessions[i].machine.is_closed() => {
+                        self.sessions[i].machine.ended(outcome, now);
+                        self.perform(i, on_event);
+                    }
+                    _ => self.leave(id, on_event),
+                }
+            }
+        }
+    }
+
+    /// Takes a session out of the queue and admits the next.
+    fn leave(&mut self, id: u64, on_event: OnEvent<'_>) {
+        let now = clock::now_ns();
+        let was = self.queue.served();
+        self.queue.leave(id, now);
+        let served = self.queue.served();
+        let next = self.sessions.iter().position(|session| Some(session.id) == served);
+        if let Some(i) = next.filter(|_| was != served) {
+            self.sessions[i].machine.ask_again(now);
+            self.perform(i, on_event);
+        }
+    }
+
+    /// The task at hand if it belongs to that session.
+    fn running_of(&self, session: u64) -> Option<&Running> {
+        self.running.as_ref().filter(|running| running.session == session)
+    }
+}
+
+/// Lets a connection into the lobby if its source is served.
+fn admit(stream: Stream, access: &Access, lobby: &mut Lobby, on_event: OnEvent<'_>) {
+    // Without a peer it is gone already.
+    let Ok(peer) = stream.peer() else {
+        return;
+    };
+    if !access.admits(peer.ip()) {
+        return on_event(ServerEvent::TurnedAway { peer });
+    }
+    if let Ok(pending) = Pending::new(stream, peer, clock::now_ns()) {
+        lobby.enter(pending);
+    }
+}

@@ -1,0 +1,226 @@
+//! The server: listens on one port over TCP and UDP in both families, and does its half of the tasks
+//! of one client at a time.
+//!
+//! One thread, the front, holds all connections and never waits for any one of them; a second one runs
+//! the task at hand, so that what is measured does not share a thread with strangers.
+
+mod access;
+mod front;
+mod pending;
+mod session;
+mod task;
+#[cfg(test)]
+mod tests;
+
+pub use access::{NotAPrefix, Prefix};
+
+use crate::control::Key;
+use access::Access;
+use front::Front;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use task::Workshop;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::record::Host;
+use v6gap_core::session::{Ending, ServerFacts};
+use v6gap_core::wire;
+use v6gap_core::wire::control::Limits;
+use v6gap_core::wire::version::{SPOKEN, VersionRange};
+use v6gap_sys::socket::{Datagram, ErrorClass, Listener, SocketError};
+
+/// Connections that the system may hold until the front accepts them; a trial that opens connections
+/// must not find this full.
+const BACKLOG: u32 = 1024;
+
+/// How a server is set up.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// Where to listen in each family; `None` leaves the family out, which makes comparing impossible.
+    pub addresses: PerFamily<Option<SocketAddr>>,
+    /// The key that clients have to know. Without one, only near sources are served: loopback,
+    /// link-local, private, benchmarking and documentation addresses.
+    pub key: Option<Key>,
+    /// If not empty, sources in these ranges are served and no others.
+    pub allow: Vec<Prefix>,
+    /// Serve everybody even without a key.
+    pub public: bool,
+    /// Processor to hold the measuring thread on.
+    pub processor: Option<usize>,
+    /// What clients may ask for.
+    pub limits: Limits,
+    /// Program and version, as in `v6gap 0.1.0`.
+    pub tool: String,
+    /// This host.
+    pub host: Host,
+    /// Protocol versions to speak.
+    pub versions: VersionRange,
+}
+
+impl ServerOptions {
+    /// The usual: all addresses of both families, the usual port, no key, default limits.
+    pub fn new(tool: String, host: Host) -> Self {
+        let any = |family: Family| Some(SocketAddr::new(family.unspecified(), wire::PORT));
+        ServerOptions {
+            addresses: PerFamily::from_fn(any),
+            key: None,
+            allow: Vec::new(),
+            public: false,
+            processor: None,
+            limits: Limits::default(),
+            tool,
+            host,
+            versions: SPOKEN,
+        }
+    }
+
+    fn access(&self) -> Access {
+        if !self.allow.is_empty() {
+            Access::Listed(self.allow.clone())
+        } else if self.public || self.key.is_some() {
+            Access::Anyone
+        } else {
+            Access::Near
+        }
+    }
+}
+
+/// Why a server does not start, or stops.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// An address cannot be listened on.
+    #[error("cannot serve {family}: {source}")]
+    Bind {
+        /// The family.
+        family: Family,
+        /// What the system says.
+        source: SocketError,
+    },
+    /// No family is left to listen on.
+    #[error("no address family to serve")]
+    NoFamily,
+    /// The system's answer to waiting for connections.
+    #[error("cannot wait for connections: {0}")]
+    Wait(#[from] io::Error),
+}
+
+/// What a server tells while it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerEvent {
+    /// A connection was closed at once because of its source.
+    TurnedAway {
+        /// Where it came from.
+        peer: SocketAddr,
+    },
+    /// A client that knows the key has connected.
+    Joined {
+        /// The session.
+        session: u64,
+        /// Where it came from.
+        peer: SocketAddr,
+    },
+    /// It is the session's turn.
+    Admitted {
+        /// The session.
+        session: u64,
+        /// Name of the client's host.
+        by: String,
+    },
+    /// A task begins.
+    Task {
+        /// The session.
+        session: u64,
+        /// Number of the task.
+        number: u32,
+    },
+    /// The session is over.
+    Left {
+        /// The session.
+        session: u64,
+        /// How it ended.
+        ending: Ending,
+    },
+    /// The system refused something that the server can go on without for now.
+    Trouble {
+        /// What it was, in words.
+        what: String,
+    },
+}
+
+/// A server that listens.
+pub struct Server {
+    front: Front,
+    addresses: PerFamily<Option<SocketAddr>>,
+    missing: PerFamily<Option<String>>,
+}
+
+impl Server {
+    /// Opens the sockets. A family that this host does not have is left out; [`Server::missing`] says so.
+    ///
+    /// # Errors
+    /// If an address is taken or otherwise unusable, or no family remains.
+    pub fn bind(options: &ServerOptions) -> Result<Server, ServerError> {
+        let mut listeners = PerFamily::default();
+        let mut datagrams = PerFamily::default();
+        let mut addresses = PerFamily::default();
+        let mut missing = PerFamily::default();
+        for family in Family::BOTH {
+            let Some(wanted) = *options.addresses.get(family) else {
+                continue;
+            };
+            match bind(wanted) {
+                Ok((listener, datagram, address)) => {
+                    *listeners.get_mut(family) = Some(listener);
+                    *datagrams.get_mut(family) = Some(datagram);
+                    *addresses.get_mut(family) = Some(address);
+                }
+                Err(source) if source.class() == ErrorClass::AddressUnavailable => {
+                    *missing.get_mut(family) = Some(source.to_string());
+                }
+                Err(source) => return Err(ServerError::Bind { family, source }),
+            }
+        }
+        if addresses == PerFamily::default() {
+            return Err(ServerError::NoFamily);
+        }
+        let facts = ServerFacts {
+            tool: options.tool.clone(),
+            host: options.host.clone(),
+            limits: options.limits,
+        };
+        let workshop = Workshop::new(datagrams, options.processor)?;
+        let key = options.key.unwrap_or_else(|| Key::new(None));
+        let front = Front::new(listeners, workshop, options.access(), key, options.versions, facts);
+        Ok(Server { front, addresses, missing })
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &PerFamily<Option<SocketAddr>> {
+        &self.addresses
+    }
+
+    /// Why a family that was asked for is not served, in the system's words.
+    pub fn missing(&self) -> &PerFamily<Option<String>> {
+        &self.missing
+    }
+
+    /// Serves until `stop` is set, which is noticed within 200 ms.
+    ///
+    /// # Errors
+    /// If the system no longer lets it wait for connections.
+    pub fn run(
+        self,
+        stop: &AtomicBool,
+        on_event: &mut dyn FnMut(ServerEvent),
+    ) -> Result<(), ServerError> {
+        Ok(self.front.run(stop, on_event)?)
+    }
+}
+
+/// A listener and a UDP socket on the same address and port.
+fn bind(address: SocketAddr) -> Result<(Listener, Datagram, SocketAddr), SocketError> {
+    let listener = Listener::bind(address, BACKLOG)?;
+    let address = listener.local()?;
+    let datagram = Datagram::bind(address)?;
+    Ok((listener, datagram, address))
+}

@@ -1,0 +1,142 @@
+//! The server's half of one task, on a thread of its own.
+
+use crate::trial;
+use crate::trial::server::DataFlows;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use v6gap_core::arm::Arm;
+use v6gap_core::family::PerFamily;
+use v6gap_core::observation::EndReport;
+use v6gap_core::task::{Task, Token};
+use v6gap_core::wire::preamble::Data;
+use v6gap_sys::socket::{Datagram, Stream, Waker};
+
+/// Most stray datagrams that are thrown away before a task; a flood must not hold it up.
+const STRAYS_MAX: u32 = 10_000;
+
+/// What the task's thread has to tell.
+pub(super) enum Happened {
+    /// Data flows may come.
+    Ready,
+    /// It is over.
+    Ended(Result<Vec<(Arm, EndReport)>, String>),
+}
+
+/// What tasks are run with, one after the other.
+pub(super) struct Workshop {
+    pub(super) datagrams: Arc<PerFamily<Option<Datagram>>>,
+    pub(super) processor: Option<usize>,
+    pub(super) waker: Arc<Waker>,
+    events: (Sender<Happened>, Receiver<Happened>),
+}
+
+/// A task whose thread has not ended.
+pub(super) struct Running {
+    /// The session that it belongs to.
+    pub(super) session: u64,
+    token: Token,
+    streams: Sender<(Data, Stream)>,
+    abort: Arc<AtomicBool>,
+    finish: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Workshop {
+    /// Without any task yet.
+    pub(super) fn new(
+        datagrams: PerFamily<Option<Datagram>>,
+        processor: Option<usize>,
+    ) -> io::Result<Self> {
+        Ok(Workshop {
+            datagrams: Arc::new(datagrams),
+            processor,
+            waker: Arc::new(Waker::new()?),
+            events: mpsc::channel(),
+        })
+    }
+
+    /// Starts a task. Its thread wakes the front when there is something in [`Workshop::happened`].
+    pub(super) fn start(&self, task: Task, session: u64) -> io::Result<Running> {
+        let (streams, receiver) = mpsc::channel();
+        let (abort, finish) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let token = task.token;
+        let datagrams = Arc::clone(&self.datagrams);
+        let processor = self.processor;
+        let (aborting, finishing) = (Arc::clone(&abort), Arc::clone(&finish));
+        let (events, waker) = (self.events.0.clone(), Arc::clone(&self.waker));
+        let tell = move |happened| {
+            // The front outlives the thread, or else nobody wants to know.
+            let _ = events.send(happened);
+            waker.wake();
+        };
+        let body = move || {
+            discard_strays(&datagrams);
+            let flows = DataFlows {
+                streams: receiver,
+                datagrams: &datagrams,
+                abort: &aborting,
+                finish: &finishing,
+                processor,
+            };
+            let run = || trial::server::run(&task, flows, || tell(Happened::Ready));
+            // A defect in one trial must not take the server's turn away for ever.
+            let outcome = match catch_unwind(AssertUnwindSafe(run)) {
+                Ok(outcome) => outcome.map_err(|error| error.to_string()),
+                Err(_) => Err("the server's half of the task panicked".to_string()),
+            };
+            tell(Happened::Ended(outcome));
+        };
+        let thread = thread::Builder::new().name("trial".to_string()).spawn(body)?;
+        Ok(Running { session, token, streams, abort, finish, thread })
+    }
+
+    /// The next thing that a task's thread has told.
+    pub(super) fn happened(&self) -> Option<Happened> {
+        self.events.1.try_recv().ok()
+    }
+}
+
+impl Running {
+    /// Hands a data connection over if it knows the task's token; otherwise it is closed.
+    pub(super) fn offer(&self, data: Data, stream: Stream) {
+        if data.token == self.token && stream.set_nonblocking(false).is_ok() {
+            // A task that has just ended has no use for it.
+            let _ = self.streams.send((data, stream));
+        }
+    }
+
+    /// The client's half is over.
+    pub(super) fn finish(&self) {
+        self.finish.store(true, Ordering::Release);
+    }
+
+    /// Nobody wants the result any more.
+    pub(super) fn abort(&self) {
+        self.abort.store(true, Ordering::Release);
+    }
+
+    /// Waits for the end of the thread.
+    pub(super) fn join(self) {
+        // Panics have been caught inside.
+        let _ = self.thread.join();
+    }
+}
+
+/// Empties the sockets of what came while no task ran, and sets them as tasks expect them: blocking,
+/// without a time limit.
+fn discard_strays(datagrams: &PerFamily<Option<Datagram>>) {
+    let mut bytes = [0; 1];
+    for socket in [&datagrams.v4, &datagrams.v6].into_iter().flatten() {
+        let strays = 0..STRAYS_MAX;
+        if socket.set_nonblocking(true).is_ok() {
+            strays.into_iter().take_while(|_| socket.recv_from(&mut bytes).is_ok()).for_each(drop);
+        }
+        // If a mode cannot be set, the task itself meets the same socket and says so.
+        let _ = socket.set_nonblocking(false);
+        let _ = socket.set_read_timeout(None);
+    }
+}

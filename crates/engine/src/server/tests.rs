@@ -1,0 +1,361 @@
+//! Real servers and clients over loopback in both families: the good case, every way of not being
+//! served, and what strangers may do without disturbing anybody.
+
+use super::{Prefix, Server, ServerEvent, ServerOptions};
+use crate::control::{ClientOptions, ConnectError, Connection, Key, TaskError, Trouble};
+use crate::trial::client::ClientContext;
+use crate::trial::{self, TrialError};
+use std::convert::Infallible;
+use std::net::{SocketAddr, TcpListener};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use v6gap_core::arm::{Arm, TurnOrder};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::record::Host;
+use v6gap_core::session::Ending;
+use v6gap_core::task::{Task, TaskArm, Token};
+use v6gap_core::wire::preamble::Data;
+use v6gap_core::wire::version::{VersionMismatch, VersionRange};
+use v6gap_core::workload::{Connect, Workload};
+use v6gap_sys::socket::{ErrorClass, Stream, StreamOptions};
+
+/// Longest that any step of a test may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server on ports of the system's choice, until it is dropped.
+struct Served {
+    addresses: PerFamily<Option<SocketAddr>>,
+    events: Receiver<ServerEvent>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Served {
+    fn new(change: impl FnOnce(&mut ServerOptions)) -> Self {
+        let mut options = ServerOptions::new("test 1".to_string(), host("server"));
+        let any_port = |family: Family| Some(SocketAddr::new(family.loopback(), 0));
+        options.addresses = PerFamily::from_fn(any_port);
+        change(&mut options);
+        let server = Server::bind(&options).unwrap();
+        let addresses = *server.addresses();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender, events) = mpsc::channel();
+        let stopping = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let mut tell = |event| drop(sender.send(event));
+            server.run(&stopping, &mut tell).unwrap();
+        });
+        Served { addresses, events, stop, thread: Some(thread) }
+    }
+
+    fn await_event(&self, wanted: impl Fn(&ServerEvent) -> bool) -> ServerEvent {
+        loop {
+            let event = self.events.recv_timeout(PATIENCE).unwrap();
+            if wanted(&event) {
+                return event;
+            }
+        }
+    }
+
+    fn connect(&self, family: Family) -> Stream {
+        let address = self.addresses.get(family).unwrap();
+        let patience_ns = PATIENCE.as_nanos() as u64;
+        let stream =
+            Stream::connect(None, address, &StreamOptions::default(), patience_ns).unwrap();
+        stream.set_read_timeout(Some(patience_ns)).unwrap();
+        stream
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        let ended = self.thread.take().map(JoinHandle::join);
+        assert!(thread::panicking() || matches!(ended, Some(Ok(()))));
+    }
+}
+
+fn host(name: &str) -> Host {
+    Host { name: name.to_string(), ..Host::default() }
+}
+
+fn options(name: &str) -> ClientOptions {
+    ClientOptions::new(Key::new(None), "test 1".to_string(), host(name))
+}
+
+fn open(
+    addresses: PerFamily<Option<SocketAddr>>,
+    options: &ClientOptions,
+) -> Result<Connection, ConnectError> {
+    Connection::open(addresses, options, &mut |_| ControlFlow::Continue(()))
+}
+
+fn task(number: u32, count: u32) -> Task {
+    Task {
+        number,
+        workload: Workload::Connect(Connect { count }),
+        arms: vec![TaskArm { arm: Arm::A, family: Family::V6 }],
+        order: TurnOrder::Ab,
+        seed: 7,
+        token: Token([number as u8; 16]),
+    }
+}
+
+/// Runs a task with both real halves.
+fn run(
+    connection: &mut Connection,
+    server: PerFamily<Option<SocketAddr>>,
+    number: u32,
+) -> Result<(), TaskError<TrialError>> {
+    let timeout_ns = PATIENCE.as_nanos() as u64;
+    let context = ClientContext { server, processor: None, timeout_ns };
+    let (own, ends) =
+        connection.run_task(&task(number, 3), |task| trial::client::run(task, &context))?;
+    for reports in [own, ends] {
+        let [(Arm::A, report)] = &reports[..] else { panic!("{reports:?}") };
+        let endpoints = report.endpoints.unwrap();
+        assert_eq!(endpoints.domain, Family::V6);
+        assert!(endpoints.local.is_ipv6() && endpoints.peer.is_ipv6());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_session_opens_over_either_family_and_does_tasks() {
+    let served = Served::new(|_| {});
+    for family in Family::BOTH {
+        let mut addresses = PerFamily::default();
+        *addresses.get_mut(family) = *served.addresses.get(family);
+        let mut connection = open(addresses, &options("client")).unwrap();
+        assert_eq!((connection.family(), connection.version()), (family, 1));
+        let opened = connection.opened();
+        assert_eq!(opened.welcome.host, host("server"));
+        // Both ends read the same clock here.
+        let offset = opened.offset.unwrap();
+        assert!(offset.ns.unsigned_abs() <= offset.uncertainty_ns, "{offset:?}");
+        for number in 0..3 {
+            run(&mut connection, served.addresses, number).unwrap();
+        }
+        connection.close();
+    }
+    let left = |e: &ServerEvent| matches!(e, ServerEvent::Left { ending: Ending::PeerLeft, .. });
+    served.await_event(left);
+    served.await_event(left);
+}
+
+#[test]
+fn both_families_are_greeted_and_the_first_carries_control() {
+    let served = Served::new(|_| {});
+    let connection = open(served.addresses, &options("client")).unwrap();
+    assert_eq!(connection.family(), Family::V4);
+    assert!(connection.problems().v4.is_none() && connection.problems().v6.is_none());
+}
+
+#[test]
+fn a_task_that_the_server_objects_to_fails_and_the_session_goes_on() {
+    let served = Served::new(|_| {});
+    let mut connection = open(served.addresses, &options("client")).unwrap();
+    let refused = connection.run_task(&task(0, 0), |_| Ok::<_, Infallible>(()));
+    assert!(matches!(refused, Err(TaskError::Server { number: 0, .. })), "{refused:?}");
+    let own = connection.run_task(&task(1, 1), |_| Err::<(), _>("no socket"));
+    assert!(matches!(own, Err(TaskError::Own("no socket"))), "{own:?}");
+    run(&mut connection, served.addresses, 2).unwrap();
+}
+
+#[test]
+fn a_family_that_does_not_answer_is_named() {
+    let served = Served::new(|options| options.addresses.v4 = None);
+    let refusing = PerFamily { v4: Some(unused_address()), v6: served.addresses.v6 };
+    let connection = open(refusing, &options("client")).unwrap();
+    assert_eq!(connection.family(), Family::V6);
+    let problem = connection.problems().v4.as_ref().unwrap();
+    assert!(matches!(problem.trouble, Trouble::Refused), "{problem}");
+    assert_eq!(Some(problem.address), refusing.v4);
+}
+
+#[test]
+fn strangers_are_told_apart_by_what_they_answer() {
+    let answers: [(&'static [u8], fn(&Trouble) -> bool); 3] = [
+        (
+            b"HTTP/1.1 400 Bad Request\r\n",
+            |trouble| matches!(trouble, Trouble::NotOurs { answered } if answered == "HTTP/1.1"),
+        ),
+        (b"", |trouble| matches!(trouble, Trouble::NotOurs { answered } if answered.is_empty())),
+        (b"!", |trouble| matches!(trouble, Trouble::NotOurs { answered } if answered == "!")),
+    ];
+    let mut options = options("client");
+    options.timeout_ns = 300_000_000;
+    for (answer, expected) in answers {
+        let listener = TcpListener::bind((Family::V4.loopback(), 0)).unwrap();
+        let addresses = PerFamily { v4: Some(listener.local_addr().unwrap()), v6: None };
+        let stranger = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            std::io::Write::write_all(&mut stream, answer).unwrap();
+            // Stays until the client has given up.
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        });
+        let problem = open(addresses, &options).err().unwrap().problems.v4.unwrap();
+        assert!(expected(&problem.trouble), "{problem}");
+        stranger.join().unwrap();
+    }
+}
+
+#[test]
+fn versions_that_do_not_meet_are_told_from_both_sides() {
+    let served = Served::new(|_| {});
+    let mut newer = options("client");
+    newer.versions = VersionRange::new(2, 3).unwrap();
+    let error = open(served.addresses, &newer).err().unwrap();
+    for problem in [error.problems.v4.unwrap(), error.problems.v6.unwrap()] {
+        let Trouble::Version(VersionMismatch::PeerTooOld { here, peer }) = problem.trouble else {
+            panic!("{problem}")
+        };
+        assert_eq!((here.to_string(), peer.to_string()), ("2–3".to_string(), "1".to_string()));
+    }
+    let future = Served::new(|o| o.versions = VersionRange::new(5, 6).unwrap());
+    let problem = open(future.addresses, &options("client")).err().unwrap().problems.v4.unwrap();
+    let too_new = Trouble::Version(VersionMismatch::PeerTooNew {
+        here: options("").versions,
+        peer: VersionRange::new(5, 6).unwrap(),
+    });
+    assert_eq!(problem.trouble.to_string(), too_new.to_string());
+}
+
+#[test]
+fn another_key_is_not_accepted_and_the_same_one_is() {
+    let served = Served::new(|options| options.key = Some(Key::new(Some("garden"))));
+    let mut client = options("client");
+    for word in [None, Some("Garden")] {
+        client.key = Key::new(word);
+        let problem = open(served.addresses, &client).err().unwrap().problems.v4.unwrap();
+        assert!(matches!(problem.trouble, Trouble::Key), "{problem}");
+    }
+    client.key = Key::new(Some("garden"));
+    open(served.addresses, &client).unwrap();
+}
+
+#[test]
+fn sources_outside_the_list_are_turned_away_without_a_word() {
+    let elsewhere = ["192.0.2.0/24", "2001:db8::/32"];
+    let elsewhere = elsewhere.map(|text| text.parse::<Prefix>().unwrap());
+    let served = Served::new(|options| options.allow = elsewhere.to_vec());
+    let problems = open(served.addresses, &options("client")).err().unwrap().problems;
+    for problem in [problems.v4.unwrap(), problems.v6.unwrap()] {
+        assert!(matches!(problem.trouble, Trouble::TurnedAway), "{problem}");
+    }
+    served.await_event(|event| matches!(event, ServerEvent::TurnedAway { .. }));
+}
+
+#[test]
+fn idle_slow_and_junk_connections_block_nobody() {
+    let served = Served::new(|_| {});
+    let mut strangers = Vec::new();
+    for i in 0..300_u32 {
+        let stream = served.connect(Family::BOTH[i as usize % 2]);
+        match i % 4 {
+            0 => {}
+            1 => stream.write_all(b"v6g").unwrap(),
+            2 => drop(stream.write(b"GET / HTTP/1.1\r\n\r\n")),
+            _ => drop(stream.write(b"v6gC\x01\x01\0\0 and no handshake at all, only words")),
+        }
+        strangers.push(stream);
+    }
+    let mut connection = open(served.addresses, &options("client")).unwrap();
+    run(&mut connection, served.addresses, 0).unwrap();
+    for i in 0..500 {
+        let stream = served.connect(Family::BOTH[i % 2]);
+        stream.linger_zero().unwrap();
+    }
+    run(&mut connection, served.addresses, 1).unwrap();
+}
+
+#[test]
+fn one_session_is_served_and_the_others_hear_their_place() {
+    let served = Served::new(|_| {});
+    let mut first = open(served.addresses, &options("one")).unwrap();
+    let addresses = served.addresses;
+    let (place, places) = mpsc::channel();
+    let second = thread::spawn(move || {
+        Connection::open(addresses, &options("two"), &mut |queued| {
+            place.send(queued.clone()).unwrap();
+            ControlFlow::Continue(())
+        })
+        .map(Connection::close)
+    });
+    let queued = places.recv_timeout(PATIENCE).unwrap();
+    assert_eq!((queued.place, queued.by.as_str()), (1, "one"));
+    let impatient = ClientOptions { wait: false, ..options("three") };
+    let problem = open(served.addresses, &impatient).err().unwrap().problems.v4.unwrap();
+    assert!(matches!(problem.trouble, Trouble::Busy { .. }), "{problem}");
+    let gave_up = Connection::open(addresses, &options("four"), &mut |_| ControlFlow::Break(()));
+    let problem = gave_up.err().unwrap().problems.v4.unwrap();
+    assert!(matches!(problem.trouble, Trouble::GaveUp), "{problem}");
+    run(&mut first, addresses, 0).unwrap();
+    first.close();
+    second.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_client_that_dies_in_a_task_frees_the_server() {
+    let served = Served::new(|_| {});
+    let addresses = served.addresses;
+    let dying = thread::spawn(move || {
+        let mut connection = open(addresses, &options("mortal")).unwrap();
+        let _ = connection.run_task(&task(0, 1), |_| -> Result<(), Infallible> {
+            std::panic::resume_unwind(Box::new("the client is gone"))
+        });
+    });
+    assert!(dying.join().is_err());
+    let lost = Ending::Lost { during: "during a task" };
+    served.await_event(|e| matches!(e, ServerEvent::Left { ending, .. } if *ending == lost));
+    let mut connection = open(served.addresses, &options("heir")).unwrap();
+    run(&mut connection, served.addresses, 0).unwrap();
+}
+
+#[test]
+fn a_data_connection_without_the_token_is_closed() {
+    let served = Served::new(|_| {});
+    let mut connection = open(served.addresses, &options("client")).unwrap();
+    let closed = |token| {
+        let stream = served.connect(Family::V6);
+        stream.write_all(&Data { token, arm: Arm::A, connection: 0 }.encode()).unwrap();
+        match stream.read(&mut [0; 1]) {
+            Ok(bytes) => bytes == 0,
+            Err(error) => ErrorClass::of(&error) == ErrorClass::Closed,
+        }
+    };
+    assert!(closed(Token([0; 16])), "no task");
+    let mut strange = false;
+    // Our half does nothing more, so the server's half has to fail.
+    let outcome = connection.run_task(&task(1, 1), |_| {
+        strange = closed(Token([9; 16]));
+        Ok::<_, Infallible>(())
+    });
+    assert!(strange, "another task's token");
+    assert!(matches!(outcome, Err(TaskError::Server { number: 1, .. })), "{outcome:?}");
+}
+
+#[test]
+fn stopping_takes_leave_of_the_client() {
+    let served = Served::new(|_| {});
+    let mut connection = open(served.addresses, &options("client")).unwrap();
+    drop(served);
+    let error = connection.run_task(&task(0, 1), |_| Ok::<_, Infallible>(()));
+    let Err(TaskError::Session(problem)) = error else { panic!("{error:?}") };
+    assert!(
+        matches!(
+            problem.trouble,
+            Trouble::Ended { ending: Ending::PeerLeft | Ending::Lost { .. }, .. }
+        ),
+        "{problem}"
+    );
+}
+
+/// An address of the loopback on which nobody listens.
+fn unused_address() -> SocketAddr {
+    TcpListener::bind((Family::V4.loopback(), 0)).unwrap().local_addr().unwrap()
+}

@@ -1,0 +1,216 @@
+//! The measuring loops allocate nothing: counted on each loop's own thread while it runs.
+
+use allocation_counter::measure;
+use std::net::SocketAddr;
+use std::thread;
+use v6gap_core::arm::{Arm, PerArm, TurnOrder};
+use v6gap_core::family::Family;
+use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::workload::{Echo, Transport, Wait};
+use v6gap_engine::hot::datagram_bulk::Counted;
+use v6gap_engine::hot::echo::Buffers;
+use v6gap_engine::hot::sequence::Sequence;
+use v6gap_engine::hot::series::Series;
+use v6gap_engine::hot::turns::Turns;
+use v6gap_engine::hot::{self, Tally, Watch, bulk, connect, datagram_bulk};
+use v6gap_sys::socket::{Datagram, Listener, Stream, StreamOptions};
+
+const MS: u64 = 1_000_000;
+const TAG: [u8; 8] = *b"of tests";
+const WAIT_NS: u64 = 10_000 * MS;
+
+fn any(family: Family) -> SocketAddr {
+    SocketAddr::new(family.loopback(), 0)
+}
+
+/// Two ends of a connection.
+fn stream_pair(family: Family) -> (Stream, Stream) {
+    let listener = Listener::bind(any(family), 8).unwrap();
+    let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
+    let client = Stream::connect(None, listener.local().unwrap(), &options, WAIT_NS).unwrap();
+    let server = listener.accept().unwrap();
+    for end in [&client, &server] {
+        end.set_read_timeout(Some(hot::TICK_NS)).unwrap();
+        end.set_write_timeout(Some(hot::TICK_NS)).unwrap();
+    }
+    (client, server)
+}
+
+fn datagram_pair(family: Family) -> (Datagram, Datagram) {
+    let server = Datagram::bind(any(family)).unwrap();
+    let client = Datagram::bind(any(family)).unwrap();
+    client.connect(server.local().unwrap()).unwrap();
+    for end in [&client, &server] {
+        end.set_read_timeout(Some(hot::TICK_NS)).unwrap();
+    }
+    (client, server)
+}
+
+/// Runs both ends at once and asserts that neither allocated.
+fn assert_free(client: impl FnOnce() + Send, server: impl FnOnce() + Send) {
+    thread::scope(|scope| {
+        let server = scope.spawn(|| measure(server));
+        let client = measure(client);
+        assert_eq!(client.count_total, 0, "client");
+        assert_eq!(server.join().unwrap().count_total, 0, "server");
+    });
+}
+
+fn echo(transport: Transport, wait: Wait) -> Echo {
+    Echo {
+        transport,
+        message_bytes: 64,
+        connections: 2,
+        turn_exchanges: 10,
+        turns: 6,
+        warmup_exchanges: 1,
+        wait,
+    }
+}
+
+/// What a client of an echo block needs.
+struct Client {
+    turns: Turns,
+    buffers: Buffers,
+    tallies: PerArm<Tally>,
+}
+
+fn echo_client(workload: &Echo) -> Client {
+    let (turns, exchanges) = (workload.turns as usize, workload.turn_exchanges as usize);
+    Client {
+        turns: Turns::new(TurnOrder::Ab, workload).unwrap(),
+        buffers: Buffers { out: vec![0; 64], back: vec![0; 64] },
+        tallies: PerArm::from_fn(|_| Tally::with_room(turns, exchanges)),
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(measure(|| drop(std::hint::black_box(vec![0_u8; 10]))).count_total, 1);
+}
+
+#[test]
+fn echo_over_streams() {
+    for wait in [Wait::Block, Wait::Yield] {
+        let workload = echo(Transport::Tcp, wait);
+        let mut client = echo_client(&workload);
+        let turns = client.turns;
+        let (mut near, mut far) = (PerArm::<Vec<Stream>>::default(), PerArm::default());
+        for (arm, family) in [(Arm::A, Family::V4), (Arm::B, Family::V6)] {
+            for _ in 0..workload.connections {
+                let (client, server) = stream_pair(family);
+                for end in [&client, &server] {
+                    end.set_nonblocking(wait == Wait::Yield).unwrap();
+                }
+                near.get_mut(arm).push(client);
+                let ends: &mut Vec<Stream> = far.get_mut(arm);
+                ends.push(server);
+            }
+        }
+        let watch = Watch::silence(wait, WAIT_NS);
+        let mut buffer = vec![0; 64];
+        let Client { buffers, tallies, .. } = &mut client;
+        assert_free(
+            || hot::echo::stream_client(&turns, TAG, &near, buffers, tallies, &watch).unwrap(),
+            || hot::echo::stream_server(&turns, TAG, &far, &mut buffer, &watch).unwrap(),
+        );
+        assert_eq!(client.tallies.a.times_ns.len(), 60);
+    }
+}
+
+#[test]
+fn echo_over_datagrams() {
+    for wait in [Wait::Block, Wait::Yield] {
+        let workload = echo(Transport::Udp, wait);
+        let mut client = echo_client(&workload);
+        let turns = client.turns;
+        let servers = PerArm::FAMILIES.map(|f| Datagram::bind(any(f)).unwrap());
+        let near = PerArm::from_fn(|arm| {
+            let server = servers.get(arm);
+            let connect = |_| {
+                let socket = Datagram::bind(any(*PerArm::FAMILIES.get(arm))).unwrap();
+                socket.connect(server.local().unwrap()).unwrap();
+                socket
+            };
+            (0..workload.connections).map(connect).collect::<Vec<_>>()
+        });
+        for socket in near.a.iter().chain(&near.b).chain([&servers.a, &servers.b]) {
+            socket.set_read_timeout(Some(hot::TICK_NS)).unwrap();
+            socket.set_nonblocking(wait == Wait::Yield).unwrap();
+        }
+        let watch = Watch::silence(wait, WAIT_NS);
+        let mut buffer = vec![0; 64];
+        let mut peers = PerArm { a: None, b: None };
+        let sockets = PerArm { a: &servers.a, b: &servers.b };
+        let Client { buffers, tallies, .. } = &mut client;
+        let peers = &mut peers;
+        assert_free(
+            || hot::echo::datagram_client(&turns, TAG, &near, buffers, tallies, &watch).unwrap(),
+            || {
+                hot::echo::datagram_server(&turns, TAG, &sockets, &mut buffer, peers, &watch)
+                    .unwrap();
+            },
+        );
+        assert_eq!(client.tallies.b.turn_ends.len(), 6);
+    }
+}
+
+#[test]
+fn tcp_bulk() {
+    for family in Family::BOTH {
+        let (near, far) = stream_pair(family);
+        let watch = Watch::silence(Wait::Block, WAIT_NS);
+        let chunk = vec![0; 128 * 1024];
+        let mut buffer = vec![0; 128 * 1024];
+        let mut series = Series::new(100 * MS);
+        assert_free(
+            || {
+                bulk::send(Arm::A, &near, &chunk, 100 * MS, &watch).unwrap();
+                near.shutdown_write().unwrap();
+            },
+            || bulk::receive(Arm::A, &far, &mut buffer, &mut series, 100 * MS, &watch).unwrap(),
+        );
+        assert!(series.received(10 * MS, 100 * MS).rate_bps > 0.0);
+    }
+}
+
+#[test]
+fn udp_bulk_paced_and_at_full_speed() {
+    for (family, rate) in [(Family::V4, Some(10_000_000)), (Family::V6, None)] {
+        let (near, far) = datagram_pair(family);
+        near.set_nonblocking(true).unwrap();
+        let watch = Watch::silence(Wait::Block, WAIT_NS);
+        let mut message = vec![0; 1000];
+        let mut buffer = vec![0; 1001];
+        let (series, sequence) = (Series::new(50 * MS), Sequence::default());
+        let mut counted = Counted { series, sequence, peer: None };
+        let header =
+            Header { tag: TAG, sequence: 0, turn: 0, next: 0, arm: Arm::A, flags: Flags::NONE };
+        assert_free(
+            || {
+                datagram_bulk::send(&near, &mut message, header, rate, 50 * MS, &watch).unwrap();
+                let end = Header { flags: Flags::END, ..header };
+                datagram_bulk::knock(&near, &mut message, end, &watch).unwrap();
+            },
+            || {
+                datagram_bulk::receive(Arm::A, &far, TAG, &mut buffer, &mut counted, &watch)
+                    .unwrap();
+            },
+        );
+        assert!(counted.sequence.packets > 0);
+    }
+}
+
+#[test]
+fn connecting() {
+    let listener = Listener::bind(any(Family::V6), 64).unwrap();
+    let remote = listener.local().unwrap();
+    let options = StreamOptions::default();
+    let mut tally = Tally::with_room(1, 10);
+    let mut locals = std::iter::repeat(any(Family::V6));
+    assert_free(
+        || connect::connect(remote, &options, WAIT_NS, 10, &mut locals, &mut tally).unwrap(),
+        || {},
+    );
+    assert_eq!(tally.times_ns.len(), 10);
+}

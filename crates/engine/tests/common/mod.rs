@@ -1,0 +1,191 @@
+//! A small server on loopback for tests: the server's half of a task with real sockets, without a
+//! control connection.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use v6gap_core::arm::{Arm, PerArm, TurnOrder};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::observation::EndReport;
+use v6gap_core::task::{Task, TaskArm, Token};
+use v6gap_core::wire::preamble::{self, Data, Preamble, Progress};
+use v6gap_core::workload::{Echo, Transport, Wait, Workload};
+use v6gap_engine::trial::client::{self, ClientContext};
+use v6gap_engine::trial::server::{self, DataFlows};
+use v6gap_engine::trial::{TrialError, values};
+use v6gap_sys::socket::{Datagram, Listener, Stream, StreamOptions};
+
+const MS: u64 = 1_000_000;
+
+/// The longest that a test's client waits, in ns.
+pub const TIMEOUT_NS: u64 = 10_000 * MS;
+
+pub type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
+
+/// Sockets of a server on loopback addresses of both families.
+pub struct Service {
+    listeners: PerFamily<Listener>,
+    datagrams: PerFamily<Option<Datagram>>,
+}
+
+impl Service {
+    pub fn new() -> Self {
+        let any = |family: Family| SocketAddr::new(family.loopback(), 0);
+        let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
+        Service {
+            listeners: PerFamily::from_fn(|f| {
+                Listener::bind_with(any(f), 256, &options).expect("loopback has both families")
+            }),
+            datagrams: PerFamily::from_fn(|f| Some(Datagram::bind(any(f)).expect("loopback"))),
+        }
+    }
+
+    pub fn tcp(&self, family: Family) -> SocketAddr {
+        self.listeners.get(family).local().expect("bound")
+    }
+
+    pub fn udp(&self, family: Family) -> SocketAddr {
+        let socket = self.datagrams.get(family).as_ref().expect("bound");
+        socket.local().expect("bound")
+    }
+
+    /// A client's context for tasks of that transport, with the addresses of this server.
+    pub fn context(&self, transport: Transport) -> ClientContext {
+        let server = PerFamily::from_fn(|family| {
+            Some(match transport {
+                Transport::Tcp => self.tcp(family),
+                Transport::Udp => self.udp(family),
+            })
+        });
+        ClientContext { server, processor: None, timeout_ns: TIMEOUT_NS }
+    }
+
+    /// Does both halves of `task`, the client's as `context` says.
+    pub fn perform(&self, task: &Task, context: &ClientContext) -> (Reports, Reports) {
+        self.perform_with(task, || client::run(task, context))
+    }
+
+    /// As [`Service::perform`] with any client.
+    pub fn perform_with<T>(&self, task: &Task, client: impl FnOnce() -> T) -> (T, Reports) {
+        let (abort, finish, over) = (false.into(), false.into(), AtomicBool::new(false));
+        let (announce, ready) = mpsc::channel();
+        let (pass_on, streams) = mpsc::channel();
+        thread::scope(|scope| {
+            for family in Family::BOTH {
+                let (pass_on, over) = (pass_on.clone(), &over);
+                let listener = self.listeners.get(family);
+                scope.spawn(move || accept(listener, task.token, &pass_on, over));
+            }
+            let flows = DataFlows {
+                streams,
+                datagrams: &self.datagrams,
+                abort: &abort,
+                finish: &finish,
+                processor: None,
+            };
+            let half = scope.spawn(move || {
+                server::run(task, flows, move || announce.send(()).expect("awaited below"))
+            });
+            // A server that refuses the task drops the sender instead of announcing.
+            let _ = ready.recv();
+            let client = client();
+            finish.store(true, Ordering::Relaxed);
+            let server = half.join().expect("no panic");
+            over.store(true, Ordering::Relaxed);
+            (client, server)
+        })
+    }
+}
+
+/// Reads the preamble of each connection and passes on those of the task.
+fn accept(
+    listener: &Listener,
+    token: Token,
+    pass_on: &mpsc::Sender<(Data, Stream)>,
+    over: &AtomicBool,
+) {
+    while !over.load(Ordering::Relaxed) {
+        let Ok(Some(stream)) = listener.accept_timeout(20 * MS) else { continue };
+        let mut bytes = [0; Data::BYTES];
+        if stream.read_exact(&mut bytes).is_err() {
+            continue;
+        }
+        if let Ok(Progress::Complete(Preamble::Data(data))) = preamble::decode(&bytes)
+            && data.token == token
+        {
+            // Nobody listens any more when the server's half is over.
+            let _ = pass_on.send((data, stream));
+        }
+    }
+}
+
+/// A task of one arm.
+pub fn trial(workload: Workload, family: Family) -> Task {
+    let arm = match family {
+        Family::V4 => Arm::A,
+        Family::V6 => Arm::B,
+    };
+    Task { arms: vec![TaskArm { arm, family }], ..slice(workload, PerArm::FAMILIES) }
+}
+
+/// A task of both arms.
+pub fn slice(workload: Workload, families: PerArm<Family>) -> Task {
+    let (mut seed, mut token) = ([0; 8], [0; 16]);
+    v6gap_sys::random(&mut seed).expect("the system has random bytes");
+    v6gap_sys::random(&mut token).expect("the system has random bytes");
+    Task {
+        number: 1,
+        workload,
+        arms: Arm::BOTH.map(|arm| TaskArm { arm, family: *families.get(arm) }).to_vec(),
+        order: TurnOrder::Ba,
+        seed: u64::from_ne_bytes(seed),
+        token: Token(token),
+    }
+}
+
+/// A small echo block.
+pub fn echo(transport: Transport, message_bytes: u32, wait: Wait) -> Echo {
+    Echo {
+        transport,
+        message_bytes,
+        connections: 3,
+        turn_exchanges: 7,
+        turns: 5,
+        warmup_exchanges: 2,
+        wait,
+    }
+}
+
+/// The proof of family at both ends and agreement about the addresses.
+pub fn assert_proved(family: Family, client: &EndReport, server: &EndReport, task: &Task) {
+    let ends = [client, server].map(|end| end.endpoints.expect("read from the socket"));
+    for end in ends {
+        assert_eq!(end.domain, family);
+        assert_eq!(Family::of(&end.local.ip()), Some(family));
+        assert_eq!(Family::of(&end.peer.ip()), Some(family));
+    }
+    assert_eq!(ends[0].local.port(), ends[1].peer.port(), "{task:?}");
+    assert!((20_000..61_000).contains(&ends[0].local.port()));
+}
+
+/// The values of the trial of each arm.
+pub fn values_of(
+    task: &Task,
+    client: &[(Arm, EndReport)],
+    server: &[(Arm, EndReport)],
+) -> Vec<std::collections::BTreeMap<v6gap_core::metric::Metric, f64>> {
+    client
+        .iter()
+        .zip(server)
+        .map(|((arm, client), (other, server))| {
+            assert_eq!(arm, other);
+            let ends = v6gap_core::observation::PerEnd {
+                client: client.clone(),
+                server: server.clone(),
+            };
+            values::values(&task.workload, &ends)
+        })
+        .collect()
+}

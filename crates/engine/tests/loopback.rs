@@ -1,0 +1,240 @@
+//! Every workload over both families with real sockets on loopback, both halves in this process.
+
+mod common;
+
+use common::{Service, assert_proved, echo, slice, trial, values_of};
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::{EndReport, Measured};
+use v6gap_core::workload::{Connect, Direction, TcpBulk, Transport, UdpBulk, Wait, Workload};
+use v6gap_engine::trial::TrialError;
+use v6gap_engine::trial::client::ClientContext;
+
+const MS: u64 = 1_000_000;
+
+fn tcp_bulk(direction: Direction) -> TcpBulk {
+    TcpBulk {
+        duration_ns: 200 * MS,
+        warmup_ns: 50 * MS,
+        write_bytes: 128 * 1024,
+        direction,
+        congestion: None,
+    }
+}
+
+#[test]
+fn tcp_bulk_both_ways() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        for direction in [Direction::Send, Direction::Receive] {
+            let task = trial(Workload::TcpBulk(tcp_bulk(direction)), family);
+            let (client, server) = service.perform(&task, &service.context(Transport::Tcp));
+            let (client, server) = (client.unwrap(), server.unwrap());
+            assert_proved(family, &client[0].1, &server[0].1, &task);
+            let values = values_of(&task, &client, &server);
+            assert!(values[0][&Metric::Throughput] > 1e6, "{values:?}");
+            let (sender, receiver) = match direction {
+                Direction::Send => (&client[0].1, &server[0].1),
+                Direction::Receive => (&server[0].1, &client[0].1),
+            };
+            let Measured::Sent(sent) = &sender.measured else { panic!("{sender:?}") };
+            let Measured::Received(received) = &receiver.measured else { panic!("{receiver:?}") };
+            assert_eq!(sent.bytes, received.bytes, "all was read before the end");
+            assert!(sent.span_ns >= 200 * MS);
+            assert!(received.series.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1));
+        }
+    }
+}
+
+fn assert_echoed(transport: Transport, bytes: u32, wait: Wait, families: PerArm<Family>) {
+    let service = Service::new();
+    let workload = echo(transport, bytes, wait);
+    let counted = u64::from(workload.turns * workload.turn_exchanges);
+    let task = slice(Workload::Echo(workload.clone()), families);
+    let (client, server) = service.perform(&task, &service.context(transport));
+    let (client, server) = (client.unwrap(), server.unwrap());
+    for arm in Arm::BOTH {
+        let index = usize::from(arm == Arm::B);
+        assert_eq!((client[index].0, server[index].0), (arm, arm));
+        assert_proved(*families.get(arm), &client[index].1, &server[index].1, &task);
+        let Measured::Times(times) = &client[index].1.measured else { panic!() };
+        assert_eq!(times.count + times.lost, counted);
+        assert_eq!(times.turns_ns.len(), workload.turns as usize);
+        assert_eq!(server[index].1.measured, Measured::Nothing);
+    }
+    for values in values_of(&task, &client, &server) {
+        let rtt = values[&Metric::Rtt];
+        assert!(rtt > 0.0 && rtt < 1.0, "{rtt}");
+    }
+}
+
+#[test]
+fn echo_over_both_transports_and_both_ways_of_waiting() {
+    for transport in [Transport::Tcp, Transport::Udp] {
+        for wait in [Wait::Block, Wait::Yield] {
+            for bytes in [20, 64, 16_384] {
+                assert_echoed(transport, bytes, wait, PerArm::FAMILIES);
+            }
+        }
+    }
+}
+
+#[test]
+fn echo_in_null_blocks_uses_one_family_for_both_arms() {
+    for family in Family::BOTH {
+        for transport in [Transport::Tcp, Transport::Udp] {
+            assert_echoed(transport, 64, Wait::Block, PerArm::null(family));
+        }
+    }
+}
+
+#[test]
+fn connections_leave_no_time_wait_behind() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        let task = trial(Workload::Connect(Connect { count: 20 }), family);
+        // Repeating a task repeats its source ports: had the first run left TIME_WAIT behind, its
+        // ports would be in use and others would be drawn.
+        let ports = [(); 2].map(|()| {
+            let (client, server) = service.perform(&task, &service.context(Transport::Tcp));
+            let (client, server) = (client.unwrap(), server.unwrap());
+            assert_proved(family, &client[0].1, &server[0].1, &task);
+            let Measured::Times(times) = &client[0].1.measured else { panic!() };
+            assert_eq!((times.count, times.lost), (20, 0));
+            assert!(values_of(&task, &client, &server)[0][&Metric::Connect] > 0.0);
+            client[0].1.endpoints.expect("read").local.port()
+        });
+        assert_eq!(ports[0], ports[1]);
+    }
+}
+
+fn udp_bulk(rate_bps: Option<u64>) -> UdpBulk {
+    UdpBulk { payload_bytes: 1000, rate_bps, duration_ns: 200 * MS, warmup_ns: 50 * MS }
+}
+
+#[test]
+fn paced_datagrams_are_as_many_as_planned() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        // 8 Mbit/s of 8000 bits each: 1000 a second, 200 in all.
+        let task = trial(Workload::UdpBulk(udp_bulk(Some(8_000_000))), family);
+        let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+        let (client, server) = (client.unwrap(), server.unwrap());
+        assert_proved(family, &client[0].1, &server[0].1, &task);
+        let Measured::Sent(sent) = &client[0].1.measured else { panic!() };
+        let skipped = held_up(&client[0].1);
+        assert_eq!(sent.packets + skipped, 200);
+        let Measured::Received(received) = &server[0].1.measured else { panic!() };
+        assert_eq!((received.packets, received.duplicates), (sent.packets, 0));
+        assert_eq!(received.bytes, sent.bytes);
+        assert_eq!(values_of(&task, &client, &server)[0][&Metric::Loss], 0.0);
+    }
+}
+
+/// Datagrams that a loaded machine kept the sender from sending in time.
+fn held_up(sender: &EndReport) -> u64 {
+    let words = sender.unavailable.iter().find(|w| w.contains("datagrams in time"));
+    words.map_or(0, |w| w.split(' ').next().and_then(|n| n.parse().ok()).expect("starts so"))
+}
+
+#[test]
+fn datagrams_at_full_speed_add_up() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        let task = trial(Workload::UdpBulk(udp_bulk(None)), family);
+        let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+        let (client, server) = (client.unwrap(), server.unwrap());
+        let Measured::Sent(sent) = &client[0].1.measured else { panic!() };
+        let Measured::Received(received) = &server[0].1.measured else { panic!() };
+        assert!(received.packets <= sent.packets && received.packets > 0);
+        assert_eq!(received.bytes, received.packets * 1000);
+        let values = values_of(&task, &client, &server);
+        let lost = (sent.packets - received.packets) as f64 / sent.packets as f64;
+        assert!((values[0][&Metric::Loss] - lost).abs() < 1e-12);
+        assert!(values[0][&Metric::Throughput] > 0.0);
+    }
+}
+
+/// The sockets of the service are as before, whatever the way of waiting was.
+#[test]
+fn one_server_does_one_task_after_the_other() {
+    let service = Service::new();
+    let workloads = [
+        Workload::Echo(echo(Transport::Udp, 64, Wait::Yield)),
+        Workload::Echo(echo(Transport::Udp, 64, Wait::Block)),
+    ];
+    for workload in workloads {
+        let task = slice(workload, PerArm::FAMILIES);
+        let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+        assert!(client.is_ok() && server.is_ok(), "{client:?} {server:?}");
+        let task = trial(Workload::UdpBulk(udp_bulk(Some(8_000_000))), Family::V6);
+        let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+        assert!(client.is_ok() && server.is_ok(), "{client:?} {server:?}");
+    }
+}
+
+#[test]
+fn counters_and_costs_are_reported_where_the_host_has_them() {
+    let service = Service::new();
+    let task = trial(Workload::TcpBulk(tcp_bulk(Direction::Send)), Family::V6);
+    let (client, server) = service.perform(&task, &service.context(Transport::Tcp));
+    for (_, end) in client.unwrap().iter().chain(&server.unwrap()) {
+        let told = |what: &str| end.unavailable.iter().any(|u| u.contains(what));
+        let counted = end.counters.get("Ip6.InReceives").is_some_and(|&n| n > 0);
+        assert!(counted || told("counters"), "{:?}", end.unavailable);
+        assert!(end.user_ns.is_some() || !end.unavailable.is_empty());
+    }
+}
+
+#[test]
+fn a_missing_server_address_is_named() {
+    let service = Service::new();
+    let task = trial(Workload::TcpBulk(tcp_bulk(Direction::Send)), Family::V6);
+    let context = service.context(Transport::Tcp);
+    let server = PerFamily { v6: None, ..context.server };
+    let (client, server) = service.perform(&task, &ClientContext { server, ..context });
+    let error = client.unwrap_err();
+    assert_eq!(error.to_string(), "no IPv6 address of the server for the task");
+    let error = server.unwrap_err();
+    assert!(matches!(error, TrialError::Peer { family: Family::V6, .. }), "{error}");
+}
+
+#[test]
+fn nobody_listening_is_an_error_that_names_the_address() {
+    let service = Service::new();
+    let nobody = Service::new();
+    let gone = nobody.context(Transport::Tcp);
+    drop(nobody);
+    for family in Family::BOTH {
+        let task = trial(Workload::Connect(Connect { count: 5 }), family);
+        let (client, server) = service.perform(&task, &gone);
+        let address = gone.server.get(family).expect("given").to_string();
+        let error = client.unwrap_err().to_string();
+        assert!(error.contains(&address), "{error}");
+        assert!(server.is_err());
+    }
+}
+
+#[test]
+fn tasks_that_cannot_be_done_are_refused_at_both_ends() {
+    let service = Service::new();
+    let mut tasks = vec![
+        trial(Workload::Echo(echo(Transport::Tcp, 64, Wait::Block)), Family::V4),
+        slice(Workload::TcpBulk(tcp_bulk(Direction::Send)), PerArm::FAMILIES),
+        slice(Workload::Echo(echo(Transport::Tcp, 19, Wait::Block)), PerArm::FAMILIES),
+        slice(Workload::Echo(echo(Transport::Udp, 65_508, Wait::Block)), PerArm::FAMILIES),
+    ];
+    let mut silent = tcp_bulk(Direction::Send);
+    silent.write_bytes = 0;
+    tasks.push(trial(Workload::TcpBulk(silent), Family::V4));
+    let mut short = udp_bulk(None);
+    short.payload_bytes = 19;
+    tasks.push(trial(Workload::UdpBulk(short), Family::V4));
+    for task in tasks {
+        let (client, server) = service.perform(&task, &service.context(Transport::Tcp));
+        for half in [client, server] {
+            assert!(matches!(half.unwrap_err(), TrialError::Unsuitable { number: 1, .. }));
+        }
+    }
+}

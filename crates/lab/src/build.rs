@@ -1,0 +1,238 @@
+//! Builds a world, step by step: namespaces, cables, shaping, addresses, readiness, routes.
+
+mod settings;
+
+use crate::clock::HEADER_BYTES;
+use crate::layout::{self, Side};
+use crate::netlink::{Bucket, Netlink, Plug, Shape};
+use crate::wire::{Cable, Wire};
+use crate::{LabError, LabOptions};
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+use v6gap_core::family::Family;
+use v6gap_core::world::{Link, LinkModel, World};
+use v6gap_sys::packet::{self, Port};
+use v6gap_sys::{clock, netns};
+
+/// Interfaces have this long to become ready, in ns. An older kernel takes up to a second for each
+/// change of state.
+const READY_NS: u64 = 3_000_000_000;
+/// Pause between two looks at an interface.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+/// Number of the loopback interface, the first of every network namespace.
+const LOOPBACK_INDEX: u32 = 1;
+/// Frames that may wait in the user-space link's ring for one direction.
+const RING_FRAMES: usize = 2048;
+/// Depth of the bucket, in bytes, that loses nothing to late timers: up to 100 Mbit/s, and above.
+const BURST_BYTES: u32 = 15_400;
+const BURST_BYTES_FAST: u32 = 61_600;
+const FAST_BPS: u64 = 100_000_000;
+/// Share of the link's rate, in parts per thousand, at which a host feeds the user-space link: a
+/// little less, so that packets wait at the host, where they slow the sender, and not on the link.
+const FEED_PER_MILLE: u64 = 999;
+/// Packets that may wait at a host that feeds the user-space link.
+const FEED_QUEUE: u32 = 1000;
+
+/// What [`build`] made.
+pub(crate) struct Built {
+    pub namespaces: Vec<OwnedFd>,
+    pub wire: Option<Wire>,
+    pub facts: BTreeMap<String, String>,
+}
+
+pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabError> {
+    layout::check(world)?;
+    let mut namespaces = Vec::new();
+    for index in 0..world.nodes.len() {
+        let namespace = new_namespace()?;
+        within(&namespace, || settings::of_node(world, index))??;
+        namespaces.push(namespace);
+    }
+    let wire_namespace = match world.model {
+        LinkModel::Wire => Some(new_namespace()?),
+        LinkModel::Bare | LinkModel::Shaped => None,
+    };
+    if let Some(namespace) = &wire_namespace {
+        within(namespace, settings::of_wire)??;
+    }
+    for link in 0..world.links.len() {
+        make_link(world, link, &namespaces, wire_namespace.as_ref())?;
+    }
+    let deadline_ns = clock::now_ns() + READY_NS;
+    let wire = match &wire_namespace {
+        Some(namespace) => Some(start_wire(world, namespace, options)?),
+        None => None,
+    };
+    for (index, namespace) in namespaces.iter().enumerate() {
+        within(namespace, || equip(world, index))??;
+    }
+    let mut facts = settings::facts(world, options);
+    for (index, namespace) in namespaces.iter().enumerate() {
+        facts.extend(within(namespace, || finish(world, index, deadline_ns))??);
+    }
+    Ok(Built { namespaces, wire, facts })
+}
+
+fn new_namespace() -> Result<OwnedFd, LabError> {
+    netns::new_network_namespace().map_err(LabError::system("make a network namespace"))
+}
+
+fn within<T: Send>(
+    namespace: &OwnedFd,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, LabError> {
+    netns::run_in(namespace, work).map_err(LabError::system("enter a network namespace"))
+}
+
+/// Lays the cable of a link, or the two to the user-space link.
+fn make_link(
+    world: &World,
+    link: usize,
+    namespaces: &[OwnedFd],
+    wire: Option<&OwnedFd>,
+) -> Result<(), LabError> {
+    let mtu = world.links[link].mtu;
+    let at = |side: Side| &namespaces[side.node(link)];
+    let end = |side: Side, far: bool| Plug {
+        name: layout::interface(link),
+        mac: Some(layout::mac(link, side)),
+        namespace: far.then(|| at(side).as_fd()),
+    };
+    let Some(wire) = wire else {
+        let plugs = [end(Side::Client, false), end(Side::Server, true)];
+        return within(at(Side::Client), || Netlink::new().make_cable(plugs.each_ref(), mtu))?;
+    };
+    for side in Side::BOTH {
+        let name = layout::wire_interface(link, side);
+        let far = Plug { name, mac: None, namespace: Some(wire.as_fd()) };
+        let plugs = [end(side, false), far];
+        within(at(side), || Netlink::new().make_cable(plugs.each_ref(), mtu))??;
+    }
+    Ok(())
+}
+
+/// Sets the user-space link's interfaces up and starts it.
+fn start_wire(
+    world: &World,
+    namespace: &OwnedFd,
+    options: &LabOptions,
+) -> Result<Wire, LabError> {
+    let open = || {
+        let mut netlink = Netlink::new();
+        let mut cables = Vec::new();
+        for (number, link) in world.links.iter().enumerate() {
+            let mut port = |side| open_port(&mut netlink, number, side, link.mtu);
+            let ports = [port(Side::Client)?, port(Side::Server)?];
+            cables.push(Cable { link: *link, ports });
+        }
+        Ok::<_, LabError>(cables)
+    };
+    Wire::start(within(namespace, open)??, options.wire_cpu, options.seed)
+}
+
+fn open_port(
+    netlink: &mut Netlink,
+    link: usize,
+    side: Side,
+    mtu: u32,
+) -> Result<Port, LabError> {
+    let name = layout::wire_interface(link, side);
+    let index = netlink.interface(&name)?.index;
+    netlink.switch_offloads_off(index)?;
+    netlink.set_up(index)?;
+    let operation = format!("open a packet socket on {name}");
+    Port::open(index, RING_FRAMES, mtu as usize + HEADER_BYTES).map_err(LabError::system(operation))
+}
+
+/// Gives a node's interfaces their shaping and addresses and sets them up.
+fn equip(world: &World, node: usize) -> Result<(), LabError> {
+    let mut netlink = Netlink::new();
+    netlink.set_up(LOOPBACK_INDEX)?;
+    for (number, side) in layout::ends_of(node, world.links.len()) {
+        let index = netlink.interface(&layout::interface(number))?.index;
+        if world.model != LinkModel::Bare {
+            netlink.switch_offloads_off(index)?;
+            netlink.forbid_super_packets(index)?;
+            netlink.shape(index, &shape(world, &world.links[number]))?;
+        }
+        for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
+            let address = layout::address(number, side, family);
+            netlink.add_address(index, address, *layout::PREFIX_BITS.get(family))?;
+        }
+        netlink.set_up(index)?;
+    }
+    Ok(())
+}
+
+/// What an end of `link` does with what it sends.
+fn shape(world: &World, link: &Link) -> Shape {
+    let wire = world.model == LinkModel::Wire;
+    let deepest = 10 * (link.mtu + HEADER_BYTES as u32 + 24);
+    let bucket = |rate: u64| {
+        let fast = wire || rate > FAST_BPS;
+        let burst = if fast { BURST_BYTES_FAST } else { BURST_BYTES };
+        let rate_bps = if wire { rate / 1000 * FEED_PER_MILLE } else { rate };
+        Bucket { rate_bps, burst_bytes: burst.max(deepest) }
+    };
+    Shape {
+        buckets: link.conditions.map(|conditions| conditions.rate_bps.map(bucket)),
+        queue_packets: if wire { FEED_QUEUE } else { link.queue_frames },
+        mtu: link.mtu,
+    }
+}
+
+/// Waits until a node's interfaces are ready, then adds what needs that, and tells how they are set.
+fn finish(
+    world: &World,
+    node: usize,
+    deadline_ns: u64,
+) -> Result<BTreeMap<String, String>, LabError> {
+    let mut netlink = Netlink::new();
+    let mut facts = settings::in_force(world, node);
+    for (number, side) in layout::ends_of(node, world.links.len()) {
+        let name = layout::interface(number);
+        let index = wait_ready(&mut netlink, world, (number, side), deadline_ns)?;
+        let far = side.other();
+        for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
+            let mac = layout::mac(number, far);
+            netlink.add_neighbour(index, layout::address(number, far, family), mac)?;
+            if family == Family::V6 {
+                netlink.add_neighbour(index, layout::link_local(number, far), mac)?;
+            }
+        }
+        let key = |what: &str| format!("lab.{}.{name}.{what}", world.nodes[node]);
+        facts.insert(key("offloads"), netlink.offloads(index)?.join(" "));
+        let segments = netlink.interface(&name)?.gso_max_segs;
+        facts.insert(key("gso_max_segs"), segments.to_string());
+    }
+    for route in layout::routes(world, node) {
+        netlink.add_route(route.subnet, route.prefix_bits, route.via)?;
+    }
+    Ok(facts)
+}
+
+/// Polls until an interface is operational and has its link-local address; returns its index.
+fn wait_ready(
+    netlink: &mut Netlink,
+    world: &World,
+    (link, side): (usize, Side),
+    deadline_ns: u64,
+) -> Result<u32, LabError> {
+    let name = layout::interface(link);
+    loop {
+        let found = netlink.interface(&name)?;
+        if found.operational {
+            let own = layout::link_local(link, side);
+            if !world.families.v6 || netlink.has_address(found.index, own)? {
+                return Ok(found.index);
+            }
+        }
+        if clock::now_ns() > deadline_ns {
+            let node = &world.nodes[side.node(link)];
+            return Err(LabError::NotReady(format!("interface {name} of {node}")));
+        }
+        netlink.nudge(found.index)?;
+        packet::wait(&[], Some(LOOK_AGAIN)).map_err(LabError::system("wait"))?;
+    }
+}

@@ -1,0 +1,112 @@
+//! Kernel settings of the lab's namespaces, all below `/proc/sys/net`: whatever lies elsewhere may
+//! belong to the whole host.
+
+use crate::{LabError, LabOptions};
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use v6gap_core::family::Family;
+use v6gap_core::world::{Conditions, World};
+
+/// Largest socket buffer that a program in the lab may ask for, in bytes: enough for 10 Gbit/s and
+/// 50 ms.
+const BUFFER_BYTES_MAX: &str = "67108864";
+
+/// One setting: path below `/proc/sys/net`, value, and whether the kernel may do without it.
+type Setting = (&'static str, &'static str, bool);
+
+/// A node's settings.
+fn node_settings(world: &World, node: usize) -> Vec<Setting> {
+    let mut settings: Vec<Setting> = vec![
+        // What one connection learned must not shape the next.
+        ("ipv4/tcp_no_metrics_save", "1", false),
+        // Absent or read-only in namespaces of most kernels, where the host's value holds.
+        ("core/rmem_max", BUFFER_BYTES_MAX, true),
+        ("core/wmem_max", BUFFER_BYTES_MAX, true),
+    ];
+    let router = node > 0 && node + 1 < world.nodes.len();
+    if world.families.v4 && router {
+        settings.push(("ipv4/ip_forward", "1", false));
+    }
+    if !world.families.v6 {
+        settings.extend(WITHOUT_IPV6);
+        return settings;
+    }
+    // Before there are interfaces: duplicate address detection takes a second and more.
+    settings.extend([
+        ("ipv6/conf/all/accept_dad", "0", false),
+        ("ipv6/conf/default/accept_dad", "0", false),
+        ("ipv6/conf/default/accept_ra", "0", false),
+        ("ipv6/conf/default/router_solicitations", "0", false),
+    ]);
+    if router {
+        settings.push(("ipv6/conf/all/forwarding", "1", false));
+    }
+    settings
+}
+
+/// The files are absent where the kernel has no IPv6 at all.
+const WITHOUT_IPV6: [Setting; 2] = [
+    ("ipv6/conf/all/disable_ipv6", "1", true),
+    ("ipv6/conf/default/disable_ipv6", "1", true),
+];
+
+/// Sets a node's namespace up, from a thread inside it.
+pub(super) fn of_node(world: &World, node: usize) -> Result<(), LabError> {
+    node_settings(world, node).iter().try_for_each(write)
+}
+
+/// Sets the namespace of the user-space link up, which must not say anything itself.
+pub(super) fn of_wire() -> Result<(), LabError> {
+    WITHOUT_IPV6.iter().try_for_each(write)
+}
+
+fn write((path, value, optional): &Setting) -> Result<(), LabError> {
+    match std::fs::write(format!("/proc/sys/net/{path}"), value) {
+        Err(error) if *optional && is_missing(error.kind()) => Ok(()),
+        outcome => outcome.map_err(LabError::system(format!("set net/{path} to {value}"))),
+    }
+}
+
+fn is_missing(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NotFound | ErrorKind::PermissionDenied)
+}
+
+/// The values that hold in a node's namespace, read from a thread inside it.
+pub(super) fn in_force(world: &World, node: usize) -> BTreeMap<String, String> {
+    let read = |(path, _, _): Setting| {
+        let value = std::fs::read_to_string(format!("/proc/sys/net/{path}"));
+        let value = value.map_or("absent".to_owned(), |text| text.trim().to_owned());
+        (format!("lab.{}.net/{path}", world.nodes[node]), value)
+    };
+    node_settings(world, node).into_iter().map(read).collect()
+}
+
+/// The facts that follow from the world and the options.
+pub(super) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    let mut note = |key: String, value: String| {
+        facts.insert(key, value);
+    };
+    note("lab.model".to_owned(), format!("{:?}", world.model).to_lowercase());
+    note("lab.nodes".to_owned(), world.nodes.join(" "));
+    if let Some(cpu) = options.wire_cpu {
+        note("lab.wire_cpu".to_owned(), cpu.to_string());
+    }
+    note("lab.seed".to_owned(), options.seed.to_string());
+    for (number, link) in world.links.iter().enumerate() {
+        let key = |what: &str| format!("lab.link{}.{what}", number + 1);
+        note(key("mtu_bytes"), link.mtu.to_string());
+        note(key("queue_frames"), link.queue_frames.to_string());
+        for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
+            note(key(&family.to_string()), in_words(link.conditions.get(family)));
+        }
+    }
+    facts
+}
+
+fn in_words(conditions: &Conditions) -> String {
+    let rate = conditions.rate_bps.map_or("no limit".to_owned(), |rate| format!("{rate} bit/s"));
+    let Conditions { delay_ns, loss, .. } = conditions;
+    let hole = conditions.black_hole_above.map(|bytes| format!(", black hole above {bytes} bytes"));
+    format!("{rate}, delay {delay_ns} ns, loss {loss}{}", hole.unwrap_or_default())
+}

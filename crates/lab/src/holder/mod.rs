@@ -1,0 +1,154 @@
+//! A lab kept up for other processes: one process holds it, others ask it over a local socket.
+//!
+//! The socket's name is abstract, `@v6gap-lab-UID-NAME` (unix(7)), so nothing is on disk and nothing
+//! is left when the holder ends, even by kill -9. Only processes of the same user are answered.
+
+mod client;
+mod message;
+
+pub use client::{down, join, list, status};
+
+use crate::{Lab, LabError, LabOptions, Lateness};
+use message::Request;
+use rustix::process::geteuid;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::time::Duration;
+use v6gap_core::family::PerFamily;
+use v6gap_core::world::World;
+use v6gap_sys::netns;
+
+/// Longest name of a lab, in bytes.
+const NAME_BYTES_MAX: usize = 32;
+/// A peer that says nothing for this long is left.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a holder tells of itself, as JSON text.
+#[derive(Serialize)]
+struct Status<'a> {
+    name: &'a str,
+    pid: u32,
+    world: &'a World,
+    nodes: Vec<NodeStatus<'a>>,
+    wire: Option<Lateness>,
+    facts: &'a BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct NodeStatus<'a> {
+    name: &'a str,
+    addresses: PerFamily<Option<IpAddr>>,
+}
+
+/// Builds `world` as the lab called `name` and holds it until [`down`] is asked for; returns then, with
+/// everything gone. Calls `ready` once it is up. The process must have a single thread.
+///
+/// # Errors
+/// If the name is taken or none, and as
+/// [`netns::enter_user_namespace`] and [`Lab::build_with`].
+pub fn hold(
+    name: &str,
+    world: &World,
+    options: &LabOptions,
+    ready: impl FnOnce(&Lab),
+) -> Result<(), LabError> {
+    // Before entering, because abstract names belong to a network namespace.
+    let listener = UnixListener::bind_addr(&address(name)?).map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => LabError::Exists(name.to_owned()),
+        _ => LabError::system("open the lab's socket")(error),
+    })?;
+    netns::enter_user_namespace()?;
+    let lab = Lab::build_with(world, options)?;
+    let user = netns::user_namespace().map_err(LabError::system("open the user namespace"))?;
+    ready(&lab);
+    let asked = serve(name, &listener, &lab, user.as_fd())?;
+    drop((listener, lab));
+    // A peer that no longer listens loses only the answer.
+    let _ = message::reply(&asked, Ok(""), &[]);
+    Ok(())
+}
+
+/// Answers until someone asks to take the lab down, and returns who.
+fn serve(
+    name: &str,
+    listener: &UnixListener,
+    lab: &Lab,
+    user: BorrowedFd<'_>,
+) -> Result<UnixStream, LabError> {
+    loop {
+        let (peer, _) = listener.accept().map_err(LabError::system("accept a connection"))?;
+        if !is_own(&peer) {
+            continue;
+        }
+        // What goes wrong with one peer must not end the lab.
+        let Ok(request) = message::read_request(&peer) else { continue };
+        let outcome = match request {
+            Request::Down => return Ok(peer),
+            Request::Status => message::reply(&peer, Ok(&status_text(name, lab)), &[]),
+            Request::Join(node) => match lab.node(&node) {
+                Ok(node) => message::reply(&peer, Ok(""), &[user, node.namespace()]),
+                Err(error) => message::reply(&peer, Err(&error.to_string()), &[]),
+            },
+            Request::Unknown => message::reply(&peer, Err("unknown request"), &[]),
+        };
+        drop(outcome);
+    }
+}
+
+/// Whether the peer is a process of this user. Both numbers are seen from this user namespace, where a
+/// stranger's is the overflow number.
+fn is_own(peer: &UnixStream) -> bool {
+    let patient = peer.set_read_timeout(Some(PATIENCE)).is_ok()
+        && peer.set_write_timeout(Some(PATIENCE)).is_ok();
+    patient && netns::peer_user(peer).is_ok_and(|user| user == geteuid().as_raw())
+}
+
+fn status_text(name: &str, lab: &Lab) -> String {
+    let nodes = lab.nodes().iter();
+    let status = Status {
+        name,
+        pid: std::process::id(),
+        world: lab.world(),
+        nodes: nodes.map(|node| NodeStatus { name: &node.name, addresses: node.addresses }).collect(),
+        wire: lab.wire_lateness(),
+        facts: lab.describe(),
+    };
+    // Only maps with keys that are no strings can fail, and there are none.
+    serde_json::to_string(&status).unwrap_or_default()
+}
+
+/// What all of a user's sockets begin with, without the leading zero of an abstract name.
+fn prefix() -> String {
+    format!("v6gap-lab-{}-", geteuid().as_raw())
+}
+
+/// The socket of the lab called `name`.
+fn address(name: &str) -> Result<SocketAddr, LabError> {
+    let usual = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(usual) {
+        return Err(LabError::Name(name.to_owned()));
+    }
+    SocketAddr::from_abstract_name(prefix() + name).map_err(LabError::system("name the lab's socket"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_short_and_plain() {
+        for name in ["a", "first-look", "lab_2", &"x".repeat(32)] {
+            let socket = address(name).expect("a good name");
+            let bytes = socket.as_abstract_name().expect("an abstract name");
+            assert!(bytes.starts_with(b"v6gap-lab-") && bytes.ends_with(name.as_bytes()));
+        }
+        for name in ["", "a b", "../x", "é", "a\n", &"x".repeat(33)] {
+            assert!(matches!(address(name), Err(LabError::Name(_))), "{name}");
+        }
+    }
+}

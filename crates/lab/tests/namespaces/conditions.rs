@@ -1,0 +1,127 @@
+//! Checks that each family meets what its conditions say: round trip, delay, loss, black hole, MTU.
+
+use crate::traffic::{Outcome, ensure, passes, placed, quantile, round_trips, tcp_pair, udp_pair};
+use std::io::{Read, Write};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::world::{LinkModel, World};
+use v6gap_lab::Lab;
+use v6gap_sys::cpu;
+
+/// Rounds of alternating families, and round trips in each.
+const ROUNDS: usize = 20;
+const BLOCK: usize = 50;
+
+fn wire(rate_bps: Option<u64>, change: impl FnOnce(&mut World)) -> Outcome<Lab> {
+    let mut world = World::client_router_server(LinkModel::Wire, rate_bps);
+    change(&mut world);
+    Ok(Lab::build_with(&world, &placed()?)?)
+}
+
+/// The 10 % quantile of the round trip of 64 bytes of UDP, in ns, families in alternating blocks.
+fn round_trip_ns(lab: &Lab) -> Outcome<PerFamily<u64>> {
+    let pairs = PerFamily { v4: udp_pair(lab, Family::V4)?, v6: udp_pair(lab, Family::V6)? };
+    let mut times: PerFamily<Vec<u64>> = PerFamily::default();
+    for round in 0..ROUNDS {
+        let order = if round % 2 == 0 { Family::BOTH } else { [Family::V6, Family::V4] };
+        for family in order {
+            let block = round_trips(pairs.get(family), 64, BLOCK)?;
+            times.get_mut(family).extend(block);
+        }
+    }
+    Ok(times.map(|mut times| quantile(&mut times, 10)))
+}
+
+/// 64 bytes of UDP are 118 and 138 bytes on the wire up to the last bit: 4 times 9.44 and 11.04 us.
+pub fn wire_round_trip() -> Outcome<String> {
+    if cpu::allowed()?.len() < 2 {
+        return Ok("not judged: the link and the hosts need a processor each".to_owned());
+    }
+    let lab = wire(Some(100_000_000), |_| ())?;
+    lab.reset_wire();
+    let measured = round_trip_ns(&lab)?;
+    let extra = (measured.v4 as f64 - 37_760.0, measured.v6 as f64 - 44_160.0);
+    let late = lab.wire_lateness().ok_or("no wire")?;
+    let figures = format!(
+        "{} and {} ns, beyond the wire {:.0} and {:.0} ns; lateness p50 {} p99 {} max {} ns",
+        measured.v4, measured.v6, extra.0, extra.1, late.p50_ns, late.p99_ns, late.max_ns
+    );
+    let bound = |extra: f64| (0.0..40_000.0).contains(&extra);
+    ensure(bound(extra.0) && bound(extra.1), || figures.clone())?;
+    ensure((extra.0 - extra.1).abs() < 4_000.0, || figures.clone())?;
+    ensure(late.faults == 0 && late.frames >= 8_000, || format!("{late:?}"))?;
+    Ok(figures)
+}
+
+pub fn delay_hits_its_family_only() -> Outcome<String> {
+    let lab = wire(None, |world| world.links[0].conditions.v6.delay_ns = 1_000_000)?;
+    let measured = round_trip_ns(&lab)?;
+    let difference = measured.v6 as f64 - measured.v4 as f64;
+    let figures = format!("{} and {} ns", measured.v4, measured.v6);
+    ensure((difference - 2e6).abs() < 1e5 && measured.v4 < 500_000, || figures.clone())?;
+    Ok(figures)
+}
+
+pub fn loss_hits_its_family_only() -> Outcome<String> {
+    const SENT: u64 = 20_000;
+    let lab = wire(None, |world| world.links[1].conditions.v6.loss = 0.01)?;
+    let mut lost = PerFamily::default();
+    for family in Family::BOTH {
+        let (near, far) = udp_pair(&lab, family)?;
+        far.set_nonblocking(true)?;
+        lab.reset_wire();
+        let mut buffer = [0; 64];
+        // One at a time over both links, so that no queue can overflow.
+        for _ in 0..SENT {
+            let before = lab.wire_lateness().ok_or("no wire")?;
+            near.send(&[7; 10])?;
+            loop {
+                if far.recv(&mut buffer).is_ok() {
+                    break;
+                }
+                if lab.wire_lateness().ok_or("no wire")?.lost > before.lost {
+                    *lost.get_mut(family) += 1;
+                    break;
+                }
+            }
+        }
+    }
+    let figures = format!("{} and {} of {SENT}", lost.v4, lost.v6);
+    // 200 are expected; five standard deviations are 70.
+    ensure(lost.v4 == 0 && (130..=270).contains(&lost.v6), || figures.clone())?;
+    Ok(figures)
+}
+
+pub fn black_hole_takes_large_packets() -> Outcome<String> {
+    let lab = wire(Some(100_000_000), |world| {
+        world.links[1].conditions.v6.black_hole_above = Some(1400);
+    })?;
+    for (family, bytes, expected) in [
+        (Family::V6, 1400 - 48, true),
+        (Family::V6, 1400 - 47, false),
+        (Family::V4, 1472, true),
+    ] {
+        let (near, far) = udp_pair(&lab, family)?;
+        let passed = passes(&near, &far, bytes)?;
+        ensure(passed == expected, || format!("{family}, {bytes} bytes: passed is {passed}"))?;
+    }
+    let taken = lab.wire_lateness().ok_or("no wire")?.black_holed;
+    ensure(taken == 1, || format!("{taken} frames taken"))?;
+    Ok("1400 passes, 1401 does not, the other family is untouched".to_owned())
+}
+
+pub fn small_mtu_is_discovered() -> Outcome<String> {
+    for (model, rate) in [(LinkModel::Bare, None), (LinkModel::Wire, Some(100_000_000))] {
+        let mut world = World::client_router_server(model, rate);
+        world.links[1].mtu = 1300;
+        let lab = Lab::build(&world)?;
+        for family in Family::BOTH {
+            let (mut near, mut far) = tcp_pair(&lab, family)?;
+            let sending = std::thread::spawn(move || near.write_all(&vec![7; 200_000]));
+            let mut received = Vec::new();
+            far.read_to_end(&mut received)?;
+            sending.join().map_err(|_| "the sender panicked")??;
+            ensure(received.len() == 200_000, || format!("{family}: {} bytes", received.len()))?;
+        }
+    }
+    Ok("200 kB of TCP arrive over an MTU of 1300 behind one of 1500".to_owned())
+}

@@ -1,0 +1,85 @@
+//! The lab on a real kernel: builds worlds and measures what their links do.
+//!
+//! Not under the usual harness, because a user namespace can be entered only by a process with a single
+//! thread. Where the host gives no namespaces it says `SKIPPED` and passes, or fails if
+//! `V6GAP_REQUIRE_NAMESPACES=1` is set. Arguments choose checks by a part of their name.
+//!
+//! Bounds leave room for a busy machine: the least or the median of several figures is judged.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a program of its own, which plays client and server with plain sockets and prints"
+)]
+
+mod conditions;
+mod holding;
+mod plumbing;
+mod rates;
+mod traffic;
+
+use v6gap_sys::netns;
+
+/// A check returns the figures that it saw, or what was wrong.
+type Check = fn() -> Result<String, Box<dyn std::error::Error>>;
+
+/// Checks that start other processes, before this one enters its user namespace.
+const OUTSIDE: [(&str, Check); 2] = [
+    ("holder_up_status_join_down", holding::up_status_join_down),
+    ("holder_leaves_nothing_after_kill", holding::nothing_left_after_kill),
+];
+
+/// Checks that build labs in this process.
+const INSIDE: [(&str, Check); 14] = [
+    ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
+    ("longer_chain", plumbing::longer_chain),
+    ("absent_family_has_no_address", plumbing::absent_family_has_no_address),
+    ("nothing_left_after_drop", plumbing::nothing_left_after_drop),
+    ("small_mtu_is_discovered", conditions::small_mtu_is_discovered),
+    ("black_hole_takes_large_packets", conditions::black_hole_takes_large_packets),
+    ("loss_hits_its_family_only", conditions::loss_hits_its_family_only),
+    ("delay_hits_its_family_only", conditions::delay_hits_its_family_only),
+    ("wire_round_trip", conditions::wire_round_trip),
+    ("shaped_udp_goodput", rates::shaped_udp_goodput),
+    ("shaped_rate_of_each_family", rates::shaped_rate_of_each_family),
+    ("shaped_tcp_sends_single_frames", rates::shaped_tcp_sends_single_frames),
+    ("wire_udp_goodput", rates::wire_udp_goodput),
+    ("bare_tcp_shows_super_packets", rates::bare_tcp_shows_super_packets),
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(code) = holding::play_role(&arguments) {
+        std::process::exit(code);
+    }
+    if let Err(refusal) = netns::probe() {
+        println!("SKIPPED: {refusal}");
+        let required = std::env::var("V6GAP_REQUIRE_NAMESPACES").is_ok_and(|value| value == "1");
+        std::process::exit(i32::from(required));
+    }
+    let mut failures = run(&OUTSIDE, &arguments);
+    netns::enter_user_namespace().expect("the probe succeeded");
+    failures += run(&INSIDE, &arguments);
+    println!("{failures} failed");
+    std::process::exit(i32::from(failures > 0));
+}
+
+/// Runs the chosen checks one after the other and returns how many failed.
+fn run(checks: &[(&str, Check)], arguments: &[String]) -> usize {
+    let mut wanted = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
+    let all = wanted.peek().is_none();
+    let wanted: Vec<&String> = wanted.collect();
+    let mut failures = 0;
+    for (name, check) in checks {
+        if !all && !wanted.iter().any(|part| name.contains(part.as_str())) {
+            continue;
+        }
+        match check() {
+            Ok(figures) => println!("ok     {name}: {figures}"),
+            Err(error) => {
+                failures += 1;
+                println!("FAILED {name}: {error}");
+            }
+        }
+    }
+    failures
+}

@@ -1,0 +1,123 @@
+//! Checks that worlds come up as described and go away.
+
+use crate::traffic::{Outcome, ensure, passes, server_address, tcp_pair, udp_pair};
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::unix::fs::MetadataExt;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::world::{Link, LinkModel, World};
+use v6gap_lab::{Lab, LabError};
+use v6gap_sys::clock;
+
+const MODELS: [(LinkModel, Option<u64>); 3] = [
+    (LinkModel::Bare, None),
+    (LinkModel::Shaped, Some(100_000_000)),
+    (LinkModel::Wire, Some(100_000_000)),
+];
+
+pub fn every_model_carries_both_families() -> Outcome<String> {
+    let mut figures = String::new();
+    for (model, rate) in MODELS {
+        let start = clock::now_ns();
+        let lab = Lab::build(&World::client_router_server(model, rate))?;
+        figures += &format!("{model:?} built in {} ms; ", (clock::now_ns() - start) / 1_000_000);
+        exchange(&lab)?;
+        let facts = lab.describe();
+        let expected = format!("{model:?}").to_lowercase();
+        ensure(facts["lab.model"] == expected, || format!("facts: {facts:?}"))?;
+        let offloads = facts["lab.router.link2.offloads"].is_empty();
+        ensure(offloads == (model != LinkModel::Bare), || format!("facts: {facts:?}"))?;
+        ensure(matches!(lab.node("printer"), Err(LabError::NoNode(_))), || "a printer".to_owned())?;
+    }
+    Ok(figures)
+}
+
+/// A datagram and a line each way in both families.
+fn exchange(lab: &Lab) -> Outcome<()> {
+    for family in Family::BOTH {
+        let (near, far) = udp_pair(lab, family)?;
+        for bytes in [0, 1, 1200, 9000] {
+            let both = passes(&near, &far, bytes)? && passes(&far, &near, bytes)?;
+            ensure(both, || format!("{family} lost a datagram of {bytes} bytes"))?;
+        }
+        let (mut near, mut far) = tcp_pair(lab, family)?;
+        let mut heard = [0; 4];
+        near.write_all(b"ping")?;
+        far.read_exact(&mut heard)?;
+        far.write_all(&heard)?;
+        near.read_exact(&mut heard)?;
+        ensure(&heard == b"ping", || format!("{family} garbled {heard:?}"))?;
+    }
+    Ok(())
+}
+
+pub fn longer_chain() -> Outcome<String> {
+    for (model, rate) in MODELS {
+        let mut world = World::client_router_server(model, rate);
+        world.nodes = ["client", "r1", "r2", "r3", "server"].map(str::to_owned).to_vec();
+        world.links = vec![Link::ethernet(rate); 4];
+        exchange(&Lab::build(&world)?)?;
+    }
+    Ok("3 routers".to_owned())
+}
+
+pub fn absent_family_has_no_address() -> Outcome<String> {
+    for absent in Family::BOTH {
+        let mut world = World::client_router_server(LinkModel::Bare, None);
+        world.families = PerFamily::from_fn(|family| family != absent);
+        let lab = Lab::build(&world)?;
+        let (near, far) = udp_pair(&lab, absent.other())?;
+        ensure(passes(&near, &far, 100)?, || format!("{} is cut off", absent.other()))?;
+        for node in lab.nodes() {
+            let addresses = node.addresses;
+            ensure(addresses.get(absent).is_none(), || format!("{} has {addresses:?}", node.name))?;
+        }
+        let target: SocketAddr = match absent {
+            Family::V4 => "10.46.2.2:9".parse()?,
+            Family::V6 => "[fd46:2::2]:9".parse()?,
+        };
+        let tried = lab.node("client")?.run(|| {
+            UdpSocket::bind(SocketAddr::new(absent.unspecified(), 0))?.connect(target)
+        })?;
+        ensure(tried.is_err(), || format!("the client reaches {target}"))?;
+        ensure(server_address(&lab, absent, 9).is_err(), || "an address".to_owned())?;
+    }
+    Ok("either way".to_owned())
+}
+
+pub fn nothing_left_after_drop() -> Outcome<String> {
+    let before = (network_namespaces()?, threads()?);
+    let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+    let lab = Lab::build(&world)?;
+    let during = (network_namespaces()?, threads()?);
+    drop(lab);
+    let after = (network_namespaces()?, threads()?);
+    ensure(during.0.len() >= before.0.len() + 3, || format!("{before:?}, {during:?}"))?;
+    ensure(during.1 == before.1 + 1, || format!("{} threads", during.1))?;
+    ensure(after == before, || format!("{before:?} became {after:?}"))?;
+    let mut broken = world;
+    broken.links[1].conditions.v4.loss = 2.0;
+    ensure(Lab::build(&broken).is_err(), || "loss of 2".to_owned())?;
+    ensure((network_namespaces()?, threads()?) == before, || "a failed build leaks".to_owned())?;
+    Ok(format!("{} namespaces and 1 thread came and went", during.0.len() - before.0.len()))
+}
+
+/// The network namespaces that this process holds, by inode.
+fn network_namespaces() -> Outcome<BTreeSet<u64>> {
+    let mut held = BTreeSet::new();
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let path = entry?.path();
+        if std::fs::read_link(&path).is_ok_and(|to| to.to_string_lossy().starts_with("net:")) {
+            held.insert(std::fs::metadata(&path)?.ino());
+        }
+    }
+    for task in std::fs::read_dir("/proc/self/task")? {
+        held.insert(std::fs::metadata(task?.path().join("ns/net"))?.ino());
+    }
+    Ok(held)
+}
+
+fn threads() -> Outcome<usize> {
+    Ok(std::fs::read_dir("/proc/self/task")?.count())
+}

@@ -1,0 +1,103 @@
+//! What several figures share: spans of axes, shown numbers, which questions belong together.
+
+use crate::number::Unit;
+use crate::words;
+use v6gap_core::analysis::{Analysis, Question, Verdict};
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::workload::Transport;
+
+/// Questions of one metric over one transport, by size.
+pub(super) struct Group<'a> {
+    pub metric: Metric,
+    pub transport: Transport,
+    pub questions: Vec<&'a Question>,
+}
+
+/// Questions that were measured, grouped; in the order of the plan.
+pub(super) fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for q in &analysis.questions {
+        let same = |g: &&mut Group<'_>| (g.metric, g.transport) == (q.metric, q.transport);
+        match groups.iter_mut().find(same) {
+            Some(group) => group.questions.push(q),
+            None => {
+                groups.push(Group { metric: q.metric, transport: q.transport, questions: vec![q] })
+            }
+        }
+    }
+    groups
+}
+
+/// The least and the greatest of finite values, widened by a share of their distance.
+pub(super) fn span(values: impl Iterator<Item = f64>, widen: f64) -> Option<(f64, f64)> {
+    let (low, high) = values
+        .filter(|v| v.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+    if low > high {
+        return None;
+    }
+    let room = (high - low) * widen;
+    let room = if room > 0.0 { room } else { high.abs().max(1e-9) * 0.05 };
+    Some((low - room, high + room))
+}
+
+/// The same for an axis with a logarithmic scale.
+pub(super) fn log_span(values: impl Iterator<Item = f64>, widen: f64) -> Option<(f64, f64)> {
+    let logs = values.filter(|v| *v > 0.0).map(f64::log10);
+    span(logs, widen).map(|(low, high)| (10f64.powf(low), 10f64.powf(high)))
+}
+
+/// Effects in per cent or points.
+pub(super) fn hundredfold(effect: f64) -> f64 {
+    effect * 100.0
+}
+
+/// The text of a mark on an axis of effects in per cent, with its direction.
+pub(super) fn effect_tick(metric: Metric) -> fn(f64) -> String {
+    macro_rules! tick {
+        ($metric:expr) => {
+            |v| match v.abs() < 1e-9 {
+                true => "no difference".to_owned(),
+                false => words::effect($metric, v / 100.0).replace(" lost", ""),
+            }
+        };
+    }
+    match metric {
+        Metric::Throughput => tick!(Metric::Throughput),
+        Metric::Rtt => tick!(Metric::Rtt),
+        Metric::Connect => tick!(Metric::Connect),
+        Metric::Loss => tick!(Metric::Loss),
+    }
+}
+
+/// A plain number on an axis, exact because marks are round numbers.
+pub(super) fn number_tick(v: f64) -> String {
+    let text = if v.abs() >= 1.0 { format!("{v:.3}") } else { format!("{v:.6}") };
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Effect of one pair.
+pub(super) fn pair_effect(metric: Metric, a: f64, b: f64) -> f64 {
+    match metric.scale() {
+        Scale::Ratio => b / a - 1.0,
+        Scale::Difference => b - a,
+    }
+}
+
+/// A value in the unit of a figure, for its table.
+pub(super) fn cell(value: Option<f64>, unit: Unit) -> String {
+    value.map_or_else(|| "–".to_owned(), |v| crate::number::three(v / unit.size))
+}
+
+/// "3 worse, 2 same": what a series of verdicts says.
+pub(super) fn tally(questions: &[&Question]) -> String {
+    let all = [Verdict::Worse, Verdict::Same, Verdict::Better, Verdict::CannotTell, Verdict::None];
+    let mut parts = Vec::new();
+    for verdict in all {
+        match questions.iter().filter(|q| q.verdict == verdict).count() {
+            0 => {}
+            n => parts.push(format!("{n} {}", words::verdict(verdict))),
+        }
+    }
+    parts.join(", ")
+}

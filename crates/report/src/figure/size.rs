@@ -1,0 +1,191 @@
+//! Values and differences by message size: above the medians of both arms, below the effect with its
+//! ranges, the margin and what the headers alone predict.
+
+use super::kuva::{self, Frame, Ink, Panel, Stroke};
+use super::series::{self, Group, hundredfold};
+use super::{Figure, Kind, Paint, Table};
+use crate::number::{self, Unit};
+use crate::words;
+use v6gap_core::analysis::{Analysis, Question};
+use v6gap_core::arm::{Arm, PerArm};
+
+const UPPER: f64 = 220.0;
+const LOWER: f64 = 210.0;
+
+pub(super) fn figures(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
+    let mut groups = series::groups(analysis);
+    for group in &mut groups {
+        group.questions.retain(|q| q.level_bytes.is_some() && q.effect.is_some());
+        group.questions.sort_by_key(|q| q.level_bytes);
+    }
+    groups.retain(|g| g.questions.len() >= 2);
+    groups.iter().filter_map(|group| draw(analysis, group, &groups, paint)).collect()
+}
+
+/// Values that share a scale: those of all groups of the metric.
+fn scale(groups: &[Group<'_>], group: &Group<'_>) -> Option<Scales> {
+    let like: Vec<&&Question> =
+        groups.iter().filter(|g| g.metric == group.metric).flat_map(|g| &g.questions).collect();
+    let values = |q: &&&Question| [q.values.a, q.values.b];
+    let all: Vec<f64> = like.iter().flat_map(values).flatten().collect();
+    let unit = number::unit(group.metric, &all);
+    let value = series::log_span(all.iter().map(|v| v / unit.size), 0.08)?;
+    let effects = like.iter().flat_map(|q| {
+        let e = q.effect.as_ref();
+        let ends = e.map(|e| [e.range95.low, e.range95.high, e.estimate]);
+        let predicted = q.prediction.as_ref().map(|p| p.effect);
+        ends.into_iter().flatten().chain(predicted).chain([q.margin * 1.2, -q.margin * 1.2])
+    });
+    let effect = series::span(effects.map(hundredfold), 0.08)?;
+    let levels = like.iter().filter_map(|q| q.level_bytes).map(|n| f64::from(n).log2());
+    let x = series::span(levels, 0.07)?;
+    Some(Scales { unit, value, effect, x })
+}
+
+struct Scales {
+    unit: Unit,
+    value: (f64, f64),
+    effect: (f64, f64),
+    x: (f64, f64),
+}
+
+fn draw(
+    analysis: &Analysis,
+    group: &Group<'_>,
+    groups: &[Group<'_>],
+    paint: Paint,
+) -> Option<Figure> {
+    let scales = scale(groups, group)?;
+    let name = words::group(group.metric, group.transport);
+    let transport = group.transport.name().to_lowercase();
+    let id = format!("size-{}-{transport}", group.metric);
+    let title = format!("{name}, by size");
+    let desc = describe(analysis, group);
+    let panels = vec![values(analysis, group, &scales, paint), effects(group, &scales, paint)];
+    Some(Figure {
+        kind: Kind::Size,
+        svg: kuva::svg(&id, &title, &desc, UPPER + LOWER, panels),
+        table: table(analysis, group, scales.unit),
+        foot:
+            "Above: medians, on a scale by factors. Below: the difference with its 95 % range; the \
+               grey band is too small to matter, the dotted line is what the headers alone predict."
+                .to_owned(),
+        id,
+        title,
+        desc,
+    })
+}
+
+fn describe(analysis: &Analysis, group: &Group<'_>) -> String {
+    let over = words::over(analysis);
+    let of = |q: &Question| q.level_bytes.map(number::bytes).unwrap_or_default();
+    let parts: Vec<String> =
+        group.questions.iter().map(|q| format!("{}: {}", of(q), q.text)).collect();
+    format!("{}. Difference {over}: {}.", series::tally(&group.questions), parts.join("; "))
+}
+
+fn x_of(q: &Question) -> f64 {
+    f64::from(q.level_bytes.unwrap_or(1)).log2()
+}
+
+fn ticks(group: &Group<'_>) -> Vec<(f64, String)> {
+    let every = group.questions.len().div_ceil(6);
+    let text = |(i, q): (usize, &&Question)| {
+        let size = q.level_bytes.map(number::bytes).unwrap_or_default();
+        (x_of(q), if i % every == 0 { size } else { String::new() })
+    };
+    group.questions.iter().enumerate().map(text).collect()
+}
+
+fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint) -> Panel {
+    let frame = Frame {
+        top: 0.0,
+        height: UPPER,
+        x: scales.x,
+        y: scales.value,
+        log_y: true,
+        x_ticks: &ticks(group),
+        y_tick: series::number_tick,
+        y_title: format!("{}, {}", words::noun(group.metric), scales.unit.symbol),
+    };
+    let mut panel = Panel::new(&frame, paint);
+    let points = PerArm::from_fn(|arm| -> Vec<(f64, f64)> {
+        let point = |q: &&Question| Some((x_of(q), q.values.get(arm).as_ref()? / scales.unit.size));
+        group.questions.iter().filter_map(point).collect()
+    });
+    for arm in Arm::BOTH {
+        panel.line(points.get(arm), Ink::Arm(arm), Stroke::of(arm), 2.0);
+    }
+    for arm in Arm::BOTH {
+        points.get(arm).iter().for_each(|at| panel.value(*at, arm, 4.5));
+    }
+    if let (Some(a), Some(b)) = (points.a.last(), points.b.last()) {
+        // Labels need a line of their own even where the values meet.
+        let gap = panel.height_of(a.1) - panel.height_of(b.1);
+        let apart = (16.0 - gap.abs()).max(0.0) / 2.0 * if gap < 0.0 { -1.0 } else { 1.0 };
+        panel.end_label(a.1, &analysis.arm_names.a, Ink::ArmText(Arm::A), apart);
+        panel.end_label(b.1, &analysis.arm_names.b, Ink::ArmText(Arm::B), -apart);
+    }
+    panel
+}
+
+fn effects(group: &Group<'_>, scales: &Scales, paint: Paint) -> Panel {
+    let frame = Frame {
+        top: UPPER,
+        height: LOWER,
+        x: scales.x,
+        y: scales.effect,
+        log_y: false,
+        x_ticks: &ticks(group),
+        y_tick: series::effect_tick(group.metric),
+        y_title: "difference".to_owned(),
+    };
+    let mut panel = Panel::new(&frame, paint);
+    let margin = group.questions.iter().map(|q| q.margin).fold(0.0, f64::max);
+    panel.zone(hundredfold(-margin), hundredfold(margin));
+    panel.level(0.0, Ink::Axis, Stroke::Solid);
+    let predicted: Vec<(f64, f64)> = group
+        .questions
+        .iter()
+        .filter_map(|q| Some((x_of(q), hundredfold(q.prediction.as_ref()?.effect))))
+        .collect();
+    if predicted.len() > 1 {
+        panel.line(&predicted, Ink::Faint, Stroke::Dotted, 1.8);
+    }
+    if let Some(last) = predicted.last() {
+        panel.end_label(last.1, "predicted", Ink::Faint, 0.0);
+    }
+    for q in &group.questions {
+        if let Some(effect) = &q.effect {
+            let (low, high) = (hundredfold(effect.range95.low), hundredfold(effect.range95.high));
+            panel.range(x_of(q), low, high, Ink::Verdict(q.verdict));
+            panel.verdict((x_of(q), hundredfold(effect.estimate)), q.verdict);
+        }
+    }
+    panel
+}
+
+fn table(analysis: &Analysis, group: &Group<'_>, unit: Unit) -> Table {
+    let names = &analysis.arm_names;
+    let heads = vec![
+        "size".to_owned(),
+        format!("{}, {}", names.a, unit.symbol),
+        format!("{}, {}", names.b, unit.symbol),
+        words::over(analysis),
+        "95 % range".to_owned(),
+        "predicted".to_owned(),
+        "verdict".to_owned(),
+    ];
+    let row = |q: &&Question| {
+        vec![
+            q.level_bytes.map(number::bytes).unwrap_or_default(),
+            series::cell(q.values.a, unit),
+            series::cell(q.values.b, unit),
+            q.text.clone(),
+            if q.range_text.is_empty() { "–".to_owned() } else { q.range_text.clone() },
+            words::predicted(q).unwrap_or_else(|| "–".to_owned()),
+            format!("{} {}", words::glyph(q.verdict), words::verdict(q.verdict)),
+        ]
+    };
+    Table { heads, rows: group.questions.iter().map(row).collect() }
+}

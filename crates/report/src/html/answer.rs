@@ -1,0 +1,201 @@
+//! The first screen: context, answer, table of questions, what one would notice, how sure it is.
+
+use super::strip::{self, Axis};
+use crate::number::{self, seconds, shown};
+use crate::words;
+use maud::{Markup, PreEscaped, html};
+use v6gap_core::analysis::{Analysis, CheckState, Question};
+use v6gap_core::arm::PerArm;
+use v6gap_core::metric::Metric;
+use v6gap_core::plan::Stop;
+use v6gap_core::workload::Transport;
+
+pub(super) fn opening(analysis: &Analysis) -> Markup {
+    let (client, server) = words::hosts(analysis);
+    let plan = &analysis.run.plan.name;
+    html! {
+        p.context {
+            b { (client) } " to " b { (server) }
+            @if let Some(path) = words::path(analysis) { " · " (path) }
+            @if !plan.is_empty() { " · plan “" (plan) "”" }
+        }
+        h1 { (words::headline(analysis)) }
+        @if !analysis.details.is_empty() { p.lede { (analysis.details.join(" ")) } }
+        @if let Some(stopped) = &analysis.stopped { p.lede { (words::sentence(stopped)) } }
+    }
+}
+
+pub(super) fn table(analysis: &Analysis) -> Markup {
+    let axis = Axis::of(analysis);
+    let names = &analysis.arm_names;
+    html! {
+        div.card.answer {
+            table {
+                caption.sr {
+                    (names.b) " compared with " (names.a) ", one row for each question, with the \
+                    difference, its 95 % range and the verdict"
+                }
+                thead { tr {
+                    th scope="col" { "Question" }
+                    th.num.arm-a scope="col" { "○ " (names.a) }
+                    th.num.arm-b scope="col" { "◆ " (names.b) " " span.unit {} }
+                    th.strip-cell scope="col" {
+                        div.sides {
+                            span { "◂ " (names.b) " worse" } span { (names.b) " better ▸" }
+                        }
+                    }
+                    th scope="col" { (capital(&words::over(analysis))) " it is …" }
+                    th.verdict scope="col" { "Verdict" }
+                } }
+                tbody { @for q in &analysis.questions { (row(analysis, q, axis)) } }
+                tfoot { tr {
+                    td colspan="3" {} td.strip-cell { (axis.scale()) } td colspan="2" {}
+                } }
+            }
+            (legend(analysis))
+        }
+    }
+}
+
+fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
+    let names = &analysis.arm_names;
+    let values = shown(q);
+    let class = strip::class(q.verdict);
+    let reason = q.why_none.as_deref().filter(|_| q.effect.is_none());
+    html! {
+        tr {
+            th scope="row" {
+                span.name { (q.label) } span.sub { (words::workload_of(analysis, q)) }
+            }
+            td.num data-arm=(names.a) { span.arm-a { (values.a) } }
+            td.num data-arm=(names.b) {
+                span.arm-b { (values.b) } " " span.unit { (values.unit) }
+            }
+            td.strip-cell { (strip::strip(q, axis)) }
+            td.effect {
+                @if let Some(reason) = reason {
+                    b class=(class) { "not measured" } span.range { (reason) }
+                } @else {
+                    b class=(class) { (q.text) }
+                    @if !q.range_text.is_empty() { span.range { "95 % range " (q.range_text) } }
+                }
+            }
+            td.verdict { (strip::chip(q.verdict)) }
+        }
+    }
+}
+
+fn legend(analysis: &Analysis) -> Markup {
+    let predicted = analysis.questions.iter().any(|q| q.prediction.is_some());
+    let zone = "<rect width=\"26\" height=\"14\" rx=\"3\" fill=\"var(--zone)\"/>";
+    let bar = "<path d=\"M2 7h30\" stroke=\"var(--same)\" stroke-width=\"3\" \
+               stroke-linecap=\"round\"/>";
+    let tick = "<path d=\"M3 0v14\" stroke=\"var(--ink3)\" stroke-width=\"2\" \
+                stroke-dasharray=\"2 2.4\"/>";
+    let swatch = |width: u32, shape: &str| {
+        html! { svg width=(width) height="14" aria-hidden="true" { (PreEscaped(shape)) } }
+    };
+    html! {
+        p.legend {
+            span { (swatch(34, bar)) "the true difference is very likely (95 %) on this bar" }
+            span { (swatch(26, zone)) "too small to matter, as chosen before the run" }
+            @if predicted { span { (swatch(6, tick)) "what the longer header alone would cause" } }
+        }
+    }
+}
+
+pub(super) fn boxes(analysis: &Analysis) -> Markup {
+    let notice = notice(analysis);
+    html! {
+        div class=(if notice.is_empty() { "boxes alone" } else { "boxes" }) {
+            @if !notice.is_empty() {
+                div.card.box {
+                    h2 { "What you would notice" }
+                    ul.notice {
+                        @for (what, times) in &notice {
+                            li {
+                                span { (what) }
+                                span {
+                                    (times.a) " " span.sr { "over " (analysis.arm_names.a) ", " }
+                                    span aria-hidden="true" { "→ " }
+                                    b { (times.b) } span.sr { " over " (analysis.arm_names.b) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            div.card.box { h2 { "How sure is this?" } (sure(analysis)) }
+        }
+    }
+}
+
+/// What the values mean in daily use; only from what was measured, never beyond its sizes.
+fn notice(analysis: &Analysis) -> Vec<(String, PerArm<String>)> {
+    if words::is_null(analysis) || !analysis.valid {
+        return Vec::new();
+    }
+    let mut rows = Vec::new();
+    let mut add = |q: Option<&Question>, what: String, time: fn(f64) -> f64| {
+        if let Some((a, b)) = q.and_then(|q| q.values.a.zip(q.values.b)) {
+            if a > 0.0 && b > 0.0 {
+                rows.push((what, both(time(a), time(b))));
+            }
+        }
+    };
+    let of = |metric| analysis.questions.iter().filter(move |q: &&Question| q.metric == metric);
+    let over_tcp = |q: &&Question| q.transport == Transport::Tcp;
+    let bulk = of(Metric::Throughput).find(over_tcp);
+    add(bulk, "Copying a file of 1 GB".to_owned(), |rate| 8e9 / rate);
+    let small = of(Metric::Rtt).filter(over_tcp).min_by_key(|q| q.level_bytes);
+    let size = small.and_then(|q| q.level_bytes).map(number::bytes).unwrap_or_default();
+    let requests = format!("1000 requests and answers of {size}, one after the other");
+    add(small, requests, |delay| delay * 1000.0);
+    let connect = of(Metric::Connect).next();
+    let connections = "Opening 100 connections, one after the other".to_owned();
+    add(connect, connections, |delay| delay * 100.0);
+    rows
+}
+
+fn both(a: f64, b: f64) -> PerArm<String> {
+    PerArm { a: seconds(a), b: seconds(b) }
+}
+
+fn sure(analysis: &Analysis) -> Markup {
+    let names = &analysis.arm_names;
+    let (summary, _) = words::checks(analysis);
+    let pairs = match analysis.rounds {
+        1 => "1 pair of trials".to_owned(),
+        n => format!("{n} pairs of trials"),
+    };
+    let stop = match analysis.run.plan.design.stop {
+        Stop::Pairs { .. } => "Their number was fixed before the run.",
+        Stop::Adaptive { .. } => "Looking at the result early did not change it.",
+    };
+    let scope = match &analysis.run.plan.world {
+        Some(_) => "One run in a lab on one computer: it says nothing about other paths.",
+        None => "One run on one path: it says nothing about other paths.",
+    };
+    let nulls_fine = !analysis.nulls.is_empty() && analysis.nulls.iter().all(|n| n.passed);
+    html! {
+        p {
+            b { (pairs) } " for each question, " (names.a) " and " (names.b) " in turns, the first \
+            by coin toss. " (stop)
+        }
+        p { b { "Checks: " (summary) "." } @if nulls_fine {
+            " Each family against itself showed no difference that matters."
+        } }
+        @for check in analysis.checks.iter().filter(|c| c.state == CheckState::Failed) {
+            p.worse { b { "Failed: " } (words::sentence(&check.text)) }
+        }
+        @for (label, pairs) in words::to_settle(analysis) {
+            p { (label) ": about " (pairs) " more pairs would settle it." }
+        }
+        p { (scope) }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}

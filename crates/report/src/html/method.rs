@@ -1,0 +1,86 @@
+//! How the numbers were made, and what the words mean: for readers who want to judge for themselves.
+
+use crate::words;
+use maud::{Markup, html};
+use v6gap_core::analysis::Analysis;
+use v6gap_core::plan::Stop;
+
+/// Design, estimator, ranges, margins, wire model.
+pub(super) fn method(analysis: &Analysis) -> Markup {
+    let design = &analysis.run.plan.design;
+    let names = &analysis.arm_names;
+    let confidence = format!("{} %", crate::number::percent(design.confidence));
+    let ranges = match design.stop {
+        Stop::Pairs { pairs } => format!(
+            "The number of pairs ({pairs}) was fixed before the run; ranges are Student’s intervals \
+             for the mean of the pairs’ effects."
+        ),
+        Stop::Adaptive { .. } => {
+            "The run stops when every question is answered or its time is over. \
+             Ranges come from a confidence sequence, which holds at any stopping time, so looking \
+             early does not make a result look surer than it is."
+                .to_owned()
+        }
+    };
+    html! {
+        h2 { "Method" }
+        details.card.text {
+            summary { "How these numbers were made" }
+            p {
+                b { "Design. " } "In each block both arms, " (names.a) " and " (names.b) ", are \
+                measured next to each other in time; which goes first is random and balanced. All \
+                questions take part in every round. Blocks that compare a family with itself show \
+                what the instrument itself would add."
+            }
+            p {
+                b { "Effect. " } "The logarithm of the ratio of both values of a pair, averaged over \
+                the pairs and shown as a difference in per cent; for loss, the difference itself in \
+                percentage points."
+            }
+            p { b { "Ranges. " } (ranges) " Confidence: " (confidence) "." }
+            p {
+                b { "Verdicts. " } "Worse or better: the range lies on one side of no difference. \
+                Same: the 90 % range lies within the margin. Otherwise it cannot be told. "
+                @if let Some(margins) = words::margins(analysis) { (margins) }
+                " The margins were fixed before the run."
+            }
+            p {
+                b { "Predicted. " } "From the lengths of headers and the packets that a message \
+                takes (RFC 791, RFC 8200, RFC 9293, RFC 768), without any measurement. An IPv6 header \
+                is 20 bytes longer than an IPv4 header without options."
+            }
+            p {
+                b { "Terms. " } "Delay, loss and throughput are meant as in RFC 2681, RFC 7680 and \
+                RFC 2647."
+            }
+        }
+    }
+}
+
+/// What the words on the page mean.
+pub(super) fn glossary() -> Markup {
+    let entries = [
+        ("Round trip", "Time from sending a message to having the whole answer of equal size."),
+        ("Throughput", "Bytes of the application that arrive per time; headers do not count."),
+        ("Connecting", "Time until a TCP connection is open, as a program sees it."),
+        ("Lost", "Datagrams that were sent and never arrived."),
+        ("Pair", "One trial of each arm, next to each other in time."),
+        (
+            "95 % range",
+            "Where the true difference very likely is: made this way, 95 of 100 hold it.",
+        ),
+        (
+            "Too small to matter",
+            "The margin: a difference within it changes nothing for most uses.",
+        ),
+        ("Same", "If there is a difference, it is too small to matter."),
+        ("Can’t tell", "The range holds both a difference that matters and none; more pairs help."),
+        ("Predicted", "What the lengths of the headers alone would cause."),
+    ];
+    html! {
+        h2 { "Words used" }
+        div.card.text { dl {
+            @for (word, meaning) in entries { dt { (word) } dd { (meaning) } }
+        } }
+    }
+}

@@ -1,0 +1,236 @@
+//! The sections below the first screen: figures with their numbers, checks, how to repeat, method.
+
+use super::PageInfo;
+use crate::figure::{Figure, Kind, Table};
+use crate::number;
+use crate::words;
+use maud::{Markup, PreEscaped, html};
+use v6gap_core::analysis::{Analysis, CheckState};
+use v6gap_core::family::Family;
+
+/// A section: anchor, short name for the list of contents, and what it holds.
+pub(super) struct Section {
+    pub id: &'static str,
+    pub name: &'static str,
+    pub body: Markup,
+}
+
+/// All sections that have something to say, in order.
+pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) -> Vec<Section> {
+    let drawn = |id, name, title, say: String, kind| {
+        let shown: Vec<_> =
+            figures.iter().enumerate().filter(|(_, figure)| figure.kind == kind).collect();
+        (!shown.is_empty()).then(|| Section { id, name, body: figure_section(title, &say, &shown) })
+    };
+    let size = match analysis.predicted.as_str() {
+        "" => "The same question for several sizes: where does a difference begin to matter?",
+        predicted => predicted,
+    };
+    let trials = "Each pair was measured within a short time, so what changes slowly on the path \
+                  changes both values and not their difference.";
+    let spread = "A mean hides how often a delay is much longer than usual; these curves show it.";
+    let mut sections: Vec<Section> = [
+        drawn("size", "By size", "By message size", size.to_owned(), Kind::Size),
+        drawn("trials", "Every pair", "Every pair in order", trials.to_owned(), Kind::Trials),
+        drawn("spread", "Spread", "Spread of the single delays", spread.to_owned(), Kind::Spread),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    sections.push(Section { id: "checks", name: "Checks", body: checks(analysis) });
+    sections.push(Section { id: "again", name: "Run it again", body: again(analysis, info) });
+    sections.push(Section { id: "method", name: "Method", body: super::method::method(analysis) });
+    sections.push(Section { id: "words", name: "Words used", body: super::method::glossary() });
+    sections
+}
+
+fn figure_section(title: &str, say: &str, figures: &[(usize, &Figure)]) -> Markup {
+    html! {
+        h2 { (title) }
+        p.say { (say) }
+        div class=(if figures.len() == 1 { "figures alone" } else { "figures" }) {
+            @for (i, figure) in figures { (one_figure(i + 1, figure)) }
+        }
+    }
+}
+
+fn one_figure(number: usize, figure: &Figure) -> Markup {
+    html! {
+        figure.card id={ "fig-" (figure.id) } {
+            h3 { "Figure " (number) ". " (figure.title) }
+            (PreEscaped(&figure.svg))
+            figcaption { (figure.foot) }
+            details {
+                summary { "The numbers behind figure " (number) }
+                (data_table(&figure.table, &figure.title))
+            }
+        }
+    }
+}
+
+fn data_table(table: &Table, caption: &str) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label={ "Table: " (caption) } {
+            table.data {
+                caption.sr { (caption) }
+                thead { tr { @for head in &table.heads { th scope="col" { (head) } } } }
+                tbody { @for row in &table.rows { tr {
+                    @for (i, cell) in row.iter().enumerate() {
+                        @if i == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                    }
+                } } }
+            }
+        }
+    }
+}
+
+fn checks(analysis: &Analysis) -> Markup {
+    let (summary, _) = words::checks(analysis);
+    let notes = notes(analysis);
+    let shape = |state| match state {
+        CheckState::Ok => ("ok", "✓", "passed"),
+        CheckState::Note => ("note", "i", "note"),
+        CheckState::Failed => ("failed", "!", "failed"),
+    };
+    html! {
+        h2 { "Can these numbers be trusted?" }
+        p.say { "Checks: " (summary) ". A check that fails takes the place of the verdict." }
+        ul.card.checks {
+            @for check in &analysis.checks {
+                @let (class, glyph, word) = shape(check.state);
+                li class=(class) {
+                    span.mark aria-hidden="true" { (glyph) }
+                    span { b { (check.id) } span.sr { " " (word) } ": " (words::sentence(&check.text)) }
+                }
+            }
+        }
+        @if !notes.is_empty() || !analysis.nulls.is_empty() || !analysis.discarded.is_empty() {
+            div.card.text.below { (caveats(&notes)) (nulls(analysis)) (discarded(analysis)) }
+        }
+    }
+}
+
+/// Everything that was noticed and does not take the place of a verdict.
+fn notes(analysis: &Analysis) -> Vec<String> {
+    let of_questions = analysis
+        .questions
+        .iter()
+        .flat_map(|q| q.caveats.iter().map(move |caveat| format!("{}: {caveat}", q.label)));
+    let refused = analysis.run.refused.iter().map(|(cell, why)| format!("{cell} refused: {why}"));
+    of_questions.chain(analysis.run.notes.iter().cloned()).chain(refused).collect()
+}
+
+fn caveats(notes: &[String]) -> Markup {
+    html! {
+        @if !notes.is_empty() {
+            h3 { "Reasons for doubt" }
+            ul { @for note in notes { li { (words::sentence(note)) } } }
+        }
+    }
+}
+
+fn nulls(analysis: &Analysis) -> Markup {
+    if analysis.nulls.is_empty() {
+        return html! {};
+    }
+    let signed = |e: f64| match e.is_finite() {
+        true => format!("{}{} %", if e < 0.0 { "−" } else { "+" }, number::percent(e)),
+        false => "no limit".to_owned(),
+    };
+    let rows = analysis.nulls.iter().map(|null| {
+        vec![
+            null.cell.clone(),
+            words::noun(null.metric).to_owned(),
+            signed(null.estimate),
+            format!("{} to {}", signed(null.range.low), signed(null.range.high)),
+            null.blocks.to_string(),
+            if null.passed { "passed" } else { "failed" }.to_owned(),
+        ]
+    });
+    let heads = ["cell", "metric", "seen", "99 % range", "blocks", "check"];
+    let table = Table { heads: heads.map(str::to_owned).to_vec(), rows: rows.collect() };
+    html! {
+        details {
+            summary { "Each family against itself" }
+            (data_table(&table, "Difference seen where there is none"))
+        }
+    }
+}
+
+fn discarded(analysis: &Analysis) -> Markup {
+    if analysis.discarded.is_empty() {
+        return html! {};
+    }
+    let row = |d: &v6gap_core::analysis::Discarded| {
+        vec![d.block.to_string(), d.cell.clone(), d.kind.to_string(), d.why.clone()]
+    };
+    let heads = ["block", "cell", "kind", "why"];
+    let rows = analysis.discarded.iter().map(row).collect();
+    let table = Table { heads: heads.map(str::to_owned).to_vec(), rows };
+    let n = analysis.discarded.len();
+    html! {
+        details {
+            summary { (n) @if n == 1 { " discarded block" } @else { " discarded blocks" } }
+            (data_table(&table, "Discarded blocks"))
+        }
+    }
+}
+
+fn again(analysis: &Analysis, info: &PageInfo<'_>) -> Markup {
+    let run = &analysis.run;
+    let address = |family| {
+        let address = run.addresses.get(family);
+        address.map_or_else(|| "unknown".to_owned(), |a| a.to_string())
+    };
+    html! {
+        h2 { "Run it again" }
+        p.say { "The same seed gives the same order of trials." }
+        div.card.text {
+            pre tabindex="0" aria-label="Command" { code { (info.command) } }
+            dl {
+                dt { "Run" } dd { (run.id) }
+                dt { "Seed" } dd { (format!("{:#x}", run.plan.seed)) }
+                dt { "Server" } dd {
+                    (run.target) ", IPv4 " (address(Family::V4)) ", IPv6 " (address(Family::V6))
+                }
+                dt { "Program" } dd { "v6gap " (run.tool) ", protocol " (run.protocol) }
+            }
+            h3 { "Both ends" }
+            dl {
+                @for (end, host) in [("client", &run.hosts.client), ("server", &run.hosts.server)] {
+                    dt { (host.name) } dd {
+                        (end)
+                        @for (name, value) in &host.facts { "; " (name) ": " (value) }
+                    }
+                }
+            }
+            (sockets(info))
+        }
+    }
+}
+
+fn sockets(info: &PageInfo<'_>) -> Markup {
+    if info.sockets.is_empty() {
+        return html! {};
+    }
+    let row = |s: &crate::SocketRow| {
+        let asked = s.asked.clone().unwrap_or_else(|| "the system’s choice".to_owned());
+        vec![
+            s.cell.clone(),
+            s.end.to_owned(),
+            s.setting.to_owned(),
+            asked,
+            s.v4.clone(),
+            s.v6.clone(),
+        ]
+    };
+    let heads = ["cell", "end", "setting", "asked", "IPv4 got", "IPv6 got"];
+    let rows = info.sockets.iter().map(row).collect();
+    let table = Table { heads: heads.map(str::to_owned).to_vec(), rows };
+    html! {
+        details {
+            summary { "What the sockets asked for and got" }
+            (data_table(&table, "Settings of the sockets"))
+        }
+    }
+}

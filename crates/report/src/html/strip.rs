@@ -1,0 +1,170 @@
+//! The small pictures inside the table of answers: one axis for all rows, worse left, better right.
+//!
+//! They are decoration for those who see: the same row says everything in words.
+
+use crate::number::percent;
+use crate::words;
+use maud::{Markup, PreEscaped, html};
+use v6gap_core::analysis::{Analysis, Question, Verdict};
+
+const WIDTH: f64 = 300.0;
+const HEIGHT: f64 = 30.0;
+/// Room at the ends for arrows.
+const EDGE: f64 = 8.0;
+
+/// The axis: the greatest difference it shows, in either direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Axis {
+    pub most: f64,
+}
+
+const STEPS: [f64; 12] = [0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0];
+
+impl Axis {
+    /// Wide enough for every estimate and margin; ranges far wider than that get arrows.
+    pub(super) fn of(analysis: &Analysis) -> Self {
+        let need = analysis.questions.iter().map(need).fold(0.0, f64::max);
+        let most = STEPS.into_iter().find(|step| *step >= need * 1.05).unwrap_or(2.0);
+        Axis { most }
+    }
+
+    fn x(self, advantage: f64) -> f64 {
+        let half = WIDTH / 2.0 - EDGE;
+        WIDTH / 2.0 + (advantage / self.most).clamp(-1.0, 1.0) * half
+    }
+
+    /// Marks of the axis below the last row.
+    pub(super) fn scale(self) -> Markup {
+        let marks = [-1.0, -0.5, 0.0, 0.5, 1.0].map(|share| {
+            let text = match share {
+                0.0 => "0".to_owned(),
+                _ => format!("{} %", percent(self.most * share)),
+            };
+            (format!("{:.1}", self.x(self.most * share)), text)
+        });
+        html! {
+            svg.scale viewBox="0 0 300 22" aria-hidden="true" {
+                @for (x, text) in &marks {
+                    path d={ "M" (x) " 0v4" } stroke="var(--axis)" {}
+                    text x=(x) y="18" text-anchor="middle" { (text) }
+                }
+            }
+        }
+    }
+}
+
+fn need(q: &Question) -> f64 {
+    let estimate = q.effect.as_ref().map_or(0.0, |e| e.estimate.abs());
+    let usual = q.margin.max(if estimate.is_finite() { estimate } else { 0.0 });
+    let ends = q.effect.as_ref().map_or(0.0, |e| e.range95.low.abs().max(e.range95.high.abs()));
+    let predicted = q.prediction.as_ref().map_or(0.0, |p| p.effect.abs());
+    usual.max(ends.min(usual * 2.5)).max(predicted.min(usual * 2.5))
+}
+
+/// The picture of one row; rows without a verdict get a hollow mark.
+pub(super) fn strip(q: &Question, axis: Axis) -> Markup {
+    let of = |effect: f64| words::advantage(q.metric, effect);
+    let mut d = String::new();
+    let (left, right) = (axis.x(-q.margin), axis.x(q.margin));
+    d.push_str(&format!(
+        "<rect x=\"{left:.1}\" y=\"2\" width=\"{:.1}\" height=\"26\" rx=\"3\" fill=\"var(--zone)\"/>\
+         <path d=\"M150 0v{HEIGHT}\" stroke=\"var(--ink3)\"/>",
+        right - left
+    ));
+    if let Some(prediction) = q.prediction.as_ref().filter(|p| p.effect.is_finite()) {
+        d.push_str(&format!(
+            "<path d=\"M{:.1} 4v22\" stroke=\"var(--ink3)\" stroke-width=\"2\" \
+             stroke-dasharray=\"2 2.4\" fill=\"none\"/>",
+            axis.x(of(prediction.effect))
+        ));
+    }
+    if let Some(effect) = &q.effect {
+        let ends = [of(effect.range95.low), of(effect.range95.high)];
+        d.push_str(&bar(axis, ends, colour(q.verdict)));
+        if effect.estimate.is_finite() {
+            d.push_str(&mark(axis.x(of(effect.estimate)), q.verdict));
+        }
+    }
+    html! {
+        svg.strip viewBox="0 0 300 30" aria-hidden="true" {
+            (PreEscaped(d))
+        }
+    }
+}
+
+/// A bar between two ends; an arrow where it goes on beyond the axis.
+fn bar(axis: Axis, ends: [f64; 2], colour: &str) -> String {
+    let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+    let (from, to) = (axis.x(low), axis.x(high));
+    let mut d = format!("M{from:.1} 15H{to:.1}");
+    if low < -axis.most {
+        d.push_str(&format!("M{:.1} 10l-5 5l5 5", from + 5.0));
+    }
+    if high > axis.most {
+        d.push_str(&format!("M{:.1} 10l5 5l-5 5", to - 5.0));
+    }
+    format!(
+        "<path d=\"{d}\" stroke=\"{colour}\" stroke-width=\"3.2\" stroke-linecap=\"round\" \
+         fill=\"none\"/>"
+    )
+}
+
+const fn colour(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "var(--better)",
+        Verdict::Worse => "var(--worse)",
+        Verdict::Same | Verdict::CannotTell | Verdict::None => "var(--same)",
+    }
+}
+
+fn mark(x: f64, verdict: Verdict) -> String {
+    let ink = colour(verdict);
+    let solid = |d: String| format!("<path d=\"{d}\" fill=\"{ink}\"/>");
+    match verdict {
+        Verdict::Worse => solid(format!("M{:.1} 10h13l-6.5 11.5z", x - 6.5)),
+        Verdict::Better => solid(format!("M{:.1} 20h13l-6.5-11.5z", x - 6.5)),
+        Verdict::Same => solid(format!("M{:.1} 10h10v10h-10z", x - 5.0)),
+        Verdict::CannotTell => ring(x, ink, " stroke-dasharray=\"2.5 2\""),
+        Verdict::None => ring(x, ink, ""),
+    }
+}
+
+fn ring(x: f64, ink: &str, dashes: &str) -> String {
+    format!(
+        "<circle cx=\"{x:.1}\" cy=\"15\" r=\"5.5\" fill=\"var(--card)\" stroke=\"{ink}\" \
+         stroke-width=\"2\"{dashes}/>"
+    )
+}
+
+/// The name of a verdict's class and the shape inside its chip.
+pub(super) const fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Same => "same",
+        Verdict::CannotTell => "open",
+        Verdict::None => "none",
+    }
+}
+
+/// A verdict as shape and word.
+pub(super) fn chip(verdict: Verdict) -> Markup {
+    let shape = match verdict {
+        Verdict::Worse => "<path d=\"M1 2.5h10L6 10.5z\" fill=\"currentColor\"/>",
+        Verdict::Better => "<path d=\"M1 9.5h10L6 1.5z\" fill=\"currentColor\"/>",
+        Verdict::Same => "<path d=\"M1 3h10v2.2H1zM1 7h10v2.2H1z\" fill=\"currentColor\"/>",
+        Verdict::CannotTell => {
+            "<circle cx=\"6\" cy=\"6\" r=\"4.6\" fill=\"none\" stroke=\"currentColor\" \
+             stroke-width=\"1.6\" stroke-dasharray=\"2.4 1.8\"/>"
+        }
+        Verdict::None => "<path d=\"M1 5h10v2H1z\" fill=\"currentColor\"/>",
+    };
+    let word = words::verdict(verdict);
+    let (first, rest) = word.split_at(1);
+    html! {
+        span class={ "chip " (class(verdict)) } {
+            svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" { (PreEscaped(shape)) }
+            (first.to_uppercase()) (rest)
+        }
+    }
+}

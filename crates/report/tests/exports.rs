@@ -1,0 +1,131 @@
+//! JSON and CSV hold what scripts rely on.
+
+mod fixtures;
+
+use fixtures::{invalid, journal, lab, null_run};
+use serde_json::Value;
+use v6gap_core::analysis::Range;
+use v6gap_core::record::Line;
+use v6gap_report::{SCHEMA, csv_trials, json, sockets};
+
+fn parse(text: &str) -> Value {
+    serde_json::from_str(text).expect("a JSON document")
+}
+
+#[test]
+fn advantage_is_positive_where_ipv6_is_better() {
+    let document = parse(&json(&lab()));
+    assert_eq!(document["schema"], SCHEMA);
+    let questions = document["questions"].as_array().expect("questions");
+    for q in questions {
+        let advantage = q["advantage_v6"]["estimate"].as_f64().expect("an estimate");
+        match q["verdict"].as_str().expect("a verdict") {
+            "worse" => assert!(advantage < 0.0),
+            "better" => assert!(advantage > 0.0),
+            "same" | "inconclusive" => {}
+            other => panic!("{other} is no verdict of this run"),
+        }
+        let low = q["advantage_v6"]["low"].as_f64().expect("a low end");
+        let high = q["advantage_v6"]["high"].as_f64().expect("a high end");
+        assert!(low <= advantage && advantage <= high);
+    }
+    assert_eq!(questions[0]["v4"]["estimate"], 94.13e6);
+    assert_eq!(questions[0]["unit"], "bit/s");
+    assert_eq!(questions[0]["better"], "higher");
+    assert_eq!(questions[3]["level"]["bytes"], 64);
+}
+
+#[test]
+fn ends_without_limit_are_null() {
+    let mut analysis = lab();
+    let effect = analysis.questions[0].effect.as_mut().expect("an effect");
+    effect.range95 = Range { low: f64::NEG_INFINITY, high: f64::INFINITY };
+    let document = parse(&json(&analysis));
+    let q = &document["questions"][0];
+    assert!(q["effect"]["low"].is_null() && q["effect"]["high"].is_null());
+    assert!(q["advantage_v6"]["low"].is_null() && q["advantage_v6"]["high"].is_null());
+}
+
+#[test]
+fn a_run_without_verdict_says_so_and_why() {
+    let document = parse(&json(&invalid()));
+    assert_eq!(document["valid"], false);
+    for q in document["questions"].as_array().expect("questions") {
+        assert_eq!(q["verdict"], "none");
+        assert!(q["why_none"].is_string());
+    }
+    assert_eq!(document["checks"][0]["state"], "failed");
+}
+
+#[test]
+fn a_null_run_claims_no_advantage_of_a_family() {
+    let document = parse(&json(&null_run()));
+    let q = &document["questions"][0];
+    assert!(q["advantage_v6"].is_null());
+    assert!(q["first"]["estimate"].is_number() && q["second"]["estimate"].is_number());
+    assert_eq!(document["design"]["arms"]["a"], document["design"]["arms"]["b"]);
+}
+
+/// Reads CSV by RFC 4180.
+fn read(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let mut quoted = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => cell.extend(chars.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(std::mem::take(&mut cell)),
+            '\r' if !quoted => {}
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            c => cell.push(c),
+        }
+    }
+    rows
+}
+
+#[test]
+fn every_trial_is_a_row_with_every_field_in_full() {
+    let lines = journal::lines();
+    let rows = read(&csv_trials(&lines));
+    let trials: Vec<_> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Trial(trial) => Some(trial),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(rows.len(), trials.len() + 1);
+    let heads = &rows[0];
+    assert!(rows.iter().all(|row| row.len() == heads.len()));
+    let cell = |row: usize, name: &str| {
+        let column = heads.iter().position(|head| head == name);
+        rows[row + 1][column.unwrap_or_else(|| panic!("no column {name}"))].as_str()
+    };
+    for (i, trial) in trials.iter().enumerate() {
+        assert_eq!(cell(i, "started_ns"), trial.started_ns.to_string());
+        assert_eq!(cell(i, "kind"), trial.kind.to_string());
+        for (metric, value) in &trial.values {
+            let text = cell(i, &format!("values.{metric}"));
+            assert_eq!(text.parse::<f64>().map(f64::to_bits), Ok(value.to_bits()));
+        }
+    }
+    assert_eq!(cell(0, "block_valid"), "true");
+    assert_eq!(cell(2, "block_valid"), "false");
+    assert_eq!(cell(4, "block_valid"), "", "its block was never completed");
+    assert_eq!(cell(0, "ends.client.counters.Tcp.RetransSegs"), "3");
+    assert!(cell(2, "findings").contains("by 3 ms"));
+    assert_eq!(cell(0, "link.max_ns"), "410000");
+}
+
+#[test]
+fn sockets_show_what_was_asked_and_what_each_family_got() {
+    let rows = sockets(&journal::lines());
+    let size = rows.iter().find(|row| row.setting == "segment size").expect("a segment size");
+    assert_eq!((size.v4.as_str(), size.v6.as_str()), ("1448 B", "1428 B"));
+    let congestion = rows.iter().find(|row| row.setting == "congestion control");
+    assert_eq!(congestion.and_then(|row| row.asked.as_deref()), Some("cubic"));
+}
