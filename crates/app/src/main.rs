@@ -5,6 +5,7 @@
 //! process with one thread only.
 
 mod args;
+mod choose;
 mod commands;
 mod conditions;
 mod diag;
@@ -17,7 +18,6 @@ mod settings;
 mod session;
 mod target;
 
-use failure::Outcome;
 use parse::Parsed;
 use settings::{Environment, Settings};
 use std::process::ExitCode;

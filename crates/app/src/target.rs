@@ -21,7 +21,7 @@ pub struct RunOptions {
     /// How to reach the server.
     pub connect: ConnectArgs,
     /// Processor to pin the measuring thread to.
-    pub processor: Option<u32>,
+    pub processor: Option<usize>,
     /// What to do with the result.
     pub result: ResultArgs,
 }
@@ -140,7 +140,7 @@ fn literal(text: &str, port: u16, wanted: Option<Family>) -> Result<SocketAddr, 
     }
     match (address, zone) {
         (IpAddr::V6(inner), None) if inner.is_unicast_link_local() => {
-            Err(Failure::needs_zone(text))
+            Err(Failure::needs_zone(text, &interfaces()))
         }
         (IpAddr::V6(inner), Some(zone)) => {
             let scope = scope_of(text, zone, port)?;
@@ -161,6 +161,15 @@ fn scope_of(text: &str, zone: &str, port: u16) -> Result<u32, Failure> {
         Some(SocketAddr::V6(address)) if address.scope_id() != 0 => Ok(address.scope_id()),
         _ => Err(Failure::bad_address(text, &format!("there is no interface {zone}"))),
     }
+}
+
+/// Names of this host's interfaces, as far as the system's counters tell.
+fn interfaces() -> Vec<String> {
+    let counters = v6gap_sys::counters::snapshot().unwrap_or_default().values;
+    let name = |counter: &String| {
+        counter.strip_prefix("if.")?.strip_suffix(".rx_bytes").map(str::to_owned)
+    };
+    counters.keys().filter_map(name).collect()
 }
 
 /// The key that was given, by word or by file.

@@ -3,10 +3,9 @@
 mod common;
 
 use common::{Service, TIMEOUT_NS, echo, slice, trial, values_of};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
@@ -14,6 +13,7 @@ use v6gap_core::observation::Measured;
 use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::workload::{Transport, UdpBulk, Wait, Workload};
 use v6gap_engine::trial::client::{self, ClientContext};
+use v6gap_sys::socket::Datagram;
 
 /// What happens to a datagram on its way.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ enum Fate {
 
 /// One relay for one family; `fate` is asked for the number of each datagram, data only if `data_only`.
 struct Relay {
-    front: UdpSocket,
+    front: Datagram,
     server: SocketAddr,
     data_only: bool,
     fate: fn(u64) -> Fate,
@@ -35,13 +35,13 @@ struct Relay {
 
 impl Relay {
     fn new(server: SocketAddr, data_only: bool, fate: fn(u64) -> Fate) -> Self {
-        let front = UdpSocket::bind(SocketAddr::new(server.ip(), 0)).expect("loopback");
-        front.set_read_timeout(Some(Duration::from_millis(1))).expect("not zero");
+        let front = Datagram::bind(SocketAddr::new(server.ip(), 0)).expect("loopback");
+        front.set_read_timeout(Some(1_000_000)).expect("a socket can");
         Relay { front, server, data_only, fate }
     }
 
     fn run(&self, over: &AtomicBool) {
-        let mut ways: Vec<(SocketAddr, UdpSocket)> = Vec::new();
+        let mut ways: Vec<(SocketAddr, Datagram)> = Vec::new();
         let mut buffer = [0; 2048];
         let mut held: Option<Vec<u8>> = None;
         let mut number = 0;
@@ -66,7 +66,7 @@ impl Relay {
             for (client, way) in &ways {
                 while let Ok(count) = way.recv(&mut buffer) {
                     if self.next_fate(&buffer[..count], &mut number) != Fate::Lose {
-                        self.front.send_to(&buffer[..count], client).expect("loopback");
+                        self.front.send_to(&buffer[..count], *client).expect("loopback");
                     }
                 }
             }
@@ -84,12 +84,12 @@ impl Relay {
 
     fn way<'a>(
         &self,
-        ways: &'a mut Vec<(SocketAddr, UdpSocket)>,
+        ways: &'a mut Vec<(SocketAddr, Datagram)>,
         client: SocketAddr,
-    ) -> &'a UdpSocket {
+    ) -> &'a Datagram {
         let known = ways.iter().position(|(source, _)| *source == client);
         let index = known.unwrap_or_else(|| {
-            let way = UdpSocket::bind(SocketAddr::new(client.ip(), 0)).expect("loopback");
+            let way = Datagram::bind(SocketAddr::new(client.ip(), 0)).expect("loopback");
             way.connect(self.server).expect("loopback");
             way.set_nonblocking(true).expect("a socket can");
             ways.push((client, way));
@@ -107,7 +107,7 @@ fn through<T>(
     work: impl FnOnce(&ClientContext) -> T,
 ) -> T {
     let relays = PerFamily::from_fn(|f| Relay::new(service.udp(f), data_only, fate));
-    let server = PerFamily::from_fn(|f| relays.get(f).front.local_addr().ok());
+    let server = PerFamily::from_fn(|f| relays.get(f).front.local().ok());
     let context = ClientContext { server, processor: None, timeout_ns: TIMEOUT_NS };
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -215,7 +215,7 @@ fn strangers_get_no_answer() {
         let workload = Workload::Echo(echo(Transport::Udp, 64, Wait::Block));
         let task = slice(workload, PerArm::FAMILIES);
         let address = service.udp(family);
-        let stranger = UdpSocket::bind(SocketAddr::new(address.ip(), 0)).expect("loopback");
+        let stranger = Datagram::bind(SocketAddr::new(address.ip(), 0)).expect("loopback");
         let (client, server) = service.perform_with(&task, || {
             for length in [0, 1, 19, 20, 64, 1000] {
                 stranger.send_to(&vec![0; length], address).expect("loopback");

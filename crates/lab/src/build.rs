@@ -71,6 +71,10 @@ pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabErr
     for (index, namespace) in namespaces.iter().enumerate() {
         facts.extend(within(namespace, || finish(world, index, deadline_ns))??);
     }
+    if let Some(wire) = &wire {
+        // What hosts said while some were not up yet is no fault of the link.
+        wire.reset();
+    }
     Ok(Built { namespaces, wire, facts })
 }
 
@@ -78,10 +82,7 @@ fn new_namespace() -> Result<OwnedFd, LabError> {
     netns::new_network_namespace().map_err(LabError::system("make a network namespace"))
 }
 
-fn within<T: Send>(
-    namespace: &OwnedFd,
-    work: impl FnOnce() -> T + Send,
-) -> Result<T, LabError> {
+fn within<T: Send>(namespace: &OwnedFd, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
     netns::run_in(namespace, work).map_err(LabError::system("enter a network namespace"))
 }
 
@@ -113,11 +114,7 @@ fn make_link(
 }
 
 /// Sets the user-space link's interfaces up and starts it.
-fn start_wire(
-    world: &World,
-    namespace: &OwnedFd,
-    options: &LabOptions,
-) -> Result<Wire, LabError> {
+fn start_wire(world: &World, namespace: &OwnedFd, options: &LabOptions) -> Result<Wire, LabError> {
     let open = || {
         let mut netlink = Netlink::new();
         let mut cables = Vec::new();
@@ -131,12 +128,7 @@ fn start_wire(
     Wire::start(within(namespace, open)??, options.wire_cpu, options.seed)
 }
 
-fn open_port(
-    netlink: &mut Netlink,
-    link: usize,
-    side: Side,
-    mtu: u32,
-) -> Result<Port, LabError> {
+fn open_port(netlink: &mut Netlink, link: usize, side: Side, mtu: u32) -> Result<Port, LabError> {
     let name = layout::wire_interface(link, side);
     let index = netlink.interface(&name)?.index;
     netlink.switch_offloads_off(index)?;

@@ -158,7 +158,10 @@ mod tests {
         recorder.seen(1514);
         recorder.lost.fetch_add(3, Relaxed);
         let read = recorder.read();
-        assert_eq!((read.frames, read.max_ns, read.lost, read.frame_bytes_max), (1000, 100_000, 3, 1514));
+        assert_eq!(
+            (read.frames, read.max_ns, read.lost, read.frame_bytes_max),
+            (1000, 100_000, 3, 1514)
+        );
         assert!((50_000..=53_200).contains(&read.p50_ns), "{read:?}");
         assert!((99_000..=100_000).contains(&read.p99_ns), "{read:?}");
         recorder.reset();

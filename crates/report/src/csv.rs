@@ -1,7 +1,7 @@
 //! Trials as CSV (RFC 4180): one row for each, every stored field in a column of its own.
 //!
-//! The columns come from the record itself, so a field added to the format cannot be forgotten here.
-//! Lists (histograms, series) stay JSON inside their cell.
+//! The columns come from the record itself, so a field added to the format cannot be forgotten
+//! here. Lists (histograms, series) stay JSON inside their cell.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,12 @@ pub fn csv_trials(lines: &[Line]) -> String {
         })
         .collect();
     let named: BTreeSet<&str> = rows.iter().flat_map(|r| r.keys().map(String::as_str)).collect();
-    let rest = named.into_iter().filter(|name| !FIRST.contains(name));
+    // A group of fields that some trials lack is null there; its fields are the columns.
+    let is_group = |name: &str| {
+        let inside = format!("{name}.");
+        named.range(inside.as_str()..).next().is_some_and(|next| next.starts_with(&inside))
+    };
+    let rest = named.iter().copied().filter(|name| !FIRST.contains(name) && !is_group(name));
     let columns: Vec<&str> = FIRST.into_iter().chain(rest).collect();
 
     let mut out = String::new();

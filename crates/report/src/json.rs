@@ -1,7 +1,7 @@
 //! The result as one JSON document, `v6gap.result/1`: what scripts read instead of prose.
 //!
-//! SI base units and plain numbers; enum values are stable, texts are not; an end of a range that is
-//! not finite is null. Fields are only ever added within `/1`. docs/result.md describes it.
+//! SI base units and plain numbers; enum values are stable, texts are not; an end of a range that
+//! is not finite is null. Fields are only ever added within `/1`.
 
 use crate::words;
 use serde::ser::SerializeMap;

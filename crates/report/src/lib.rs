@@ -1,8 +1,8 @@
 //! What a run says, as text, Markdown, CSV, JSON and one self-contained HTML page.
 //!
 //! Everything here is a pure function of values that were stored: it opens nothing and reads no
-//! clock, so rendering a run again gives the same bytes. Strings that came from a peer or a user are
-//! untrusted: each form escapes them in its own way, in one place.
+//! clock, so rendering a run again gives the same bytes. Strings that came from a peer or a user
+//! are untrusted: each form escapes them in its own way, in one place.
 
 mod csv;
 pub mod figure;

@@ -8,11 +8,11 @@ use v6gap_core::analysis::Analysis;
 pub fn markdown(analysis: &Analysis) -> String {
     let (client, server) = words::hosts(analysis);
     let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
-    let mut out = format!("**{}**\n\n", escape(&words::headline(analysis)));
+    let mut out = format!("**{}**\n\n", escape(words::headline(analysis)));
     let context = format!("{client} to {server}{path}. {}.", words::pairs_in(analysis));
     out.push_str(&escape(&context));
     if let Some(stopped) = &analysis.stopped {
-        out.push_str(&format!(" {}", escape(&words::sentence(stopped))));
+        out.push_str(&format!(" {}", escape(words::sentence(stopped))));
     }
     out.push_str("\n\n");
     table(analysis, &mut out);

@@ -1,7 +1,9 @@
-//! Numbers as people read them: both arms in one unit, with as many digits as their difference needs.
+//! Numbers that stand side by side: both arms in one unit, with as many digits as their difference
+//! needs. Single quantities are written by `v6gap_core::unit`.
 
 use v6gap_core::analysis::Question;
 use v6gap_core::metric::Metric;
+use v6gap_core::unit::significant;
 
 /// A unit in which a quantity is shown, and how many of its SI unit it holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,16 +48,6 @@ fn decimals(value: f64, digits: i32) -> usize {
         return 0;
     }
     (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize
-}
-
-/// A value with three significant figures.
-pub(crate) fn three(value: f64) -> String {
-    format!("{:.*}", decimals(value, 3), value)
-}
-
-/// A value as it was converted, written in full.
-pub(crate) fn full(value: f64) -> String {
-    format!("{value}")
 }
 
 /// Both values of a question and their unit, as shown in tables.
@@ -109,52 +101,8 @@ pub(crate) fn count(n: u64) -> String {
     match n {
         0..10_000 => n.to_string(),
         10_000..1_000_000 => format!("{} {:03}", n / 1000, n % 1000),
-        _ => format!("{} million", three(n as f64 / 1e6)),
+        _ => format!("{} million", significant(n as f64 / 1e6, 3)),
     }
-}
-
-/// A share in per cent without its sign, as in "1.4", "12" or "0.08".
-pub(crate) fn percent(share: f64) -> String {
-    let p = share.abs() * 100.0;
-    let places = match p {
-        p if p >= 9.95 => 0,
-        p if p >= 0.995 => 1,
-        _ => 2,
-    };
-    let text = format!("{p:.places$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
-
-/// A time of so many seconds, in the unit that suits it.
-pub(crate) fn seconds(s: f64) -> String {
-    let unit = unit(Metric::Rtt, &[s]);
-    format!("{} {}", three(s / unit.size), unit.symbol)
-}
-
-/// A span as "9 min 52 s".
-pub(crate) fn span(ns: u64) -> String {
-    let s = (ns as f64 / 1e9).round() as u64;
-    match s {
-        0..60 => format!("{s} s"),
-        60..3600 => format!("{} min {} s", s / 60, s % 60),
-        _ => format!("{} h {} min", s / 3600, s % 3600 / 60),
-    }
-}
-
-/// A size as "64 B" or "16 KiB".
-pub(crate) fn bytes(n: u32) -> String {
-    if n >= 1024 && n.is_multiple_of(1024) { format!("{} KiB", n / 1024) } else { format!("{n} B") }
-}
-
-/// A rate as "100 Mbit/s".
-pub(crate) fn rate(bps: f64) -> String {
-    let unit = unit(Metric::Throughput, &[bps]);
-    let value = bps / unit.size;
-    let text = if value.fract() == 0.0 { format!("{value}") } else { three(value) };
-    format!("{text} {}", unit.symbol)
 }
 
 const MONTHS: [&str; 12] =
@@ -162,8 +110,8 @@ const MONTHS: [&str; 12] =
 
 /// A date and a time of day in UTC from ns since the Unix epoch: ("19 Nov 2026", "14:02").
 ///
-/// The date is found by the method of Howard Hinnant, "chrono-compatible low-level date algorithms":
-/// years that begin in March put the leap day last.
+/// The date is found by Howard Hinnant's "chrono-compatible low-level date algorithms": years that
+/// begin in March put the leap day last.
 pub(crate) fn utc(unix_ns: u64) -> (String, String) {
     let s = unix_ns / 1_000_000_000;
     let days = s / 86_400 + 719_468;
@@ -201,16 +149,9 @@ mod tests {
     }
 
     #[test]
-    fn small_and_large_numbers_stay_readable() {
-        assert_eq!(percent(-0.0138), "1.4");
-        assert_eq!(percent(0.02), "2");
-        assert_eq!(percent(0.0008), "0.08");
-        assert_eq!(percent(0.123), "12");
-        assert_eq!(percent(1.0), "100");
-        assert_eq!(count(1_200_000), "1.20 million");
-        assert_eq!(span(592_000_000_000), "9 min 52 s");
-        assert_eq!(bytes(16_384), "16 KiB");
-        assert_eq!(rate(1e8), "100 Mbit/s");
-        assert_eq!(seconds(0.000145), "145 µs");
+    fn large_counts_stay_readable() {
+        assert_eq!(count(9_999), "9999");
+        assert_eq!(count(12_345), "12 345");
+        assert_eq!(count(1_198_390), "1.20 million");
     }
 }

@@ -1,8 +1,9 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
-use crate::number::{bytes, percent, rate, span};
-use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Verdict};
+use v6gap_core::analysis::words::{amount, figure};
+use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Verdict};
 use v6gap_core::metric::{Better, Metric, Scale};
+use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
 use v6gap_core::workload::{Direction, Transport, Workload};
 use v6gap_core::world::LinkModel;
 
@@ -38,41 +39,39 @@ pub(crate) const fn noun(metric: Metric) -> &'static str {
     }
 }
 
-/// What a positive and a negative effect are called: more of it, less of it.
-pub(crate) const fn directions(metric: Metric) -> (&'static str, &'static str) {
-    match metric {
-        Metric::Throughput => ("faster", "slower"),
-        Metric::Rtt => ("longer", "shorter"),
-        Metric::Connect => ("slower", "quicker"),
-        Metric::Loss => ("more lost", "fewer lost"),
-    }
-}
-
-/// The name of a size: per cent, or percentage points where values are subtracted.
-pub(crate) const fn percent_unit(metric: Metric) -> &'static str {
-    match metric.scale() {
+/// A share in per cent or points, exact as it was chosen: "2 %", "0.1 points".
+pub(crate) fn margin(metric: Metric, margin: f64) -> String {
+    let unit = match metric.scale() {
         Scale::Ratio => "%",
         Scale::Difference => "points",
-    }
+    };
+    format!("{} {unit}", significant(margin * 100.0, 3))
 }
 
-/// An effect with its direction: "1.4 % slower".
+/// A difference as it was measured, with its direction: "1.4 % slower".
 pub(crate) fn effect(metric: Metric, effect: f64) -> String {
-    if !effect.is_finite() {
-        return "without limit".to_owned();
-    }
-    let size = percent(effect);
-    if size == "0" {
-        return "no difference".to_owned();
-    }
-    let (more, less) = directions(metric);
-    let direction = if effect > 0.0 { more } else { less };
-    format!("{size} {} {direction}", percent_unit(metric))
+    if effect == 0.0 { "no difference".to_owned() } else { amount(metric, effect) }
 }
 
-/// A margin: "2 %" or "0.1 points".
-pub(crate) fn margin(metric: Metric, margin: f64) -> String {
-    format!("{} {}", percent(margin), percent_unit(metric))
+/// The same for a round number, as on an axis: "2 % slower".
+pub(crate) fn round_effect(metric: Metric, effect: f64) -> String {
+    let full = amount(metric, effect);
+    let direction = full.rsplit(' ').next().unwrap_or("");
+    format!("{} {direction}", margin(metric, effect.abs()))
+}
+
+/// A difference in per cent with its sign; for tables of numbers, whose head tells the direction.
+pub(crate) fn sign(effect: f64) -> String {
+    let sign = if effect < 0.0 { "−" } else { "+" };
+    match figure(effect) {
+        text if text.starts_with(['<', '0']) && !text.starts_with("0.") => "0".to_owned(),
+        text => format!("{sign}{text}"),
+    }
+}
+
+/// Both ends of a range with their signs: "−0.5 to +0.2".
+pub(crate) fn signed(range: &Range) -> String {
+    format!("{} to {}", sign(range.low), sign(range.high))
 }
 
 /// By how much the second arm is better; negative if it is worse.
@@ -115,7 +114,7 @@ pub(crate) fn path(analysis: &Analysis) -> Option<String> {
     let world = analysis.run.plan.world.as_ref()?;
     let conditions = world.links.iter().flat_map(|l| [l.conditions.v4, l.conditions.v6]);
     let slowest = conditions.filter_map(|c| c.rate_bps).min();
-    let rate = slowest.map_or("no rate limit".to_owned(), |r| rate(r as f64));
+    let rate = slowest.map_or("no rate limit".to_owned(), |r| format_rate(r as f64));
     let model = match world.model {
         LinkModel::Bare => "bare",
         LinkModel::Shaped => "shaped",
@@ -137,14 +136,14 @@ pub(crate) fn workload(workload: &Workload) -> String {
                 Direction::Send => "sending",
                 Direction::Receive => "receiving",
             };
-            format!("one stream, {way} for {}", span(bulk.duration_ns))
+            format!("one stream, {way} for {}", format_span(bulk.duration_ns as f64))
         }
         Workload::UdpBulk(bulk) => {
-            let pace = bulk.rate_bps.map_or("no limit".to_owned(), |r| rate(r as f64));
+            let pace = bulk.rate_bps.map_or("no limit".to_owned(), |r| format_rate(r as f64));
             format!("datagrams at {pace}")
         }
         Workload::Echo(echo) => {
-            let (size, over) = (bytes(echo.message_bytes), echo.transport.name());
+            let (size, over) = (format_bytes(echo.message_bytes.into()), echo.transport.name());
             format!("{size} there and back, {over}")
         }
         Workload::Connect(connect) => format!("TCP handshake, {} in a trial", connect.count),
@@ -203,7 +202,7 @@ pub(crate) fn pairs_in(analysis: &Analysis) -> String {
         1 => "1 pair".to_owned(),
         n => format!("{n} pairs"),
     };
-    format!("{pairs} in {}", span(analysis.span_ns))
+    format!("{pairs} in {}", format_span(analysis.span_ns as f64))
 }
 
 /// A pair's predicted effect with direction, or nothing.
@@ -246,4 +245,10 @@ pub(crate) fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text with its first letter as a capital.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

@@ -1,8 +1,6 @@
 //! JSON and CSV hold what scripts rely on.
 
-mod fixtures;
-
-use fixtures::{invalid, journal, lab, null_run};
+use crate::fixtures::{invalid, journal, lab, null_run};
 use serde_json::Value;
 use v6gap_core::analysis::Range;
 use v6gap_core::record::Line;
@@ -119,6 +117,8 @@ fn every_trial_is_a_row_with_every_field_in_full() {
     assert_eq!(cell(0, "ends.client.counters.Tcp.RetransSegs"), "3");
     assert!(cell(2, "findings").contains("by 3 ms"));
     assert_eq!(cell(0, "link.max_ns"), "410000");
+    assert_eq!(cell(2, "link.max_ns"), "");
+    assert!(!heads.iter().any(|head| head == "link"), "a group is no column");
 }
 
 #[test]

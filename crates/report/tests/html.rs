@@ -1,8 +1,6 @@
 //! The page is well formed, complete without network or scripts, and escapes what is foreign.
 
-mod fixtures;
-
-use fixtures::{hostile, invalid, journal, lab, null_run};
+use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::collections::BTreeSet;
 use v6gap_core::analysis::Analysis;
 use v6gap_report::html::{PageInfo, page};
@@ -147,6 +145,18 @@ fn the_page_is_small_and_loads_nothing() {
     for word in ["http:", "https:", "@import", "url("] {
         assert!(!foreign.contains(word), "{word}");
     }
+}
+
+#[test]
+fn a_long_run_makes_no_heavy_page() {
+    let mut analysis = lab();
+    for q in &mut analysis.questions {
+        let pairs = q.pairs.clone();
+        q.pairs = pairs.iter().cycle().take(1000).cloned().collect();
+    }
+    let html = html(&analysis);
+    assert!(html.len() < 400_000, "{} bytes", html.len());
+    assert!(html.contains("pairs are not drawn"), "what is left out is said");
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! What must never be said, over many made-up results: big words, differences without direction,
 //! "same" where it cannot be told, numbers that are none.
 
-mod fixtures;
-
-use fixtures::{Spec, echo, from_specs, tcp, udp};
+use crate::fixtures::{Spec, echo, from_specs, tcp, udp};
 use proptest::prelude::*;
 use v6gap_core::analysis::{Analysis, Verdict};
 use v6gap_core::metric::Metric;
@@ -100,7 +98,11 @@ fn words_of(text: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 96,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn text_keeps_to_the_rules(analysis in analysis(), width in 30usize..130) {

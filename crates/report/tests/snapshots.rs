@@ -2,9 +2,12 @@
 //!
 //! `V6GAP_BLESS=1` writes the files anew.
 
-mod fixtures;
+#![expect(
+    clippy::disallowed_methods,
+    reason = "snapshots are files, and whether to write them is asked of the environment"
+)]
 
-use fixtures::{hostile, invalid, journal, lab, null_run};
+use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::path::PathBuf;
 use v6gap_core::analysis::Analysis;
 use v6gap_report::figure::{Paint, all};

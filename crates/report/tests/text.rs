@@ -1,8 +1,6 @@
 //! Text keeps to its width and its glyphs, and foreign strings cannot drive a terminal.
 
-mod fixtures;
-
-use fixtures::{hostile, invalid, journal, lab, null_run};
+use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use v6gap_core::analysis::Analysis;
 use v6gap_report::text::{Glyphs, Style, table, verbose};
 

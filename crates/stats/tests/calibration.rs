@@ -11,7 +11,7 @@ use v6gap_stats::{power, sequence, signed_rank, summary};
 /// Samples per world where one sample costs one interval.
 const FIXED: usize = 4000;
 /// Samples per world where one sample costs an interval at every n.
-const WALKS: usize = 1000;
+const WALKS: usize = 600;
 
 /// Worlds symmetric about zero with standard deviation 1.
 #[derive(Debug, Clone, Copy)]

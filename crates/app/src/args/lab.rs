@@ -3,6 +3,7 @@
 use super::run::{DesignArgs, ResultArgs};
 use super::values::{self, Rate};
 use clap::{Args, Subcommand};
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
 /// Measure in a network made on this computer; needs nothing else
@@ -21,6 +22,9 @@ pub struct DemoArgs {
     /// The network
     #[command(flatten)]
     pub world: WorldArgs,
+    /// Measure loopback in place of a network, as where none can be made
+    #[arg(long, conflicts_with_all = ["model", "rate", "delay", "loss", "mtu", "routers"])]
+    pub loopback: bool,
     /// What to measure and for how long
     #[command(flatten)]
     pub design: DesignArgs,
@@ -53,6 +57,12 @@ pub struct WorldArgs {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u8).range(0..=8))]
     pub routers: u8,
+    /// Give the hosts addresses of one family only
+    #[arg(long, value_name = "v4|v6", value_parser = values::family)]
+    pub only: Option<Family>,
+    /// Drop IPv6 packets above this without a word, to see what a black hole does
+    #[arg(long = "black-hole-v6", value_name = "BYTES")]
+    pub black_hole: Option<u32>,
 }
 
 impl WorldArgs {
@@ -71,7 +81,9 @@ impl WorldArgs {
         let mut world = World::client_router_server(self.model, rate_bps);
         let mut link = Link { mtu: self.mtu, ..Link::ethernet(rate_bps) };
         link.conditions = link.conditions.map(|_| met);
+        link.conditions.v6.black_hole_above = self.black_hole;
         world.links = vec![link; usize::from(self.routers) + 1];
+        world.families = PerFamily::from_fn(|family| self.only.is_none_or(|only| only == family));
         let router = |i: u8| match self.routers {
             1 => "router".to_owned(),
             _ => format!("router{}", i + 1),
@@ -114,6 +126,9 @@ Examples:
         /// Name of the lab
         #[arg(long, default_value = LAB)]
         name: String,
+        /// Stay, and hold the lab until it is taken down
+        #[arg(long)]
+        foreground: bool,
         /// The network
         #[command(flatten)]
         world: WorldArgs,

@@ -13,9 +13,9 @@ mod tools;
 mod values;
 
 pub use foreign::sentence as foreign_sentence;
-pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
+pub use lab::{DemoArgs, LabArgs, LabCommand};
 pub use normal::{SHORT_HELP, Typed, VERBS, normalise};
-pub use plan::{PlanArgs, PlanCheckArgs, PlanCommand, PlanRunArgs, PlanShowArgs};
+pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
 pub use run::{
     CheckArgs, Condition, ConnectArgs, DesignArgs, Live, ResultArgs, RunArgs, ServeArgs,
 };
@@ -23,7 +23,7 @@ pub use stored::{
     ExportArgs, ExportFormat, ListArgs, ReferenceArgs, ReportArgs, ShowArgs, ShowFormat,
 };
 pub use tools::{CompletionsArgs, ExplainArgs, ManArgs, PredictArgs};
-pub use values::{Measured, Network};
+pub use values::Measured;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 

@@ -1,6 +1,7 @@
 //! Options of `plan`.
 
 use super::run::{ConnectArgs, ResultArgs};
+use super::values::{self, Rate};
 use clap::{Args, Subcommand};
 
 /// Check, estimate or run a plan
@@ -26,7 +27,7 @@ pub enum PlanCommand {
     /// Say in words what a plan does, or everything that is wrong with it
     Check(PlanCheckArgs),
     /// Say how long a plan takes and how much it sends
-    Estimate(PlanCheckArgs),
+    Estimate(PlanEstimateArgs),
     /// Measure as a plan says
     Run(PlanRunArgs),
     /// List the plans that come with the program
@@ -38,14 +39,29 @@ pub enum PlanCommand {
 
 /// A plan to look at.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "\
-Examples:
-  v6gap plan check my.toml
-  v6gap plan estimate sizes")]
+#[command(after_help = "Examples:\n  v6gap plan check my.toml\n  v6gap plan check sizes")]
 pub struct PlanCheckArgs {
     /// A plan file, or the name of a plan that comes with the program
     #[arg(value_name = "FILE|NAME")]
     pub plan: String,
+}
+
+/// A plan to estimate, and what is taken for granted of the path.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap plan estimate my.toml
+  v6gap plan estimate sizes --rate 1G --rtt 20ms")]
+pub struct PlanEstimateArgs {
+    /// A plan file, or the name of a plan that comes with the program
+    #[arg(value_name = "FILE|NAME")]
+    pub plan: String,
+    /// Rate of the path [that of the plan's lab, otherwise 100 Mbit/s]
+    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    pub rate: Option<Rate>,
+    /// Round trip of a small packet
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::span)]
+    pub rtt: u64,
 }
 
 /// A plan to print.
@@ -77,7 +93,7 @@ pub struct PlanRunArgs {
     pub connect: ConnectArgs,
     /// Processor to pin the measuring thread to
     #[arg(short = 'A', long = "affinity", value_name = "CPU")]
-    pub processor: Option<u32>,
+    pub processor: Option<usize>,
     /// What to do with the result
     #[command(flatten)]
     pub result: ResultArgs,

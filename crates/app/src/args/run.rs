@@ -1,15 +1,14 @@
 //! Options of `run`, `check` and `serve`, and those that other measuring verbs share with them.
 
-use super::values::{self, Measured, Network};
+use super::values::{self, Measured};
 use clap::{Args, ValueEnum};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use v6gap_core::analysis::Verdict;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-
-/// The port of control, data and probes, TCP and UDP.
-pub const PORT: u16 = 4466;
+use v6gap_core::wire::PORT;
+use v6gap_engine::server::Prefix;
 
 /// Compare IPv6 with IPv4 between here and HOST
 #[derive(Debug, Clone, Args)]
@@ -43,7 +42,7 @@ pub struct RunArgs {
     pub continued: Option<String>,
     /// Processor to pin the measuring thread to
     #[arg(short = 'A', long = "affinity", value_name = "CPU")]
-    pub processor: Option<u32>,
+    pub processor: Option<usize>,
     /// What to do with the result
     #[command(flatten)]
     pub result: ResultArgs,
@@ -125,6 +124,19 @@ pub struct ConnectArgs {
 }
 
 impl ConnectArgs {
+    /// To a server in this process.
+    pub fn local() -> Self {
+        ConnectArgs {
+            port: PORT,
+            four: None,
+            six: None,
+            key: None,
+            key_file: None,
+            connect_timeout: 5_000_000_000,
+            no_wait: false,
+        }
+    }
+
     /// The addresses given, as text.
     pub fn addresses(&self) -> PerFamily<Option<String>> {
         PerFamily { v4: self.four.map(|a| a.to_string()), v6: self.six.clone() }
@@ -212,7 +224,7 @@ Examples:
 
 Both families listen on sockets of their own, so that trouble with one is seen.")]
 pub struct ServeArgs {
-    /// Addresses to listen on [every address of both families]
+    /// Address to listen on, one of each family [every address of both]
     #[arg(long, value_name = "ADDR")]
     pub listen: Vec<IpAddr>,
     /// Port, TCP and UDP
@@ -230,21 +242,35 @@ pub struct ServeArgs {
     pub public: bool,
     /// Serve this network, and no other than those named so
     #[arg(long, value_name = "NET", conflicts_with = "public")]
-    pub allow: Vec<Network>,
+    pub allow: Vec<Prefix>,
     /// Processor to pin the measuring thread to
     #[arg(short = 'A', long = "affinity", value_name = "CPU")]
-    pub processor: Option<u32>,
+    pub processor: Option<usize>,
     /// End after one session
     #[arg(short = '1', long)]
     pub one_off: bool,
 }
 
 impl ServeArgs {
-    /// The addresses to listen on: those named, or every address of both families.
-    pub fn addresses(&self) -> Vec<IpAddr> {
-        match self.listen.as_slice() {
-            [] => vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()],
-            named => named.to_vec(),
+    /// Where to listen in each family: every address of both, or only at those named.
+    ///
+    /// # Errors
+    /// In words, if two addresses of one family are named, or one of neither.
+    pub fn addresses(&self) -> Result<PerFamily<Option<SocketAddr>>, String> {
+        let socket = |address| Some(SocketAddr::new(address, self.port));
+        if self.listen.is_empty() {
+            return Ok(PerFamily::from_fn(|family: Family| socket(family.unspecified())));
         }
+        let mut addresses: PerFamily<Option<SocketAddr>> = PerFamily::default();
+        for &address in &self.listen {
+            let family = Family::of(&address)
+                .ok_or_else(|| format!("{address} is IPv4 in IPv6 form, which is neither"))?;
+            let other = addresses.get_mut(family);
+            if other.is_some() {
+                return Err(format!("--listen names two {family} addresses; give one of each"));
+            }
+            *other = socket(address);
+        }
+        Ok(addresses)
     }
 }

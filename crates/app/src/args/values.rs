@@ -1,7 +1,5 @@
 //! Values of options: from text to numbers, metrics, verdicts and networks.
 
-use std::net::IpAddr;
-use std::str::FromStr;
 use v6gap_core::analysis::Verdict;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
@@ -127,35 +125,6 @@ pub(super) fn condition(text: &str) -> Result<(Verdict, Option<Metric>), String>
     Ok((verdict, name.map(metric).transpose()?))
 }
 
-/// A network: an address and how many of its bits count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    /// An address of the network.
-    pub address: IpAddr,
-    /// Bits that all its addresses share.
-    pub prefix_bits: u8,
-}
-
-impl FromStr for Network {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text, None),
-        };
-        let address: IpAddr =
-            address.parse().map_err(|_| format!("\"{address}\" is not an address"))?;
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let prefix_bits = match bits.map(str::parse::<u8>) {
-            None => most,
-            Some(Ok(bits)) if bits <= most => bits,
-            Some(_) => return Err(format!("behind the / must be a number from 0 to {most}")),
-        };
-        Ok(Network { address, prefix_bits })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,14 +145,5 @@ mod tests {
         assert_eq!(condition("same:throughput"), same);
         assert!(condition("equal").is_err());
         assert!(condition("same:speed").is_err());
-    }
-
-    #[test]
-    fn networks_have_an_address_and_bits() {
-        let network: Network = "10.0.0.0/8".parse().unwrap();
-        assert_eq!((network.address.to_string().as_str(), network.prefix_bits), ("10.0.0.0", 8));
-        assert_eq!("fd46::1".parse::<Network>().unwrap().prefix_bits, 128);
-        assert!("10.0.0.0/33".parse::<Network>().is_err());
-        assert!("lab-b/8".parse::<Network>().is_err());
     }
 }

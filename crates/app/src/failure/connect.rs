@@ -108,7 +108,7 @@ impl Failure {
 
     /// There is no session with the server at all.
     pub fn of_connect(target: &Target, error: &ConnectError) -> Self {
-        let PerFamily { v4, v6 } = &error.problems;
+        let PerFamily { v4, v6 } = &*error.problems;
         match (v4, v6) {
             (Some(four), Some(six)) => both(target, [four, six]),
             (Some(one), None) | (None, Some(one)) => Failure::of_problem(target, one),

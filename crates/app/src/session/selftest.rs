@@ -8,7 +8,7 @@ use v6gap_core::selftest::{self, Probe, Reading, SelfTest};
 use v6gap_core::world::World;
 use v6gap_engine::control::Connection;
 use v6gap_engine::run::{self, RunError};
-use v6gap_engine::trial::ClientContext;
+use v6gap_engine::trial::client::ClientContext;
 
 /// How often a goodput probe that misses the model is tried: other work on the host can only take
 /// rate away, so one good reading shows what the link can do.
@@ -47,6 +47,7 @@ fn read(
             &probe.cell,
             probe.arms,
             TurnOrder::Ab,
+            0,
             connection,
             context,
         )?;

@@ -14,6 +14,9 @@ pub const BLOCKS_MIN: usize = 6;
 /// the one for the normal law.
 const SKEWNESS_MAX: f64 = 1.0;
 
+/// Fewest blocks for the range for any symmetric law; with fewer it has no ends.
+const SYMMETRIC_BLOCKS_MIN: usize = 12;
+
 /// Blocks for which the symmetric sequence is tuned.
 const SYMMETRIC_BLOCKS: usize = 20;
 
@@ -86,7 +89,7 @@ pub fn combine(effects: &[f64], stop: &Stop, levels: usize, noise: Option<f64>) 
 
 fn adaptive(effects: &[f64], alpha_same: f64, noise: Option<f64>) -> Combined {
     let skewed = libm::fabs(drift::skewness(effects)) > SKEWNESS_MAX;
-    let noise = noise.filter(|sigma| skewed && effects.len() >= 8 && *sigma > 0.0);
+    let noise = noise.filter(|sigma| skewed && effects.len() >= SYMMETRIC_BLOCKS_MIN && *sigma > 0.0);
     let at = |alpha: f64| match noise {
         Some(sigma) => {
             let rho = sequence::symmetric_rho(sigma, SYMMETRIC_BLOCKS, alpha);

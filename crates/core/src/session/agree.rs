@@ -1,5 +1,5 @@
-//! What a server agrees to do: every field of a task is checked against its limits before anything is
-//! started, because a task comes from the network.
+//! What a server agrees to do: every field of a task is checked against its limits before anything
+//! is started, because a task comes from the network.
 
 use crate::arm::Arm;
 use crate::task::Task;

@@ -23,8 +23,8 @@ pub enum ClientAction {
     Start(Task),
     /// The server's half of the task; the next one may be prepared.
     Report(Report),
-    /// The server did not do the task, for the reason given. If it had been started, give it up. The
-    /// next one may be prepared.
+    /// The server did not do the task, for the reason given. If it had been started, give it up.
+    /// The next one may be prepared.
     Failed {
         /// Number of the task.
         number: u32,

@@ -1,9 +1,9 @@
 //! How far apart two clocks are, from questions and answers (as in RFC 5905 section 8, with the
 //! answer's two times taken as one).
 //!
-//! A question asked at `asked` by the client's clock, answered at `server` by the server's clock and
-//! received at `answered` proves that the server's clock is ahead by something in
-//! `server − answered ..= server − asked`. No assumption about the path is needed for that.
+//! A question asked at `asked` by the client's clock, answered at `server` by the server's clock
+//! and received at `answered` proves that the server's clock is ahead by something in `server −
+//! answered ..= server − asked`. No assumption about the path is needed for that.
 
 /// How many questions a session begins with.
 pub const QUESTIONS: usize = 8;
@@ -24,8 +24,8 @@ pub struct Sample {
 pub struct Offset {
     /// Best guess, in ns.
     pub ns: i64,
-    /// How far from it the truth may be, in ns: half the shortest round trip, or more if the samples
-    /// contradict each other because a clock stepped or drifted.
+    /// How far from it the truth may be, in ns: half the shortest round trip, or more if the
+    /// samples contradict each other because a clock stepped or drifted.
     pub uncertainty_ns: u64,
 }
 

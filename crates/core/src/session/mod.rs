@@ -1,16 +1,17 @@
 //! The session between a client and a server as two state machines without input or output.
 //!
 //! Phases: *hello* (who, what is wanted, waiting for one's turn), *clock* (how far apart the two
-//! clocks are), *agree* (a task is proposed, checked and made ready), *run*, *report*, and over again
-//! from *agree*; then *close*. A session cannot hang: every phase has a time limit, so that whatever
-//! the network does, each machine comes to its `Close`.
+//! clocks are), *agree* (a task is proposed, checked and made ready), *run*, *report*, and over
+//! again from *agree*; then *close*. A session cannot hang: every phase has a time limit, so that
+//! whatever the network does, each machine comes to its `Close`.
 //!
-//! **How to drive a machine.** Give it messages ([`Client::on_message`], [`Server::on_message`]), the
-//! passing of its [`Client::deadline`] (`on_timer`) and the loss of the connection (`on_lost`); then,
-//! after *every* call with `now` in it, call `poll` until it returns `None` and do what it says, in
-//! that order. At most [`ACTIONS_MAX`] actions wait at any time. After `Close` nothing follows and all
-//! calls are without effect. `now` is the caller's clock in ns since any origin; it should not go
-//! backwards, and if it does, time stands still for the machine until it has caught up.
+//! **How to drive a machine.** Give it messages ([`Client::on_message`], [`Server::on_message`]),
+//! the passing of its [`Client::deadline`] (`on_timer`) and the loss of the connection (`on_lost`);
+//! then, after *every* call with `now` in it, call `poll` until it returns `None` and do what it
+//! says, in that order. At most [`ACTIONS_MAX`] actions wait at any time. After `Close` nothing
+//! follows and all calls are without effect. `now` is the caller's clock in ns since any origin; it
+//! should not go backwards, and if it does, time stands still for the machine until it has caught
+//! up.
 //!
 //! The machines do not retry and do not resend: control runs over TCP.
 
@@ -34,7 +35,8 @@ pub const ACTIONS_MAX: usize = 3;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Time limits of the phases, in ns. The client's are longer where the server's must have passed first.
+/// Time limits of the phases, in ns. The client's are longer where the server's must have passed
+/// first.
 pub mod timeout {
     use super::SECOND_NS;
 

@@ -1,4 +1,5 @@
-//! Whose turn it is: one session measures at a time, the others wait in the order in which they came.
+//! Whose turn it is: one session measures at a time, the others wait in the order in which they
+//! came.
 
 use crate::wire::control::Queued;
 use alloc::collections::VecDeque;

@@ -21,15 +21,16 @@ pub enum ServerAction {
     /// Send this to the client.
     Send(Message),
     /// Ask the queue for the session's turn and tell the answer with [`Server::admit`],
-    /// [`Server::queued`] or [`Server::busy`]. Comes again from time to time while the client waits.
+    /// [`Server::queued`] or [`Server::busy`]. Comes again from time to time while the client
+    /// waits.
     Ask {
         /// Name of the client's host.
         by: String,
         /// Whether the client waits if it must.
         wait: bool,
     },
-    /// Start this half of the task. Call [`Server::ready`] once data may come, and [`Server::ended`]
-    /// exactly once when it is over.
+    /// Start this half of the task. Call [`Server::ready`] once data may come, and
+    /// [`Server::ended`] exactly once when it is over.
     Start(Task),
     /// The client's half is over: let the task end.
     Finish,

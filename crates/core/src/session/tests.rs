@@ -1,5 +1,5 @@
-//! The machines' answers where the simulated network does not come by: what a server objects to, whose
-//! turn it is, and that no message out of place starts anything.
+//! The machines' answers where the simulated network does not come by: what a server objects to,
+//! whose turn it is, and that no message out of place starts anything.
 
 use super::agree::{Objection, check};
 use super::queue::{Queue, Turn};

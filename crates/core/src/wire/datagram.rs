@@ -1,7 +1,7 @@
 //! The header that every echo message, over TCP and UDP, and every bulk datagram starts with.
 //!
-//! It is written and read in the hot loops, so it is fixed in size and works on the caller's buffer.
-//! There is no checksum: the transports have theirs.
+//! It is written and read in the hot loops, so it is fixed in size and works on the caller's
+//! buffer. There is no checksum: the transports have theirs.
 
 use super::preamble::{arm_number, arm_of};
 use crate::arm::Arm;
@@ -67,8 +67,8 @@ impl Header {
         buffer[18..20].fill(0);
     }
 
-    /// Reads the header at the start of `bytes`; `None` if they are too few or name no arm. Whether the
-    /// message belongs to a task is told by its tag alone, which the caller compares.
+    /// Reads the header at the start of `bytes`; `None` if they are too few or name no arm. Whether
+    /// the message belongs to a task is told by its tag alone, which the caller compares.
     pub fn decode(bytes: &[u8]) -> Option<Header> {
         let bytes = bytes.first_chunk::<HEADER_BYTES>()?;
         let [t0, t1, t2, t3, t4, t5, t6, t7, s0, s1, s2, s3, u0, u1, n0, n1, arm, flags, _, _] =

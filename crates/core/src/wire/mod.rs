@@ -1,8 +1,8 @@
 //! Bytes ⇄ values for everything that the two ends say to each other.
 //!
-//! Pure and total: any bytes decode to a value or an error, never to a panic, because what arrives on
-//! an open port may come from anyone. docs/protocol.md describes the same in prose and keeps a hash of
-//! this folder, so neither changes without the other.
+//! Pure and total: any bytes decode to a value or an error, never to a panic, because what arrives
+//! on an open port may come from anyone. docs/protocol.md describes the same in prose and keeps a
+//! hash of this folder, so neither changes without the other.
 
 pub mod control;
 pub mod datagram;

@@ -1,8 +1,8 @@
 //! The first bytes of every TCP connection: what the connection is for.
 //!
-//! They go in the clear, so that a peer of another version, or no peer of ours at all, is told apart
-//! before any key matters. Both ends of a control connection send one; of a data connection, only the
-//! client.
+//! They go in the clear, so that a peer of another version, or no peer of ours at all, is told
+//! apart before any key matters. Both ends of a control connection send one; of a data connection,
+//! only the client.
 
 use super::version::VersionRange;
 use crate::arm::Arm;

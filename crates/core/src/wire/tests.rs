@@ -124,13 +124,14 @@ proptest! {
         let (Some(a), Some(b)) = (VersionRange::new(a.0, a.1), VersionRange::new(b.0, b.1)) else {
             return Ok(());
         };
+        use VersionMismatch::{PeerTooNew, PeerTooOld};
         match (a.agree(b), b.agree(a)) {
             (Ok(here), Ok(there)) => {
                 prop_assert_eq!(here, there);
                 prop_assert!(a.lowest() <= here && b.lowest() <= here);
             }
-            (Err(VersionMismatch::PeerTooOld { .. }), Err(VersionMismatch::PeerTooNew { .. }))
-            | (Err(VersionMismatch::PeerTooNew { .. }), Err(VersionMismatch::PeerTooOld { .. })) => {}
+            (Err(PeerTooOld { .. }), Err(PeerTooNew { .. })) => {}
+            (Err(PeerTooNew { .. }), Err(PeerTooOld { .. })) => {}
             other => prop_assert!(false, "{:?}", other),
         }
     }

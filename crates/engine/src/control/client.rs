@@ -57,18 +57,22 @@ impl ClientOptions {
     }
 }
 
+/// The reports of the server's half of a task, one for each arm.
+pub type EndReports = Vec<(Arm, EndReport)>;
+
 /// An open session with a server.
 pub struct Connection {
     driver: Driver,
     version: u8,
     opened: Opened,
-    problems: PerFamily<Option<FamilyProblem>>,
+    problems: Box<PerFamily<Option<FamilyProblem>>>,
+    tasks: u32,
 }
 
 impl Connection {
     /// Greets the server at every address given, all at once, and opens the session over IPv4 if it
-    /// answered there, otherwise over IPv6. `on_waiting` hears of each place in the queue and may give
-    /// up by breaking.
+    /// answered there, otherwise over IPv6. `on_waiting` hears of each place in the queue and may
+    /// give up by breaking.
     ///
     /// # Errors
     /// If no address answered well, or the session was refused; with the trouble of each family.
@@ -80,14 +84,16 @@ impl Connection {
         let PerFamily { v4, v6 } = greet_all(addresses, options);
         let (first, first_problem) = split(v4);
         let (second, second_problem) = split(v6);
-        let mut problems = PerFamily { v4: first_problem, v6: second_problem };
+        let mut problems = Box::new(PerFamily { v4: first_problem, v6: second_problem });
         // The second connection was only to see whether it answers; unused, it is closed here.
         let Some(server) = first.or(second) else {
             return Err(ConnectError { problems });
         };
         let version = server.greeted.version();
         match Driver::begin(server, options, on_waiting) {
-            Ok((driver, opened)) => Ok(Connection { driver, version, opened, problems }),
+            Ok((driver, opened)) => {
+                Ok(Connection { driver, version, opened, problems, tasks: 0 })
+            }
             Err(problem) => {
                 let family = problem.family;
                 *problems.get_mut(family) = Some(problem);
@@ -111,14 +117,20 @@ impl Connection {
         &self.opened
     }
 
-    /// The trouble with a family over which the server's port did not answer although an address was
-    /// given; the session goes over the other.
+    /// The trouble with a family over which the server's port did not answer although an address
+    /// was given; the session goes over the other.
     pub fn problems(&self) -> &PerFamily<Option<FamilyProblem>> {
         &self.problems
     }
 
-    /// Does one task: has the server make it ready, calls `work` for this half of it, and returns what
-    /// `work` did and the server's half.
+    /// A number for the next task; each is used once in a session.
+    pub fn next_number(&mut self) -> u32 {
+        self.tasks += 1;
+        self.tasks
+    }
+
+    /// Does one task: has the server make it ready, calls `work` for this half of it, and returns
+    /// what `work` did and the server's half.
     ///
     /// # Errors
     /// If either half failed, after which the session goes on, or if the session is over.
@@ -126,15 +138,15 @@ impl Connection {
         &mut self,
         task: &Task,
         work: impl FnOnce(&Task) -> Result<T, E>,
-    ) -> Result<(T, Vec<(Arm, EndReport)>), TaskError<E>> {
+    ) -> Result<(T, EndReports), TaskError<E>> {
         let driver = &mut self.driver;
         let misuse = |driver: &Driver, e: v6gap_core::session::NotNow| {
-            TaskError::Session(driver.problem(Trouble::System(e.to_string())))
+            TaskError::session(driver.problem(Trouble::System(e.to_string())))
         };
         if let Err(e) = driver.machine.prepare(task.clone(), clock::now_ns()) {
             return Err(misuse(driver, e));
         }
-        match driver.next_event().map_err(TaskError::Session)? {
+        match driver.next_event().map_err(TaskError::session)? {
             ClientAction::Start(_) => {}
             other => return Err(driver.unexpected(other)),
         }
@@ -142,7 +154,7 @@ impl Connection {
         if let Err(e) = driver.machine.finish(clock::now_ns()) {
             return Err(misuse(driver, e));
         }
-        match driver.next_event().map_err(TaskError::Session)? {
+        match driver.next_event().map_err(TaskError::session)? {
             ClientAction::Report(report) => {
                 own.map(|own| (own, report.ends)).map_err(TaskError::Own)
             }
@@ -277,7 +289,7 @@ impl Driver {
     fn unexpected<E>(&self, action: ClientAction) -> TaskError<E> {
         match action {
             ClientAction::Failed { number, why } => TaskError::Server { number, why },
-            other => TaskError::Session(self.problem(Trouble::System(format!(
+            other => TaskError::session(self.problem(Trouble::System(format!(
                 "the session took an unexpected turn: {other:?}"
             )))),
         }

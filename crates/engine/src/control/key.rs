@@ -9,9 +9,9 @@ const LABEL: &[u8] = b"v6gap control key 1\0";
 
 /// The pre-shared key of the Noise handshake.
 ///
-/// It is one hash of the word, so who records a handshake can try words at leisure: the word should be
-/// long and random. Without a word the key is a known one and proves nothing; it only keeps accidents
-/// out.
+/// It is one hash of the word, so who records a handshake can try words at leisure: the word should
+/// be long and random. Without a word the key is a known one and proves nothing; it only keeps
+/// accidents out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; 32]);
 

@@ -1,9 +1,9 @@
-//! Encryption of the control connection, without input or output: Noise (revision 34) in the pattern
-//! `NNpsk0`, then messages in frames in records of at most 65 535 bytes.
+//! Encryption of the control connection, without input or output: Noise (revision 34) in the
+//! pattern `NNpsk0`, then messages in frames in records of at most 65 535 bytes.
 //!
-//! Both ends prove to know the key with their first message; whatever is said after it is secret and
-//! cannot be changed, cut short or repeated unseen. The preambles of both ends are bound in, so nobody
-//! in between can talk them into another version.
+//! Both ends prove to know the key with their first message; whatever is said after it is secret
+//! and cannot be changed, cut short or repeated unseen. The preambles of both ends are bound in, so
+//! nobody in between can talk them into another version.
 
 use super::{ChannelError, Key};
 use snow::{Builder, HandshakeState, TransportState};
@@ -59,8 +59,8 @@ impl Initiator {
     }
 }
 
-/// The server's side of the handshake: reads the client's message and makes the answer. Fails if the
-/// client does not know the key.
+/// The server's side of the handshake: reads the client's message and makes the answer. Fails if
+/// the client does not know the key.
 pub(crate) fn respond(
     key: &Key,
     preambles: &Preambles,

@@ -104,11 +104,13 @@ pub struct FamilyProblem {
 }
 
 /// There is no session with the server. Holds what went wrong with each family that an address was
-/// given for and that did not answer well; if neither did, or if one's session was refused, that is why.
+/// given for and that did not answer well; if neither did, or if one's session was refused, that is
+/// why.
 #[derive(Debug)]
 pub struct ConnectError {
-    /// The trouble with each family; `None` for one that answered, or that no address was given for.
-    pub problems: PerFamily<Option<FamilyProblem>>,
+    /// The trouble with each family; `None` for one that answered, or that no address was given
+    /// for.
+    pub problems: Box<PerFamily<Option<FamilyProblem>>>,
 }
 
 impl fmt::Display for ConnectError {
@@ -139,7 +141,13 @@ pub enum TaskError<E> {
     Own(E),
     /// The session is over.
     #[error(transparent)]
-    Session(FamilyProblem),
+    Session(Box<FamilyProblem>),
+}
+
+impl<E> TaskError<E> {
+    pub(super) fn session(problem: FamilyProblem) -> Self {
+        TaskError::Session(Box::new(problem))
+    }
 }
 
 impl Trouble {

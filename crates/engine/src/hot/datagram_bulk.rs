@@ -130,7 +130,7 @@ fn put(socket: &Datagram, message: &[u8], watch: &Watch<'_>) -> Result<(), Cause
 fn wait_until(now_ns: u64, due_ns: u64) {
     let left_ns = due_ns - now_ns;
     if left_ns > SLEEP_LATE_NS {
-        std::thread::sleep(Duration::from_nanos(left_ns - SLEEP_LATE_NS));
+        clock::rest(Duration::from_nanos(left_ns - SLEEP_LATE_NS));
     } else {
         cpu::yield_now();
     }

@@ -6,6 +6,7 @@ use crate::trial::client::{self, ClientContext};
 use crate::trial::{TrialError, values};
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::Family;
@@ -18,12 +19,16 @@ use v6gap_core::task::{Task, TaskArm, Token};
 use v6gap_core::workload::{Cell, Interleaving, Workload};
 use v6gap_sys::{Unavailable, clock, entropy};
 
+/// Tasks so far. A session wants their numbers to rise; one count for the process sees to that,
+/// whether a run or a self-test before it measures.
+static TASKS: AtomicU32 = AtomicU32::new(1);
+
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The server was lost.
     #[error("the server was lost: {0}")]
-    Lost(FamilyProblem),
+    Lost(Box<FamilyProblem>),
     /// This half of a task failed.
     #[error(transparent)]
     Trial(TrialError),
@@ -67,7 +72,6 @@ struct ArmMeasured {
 pub(super) struct Bench<'a> {
     connection: &'a mut Connection,
     context: &'a ClientContext,
-    tasks: u32,
 }
 
 /// Measures one block outside a run, as the lab's self-test does, and gives each arm's values.
@@ -93,7 +97,7 @@ pub fn measure_block(
 
 impl<'a> Bench<'a> {
     pub fn new(connection: &'a mut Connection, context: &'a ClientContext) -> Self {
-        Bench { connection, context, tasks: 0 }
+        Bench { connection, context }
     }
 
     /// Measures both arms of `block`.
@@ -169,8 +173,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Vec<ArmMeasured>, RunError> {
         let mut token = [0; 16];
         entropy::random(&mut token).map_err(RunError::Random)?;
-        self.tasks += 1;
-        let number = self.tasks;
+        let number = TASKS.fetch_add(1, Ordering::Relaxed);
         let workload = workload.clone();
         let task = Task { number, workload, arms, order, seed, token: Token(token) };
         let (started_unix_ns, started_ns) = (clock::wall_ns(), clock::now_ns());

@@ -1,5 +1,5 @@
-//! The server's one loop over all connections: accept, find out what each is for, drive the sessions,
-//! and pass between them and the task at hand.
+//! The server's one loop over all connections: accept, find out what each is for, drive the
+//! sessions, and pass between them and the task at hand.
 
 use super::ServerEvent;
 use super::access::Access;
@@ -25,8 +25,8 @@ const WAIT_NS_MAX: u64 = 200_000_000;
 /// Connections accepted in one turn of the loop; others have their turn in between.
 const ACCEPT_MAX: usize = 64;
 
-/// How long no connection is accepted after the system refused one, in ns. It has run out of something,
-/// and asking on would only take the processor from the trial.
+/// How long no connection is accepted after the system refused one, in ns. It has run out of
+/// something, and asking on would only take the processor from the trial.
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 
 /// Sessions beyond those that may wait: the one that is served and some that greet or say goodbye.
@@ -114,8 +114,8 @@ impl Front {
         Ok(())
     }
 
-    /// Waits until something is ready: which of the lobby, which of the sessions, and whether there is
-    /// something to accept.
+    /// Waits until something is ready: which of the lobby, which of the sessions, and whether there
+    /// is something to accept.
     fn wait(&self) -> io::Result<(Vec<bool>, Vec<bool>, bool)> {
         let now = clock::now_ns();
         let accepting = now >= self.accept_from_ns;
@@ -138,10 +138,11 @@ impl Front {
     }
 
     fn accept(&mut self, on_event: OnEvent<'_>) {
+        let mut accepted = Vec::new();
         for listener in [&self.listeners.v4, &self.listeners.v6].into_iter().flatten() {
             for _ in 0..ACCEPT_MAX {
                 match listener.accept_timeout(0) {
-                    Ok(Some(stream)) => admit(stream, &self.access, &mut self.lobby, on_event),
+                    Ok(Some(stream)) => accepted.push(stream),
                     Ok(None) => break,
                     Err(error) => {
                         on_event(ServerEvent::Trouble { what: error.to_string() });
@@ -150,6 +151,28 @@ impl Front {
                     }
                 }
             }
+        }
+        for stream in accepted {
+            self.admit(stream, on_event);
+        }
+    }
+
+    /// Lets a connection in if its source is served. What it has said already is read at once, so
+    /// that the many data connections of one task do not crowd the lobby.
+    fn admit(&mut self, stream: Stream, on_event: OnEvent<'_>) {
+        // Without a peer it is gone already.
+        let Ok(peer) = stream.peer() else {
+            return;
+        };
+        if !self.access.admits(peer.ip()) {
+            return on_event(ServerEvent::TurnedAway { peer });
+        }
+        let Ok(mut pending) = Pending::new(stream, peer, clock::now_ns()) else {
+            return;
+        };
+        match pending.advance(&self.key, self.versions) {
+            Became::Pending => self.lobby.enter(pending),
+            became => self.on_became(pending, became, on_event),
         }
     }
 
@@ -291,19 +314,5 @@ impl Front {
     /// The task at hand if it belongs to that session.
     fn running_of(&self, session: u64) -> Option<&Running> {
         self.running.as_ref().filter(|running| running.session == session)
-    }
-}
-
-/// Lets a connection into the lobby if its source is served.
-fn admit(stream: Stream, access: &Access, lobby: &mut Lobby, on_event: OnEvent<'_>) {
-    // Without a peer it is gone already.
-    let Ok(peer) = stream.peer() else {
-        return;
-    };
-    if !access.admits(peer.ip()) {
-        return on_event(ServerEvent::TurnedAway { peer });
-    }
-    if let Ok(pending) = Pending::new(stream, peer, clock::now_ns()) {
-        lobby.enter(pending);
     }
 }

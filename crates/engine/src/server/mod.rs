@@ -1,8 +1,8 @@
-//! The server: listens on one port over TCP and UDP in both families, and does its half of the tasks
-//! of one client at a time.
+//! The server: listens on one port over TCP and UDP in both families, and does its half of the
+//! tasks of one client at a time.
 //!
-//! One thread, the front, holds all connections and never waits for any one of them; a second one runs
-//! the task at hand, so that what is measured does not share a thread with strangers.
+//! One thread, the front, holds all connections and never waits for any one of them; a second one
+//! runs the task at hand, so that what is measured does not share a thread with strangers.
 
 mod access;
 mod front;
@@ -29,14 +29,15 @@ use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::version::{SPOKEN, VersionRange};
 use v6gap_sys::socket::{Datagram, ErrorClass, Listener, SocketError};
 
-/// Connections that the system may hold until the front accepts them; a trial that opens connections
-/// must not find this full.
+/// Connections that the system may hold until the front accepts them; a trial that opens
+/// connections must not find this full.
 const BACKLOG: u32 = 1024;
 
 /// How a server is set up.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// Where to listen in each family; `None` leaves the family out, which makes comparing impossible.
+    /// Where to listen in each family; `None` leaves the family out, which makes comparing
+    /// impossible.
     pub addresses: PerFamily<Option<SocketAddr>>,
     /// The key that clients have to know. Without one, only near sources are served: loopback,
     /// link-local, private, benchmarking and documentation addresses.
@@ -155,7 +156,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the sockets. A family that this host does not have is left out; [`Server::missing`] says so.
+    /// Opens the sockets. A family that this host does not have is left out; [`Server::missing`]
+    /// says so.
     ///
     /// # Errors
     /// If an address is taken or otherwise unusable, or no family remains.

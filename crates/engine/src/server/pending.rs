@@ -1,5 +1,5 @@
-//! Connections that have not yet shown what they are for. They cost a socket and a few bytes, never a
-//! thread, and have little time.
+//! Connections that have not yet shown what they are for. They cost a socket and a few bytes, never
+//! a thread, and have little time.
 
 use crate::control::Key;
 use crate::control::seal::{self, HANDSHAKE_BYTES, Preambles, Sealed};
@@ -12,8 +12,8 @@ use v6gap_sys::socket::{ErrorClass, SocketError, Stream};
 /// Longest time from accepting a connection to the end of its handshake, in ns.
 const PENDING_NS: u64 = 5_000_000_000;
 
-/// Most connections that may be pending.
-const PENDING_MAX: usize = 64;
+/// Most connections that may be pending: twice what one task may open at a time by default.
+const PENDING_MAX: usize = 256;
 
 /// A connection just accepted.
 pub(super) struct Pending {
@@ -78,8 +78,8 @@ impl Pending {
         }
     }
 
-    /// Answers the client's preamble; `false` if there is no common version or the client is gone. The
-    /// answer goes out in any case, for it tells the client why.
+    /// Answers the client's preamble; `false` if there is no common version or the client is gone.
+    /// The answer goes out in any case, for it tells the client why.
     fn greet(&mut self, client: Control, versions: VersionRange) -> bool {
         let server = Control { versions };
         self.bytes.clear();
@@ -94,7 +94,8 @@ impl Pending {
         }
     }
 
-    /// Reads towards `wanted` bytes: `true` if something came, `false` if not yet, `None` at the end.
+    /// Reads towards `wanted` bytes: `true` if something came, `false` if not yet, `None` at the
+    /// end.
     fn read(&mut self, wanted: usize) -> Option<bool> {
         let had = self.bytes.len();
         self.bytes.resize(wanted, 0);
@@ -121,8 +122,8 @@ pub(super) struct Lobby {
 }
 
 impl Lobby {
-    /// Lets one in. If that is one too many, the source with the most of them loses its oldest, so that
-    /// a flood pushes out itself before others.
+    /// Lets one in. If that is one too many, the source with the most of them loses its oldest, so
+    /// that a flood pushes out itself before others.
     pub(super) fn enter(&mut self, pending: Pending) {
         self.all.push_back(pending);
         if self.all.len() > PENDING_MAX {

@@ -1,4 +1,5 @@
-//! One client's session at the server: the machine, its sealed connection and what waits to be sent.
+//! One client's session at the server: the machine, its sealed connection and what waits to be
+//! sent.
 
 use crate::control::ChannelError;
 use crate::control::seal::Sealed;

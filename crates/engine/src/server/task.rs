@@ -126,8 +126,8 @@ impl Running {
     }
 }
 
-/// Empties the sockets of what came while no task ran, and sets them as tasks expect them: blocking,
-/// without a time limit.
+/// Empties the sockets of what came while no task ran, and sets them as tasks expect them:
+/// blocking, without a time limit.
 fn discard_strays(datagrams: &PerFamily<Option<Datagram>>) {
     let mut bytes = [0; 1];
     for socket in [&datagrams.v4, &datagrams.v6].into_iter().flatten() {

@@ -12,6 +12,8 @@ pub mod times;
 mod udp_bulk;
 pub mod values;
 
+pub use client::ClientContext;
+
 use crate::hot::{Broken, Cause};
 use std::io;
 use std::net::SocketAddr;

@@ -2,7 +2,7 @@
 //! control connection.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -24,21 +24,31 @@ pub const TIMEOUT_NS: u64 = 10_000 * MS;
 
 pub type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 
-/// Sockets of a server on loopback addresses of both families.
+/// Sockets of a server in both families.
 pub struct Service {
     listeners: PerFamily<Listener>,
     datagrams: PerFamily<Option<Datagram>>,
+    /// The processor that it measures on.
+    pub processor: Option<usize>,
 }
 
 impl Service {
+    /// On loopback.
     pub fn new() -> Self {
-        let any = |family: Family| SocketAddr::new(family.loopback(), 0);
+        Self::at(PerFamily::from_fn(Family::loopback))
+    }
+
+    /// On these addresses, which this host must have.
+    pub fn at(addresses: PerFamily<IpAddr>) -> Self {
+        let any_port = |family: Family| SocketAddr::new(*addresses.get(family), 0);
         let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
+        let listen = |family| Listener::bind_with(any_port(family), 256, &options);
         Service {
-            listeners: PerFamily::from_fn(|f| {
-                Listener::bind_with(any(f), 256, &options).expect("loopback has both families")
+            listeners: PerFamily::from_fn(|f| listen(f).expect("the address is ours")),
+            datagrams: PerFamily::from_fn(|f| {
+                Some(Datagram::bind(any_port(f)).expect("the address is ours"))
             }),
-            datagrams: PerFamily::from_fn(|f| Some(Datagram::bind(any(f)).expect("loopback"))),
+            processor: None,
         }
     }
 
@@ -83,7 +93,7 @@ impl Service {
                 datagrams: &self.datagrams,
                 abort: &abort,
                 finish: &finish,
-                processor: None,
+                processor: self.processor,
             };
             let half = scope.spawn(move || {
                 server::run(task, flows, move || announce.send(()).expect("awaited below"))

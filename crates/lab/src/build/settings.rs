@@ -45,10 +45,8 @@ fn node_settings(world: &World, node: usize) -> Vec<Setting> {
 }
 
 /// The files are absent where the kernel has no IPv6 at all.
-const WITHOUT_IPV6: [Setting; 2] = [
-    ("ipv6/conf/all/disable_ipv6", "1", true),
-    ("ipv6/conf/default/disable_ipv6", "1", true),
-];
+const WITHOUT_IPV6: [Setting; 2] =
+    [("ipv6/conf/all/disable_ipv6", "1", true), ("ipv6/conf/default/disable_ipv6", "1", true)];
 
 /// Sets a node's namespace up, from a thread inside it.
 pub(super) fn of_node(world: &World, node: usize) -> Result<(), LabError> {

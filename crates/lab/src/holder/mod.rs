@@ -58,10 +58,11 @@ pub fn hold(
     ready: impl FnOnce(&Lab),
 ) -> Result<(), LabError> {
     // Before entering, because abstract names belong to a network namespace.
-    let listener = UnixListener::bind_addr(&address(name)?).map_err(|error| match error.kind() {
-        ErrorKind::AddrInUse => LabError::Exists(name.to_owned()),
-        _ => LabError::system("open the lab's socket")(error),
-    })?;
+    let listener =
+        UnixListener::bind_addr(&address(name)?).map_err(|error| match error.kind() {
+            ErrorKind::AddrInUse => LabError::Exists(name.to_owned()),
+            _ => LabError::system("open the lab's socket")(error),
+        })?;
     netns::enter_user_namespace()?;
     let lab = Lab::build_with(world, options)?;
     let user = netns::user_namespace().map_err(LabError::system("open the user namespace"))?;
@@ -114,7 +115,9 @@ fn status_text(name: &str, lab: &Lab) -> String {
         name,
         pid: std::process::id(),
         world: lab.world(),
-        nodes: nodes.map(|node| NodeStatus { name: &node.name, addresses: node.addresses }).collect(),
+        nodes: nodes
+            .map(|node| NodeStatus { name: &node.name, addresses: node.addresses })
+            .collect(),
         wire: lab.wire_lateness(),
         facts: lab.describe(),
     };
@@ -133,7 +136,8 @@ fn address(name: &str) -> Result<SocketAddr, LabError> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(usual) {
         return Err(LabError::Name(name.to_owned()));
     }
-    SocketAddr::from_abstract_name(prefix() + name).map_err(LabError::system("name the lab's socket"))
+    SocketAddr::from_abstract_name(prefix() + name)
+        .map_err(LabError::system("name the lab's socket"))
 }
 
 #[cfg(test)]

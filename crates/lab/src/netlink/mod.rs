@@ -65,9 +65,9 @@ impl Netlink {
     pub fn make_cable(&mut self, ends: [&Plug<'_>; 2], mtu: u32) -> Result<(), LabError> {
         let [near, far] = ends;
         let header = rt_link::Ifinfomsg::new();
-        let mut request =
-            rt_link::Request::new().set_create().set_excl().op_newlink_do(&header);
-        let mut attributes = describe_plug(request.encode(), near, mtu).nested_linkinfo().push_kind(c"veth");
+        let mut request = rt_link::Request::new().set_create().set_excl().op_newlink_do(&header);
+        let mut attributes =
+            describe_plug(request.encode(), near, mtu).nested_linkinfo().push_kind(c"veth");
         let data = utils::push_nested_header(attributes.as_vec_mut(), INFO_DATA);
         let peer = utils::push_nested_header(attributes.as_vec_mut(), VETH_PEER);
         // The far end is described by a whole message of its own: header and attributes.

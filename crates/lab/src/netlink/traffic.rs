@@ -172,7 +172,8 @@ mod tests {
         for mtu in [576, 1280, 1500, 9216] {
             let (spec, table) = size_table(mtu);
             for frame in 14..=mtu + HEADER_BYTES {
-                let slot = (frame.cast_signed() + spec.overhead + i32::from(spec.cell_align)) as usize;
+                let slot =
+                    (frame.cast_signed() + spec.overhead + i32::from(spec.cell_align)) as usize;
                 let size = u16::from_ne_bytes([table[2 * slot], table[2 * slot + 1]]);
                 assert_eq!(u32::from(size), (frame.max(60) + 4 + 8 + 12), "frame of {frame}");
             }

@@ -21,7 +21,10 @@ pub fn play_role(arguments: &[String]) -> Option<i32> {
             holder::hold(name, &world, &LabOptions::default(), |_| println!("ready"))
         }
         [role, name, node] if role == JOIN => holder::join(name, node).map(|()| {
-            println!("{}", if UdpSocket::bind(SERVER).is_ok() { "at the server" } else { "elsewhere" });
+            println!(
+                "{}",
+                if UdpSocket::bind(SERVER).is_ok() { "at the server" } else { "elsewhere" }
+            );
         }),
         _ => return None,
     };
@@ -60,7 +63,9 @@ pub fn up_status_join_down() -> Outcome<String> {
     let mut child = start(name)?;
     ensure(holder::list()?.contains(name), || "not listed".to_owned())?;
     let status = holder::status(name)?;
-    for part in ["\"name\":\"router\"", "\"v6\":\"fd46:2::2\"", "\"p99_ns\"", "\"lab.model\":\"wire\""] {
+    for part in
+        ["\"name\":\"router\"", "\"v6\":\"fd46:2::2\"", "\"p99_ns\"", "\"lab.model\":\"wire\""]
+    {
         ensure(status.contains(part), || format!("{part} is not in {status}"))?;
     }
     let server = output(&[JOIN, name, "server"])?;

@@ -77,9 +77,9 @@ pub fn absent_family_has_no_address() -> Outcome<String> {
             Family::V4 => "10.46.2.2:9".parse()?,
             Family::V6 => "[fd46:2::2]:9".parse()?,
         };
-        let tried = lab.node("client")?.run(|| {
-            UdpSocket::bind(SocketAddr::new(absent.unspecified(), 0))?.connect(target)
-        })?;
+        let tried = lab
+            .node("client")?
+            .run(|| UdpSocket::bind(SocketAddr::new(absent.unspecified(), 0))?.connect(target))?;
         ensure(tried.is_err(), || format!("the client reaches {target}"))?;
         ensure(server_address(&lab, absent, 9).is_err(), || "an address".to_owned())?;
     }

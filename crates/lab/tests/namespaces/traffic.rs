@@ -1,5 +1,6 @@
 //! Plain sockets between the client and the server of a lab, and what is measured with them.
 
+use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
 use std::error::Error;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -12,6 +13,7 @@ pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// A socket that hears nothing for this long has lost what was sent.
 const PATIENCE: Duration = Duration::from_millis(500);
+const BUFFER_BYTES: usize = 1 << 21;
 const WARM_UP_NS: u64 = 200_000_000;
 
 /// Fails with `message` unless `condition` holds.
@@ -19,13 +21,16 @@ pub fn ensure(condition: bool, message: impl FnOnce() -> String) -> Outcome<()> 
     if condition { Ok(()) } else { Err(message().into()) }
 }
 
-/// Options that keep the user-space link off the processor of the measuring thread, which is pinned,
-/// where there are two.
-pub fn placed() -> Outcome<LabOptions> {
+/// Runs `work` in a thread held on one processor, with options that put the user-space link on
+/// another, where there are two.
+pub fn placed(work: fn(&LabOptions) -> Outcome<String>) -> Outcome<String> {
     let allowed = cpu::allowed()?;
-    cpu::pin_thread(allowed[0])?;
     let wire_cpu = (allowed.len() > 1).then(|| allowed[1]);
-    Ok(LabOptions { wire_cpu, seed: 46 })
+    let thread = std::thread::spawn(move || {
+        cpu::pin_thread(allowed[0]).map_err(|error| error.to_string())?;
+        work(&LabOptions { wire_cpu, seed: 46 }).map_err(|error| error.to_string())
+    });
+    Ok(thread.join().map_err(|_| "the check panicked")??)
 }
 
 /// The server's address for a family, with a port.
@@ -49,6 +54,9 @@ pub fn udp_pair(lab: &Lab, family: Family) -> Outcome<(UdpSocket, UdpSocket)> {
     far.connect(near.local_addr()?)?;
     for socket in [&near, &far] {
         socket.set_read_timeout(Some(PATIENCE))?;
+        // Enough for the time that a busy machine may not run one of the two ends.
+        set_socket_send_buffer_size(socket, BUFFER_BYTES)?;
+        set_socket_recv_buffer_size(socket, BUFFER_BYTES)?;
     }
     Ok((near, far))
 }
@@ -107,7 +115,9 @@ fn spin_receive(socket: &UdpSocket, bytes: usize) -> Outcome<()> {
     loop {
         match socket.recv(&mut buffer) {
             Ok(received) => {
-                return ensure(received == bytes, || format!("{received} bytes instead of {bytes}"));
+                return ensure(received == bytes, || {
+                    format!("{received} bytes instead of {bytes}")
+                });
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 ensure(clock::now_ns() < give_up, || "a message was lost".to_owned())?;
@@ -125,12 +135,7 @@ pub fn quantile(figures: &mut [u64], percent: usize) -> u64 {
 
 /// Goodput in Mbit/s at the server while the client sends datagrams of `bytes` as fast as it may for
 /// about `duration`, after a warm-up.
-pub fn udp_goodput(
-    lab: &Lab,
-    family: Family,
-    bytes: usize,
-    duration: Duration,
-) -> Outcome<f64> {
+pub fn udp_goodput(lab: &Lab, family: Family, bytes: usize, duration: Duration) -> Outcome<f64> {
     let (near, far) = udp_pair(lab, family)?;
     let end_ns = clock::now_ns() + WARM_UP_NS + duration.as_nanos() as u64;
     let (arrivals, sent) = std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! The only module that knows the plotting library: panels with axes, lines and our own marks.
 //!
-//! The library scales axes, chooses ticks, draws lines and writes SVG; this module adds the marks it
-//! lacks, takes all colours from the page's variables, and puts title and description on top. A
+//! The library scales axes, chooses ticks, draws lines and writes SVG; this module adds the marks
+//! it lacks, takes all colours from the page's variables, and puts title and description on top. A
 //! `$` is escaped because the library would read formulas between two of them.
 
 use super::Paint;

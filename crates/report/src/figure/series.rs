@@ -4,6 +4,7 @@ use crate::number::Unit;
 use crate::words;
 use v6gap_core::analysis::{Analysis, Question, Verdict};
 use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::unit::{format_bytes, significant};
 use v6gap_core::workload::Transport;
 
 /// Questions of one metric over one transport, by size.
@@ -58,7 +59,7 @@ pub(super) fn effect_tick(metric: Metric) -> fn(f64) -> String {
         ($metric:expr) => {
             |v| match v.abs() < 1e-9 {
                 true => "no difference".to_owned(),
-                false => words::effect($metric, v / 100.0).replace(" lost", ""),
+                false => words::round_effect($metric, v / 100.0),
             }
         };
     }
@@ -72,8 +73,7 @@ pub(super) fn effect_tick(metric: Metric) -> fn(f64) -> String {
 
 /// A plain number on an axis, exact because marks are round numbers.
 pub(super) fn number_tick(v: f64) -> String {
-    let text = if v.abs() >= 1.0 { format!("{v:.3}") } else { format!("{v:.6}") };
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    significant(v, 6)
 }
 
 /// Effect of one pair.
@@ -86,7 +86,7 @@ pub(super) fn pair_effect(metric: Metric, a: f64, b: f64) -> f64 {
 
 /// A value in the unit of a figure, for its table.
 pub(super) fn cell(value: Option<f64>, unit: Unit) -> String {
-    value.map_or_else(|| "–".to_owned(), |v| crate::number::three(v / unit.size))
+    value.map_or_else(|| "–".to_owned(), |v| significant(v / unit.size, 3))
 }
 
 /// "3 worse, 2 same": what a series of verdicts says.
@@ -100,4 +100,9 @@ pub(super) fn tally(questions: &[&Question]) -> String {
         }
     }
     parts.join(", ")
+}
+
+/// A size as "64 B" or "16 KiB".
+pub(super) fn size(bytes: u32) -> String {
+    format_bytes(bytes.into())
 }

@@ -1,5 +1,5 @@
-//! Values and differences by message size: above the medians of both arms, below the effect with its
-//! ranges, the margin and what the headers alone predict.
+//! Values and differences by message size: above the medians of both arms, below the effect with
+//! its ranges, the margin and what the headers alone predict.
 
 use super::kuva::{self, Frame, Ink, Panel, Stroke};
 use super::series::{self, Group, hundredfold};
@@ -78,7 +78,7 @@ fn draw(
 
 fn describe(analysis: &Analysis, group: &Group<'_>) -> String {
     let over = words::over(analysis);
-    let of = |q: &Question| q.level_bytes.map(number::bytes).unwrap_or_default();
+    let of = |q: &Question| q.level_bytes.map(series::size).unwrap_or_default();
     let parts: Vec<String> =
         group.questions.iter().map(|q| format!("{}: {}", of(q), q.text)).collect();
     format!("{}. Difference {over}: {}.", series::tally(&group.questions), parts.join("; "))
@@ -91,7 +91,7 @@ fn x_of(q: &Question) -> f64 {
 fn ticks(group: &Group<'_>) -> Vec<(f64, String)> {
     let every = group.questions.len().div_ceil(6);
     let text = |(i, q): (usize, &&Question)| {
-        let size = q.level_bytes.map(number::bytes).unwrap_or_default();
+        let size = q.level_bytes.map(series::size).unwrap_or_default();
         (x_of(q), if i % every == 0 { size } else { String::new() })
     };
     group.questions.iter().enumerate().map(text).collect()
@@ -178,7 +178,7 @@ fn table(analysis: &Analysis, group: &Group<'_>, unit: Unit) -> Table {
     ];
     let row = |q: &&Question| {
         vec![
-            q.level_bytes.map(number::bytes).unwrap_or_default(),
+            q.level_bytes.map(series::size).unwrap_or_default(),
             series::cell(q.values.a, unit),
             series::cell(q.values.b, unit),
             q.text.clone(),

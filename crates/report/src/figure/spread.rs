@@ -8,6 +8,7 @@ use crate::words;
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::observation::Histogram;
+use v6gap_core::unit::format_share;
 
 const HEIGHT: f64 = 260.0;
 const MOST: usize = 4;
@@ -153,7 +154,7 @@ fn table(analysis: &Analysis, q: &Question, unit: Unit) -> Table {
             (Some(a), Some(b)) => words::effect(q.metric, b / a - 1.0),
             _ => "–".to_owned(),
         };
-        vec![format!("{} %", number::full(share * 100.0)), text(a), text(b), difference]
+        vec![format_share(share), text(a), text(b), difference]
     };
     Table { heads, rows: PERCENTILES.map(row).to_vec() }
 }

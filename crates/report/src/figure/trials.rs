@@ -14,7 +14,7 @@ const LOWER: f64 = 180.0;
 /// More figures of this kind say little more and make the page heavy; all pairs are in the CSV.
 const MOST: usize = 4;
 /// More pairs than this cannot be told apart in the width of a figure.
-const PAIRS_MOST: usize = 120;
+const PAIRS_MOST: usize = 100;
 
 pub(super) fn figures(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
     let first = series::groups(analysis)
@@ -59,8 +59,8 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
         svg: kuva::svg(&id, &title, &desc, UPPER + LOWER, vec![values, effects]),
         table: table(analysis, q, &pairs),
         foot: format!(
-            "Above: both values of each pair; the scale does not start at 0. Below: their difference; \
-             line and dashes are the estimate and its 95 % range.{more}"
+            "Above: both values of each pair; the scale does not start at 0. Below: their \
+             difference; line and dots are the estimate and its 95 % range.{more}"
         ),
         id,
         title,

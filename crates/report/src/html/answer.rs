@@ -1,13 +1,14 @@
 //! The first screen: context, answer, table of questions, what one would notice, how sure it is.
 
 use super::strip::{self, Axis};
-use crate::number::{self, seconds, shown};
+use crate::number::shown;
 use crate::words;
 use maud::{Markup, PreEscaped, html};
-use v6gap_core::analysis::{Analysis, CheckState, Question};
+use v6gap_core::analysis::{Analysis, CheckState, Question, Verdict};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Stop;
+use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::workload::Transport;
 
 pub(super) fn opening(analysis: &Analysis) -> Markup {
@@ -44,7 +45,7 @@ pub(super) fn table(analysis: &Analysis) -> Markup {
                             span { "◂ " (names.b) " worse" } span { (names.b) " better ▸" }
                         }
                     }
-                    th scope="col" { (capital(&words::over(analysis))) " it is …" }
+                    th scope="col" { (words::capital(&words::over(analysis))) " it is …" }
                     th.verdict scope="col" { "Verdict" }
                 } }
                 tbody { @for q in &analysis.questions { (row(analysis, q, axis)) } }
@@ -61,7 +62,12 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
     let names = &analysis.arm_names;
     let values = shown(q);
     let class = strip::class(q.verdict);
-    let reason = q.why_none.as_deref().filter(|_| q.effect.is_none());
+    let range = match q.range_text.as_str() {
+        // Its text is the range itself, in words.
+        _ if q.verdict == Verdict::CannotTell => "that is the 95 % range".to_owned(),
+        bound if bound.starts_with("at most") => bound.to_owned(),
+        range => format!("95 % range {range}"),
+    };
     html! {
         tr {
             th scope="row" {
@@ -73,11 +79,12 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
             }
             td.strip-cell { (strip::strip(q, axis)) }
             td.effect {
-                @if let Some(reason) = reason {
-                    b class=(class) { "not measured" } span.range { (reason) }
+                @if q.effect.is_none() {
+                    b class=(class) { "not measured" }
+                    @if let Some(reason) = &q.why_none { span.range { (reason) } }
                 } @else {
                     b class=(class) { (q.text) }
-                    @if !q.range_text.is_empty() { span.range { "95 % range " (q.range_text) } }
+                    @if !q.range_text.is_empty() { span.range { (range) } }
                 }
             }
             td.verdict { (strip::chip(q.verdict)) }
@@ -97,6 +104,9 @@ fn legend(analysis: &Analysis) -> Markup {
     };
     html! {
         p.legend {
+            span.narrow {
+                "left of the line: " (analysis.arm_names.b) " worse; right: better"
+            }
             span { (swatch(34, bar)) "the true difference is very likely (95 %) on this bar" }
             span { (swatch(26, zone)) "too small to matter, as chosen before the run" }
             @if predicted { span { (swatch(6, tick)) "what the longer header alone would cause" } }
@@ -137,10 +147,9 @@ fn notice(analysis: &Analysis) -> Vec<(String, PerArm<String>)> {
     }
     let mut rows = Vec::new();
     let mut add = |q: Option<&Question>, what: String, time: fn(f64) -> f64| {
-        if let Some((a, b)) = q.and_then(|q| q.values.a.zip(q.values.b)) {
-            if a > 0.0 && b > 0.0 {
-                rows.push((what, both(time(a), time(b))));
-            }
+        let values = q.and_then(|q| q.values.a.zip(q.values.b));
+        if let Some((a, b)) = values.filter(|(a, b)| *a > 0.0 && *b > 0.0) {
+            rows.push((what, both(time(a), time(b))));
         }
     };
     let of = |metric| analysis.questions.iter().filter(move |q: &&Question| q.metric == metric);
@@ -148,7 +157,8 @@ fn notice(analysis: &Analysis) -> Vec<(String, PerArm<String>)> {
     let bulk = of(Metric::Throughput).find(over_tcp);
     add(bulk, "Copying a file of 1 GB".to_owned(), |rate| 8e9 / rate);
     let small = of(Metric::Rtt).filter(over_tcp).min_by_key(|q| q.level_bytes);
-    let size = small.and_then(|q| q.level_bytes).map(number::bytes).unwrap_or_default();
+    let size =
+        small.and_then(|q| q.level_bytes).map(|n| format_bytes(n.into())).unwrap_or_default();
     let requests = format!("1000 requests and answers of {size}, one after the other");
     add(small, requests, |delay| delay * 1000.0);
     let connect = of(Metric::Connect).next();
@@ -158,7 +168,7 @@ fn notice(analysis: &Analysis) -> Vec<(String, PerArm<String>)> {
 }
 
 fn both(a: f64, b: f64) -> PerArm<String> {
-    PerArm { a: seconds(a), b: seconds(b) }
+    PerArm { a: format_span(a * 1e9), b: format_span(b * 1e9) }
 }
 
 fn sure(analysis: &Analysis) -> Markup {
@@ -193,9 +203,4 @@ fn sure(analysis: &Analysis) -> Markup {
         }
         p { (scope) }
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

@@ -1,19 +1,21 @@
-//! How the numbers were made, and what the words mean: for readers who want to judge for themselves.
+//! How the numbers were made, and what the words mean: for readers who want to judge by
+//! themselves.
 
 use crate::words;
 use maud::{Markup, html};
 use v6gap_core::analysis::Analysis;
 use v6gap_core::plan::Stop;
+use v6gap_core::unit::format_share;
 
 /// Design, estimator, ranges, margins, wire model.
 pub(super) fn method(analysis: &Analysis) -> Markup {
     let design = &analysis.run.plan.design;
     let names = &analysis.arm_names;
-    let confidence = format!("{} %", crate::number::percent(design.confidence));
+    let confidence = format_share(design.confidence);
     let ranges = match design.stop {
         Stop::Pairs { pairs } => format!(
-            "The number of pairs ({pairs}) was fixed before the run; ranges are Student’s intervals \
-             for the mean of the pairs’ effects."
+            "The number of pairs ({pairs}) was fixed before the run; ranges are Student’s \
+             intervals for the mean of the pairs’ effects."
         ),
         Stop::Adaptive { .. } => {
             "The run stops when every question is answered or its time is over. \
@@ -33,9 +35,9 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
                 what the instrument itself would add."
             }
             p {
-                b { "Effect. " } "The logarithm of the ratio of both values of a pair, averaged over \
-                the pairs and shown as a difference in per cent; for loss, the difference itself in \
-                percentage points."
+                b { "Effect. " } "The logarithm of the ratio of both values of a pair, averaged \
+                over the pairs and shown as a difference in per cent; for loss, the difference \
+                itself in percentage points."
             }
             p { b { "Ranges. " } (ranges) " Confidence: " (confidence) "." }
             p {
@@ -46,8 +48,8 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
             }
             p {
                 b { "Predicted. " } "From the lengths of headers and the packets that a message \
-                takes (RFC 791, RFC 8200, RFC 9293, RFC 768), without any measurement. An IPv6 header \
-                is 20 bytes longer than an IPv4 header without options."
+                takes (RFC 791, RFC 8200, RFC 9293, RFC 768), without any measurement. An IPv6 \
+                header is 20 bytes longer than an IPv4 header without options."
             }
             p {
                 b { "Terms. " } "Delay, loss and throughput are meant as in RFC 2681, RFC 7680 and \
@@ -74,7 +76,7 @@ pub(super) fn glossary() -> Markup {
             "The margin: a difference within it changes nothing for most uses.",
         ),
         ("Same", "If there is a difference, it is too small to matter."),
-        ("Can’t tell", "The range holds both a difference that matters and none; more pairs help."),
+        ("Can’t tell", "The range holds a difference that matters and none; more pairs help."),
         ("Predicted", "What the lengths of the headers alone would cause."),
     ];
     html! {

@@ -26,8 +26,8 @@ pub struct PageInfo<'a> {
 }
 
 const STYLE: &str = include_str!("style.css");
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
-                      form-action 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
+                      base-uri 'none'; form-action 'none'";
 
 /// The whole page.
 pub fn page(analysis: &Analysis, info: &PageInfo<'_>) -> String {

@@ -2,7 +2,6 @@
 
 use super::PageInfo;
 use crate::figure::{Figure, Kind, Table};
-use crate::number;
 use crate::words;
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::analysis::{Analysis, CheckState};
@@ -100,7 +99,10 @@ fn checks(analysis: &Analysis) -> Markup {
                 @let (class, glyph, word) = shape(check.state);
                 li class=(class) {
                     span.mark aria-hidden="true" { (glyph) }
-                    span { b { (check.id) } span.sr { " " (word) } ": " (words::sentence(&check.text)) }
+                    span {
+                        b { (check.id) } span.sr { " " (word) } ": "
+                        (words::sentence(&check.text))
+                    }
                 }
             }
         }
@@ -133,16 +135,12 @@ fn nulls(analysis: &Analysis) -> Markup {
     if analysis.nulls.is_empty() {
         return html! {};
     }
-    let signed = |e: f64| match e.is_finite() {
-        true => format!("{}{} %", if e < 0.0 { "−" } else { "+" }, number::percent(e)),
-        false => "no limit".to_owned(),
-    };
     let rows = analysis.nulls.iter().map(|null| {
         vec![
             null.cell.clone(),
             words::noun(null.metric).to_owned(),
-            signed(null.estimate),
-            format!("{} to {}", signed(null.range.low), signed(null.range.high)),
+            format!("{} %", words::sign(null.estimate)),
+            format!("{} %", words::signed(&null.range)),
             null.blocks.to_string(),
             if null.passed { "passed" } else { "failed" }.to_owned(),
         ]

@@ -2,10 +2,10 @@
 //!
 //! They are decoration for those who see: the same row says everything in words.
 
-use crate::number::percent;
 use crate::words;
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::analysis::{Analysis, Question, Verdict};
+use v6gap_core::unit::format_share;
 
 const WIDTH: f64 = 300.0;
 const HEIGHT: f64 = 30.0;
@@ -38,7 +38,7 @@ impl Axis {
         let marks = [-1.0, -0.5, 0.0, 0.5, 1.0].map(|share| {
             let text = match share {
                 0.0 => "0".to_owned(),
-                _ => format!("{} %", percent(self.most * share)),
+                _ => format_share(self.most * f64::abs(share)),
             };
             (format!("{:.1}", self.x(self.most * share)), text)
         });
@@ -67,7 +67,8 @@ pub(super) fn strip(q: &Question, axis: Axis) -> Markup {
     let mut d = String::new();
     let (left, right) = (axis.x(-q.margin), axis.x(q.margin));
     d.push_str(&format!(
-        "<rect x=\"{left:.1}\" y=\"2\" width=\"{:.1}\" height=\"26\" rx=\"3\" fill=\"var(--zone)\"/>\
+        "<rect x=\"{left:.1}\" y=\"2\" width=\"{:.1}\" height=\"26\" rx=\"3\" \
+         fill=\"var(--zone)\"/>\
          <path d=\"M150 0v{HEIGHT}\" stroke=\"var(--ink3)\"/>",
         right - left
     ));
@@ -163,7 +164,9 @@ pub(super) fn chip(verdict: Verdict) -> Markup {
     let (first, rest) = word.split_at(1);
     html! {
         span class={ "chip " (class(verdict)) } {
-            svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" { (PreEscaped(shape)) }
+            svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" {
+                (PreEscaped(shape))
+            }
             (first.to_uppercase()) (rest)
         }
     }

@@ -2,10 +2,10 @@
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Style, Tone};
-use crate::number::percent;
 use crate::sockets::sockets;
 use crate::words;
 use v6gap_core::analysis::Analysis;
+use v6gap_core::analysis::words::figure;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::Line;
 
@@ -38,12 +38,9 @@ fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
     };
     for q in &analysis.questions {
         let Some(effect) = &q.effect else { continue };
-        let range = format!("{} to {}", signed(effect.range90.low), signed(effect.range90.high));
+        let range = words::signed(&effect.range90);
         let predicted = words::predicted(q).unwrap_or_else(|| "–".to_owned());
-        let sd = match effect.sd.is_finite() {
-            true => format!("{} {}", percent(effect.sd), words::percent_unit(q.metric)),
-            false => "–".to_owned(),
-        };
+        let sd = format!("{} %", figure(effect.sd));
         let cells = [&q.label, &effect.blocks.to_string(), &sd, &range, &predicted];
         grid.rows.push(cells.iter().map(|text| cell(text)).collect());
     }
@@ -57,14 +54,6 @@ fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
         }
     }
     out.push('\n');
-}
-
-fn signed(share: f64) -> String {
-    if !share.is_finite() {
-        return "no limit".to_owned();
-    }
-    let sign = if share < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", percent(share))
 }
 
 fn granted(lines: &[Line], style: &Style, out: &mut String) {

@@ -13,7 +13,7 @@ use crate::number::shown;
 use crate::words;
 use grid::{Cell, Column, Grid, paragraph};
 use style::Tone;
-use v6gap_core::analysis::{Analysis, Question};
+use v6gap_core::analysis::{Analysis, Question, Verdict};
 use v6gap_core::arm::Arm;
 use v6gap_core::record::Line;
 
@@ -131,13 +131,11 @@ impl Answer {
             return Answer { text: reason.clone(), range: None };
         }
         let range = q.range_text.strip_suffix(" %").unwrap_or(&q.range_text);
-        if range.contains(" to ") {
-            // A range with two directions says all that there is to say.
-            Answer { text: q.range_text.clone(), range: None }
-        } else if range.is_empty() {
+        if q.verdict == Verdict::CannotTell || range.is_empty() {
+            // Its text is the range itself, in words.
             Answer { text: q.text.clone(), range: None }
         } else if range.contains(char::is_alphabetic) || grid::width(&q.text) > 16 {
-            Answer { text: format!("{}, {range}", q.text), range: None }
+            Answer { text: format!("{}, {}", q.text, q.range_text), range: None }
         } else {
             Answer { text: q.text.clone(), range: Some(range.to_owned()) }
         }
@@ -175,7 +173,10 @@ fn sentences(analysis: &Analysis, style: &Style, out: &mut String) {
         let answer = match (&q.why_none, q.effect.is_none()) {
             (Some(reason), true) => words::sentence(reason),
             _ if q.sentence.is_empty() => format!("{}, 95 % range {}.", q.text, q.range_text),
-            _ => q.sentence.clone(),
+            _ => {
+                let named = format!("{}: ", q.label);
+                words::capital(q.sentence.strip_prefix(&named).unwrap_or(&q.sentence))
+            }
         };
         say(style, out, &format!("{}:{both} {answer} Verdict: {verdict}.", q.label));
         out.push('\n');

@@ -1,4 +1,5 @@
-//! How text is written: width, glyphs, colour; and the one place where foreign text is made harmless.
+//! How text is written: width, glyphs, colour; and the one place where foreign text is made
+//! harmless.
 
 use crate::words;
 use std::borrow::Cow;
@@ -39,7 +40,6 @@ pub(super) enum Tone {
     Arm(Arm),
     Verdict(Verdict),
     Strong,
-    Faint,
     Plain,
 }
 
@@ -74,7 +74,6 @@ impl Style {
             Tone::Verdict(Verdict::Worse) => "35",
             Tone::Verdict(Verdict::Better) => "32",
             Tone::Strong => "1",
-            Tone::Faint => "2",
             Tone::Verdict(_) | Tone::Plain => "",
         };
         match self.colour && !code.is_empty() && !text.trim().is_empty() {

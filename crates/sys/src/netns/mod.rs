@@ -100,7 +100,8 @@ pub fn run_in<T: Send>(namespace: impl AsFd, work: impl FnOnce() -> T + Send) ->
     let namespace = namespace.as_fd();
     std::thread::scope(|scope| {
         let inside = move || enter(namespace).map(|()| work());
-        let thread = std::thread::Builder::new().name("netns".to_owned()).spawn_scoped(scope, inside)?;
+        let thread =
+            std::thread::Builder::new().name("netns".to_owned()).spawn_scoped(scope, inside)?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }

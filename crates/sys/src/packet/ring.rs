@@ -181,9 +181,8 @@ fn set<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     let value = std::ptr::from_ref(value).cast();
     // SAFETY: the value is live and its length is passed; the kernel only reads it.
-    let returned = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_PACKET, option, value, length)
-    };
+    let returned =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_PACKET, option, value, length) };
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

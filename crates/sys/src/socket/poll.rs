@@ -25,8 +25,8 @@ pub enum Interest<'a> {
     Wake(&'a Waker),
 }
 
-/// Waits until one of `interests` is ready or `timeout_ns` has passed; a signal may end the wait too.
-/// Returns for each of them, in their order, whether it is ready.
+/// Waits until one of `interests` is ready or `timeout_ns` has passed; a signal may end the wait
+/// too. Returns for each of them, in their order, whether it is ready.
 ///
 /// # Errors
 /// The system's answer.
@@ -52,8 +52,8 @@ fn poll_fd<'a>(interest: &Interest<'a>) -> PollFd<'a> {
     }
 }
 
-/// Ends a [`wait_any`] of one thread from another. Outside the network where the system allows it, so
-/// that it moves no counter of a family.
+/// Ends a [`wait_any`] of one thread from another. Outside the network where the system allows it,
+/// so that it moves no counter of a family.
 #[derive(Debug)]
 pub struct Waker {
     awaited: End,
@@ -78,7 +78,8 @@ impl Waker {
         let _ = (&self.waking).write(&[1]);
     }
 
-    /// Forgets the calls so far; do so after each wait that it ended, before looking at what it was for.
+    /// Forgets the calls so far; do so after each wait that it ended, before looking at what it was
+    /// for.
     pub fn clear(&self) {
         let mut bytes = [0; 64];
         while (&self.awaited).read(&mut bytes).is_ok_and(|n| n == bytes.len()) {}
@@ -100,5 +101,43 @@ fn pair() -> io::Result<(End, End)> {
         if peer == waking.local_addr()? {
             return Ok((awaited, waking));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::socket::StreamOptions;
+    use std::net::Ipv6Addr;
+    use std::sync::Arc;
+
+    #[test]
+    fn each_interest_is_answered_for_itself() {
+        let listener = Listener::bind((Ipv6Addr::LOCALHOST, 0).into(), 8).unwrap();
+        let waker = Waker::new().unwrap();
+        let idle = [Interest::Wake(&waker), Interest::Accept(&listener)];
+        assert_eq!(wait_any(&idle, 0).unwrap(), [false, false]);
+
+        let remote = listener.local().unwrap();
+        let options = StreamOptions::default();
+        let stream = Stream::connect(None, remote, &options, 5_000_000_000).unwrap();
+        let all = [
+            Interest::Wake(&waker),
+            Interest::Accept(&listener),
+            Interest::Read(&stream),
+            Interest::Write(&stream),
+        ];
+        assert_eq!(wait_any(&all, 5_000_000_000).unwrap(), [false, true, false, true]);
+    }
+
+    #[test]
+    fn a_wake_from_another_thread_ends_the_wait_until_cleared() {
+        let waker = Arc::new(Waker::new().unwrap());
+        let other = Arc::clone(&waker);
+        let waking = std::thread::spawn(move || (0..100_000).for_each(|_| other.wake()));
+        assert_eq!(wait_any(&[Interest::Wake(&waker)], 60_000_000_000).unwrap(), [true]);
+        waking.join().unwrap();
+        waker.clear();
+        assert_eq!(wait_any(&[Interest::Wake(&waker)], 0).unwrap(), [false]);
     }
 }

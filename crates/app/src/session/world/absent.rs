@@ -6,7 +6,7 @@ use v6gap_core::family::PerFamily;
 use v6gap_core::observation::Lateness;
 use v6gap_core::world::World;
 
-const BECAUSE: &str = "network namespaces exist on Linux only";
+pub(super) const BECAUSE: &str = "network namespaces exist on Linux only";
 
 /// Why no lab can be built here.
 pub fn refusal() -> Option<String> {

@@ -5,6 +5,8 @@ mod connect;
 mod of_store;
 pub mod texts;
 
+pub use connect::record;
+
 use crate::output;
 use std::process::ExitCode;
 use v6gap_report::text::Style;

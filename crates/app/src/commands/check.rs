@@ -1,0 +1,236 @@
+//! `check`: whether a host can be measured over both families, and what will limit the result.
+
+use crate::args::CheckArgs;
+use crate::failure::{Failure, record};
+use crate::failure::Outcome;
+use crate::output;
+use crate::session::facts::this_host;
+use crate::settings::Context;
+use crate::target::{self, Target};
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::unit::{format_rate, format_span};
+use v6gap_engine::control::{ClientOptions, Connection};
+use v6gap_sys::socket::Datagram;
+use v6gap_sys::{clock, usage};
+
+/// How long this host is watched for other work, in ns.
+const WATCH_NS: u64 = 300_000_000;
+
+/// Clock steps above this share are felt in the shortest round trips, in ns.
+const CLOCK_STEP_NS_MAX: u64 = 1_000;
+
+/// Share of busy processor time above which a note is due.
+const BUSY_MAX: f64 = 0.2;
+
+/// How a finding is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Ok,
+    Note,
+    Fail,
+}
+
+/// What was found, and the first thing that keeps both families from being measured.
+#[derive(Debug, Default)]
+struct Findings {
+    lines: Vec<(Mark, &'static str, String)>,
+    failure: Option<Failure>,
+}
+
+impl Findings {
+    fn add(&mut self, mark: Mark, topic: &'static str, text: impl Into<String>) {
+        self.lines.push((mark, topic, text.into()));
+    }
+
+    fn fail(&mut self, topic: &'static str, text: impl Into<String>, failure: Failure) {
+        self.add(Mark::Fail, topic, text);
+        self.failure.get_or_insert(failure);
+    }
+}
+
+/// Checks a host and prints what was found.
+///
+/// # Errors
+/// The first thing that keeps both families from being measured, after everything is printed.
+pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> {
+    let connect = &args.connect;
+    let key = target::key(connect.key.as_deref(), connect.key_file.as_deref())?;
+    let target = Target::of(&args.host, connect)?;
+    let mut found = Findings::default();
+    names(&target, &mut found);
+    let routed = routes(&target, &mut found);
+    let options = ClientOptions {
+        timeout_ns: connect.connect_timeout,
+        wait: false,
+        ..ClientOptions::new(key, context.tool(), this_host())
+    };
+    server(&target, routed, &options, &mut found);
+    clocks(&mut found);
+    load(&mut found);
+    let text = in_words(&target, &found);
+    output::to_stdout(&output::fit(&context.output.results, &text));
+    found.failure.map_or(Ok(Outcome::Done), Err)
+}
+
+fn names(target: &Target, found: &mut Findings) {
+    let text = |family| {
+        let address: Option<SocketAddr> = *target.addresses.get(family);
+        let shown = address.map_or_else(|| "none".to_owned(), |a| a.ip().to_string());
+        format!("{} {shown}", record(family))
+    };
+    let text = Family::BOTH.map(text).join(", ");
+    match target.clone().comparable() {
+        Ok(_) => found.add(Mark::Ok, "Names", text),
+        Err(failure) => found.fail("Names", text, failure),
+    }
+}
+
+/// Which families have a route; a connected UDP socket asks the kernel and sends nothing.
+fn routes(target: &Target, found: &mut Findings) -> PerFamily<Option<SocketAddr>> {
+    let mut routed = PerFamily::default();
+    let mut texts = Vec::new();
+    let mut failure = None;
+    for family in Family::BOTH {
+        let Some(address) = *target.addresses.get(family) else { continue };
+        let any = SocketAddr::new(family.unspecified(), 0);
+        let socket = Datagram::bind(any).and_then(|s| s.connect(address).map(|()| s));
+        match socket.and_then(|s| s.local().map(|local| (s.path_mtu(), local))) {
+            Ok((mtu, local)) => {
+                *routed.get_mut(family) = Some(address);
+                let mtu = mtu.map_or_else(|_| String::new(), |mtu| format!(", MTU {mtu}"));
+                texts.push(format!("{family} from {}{mtu}", local.ip()));
+            }
+            Err(error) => {
+                texts.push(format!("{family} none"));
+                let system = error.to_string();
+                failure.get_or_insert(Failure::no_route(target, address, family, &system));
+            }
+        }
+    }
+    match failure {
+        Some(failure) => found.fail("Routes", texts.join("; "), failure),
+        None => found.add(Mark::Ok, "Routes", texts.join("; ")),
+    }
+    routed
+}
+
+fn server(
+    target: &Target,
+    addresses: PerFamily<Option<SocketAddr>>,
+    options: &ClientOptions,
+    found: &mut Findings,
+) {
+    if addresses.v4.is_none() && addresses.v6.is_none() {
+        return;
+    }
+    let connection = Connection::open(addresses, options, &mut |_| ControlFlow::Break(()));
+    let connection = match connection {
+        Ok(connection) => connection,
+        Err(error) => {
+            let text = error.to_string();
+            return found.fail("Server", text, Failure::of_connect(target, &error));
+        }
+    };
+    let welcome = &connection.opened().welcome;
+    let text = format!("{}, protocol {}", welcome.tool, connection.version());
+    let PerFamily { v4, v6 } = connection.problems();
+    match v4.as_ref().or(v6.as_ref()) {
+        Some(problem) => {
+            let other = problem.family.other();
+            let text = format!("{text}, over {other} only: {problem}");
+            found.fail("Server", text, Failure::one_family(target, problem));
+        }
+        None => {
+            let both = addresses.v4.is_some() && addresses.v6.is_some();
+            let over = match (both, addresses.v4) {
+                (true, _) => "on both families".to_owned(),
+                (false, Some(_)) => format!("on {}", Family::V4),
+                (false, None) => format!("on {}", Family::V6),
+            };
+            found.add(Mark::Ok, "Server", format!("{text}, {over}, idle"));
+        }
+    }
+    if let Some(rate) = welcome.limits.rate_bps {
+        let text = format!("the server allows at most {}", format_rate(rate as f64));
+        found.add(Mark::Note, "Limits", text);
+    }
+    if let Some(offset) = connection.opened().offset {
+        let text = format!(
+            "control answers within {}; clocks compared to {}",
+            format_span(2.0 * offset.uncertainty_ns as f64),
+            format_span(offset.uncertainty_ns as f64)
+        );
+        found.add(Mark::Ok, "Control", text);
+    }
+    connection.close();
+}
+
+fn clocks(found: &mut Findings) {
+    let quality = clock::quality();
+    let text = format!(
+        "{} steps here, {} to read",
+        format_span(quality.step_ns as f64),
+        format_span(quality.read_cost_ns as f64)
+    );
+    let mark = if quality.step_ns > CLOCK_STEP_NS_MAX { Mark::Note } else { Mark::Ok };
+    found.add(mark, "Clock", text);
+}
+
+fn load(found: &mut Findings) {
+    match busy_share() {
+        Some(share) => {
+            let mark = if share > BUSY_MAX { Mark::Note } else { Mark::Ok };
+            found.add(mark, "Load", format!("this host is {:.0} % busy", share * 100.0));
+        }
+        None => found.add(Mark::Note, "Load", "this system does not tell how busy it is"),
+    }
+}
+
+/// Share of processor time that this host spends on other work, watched for a moment: nothing is sent
+/// to the socket that is waited on, so the wait is the time to watch.
+fn busy_share() -> Option<f64> {
+    let quiet = Datagram::bind(SocketAddr::new(Family::V4.loopback(), 0)).ok()?;
+    let before = usage::machine().ok()?;
+    quiet.wait_readable(WATCH_NS).ok()?;
+    let after = usage::machine().ok()?;
+    let idle = (after.idle + after.iowait).checked_sub(before.idle + before.iowait)?;
+    let all = |t: usage::MachineTicks| {
+        t.user + t.nice + t.system + t.idle + t.iowait + t.irq + t.softirq + t.steal
+    };
+    let total = all(after).checked_sub(all(before)).filter(|&total| total > 0)?;
+    Some(1.0 - (idle as f64 / total as f64).min(1.0))
+}
+
+/// The answer, the findings, and what to do next.
+fn in_words(target: &Target, found: &Findings) -> String {
+    let name = &target.name;
+    let notes = found.lines.iter().filter(|(mark, ..)| *mark == Mark::Note).count();
+    let mut out = match (&found.failure, notes) {
+        (Some(_), _) => format!("{name} cannot be measured over both families.\n\n"),
+        (None, 0) => format!("{name} can be measured over both families.\n\n"),
+        (None, 1) => {
+            format!("{name} can be measured over both families. One thing may limit the result.\n\n")
+        }
+        (None, n) => {
+            format!("{name} can be measured over both families. {n} things may limit the result.\n\n")
+        }
+    };
+    for (mark, topic, text) in &found.lines {
+        let mark = match mark {
+            Mark::Ok => "ok",
+            Mark::Note => "note",
+            Mark::Fail => "FAIL",
+        };
+        let text = output::wrap(text, 62, "");
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        out.push_str(&format!(" {mark:<5} {topic:<11} {first}\n"));
+        lines.for_each(|line| out.push_str(&format!("{:19}{line}\n", "")));
+    }
+    if found.failure.is_none() {
+        out.push_str(&format!("\nReady:  v6gap run {name}     75 s at most\n"));
+    }
+    out
+}

@@ -1,0 +1,37 @@
+//! `demo`: measure in a network made on this computer, or over loopback where none can be made.
+
+use super::run;
+use crate::args::{ConnectArgs, DemoArgs};
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::session::{self, world};
+use crate::settings::Context;
+use crate::target::RunOptions;
+
+/// Measures, and says which of the two it was.
+///
+/// # Errors
+/// As any measurement; a host that refuses namespaces is none.
+pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
+    let options = RunOptions {
+        connect: ConnectArgs::local(),
+        processor: None,
+        result: args.result.clone(),
+    };
+    let refused = match args.loopback {
+        true => Some("--loopback was asked for".to_owned()),
+        false => world::refusal(),
+    };
+    match refused {
+        None => {
+            let plan = run::plan(&args.design, Some(args.world.world()))?;
+            session::in_lab(plan, &options, None, context)
+        }
+        Some(why) => {
+            let note = format!("no lab: {why}. Measuring loopback instead.");
+            output::to_stderr(&output::fit(&context.output.errors, &note));
+            let plan = run::plan(&args.design, None)?;
+            session::on_loopback(plan, &why, &options, context)
+        }
+    }
+}

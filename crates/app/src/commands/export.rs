@@ -1,0 +1,34 @@
+//! `export`: a stored result for other programs, to a file or to standard output.
+
+use super::stored;
+use crate::args::{ExportArgs, ExportFormat};
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::settings::Context;
+use v6gap_core::record;
+use v6gap_report::{csv_trials, json, markdown};
+use v6gap_store::Store;
+
+/// Writes a stored result.
+///
+/// # Errors
+/// If it is not there, or the file cannot be written.
+pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure> {
+    let result = stored::load(&args.reference, context)?;
+    let text = match args.format {
+        ExportFormat::Jsonl => {
+            result.lines.iter().map(|line| record::encode(line) + "\n").collect()
+        }
+        ExportFormat::Csv => csv_trials(&result.lines),
+        ExportFormat::Json => json(&result.analysis),
+        ExportFormat::Md => markdown(&result.analysis),
+    };
+    match &args.output {
+        None => output::to_stdout(&text),
+        Some(path) => {
+            Store::write_file(path, &text)?;
+            output::to_stdout(&path.display().to_string());
+        }
+    }
+    Ok(Outcome::Done)
+}

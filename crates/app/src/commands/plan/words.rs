@@ -1,0 +1,185 @@
+//! A checked plan back in words: what each line of it does, and what it leaves to the program.
+
+use v6gap_core::family::Family;
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::plan::draft::Draft;
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
+use v6gap_core::workload::{Cell, Direction, Echo, TcpBulk, UdpBulk, Wait, Workload};
+use v6gap_core::world::{Conditions, Link, LinkModel, World};
+
+/// All of it, one statement a line.
+pub(super) fn explain(draft: &Draft, plan: &Plan) -> String {
+    let mut lines = vec![plan.name.clone()];
+    if !plan.description.is_empty() {
+        lines.push(format!("  {}", plan.description));
+    }
+    lines.push(String::new());
+    lines.extend(place(draft, plan));
+    lines.extend(design(draft, plan));
+    lines.push(margins(plan));
+    lines.push(String::new());
+    lines.push(format!("Measures {}, all of them in every round:", count(plan.cells.len(), "cell")));
+    lines.extend(plan.cells.iter().map(cell));
+    lines.join("\n") + "\n"
+}
+
+fn place(draft: &Draft, plan: &Plan) -> Vec<String> {
+    if let Some(world) = &plan.world {
+        return lab(world);
+    }
+    let hosts = &draft.hosts;
+    let mut line = match &hosts.server {
+        Some(server) => format!("Between this computer and {server}"),
+        None => "Between this computer and the server named at the start".to_owned(),
+    };
+    for address in [&hosts.v4, &hosts.v6].into_iter().flatten() {
+        line.push_str(&format!(", at {address}"));
+    }
+    vec![line + "."]
+}
+
+fn lab(world: &World) -> Vec<String> {
+    let model = match world.model {
+        LinkModel::Bare => "bare links (no line: what the protocol stack costs)",
+        LinkModel::Shaped => "shaped links (true rates, no round trips)",
+        LinkModel::Wire => "wire links (true rates and round trips)",
+    };
+    let mut lines = vec![format!("In a lab: {}, {model}.", world.nodes.join(" - "))];
+    let mut number = 0;
+    for (link, ends) in world.links.iter().zip(world.nodes.windows(2)) {
+        number += 1;
+        lines.push(format!("  Link {number}, {} to {}: {}.", ends[0], ends[1], on_link(link)));
+    }
+    lines
+}
+
+fn on_link(link: &Link) -> String {
+    let same = link.conditions.v4 == link.conditions.v6;
+    let met = match same {
+        true => conditions(&link.conditions.v4),
+        false => Family::BOTH
+            .map(|family| format!("{family} {}", conditions(link.conditions.get(family))))
+            .join("; "),
+    };
+    format!("{met}; MTU {}", link.mtu)
+}
+
+fn conditions(met: &Conditions) -> String {
+    let mut text = match met.rate_bps {
+        Some(rate) => format_rate(rate as f64),
+        None => "no rate".to_owned(),
+    };
+    if met.delay_ns > 0 {
+        text.push_str(&format!(", {} more each way", format_span(met.delay_ns as f64)));
+    }
+    if met.loss > 0.0 {
+        text.push_str(&format!(", {} lost", format_share(met.loss)));
+    }
+    text
+}
+
+fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
+    let design = &plan.design;
+    let arms = match design.arms.is_null() {
+        true => format!("Compares {} with itself: any difference is the instrument's.", design.arms.a),
+        false => format!("Compares {} against {}.", design.arms.b, design.arms.a),
+    };
+    let stop = match design.stop {
+        Stop::Pairs { pairs } => format!("Measures {pairs} pairs of every cell."),
+        Stop::Adaptive { time_ns_max, pairs_min } => format!(
+            "Ends when every question is settled, after at least {pairs_min} pairs; at the latest \
+             after {}.",
+            format_span(time_ns_max as f64)
+        ),
+    };
+    let nulls = match design.null_blocks {
+        0 => "Compares no family with itself first, so the run cannot show its own noise.".to_owned(),
+        blocks => format!(
+            "Compares each family with itself first, {} in each of {}, and again every {} rounds.",
+            count(blocks as usize, "time"),
+            count(design.null_cells.len(), "cell"),
+            design.sentinel_every
+        ),
+    };
+    let seed = match draft.design.seed {
+        Some(seed) => format!("Random choices follow the seed {seed}."),
+        None => "Random choices follow a new seed for every run.".to_owned(),
+    };
+    let ranges = format!("Ranges hold with a confidence of {}.", format_share(design.confidence));
+    vec![arms, stop, nulls, seed, ranges]
+}
+
+fn margins(plan: &Plan) -> String {
+    let text = |metric: Metric| {
+        let margin = plan.margin(metric);
+        match metric.scale() {
+            Scale::Ratio => format!("{metric} {}", format_share(margin)),
+            Scale::Difference => {
+                format!("{metric} {} points", format_share(margin).replace('%', "percentage"))
+            }
+        }
+    };
+    format!("Does not matter: {}.", Metric::ALL.map(text).join(", "))
+}
+
+fn cell(cell: &Cell) -> String {
+    let what = match &cell.workload {
+        Workload::TcpBulk(bulk) => tcp_bulk(bulk),
+        Workload::UdpBulk(bulk) => udp_bulk(bulk),
+        Workload::Echo(echo) => exchanges(echo),
+        Workload::Connect(connect) => {
+            format!("opens {} one after the other", count(connect.count as usize, "TCP connection"))
+        }
+    };
+    format!("  {:<16} {what}", cell.id)
+}
+
+fn tcp_bulk(bulk: &TcpBulk) -> String {
+    let way = match bulk.direction {
+        Direction::Send => "to the server",
+        Direction::Receive => "from the server",
+    };
+    let congestion = match &bulk.congestion {
+        Some(name) => format!(", congestion control {name}"),
+        None => String::new(),
+    };
+    format!(
+        "sends {way} over TCP for {} in writes of {}, without the first {}{congestion}",
+        format_span(bulk.duration_ns as f64),
+        format_bytes(bulk.write_bytes.into()),
+        format_span(bulk.warmup_ns as f64),
+    )
+}
+
+fn udp_bulk(bulk: &UdpBulk) -> String {
+    let rate = match bulk.rate_bps {
+        Some(rate) => format!("at {}", format_rate(rate as f64)),
+        None => "as fast as the socket takes them".to_owned(),
+    };
+    format!(
+        "sends datagrams of {} {rate} for {}, without the first {}",
+        format_bytes(bulk.payload_bytes.into()),
+        format_span(bulk.duration_ns as f64),
+        format_span(bulk.warmup_ns as f64),
+    )
+}
+
+fn exchanges(echo: &Echo) -> String {
+    let wait = match echo.wait {
+        Wait::Block => "",
+        Wait::Yield => ", without sleeping",
+    };
+    format!(
+        "{} there and back over {}, {} turns of {} exchanges over {}{wait}",
+        format_bytes(echo.message_bytes.into()),
+        echo.transport.name(),
+        echo.turns,
+        echo.turn_exchanges,
+        count(echo.connections as usize, "connection"),
+    )
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

@@ -1,0 +1,27 @@
+//! `report`: writes the page of stored results and says where.
+
+use super::stored;
+use crate::args::ReportArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::settings::Context;
+use v6gap_report::html::{self, PageInfo};
+use v6gap_store::Store;
+
+/// Writes the report of each result, beside it or where `-o` says.
+///
+/// # Errors
+/// If a result is not there, or the page cannot be written.
+pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure> {
+    if args.output.is_some() && args.references.len() > 1 {
+        return Err(Failure::usage("-o names one file, and more than one result was asked for"));
+    }
+    for reference in &args.references {
+        let result = stored::load(reference, context)?;
+        let id = &result.analysis.run.id;
+        let path = args.output.clone().unwrap_or_else(|| context.store.report_path(id));
+        Store::write_file(&path, &html::page(&result.analysis, &PageInfo::default()))?;
+        output::to_stdout(&path.display().to_string());
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,105 @@
+//! `serve`: answer measurements until stopped.
+
+use crate::args::ServeArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::session::{facts, tool};
+use crate::settings::Context;
+use crate::target;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use v6gap_core::family::Family;
+use v6gap_core::unit;
+use v6gap_engine::server::{Server, ServerError, ServerEvent, ServerOptions};
+
+/// Serves until stopped, or until one session is over.
+///
+/// # Errors
+/// If an address cannot be listened on.
+pub fn execute(args: &ServeArgs, context: &Context) -> Result<Outcome, Failure> {
+    let options = options(args)?;
+    let server = Server::bind(&options).map_err(|e| bind_failure(&e, args.port))?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|e| Failure::unexpected(format!("cannot watch for Ctrl-C: {e}")))?;
+    }
+    let style = context.output.results;
+    let say = |text: &str| output::to_stdout(&output::fit(&style, text));
+    say(&opening(&server, &options, args));
+    let one_off = args.one_off;
+    let ended = Arc::clone(&stop);
+    let mut told = move |event: ServerEvent| {
+        say(&line(&event));
+        if one_off && matches!(event, ServerEvent::Left { .. }) {
+            ended.store(true, Ordering::Relaxed);
+        }
+    };
+    server.run(&stop, &mut told).map_err(|e| Failure::unexpected(e.to_string()))?;
+    Ok(Outcome::Done)
+}
+
+fn options(args: &ServeArgs) -> Result<ServerOptions, Failure> {
+    let mut options = ServerOptions::new(tool(), facts::this_host());
+    options.addresses = args.addresses().map_err(Failure::usage)?;
+    if args.key.is_some() || args.key_file.is_some() {
+        options.key = Some(target::key(args.key.as_deref(), args.key_file.as_deref())?);
+    }
+    options.allow = args.allow.clone();
+    options.public = args.public;
+    options.processor = args.processor.map(|cpu| cpu as usize);
+    Ok(options)
+}
+
+fn opening(server: &Server, options: &ServerOptions, args: &ServeArgs) -> String {
+    let listening: Vec<String> = Family::BOTH
+        .into_iter()
+        .filter_map(|family| server.addresses().get(family).map(|a| a.to_string()))
+        .collect();
+    let mut text = format!("Serving on {}, TCP and UDP. {}.\n", listening.join(" and "), tool());
+    for family in Family::BOTH {
+        if let Some(why) = server.missing().get(family) {
+            text.push_str(&format!("Not over {family}: {why}. No client can compare.\n"));
+        }
+    }
+    let limits = &options.limits;
+    text.push_str(&format!(
+        "Limits: 1 measurement at a time, {} may wait; {} each, {} a trial; {}.\n",
+        limits.waiting,
+        unit::format_span(limits.session_ns as f64),
+        unit::format_span(limits.task_ns as f64),
+        match limits.rate_bps {
+            Some(rate) => unit::format_rate(rate as f64),
+            None => "no rate limit".to_owned(),
+        }
+    ));
+    let who = match (&options.key, options.allow.is_empty(), args.public) {
+        (Some(_), _, _) => "Who knows the key can use it.",
+        (None, false, _) => "The networks named can use it; --key asks for a word as well.",
+        (None, true, true) => "Anyone who can reach this port can use it. --key restricts.",
+        (None, true, false) => {
+            "Private networks and this host can use it. --key, --allow or --public widen that."
+        }
+    };
+    text + who
+}
+
+fn line(event: &ServerEvent) -> String {
+    match event {
+        ServerEvent::TurnedAway { peer } => format!("{peer}  turned away: not a network served"),
+        ServerEvent::Joined { session, peer } => format!("{peer}  session {session}"),
+        ServerEvent::Admitted { session, by } => format!("session {session}  measures, for {by}"),
+        ServerEvent::Task { session, number } => format!("session {session}  trial {number}"),
+        ServerEvent::Left { session, ending } => format!("session {session}  over: {ending}"),
+        ServerEvent::Trouble { what } => format!("trouble: {what}"),
+    }
+}
+
+fn bind_failure(error: &ServerError, port: u16) -> Failure {
+    Failure::new("E209", Outcome::Usage, format!("cannot serve on port {port}"))
+        .seen(format!("{error}."))
+        .likely("another v6gap serves already.")
+        .run(format!("ss -lntup 'sport = {port}'"), "who has the port")
+        .run("v6gap serve -p 4467", "another port; clients need -p 4467 too")
+}

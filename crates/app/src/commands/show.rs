@@ -1,0 +1,26 @@
+//! `show`: a stored result again, as text, Markdown, CSV or JSON.
+
+use super::stored;
+use crate::args::{ShowArgs, ShowFormat};
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::settings::Context;
+use v6gap_report::{csv_trials, json, markdown, text};
+
+/// Shows a stored result.
+///
+/// # Errors
+/// If it is not there or cannot be read.
+pub fn execute(args: &ShowArgs, context: &Context) -> Result<Outcome, Failure> {
+    let result = stored::load(&args.reference, context)?;
+    let style = &context.output.results;
+    let format = if args.json { ShowFormat::Json } else { args.format };
+    output::to_stdout(&match format {
+        ShowFormat::Text if args.verbose => text::verbose(&result.analysis, &result.lines, style),
+        ShowFormat::Text => text::table(&result.analysis, style),
+        ShowFormat::Md => markdown(&result.analysis),
+        ShowFormat::Csv => csv_trials(&result.lines),
+        ShowFormat::Json => json(&result.analysis),
+    });
+    Ok(Outcome::Done)
+}

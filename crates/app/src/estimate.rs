@@ -1,0 +1,200 @@
+//! How long a plan takes and how much it sends, from the plan alone, before anything is sent.
+//!
+//! Every block is counted as the schedule makes it: two trials, the rest after each, and what both
+//! ends need to agree on it. Rates and round trips of the path are the caller's assumption.
+
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::workload::{Connect, Echo, Interleaving, TcpBulk, UdpBulk, Workload};
+
+/// Round trips of the control connection for a task: prepare and ready, finish and report.
+const AGREEMENT_ROUND_TRIPS: f64 = 2.0;
+
+/// What the two hosts spend on an exchange or a connection besides the path, in ns; a usual value.
+const HOSTS_NS: f64 = 60_000.0;
+
+/// Bytes of line time of a handshake's three packets, about.
+const HANDSHAKE_BYTES: f64 = 300.0;
+
+/// What is taken for granted of the path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Path {
+    /// Rate that bulk transfers reach, in bit/s.
+    pub rate_bps: f64,
+    /// Round trip of a small packet, in ns.
+    pub round_trip_ns: f64,
+}
+
+/// Time and application bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cost {
+    /// In ns.
+    pub time_ns: f64,
+    /// Both directions together.
+    pub bytes: f64,
+}
+
+/// What a plan takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// One block of each cell, in the order of the plan.
+    pub cells: Vec<Cost>,
+    /// Rounds in which the arms are compared; the most there will be if the plan is adaptive.
+    pub rounds: u32,
+    /// Comparing blocks.
+    pub compare_blocks: u64,
+    /// Null blocks.
+    pub null_blocks: u64,
+    /// All of it.
+    pub total: Cost,
+}
+
+impl Cost {
+    fn times(self, factor: f64) -> Cost {
+        Cost { time_ns: self.time_ns * factor, bytes: self.bytes * factor }
+    }
+}
+
+impl std::iter::Sum for Cost {
+    fn sum<I: Iterator<Item = Cost>>(costs: I) -> Cost {
+        costs.fold(Cost::default(), |a, b| Cost {
+            time_ns: a.time_ns + b.time_ns,
+            bytes: a.bytes + b.bytes,
+        })
+    }
+}
+
+/// What `plan` takes on such a path.
+pub fn estimate(plan: &Plan, path: Path) -> Estimate {
+    let design = &plan.design;
+    let settle_ns = design.settle_ns as f64;
+    let cells: Vec<Cost> =
+        plan.cells.iter().map(|cell| block(&cell.workload, settle_ns, path)).collect();
+    let round: Cost = cells.iter().copied().sum();
+    // One null block of each family for each cell that has them.
+    let nulls: Cost =
+        design.null_cells.iter().filter_map(|&i| cells.get(i)).map(|cost| cost.times(2.0)).sum();
+    let first = nulls.times(f64::from(design.null_blocks));
+    let rounds = match design.stop {
+        Stop::Pairs { pairs } => pairs,
+        Stop::Adaptive { time_ns_max, .. } => {
+            let share = if design.sentinel_every > 0 { 1.0 / f64::from(design.sentinel_every) } else { 0.0 };
+            let left = time_ns_max as f64 - first.time_ns;
+            // Saturates: a negative rest is no round.
+            (left / (round.time_ns + nulls.time_ns * share)) as u32
+        }
+    };
+    let sentinels = rounds.checked_div(design.sentinel_every).unwrap_or(0);
+    let null_blocks =
+        2 * design.null_cells.len() as u64 * u64::from(design.null_blocks + sentinels);
+    let parts = [first, round.times(f64::from(rounds)), nulls.times(f64::from(sentinels))];
+    Estimate {
+        rounds,
+        compare_blocks: u64::from(rounds) * cells.len() as u64,
+        null_blocks,
+        total: parts.into_iter().sum(),
+        cells,
+    }
+}
+
+/// One block: both arms of a cell.
+fn block(workload: &Workload, settle_ns: f64, path: Path) -> Cost {
+    let trial = match workload {
+        Workload::TcpBulk(bulk) => tcp_bulk(bulk, path),
+        Workload::UdpBulk(bulk) => udp_bulk(bulk, path),
+        Workload::Echo(echo) => exchanges(echo, path),
+        Workload::Connect(connect) => connections(connect, path),
+    };
+    let tasks = match workload.interleaving() {
+        Interleaving::Trial => 2.0,
+        Interleaving::Slice => 1.0,
+    };
+    let agreeing_ns = AGREEMENT_ROUND_TRIPS * (path.round_trip_ns + HOSTS_NS);
+    let both = trial.times(2.0);
+    Cost { time_ns: both.time_ns + tasks * (settle_ns + agreeing_ns), ..both }
+}
+
+fn tcp_bulk(bulk: &TcpBulk, path: Path) -> Cost {
+    let time_ns = bulk.duration_ns as f64;
+    Cost { time_ns, bytes: path.rate_bps * time_ns / 8e9 }
+}
+
+fn udp_bulk(bulk: &UdpBulk, path: Path) -> Cost {
+    let time_ns = bulk.duration_ns as f64;
+    let rate_bps = bulk.rate_bps.map_or(path.rate_bps, |rate| (rate as f64).min(path.rate_bps));
+    Cost { time_ns, bytes: rate_bps * time_ns / 8e9 }
+}
+
+fn exchanges(echo: &Echo, path: Path) -> Cost {
+    let warmup = f64::from(echo.connections) * f64::from(echo.warmup_exchanges);
+    let count = f64::from(echo.turns) * f64::from(echo.turn_exchanges) + warmup;
+    let bytes = 2.0 * f64::from(echo.message_bytes);
+    let one_ns = path.round_trip_ns + HOSTS_NS + bytes * 8e9 / path.rate_bps;
+    Cost { time_ns: count * one_ns, bytes: count * bytes }
+}
+
+fn connections(connect: &Connect, path: Path) -> Cost {
+    let count = f64::from(connect.count);
+    let time_ns = count * (path.round_trip_ns + HOSTS_NS);
+    Cost { time_ns, bytes: count * HANDSHAKE_BYTES }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::arm::PerArm;
+    use v6gap_core::plan::preset;
+    use v6gap_core::workload::Cell;
+
+    const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
+
+    fn plan(stop: Stop) -> Plan {
+        let mut plan = preset::first_look(PerArm::FAMILIES, None, 7);
+        plan.cells = vec![Cell::named(Workload::TcpBulk(preset::tcp_bulk(false)))];
+        plan.design.null_cells = vec![0];
+        plan.design.stop = stop;
+        plan
+    }
+
+    #[test]
+    fn a_fixed_number_of_bulk_pairs_is_counted_exactly() {
+        let found = estimate(&plan(Stop::Pairs { pairs: 20 }), PATH);
+        // 20 pairs, 4 null blocks of each family before them and one after every tenth.
+        assert_eq!((found.rounds, found.compare_blocks, found.null_blocks), (20, 20, 12));
+        let trials = f64::from(2 * (20 + 12));
+        assert!((found.total.bytes - trials * 12.5e6).abs() < 1.0, "{:?}", found.total);
+        let trial_ns = 1e9 + 20e6 + 2.0 * (1e6 + HOSTS_NS);
+        assert!((found.total.time_ns - trials * trial_ns).abs() < 1.0, "{:?}", found.total);
+    }
+
+    #[test]
+    fn an_adaptive_plan_fits_its_time() {
+        let time_ns_max = 75_000_000_000;
+        let found = estimate(&plan(Stop::Adaptive { time_ns_max, pairs_min: 8 }), PATH);
+        assert!(found.total.time_ns <= time_ns_max as f64);
+        assert!(found.total.time_ns > 0.9 * time_ns_max as f64, "{:?}", found.total);
+        let none = estimate(&plan(Stop::Adaptive { time_ns_max: 1, pairs_min: 8 }), PATH);
+        assert_eq!((none.rounds, none.compare_blocks), (0, 0));
+    }
+
+    #[test]
+    fn a_longer_path_costs_exchanges_and_not_bulk() {
+        let far = Path { round_trip_ns: 100e6, ..PATH };
+        let echo = preset::echo(v6gap_core::workload::Transport::Tcp, 64, false);
+        assert!(exchanges(&echo, far).time_ns > 50.0 * exchanges(&echo, PATH).time_ns);
+        assert_eq!(exchanges(&echo, far).bytes, exchanges(&echo, PATH).bytes);
+        let bulk = preset::tcp_bulk(false);
+        assert_eq!(tcp_bulk(&bulk, far), tcp_bulk(&bulk, PATH));
+    }
+
+    #[test]
+    fn paced_datagrams_keep_their_rate() {
+        let bulk = UdpBulk {
+            payload_bytes: 1408,
+            rate_bps: Some(8_000_000),
+            duration_ns: 1_000_000_000,
+            warmup_ns: 0,
+        };
+        assert_eq!(udp_bulk(&bulk, PATH).bytes, 1e6);
+        assert_eq!(udp_bulk(&UdpBulk { rate_bps: None, ..bulk }, PATH).bytes, 12.5e6);
+    }
+}

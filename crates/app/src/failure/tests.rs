@@ -1,0 +1,124 @@
+//! Errors have the promised form, and every code can be explained.
+
+use super::*;
+use crate::target::Target;
+use std::net::SocketAddr;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::wire::version::{VersionMismatch, VersionRange};
+use v6gap_engine::control::{ConnectError, FamilyProblem, Trouble};
+
+fn target() -> Target {
+    let addresses = PerFamily {
+        v4: Some("198.51.100.7:4466".parse().unwrap()),
+        v6: Some("[2001:db8:9::7]:4466".parse().unwrap()),
+    };
+    Target { name: "vps-fra".to_owned(), addresses }
+}
+
+fn problem(family: Family, trouble: Trouble) -> FamilyProblem {
+    let address: SocketAddr = target().addresses.get(family).unwrap();
+    FamilyProblem { family, address, trouble }
+}
+
+fn text(failure: &Failure) -> String {
+    failure.render(&Style::default())
+}
+
+fn of_both(v4: Option<Trouble>, v6: Option<Trouble>) -> Failure {
+    let problems = PerFamily {
+        v4: v4.map(|trouble| problem(Family::V4, trouble)),
+        v6: v6.map(|trouble| problem(Family::V6, trouble)),
+    };
+    Failure::of_connect(&target(), &ConnectError { problems: Box::new(problems) })
+}
+
+fn no_answer() -> Trouble {
+    Trouble::NoAnswer { waited_ns: 5_000_000_000 }
+}
+
+#[test]
+fn no_server_anywhere_is_one_error_about_both() {
+    let failure = of_both(Some(Trouble::Refused), Some(Trouble::Refused));
+    let expected = "\
+error: no v6gap server answers on vps-fra, port 4466
+  IPv4 198.51.100.7: connection refused. IPv6 2001:db8:9::7: connection refused.
+  The computer is up; nothing listens on that port.
+  Try:    v6gap serve   on vps-fra
+  [E201, exit 4]
+";
+    assert_eq!(text(&failure), expected);
+}
+
+#[test]
+fn a_server_on_one_family_only_is_told_apart_from_a_firewall() {
+    let refused = Failure::one_family(&target(), &problem(Family::V6, Trouble::Refused));
+    let shown = text(&refused);
+    assert!(shown.starts_with("error: the server on vps-fra answers over IPv4 but not over IPv6"));
+    assert!(shown.contains("expect a line with [::]:4466"), "{shown}");
+    assert!(shown.ends_with("  [E202, exit 3]\n"), "{shown}");
+    let silent = Failure::one_family(&target(), &problem(Family::V6, no_answer()));
+    assert!(text(&silent).contains("within 5 s over IPv6"));
+    assert!(text(&silent).ends_with("  [E203, exit 3]\n"));
+}
+
+#[test]
+fn no_route_names_the_family() {
+    let system = "Network is unreachable (os error 101)".to_owned();
+    let failure = Failure::one_family(&target(), &problem(Family::V6, Trouble::NoRoute { system }));
+    let shown = text(&failure);
+    assert!(shown.starts_with("error: this computer has no IPv6 route to vps-fra (2001:db8:9::7)"));
+    assert!(shown.contains("v6gap run vps-fra -4"), "{shown}");
+    assert!(shown.ends_with("  [E101, exit 3]\n"));
+}
+
+#[test]
+fn what_a_server_said_weighs_more_than_silence() {
+    let failure = of_both(Some(no_answer()), Some(Trouble::Key));
+    assert_eq!((failure.code, failure.outcome), (Some("E207"), Outcome::Peer));
+    let failure = of_both(Some(no_answer()), Some(Trouble::Refused));
+    assert_eq!(failure.code, Some("E201"));
+    assert_eq!(of_both(Some(no_answer()), Some(no_answer())).outcome, Outcome::Peer);
+}
+
+#[test]
+fn every_trouble_has_a_code_that_can_be_explained() {
+    let range = |low, high| VersionRange::new(low, high).unwrap();
+    let old = VersionMismatch::PeerTooOld { here: range(2, 3), peer: range(1, 1) };
+    let new = VersionMismatch::PeerTooNew { here: range(1, 1), peer: range(2, 3) };
+    let troubles = [
+        Trouble::Refused,
+        no_answer(),
+        Trouble::NoRoute { system: String::new() },
+        Trouble::NotOurs { answered: "SSH-2.0".to_owned() },
+        Trouble::TurnedAway,
+        Trouble::Version(old),
+        Trouble::Version(new),
+        Trouble::Key,
+        Trouble::Busy { why: "lab-a is measured".to_owned() },
+        Trouble::System("odd".to_owned()),
+    ];
+    for trouble in troubles {
+        let failure = Failure::of_problem(&target(), &problem(Family::V4, trouble));
+        let code = failure.code.unwrap();
+        assert!(texts::CODES.iter().any(|topic| topic.name == code), "{code}");
+        let shown = text(&failure);
+        assert!(shown.lines().all(|line| line.chars().count() <= 90), "{shown}");
+    }
+}
+
+#[test]
+fn a_failed_check_is_no_error() {
+    let failure = Failure::no_verdict("No verdict: no proof of family.", "7k2f9q");
+    assert!(text(&failure).starts_with("No verdict: no proof of family.\n"));
+    assert!(text(&failure).ends_with("  [V601, exit 6]\n"));
+}
+
+#[test]
+fn foreign_words_cannot_drive_the_terminal() {
+    let answered = "\u{1b}[2J".to_owned();
+    let failure =
+        Failure::of_problem(&target(), &problem(Family::V4, Trouble::NotOurs { answered }));
+    assert!(!text(&failure).contains('\u{1b}'));
+    let style = Style { glyphs: v6gap_report::text::Glyphs::Ascii, ..Style::default() };
+    assert!(Failure::namespaces("…").render(&style).is_ascii());
+}

@@ -1,0 +1,229 @@
+//! Texts on the codes that errors end with.
+
+use super::Topic;
+
+/// All codes, in order.
+pub const CODES: [Topic; 28] = [
+    Topic {
+        name: "E101",
+        title: "no route in one family",
+        text: "\
+The kernel has no route to the server in one of the families, so nothing was
+sent. Usually the interface has no global address: for IPv6, only fe80::.
+
+Look at `ip -6 addr` and `ip -6 route`. A default route over IPv6 comes from
+router advertisements; a firewall that drops ICMPv6 takes it away again after
+some minutes. Without a route there is nothing to compare: -4 or -6 measures
+the other family alone, `v6gap demo` compares both on this computer.",
+    },
+    Topic {
+        name: "E102",
+        title: "a name lacks an address of one family",
+        text: "\
+DNS has an A record for the name and no AAAA record, or the other way round.
+If the host does have an address of that family, give it with --v4 or --v6:
+both must lead to the same server.",
+    },
+    Topic {
+        name: "E103",
+        title: "an unknown name",
+        text: "\
+The system's resolver knows no address for the name in either family. Names of
+the local network (.local) need a resolver that knows them. --v4 and --v6 give
+the addresses without any name.",
+    },
+    Topic {
+        name: "E104",
+        title: "a link-local address without its interface",
+        text: "\
+Addresses in fe80::/10 exist on every link; which link is meant must be said
+behind a %: fe80::1%eth0. `ip -6 addr` shows the interfaces.",
+    },
+    Topic {
+        name: "E106",
+        title: "an address that cannot be measured",
+        text: "\
+The text is no address, is of the other family, or is IPv4 in IPv6 form
+(::ffff:192.0.2.1). The last would measure IPv4 under the name of IPv6.",
+    },
+    Topic {
+        name: "E201",
+        title: "no server answers",
+        text: "\
+The computer is up and refuses connections on the port: no v6gap serves there,
+or it uses another port (-p). Start `v6gap serve` on that host. One port, 4466,
+must be open for TCP and UDP.",
+    },
+    Topic {
+        name: "E202",
+        title: "the server answers over one family only",
+        text: "\
+Over one family the server greeted, over the other the connection was refused.
+Either the server listens on one family only (--listen), or a firewall refuses
+the other. On the server, `ss -ltn 'sport = 4466'` must list both 0.0.0.0:4466
+and [::]:4466, as v6gap opens a socket for each.",
+    },
+    Topic {
+        name: "E203",
+        title: "no answer in time",
+        text: "\
+Nothing came back, not even a refusal. That is what a firewall that drops
+packets looks like; firewalls have separate rules for IPv4 and IPv6. Port 4466
+must be open for TCP and UDP in both families. --connect-timeout waits longer.",
+    },
+    Topic {
+        name: "E204",
+        title: "the server measures for somebody else",
+        text: "\
+A server measures for one client at a time, because two would disturb each
+other. Others wait in a queue and are told their place; with --no-wait v6gap
+ends at once instead.",
+    },
+    Topic {
+        name: "E205",
+        title: "program and server speak different protocol versions",
+        text: "\
+Both ends tell which versions of the protocol they speak; there is none in
+common. Update the older end.",
+    },
+    Topic {
+        name: "E206",
+        title: "something else listens on the port",
+        text: "\
+The connection was accepted, but what came back is not v6gap's greeting: the
+port belongs to another program, such as iperf3 on 5201. v6gap needs its own
+server at the other end: it proves the family of each flow there.",
+    },
+    Topic {
+        name: "E207",
+        title: "the key does not fit",
+        text: "\
+The server was started with a key and this end has another one or none, or the
+other way round. Give both ends the same long random word: --key WORD,
+--key-file FILE, or the variable V6GAP_KEY.",
+    },
+    Topic {
+        name: "E208",
+        title: "the server turned this computer away",
+        text: "\
+The server closed the connection without a word. Without a key a server serves
+loopback, link-local and private addresses only. On the server, --allow NET
+names further networks, --key WORD admits everybody who knows the word, and
+--public admits everybody.",
+    },
+    Topic {
+        name: "E209",
+        title: "the server refused the measurement",
+        text: "\
+The server gave its reason. It enforces limits on time, rate and bytes that it
+tells in the handshake; `v6gap check HOST` shows them.",
+    },
+    Topic {
+        name: "E210",
+        title: "the connection was lost",
+        text: "\
+The control connection ended before the measurement was complete. Blocks that
+were complete are stored; `v6gap run HOST --continue last` goes on from there.",
+    },
+    Topic {
+        name: "E301",
+        title: "network namespaces are refused",
+        text: "\
+A network on this computer is made of network namespaces. Most systems let
+ordinary users make them inside a user namespace; this one does not. Debian:
+sysctl kernel.unprivileged_userns_clone=1. Ubuntu:
+sysctl kernel.apparmor_restrict_unprivileged_userns=0. In a container: the
+capabilities NET_ADMIN and SYS_ADMIN. Or run it with sudo. Measuring between
+two hosts (serve, run, check) needs no privileges.",
+    },
+    Topic {
+        name: "E401",
+        title: "large packets of one family vanish",
+        text: "\
+Small packets pass and large ones do not, and no ICMP message tells why: a
+path MTU black hole (RFC 2923). A link has a smaller MTU, and a firewall drops
+the message that would say so: \"packet too big\" (ICMPv6 type 2), without which
+IPv6 cannot work, as routers do not fragment it; or \"fragmentation needed\"
+(ICMP type 3 code 4). Allow them along the path.",
+    },
+    Topic {
+        name: "E501",
+        title: "a plan file has problems",
+        text: "\
+Every problem is shown with its line; all of them at once. Unknown keys are
+errors, so that a slip is not silently ignored. `v6gap plan show first-look`
+prints a plan to begin with; `v6gap plan check FILE` explains one.",
+    },
+    Topic {
+        name: "E502",
+        title: "no stored result matches",
+        text: "\
+Results are named by their identifier or the beginning of it, by last, last~1
+(the one before), last:HOST, or by a journal file. `v6gap list` shows them.
+They lie in $XDG_DATA_HOME/v6gap or ~/.local/share/v6gap; the variable
+V6GAP_DATA names another folder.",
+    },
+    Topic {
+        name: "E503",
+        title: "several stored results match",
+        text: "\
+The beginning of an identifier fits more than one result. Type more of it.",
+    },
+    Topic {
+        name: "E504",
+        title: "a stored result cannot be read",
+        text: "\
+A line of the journal is not a record, or was written by a later version of
+the program. A line that a crash left unfinished is not this: it is left out.",
+    },
+    Topic {
+        name: "E505",
+        title: "a result is being measured into",
+        text: "\
+Another v6gap is adding to the result. It can be shown and exported meanwhile,
+but not removed or continued.",
+    },
+    Topic {
+        name: "E506",
+        title: "no folder for results is known",
+        text: "\
+None of V6GAP_DATA, XDG_DATA_HOME and HOME is set, as in some services. Set
+one of them.",
+    },
+    Topic {
+        name: "E507",
+        title: "a file is not there",
+        text: "\
+The file named in the message does not exist. Plans that come with the program
+are named without a path: `v6gap plan list`.",
+    },
+    Topic {
+        name: "E508",
+        title: "a file may not be read or written",
+        text: "\
+The system does not permit it. V6GAP_DATA names another folder for results.",
+    },
+    Topic {
+        name: "E509",
+        title: "the system refused an operation on a file",
+        text: "\
+The message ends with the system's words; a full disk is the usual cause. What
+was complete before is kept.",
+    },
+    Topic {
+        name: "E510",
+        title: "no plan is called that",
+        text: "\
+`v6gap plan list` shows the plans that come with the program. A file is named
+with its ending: my.toml.",
+    },
+    Topic {
+        name: "V601",
+        title: "no verdict: a check failed",
+        text: "\
+What was measured is kept, but it does not compare two protocols: the check
+that the message names failed. `v6gap show last -V` lists all checks. Typical
+are a family that was not proved, a family that differs from itself (the null
+blocks), or two families that took different interfaces.",
+    },
+];

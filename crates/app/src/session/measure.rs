@@ -1,0 +1,205 @@
+//! One measurement: connect, test the lab's links, measure, store, conclude.
+
+use super::conclude;
+use super::facts::this_host;
+use super::hooks::AppHooks;
+use super::path;
+use super::progress::Progress;
+use super::selftest;
+use super::world::RealWorld;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::settings::Context;
+use crate::target::{self, RunOptions, Target};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::observation::PerEnd;
+use v6gap_core::plan::Plan;
+use v6gap_core::record::{Ending, Line, RunHeader};
+use v6gap_core::wire::control::Queued;
+use v6gap_engine::control::{ClientOptions, Connection};
+use v6gap_engine::run::{self, RunError};
+use v6gap_engine::trial::client::ClientContext;
+use v6gap_store::{Journal, Reference};
+use v6gap_sys::{clock, entropy};
+
+/// Everything that one measurement needs.
+pub struct Measuring<'a> {
+    /// What is measured.
+    pub plan: Plan,
+    /// Against whom.
+    pub target: Target,
+    /// The options that the plan does not hold.
+    pub options: &'a RunOptions,
+    /// The lab, if it takes place in one.
+    pub lab: Option<&'a RealWorld>,
+    /// What was noticed before, in words.
+    pub notes: Vec<String>,
+    /// The stored run to go on with.
+    pub continued: Option<String>,
+    /// Processor of the measuring thread.
+    pub processor: Option<usize>,
+}
+
+/// Program and version, as the two ends tell each other.
+pub fn tool() -> String {
+    format!("v6gap {}", crate::settings::VERSION)
+}
+
+/// Measures and says what came out.
+///
+/// # Errors
+/// If the server cannot be reached or is lost. What was measured until then is stored and shown.
+pub fn measure(measuring: Measuring<'_>, context: &Context) -> Result<Outcome, Failure> {
+    let stop = interruptible()?;
+    let mut progress = Progress::new(&measuring.options.result, context);
+    let mut connection = connect(&measuring, &stop)?;
+    let client = ClientContext {
+        server: measuring.target.addresses,
+        processor: measuring.processor,
+        timeout_ns: measuring.options.connect.connect_timeout,
+    };
+    path::check(&measuring.target, &measuring.plan, &mut connection, &client)?;
+    let (header, journal, lines) = match &measuring.continued {
+        Some(id) => continued(id, context)?,
+        None => fresh(&measuring, &mut connection, &client, &mut progress, context)?,
+    };
+    progress.begin(&header);
+    let mut hooks = AppHooks { journal, lab: measuring.lab, progress };
+    let ending = run::run(&lines, &header, &mut connection, &client, &mut hooks, &stop);
+    hooks.progress.end();
+    // The lock goes with the journal, so that the result can be read and continued.
+    drop(hooks);
+    let outcome = conclude::conclude(&header.id, &measuring.options.result, context)?;
+    match ending {
+        Ok(Ending::Stopped) => Ok(Outcome::Interrupted),
+        Ok(_) => Ok(outcome),
+        Err(error) => Err(broken_off(&measuring.target, &header.id, &error)),
+    }
+}
+
+/// Ctrl-C stops after the present block; a second one ends the program at once.
+fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let status = Outcome::Interrupted as i32;
+    for signal in [SIGINT, SIGTERM] {
+        let again = Arc::clone(&stop);
+        signal_hook::flag::register_conditional_shutdown(signal, status, again)
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .map_err(|e| Failure::unexpected(format!("cannot watch for Ctrl-C: {e}")))?;
+    }
+    Ok(stop)
+}
+
+fn connect(measuring: &Measuring<'_>, stop: &AtomicBool) -> Result<Connection, Failure> {
+    let options = &measuring.options.connect;
+    let key = target::key(options.key.as_deref(), options.key_file.as_deref())?;
+    let mut client = ClientOptions::new(key, tool(), this_host());
+    client.timeout_ns = options.connect_timeout;
+    client.wait = !options.no_wait;
+    let name = &measuring.target.name;
+    let mut told = false;
+    let mut waiting = |queued: &Queued| {
+        if !std::mem::replace(&mut told, true) {
+            let by = &queued.by;
+            output::to_stderr(&format!(
+                "waiting: {name} is measuring for {by} (since {} s); place {} in the queue\n  \
+                 Ctrl-C gives up; --no-wait fails at once.",
+                queued.seconds, queued.place
+            ));
+        }
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let addresses = wanted(measuring);
+    let connection = Connection::open(addresses, &client, &mut waiting)
+        .map_err(|error| Failure::of_connect(&measuring.target, &error))?;
+    for family in Family::BOTH {
+        if let Some(problem) = connection.problems().get(family) {
+            return Err(Failure::one_family(&measuring.target, problem));
+        }
+    }
+    Ok(connection)
+}
+
+/// The addresses of the families that the plan measures.
+fn wanted(measuring: &Measuring<'_>) -> PerFamily<Option<std::net::SocketAddr>> {
+    let arms = measuring.plan.design.arms;
+    let measured = |family| arms.a == family || arms.b == family;
+    PerFamily::from_fn(|f| measuring.target.addresses.get(f).filter(|_| measured(f)))
+}
+
+type Opened = (RunHeader, Journal, Vec<Line>);
+
+/// A new run: the lab's self-test first, then the journal with the facts.
+fn fresh(
+    measuring: &Measuring<'_>,
+    connection: &mut Connection,
+    client: &ClientContext,
+    progress: &mut Progress,
+    context: &Context,
+) -> Result<Opened, Failure> {
+    let plan = &measuring.plan;
+    let mut notes = measuring.notes.clone();
+    let mut refused = BTreeMap::new();
+    if let (Some(world), Some(lab)) = (&plan.world, measuring.lab) {
+        progress.say("testing the lab's links");
+        let (test, cells) = selftest::perform(world, plan, lab, connection, client)
+            .map_err(|error| broken_off(&measuring.target, "", &error))?;
+        notes.extend(test.findings.into_iter().map(|finding| format!("self-test: {finding}")));
+        refused = cells;
+    }
+    let mut client_host = this_host();
+    if let Some(lab) = measuring.lab {
+        let facts = lab.facts().iter().map(|(k, v)| (format!("lab.{k}"), v.clone()));
+        client_host.facts.extend(facts);
+    }
+    let mut random = [0; 4];
+    entropy::random(&mut random).map_err(|e| Failure::unexpected(e.to_string()))?;
+    let header = RunHeader {
+        id: v6gap_store::new_id(u32::from_ne_bytes(random)),
+        tool: crate::settings::VERSION.to_owned(),
+        protocol: u32::from(connection.version()),
+        started_unix_ns: clock::wall_ns(),
+        target: measuring.target.name.clone(),
+        addresses: measuring.target.addresses.map(|address| address.map(|a| a.ip())),
+        control: connection.family(),
+        hosts: PerEnd { client: client_host, server: connection.opened().welcome.host.clone() },
+        plan: plan.clone(),
+        notes,
+        refused,
+    };
+    let journal = context.store.create(&header)?;
+    let lines = vec![Line::Run(Box::new(header.clone()))];
+    Ok((header, journal, lines))
+}
+
+fn continued(id: &str, context: &Context) -> Result<Opened, Failure> {
+    let id = context.store.resolve(&Reference::parse(id))?;
+    let (journal, lines) = context.store.resume(&id)?;
+    match lines.first() {
+        Some(Line::Run(header)) => Ok(((**header).clone(), journal, lines)),
+        _ => Err(Failure::unexpected(format!("{id} does not begin with the facts of a run"))),
+    }
+}
+
+/// The run ended before it was complete; `id` is empty if nothing was stored yet.
+fn broken_off(target: &Target, id: &str, error: &RunError) -> Failure {
+    let failure = match error {
+        RunError::Lost(problem) => Failure::lost(target, &problem.trouble),
+        RunError::Store(_) | RunError::Random(_) => Failure::unexpected(error.to_string()),
+        RunError::Trial(_) | RunError::Server(_) => {
+            let what = format!("a measurement with {} failed", target.name);
+            Failure::new("E211", Outcome::Peer, what).seen(format!("{error}."))
+        }
+    };
+    match id {
+        "" => failure,
+        id => failure
+            .seen(format!("What was measured until then is kept as {id}."))
+            .run(format!("v6gap run {} --continue {id}", target.name), "goes on with it"),
+    }
+}

@@ -1,0 +1,96 @@
+//! Before measuring: do full packets get through? Where large ones vanish without a word, every
+//! transfer would stall, and the reason would look like anything but what it is.
+
+use crate::failure::Failure;
+use crate::target::Target;
+use v6gap_core::arm::{PerArm, TurnOrder};
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::plan::Plan;
+use v6gap_core::workload::{Cell, Echo, Transport, Wait, Workload};
+use v6gap_engine::control::Connection;
+use v6gap_engine::run::{self, RunError};
+use v6gap_engine::trial::client::ClientContext;
+
+/// Message that fits one packet of any network.
+const SMALL_BYTES: u32 = 64;
+
+/// Message that fills several packets.
+const LARGE_BYTES: u32 = 8192;
+
+/// How long a full packet may take there and back before it counts as vanished, in ns.
+const PATIENCE_NS: u64 = 3_000_000_000;
+
+/// Smallest and largest IP packet between which the limit is looked for, in bytes: the minimum MTU of
+/// IPv6 (RFC 8200 section 5) and that of Ethernet.
+const SEARCH_BYTES: (u32, u32) = (1280, 1500);
+
+/// Length of a UDP header, in bytes.
+const UDP_HEADER_BYTES: u32 = 8;
+
+/// Sends small and large messages over each family that the plan measures.
+///
+/// # Errors
+/// If small ones get through and large ones do not (E401).
+pub fn check(
+    target: &Target,
+    plan: &Plan,
+    connection: &mut Connection,
+    context: &ClientContext,
+) -> Result<(), Failure> {
+    let context = ClientContext { timeout_ns: PATIENCE_NS, ..context.clone() };
+    let arms = plan.design.arms;
+    for family in Family::BOTH {
+        if arms.a != family && arms.b != family {
+            continue;
+        }
+        let mut passes = |transport, bytes| passes(transport, bytes, family, connection, &context);
+        if passes(Transport::Tcp, LARGE_BYTES)? || !passes(Transport::Tcp, SMALL_BYTES)? {
+            continue;
+        }
+        let largest = search(family, &mut passes)?;
+        return Err(Failure::black_hole(target, family, largest, largest + 1));
+    }
+    Ok(())
+}
+
+/// Whether one exchange of that size succeeds; errors are those that end the session.
+fn passes(
+    transport: Transport,
+    message_bytes: u32,
+    family: Family,
+    connection: &mut Connection,
+    context: &ClientContext,
+) -> Result<bool, Failure> {
+    let echo = Echo {
+        transport,
+        message_bytes,
+        connections: 1,
+        turn_exchanges: 1,
+        turns: 1,
+        warmup_exchanges: 0,
+        wait: Wait::Block,
+    };
+    let cell = Cell::named(Workload::Echo(echo));
+    let arms = PerArm::null(family);
+    match run::measure_block(&cell, arms, TurnOrder::Ab, 0, connection, context) {
+        Ok(values) => Ok(values.a.contains_key(&Metric::Rtt)),
+        Err(RunError::Trial(_) | RunError::Server(_)) => Ok(false),
+        Err(error) => Err(Failure::unexpected(error.to_string())),
+    }
+}
+
+/// The largest IP packet that passes, in bytes.
+fn search(
+    family: Family,
+    passes: &mut impl FnMut(Transport, u32) -> Result<bool, Failure>,
+) -> Result<u32, Failure> {
+    let headers = family.header_bytes() + UDP_HEADER_BYTES;
+    let mut fits = |packet: u32| passes(Transport::Udp, packet - headers);
+    let (mut low, mut high) = SEARCH_BYTES;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle)? { low = middle } else { high = middle }
+    }
+    Ok(low)
+}

@@ -1,0 +1,436 @@
+//! Laws of the wire model for all sizes, and figures of the RFCs and papers that it restates.
+
+use proptest::prelude::*;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::wiremodel::*;
+use v6gap_core::workload::Transport;
+use v6gap_core::world::{Link, LinkModel, World};
+
+const PLAIN: Framing = Framing { vlan_tags: 0 };
+const STAMPS: TcpOptions = TcpOptions::TIMESTAMPS;
+const NONE: TcpOptions = TcpOptions::NONE;
+
+fn close(value: f64, expected: f64) -> bool {
+    (value - expected).abs() <= expected.abs() * 1e-9
+}
+
+fn assert_near(value: f64, expected: f64, half_unit: f64) {
+    assert!((value - expected).abs() <= half_unit, "{value} is not {expected}");
+}
+
+/// Line time in bytes of `packets` frames over `links` equal links, in closed form: full frames in
+/// a pipeline, the last one no longer than they are.
+fn pipeline_bytes(packets: u32, links: u32, full_frame: u32, last_frame: u32) -> u32 {
+    if packets == 1 {
+        return links * (8 + last_frame);
+    }
+    (packets + links - 2) * (8 + full_frame) + 12 * (packets - 1) + (8 + last_frame)
+}
+
+fn any_family() -> impl Strategy<Value = Family> {
+    prop_oneof![Just(Family::V4), Just(Family::V6)]
+}
+
+fn any_encapsulation() -> impl Strategy<Value = Encapsulation> {
+    use Encapsulation::*;
+    (any_family(), any::<[bool; 3]>(), any::<u8>(), 68_u32..10_000).prop_flat_map(
+        |(outer, [a, b, c], count, interface_mtu)| {
+            prop::sample::select(vec![
+                IpInIp { outer, encapsulation_limit: a },
+                Gre { outer, key: a, sequence: b, checksum: c },
+                Vxlan { outer },
+                Geneve { outer, option_bytes: count },
+                EspTransport { in_udp: a },
+                EspTunnel { outer, in_udp: a },
+                WireGuard { outer, interface_mtu },
+                SegmentRouting { segments: count, reduced: a },
+                Mpls { labels: count },
+                Pppoe,
+            ])
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn the_recursion_equals_the_closed_form(
+        packets in 1_u32..60, hops in 1_usize..6, full in 20_u32..9000, last in 20_u32..9000,
+        rate in 1e6_f64..1e11, vlan_tags in 0_u32..3,
+    ) {
+        let framing = Framing { vlan_tags };
+        let last = last.min(full);
+        let mut lengths = vec![full; packets as usize - 1];
+        lengths.push(last);
+        let links = vec![LinkTiming { rate_bps: rate, propagation_ns: 0.0 }; hops];
+        let (frame, last_frame) = (frame_bytes(full, framing), frame_bytes(last, framing));
+        let bytes = pipeline_bytes(packets, hops as u32, frame, last_frame);
+        let expected = f64::from(bytes) * 8e9 / rate;
+        prop_assert!(close(one_way_ns(&lengths, &links, framing), expected));
+        prop_assert!(close(round_trip_ns(&lengths, &links, framing), 2.0 * expected));
+    }
+
+    #[test]
+    fn propagation_adds_once_per_link(
+        payload in 0_u32..65_507, family in any_family(),
+        rates in prop::collection::vec(1e6_f64..1e10, 1..6), propagation in 0_f64..1e9,
+    ) {
+        let packets = udp_packets(payload, family, 1500).unwrap();
+        let links = |propagation_ns| -> Vec<_> {
+            rates.iter().map(|&rate_bps| LinkTiming { rate_bps, propagation_ns }).collect()
+        };
+        let without = one_way_ns(&packets, &links(0.0), PLAIN);
+        let with = one_way_ns(&packets, &links(propagation), PLAIN);
+        prop_assert!((with - without - propagation * rates.len() as f64).abs() <= with * 1e-9);
+    }
+
+    #[test]
+    fn fragments_carry_the_datagram_and_fit(
+        payload in 0_u32..=65_507, mtu in 68_u32..70_000, family in any_family(),
+    ) {
+        let packets = udp_packets(payload, family, mtu).unwrap();
+        let headers = match packets.len() {
+            1 => family.header_bytes(),
+            _ => family.header_bytes() + family.fragment_header_bytes(),
+        };
+        prop_assert!(packets.iter().all(|&packet| packet <= mtu && packet > headers));
+        prop_assert_eq!(packets.iter().map(|packet| packet - headers).sum::<u32>(), payload + 8);
+        let (_, before_last) = packets.split_last().unwrap();
+        prop_assert!(before_last.iter().all(|packet| (packet - headers) % 8 == 0));
+        prop_assert!(before_last.iter().all(|packet| packet + 8 > mtu));
+    }
+
+    #[test]
+    fn segments_carry_the_message_and_fit(
+        message in 1_u32..1_000_000, mtu in 100_u32..10_000, family in any_family(),
+    ) {
+        let packets = tcp_packets(message, family, mtu, STAMPS);
+        let headers = family.header_bytes() + TCP_HEADER_BYTES + STAMPS.bytes;
+        prop_assert!(packets.iter().all(|&packet| packet <= mtu && packet > headers));
+        prop_assert_eq!(packets.iter().map(|packet| packet - headers).sum::<u32>(), message);
+        prop_assert_eq!(packets.len() as u32, message.div_ceil(mtu - headers));
+    }
+
+    #[test]
+    fn the_inner_mtu_is_the_largest_that_fits(
+        encapsulation in any_encapsulation(), outer_mtu in 0_u32..10_000,
+    ) {
+        let inner = encapsulation.inner_mtu(outer_mtu);
+        if inner > 0 {
+            prop_assert!(encapsulation.outer_bytes(inner) <= outer_mtu);
+        }
+        let bound = match encapsulation {
+            Encapsulation::WireGuard { interface_mtu, .. } => interface_mtu,
+            _ => u32::MAX,
+        };
+        if inner < bound {
+            prop_assert!(encapsulation.outer_bytes(inner + 1) > outer_mtu);
+        }
+    }
+
+    #[test]
+    fn nothing_panics_on_any_number(
+        numbers in any::<[u32; 4]>(), encapsulation in any_encapsulation(), family in any_family(),
+    ) {
+        let [ip_bytes, vlan_tags, bytes, mtu] = numbers;
+        let (framing, options) = (Framing { vlan_tags }, TcpOptions { bytes });
+        prop_assert!(wire_bytes(ip_bytes, framing) >= 84);
+        let _ = (udp_packets(ip_bytes, family, mtu), udp_packets(64, family, mtu));
+        let _ = (udp_packets(64, family, mtu % 80), tcp_mss(mtu, family, options));
+        let _ = tcp_packets(ip_bytes % 1_000_000, family, mtu % 1500, options);
+        let _ = (encapsulation.overhead_bytes(ip_bytes), encapsulation.inner_mtu(mtu));
+        let _ = translated_bytes(ip_bytes, family, true);
+        for transport in [Transport::Tcp, Transport::Udp] {
+            let parts = header_composition(transport, family, ip_bytes, options, framing);
+            let _ = (parts.headers_share_of_frame(), parts.line_overhead_share());
+            let _ = (parts.headers_per_payload(), parts.line_overhead_per_payload());
+            let _ = packet_payload_max(transport, family, mtu, options);
+        }
+    }
+}
+
+#[test]
+fn unlike_links_match_the_reference() {
+    // 8192 bytes of UDP over 100 Mbit/s and 1 ms, 10 Mbit/s and 2 ms, 1 Gbit/s and 5 µs, and back
+    // over the same links in reverse; computed by the program described in the table of vectors.
+    let links = [(1e8, 1e6), (1e7, 2e6), (1e9, 5e3)]
+        .map(|(rate_bps, propagation_ns)| LinkTiming { rate_bps, propagation_ns });
+    let packets = |family| udp_packets(8192, family, 1500).unwrap();
+    assert!(close(one_way_ns(&packets(Family::V4), &links, PLAIN), 9_962_648.0));
+    assert!(close(one_way_ns(&packets(Family::V6), &links, PLAIN), 10_098_232.0));
+    let there_and_back = Family::BOTH.map(|f| round_trip_ns(&packets(f), &links, PLAIN));
+    assert!(close(there_and_back[0], 9_962_648.0 + 9_913_688.0));
+    assert!(close(there_and_back[1], 10_098_232.0 + 10_063_096.0));
+    assert_eq!(one_way_ns(&[], &links, PLAIN), 0.0);
+    assert_eq!(one_way_ns(&[1500], &[], PLAIN), 0.0);
+}
+
+#[test]
+fn a_single_packet_pays_twenty_bytes_per_link() {
+    for (rate_bps, extra_ns) in [(100e6, 6400.0), (10e6, 64_000.0)] {
+        let links = [LinkTiming { rate_bps, propagation_ns: 0.0 }; 2];
+        let [v4, v6] =
+            Family::BOTH.map(|f| round_trip_ns(&udp_packets(64, f, 1500).unwrap(), &links, PLAIN));
+        assert_near(v6 - v4, extra_ns, 1e-6);
+    }
+}
+
+#[test]
+fn ethernet_pads_short_frames() {
+    assert_eq!(frame_bytes(20, PLAIN), 64);
+    assert_eq!(frame_bytes(46, PLAIN), 64);
+    assert_eq!(frame_bytes(47, PLAIN), 65);
+    assert_eq!(wire_bytes(1500, PLAIN), 1538);
+    assert_eq!(wire_bytes(1500, Framing { vlan_tags: 1 }), 1542);
+    // An empty IPv6 datagram is above the minimum, an IPv4 one with less than 18 bytes is below.
+    assert_eq!(frame_bytes(udp_packets(0, Family::V6, 1500).unwrap()[0], PLAIN), 66);
+    assert_eq!(frame_bytes(udp_packets(18, Family::V4, 1500).unwrap()[0], PLAIN), 64);
+    assert_eq!(frame_bytes(udp_packets(19, Family::V4, 1500).unwrap()[0], PLAIN), 65);
+}
+
+/// RFC 2544 section 9.1 sizes on the lines of RFC 5180 appendix A.1, and RFC 8219 appendix A.
+#[test]
+fn frame_rates_are_those_of_the_benchmarking_rfcs() {
+    let rates = [
+        (10_000_000, 64, 14_880),
+        (100_000_000, 64, 148_809),
+        (1_000_000_000, 64, 1_488_095),
+        (100_000_000, 128, 84_459),
+        (100_000_000, 256, 45_289),
+        (100_000_000, 512, 23_496),
+        (100_000_000, 1024, 11_973),
+        (100_000_000, 1280, 9615),
+        (100_000_000, 1518, 8127),
+        // RFC 5180 prints 30,396 here, with two digits exchanged.
+        (1_000_000_000, 4096, 30_369),
+        // RFC 8219: 6in4 adds 20 bytes to the frame of 64.
+        (10_000_000, 64 + 20, 12_019),
+    ];
+    for (rate_bps, frame, expected) in rates {
+        assert_eq!(frame_rate_fps(rate_bps, frame), expected, "{rate_bps} bit/s, {frame} bytes");
+    }
+    assert!(frame_rate_fps(u64::MAX, u32::MAX) > 0);
+}
+
+/// RFC 6349 section 4.1 with the segment size of each family: 100 MB at 100 Mbit/s.
+#[test]
+fn the_ideal_transfer_time_is_per_family() {
+    let ideal_s = |family| {
+        let goodput = tcp_goodput_bps(100e6, 1500, family, NONE, PLAIN);
+        ideal_transfer_ns(100_000_000, goodput) / 1e9
+    };
+    assert_near(ideal_s(Family::V4), 8.427397, 0.5e-6);
+    assert_near(ideal_s(Family::V6), 8.544444, 0.5e-6);
+    assert!(close(ideal_s(Family::V6) / ideal_s(Family::V4), 1.0 / tcp_goodput_ratio(1500, NONE)));
+}
+
+#[test]
+fn windows_bound_a_line_above_their_round_trip() {
+    for (window, limit_ms) in
+        [(8 << 10, 0.690), (16 << 10, 1.381), (32 << 10, 2.761), (64 << 10, 5.523)]
+    {
+        let goodput = tcp_goodput_bps(100e6, 1500, Family::V4, NONE, PLAIN);
+        let round_trip_ns = window as f64 * 8e9 / goodput;
+        assert_near(round_trip_ns / 1e6, limit_ms, 0.5e-3);
+        assert!(close(window_limited_bps(window, round_trip_ns), goodput));
+    }
+}
+
+#[test]
+fn other_layers_count_other_bytes() {
+    assert_near(ip_level_bps(100e6, 1500, PLAIN) / 1e6, 97.529, 0.5e-3);
+    assert_near(frame_level_bps(100e6, 1500, PLAIN) / 1e6, 98.700, 0.5e-3);
+    // Data and acknowledgements on one line: two segments of 1538 and an ACK of 90 or 110 bytes.
+    let shared = |family| half_duplex_tcp_goodput_bps(100e6, 1500, family, STAMPS, PLAIN, 2);
+    assert!(close(shared(Family::V4), 100e6 * 1448.0 * 2.0 / (2.0 * 1538.0 + 90.0)));
+    assert!(close(shared(Family::V6), 100e6 * 1428.0 * 2.0 / (2.0 * 1538.0 + 110.0)));
+}
+
+#[test]
+fn ratios_have_their_closed_forms() {
+    assert_near(tcp_goodput_ratio(1500, STAMPS), 0.986188, 0.5e-6);
+    assert_near(tcp_goodput_ratio(1500, NONE), 0.986301, 0.5e-6);
+    for payload in 18..=1452 {
+        let expected = f64::from(payload + 66) / f64::from(payload + 86);
+        assert!(close(udp_goodput_ratio(payload, 1500, PLAIN).unwrap(), expected));
+    }
+}
+
+#[test]
+fn between_1453_and_1472_bytes_only_one_family_fragments() {
+    let counts = |payload| Family::BOTH.map(|f| udp_packets(payload, f, 1500).unwrap().len());
+    assert_eq!(counts(1452), [1, 1]);
+    for payload in 1453..=1472 {
+        assert_eq!(counts(payload), [1, 2], "{payload}");
+    }
+    assert_eq!(counts(1473), [2, 2]);
+    assert_near(udp_goodput_ratio(1472, 1500, PLAIN).unwrap(), 0.9310, 0.5e-4);
+}
+
+#[test]
+fn segments_at_their_edges() {
+    assert_eq!(tcp_packets(1448, Family::V4, 1500, STAMPS), [1500]);
+    assert_eq!(tcp_packets(2 * 1428, Family::V6, 1500, STAMPS), [1500, 1500]);
+    assert_eq!(tcp_packets(1449, Family::V4, 1500, STAMPS), [1500, 53]);
+    assert!(tcp_packets(0, Family::V4, 1500, STAMPS).is_empty());
+    assert!(tcp_packets(1, Family::V6, 72, STAMPS).is_empty());
+}
+
+#[test]
+fn what_does_not_fit_a_datagram_is_refused() {
+    for family in Family::BOTH {
+        let max = family.udp_payload_bytes_max();
+        assert!(udp_packets(max, family, 1500).is_ok());
+        let error = udp_packets(max + 1, family, 1500).unwrap_err();
+        assert_eq!(error, Unsendable::TooLarge { payload: max + 1, family, max });
+        let room = family.header_bytes() + family.fragment_header_bytes() + 8;
+        assert!(udp_packets(1000, family, room).is_ok());
+        let error = udp_packets(1000, family, room - 1).unwrap_err();
+        assert_eq!(error, Unsendable::MtuTooSmall { mtu: room - 1, family });
+    }
+    assert!(udp_goodput_ratio(65_507, 1500, PLAIN).is_ok());
+    assert!(udp_goodput_ratio(65_508, 1500, PLAIN).is_err());
+}
+
+#[test]
+fn inner_mtus_at_1500_outside() {
+    use Encapsulation::*;
+    let gre = |outer| Gre { outer, key: false, sequence: false, checksum: false };
+    let cases = [
+        (IpInIp { outer: Family::V4, encapsulation_limit: true }, 1480),
+        (IpInIp { outer: Family::V6, encapsulation_limit: false }, 1460),
+        (IpInIp { outer: Family::V6, encapsulation_limit: true }, 1452),
+        (gre(Family::V4), 1476),
+        (gre(Family::V6), 1456),
+        (Gre { outer: Family::V4, key: true, sequence: true, checksum: true }, 1464),
+        (Vxlan { outer: Family::V4 }, 1450),
+        (Vxlan { outer: Family::V6 }, 1430),
+        (Geneve { outer: Family::V4, option_bytes: 0 }, 1450),
+        (Geneve { outer: Family::V6, option_bytes: 8 }, 1422),
+        // In transport mode what follows the IP header may have 1446 or 1426 bytes.
+        (EspTransport { in_udp: false }, 20 + 1446),
+        (EspTransport { in_udp: false }, 40 + 1426),
+        (EspTransport { in_udp: true }, 1458),
+        (EspTunnel { outer: Family::V4, in_udp: false }, 1446),
+        (EspTunnel { outer: Family::V6, in_udp: false }, 1426),
+        (WireGuard { outer: Family::V4, interface_mtu: 1440 }, 1440),
+        (WireGuard { outer: Family::V4, interface_mtu: 1420 }, 1420),
+        (WireGuard { outer: Family::V6, interface_mtu: 1500 }, 1408),
+        (SegmentRouting { segments: 3, reduced: false }, 1404),
+        (SegmentRouting { segments: 3, reduced: true }, 1420),
+        (SegmentRouting { segments: 1, reduced: true }, 1460),
+        (Mpls { labels: 2 }, 1492),
+        (Pppoe, 1492),
+    ];
+    for (encapsulation, inner_mtu) in cases {
+        assert_eq!(encapsulation.inner_mtu(1500), inner_mtu, "{encapsulation:?}");
+    }
+    assert_eq!(WireGuard { outer: Family::V4, interface_mtu: 1420 }.overhead_bytes(1408), 60);
+    assert_eq!(WireGuard { outer: Family::V6, interface_mtu: 1420 }.overhead_bytes(100), 92);
+}
+
+#[test]
+fn translation_exchanges_the_headers() {
+    assert_eq!(translated_bytes(1480, Family::V4, false), 1500);
+    assert_eq!(translated_bytes(1480, Family::V4, true), 1508);
+    assert_eq!(translated_bytes(1500, Family::V6, false), 1480);
+    assert_eq!(translated_bytes(1508, Family::V6, true), 1480);
+}
+
+/// Goyal et al. with Q = 100 Mbit/s, one stream, one direction.
+#[test]
+fn the_channel_formula_gives_the_goodput() {
+    let one = Channel { gross_bps: 100e6, streams: 1, duplex: Duplex::OneWay };
+    let [v4, v6] = Family::BOTH.map(|family| tcp_layers(&one, 1500, family, STAMPS, PLAIN));
+    for (layers, family) in [(&v4, Family::V4), (&v6, Family::V6)] {
+        assert_near(layers[0].overhead_bps / 1e6, 1.300390, 0.5e-6);
+        assert_near(layers[1].overhead_bps / 1e6, 1.170351, 0.5e-6);
+        assert_near(layers[3].overhead_bps / 1e6, 2.080624, 0.5e-6);
+        let goodput = tcp_goodput_bps(100e6, 1500, family, STAMPS, PLAIN);
+        assert!(close(layers[3].throughput_bps, goodput));
+    }
+    assert_near(v4[2].overhead_bps / 1e6, 1.300390, 0.5e-6);
+    assert_near(v6[2].overhead_bps / 1e6, 2.600780, 0.5e-6);
+    assert_near(v4[3].throughput_bps / 1e6, 94.148244, 0.5e-6);
+    assert_near(v6[3].throughput_bps / 1e6, 92.847854, 0.5e-6);
+
+    let shared = Channel { gross_bps: 100e6, streams: 4, duplex: Duplex::BothWays };
+    let layers = tcp_layers(&shared, 1500, Family::V4, STAMPS, PLAIN);
+    assert!(close(layers[3].throughput_bps, v4[3].throughput_bps / 4.0 * 2.0));
+    assert!(close(shared.throughput_bps(&[]), 50e6));
+}
+
+/// Raicu's Table 1 (TCP and UDP in both families, MTU 1500, no options): overhead in percent of
+/// payload as printed there, with the line's own bytes, and as a share of the frame of 1514 bytes.
+#[test]
+fn table_1_of_raicu() {
+    let rows = [
+        (Transport::Tcp, Family::V4, 1460, 54, 3.6986, 5.3425, 3.57),
+        (Transport::Tcp, Family::V6, 1440, 74, 5.1389, 6.8056, 4.89),
+        (Transport::Udp, Family::V4, 1472, 42, 2.8533, 4.4837, 2.77),
+        (Transport::Udp, Family::V6, 1452, 62, 4.2700, 5.9229, 4.10),
+    ];
+    for (transport, family, payload, headers, per_payload, line, of_frame) in rows {
+        assert_eq!(packet_payload_max(transport, family, 1500, NONE), payload);
+        let parts = header_composition(transport, family, payload, NONE, PLAIN);
+        assert_eq!(parts.headers_bytes(), headers);
+        assert_eq!(parts.wire_bytes, 1538);
+        assert_near(parts.headers_per_payload() * 100.0, per_payload, 0.5e-4);
+        assert_near(parts.line_overhead_per_payload() * 100.0, line, 0.5e-4);
+        assert_near(parts.headers_share_of_frame() * 100.0, of_frame, 0.5e-2);
+        let share = f64::from(1538 - payload) / 1538.0;
+        assert!(close(parts.line_overhead_share(), share));
+    }
+}
+
+/// The "about 30 %" for small packets is a difference of ratios to payload, in percentage points.
+#[test]
+fn small_packets_of_raicu() {
+    let rows = [(Transport::Tcp, 84.38, 115.63), (Transport::Udp, 65.63, 96.88)];
+    for (transport, v4_percent, v6_percent) in rows {
+        let [v4, v6] = Family::BOTH.map(|family| {
+            header_composition(transport, family, 64, NONE, PLAIN).headers_per_payload() * 100.0
+        });
+        assert_near(v4, v4_percent, 0.5e-2 + 1e-9);
+        assert_near(v6, v6_percent, 0.5e-2 + 1e-9);
+        assert!(close(v6 - v4, 31.25));
+    }
+}
+
+#[test]
+fn a_world_is_predicted_from_its_links() {
+    let mut world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+    let round_trip = |world: &World, family| {
+        world_round_trip_ns(world, family, &udp_packets(64, family, 1500).unwrap())
+    };
+    assert_near(round_trip(&world, Family::V4), 37_760.0, 1e-6);
+    assert_near(round_trip(&world, Family::V6), 44_160.0, 1e-6);
+    let goodput = world_tcp_goodput_bps(&world, Family::V6).unwrap();
+    assert_near(goodput / 1e6, 92.847854, 0.5e-6);
+
+    // A slower second link, a delay for one family, a smaller MTU.
+    world.links[1].conditions.v4.rate_bps = Some(10_000_000);
+    world.links[0].conditions.v6.delay_ns = 1_000_000;
+    world.links[0].mtu = 1280;
+    assert_eq!(bottleneck_bps(&world, Family::V4), Some(10_000_000));
+    assert_eq!(bottleneck_bps(&world, Family::V6), Some(100_000_000));
+    assert_eq!(path_mtu(&world), 1280);
+    assert_near(round_trip(&world, Family::V6), 44_160.0 + 2e6, 1e-6);
+    let goodput =
+        PerFamily::from_fn(|family| world_udp_goodput_bps(&world, family, 1200).unwrap().unwrap());
+    assert!(close(goodput.v4, 10e6 * 1200.0 / f64::from(1200 + 66)));
+    assert!(close(goodput.v6, 100e6 * 1200.0 / f64::from(1200 + 86)));
+}
+
+#[test]
+fn a_world_without_rates_predicts_no_goodput_and_no_serialisation() {
+    let mut world = World::client_router_server(LinkModel::Bare, None);
+    for family in Family::BOTH {
+        assert_eq!(world_tcp_goodput_bps(&world, family), None);
+        assert_eq!(world_udp_goodput_bps(&world, family, 64), Ok(None));
+        assert!(world_udp_goodput_bps(&world, family, 65_536).is_err());
+        assert_eq!(world_round_trip_ns(&world, family, &[1500, 1500]), 0.0);
+    }
+    // One link with a rate is enough for a bound.
+    world.links[1] = Link::ethernet(Some(1_000_000_000));
+    assert!(world_tcp_goodput_bps(&world, Family::V4).is_some());
+}

@@ -1,0 +1,291 @@
+//! A whole run over loopback: a real server, a real session, the journal in memory.
+
+use std::io;
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::{Lateness, Measured, PerEnd};
+use v6gap_core::plan::{Design, Plan, Stop};
+use v6gap_core::record::{Ending, Host, Line, RunHeader, TrialRecord};
+use v6gap_core::workload::{Cell, Connect, Echo, Transport, UdpBulk, Wait, Workload};
+use v6gap_engine::control::{ClientOptions, Connection, Key};
+use v6gap_engine::run::{self, Event, Hooks, RunError};
+use v6gap_engine::server::{Server, ServerOptions};
+use v6gap_engine::trial::ClientContext;
+
+const MS: u64 = 1_000_000;
+
+fn plan(pairs: u32) -> Plan {
+    let echo = Echo {
+        transport: Transport::Udp,
+        message_bytes: 64,
+        connections: 2,
+        turn_exchanges: 10,
+        turns: 4,
+        warmup_exchanges: 1,
+        wait: Wait::Block,
+    };
+    let bulk = UdpBulk {
+        payload_bytes: 500,
+        rate_bps: Some(4_000_000),
+        duration_ns: 60 * MS,
+        warmup_ns: 10 * MS,
+    };
+    let workloads =
+        [Workload::Echo(echo), Workload::Connect(Connect { count: 5 }), Workload::UdpBulk(bulk)];
+    Plan {
+        name: "test".to_string(),
+        description: String::new(),
+        cells: workloads.map(Cell::named).to_vec(),
+        design: Design {
+            arms: PerArm::FAMILIES,
+            stop: Stop::Pairs { pairs },
+            null_blocks: 1,
+            null_cells: vec![0, 1],
+            sentinel_every: 0,
+            settle_ns: MS,
+            confidence: 0.95,
+        },
+        margins: Metric::ALL.into_iter().map(|m| (m, m.margin_default())).collect(),
+        world: None,
+        seed: 7,
+    }
+}
+
+fn header(plan: Plan) -> RunHeader {
+    RunHeader {
+        id: "test".to_string(),
+        tool: "test 1".to_string(),
+        protocol: 1,
+        started_unix_ns: 0,
+        target: "loopback".to_string(),
+        addresses: PerFamily { v4: None, v6: None },
+        control: Family::V4,
+        hosts: PerEnd::default(),
+        plan,
+        notes: Vec::new(),
+        refused: Default::default(),
+    }
+}
+
+/// A journal in memory; sets `stop` after so many blocks.
+struct Memory<'a> {
+    lines: Vec<Line>,
+    blocks: usize,
+    stop_after: usize,
+    stop: &'a AtomicBool,
+    rounds: u32,
+}
+
+impl Hooks for Memory<'_> {
+    fn store(&mut self, lines: &[Line]) -> io::Result<()> {
+        self.lines.extend_from_slice(lines);
+        self.blocks += lines.iter().filter(|line| matches!(line, Line::Block(_))).count();
+        if self.blocks >= self.stop_after {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Round { rounds, .. } = event {
+            self.rounds = rounds;
+        }
+    }
+
+    fn lateness(&mut self) -> Option<Lateness> {
+        None
+    }
+}
+
+impl Memory<'_> {
+    fn trials(&self) -> Vec<&TrialRecord> {
+        self.lines
+            .iter()
+            .filter_map(|line| if let Line::Trial(trial) = line { Some(&**trial) } else { None })
+            .collect()
+    }
+}
+
+/// Ends the server when it is dropped, in a panic too.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Runs `work` beside a server on loopback; `stop` ends the server.
+fn served<T>(stop: &AtomicBool, work: impl FnOnce(PerFamily<Option<SocketAddr>>) -> T) -> T {
+    let any = |family: Family| Some(SocketAddr::new(family.loopback(), 0));
+    let host = Host { name: "server".to_string(), ..Host::default() };
+    let addresses = PerFamily::from_fn(any);
+    let options = ServerOptions { addresses, ..ServerOptions::new("test 1".to_string(), host) };
+    let server = Server::bind(&options).unwrap();
+    let addresses = *server.addresses();
+    thread::scope(|scope| {
+        scope.spawn(move || server.run(stop, &mut |_| ()).unwrap());
+        let _stop = StopOnDrop(stop);
+        work(addresses)
+    })
+}
+
+fn connect(addresses: PerFamily<Option<SocketAddr>>) -> (Connection, ClientContext) {
+    let host = Host { name: "client".to_string(), ..Host::default() };
+    let options = ClientOptions::new(Key::new(None), "test 1".to_string(), host);
+    let connection =
+        Connection::open(addresses, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+    let context = ClientContext { server: addresses, processor: None, timeout_ns: 5_000 * MS };
+    (connection, context)
+}
+
+#[test]
+fn a_run_measures_every_cell_in_both_families_and_goes_on_where_it_stopped() {
+    let server_stop = AtomicBool::new(false);
+    served(&server_stop, |addresses| {
+        let header = header(plan(2));
+        let stop = AtomicBool::new(false);
+        let lines = vec![Line::Run(Box::new(header.clone()))];
+        // Round 0 has two null blocks of each family; stop in the middle of round 1.
+        let mut memory = Memory { lines, blocks: 0, stop_after: 5, stop: &stop, rounds: 0 };
+        let (mut connection, context) = connect(addresses);
+        let so_far = memory.lines.clone();
+        let ending =
+            run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap();
+        assert_eq!(ending, Ending::Stopped);
+        connection.close();
+
+        stop.store(false, Ordering::Relaxed);
+        memory.stop_after = usize::MAX;
+        let (mut connection, context) = connect(addresses);
+        let so_far = memory.lines.clone();
+        let ending =
+            run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap();
+        assert_eq!(ending, Ending::Complete);
+        assert_eq!(memory.rounds, 2);
+        assert_measured(&header.plan, &memory);
+    });
+}
+
+/// Each cell has its null blocks and two comparing blocks, in both orders, each with all values.
+fn assert_measured(plan: &Plan, memory: &Memory<'_>) {
+    let trials = memory.trials();
+    for (index, cell) in plan.cells.iter().enumerate() {
+        let of = |kind, order| {
+            let wanted = |t: &&&TrialRecord| {
+                t.cell == cell.id && t.kind == kind && t.order == order && t.attempt == 0
+            };
+            trials.iter().filter(wanted).count()
+        };
+        for order in [TurnOrder::Ab, TurnOrder::Ba] {
+            assert_eq!(of(BlockKind::Compare, order), 2, "{} {order:?}", cell.id);
+        }
+        let nulls = if plan.design.null_cells.contains(&index) { 2 } else { 0 };
+        for family in Family::BOTH {
+            assert_eq!(of(BlockKind::Null(family), TurnOrder::Ab), nulls, "{}", cell.id);
+        }
+    }
+    for trial in &trials {
+        let (_, cell) = plan.cell(&trial.cell).unwrap();
+        let wanted: Vec<Metric> = cell.workload.metrics().to_vec();
+        let found: Vec<Metric> = trial.values.keys().copied().collect();
+        assert_eq!(found, wanted, "{trial:?}");
+        let family = match (trial.kind, trial.arm) {
+            (BlockKind::Null(family), _) => family,
+            (BlockKind::Compare, Arm::A) => Family::V4,
+            (BlockKind::Compare, Arm::B) => Family::V6,
+        };
+        assert_eq!(trial.family, family);
+        for end in [&trial.ends.client, &trial.ends.server] {
+            assert_eq!(end.endpoints.unwrap().domain, family);
+        }
+        assert!(trial.findings.iter().all(|f| f.gate != "family-proved"), "{:?}", trial.findings);
+    }
+    let mut ports: Vec<u16> =
+        trials.iter().map(|t| t.ends.client.endpoints.unwrap().local.port()).collect();
+    ports.sort();
+    ports.dedup();
+    assert!(ports.len() > trials.len() / 2, "source ports change from trial to trial");
+}
+
+#[test]
+fn a_server_that_is_lost_ends_the_run_and_keeps_what_was_measured() {
+    let server_stop = AtomicBool::new(false);
+    served(&server_stop, |addresses| {
+        let header = header(plan(10));
+        let lines = vec![Line::Run(Box::new(header.clone()))];
+        // Stopping the server instead of the run.
+        let mut memory =
+            Memory { lines, blocks: 0, stop_after: 3, stop: &server_stop, rounds: 0 };
+        let (mut connection, context) = connect(addresses);
+        let stop = AtomicBool::new(false);
+        let so_far = memory.lines.clone();
+        let error = run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop)
+            .unwrap_err();
+        assert!(memory.blocks >= 3);
+        let Some(Line::End(Ending::Failed { error: told })) = memory.lines.last() else {
+            panic!("{:?}", memory.lines.last())
+        };
+        assert_eq!(*told, error.to_string());
+    });
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_ends_the_run() {
+    struct Full;
+    impl Hooks for Full {
+        fn store(&mut self, _: &[Line]) -> io::Result<()> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        fn event(&mut self, _: Event<'_>) {}
+        fn lateness(&mut self) -> Option<Lateness> {
+            None
+        }
+    }
+    let server_stop = AtomicBool::new(false);
+    served(&server_stop, |addresses| {
+        let header = header(plan(1));
+        let (mut connection, context) = connect(addresses);
+        let stop = AtomicBool::new(false);
+        let lines = [Line::Run(Box::new(header.clone()))];
+        let error =
+            run::run(&lines, &header, &mut connection, &context, &mut Full, &stop).unwrap_err();
+        assert!(matches!(error, RunError::Store(_)), "{error}");
+    });
+}
+
+/// The lab's self-test measures blocks before the run over the same session.
+#[test]
+fn blocks_outside_a_run_share_its_session() {
+    let server_stop = AtomicBool::new(false);
+    served(&server_stop, |addresses| {
+        let header = header(plan(1));
+        let (mut connection, context) = connect(addresses);
+        for seed in 0..2 {
+            for cell in &header.plan.cells {
+                let arms = PerArm::null(Family::V6);
+                let order = TurnOrder::Ab;
+                let values =
+                    run::measure_block(cell, arms, order, seed, &mut connection, &context).unwrap();
+                for metric in cell.workload.metrics() {
+                    assert!(values.a.contains_key(metric) && values.b.contains_key(metric));
+                }
+            }
+        }
+        let stop = AtomicBool::new(false);
+        let lines = vec![Line::Run(Box::new(header.clone()))];
+        let so_far = lines.clone();
+        let mut memory =
+            Memory { lines, blocks: 0, stop_after: usize::MAX, stop: &stop, rounds: 0 };
+        let ending =
+            run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap();
+        assert_eq!(ending, Ending::Complete);
+        let timed = memory.trials().iter().any(|t| matches!(t.ends.client.measured, Measured::Times(_)));
+        assert!(timed);
+    });
+}

@@ -1,0 +1,8 @@
+//! One binary for all tests of rendering, because they share their fixtures.
+
+mod exports;
+mod fixtures;
+mod html;
+mod language;
+mod snapshots;
+mod text;
