@@ -50,22 +50,30 @@ fn explain(error: &clap::Error, implied: Option<&str>) -> Result<Parsed, Failure
         let text = error.render().to_string();
         return Ok(Parsed::Help { text, outcome: Outcome::Done });
     }
-    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
         && error.kind() == ErrorKind::UnknownArgument
-        && let Some(sentence) = args::foreign_sentence(option)
+        && let Some(failure) = unknown(word, implied)
     {
-        let option = option.split('=').next().unwrap_or(option);
-        return Err(Failure::usage(format!("{option}: {sentence}")));
-    }
-    if let Some(verb) = implied.and_then(|word| nearest(word, &VERBS)) {
-        let word = implied.unwrap_or_default();
-        let failure = Failure::usage(format!("\"{word}\" is no verb of v6gap"));
-        return Err(failure.likely(format!("\"{verb}\" was meant.")).run("v6gap --help", ""));
+        return Err(failure);
     }
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let (what, rest) = text.split_once('\n').unwrap_or((text, ""));
     Err(Failure::usage(what).verbatim(rest.trim_end()))
+}
+
+/// What to say to a word that does not fit: an option of iperf3, or one behind a mistyped verb, which
+/// was taken for a host.
+fn unknown(word: &str, implied: Option<&str>) -> Option<Failure> {
+    if word.starts_with('-') {
+        let sentence = args::foreign_sentence(word)?;
+        let option = word.split('=').next().unwrap_or(word);
+        return Some(Failure::usage(format!("{option}: {sentence}")));
+    }
+    let first = implied.filter(|first| first.bytes().all(|b| b.is_ascii_lowercase()))?;
+    let verb = nearest(first, &VERBS)?;
+    let failure = Failure::usage(format!("\"{first}\" is no verb of v6gap"));
+    Some(failure.likely(format!("\"{verb}\" was meant.")).run("v6gap --help", ""))
 }
 
 #[cfg(test)]

@@ -117,9 +117,9 @@ fn split_port(host: &str, port: u16) -> (&str, u16) {
     }
 }
 
-/// Names have no colon, and no address of IPv4 is a name.
+/// Names have neither colon nor zone, and no address of IPv4 is a name.
 fn is_literal(name: &str) -> bool {
-    name.contains(':') || name.parse::<IpAddr>().is_ok()
+    name.contains([':', '%']) || name.parse::<IpAddr>().is_ok()
 }
 
 /// The address that `text` spells, with its zone if it has one.

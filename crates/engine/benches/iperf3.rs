@@ -1,5 +1,6 @@
-//! TCP bulk against iperf3 over the same virtual cable, in turns: an instrument that is slower than the
-//! usual one would measure itself. Needs iperf3 and user namespaces; without them it says so and fails.
+//! TCP bulk against iperf3 over the same virtual cable, in turns: an instrument that is slower than
+//! the usual one would measure itself. Needs iperf3 and user namespaces; without them it says so
+//! and fails.
 //!
 //! `cargo bench -p v6gap-engine --bench iperf3`
 #![expect(

@@ -25,7 +25,8 @@ enum Fate {
     Swap,
 }
 
-/// One relay for one family; `fate` is asked for the number of each datagram, data only if `data_only`.
+/// One relay for one family; `fate` is asked for the number of each datagram, data only if
+/// `data_only`.
 struct Relay {
     front: Datagram,
     server: SocketAddr,
@@ -136,9 +137,8 @@ fn echo_survives_loss_and_counts_it() {
         workload.turns = 3;
         workload.turn_exchanges = 4;
         let task = slice(Workload::Echo(workload), families);
-        let (client, server) = through(&service, false, lossy, |context| {
-            service.perform(&task, context)
-        });
+        let (client, server) =
+            through(&service, false, lossy, |context| service.perform(&task, context));
         server.unwrap();
         let mut lost = 0;
         for (_, report) in client.unwrap() {
@@ -163,14 +163,19 @@ fn a_path_that_loses_everything_is_an_error_that_names_it() {
         warmup_ns: 0,
     };
     let task = trial(Workload::UdpBulk(workload), Family::V6);
-    let (error, address) = through(&service, false, |_| Fate::Lose, |context| {
-        let mut context = context.clone();
-        context.timeout_ns = 300_000_000;
-        let address = context.server.v6.expect("the relay's");
-        let (client, server) = service.perform(&task, &context);
-        assert!(server.is_err());
-        (client.unwrap_err().to_string(), address.to_string())
-    });
+    let (error, address) = through(
+        &service,
+        false,
+        |_| Fate::Lose,
+        |context| {
+            let mut context = context.clone();
+            context.timeout_ns = 300_000_000;
+            let address = context.server.v6.expect("the relay's");
+            let (client, server) = service.perform(&task, &context);
+            assert!(server.is_err());
+            (client.unwrap_err().to_string(), address.to_string())
+        },
+    );
     assert!(error.contains(&address) && error.contains("nothing came in time"), "{error}");
 }
 

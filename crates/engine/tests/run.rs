@@ -220,13 +220,12 @@ fn a_server_that_is_lost_ends_the_run_and_keeps_what_was_measured() {
         let header = header(plan(10));
         let lines = vec![Line::Run(Box::new(header.clone()))];
         // Stopping the server instead of the run.
-        let mut memory =
-            Memory { lines, blocks: 0, stop_after: 3, stop: &server_stop, rounds: 0 };
+        let mut memory = Memory { lines, blocks: 0, stop_after: 3, stop: &server_stop, rounds: 0 };
         let (mut connection, context) = connect(addresses);
         let stop = AtomicBool::new(false);
         let so_far = memory.lines.clone();
-        let error = run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop)
-            .unwrap_err();
+        let error =
+            run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap_err();
         assert!(memory.blocks >= 3);
         let Some(Line::End(Ending::Failed { error: told })) = memory.lines.last() else {
             panic!("{:?}", memory.lines.last())
@@ -285,7 +284,8 @@ fn blocks_outside_a_run_share_its_session() {
         let ending =
             run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap();
         assert_eq!(ending, Ending::Complete);
-        let timed = memory.trials().iter().any(|t| matches!(t.ends.client.measured, Measured::Times(_)));
+        let timed =
+            memory.trials().iter().any(|t| matches!(t.ends.client.measured, Measured::Times(_)));
         assert!(timed);
     });
 }

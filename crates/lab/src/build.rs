@@ -174,7 +174,8 @@ fn shape(world: &World, link: &Link) -> Shape {
     }
 }
 
-/// Waits until a node's interfaces are ready, then adds what needs that, and tells how they are set.
+/// Waits until a node's interfaces are ready, then adds what needs that, and tells how they are
+/// set.
 fn finish(
     world: &World,
     node: usize,

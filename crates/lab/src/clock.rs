@@ -1,8 +1,8 @@
 //! The user-space link's decisions: when a frame's last bit arrives at the far end, or why never.
 //!
-//! One direction of a link is a line with a virtual clock: frames wait their turn, each keeps the line
-//! busy for its bits on the wire, and the delay comes afterwards. Only arithmetic; time, frames and
-//! random numbers come from outside.
+//! One direction of a link is a line with a virtual clock: frames wait their turn, each keeps the
+//! line busy for its bits on the wire, and the delay comes afterwards. Only arithmetic; time,
+//! frames and random numbers come from outside.
 
 use std::collections::VecDeque;
 use v6gap_core::family::{Family, PerFamily};
@@ -61,12 +61,12 @@ impl LinkClock {
         }
     }
 
-    /// Decides on a frame of `frame_bytes` bytes (from its destination address on, without frame check
-    /// sequence) that came at `arrival_ns`. Arrivals must be given in order; `draw` gives uniform
-    /// random numbers in [0, 1) and is called only where loss is set.
+    /// Decides on a frame of `frame_bytes` bytes (from its destination address on, without frame
+    /// check sequence) that came at `arrival_ns`. Arrivals must be given in order; `draw` gives
+    /// uniform random numbers in [0, 1) and is called only where loss is set.
     ///
-    /// `start = max(arrival, free)`, `due = start + bits up to the last one / rate + delay`, and the
-    /// line is free again after the gap that follows.
+    /// `start = max(arrival, free)`, `due = start + bits up to the last one / rate + delay`, and
+    /// the line is free again after the gap that follows.
     pub fn admit(
         &mut self,
         arrival_ns: u64,

@@ -67,13 +67,13 @@ impl Lab {
         Self::build_with(world, &LabOptions::default())
     }
 
-    /// Makes `world` real: namespaces, links, addresses, routes and shaping, all ready to use. Needs
-    /// [`netns::enter_user_namespace`] before. Takes well under a second on Linux 6.8 and later and up
-    /// to about two seconds before.
+    /// Makes `world` real: namespaces, links, addresses, routes and shaping, all ready to use.
+    /// Needs [`netns::enter_user_namespace`] before. Takes well under a second on Linux 6.8 and
+    /// later and up to about two seconds before.
     ///
     /// # Errors
-    /// If the world cannot be built, the kernel lacks something or interfaces do not come up in 3 s.
-    /// Nothing is left behind then either.
+    /// If the world cannot be built, the kernel lacks something or interfaces do not come up in 3
+    /// s. Nothing is left behind then either.
     pub fn build_with(world: &World, options: &LabOptions) -> Result<Self, LabError> {
         let built = build::build(world, options)?;
         let nodes = world.nodes.iter().zip(built.namespaces).enumerate();
@@ -105,8 +105,8 @@ impl Lab {
         found.ok_or_else(|| LabError::NoNode(name.to_owned()))
     }
 
-    /// How the lab was built, to store with the results: link model, interfaces, shaping, offloads and
-    /// settings. The same world gives the same facts on the same kernel.
+    /// How the lab was built, to store with the results: link model, interfaces, shaping, offloads
+    /// and settings. The same world gives the same facts on the same kernel.
     pub fn describe(&self) -> &BTreeMap<String, String> {
         &self.facts
     }
@@ -179,10 +179,12 @@ impl Node {
 }
 
 impl InterfaceCount {
-    /// Mean length in bytes of the packets sent since `earlier`, rounded up; `None` if there were none.
+    /// Mean length in bytes of the packets sent since `earlier`, rounded up; `None` if there were
+    /// none.
     ///
-    /// In a stream of full packets a mean above [`frame_bytes_limit`](Self::frame_bytes_limit) means
-    /// that the host handed over super-packets, which no Ethernet carries: the trial's rate is wrong.
+    /// In a stream of full packets a mean above [`frame_bytes_limit`](Self::frame_bytes_limit)
+    /// means that the host handed over super-packets, which no Ethernet carries: the trial's rate
+    /// is wrong.
     pub fn mean_frame_bytes_since(&self, earlier: &Self) -> Option<u64> {
         let packets = self.packets.checked_sub(earlier.packets).filter(|&packets| packets > 0)?;
         Some(self.bytes.saturating_sub(earlier.bytes).div_ceil(packets))

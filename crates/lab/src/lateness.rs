@@ -1,8 +1,8 @@
 //! How late the user-space link was: counts and a histogram that one thread writes and others read
 //! without a lock.
 //!
-//! The link is a program and can be scheduled away; a trial in which it was late did not run over the
-//! link that its world describes.
+//! The link is a program and can be scheduled away; a trial in which it was late did not run over
+//! the link that its world describes.
 
 use serde::Serialize;
 use std::array;
@@ -32,8 +32,8 @@ pub struct Lateness {
     pub black_holed: u64,
     /// Frames that the lab itself failed to carry; any is a fault of the trial.
     pub faults: u64,
-    /// Longest frame seen, in bytes from its destination address on; more than MTU + 14 means that a
-    /// host sent segments that no Ethernet could carry.
+    /// Longest frame seen, in bytes from its destination address on; more than MTU + 14 means that
+    /// a host sent segments that no Ethernet could carry.
     pub frame_bytes_max: u64,
 }
 

@@ -1,5 +1,5 @@
-//! From a world to names, addresses and routes: pure arithmetic, so that every lab of the same world
-//! looks the same.
+//! From a world to names, addresses and routes: pure arithmetic, so that every lab of the same
+//! world looks the same.
 //!
 //! Link number n (from 1) is one subnet of each family: 10.46.n.0/24 and fd46:n::/64 (RFC 1918,
 //! RFC 4193), whose end nearer to the client has host number 1 and the other 2.
@@ -81,7 +81,8 @@ pub(crate) fn wire_interface(link: usize, side: Side) -> String {
     format!("link{}{letter}", link + 1)
 }
 
-/// Ethernet address of a link's end: locally administered (IEEE 802 section 8.4), the same every time.
+/// Ethernet address of a link's end: locally administered (IEEE 802 section 8.4), the same every
+/// time.
 pub(crate) fn mac(link: usize, side: Side) -> [u8; 6] {
     [0x02, 0x46, 0, 0, number(link), side.host()]
 }

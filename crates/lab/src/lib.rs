@@ -1,14 +1,14 @@
-//! Makes a world real in network namespaces of its own: links, addresses, shaping and the user-space
-//! wire. Needs no privilege, no other program, and leaves nothing behind.
+//! Makes a world real in network namespaces of its own: links, addresses, shaping and the
+//! user-space wire. Needs no privilege, no other program, and leaves nothing behind.
 //!
 //! [`sys::netns::enter_user_namespace`](v6gap_sys::netns::enter_user_namespace) first, while the
-//! process has one thread; then [`Lab::build`]. A [`Lab`] holds its namespaces by file descriptor, so
-//! they are gone when it is dropped or the process ends, however that happens. [`holder`] keeps one
-//! up for other processes.
+//! process has one thread; then [`Lab::build`]. A [`Lab`] holds its namespaces by file descriptor,
+//! so they are gone when it is dropped or the process ends, however that happens. [`holder`] keeps
+//! one up for other processes.
 //!
 //! The three link models and what figures each may give are described at
-//! [`LinkModel`](v6gap_core::world::LinkModel). Nothing outside the namespaces is ever changed: settings
-//! are written below `/proc/sys/net` only, from inside.
+//! [`LinkModel`](v6gap_core::world::LinkModel). Nothing outside the namespaces is ever changed:
+//! settings are written below `/proc/sys/net` only, from inside.
 #![cfg(target_os = "linux")]
 
 mod build;

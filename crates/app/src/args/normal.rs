@@ -9,20 +9,20 @@ pub const VERBS: [&str; 16] = [
 
 /// The whole help that fits one screen of 24 lines.
 pub const SHORT_HELP: &str = "\
-v6gap: how IPv6 performs against IPv4 between two hosts, how sure that is, and why
+v6gap: how IPv6 performs against IPv4, how sure that is, and why
 
   v6gap demo           measure in a network made on this computer
   v6gap serve          answer measurements (on the other host)
   v6gap [run] HOST     compare IPv6 with IPv4 between here and HOST
   v6gap check HOST     can HOST be measured, and what will limit it
-  v6gap show [RESULT]  a stored result again; `report` writes a page, `list` lists
+  v6gap show [RESULT]  a stored result again; `report` writes a page
   v6gap predict        what the headers alone cost; sends nothing
 
-  --for TIME           longest time of the run (75 s); --quick 20 s, --thorough 10 min
+  --for TIME           longest time (75 s); --quick is 20 s, --thorough 10 min
   --pairs N            a fixed number of pairs instead
   --measure LIST       of throughput, rtt, connect, loss, tcp, udp
   --margin METRIC=P    smaller differences do not matter
-  --v4 ADDR --v6 ADDR  addresses, where names do not tell; -4, -6: one family alone
+  --v4 ADDR --v6 ADDR  where names do not tell; -4 and -6: one family alone
   -p PORT              port of the server (4466, TCP and UDP)
   --fail-if worse      exit code for scripts; -J writes JSON
 
@@ -30,7 +30,7 @@ Examples:
   v6gap demo --quick
   v6gap lab-b --measure rtt,connect --pairs 40
   v6gap show last -V
-  v6gap explain verdicts          `v6gap --help` and `v6gap VERB --help` tell all";
+  v6gap explain verdicts          `v6gap --help`, `v6gap VERB --help`: all";
 
 /// Options before the verb that take a value of their own.
 const GLOBAL_WITH_VALUE: [&str; 1] = ["--color"];

@@ -34,7 +34,7 @@ fn table(figures: &Figures) -> String {
         n => format!(", {n} VLAN tag{}", if n == 1 { "" } else { "s" }),
     };
     let mut out = format!(
-        "What the headers alone cost on Ethernet: {}, MTU {}, TCP {options} timestamps{tags}.\n\n",
+        "Cost of the headers alone: Ethernet, {}, MTU {}, TCP {options} timestamps{tags}.\n\n",
         format_rate(figures.rate_bps),
         figures.mtu
     );

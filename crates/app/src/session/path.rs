@@ -48,8 +48,9 @@ pub fn check(
         if passes(Transport::Tcp, LARGE_BYTES)? || !passes(Transport::Tcp, SMALL_BYTES)? {
             continue;
         }
-        let largest = search(family, &mut passes)?;
-        return Err(Failure::black_hole(target, family, largest, largest + 1));
+        if let Some(largest) = search(family, &mut passes)? {
+            return Err(Failure::black_hole(target, family, largest, largest + 1));
+        }
     }
     Ok(())
 }
@@ -80,17 +81,21 @@ fn passes(
     }
 }
 
-/// The largest IP packet that passes, in bytes.
+/// The largest IP packet that passes, in bytes; `None` if full packets of Ethernet pass, so that
+/// whatever stopped the large message was something else.
 fn search(
     family: Family,
     passes: &mut impl FnMut(Transport, u32) -> Result<bool, Failure>,
-) -> Result<u32, Failure> {
+) -> Result<Option<u32>, Failure> {
     let headers = family.header_bytes() + UDP_HEADER_BYTES;
     let mut fits = |packet: u32| passes(Transport::Udp, packet - headers);
     let (mut low, mut high) = SEARCH_BYTES;
+    if fits(high)? {
+        return Ok(None);
+    }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if fits(middle)? { low = middle } else { high = middle }
     }
-    Ok(low)
+    Ok(Some(low))
 }

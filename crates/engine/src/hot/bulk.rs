@@ -40,8 +40,8 @@ pub fn send(
     }
 }
 
-/// Waits until the peer closes the connection, in order or by a reset, or until told that nothing more
-/// will come. What still arrives is passed over.
+/// Waits until the peer closes the connection, in order or by a reset, or until told that nothing
+/// more will come. What still arrives is passed over.
 pub fn await_close(arm: Arm, stream: &Stream, watch: &Watch<'_>) -> Result<(), Broken> {
     let broken = Broken::at(arm, "waiting for the end of a connection");
     let mut rest = [0; 16];

@@ -1,5 +1,5 @@
-//! TCP connections opened one after the other, each timed and closed by a reset, so that none is left
-//! in TIME_WAIT.
+//! TCP connections opened one after the other, each timed and closed by a reset, so that none is
+//! left in TIME_WAIT.
 
 use super::Tally;
 use std::net::SocketAddr;

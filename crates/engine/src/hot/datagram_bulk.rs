@@ -71,8 +71,9 @@ pub fn knock(
     Err(broken(Cause::Silent))
 }
 
-/// Sends datagrams for `duration_ns`: at `rate_bps` payload bits per second, or as fast as the socket
-/// takes them. `message` holds the payload; `header` gets a number for each. The socket does not block.
+/// Sends datagrams for `duration_ns`: at `rate_bps` payload bits per second, or as fast as the
+/// socket takes them. `message` holds the payload; `header` gets a number for each. The socket does
+/// not block.
 pub fn send(
     socket: &Datagram,
     message: &mut [u8],
@@ -98,7 +99,8 @@ pub fn send(
             Step::WaitUntil(due_ns) => wait_until(now_ns, due_ns),
             Step::Done => break,
             Step::Send => {
-                // A number that wraps after 4 * 10^9 datagrams would need more than an hour at 1 Mpps.
+                // A number that wraps after 4 * 10^9 datagrams would need more than an hour at 1
+                // Mpps.
                 header.sequence = packets as u32;
                 header.encode(message);
                 put(socket, message, watch).map_err(&broken)?;

@@ -56,9 +56,8 @@ pub fn stream_client(
         }
         Ok(Some(time_ns))
     };
-    let last = take_turns(turns, tag, streams, buffers, tallies, exchange)?;
-    let stream = &streams.get(last.arm)[usize::from(last.connection)];
-    put(stream, &buffers.out, watch).map_err(Broken::at(last.arm, "ending the exchange"))
+    // The answer to the last message ends the block: nothing is lost, so nothing more need be said.
+    take_turns(turns, tag, streams, buffers, tallies, exchange).map(drop)
 }
 
 /// Takes all turns over UDP. An exchange that was lost is repeated and only counts as lost.
@@ -105,8 +104,8 @@ fn take_turns<S>(
             let flags = flags(turn.warmup, left == 0);
             let mut header =
                 Header { tag, sequence: *sequence, turn: number, next, arm: turn.arm, flags };
-            let time = exchange(socket, buffers, &mut header)
-                .map_err(Broken::at(turn.arm, EXCHANGE))?;
+            let time =
+                exchange(socket, buffers, &mut header).map_err(Broken::at(turn.arm, EXCHANGE))?;
             *sequence = header.sequence.wrapping_add(1);
             match time {
                 _ if turn.warmup => {}
@@ -131,8 +130,8 @@ fn flags(warmup: bool, last_of_turn: bool) -> Flags {
     if last_of_turn { warm.with(Flags::LAST_OF_TURN) } else { warm }
 }
 
-/// Sends a message until one is answered, each time with a number of its own, so that a late answer is
-/// not taken for that to the repetition. `None` if the first was not answered in time.
+/// Sends a message until one is answered, each time with a number of its own, so that a late answer
+/// is not taken for that to the repetition. `None` if the first was not answered in time.
 fn ask(
     socket: &Datagram,
     buffers: &mut Buffers,
@@ -194,7 +193,7 @@ fn is_answer(out: &[u8], back: &[u8]) -> bool {
     out[..HEADER_BYTES] == back[..HEADER_BYTES]
 }
 
-/// Answers over TCP until the message that ends the block; `buffer` is as long as a message.
+/// Answers over TCP until the last message of the last turn; `buffer` is as long as a message.
 pub fn stream_server(
     turns: &Turns,
     tag: [u8; 8],
@@ -211,18 +210,19 @@ pub fn stream_server(
             Some(header) if header.tag == tag => header,
             _ => return Err(broken(Cause::Foreign)),
         };
-        if header.flags.contains(Flags::END) {
-            return Ok(());
-        }
         put(stream, buffer, watch).map_err(&broken)?;
         watch.busy(clock::now_ns()).map_err(&broken)?;
-        turn = following(turns, &header).unwrap_or(turn);
+        match following(turns, &header) {
+            Some(next) => turn = next,
+            None if header.flags.contains(Flags::LAST_OF_TURN) => return Ok(()),
+            None => {}
+        }
     }
 }
 
-/// Answers over UDP until the message that ends the block, or until told that nothing more will come.
-/// A source gets an answer only if its datagram has the right tag, and never more bytes than it sent.
-/// `peers` gets the first such source of each arm; `buffer` is as long as a message.
+/// Answers over UDP until the message that ends the block, or until told that nothing more will
+/// come. A source gets an answer only if its datagram has the right tag, and never more bytes than
+/// it sent. `peers` gets the first such source of each arm; `buffer` is as long as a message.
 pub fn datagram_server(
     turns: &Turns,
     tag: [u8; 8],

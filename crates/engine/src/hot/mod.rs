@@ -48,8 +48,8 @@ impl Watch<'static> {
 }
 
 impl Watch<'_> {
-    /// To be called whenever a socket had nothing; says whether to go on waiting. `quiet` holds since
-    /// when there was nothing and is to be cleared when something comes.
+    /// To be called whenever a socket had nothing; says whether to go on waiting. `quiet` holds
+    /// since when there was nothing and is to be cleared when something comes.
     #[inline]
     fn idle(&self, quiet: &mut Option<u64>) -> Result<(), Cause> {
         if self.finish.load(Ordering::Relaxed) {

@@ -114,7 +114,8 @@ mod tests {
         assert_eq!(counted(&[1, 2, 3, 7, 8, 9, 4, 5, 6]), (9, 0, 3));
     }
 
-    /// The example of RFC 5560: four sent, as many extra copies as packets, so the fraction is 100 %.
+    /// The example of RFC 5560: four sent, as many extra copies as packets, so the fraction is 100
+    /// %.
     #[test]
     fn duplication_agrees_with_rfc_5560() {
         assert_eq!(counted(&[1, 1, 1, 2, 3, 3, 3, 4]), (4, 4, 0));

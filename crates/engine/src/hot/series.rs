@@ -1,8 +1,13 @@
 //! Bytes over time at a receiver: preallocated samples and the rate between two of them.
 //!
 //! Each sample stands at the time of the read that delivered its last byte. The rate is the slope
-//! between the first sample after the warm-up and the last one while the sender was sending, so that
-//! neither slow start nor the emptying of queues is in it.
+//! between a sample near the end of the warm-up and one near the moment when the sender stopped, so
+//! that neither slow start nor the emptying of queues is in it.
+//!
+//! A receiver that was scheduled away reads late what had arrived in time, and a sample taken then
+//! lies below the line of the arrivals. So at either end the sample that lies highest above the
+//! mean slope is taken: there the receiver had caught up. Both ends are treated alike, which leaves
+//! a steady rate as it is.
 
 use v6gap_core::observation::Received;
 
@@ -11,6 +16,9 @@ const STEP_NS: u64 = 10_000_000;
 
 /// Most samples that are kept, whatever the duration.
 const SAMPLES_MAX: u64 = 100_000;
+
+/// The ends of the window in which a caught-up sample is looked for are this part of it each.
+const EDGE_PARTS: usize = 5;
 
 /// Counts bytes and samples their number.
 #[derive(Debug, Clone)]
@@ -66,14 +74,27 @@ impl Series {
 }
 
 fn slope(samples: &[(u64, u64)], warmup_ns: u64, duration_ns: u64) -> f64 {
-    let first = samples.iter().find(|(t, _)| *t >= warmup_ns);
-    let last = samples.iter().rev().find(|(t, _)| *t <= duration_ns);
-    match (first, last) {
-        (Some(&(t0, b0)), Some(&(t1, b1))) if t1 > t0 => {
-            (b1 - b0) as f64 * 8.0 * 1e9 / (t1 - t0) as f64
-        }
-        _ => 0.0,
+    let first = samples.partition_point(|(t, _)| *t < warmup_ns);
+    let end = samples.partition_point(|(t, _)| *t <= duration_ns);
+    let Some(window) = samples.get(first..end).filter(|window| window.len() > 1) else {
+        return 0.0;
+    };
+    let (start, stop) = (window[0], window[window.len() - 1]);
+    let mean = per_ns(start, stop);
+    let edge = (window.len() / EDGE_PARTS).max(1);
+    let caught_up = |part: &[(u64, u64)]| {
+        let above = |s: &(u64, u64)| s.1 as f64 - mean * s.0 as f64;
+        part.iter().copied().max_by(|x, y| above(x).total_cmp(&above(y)))
+    };
+    match (caught_up(&window[..edge]), caught_up(&window[window.len() - edge..])) {
+        (Some(from), Some(to)) if to.0 > from.0 => per_ns(from, to) * 8.0 * 1e9,
+        _ => mean * 8.0 * 1e9,
     }
+}
+
+/// Bytes per ns between two samples.
+fn per_ns((t0, b0): (u64, u64), (t1, b1): (u64, u64)) -> f64 {
+    (b1 - b0) as f64 / (t1 - t0).max(1) as f64
 }
 
 #[cfg(test)]
@@ -95,6 +116,27 @@ mod tests {
         assert_eq!(received.bytes, 200 * 10_000 + 801 * 1_000 + 199 * 10_000);
         assert_eq!(received.span_ns, 1_199 * MS);
         assert_eq!(received.series[0], (0, 10_000));
+    }
+
+    #[test]
+    fn a_receiver_that_was_late_at_an_end_does_not_change_the_rate() {
+        let with_pause_at = |pause: std::ops::Range<u64>| {
+            let mut series = Series::new(1_000 * MS);
+            let mut held = 0;
+            for ms in 0..1_000 {
+                // What arrives during the pause is read in one go behind it.
+                held += 1_000;
+                if !pause.contains(&ms) {
+                    series.add(ms * MS, held);
+                    held = 0;
+                }
+            }
+            series.received(200 * MS, 1_000 * MS).rate_bps
+        };
+        for pause in [195..230, 500..550, 950..999, 0..0] {
+            let rate = with_pause_at(pause.clone());
+            assert!((rate / 8e6 - 1.0).abs() < 1e-9, "{pause:?}: {rate}");
+        }
     }
 
     #[test]

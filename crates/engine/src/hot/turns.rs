@@ -1,9 +1,9 @@
-//! Whose turn it is: the order in which the arms of a block exchange messages, a function of numbers
-//! alone, so that both ends and every test agree on it.
+//! Whose turn it is: the order in which the arms of a block exchange messages, a function of
+//! numbers alone, so that both ends and every test agree on it.
 //!
-//! Pairs of turns go AB, BA, AB, BA, …: neither arm is always first, and slow drift meets both alike.
-//! Connections are made and warmed up in the same balanced order, because connections made always A
-//! before B give a precise and wrong ratio.
+//! Pairs of turns go AB, BA, AB, BA, …: neither arm is always first, and slow drift meets both
+//! alike. Connections are made and warmed up in the same balanced order, because connections made
+//! always A before B give a precise and wrong ratio.
 
 use v6gap_core::arm::{Arm, TurnOrder};
 use v6gap_core::workload::Echo;
@@ -53,8 +53,8 @@ impl Turns {
         })
     }
 
-    /// Turn `number`, counted from 0; `None` after the last one. Both turns of a pair use connections
-    /// of the same index.
+    /// Turn `number`, counted from 0; `None` after the last one. Both turns of a pair use
+    /// connections of the same index.
     #[inline]
     pub fn at(&self, number: u16) -> Option<Turn> {
         if number >= self.count {
@@ -105,9 +105,8 @@ mod tests {
     #[test]
     fn arms_alternate_in_balanced_pairs() {
         use Arm::{A, B};
-        let arms = |order| -> Vec<Arm> {
-            all(order, &echo(3, 4, 0)).iter().map(|t| t.arm).collect()
-        };
+        let arms =
+            |order| -> Vec<Arm> { all(order, &echo(3, 4, 0)).iter().map(|t| t.arm).collect() };
         assert_eq!(arms(TurnOrder::Ab), [A, B, B, A, A, B, B, A]);
         assert_eq!(arms(TurnOrder::Ba), [B, A, A, B, B, A, A, B]);
     }
@@ -119,7 +118,8 @@ mod tests {
         assert_eq!(indices, [0, 0, 1, 1, 2, 2, 0, 0]);
     }
 
-    /// The order asked for holds for the first counted turn, however many connections were warmed up.
+    /// The order asked for holds for the first counted turn, however many connections were warmed
+    /// up.
     #[test]
     fn the_warm_up_meets_every_connection_and_does_not_change_the_order() {
         for connections in 1..5 {

@@ -28,8 +28,8 @@ impl ClientContext {
     }
 }
 
-/// Takes part in `task` after the server said that it is ready, and returns one report for each arm.
-/// Measures on a thread of its own, so that the caller's is not held on a processor.
+/// Takes part in `task` after the server said that it is ready, and returns one report for each
+/// arm. Measures on a thread of its own, so that the caller's is not held on a processor.
 ///
 /// # Errors
 /// A task that cannot be done, trouble with sockets, or a server that does not do as agreed.

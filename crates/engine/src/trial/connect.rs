@@ -1,7 +1,7 @@
 //! Opening TCP connections one after the other.
 //!
-//! A first connection, which is not timed, tells the server whom it deals with and when the trial is
-//! over; it also has the first packets of a cold path in it.
+//! A first connection, which is not timed, tells the server whom it deals with and when the trial
+//! is over; it also has the first packets of a cold path in it.
 
 use super::client::ClientContext;
 use super::evidence::{Before, stream_endpoints, stream_granted};

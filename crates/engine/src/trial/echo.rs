@@ -179,10 +179,7 @@ fn stream_proof(stream: &Stream) -> Result<Proof, SocketError> {
     Ok((stream_endpoints(stream)?, stream_granted(stream)?.0))
 }
 
-fn datagram_proof(
-    socket: &Datagram,
-    peer: std::net::SocketAddr,
-) -> Result<Proof, SocketError> {
+fn datagram_proof(socket: &Datagram, peer: std::net::SocketAddr) -> Result<Proof, SocketError> {
     Ok((datagram_endpoints(socket, peer)?, datagram_granted(socket)?))
 }
 

@@ -26,9 +26,8 @@ impl Before {
     /// Holds the calling thread on `processor`, if one is named, and looks at the host.
     pub(super) fn look(processor: Option<usize>) -> Self {
         let mut unavailable = Vec::new();
-        let pinned = processor.filter(|&number| {
-            available(cpu::pin_thread(number), &mut unavailable).is_some()
-        });
+        let pinned = processor
+            .filter(|&number| available(cpu::pin_thread(number), &mut unavailable).is_some());
         Before {
             processor: pinned.and_then(|number| u32::try_from(number).ok()),
             machine: available(usage::machine(), &mut unavailable),
@@ -100,9 +99,7 @@ pub(super) fn datagram_endpoints(
 }
 
 /// Settings of a connection and the kernel's account of it, where there is one.
-pub(super) fn stream_granted(
-    stream: &Stream,
-) -> Result<(Granted, Option<TcpInfo>), SocketError> {
+pub(super) fn stream_granted(stream: &Stream) -> Result<(Granted, Option<TcpInfo>), SocketError> {
     let got = stream.got()?;
     let info = stream.info().ok();
     let granted = Granted {

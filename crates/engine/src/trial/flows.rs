@@ -11,8 +11,8 @@ use v6gap_core::task::Task;
 use v6gap_sys::clock;
 use v6gap_sys::socket::Stream;
 
-/// Waits for `connections` connections of each arm of `task`, in any order. Those that the task does
-/// not need are closed.
+/// Waits for `connections` connections of each arm of `task`, in any order. Those that the task
+/// does not need are closed.
 pub(super) fn collect(
     task: &Task,
     connections: u16,

@@ -50,7 +50,7 @@ pub enum TrialError {
         /// The address of the peer, if known.
         address: Option<SocketAddr>,
         /// What the system says.
-        source: SocketError,
+        source: Box<SocketError>,
     },
     /// Sending or receiving failed.
     #[error("{operation} over {family}{} failed: {source}", at(address))]
@@ -107,7 +107,7 @@ impl TrialError {
     }
 
     fn socket(family: Family, address: Option<SocketAddr>) -> impl Fn(SocketError) -> TrialError {
-        move |source| TrialError::Socket { family, address, source }
+        move |source| TrialError::Socket { family, address, source: Box::new(source) }
     }
 
     /// The family concerned, if one is.
@@ -128,7 +128,8 @@ fn family(task: &Task, arm: Arm) -> Family {
     task.arms.iter().find(|a| a.arm == arm).map_or(Family::V4, |a| a.family)
 }
 
-/// The only arm of a task that is interleaved by whole trials; [`check`] has seen that there is one.
+/// The only arm of a task that is interleaved by whole trials; [`check`] has seen that there is
+/// one.
 fn only_arm(task: &Task) -> (Arm, Family) {
     task.arms.first().map_or((Arm::A, Family::V4), |a| (a.arm, a.family))
 }

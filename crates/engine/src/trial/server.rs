@@ -48,8 +48,8 @@ impl DataFlows<'_> {
     }
 }
 
-/// Takes part in `task` on the calling thread, which it holds on `flows.processor` from then on, and
-/// returns one report for each arm. Calls `ready` once data flows may come.
+/// Takes part in `task` on the calling thread, which it holds on `flows.processor` from then on,
+/// and returns one report for each arm. Calls `ready` once data flows may come.
 ///
 /// # Errors
 /// A task that cannot be done, trouble with sockets, or a client that does not do as agreed. It

@@ -1,5 +1,5 @@
-//! The client's sockets: fresh source ports for every trial, connections that say what they are for,
-//! and how they wait.
+//! The client's sockets: fresh source ports for every trial, connections that say what they are
+//! for, and how they wait.
 //!
 //! New ports turn what hashing of ports does on the way (queues, multiple paths) from a bias into
 //! noise that repetition shows (RFC 4814 section 4).
@@ -16,8 +16,8 @@ use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::Wait;
 use v6gap_sys::socket::{Datagram, ErrorClass, SocketError, Stream, StreamOptions};
 
-/// Source ports are drawn from here: above the registered services that servers listen on, below the
-/// end of what Linux gives out by itself.
+/// Source ports are drawn from here: above the registered services that servers listen on, below
+/// the end of what Linux gives out by itself.
 const PORTS: std::ops::Range<u16> = 20_000..61_000;
 
 /// Ports drawn at most by one arm for each socket that it needs.
@@ -95,7 +95,8 @@ pub(super) fn datagram(remote: SocketAddr, locals: &mut Locals) -> Result<Datagr
     let family = locals.family;
     let failed = TrialError::socket(family, Some(remote));
     loop {
-        let local = locals.next().ok_or(TrialError::Missing { family, what: "free source port" })?;
+        let local =
+            locals.next().ok_or(TrialError::Missing { family, what: "free source port" })?;
         match Datagram::bind(local) {
             Ok(socket) => {
                 socket.connect(remote).map_err(&failed)?;

@@ -15,7 +15,7 @@ use v6gap_core::workload::{Direction, TcpBulk, Wait};
 use v6gap_sys::socket::{Stream, StreamOptions};
 
 /// Bytes of one read: large enough to make calls rare, small enough for a processor's own cache.
-const READ_BYTES: usize = 128 * 1024;
+const READ_BYTES: usize = 512 * 1024;
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 
@@ -24,11 +24,11 @@ pub(super) fn client(task: &Task, bulk: &TcpBulk, context: &ClientContext) -> Re
     let remote = context.remote(family)?;
     let before = Before::look(context.processor);
     let mut locals = Locals::new(task, arm, family, 1);
-    let options =
-        StreamOptions { congestion: bulk.congestion.clone(), ..StreamOptions::default() };
+    let options = StreamOptions { congestion: bulk.congestion.clone(), ..StreamOptions::default() };
     let stream =
         introduced(task.token, (arm, 0), remote, &options, context.timeout_ns, &mut locals)?;
-    let end = End { task, bulk, arm, family, watch: Watch::silence(Wait::Block, context.timeout_ns) };
+    let end =
+        End { task, bulk, arm, family, watch: Watch::silence(Wait::Block, context.timeout_ns) };
     let report = match bulk.direction {
         Direction::Send => end.send(&stream, before),
         Direction::Receive => end.receive(&stream, before),

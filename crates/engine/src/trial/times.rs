@@ -1,4 +1,5 @@
-//! Single times of a trial into what is stored of them: centre, spread, histogram, one figure a turn.
+//! Single times of a trial into what is stored of them: centre, spread, histogram, one figure a
+//! turn.
 
 use hdrhistogram::Histogram;
 use v6gap_core::observation::Times;
@@ -6,9 +7,9 @@ use v6gap_core::observation::Times;
 /// Significant digits of the histogram.
 const DIGITS: u8 = 3;
 
-/// Summary of `samples_ns`, given in the order of time. `turn_ends` holds how many samples there were
-/// at the end of each turn, ascending; empty for workloads without turns. `lost` exchanges have no
-/// sample.
+/// Summary of `samples_ns`, given in the order of time. `turn_ends` holds how many samples there
+/// were at the end of each turn, ascending; empty for workloads without turns. `lost` exchanges
+/// have no sample.
 pub fn times(samples_ns: &[u64], turn_ends: &[usize], lost: u64) -> Times {
     let mut sorted = samples_ns.to_vec();
     sorted.sort_unstable();

@@ -36,9 +36,8 @@ pub(super) fn client(task: &Task, bulk: &UdpBulk, context: &ClientContext) -> Re
     // The answer also is what shows that the family carried something back to this end.
     hot::knock(&socket, &mut message, header, &watch).map_err(broken)?;
     header.flags = Flags::NONE;
-    let outcome =
-        hot::send(&socket, &mut message, header, bulk.rate_bps, bulk.duration_ns, &watch)
-            .map_err(broken)?;
+    let outcome = hot::send(&socket, &mut message, header, bulk.rate_bps, bulk.duration_ns, &watch)
+        .map_err(broken)?;
     header.flags = Flags::END;
     match hot::knock(&socket, &mut message, header, &watch) {
         // The server also ends when it is told over the control connection.
@@ -66,8 +65,11 @@ pub(super) fn server(
     let missing = TrialError::Missing { family, what: "UDP socket" };
     let socket = flows.datagrams.get(family).as_ref().ok_or(missing)?;
     let failed = TrialError::socket(family, None);
-    let mut counted =
-        Counted { series: Series::new(bulk.duration_ns), sequence: Sequence::default(), peer: None };
+    let mut counted = Counted {
+        series: Series::new(bulk.duration_ns),
+        sequence: Sequence::default(),
+        peer: None,
+    };
     // One byte more than a datagram of the task has, so that a longer one is not taken for it.
     let mut buffer = vec![0; bulk.payload_bytes as usize + 1];
     datagram_waits(socket, Wait::Block).map_err(&failed)?;

@@ -68,10 +68,8 @@ mod tests {
     fn loss_and_rate_of_datagrams() {
         let sent = Sent { packets: 1000, ..Sent::default() };
         let received = Received { packets: 990, rate_bps: 9.5e7, ..Received::default() };
-        let ends = PerEnd {
-            client: end(Measured::Sent(sent)),
-            server: end(Measured::Received(received)),
-        };
+        let ends =
+            PerEnd { client: end(Measured::Sent(sent)), server: end(Measured::Received(received)) };
         let values = values(&udp(), &ends);
         assert_eq!(values[&Metric::Throughput], 9.5e7);
         assert!((values[&Metric::Loss] - 0.01).abs() < 1e-12);

@@ -191,10 +191,8 @@ pub fn values_of(
         .zip(server)
         .map(|((arm, client), (other, server))| {
             assert_eq!(arm, other);
-            let ends = v6gap_core::observation::PerEnd {
-                client: client.clone(),
-                server: server.clone(),
-            };
+            let ends =
+                v6gap_core::observation::PerEnd { client: client.clone(), server: server.clone() };
             values::values(&task.workload, &ends)
         })
         .collect()

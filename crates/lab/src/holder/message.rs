@@ -1,7 +1,7 @@
 //! What holder and asker say to each other: one request and one reply a connection.
 //!
-//! A request is text up to the end of the stream: `status`, `down` or `join NODE`. A reply is `+` and
-//! text, with file descriptors if asked for, or `-` and a reason.
+//! A request is text up to the end of the stream: `status`, `down` or `join NODE`. A reply is `+`
+//! and text, with file descriptors if asked for, or `-` and a reason.
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,

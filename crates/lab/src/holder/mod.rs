@@ -1,7 +1,8 @@
 //! A lab kept up for other processes: one process holds it, others ask it over a local socket.
 //!
-//! The socket's name is abstract, `@v6gap-lab-UID-NAME` (unix(7)), so nothing is on disk and nothing
-//! is left when the holder ends, even by kill -9. Only processes of the same user are answered.
+//! The socket's name is abstract, `@v6gap-lab-UID-NAME` (unix(7)), so nothing is on disk and
+//! nothing is left when the holder ends, even by kill -9. Only processes of the same user are
+//! answered.
 
 mod client;
 mod message;
@@ -45,8 +46,8 @@ struct NodeStatus<'a> {
     addresses: PerFamily<Option<IpAddr>>,
 }
 
-/// Builds `world` as the lab called `name` and holds it until [`down`] is asked for; returns then, with
-/// everything gone. Calls `ready` once it is up. The process must have a single thread.
+/// Builds `world` as the lab called `name` and holds it until [`down`] is asked for; returns then,
+/// with everything gone. Calls `ready` once it is up. The process must have a single thread.
 ///
 /// # Errors
 /// If the name is taken or none, and as
@@ -101,8 +102,8 @@ fn serve(
     }
 }
 
-/// Whether the peer is a process of this user. Both numbers are seen from this user namespace, where a
-/// stranger's is the overflow number.
+/// Whether the peer is a process of this user. Both numbers are seen from this user namespace,
+/// where a stranger's is the overflow number.
 fn is_own(peer: &UnixStream) -> bool {
     let patient = peer.set_read_timeout(Some(PATIENCE)).is_ok()
         && peer.set_write_timeout(Some(PATIENCE)).is_ok();

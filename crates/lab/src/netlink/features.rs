@@ -1,5 +1,5 @@
-//! What only ethtool netlink can do: offloads, switched off where frames must be as on a real wire, and
-//! the carrier.
+//! What only ethtool netlink can do: offloads, switched off where frames must be as on a real wire,
+//! and the carrier.
 
 use super::{Netlink, kernel};
 use crate::LabError;

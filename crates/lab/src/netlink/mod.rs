@@ -1,7 +1,8 @@
-//! The lab's few words to the kernel (netlink(7)), each one function that names its object on failure.
+//! The lab's few words to the kernel (netlink(7)), each one function that names its object on
+//! failure.
 //!
-//! A [`Netlink`] speaks to the network namespace of the thread that made it, because its sockets open
-//! on first use.
+//! A [`Netlink`] speaks to the network namespace of the thread that made it, because its sockets
+//! open on first use.
 
 mod features;
 mod traffic;
@@ -107,8 +108,8 @@ impl Netlink {
         self.tell(|| format!("set interface {index} up"), &request)
     }
 
-    /// Lets no more than one segment into a packet that the interface is given: with more, hosts hand
-    /// packets of up to 64 KiB to the queue, and the rate of a link comes out too high.
+    /// Lets no more than one segment into a packet that the interface is given: with more, hosts
+    /// hand packets of up to 64 KiB to the queue, and the rate of a link comes out too high.
     pub fn forbid_super_packets(&mut self, index: u32) -> Result<(), LabError> {
         let mut request = rt_link::Request::new().op_setlink_do(&link_header(index));
         request.encode().push_gso_max_segs(1);
@@ -170,8 +171,8 @@ impl Netlink {
         self.tell(|| format!("add the route to {subnet}/{prefix_bits} by {via}"), &request)
     }
 
-    /// Tells an interface a neighbour's Ethernet address for good, so that no measurement is disturbed
-    /// by asking for it.
+    /// Tells an interface a neighbour's Ethernet address for good, so that no measurement is
+    /// disturbed by asking for it.
     pub fn add_neighbour(
         &mut self,
         index: u32,

@@ -1,8 +1,8 @@
 //! Queueing disciplines that give an interface the rate of a real Ethernet.
 //!
 //! A hierarchical token bucket (tc-htb(8)) counts bytes as a wire does, by an exact size table
-//! (tc-stab(8)), and holds packets back in a plain queue (tc-pfifo(8)), which is what slows a sender
-//! down as a network card would.
+//! (tc-stab(8)), and holds packets back in a plain queue (tc-pfifo(8)), which is what slows a
+//! sender down as a network card would.
 
 use super::Netlink;
 use crate::LabError;
@@ -117,8 +117,8 @@ impl Netlink {
         self.tell(|| format!("add a queue to interface {index}"), &request)
     }
 
-    /// Sends all packets of a protocol to a class. The u32 filter with a key that matches anything is
-    /// in every kernel, matchall is not.
+    /// Sends all packets of a protocol to a class. The u32 filter with a key that matches anything
+    /// is in every kernel, matchall is not.
     fn add_filter(&mut self, index: u32, class: u32, ether_type: u16) -> Result<(), LabError> {
         const TERMINAL: u8 = 1;
         let mut header = header(index, 0, BUCKET_HANDLE);

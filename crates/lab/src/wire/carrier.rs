@@ -101,7 +101,7 @@ impl Carrier {
         let mut any = false;
         for (port, direction) in self.ports.iter_mut().zip(&mut self.directions) {
             for _ in 0..TAKEN_AT_ONCE {
-                let Some(frame) = port.next() else { break };
+                let Some(frame) = port.receive() else { break };
                 any = true;
                 direction.admit(&frame, &mut self.spare, &self.recorder);
             }

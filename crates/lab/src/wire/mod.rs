@@ -1,9 +1,9 @@
 //! The user-space link: one thread that carries the frames of all links and delivers each when its
 //! last bit would arrive.
 //!
-//! Every decision is [`LinkClock`]'s; this is only the carrying. The kernel stamps arrivals, so a late
-//! wake-up delays a frame but does not accumulate: the mean rate stays exact, and the lateness is
-//! recorded. The thread spins while there is traffic, because a sleeping one wakes tens of
+//! Every decision is [`LinkClock`]'s; this is only the carrying. The kernel stamps arrivals, so a
+//! late wake-up delays a frame but does not accumulate: the mean rate stays exact, and the lateness
+//! is recorded. The thread spins while there is traffic, because a sleeping one wakes tens of
 //! microseconds late, and sleeps between trials.
 
 mod carrier;
@@ -56,10 +56,12 @@ impl Wire {
         let named = std::thread::Builder::new().name("v6gap-wire".to_owned());
         let thread = named.spawn(body).map_err(LabError::system("start the wire's thread"))?;
         let wire = Self { recorder, stop, wake: Some(wake), thread: Some(thread) };
-        match pinned.recv() {
-            Ok(Ok(())) => Ok(wire),
-            Ok(Err(unavailable)) => Err(LabError::World(unavailable.to_string())),
-            Err(_) => Err(LabError::World("the wire's thread ended at once".to_owned())),
+        let placed = pinned.recv().map_err(|_| "the thread ended at once".to_owned());
+        match placed.and_then(|placed| placed.map_err(|unavailable| unavailable.to_string())) {
+            Ok(()) => Ok(wire),
+            Err(reason) => {
+                Err(LabError::Kernel { operation: "place the wire's thread".to_owned(), reason })
+            }
         }
     }
 

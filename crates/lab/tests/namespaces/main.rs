@@ -1,7 +1,7 @@
 //! The lab on a real kernel: builds worlds and measures what their links do.
 //!
-//! Not under the usual harness, because a user namespace can be entered only by a process with a single
-//! thread. Where the host gives no namespaces it says `SKIPPED` and passes, or fails if
+//! Not under the usual harness, because a user namespace can be entered only by a process with a
+//! single thread. Where the host gives no namespaces it says `SKIPPED` and passes, or fails if
 //! `V6GAP_REQUIRE_NAMESPACES=1` is set. Arguments choose checks by a part of their name.
 //!
 //! Bounds leave room for a busy machine: the least or the median of several figures is judged.
@@ -29,11 +29,12 @@ const OUTSIDE: [(&str, Check); 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 14] = [
+const INSIDE: [(&str, Check); 15] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
     ("longer_chain", plumbing::longer_chain),
     ("absent_family_has_no_address", plumbing::absent_family_has_no_address),
     ("nothing_left_after_drop", plumbing::nothing_left_after_drop),
+    ("wire_sleeps_between_trials", plumbing::wire_sleeps_between_trials),
     ("small_mtu_is_discovered", conditions::small_mtu_is_discovered),
     ("black_hole_takes_large_packets", conditions::black_hole_takes_large_packets),
     ("loss_hits_its_family_only", conditions::loss_hits_its_family_only),

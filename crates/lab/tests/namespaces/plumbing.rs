@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::world::{Link, LinkModel, World};
 use v6gap_lab::{Lab, LabError};
-use v6gap_sys::clock;
+use v6gap_sys::{clock, packet};
 
 const MODELS: [(LinkModel, Option<u64>); 3] = [
     (LinkModel::Bare, None),
@@ -101,6 +102,30 @@ pub fn nothing_left_after_drop() -> Outcome<String> {
     ensure(Lab::build(&broken).is_err(), || "loss of 2".to_owned())?;
     ensure((network_namespaces()?, threads()?) == before, || "a failed build leaks".to_owned())?;
     Ok(format!("{} namespaces and 1 thread came and went", during.0.len() - before.0.len()))
+}
+
+/// Between trials the user-space link must leave its processor to others.
+pub fn wire_sleeps_between_trials() -> Outcome<String> {
+    let lab = Lab::build(&World::client_router_server(LinkModel::Wire, Some(100_000_000)))?;
+    exchange(&lab)?;
+    let start = (wire_ticks()?, clock::now_ns());
+    packet::wait(&[], Some(Duration::from_secs(2)))?;
+    let ticks = wire_ticks()? - start.0;
+    let seconds = (clock::now_ns() - start.1) as f64 / 1e9;
+    // Of 200 ticks; frames of the hosts themselves, as for multicast, wake it for 20 ms each.
+    ensure(ticks <= 30, || format!("{ticks} ticks of 10 ms in {seconds:.1} s"))?;
+    Ok(format!("{ticks} ticks of 10 ms in {seconds:.1} s"))
+}
+
+/// Processor time of the user-space link's thread (proc_pid_stat(5), fields 14 and 15).
+fn wire_ticks() -> Outcome<u64> {
+    for task in std::fs::read_dir("/proc/self/task")? {
+        let line = std::fs::read_to_string(task?.path().join("stat"))?;
+        let Some((_, rest)) = line.split_once("(v6gap-wire) ") else { continue };
+        let fields: Vec<&str> = rest.split(' ').collect();
+        return Ok(fields[11].parse::<u64>()? + fields[12].parse::<u64>()?);
+    }
+    Err("there is no such thread".into())
 }
 
 /// The network namespaces that this process holds, by inode.

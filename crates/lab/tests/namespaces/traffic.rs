@@ -87,8 +87,8 @@ pub fn passes(from: &UdpSocket, to: &UdpSocket, bytes: usize) -> Outcome<bool> {
     }
 }
 
-/// Both ends of a ping-pong in one thread, which spins so that no wake-up adds to the time: ns for each
-/// of `count` round trips of `bytes`.
+/// Both ends of a ping-pong in one thread, which spins so that no wake-up adds to the time: ns for
+/// each of `count` round trips of `bytes`.
 pub fn round_trips(
     (near, far): &(UdpSocket, UdpSocket),
     bytes: usize,
@@ -133,8 +133,8 @@ pub fn quantile(figures: &mut [u64], percent: usize) -> u64 {
     figures[(figures.len() - 1) * percent / 100]
 }
 
-/// Goodput in Mbit/s at the server while the client sends datagrams of `bytes` as fast as it may for
-/// about `duration`, after a warm-up.
+/// Goodput in Mbit/s at the server while the client sends datagrams of `bytes` as fast as it may
+/// for about `duration`, after a warm-up.
 pub fn udp_goodput(lab: &Lab, family: Family, bytes: usize, duration: Duration) -> Outcome<f64> {
     let (near, far) = udp_pair(lab, family)?;
     let end_ns = clock::now_ns() + WARM_UP_NS + duration.as_nanos() as u64;

@@ -1,7 +1,7 @@
 //! Linux namespaces without privilege: a user namespace of one's own and network namespaces in it.
 //!
-//! Namespaces are held by file descriptor only, so they vanish with the last process that holds one,
-//! however it ends. Nothing is mounted and no name is left in the file system.
+//! Namespaces are held by file descriptor only, so they vanish with the last process that holds
+//! one, however it ends. Nothing is mounted and no name is left in the file system.
 
 mod refusal;
 mod steps;
@@ -12,15 +12,16 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-/// Moves this process into a user namespace and a network namespace of its own, in which it is root.
+/// Moves this process into a user namespace and a network namespace of its own, in which it is
+/// root.
 ///
-/// The user is mapped to root and to nobody else, so the process gains nothing outside. The loopback
-/// interface of the new network namespace is up afterwards.
+/// The user is mapped to root and to nobody else, so the process gains nothing outside. The
+/// loopback interface of the new network namespace is up afterwards.
 ///
 /// # Errors
-/// [`Refusal`] says why the kernel said no; the process may then be left in a user namespace without
-/// rights, so it should only tell the user and end. Fails with [`Refusal::Threads`], changing
-/// nothing, when the process already has other threads.
+/// [`Refusal`] says why the kernel said no; the process may then be left in a user namespace
+/// without rights, so it should only tell the user and end. Fails with [`Refusal::Threads`],
+/// changing nothing, when the process already has other threads.
 pub fn enter_user_namespace() -> Result<(), Refusal> {
     steps::enter(&steps::Identity::current()).map_err(refusal::classify)
 }
@@ -83,8 +84,8 @@ pub fn join_user(namespace: impl AsFd) -> io::Result<()> {
 }
 
 /// The effective user of the process at the other end of a connected local socket, by its number in
-/// this process's user namespace; 65534 for a user who has none there, and `u32::MAX` if the socket is
-/// not a local one.
+/// this process's user namespace; 65534 for a user who has none there, and `u32::MAX` if the socket
+/// is not a local one.
 ///
 /// # Errors
 /// If the descriptor is no socket.

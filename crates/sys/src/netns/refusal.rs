@@ -1,4 +1,5 @@
-//! Why a host refuses namespaces, told from the failed step, its error number and the host's switches.
+//! Why a host refuses namespaces, told from the failed step, its error number and the host's
+//! switches.
 
 use std::fmt;
 use std::io;
@@ -73,7 +74,8 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The switches that forbid user namespaces: file below `/proc/sys`, name, forbidding and wanted value.
+/// The switches that forbid user namespaces: file below `/proc/sys`, name, forbidding and wanted
+/// value.
 const SWITCHES: [(&str, &str, &str, &str); 4] = [
     ("kernel/unprivileged_userns_clone", "kernel.unprivileged_userns_clone", "0", "1"),
     (

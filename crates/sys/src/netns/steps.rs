@@ -1,7 +1,7 @@
 //! The system calls behind the namespaces.
 //!
-//! [`enter`] and [`make_veth`] also run in a forked child of a process that may have other threads, so
-//! they allocate nothing, take no lock and use only async-signal-safe calls (signal-safety(7)).
+//! [`enter`] and [`make_veth`] also run in a forked child of a process that may have other threads,
+//! so they allocate nothing, take no lock and use only async-signal-safe calls (signal-safety(7)).
 
 use super::Step;
 use std::ffi::CStr;
@@ -12,8 +12,8 @@ use std::os::fd::RawFd;
 /// A step that failed, and the error number.
 type Failure = (Step, i32);
 
-/// The lines of the two identity maps, written before entering, because inside the user namespace the
-/// process can no longer learn who it is outside.
+/// The lines of the two identity maps, written before entering, because inside the user namespace
+/// the process can no longer learn who it is outside.
 pub(super) struct Identity {
     user: [u8; 24],
     group: [u8; 24],
@@ -132,7 +132,8 @@ fn trimmed(line: &[u8]) -> &[u8] {
 
 /// Writes `text` to the file in one call.
 fn put(path: &CStr, text: &[u8]) -> Result<(), i32> {
-    // SAFETY: path is a C string; the descriptor is used and closed here only; text is a live slice.
+    // SAFETY: path is a C string; the descriptor is used and closed here only; text is a live
+    // slice.
     unsafe {
         let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
         done(file)?;

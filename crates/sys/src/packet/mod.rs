@@ -1,6 +1,7 @@
 //! Raw Ethernet ports on Linux: a packet socket with a receive ring shared with the kernel.
 //!
-//! The kernel stamps each frame on arrival, so a reader that is late still knows when the frame came.
+//! The kernel stamps each frame on arrival, so a reader that is late still knows when the frame
+//! came.
 
 mod ring;
 

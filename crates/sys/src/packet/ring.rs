@@ -19,8 +19,8 @@ const SLOT_BYTES_MIN: usize = 2048;
 /// Longest frame that a slot can be made for, in bytes.
 const FRAME_BYTES_MAX: usize = BLOCK_BYTES - SLOT_HEAD_BYTES;
 
-/// An interface's end, open for raw frames: what others send to it is received, and what is sent goes
-/// out past its queueing discipline.
+/// An interface's end, open for raw frames: what others send to it is received, and what is sent
+/// goes out past its queueing discipline.
 #[derive(Debug)]
 pub struct Port {
     socket: OwnedFd,
@@ -88,10 +88,10 @@ impl Port {
     }
 
     /// The next frame that has arrived, oldest first; `None` if none is waiting.
-    pub fn next(&mut self) -> Option<Frame<'_>> {
+    pub fn receive(&mut self) -> Option<Frame<'_>> {
         let offset = self.next * self.slot_bytes;
-        // SAFETY: next < slots, so the slot lies within the mapping, which lives as long as self and
-        // is aligned to pages; slots are aligned to their size. The status word is only ever
+        // SAFETY: next < slots, so the slot lies within the mapping, which lives as long as self
+        // and is aligned to pages; slots are aligned to their size. The status word is only ever
         // accessed as an atomic.
         let (slot, status) = unsafe {
             let slot = self.ring.add(offset);
@@ -101,8 +101,8 @@ impl Port {
             return None;
         }
         self.next = (self.next + 1) % self.slots;
-        // SAFETY: the status says that the kernel has filled the slot and leaves it alone until it is
-        // given back, which Frame does on drop; Frame borrows self, so no second one can exist.
+        // SAFETY: the status says that the kernel has filled the slot and leaves it alone until it
+        // is given back, which Frame does on drop; Frame borrows self, so no second one can exist.
         let header = unsafe { slot.cast::<libc::tpacket2_hdr>().read() };
         let start = usize::from(header.tp_mac).min(self.slot_bytes);
         let kept = (header.tp_snaplen as usize).min(self.slot_bytes - start);
@@ -200,7 +200,8 @@ fn map(socket: &OwnedFd, bytes: usize) -> io::Result<NonNull<u8>> {
 }
 
 fn bind(socket: &OwnedFd, interface: u32) -> io::Result<()> {
-    // SAFETY: sockaddr_ll is plain data, for which zero is valid; it is live and its length is passed.
+    // SAFETY: sockaddr_ll is plain data, for which zero is valid; it is live and its length is
+    // passed.
     let returned = unsafe {
         let mut address: libc::sockaddr_ll = std::mem::zeroed();
         address.sll_family = libc::AF_PACKET as u16;

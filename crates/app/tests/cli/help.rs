@@ -1,0 +1,97 @@
+//! Help, version, completions and manual pages.
+
+use crate::support::Sandbox;
+
+/// Every verb with the verbs below it.
+const VERBS: [&str; 24] = [
+    "demo", "run", "check", "serve", "show", "report", "list", "rm", "export", "plan",
+    "plan check", "plan estimate", "plan run", "plan list", "plan show", "lab", "lab up",
+    "lab exec", "lab status", "lab list", "lab down", "predict", "explain", "completions",
+];
+
+#[test]
+fn the_short_help_fits_a_screen_and_tells_the_truth() {
+    let sandbox = Sandbox::new();
+    let short = sandbox.run("-h").ended(0).out;
+    assert!(short.lines().count() <= 24, "{short}");
+    assert!(short.lines().all(|line| line.chars().count() <= 80), "{short}");
+    let examples = short.split_once("Examples:").unwrap().1;
+    assert_eq!(examples.lines().filter(|line| line.starts_with("  v6gap ")).count(), 4);
+    let run = sandbox.run("run --help").ended(0).out;
+    for word in short.split(|c: char| !c.is_ascii_alphanumeric() && c != '-') {
+        if word.starts_with("--") {
+            assert!(run.contains(word), "{word} is no option of run");
+        }
+    }
+}
+
+#[test]
+fn without_anything_the_short_help_is_shown() {
+    let ran = Sandbox::new().run("").ended(2);
+    assert!(ran.out.contains("v6gap demo"));
+}
+
+#[test]
+fn every_verb_has_help_with_an_example_of_itself() {
+    let sandbox = Sandbox::new();
+    for verb in VERBS.into_iter().chain(["man"]) {
+        let help = sandbox.run(&format!("{verb} --help")).ended(0).out;
+        let example = help.split_once("Example").unwrap_or_else(|| panic!("{verb}: {help}")).1;
+        assert!(example.contains(&format!("v6gap {verb}")), "{verb}: {example}");
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{verb}: {help}");
+    }
+    let all = sandbox.run("--help").ended(0).out;
+    for verb in VERBS.into_iter().filter(|verb| !verb.contains(' ')) {
+        assert!(all.contains(&format!("\n  {verb} ")), "{verb}");
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    let sandbox = Sandbox::new();
+    for line in ["--version", "-v"] {
+        let expected = format!("v6gap {}\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!(sandbox.run(line).ended(0).out, expected);
+    }
+}
+
+#[test]
+fn shells_and_packagers_are_served_without_a_data_folder() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = sandbox.run_with(&format!("completions {shell}"), &[]).ended(0);
+        assert!(ran.out.contains("estimate"), "{shell}");
+    }
+    let page = sandbox.run_with("man", &[]).ended(0).out;
+    assert!(page.contains(".TH v6gap 1"), "{page}");
+    let listed = sandbox.run("man --dir pages").ended(0).out;
+    assert_eq!(listed.lines().count(), 16);
+    assert!(std::fs::read_to_string(sandbox.path("pages/v6gap-run.1")).unwrap().contains("pairs"));
+}
+
+#[test]
+fn codes_and_topics_are_explained() {
+    let sandbox = Sandbox::new();
+    let list = sandbox.run("explain").ended(0).out;
+    for name in list.lines().filter_map(|line| line.strip_prefix("  ")) {
+        let name = name.split_whitespace().next().unwrap();
+        let text = sandbox.run(&format!("explain {name}")).ended(0).out;
+        assert!(text.starts_with(&format!("{name}: ")), "{text}");
+        assert!(text.lines().count() >= 3, "{text}");
+        assert!(sandbox.run(&format!("explain {name} --ascii")).ended(0).out.is_ascii());
+    }
+    let wrong = sandbox.run("explain E999").ended(2);
+    assert!(wrong.err.contains("no code or topic"), "{wrong:?}");
+}
+
+#[test]
+fn the_headers_are_drawn_to_scale() {
+    let text = Sandbox::new().run("explain headers").ended(0).out;
+    let (four, six) = text.split_once("IPv6 (RFC 8200)").unwrap();
+    let rows = |part: &str| part.lines().filter(|line| line.starts_with("  │")).count();
+    // A word of 4 bytes is two lines high, the line between two words counted once.
+    assert_eq!((rows(four), rows(six)), (5, 2 + 7 + 7));
+    let widths: Vec<usize> =
+        text.lines().filter(|l| l.starts_with("  │")).map(|l| l.chars().count()).collect();
+    assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
+}

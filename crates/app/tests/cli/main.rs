@@ -1,0 +1,8 @@
+//! The program as a person or a script meets it: what it prints, where, and how it ends.
+
+mod help;
+mod plans;
+mod predict;
+mod stored;
+mod support;
+mod trouble;

@@ -1,0 +1,106 @@
+//! Plan files: problems in their place, plans in words, time and bytes in advance.
+
+use crate::support::Sandbox;
+
+#[test]
+fn an_unknown_key_is_shown_in_its_place() {
+    let sandbox = Sandbox::new();
+    let text = "v6gap = 1\n\n[[measure]]\nmetric  = \"rtt\"\nmesage  = [\"64 B\", \"64 KiB\"]\n";
+    sandbox.write("my.toml", text);
+    let expected = "\
+error: my.toml, line 5: unknown key \"mesage\"
+    4 | metric  = \"rtt\"
+    5 | mesage  = [\"64 B\", \"64 KiB\"]
+      | ^^^^^^ did you mean \"message\"?
+  [E501, exit 2]
+";
+    for verb in ["check", "estimate", "run"] {
+        assert_eq!(sandbox.run(&format!("plan {verb} my.toml")).ended(2).err, expected);
+    }
+}
+
+#[test]
+fn all_problems_are_shown_at_once() {
+    let sandbox = Sandbox::new();
+    let text = "v6gap = 1\n[design]\npairs = 1\n[[measure]]\nmetric = \"conect\"\n\
+                [[measure]]\nmetric = \"rtt\"\nmessage = \"1 B\"\n";
+    sandbox.write("my.toml", text);
+    let ran = sandbox.run("plan check my.toml").ended(2);
+    for line in [3, 5, 8] {
+        assert!(ran.err.contains(&format!("error: my.toml, line {line}: ")), "{}", ran.err);
+    }
+    assert!(ran.err.contains("did you mean \"connect\"?"), "{}", ran.err);
+    sandbox.write("broken.toml", "v6gap = \"\n");
+    sandbox.run("plan check broken.toml").ended(2);
+    sandbox.run("plan check nosuch.toml").ended(2);
+}
+
+#[test]
+fn plans_that_come_with_the_program_are_listed_shown_checked_and_estimated() {
+    let sandbox = Sandbox::new();
+    let list = sandbox.run("plan list").ended(0).out;
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, ["first-look", "null", "sizes"]);
+    for name in names {
+        let shown = sandbox.run(&format!("plan show {name}")).ended(0).out;
+        sandbox.write("copy.toml", &shown);
+        let by_name = sandbox.run(&format!("plan check {name}")).ended(0).out;
+        assert_eq!(sandbox.run("plan check copy.toml").ended(0).out, by_name);
+        let estimate = sandbox.run(&format!("plan estimate {name}")).ended(0).out;
+        assert!(estimate.contains("Taken for granted"), "{estimate}");
+    }
+    let wrong = sandbox.run("plan show size").ended(2);
+    assert!(wrong.err.contains("\"sizes\" was meant"), "{wrong:?}");
+}
+
+#[test]
+fn a_plan_is_said_back_in_words() {
+    let sandbox = Sandbox::new();
+    let text = "\
+v6gap = 1
+name = \"Slow line\"
+[lab]
+rate = \"10 Mbit/s\"
+v6 = { delay = \"5 ms\" }
+[design]
+pairs = 12
+seed = 3
+margin = { rtt = \"2 %\" }
+[[measure]]
+metric = \"rtt\"
+message = { from = \"64 B\", to = \"256 B\", factor = 2 }
+[[measure]]
+metric = \"throughput\"
+direction = \"receive\"
+congestion = \"reno\"
+";
+    sandbox.write("slow.toml", text);
+    let words = sandbox.run("plan check slow.toml").ended(0).out;
+    for expected in [
+        "In a lab: client - router - server, wire links",
+        "IPv4 10 Mbit/s; IPv6 10 Mbit/s, 5 ms more each way",
+        "Measures 12 pairs of every cell.",
+        "seed 3",
+        "rtt 2 %",
+        "Measures 4 cells",
+        "rtt-tcp-128",
+        "sends from the server over TCP",
+        "congestion control reno",
+    ] {
+        assert!(words.contains(expected), "{expected} is missing:\n{words}");
+    }
+}
+
+#[test]
+fn an_estimate_counts_time_and_bytes() {
+    let sandbox = Sandbox::new();
+    let text = "v6gap = 1\n[design]\npairs = 20\nnull_blocks = 0\n[[measure]]\n\
+                metric = \"throughput\"\ntime = \"1 s\"\n";
+    sandbox.write("bulk.toml", text);
+    let estimate = sandbox.run("plan estimate bulk.toml --rate 80M").ended(0).out;
+    // 40 trials of 1 s and 10 MB each, and the rests between them.
+    assert!(estimate.starts_with("Unnamed: 40.9 s, 400 MB.\n"), "{estimate}");
+    assert!(estimate.contains("1 cells × 20 rounds = 20 pairs"), "{estimate}");
+    let ran = sandbox.run("plan run bulk.toml").ended(2);
+    assert!(ran.err.contains("names no server and no lab"), "{ran:?}");
+}

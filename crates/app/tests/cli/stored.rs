@@ -1,0 +1,132 @@
+//! Stored results: shown, reported, listed, exported, removed.
+
+use crate::support::Sandbox;
+use serde_json::Value;
+
+#[test]
+fn a_result_is_shown_by_any_reference() {
+    let sandbox = Sandbox::with_run();
+    let text = sandbox.run("show").ended(0).out;
+    assert!(text.contains("Throughput") && text.contains("1.4 % slower"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let file = "show runs/7k2f9q/journal.jsonl";
+    for line in ["show last", "show 7k", "show last:lab-b", "show last~0", file] {
+        assert_eq!(sandbox.run(line).ended(0).out, text, "{line}");
+    }
+    let verbose = sandbox.run("show last -V").ended(0).out;
+    assert!(verbose.lines().count() > text.lines().count());
+}
+
+#[test]
+fn showing_twice_gives_the_same_bytes() {
+    let sandbox = Sandbox::with_run();
+    for format in ["text", "md", "csv", "json"] {
+        let line = format!("show last --format {format}");
+        assert_eq!(sandbox.run(&line).ended(0).out, sandbox.run(&line).ended(0).out);
+    }
+}
+
+#[test]
+fn every_form_is_what_it_claims_to_be() {
+    let sandbox = Sandbox::with_run();
+    let document: Value = serde_json::from_str(&sandbox.run("show -J").ended(0).out).unwrap();
+    assert_eq!(document["id"], "7k2f9q");
+    assert_eq!(document["valid"], true);
+    let csv = sandbox.run("show --format csv").ended(0).out;
+    let columns = csv.lines().next().unwrap().split(',').count();
+    assert!(columns > 5 && csv.lines().count() > 80, "{csv}");
+    let md = sandbox.run("show --format md").ended(0).out;
+    assert!(md.contains("| Throughput") || md.contains("|Throughput"), "{md}");
+    let ascii = sandbox.run("show --ascii").ended(0).out;
+    assert!(ascii.is_ascii(), "{ascii}");
+    let plain = sandbox.run("show --plain").ended(0).out;
+    assert!(!plain.contains('▼') && !plain.contains('○'), "{plain}");
+}
+
+#[test]
+fn colour_comes_only_when_asked_for() {
+    let sandbox = Sandbox::with_run();
+    assert!(!sandbox.run("show").out.contains('\u{1b}'));
+    assert!(sandbox.run("show --color always").out.contains('\u{1b}'));
+    assert!(!sandbox.run("--color=never show").out.contains('\u{1b}'));
+}
+
+#[test]
+fn a_report_is_one_page_beside_the_result_or_where_asked() {
+    let sandbox = Sandbox::with_run();
+    let path = sandbox.run("report last").ended(0).out;
+    assert_eq!(path.trim_end(), sandbox.path("runs/7k2f9q/report.html").to_str().unwrap());
+    let page = std::fs::read_to_string(path.trim_end()).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>"), "{}", &page[..80.min(page.len())]);
+    sandbox.run("report 7k2f9q -o page.html").ended(0);
+    assert_eq!(std::fs::read_to_string(sandbox.path("page.html")).unwrap(), page);
+    sandbox.run("report last last -o page.html").ended(2);
+}
+
+#[test]
+fn the_list_begins_with_the_latest() {
+    let sandbox = Sandbox::new();
+    assert!(sandbox.run("list").ended(0).out.contains("v6gap demo"));
+    sandbox.store("abc111", "vps-fra", 1_763_500_000_000_000_000);
+    sandbox.store("zzz222", "lab-b", 1_763_600_000_000_000_000);
+    let list = sandbox.run("list").ended(0).out;
+    let rows: Vec<&str> = list.lines().collect();
+    assert!(rows[0].starts_with("RESULT"), "{list}");
+    assert!(rows[1].starts_with("zzz222  2025-11-20 00:53  lab-b"), "{list}");
+    assert!(rows[2].contains("vps-fra") && rows[2].contains("complete"), "{list}");
+    let document: Value = serde_json::from_str(&sandbox.run("list --json").ended(0).out).unwrap();
+    assert_eq!(document[1]["id"], "abc111");
+}
+
+#[test]
+fn an_export_can_be_read_elsewhere() {
+    let sandbox = Sandbox::with_run();
+    let text = sandbox.run("show last").ended(0).out;
+    sandbox.run("export last -o moved.jsonl").ended(0);
+    let elsewhere = Sandbox::new();
+    elsewhere.write("moved.jsonl", &std::fs::read_to_string(sandbox.path("moved.jsonl")).unwrap());
+    assert_eq!(elsewhere.run("show moved.jsonl").ended(0).out, text);
+    assert_eq!(
+        sandbox.run("export last").ended(0).out,
+        std::fs::read_to_string(sandbox.path("runs/7k2f9q/journal.jsonl")).unwrap()
+    );
+    let csv = sandbox.run("export last --format csv").ended(0).out;
+    assert_eq!(csv, sandbox.run("show last --format csv").ended(0).out);
+}
+
+#[test]
+fn removing_looks_everything_up_first() {
+    let sandbox = Sandbox::new();
+    for (id, at) in [("abc111", 1), ("abd222", 2), ("zzz333", 3)] {
+        sandbox.store(id, "lab-b", at * 1_000_000_000);
+    }
+    sandbox.run("rm zzz nosuch").ended(2);
+    assert!(sandbox.run("list").out.contains("zzz333"));
+    let ran = sandbox.run("rm ab").ended(2);
+    assert!(ran.err.contains("abc111") && ran.err.contains("[E503, exit 2]"), "{ran:?}");
+    let removed = sandbox.run("rm last last~1").ended(0).out;
+    assert_eq!(removed, "removed zzz333\nremoved abd222\n");
+    assert_eq!(sandbox.run("show last --format json").ended(0).code, 0);
+    let ran = sandbox.run("rm runs/abc111/journal.jsonl").ended(2);
+    assert!(ran.err.contains("is a file"), "{ran:?}");
+}
+
+#[test]
+fn a_journal_that_is_damaged_is_named_with_its_line() {
+    let sandbox = Sandbox::with_run();
+    let path = sandbox.path("runs/7k2f9q/journal.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}nonsense\n")).unwrap();
+    let ran = sandbox.run("show 7k2f9q").ended(1);
+    let number = text.lines().count() + 1;
+    assert!(ran.err.contains(&format!("line {number}: ")), "{ran:?}");
+    assert!(ran.err.contains("[E504, exit 1]"), "{ran:?}");
+}
+
+#[test]
+fn nobody_reading_is_no_error() {
+    let sandbox = Sandbox::with_run();
+    for line in ["show last --format csv", "explain", "predict", "--help", "completions bash"] {
+        assert_eq!(sandbox.run_unread(line), (0, String::new()), "{line}");
+    }
+}

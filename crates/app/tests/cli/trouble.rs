@@ -1,0 +1,82 @@
+//! What goes wrong says so, in the promised form, on standard error, with the promised code.
+
+use crate::support::Sandbox;
+
+#[test]
+fn slips_bring_the_nearest_thing() {
+    let sandbox = Sandbox::new();
+    for (line, expected) in [
+        ("run lab-b --pair 3", "'--pairs'"),
+        ("lab-b --quik", "'--quick'"),
+        ("shwo last", "\"show\" was meant"),
+        ("plan chek x", "'check'"),
+        ("explain verdict", "\"verdicts\" was meant"),
+        ("lab-b --margin rt=2%", "did you mean \"rtt\""),
+        ("lab-b --measure rrt", "did you mean \"rtt\""),
+        ("lab-b --for soon", "is not a time"),
+        ("lab-b --sctp", "error: --sctp: v6gap does not measure SCTP."),
+        ("-c lab-b -t 10", "--for TIME"),
+        ("-s -D", "service manager"),
+    ] {
+        let ran = sandbox.run(line).ended(2);
+        assert!(ran.err.starts_with("error: "), "{line}: {ran:?}");
+        assert!(ran.err.contains(expected), "{line}: {}", ran.err);
+        assert_eq!(ran.out, "", "{line}");
+    }
+}
+
+#[test]
+fn results_that_are_not_there_are_usage() {
+    let sandbox = Sandbox::new();
+    for line in ["show last", "show nosuch", "rm nosuch", "report nosuch", "export nosuch"] {
+        let ran = sandbox.run(line).ended(2);
+        assert!(ran.err.contains("no stored result matches"), "{line}: {ran:?}");
+        assert!(ran.err.ends_with("  [E502, exit 2]\n"), "{line}: {ran:?}");
+    }
+    let ran = sandbox.run("show ./nosuch.jsonl").ended(2);
+    assert!(ran.err.contains("[E507, exit 2]"), "{ran:?}");
+}
+
+#[test]
+fn results_need_a_folder() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run_with("list", &[]).ended(2);
+    assert!(ran.err.contains("[E506, exit 2]"), "{ran:?}");
+    let home = sandbox.path("home");
+    sandbox.run_with("list", &[("HOME", &home)]).ended(0);
+}
+
+#[test]
+fn addresses_are_checked_before_anything_is_sent() {
+    let sandbox = Sandbox::new();
+    for (line, code) in [
+        ("check fe80::1", "[E104, exit 2]"),
+        ("check ::ffff:192.0.2.1", "[E106, exit 2]"),
+        ("check no-such-host.invalid", "[E103, exit 2]"),
+    ] {
+        let ran = sandbox.run(line).ended(2);
+        assert!(ran.err.contains(code), "{line}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_host_without_a_server_is_told_from_one_without_a_family() {
+    let sandbox = Sandbox::new();
+    // Nothing listens on the discard port of this computer.
+    let ran = sandbox.run("check here --v4 127.0.0.1 --v6 ::1 -p 9");
+    assert!([3, 4].contains(&ran.code), "{ran:?}");
+    assert!(ran.out.contains("here cannot be measured over both families."), "{ran:?}");
+    assert!(ran.out.contains("A 127.0.0.1, AAAA ::1"), "{ran:?}");
+    let ran = sandbox.run("check 127.0.0.1 -p 9").ended(3);
+    assert!(ran.err.contains("[E102, exit 3]"), "{ran:?}");
+}
+
+#[test]
+fn a_key_file_must_hold_a_key() {
+    let sandbox = Sandbox::new();
+    sandbox.write("empty", "\n");
+    let ran = sandbox.run("check 127.0.0.1 --key-file empty").ended(2);
+    assert!(ran.err.contains("holds no key"), "{ran:?}");
+    let ran = sandbox.run("check 127.0.0.1 --key-file nosuch").ended(2);
+    assert!(ran.err.contains("[E507, exit 2]"), "{ran:?}");
+}
