@@ -45,3 +45,82 @@ fn about<'a>(
     let metric = condition.metric;
     analysis.questions.iter().filter(move |q| metric.is_none_or(|metric| q.metric == metric))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+    use std::collections::BTreeMap;
+    use v6gap_core::analysis::analyse;
+    use v6gap_core::arm::PerArm;
+    use v6gap_core::family::{Family, PerFamily};
+    use v6gap_core::metric::Metric;
+    use v6gap_core::observation::PerEnd;
+    use v6gap_core::plan::preset;
+    use v6gap_core::record::{Line, RunHeader};
+
+    /// An analysis of nothing, in which every question then gets a verdict.
+    fn analysis(verdict: impl Fn(Metric) -> Verdict) -> Analysis {
+        let header = RunHeader {
+            id: "000000".to_owned(),
+            tool: "0.1.0".to_owned(),
+            protocol: 1,
+            started_unix_ns: 0,
+            target: "lab-b".to_owned(),
+            addresses: PerFamily::default(),
+            control: Family::V4,
+            hosts: PerEnd::default(),
+            plan: preset::first_look(PerArm::FAMILIES, None, 7),
+            notes: Vec::new(),
+            refused: BTreeMap::new(),
+        };
+        let mut analysis = analyse(&[Line::Run(Box::new(header))]).unwrap();
+        analysis.valid = true;
+        for question in &mut analysis.questions {
+            question.verdict = verdict(question.metric);
+        }
+        analysis
+    }
+
+    #[track_caller]
+    fn ends(flags: &str, analysis: &Analysis, expected: Outcome) {
+        let words = "v6gap run host".split(' ').chain(flags.split_whitespace());
+        let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else {
+            panic!("run was typed")
+        };
+        assert_eq!(outcome(&args.result, analysis), expected, "{flags}");
+    }
+
+    #[test]
+    fn conditions_are_held_against_every_question_of_their_metric() {
+        let found = analysis(|metric| match metric {
+            Metric::Throughput => Verdict::Same,
+            Metric::Rtt => Verdict::Worse,
+            Metric::Connect => Verdict::Better,
+            Metric::Loss => Verdict::CannotTell,
+        });
+        ends("", &found, Outcome::Done);
+        ends("--fail-if worse", &found, Outcome::NotMet);
+        ends("--fail-if worse:throughput", &found, Outcome::Done);
+        ends("--require same:throughput,same:connect", &found, Outcome::Done);
+        ends("--require same:rtt", &found, Outcome::NotMet);
+        ends("--require same:loss", &found, Outcome::Undecided);
+        ends("--require same:loss,same:rtt", &found, Outcome::NotMet);
+        ends("--require better:throughput", &found, Outcome::NotMet);
+    }
+
+    #[test]
+    fn a_failed_check_comes_before_all_conditions() {
+        let mut found = analysis(|_| Verdict::Same);
+        found.valid = false;
+        ends("--require same", &found, Outcome::NotValid);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_undecided() {
+        let mut found = analysis(|_| Verdict::Same);
+        found.questions.retain(|question| question.metric != Metric::Loss);
+        ends("--require same:loss", &found, Outcome::Undecided);
+    }
+}

@@ -77,7 +77,11 @@ pub fn estimate(plan: &Plan, path: Path) -> Estimate {
     let rounds = match design.stop {
         Stop::Pairs { pairs } => pairs,
         Stop::Adaptive { time_ns_max, .. } => {
-            let share = if design.sentinel_every > 0 { 1.0 / f64::from(design.sentinel_every) } else { 0.0 };
+            let share = if design.sentinel_every > 0 {
+                1.0 / f64::from(design.sentinel_every)
+            } else {
+                0.0
+            };
             let left = time_ns_max as f64 - first.time_ns;
             // Saturates: a negative rest is no round.
             (left / (round.time_ns + nulls.time_ns * share)) as u32

@@ -52,6 +52,13 @@ pub struct Failure {
     pub code: Option<&'static str>,
     /// How the program ends.
     pub outcome: Outcome,
+    /// Boxed, so that what succeeds carries no room for it.
+    said: Box<Said>,
+}
+
+/// The parts of an error's text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Said {
     what: String,
     seen: Vec<String>,
     verbatim: String,
@@ -76,57 +83,48 @@ impl Failure {
     }
 
     fn uncoded(outcome: Outcome, what: impl Into<String>) -> Self {
-        Failure {
-            code: None,
-            outcome,
-            what: what.into(),
-            seen: Vec::new(),
-            verbatim: String::new(),
-            likely: None,
-            commands: Vec::new(),
-        }
+        let said = Said { what: what.into(), ..Said::default() };
+        Failure { code: None, outcome, said: Box::new(said) }
     }
 
     /// Adds a paragraph on what was seen.
     pub fn seen(mut self, text: impl Into<String>) -> Self {
-        self.seen.push(text.into());
+        self.said.seen.push(text.into());
         self
     }
 
     /// Adds lines that stay as they are.
     pub fn verbatim(mut self, lines: impl Into<String>) -> Self {
-        self.verbatim = lines.into();
+        self.said.verbatim = lines.into();
         self
     }
 
     /// Says what the cause likely is, the most likely first.
     pub fn likely(mut self, text: impl Into<String>) -> Self {
-        self.likely = Some(text.into());
+        self.said.likely = Some(text.into());
         self
     }
 
     /// Adds a command to try and what it does, which may be empty.
     pub fn run(mut self, command: impl Into<String>, purpose: impl Into<String>) -> Self {
-        self.commands.push((command.into(), purpose.into()));
+        self.said.commands.push((command.into(), purpose.into()));
         self
     }
 
     /// The whole text, ending with a newline.
     pub fn render(&self, style: &Style) -> String {
-        let width = style.width.min(WIDTH).max(Style::WIDTH_MIN);
+        let width = style.width.clamp(Style::WIDTH_MIN, WIDTH);
         let paragraph = |text: &str| format!("  {}\n", output::wrap(text, width - 2, "  "));
-        // A failed check is an answer and no error of the program.
-        let label = if self.outcome == Outcome::NotValid { "" } else { "error: " };
-        let mut out = output::wrap(&format!("{label}{}", self.what), width, "  ");
+        let mut out = output::wrap(&format!("error: {}", self.said.what), width, "  ");
         out.push('\n');
-        for text in &self.seen {
+        for text in &self.said.seen {
             out.push_str(&paragraph(text));
         }
-        if !self.verbatim.is_empty() {
-            out.push_str(&self.verbatim);
+        if !self.said.verbatim.is_empty() {
+            out.push_str(&self.said.verbatim);
             out.push('\n');
         }
-        if let Some(likely) = &self.likely {
+        if let Some(likely) = &self.said.likely {
             out.push_str(&paragraph(&format!("Likely: {likely}")));
         }
         out.push_str(&self.tries());
@@ -139,7 +137,7 @@ impl Failure {
     /// The commands below each other, their purposes aligned.
     fn tries(&self) -> String {
         let length = |(command, _): &(String, String)| command.chars().count();
-        let column = self.commands.iter().filter(|c| !c.1.is_empty()).map(length).max();
+        let column = self.said.commands.iter().filter(|c| !c.1.is_empty()).map(length).max();
         let line = |(i, (command, purpose)): (usize, &(String, String))| {
             let lead = if i == 0 { "  Try:    " } else { "          " };
             let pad = column.unwrap_or(0);
@@ -148,7 +146,7 @@ impl Failure {
                 purpose => format!("{lead}{command:pad$}   {purpose}\n"),
             }
         };
-        self.commands.iter().enumerate().map(line).collect()
+        self.said.commands.iter().enumerate().map(line).collect()
     }
 }
 

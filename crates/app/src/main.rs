@@ -5,7 +5,6 @@
 //! process with one thread only.
 
 mod args;
-mod choose;
 mod commands;
 mod conditions;
 mod diag;
@@ -14,8 +13,8 @@ mod failure;
 mod output;
 mod parse;
 mod presets;
-mod settings;
 mod session;
+mod settings;
 mod target;
 
 use parse::Parsed;

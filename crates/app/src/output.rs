@@ -45,13 +45,13 @@ pub fn fit(style: &Style, text: &str) -> String {
 pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     let mut out = String::new();
     let mut column = 0;
-    for word in text.split_whitespace() {
+    for (i, word) in text.split_whitespace().enumerate() {
         let length = word.chars().count();
-        if column > indent.len() && column + 1 + length > width {
+        if i > 0 && column + 1 + length > width {
             out.push('\n');
             out.push_str(indent);
-            column = indent.len();
-        } else if column > 0 && !out.ends_with(indent) || column > indent.len() {
+            column = indent.chars().count();
+        } else if i > 0 {
             out.push(' ');
             column += 1;
         }

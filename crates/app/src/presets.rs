@@ -64,7 +64,8 @@ pub fn read_preset(preset: &Preset, seed: u64) -> Result<(Draft, Plan), Failure>
     let wrong = |why: String| Failure::unexpected(format!("plan {}: {why}", preset.name));
     let draft: Draft = toml::from_str(preset.text).map_err(|e| wrong(e.to_string()))?;
     let plan = check::check(&draft, seed).map_err(|problems| {
-        let texts: Vec<String> = problems.into_iter().map(|p| format!("{}: {}", p.key, p.what)).collect();
+        let texts: Vec<String> =
+            problems.into_iter().map(|p| format!("{}: {}", p.key, p.what)).collect();
         wrong(texts.join("; "))
     })?;
     Ok((draft, plan))

@@ -17,8 +17,18 @@ const WIDTH: usize = 80;
 
 /// The variables that this program looks at.
 const NAMES: [&str; 12] = [
-    "V6GAP_DATA", "XDG_DATA_HOME", "HOME", "APPDATA", "NO_COLOR", "CLICOLOR_FORCE", "TERM", "CI",
-    "COLUMNS", "LC_ALL", "LC_CTYPE", "LANG",
+    "V6GAP_DATA",
+    "XDG_DATA_HOME",
+    "HOME",
+    "APPDATA",
+    "NO_COLOR",
+    "CLICOLOR_FORCE",
+    "TERM",
+    "CI",
+    "COLUMNS",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LANG",
 ];
 
 /// The part of the process's environment that counts, and its terminal.
@@ -41,10 +51,7 @@ struct Terminal {
 
 impl Terminal {
     fn of(output: Output) -> Self {
-        Terminal {
-            is_tty: term::is_tty(output),
-            width: term::width(output).map(usize::from),
-        }
+        Terminal { is_tty: term::is_tty(output), width: term::width(output).map(usize::from) }
     }
 }
 
@@ -52,8 +59,7 @@ impl Environment {
     /// That of this process.
     pub fn of_process() -> Self {
         let value = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
-        let variables =
-            NAMES.into_iter().filter_map(|name| Some((name, value(name)?))).collect();
+        let variables = NAMES.into_iter().filter_map(|name| Some((name, value(name)?))).collect();
         Environment {
             variables,
             stdout: Terminal::of(Output::Stdout),

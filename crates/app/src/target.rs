@@ -211,7 +211,10 @@ mod tests {
         let target = resolve("[2001:db8::7]:99", 4466, None, None).unwrap();
         assert_eq!(target.addresses.v6, Some("[2001:db8::7]:99".parse().unwrap()));
         assert_eq!(target.addresses.v4, None);
-        assert_eq!(resolve("192.0.2.7:99", 1, None, None).unwrap().addresses.v4.unwrap().port(), 99);
+        assert_eq!(
+            resolve("192.0.2.7:99", 1, None, None).unwrap().addresses.v4.unwrap().port(),
+            99
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The two things that a block compares, and values held for both.
 //!
-//! In a comparing block the arms are the two families; in a null block both arms are the same family,
-//! measured as if they differed. Nothing downstream may treat the arms otherwise than alike.
+//! In a comparing block the arms are the two families; in a null block both arms are the same
+//! family, measured as if they differed. Nothing downstream may treat the arms otherwise than
+//! alike.
 
 use crate::family::Family;
 use core::fmt;

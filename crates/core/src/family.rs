@@ -1,7 +1,7 @@
 //! The two address families and values held for both.
 //!
-//! Code is written once over [`PerFamily`]; what differs between the families is data, and that data
-//! stands in this file.
+//! Code is written once over [`PerFamily`]; what differs between the families is data, and that
+//! data stands in this file.
 
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -38,8 +38,8 @@ impl Family {
         }
     }
 
-    /// Length of the extra header that every fragment carries, in bytes: none for IPv4, whose fields
-    /// stand in the fixed header; 8 for IPv6 (RFC 8200 section 4.5).
+    /// Length of the extra header that every fragment carries, in bytes: none for IPv4, whose
+    /// fields stand in the fixed header; 8 for IPv6 (RFC 8200 section 4.5).
     pub const fn fragment_header_bytes(self) -> u32 {
         match self {
             Family::V4 => 0,
@@ -47,7 +47,8 @@ impl Family {
         }
     }
 
-    /// Largest UDP payload, in bytes: IPv4 counts its own header in the 16-bit length, IPv6 does not.
+    /// Largest UDP payload, in bytes: IPv4 counts its own header in the 16-bit length, IPv6 does
+    /// not.
     pub const fn udp_payload_bytes_max(self) -> u32 {
         match self {
             Family::V4 => 65_507,

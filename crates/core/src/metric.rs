@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// Application bytes that arrived per time, in bit/s (goodput in the sense of RFC 2647 section 3.17).
+    /// Application bytes that arrived per time, in bit/s (goodput in the sense of RFC 2647 section
+    /// 3.17).
     Throughput,
     /// Type-P-Round-trip-Delay (RFC 2681) at the application, in s.
     Rtt,

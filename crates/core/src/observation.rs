@@ -1,6 +1,7 @@
 //! What the ends saw during a trial: values, distributions, proof of family, counters, cost.
 //!
-//! The server's part of it crosses the network and all of it is stored, so every field is plain data.
+//! The server's part of it crosses the network and all of it is stored, so every field is plain
+//! data.
 
 use crate::family::Family;
 use alloc::collections::BTreeMap;
@@ -141,7 +142,8 @@ pub struct EndReport {
     pub switches_involuntary: Option<u64>,
     /// Processor the measuring thread was pinned to.
     pub processor: Option<u32>,
-    /// Change of wall clock minus monotonic clock during the trial, in ns; far from 0 is a clock step.
+    /// Change of wall clock minus monotonic clock during the trial, in ns; far from 0 is a clock
+    /// step.
     pub clock_step_ns: i64,
     /// Kernel counters that changed, by name, as in `Udp6.RcvbufErrors`.
     pub counters: BTreeMap<String, i64>,

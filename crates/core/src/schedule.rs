@@ -1,5 +1,5 @@
-//! From a plan to the order of its blocks: rounds in which every cell has its turn, shuffled, with the
-//! order of the arms balanced in every two consecutive rounds.
+//! From a plan to the order of its blocks: rounds in which every cell has its turn, shuffled, with
+//! the order of the arms balanced in every two consecutive rounds.
 //!
 //! A round is a function of the plan's seed and its own number alone, so a run that was broken off
 //! goes on exactly where it stopped.

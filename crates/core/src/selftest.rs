@@ -1,5 +1,5 @@
-//! Which figures a lab's link model may give on this host: measured before a run, judged against the
-//! wire model. A figure whose check fails is refused, not printed.
+//! Which figures a lab's link model may give on this host: measured before a run, judged against
+//! the wire model. A figure whose check fails is refused, not printed.
 
 use crate::arm::PerArm;
 use crate::family::Family;

@@ -78,7 +78,8 @@ impl Progress {
             if self.cells[question.cell].id != a.cell {
                 continue;
             }
-            if let (Some(a), Some(b)) = (a.values.get(&question.metric), b.values.get(&question.metric))
+            if let (Some(a), Some(b)) =
+                (a.values.get(&question.metric), b.values.get(&question.metric))
             {
                 question.effects.push(effect::of_block(question.metric, *a, *b));
             }
@@ -95,8 +96,8 @@ impl Progress {
         self.rounds
     }
 
-    /// Whether the run is complete. `elapsed_ns` is the time since the run began, over all sessions;
-    /// `round_ns` how long a round takes.
+    /// Whether the run is complete. `elapsed_ns` is the time since the run began, over all
+    /// sessions; `round_ns` how long a round takes.
     pub fn complete(&self, elapsed_ns: u64, round_ns: u64) -> bool {
         match self.stop {
             Stop::Pairs { pairs } => {
@@ -201,10 +202,7 @@ mod tests {
                 let b = trial(cell, Arm::B, BlockKind::Compare, 100.0 * ratio * wobble);
                 progress.add(&a, &b);
                 let null = BlockKind::Null(crate::family::Family::V4);
-                progress.add(
-                    &trial(cell, Arm::A, null, 1.0),
-                    &trial(cell, Arm::B, null, 9.0),
-                );
+                progress.add(&trial(cell, Arm::A, null, 1.0), &trial(cell, Arm::B, null, 9.0));
             }
             progress.round_done();
         }

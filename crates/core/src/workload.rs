@@ -73,7 +73,8 @@ pub struct UdpBulk {
     pub warmup_ns: u64,
 }
 
-/// Request and answer of equal size, in turns (slices) of the two arms over connections that stay open.
+/// Request and answer of equal size, in turns (slices) of the two arms over connections that stay
+/// open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Echo {
     /// Over which transport.
@@ -158,7 +159,8 @@ impl Workload {
         }
     }
 
-    /// The level that tells it from other cells of the same metric: a message or payload size in bytes.
+    /// The level that tells it from other cells of the same metric: a message or payload size in
+    /// bytes.
     pub const fn level_bytes(&self) -> Option<u32> {
         match self {
             Workload::Echo(echo) => Some(echo.message_bytes),

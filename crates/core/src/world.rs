@@ -14,24 +14,26 @@ use serde::{Deserialize, Serialize};
 pub enum LinkModel {
     /// A virtual cable as the kernel gives it, without rate: what the protocol stack costs.
     Bare,
-    /// A token bucket in the kernel with exact Ethernet framing: true rates and queues, false round trips.
+    /// A token bucket in the kernel with exact Ethernet framing: true rates and queues, false round
+    /// trips.
     Shaped,
-    /// A token bucket for back-pressure and a user-space link that serialises each frame: true rates
-    /// and true round trips.
+    /// A token bucket for back-pressure and a user-space link that serialises each frame: true
+    /// rates and true round trips.
     Wire,
 }
 
 /// What one direction of a link does to the frames of one family.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
-    /// Line rate in bit/s, counted with preamble, frame check sequence and inter-packet gap; `None` is without limit.
+    /// Line rate in bit/s, counted with preamble, frame check sequence and inter-packet gap;
+    /// `None` is without limit.
     pub rate_bps: Option<u64>,
     /// Delay added after serialisation, in ns.
     pub delay_ns: u64,
     /// Share of frames lost at random, 0 to 1.
     pub loss: f64,
-    /// Largest IP packet that passes, in bytes; a larger one vanishes without a word (a black hole);
-    /// `None` lets all pass.
+    /// Largest IP packet that passes, in bytes; a larger one vanishes without a word (a black
+    /// hole); `None` lets all pass.
     pub black_hole_above: Option<u32>,
 }
 
@@ -56,7 +58,8 @@ pub struct Link {
 impl Link {
     /// A link with one rate for both families, MTU 1500 and a queue of 100 frames.
     pub const fn ethernet(rate_bps: Option<u64>) -> Self {
-        let conditions = PerFamily { v4: Conditions::rate(rate_bps), v6: Conditions::rate(rate_bps) };
+        let conditions =
+            PerFamily { v4: Conditions::rate(rate_bps), v6: Conditions::rate(rate_bps) };
         Link { conditions, mtu: 1500, queue_frames: 100 }
     }
 }

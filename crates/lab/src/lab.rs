@@ -16,8 +16,8 @@ use v6gap_sys::netns;
 /// Choices that do not belong to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LabOptions {
-    /// Processor for the user-space link; no other busy thread should be on it. `None` leaves it to
-    /// the scheduler.
+    /// Processor for the user-space link; no other busy thread should be on it. `None` leaves it
+    /// to the scheduler.
     pub wire_cpu: Option<usize>,
     /// Decides which frames are lost where the world has loss.
     pub seed: u64,

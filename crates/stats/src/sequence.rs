@@ -7,12 +7,12 @@
 //!
 //! * [`t_sequence`]: for independent differences that are roughly normal. Robbins, "Statistical
 //!   methods related to the law of the iterated logarithm" (1970); Lai, "On confidence sequences"
-//!   (1976); Wang & Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means
-//!   with unknown variance" (2024).
-//! * [`symmetric_sequence`]: for any distribution that is symmetric about its centre, however
-//!   heavy its tails; needs about twelve values. de la Pena, "A general class of exponential
-//!   inequalities for martingales and ratios" (1999); Howard, Ramdas, McAuliffe & Sekhon,
-//!   "Time-uniform Chernoff bounds" (2020).
+//!   (1976); Wang & Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with
+//!   unknown variance" (2024).
+//! * [`symmetric_sequence`]: for any distribution that is symmetric about its centre, however heavy
+//!   its tails; needs about twelve values. de la Pena, "A general class of exponential inequalities
+//!   for martingales and ratios" (1999); Howard, Ramdas, McAuliffe & Sekhon, "Time-uniform Chernoff
+//!   bounds" (2020).
 
 use crate::estimate::{Estimate, Interval, Warning, faults, is_rate, no_spread};
 use crate::solve::{first_integer, first_true};

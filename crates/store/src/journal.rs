@@ -25,8 +25,8 @@ impl Journal {
         Journal { file, path: path.to_owned() }.locked()
     }
 
-    /// Opens a journal to go on with it, cutting off a line that a crash left unfinished, and returns
-    /// what it holds.
+    /// Opens a journal to go on with it, cutting off a line that a crash left unfinished, and
+    /// returns what it holds.
     pub(crate) fn resume(path: &Path) -> Result<(Self, Vec<Line>), StoreError> {
         let file = OpenOptions::new()
             .read(true)

@@ -141,8 +141,8 @@ impl Store {
     }
 }
 
-/// A new name in a folder is safe only when the folder is synced. A system that does not let folders
-/// be opened keeps its names safe by itself.
+/// A new name in a folder is safe only when the folder is synced. A system that does not let
+/// folders be opened keeps its names safe by itself.
 fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     match fs::File::open(folder) {
         Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => Ok(()),

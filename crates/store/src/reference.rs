@@ -1,5 +1,5 @@
-//! How a person names a stored run: its identifier or the start of it, `last`, `last~2`, `last:HOST`,
-//! or the file in which it travels.
+//! How a person names a stored run: its identifier or the start of it, `last`, `last~2`,
+//! `last:HOST`, or the file in which it travels.
 
 use crate::StoreError;
 use std::path::PathBuf;

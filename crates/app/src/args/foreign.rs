@@ -26,7 +26,9 @@ pub fn sentence(option: &str) -> Option<&'static str> {
             "sizes are `message`, `payload` and `write` in a plan file; a list makes a sweep."
         }
         "-P" | "--parallel" => "v6gap measures one connection at a time.",
-        "-w" | "--window" => "v6gap leaves the window to the system, which sizes it alike for both.",
+        "-w" | "--window" => {
+            "v6gap leaves the window to the system, which sizes it alike for both."
+        }
         "-i" | "--interval" => "v6gap shows what it found after each pair of trials.",
         "-O" | "--omit" => "the start that is left out is `warmup` in a plan file.",
         "-M" | "--set-mss" => {

@@ -73,11 +73,8 @@ impl WorldArgs {
             LinkModel::Shaped | LinkModel::Wire => Some(100_000_000),
         };
         let rate_bps = self.rate.map_or(otherwise, |rate| rate.0);
-        let met = Conditions {
-            delay_ns: self.delay,
-            loss: self.loss,
-            ..Conditions::rate(rate_bps)
-        };
+        let met =
+            Conditions { delay_ns: self.delay, loss: self.loss, ..Conditions::rate(rate_bps) };
         let mut world = World::client_router_server(self.model, rate_bps);
         let mut link = Link { mtu: self.mtu, ..Link::ethernet(rate_bps) };
         link.conditions = link.conditions.map(|_| met);

@@ -3,8 +3,22 @@
 
 /// Every verb, as typed.
 pub const VERBS: [&str; 16] = [
-    "demo", "run", "check", "serve", "show", "report", "list", "rm", "export", "plan", "lab",
-    "predict", "explain", "completions", "man", "help",
+    "demo",
+    "run",
+    "check",
+    "serve",
+    "show",
+    "report",
+    "list",
+    "rm",
+    "export",
+    "plan",
+    "lab",
+    "predict",
+    "explain",
+    "completions",
+    "man",
+    "help",
 ];
 
 /// The whole help that fits one screen of 24 lines.

@@ -92,7 +92,7 @@ pub struct PlanRunArgs {
     #[command(flatten)]
     pub connect: ConnectArgs,
     /// Processor to pin the measuring thread to
-    #[arg(short = 'A', long = "affinity", value_name = "CPU")]
+    #[arg(short = 'A', long = "affinity", value_name = "CPU", help_heading = "Measuring")]
     pub processor: Option<usize>,
     /// What to do with the result
     #[command(flatten)]

@@ -32,16 +32,17 @@ pub struct RunArgs {
     #[command(flatten)]
     pub connect: ConnectArgs,
     /// Measure IPv4 alone; prints numbers and no comparison
-    #[arg(short = '4', long = "ipv4", conflicts_with_all = ["only_six", "null"])]
+    #[arg(short = '4', long = "ipv4", help_heading = "Measuring",
+          conflicts_with_all = ["only_six", "null"])]
     pub only_four: bool,
     /// Measure IPv6 alone; prints numbers and no comparison
-    #[arg(short = '6', long = "ipv6", conflicts_with = "null")]
+    #[arg(short = '6', long = "ipv6", help_heading = "Measuring", conflicts_with = "null")]
     pub only_six: bool,
     /// Add pairs to a stored result, with its plan
-    #[arg(long = "continue", value_name = "RESULT")]
+    #[arg(long = "continue", value_name = "RESULT", help_heading = "Measuring")]
     pub continued: Option<String>,
     /// Processor to pin the measuring thread to
-    #[arg(short = 'A', long = "affinity", value_name = "CPU")]
+    #[arg(short = 'A', long = "affinity", value_name = "CPU", help_heading = "Measuring")]
     pub processor: Option<usize>,
     /// What to do with the result
     #[command(flatten)]
@@ -109,8 +110,13 @@ pub struct ConnectArgs {
     #[arg(long = "v6", value_name = "ADDR")]
     pub six: Option<String>,
     /// Key that the server was given, a long random word
-    #[arg(long, value_name = "WORD", env = "V6GAP_KEY", hide_env_values = true,
-          conflicts_with = "key_file")]
+    #[arg(
+        long,
+        value_name = "WORD",
+        env = "V6GAP_KEY",
+        hide_env_values = true,
+        conflicts_with = "key_file"
+    )]
     pub key: Option<String>,
     /// File with the key in its first line
     #[arg(long, value_name = "FILE")]
@@ -231,8 +237,13 @@ pub struct ServeArgs {
     #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
     pub port: u16,
     /// Key that clients must know, a long random word
-    #[arg(long, value_name = "WORD", env = "V6GAP_KEY", hide_env_values = true,
-          conflicts_with = "key_file")]
+    #[arg(
+        long,
+        value_name = "WORD",
+        env = "V6GAP_KEY",
+        hide_env_values = true,
+        conflicts_with = "key_file"
+    )]
     pub key: Option<String>,
     /// File with the key in its first line
     #[arg(long, value_name = "FILE")]

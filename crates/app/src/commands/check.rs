@@ -1,8 +1,8 @@
 //! `check`: whether a host can be measured over both families, and what will limit the result.
 
 use crate::args::CheckArgs;
-use crate::failure::{Failure, record};
 use crate::failure::Outcome;
+use crate::failure::{Failure, record};
 use crate::output;
 use crate::session::facts::this_host;
 use crate::settings::Context;
@@ -169,11 +169,7 @@ fn server(
 
 fn clocks(found: &mut Findings) {
     let quality = clock::quality();
-    let text = format!(
-        "{} steps here, {} to read",
-        format_span(quality.step_ns as f64),
-        format_span(quality.read_cost_ns as f64)
-    );
+    let text = format!("{} ns steps here, {} ns to read", quality.step_ns, quality.read_cost_ns);
     let mark = if quality.step_ns > CLOCK_STEP_NS_MAX { Mark::Note } else { Mark::Ok };
     found.add(mark, "Clock", text);
 }
@@ -211,10 +207,14 @@ fn in_words(target: &Target, found: &Findings) -> String {
         (Some(_), _) => format!("{name} cannot be measured over both families.\n\n"),
         (None, 0) => format!("{name} can be measured over both families.\n\n"),
         (None, 1) => {
-            format!("{name} can be measured over both families. One thing may limit the result.\n\n")
+            format!(
+                "{name} can be measured over both families. One thing may limit the result.\n\n"
+            )
         }
         (None, n) => {
-            format!("{name} can be measured over both families. {n} things may limit the result.\n\n")
+            format!(
+                "{name} can be measured over both families. {n} things may limit the result.\n\n"
+            )
         }
     };
     for (mark, topic, text) in &found.lines {

@@ -13,11 +13,8 @@ use crate::target::RunOptions;
 /// # Errors
 /// As any measurement; a host that refuses namespaces is none.
 pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
-    let options = RunOptions {
-        connect: ConnectArgs::local(),
-        processor: None,
-        result: args.result.clone(),
-    };
+    let options =
+        RunOptions { connect: ConnectArgs::local(), processor: None, result: args.result.clone() };
     let refused = match args.loopback {
         true => Some("--loopback was asked for".to_owned()),
         false => world::refusal(),

@@ -27,7 +27,7 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
     let text = match &args.command {
         PlanCommand::Check(args) => {
             let (draft, plan) = presets::read(&args.plan, 0)?;
-            words::explain(&draft, &plan)
+            words::explain(&draft, &plan, style.width)
         }
         PlanCommand::Estimate(args) => {
             let (_, plan) = presets::read(&args.plan, 0)?;
@@ -44,7 +44,7 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
 fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     let seed = match args.seed {
         Some(seed) => seed,
-        None => random_seed()?,
+        None => run::random_seed()?,
     };
     let (draft, plan) = presets::read(&args.plan, seed)?;
     let mut connect = args.connect.clone();
@@ -69,12 +69,6 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     };
     let options = RunOptions { connect, processor: args.processor, result: args.result.clone() };
     run::execute_plan(plan, target, &options, context)
-}
-
-fn random_seed() -> Result<u64, Failure> {
-    let mut bytes = [0; 8];
-    v6gap_sys::random(&mut bytes)?;
-    Ok(u64::from_le_bytes(bytes))
 }
 
 /// Time and bytes, before anything is sent.
@@ -113,8 +107,13 @@ fn in_words(args: &PlanEstimateArgs, plan: &Plan) -> String {
         let (time, sent) = (format_span(cost.time_ns), bytes(cost.bytes));
         out.push_str(&format!("{:width$}  {time:>12}  {sent:>12}\n", cell.id));
     }
-    if let Stop::Adaptive { .. } = plan.design.stop {
-        out.push_str("\nIt ends sooner when every question is settled.\n");
+    if let Stop::Adaptive { pairs_min, .. } = plan.design.stop {
+        out.push_str(&match found.rounds < pairs_min {
+            true => {
+                format!("\nThat is too short for the {pairs_min} pairs that verdicts begin with.\n")
+            }
+            false => "\nIt ends sooner when every question is settled.\n".to_owned(),
+        });
     }
     out
 }

@@ -4,8 +4,10 @@ use super::stored;
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
+use crate::session;
 use crate::settings::Context;
 use v6gap_report::html::{self, PageInfo};
+use v6gap_report::sockets;
 use v6gap_store::Store;
 
 /// Writes the report of each result, beside it or where `-o` says.
@@ -20,7 +22,10 @@ pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure>
         let result = stored::load(reference, context)?;
         let id = &result.analysis.run.id;
         let path = args.output.clone().unwrap_or_else(|| context.store.report_path(id));
-        Store::write_file(&path, &html::page(&result.analysis, &PageInfo::default()))?;
+        let command = session::repeat(&result.analysis);
+        let sockets = sockets(&result.lines);
+        let info = PageInfo { title: "", command: &command, sockets: &sockets };
+        Store::write_file(&path, &html::page(&result.analysis, &info))?;
         output::to_stdout(&path.display().to_string());
     }
     Ok(Outcome::Done)

@@ -1,4 +1,5 @@
-//! `run`: compare IPv6 with IPv4 between here and another host; and plans, wherever they take place.
+//! `run`: compare IPv6 with IPv4 between here and another host; and plans, wherever they take
+//! place.
 
 use crate::args::{DesignArgs, Measured, RunArgs};
 use crate::failure::{Failure, Outcome};

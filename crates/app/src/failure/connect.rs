@@ -127,7 +127,9 @@ impl Failure {
                 Failure::new(
                     "E203",
                     Outcome::OneFamily,
-                    format!("{name} does not answer on port {port} within {seconds} s over {family}"),
+                    format!(
+                        "{name} does not answer on port {port} within {seconds} s over {family}"
+                    ),
                 )
                 .seen(format!(
                     "{family} {}: nothing came back, not even a refusal. That is what a dropping \
@@ -235,7 +237,8 @@ fn both(target: &Target, problems: [&FamilyProblem; 2]) -> Failure {
         (Trouble::Refused, _) => not_running(target, &problems),
         (_, 3) => {
             let what = format!("{} cannot be reached over either family", target.name);
-            let text = |p: &FamilyProblem| format!("{} {}: {}.", p.family, p.address.ip(), p.trouble);
+            let text =
+                |p: &FamilyProblem| format!("{} {}: {}.", p.family, p.address.ip(), p.trouble);
             Failure::new("E203", Outcome::Peer, what)
                 .seen(text(four))
                 .seen(text(six))
@@ -250,8 +253,10 @@ fn both(target: &Target, problems: [&FamilyProblem; 2]) -> Failure {
 fn not_running(target: &Target, problems: &[&FamilyProblem]) -> Failure {
     let name = &target.name;
     let port = problems.first().map_or(0, |p| p.address.port());
-    let seen: Vec<String> =
-        problems.iter().map(|p| format!("{} {}: {}.", p.family, p.address.ip(), p.trouble)).collect();
+    let seen: Vec<String> = problems
+        .iter()
+        .map(|p| format!("{} {}: {}.", p.family, p.address.ip(), p.trouble))
+        .collect();
     let what = format!("no v6gap server answers on {name}, port {port}");
     Failure::new("E201", Outcome::Peer, what)
         .seen(seen.join(" "))
@@ -277,18 +282,14 @@ fn not_ours(name: &str, port: u16, answered: &str) -> Failure {
 }
 
 fn version(name: &str, mismatch: VersionMismatch) -> Failure {
-    let (words, here, peer) = match mismatch {
-        VersionMismatch::PeerTooOld { here, peer } => ("old", here, peer),
-        VersionMismatch::PeerTooNew { here, peer } => ("new", here, peer),
-    };
-    let (old, there) = match words {
-        "old" => (name.to_owned(), "there"),
-        _ => ("this computer".to_owned(), "here"),
+    let (words, here, there, old) = match mismatch {
+        VersionMismatch::PeerTooOld { here, peer } => ("old", here, peer, name),
+        VersionMismatch::PeerTooNew { here, peer } => ("new", here, peer, "this computer"),
     };
     let what = format!("the server on {name} is too {words} for this program");
     Failure::new("E205", Outcome::Peer, what)
-        .seen(format!("Protocol here: {here}. There: {peer}."))
-        .run(format!("v6gap --version    on {old}, and a later one {there}"), "")
+        .seen(format!("Protocol here: {here}. There: {there}. Update v6gap on {old}."))
+        .run("v6gap --version", "on both")
 }
 
 fn session(name: &str, refused: &Refused) -> Failure {

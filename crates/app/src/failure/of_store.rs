@@ -71,11 +71,4 @@ impl Failure {
             .run("docker run --cap-add NET_ADMIN --cap-add SYS_ADMIN …", "in a container")
             .run("v6gap serve;  v6gap run HOST", "two hosts, no privileges")
     }
-
-    /// A check failed, so the result `id` has no verdict. `headline` says which.
-    pub fn no_verdict(headline: &str, id: &str) -> Self {
-        Failure::new("V601", Outcome::NotValid, headline)
-            .seen(format!("The numbers are kept ({id}) but they do not compare two protocols."))
-            .run(format!("v6gap show {id} -V"), "")
-    }
 }

@@ -107,13 +107,6 @@ fn every_trouble_has_a_code_that_can_be_explained() {
 }
 
 #[test]
-fn a_failed_check_is_no_error() {
-    let failure = Failure::no_verdict("No verdict: no proof of family.", "7k2f9q");
-    assert!(text(&failure).starts_with("No verdict: no proof of family.\n"));
-    assert!(text(&failure).ends_with("  [V601, exit 6]\n"));
-}
-
-#[test]
 fn foreign_words_cannot_drive_the_terminal() {
     let answered = "\u{1b}[2J".to_owned();
     let failure =

@@ -39,11 +39,8 @@ pub fn with_server<T>(
     work: impl FnOnce(PerFamily<Option<SocketAddr>>) -> T,
 ) -> Result<T, String> {
     let stop = AtomicBool::new(false);
-    let options = ServerOptions {
-        addresses,
-        processor,
-        ..ServerOptions::new(super::measure::tool(), host)
-    };
+    let options =
+        ServerOptions { addresses, processor, ..ServerOptions::new(super::measure::tool(), host) };
     std::thread::scope(|scope| {
         let (ready, listening) = mpsc::channel();
         let thread = scope.spawn(|| serve(lab, &options, ready, &stop));

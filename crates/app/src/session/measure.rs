@@ -112,7 +112,11 @@ fn connect(measuring: &Measuring<'_>, stop: &AtomicBool) -> Result<Connection, F
                 queued.seconds, queued.place
             ));
         }
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let addresses = wanted(measuring);
     let connection = Connection::open(addresses, &client, &mut waiting)

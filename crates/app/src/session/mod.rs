@@ -1,9 +1,10 @@
-//! A session of measuring, from the connection to the answer: what `run`, `demo` and `plan run` share.
+//! A session of measuring, from the connection to the answer: what `run`, `demo` and `plan run`
+//! share.
 
 mod conclude;
 pub mod facts;
-mod hooks;
 mod here;
+mod hooks;
 mod local;
 mod measure;
 mod path;

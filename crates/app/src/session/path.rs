@@ -21,8 +21,8 @@ const LARGE_BYTES: u32 = 8192;
 /// How long a full packet may take there and back before it counts as vanished, in ns.
 const PATIENCE_NS: u64 = 3_000_000_000;
 
-/// Smallest and largest IP packet between which the limit is looked for, in bytes: the minimum MTU of
-/// IPv6 (RFC 8200 section 5) and that of Ethernet.
+/// Smallest and largest IP packet between which the limit is looked for, in bytes: the minimum MTU
+/// of IPv6 (RFC 8200 section 5) and that of Ethernet.
 const SEARCH_BYTES: (u32, u32) = (1280, 1500);
 
 /// Length of a UDP header, in bytes.

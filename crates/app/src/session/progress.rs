@@ -1,5 +1,5 @@
-//! What is shown while measuring: a line that is redrawn in place, or lines now and then where nobody
-//! watches. Drawn between trials only, so that it never shares a processor with one.
+//! What is shown while measuring: a line that is redrawn in place, or lines now and then where
+//! nobody watches. Drawn between trials only, so that it never shares a processor with one.
 
 use crate::args::{Live, ResultArgs};
 use crate::output;
@@ -33,7 +33,8 @@ pub struct Progress {
 impl Progress {
     /// The view that the options and the terminal ask for.
     pub fn new(result: &ResultArgs, context: &Context) -> Self {
-        let live = if result.quiet { Live::Off } else { result.live.unwrap_or(context.output.live) };
+        let live =
+            if result.quiet { Live::Off } else { result.live.unwrap_or(context.output.live) };
         let target = match live {
             Live::Inline => ProgressDrawTarget::stderr_with_hz(4),
             Live::Line | Live::Off => ProgressDrawTarget::hidden(),

@@ -43,14 +43,8 @@ fn read(
     let mut best: Option<Reading> = None;
     for _ in 0..ATTEMPTS {
         let metric = probe.cell.workload.metrics()[0];
-        let values = run::measure_block(
-            &probe.cell,
-            probe.arms,
-            TurnOrder::Ab,
-            0,
-            connection,
-            context,
-        )?;
+        let values =
+            run::measure_block(&probe.cell, probe.arms, TurnOrder::Ab, 0, connection, context)?;
         let value = |arm: Arm| values.get(arm).get(&metric).copied().unwrap_or(f64::NAN);
         let values = v6gap_core::arm::PerArm::from_fn(value);
         let reading = Reading { probe: probe.clone(), values };

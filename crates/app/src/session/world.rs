@@ -1,4 +1,5 @@
-//! The lab, where there is one: the only place of the program that knows on which system labs exist.
+//! The lab, where there is one: the only place of the program that knows on which system labs
+//! exist.
 
 #[cfg(target_os = "linux")]
 pub mod holder;

@@ -4,9 +4,30 @@ use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
 const VERBS: [&str; 24] = [
-    "demo", "run", "check", "serve", "show", "report", "list", "rm", "export", "plan",
-    "plan check", "plan estimate", "plan run", "plan list", "plan show", "lab", "lab up",
-    "lab exec", "lab status", "lab list", "lab down", "predict", "explain", "completions",
+    "demo",
+    "run",
+    "check",
+    "serve",
+    "show",
+    "report",
+    "list",
+    "rm",
+    "export",
+    "plan",
+    "plan check",
+    "plan estimate",
+    "plan run",
+    "plan list",
+    "plan show",
+    "lab",
+    "lab up",
+    "lab exec",
+    "lab status",
+    "lab list",
+    "lab down",
+    "predict",
+    "explain",
+    "completions",
 ];
 
 #[test]

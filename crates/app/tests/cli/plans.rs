@@ -75,7 +75,9 @@ direction = \"receive\"
 congestion = \"reno\"
 ";
     sandbox.write("slow.toml", text);
-    let words = sandbox.run("plan check slow.toml").ended(0).out;
+    let shown = sandbox.run("plan check slow.toml").ended(0).out;
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
         "In a lab: client - router - server, wire links",
         "IPv4 10 Mbit/s; IPv6 10 Mbit/s, 5 ms more each way",
@@ -87,7 +89,7 @@ congestion = \"reno\"
         "sends from the server over TCP",
         "congestion control reno",
     ] {
-        assert!(words.contains(expected), "{expected} is missing:\n{words}");
+        assert!(words.contains(expected), "{expected} is missing:\n{shown}");
     }
 }
 
@@ -103,4 +105,12 @@ fn an_estimate_counts_time_and_bytes() {
     assert!(estimate.contains("1 cells × 20 rounds = 20 pairs"), "{estimate}");
     let ran = sandbox.run("plan run bulk.toml").ended(2);
     assert!(ran.err.contains("names no server and no lab"), "{ran:?}");
+}
+
+#[test]
+fn a_time_that_is_too_short_is_noticed_in_advance() {
+    let sandbox = Sandbox::new();
+    let estimate = |rtt: &str| sandbox.run(&format!("plan estimate first-look --rtt {rtt}")).out;
+    assert!(estimate("50us").contains("It ends sooner"), "{}", estimate("50us"));
+    assert!(estimate("20ms").contains("too short for the 8 pairs"), "{}", estimate("20ms"));
 }

@@ -39,8 +39,7 @@ fn json_holds_the_values_of_the_wire_model() {
 fn the_published_composition_is_met_without_timestamps() {
     let document = json("predict --no-timestamps --json");
     let column = |i: usize| &document["packets"][i];
-    let payloads: Vec<u64> =
-        (0..4).map(|i| column(i)["payload_bytes"].as_u64().unwrap()).collect();
+    let payloads: Vec<u64> = (0..4).map(|i| column(i)["payload_bytes"].as_u64().unwrap()).collect();
     assert_eq!(payloads, [1460, 1440, 1472, 1452]);
     let per_payload = [3.6986, 5.1389, 2.8533, 4.2700];
     let of_line = [5.3425, 6.8056, 4.4837, 5.9229];

@@ -99,12 +99,8 @@ impl Sandbox {
 
     /// Runs `v6gap LINE` with a standard output that nobody reads; its code and standard error.
     pub fn run_unread(&self, line: &str) -> (i32, String) {
-        let mut child = self
-            .command(line)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            self.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let mut err = String::new();
         child.stderr.take().unwrap().read_to_string(&mut err).unwrap();

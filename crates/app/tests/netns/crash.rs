@@ -24,7 +24,8 @@ fn one(lab: &Lab, kill: usize) -> u64 {
     let target = ["10.46.2.2", "--v6", "fd46:2::2", "--pairs", "6", "-q"];
     let client = lab.command(&home, "client").args(target).stderr(Stdio::piped()).spawn().unwrap();
     let mut client = wait_for_journal(&home, client);
-    // Spread over the run without a clock-seeded generator: 0.2 to 6 s, a different moment each time.
+    // Spread over the run without a clock-seeded generator: 0.2 to 6 s, a different moment each
+    // time.
     let moment = Duration::from_millis(200 + (kill as u64 * 2477) % 5800);
     let start = Instant::now();
     while start.elapsed() < moment && client.try_wait().unwrap().is_none() {

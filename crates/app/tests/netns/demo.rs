@@ -69,7 +69,8 @@ pub fn answers_in_time() {
     figure("seconds from start to answer", format!("{seconds:.1}"));
     println!("{answer}");
     assert!(seconds < 90.0, "{seconds} s");
-    for part in ["Round trip 64 B, TCP", "Round trip 16 KiB, UDP", "Connecting", "Goodput", "Lost"] {
+    for part in ["Round trip 64 B, TCP", "Round trip 16 KiB, UDP", "Connecting", "Goodput", "Lost"]
+    {
         assert!(answer.contains(part), "{part} is missing in {answer}");
     }
     assert!(answer.contains("header"), "{answer}");

@@ -1,4 +1,5 @@
-//! Worlds with a known difference: it must be found, with the right sign, and the range must hold it.
+//! Worlds with a known difference: it must be found, with the right sign, and the range must hold
+//! it.
 
 use super::support::{Home, figure, number, question, times};
 
@@ -67,8 +68,8 @@ fn check(plan: &str, cell: &str, metric: &str, verdict: &str, truth: impl Fn(f64
     assert!(missed.len() * 20 <= runs, "{missed:?}");
 }
 
-/// What IPv6 costs the hosts themselves is not part of the injected difference: up to 3 µs of a round
-/// trip, nothing of a rate that the link bounds.
+/// What IPv6 costs the hosts themselves is not part of the injected difference: up to 3 µs of a
+/// round trip, nothing of a rate that the link bounds.
 fn host_allowance(metric: &str, v4: f64) -> f64 {
     if metric == "rtt" { 3e-6 / v4 } else { 0.0 }
 }

@@ -35,7 +35,8 @@ time = "1 s"
     assert!(q["sentence"].as_str().unwrap().contains("header"), "{q:#}");
 }
 
-/// Payload, and what the model gives for IPv4 and IPv6 in Mbit/s: 100 · p / (p + 66) and / (p + 86).
+/// Payload, and what the model gives for IPv4 and IPv6 in Mbit/s: 100 · p / (p + 66) and / (p +
+/// 86).
 pub fn udp() {
     let home = Home::new("udp-goodput");
     let result = home.plan_run(

@@ -1,8 +1,9 @@
 //! The real program on real kernel networks with a known truth.
 //!
 //! Each scenario runs the built binary in namespaces that the test made itself and compares what it
-//! says with what the world is. Arguments filter scenarios by name. `V6GAP_VALIDATE=full` repeats the
-//! statistical ones as often as docs/validation reports; otherwise a small number shows that they run.
+//! says with what the world is. Arguments filter scenarios by name. `V6GAP_VALIDATE=full` repeats
+//! the statistical ones as often as docs/validation reports; otherwise a small number shows that
+//! they run.
 
 mod crash;
 mod demo;
@@ -39,7 +40,8 @@ const SCENARIOS: [Scenario; 14] = [
 
 fn main() -> ExitCode {
     let filters: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let wanted = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
+    let wanted =
+        |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
     if let Err(refusal) = v6gap_sys::netns::probe() {
         println!("SKIPPED: {refusal}");
         let required = std::env::var_os("V6GAP_REQUIRE_NAMESPACES").is_some();

@@ -50,7 +50,10 @@ pub fn agree() {
     let sd = (sum / (ratios.len() - 1) as f64).sqrt() * 100.0;
     figure("null runs", runs);
     figure("called different", format!("{} {different:?}", different.len()));
-    figure("null RTT ratios, mean off 1 and standard deviation, %", format!("{:+.3}, {sd:.3}", mean * 100.0));
+    figure(
+        "null RTT ratios, mean off 1 and standard deviation, %",
+        format!("{:+.3}, {sd:.3}", mean * 100.0),
+    );
     assert!(different.len() * 20 <= runs.max(20), "{different:?}");
     assert!(sd <= 0.3, "{sd} %");
 }

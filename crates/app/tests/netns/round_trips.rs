@@ -8,8 +8,8 @@ use v6gap_core::world::{LinkModel, World};
 
 const SIZES: [u32; 6] = [64, 256, 1024, 1408, 4096, 16_384];
 
-/// For each transport one host term is fitted over both families and all sizes; what is left must be
-/// at most 3 % or 5 µs.
+/// For each transport one host term is fitted over both families and all sizes; what is left must
+/// be at most 3 % or 5 µs.
 pub fn rise_with_size() {
     let home = Home::new("round-trips");
     let result = home.plan_run(
@@ -45,7 +45,10 @@ message = ["64 B", "256 B", "1024 B", "1408 B", "4096 B", "16384 B"]
             let share = off / (wire + host_us) * 100.0;
             let line = format!("{seen:.1} µs, model {wire:.1}, off {off:+.1} µs ({share:+.1} %)");
             figure(&format!("{transport} {size} B {family}"), line);
-            assert!(off.abs() <= 5.0 || share.abs() <= 3.0, "{transport} {size} {family}: {off} µs");
+            assert!(
+                off.abs() <= 5.0 || share.abs() <= 3.0,
+                "{transport} {size} {family}: {off} µs"
+            );
         }
     }
 }

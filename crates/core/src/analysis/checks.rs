@@ -68,7 +68,9 @@ fn shares(found: &Collected<'_>, discarded: &[Discarded]) -> Check {
     let share = discarded.len() as f64 / blocks.max(1) as f64;
     let text = format!("{} of {blocks} blocks discarded", discarded.len());
     match share {
-        _ if discarded.is_empty() => check("blocks", CheckState::Ok, "every block passed its gates"),
+        _ if discarded.is_empty() => {
+            check("blocks", CheckState::Ok, "every block passed its gates")
+        }
         s if s > DISCARDED_MAX => {
             let why = most_common(discarded);
             check("blocks", CheckState::Failed, format!("{text}, most for: {why}"))
@@ -124,7 +126,8 @@ fn null_check(nulls: &[NullResult]) -> Check {
     check("null", CheckState::Ok, format!("each family agreed with itself in {blocks} null blocks"))
 }
 
-/// Whether going first made a difference: Welch's t of the two orders, over all questions, Bonferroni.
+/// Whether going first made a difference: Welch's t of the two orders, over all questions,
+/// Bonferroni.
 fn order_check(found: &Collected<'_>) -> Check {
     let mut tests: Vec<(String, f64)> = Vec::new();
     for cell in &found.run.plan.cells {

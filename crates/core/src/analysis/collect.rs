@@ -40,8 +40,7 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
     let Some((Line::Run(run), rest)) = lines.split_first() else {
         return Err(AnalysisError::NoHeader);
     };
-    let mut found =
-        Collected { run, blocks: Vec::new(), trials: Vec::new(), ending: None };
+    let mut found = Collected { run, blocks: Vec::new(), trials: Vec::new(), ending: None };
     let mut open: Vec<&TrialRecord> = Vec::new();
     for line in rest {
         match line {

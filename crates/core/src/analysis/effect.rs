@@ -57,11 +57,17 @@ pub struct Combined {
     pub symmetric: bool,
 }
 
-/// Combines the effects of the blocks of one question by the rule that belongs to the stopping rule.
+/// Combines the effects of the blocks of one question by the rule that belongs to the stopping
+/// rule.
 ///
 /// `levels` is the number of levels decided together; `noise` the standard deviation that the null
 /// blocks of like cells showed, if there were any.
-pub fn combine(effects: &[f64], stop: &Stop, levels: usize, noise: Option<f64>) -> Option<Combined> {
+pub fn combine(
+    effects: &[f64],
+    stop: &Stop,
+    levels: usize,
+    noise: Option<f64>,
+) -> Option<Combined> {
     if effects.len() < 2 {
         return None;
     }
@@ -89,7 +95,8 @@ pub fn combine(effects: &[f64], stop: &Stop, levels: usize, noise: Option<f64>) 
 
 fn adaptive(effects: &[f64], alpha_same: f64, noise: Option<f64>) -> Combined {
     let skewed = libm::fabs(drift::skewness(effects)) > SKEWNESS_MAX;
-    let noise = noise.filter(|sigma| skewed && effects.len() >= SYMMETRIC_BLOCKS_MIN && *sigma > 0.0);
+    let noise =
+        noise.filter(|sigma| skewed && effects.len() >= SYMMETRIC_BLOCKS_MIN && *sigma > 0.0);
     let at = |alpha: f64| match noise {
         Some(sigma) => {
             let rho = sequence::symmetric_rho(sigma, SYMMETRIC_BLOCKS, alpha);

@@ -18,11 +18,7 @@ const LITTLE_MARGINS: f64 = 3.0;
 const DETAILS_MAX: usize = 4;
 
 /// The headline.
-pub(super) fn headline(
-    questions: &[Question],
-    checks: &[Check],
-    names: &PerArm<String>,
-) -> String {
+pub(super) fn headline(questions: &[Question], checks: &[Check], names: &PerArm<String>) -> String {
     if let Some(check) = checks.iter().find(|c| c.state == CheckState::Failed) {
         return format!("No verdict: {}.", check.text);
     }
@@ -43,7 +39,9 @@ pub(super) fn headline(
         }
         (false, false) if open > 0 => {
             let total = open + same;
-            format!("No difference found yet on this path; {open} of {total} questions are still open.")
+            format!(
+                "No difference found yet on this path; {open} of {total} questions are still open."
+            )
         }
         (false, false) => {
             format!("On this path it makes no difference that matters whether you use {a} or {b}.")
@@ -80,11 +78,8 @@ fn phrase(question: &Question) -> String {
 
 /// How much the headers explain, when they say the same of every difference found.
 fn explanation(found: &[&Question], name: &str) -> String {
-    let explained: Vec<Explained> = found
-        .iter()
-        .filter_map(|q| q.prediction.as_ref())
-        .filter_map(|p| p.explained)
-        .collect();
+    let explained: Vec<Explained> =
+        found.iter().filter_map(|q| q.prediction.as_ref()).filter_map(|p| p.explained).collect();
     if explained.len() < found.len() || found.is_empty() {
         return String::new();
     }
@@ -136,8 +131,9 @@ pub(super) fn predicted(questions: &[Question]) -> String {
     let clause = |question: Option<&Question>| {
         let question = question?;
         let effect = question.prediction.as_ref()?.effect;
-        (effect != 0.0)
-            .then(|| format!("{} {}", words::topic(question), words::amount(question.metric, effect)))
+        (effect != 0.0).then(|| {
+            format!("{} {}", words::topic(question), words::amount(question.metric, effect))
+        })
     };
     let throughput = questions.iter().find(|q| q.metric == Metric::Throughput);
     let smallest = questions

@@ -1,7 +1,7 @@
 //! From the lines of a journal to an answer: effects, verdicts, checks and sentences.
 //!
-//! [`analyse`] is a pure function of what was stored, so analysing a run again gives the same bytes.
-//! Doubt travels with each value, and a failed check takes the place of the verdict.
+//! [`analyse`] is a pure function of what was stored, so analysing a run again gives the same
+//! bytes. Doubt travels with each value, and a failed check takes the place of the verdict.
 
 mod checks;
 mod collect;
@@ -359,8 +359,7 @@ fn discarded(found: &collect::Collected<'_>) -> Vec<Discarded> {
 /// Rounds in which every cell has a comparing block.
 fn rounds(found: &collect::Collected<'_>) -> u32 {
     let count = |cell: &str| {
-        let compares =
-            |b: &&collect::Block<'_>| b.cell() == cell && b.kind() == BlockKind::Compare;
+        let compares = |b: &&collect::Block<'_>| b.cell() == cell && b.kind() == BlockKind::Compare;
         found.blocks.iter().filter(compares).filter(|b| b.valid).count()
     };
     let fewest = found.run.plan.cells.iter().map(|c| count(&c.id)).min();

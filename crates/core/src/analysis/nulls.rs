@@ -29,12 +29,7 @@ pub(super) fn judge(plan: &Plan, blocks: &[Block<'_>]) -> Vec<NullResult> {
 
 /// A null fails when its range excludes no difference *and* its centre is large enough to matter: a
 /// third of the margin.
-fn judge_one(
-    plan: &Plan,
-    cell: &Cell,
-    metric: Metric,
-    blocks: &[Block<'_>],
-) -> Option<NullResult> {
+fn judge_one(plan: &Plan, cell: &Cell, metric: Metric, blocks: &[Block<'_>]) -> Option<NullResult> {
     let effects: Vec<f64> = blocks
         .iter()
         .filter(|b| b.valid && b.cell() == cell.id && b.kind() != BlockKind::Compare)

@@ -1,7 +1,8 @@
 //! What the headers alone predict for a question (docs/method.md part A).
 //!
-//! The prediction never knows what was measured of the second arm: it takes the sizes of the packets
-//! of both arms over the *same* link, and for times the measured value of the first arm as the base.
+//! The prediction never knows what was measured of the second arm: it takes the sizes of the
+//! packets of both arms over the *same* link, and for times the measured value of the first arm as
+//! the base.
 
 use super::collect::Block;
 use crate::arm::PerArm;
@@ -147,9 +148,7 @@ fn udp_bulk(
             Some(Predicted { effect: 0.0, values: Some(PerArm { a: pace, b: pace }) })
         }
         (Some(_), None) => Some(Predicted { effect: 0.0, values: None }),
-        (_, Some(rate)) => {
-            Some(ratio(arms, packets, true, |family, p| goodput(family, p, rate)))
-        }
+        (_, Some(rate)) => Some(ratio(arms, packets, true, |family, p| goodput(family, p, rate))),
         (None, None) => None,
     }
 }

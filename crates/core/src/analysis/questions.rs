@@ -88,8 +88,8 @@ fn values(block: &Block<'_>, metric: Metric) -> Option<PerArm<f64>> {
     Some(PerArm { a, b })
 }
 
-/// Blocks without any loss agree perfectly and still prove little: the range reaches at least as far
-/// as the exact bound on the loss of either arm (Clopper and Pearson 1934).
+/// Blocks without any loss agree perfectly and still prove little: the range reaches at least as
+/// far as the exact bound on the loss of either arm (Clopper and Pearson 1934).
 fn bounded_loss(combined: Combined, blocks: &[&Block<'_>]) -> Combined {
     let events = events(blocks);
     if events.a.0 + events.b.0 > 0 || combined.sd > 0.0 {
@@ -125,11 +125,7 @@ fn finish(run: &RunHeader, o: &Open<'_>, names: &PerArm<String>) -> Question {
         Some(combined) if refused.is_none() => {
             verdict::rule(o.metric, combined, scaled, o.p_adjusted)
         }
-        _ => Ruling {
-            verdict: Verdict::None,
-            qualifier: Qualifier::Plain,
-            pairs_to_settle: None,
-        },
+        _ => Ruling { verdict: Verdict::None, qualifier: Qualifier::Plain, pairs_to_settle: None },
     };
     let mut question = Question {
         cell: o.cell.id.clone(),
@@ -188,11 +184,7 @@ fn pairs(run: &RunHeader, o: &Open<'_>) -> Vec<Pair> {
             round: block.trials.a.round,
             order: block.order(),
             values: values(block, o.metric)?,
-            at_ns: block
-                .trials
-                .get(first)
-                .started_unix_ns
-                .saturating_sub(run.started_unix_ns),
+            at_ns: block.trials.get(first).started_unix_ns.saturating_sub(run.started_unix_ns),
             valid: block.valid,
         })
     };
@@ -228,7 +220,8 @@ fn caveats(o: &Open<'_>) -> Vec<String> {
         .map(|(gate, count)| alloc::format!("{gate}: noted in {count} trials, kept"))
         .collect();
     if o.combined.as_ref().is_some_and(|c| c.symmetric) {
-        caveats.push("the pairs are lopsided: the wider range for any symmetric law is used".into());
+        caveats
+            .push("the pairs are lopsided: the wider range for any symmetric law is used".into());
     }
     caveats
 }

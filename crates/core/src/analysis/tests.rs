@@ -220,7 +220,8 @@ fn noise_leaves_the_question_open() {
     assert!(analysis.headline.contains("still open"), "{}", analysis.headline);
 }
 
-/// An instrument that favours the second arm is caught by its null blocks, whatever the families do.
+/// An instrument that favours the second arm is caught by its null blocks, whatever the families
+/// do.
 #[test]
 fn a_failed_null_takes_every_verdict() {
     let mut lines = run(&plan(PerArm::FAMILIES, 6), 10, &EVEN);

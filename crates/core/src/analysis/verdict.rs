@@ -23,8 +23,8 @@ pub struct Ruling {
     pub pairs_to_settle: Option<u32>,
 }
 
-/// Rules on one question. `margin` and the ranges are on the scale of single blocks; `p` is corrected
-/// for the questions decided together.
+/// Rules on one question. `margin` and the ranges are on the scale of single blocks; `p` is
+/// corrected for the questions decided together.
 pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: f64) -> Ruling {
     if combined.n < BLOCKS_MIN {
         let missing = (BLOCKS_MIN - combined.n) as u32;

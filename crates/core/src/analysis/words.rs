@@ -1,6 +1,6 @@
-//! The words of an answer: every text that carries a verdict is made here, so that terminal, page and
-//! JSON say the same, and a test can hold them to the rules: direction in words, a range beside every
-//! verdict, "same" never for what could not be told.
+//! The words of an answer: every text that carries a verdict is made here, so that terminal, page
+//! and JSON say the same, and a test can hold them to the rules: direction in words, a range beside
+//! every verdict, "same" never for what could not be told.
 
 use super::{Effect, Explained, Qualifier, Question, Range, Verdict};
 use crate::arm::PerArm;
@@ -126,11 +126,8 @@ fn range(question: &Question, range: &Range) -> String {
     }
     let unit = if question.metric.scale() == Scale::Ratio { "%" } else { "points" };
     if (range.low < 0.0) == (range.high < 0.0) {
-        let (near, far) = if range.low < 0.0 {
-            (range.high, range.low)
-        } else {
-            (range.low, range.high)
-        };
+        let (near, far) =
+            if range.low < 0.0 { (range.high, range.low) } else { (range.low, range.high) };
         return format!("{} – {} {unit}", figure(near), figure(far));
     }
     format!("−{} – +{} {unit}", figure(range.low), figure(range.high))

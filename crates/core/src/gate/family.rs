@@ -1,5 +1,5 @@
-//! The proof of family: the measuring sockets and the per-family counters of both ends must say that
-//! the trial really used the family it is booked under.
+//! The proof of family: the measuring sockets and the per-family counters of both ends must say
+//! that the trial really used the family it is booked under.
 
 use super::{ends, fatal};
 use crate::family::Family;
@@ -35,7 +35,8 @@ fn contradiction(family: Family, end: &EndReport) -> Option<String> {
     silent_counter(family, end)
 }
 
-/// Counters are kept for both families or for none; a family whose counter did not move carried nothing.
+/// Counters are kept for both families or for none; a family whose counter did not move carried
+/// nothing.
 fn silent_counter(family: Family, end: &EndReport) -> Option<String> {
     let moved = |f: Family| end.counters.get(received(f)).copied().unwrap_or(0) > 0;
     let counted = Family::BOTH.into_iter().any(moved);

@@ -74,12 +74,7 @@ pub(super) fn judge(
     }
 }
 
-fn clock(
-    trial: &TrialRecord,
-    who: &str,
-    end: &EndReport,
-    findings: &mut Vec<GateFinding>,
-) {
+fn clock(trial: &TrialRecord, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     let allowed = CLOCK_STEP_NS + trial.duration_ns / 1000;
     if end.clock_step_ns.unsigned_abs() > allowed {
         let ms = end.clock_step_ns / 1_000_000;

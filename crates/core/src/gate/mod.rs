@@ -1,8 +1,8 @@
 //! Gates: conditions that a trial must meet to count (docs/method.md part D).
 //!
 //! Each gate looks at one kind of evidence in a stored trial and says what it saw. A fatal finding
-//! makes the block invalid; any other is a reason for doubt that travels with the value. Gates never
-//! look at the measured value itself, so they cannot favour an outcome.
+//! makes the block invalid; any other is a reason for doubt that travels with the value. Gates
+//! never look at the measured value itself, so they cannot favour an outcome.
 
 mod family;
 mod host;

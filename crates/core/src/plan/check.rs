@@ -65,7 +65,8 @@ impl Problems {
     }
 }
 
-/// The plan that `draft` describes, with every default explicit. `seed` is used where it names none.
+/// The plan that `draft` describes, with every default explicit. `seed` is used where it names
+/// none.
 ///
 /// # Errors
 /// Every problem found, in the order of the keys.
@@ -103,9 +104,8 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
 
 fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Design {
     const SECOND: u64 = 1_000_000_000;
-    let time = problems.read_optional("design.max_time", draft.max_time.as_ref(), |text| {
-        unit::parse_span(text)
-    });
+    let time = problems
+        .read_optional("design.max_time", draft.max_time.as_ref(), |text| unit::parse_span(text));
     let stop = match (draft.pairs, time) {
         (Some(pairs), _) => {
             if !(2..=10_000).contains(&pairs) {
@@ -148,10 +148,7 @@ fn family(key: &str, text: &str, problems: &mut Problems) -> Family {
     }
 }
 
-fn margins(
-    written: &BTreeMap<String, String>,
-    problems: &mut Problems,
-) -> BTreeMap<Metric, f64> {
+fn margins(written: &BTreeMap<String, String>, problems: &mut Problems) -> BTreeMap<Metric, f64> {
     let mut margins: BTreeMap<Metric, f64> =
         Metric::ALL.into_iter().map(|m| (m, m.margin_default())).collect();
     for (name, text) in written {

@@ -1,5 +1,6 @@
-//! The plan: what will be measured, how often and with which margins, checked and with every default
-//! explicit. A plan as a person writes it is a [`draft::Draft`]; [`check::check`] makes one from the other.
+//! The plan: what will be measured, how often and with which margins, checked and with every
+//! default explicit. A plan as a person writes it is a [`draft::Draft`]; [`check::check`] makes one
+//! from the other.
 
 pub mod check;
 pub mod draft;

@@ -17,10 +17,12 @@ const MS: u64 = 1_000_000;
 /// Message sizes of the first look, in bytes.
 pub const MESSAGE_BYTES: [u32; 3] = [64, 1024, 16_384];
 
-/// UDP payload of the first look, in bytes: the largest of the published sweeps, whole in both families.
+/// UDP payload of the first look, in bytes: the largest of the published sweeps, whole in both
+/// families.
 pub const UDP_PAYLOAD_BYTES: u32 = 1408;
 
-/// Congestion control of the lab: what it does depends on loss alone, so a computed link is filled evenly.
+/// Congestion control of the lab: what it does depends on loss alone, so a computed link is filled
+/// evenly.
 pub const LAB_CONGESTION: &str = "cubic";
 
 /// Confidence of every range shown.
@@ -100,8 +102,8 @@ pub fn tcp_bulk(lab: bool) -> TcpBulk {
     }
 }
 
-/// Echo with defaults: a block of about the same number of exchanges for every small size, fewer for
-/// large ones, whose relative noise is smaller.
+/// Echo with defaults: a block of about the same number of exchanges for every small size, fewer
+/// for large ones, whose relative noise is smaller.
 pub fn echo(transport: Transport, message_bytes: u32, lab: bool) -> Echo {
     let (turn_exchanges, turns) = match message_bytes {
         0..=1500 => (20, 16),
@@ -115,7 +117,7 @@ pub fn echo(transport: Transport, message_bytes: u32, lab: bool) -> Echo {
         turn_exchanges,
         turns,
         warmup_exchanges: 2,
-        wait: if lab { Wait::Yield } else { Wait::Block },
+        wait: Wait::Block,
     }
 }
 

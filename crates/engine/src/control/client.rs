@@ -91,9 +91,7 @@ impl Connection {
         };
         let version = server.greeted.version();
         match Driver::begin(server, options, on_waiting) {
-            Ok((driver, opened)) => {
-                Ok(Connection { driver, version, opened, problems, tasks: 0 })
-            }
+            Ok((driver, opened)) => Ok(Connection { driver, version, opened, problems, tasks: 0 }),
             Err(problem) => {
                 let family = problem.family;
                 *problems.get_mut(family) = Some(problem);

@@ -6,7 +6,6 @@ use crate::trial::client::{self, ClientContext};
 use crate::trial::{TrialError, values};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::Family;
@@ -18,10 +17,6 @@ use v6gap_core::schedule::Block;
 use v6gap_core::task::{Task, TaskArm, Token};
 use v6gap_core::workload::{Cell, Interleaving, Workload};
 use v6gap_sys::{Unavailable, clock, entropy};
-
-/// Tasks so far. A session wants their numbers to rise; one count for the process sees to that,
-/// whether a run or a self-test before it measures.
-static TASKS: AtomicU32 = AtomicU32::new(1);
 
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +113,8 @@ impl<'a> Bench<'a> {
         let mut record = |arm: Arm| -> Result<TrialRecord, RunError> {
             let index = measured.iter().position(|m| m.arm == arm);
             let found = index.map(|i| measured.swap_remove(i));
-            let found = found.ok_or_else(|| RunError::Server(format!("no report of arm {arm:?}")))?;
+            let found =
+                found.ok_or_else(|| RunError::Server(format!("no report of arm {arm:?}")))?;
             Ok(TrialRecord {
                 block: 0,
                 cell: cell.id.clone(),
@@ -149,9 +145,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Vec<ArmMeasured>, RunError> {
         let member = |arm| TaskArm { arm, family: *arms.get(arm) };
         match workload.interleaving() {
-            Interleaving::Slice => {
-                self.task(workload, Arm::BOTH.map(member).to_vec(), order, seed)
-            }
+            Interleaving::Slice => self.task(workload, Arm::BOTH.map(member).to_vec(), order, seed),
             Interleaving::Trial => {
                 let mut measured = Vec::new();
                 for (turn, arm) in order.arms().into_iter().enumerate() {
@@ -173,7 +167,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Vec<ArmMeasured>, RunError> {
         let mut token = [0; 16];
         entropy::random(&mut token).map_err(RunError::Random)?;
-        let number = TASKS.fetch_add(1, Ordering::Relaxed);
+        let number = self.connection.next_number();
         let workload = workload.clone();
         let task = Task { number, workload, arms, order, seed, token: Token(token) };
         let (started_unix_ns, started_ns) = (clock::wall_ns(), clock::now_ns());

@@ -1,8 +1,8 @@
 //! The course of a run: rounds of blocks until enough is known.
 //!
 //! The runner takes each round from [`v6gap_core::schedule`], measures its blocks, asks the gates,
-//! hands the records to be stored, and asks the stopping rule. It keeps nothing that the journal does
-//! not hold, so a run that broke off goes on from its journal.
+//! hands the records to be stored, and asks the stopping rule. It keeps nothing that the journal
+//! does not hold, so a run that broke off goes on from its journal.
 
 mod block;
 mod position;
@@ -79,8 +79,8 @@ pub trait Hooks {
     fn lateness(&mut self) -> Option<Lateness>;
 }
 
-/// Measures until the plan's stopping rule is met, `stop` is set or something fails. `lines` is what
-/// the journal already holds, the header first.
+/// Measures until the plan's stopping rule is met, `stop` is set or something fails. `lines` is
+/// what the journal already holds, the header first.
 ///
 /// # Errors
 /// If the server is lost or lines cannot be stored. What was stored stays valid.
@@ -122,8 +122,9 @@ impl<'a> Runner<'a> {
         stop: &'a AtomicBool,
     ) -> Self {
         let plan = &header.plan;
-        let refused: Vec<usize> =
-            (0..plan.cells.len()).filter(|&c| header.refused.contains_key(&plan.cells[c].id)).collect();
+        let refused: Vec<usize> = (0..plan.cells.len())
+            .filter(|&c| header.refused.contains_key(&plan.cells[c].id))
+            .collect();
         let mut progress = Progress::new(plan, &refused);
         let position = Position::after(lines, &mut progress);
         Runner {

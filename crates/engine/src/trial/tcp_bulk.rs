@@ -14,7 +14,7 @@ use v6gap_core::task::Task;
 use v6gap_core::workload::{Direction, TcpBulk, Wait};
 use v6gap_sys::socket::{Stream, StreamOptions};
 
-/// Bytes of one read: large enough to make calls rare, small enough for a processor's own cache.
+/// Bytes of one read: so many that a receiver which was put aside catches up in few calls.
 const READ_BYTES: usize = 512 * 1024;
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;

@@ -1,5 +1,6 @@
 //! A checked plan back in words: what each line of it does, and what it leaves to the program.
 
+use crate::output;
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::draft::Draft;
@@ -8,20 +9,24 @@ use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{Cell, Direction, Echo, TcpBulk, UdpBulk, Wait, Workload};
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
-/// All of it, one statement a line.
-pub(super) fn explain(draft: &Draft, plan: &Plan) -> String {
-    let mut lines = vec![plan.name.clone()];
-    if !plan.description.is_empty() {
-        lines.push(format!("  {}", plan.description));
+/// All of it, in lines of at most `width` columns.
+pub(super) fn explain(draft: &Draft, plan: &Plan, width: usize) -> String {
+    let mut said = vec![plan.description.clone()];
+    said.retain(|text| !text.is_empty());
+    said.extend(place(draft, plan));
+    said.extend(design(draft, plan));
+    said.push(margins(plan));
+    said.push(format!("Measures {}, all of them in every round:", count(plan.cells.len(), "cell")));
+    let mut out = format!("{}\n", plan.name);
+    for text in said {
+        out.push_str(&format!("  {}\n", output::wrap(&text, width.saturating_sub(2), "    ")));
     }
-    lines.push(String::new());
-    lines.extend(place(draft, plan));
-    lines.extend(design(draft, plan));
-    lines.push(margins(plan));
-    lines.push(String::new());
-    lines.push(format!("Measures {}, all of them in every round:", count(plan.cells.len(), "cell")));
-    lines.extend(plan.cells.iter().map(cell));
-    lines.join("\n") + "\n"
+    let column = plan.cells.iter().map(|cell| cell.id.len()).max().unwrap_or(0) + 6;
+    for cell in &plan.cells {
+        let what = output::wrap(&what(cell), width.saturating_sub(column), &" ".repeat(column));
+        out.push_str(&format!("{:column$}{what}\n", format!("    {}", cell.id)));
+    }
+    out
 }
 
 fn place(draft: &Draft, plan: &Plan) -> Vec<String> {
@@ -49,7 +54,7 @@ fn lab(world: &World) -> Vec<String> {
     let mut number = 0;
     for (link, ends) in world.links.iter().zip(world.nodes.windows(2)) {
         number += 1;
-        lines.push(format!("  Link {number}, {} to {}: {}.", ends[0], ends[1], on_link(link)));
+        lines.push(format!("Link {number}, {} to {}: {}.", ends[0], ends[1], on_link(link)));
     }
     lines
 }
@@ -82,7 +87,9 @@ fn conditions(met: &Conditions) -> String {
 fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
     let design = &plan.design;
     let arms = match design.arms.is_null() {
-        true => format!("Compares {} with itself: any difference is the instrument's.", design.arms.a),
+        true => {
+            format!("Compares {} with itself: any difference is the instrument's.", design.arms.a)
+        }
         false => format!("Compares {} against {}.", design.arms.b, design.arms.a),
     };
     let stop = match design.stop {
@@ -94,7 +101,9 @@ fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
         ),
     };
     let nulls = match design.null_blocks {
-        0 => "Compares no family with itself first, so the run cannot show its own noise.".to_owned(),
+        0 => {
+            "Compares no family with itself first, so the run cannot show its own noise.".to_owned()
+        }
         blocks => format!(
             "Compares each family with itself first, {} in each of {}, and again every {} rounds.",
             count(blocks as usize, "time"),
@@ -123,16 +132,15 @@ fn margins(plan: &Plan) -> String {
     format!("Does not matter: {}.", Metric::ALL.map(text).join(", "))
 }
 
-fn cell(cell: &Cell) -> String {
-    let what = match &cell.workload {
+fn what(cell: &Cell) -> String {
+    match &cell.workload {
         Workload::TcpBulk(bulk) => tcp_bulk(bulk),
         Workload::UdpBulk(bulk) => udp_bulk(bulk),
         Workload::Echo(echo) => exchanges(echo),
         Workload::Connect(connect) => {
             format!("opens {} one after the other", count(connect.count as usize, "TCP connection"))
         }
-    };
-    format!("  {:<16} {what}", cell.id)
+    }
 }
 
 fn tcp_bulk(bulk: &TcpBulk) -> String {

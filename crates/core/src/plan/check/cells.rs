@@ -34,12 +34,7 @@ pub(super) fn cells(measures: &[Measure], lab: bool, problems: &mut Problems) ->
     cells
 }
 
-fn workloads(
-    key: &str,
-    measure: &Measure,
-    lab: bool,
-    problems: &mut Problems,
-) -> Vec<Workload> {
+fn workloads(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> Vec<Workload> {
     let Some(metric) = Metric::from_name(&measure.metric) else {
         let known = Metric::ALL.map(Metric::name);
         problems.one_of(format!("{key}.metric"), &measure.metric, &known);
@@ -198,12 +193,7 @@ fn congestion(key: &str, name: &str, problems: &mut Problems) -> String {
     name.to_string()
 }
 
-fn udp_bulks(
-    key: &str,
-    measure: &Measure,
-    lab: bool,
-    problems: &mut Problems,
-) -> Vec<Workload> {
+fn udp_bulks(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> Vec<Workload> {
     const MS: u64 = 1_000_000;
     let range = Echo::MESSAGE_BYTES_MIN..=Family::V4.udp_payload_bytes_max();
     let levels = measure.payload.as_ref();

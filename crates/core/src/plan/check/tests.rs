@@ -29,12 +29,8 @@ fn defaults_are_made_explicit() {
 
 #[test]
 fn ranges_and_lists_make_cells() {
-    let range = Range {
-        from: "64 B".to_string(),
-        to: "64 KiB".to_string(),
-        factor: Some(2),
-        step: None,
-    };
+    let range =
+        Range { from: "64 B".to_string(), to: "64 KiB".to_string(), factor: Some(2), step: None };
     let mut rtt = measure("rtt");
     rtt.message = Some(Levels::Range(range));
     let plan = check(&draft(alloc::vec![rtt.clone()]), 1).unwrap();
