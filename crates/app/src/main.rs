@@ -1,5 +1,5 @@
-//! The program `v6gap`: parse what was typed, read the settings, do what the verb says, and end with
-//! the exit code that says how it went.
+//! The program `v6gap`: parse what was typed, read the settings, do what the verb says, and end
+//! with the exit code that says how it went.
 //!
 //! No thread is started before the verb runs: the lab enters a user namespace, which Linux allows a
 //! process with one thread only.

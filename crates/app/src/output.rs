@@ -1,7 +1,7 @@
 //! Writing to standard output and standard error, for every verb alike.
 //!
-//! When nobody reads any more, as behind `| head`, what is written goes nowhere and that is no error:
-//! a measurement goes on and is stored.
+//! When nobody reads any more, as behind `| head`, what is written goes nowhere and that is no
+//! error: a measurement goes on and is stored.
 
 use std::io::Write;
 use v6gap_report::text::{Glyphs, Style};

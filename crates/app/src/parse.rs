@@ -62,8 +62,8 @@ fn explain(error: &clap::Error, implied: Option<&str>) -> Result<Parsed, Failure
     Err(Failure::usage(what).verbatim(rest.trim_end()))
 }
 
-/// What to say to a word that does not fit: an option of iperf3, or one behind a mistyped verb, which
-/// was taken for a host.
+/// What to say to a word that does not fit: an option of iperf3, or one behind a mistyped verb,
+/// which was taken for a host.
 fn unknown(word: &str, implied: Option<&str>) -> Option<Failure> {
     if word.starts_with('-') {
         let sentence = args::foreign_sentence(word)?;

@@ -34,7 +34,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Commands in the console blocks of a document: lines after `$ `, or all lines where there is none.
+/// Commands in the console blocks of a document, with or without `$ ` before them.
 fn commands(document: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut inside = false;

@@ -67,7 +67,7 @@ pub fn probes(world: &World) -> Vec<Probe> {
         let arms = PerArm::null(family);
         if world.model == LinkModel::Wire {
             for bytes in [SMALL_BYTES, LARGE_BYTES] {
-                let echo = preset::echo(Transport::Udp, bytes, true);
+                let echo = preset::echo(Transport::Udp, bytes);
                 probes.push(Probe { cell: Cell::named(Workload::Echo(echo)), arms });
             }
         }

@@ -86,6 +86,14 @@ impl Progress {
         }
     }
 
+    /// Takes note that a cell will not be measured any more.
+    pub fn give_up(&mut self, cell: usize) {
+        let kept = |q: &Running| q.cell != cell;
+        let mut margins = self.questions.iter().map(kept).collect::<Vec<_>>().into_iter();
+        self.margins.retain(|_| margins.next().unwrap_or(true));
+        self.questions.retain(kept);
+    }
+
     /// Takes note that a round in which families were compared is over.
     pub fn round_done(&mut self) {
         self.rounds += 1;

@@ -10,7 +10,7 @@ pub fn sentence(option: &str) -> Option<&'static str> {
              --for TIME or --pairs N."
         }
         "-t" | "--time" => {
-            "--for TIME is the time of the whole run; the time of one trial is `time` in a plan file."
+            "--for TIME is that of the whole run; that of one trial is `time` in a plan file."
         }
         "-F" | "--file" => "v6gap reads no file to send: that would measure the disk.",
         "-I" | "--pidfile" => {

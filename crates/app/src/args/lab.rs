@@ -8,8 +8,8 @@ use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
 /// Measure in a network made on this computer; needs nothing else
 ///
-/// Client, router and server are network namespaces of this process; they need no privilege where the
-/// system lets users make them, and are gone when it ends.
+/// Client, router and server are network namespaces of this process; they need no privilege where
+/// the system lets users make them, and are gone when it ends.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

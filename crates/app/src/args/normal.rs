@@ -1,5 +1,5 @@
-//! Short forms to full ones, before anything is parsed: `HOST` for `run HOST`, and iperf3's `-s` and
-//! `-c HOST`.
+//! Short forms to full ones, before anything is parsed: `HOST` for `run HOST`, and iperf3's `-s`
+//! and `-c HOST`.
 
 /// Every verb, as typed.
 pub const VERBS: [&str; 16] = [

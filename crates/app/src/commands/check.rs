@@ -184,8 +184,8 @@ fn load(found: &mut Findings) {
     }
 }
 
-/// Share of processor time that this host spends on other work, watched for a moment: nothing is sent
-/// to the socket that is waited on, so the wait is the time to watch.
+/// Share of processor time that this host spends on other work, watched for a moment: nothing is
+/// sent to the socket that is waited on, so the wait is the time to watch.
 fn busy_share() -> Option<f64> {
     let quiet = Datagram::bind(SocketAddr::new(Family::V4.loopback(), 0)).ok()?;
     let before = usage::machine().ok()?;

@@ -116,7 +116,7 @@ impl Failure {
         }
     }
 
-    /// The trouble with one family. Where the other one answered, [`Failure::one_family`] says more.
+    /// The trouble with one family. If the other one answered, [`Failure::one_family`] says more.
     pub fn of_problem(target: &Target, problem: &FamilyProblem) -> Self {
         let (name, family) = (&target.name, problem.family);
         let port = problem.address.port();
@@ -214,7 +214,7 @@ impl Failure {
             format!("large {family} packets vanish on the way to {name}"),
         )
         .seen(format!(
-            "{passes}-byte packets pass, {vanishes}-byte packets vanish; no \"{message}\" came back."
+            "{passes}-byte packets pass, {vanishes}-byte ones vanish; no \"{message}\" came back."
         ))
         .likely(format!(
             "a tunnel or PPPoE link with a smaller MTU and a firewall that drops {rule}. Everyone \

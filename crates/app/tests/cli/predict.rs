@@ -1,4 +1,4 @@
-//! What the headers alone cost: the figures are those of the wire model and of the published tables.
+//! What the headers alone cost: the figures are those of the wire model and of published tables.
 
 use crate::support::Sandbox;
 use serde_json::Value;

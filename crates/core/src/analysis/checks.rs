@@ -45,9 +45,7 @@ pub(super) fn judge(
     checks.push(null_check(nulls));
     checks.push(order_check(found));
     checks.extend(unavailable(&found.trials));
-    for (cell, reason) in &found.run.refused {
-        checks.push(note("self-test", format!("{cell}: {reason}")));
-    }
+    checks.extend(unmeasured(found));
     checks.extend(found.run.notes.iter().map(|text| note("set-up", text.clone())));
     if let Some(Ending::Failed { error }) = found.ending {
         checks.push(note("ending", format!("measuring broke off: {error}")));
@@ -155,6 +153,16 @@ fn effects(found: &Collected<'_>, cell: &str, metric: Metric, order: TurnOrder) 
         Some(effect::of_block(metric, value(Arm::A)?, value(Arm::B)?))
     };
     found.blocks.iter().filter(counts).filter_map(effect).filter(|d| d.is_finite()).collect()
+}
+
+/// Each reason for leaving cells out, once, with the cells.
+fn unmeasured(found: &Collected<'_>) -> Vec<Check> {
+    let mut cells_of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (cell, why) in &found.unmeasured {
+        cells_of.entry(why).or_default().push(cell);
+    }
+    let text = |(why, cells): (&str, Vec<&str>)| format!("{why}: no {}", cells.join(", "));
+    cells_of.into_iter().map(|entry| note("unmeasured", text(entry))).collect()
 }
 
 /// What a platform could not give is said once.

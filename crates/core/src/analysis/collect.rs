@@ -3,6 +3,7 @@
 use super::AnalysisError;
 use crate::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use crate::record::{Ending, Line, RunHeader, TrialRecord};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// A complete block.
@@ -33,6 +34,8 @@ pub(super) struct Collected<'a> {
     pub blocks: Vec<Block<'a>>,
     pub trials: Vec<&'a TrialRecord>,
     pub ending: Option<&'a Ending>,
+    /// Cells without a value, with the reason: refused before the run or given up in it.
+    pub unmeasured: BTreeMap<&'a str, &'a str>,
 }
 
 /// Trials count when a block line follows that says so; what a crash cut off is left out.
@@ -40,7 +43,13 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
     let Some((Line::Run(run), rest)) = lines.split_first() else {
         return Err(AnalysisError::NoHeader);
     };
-    let mut found = Collected { run, blocks: Vec::new(), trials: Vec::new(), ending: None };
+    let mut found = Collected {
+        run,
+        blocks: Vec::new(),
+        trials: Vec::new(),
+        ending: None,
+        unmeasured: run.refused.iter().map(|(cell, why)| (cell.as_str(), why.as_str())).collect(),
+    };
     let mut open: Vec<&TrialRecord> = Vec::new();
     for line in rest {
         match line {
@@ -60,6 +69,10 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
                     let trials = PerArm { a: *a, b: *b };
                     found.blocks.push(Block { number: end.block, valid: end.valid, trials });
                 }
+                open.clear();
+            }
+            Line::GaveUp(gave_up) => {
+                found.unmeasured.insert(&gave_up.cell, &gave_up.why);
                 open.clear();
             }
             Line::End(ending) => {

@@ -296,7 +296,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let discarded = discarded(&found);
     let checks = checks::judge(&found, &nulls, &discarded);
     let valid = checks.iter().all(|c| c.state != CheckState::Failed);
-    let mut questions = questions::answer(found.run, &found.blocks, &nulls, &names);
+    let mut questions = questions::answer(&found, &nulls, &names);
     if !valid {
         withdraw(&mut questions);
     }

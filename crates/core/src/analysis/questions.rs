@@ -1,6 +1,6 @@
 //! The questions of a run and what the blocks answer: one for each metric of each cell.
 
-use super::collect::Block;
+use super::collect::{Block, Collected};
 use super::effect::{self, Combined};
 use super::predict::{self, Predicted};
 use super::verdict::{self, Ruling};
@@ -28,16 +28,16 @@ struct Open<'a> {
 
 /// All questions in the order of the plan.
 pub(super) fn answer(
-    run: &RunHeader,
-    blocks: &[Block<'_>],
+    found: &Collected<'_>,
     nulls: &[NullResult],
     names: &PerArm<String>,
 ) -> Vec<Question> {
-    let plan = &run.plan;
+    let plan = &found.run.plan;
     let mut open = Vec::new();
     for cell in &plan.cells {
         for &metric in cell.workload.metrics() {
-            let blocks: Vec<&Block<'_>> = blocks
+            let blocks: Vec<&Block<'_>> = found
+                .blocks
                 .iter()
                 .filter(|b| b.cell() == cell.id && b.kind() == BlockKind::Compare)
                 .collect();
@@ -45,7 +45,7 @@ pub(super) fn answer(
         }
     }
     combine(plan, &mut open, nulls);
-    open.iter().map(|o| finish(run, o, names)).collect()
+    open.iter().map(|o| finish(found, o, names)).collect()
 }
 
 /// Ranges of all questions, those over the levels of one factor decided together.
@@ -116,11 +116,12 @@ fn events(blocks: &[&Block<'_>]) -> PerArm<(u64, u64)> {
     })
 }
 
-fn finish(run: &RunHeader, o: &Open<'_>, names: &PerArm<String>) -> Question {
+fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Question {
+    let run = found.run;
     let plan = &run.plan;
     let margin = plan.margin(o.metric);
     let scaled = effect::margin(o.metric, margin);
-    let refused = run.refused.get(&o.cell.id);
+    let refused = found.unmeasured.get(o.cell.id.as_str()).copied();
     let ruling = match &o.combined {
         Some(combined) if refused.is_none() => {
             verdict::rule(o.metric, combined, scaled, o.p_adjusted)
@@ -154,12 +155,12 @@ fn finish(run: &RunHeader, o: &Open<'_>, names: &PerArm<String>) -> Question {
     question
 }
 
-fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&String>) -> Option<String> {
+fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<String> {
     if ruling.verdict != Verdict::None {
         return None;
     }
     if let Some(reason) = refused {
-        return Some(reason.clone());
+        return Some(reason.to_string());
     }
     let valid = o.blocks.iter().filter(|b| b.valid).count();
     Some(match valid {

@@ -44,7 +44,7 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
     cells.push(Cell::named(Workload::TcpBulk(tcp_bulk(lab))));
     for transport in [Transport::Tcp, Transport::Udp] {
         for message_bytes in MESSAGE_BYTES {
-            cells.push(Cell::named(Workload::Echo(echo(transport, message_bytes, lab))));
+            cells.push(Cell::named(Workload::Echo(echo(transport, message_bytes))));
         }
     }
     cells.push(Cell::named(Workload::Connect(Connect { count: 24 })));
@@ -104,7 +104,7 @@ pub fn tcp_bulk(lab: bool) -> TcpBulk {
 
 /// Echo with defaults: a block of about the same number of exchanges for every small size, fewer
 /// for large ones, whose relative noise is smaller.
-pub fn echo(transport: Transport, message_bytes: u32, lab: bool) -> Echo {
+pub fn echo(transport: Transport, message_bytes: u32) -> Echo {
     let (turn_exchanges, turns) = match message_bytes {
         0..=1500 => (20, 16),
         1501..=8192 => (10, 8),

@@ -107,6 +107,16 @@ pub struct BlockRecord {
     pub valid: bool,
 }
 
+/// A cell that was given up because its trials failed again and again, as where a firewall lets
+/// nothing of its kind through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GaveUp {
+    /// Identifier of the cell.
+    pub cell: String,
+    /// What failed, in words.
+    pub why: String,
+}
+
 /// Why a session of measuring ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "kebab-case")]
@@ -132,6 +142,8 @@ pub enum Line {
     Trial(Box<TrialRecord>),
     /// The end of a block.
     Block(BlockRecord),
+    /// A cell is not measured any more.
+    GaveUp(GaveUp),
     /// The end of a session; measuring may go on later.
     End(Ending),
 }

@@ -19,7 +19,7 @@ use v6gap_core::gate;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Lateness;
 use v6gap_core::plan::Plan;
-use v6gap_core::record::{BlockRecord, Ending, Line, RunHeader, TrialRecord};
+use v6gap_core::record::{BlockRecord, Ending, GaveUp, Line, RunHeader, TrialRecord};
 use v6gap_core::schedule::{self, Block};
 use v6gap_core::stopping::{Progress, SoFar};
 use v6gap_core::workload::{Cell, Workload};
@@ -105,7 +105,7 @@ pub fn run(
 
 struct Runner<'a> {
     plan: &'a Plan,
-    refused: Vec<usize>,
+    left_out: Vec<usize>,
     hooks: &'a mut dyn Hooks,
     stop: &'a AtomicBool,
     progress: Progress,
@@ -122,14 +122,17 @@ impl<'a> Runner<'a> {
         stop: &'a AtomicBool,
     ) -> Self {
         let plan = &header.plan;
-        let refused: Vec<usize> = (0..plan.cells.len())
-            .filter(|&c| header.refused.contains_key(&plan.cells[c].id))
-            .collect();
-        let mut progress = Progress::new(plan, &refused);
+        let given_up = |id: &str| {
+            lines.iter().any(|line| matches!(line, Line::GaveUp(gave_up) if gave_up.cell == id))
+        };
+        let leave_out = |id: &str| header.refused.contains_key(id) || given_up(id);
+        let left_out: Vec<usize> =
+            (0..plan.cells.len()).filter(|&c| leave_out(&plan.cells[c].id)).collect();
+        let mut progress = Progress::new(plan, &left_out);
         let position = Position::after(lines, &mut progress);
         Runner {
             plan,
-            refused,
+            left_out,
             hooks,
             stop,
             progress,
@@ -140,10 +143,7 @@ impl<'a> Runner<'a> {
     }
 
     fn rounds(&mut self, bench: &mut Bench<'_>) -> Result<Ending, RunError> {
-        if self.refused.len() == self.plan.cells.len() {
-            return Ok(Ending::Complete);
-        }
-        loop {
+        while self.left_out.len() < self.plan.cells.len() {
             let start_ns = clock::now_ns();
             if !self.round(bench)? {
                 return Ok(Ending::Stopped);
@@ -158,18 +158,22 @@ impl<'a> Runner<'a> {
             }
             self.position.next_round();
             if self.progress.complete(elapsed_ns, self.longest_round_ns) {
-                return Ok(Ending::Complete);
+                break;
             }
         }
+        Ok(Ending::Complete)
     }
 
     /// Measures what is left of the present round; false if it was stopped in between.
     fn round(&mut self, bench: &mut Bench<'_>) -> Result<bool, RunError> {
         let blocks: Vec<Block> = schedule::round(self.plan, self.position.round)
             .into_iter()
-            .filter(|block| !self.refused.contains(&block.cell))
+            .filter(|block| !self.left_out.contains(&block.cell))
             .collect();
         for (turn, block) in blocks.iter().enumerate().skip(self.position.done) {
+            if self.left_out.contains(&block.cell) {
+                continue;
+            }
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
@@ -190,31 +194,67 @@ impl<'a> Runner<'a> {
         block: &Block,
         cell: &Cell,
     ) -> Result<(), RunError> {
+        let mut failed = None;
         for attempt in 0..=ATTEMPTS_AGAIN {
             // Of the link only what happens during the block counts.
             self.hooks.lateness();
-            let measured = bench.block(self.plan, block, cell, attempt)?;
+            let measured = bench.block(self.plan, block, cell, attempt);
             let link = self.hooks.lateness();
-            let Measured { a, b } = measured;
-            let finish = |mut trial: TrialRecord| {
-                trial.block = self.position.block;
-                trial.started_ns = trial.started_ns.saturating_sub(self.started_ns);
-                trial.link = link;
-                trial.findings = gate::judge(self.plan, cell, &trial);
-                trial
+            failed = match measured {
+                Ok(measured) => {
+                    let valid = self.judged(measured, link, cell)?;
+                    bench.settle(&cell.workload, self.plan.design.settle_ns);
+                    if valid {
+                        return Ok(());
+                    }
+                    None
+                }
+                // The session goes on, and another attempt may succeed.
+                Err(error @ (RunError::Trial(_) | RunError::Server(_))) => Some(error.to_string()),
+                Err(error) => return Err(error),
             };
-            let (a, b) = (finish(a), finish(b));
-            let valid = a.findings.iter().chain(&b.findings).all(|finding| !finding.fatal);
-            self.store(&a, &b, valid)?;
-            self.hooks.event(Event::Done { cell, a: &a, b: &b, valid });
-            bench.settle(&cell.workload, self.plan.design.settle_ns);
-            if valid {
-                self.progress.add(&a, &b);
-            }
-            if valid || self.stop.load(Ordering::Relaxed) {
-                break;
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(());
             }
         }
+        match failed {
+            Some(why) => self.give_up(block.cell, why),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks the gates, stores the block, and tells whether it is valid.
+    fn judged(
+        &mut self,
+        measured: Measured,
+        link: Option<Lateness>,
+        cell: &Cell,
+    ) -> Result<bool, RunError> {
+        let Measured { a, b } = measured;
+        let finish = |mut trial: TrialRecord| {
+            trial.block = self.position.block;
+            trial.started_ns = trial.started_ns.saturating_sub(self.started_ns);
+            trial.link = link;
+            trial.findings = gate::judge(self.plan, cell, &trial);
+            trial
+        };
+        let (a, b) = (finish(a), finish(b));
+        let valid = a.findings.iter().chain(&b.findings).all(|finding| !finding.fatal);
+        self.store(&a, &b, valid)?;
+        self.hooks.event(Event::Done { cell, a: &a, b: &b, valid });
+        if valid {
+            self.progress.add(&a, &b);
+        }
+        Ok(valid)
+    }
+
+    /// What failed at every attempt is left out from now on; the rest of the run goes on.
+    fn give_up(&mut self, cell: usize, why: String) -> Result<(), RunError> {
+        let id = self.plan.cells[cell].id.clone();
+        let line = Line::GaveUp(GaveUp { cell: id, why });
+        self.hooks.store(&[line]).map_err(RunError::Store)?;
+        self.progress.give_up(cell);
+        self.left_out.push(cell);
         Ok(())
     }
 

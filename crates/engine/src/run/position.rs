@@ -37,7 +37,7 @@ impl Position {
                     }
                     open.clear();
                 }
-                Line::Run(_) | Line::End(_) => open.clear(),
+                Line::Run(_) | Line::GaveUp(_) | Line::End(_) => open.clear(),
             }
         }
         position

@@ -27,7 +27,7 @@ use v6gap_core::session::{Ending, ServerFacts};
 use v6gap_core::wire;
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::version::{SPOKEN, VersionRange};
-use v6gap_sys::socket::{Datagram, ErrorClass, Listener, SocketError};
+use v6gap_sys::socket::{Datagram, ErrorClass, Listener, SocketError, StreamOptions};
 
 /// Connections that the system may hold until the front accepts them; a trial that opens
 /// connections must not find this full.
@@ -221,7 +221,9 @@ impl Server {
 
 /// A listener and a UDP socket on the same address and port.
 fn bind(address: SocketAddr) -> Result<(Listener, Datagram, SocketAddr), SocketError> {
-    let listener = Listener::bind(address, BACKLOG)?;
+    // Accepted connections inherit it: an answer must not wait for the acknowledgement of the last.
+    let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
+    let listener = Listener::bind_with(address, BACKLOG, &options)?;
     let address = listener.local()?;
     let datagram = Datagram::bind(address)?;
     Ok((listener, datagram, address))

@@ -43,7 +43,7 @@ fn workloads(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -
     let mut found = Vec::new();
     for transport in transports(key, metric, measure, problems) {
         match (metric, transport) {
-            (Metric::Rtt, _) => found.extend(echoes(key, transport, measure, lab, problems)),
+            (Metric::Rtt, _) => found.extend(echoes(key, transport, measure, problems)),
             (Metric::Connect, Transport::Tcp) => found.push(connect(key, measure, problems)),
             (Metric::Throughput, Transport::Tcp) => {
                 found.push(tcp_bulk(key, measure, lab, problems));
@@ -106,7 +106,6 @@ fn echoes(
     key: &str,
     transport: Transport,
     measure: &Measure,
-    lab: bool,
     problems: &mut Problems,
 ) -> Vec<Workload> {
     let most = match transport {
@@ -139,7 +138,7 @@ fn echoes(
     let turn = limited("turn", measure.turn, problems);
     let turns = limited("turns", measure.turns, problems);
     let make = |bytes: u32| {
-        let default = preset::echo(transport, bytes, lab);
+        let default = preset::echo(transport, bytes);
         Workload::Echo(Echo {
             connections: connections.unwrap_or(default.connections),
             turn_exchanges: turn.unwrap_or(default.turn_exchanges),
