@@ -183,9 +183,12 @@ mod tests {
     #[test]
     fn a_longer_path_costs_exchanges_and_not_bulk() {
         let far = Path { round_trip_ns: 100e6, ..PATH };
-        let echo = preset::echo(v6gap_core::workload::Transport::Tcp, 64, false);
-        assert!(exchanges(&echo, far).time_ns > 50.0 * exchanges(&echo, PATH).time_ns);
-        assert_eq!(exchanges(&echo, far).bytes, exchanges(&echo, PATH).bytes);
+        let look = preset::first_look(PerArm::FAMILIES, None, 7);
+        let Some((_, Cell { workload: Workload::Echo(echo), .. })) = look.cell("rtt-tcp-64") else {
+            panic!("the first look measures round trips of 64 B")
+        };
+        assert!(exchanges(echo, far).time_ns > 50.0 * exchanges(echo, PATH).time_ns);
+        assert_eq!(exchanges(echo, far).bytes, exchanges(echo, PATH).bytes);
         let bulk = preset::tcp_bulk(false);
         assert_eq!(tcp_bulk(&bulk, far), tcp_bulk(&bulk, PATH));
     }

@@ -27,20 +27,7 @@ const FIRST: [&str; 12] = [
 ///
 /// `block_valid` is empty for a trial whose block was never completed.
 pub fn csv_trials(lines: &[Line]) -> String {
-    let valid: BTreeMap<u32, bool> = lines
-        .iter()
-        .filter_map(|line| match line {
-            Line::Block(block) => Some((block.block, block.valid)),
-            Line::Run(_) | Line::Trial(_) | Line::End(_) => None,
-        })
-        .collect();
-    let rows: Vec<BTreeMap<String, String>> = lines
-        .iter()
-        .filter_map(|line| match line {
-            Line::Trial(trial) => Some(row(trial, valid.get(&trial.block).copied())),
-            Line::Run(_) | Line::Block(_) | Line::End(_) => None,
-        })
-        .collect();
+    let rows = rows(lines);
     let named: BTreeSet<&str> = rows.iter().flat_map(|r| r.keys().map(String::as_str)).collect();
     // A group of fields that some trials lack is null there; its fields are the columns.
     let is_group = |name: &str| {
@@ -56,6 +43,26 @@ pub fn csv_trials(lines: &[Line]) -> String {
         push_row(&mut out, columns.iter().map(|c| row.get(*c).map_or("", String::as_str)));
     }
     out
+}
+
+/// A row for each trial. A block may be tried several times under its number: each attempt's trials
+/// get the validity of the block line that follows them.
+fn rows(lines: &[Line]) -> Vec<BTreeMap<String, String>> {
+    let mut rows = Vec::new();
+    let mut open: Vec<&TrialRecord> = Vec::new();
+    for line in lines {
+        match line {
+            Line::Trial(trial) => open.push(trial),
+            Line::Block(block) => {
+                rows.extend(open.drain(..).map(|trial| row(trial, Some(block.valid))));
+            }
+            Line::Run(_) | Line::GaveUp(_) | Line::End(_) => {
+                rows.extend(open.drain(..).map(|trial| row(trial, None)));
+            }
+        }
+    }
+    rows.extend(open.into_iter().map(|trial| row(trial, None)));
+    rows
 }
 
 fn row(trial: &TrialRecord, valid: Option<bool>) -> BTreeMap<String, String> {

@@ -39,7 +39,7 @@ pub fn sockets(lines: &[Line]) -> Vec<SocketRow> {
                 add("client", &trial.ends.client);
                 add("server", &trial.ends.server);
             }
-            Line::Block(_) | Line::End(_) => {}
+            Line::Block(_) | Line::GaveUp(_) | Line::End(_) => {}
         }
     }
     let row = |((cell, end, setting), families): (Key, BTreeMap<Family, BTreeSet<String>>)| {

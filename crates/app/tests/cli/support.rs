@@ -183,7 +183,7 @@ impl Blocks<'_> {
     ) {
         let block = self.number;
         self.number += 1;
-        let order = if round % 2 == 0 { TurnOrder::Ab } else { TurnOrder::Ba };
+        let order = if round.is_multiple_of(2) { TurnOrder::Ab } else { TurnOrder::Ba };
         for (turn, arm) in order.arms().into_iter().enumerate() {
             let family = match (kind, arm) {
                 (BlockKind::Null(family), _) => family,

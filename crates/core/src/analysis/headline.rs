@@ -90,6 +90,8 @@ fn explanation(found: &[&Question], name: &str) -> String {
         "nearly all"
     } else if all(&[Explained::Part]) {
         "part"
+    } else if all(&[Explained::All, Explained::NearlyAll, Explained::Part]) {
+        "most"
     } else if all(&[Explained::Little]) {
         "little"
     } else {

@@ -106,7 +106,8 @@ pub fn tcp_bulk(lab: bool) -> TcpBulk {
 /// for large ones, whose relative noise is smaller.
 pub fn echo(transport: Transport, message_bytes: u32) -> Echo {
     let (turn_exchanges, turns) = match message_bytes {
-        0..=1500 => (20, 16),
+        0..=256 => (20, 40),
+        257..=1500 => (20, 16),
         1501..=8192 => (10, 8),
         _ => (5, 8),
     };
