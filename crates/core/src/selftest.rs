@@ -7,7 +7,7 @@ use crate::metric::Metric;
 use crate::plan::{Plan, preset};
 use crate::unit;
 use crate::wiremodel;
-use crate::workload::{Cell, Echo, Transport, UdpBulk, Workload};
+use crate::workload::{Cell, Echo, Transport, UdpBulk, Wait, Workload};
 use crate::world::{LinkModel, World};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -59,15 +59,16 @@ pub struct SelfTest {
     pub refused: BTreeMap<Metric, String>,
 }
 
-/// What to measure in `world`; nothing where the model promises no figure that could be checked.
-pub fn probes(world: &World) -> Vec<Probe> {
+/// What to measure in `world`, with ends that wait as those of the run will; nothing where the
+/// model promises no figure that could be checked.
+pub fn probes(world: &World, wait: Wait) -> Vec<Probe> {
     let families = Family::BOTH.into_iter().filter(|f| *world.families.get(*f));
     let mut probes = Vec::new();
     for family in families {
         let arms = PerArm::null(family);
         if world.model == LinkModel::Wire {
             for bytes in [SMALL_BYTES, LARGE_BYTES] {
-                let echo = preset::echo(Transport::Udp, bytes);
+                let echo = preset::echo(Transport::Udp, bytes, wait);
                 probes.push(Probe { cell: Cell::named(Workload::Echo(echo)), arms });
             }
         }
@@ -212,6 +213,24 @@ fn judge_frames(world: &World, largest: Option<u32>, test: &mut SelfTest) {
     }
 }
 
+/// The same plan with ends that sleep while they wait: where other work keeps the processors busy,
+/// ends that wait in turns would wait for that work instead.
+pub fn with_sleeping_ends(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    for cell in &mut plan.cells {
+        if let Workload::Echo(echo) = &mut cell.workload {
+            echo.wait = Wait::Block;
+        }
+    }
+    plan
+}
+
+/// How the ends of the plan's round trips wait.
+pub fn wait_of(plan: &Plan) -> Wait {
+    let yields = |c: &Cell| matches!(&c.workload, Workload::Echo(e) if e.wait == Wait::Yield);
+    if plan.cells.iter().any(yields) { Wait::Yield } else { Wait::Block }
+}
+
 /// The cells of `plan` that may not be measured, by identifier, with the reason.
 pub fn refused_cells(plan: &Plan, test: &SelfTest) -> BTreeMap<String, String> {
     let reason = |cell: &Cell| test.refused.get(&cell.workload.metrics()[0]);
@@ -240,7 +259,7 @@ mod tests {
             };
             Reading { probe, values: PerArm { a: value, b: value } }
         };
-        probes(world).into_iter().map(reading).collect()
+        probes(world, Wait::Yield).into_iter().map(reading).collect()
     }
 
     #[test]

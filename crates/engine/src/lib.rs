@@ -1,9 +1,9 @@
 //! Performs what `core` decides: the control connection, the server, the traffic of trials and the
 //! course of a run.
 //!
-//! Threads and blocking calls, no asynchronous runtime: nothing may stand between a clock and a socket
-//! while something is measured. Control and data are apart: the control connection may allocate and
-//! wait; the loops in [`hot`] do neither.
+//! Threads and blocking calls, no asynchronous runtime: nothing may stand between a clock and a
+//! socket while something is measured. Control and data are apart: the control connection may
+//! allocate and wait; the loops in [`hot`] do neither.
 
 pub mod control;
 pub mod hot;

@@ -67,7 +67,7 @@ pub enum PlanFileError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// It is wrong in one or more places.
-    #[error("{path} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
+    #[error("{path}: {}", counted(problems.len()))]
     Wrong {
         /// The file as it was named.
         path: String,
@@ -76,6 +76,13 @@ pub enum PlanFileError {
         /// What is wrong.
         problems: Vec<PlanProblem>,
     },
+}
+
+fn counted(problems: usize) -> String {
+    match problems {
+        1 => "1 problem".to_owned(),
+        n => format!("{n} problems"),
+    }
 }
 
 /// Reads and checks the plan in the file `path`. `seed` is used where the plan names none.

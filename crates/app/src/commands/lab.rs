@@ -47,6 +47,7 @@ fn hold(name: &str, world: &World, say: &dyn Fn(&str)) -> Result<(), Failure> {
 }
 
 /// Starts this program again to hold the lab, and waits until the lab is up or has failed.
+#[expect(clippy::disallowed_methods, reason = "it is this same program that is started")]
 fn start(name: &str) -> Result<(), Failure> {
     let trouble = |e: std::io::Error| Failure::unexpected(format!("cannot start a process: {e}"));
     let program = std::env::current_exe().map_err(trouble)?;

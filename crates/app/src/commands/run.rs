@@ -80,8 +80,7 @@ fn between_hosts(
     continued: Option<String>,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let processor = options.processor.map(|cpu| cpu as usize);
-    let processor = processor.or_else(|| v6gap_sys::cpu::allowed().ok()?.first().copied());
+    let processor = options.processor.or_else(|| v6gap_sys::cpu::allowed().ok()?.first().copied());
     let measuring = Measuring { plan, target, options, lab: None, notes, continued, processor };
     session::measure(measuring, context)
 }
@@ -163,7 +162,7 @@ fn wanted(cell: &Cell, measure: &[Measured]) -> bool {
     };
     let is_metric = |m: &&Measured| matches!(m, Measured::Metric(_));
     let (metrics, transports): (Vec<_>, Vec<_>) = measure.iter().partition(is_metric);
-    [metrics, transports].iter().all(|kind| kind.is_empty() || kind.iter().any(|m| named(m)))
+    [metrics, transports].iter().all(|kind| kind.is_empty() || kind.iter().any(&named))
 }
 
 /// Bulk transfers and null blocks that leave time for enough pairs.

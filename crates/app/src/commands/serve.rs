@@ -48,7 +48,7 @@ fn options(args: &ServeArgs) -> Result<ServerOptions, Failure> {
     }
     options.allow = args.allow.clone();
     options.public = args.public;
-    options.processor = args.processor.map(|cpu| cpu as usize);
+    options.processor = args.processor;
     Ok(options)
 }
 

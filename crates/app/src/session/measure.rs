@@ -146,15 +146,16 @@ fn fresh(
     progress: &mut Progress,
     context: &Context,
 ) -> Result<Opened, Failure> {
-    let plan = &measuring.plan;
+    let mut plan = measuring.plan.clone();
     let mut notes = measuring.notes.clone();
     let mut refused = BTreeMap::new();
-    if let (Some(world), Some(lab)) = (&plan.world, measuring.lab) {
+    if let (Some(world), Some(lab)) = (&measuring.plan.world, measuring.lab) {
         progress.say("testing the lab's links");
-        let (test, cells) = selftest::perform(world, plan, lab, connection, client)
+        let allowed = selftest::perform(world, &plan, lab, connection, client)
             .map_err(|error| broken_off(&measuring.target, "", &error))?;
-        notes.extend(test.findings.into_iter().map(|finding| format!("self-test: {finding}")));
-        refused = cells;
+        let findings = allowed.test.findings.into_iter();
+        notes.extend(findings.map(|finding| format!("self-test: {finding}")));
+        (plan, refused) = (allowed.plan, allowed.refused);
     }
     let mut client_host = this_host();
     if let Some(lab) = measuring.lab {
@@ -172,7 +173,7 @@ fn fresh(
         addresses: measuring.target.addresses.map(|address| address.map(|a| a.ip())),
         control: connection.family(),
         hosts: PerEnd { client: client_host, server: connection.opened().welcome.host.clone() },
-        plan: plan.clone(),
+        plan,
         notes,
         refused,
     };

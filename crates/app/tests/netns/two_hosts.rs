@@ -74,8 +74,9 @@ pub fn measure_each_other() {
     let home = Home::new("two-hosts");
     let lab = Lab::up("pair", &[]);
     let server = lab.serve(&home, &[]);
-    let check = lab.command(&home, "client").args(["check", "10.46.2.2", "--v6", "fd46:2::2"]);
-    let checked = check_output(check);
+    let mut check = lab.command(&home, "client");
+    check.args(["check", "10.46.2.2", "--v6", "fd46:2::2"]);
+    let checked = check_output(&mut check);
     assert!(checked.contains("can be measured"), "{checked}");
     let output = lab
         .command(&home, "client")

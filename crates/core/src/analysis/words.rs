@@ -98,7 +98,7 @@ pub fn figure(share: f64) -> String {
         p if p >= 0.995 => format!("{p:.1}"),
         p if p >= 0.0995 => format!("{p:.2}"),
         p if p >= 0.005 => format!("{p:.3}"),
-        p if p == 0.0 => "0".to_string(),
+        0.0 => "0".to_string(),
         _ => "< 0.01".to_string(),
     }
 }

@@ -104,8 +104,7 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
 
 fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Design {
     const SECOND: u64 = 1_000_000_000;
-    let time = problems
-        .read_optional("design.max_time", draft.max_time.as_ref(), |text| unit::parse_span(text));
+    let time = problems.read_optional("design.max_time", draft.max_time.as_ref(), unit::parse_span);
     let stop = match (draft.pairs, time) {
         (Some(pairs), _) => {
             if !(2..=10_000).contains(&pairs) {

@@ -44,7 +44,7 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
     cells.push(Cell::named(Workload::TcpBulk(tcp_bulk(lab))));
     for transport in [Transport::Tcp, Transport::Udp] {
         for message_bytes in MESSAGE_BYTES {
-            cells.push(Cell::named(Workload::Echo(echo(transport, message_bytes))));
+            cells.push(Cell::named(Workload::Echo(echo(transport, message_bytes, wait(lab)))));
         }
     }
     cells.push(Cell::named(Workload::Connect(Connect { count: 24 })));
@@ -104,7 +104,7 @@ pub fn tcp_bulk(lab: bool) -> TcpBulk {
 
 /// Echo with defaults: a block of about the same number of exchanges for every small size, fewer
 /// for large ones, whose relative noise is smaller.
-pub fn echo(transport: Transport, message_bytes: u32) -> Echo {
+pub fn echo(transport: Transport, message_bytes: u32, wait: Wait) -> Echo {
     let (turn_exchanges, turns) = match message_bytes {
         0..=256 => (20, 40),
         257..=1500 => (20, 16),
@@ -118,8 +118,14 @@ pub fn echo(transport: Transport, message_bytes: u32) -> Echo {
         turn_exchanges,
         turns,
         warmup_exchanges: 2,
-        wait: Wait::Block,
+        wait,
     }
+}
+
+/// How the ends wait: in a lab both are on one processor, where waiting in turns takes all wake-ups
+/// out of the path; on a real path they sleep, as programs do.
+pub const fn wait(lab: bool) -> Wait {
+    if lab { Wait::Yield } else { Wait::Block }
 }
 
 /// The world of the demo: client – router – server, 100 Mbit/s, true serialisation.

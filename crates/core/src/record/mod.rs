@@ -5,7 +5,9 @@
 
 mod v1;
 
-pub use v1::{BlockRecord, Ending, GateFinding, GaveUp, Host, Line, RunHeader, TrialRecord, VERSION};
+pub use v1::{
+    BlockRecord, Ending, GateFinding, GaveUp, Host, Line, RunHeader, TrialRecord, VERSION,
+};
 
 use alloc::string::String;
 

@@ -55,7 +55,8 @@ pub fn wall_minus_mono_ns() -> i64 {
     (0..3).map(triple).min_by_key(|&(gap, _)| gap).map_or(0, |(_, difference)| difference)
 }
 
-/// Lets the calling thread rest for at least `time`: between trials, or between datagrams far apart.
+/// Lets the calling thread rest for at least `time`: between trials, or between datagrams far
+/// apart.
 pub fn rest(time: Duration) {
     std::thread::sleep(time);
 }

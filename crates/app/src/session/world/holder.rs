@@ -39,6 +39,7 @@ pub fn detach(command: &mut Command) {
 }
 
 /// Puts a program in the place of this process; returns only if that fails.
+#[expect(clippy::disallowed_methods, reason = "this is what `lab exec` is for")]
 pub fn become_program(program: &str, arguments: &[String]) -> std::io::Error {
     Command::new(program).args(arguments).exec()
 }

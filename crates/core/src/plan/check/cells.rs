@@ -11,6 +11,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+/// Shortest trial.
+const TRIAL_NS_MIN: u64 = 10_000_000;
+
 /// Longest trial.
 const TRIAL_NS_MAX: u64 = 3_600_000_000_000;
 
@@ -43,7 +46,7 @@ fn workloads(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -
     let mut found = Vec::new();
     for transport in transports(key, metric, measure, problems) {
         match (metric, transport) {
-            (Metric::Rtt, _) => found.extend(echoes(key, transport, measure, problems)),
+            (Metric::Rtt, _) => found.extend(echoes(key, transport, measure, lab, problems)),
             (Metric::Connect, Transport::Tcp) => found.push(connect(key, measure, problems)),
             (Metric::Throughput, Transport::Tcp) => {
                 found.push(tcp_bulk(key, measure, lab, problems));
@@ -106,6 +109,7 @@ fn echoes(
     key: &str,
     transport: Transport,
     measure: &Measure,
+    lab: bool,
     problems: &mut Problems,
 ) -> Vec<Workload> {
     let most = match transport {
@@ -138,12 +142,11 @@ fn echoes(
     let turn = limited("turn", measure.turn, problems);
     let turns = limited("turns", measure.turns, problems);
     let make = |bytes: u32| {
-        let default = preset::echo(transport, bytes);
+        let default = preset::echo(transport, bytes, wait.unwrap_or(preset::wait(lab)));
         Workload::Echo(Echo {
             connections: connections.unwrap_or(default.connections),
             turn_exchanges: turn.unwrap_or(default.turn_exchanges),
             turns: turns.unwrap_or(default.turns),
-            wait: wait.unwrap_or(default.wait),
             ..default
         })
     };
@@ -228,7 +231,7 @@ fn times(
     let warmup = problems
         .read_optional(&format!("{key}.warmup"), measure.warmup.as_ref(), unit::parse_span)
         .unwrap_or(warmup_ns.min(duration / 4));
-    if duration > TRIAL_NS_MAX || duration < 10_000_000 {
+    if !(TRIAL_NS_MIN..=TRIAL_NS_MAX).contains(&duration) {
         problems.add(&time_key, "a trial must last between 10 ms and 1 h");
     } else if warmup > duration / 2 {
         problems.add(&time_key, "the warm-up takes more than half of the trial");
