@@ -10,6 +10,7 @@ use crate::target::{RunOptions, Target};
 use std::net::SocketAddr;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::plan::Plan;
+use v6gap_core::record::Host;
 use v6gap_core::wire;
 
 /// Measures `plan` in the lab that it asks for. The process must have one thread still.
@@ -47,7 +48,8 @@ pub fn in_lab(
         };
         measure(measuring, context)
     };
-    local::with_server(Some(&lab), listen, placement.ends, this_host(), work)
+    let server = Host { name: "server".to_owned(), ..this_host() };
+    local::with_server(Some(&lab), listen, placement.ends, server, work)
         .map_err(Failure::unexpected)?
 }
 

@@ -46,7 +46,7 @@ pub(super) fn judge(
     checks.push(order_check(found));
     checks.extend(unavailable(&found.trials));
     checks.extend(unmeasured(found));
-    checks.extend(found.run.notes.iter().map(|text| note("set-up", text.clone())));
+    checks.extend(found.run.notes.iter().map(|text| noticed(text)));
     if let Some(Ending::Failed { error }) = found.ending {
         checks.push(note("ending", format!("measuring broke off: {error}")));
     }
@@ -153,6 +153,14 @@ fn effects(found: &Collected<'_>, cell: &str, metric: Metric, order: TurnOrder) 
         Some(effect::of_block(metric, value(Arm::A)?, value(Arm::B)?))
     };
     found.blocks.iter().filter(counts).filter_map(effect).filter(|d| d.is_finite()).collect()
+}
+
+/// What was noticed before the first trial; what the lab's self-test measured is no doubt.
+fn noticed(text: &str) -> Check {
+    match text.strip_prefix("self-test: ") {
+        Some(finding) => check("self-test", CheckState::Ok, finding),
+        None => note("set-up", text),
+    }
 }
 
 /// Each reason for leaving cells out, once, with the cells.

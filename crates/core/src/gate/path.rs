@@ -100,7 +100,7 @@ fn interfaces(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
 fn retransmissions(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     let count = counter(end, "Tcp.RetransSegs");
     if count > 0 {
-        let seen = format!("{who}: {count} TCP segments were sent again");
+        let seen = format!("{who}: TCP segments sent again: {count}");
         let make = if plan.world.is_some() { fatal } else { caveat };
         findings.push(make("retransmissions", seen));
     }

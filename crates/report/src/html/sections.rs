@@ -119,7 +119,8 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         .iter()
         .flat_map(|q| q.caveats.iter().map(move |caveat| format!("{}: {caveat}", q.label)));
     let refused = analysis.run.refused.iter().map(|(cell, why)| format!("{cell} refused: {why}"));
-    of_questions.chain(analysis.run.notes.iter().cloned()).chain(refused).collect()
+    let set_up = analysis.checks.iter().filter(|check| check.id == "set-up");
+    of_questions.chain(set_up.map(|check| check.text.clone())).chain(refused).collect()
 }
 
 fn caveats(notes: &[String]) -> Markup {

@@ -196,7 +196,11 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     }
     out.push('\n');
     let (summary, seen) = words::checks(analysis);
-    let seen: Vec<&str> = seen.iter().map(|check| check.text.trim_end_matches('.')).collect();
+    let seen: Vec<&str> = seen
+        .iter()
+        .filter(|check| check.id != "set-up")
+        .map(|check| check.text.trim_end_matches('.'))
+        .collect();
     let colon = if seen.is_empty() { "" } else { ": " };
     say(style, out, &format!("Checks: {summary}{colon}{}.", seen.join("; ")));
     let id = &run.id;
@@ -209,7 +213,8 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     for q in &analysis.questions {
         notes.extend(q.caveats.iter().map(|caveat| format!("{}: {caveat}", q.label)));
     }
-    notes.extend(analysis.run.notes.iter().cloned());
+    let set_up = analysis.checks.iter().filter(|check| check.id == "set-up");
+    notes.extend(set_up.map(|check| check.text.clone()));
     notes.dedup();
     notes.iter().map(|note| format!("Note: {}", words::sentence(note))).collect()
 }
