@@ -53,7 +53,8 @@ fn start(name: &str) -> Result<(), Failure> {
     let program = std::env::current_exe().map_err(trouble)?;
     let mut command = Command::new(program);
     command.args(std::env::args_os().skip(1)).arg("--foreground");
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    // Nothing of this process may stay open there: who waits for this one's output waits for its end.
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     holder::detach(&mut command);
     let mut child = command.spawn().map_err(trouble)?;
     let mut line = String::new();
@@ -63,8 +64,8 @@ fn start(name: &str) -> Result<(), Failure> {
     if line.trim() == "ready" {
         return Ok(());
     }
-    // It has said why on standard error, which it shares with this process.
-    child.wait().map_err(trouble)?;
+    let told = child.wait_with_output().map_err(trouble)?;
+    output::to_stderr(&String::from_utf8_lossy(&told.stderr));
     Err(Failure::new("E302", Outcome::Permission, format!("lab {name} is not up")))
 }
 
