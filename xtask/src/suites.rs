@@ -1,7 +1,7 @@
 //! The test targets, told apart by what they need.
 //!
 //! Suites that need network namespaces have their own `main`, since a user namespace can only be
-//! entered before any thread exists. They are known by their place: `tests/namespaces.rs` of any
+//! entered before any thread exists. They are known by their place: `tests/namespaces` of any
 //! package and everything in a `tests/netns` folder.
 
 use crate::command::{Line, cargo};
@@ -63,7 +63,8 @@ fn namespaces_line(package: &Package, target: &TestTarget, required: bool) -> Li
 }
 
 fn needs_namespaces(target: &TestTarget) -> bool {
-    target.path == "tests/namespaces.rs" || target.path.starts_with("tests/netns/")
+    let folders = ["tests/namespaces/", "tests/netns/"];
+    target.path == "tests/namespaces.rs" || folders.iter().any(|f| target.path.starts_with(f))
 }
 
 fn skips(text: &str) -> Vec<String> {

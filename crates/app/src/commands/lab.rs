@@ -53,7 +53,7 @@ fn start(name: &str) -> Result<(), Failure> {
     let program = std::env::current_exe().map_err(trouble)?;
     let mut command = Command::new(program);
     command.args(std::env::args_os().skip(1)).arg("--foreground");
-    // Nothing of this process may stay open there: who waits for this one's output waits for its end.
+    // Nothing of this process may stay open there: who waits for its output waits for its end.
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     holder::detach(&mut command);
     let mut child = command.spawn().map_err(trouble)?;

@@ -21,7 +21,8 @@ pub fn survives() {
 fn one(lab: &Lab, kill: usize) -> u64 {
     let home = Home::new(&format!("crash{kill}"));
     let mut server = lab.serve(&home, &[]);
-    let target = ["10.46.2.2", "--v6", "fd46:2::2", "--pairs", "6", "-q"];
+    let target =
+        ["10.46.2.2", "--v6", "fd46:2::2", "--measure", "throughput,rtt,tcp", "--pairs", "6", "-q"];
     let client = lab.command(&home, "client").args(target).stderr(Stdio::piped()).spawn().unwrap();
     let mut client = wait_for_journal(&home, client);
     // Spread over the run without a clock-seeded generator: 0.2 to 6 s, a different moment each

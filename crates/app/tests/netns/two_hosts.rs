@@ -80,7 +80,7 @@ pub fn measure_each_other() {
     assert!(checked.contains("can be measured"), "{checked}");
     let output = lab
         .command(&home, "client")
-        .args(["10.46.2.2", "--v6", "fd46:2::2", "--pairs", "6", "--json", "-q"])
+        .args(["10.46.2.2", "--v6", "fd46:2::2", "--measure", "tcp", "--quick", "--json", "-q"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
