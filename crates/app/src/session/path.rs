@@ -21,6 +21,9 @@ const LARGE_BYTES: u32 = 8192;
 /// How long a full packet may take there and back before it counts as vanished, in ns.
 const PATIENCE_NS: u64 = 3_000_000_000;
 
+/// How long each packet of the search may take, in ns: the small ones have shown that the path answers.
+const SEARCH_PATIENCE_NS: u64 = 500_000_000;
+
 /// Smallest and largest IP packet between which the limit is looked for, in bytes: the minimum MTU
 /// of IPv6 (RFC 8200 section 5) and that of Ethernet.
 const SEARCH_BYTES: (u32, u32) = (1280, 1500);
@@ -38,17 +41,25 @@ pub fn check(
     connection: &mut Connection,
     context: &ClientContext,
 ) -> Result<(), Failure> {
-    let context = ClientContext { timeout_ns: PATIENCE_NS, ..context.clone() };
     let arms = plan.design.arms;
     for family in Family::BOTH {
         if arms.a != family && arms.b != family {
             continue;
         }
-        let mut passes = |transport, bytes| passes(transport, bytes, family, connection, &context);
-        if passes(Transport::Tcp, LARGE_BYTES)? || !passes(Transport::Tcp, SMALL_BYTES)? {
+        let mut passes = |transport, bytes, timeout_ns| {
+            let context = ClientContext { timeout_ns, ..context.clone() };
+            passes(transport, bytes, family, connection, &context)
+        };
+        if passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?
+            || !passes(Transport::Tcp, SMALL_BYTES, PATIENCE_NS)?
+        {
             continue;
         }
-        if let Some(largest) = search(family, &mut passes)? {
+        let mut fits = |packet: u32| {
+            let payload = packet - family.header_bytes() - UDP_HEADER_BYTES;
+            passes(Transport::Udp, payload, SEARCH_PATIENCE_NS)
+        };
+        if let Some(largest) = search(&mut fits)? {
             return Err(Failure::black_hole(target, family, largest, largest + 1));
         }
     }
@@ -83,12 +94,7 @@ fn passes(
 
 /// The largest IP packet that passes, in bytes; `None` if full packets of Ethernet pass, so that
 /// whatever stopped the large message was something else.
-fn search(
-    family: Family,
-    passes: &mut impl FnMut(Transport, u32) -> Result<bool, Failure>,
-) -> Result<Option<u32>, Failure> {
-    let headers = family.header_bytes() + UDP_HEADER_BYTES;
-    let mut fits = |packet: u32| passes(Transport::Udp, packet - headers);
+fn search(fits: &mut impl FnMut(u32) -> Result<bool, Failure>) -> Result<Option<u32>, Failure> {
     let (mut low, mut high) = SEARCH_BYTES;
     if fits(high)? {
         return Ok(None);

@@ -39,7 +39,7 @@ pub fn is_named() {
     let zone = client(&lab, &home, &["10.46.2.2", "--v6", "fe80::1"]);
     expect(&zone, "E104", 2);
     // No IPv6 at all on this host.
-    let without = Lab::up("only4", &["--families", "v4", "--model", "bare", "--rate", "none"]);
+    let without = Lab::up("only4", &["--only", "v4", "--model", "bare", "--rate", "none"]);
     let server = without.serve(&home, &[]);
     expect(&client(&without, &home, &BOTH), "E101", 3);
     drop(server);

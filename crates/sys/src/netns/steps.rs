@@ -150,14 +150,14 @@ fn loopback_up() -> Result<(), i32> {
     // it; the descriptor is used and closed here only.
     unsafe {
         let mut request: libc::ifreq = std::mem::zeroed();
-        request.ifr_name[0] = b'l'.cast_signed();
-        request.ifr_name[1] = b'o'.cast_signed();
+        request.ifr_name[0] = b'l' as libc::c_char;
+        request.ifr_name[1] = b'o' as libc::c_char;
         let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
         done(socket)?;
-        let mut outcome = done(libc::ioctl(socket, libc::SIOCGIFFLAGS, &raw mut request));
+        let mut outcome = done(libc::ioctl(socket, libc::SIOCGIFFLAGS as _, &raw mut request));
         if outcome.is_ok() {
             request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short;
-            outcome = done(libc::ioctl(socket, libc::SIOCSIFFLAGS, &raw mut request));
+            outcome = done(libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &raw mut request));
         }
         libc::close(socket);
         outcome
