@@ -3,7 +3,7 @@
 use crate::args::{LabArgs, LabCommand};
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::session::world::holder;
+use crate::session::world::{self, holder};
 use crate::settings::Context;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -40,15 +40,18 @@ fn failure(why: String) -> Failure {
 }
 
 fn hold(name: &str, world: &World, say: &dyn Fn(&str)) -> Result<(), Failure> {
-    if let Some(why) = crate::session::world::refusal() {
-        return Err(Failure::namespaces(&why));
-    }
+    allowed()?;
     holder::hold(name, world, || say("ready")).map_err(failure)
+}
+
+fn allowed() -> Result<(), Failure> {
+    world::refusal().map_or(Ok(()), |why| Err(Failure::namespaces(&why)))
 }
 
 /// Starts this program again to hold the lab, and waits until the lab is up or has failed.
 #[expect(clippy::disallowed_methods, reason = "it is this same program that is started")]
 fn start(name: &str) -> Result<(), Failure> {
+    allowed()?;
     let trouble = |e: std::io::Error| Failure::unexpected(format!("cannot start a process: {e}"));
     let program = std::env::current_exe().map_err(trouble)?;
     let mut command = Command::new(program);
@@ -65,8 +68,8 @@ fn start(name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let told = child.wait_with_output().map_err(trouble)?;
-    output::to_stderr(&String::from_utf8_lossy(&told.stderr));
-    Err(Failure::new("E302", Outcome::Permission, format!("lab {name} is not up")))
+    let said = String::from_utf8_lossy(&told.stderr);
+    Err(failure(format!("lab {name} is not up")).verbatim(said.trim_end()))
 }
 
 fn exec(name: &str, node: &str, program: &[String]) -> Result<Outcome, Failure> {

@@ -80,3 +80,31 @@ fn a_key_file_must_hold_a_key() {
     let ran = sandbox.run("check 127.0.0.1 --key-file nosuch").ended(2);
     assert!(ran.err.contains("[E507, exit 2]"), "{ran:?}");
 }
+
+/// A server of another time: it greets as v6gap does and speaks versions that nobody knows here.
+fn old_peer() -> u16 {
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
+    let v6 = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+    let port = v6.local_addr().unwrap().port();
+    let v4 = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+    for listener in [v4, v6] {
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut greeting = [0; 8];
+                stream.read_exact(&mut greeting).unwrap();
+                stream.write_all(b"v6gC\x63\x63\0\0").unwrap();
+            }
+        });
+    }
+    port
+}
+
+#[test]
+fn a_peer_of_another_time_is_named() {
+    let sandbox = Sandbox::new();
+    let port = old_peer();
+    let ran = sandbox.run(&format!("run 127.0.0.1 --v6 ::1 -p {port} -q")).ended(4);
+    assert!(ran.err.contains("[E205, exit 4]"), "{ran:?}");
+}

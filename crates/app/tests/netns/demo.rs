@@ -1,6 +1,7 @@
 //! The demo as a newcomer meets it.
 
 use super::support::{Home, PROGRAM, figure, text};
+use super::two_hosts::Lab;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -99,18 +100,23 @@ pub fn leaves_nothing_behind() {
     assert_eq!(processes_of(&ordinary.program), 0);
 }
 
-/// Inside a user namespace that allows no further ones the demo must still answer, and say why.
+/// Inside a user namespace that allows no further ones the demo still answers and says why, and what
+/// needs namespaces names the permission.
 pub fn falls_back_to_loopback() {
     let home = Home::new("fallback");
-    let output = std::thread::scope(|scope| {
-        let refused = scope.spawn(|| {
-            let mut command = home.command();
-            command.args(["demo", "--loopback", "--measure", "rtt,udp", "--pairs", "6"]);
-            command.output().unwrap()
-        });
-        refused.join().unwrap()
-    });
-    let answer = text(&output.stdout);
-    assert!(output.status.success(), "{answer}{}", text(&output.stderr));
+    let lab = Lab::up("refused", &["--model", "bare"]);
+    let refusing = |arguments: &str| {
+        let none = "echo 0 > /proc/sys/user/max_user_namespaces";
+        let script = format!("{none}; exec {PROGRAM} {arguments}");
+        lab.exec(&home, "client").args(["sh", "-c", &script]).output().unwrap()
+    };
+    let output = refusing("demo --measure rtt,udp --pairs 6");
+    let (answer, said) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{answer}{said}");
+    let first = said.lines().next().unwrap_or_default();
+    assert!(first.starts_with("no lab:") && said.contains("max_user_namespaces"), "{said}");
     assert!(answer.contains("loopback"), "{answer}");
+    let output = refusing("lab up --name none");
+    assert!(text(&output.stderr).contains("[E301, exit 5]"), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(5));
 }

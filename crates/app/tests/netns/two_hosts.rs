@@ -22,10 +22,17 @@ impl Lab {
         Lab { name }
     }
 
-    /// The command of the program in a node of the lab.
-    pub fn command(&self, home: &Home, node: &str) -> Command {
+    /// A command in a node of the lab; what it is follows as arguments.
+    pub fn exec(&self, home: &Home, node: &str) -> Command {
         let mut command = home.command();
-        command.args(["lab", "exec", "--name", &self.name, node, "--", PROGRAM]);
+        command.args(["lab", "exec", "--name", &self.name, node, "--"]);
+        command
+    }
+
+    /// The program in a node of the lab.
+    pub fn command(&self, home: &Home, node: &str) -> Command {
+        let mut command = self.exec(home, node);
+        command.arg(PROGRAM);
         command
     }
 

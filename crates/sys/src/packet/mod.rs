@@ -22,7 +22,8 @@ pub fn wait(descriptors: &[BorrowedFd<'_>], timeout: Option<Duration>) -> io::Re
         .map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 })
         .collect();
     let limit = timeout.map(|time| libc::timespec {
-        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
+        // Whatever width the seconds have here, a longer wait is cut to the longest.
+        tv_sec: time.as_secs().try_into().unwrap_or(i32::MAX.into()),
         tv_nsec: time.subsec_nanos() as libc::c_long,
     });
     let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
