@@ -21,7 +21,8 @@ const LARGE_BYTES: u32 = 8192;
 /// How long a full packet may take there and back before it counts as vanished, in ns.
 const PATIENCE_NS: u64 = 3_000_000_000;
 
-/// How long each packet of the search may take, in ns: the small ones have shown that the path answers.
+/// How long each packet of the search may take, in ns: the small ones have shown that the path
+/// answers.
 const SEARCH_PATIENCE_NS: u64 = 500_000_000;
 
 /// Smallest and largest IP packet between which the limit is looked for, in bytes: the minimum MTU

@@ -100,8 +100,8 @@ pub fn leaves_nothing_behind() {
     assert_eq!(processes_of(&ordinary.program), 0);
 }
 
-/// Inside a user namespace that allows no further ones the demo still answers and says why, and what
-/// needs namespaces names the permission.
+/// Inside a user namespace that allows no further ones the demo still answers and says why, and
+/// what needs namespaces names the permission.
 pub fn falls_back_to_loopback() {
     let home = Home::new("fallback");
     let lab = Lab::up("refused", &["--model", "bare"]);
