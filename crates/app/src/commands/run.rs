@@ -48,7 +48,7 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     if !plan.design.arms.is_null() {
         target = target.comparable()?;
     }
-    between_hosts(plan, target, &options, notes, None, context)
+    between_hosts(plan, true, target, &options, notes, None, context)
 }
 
 /// Measures a plan, in its lab or against `target`.
@@ -69,11 +69,12 @@ pub fn execute_plan(
         return Err(Failure::usage(what).run("v6gap plan run FILE HOST", "names the server"));
     };
     let target = if plan.design.arms.is_null() { target } else { target.comparable()? };
-    between_hosts(plan, target, options, Vec::new(), None, context)
+    between_hosts(plan, false, target, options, Vec::new(), None, context)
 }
 
 fn between_hosts(
     plan: Plan,
+    fit: bool,
     target: Target,
     options: &RunOptions,
     notes: Vec<String>,
@@ -81,7 +82,8 @@ fn between_hosts(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let processor = options.processor.or_else(|| v6gap_sys::cpu::allowed().ok()?.first().copied());
-    let measuring = Measuring { plan, target, options, lab: None, notes, continued, processor };
+    let measuring =
+        Measuring { plan, target, options, lab: None, fit, notes, continued, processor };
     session::measure(measuring, context)
 }
 
@@ -100,7 +102,7 @@ fn go_on(
     let plan = header.plan.clone();
     match plan.world {
         Some(_) => session::in_lab(plan, options, Some(id), context),
-        None => between_hosts(plan, target, options, Vec::new(), Some(id), context),
+        None => between_hosts(plan, false, target, options, Vec::new(), Some(id), context),
     }
 }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::PerEnd;
-use v6gap_core::plan::Plan;
+use v6gap_core::plan::{Plan, fit};
 use v6gap_core::record::{Ending, Line, RunHeader};
 use v6gap_core::wire::control::Queued;
 use v6gap_engine::control::{ClientOptions, Connection};
@@ -37,6 +37,9 @@ pub struct Measuring<'a> {
     pub options: &'a RunOptions,
     /// The lab, if it takes place in one.
     pub lab: Option<&'a RealWorld>,
+    /// Whether the plan may be fitted to the round trip of the path; a plan file is taken as it
+    /// stands.
+    pub fit: bool,
     /// What was noticed before, in words.
     pub notes: Vec<String>,
     /// The stored run to go on with.
@@ -54,7 +57,7 @@ pub fn tool() -> String {
 ///
 /// # Errors
 /// If the server cannot be reached or is lost. What was measured until then is stored and shown.
-pub fn measure(measuring: Measuring<'_>, context: &Context) -> Result<Outcome, Failure> {
+pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcome, Failure> {
     let stop = interruptible()?;
     let mut progress = Progress::new(&measuring.options.result, context);
     let mut connection = connect(&measuring, &stop)?;
@@ -63,7 +66,10 @@ pub fn measure(measuring: Measuring<'_>, context: &Context) -> Result<Outcome, F
         processor: measuring.processor,
         timeout_ns: measuring.options.connect.connect_timeout,
     };
-    path::check(&measuring.target, &measuring.plan, &mut connection, &client)?;
+    let round_trip_ns = path::check(&measuring.target, &measuring.plan, &mut connection, &client)?;
+    if measuring.fit {
+        fit::fit(&mut measuring.plan, round_trip_ns);
+    }
     let (header, journal, lines) = match &measuring.continued {
         Some(id) => continued(id, context)?,
         None => fresh(&measuring, &mut connection, &client, &mut progress, context)?,

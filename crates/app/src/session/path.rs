@@ -32,7 +32,8 @@ const SEARCH_BYTES: (u32, u32) = (1280, 1500);
 /// Length of a UDP header, in bytes.
 const UDP_HEADER_BYTES: u32 = 8;
 
-/// Sends small and large messages over each family that the plan measures.
+/// Sends small and large messages over each family that the plan measures, and returns the longest
+/// round trip of a small one, in ns.
 ///
 /// # Errors
 /// If small ones get through and large ones do not (E401).
@@ -41,8 +42,9 @@ pub fn check(
     plan: &Plan,
     connection: &mut Connection,
     context: &ClientContext,
-) -> Result<(), Failure> {
+) -> Result<u64, Failure> {
     let arms = plan.design.arms;
+    let mut longest_ns = 0;
     for family in Family::BOTH {
         if arms.a != family && arms.b != family {
             continue;
@@ -51,30 +53,33 @@ pub fn check(
             let context = ClientContext { timeout_ns, ..context.clone() };
             passes(transport, bytes, family, connection, &context)
         };
-        if passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?
-            || !passes(Transport::Tcp, SMALL_BYTES, PATIENCE_NS)?
-        {
+        let Some(round_trip_ns) = passes(Transport::Tcp, SMALL_BYTES, PATIENCE_NS)? else {
+            continue;
+        };
+        longest_ns = longest_ns.max(round_trip_ns);
+        if passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?.is_some() {
             continue;
         }
         let mut fits = |packet: u32| {
             let payload = packet - family.header_bytes() - UDP_HEADER_BYTES;
-            passes(Transport::Udp, payload, SEARCH_PATIENCE_NS)
+            passes(Transport::Udp, payload, SEARCH_PATIENCE_NS).map(|time| time.is_some())
         };
         if let Some(largest) = search(&mut fits)? {
             return Err(Failure::black_hole(target, family, largest, largest + 1));
         }
     }
-    Ok(())
+    Ok(longest_ns)
 }
 
-/// Whether one exchange of that size succeeds; errors are those that end the session.
+/// The time of one exchange of that size, in ns, if it succeeds; errors are those that end the
+/// session.
 fn passes(
     transport: Transport,
     message_bytes: u32,
     family: Family,
     connection: &mut Connection,
     context: &ClientContext,
-) -> Result<bool, Failure> {
+) -> Result<Option<u64>, Failure> {
     let echo = Echo {
         transport,
         message_bytes,
@@ -87,8 +92,8 @@ fn passes(
     let cell = Cell::named(Workload::Echo(echo));
     let arms = PerArm::null(family);
     match run::measure_block(&cell, arms, TurnOrder::Ab, 0, connection, context) {
-        Ok(values) => Ok(values.a.contains_key(&Metric::Rtt)),
-        Err(RunError::Trial(_) | RunError::Server(_)) => Ok(false),
+        Ok(values) => Ok(values.a.get(&Metric::Rtt).map(|seconds| (seconds * 1e9) as u64)),
+        Err(RunError::Trial(_) | RunError::Server(_)) => Ok(None),
         Err(error) => Err(Failure::unexpected(error.to_string())),
     }
 }

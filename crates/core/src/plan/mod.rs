@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod draft;
+pub mod fit;
 pub mod preset;
 
 use crate::arm::PerArm;
