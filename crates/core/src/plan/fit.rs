@@ -5,7 +5,7 @@ use super::{Plan, Stop};
 use crate::workload::{Echo, Workload};
 
 /// Time that one arm's counted exchanges of a block may take, in ns.
-const EXCHANGES_NS: u64 = 150_000_000;
+const EXCHANGES_NS: u64 = 100_000_000;
 
 /// Fewest exchanges of one arm in a block.
 const EXCHANGES_MIN: u64 = 12;
