@@ -19,7 +19,8 @@ const CONNECTS_MIN: u64 = 4;
 /// A bulk transfer lasts at least so many round trips: slow start takes about ten.
 const BULK_ROUND_TRIPS: u64 = 20;
 
-/// Share of the run's time that its null blocks may take at the start, in percent.
+/// Share of the run's time that its null blocks may take at the start, in percent; less where the
+/// pairs need it.
 const NULL_PERCENT: u64 = 40;
 
 /// Changes exchanges, connections, transfer times and null blocks so that a run over a path of this
@@ -43,8 +44,10 @@ pub fn fit(plan: &mut Plan, round_trip_ns: u64) {
             Workload::UdpBulk(_) => {}
         }
     }
-    if let Stop::Adaptive { time_ns_max, .. } = plan.design.stop {
-        let allowed = time_ns_max / 100 * NULL_PERCENT;
+    if let Stop::Adaptive { time_ns_max, pairs_min } = plan.design.stop {
+        let pairs_ns = u64::from(pairs_min) * round_ns(plan, round_trip_ns);
+        let left = time_ns_max.saturating_sub(pairs_ns);
+        let allowed = left.min(time_ns_max / 100 * NULL_PERCENT);
         let one = null_round_ns(plan, round_trip_ns).max(1);
         let fitting = u32::try_from(allowed / one).unwrap_or(u32::MAX).max(1);
         plan.design.null_blocks = plan.design.null_blocks.min(fitting);
@@ -61,6 +64,11 @@ fn fit_echo(echo: &mut Echo, round_trip_ns: u64) {
     echo.turns = echo.turns.min(((exchanges / 4) as u32).max(4) & !1);
     echo.turn_exchanges = (exchanges as u32).div_ceil(echo.turns);
     echo.warmup_exchanges = 1;
+}
+
+/// Time of one block of every cell.
+fn round_ns(plan: &Plan, round_trip_ns: u64) -> u64 {
+    plan.cells.iter().map(|cell| block_ns(&cell.workload, round_trip_ns)).sum()
 }
 
 /// Time of one null block of each family for each cell that has them.
@@ -97,10 +105,6 @@ mod tests {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
         fit(&mut plan, round_trip_ns);
         plan
-    }
-
-    fn round_ns(plan: &Plan, round_trip_ns: u64) -> u64 {
-        plan.cells.iter().map(|c| block_ns(&c.workload, round_trip_ns)).sum()
     }
 
     #[test]
