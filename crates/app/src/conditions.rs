@@ -2,15 +2,21 @@
 
 use crate::args::{Condition, ResultArgs};
 use crate::failure::Outcome;
+use crate::session::alone;
 use v6gap_core::analysis::{Analysis, Question, Verdict};
 
 /// How the program ends after a run with these verdicts.
 ///
 /// A failed check comes first, then a broken condition, then one that is open. A condition about a
-/// metric that was not measured is open.
+/// metric that was not measured is open, as is any about a family measured alone. Without
+/// conditions, a comparison in which no question got a verdict is not valid.
 pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
     if !analysis.valid {
         return Outcome::NotValid;
+    }
+    if alone::single_family(analysis).is_some() {
+        let asked = !result.require.is_empty();
+        return if asked { Outcome::Undecided } else { Outcome::Done };
     }
     let held = |c: &Condition| about(c, analysis).any(|q| q.verdict == c.verdict);
     if result.fail_if.iter().any(held) {
@@ -18,7 +24,9 @@ pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
     }
     let required: Vec<Outcome> = result.require.iter().map(|c| required(c, analysis)).collect();
     let worst = [Outcome::NotMet, Outcome::Undecided].into_iter().find(|o| required.contains(o));
-    worst.unwrap_or(Outcome::Done)
+    let nothing = result.require.is_empty()
+        && analysis.questions.iter().all(|q| q.verdict == Verdict::None && q.effect.is_none());
+    worst.unwrap_or(if nothing { Outcome::NotValid } else { Outcome::Done })
 }
 
 /// Every question of the metric must have the verdict; "better" also satisfies who requires "same",
@@ -115,6 +123,26 @@ mod tests {
         let mut found = analysis(|_| Verdict::Same);
         found.valid = false;
         ends("--require same", &found, Outcome::NotValid);
+    }
+
+    #[test]
+    fn a_run_without_any_verdict_is_not_valid_unless_conditions_say_more() {
+        let mut found = analysis(|_| Verdict::None);
+        ends("", &found, Outcome::NotValid);
+        ends("--fail-if worse", &found, Outcome::NotValid);
+        ends("--require same", &found, Outcome::Undecided);
+        found.questions[0].verdict = Verdict::Same;
+        ends("", &found, Outcome::Done);
+    }
+
+    #[test]
+    fn one_family_alone_meets_no_condition() {
+        let mut found = analysis(|_| Verdict::Same);
+        found.run.plan.design.arms = PerArm::null(Family::V6);
+        found.run.notes = vec![alone::note(Family::V6)];
+        ends("", &found, Outcome::Done);
+        ends("--fail-if same", &found, Outcome::Done);
+        ends("--require same", &found, Outcome::Undecided);
     }
 
     #[test]

@@ -72,9 +72,10 @@ fn compare_order(seed: u64, number: u32, cell: usize) -> TurnOrder {
 }
 
 fn null_blocks(plan: &Plan, number: u32, count: u32) -> Vec<Block> {
+    let arms = plan.design.arms;
     let mut blocks = Vec::new();
     for &cell in &plan.design.null_cells {
-        for family in Family::BOTH {
+        for family in Family::BOTH.into_iter().filter(|f| arms.a == *f || arms.b == *f) {
             for i in 0..count {
                 let order = if i % 2 == 0 { TurnOrder::Ab } else { TurnOrder::Ba };
                 let kind = BlockKind::Null(family);
@@ -161,6 +162,13 @@ mod tests {
         let sentinel = plan.design.sentinel_every;
         assert_eq!(nulls(sentinel), 2 * plan.design.null_cells.len());
         assert_eq!(nulls(sentinel + 1), 0);
+    }
+
+    #[test]
+    fn a_null_run_measures_one_family_only() {
+        let plan = preset::first_look(PerArm::null(Family::V6), None, 1);
+        let kinds: Vec<BlockKind> = round(&plan, 0).iter().map(|b| b.kind).collect();
+        assert!(!kinds.is_empty() && kinds.iter().all(|k| *k == BlockKind::Null(Family::V6)));
     }
 
     #[test]

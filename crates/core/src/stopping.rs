@@ -4,21 +4,25 @@
 use crate::analysis::effect::{self, Combined};
 use crate::analysis::verdict;
 use crate::analysis::{Qualifier, Verdict, words};
-use crate::arm::BlockKind;
+use crate::arm::{BlockKind, PerArm};
 use crate::metric::{Metric, Scale};
 use crate::plan::{Plan, Stop};
 use crate::record::TrialRecord;
 use crate::workload::Cell;
 use alloc::string::String;
 use alloc::vec::Vec;
+use v6gap_stats::summary;
 
 /// A question while the run goes on.
 #[derive(Debug)]
 struct Running {
     cell: usize,
     metric: Metric,
-    levels: usize,
     effects: Vec<f64>,
+    /// Effects of the null blocks before the first comparison.
+    nulls: Vec<f64>,
+    /// Datagrams (lost, sent).
+    events: PerArm<(u64, u64)>,
 }
 
 /// What can be said of a question before the end; never a verdict.
@@ -53,35 +57,40 @@ impl Progress {
         let measured = plan.cells.iter().enumerate().filter(|(cell, _)| !refused.contains(cell));
         for (cell, c) in measured {
             for &metric in c.workload.metrics() {
-                questions.push(Running { cell, metric, levels: 1, effects: Vec::new() });
+                questions.push(Running {
+                    cell,
+                    metric,
+                    effects: Vec::new(),
+                    nulls: Vec::new(),
+                    events: PerArm::default(),
+                });
             }
-        }
-        let group = |q: &Running| (q.metric, plan.cells[q.cell].workload.transport());
-        let levels: Vec<usize> = questions
-            .iter()
-            .map(|q| questions.iter().filter(|other| group(other) == group(q)).count())
-            .collect();
-        for (question, levels) in questions.iter_mut().zip(levels) {
-            question.levels = levels;
         }
         let margins = questions.iter().map(|q| plan.margin(q.metric)).collect();
         let cells = plan.cells.clone();
         Progress { stop: plan.design.stop, margins, questions, cells, rounds: 0 }
     }
 
-    /// Takes note of a valid block; null blocks do not count.
+    /// Takes note of a valid block; of null blocks those before the first comparison tell the
+    /// noise.
     pub fn add(&mut self, a: &TrialRecord, b: &TrialRecord) {
-        if a.kind != BlockKind::Compare {
-            return;
-        }
         for question in &mut self.questions {
             if self.cells[question.cell].id != a.cell {
                 continue;
             }
-            if let (Some(a), Some(b)) =
-                (a.values.get(&question.metric), b.values.get(&question.metric))
-            {
-                question.effects.push(effect::of_block(question.metric, *a, *b));
+            let metric = question.metric;
+            let (Some(x), Some(y)) = (a.values.get(&metric), b.values.get(&metric)) else {
+                continue;
+            };
+            let effect = effect::of_block(metric, *x, *y);
+            match a.kind {
+                BlockKind::Null(_) if a.round == 0 => question.nulls.push(effect),
+                BlockKind::Null(_) => {}
+                BlockKind::Compare => {
+                    question.effects.push(effect);
+                    question.events.a = effect::add(question.events.a, effect::lost_of(a));
+                    question.events.b = effect::add(question.events.b, effect::lost_of(b));
+                }
             }
         }
     }
@@ -121,15 +130,49 @@ impl Progress {
         }
     }
 
+    /// Every question by the rule of the final analysis.
     fn settled(&self) -> bool {
-        self.questions.iter().zip(&self.margins).all(|(question, margin)| {
+        let combined: Vec<Option<Combined>> =
+            self.questions.iter().map(|q| self.combined(q)).collect();
+        let adjusted = self.adjusted(&combined);
+        let mut all = self.questions.iter().zip(&combined).zip(adjusted).zip(&self.margins);
+        all.all(|(((question, combined), p), margin)| {
             let margin = effect::margin(question.metric, *margin);
-            self.combined(question).is_some_and(|c| is_settled(question.metric, &c, margin))
+            combined.as_ref().is_some_and(|c| is_settled(question.metric, c, margin, p))
         })
     }
 
+    /// p-values corrected over the levels decided together.
+    fn adjusted(&self, combined: &[Option<Combined>]) -> Vec<f64> {
+        let mut adjusted = alloc::vec![1.0; combined.len()];
+        for question in &self.questions {
+            let members: Vec<usize> =
+                (0..combined.len()).filter(|&i| self.alike(question, &self.questions[i])).collect();
+            let p = |i: &usize| combined[*i].as_ref().map_or(1.0, |c| c.p);
+            let holm = effect::holm(&members.iter().map(p).collect::<Vec<f64>>());
+            for (member, p) in members.into_iter().zip(holm) {
+                adjusted[member] = p;
+            }
+        }
+        adjusted
+    }
+
+    /// Whether two questions ask for one metric over one transport.
+    fn alike(&self, a: &Running, b: &Running) -> bool {
+        let transport = |q: &Running| self.cells[q.cell].workload.transport();
+        a.metric == b.metric && transport(a) == transport(b)
+    }
+
     fn combined(&self, question: &Running) -> Option<Combined> {
-        effect::combine(&question.effects, &self.stop, question.levels, None)
+        let alike: Vec<&Running> =
+            self.questions.iter().filter(|other| self.alike(question, other)).collect();
+        let nulls = alike.iter().find(|q| q.nulls.len() >= effect::NULLS_MIN);
+        let noise = nulls.map(|q| summary::sd(&q.nulls));
+        let combined = effect::combine(&question.effects, &self.stop, alike.len(), noise)?;
+        Some(match question.metric {
+            Metric::Loss => combined.bounded(&question.events),
+            _ => combined,
+        })
     }
 
     /// What can be said of each question now.
@@ -155,8 +198,8 @@ impl Progress {
 }
 
 /// Settled: the same, clearly different, or known to half the margin.
-fn is_settled(metric: Metric, combined: &Combined, margin: f64) -> bool {
-    let ruling = verdict::rule(metric, combined, margin, combined.p);
+fn is_settled(metric: Metric, combined: &Combined, margin: f64, p: f64) -> bool {
+    let ruling = verdict::rule(metric, combined, margin, p);
     let different = matches!(ruling.verdict, Verdict::Better | Verdict::Worse);
     let half_width = (combined.i95.high - combined.i95.low) / 2.0;
     ruling.verdict == Verdict::Same
@@ -167,7 +210,7 @@ fn is_settled(metric: Metric, combined: &Combined, margin: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arm::{Arm, PerArm, TurnOrder};
+    use crate::arm::{Arm, TurnOrder};
     use crate::observation::PerEnd;
     use crate::plan::preset;
 

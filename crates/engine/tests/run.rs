@@ -15,7 +15,8 @@ use v6gap_core::workload::{Cell, Connect, Echo, Transport, UdpBulk, Wait, Worklo
 use v6gap_engine::control::{ClientOptions, Connection, Key};
 use v6gap_engine::run::{self, Event, Hooks, RunError};
 use v6gap_engine::server::{Server, ServerOptions};
-use v6gap_engine::trial::ClientContext;
+use v6gap_engine::trial::{ClientContext, TrialError};
+use v6gap_sys::socket::Listener;
 
 const MS: u64 = 1_000_000;
 
@@ -232,6 +233,84 @@ fn a_server_that_is_lost_ends_the_run_and_keeps_what_was_measured() {
         };
         assert_eq!(*told, error.to_string());
     });
+}
+
+/// Runs `plan` from its beginning with a server and the context that `change` makes.
+fn run_with(
+    plan: Plan,
+    change: impl FnOnce(&mut ClientContext),
+) -> (Result<Ending, RunError>, Vec<Line>) {
+    let server_stop = AtomicBool::new(false);
+    served(&server_stop, |addresses| {
+        let header = header(plan);
+        let (mut connection, mut context) = connect(addresses);
+        change(&mut context);
+        let stop = AtomicBool::new(false);
+        let lines = vec![Line::Run(Box::new(header.clone()))];
+        let so_far = lines.clone();
+        let mut memory =
+            Memory { lines, blocks: 0, stop_after: usize::MAX, stop: &stop, rounds: 0 };
+        let ending = run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop);
+        (ending, memory.lines)
+    })
+}
+
+/// The cells given up in `lines`, whose last one must tell of `error`.
+fn given_up(lines: &[Line], error: &RunError) -> usize {
+    assert_eq!(lines.last(), Some(&Line::End(Ending::Failed { error: error.to_string() })));
+    lines.iter().filter(|line| matches!(line, Line::GaveUp(_))).count()
+}
+
+#[test]
+fn what_no_further_attempt_can_change_ends_the_run_and_gives_nothing_up() {
+    let (ending, lines) = run_with(plan(2), |context| context.server.v6 = None);
+    let error = ending.unwrap_err();
+    assert!(matches!(error, RunError::Trial(TrialError::Missing { .. })), "{error}");
+    assert_eq!(given_up(&lines, &error), 0);
+}
+
+#[test]
+fn a_run_of_which_every_cell_fails_has_failed() {
+    // Connections are made, but nobody ever says anything over them.
+    let silent = PerFamily::from_fn(|family: Family| {
+        Listener::bind(SocketAddr::new(family.loopback(), 0), 256).unwrap()
+    });
+    let mut plan = plan(2);
+    plan.cells.retain(|cell| cell.workload.transport() == Transport::Tcp);
+    plan.cells.push(Cell { id: "again".to_string(), ..plan.cells[0].clone() });
+    plan.design.null_cells.clear();
+    let (ending, lines) = run_with(plan, |context| {
+        context.server = PerFamily::from_fn(|f| silent.get(f).local().ok());
+        context.timeout_ns = 200 * MS;
+    });
+    let error = ending.unwrap_err();
+    assert!(matches!(error, RunError::Trial(_)), "{error}");
+    // The last one is left for another try.
+    assert_eq!(given_up(&lines, &error), 1);
+}
+
+/// What is still under way after the first trial of a block must not disturb the second.
+#[test]
+fn both_trials_of_a_block_are_preceded_by_a_pause() {
+    let mut plan = plan(1);
+    plan.cells.retain(|cell| matches!(cell.workload, Workload::UdpBulk(_)));
+    plan.design.null_cells.clear();
+    plan.design.settle_ns = 150 * MS;
+    let pause_ns = plan.design.settle_ns;
+    let (ending, lines) = run_with(plan, |_| ());
+    assert_eq!(ending.unwrap(), Ending::Complete);
+    let mut trials: Vec<(u64, u64)> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Trial(trial) => Some((trial.started_ns, trial.duration_ns)),
+            _ => None,
+        })
+        .collect();
+    trials.sort_unstable();
+    assert!(trials.len() >= 2);
+    for pair in trials.windows(2) {
+        assert!(pair[1].0 - (pair[0].0 + pair[0].1) >= pause_ns, "{trials:?}");
+    }
 }
 
 #[test]

@@ -11,6 +11,8 @@ use v6gap_core::record::{self, Line};
 pub struct Journal {
     file: File,
     path: PathBuf,
+    /// Length up to which every line is whole and was synced, in bytes.
+    good_bytes: u64,
 }
 
 impl Journal {
@@ -22,7 +24,7 @@ impl Journal {
             .create_new(true)
             .open(path)
             .map_err(StoreError::io("create", path))?;
-        Journal { file, path: path.to_owned() }.locked()
+        Journal { file, path: path.to_owned(), good_bytes: 0 }.locked()
     }
 
     /// Opens a journal to go on with it, cutting off a line that a crash left unfinished, and
@@ -33,11 +35,11 @@ impl Journal {
             .write(true)
             .open(path)
             .map_err(StoreError::io("open", path))?;
-        let mut journal = Journal { file, path: path.to_owned() }.locked()?;
-        let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
-        let (lines, whole_bytes) = parse(path, &text)?;
-        journal.file.set_len(whole_bytes as u64).map_err(StoreError::io("mend", path))?;
-        journal.file.seek(SeekFrom::End(0)).map_err(StoreError::io("mend", path))?;
+        let mut journal = Journal { file, path: path.to_owned(), good_bytes: 0 }.locked()?;
+        let text = whole_lines(path)?;
+        let lines = parse(path, &text)?;
+        journal.good_bytes = text.len() as u64;
+        journal.cut().map_err(StoreError::io("mend", path))?;
         Ok((journal, lines))
     }
 
@@ -59,8 +61,29 @@ impl Journal {
             text.push_str(&record::encode(line));
             text.push('\n');
         }
-        self.file.write_all(text.as_bytes()).map_err(StoreError::io("append to", &self.path))?;
-        self.file.sync_data().map_err(StoreError::io("sync", &self.path))
+        let written = self
+            .file
+            .write_all(text.as_bytes())
+            .map_err(StoreError::io("append to", &self.path))
+            .and_then(|()| self.file.sync_data().map_err(StoreError::io("sync", &self.path)));
+        match written {
+            Ok(()) => {
+                self.good_bytes += text.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // A later line would otherwise follow half of this one. If even that fails, the
+                // first error is still the one to tell.
+                let _ = self.cut();
+                Err(error)
+            }
+        }
+    }
+
+    /// Cuts off what follows the last good line and goes on there.
+    fn cut(&mut self) -> std::io::Result<()> {
+        self.file.set_len(self.good_bytes)?;
+        self.file.seek(SeekFrom::Start(self.good_bytes)).map(|_| ())
     }
 }
 
@@ -69,15 +92,22 @@ impl Journal {
 /// # Errors
 /// If the file cannot be read or holds a line that is not a record.
 pub fn read_journal(path: &Path) -> Result<Vec<Line>, StoreError> {
-    let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
-    Ok(parse(path, &text)?.0)
+    parse(path, &whole_lines(path)?)
 }
 
-/// The whole lines and their length in bytes.
-fn parse(path: &Path, text: &str) -> Result<(Vec<Line>, usize), StoreError> {
-    let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+/// The text up to the last newline. What follows is not looked at: a crash may have cut it inside a
+/// character.
+pub(crate) fn whole_lines(path: &Path) -> Result<String, StoreError> {
+    let mut bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
+    bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
+    String::from_utf8(bytes).map_err(|error| {
+        StoreError::io("read", path)(std::io::Error::new(std::io::ErrorKind::InvalidData, error))
+    })
+}
+
+fn parse(path: &Path, text: &str) -> Result<Vec<Line>, StoreError> {
     let mut lines = Vec::new();
-    for (index, line) in whole.lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         let decoded = record::decode(line).map_err(|source| StoreError::Record {
             path: path.to_owned(),
             line: index + 1,
@@ -85,5 +115,32 @@ fn parse(path: &Path, text: &str) -> Result<(Vec<Line>, usize), StoreError> {
         })?;
         lines.push(decoded);
     }
-    Ok((lines, whole.len()))
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::Scratch;
+    use v6gap_core::record::Ending;
+
+    #[test]
+    fn what_a_failed_append_left_is_cut_off() {
+        let scratch = Scratch::new("append");
+        let path = scratch.0.join("journal.jsonl");
+        let mut journal = Journal::create(&path).unwrap();
+        journal.append(&[Line::End(Ending::Stopped)]).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        // Half a line, as a full disk leaves it.
+        journal.file.write_all(b"{\"v\":1,\"li").unwrap();
+        journal.cut().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), good);
+        // A file that cannot be written stays as it was, and the error is told.
+        let writable = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
+        assert!(journal.append(&[Line::End(Ending::Complete)]).is_err());
+        journal.file = writable;
+        journal.append(&[Line::End(Ending::Complete)]).unwrap();
+        let expected = [Line::End(Ending::Stopped), Line::End(Ending::Complete)];
+        assert_eq!(read_journal(&path).unwrap(), expected);
+    }
 }

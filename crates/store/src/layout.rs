@@ -1,5 +1,6 @@
 //! Where runs lie and what a list of them shows.
 
+use crate::journal::whole_lines;
 use crate::{Journal, Reference, StoreError, read_journal};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -127,7 +128,8 @@ impl Store {
         fs::remove_dir_all(&folder).map_err(StoreError::io("remove", &folder))
     }
 
-    /// Writes a file whole or not at all.
+    /// Writes a file whole or not at all; what exists and is no regular file, as `/dev/stdout`, is
+    /// written to and not replaced.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -135,7 +137,12 @@ impl Store {
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         }
-        let partial = path.with_extension("partial");
+        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+            return fs::write(path, content).map_err(StoreError::io("write", path));
+        }
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".partial");
+        let partial = PathBuf::from(partial);
         fs::write(&partial, content).map_err(StoreError::io("write", &partial))?;
         fs::rename(&partial, path).map_err(StoreError::io("write", path))
     }
@@ -165,6 +172,5 @@ fn entry(journal: &Path) -> Option<Entry> {
 }
 
 fn last_line(journal: &Path) -> Option<String> {
-    let text = fs::read_to_string(journal).ok()?;
-    text.ends_with('\n').then(|| text.lines().last().map(str::to_owned)).flatten()
+    whole_lines(journal).ok()?.lines().last().map(str::to_owned)
 }

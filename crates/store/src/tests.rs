@@ -11,10 +11,11 @@ use v6gap_core::plan::preset;
 use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader};
 
 /// A folder that is removed at the end of a test.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    fn new(name: &str) -> Self {
+    #[expect(clippy::disallowed_methods, reason = "a test needs a place of its own")]
+    pub(crate) fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("v6gap-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         Scratch(folder)
@@ -76,6 +77,31 @@ fn a_torn_line_is_left_out_and_mended() {
     assert_eq!(lines.len(), 2);
     journal.append(&[block(1)]).unwrap();
     assert_eq!(store.read(&Reference::parse("last")).unwrap()[2], block(1));
+}
+
+#[test]
+fn a_cut_inside_a_character_costs_its_line_only() {
+    let scratch = Scratch::new("utf8");
+    let store = Store::at(&scratch.0);
+    drop(store.create(&header("utf800", "lab-b", 5)).unwrap());
+    let path = store.journal_path("utf800");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.extend_from_slice(b"{\"v\":1,\"text\":\"\xc3");
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(store.read(&Reference::parse("utf800")).unwrap().len(), 1);
+    assert_eq!(store.resume("utf800").unwrap().1.len(), 1);
+}
+
+#[test]
+fn files_are_written_whole_and_beside_nothing_else() {
+    let scratch = Scratch::new("files");
+    let path = scratch.0.join("report.html");
+    let neighbour = scratch.0.join("report.partial");
+    fs::write(&neighbour, "not ours").unwrap();
+    Store::write_file(&path, "page").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "page");
+    assert_eq!(fs::read_to_string(&neighbour).unwrap(), "not ours");
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 2);
 }
 
 #[test]

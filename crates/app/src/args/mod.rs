@@ -13,7 +13,7 @@ mod tools;
 mod values;
 
 pub use foreign::sentence as foreign_sentence;
-pub use lab::{DemoArgs, LabArgs, LabCommand};
+pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
 pub use normal::{SHORT_HELP, Typed, VERBS, normalise};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
 pub use run::{
@@ -23,7 +23,7 @@ pub use stored::{
     ExportArgs, ExportFormat, ListArgs, ReferenceArgs, ReportArgs, ShowArgs, ShowFormat,
 };
 pub use tools::{CompletionsArgs, ExplainArgs, ManArgs, PredictArgs};
-pub use values::Measured;
+pub use values::{Measured, Rate};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 

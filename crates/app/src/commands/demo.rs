@@ -13,6 +13,9 @@ use crate::target::RunOptions;
 /// # Errors
 /// As any measurement; a host that refuses namespaces is none.
 pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
+    if args.world.only.is_some_and(|only| args.design.null != Some(only)) {
+        return Err(Failure::usage("a comparison needs both families"));
+    }
     let options =
         RunOptions { connect: ConnectArgs::local(), processor: None, result: args.result.clone() };
     let refused = match args.loopback {

@@ -22,7 +22,7 @@ pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure>
         let result = stored::load(reference, context)?;
         let id = &result.analysis.run.id;
         let path = args.output.clone().unwrap_or_else(|| context.store.report_path(id));
-        let command = session::repeat(&result.analysis);
+        let command = session::repeat(&result.analysis, None);
         let sockets = sockets(&result.lines);
         let info = PageInfo { title: "", command: &command, sockets: &sockets };
         Store::write_file(&path, &html::page(&result.analysis, &info))?;

@@ -3,12 +3,13 @@
 
 use crate::args::{DesignArgs, Measured, RunArgs};
 use crate::failure::{Failure, Outcome};
-use crate::session::{self, Measuring};
+use crate::session::{self, Measuring, alone};
 use crate::settings::Context;
 use crate::target::{RunOptions, Target};
+use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::plan::{Plan, Stop, preset};
-use v6gap_core::record::Line;
+use v6gap_core::record::{Ending, Line, RunHeader};
 use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::World;
 use v6gap_store::Reference;
@@ -33,17 +34,17 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
         processor: args.processor,
         result: args.result.clone(),
     };
-    let mut target = Target::of(&args.host, &args.connect)?;
     if let Some(reference) = &args.continued {
-        return go_on(reference, target, &options, context);
+        return go_on(reference, args, &options, context);
     }
+    let mut target = Target::of(&args.host, &args.connect)?;
     let mut plan = plan(&args.design, None)?;
     let mut notes = Vec::new();
     if let Some(only) = args.only() {
         plan.design.arms = PerArm::null(only);
         plan.design.null_blocks = 0;
         plan.design.sentinel_every = 0;
-        notes.push(format!("{only} alone was measured, in turns with itself: no comparison"));
+        notes.push(alone::note(only));
     }
     if !plan.design.arms.is_null() {
         target = target.comparable()?;
@@ -87,10 +88,10 @@ fn between_hosts(
     session::measure(measuring, context)
 }
 
-/// Adds to a stored run, with its plan and in its lab if it had one.
+/// Adds to a stored run, with its plan and in its lab if it had one; there the host is the lab's.
 fn go_on(
     reference: &str,
-    target: Target,
+    args: &RunArgs,
     options: &RunOptions,
     context: &Context,
 ) -> Result<Outcome, Failure> {
@@ -99,11 +100,77 @@ fn go_on(
     let Some(Line::Run(header)) = lines.first() else {
         return Err(Failure::unexpected(format!("{id} does not begin with the facts of a run")));
     };
-    let plan = header.plan.clone();
-    match plan.world {
-        Some(_) => session::in_lab(plan, options, Some(id), context),
-        None => between_hosts(plan, false, target, options, Vec::new(), Some(id), context),
+    let plan = continuation(header, &lines, args)?;
+    if plan.world.is_some() {
+        return session::in_lab(plan, options, Some(id), context);
     }
+    let mut target = Target::of(&args.host, &args.connect)?;
+    if !plan.design.arms.is_null() {
+        target = target.comparable()?;
+    }
+    same_addresses(header, &target)?;
+    between_hosts(plan, false, target, options, Vec::new(), Some(id), context)
+}
+
+/// The stored plan, with the time of this session if one is given.
+fn continuation(header: &RunHeader, lines: &[Line], args: &RunArgs) -> Result<Plan, Failure> {
+    let id = &header.id;
+    if let Some(option) = decided(args) {
+        let what = format!("{option} cannot change {id}: with --continue the stored plan decides");
+        return Err(Failure::usage(what));
+    }
+    let mut plan = header.plan.clone();
+    match &mut plan.design.stop {
+        Stop::Pairs { pairs } => {
+            if let Some(Line::End(Ending::Complete)) = lines.last() {
+                let what = format!("{id} has all of its {pairs} pairs: there is nothing to add");
+                return Err(Failure::usage(what));
+            }
+            if given_time(&args.design).is_some() {
+                let what = format!("{id} was planned with {pairs} pairs, so no time can be given");
+                return Err(Failure::usage(what));
+            }
+        }
+        Stop::Adaptive { time_ns_max, .. } => {
+            *time_ns_max = given_time(&args.design).unwrap_or(*time_ns_max);
+        }
+    }
+    Ok(plan)
+}
+
+/// The first option typed that a stored plan has decided already.
+fn decided(args: &RunArgs) -> Option<&'static str> {
+    let design = &args.design;
+    let typed = [
+        (design.pairs.is_some(), "--pairs"),
+        (!design.measure.is_empty(), "--measure"),
+        (!design.margins.is_empty(), "--margin"),
+        (design.congestion.is_some(), "--congestion"),
+        (design.seed.is_some(), "--seed"),
+        (design.null.is_some(), "--null"),
+        (args.only_four, "-4"),
+        (args.only_six, "-6"),
+    ];
+    typed.into_iter().find(|(typed, _)| *typed).map(|(_, option)| option)
+}
+
+/// Pairs of two paths are no pairs of one: each family that is measured must be where it was.
+fn same_addresses(header: &RunHeader, target: &Target) -> Result<(), Failure> {
+    let arms = header.plan.design.arms;
+    for family in [arms.a, arms.b] {
+        let before = *header.addresses.get(family);
+        let now = target.addresses.get(family).map(|address| address.ip());
+        if before != now {
+            let said = |address: Option<IpAddr>| {
+                address.map_or_else(|| format!("no {family} address"), |a| a.to_string())
+            };
+            let (name, id) = (&target.name, &header.id);
+            let (now, before) = (said(now), said(before));
+            let what = format!("{name} is {now}, and {id} was measured with {before}");
+            return Err(Failure::usage(what));
+        }
+    }
+    Ok(())
 }
 
 /// The plan that the options describe: the first look with what they change.
@@ -123,12 +190,7 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
     }
     plan.design.null_cells = preset::null_cells(&plan.cells);
     plan.margins.extend(args.margins.iter().copied());
-    let time_ns = match (args.time_ns, args.quick, args.thorough) {
-        (Some(ns), _, _) => ns,
-        (None, true, _) => 20 * SECOND,
-        (None, false, true) => 600 * SECOND,
-        (None, false, false) => USUAL_NS,
-    };
+    let time_ns = given_time(args).unwrap_or(USUAL_NS);
     plan.design.stop = match args.pairs {
         Some(pairs) => Stop::Pairs { pairs },
         None => Stop::Adaptive { time_ns_max: time_ns, pairs_min: 8 },
@@ -144,6 +206,16 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
         }
     }
     Ok(plan)
+}
+
+/// The time that was asked for, in ns.
+fn given_time(args: &DesignArgs) -> Option<u64> {
+    match (args.time_ns, args.quick, args.thorough) {
+        (Some(ns), _, _) => Some(ns),
+        (None, true, _) => Some(20 * SECOND),
+        (None, false, true) => Some(600 * SECOND),
+        (None, false, false) => None,
+    }
 }
 
 /// A seed that nobody can know beforehand.
@@ -188,7 +260,12 @@ fn shorten(plan: &mut Plan, time_ns: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+    use std::collections::BTreeMap;
+    use v6gap_core::family::{Family, PerFamily};
     use v6gap_core::metric::Metric;
+    use v6gap_core::observation::PerEnd;
     use v6gap_core::workload::Transport;
 
     fn cells(measure: &[Measured]) -> Vec<String> {
@@ -205,6 +282,78 @@ mod tests {
         let rtt = Measured::Metric(Metric::Rtt);
         assert_eq!(cells(&[rtt, udp]), ["rtt-udp-64", "rtt-udp-1024", "rtt-udp-16384"]);
         assert_eq!(cells(&[Measured::Metric(Metric::Loss)]), ["throughput-udp-1408"]);
+    }
+
+    fn stored(stop: Stop) -> RunHeader {
+        let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
+        plan.design.stop = stop;
+        RunHeader {
+            id: "7k2f9q".to_owned(),
+            tool: "0.1.0".to_owned(),
+            protocol: 1,
+            started_unix_ns: 0,
+            target: "nas".to_owned(),
+            addresses: PerFamily {
+                v4: Some("192.0.2.7".parse().unwrap()),
+                v6: Some("2001:db8::7".parse().unwrap()),
+            },
+            control: Family::V4,
+            hosts: PerEnd::default(),
+            plan,
+            notes: Vec::new(),
+            refused: BTreeMap::new(),
+        }
+    }
+
+    fn typed(line: &str) -> RunArgs {
+        let words = format!("v6gap run nas --continue last {line}");
+        match Cli::try_parse_from(words.split_whitespace()).unwrap().command {
+            Command::Run(args) => args,
+            _ => panic!("run was typed"),
+        }
+    }
+
+    #[test]
+    fn a_session_has_its_own_time_and_the_rest_of_the_plan_stays() {
+        let header = stored(Stop::Adaptive { time_ns_max: USUAL_NS, pairs_min: 8 });
+        for (line, time_ns_max) in
+            [("", USUAL_NS), ("--quick", 20 * SECOND), ("--for 5min", 300 * SECOND)]
+        {
+            let plan = continuation(&header, &[], &typed(line)).unwrap();
+            let mut expected = header.plan.clone();
+            expected.design.stop = Stop::Adaptive { time_ns_max, pairs_min: 8 };
+            assert_eq!(plan, expected, "{line}");
+        }
+        for line in ["--pairs 9", "--measure rtt", "--margin rtt=2%", "--seed 1", "--null v6", "-4"]
+        {
+            let failure = continuation(&header, &[], &typed(line)).unwrap_err();
+            let text = failure.render(&Default::default());
+            assert!(text.contains(line.split(' ').next().unwrap()), "{text}");
+            assert!(text.contains("stored plan"), "{text}");
+            assert_eq!(failure.outcome, Outcome::Usage);
+        }
+    }
+
+    #[test]
+    fn fixed_pairs_can_be_finished_and_no_more() {
+        let header = stored(Stop::Pairs { pairs: 9 });
+        let ended = |ending| [Line::End(ending)];
+        let again = |ending, line| continuation(&header, &ended(ending), &typed(line));
+        assert_eq!(again(Ending::Stopped, "").unwrap(), header.plan);
+        let text = again(Ending::Complete, "").unwrap_err().render(&Default::default());
+        assert!(text.contains("nothing to add"), "{text}");
+        let text = again(Ending::Stopped, "--quick").unwrap_err().render(&Default::default());
+        assert!(text.contains("9 pairs"), "{text}");
+    }
+
+    #[test]
+    fn a_run_goes_on_at_the_addresses_where_it_began() {
+        let header = stored(Stop::Pairs { pairs: 9 });
+        let target = |v6| crate::target::resolve("nas", 1, Some("192.0.2.7"), Some(v6)).unwrap();
+        assert_eq!(same_addresses(&header, &target("2001:db8::7")), Ok(()));
+        let failure = same_addresses(&header, &target("2001:db8::8")).unwrap_err();
+        let text = failure.render(&Default::default());
+        assert!(text.contains("2001:db8::8") && text.contains("2001:db8::7"), "{text}");
     }
 
     #[test]

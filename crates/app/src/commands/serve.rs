@@ -29,15 +29,26 @@ pub fn execute(args: &ServeArgs, context: &Context) -> Result<Outcome, Failure> 
     let say = |text: &str| output::to_stdout(&output::fit(&style, text));
     say(&opening(&server, &options, args));
     let one_off = args.one_off;
+    let mut admitted = None;
     let ended = Arc::clone(&stop);
     let mut told = move |event: ServerEvent| {
         say(&line(&event));
-        if one_off && matches!(event, ServerEvent::Left { .. }) {
+        if measured(&mut admitted, &event) && one_off {
             ended.store(true, Ordering::Relaxed);
         }
     };
     server.run(&stop, &mut told).map_err(|e| Failure::unexpected(e.to_string()))?;
     Ok(Outcome::Done)
+}
+
+/// Whether a session that had its turn is over; one that left the queue has measured nothing.
+fn measured(admitted: &mut Option<u64>, event: &ServerEvent) -> bool {
+    match event {
+        ServerEvent::Admitted { session, .. } => *admitted = Some(*session),
+        ServerEvent::Left { session, .. } => return *admitted == Some(*session),
+        _ => {}
+    }
+    false
 }
 
 fn options(args: &ServeArgs) -> Result<ServerOptions, Failure> {
@@ -102,4 +113,21 @@ fn bind_failure(error: &ServerError, port: u16) -> Failure {
         .likely("another v6gap serves already.")
         .run(format!("ss -lntup 'sport = {port}'"), "who has the port")
         .run("v6gap serve -p 4467", "another port; clients need -p 4467 too")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::session::Ending;
+
+    #[test]
+    fn only_a_session_that_was_admitted_ends_a_server_for_one() {
+        let left = |session| ServerEvent::Left { session, ending: Ending::PeerLeft };
+        let mut admitted = None;
+        assert!(!measured(&mut admitted, &left(1)));
+        let by = "lab-a".to_owned();
+        assert!(!measured(&mut admitted, &ServerEvent::Admitted { session: 2, by }));
+        assert!(!measured(&mut admitted, &left(3)));
+        assert!(measured(&mut admitted, &left(2)));
+    }
 }

@@ -4,8 +4,9 @@ use super::stored;
 use crate::args::{ShowArgs, ShowFormat};
 use crate::failure::{Failure, Outcome};
 use crate::output;
+use crate::session;
 use crate::settings::Context;
-use v6gap_report::{csv_trials, json, markdown, text};
+use v6gap_report::{csv_trials, json, markdown};
 
 /// Shows a stored result.
 ///
@@ -16,8 +17,7 @@ pub fn execute(args: &ShowArgs, context: &Context) -> Result<Outcome, Failure> {
     let style = &context.output.results;
     let format = if args.json { ShowFormat::Json } else { args.format };
     output::to_stdout(&match format {
-        ShowFormat::Text if args.verbose => text::verbose(&result.analysis, &result.lines, style),
-        ShowFormat::Text => text::table(&result.analysis, style),
+        ShowFormat::Text => session::in_words(&result.analysis, &result.lines, args.verbose, style),
         ShowFormat::Md => markdown(&result.analysis),
         ShowFormat::Csv => csv_trials(&result.lines),
         ShowFormat::Json => json(&result.analysis),

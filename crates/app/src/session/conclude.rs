@@ -1,5 +1,6 @@
 //! The end of a measurement: the answer on the screen, the report on the disk, the exit code.
 
+use super::{alone, repeat};
 use crate::args::ResultArgs;
 use crate::conditions;
 use crate::failure::{Failure, Outcome};
@@ -8,26 +9,29 @@ use crate::settings::Context;
 use v6gap_core::analysis::{self, Analysis};
 use v6gap_core::record::Line;
 use v6gap_report::html::{self, PageInfo};
-use v6gap_report::text;
+use v6gap_report::text::{self, Style};
 use v6gap_store::{Reference, Store};
 
 /// Reads the stored run again, so that what is shown now is what `show` will show, and writes it.
+/// `port` is that of the server, for the command that repeats the run.
 ///
 /// # Errors
 /// If the run cannot be read or the report cannot be written.
-pub fn conclude(id: &str, result: &ResultArgs, context: &Context) -> Result<Outcome, Failure> {
+pub fn conclude(
+    id: &str,
+    port: Option<u16>,
+    result: &ResultArgs,
+    context: &Context,
+) -> Result<Outcome, Failure> {
     let lines = context.store.read(&Reference::Id(id.to_owned()))?;
     let analysis = analysis::analyse(&lines).map_err(|e| Failure::unexpected(e.to_string()))?;
-    let report = (!result.no_report).then(|| report(&lines, &analysis, result, context));
+    let report = (!result.no_report).then(|| report(&lines, &analysis, port, result, context));
     let report = report.transpose()?;
     let style = match result.json {
         true => &context.output.errors,
         false => &context.output.results,
     };
-    let mut said = match result.verbose {
-        true => text::verbose(&analysis, &lines, style),
-        false => text::table(&analysis, style),
-    };
+    let mut said = in_words(&analysis, &lines, result.verbose, style);
     if let Some(path) = &report {
         said.push_str(&output::fit(style, &format!("Report as a page: {path}\n")));
     }
@@ -43,9 +47,19 @@ pub fn conclude(id: &str, result: &ResultArgs, context: &Context) -> Result<Outc
     Ok(conditions::outcome(result, &analysis))
 }
 
+/// The result as text. Of one family alone there are only values, with or without `verbose`.
+pub fn in_words(analysis: &Analysis, lines: &[Line], verbose: bool, style: &Style) -> String {
+    match (alone::single_family(analysis), verbose) {
+        (Some(family), _) => output::fit(style, &alone::table(analysis, family)),
+        (None, true) => text::verbose(analysis, lines, style),
+        (None, false) => text::table(analysis, style),
+    }
+}
+
 fn report(
     lines: &[Line],
     analysis: &Analysis,
+    port: Option<u16>,
     result: &ResultArgs,
     context: &Context,
 ) -> Result<String, Failure> {
@@ -53,18 +67,9 @@ fn report(
         Some(path) => path.clone(),
         None => context.store.report_path(&analysis.run.id),
     };
-    let command = repeat(analysis);
+    let command = repeat(analysis, port);
     let sockets = v6gap_report::sockets(lines);
     let info = PageInfo { title: "", command: &command, sockets: &sockets };
     Store::write_file(&path, &html::page(analysis, &info))?;
     Ok(path.display().to_string())
-}
-
-/// The command that repeats a run with the same choices.
-pub fn repeat(analysis: &Analysis) -> String {
-    let run = &analysis.run;
-    match &run.plan.world {
-        Some(_) => format!("v6gap demo --seed {}", run.plan.seed),
-        None => format!("v6gap run {} --seed {}", run.target, run.plan.seed),
-    }
 }

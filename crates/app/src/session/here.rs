@@ -3,6 +3,7 @@
 use super::facts::this_host;
 use super::local::{self, Placement};
 use super::measure::{Measuring, measure};
+use super::repeat::LOOPBACK;
 use super::world::{self, RealWorld};
 use crate::failure::{Failure, Outcome};
 use crate::settings::Context;
@@ -68,7 +69,7 @@ pub fn on_loopback(
     let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
     let note = format!("measured over loopback, which has no line, router or rate: {why}");
     let work = |addresses| {
-        let target = Target { name: "loopback".to_owned(), addresses };
+        let target = Target { name: LOOPBACK.to_owned(), addresses };
         let measuring = Measuring {
             plan,
             target,

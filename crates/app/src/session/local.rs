@@ -44,14 +44,25 @@ pub fn with_server<T>(
     std::thread::scope(|scope| {
         let (ready, listening) = mpsc::channel();
         let thread = scope.spawn(|| serve(lab, &options, ready, &stop));
+        // The scope waits for the thread, so it must end even if `work` panics.
+        let stopping = Stopping(&stop);
         let outcome = match listening.recv() {
             Ok(addresses) => Some(work(addresses)),
             Err(_) => None,
         };
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         let served = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         served.and_then(|()| outcome.ok_or_else(|| "the server ended at once".to_owned()))
     })
+}
+
+/// Tells the server to stop when it is dropped.
+struct Stopping<'a>(&'a AtomicBool);
+
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn serve(
@@ -69,4 +80,22 @@ fn serve(
         return Ok(());
     }
     server.run(stop, &mut |_| ()).map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::family::Family;
+
+    #[test]
+    fn a_panic_beside_the_server_ends_it_too() {
+        let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
+        let panicked = std::panic::catch_unwind(|| {
+            with_server(None, listen, None, Host::default(), |_| {
+                std::panic::resume_unwind(Box::new(7))
+            })
+            .map(|(): ()| ())
+        });
+        assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&7));
+    }
 }

@@ -5,6 +5,7 @@ use super::facts::this_host;
 use super::hooks::AppHooks;
 use super::path;
 use super::progress::Progress;
+use super::repeat::LOOPBACK;
 use super::selftest;
 use super::world::RealWorld;
 use crate::failure::{Failure, Outcome};
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::PerEnd;
-use v6gap_core::plan::{Plan, fit};
+use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::record::{Ending, Line, RunHeader};
 use v6gap_core::wire::control::Queued;
 use v6gap_engine::control::{ClientOptions, Connection};
@@ -71,16 +72,21 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
         fit::fit(&mut measuring.plan, round_trip_ns);
     }
     let (header, journal, lines) = match &measuring.continued {
-        Some(id) => continued(id, context)?,
+        Some(id) => continued(id, measuring.plan.design.stop, context)?,
         None => fresh(&measuring, &mut connection, &client, &mut progress, context)?,
     };
     progress.begin(&header);
     let mut hooks = AppHooks { journal, lab: measuring.lab, progress };
     let ending = run::run(&lines, &header, &mut connection, &client, &mut hooks, &stop);
     hooks.progress.end();
+    if ending.is_ok() {
+        connection.close();
+    }
     // The lock goes with the journal, so that the result can be read and continued.
     drop(hooks);
-    let outcome = conclude::conclude(&header.id, &measuring.options.result, context)?;
+    let addresses = measuring.target.addresses;
+    let port = addresses.v4.or(addresses.v6).map(|address| address.port());
+    let outcome = conclude::conclude(&header.id, port, &measuring.options.result, context)?;
     match ending {
         Ok(Ending::Stopped) => Ok(Outcome::Interrupted),
         Ok(_) => Ok(outcome),
@@ -189,11 +195,17 @@ fn fresh(
     Ok((header, journal, lines))
 }
 
-fn continued(id: &str, context: &Context) -> Result<Opened, Failure> {
+/// A stored run, and its facts with the end of this session: the lines keep the end that was
+/// planned, which is what is analysed.
+fn continued(id: &str, stop: Stop, context: &Context) -> Result<Opened, Failure> {
     let id = context.store.resolve(&Reference::parse(id))?;
     let (journal, lines) = context.store.resume(&id)?;
     match lines.first() {
-        Some(Line::Run(header)) => Ok(((**header).clone(), journal, lines)),
+        Some(Line::Run(header)) => {
+            let mut header = (**header).clone();
+            header.plan.design.stop = stop;
+            Ok((header, journal, lines))
+        }
         _ => Err(Failure::unexpected(format!("{id} does not begin with the facts of a run"))),
     }
 }
@@ -210,8 +222,13 @@ fn broken_off(target: &Target, id: &str, error: &RunError) -> Failure {
     };
     match id {
         "" => failure,
-        id => failure
-            .seen(format!("What was measured until then is kept as {id}."))
-            .run(format!("v6gap run {} --continue {id}", target.name), "goes on with it"),
+        id => {
+            let failure = failure.seen(format!("What was measured until then is kept as {id}."));
+            // Its server went with this process.
+            if target.name == LOOPBACK {
+                return failure;
+            }
+            failure.run(format!("v6gap run {} --continue {id}", target.name), "goes on with it")
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A session of measuring, from the connection to the answer: what `run`, `demo` and `plan run`
 //! share.
 
+pub mod alone;
 mod conclude;
 pub mod facts;
 mod here;
@@ -9,9 +10,11 @@ mod local;
 mod measure;
 mod path;
 mod progress;
+mod repeat;
 mod selftest;
 pub mod world;
 
-pub use conclude::repeat;
+pub use conclude::in_words;
 pub use here::{in_lab, on_loopback};
 pub use measure::{Measuring, measure, tool};
+pub use repeat::repeat;

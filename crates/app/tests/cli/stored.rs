@@ -60,6 +60,9 @@ fn a_report_is_one_page_beside_the_result_or_where_asked() {
     assert!(page.starts_with("<!DOCTYPE html>"), "{}", &page[..80.min(page.len())]);
     sandbox.run("report 7k2f9q -o page.html").ended(0);
     assert_eq!(std::fs::read_to_string(sandbox.path("page.html")).unwrap(), page);
+    // What is no regular file is written to and not replaced.
+    let out = sandbox.run("report 7k2f9q -o /dev/stdout").ended(0).out;
+    assert!(out.starts_with("<!DOCTYPE html>"), "{}", &out[..80.min(out.len())]);
     sandbox.run("report last last -o page.html").ended(2);
 }
 

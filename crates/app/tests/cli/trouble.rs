@@ -38,6 +38,19 @@ fn results_that_are_not_there_are_usage() {
 }
 
 #[test]
+fn what_cannot_be_compared_or_added_to_is_usage() {
+    let sandbox = Sandbox::with_run();
+    for (line, expected) in [
+        ("demo --only v4", "a comparison needs both families"),
+        ("run server --continue last --pairs 9", "the stored plan decides"),
+        ("run server --continue last -6", "the stored plan decides"),
+    ] {
+        let ran = sandbox.run(line).ended(2);
+        assert!(ran.err.contains(expected), "{line}: {ran:?}");
+    }
+}
+
+#[test]
 fn results_need_a_folder() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run_with("list", &[]).ended(2);

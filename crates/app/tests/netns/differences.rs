@@ -15,7 +15,7 @@ null_blocks = 2
 seed = SEED
 [[measure]]
 metric = "throughput"
-time = "500 ms"
+time = "400 ms"
 "#;
 
 const DELAY: &str = r#"
@@ -32,6 +32,7 @@ seed = SEED
 metric = "rtt"
 protocol = "udp"
 message = "64 B"
+turns = 8
 "#;
 
 /// IPv6 at 98 of 100 Mbit/s carries 0.98 · 1428 / 1448 of what IPv4 does.

@@ -18,7 +18,7 @@ protocol = ["tcp", "udp"]
 message = "64 B"
 [[measure]]
 metric = "throughput"
-time = "400 ms"
+time = "350 ms"
 "#;
 
 /// Of all runs at most one in twenty may be called different; the spread of the RTT ratio is small.

@@ -71,7 +71,7 @@ name = "Refused"
 [lab]
 model = "shaped"
 [design]
-pairs = 2
+pairs = 6
 null_blocks = 0
 [[measure]]
 metric = "rtt"

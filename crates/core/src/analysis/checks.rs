@@ -107,11 +107,11 @@ fn gate_check(gate: &str, good: &str, found: &Collected<'_>) -> Check {
     note(gate, format!("{count}: {first}"))
 }
 
-fn null_check(nulls: &[NullResult]) -> Check {
-    if nulls.is_empty() {
+fn null_check(results: &[NullResult]) -> Check {
+    if results.is_empty() {
         return note("null", "no family was compared with itself in this run");
     }
-    if let Some(failed) = nulls.iter().find(|n| !n.passed) {
+    if let Some(failed) = results.iter().find(|n| !n.passed) {
         let text = format!(
             "a family compared with itself differed by {} % in {} ({})",
             super::words::figure(failed.estimate),
@@ -120,7 +120,11 @@ fn null_check(nulls: &[NullResult]) -> Check {
         );
         return check("null", CheckState::Failed, text);
     }
-    let blocks: usize = nulls.iter().map(|n| n.blocks).sum();
+    let blocks: usize = results.iter().map(|n| n.blocks).sum();
+    if results.iter().any(|n| n.blocks < effect::NULLS_MIN) {
+        let text = format!("{blocks} null blocks are too few to find the instrument's own bias");
+        return note("null", text);
+    }
     check("null", CheckState::Ok, format!("each family agreed with itself in {blocks} null blocks"))
 }
 

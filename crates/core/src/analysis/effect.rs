@@ -2,13 +2,21 @@
 //! (docs/method.md part C).
 
 use super::{Effect, Range};
+use crate::arm::PerArm;
 use crate::metric::{Better, Metric, Scale};
+use crate::observation::Measured;
 use crate::plan::Stop;
+use crate::record::TrialRecord;
 use alloc::vec::Vec;
-use v6gap_stats::{Alternative, Interval, drift, multiplicity, sequence, signed_rank, summary};
+use v6gap_stats::{
+    Alternative, Interval, drift, loss, multiplicity, sequence, signed_rank, summary,
+};
 
 /// Fewest valid blocks for any range.
 pub const BLOCKS_MIN: usize = 6;
+
+/// Fewest null blocks that tell anything: that can condemn a run, or say how large its noise is.
+pub const NULLS_MIN: usize = 4;
 
 /// Skewness of the blocks' effects beyond which the range for any symmetric law is used in place of
 /// the one for the normal law.
@@ -16,6 +24,12 @@ const SKEWNESS_MAX: f64 = 1.0;
 
 /// Fewest blocks for the range for any symmetric law; with fewer it has no ends.
 const SYMMETRIC_BLOCKS_MIN: usize = 12;
+
+/// Lag-1 autocorrelation above which the pairs count as dependent.
+const DEPENDENCE_MAX: f64 = 0.6;
+
+/// Fewest blocks whose dependence is looked at.
+const DEPENDENCE_BLOCKS_MIN: usize = 12;
 
 /// Blocks for which the symmetric sequence is tuned.
 const SYMMETRIC_BLOCKS: usize = 20;
@@ -55,6 +69,8 @@ pub struct Combined {
     pub sd: f64,
     /// Whether the range for any symmetric law was used.
     pub symmetric: bool,
+    /// A reason for doubt in the blocks themselves, in words.
+    pub doubt: Option<&'static str>,
 }
 
 /// Combines the effects of the blocks of one question by the rule that belongs to the stopping
@@ -87,6 +103,7 @@ pub fn combine(
                 n,
                 sd,
                 symmetric: false,
+                doubt: doubt(effects, false),
             }
         }
         Stop::Adaptive { .. } => adaptive(effects, alpha_same, noise),
@@ -114,7 +131,35 @@ fn adaptive(effects: &[f64], alpha_same: f64, noise: Option<f64>) -> Combined {
         n: effects.len(),
         sd: summary::sd(effects),
         symmetric: noise.is_some(),
+        doubt: doubt(effects, skewed && noise.is_none()),
     }
+}
+
+/// What the sequence of blocks says against the range taken from it: no range survives effects that
+/// resemble their neighbours, and a lopsided law widens the one for the normal law too little.
+fn doubt(effects: &[f64], lopsided: bool) -> Option<&'static str> {
+    let n = effects.len();
+    let alike = n >= DEPENDENCE_BLOCKS_MIN && drift::lag1_autocorrelation(effects) > DEPENDENCE_MAX;
+    match (alike, lopsided && n >= BLOCKS_MIN) {
+        (true, _) => Some("neighbouring pairs resemble each other: the range may be too narrow"),
+        (_, true) => Some("the pairs are lopsided: the range may be too narrow"),
+        _ => None,
+    }
+}
+
+/// Datagrams (lost, sent) of a trial; nothing if it sent none.
+pub fn lost_of(trial: &TrialRecord) -> (u64, u64) {
+    match (&trial.ends.client.measured, &trial.ends.server.measured) {
+        (Measured::Sent(sent), Measured::Received(received)) => {
+            (sent.packets.saturating_sub(received.packets), sent.packets)
+        }
+        _ => (0, 0),
+    }
+}
+
+/// Sums of (lost, sent).
+pub fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
+    (a.0 + b.0, a.1 + b.1)
 }
 
 /// p-values of questions decided together, corrected after Holm.
@@ -144,6 +189,16 @@ impl Combined {
             equivalence: widened(&self.equivalence),
             ..self.clone()
         }
+    }
+
+    /// For loss: blocks without any agree perfectly and still prove little, so the range reaches at
+    /// least as far as the exact bound on the loss of either arm (Clopper and Pearson 1934).
+    pub fn bounded(self, events: &PerArm<(u64, u64)>) -> Combined {
+        if events.a.0 + events.b.0 > 0 || self.sd > 0.0 {
+            return self;
+        }
+        let bound = |(lost, of): (u64, u64)| loss::interval(lost, of, 0.95).high;
+        self.widened(-bound(events.a), bound(events.b))
     }
 
     /// In the form that is stored and shown: relative differences in place of logarithms.

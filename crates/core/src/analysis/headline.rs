@@ -26,6 +26,7 @@ pub(super) fn headline(questions: &[Question], checks: &[Check], names: &PerArm<
     let (better, worse) = (with(Verdict::Better).count(), with(Verdict::Worse).count());
     let open = with(Verdict::CannotTell).count();
     let same = with(Verdict::Same).count();
+    let unanswered = with(Verdict::None).count();
     let PerArm { a, b } = names;
     if better + worse + open + same == 0 {
         let reason = questions.iter().find_map(|q| q.why_none.as_deref());
@@ -43,6 +44,11 @@ pub(super) fn headline(questions: &[Question], checks: &[Check], names: &PerArm<
                 "No difference found yet on this path; {open} of {total} questions are still open."
             )
         }
+        (false, false) if unanswered > 0 => format!(
+            "In what could be measured on this path it makes no difference that matters whether \
+             you use {a} or {b}; {unanswered} of {} questions have no answer.",
+            questions.len()
+        ),
         (false, false) => {
             format!("On this path it makes no difference that matters whether you use {a} or {b}.")
         }
@@ -123,6 +129,9 @@ pub(super) fn details(questions: &[Question]) -> Vec<String> {
         questions.iter().filter(|q| q.verdict == Verdict::CannotTell).map(words::topic).collect();
     if !open.is_empty() {
         details.push(format!("Not yet known: {}.", open.join(", ")));
+    }
+    if let Some(none) = questions.iter().find(|q| q.verdict == Verdict::None) {
+        details.insert(0, none.sentence.clone());
     }
     details.truncate(DETAILS_MAX);
     details

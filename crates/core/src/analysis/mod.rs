@@ -296,7 +296,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let discarded = discarded(&found);
     let checks = checks::judge(&found, &nulls, &discarded);
     let valid = checks.iter().all(|c| c.state != CheckState::Failed);
-    let mut questions = questions::answer(&found, &nulls, &names);
+    let mut questions = questions::answer(&found, &names);
     if !valid {
         withdraw(&mut questions);
     }
@@ -362,7 +362,9 @@ fn rounds(found: &collect::Collected<'_>) -> u32 {
         let compares = |b: &&collect::Block<'_>| b.cell() == cell && b.kind() == BlockKind::Compare;
         found.blocks.iter().filter(compares).filter(|b| b.valid).count()
     };
-    let fewest = found.run.plan.cells.iter().map(|c| count(&c.id)).min();
+    let cells = found.run.plan.cells.iter();
+    let measured = cells.filter(|c| !found.unmeasured.contains_key(c.id.as_str()));
+    let fewest = measured.map(|c| count(&c.id)).min();
     fewest.unwrap_or(0) as u32
 }
 

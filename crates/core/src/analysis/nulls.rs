@@ -13,9 +13,6 @@ use v6gap_stats::{paired_t, summary};
 /// Error rate of a null check: low, since every check of a run can take the verdict away.
 const ALPHA: f64 = 0.01;
 
-/// Fewest null blocks that can condemn a run.
-const BLOCKS_MIN: usize = 4;
-
 /// The null results of a plan, cell by cell.
 pub(super) fn judge(plan: &Plan, blocks: &[Block<'_>]) -> Vec<NullResult> {
     let mut results = Vec::new();
@@ -30,15 +27,7 @@ pub(super) fn judge(plan: &Plan, blocks: &[Block<'_>]) -> Vec<NullResult> {
 /// A null fails when its range excludes no difference *and* its centre is large enough to matter: a
 /// third of the margin.
 fn judge_one(plan: &Plan, cell: &Cell, metric: Metric, blocks: &[Block<'_>]) -> Option<NullResult> {
-    let effects: Vec<f64> = blocks
-        .iter()
-        .filter(|b| b.valid && b.cell() == cell.id && b.kind() != BlockKind::Compare)
-        .filter_map(|b| {
-            let a = b.trials.a.values.get(&metric)?;
-            let b = b.trials.b.values.get(&metric)?;
-            Some(effect::of_block(metric, *a, *b))
-        })
-        .collect();
+    let effects = effects(cell, metric, blocks, |_| true);
     if effects.len() < 2 {
         return None;
     }
@@ -56,18 +45,38 @@ fn judge_one(plan: &Plan, cell: &Cell, metric: Metric, blocks: &[Block<'_>]) -> 
         range: Range { low: show(estimate.interval.low), high: show(estimate.interval.high) },
         blocks: effects.len(),
         sd: summary::sd(&effects),
-        passed: effects.len() < BLOCKS_MIN || !off,
+        passed: effects.len() < effect::NULLS_MIN || !off,
     })
 }
 
-/// The noise that null blocks of a like cell showed, to tune the symmetric range with.
-pub(super) fn noise(plan: &Plan, nulls: &[NullResult], cell: &Cell, metric: Metric) -> Option<f64> {
-    nulls
+/// The noise that the null blocks before the first comparison showed, in the first cell of the
+/// metric and transport that has enough of them, to tune the symmetric range with: it must not
+/// depend on what it is used for.
+pub(super) fn noise(plan: &Plan, blocks: &[Block<'_>], cell: &Cell, metric: Metric) -> Option<f64> {
+    let like = |other: &&Cell| {
+        other.workload.transport() == cell.workload.transport()
+            && other.workload.metrics().contains(&metric)
+    };
+    plan.cells.iter().filter(like).find_map(|other| {
+        let first = effects(other, metric, blocks, |b| b.trials.a.round == 0);
+        (first.len() >= effect::NULLS_MIN).then(|| summary::sd(&first))
+    })
+}
+
+/// Effects of a cell's valid null blocks.
+fn effects(
+    cell: &Cell,
+    metric: Metric,
+    blocks: &[Block<'_>],
+    wanted: impl Fn(&Block<'_>) -> bool,
+) -> Vec<f64> {
+    blocks
         .iter()
-        .filter(|null| null.metric == metric && null.blocks >= BLOCKS_MIN)
-        .find(|null| {
-            plan.cell(&null.cell)
-                .is_some_and(|(_, c)| c.workload.transport() == cell.workload.transport())
+        .filter(|b| b.valid && b.cell() == cell.id && b.kind() != BlockKind::Compare && wanted(b))
+        .filter_map(|b| {
+            let a = b.trials.a.values.get(&metric)?;
+            let b = b.trials.b.values.get(&metric)?;
+            Some(effect::of_block(metric, *a, *b))
         })
-        .map(|null| null.sd)
+        .collect()
 }

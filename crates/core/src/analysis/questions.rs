@@ -4,7 +4,7 @@ use super::collect::{Block, Collected};
 use super::effect::{self, Combined};
 use super::predict::{self, Predicted};
 use super::verdict::{self, Ruling};
-use super::{Explained, NullResult, Pair, Prediction, Qualifier, Question, Verdict, nulls, words};
+use super::{Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, words};
 use crate::arm::{Arm, BlockKind, PerArm};
 use crate::metric::{Metric, Scale};
 use crate::observation::{Histogram, Measured};
@@ -14,7 +14,7 @@ use crate::workload::Cell;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use v6gap_stats::{loss, summary};
+use v6gap_stats::summary;
 
 /// A question while it is being answered.
 struct Open<'a> {
@@ -27,11 +27,7 @@ struct Open<'a> {
 }
 
 /// All questions in the order of the plan.
-pub(super) fn answer(
-    found: &Collected<'_>,
-    nulls: &[NullResult],
-    names: &PerArm<String>,
-) -> Vec<Question> {
+pub(super) fn answer(found: &Collected<'_>, names: &PerArm<String>) -> Vec<Question> {
     let plan = &found.run.plan;
     let mut open = Vec::new();
     for cell in &plan.cells {
@@ -44,21 +40,23 @@ pub(super) fn answer(
             open.push(Open { cell, metric, blocks, combined: None, p_adjusted: 1.0, levels: 1 });
         }
     }
-    combine(plan, &mut open, nulls);
+    combine(found, &mut open);
     open.iter().map(|o| finish(found, o, names)).collect()
 }
 
 /// Ranges of all questions, those over the levels of one factor decided together.
-fn combine(plan: &Plan, open: &mut [Open<'_>], nulls: &[NullResult]) {
+fn combine(found: &Collected<'_>, open: &mut [Open<'_>]) {
+    let plan = &found.run.plan;
     let group = |o: &Open<'_>| (o.metric, o.cell.workload.transport());
     let mut sizes = BTreeMap::new();
-    for o in open.iter() {
+    let measured = |o: &&Open<'_>| !found.unmeasured.contains_key(o.cell.id.as_str());
+    for o in open.iter().filter(measured) {
         *sizes.entry(group(o)).or_insert(0_usize) += 1;
     }
     for o in open.iter_mut() {
         o.levels = sizes.get(&group(o)).copied().unwrap_or(1);
         let effects = effects(o);
-        let noise = nulls::noise(plan, nulls, o.cell, o.metric);
+        let noise = nulls::noise(plan, &found.blocks, o.cell, o.metric);
         o.combined = effect::combine(&effects, &plan.design.stop, o.levels, noise);
         if o.metric == Metric::Loss {
             o.combined = o.combined.take().map(|c| bounded_loss(c, &o.blocks));
@@ -88,31 +86,15 @@ fn values(block: &Block<'_>, metric: Metric) -> Option<PerArm<f64>> {
     Some(PerArm { a, b })
 }
 
-/// Blocks without any loss agree perfectly and still prove little: the range reaches at least as
-/// far as the exact bound on the loss of either arm (Clopper and Pearson 1934).
 fn bounded_loss(combined: Combined, blocks: &[&Block<'_>]) -> Combined {
-    let events = events(blocks);
-    if events.a.0 + events.b.0 > 0 || combined.sd > 0.0 {
-        return combined;
-    }
-    let bound = |(lost, of): (u64, u64)| loss::interval(lost, of, 0.95).high;
-    combined.widened(-bound(events.a), bound(events.b))
+    combined.bounded(&events(blocks))
 }
 
 /// Datagrams (lost, sent) of each arm over the valid blocks.
 fn events(blocks: &[&Block<'_>]) -> PerArm<(u64, u64)> {
     PerArm::from_fn(|arm| {
-        let mut total = (0, 0);
-        for block in blocks.iter().filter(|b| b.valid) {
-            let ends = &block.trials.get(arm).ends;
-            if let (Measured::Sent(sent), Measured::Received(received)) =
-                (&ends.client.measured, &ends.server.measured)
-            {
-                total.0 += sent.packets.saturating_sub(received.packets);
-                total.1 += sent.packets;
-            }
-        }
-        total
+        let valid = blocks.iter().filter(|b| b.valid);
+        valid.fold((0, 0), |total, b| effect::add(total, effect::lost_of(b.trials.get(arm))))
     })
 }
 
@@ -123,7 +105,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
     let scaled = effect::margin(o.metric, margin);
     let refused = found.unmeasured.get(o.cell.id.as_str()).copied();
     let ruling = match &o.combined {
-        Some(combined) if refused.is_none() => {
+        Some(combined) if refused.is_none() || combined.n >= effect::BLOCKS_MIN => {
             verdict::rule(o.metric, combined, scaled, o.p_adjusted)
         }
         _ => Ruling { verdict: Verdict::None, qualifier: Qualifier::Plain, pairs_to_settle: None },
@@ -144,7 +126,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         pairs: pairs(run, o),
         histograms: histograms(o),
         events: (o.metric == Metric::Loss).then(|| events(&o.blocks)),
-        caveats: caveats(o),
+        caveats: caveats(o, refused),
         label: words::label(o.cell, o.metric),
         text: String::new(),
         range_text: String::new(),
@@ -206,7 +188,7 @@ fn histograms(o: &Open<'_>) -> PerArm<Histogram> {
     })
 }
 
-fn caveats(o: &Open<'_>) -> Vec<String> {
+fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
     for block in o.blocks.iter().filter(|b| b.valid) {
         for arm in Arm::BOTH {
@@ -220,6 +202,10 @@ fn caveats(o: &Open<'_>) -> Vec<String> {
         .filter(|(gate, _)| gate != "unavailable")
         .map(|(gate, count)| alloc::format!("{gate}: noted in {count} trials, kept"))
         .collect();
+    if let (Some(why), Some(_)) = (given_up, &o.combined) {
+        caveats.push(alloc::format!("given up before the end: {why}"));
+    }
+    caveats.extend(o.combined.as_ref().and_then(|c| c.doubt).map(ToString::to_string));
     if o.combined.as_ref().is_some_and(|c| c.symmetric) {
         caveats
             .push("the pairs are lopsided: the wider range for any symmetric law is used".into());
@@ -264,9 +250,10 @@ fn explained(question: &Question, predicted: &Predicted, ruling: &Ruling) -> Opt
     let inside = (effect.range95.low..=effect.range95.high).contains(&predicted.effect);
     let share = predicted.effect / effect.estimate;
     Some(match ruling.verdict {
-        _ if inside => Explained::All,
         Verdict::Same => Explained::All,
         Verdict::Better => Explained::BetterThanPredicted,
+        // A wide range that happens to hold the prediction explains nothing.
+        _ if inside && share < 0.5 => return None,
         _ if share >= 0.8 => Explained::NearlyAll,
         _ if share >= 0.3 => Explained::Part,
         _ => Explained::Little,

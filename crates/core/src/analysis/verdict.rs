@@ -57,6 +57,12 @@ pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: f64) -> Ruling 
 /// Pairs after which the range would be narrow enough for "same" or for "different", whichever is
 /// nearer; `None` if that is out of reach.
 fn pairs_to_settle(combined: &Combined, margin: f64) -> Option<u32> {
+    if combined.sd == 0.0 {
+        // Nothing was lost: the exact bound falls with the number of packets, that is, of pairs.
+        let width = combined.equivalence.high.max(-combined.equivalence.low);
+        let needed = libm::ceil(combined.n as f64 * width / margin) as usize + 1;
+        return u32::try_from(needed.saturating_sub(combined.n).max(1)).ok();
+    }
     let distance = libm::fabs(combined.centre);
     let radius = distance.max(margin - distance);
     let needed = power::blocks_for_sequence_radius(combined.sd, radius);

@@ -22,7 +22,7 @@ const STEAL_TICKS_S: f64 = 0.03;
 const LATENESS_NS_MAX: u64 = 5_000;
 
 /// Counters that only move when a host drops or damages what was measured.
-const DROPS: [(&str, &str); 9] = [
+const DROPS: [(&str, &str); 8] = [
     ("softnet.dropped", "packets dropped because the processor did not keep up"),
     ("TcpExt.TCPMemoryPressures", "TCP ran short of memory"),
     ("TcpExt.PruneCalled", "TCP receive queue pruned for want of memory"),
@@ -31,7 +31,6 @@ const DROPS: [(&str, &str); 9] = [
     ("Tcp.InCsumErrors", "TCP checksum errors"),
     ("Ip.ReasmFails", "IPv4 reassembly failed"),
     ("Ip6.ReasmFails", "IPv6 reassembly failed"),
-    ("Ip.OutNoRoutes", "IPv4 packets without a route"),
 ];
 
 /// Counters of a listener that turns connections away.

@@ -8,9 +8,11 @@ mod family;
 mod host;
 mod path;
 
+use crate::observation::Measured;
 use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
 use crate::workload::Cell;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -21,6 +23,7 @@ pub fn judge(plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<GateFinding> 
     host::judge(plan, cell, trial, &mut findings);
     path::judge(plan, cell, trial, &mut findings);
     measured(cell, trial, &mut findings);
+    lost(trial, &mut findings);
     findings
 }
 
@@ -32,6 +35,16 @@ fn measured(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
         if !trial.values.get(metric).is_some_and(usable) {
             findings.push(fatal("measured", "the trial gave no value"));
         }
+    }
+}
+
+/// What never came back is in no mean, so it is said.
+fn lost(trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
+    if let Measured::Times(times) = &trial.ends.client.measured
+        && times.lost > 0
+    {
+        let of = times.count + times.lost;
+        findings.push(caveat("lost", format!("{} of {of} were lost or failed", times.lost)));
     }
 }
 

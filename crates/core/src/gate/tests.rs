@@ -127,6 +127,57 @@ fn fragments_are_welcome_only_where_the_model_has_them() {
 }
 
 #[test]
+fn an_end_that_does_not_know_the_path_takes_the_other_s_word() {
+    let small = |t: &mut TrialRecord| {
+        t.ends.client.granted.path_mtu = Some(1400);
+        count(&mut t.ends.server, "Ip6.FragCreates", 24);
+    };
+    let real = preset::first_look(PerArm::FAMILIES, None, 1);
+    let mut trial = trial(&real, "throughput-udp-1408", Family::V6);
+    small(&mut trial);
+    let (_, cell) = real.cell("throughput-udp-1408").unwrap();
+    assert_eq!(judge(&real, cell, &trial), []);
+    trial.ends.client.granted.path_mtu = None;
+    assert!(judge(&real, cell, &trial).iter().all(|finding| !finding.fatal));
+}
+
+#[test]
+fn a_world_with_loss_bears_retransmissions() {
+    let mut lossy = plan();
+    if let Some(world) = &mut lossy.world {
+        world.links[0].conditions.v6.loss = 0.01;
+    }
+    let mut trial = trial(&lossy, "rtt-tcp-64", Family::V6);
+    count(&mut trial.ends.client, "Tcp.RetransSegs", 1);
+    let (_, cell) = lossy.cell("rtt-tcp-64").unwrap();
+    assert!(judge(&lossy, cell, &trial).iter().all(|finding| !finding.fatal));
+}
+
+#[test]
+fn the_same_bytes_on_a_bridge_and_its_port_are_not_other_traffic() {
+    let twice = |t: &mut TrialRecord| {
+        let received = Received { bytes: 100_000_000, ..Received::default() };
+        t.ends.server.measured = Measured::Received(received);
+        count(&mut t.ends.server, "if.br0.rx_bytes", 104_000_000);
+        count(&mut t.ends.server, "if.eth0.rx_bytes", 104_500_000);
+        count(&mut t.ends.server, "if.wlan0.rx_errors", 7);
+    };
+    assert!(closed("throughput-tcp", Family::V4, twice).is_empty());
+}
+
+#[test]
+fn lost_exchanges_are_noted() {
+    use crate::observation::Times;
+    let plan = plan();
+    let mut trial = trial(&plan, "rtt-udp-64", Family::V6);
+    trial.ends.client.measured = Measured::Times(Times { count: 90, lost: 10, ..Times::default() });
+    let (_, cell) = plan.cell("rtt-udp-64").unwrap();
+    let findings = judge(&plan, cell, &trial);
+    assert_eq!(findings.len(), 1);
+    assert!(!findings[0].fatal && findings[0].seen.contains("10 of 100"));
+}
+
+#[test]
 fn other_traffic_closes_above_a_hundredth() {
     let with = |rx: i64| {
         move |t: &mut TrialRecord| {

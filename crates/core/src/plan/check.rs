@@ -121,6 +121,9 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
             b: family("design.arms[1]", b, problems),
         },
     };
+    if arms == (PerArm { a: Family::V6, b: Family::V4 }) {
+        problems.add("design.arms", "IPv6 is compared with IPv4: write [\"v4\", \"v6\"]");
+    }
     let null_blocks = draft.null_blocks.unwrap_or(preset::NULL_BLOCKS);
     if null_blocks > 100 {
         problems.add("design.null_blocks", "more than 100 null blocks");

@@ -52,12 +52,14 @@ pub fn await_close(arm: Arm, stream: &Stream, watch: &Watch<'_>) -> Result<(), B
             Ok(_) => {}
             Err(error) => match ErrorClass::of(&error) {
                 ErrorClass::Closed => return Ok(()),
-                class if class.is_timeout() => match watch.idle(&mut quiet) {
-                    Err(Cause::Finished) => return Ok(()),
-                    other => other.map_err(&broken)?,
-                },
+                class if class.is_timeout() => {}
                 _ => return Err(broken(error.into())),
             },
+        }
+        // What is passed over is as good as nothing: it must not keep the end waiting for ever.
+        match watch.idle(&mut quiet) {
+            Err(Cause::Finished) => return Ok(()),
+            other => other.map_err(&broken)?,
         }
     }
 }

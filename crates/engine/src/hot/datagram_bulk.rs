@@ -27,6 +27,9 @@ const PATIENCE_NS: u64 = 100_000_000;
 /// Time without any datagram after which nothing late is waited for any more, in ns.
 const GRACE_NS: u64 = 30_000_000;
 
+/// Longest time after the end message in which something late is waited for, whatever comes, in ns.
+const GRACE_NS_MAX: u64 = 300_000_000;
+
 /// What a sender of datagrams did.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DatagramsSent {
@@ -52,8 +55,7 @@ pub fn knock(
         let until_ns = clock::now_ns() + wait_ns;
         loop {
             let left_ns = until_ns.saturating_sub(clock::now_ns());
-            let there = socket.wait_readable(left_ns).map_err(|error| broken(error.into()))?;
-            if !there {
+            if left_ns == 0 || !socket.wait_readable(left_ns).map_err(|e| broken(e.into()))? {
                 break;
             }
             match socket.recv(&mut back) {
@@ -160,35 +162,40 @@ pub fn receive(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let broken = Broken::at(arm, "receiving datagrams");
-    let (mut ended, mut quiet) = (false, None);
+    let (mut until_ns, mut quiet) = (None, None);
     loop {
-        if ended && !socket.wait_readable(GRACE_NS).map_err(|error| broken(error.into()))? {
-            return Ok(());
+        if let Some(until_ns) = until_ns {
+            let grace_ns = GRACE_NS.min(u64::saturating_sub(until_ns, clock::now_ns()));
+            if grace_ns == 0 || !socket.wait_readable(grace_ns).map_err(|e| broken(e.into()))? {
+                return Ok(());
+            }
         }
-        let (count, source) = match socket.recv_from(buffer) {
-            Ok(received) => received,
-            Err(error) if ErrorClass::of(&error).is_timeout() => match watch.idle(&mut quiet) {
-                Err(Cause::Finished) => return Ok(()),
-                other => {
-                    other.map_err(&broken)?;
-                    continue;
-                }
-            },
+        let ours = match socket.recv_from(buffer) {
+            Ok((count, source)) => Header::decode(&buffer[..count])
+                .filter(|header| header.tag == tag)
+                .map(|header| (header, count, source)),
+            Err(error) if ErrorClass::of(&error).is_timeout() => None,
             Err(error) => return Err(broken(error.into())),
         };
-        let now_ns = clock::now_ns();
-        let message = &buffer[..count];
-        let Some(header) = Header::decode(message).filter(|header| header.tag == tag) else {
+        // Datagrams of others are as good as none: they must not keep the task going.
+        let Some((header, count, source)) = ours else {
+            match watch.idle(&mut quiet) {
+                Err(Cause::Finished) => return Ok(()),
+                other => other.map_err(&broken)?,
+            }
             continue;
         };
+        let now_ns = clock::now_ns();
         quiet = None;
         watch.busy(now_ns).map_err(&broken)?;
         counted.peer.get_or_insert(source);
         let end = header.flags.contains(Flags::END);
         if end || header.flags.contains(Flags::WARMUP) {
-            ended |= end;
+            if end {
+                until_ns.get_or_insert(now_ns + GRACE_NS_MAX);
+            }
             // What cannot be sent is as good as lost on the way, and the client will ask again.
-            let _ = socket.send_to(message, source);
+            let _ = socket.send_to(&buffer[..count], source);
         } else if counted.sequence.record(header.sequence) == Arrival::New {
             counted.series.add(now_ns, count as u64);
         }

@@ -237,23 +237,23 @@ pub fn datagram_server(
     loop {
         let socket = *sockets.get(arm);
         let broken = Broken::at(arm, EXCHANGE);
-        let (count, source) = match socket.recv_from(buffer) {
-            Ok(received) => received,
-            Err(error) if ErrorClass::of(&error).is_timeout() => {
-                match watch.idle(&mut quiet) {
-                    Err(Cause::Finished) => return Ok(()),
-                    other => other.map_err(&broken)?,
-                }
-                // The message that would have led elsewhere may be lost: look at both.
-                if clock::now_ns() - last_ns >= TICK_NS {
-                    arm = arm.other();
-                }
-                continue;
-            }
+        let ours = match socket.recv_from(buffer) {
+            Ok((count, source)) => Header::decode(&buffer[..count])
+                .filter(|header| header.tag == tag)
+                .map(|header| (header, count, source)),
+            Err(error) if ErrorClass::of(&error).is_timeout() => None,
             Err(error) => return Err(broken(error.into())),
         };
-        let message = &buffer[..count];
-        let Some(header) = Header::decode(message).filter(|header| header.tag == tag) else {
+        // Datagrams of others are as good as none: they must not keep the task going.
+        let Some((header, count, source)) = ours else {
+            match watch.idle(&mut quiet) {
+                Err(Cause::Finished) => return Ok(()),
+                other => other.map_err(&broken)?,
+            }
+            // The message that would have led elsewhere may be lost: look at both.
+            if clock::now_ns() - last_ns >= TICK_NS {
+                arm = arm.other();
+            }
             continue;
         };
         last_ns = clock::now_ns();
@@ -264,7 +264,7 @@ pub fn datagram_server(
             return Ok(());
         }
         // What cannot be sent is as good as lost on the way, and the client will ask again.
-        let _ = socket.send_to(message, source);
+        let _ = socket.send_to(&buffer[..count], source);
         if let Some(turn) = following(turns, &header) {
             arm = turn.arm;
         }

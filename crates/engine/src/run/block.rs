@@ -18,6 +18,9 @@ use v6gap_core::task::{Task, TaskArm, Token};
 use v6gap_core::workload::{Cell, Interleaving, Workload};
 use v6gap_sys::{Unavailable, clock, entropy};
 
+/// Pause between the trials of a block outside a run, where no plan says how long, in ns.
+const SETTLE_NS: u64 = 20_000_000;
+
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -67,6 +70,7 @@ struct ArmMeasured {
 pub(super) struct Bench<'a> {
     connection: &'a mut Connection,
     context: &'a ClientContext,
+    settle_ns: u64,
 }
 
 /// Measures one block outside a run, as the lab's self-test does, and gives each arm's values.
@@ -81,7 +85,7 @@ pub fn measure_block(
     connection: &mut Connection,
     context: &ClientContext,
 ) -> Result<PerArm<BTreeMap<Metric, f64>>, RunError> {
-    let mut bench = Bench::new(connection, context);
+    let mut bench = Bench::new(connection, context, SETTLE_NS);
     let arms = bench.arms(&cell.workload, arms, order, seed)?;
     let of = |arm| {
         let found = arms.iter().find(|m| m.arm == arm);
@@ -91,8 +95,9 @@ pub fn measure_block(
 }
 
 impl<'a> Bench<'a> {
-    pub fn new(connection: &'a mut Connection, context: &'a ClientContext) -> Self {
-        Bench { connection, context }
+    /// `settle_ns` is how long packets may still be under way after a trial.
+    pub fn new(connection: &'a mut Connection, context: &'a ClientContext, settle_ns: u64) -> Self {
+        Bench { connection, context, settle_ns }
     }
 
     /// Measures both arms of `block`.
@@ -149,6 +154,9 @@ impl<'a> Bench<'a> {
             Interleaving::Trial => {
                 let mut measured = Vec::new();
                 for (turn, arm) in order.arms().into_iter().enumerate() {
+                    if turn > 0 {
+                        self.settle(workload);
+                    }
                     // Ports of the two trials differ.
                     let seed = seed ^ ((turn as u64) << 32);
                     measured.extend(self.task(workload, vec![member(arm)], order, seed)?);
@@ -183,9 +191,9 @@ impl<'a> Bench<'a> {
     }
 
     /// Lets packets that are still under way arrive before the next trial.
-    pub fn settle(&self, workload: &Workload, settle_ns: u64) {
+    pub fn settle(&self, workload: &Workload) {
         if lingers(workload) {
-            clock::rest(Duration::from_nanos(settle_ns));
+            clock::rest(Duration::from_nanos(self.settle_ns));
         }
     }
 }

@@ -10,6 +10,7 @@ mod position;
 pub use block::{RunError, measure_block};
 
 use crate::control::Connection;
+use crate::trial::TrialError;
 use crate::trial::client::ClientContext;
 use block::{Bench, Measured};
 use position::Position;
@@ -83,7 +84,8 @@ pub trait Hooks {
 /// what the journal already holds, the header first.
 ///
 /// # Errors
-/// If the server is lost or lines cannot be stored. What was stored stays valid.
+/// If the server is lost, lines cannot be stored, a task cannot be done as it stands, or the last
+/// cell fails again and again. What was stored stays valid.
 pub fn run(
     lines: &[Line],
     header: &RunHeader,
@@ -93,7 +95,7 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<Ending, RunError> {
     let mut runner = Runner::new(lines, header, hooks, stop);
-    let mut bench = Bench::new(connection, context);
+    let mut bench = Bench::new(connection, context, header.plan.design.settle_ns);
     let ending = runner.rounds(&mut bench);
     let told = match &ending {
         Ok(ending) => ending.clone(),
@@ -129,7 +131,7 @@ impl<'a> Runner<'a> {
         let left_out: Vec<usize> =
             (0..plan.cells.len()).filter(|&c| leave_out(&plan.cells[c].id)).collect();
         let mut progress = Progress::new(plan, &left_out);
-        let position = Position::after(lines, &mut progress);
+        let position = Position::after(plan, lines, &mut progress);
         Runner {
             plan,
             left_out,
@@ -166,23 +168,21 @@ impl<'a> Runner<'a> {
 
     /// Measures what is left of the present round; false if it was stopped in between.
     fn round(&mut self, bench: &mut Bench<'_>) -> Result<bool, RunError> {
-        let blocks: Vec<Block> = schedule::round(self.plan, self.position.round)
-            .into_iter()
-            .filter(|block| !self.left_out.contains(&block.cell))
-            .collect();
-        for (turn, block) in blocks.iter().enumerate().skip(self.position.done) {
-            if self.left_out.contains(&block.cell) {
-                continue;
+        let blocks = schedule::round(self.plan, self.position.round);
+        while let Some(block) = blocks.get(self.position.turn) {
+            if !self.left_out.contains(&block.cell) {
+                if self.stop.load(Ordering::Relaxed) {
+                    return Ok(false);
+                }
+                let cell = &self.plan.cells[block.cell];
+                let measured = |blocks: &[Block]| {
+                    blocks.iter().filter(|block| !self.left_out.contains(&block.cell)).count()
+                };
+                let turn = (measured(&blocks[..=self.position.turn]), measured(&blocks));
+                self.hooks.event(Event::Block { round: block.round, cell, turn, block });
+                self.attempts(bench, block, cell)?;
             }
-            if self.stop.load(Ordering::Relaxed) {
-                return Ok(false);
-            }
-            let cell = &self.plan.cells[block.cell];
-            let turn = (turn + 1, blocks.len());
-            self.hooks.event(Event::Block { round: block.round, cell, turn, block });
-            self.attempts(bench, block, cell)?;
-            self.position.done += 1;
-            self.position.block += 1;
+            self.position.next_block();
         }
         Ok(true)
     }
@@ -195,7 +195,7 @@ impl<'a> Runner<'a> {
         cell: &Cell,
     ) -> Result<(), RunError> {
         let mut failed = None;
-        for attempt in 0..=ATTEMPTS_AGAIN {
+        for attempt in self.position.attempt..=ATTEMPTS_AGAIN {
             // Of the link only what happens during the block counts.
             self.hooks.lateness();
             let measured = bench.block(self.plan, block, cell, attempt);
@@ -203,14 +203,13 @@ impl<'a> Runner<'a> {
             failed = match measured {
                 Ok(measured) => {
                     let valid = self.judged(measured, link, cell)?;
-                    bench.settle(&cell.workload, self.plan.design.settle_ns);
+                    bench.settle(&cell.workload);
                     if valid {
                         return Ok(());
                     }
                     None
                 }
-                // The session goes on, and another attempt may succeed.
-                Err(error @ (RunError::Trial(_) | RunError::Server(_))) => Some(error.to_string()),
+                Err(error) if may_pass(&error) => Some(error),
                 Err(error) => return Err(error),
             };
             if self.stop.load(Ordering::Relaxed) {
@@ -218,7 +217,7 @@ impl<'a> Runner<'a> {
             }
         }
         match failed {
-            Some(why) => self.give_up(block.cell, why),
+            Some(error) => self.give_up(block.cell, error),
             None => Ok(()),
         }
     }
@@ -248,10 +247,14 @@ impl<'a> Runner<'a> {
         Ok(valid)
     }
 
-    /// What failed at every attempt is left out from now on; the rest of the run goes on.
-    fn give_up(&mut self, cell: usize, why: String) -> Result<(), RunError> {
+    /// What failed at every attempt is left out from now on; the rest of the run goes on. If there
+    /// is no rest, the run has failed, and may be tried again with the last cell.
+    fn give_up(&mut self, cell: usize, error: RunError) -> Result<(), RunError> {
+        if self.left_out.len() + 1 == self.plan.cells.len() {
+            return Err(error);
+        }
         let id = self.plan.cells[cell].id.clone();
-        let line = Line::GaveUp(GaveUp { cell: id, why });
+        let line = Line::GaveUp(GaveUp { cell: id, why: error.to_string() });
         self.hooks.store(&[line]).map_err(RunError::Store)?;
         self.progress.give_up(cell);
         self.left_out.push(cell);
@@ -265,6 +268,17 @@ impl<'a> Runner<'a> {
             Line::Block(BlockRecord { block: a.block, valid }),
         ];
         self.hooks.store(&lines).map_err(RunError::Store)
+    }
+}
+
+/// Whether the session goes on after the error and another attempt may succeed.
+fn may_pass(error: &RunError) -> bool {
+    match error {
+        RunError::Trial(TrialError::Missing { .. } | TrialError::Unsuitable { .. })
+        | RunError::Lost(_)
+        | RunError::Random(_)
+        | RunError::Store(_) => false,
+        RunError::Trial(_) | RunError::Server(_) => true,
     }
 }
 

@@ -38,13 +38,14 @@ impl RealWorld {
         self.0.node(node).map(|node| node.addresses).unwrap_or_default()
     }
 
-    /// How late the user-space link was since this was last asked; `None` without one.
+    /// How late the user-space link was since this was last asked; `None` without one. Frames that
+    /// the lab itself failed to carry count as dropped: either kind spoils a trial.
     pub fn lateness(&self) -> Option<Lateness> {
         let seen = self.0.wire_lateness()?;
         self.0.reset_wire();
         Some(Lateness {
             frames: seen.frames,
-            dropped: seen.queue_drops,
+            dropped: seen.queue_drops + seen.faults,
             p50_ns: seen.p50_ns,
             p99_ns: seen.p99_ns,
             max_ns: seen.max_ns,

@@ -1,0 +1,69 @@
+//! One family measured alone: how such a run is marked and what is said of it. There is nothing to
+//! compare, so its values are all there is.
+
+use v6gap_core::analysis::{Analysis, Question};
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::unit::{format_rate, format_share, format_span};
+
+/// The set-up note that marks such a run.
+pub fn note(family: Family) -> String {
+    format!("{family} alone was measured, in turns with itself: no comparison")
+}
+
+/// The family that was measured alone, if one was. A null run has the same arms and is none.
+pub fn single_family(analysis: &Analysis) -> Option<Family> {
+    let run = &analysis.run;
+    let arms = run.plan.design.arms;
+    let marked = || run.notes.iter().any(|note| note.starts_with(&format!("{} alone", arms.a)));
+    (arms.is_null() && marked()).then_some(arms.a)
+}
+
+/// The values of a run of one family, one line for each question.
+pub fn table(analysis: &Analysis, family: Family) -> String {
+    let labels = analysis.questions.iter().map(|q| q.label.chars().count());
+    let width = labels.max().unwrap_or(0);
+    let line = |q: &Question| format!("{:width$}  {:>12}\n", q.label, value(q));
+    let lines: String = analysis.questions.iter().map(line).collect();
+    format!("{lines}\n{family} alone: no comparison.\nResult {}\n", analysis.run.id)
+}
+
+/// Both arms are the family, so the value is the mean of theirs.
+fn value(question: &Question) -> String {
+    let measured = [question.values.a, question.values.b];
+    let known: Vec<f64> = measured.into_iter().flatten().collect();
+    if known.is_empty() {
+        return "not measured".to_owned();
+    }
+    let mean = known.iter().sum::<f64>() / known.len() as f64;
+    match question.metric {
+        Metric::Throughput => format_rate(mean),
+        Metric::Rtt | Metric::Connect => format_span(mean * 1e9),
+        Metric::Loss => format_share(mean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::repeat::tests::analysis;
+    use v6gap_core::arm::PerArm;
+    use v6gap_core::plan::preset;
+
+    #[test]
+    fn one_family_alone_gets_values_and_no_verdict() {
+        let mut plan = preset::first_look(PerArm::null(Family::V6), None, 7);
+        plan.design.null_blocks = 0;
+        let mut found = analysis(plan, "lab-b");
+        assert_eq!(single_family(&found), None, "a null run is a comparison");
+        found.run.notes.push(note(Family::V6));
+        assert_eq!(single_family(&found), Some(Family::V6));
+        found.questions[0].values = PerArm { a: Some(94.0e6), b: Some(94.4e6) };
+        let text = table(&found, Family::V6);
+        let first = text.lines().next().unwrap();
+        assert!(first.starts_with(&found.questions[0].label), "{text}");
+        assert!(first.ends_with("94.2 Mbit/s"), "{text}");
+        assert!(text.contains("\nIPv6 alone: no comparison.\nResult 000000\n"), "{text}");
+        assert!(!text.contains("IPv4"), "{text}");
+    }
+}

@@ -1,0 +1,232 @@
+//! The command that repeats a run: the choices that differ from those of the first look, spelt so
+//! that they are read as they were.
+
+use super::alone;
+use crate::args::{Rate, WorldArgs};
+use v6gap_core::analysis::Analysis;
+use v6gap_core::metric::Metric;
+use v6gap_core::plan::{Plan, Stop, preset};
+use v6gap_core::wire;
+use v6gap_core::workload::Workload;
+use v6gap_core::world::{LinkModel, World};
+
+/// Name of the target of a run over loopback.
+pub const LOOPBACK: &str = "loopback";
+
+/// The command that repeats a run with the same choices; `port` is that of the server, if known. A
+/// run of another plan than the first look needs the file of that plan.
+pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
+    let run = &analysis.run;
+    let plan = &run.plan;
+    let from_file = format!("v6gap plan run FILE --seed {}", plan.seed);
+    if !is_first_look(plan, analysis) {
+        return from_file;
+    }
+    let mut words = match &plan.world {
+        Some(world) => match network(world) {
+            Some(words) => format!("v6gap demo{words}"),
+            None => return from_file,
+        },
+        None if run.target == LOOPBACK => "v6gap demo --loopback".to_owned(),
+        None => {
+            let port = port.filter(|&port| port != wire::PORT);
+            let port = port.map(|port| format!(" -p {port}")).unwrap_or_default();
+            format!("v6gap run {}{port}", run.target)
+        }
+    };
+    words.push_str(&format!(" --seed {}", plan.seed));
+    match plan.design.stop {
+        Stop::Pairs { pairs } => words.push_str(&format!(" --pairs {pairs}")),
+        Stop::Adaptive { time_ns_max: 75_000_000_000, .. } => {}
+        Stop::Adaptive { time_ns_max, .. } => {
+            words.push_str(&format!(" --for {}", span(time_ns_max)));
+        }
+    }
+    let arms = plan.design.arms;
+    match alone::single_family(analysis) {
+        Some(family) => words.push_str(&format!(" --{}", family.to_string().to_lowercase())),
+        None if arms.is_null() => {
+            words.push_str(&format!(" --null {}", short(&arms.a.to_string())));
+        }
+        None => {}
+    }
+    words + &margins(plan)
+}
+
+/// The same cells, named as the first look names them: what was fitted to the path is fitted again.
+fn is_first_look(plan: &Plan, analysis: &Analysis) -> bool {
+    let usual = preset::first_look(plan.design.arms, plan.world.clone(), plan.seed);
+    let refused = &analysis.run.refused;
+    let measured = |id: &String| plan.cell(id).is_some() || refused.contains_key(id);
+    let congestion = |plan: &Plan| {
+        let mut bulks = plan.cells.iter().filter_map(|cell| match &cell.workload {
+            Workload::TcpBulk(bulk) => Some(bulk.congestion.clone()),
+            _ => None,
+        });
+        bulks.next()
+    };
+    plan.name == usual.name
+        && usual.cells.iter().all(|cell| measured(&cell.id))
+        && plan.cells.iter().all(|cell| usual.cell(&cell.id).is_some())
+        && congestion(plan) == congestion(&usual)
+}
+
+/// The options of `demo` that make `world`, each with a blank before it; `None` if none do.
+fn network(world: &World) -> Option<String> {
+    let link = world.links.first()?;
+    let met = link.conditions.v6;
+    let usual = match world.model {
+        LinkModel::Bare => None,
+        LinkModel::Shaped | LinkModel::Wire => Some(100_000_000),
+    };
+    let args = WorldArgs {
+        model: world.model,
+        rate: (met.rate_bps != usual).then_some(Rate(met.rate_bps)),
+        delay: met.delay_ns,
+        loss: met.loss,
+        mtu: link.mtu,
+        routers: u8::try_from(world.links.len() - 1).ok()?,
+        only: None,
+        black_hole: met.black_hole_above,
+    };
+    if args.world() != *world {
+        return None;
+    }
+    let mut words = String::new();
+    let mut put = |differs: bool, word: String| {
+        if differs {
+            words.push_str(&format!(" --{word}"));
+        }
+    };
+    let model = match world.model {
+        LinkModel::Bare => "bare",
+        LinkModel::Shaped => "shaped",
+        LinkModel::Wire => "wire",
+    };
+    put(world.model != LinkModel::Wire, format!("model {model}"));
+    let rate = met.rate_bps.map_or_else(|| "none".to_owned(), rate);
+    put(args.rate.is_some(), format!("rate {rate}"));
+    put(args.delay > 0, format!("delay {}", span(args.delay)));
+    put(args.loss > 0.0, format!("loss {}", args.loss));
+    put(args.mtu != 1500, format!("mtu {}", args.mtu));
+    put(args.routers != 1, format!("routers {}", args.routers));
+    let above = args.black_hole.unwrap_or_default();
+    put(args.black_hole.is_some(), format!("black-hole-v6 {above}"));
+    Some(words)
+}
+
+/// A span in ns, exact.
+fn span(ns: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    exact(ns, &UNITS, "ns")
+}
+
+/// A rate in bit/s, exact.
+fn rate(bps: u64) -> String {
+    exact(bps, &[(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "K")], "")
+}
+
+fn exact(value: u64, units: &[(u64, &str)], base: &str) -> String {
+    match units.iter().find(|(size, _)| value.is_multiple_of(*size)) {
+        Some((size, unit)) => format!("{}{unit}", value / size),
+        None => format!("{value}{base}"),
+    }
+}
+
+/// `v4` for "IPv4".
+fn short(family: &str) -> String {
+    family.trim_start_matches("IP").to_owned()
+}
+
+fn margins(plan: &Plan) -> String {
+    let all = Metric::ALL.into_iter().filter(|&m| plan.margin(m) != m.margin_default());
+    let words: Vec<String> = all.map(|m| format!("{}={}", m.name(), plan.margin(m))).collect();
+    if words.is_empty() { String::new() } else { format!(" --margin {}", words.join(",")) }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+    use std::collections::BTreeMap;
+    use v6gap_core::analysis::analyse;
+    use v6gap_core::arm::PerArm;
+    use v6gap_core::family::{Family, PerFamily};
+    use v6gap_core::observation::PerEnd;
+    use v6gap_core::record::{Line, RunHeader};
+
+    /// An analysis of a run in which nothing was measured yet.
+    pub fn analysis(plan: Plan, target: &str) -> Analysis {
+        let header = RunHeader {
+            id: "000000".to_owned(),
+            tool: "0.1.0".to_owned(),
+            protocol: 1,
+            started_unix_ns: 0,
+            target: target.to_owned(),
+            addresses: PerFamily::default(),
+            control: Family::V4,
+            hosts: PerEnd::default(),
+            plan,
+            notes: Vec::new(),
+            refused: BTreeMap::new(),
+        };
+        analyse(&[Line::Run(Box::new(header))]).unwrap()
+    }
+
+    fn first_look(world: Option<World>) -> Plan {
+        preset::first_look(PerArm::FAMILIES, world, 7)
+    }
+
+    #[test]
+    fn a_demo_is_repeated_by_the_options_it_had() {
+        for options in [
+            "",
+            " --model bare",
+            " --rate 10M --delay 1500us --mtu 1280",
+            " --model shaped --rate none --loss 0.07 --routers 3",
+            " --model bare --rate 1G --black-hole-v6 1400",
+        ] {
+            let typed = format!("v6gap demo{options} --seed 7");
+            let parsed = Cli::try_parse_from(typed.split_whitespace()).unwrap();
+            let Command::Demo(args) = parsed.command else { panic!("demo was typed") };
+            let found = analysis(first_look(Some(args.world.world())), "server");
+            assert_eq!(repeat(&found, Some(wire::PORT)), typed);
+        }
+    }
+
+    #[test]
+    fn the_end_the_arms_and_the_margins_are_carried() {
+        let mut plan = first_look(Some(preset::demo_world()));
+        plan.design.stop = Stop::Adaptive { time_ns_max: 20_000_000_000, pairs_min: 8 };
+        plan.margins.insert(Metric::Rtt, 0.02);
+        let found = analysis(plan.clone(), "server");
+        assert_eq!(repeat(&found, None), "v6gap demo --seed 7 --for 20s --margin rtt=0.02");
+        plan = preset::first_look(PerArm::null(Family::V6), None, 7);
+        plan.design.stop = Stop::Pairs { pairs: 40 };
+        let mut found = analysis(plan, "lab-b");
+        assert_eq!(repeat(&found, None), "v6gap run lab-b --seed 7 --pairs 40 --null v6");
+        found.run.notes = vec![alone::note(Family::V6)];
+        assert_eq!(repeat(&found, None), "v6gap run lab-b --seed 7 --pairs 40 --ipv6");
+    }
+
+    #[test]
+    fn hosts_have_ports_and_loopback_has_none() {
+        let found = analysis(first_look(None), "lab-b");
+        assert_eq!(repeat(&found, Some(99)), "v6gap run lab-b -p 99 --seed 7");
+        assert_eq!(repeat(&found, Some(wire::PORT)), "v6gap run lab-b --seed 7");
+        let found = analysis(first_look(None), LOOPBACK);
+        assert_eq!(repeat(&found, Some(40_000)), "v6gap demo --loopback --seed 7");
+    }
+
+    #[test]
+    fn another_plan_needs_its_file() {
+        let mut plan = first_look(None);
+        plan.cells.pop();
+        assert_eq!(repeat(&analysis(plan, "lab-b"), None), "v6gap plan run FILE --seed 7");
+        let mut world = preset::demo_world();
+        world.links[1].mtu = 1280;
+        let found = analysis(first_look(Some(world)), "server");
+        assert_eq!(repeat(&found, None), "v6gap plan run FILE --seed 7");
+    }
+}

@@ -1,0 +1,142 @@
+//! What does not belong to a task, coming without end: it must not keep a loop from stopping.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use v6gap_core::arm::{Arm, PerArm, TurnOrder};
+use v6gap_core::family::Family;
+use v6gap_core::wire::datagram::{Flags, HEADER_BYTES, Header};
+use v6gap_core::workload::{Echo, Transport, Wait};
+use v6gap_engine::hot::datagram_bulk::{self, Counted};
+use v6gap_engine::hot::sequence::Sequence;
+use v6gap_engine::hot::series::Series;
+use v6gap_engine::hot::turns::Turns;
+use v6gap_engine::hot::{Broken, Cause, TICK_NS, Watch, bulk, echo};
+use v6gap_sys::clock;
+use v6gap_sys::socket::{Datagram, Listener, Stream, StreamOptions};
+
+const TAG: [u8; 8] = *b"of tests";
+const SILENCE_NS: u64 = 20_000_000_000;
+
+static YES: AtomicBool = AtomicBool::new(true);
+static NO: AtomicBool = AtomicBool::new(false);
+
+fn any(family: Family) -> SocketAddr {
+    SocketAddr::new(family.loopback(), 0)
+}
+
+/// Does `work` while `send` is called without pause, from before it begins until after it ended.
+fn flooded<T>(mut send: impl FnMut() + Send, work: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        send();
+        let flood = scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                send();
+            }
+        });
+        let outcome = work();
+        over.store(true, Ordering::Relaxed);
+        flood.join().unwrap();
+        outcome
+    })
+}
+
+/// Asserts that `task` ends as it should when told so, at its deadline, and when nothing of its own
+/// comes.
+fn assert_stops(task: impl Fn(&Watch<'_>) -> Result<(), Broken>) {
+    let patient = Watch::silence(Wait::Block, SILENCE_NS);
+    task(&Watch { finish: &YES, ..patient }).unwrap();
+    let cause = |watch| task(&watch).unwrap_err().cause;
+    let soon_ns = clock::now_ns() + TICK_NS;
+    assert!(matches!(cause(Watch { abort: &YES, finish: &NO, ..patient }), Cause::Aborted));
+    assert!(matches!(cause(Watch { deadline_ns: soon_ns, ..patient }), Cause::TooLong));
+    assert!(matches!(cause(Watch { silence_ns: TICK_NS, ..patient }), Cause::Silent));
+}
+
+/// A server's socket and one that is connected to it.
+fn datagrams(family: Family) -> (Datagram, Datagram) {
+    let server = Datagram::bind(any(family)).unwrap();
+    let client = Datagram::bind(any(family)).unwrap();
+    client.connect(server.local().unwrap()).unwrap();
+    server.set_read_timeout(Some(TICK_NS)).unwrap();
+    (server, client)
+}
+
+fn receive(server: &Datagram, watch: &Watch<'_>) -> (Result<(), Broken>, Counted) {
+    let mut counted = Counted { series: Series::new(1), sequence: Sequence::default(), peer: None };
+    let outcome = datagram_bulk::receive(Arm::A, server, TAG, &mut [0; 64], &mut counted, watch);
+    (outcome, counted)
+}
+
+#[test]
+fn a_receiver_of_datagrams_stops_among_strangers() {
+    let (server, stranger) = datagrams(Family::V6);
+    // What the full socket of the receiver does not take is of no interest.
+    let flood = || drop(stranger.send(&[0; 64]));
+    flooded(flood, || {
+        assert_stops(|watch| {
+            let (outcome, counted) = receive(&server, watch);
+            assert_eq!((counted.sequence.packets, counted.peer), (0, None));
+            outcome
+        });
+    });
+}
+
+#[test]
+fn what_comes_late_is_not_waited_for_without_end() {
+    let (server, client) = datagrams(Family::V6);
+    let mut header =
+        Header { tag: TAG, sequence: 0, turn: 0, next: 0, arm: Arm::A, flags: Flags::END };
+    let mut message = [0; HEADER_BYTES];
+    let mut flood = || {
+        header.encode(&mut message);
+        drop(client.send(&message));
+        header.flags = Flags::NONE;
+        header.sequence += 1;
+    };
+    let watch = Watch::silence(Wait::Block, SILENCE_NS);
+    // The end comes before anything else.
+    flood();
+    let (outcome, counted) = flooded(flood, || receive(&server, &watch));
+    outcome.unwrap();
+    assert!(counted.sequence.packets > 0, "late ones count");
+}
+
+#[test]
+fn an_echo_server_stops_among_strangers() {
+    let workload = Echo {
+        transport: Transport::Udp,
+        message_bytes: 64,
+        connections: 1,
+        turn_exchanges: 1,
+        turns: 1,
+        warmup_exchanges: 0,
+        wait: Wait::Block,
+    };
+    let turns = Turns::new(TurnOrder::Ab, &workload).unwrap();
+    let ((a, to_a), (b, to_b)) = (datagrams(Family::V4), datagrams(Family::V6));
+    let sockets = PerArm { a: &a, b: &b };
+    let flood = || {
+        let _ = to_a.send(&[0; 64]);
+        let _ = to_b.send(&[0; 64]);
+    };
+    flooded(flood, || {
+        assert_stops(|watch| {
+            let mut peers = PerArm { a: None, b: None };
+            echo::datagram_server(&turns, TAG, &sockets, &mut [0; 64], &mut peers, watch)
+        });
+    });
+}
+
+#[test]
+fn the_end_of_a_connection_that_goes_on_is_not_awaited_for_ever() {
+    let listener = Listener::bind(any(Family::V6), 1).unwrap();
+    let remote = listener.local().unwrap();
+    let client = Stream::connect(None, remote, &StreamOptions::default(), SILENCE_NS).unwrap();
+    let server = listener.accept().unwrap();
+    server.set_read_timeout(Some(TICK_NS)).unwrap();
+    client.set_nonblocking(true).unwrap();
+    let flood = || drop(client.write(&[0; 64]));
+    flooded(flood, || assert_stops(|watch| bulk::await_close(Arm::A, &server, watch)));
+}
