@@ -140,7 +140,8 @@ fn adaptive(effects: &[f64], alpha_same: f64, noise: Option<f64>) -> Combined {
 fn doubt(effects: &[f64], lopsided: bool) -> Option<&'static str> {
     let n = effects.len();
     let alike = n >= DEPENDENCE_BLOCKS_MIN && drift::lag1_autocorrelation(effects) > DEPENDENCE_MAX;
-    match (alike, lopsided && n >= BLOCKS_MIN) {
+    // With fewer blocks even a normal law often looks lopsided.
+    match (alike, lopsided && n >= SYMMETRIC_BLOCKS_MIN) {
         (true, _) => Some("neighbouring pairs resemble each other: the range may be too narrow"),
         (_, true) => Some("the pairs are lopsided: the range may be too narrow"),
         _ => None,
