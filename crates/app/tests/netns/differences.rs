@@ -56,7 +56,7 @@ fn check(plan: &str, cell: &str, metric: &str, verdict: &str, truth: impl Fn(f64
         let q = question(&result, cell, metric);
         let truth = truth(number(&q["v4"]["estimate"]));
         let (low, high) = (number(&q["effect"]["low"]), number(&q["effect"]["high"]));
-        let allowance = host_allowance(metric, number(&q["v4"]["estimate"]));
+        let allowance = allowance(metric, number(&q["v4"]["estimate"]));
         let held = low - allowance <= truth && truth <= high + allowance;
         estimates.push(format!("{:+.2}", number(&q["effect"]["estimate"]) * 100.0));
         if q["verdict"] != verdict || !held {
@@ -69,8 +69,9 @@ fn check(plan: &str, cell: &str, metric: &str, verdict: &str, truth: impl Fn(f64
     assert!(missed.len() * 20 <= runs, "{missed:?}");
 }
 
-/// What IPv6 costs the hosts themselves is not part of the injected difference: up to 3 µs of a
-/// round trip, nothing of a rate that the link bounds.
-fn host_allowance(metric: &str, v4: f64) -> f64 {
-    if metric == "rtt" { 3e-6 / v4 } else { 0.0 }
+/// How well the truth itself is known. What IPv6 costs the hosts is not part of the injected
+/// difference: up to 3 µs of a round trip. The links keep their rates to 0.03 %, which a quiet run
+/// resolves.
+fn allowance(metric: &str, v4: f64) -> f64 {
+    if metric == "rtt" { 3e-6 / v4 } else { 0.000_3 }
 }
