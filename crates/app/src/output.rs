@@ -4,7 +4,7 @@
 //! error: a measurement goes on and is stored.
 
 use std::io::Write;
-use v6gap_report::text::{Glyphs, Style};
+use v6gap_report::text::Style;
 
 /// Writes a result.
 pub fn to_stdout(text: &str) {
@@ -27,16 +27,7 @@ fn write(mut stream: impl Write, text: &str) {
 
 /// The text in ASCII where the style asks for it; control characters of foreign text become `?`.
 pub fn fit(style: &Style, text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' => out.push(c),
-            c if c.is_control() => out.push('?'),
-            c if c.is_ascii() || style.glyphs == Glyphs::Unicode => out.push(c),
-            c => out.push_str(ascii(c)),
-        }
-    }
-    out
+    style.fit(text)
 }
 
 /// Breaks a paragraph into lines of at most `width` columns, all but the first indented.
@@ -61,33 +52,10 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     out
 }
 
-fn ascii(c: char) -> &'static str {
-    match c {
-        '–' | '—' | '−' | '·' => "-",
-        'µ' | 'μ' => "u",
-        '×' => "x",
-        '≥' => ">=",
-        '≤' => "<=",
-        '…' => "...",
-        '“' | '”' => "\"",
-        '‘' | '’' => "'",
-        '→' | '▸' => "->",
-        '←' | '◂' => "<-",
-        '○' => "o",
-        '◆' | '█' => "#",
-        '▲' => "^",
-        '▼' => "v",
-        '┌' | '┐' | '└' | '┘' | '├' | '┤' | '┬' | '┴' | '┼' => "+",
-        '─' => "-",
-        '│' => "|",
-        '\u{a0}' | '\u{202f}' | '\u{2009}' => " ",
-        _ => "?",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_report::text::Glyphs;
 
     #[test]
     fn paragraphs_are_broken_between_words() {

@@ -54,10 +54,16 @@ impl Style {
     /// Text as it may be printed: without control characters, which could drive a terminal, and
     /// with the nearest ASCII where that is asked.
     pub(super) fn clean(&self, text: &str) -> String {
+        self.fit(&text.replace(['\n', '\t'], " "))
+    }
+
+    /// The text, which may have several lines, in the characters that the style allows: the nearest
+    /// ASCII where that is asked, and `?` for what could drive a terminal.
+    pub fn fit(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
             match c {
-                '\n' | '\t' => out.push(' '),
+                '\n' => out.push(c),
                 c if words::is_unsafe(c) => out.push('?'),
                 c if c.is_ascii() || self.glyphs == Glyphs::Unicode => out.push(c),
                 c => out.push_str(ascii(c)),
@@ -86,7 +92,7 @@ impl Style {
 fn ascii(c: char) -> &'static str {
     match c {
         '○' => "o",
-        '◆' | '■' => "#",
+        '◆' | '■' | '█' => "#",
         '▼' => "v",
         '▲' => "^",
         '–' | '—' | '−' | '·' => "-",
@@ -99,6 +105,9 @@ fn ascii(c: char) -> &'static str {
         '‘' | '’' => "'",
         '→' | '▸' => "->",
         '←' | '◂' => "<-",
+        '┌' | '┐' | '└' | '┘' | '├' | '┤' | '┬' | '┴' | '┼' => "+",
+        '─' => "-",
+        '│' => "|",
         '\u{a0}' | '\u{202f}' | '\u{2009}' => " ",
         _ => "?",
     }
