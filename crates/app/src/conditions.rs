@@ -106,7 +106,7 @@ mod tests {
             Metric::Throughput => Verdict::Same,
             Metric::Rtt => Verdict::Worse,
             Metric::Connect => Verdict::Better,
-            Metric::Loss => Verdict::CannotTell,
+            _ => Verdict::CannotTell,
         });
         ends("", &found, Outcome::Done);
         ends("--fail-if worse", &found, Outcome::NotMet);

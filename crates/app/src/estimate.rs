@@ -200,6 +200,7 @@ mod tests {
             rate_bps: Some(8_000_000),
             duration_ns: 1_000_000_000,
             warmup_ns: 0,
+            ..UdpBulk::default()
         };
         assert_eq!(udp_bulk(&bulk, PATH).bytes, 1e6);
         assert_eq!(udp_bulk(&UdpBulk { rate_bps: None, ..bulk }, PATH).bytes, 12.5e6);

@@ -14,8 +14,47 @@ pub enum Metric {
     Rtt,
     /// Time of TCP connection establishment as `connect` sees it, in s.
     Connect,
-    /// Type-P-One-way-Packet-Loss ratio (RFC 7680) of a trial, 0 to 1.
+    /// Time from the start of connecting until the first byte of an answer, in s.
+    FirstByte,
+    /// TCP connections made, used and closed per time, in 1/s.
+    ConnectRate,
+    /// Mean of the absolute differences in one-way delay between consecutive packets of a stream
+    /// from client to server (ipdv, RFC 3393), in s.
+    Ipdv,
+    /// 99.9th percentile of the one-way delay above the smallest, from client to server (PDV, RFC
+    /// 5481 section 4.2), in s.
+    Pdv,
+    /// Datagrams that arrived per time, in 1/s.
+    PacketRate,
+    /// Maximum IP-layer capacity (RFC 9097), in bit/s, IP headers included.
+    Capacity,
+    /// Type-P-One-way-Packet-Loss ratio (RFC 7680) of a trial, 0 to 1; from client to server where
+    /// packets flow both ways.
     Loss,
+    /// The same from server to client.
+    LossBack,
+    /// Share of packets that arrived reordered (RFC 4737 section 3.4), 0 to 1.
+    Reordering,
+    /// Type-P-one-way-packet-duplication fraction (RFC 5560): copies beyond the first for each
+    /// packet that arrived.
+    Duplication,
+    /// Processor time of both ends per byte of payload that arrived, in s.
+    Cpu,
+}
+
+/// What kind of quantity a metric is: how its values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Bits per second.
+    Rate,
+    /// Events per second.
+    Frequency,
+    /// Seconds.
+    Time,
+    /// A share of packets.
+    Share,
+    /// Seconds of processor time per byte.
+    Cost,
 }
 
 /// Whether more or less of a metric is good.
@@ -40,49 +79,89 @@ pub enum Scale {
 
 impl Metric {
     /// All metrics, in the order in which they are reported.
-    pub const ALL: [Metric; 4] = [Metric::Throughput, Metric::Rtt, Metric::Connect, Metric::Loss];
+    pub const ALL: [Metric; 14] = [
+        Metric::Throughput,
+        Metric::Capacity,
+        Metric::PacketRate,
+        Metric::Rtt,
+        Metric::Ipdv,
+        Metric::Pdv,
+        Metric::Connect,
+        Metric::FirstByte,
+        Metric::ConnectRate,
+        Metric::Loss,
+        Metric::LossBack,
+        Metric::Reordering,
+        Metric::Duplication,
+        Metric::Cpu,
+    ];
+
+    /// What kind of quantity it is.
+    pub const fn quantity(self) -> Quantity {
+        match self {
+            Metric::Throughput | Metric::Capacity => Quantity::Rate,
+            Metric::PacketRate | Metric::ConnectRate => Quantity::Frequency,
+            Metric::Rtt | Metric::Connect | Metric::FirstByte | Metric::Ipdv | Metric::Pdv => {
+                Quantity::Time
+            }
+            Metric::Loss | Metric::LossBack | Metric::Reordering | Metric::Duplication => {
+                Quantity::Share
+            }
+            Metric::Cpu => Quantity::Cost,
+        }
+    }
 
     /// Which direction is good.
     pub const fn better(self) -> Better {
-        match self {
-            Metric::Throughput => Better::Higher,
-            Metric::Rtt | Metric::Connect | Metric::Loss => Better::Lower,
+        match self.quantity() {
+            Quantity::Rate | Quantity::Frequency => Better::Higher,
+            Quantity::Time | Quantity::Share | Quantity::Cost => Better::Lower,
         }
     }
 
     /// How two values are compared.
     pub const fn scale(self) -> Scale {
-        match self {
-            Metric::Throughput | Metric::Rtt | Metric::Connect => Scale::Ratio,
-            Metric::Loss => Scale::Difference,
+        match self.quantity() {
+            Quantity::Share => Scale::Difference,
+            _ => Scale::Ratio,
         }
+    }
+
+    /// Whether it is a loss, of which the packets can be counted.
+    pub const fn is_loss(self) -> bool {
+        matches!(self, Metric::Loss | Metric::LossBack)
     }
 
     /// The SI unit in which values are stored; empty for a share.
     pub const fn unit(self) -> &'static str {
-        match self {
-            Metric::Throughput => "bit/s",
-            Metric::Rtt | Metric::Connect => "s",
-            Metric::Loss => "",
+        match self.quantity() {
+            Quantity::Rate => "bit/s",
+            Quantity::Frequency => "1/s",
+            Quantity::Time => "s",
+            Quantity::Share => "",
+            Quantity::Cost => "s/B",
         }
     }
 
     /// The default margin: a smaller difference does not matter. A share of the value for ratios,
-    /// a share of packets for loss (0.001 is 0.1 percentage points).
+    /// a share of packets for loss and its like (0.001 is 0.1 percentage points).
     pub const fn margin_default(self) -> f64 {
         match self {
-            Metric::Throughput => 0.02,
-            Metric::Rtt | Metric::Connect => 0.05,
-            Metric::Loss => 0.001,
+            Metric::Ipdv | Metric::Pdv => 0.10,
+            _ => match self.quantity() {
+                Quantity::Rate | Quantity::Frequency => 0.02,
+                Quantity::Time | Quantity::Cost => 0.05,
+                Quantity::Share => 0.001,
+            },
         }
     }
 
     /// The margin of the second verdict, on what the wire model leaves unexplained.
     pub const fn margin_residual(self) -> f64 {
-        match self {
-            Metric::Throughput => 0.005,
-            Metric::Rtt | Metric::Connect => 0.02,
-            Metric::Loss => 0.001,
+        match self.quantity() {
+            Quantity::Rate | Quantity::Frequency => 0.005,
+            Quantity::Time | Quantity::Cost => 0.02,
+            Quantity::Share => 0.001,
         }
     }
 
@@ -92,7 +171,17 @@ impl Metric {
             Metric::Throughput => "throughput",
             Metric::Rtt => "rtt",
             Metric::Connect => "connect",
+            Metric::FirstByte => "first-byte",
+            Metric::ConnectRate => "connect-rate",
+            Metric::Ipdv => "ipdv",
+            Metric::Pdv => "pdv",
+            Metric::PacketRate => "packet-rate",
+            Metric::Capacity => "capacity",
             Metric::Loss => "loss",
+            Metric::LossBack => "loss-back",
+            Metric::Reordering => "reordering",
+            Metric::Duplication => "duplication",
+            Metric::Cpu => "cpu",
         }
     }
 

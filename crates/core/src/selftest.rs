@@ -85,6 +85,7 @@ fn goodput_probe() -> UdpBulk {
         rate_bps: None,
         duration_ns: 300_000_000,
         warmup_ns: 75_000_000,
+        ..UdpBulk::default()
     }
 }
 

@@ -169,9 +169,9 @@ impl Progress {
         let nulls = alike.iter().find(|q| q.nulls.len() >= effect::NULLS_MIN);
         let noise = nulls.map(|q| summary::sd(&q.nulls));
         let combined = effect::combine(&question.effects, &self.stop, alike.len(), noise)?;
-        Some(match question.metric {
-            Metric::Loss => combined.bounded(&question.events),
-            _ => combined,
+        Some(match question.metric.is_loss() {
+            true => combined.bounded(&question.events),
+            false => combined,
         })
     }
 

@@ -93,7 +93,7 @@ fn measure(
         warmup_ns: S,
         write_bytes: 128 * 1024,
         direction: Direction::Send,
-        congestion: None,
+        ..TcpBulk::default()
     };
     let task = trial(Workload::TcpBulk(workload), family);
     let mut context = service.context(Transport::Tcp);

@@ -65,6 +65,7 @@ fn echo(transport: Transport, wait: Wait) -> Echo {
         turns: 6,
         warmup_exchanges: 1,
         wait,
+        ..Echo::default()
     }
 }
 

@@ -19,7 +19,7 @@ fn tcp_bulk(direction: Direction) -> TcpBulk {
         warmup_ns: 50 * MS,
         write_bytes: 128 * 1024,
         direction,
-        congestion: None,
+        ..TcpBulk::default()
     }
 }
 
@@ -110,7 +110,13 @@ fn connections_leave_no_time_wait_behind() {
 }
 
 fn udp_bulk(rate_bps: Option<u64>) -> UdpBulk {
-    UdpBulk { payload_bytes: 1000, rate_bps, duration_ns: 200 * MS, warmup_ns: 50 * MS }
+    UdpBulk {
+        payload_bytes: 1000,
+        rate_bps,
+        duration_ns: 200 * MS,
+        warmup_ns: 50 * MS,
+        ..UdpBulk::default()
+    }
 }
 
 #[test]

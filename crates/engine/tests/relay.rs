@@ -161,6 +161,7 @@ fn a_path_that_loses_everything_is_an_error_that_names_it() {
         rate_bps: Some(1_000_000),
         duration_ns: 1_000_000,
         warmup_ns: 0,
+        ..UdpBulk::default()
     };
     let task = trial(Workload::UdpBulk(workload), Family::V6);
     let (error, address) = through(
@@ -195,6 +196,7 @@ fn lost_doubled_and_swapped_datagrams_are_counted_exactly() {
             rate_bps: Some(2_000_000),
             duration_ns: 40_000_000,
             warmup_ns: 0,
+            ..UdpBulk::default()
         };
         let task = trial(Workload::UdpBulk(workload), family);
         let (client, server) =

@@ -29,12 +29,14 @@ fn plan(pairs: u32) -> Plan {
         turns: 4,
         warmup_exchanges: 1,
         wait: Wait::Block,
+        ..Echo::default()
     };
     let bulk = UdpBulk {
         payload_bytes: 500,
         rate_bps: Some(4_000_000),
         duration_ns: 60 * MS,
         warmup_ns: 10 * MS,
+        ..UdpBulk::default()
     };
     let workloads =
         [Workload::Echo(echo), Workload::Connect(Connect { count: 5 }), Workload::UdpBulk(bulk)];

@@ -113,6 +113,7 @@ fn an_echo_server_stops_among_strangers() {
         turns: 1,
         warmup_exchanges: 0,
         wait: Wait::Block,
+        ..Echo::default()
     };
     let turns = Turns::new(TurnOrder::Ab, &workload).unwrap();
     let ((a, to_a), (b, to_b)) = (datagrams(Family::V4), datagrams(Family::V6));

@@ -2,7 +2,7 @@
 //! needs. Single quantities are written by `v6gap_core::unit`.
 
 use v6gap_core::analysis::Question;
-use v6gap_core::metric::Metric;
+use v6gap_core::metric::{Metric, Quantity};
 use v6gap_core::unit::significant;
 
 /// A unit in which a quantity is shown, and how many of its SI unit it holds.
@@ -25,14 +25,23 @@ const RATE: [Unit; 4] = [
     Unit { symbol: "kbit/s", size: 1e3 },
     Unit { symbol: "bit/s", size: 1.0 },
 ];
+const FREQUENCY: [Unit; 3] = [
+    Unit { symbol: "million/s", size: 1e6 },
+    Unit { symbol: "thousand/s", size: 1e3 },
+    Unit { symbol: "/s", size: 1.0 },
+];
+/// 1 ns of processor time per byte is 1 s per gigabyte.
+const COST: [Unit; 1] = [Unit { symbol: "s/GB", size: 1e-9 }];
 const SHARE: [Unit; 1] = [Unit { symbol: "%", size: 0.01 }];
 
 /// The largest unit of which the smallest value that is not 0 fills at least one.
 pub(crate) fn unit(metric: Metric, values: &[f64]) -> Unit {
-    let units: &[Unit] = match metric {
-        Metric::Throughput => &RATE,
-        Metric::Rtt | Metric::Connect => &TIME,
-        Metric::Loss => &SHARE,
+    let units: &[Unit] = match metric.quantity() {
+        Quantity::Rate => &RATE,
+        Quantity::Frequency => &FREQUENCY,
+        Quantity::Time => &TIME,
+        Quantity::Share => &SHARE,
+        Quantity::Cost => &COST,
     };
     let least = values
         .iter()
@@ -87,7 +96,7 @@ fn places(a: f64, b: f64) -> usize {
 
 /// Lost packets as counts, where both arms sent about as many.
 fn lost(question: &Question) -> Option<Shown> {
-    let events = question.events.filter(|_| question.metric == Metric::Loss)?;
+    let events = question.events.filter(|_| question.metric.is_loss())?;
     let (low, high) = (events.a.1.min(events.b.1), events.a.1.max(events.b.1));
     if low == 0 || high as f64 > low as f64 * 1.05 {
         return None;

@@ -77,7 +77,9 @@ fn settings(granted: &Granted) -> [(&'static str, Option<String>); 6] {
 
 fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
     match &run.plan.cell(cell)?.1.workload {
-        Workload::TcpBulk(bulk) if setting == "congestion control" => bulk.congestion.clone(),
+        Workload::TcpBulk(bulk) if setting == "congestion control" => {
+            bulk.settings.congestion.clone()
+        }
         _ => None,
     }
 }

@@ -35,7 +35,16 @@ pub(crate) const fn noun(metric: Metric) -> &'static str {
         Metric::Throughput => "throughput",
         Metric::Rtt => "round trip",
         Metric::Connect => "connecting",
+        Metric::FirstByte => "first byte",
+        Metric::ConnectRate => "connections per second",
+        Metric::Ipdv | Metric::Pdv => "delay variation",
+        Metric::PacketRate => "packet rate",
+        Metric::Capacity => "capacity",
         Metric::Loss => "loss",
+        Metric::LossBack => "loss on the way back",
+        Metric::Reordering => "reordering",
+        Metric::Duplication => "duplication",
+        Metric::Cpu => "processor time",
     }
 }
 
@@ -218,7 +227,16 @@ pub(crate) const fn group(metric: Metric, transport: Transport) -> &'static str 
         (Metric::Throughput, Transport::Tcp) => "Throughput over TCP",
         (Metric::Throughput, Transport::Udp) => "Throughput over UDP",
         (Metric::Connect, _) => "Connecting",
+        (Metric::FirstByte, _) => "First byte",
+        (Metric::ConnectRate, _) => "Connections per second",
+        (Metric::Ipdv | Metric::Pdv, _) => "Delay variation",
+        (Metric::PacketRate, _) => "Packet rate",
+        (Metric::Capacity, _) => "Capacity",
         (Metric::Loss, _) => "Loss",
+        (Metric::LossBack, _) => "Loss on the way back",
+        (Metric::Reordering, _) => "Reordering",
+        (Metric::Duplication, _) => "Duplication",
+        (Metric::Cpu, _) => "Processor time",
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::fixtures::{Spec, echo, from_specs, tcp, udp};
 use proptest::prelude::*;
 use v6gap_core::analysis::{Analysis, Verdict};
-use v6gap_core::metric::Metric;
+use v6gap_core::metric::{Metric, Quantity, Scale};
 use v6gap_core::workload::{Connect, Transport, Workload};
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::text::{Style, table, verbose};
@@ -39,12 +39,14 @@ fn spec() -> impl Strategy<Value = Spec> {
     let effect = prop_oneof![4 => -0.3..0.4f64, 1 => Just(0.0), 1 => 1.0..80.0f64];
     (workload(), 1e-9..1.0f64, effect, half, prop::option::of(-0.05..0.08f64)).prop_map(
         |((workload, metric), size, effect, half, predicted)| {
-            let a = match metric {
-                Metric::Throughput => size * 1e11,
-                Metric::Rtt | Metric::Connect => size,
-                Metric::Loss => size * 0.1,
+            let a = match metric.quantity() {
+                Quantity::Rate => size * 1e11,
+                Quantity::Frequency => size * 1e7,
+                Quantity::Time => size,
+                Quantity::Share => size * 0.1,
+                Quantity::Cost => size * 1e-9,
             };
-            let effect = if metric == Metric::Loss { effect * 0.01 } else { effect };
+            let effect = if metric.scale() == Scale::Difference { effect * 0.01 } else { effect };
             Spec { workload, metric, a, effect, half, predicted }
         },
     )

@@ -201,7 +201,7 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
     if let Some(name) = &args.congestion {
         for cell in &mut plan.cells {
             if let Workload::TcpBulk(bulk) = &mut cell.workload {
-                bulk.congestion = Some(name.clone());
+                bulk.settings.congestion = Some(name.clone());
             }
         }
     }

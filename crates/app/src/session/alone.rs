@@ -3,8 +3,8 @@
 
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::family::Family;
-use v6gap_core::metric::Metric;
-use v6gap_core::unit::{format_rate, format_share, format_span};
+use v6gap_core::metric::Quantity;
+use v6gap_core::unit::{format_rate, format_share, format_span, significant};
 
 /// The set-up note that marks such a run.
 pub fn note(family: Family) -> String {
@@ -36,10 +36,12 @@ fn value(question: &Question) -> String {
         return "not measured".to_owned();
     }
     let mean = known.iter().sum::<f64>() / known.len() as f64;
-    match question.metric {
-        Metric::Throughput => format_rate(mean),
-        Metric::Rtt | Metric::Connect => format_span(mean * 1e9),
-        Metric::Loss => format_share(mean),
+    match question.metric.quantity() {
+        Quantity::Rate => format_rate(mean),
+        Quantity::Frequency => format!("{} /s", significant(mean, 3)),
+        Quantity::Time => format_span(mean * 1e9),
+        Quantity::Share => format_share(mean),
+        Quantity::Cost => format!("{} s/GB", significant(mean * 1e9, 3)),
     }
 }
 

@@ -88,6 +88,7 @@ fn passes(
         turns: 1,
         warmup_exchanges: 0,
         wait: Wait::Block,
+        ..Echo::default()
     };
     let cell = Cell::named(Workload::Echo(echo));
     let arms = PerArm::null(family);

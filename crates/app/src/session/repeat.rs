@@ -60,7 +60,7 @@ fn is_first_look(plan: &Plan, analysis: &Analysis) -> bool {
     let measured = |id: &String| plan.cell(id).is_some() || refused.contains_key(id);
     let congestion = |plan: &Plan| {
         let mut bulks = plan.cells.iter().filter_map(|cell| match &cell.workload {
-            Workload::TcpBulk(bulk) => Some(bulk.congestion.clone()),
+            Workload::TcpBulk(bulk) => Some(bulk.settings.congestion.clone()),
             _ => None,
         });
         bulks.next()

@@ -11,7 +11,7 @@ fn slips_bring_the_nearest_thing() {
         ("shwo last", "\"show\" was meant"),
         ("plan chek x", "'check'"),
         ("explain verdict", "\"verdicts\" was meant"),
-        ("lab-b --margin rt=2%", "did you mean \"rtt\""),
+        ("lab-b --margin rt=2%", "\"rtt\"?"),
         ("lab-b --measure rrt", "did you mean \"rtt\""),
         ("lab-b --for soon", "is not a time"),
         ("lab-b --sctp", "error: --sctp: v6gap does not measure SCTP."),

@@ -3,7 +3,7 @@
 use super::words;
 use super::{Check, CheckState, Explained, Qualifier, Question, Verdict};
 use crate::arm::PerArm;
-use crate::metric::Metric;
+use crate::metric::{Metric, Scale};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -57,7 +57,7 @@ pub(super) fn headline(questions: &[Question], checks: &[Check], names: &PerArm<
             let found: Vec<&Question> = with(verdict).collect();
             let little = if found.iter().all(|q| is_little(q)) { "a little" } else { "clearly" };
             let word = if is_worse { "slower" } else { "faster" };
-            let word = if found.iter().all(|q| q.metric == Metric::Loss) {
+            let word = if found.iter().all(|q| q.metric.scale() == Scale::Difference) {
                 if is_worse { "worse" } else { "better" }
             } else {
                 word

@@ -20,8 +20,16 @@ const fn directions(metric: Metric) -> Directions {
     match metric {
         Metric::Throughput => Directions { more: "faster", less: "slower" },
         Metric::Rtt => Directions { more: "longer", less: "shorter" },
-        Metric::Connect => Directions { more: "slower", less: "quicker" },
-        Metric::Loss => Directions { more: "more", less: "less" },
+        Metric::Connect | Metric::FirstByte => Directions { more: "slower", less: "quicker" },
+        Metric::Ipdv | Metric::Pdv => Directions { more: "larger", less: "smaller" },
+        Metric::PacketRate | Metric::ConnectRate | Metric::Capacity => {
+            Directions { more: "higher", less: "lower" }
+        }
+        Metric::Loss
+        | Metric::LossBack
+        | Metric::Reordering
+        | Metric::Duplication
+        | Metric::Cpu => Directions { more: "more", less: "less" },
     }
 }
 
@@ -29,16 +37,26 @@ const fn directions(metric: Metric) -> Directions {
 pub(super) fn label(cell: &Cell, metric: Metric) -> String {
     let transport = cell.workload.transport();
     let size = cell.workload.level_bytes().map(u64::from).map(unit::format_bytes);
+    let sized = |what: &str| match &size {
+        Some(size) => format!("{what} {size}, {}", transport.name()),
+        None => format!("{what}, {}", transport.name()),
+    };
     match (metric, transport) {
-        (Metric::Throughput, Transport::Tcp) => "Throughput, TCP".to_string(),
-        (Metric::Throughput, Transport::Udp) => {
-            format!("Goodput {}, UDP", size.unwrap_or_default())
-        }
-        (Metric::Rtt, _) => {
-            format!("Round trip {}, {}", size.unwrap_or_default(), transport.name())
-        }
+        (Metric::Throughput, Transport::Udp) => sized("Goodput"),
+        (Metric::Throughput, _) => sized("Throughput"),
+        (Metric::Rtt, _) => sized("Round trip"),
         (Metric::Connect, _) => "Connecting".to_string(),
-        (Metric::Loss, _) => format!("Lost {}, UDP", size.unwrap_or_default()),
+        (Metric::FirstByte, _) => "First byte".to_string(),
+        (Metric::ConnectRate, _) => "Connections per second".to_string(),
+        (Metric::Ipdv, _) => sized("Delay variation, mean,"),
+        (Metric::Pdv, _) => sized("Delay variation, 99.9 %,"),
+        (Metric::PacketRate, _) => sized("Packet rate"),
+        (Metric::Capacity, _) => sized("Capacity"),
+        (Metric::Loss, _) => sized("Lost"),
+        (Metric::LossBack, _) => sized("Lost on the way back"),
+        (Metric::Reordering, _) => sized("Reordered"),
+        (Metric::Duplication, _) => sized("Duplicated"),
+        (Metric::Cpu, _) => sized("Processor time"),
     }
 }
 
@@ -212,6 +230,15 @@ pub(super) fn topic(question: &Question) -> String {
         Metric::Throughput => format!("{transport} throughput"),
         Metric::Rtt => format!("round trips of {size} over {transport}"),
         Metric::Connect => "connecting".to_string(),
+        Metric::FirstByte => "the first byte".to_string(),
+        Metric::ConnectRate => "connections per second".to_string(),
+        Metric::Ipdv | Metric::Pdv => format!("delay variation over {transport}"),
+        Metric::PacketRate => format!("packets per second of {size}"),
+        Metric::Capacity => "capacity".to_string(),
         Metric::Loss => "loss".to_string(),
+        Metric::LossBack => "loss on the way back".to_string(),
+        Metric::Reordering => "reordering".to_string(),
+        Metric::Duplication => "duplication".to_string(),
+        Metric::Cpu => format!("processor time of {transport}"),
     }
 }

@@ -5,7 +5,7 @@ use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::workload::{
-    Cell, Connect, Direction, Echo, TcpBulk, Transport, UdpBulk, Wait, Workload,
+    Cell, Connect, Echo, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
 };
 use crate::world::{LinkModel, World};
 use alloc::string::ToString;
@@ -51,8 +51,7 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
     cells.push(Cell::named(Workload::UdpBulk(UdpBulk {
         payload_bytes: UDP_PAYLOAD_BYTES,
         rate_bps: if lab { None } else { Some(20_000_000) },
-        duration_ns: 600 * MS,
-        warmup_ns: 150 * MS,
+        ..UdpBulk::default()
     })));
     let null_cells = null_cells(&cells);
     Plan {
@@ -93,12 +92,10 @@ pub fn null_cells(cells: &[Cell]) -> Vec<usize> {
 
 /// TCP bulk with defaults.
 pub fn tcp_bulk(lab: bool) -> TcpBulk {
+    let congestion = lab.then(|| LAB_CONGESTION.to_string());
     TcpBulk {
-        duration_ns: 1_000 * MS,
-        warmup_ns: 250 * MS,
-        write_bytes: 128 * 1024,
-        direction: Direction::Send,
-        congestion: lab.then(|| LAB_CONGESTION.to_string()),
+        settings: StreamSettings { congestion, ..StreamSettings::default() },
+        ..TcpBulk::default()
     }
 }
 
@@ -111,15 +108,7 @@ pub fn echo(transport: Transport, message_bytes: u32, wait: Wait) -> Echo {
         1501..=8192 => (10, 8),
         _ => (5, 8),
     };
-    Echo {
-        transport,
-        message_bytes,
-        connections: 8,
-        turn_exchanges,
-        turns,
-        warmup_exchanges: 2,
-        wait,
-    }
+    Echo { transport, message_bytes, turn_exchanges, turns, wait, ..Echo::default() }
 }
 
 /// How the ends wait: in a lab both are on one processor, where waiting in turns takes all wake-ups

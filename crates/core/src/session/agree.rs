@@ -85,7 +85,7 @@ fn check_tcp_bulk(bulk: &TcpBulk, limits: &Limits) -> Result<(), Objection> {
     check_times(bulk.duration_ns, bulk.warmup_ns, limits)?;
     let most = u64::from(limits.message_bytes);
     range("bytes in one write", u64::from(bulk.write_bytes), 1, most)?;
-    if !bulk.congestion.as_deref().is_none_or(is_congestion_name) {
+    if !bulk.settings.congestion.as_deref().is_none_or(is_congestion_name) {
         return Err(Objection::Congestion);
     }
     check_unbounded("TCP bulk", limits)

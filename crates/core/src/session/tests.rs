@@ -10,7 +10,9 @@ use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
 use crate::wire::control::{Hello, Limits, Message, RefusalCode};
-use crate::workload::{Connect, Direction, Echo, TcpBulk, Transport, UdpBulk, Wait, Workload};
+use crate::workload::{
+    Connect, Direction, Echo, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
+};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use proptest::prelude::*;
@@ -29,7 +31,11 @@ fn tcp_bulk() -> TcpBulk {
         warmup_ns: 100_000_000,
         write_bytes: 65_536,
         direction: Direction::Send,
-        congestion: Some("cubic".to_string()),
+        settings: StreamSettings {
+            congestion: Some("cubic".to_string()),
+            ..StreamSettings::default()
+        },
+        ..TcpBulk::default()
     }
 }
 
@@ -39,6 +45,7 @@ fn udp_bulk() -> UdpBulk {
         rate_bps: Some(8_000_000),
         duration_ns: 1_000_000_000,
         warmup_ns: 0,
+        ..UdpBulk::default()
     }
 }
 
@@ -51,6 +58,7 @@ fn echo(transport: Transport) -> Echo {
         turns: 10,
         warmup_exchanges: 5,
         wait: Wait::Block,
+        ..Echo::default()
     }
 }
 
@@ -161,7 +169,13 @@ fn a_limit_that_cannot_be_kept_is_an_objection() {
 #[test]
 fn a_congestion_control_is_a_name() {
     for bad in ["", "CUBIC", "../bbr", "sixteen-letters_"] {
-        let bulk = TcpBulk { congestion: Some(bad.to_string()), ..tcp_bulk() };
+        let bulk = TcpBulk {
+            settings: StreamSettings {
+                congestion: Some(bad.to_string()),
+                ..StreamSettings::default()
+            },
+            ..tcp_bulk()
+        };
         let result = check(&task(Workload::TcpBulk(bulk), &[V4]), &Limits::default());
         assert_eq!(result, Err(Objection::Congestion), "{bad}");
     }

@@ -6,7 +6,9 @@ use crate::family::Family;
 use crate::observation::{EndReport, Endpoints, Granted, Measured, Received, Sent, Times};
 use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
-use crate::workload::{Connect, Direction, Echo, TcpBulk, Transport, UdpBulk, Wait, Workload};
+use crate::workload::{
+    Connect, Direction, Echo, Marking, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
+};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
@@ -53,22 +55,23 @@ fn workload() -> impl Strategy<Value = Workload> {
     let bulk = (small_or_any_u64(), small_or_any_u64(), small_or_any_u32());
     let paced = bulk.clone();
     prop_oneof![
-        (bulk, direction, of(text())).prop_map(|(n, direction, congestion)| {
+        (bulk, direction, settings(), marking()).prop_map(|(n, direction, settings, marking)| {
             let (duration_ns, warmup_ns, write_bytes) = n;
             Workload::TcpBulk(TcpBulk {
                 duration_ns,
                 warmup_ns,
                 write_bytes,
                 direction,
-                congestion,
+                settings,
+                marking,
             })
         }),
-        (paced, of(small_or_any_u64())).prop_map(|(n, rate_bps)| {
+        (paced, of(small_or_any_u64()), marking()).prop_map(|(n, rate_bps, marking)| {
             let (duration_ns, warmup_ns, payload_bytes) = n;
-            Workload::UdpBulk(UdpBulk { payload_bytes, rate_bps, duration_ns, warmup_ns })
+            Workload::UdpBulk(UdpBulk { payload_bytes, rate_bps, duration_ns, warmup_ns, marking })
         }),
-        (transport, proptest::array::uniform5(small_or_any_u32()), wait).prop_map(
-            |(transport, n, wait)| {
+        (transport, proptest::array::uniform5(small_or_any_u32()), wait, settings(), marking())
+            .prop_map(|(transport, n, wait, settings, marking)| {
                 let [message_bytes, connections, turn_exchanges, turns, warmup_exchanges] = n;
                 Workload::Echo(Echo {
                     transport,
@@ -78,11 +81,29 @@ fn workload() -> impl Strategy<Value = Workload> {
                     turns,
                     warmup_exchanges,
                     wait,
+                    settings,
+                    marking,
                 })
-            }
-        ),
+            }),
         small_or_any_u32().prop_map(|count| Workload::Connect(Connect { count })),
     ]
+}
+
+fn settings() -> impl Strategy<Value = StreamSettings> {
+    (of(text()), of(any::<u32>()), of(any::<u32>()), any::<bool>()).prop_map(
+        |(congestion, buffer_bytes, mss_bytes, no_delay)| StreamSettings {
+            congestion,
+            buffer_bytes,
+            mss_bytes,
+            no_delay,
+        },
+    )
+}
+
+fn marking() -> impl Strategy<Value = Marking> {
+    (of(any::<u8>()), of(any::<u8>()), of(any::<u32>())).prop_map(
+        |(traffic_class, hop_limit, flow_label)| Marking { traffic_class, hop_limit, flow_label },
+    )
 }
 
 pub(crate) fn task() -> impl Strategy<Value = Task> {

@@ -11,6 +11,42 @@ use v6gap_sys::socket::{ErrorClass, Stream};
 /// queues would keep the next trial waiting.
 const DRAIN_NS_MAX: u64 = 300_000_000;
 
+/// Time between two wake-ups of a receiver that data reach without pause, in ns. Waking for every
+/// segment costs the sender an interrupt of the other processor each time, and makes fast links
+/// slow.
+const WAKE_NS: u64 = 500_000;
+
+/// Most bytes for which a receiver sleeps: more would outgrow the processor's cache.
+const LOW_WATER_BYTES_MAX: u64 = 256 * 1024;
+
+/// The low-water mark of a receiver follows the rate by this many steps a second.
+const LOW_WATER_STEP_NS: u64 = 10_000_000;
+
+/// Keeps a receiver asleep until about [`WAKE_NS`] worth of data are there.
+struct LowWater {
+    bytes: u32,
+    since_ns: u64,
+    seen_bytes: u64,
+}
+
+impl LowWater {
+    fn add(&mut self, stream: &Stream, now_ns: u64, count: u64) {
+        self.seen_bytes += count;
+        let span_ns = now_ns - self.since_ns;
+        if span_ns < LOW_WATER_STEP_NS {
+            return;
+        }
+        let due = (self.seen_bytes.saturating_mul(WAKE_NS) / span_ns).clamp(1, LOW_WATER_BYTES_MAX);
+        let due = due as u32;
+        if due > self.bytes.saturating_mul(2) || due < self.bytes / 2 {
+            // Where the system has no such mark it wakes the receiver for every segment.
+            let _ = stream.set_receive_low_water(due);
+            self.bytes = due;
+        }
+        (self.since_ns, self.seen_bytes) = (now_ns, 0);
+    }
+}
+
 /// Writes `chunk` again and again for `duration_ns`. The stream blocks and has a write timeout.
 pub fn send(
     arm: Arm,
@@ -76,6 +112,7 @@ pub fn receive(
 ) -> Result<(), Broken> {
     let broken = Broken::at(arm, "receiving bulk data");
     let until_ns = duration_ns.saturating_add(DRAIN_NS_MAX);
+    let mut low_water = LowWater { bytes: 1, since_ns: clock::now_ns(), seen_bytes: 0 };
     let mut quiet = None;
     loop {
         match stream.read(buffer) {
@@ -83,6 +120,7 @@ pub fn receive(
             Ok(count) => {
                 let now_ns = clock::now_ns();
                 series.add(now_ns, count as u64);
+                low_water.add(stream, now_ns, count as u64);
                 quiet = None;
                 watch.busy(now_ns).map_err(&broken)?;
                 if series.elapsed_ns(now_ns) >= until_ns {

@@ -94,6 +94,7 @@ mod tests {
             turns,
             warmup_exchanges,
             wait: Wait::Block,
+            ..Echo::default()
         }
     }
 

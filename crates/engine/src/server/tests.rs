@@ -309,6 +309,7 @@ fn all_data_connections_of_a_large_task_find_it() {
         turns: 2,
         warmup_exchanges: 1,
         wait: Wait::Block,
+        ..Echo::default()
     };
     let second = TaskArm { arm: Arm::B, family: Family::V4 };
     let mut task = Task { workload: Workload::Echo(echo), ..task(0, 1) };

@@ -7,7 +7,9 @@ use super::evidence::{
     Before, datagram_endpoints, datagram_granted, stream_endpoints, stream_granted,
 };
 use super::server::DataFlows;
-use super::sockets::{Locals, datagram, datagram_waits, introduced, payload, stream_waits};
+use super::sockets::{
+    Locals, datagram, datagram_waits, introduced, payload, stream_options, stream_waits,
+};
 use super::times::times;
 use super::{TrialError, family, flows};
 use crate::hot::echo::{self as hot, Buffers};
@@ -17,7 +19,7 @@ use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::observation::{EndReport, Endpoints, Granted, Measured};
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Echo, Transport, Wait};
-use v6gap_sys::socket::{Datagram, SocketError, Stream, StreamOptions};
+use v6gap_sys::socket::{Datagram, SocketError, Stream};
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 type Proof = (Endpoints, Granted);
@@ -44,7 +46,7 @@ pub(super) fn client(task: &Task, echo: &Echo, context: &ClientContext) -> Repor
     let connections = echo.connections as u16;
     let proofs = match echo.transport {
         Transport::Tcp => {
-            let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
+            let options = stream_options(&echo.settings);
             let connect = |arm: Arm, connection| {
                 let remote = *remotes.get(arm);
                 let locals = locals.get_mut(arm);

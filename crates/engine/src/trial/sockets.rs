@@ -13,7 +13,7 @@ use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::task::{Task, Token};
 use v6gap_core::wire::preamble::Data;
-use v6gap_core::workload::Wait;
+use v6gap_core::workload::{StreamSettings, Wait};
 use v6gap_sys::socket::{Datagram, ErrorClass, SocketError, Stream, StreamOptions};
 
 /// Source ports are drawn from here: above the registered services that servers listen on, below
@@ -69,6 +69,17 @@ fn generator(seed: u64, stream: u64) -> ChaCha12Rng {
     let mut rng = ChaCha12Rng::seed_from_u64(seed);
     rng.set_stream(stream);
     rng
+}
+
+/// The settings of a workload as options of its sockets.
+pub(super) fn stream_options(settings: &StreamSettings) -> StreamOptions {
+    StreamOptions {
+        no_delay: settings.no_delay,
+        send_buffer: settings.buffer_bytes,
+        receive_buffer: settings.buffer_bytes,
+        congestion: settings.congestion.clone(),
+        mss: settings.mss_bytes,
+    }
 }
 
 /// A connection that has told the server its task, arm and number.

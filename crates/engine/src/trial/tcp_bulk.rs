@@ -3,7 +3,7 @@
 use super::client::ClientContext;
 use super::evidence::{Before, stream_endpoints, stream_granted};
 use super::server::DataFlows;
-use super::sockets::{Locals, introduced, payload, stream_waits};
+use super::sockets::{Locals, introduced, payload, stream_options, stream_waits};
 use super::{TrialError, flows, only_arm};
 use crate::hot::series::Series;
 use crate::hot::{Watch, bulk as hot};
@@ -12,7 +12,7 @@ use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured};
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Direction, TcpBulk, Wait};
-use v6gap_sys::socket::{Stream, StreamOptions};
+use v6gap_sys::socket::Stream;
 
 /// Bytes of one read: so many that a receiver which was put aside catches up in few calls.
 const READ_BYTES: usize = 512 * 1024;
@@ -24,7 +24,7 @@ pub(super) fn client(task: &Task, bulk: &TcpBulk, context: &ClientContext) -> Re
     let remote = context.remote(family)?;
     let before = Before::look(context.processor);
     let mut locals = Locals::new(task, arm, family, 1);
-    let options = StreamOptions { congestion: bulk.congestion.clone(), ..StreamOptions::default() };
+    let options = stream_options(&bulk.settings);
     let stream =
         introduced(task.token, (arm, 0), remote, &options, context.timeout_ns, &mut locals)?;
     let end =
@@ -83,7 +83,7 @@ impl End<'_> {
         hot::await_close(self.arm, stream, &self.watch).map_err(broken)?;
         stream.linger_zero().map_err(&failed)?;
         let mut report = before.report();
-        if let Some(asked) = &self.bulk.congestion
+        if let Some(asked) = &self.bulk.settings.congestion
             && granted.congestion.as_ref() != Some(asked)
         {
             report.unavailable.push(format!("congestion control {asked} at the sender"));

@@ -21,6 +21,7 @@ fn value(metric: Metric, ends: &PerEnd<EndReport>) -> Option<f64> {
             times(ends).filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
         }
         Metric::Loss => loss(sent(ends)?, received(ends)?),
+        _ => None,
     }
 }
 
@@ -61,6 +62,7 @@ mod tests {
             rate_bps: None,
             duration_ns: 1,
             warmup_ns: 0,
+            ..UdpBulk::default()
         })
     }
 

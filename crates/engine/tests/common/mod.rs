@@ -165,6 +165,7 @@ pub fn echo(transport: Transport, message_bytes: u32, wait: Wait) -> Echo {
         turns: 5,
         warmup_exchanges: 2,
         wait,
+        ..Echo::default()
     }
 }
 

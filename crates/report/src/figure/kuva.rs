@@ -91,7 +91,7 @@ pub(super) struct Frame<'a> {
     /// Positions and texts of the marks on the x axis; texts may be empty.
     pub x_ticks: &'a [(f64, String)],
     /// Text of a mark on the y axis.
-    pub y_tick: fn(f64) -> String,
+    pub y_tick: Arc<dyn Fn(f64) -> String + Send + Sync>,
     /// What the y axis shows, above its upper end.
     pub y_title: String,
 }
@@ -132,8 +132,7 @@ impl Panel {
             .with_ticks(5)
             .with_theme(theme(paint));
         layout.suppress_x_ticks = true;
-        let y_tick = frame.y_tick;
-        layout.y_tick_format = TickFormat::Custom(Arc::new(y_tick));
+        layout.y_tick_format = TickFormat::Custom(frame.y_tick.clone());
         layout.log_y = frame.log_y;
         let ticks = if frame.log_y {
             generate_ticks_log(frame.y.0, frame.y.1)

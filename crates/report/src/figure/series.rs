@@ -54,20 +54,10 @@ pub(super) fn hundredfold(effect: f64) -> f64 {
 }
 
 /// The text of a mark on an axis of effects in per cent, with its direction.
-pub(super) fn effect_tick(metric: Metric) -> fn(f64) -> String {
-    macro_rules! tick {
-        ($metric:expr) => {
-            |v| match v.abs() < 1e-9 {
-                true => "no difference".to_owned(),
-                false => words::round_effect($metric, v / 100.0),
-            }
-        };
-    }
-    match metric {
-        Metric::Throughput => tick!(Metric::Throughput),
-        Metric::Rtt => tick!(Metric::Rtt),
-        Metric::Connect => tick!(Metric::Connect),
-        Metric::Loss => tick!(Metric::Loss),
+pub(super) fn effect_tick(metric: Metric) -> impl Fn(f64) -> String + Copy {
+    move |v| match v.abs() < 1e-9 {
+        true => "no difference".to_owned(),
+        false => words::round_effect(metric, v / 100.0),
     }
 }
 

@@ -6,6 +6,7 @@ use super::series::{self, Group, hundredfold};
 use super::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
 use crate::words;
+use std::sync::Arc;
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
 
@@ -105,7 +106,7 @@ fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint)
         y: scales.value,
         log_y: true,
         x_ticks: &ticks(group),
-        y_tick: series::number_tick,
+        y_tick: Arc::new(series::number_tick),
         y_title: format!("{}, {}", words::noun(group.metric), scales.unit.symbol),
     };
     let mut panel = Panel::new(&frame, paint);
@@ -137,7 +138,7 @@ fn effects(group: &Group<'_>, scales: &Scales, paint: Paint) -> Panel {
         y: scales.effect,
         log_y: false,
         x_ticks: &ticks(group),
-        y_tick: series::effect_tick(group.metric),
+        y_tick: Arc::new(series::effect_tick(group.metric)),
         y_title: "difference".to_owned(),
     };
     let mut panel = Panel::new(&frame, paint);

@@ -5,6 +5,7 @@ use super::series;
 use super::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
 use crate::words;
+use std::sync::Arc;
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::observation::Histogram;
@@ -94,7 +95,7 @@ fn panel(analysis: &Analysis, q: &Question, unit: Unit, x: (f64, f64), paint: Pa
         y: (0.0, 100.0),
         log_y: false,
         x_ticks: &ticks,
-        y_tick: |v| format!("{v:.0} %"),
+        y_tick: Arc::new(|v| format!("{v:.0} %")),
         y_title: format!("share finished, by time in {}", unit.symbol),
     };
     let mut panel = Panel::new(&frame, paint);

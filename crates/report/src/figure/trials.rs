@@ -6,6 +6,7 @@ use super::series::{self, hundredfold};
 use super::{Figure, Kind, Paint, Table};
 use crate::number;
 use crate::words;
+use std::sync::Arc;
 use v6gap_core::analysis::{Analysis, Pair, Question};
 use v6gap_core::arm::{Arm, TurnOrder};
 
@@ -85,7 +86,7 @@ fn values(
         y: series::span(all.iter().map(|v| v / unit.size), 0.1)?,
         log_y: false,
         x_ticks: ticks,
-        y_tick: series::number_tick,
+        y_tick: Arc::new(series::number_tick),
         y_title: format!("{}, {}", words::noun(q.metric), unit.symbol),
     };
     let mut panel = Panel::new(&frame, paint);
@@ -125,7 +126,7 @@ fn effects(
         y: series::span(all, 0.08)?,
         log_y: false,
         x_ticks: ticks,
-        y_tick: series::effect_tick(q.metric),
+        y_tick: Arc::new(series::effect_tick(q.metric)),
         y_title: "difference of each pair".to_owned(),
     };
     let (bottom, top) = frame.y;

@@ -47,6 +47,10 @@ pub(super) fn choose_port_late(_socket: &Socket, _local: SocketAddr) -> io::Resu
     Ok(())
 }
 
+pub(super) fn set_receive_low_water(_socket: &Socket, _bytes: u32) -> Result<(), Unavailable> {
+    Err(Unavailable::new("the receive low-water mark", BECAUSE))
+}
+
 pub(super) fn path_mtu(_socket: &Socket) -> Result<u32, Unavailable> {
     Err(Unavailable::new("the path MTU", BECAUSE))
 }

@@ -72,6 +72,12 @@ pub(super) fn choose_port_late(socket: &Socket, local: SocketAddr) -> io::Result
     Ok(())
 }
 
+pub(super) fn set_receive_low_water(socket: &Socket, bytes: u32) -> Result<(), Unavailable> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    set_int(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
+        .map_err(|error| Unavailable::new("the receive low-water mark", error))
+}
+
 pub(super) fn path_mtu(socket: &Socket) -> Result<u32, Unavailable> {
     let mtu = PathOptions::of(socket).and_then(|names| get_int(socket, names.level, names.mtu));
     mtu.map(libc::c_int::cast_unsigned).map_err(|error| Unavailable::new("the path MTU", error))

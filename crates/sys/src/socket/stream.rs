@@ -149,6 +149,16 @@ impl Stream {
             .map_err(SocketError::during(Operation::SetOption("SO_RCVTIMEO")))
     }
 
+    /// A blocking read waits until so many bytes are there, or nothing more can come
+    /// (`SO_RCVLOWAT`); the kernel wakes the reader no sooner, and grants at most half of the
+    /// receive buffer.
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn set_receive_low_water(&self, bytes: u32) -> Result<(), Unavailable> {
+        platform::set_receive_low_water(&SockRef::from(&self.inner), bytes)
+    }
+
     /// Longest time a write waits, in ns; `None` for ever.
     ///
     /// # Errors

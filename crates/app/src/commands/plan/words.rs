@@ -129,7 +129,10 @@ fn margins(plan: &Plan) -> String {
             }
         }
     };
-    format!("Does not matter: {}.", Metric::ALL.map(text).join(", "))
+    let asked =
+        |metric: &Metric| plan.cells.iter().any(|cell| cell.workload.metrics().contains(metric));
+    let texts: Vec<String> = Metric::ALL.into_iter().filter(asked).map(text).collect();
+    format!("Does not matter: {}.", texts.join(", "))
 }
 
 fn what(cell: &Cell) -> String {
@@ -148,7 +151,7 @@ fn tcp_bulk(bulk: &TcpBulk) -> String {
         Direction::Send => "to the server",
         Direction::Receive => "from the server",
     };
-    let congestion = match &bulk.congestion {
+    let congestion = match &bulk.settings.congestion {
         Some(name) => format!(", congestion control {name}"),
         None => String::new(),
     };

@@ -54,7 +54,7 @@ fn workloads(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -
             (Metric::Throughput | Metric::Loss, Transport::Udp) => {
                 found.extend(udp_bulks(key, measure, lab, problems));
             }
-            (Metric::Connect, Transport::Udp) | (Metric::Loss, Transport::Tcp) => {
+            _ => {
                 let what = format!("{metric} is not measured over {}", transport.name());
                 problems.add(format!("{key}.protocol"), what);
             }
@@ -181,7 +181,7 @@ fn tcp_bulk(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) ->
         }
     }
     if let Some(name) = &measure.congestion {
-        bulk.congestion = Some(congestion(key, name, problems));
+        bulk.settings.congestion = Some(congestion(key, name, problems));
     }
     Workload::TcpBulk(bulk)
 }
@@ -212,7 +212,13 @@ fn udp_bulks(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -
     }
     let (duration_ns, warmup_ns) = times(key, measure, 600 * MS, 150 * MS, problems);
     let make = |payload_bytes| {
-        Workload::UdpBulk(UdpBulk { payload_bytes, rate_bps: rate, duration_ns, warmup_ns })
+        Workload::UdpBulk(UdpBulk {
+            payload_bytes,
+            rate_bps: rate,
+            duration_ns,
+            warmup_ns,
+            ..UdpBulk::default()
+        })
     };
     payloads.into_iter().map(make).collect()
 }

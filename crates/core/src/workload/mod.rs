@@ -1,5 +1,17 @@
 //! What a trial does: the kinds of traffic and their parameters, all explicit.
 
+mod connect;
+mod echo;
+mod socket;
+mod tcp_bulk;
+mod udp_bulk;
+
+pub use connect::Connect;
+pub use echo::Echo;
+pub use socket::{Marking, StreamSettings};
+pub use tcp_bulk::TcpBulk;
+pub use udp_bulk::UdpBulk;
+
 use crate::metric::Metric;
 use alloc::format;
 use alloc::string::String;
@@ -43,66 +55,6 @@ pub enum Direction {
     Send,
     /// Server to client.
     Receive,
-}
-
-/// TCP bulk transfer for a time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TcpBulk {
-    /// Time that the sender sends, in ns, warm-up included.
-    pub duration_ns: u64,
-    /// Time at the start that the receiver leaves out of the rate, in ns.
-    pub warmup_ns: u64,
-    /// Bytes handed to the kernel in one write.
-    pub write_bytes: u32,
-    /// Which way.
-    pub direction: Direction,
-    /// Congestion control asked for; `None` leaves the system's default.
-    pub congestion: Option<String>,
-}
-
-/// UDP bulk transfer for a time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UdpBulk {
-    /// UDP payload of each datagram, in bytes.
-    pub payload_bytes: u32,
-    /// Rate of payload bits per second; `None` sends as fast as the socket takes it.
-    pub rate_bps: Option<u64>,
-    /// Time that the sender sends, in ns, warm-up included.
-    pub duration_ns: u64,
-    /// Time at the start that the receiver leaves out of the rate, in ns.
-    pub warmup_ns: u64,
-}
-
-/// Request and answer of equal size, in turns (slices) of the two arms over connections that stay
-/// open.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Echo {
-    /// Over which transport.
-    pub transport: Transport,
-    /// Size of each message, in bytes; at least [`Echo::MESSAGE_BYTES_MIN`].
-    pub message_bytes: u32,
-    /// Connections (for UDP: client sockets) of each arm.
-    pub connections: u32,
-    /// Exchanges that one turn lasts.
-    pub turn_exchanges: u32,
-    /// Turns of each arm in a block.
-    pub turns: u32,
-    /// Exchanges on each connection before the first turn, not counted.
-    pub warmup_exchanges: u32,
-    /// How both ends wait.
-    pub wait: Wait,
-}
-
-impl Echo {
-    /// Smallest message: it holds the header by which the ends agree on whose turn it is.
-    pub const MESSAGE_BYTES_MIN: u32 = 20;
-}
-
-/// TCP connections opened one after the other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Connect {
-    /// How many in a trial.
-    pub count: u32,
 }
 
 /// What a trial does.

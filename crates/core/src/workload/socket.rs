@@ -1,0 +1,37 @@
+//! What is asked of the sockets of a workload, alike for both families and both ends.
+
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+/// Settings of TCP sockets, made before connecting and listening. `None` leaves the system's
+/// default.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StreamSettings {
+    /// Congestion control.
+    #[serde(default)]
+    pub congestion: Option<String>,
+    /// Send and receive buffer in bytes, which bounds the window (`SO_SNDBUF`, `SO_RCVBUF`).
+    #[serde(default)]
+    pub buffer_bytes: Option<u32>,
+    /// Largest segment in bytes of payload and TCP options (`TCP_MAXSEG`, RFC 9293 section 3.7.1).
+    #[serde(default)]
+    pub mss_bytes: Option<u32>,
+    /// Whether small segments are sent at once (`TCP_NODELAY`) or collected.
+    #[serde(default)]
+    pub no_delay: bool,
+}
+
+/// How the packets of a workload are marked. What is `None` is left as the system has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Marking {
+    /// Differentiated services field (RFC 2474) with the two bits of ECN (RFC 3168): the whole
+    /// octet, `TOS` of IPv4 and traffic class of IPv6.
+    #[serde(default)]
+    pub traffic_class: Option<u8>,
+    /// Time to live or hop limit.
+    #[serde(default)]
+    pub hop_limit: Option<u8>,
+    /// Flow label of IPv6 (RFC 6437), 20 bits; means nothing to IPv4.
+    #[serde(default)]
+    pub flow_label: Option<u32>,
+}
