@@ -14,7 +14,8 @@ usage: cargo xtask VERB
   targets         cargo check for every supported platform
   deny            licences, sources and banned crates of the dependencies (installs cargo-deny)
   bless           tests, writing the snapshots anew
-  bench           benchmarks of the hot loops
+  bench           benchmarks of the hot loops against the programs that people use
+  bench --setup   the same, but installs those programs first
 ";
 
 fn main() -> ExitCode {
@@ -27,7 +28,8 @@ fn main() -> ExitCode {
         ["targets"] => targets::add_missing().and_then(|()| targets::check_all()),
         ["deny"] => steps::deny(),
         ["bless"] => suites::bless(),
-        ["bench"] => steps::bench(),
+        ["bench"] => steps::bench(false),
+        ["bench", "--setup"] => steps::bench(true),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

@@ -13,6 +13,16 @@ struct Need {
     why: &'static str,
 }
 
+/// What the benchmarks compare with; not needed for anything else.
+const PEERS: [Need; 6] = [
+    Need { program: "iperf3", packages: "iperf3", why: "bulk transfer is compared with it" },
+    Need { program: "iperf", packages: "iperf", why: "datagrams are compared with it" },
+    Need { program: "sockperf", packages: "sockperf", why: "round trips are compared with it" },
+    Need { program: "qperf", packages: "qperf", why: "round trips are compared with it" },
+    Need { program: "irtt", packages: "irtt", why: "probing is compared with it" },
+    Need { program: "cc", packages: "gcc libc6-dev", why: "compiles a plain ping-pong in C" },
+];
+
 const NEEDS: [Need; 1] = [Need {
     program: "cc",
     packages: "gcc libc6-dev",
@@ -36,6 +46,12 @@ pub fn install_missing() -> Result<(), String> {
     }
     targets::add_missing()?;
     install_deny()
+}
+
+/// Installs the programs that the benchmarks compare with.
+pub fn install_peers() -> Result<(), String> {
+    let missing: Vec<&Need> = PEERS.iter().filter(|need| !is_there(need.program)).collect();
+    if missing.is_empty() { Ok(()) } else { install_packages(&missing) }
 }
 
 /// Installs cargo-deny in its expected version; compiling it takes about two minutes.
@@ -85,6 +101,12 @@ fn apt_get() -> Option<Vec<String>> {
     sudo.then(|| ["sudo", "-n", "apt-get"].map(str::to_owned).to_vec())
 }
 
+/// Whether a program of that name can be found; not all of them answer to `--version`.
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 fn answers(program: &str) -> bool {
     Line::new(program, "--version").output().is_ok()
 }
@@ -104,5 +126,7 @@ mod tests {
     #[test]
     fn programs_that_are_not_there_do_not_answer() {
         assert!(!answers("no-such-program"));
+        assert!(!is_there("no-such-program"));
+        assert!(is_there("cargo"));
     }
 }

@@ -83,9 +83,13 @@ pub fn deny() -> Result<(), String> {
     cargo("deny --offline --locked check bans licenses sources").run()
 }
 
-/// The benchmarks of the loops that measure.
-pub fn bench() -> Result<(), String> {
-    cargo("bench --locked -p v6gap-engine").run()
+/// The benchmarks, all of them. One whose peer is not installed says so and fails; with `setup` it
+/// is installed first.
+pub fn bench(setup: bool) -> Result<(), String> {
+    if setup {
+        setup::install_peers()?;
+    }
+    suites::benches()
 }
 
 /// Clippy in two passes: the bans of clippy.toml hold for the product; tests may read the clock,

@@ -46,6 +46,25 @@ pub fn namespaces(required: bool) -> Outcome {
     if skipped.is_empty() { Outcome::Passed } else { Outcome::Skipped(skipped.join("; ")) }
 }
 
+/// Every benchmark of every package, one after the other, also after one has failed.
+pub fn benches() -> Result<(), String> {
+    let mut failed = Vec::new();
+    for package in &workspace::packages()? {
+        for bench in &package.benches {
+            println!("\n== {bench} {}", "=".repeat(76_usize.saturating_sub(bench.len())));
+            if let Err(why) = bench_line(package, bench).run() {
+                failed.push(why);
+            }
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+fn bench_line(package: &Package, bench: &str) -> Line {
+    let names = ["-p", &package.name, "--bench", bench].map(str::to_owned);
+    cargo("bench --locked").args(names)
+}
+
 fn tests_line(packages: &[Package]) -> Line {
     let names = packages.iter().flat_map(|p| &p.tests).filter(|t| !needs_namespaces(t));
     let flags = names.flat_map(|t| ["--test".to_owned(), t.name.clone()]);
@@ -88,6 +107,7 @@ mod tests {
                 test("namespaces", "tests/namespaces.rs"),
                 test("netns", "tests/netns/main.rs"),
             ],
+            benches: vec!["speed".into()],
         }
     }
 
@@ -97,6 +117,12 @@ mod tests {
             tests_line(&[package()]).to_string(),
             "cargo test --workspace --locked --lib --bins --test cli"
         );
+    }
+
+    #[test]
+    fn each_benchmark_has_a_line_of_its_own() {
+        let line = bench_line(&package(), "speed").to_string();
+        assert_eq!(line, "cargo bench --locked -p v6gap --bench speed");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The workspace as `cargo metadata` tells it: packages, their dependencies and test targets.
+//! The workspace as `cargo metadata` tells it: packages, their dependencies, tests and benchmarks.
 
 use crate::command::cargo;
 use serde_json::Value;
@@ -24,6 +24,8 @@ pub struct Package {
     pub dependencies: Vec<Dependency>,
     /// Names and files of its integration tests.
     pub tests: Vec<TestTarget>,
+    /// Names of its benchmarks.
+    pub benches: Vec<String>,
 }
 
 /// A dependency of a package.
@@ -68,6 +70,10 @@ fn package(value: &Value) -> Package {
             .filter(|t| list(&t["kind"]).any(|kind| kind == "test"))
             .map(|t| test_target(t, folder))
             .collect(),
+        benches: list(&value["targets"])
+            .filter(|t| list(&t["kind"]).any(|kind| kind == "bench"))
+            .map(|t| text(&t["name"]))
+            .collect(),
     }
 }
 
@@ -107,7 +113,8 @@ mod tests {
             ],
             "targets": [
                 {"name": "v6gap_x", "kind": ["lib"], "src_path": "/w/crates/x/src/lib.rs"},
-                {"name": "sim", "kind": ["test"], "src_path": "/w/crates/x/tests/sim/main.rs"}
+                {"name": "sim", "kind": ["test"], "src_path": "/w/crates/x/tests/sim/main.rs"},
+                {"name": "speed", "kind": ["bench"], "src_path": "/w/crates/x/benches/speed.rs"}
             ]
         });
         let dependency = |name: &str, ours| Dependency { name: name.to_owned(), ours };
@@ -123,6 +130,7 @@ mod tests {
                 name: "sim".to_owned(),
                 path: "tests/sim/main.rs".to_owned(),
             }],
+            benches: vec!["speed".to_owned()],
         };
         assert_eq!(package(&value), expected);
     }

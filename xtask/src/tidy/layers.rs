@@ -126,6 +126,7 @@ mod tests {
             folder: folder.to_owned(),
             dependencies: ours.chain(others.iter().map(dependency(false))).collect(),
             tests: Vec::new(),
+            benches: Vec::new(),
         }
     }
 

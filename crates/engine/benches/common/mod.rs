@@ -1,0 +1,261 @@
+//! What the benches share: two hosts on a virtual cable, a service on the far one, programs of
+//! others beside it, and comparing with them in turns.
+#![allow(dead_code, reason = "each bench uses a part of it")]
+
+#[path = "../../tests/common/mod.rs"]
+mod loopback;
+
+#[allow(unused_imports, reason = "each bench uses a part of it")]
+pub use loopback::{Service, echo, slice, trial};
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::{EndReport, PerEnd};
+use v6gap_core::task::Task;
+use v6gap_core::workload::{Transport, Workload};
+use v6gap_core::world::{Link, LinkModel, World};
+use v6gap_engine::trial::client;
+use v6gap_lab::{Lab, Node};
+use v6gap_sys::socket::{Datagram, ErrorClass, Listener};
+use v6gap_sys::{cpu, netns};
+
+/// What a bench returns; the message of an error names the program that is missing.
+pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+/// One second in ns.
+pub const S: u64 = 1_000_000_000;
+
+/// Longest time for a program of others to be ready.
+const READY: Duration = Duration::from_secs(5);
+
+/// Runs a bench as a program's `main`: says why it could not run, and then fails.
+pub fn run(name: &str, bench: impl FnOnce() -> Outcome) {
+    if let Err(error) = bench() {
+        eprintln!("{name}: {error}");
+        std::process::exit(1);
+    }
+}
+
+/// A lab of two hosts joined by a bare cable, with our service on the far one.
+pub struct Bed {
+    lab: Lab,
+    /// The service on the far host.
+    pub service: Service,
+    /// Addresses of the far host.
+    pub addresses: PerFamily<IpAddr>,
+    /// Processors of the near and the far end; the same one if there is no other.
+    pub processors: (usize, usize),
+}
+
+impl Bed {
+    /// Builds it. To be called before the program has any thread, as it enters a user namespace.
+    pub fn new() -> Outcome<Self> {
+        netns::enter_user_namespace()?;
+        let world = World {
+            nodes: ["client", "server"].map(str::to_owned).to_vec(),
+            links: vec![Link::ethernet(None)],
+            ..World::client_router_server(LinkModel::Bare, None)
+        };
+        let lab = Lab::build(&world)?;
+        let far = lab.node("server")?;
+        let addresses = PerFamily {
+            v4: far.addresses.v4.ok_or("the server has no IPv4 address")?,
+            v6: far.addresses.v6.ok_or("the server has no IPv6 address")?,
+        };
+        let allowed = cpu::allowed()?;
+        let processors = (allowed[0], allowed[allowed.len() - 1]);
+        let mut service = far.run(|| Service::at(addresses))?;
+        service.processor = Some(processors.1);
+        Ok(Bed { lab, service, addresses, processors })
+    }
+
+    /// The host on which clients run.
+    pub fn near(&self) -> Outcome<&Node> {
+        Ok(self.lab.node("client")?)
+    }
+
+    /// The host on which servers run.
+    pub fn far(&self) -> Outcome<&Node> {
+        Ok(self.lab.node("server")?)
+    }
+
+    /// One of our trials, each end on its processor: what the ends reported, arm by arm.
+    pub fn perform(&self, task: &Task) -> Outcome<Vec<PerEnd<EndReport>>> {
+        let mut context = self.service.context(task.workload.transport());
+        context.processor = Some(self.processors.0);
+        let near = self.near()?;
+        let (client, server) =
+            self.service.perform_with(task, || near.run(|| client::run(task, &context)));
+        let pairs = client??.into_iter().zip(server?);
+        Ok(pairs.map(|((_, client), (_, server))| PerEnd { client, server }).collect())
+    }
+
+    /// The values of one of our trials of one arm.
+    pub fn values(&self, workload: Workload, family: Family) -> Outcome<BTreeMap<Metric, f64>> {
+        let task = trial(workload, family);
+        let ends = self.perform(&task)?;
+        let values =
+            ends.first().map(|ends| v6gap_engine::trial::values::values(&task.workload, ends));
+        values.ok_or_else(|| "no report".into())
+    }
+
+    /// One value of one of our trials of one arm.
+    pub fn value(&self, workload: Workload, family: Family, metric: Metric) -> Outcome<f64> {
+        let values = self.values(workload, family)?;
+        values.get(&metric).copied().ok_or_else(|| format!("no {metric}").into())
+    }
+}
+
+/// A program of others in the background, killed when it is dropped.
+pub struct Peer(Child);
+
+impl Peer {
+    /// Starts `program` on `node`, silent.
+    pub fn start(node: &Node, program: &str, args: &[&str]) -> Outcome<Self> {
+        let start = || {
+            let mut command = Command::new(program);
+            command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            command.spawn()
+        };
+        let child = node.run(start)?.map_err(|error| missing(program, &error))?;
+        Ok(Peer(child))
+    }
+
+    /// Waits until the address is taken on `far`. Connecting to it instead would be a first
+    /// client, which some servers do not expect.
+    pub fn wait_until_bound(&self, far: &Node, transport: Transport, at: SocketAddr) -> Outcome {
+        let until = Instant::now() + READY;
+        let taken = || {
+            let bound = match transport {
+                Transport::Tcp => Listener::bind(at, 1).map(drop),
+                Transport::Udp => Datagram::bind(at).map(drop),
+            };
+            bound.is_err_and(|error| error.class() == ErrorClass::AddressInUse)
+        };
+        while !far.run(taken)? {
+            if Instant::now() > until {
+                return Err(format!("nothing waits at {at}").into());
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Its process number.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It ends with this process's namespaces at the latest.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The standard output of `program`, run on `node` to its end.
+pub fn output(node: &Node, program: &str, args: &[&str]) -> Outcome<String> {
+    let output = node.run(|| Command::new(program).args(args).output())?;
+    let output = output.map_err(|error| missing(program, &error))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = [&output.stdout[..], &output.stderr[..]].concat();
+    Err(format!("{program} failed: {}", String::from_utf8_lossy(&said).trim()).into())
+}
+
+fn missing(program: &str, error: &std::io::Error) -> String {
+    format!(
+        "{program} cannot be started: {error} (`cargo xtask bench --setup` installs what is \
+         missing)"
+    )
+}
+
+/// Ratios of pairs of measurements.
+#[derive(Debug, Clone, Copy)]
+pub struct Ratio {
+    /// Median of ours divided by theirs.
+    pub median: f64,
+    /// Smallest.
+    pub low: f64,
+    /// Largest.
+    pub high: f64,
+    /// Median of ours.
+    pub ours: f64,
+    /// Median of theirs.
+    pub theirs: f64,
+}
+
+/// Measures `pairs` pairs in alternating order, so that what changes with time meets both alike,
+/// and prints the medians, with `show` for the values, and the range of the ratio.
+pub fn compare(
+    name: &str,
+    pairs: usize,
+    show: impl Fn(f64) -> String,
+    mut ours: impl FnMut() -> Outcome<f64>,
+    mut theirs: impl FnMut() -> Outcome<f64>,
+) -> Outcome<Ratio> {
+    let (mut our_values, mut their_values, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        let (x, y) = if pair % 2 == 0 {
+            let x = ours()?;
+            (x, theirs()?)
+        } else {
+            let y = theirs()?;
+            (ours()?, y)
+        };
+        our_values.push(x);
+        their_values.push(y);
+        ratios.push(x / y);
+    }
+    let (ours, _, _) = spread(&mut our_values)?;
+    let (theirs, _, _) = spread(&mut their_values)?;
+    let (median, low, high) = spread(&mut ratios)?;
+    println!(
+        "{name}: ratio {median:.3} [{low:.3}, {high:.3}], v6gap {}, theirs {} (medians of {pairs})",
+        show(ours),
+        show(theirs)
+    );
+    Ok(Ratio { median, low, high, ours, theirs })
+}
+
+/// Median, smallest and largest.
+pub fn spread(values: &mut [f64]) -> Outcome<(f64, f64, f64)> {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    match n {
+        0 => Err("nothing was measured".into()),
+        _ if n % 2 == 1 => Ok((values[n / 2], values[0], values[n - 1])),
+        _ => Ok(((values[n / 2 - 1] + values[n / 2]) / 2.0, values[0], values[n - 1])),
+    }
+}
+
+/// A rate in Gbit/s.
+pub fn gigabits(bps: f64) -> String {
+    format!("{:.2} Gbit/s", bps / 1e9)
+}
+
+/// A time in µs.
+pub fn microseconds(seconds: f64) -> String {
+    format!("{:.2} µs", seconds * 1e6)
+}
+
+/// Notes in `short` each ratio that is not at least `least`.
+pub fn at_least(least: f64, name: &str, ratio: Ratio, short: &mut Vec<String>) {
+    if ratio.median < least {
+        short.push(format!("{name}: {:.3} is below {least:.2}", ratio.median));
+    }
+}
+
+/// Fails if anything fell short.
+pub fn judge(short: &[String]) -> Outcome {
+    if short.is_empty() { Ok(()) } else { Err(short.join("; ").into()) }
+}
