@@ -2,12 +2,14 @@
 
 mod connect;
 mod echo;
+pub mod law;
 mod socket;
 mod tcp_bulk;
 mod udp_bulk;
 
 pub use connect::Connect;
 pub use echo::Echo;
+pub use law::{Law, Sizes};
 pub use socket::{Marking, StreamSettings};
 pub use tcp_bulk::TcpBulk;
 pub use udp_bulk::UdpBulk;
