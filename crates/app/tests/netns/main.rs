@@ -10,6 +10,7 @@ mod demo;
 mod differences;
 mod goodput;
 mod nulls;
+mod readme;
 mod round_trips;
 mod support;
 mod trouble;
@@ -21,7 +22,7 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 14] = [
+const SCENARIOS: [Scenario; 15] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback),
@@ -36,6 +37,7 @@ const SCENARIOS: [Scenario; 14] = [
     ("a_killed_end_loses_no_finished_block", crash::survives),
     ("trouble_is_named", trouble::is_named),
     ("a_black_hole_is_named", trouble::black_hole),
+    ("every_command_of_the_readme_runs", readme::runs),
 ];
 
 fn main() -> ExitCode {

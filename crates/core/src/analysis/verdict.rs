@@ -60,11 +60,38 @@ fn pairs_to_settle(combined: &Combined, margin: f64) -> Option<u32> {
     if combined.sd == 0.0 {
         // Nothing was lost: the exact bound falls with the number of packets, that is, of pairs.
         let width = combined.equivalence.high.max(-combined.equivalence.low);
-        let needed = libm::ceil(combined.n as f64 * width / margin) as usize + 1;
-        return u32::try_from(needed.saturating_sub(combined.n).max(1)).ok();
+        let needed = libm::ceil(combined.n as f64 * width / margin) as usize;
+        let more = needed.saturating_add(1).saturating_sub(combined.n).max(1);
+        return u32::try_from(more).ok().filter(|&n| n <= PAIRS_MAX);
     }
     let distance = libm::fabs(combined.centre);
     let radius = distance.max(margin - distance);
     let needed = power::blocks_for_sequence_radius(combined.sd, radius);
     u32::try_from(needed.saturating_sub(combined.n).max(1)).ok().filter(|&n| n <= PAIRS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_stats::Interval;
+
+    /// Pairs that are all alike, too few for a range: as paced UDP gives them on an idle host.
+    #[test]
+    fn an_unbounded_range_without_spread_names_no_number_of_pairs() {
+        let unbounded = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+        let combined = Combined {
+            centre: 0.0,
+            i95: unbounded,
+            i90: unbounded,
+            equivalence: unbounded,
+            p: 1.0,
+            n: 6,
+            sd: 0.0,
+            symmetric: false,
+            doubt: None,
+        };
+        assert_eq!(pairs_to_settle(&combined, 0.02), None);
+        let bounded = Interval { low: 0.0, high: 0.5 };
+        assert_eq!(pairs_to_settle(&Combined { equivalence: bounded, ..combined }, 0.25), Some(7));
+    }
 }

@@ -1,0 +1,127 @@
+//! Every command of README.md runs: the measuring ones between two hosts whose server goes by the
+//! name that the text uses, each for a few seconds instead of its usual time.
+
+use super::support::{Home, PROGRAM, figure, text};
+use super::two_hosts::Lab;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Pairs of a run instead of its own: the fewest that allow a verdict.
+const PAIRS: &str = "6";
+
+/// Longest time of a run without a number of pairs.
+const SPAN: &str = "15s";
+
+/// Answers of a measurement that are no failure of the command: no verdict, because a busy host
+/// spoiled it, and a condition that is not met or cannot be told.
+const ANSWERS: [i32; 3] = [6, 10, 11];
+
+pub fn runs() {
+    let home = Home::new("readme");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    prepare(&home, &root);
+    let lab = Lab::up("readme", &[]);
+    let commands = commands(&readme);
+    figure("commands", commands.len());
+    let server = lab.serve(&home, &[]);
+    for typed in &commands {
+        let words: Vec<&str> = typed.split_whitespace().collect();
+        match words.as_slice() {
+            // The server is what the others talk to; the demo has a scenario of its own.
+            ["serve"] | ["demo"] => {}
+            ["lab", ..] => run_lab(&home, &words),
+            _ => run(&lab, &home, typed, &shortened(&words)),
+        }
+    }
+    drop(server);
+}
+
+/// A folder to stand in, with the plans that the text names and the name of the server.
+fn prepare(home: &Home, root: &Path) {
+    std::fs::create_dir_all(home.path().join("plans")).unwrap();
+    let plan = std::fs::read_to_string(root.join("plans/sizes.toml")).unwrap();
+    let short = plan.replace("pairs = 10", "pairs = 2\nnull_blocks = 1");
+    assert_ne!(short, plan, "the plan names its pairs");
+    let hosts = "\n[hosts]\nserver = \"lab-b\"\n";
+    std::fs::write(home.path().join("plans/sizes.toml"), short + hosts).unwrap();
+    let names = "127.0.0.1 localhost\n10.46.2.2 lab-b\nfd46:2::2 lab-b\n";
+    std::fs::write(home.path().join("hosts"), names).unwrap();
+}
+
+/// The `v6gap` lines of the console blocks, without comments.
+fn commands(readme: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in readme.lines() {
+        if line.starts_with("```") {
+            inside = !inside && line == "```console";
+        } else if let Some(command) = line.strip_prefix("$ v6gap ").filter(|_| inside) {
+            let end = command.find(" #").unwrap_or(command.len());
+            found.push(command[..end].trim().to_owned());
+        }
+    }
+    assert!(found.len() > 20, "README.md shows its commands as \"$ v6gap …\": {found:?}");
+    found
+}
+
+/// The same command with fewer pairs of fewer things, so that it takes seconds.
+fn shortened(words: &[&str]) -> Vec<String> {
+    let mut words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+    let after = |words: &[String], flag: &str| words.iter().position(|word| word == flag);
+    if words[0] != "lab-b" {
+        return words;
+    }
+    words.retain(|word| word != "--quick");
+    if let Some(index) = after(&words, "--pairs") {
+        words[index + 1] = PAIRS.to_owned();
+    } else if let Some(index) = after(&words, "--for") {
+        words[index + 1] = SPAN.to_owned();
+    } else {
+        words.extend(["--for".to_owned(), SPAN.to_owned()]);
+    }
+    if !words.contains(&"--continue".to_owned()) && after(&words, "--measure").is_none() {
+        let asked = if words.iter().any(|w| w.ends_with(":throughput")) { "tcp" } else { "rtt" };
+        words.extend(["--measure".to_owned(), asked.to_owned()]);
+    }
+    words
+}
+
+/// Runs a command on the client, where the server has its name.
+fn run(lab: &Lab, home: &Home, typed: &str, words: &[String]) {
+    let mut command = lab.exec(home, "client");
+    let named = "mount --bind \"$1\" /etc/hosts && cd \"$2\" && shift 2 && exec \"$@\"";
+    command.args(["unshare", "--mount", "sh", "-c", named, "sh"]);
+    command.arg(home.path().join("hosts")).arg(home.path()).arg(PROGRAM).args(words);
+    check(typed, &command.output().unwrap());
+}
+
+/// Runs a command about a lab as it stands; the lab is the default one. A server in it is started
+/// and stopped.
+fn run_lab(home: &Home, words: &[&str]) {
+    let folder = PathBuf::from(PROGRAM).parent().unwrap().to_owned();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = match words {
+        ["lab", "exec", _, "--", rest @ ..] => {
+            let mut command = Command::new("timeout");
+            command.args(["--preserve-status", "--signal=INT", "2", PROGRAM]);
+            command.args(&words[..words.len() - rest.len()]).args(rest);
+            command.env("V6GAP_DATA", home.path());
+            command
+        }
+        _ => {
+            let mut command = home.command();
+            command.args(words);
+            command
+        }
+    };
+    check(&words.join(" "), &command.env("PATH", path).output().unwrap());
+}
+
+fn check(typed: &str, output: &Output) {
+    let code = output.status.code();
+    let measures = typed.starts_with("lab-b") || typed.starts_with("plan run");
+    let good = code == Some(0) || measures && code.is_some_and(|c| ANSWERS.contains(&c));
+    figure(typed, format!("exit {code:?}"));
+    assert!(good, "v6gap {typed}: {code:?}\n{}{}", text(&output.stdout), text(&output.stderr));
+}
