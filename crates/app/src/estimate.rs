@@ -4,7 +4,7 @@
 //! ends need to agree on it. Rates and round trips of the path are the caller's assumption.
 
 use v6gap_core::plan::{Plan, Stop};
-use v6gap_core::workload::{Connect, Echo, Interleaving, TcpBulk, UdpBulk, Workload};
+use v6gap_core::workload::{Connect, Direction, Echo, Interleaving, TcpBulk, UdpBulk, Workload};
 
 /// Round trips of the control connection for a task: prepare and ready, finish and report.
 const AGREEMENT_ROUND_TRIPS: f64 = 2.0;
@@ -118,8 +118,14 @@ fn block(workload: &Workload, settle_ns: f64, path: Path) -> Cost {
 }
 
 fn tcp_bulk(bulk: &TcpBulk, path: Path) -> Cost {
-    let time_ns = bulk.duration_ns as f64;
-    Cost { time_ns, bytes: path.rate_bps * time_ns / 8e9 }
+    let ways = if bulk.direction == Direction::Both { 2.0 } else { 1.0 };
+    let longest_ns = bulk.duration_ns as f64;
+    let time_ns = match bulk.bytes {
+        Some(bytes) => (bytes as f64 * 8e9 / path.rate_bps + path.round_trip_ns).min(longest_ns),
+        None => longest_ns,
+    };
+    let bytes = path.rate_bps * time_ns / 8e9;
+    Cost { time_ns, bytes: ways * bulk.bytes.map_or(bytes, |most| bytes.min(most as f64)) }
 }
 
 fn udp_bulk(bulk: &UdpBulk, path: Path) -> Cost {
@@ -191,6 +197,17 @@ mod tests {
         assert_eq!(exchanges(echo, far).bytes, exchanges(echo, PATH).bytes);
         let bulk = preset::tcp_bulk(false);
         assert_eq!(tcp_bulk(&bulk, far), tcp_bulk(&bulk, PATH));
+    }
+
+    #[test]
+    fn a_number_of_bytes_bounds_a_transfer() {
+        let bulk = TcpBulk { bytes: Some(1_250_000), ..TcpBulk::default() };
+        let cost = tcp_bulk(&bulk, PATH);
+        assert_eq!((cost.bytes, cost.time_ns), (1.25e6, 101e6));
+        let both = TcpBulk { direction: Direction::Both, ..bulk };
+        assert_eq!(tcp_bulk(&both, PATH).bytes, 2.5e6);
+        let long = TcpBulk { bytes: Some(u64::MAX), ..TcpBulk::default() };
+        assert_eq!(tcp_bulk(&long, PATH), tcp_bulk(&TcpBulk::default(), PATH));
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod record;
 pub mod schedule;
 pub mod selftest;
 pub mod session;
+pub mod steady;
 pub mod stopping;
 pub mod task;
 pub mod unit;

@@ -53,8 +53,16 @@ pub struct Received {
     pub bytes: u64,
     /// From the first byte to the last, in ns.
     pub span_ns: u64,
-    /// Application bit/s after the warm-up: the slope between the first and the last sample.
+    /// Application bit/s: after the warm-up, the slope between the first and the last sample; of a
+    /// transfer of a number of bytes, that of the whole transfer.
     pub rate_bps: f64,
+    /// Application bit/s of the whole transfer: what came after the first read, over the time from
+    /// the first to the last.
+    #[serde(default)]
+    pub whole_bps: f64,
+    /// The part of it that had settled, if there was one.
+    #[serde(default)]
+    pub steady: Option<Steady>,
     /// Bytes that had arrived (second) at times since the first byte in ns (first).
     pub series: Vec<(u64, u64)>,
     /// Datagrams that arrived, duplicates left out; 0 for TCP.
@@ -63,6 +71,15 @@ pub struct Received {
     pub duplicates: u64,
     /// Datagrams that arrived after a later one (RFC 4737 type-P-reordered).
     pub reordered: u64,
+}
+
+/// The settled part of a transfer, found by MSER (docs/method.md, B.10).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Steady {
+    /// When it begins, in ns since the first byte.
+    pub from_ns: u64,
+    /// Application bit/s from there on.
+    pub rate_bps: f64,
 }
 
 /// A bulk transfer as its sender saw it.
@@ -91,6 +108,88 @@ pub enum Measured {
     Received(Received),
     /// Bulk data that was sent.
     Sent(Sent),
+    /// Bulk data both ways at the same time.
+    BothWays {
+        /// What arrived here.
+        received: Received,
+        /// What left here.
+        sent: Sent,
+    },
+}
+
+impl Measured {
+    /// What arrived at this end, if it was an end that received.
+    pub fn received(&self) -> Option<&Received> {
+        match self {
+            Measured::Received(received) | Measured::BothWays { received, .. } => Some(received),
+            Measured::Nothing | Measured::Times(_) | Measured::Sent(_) => None,
+        }
+    }
+
+    /// What left this end, if it was an end that sent.
+    pub fn sent(&self) -> Option<&Sent> {
+        match self {
+            Measured::Sent(sent) | Measured::BothWays { sent, .. } => Some(sent),
+            Measured::Nothing | Measured::Times(_) | Measured::Received(_) => None,
+        }
+    }
+}
+
+/// The kernel's account of one connection at the end of a trial. Counts run since it began; `None`
+/// means that the kernel does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TcpAccount {
+    /// Payload bytes of a full segment sent.
+    pub mss: u32,
+    /// Smoothed round-trip time, in µs.
+    pub rtt_us: u32,
+    /// Its smoothed mean deviation, in µs.
+    pub rtt_var_us: u32,
+    /// Smallest round-trip time, in µs.
+    pub min_rtt_us: Option<u32>,
+    /// Congestion window, in segments.
+    pub cwnd: u32,
+    /// Payload bytes sent, repeats included.
+    pub bytes_sent: Option<u64>,
+    /// Payload bytes sent again.
+    pub bytes_retransmitted: Option<u64>,
+    /// Payload bytes that the peer acknowledged; Linux counts SYN and FIN as one each.
+    pub bytes_acked: Option<u64>,
+    /// Payload bytes received; Linux counts FIN as one.
+    pub bytes_received: Option<u64>,
+    /// Segments sent, those without payload included.
+    pub segments_out: Option<u32>,
+    /// Segments received, those without payload included.
+    pub segments_in: Option<u32>,
+    /// Segments with payload sent, repeats included.
+    pub data_segments_out: Option<u32>,
+    /// Segments sent again.
+    pub retransmitted_segments: u32,
+    /// Time with data outstanding, in µs.
+    pub busy_us: Option<u64>,
+    /// Time limited by the peer's window, in µs.
+    pub window_limited_us: Option<u64>,
+    /// Time limited by the send buffer, in µs.
+    pub buffer_limited_us: Option<u64>,
+    /// Segments delivered with a congestion mark (ECN).
+    pub delivered_ce: Option<u32>,
+}
+
+/// One connection of a bulk transfer at one end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Connection {
+    /// Its addresses: the proof of family.
+    pub endpoints: Endpoints,
+    /// Application bytes that this end sent over it.
+    pub sent_bytes: u64,
+    /// Application bytes that this end received over it.
+    pub received_bytes: u64,
+    /// Mean of the smoothed round-trip times that the sender's kernel gave every 100 ms, in µs.
+    pub rtt_mean_us: Option<f64>,
+    /// Processor that its thread was held on.
+    pub processor: Option<u32>,
+    /// The kernel's account of it.
+    pub account: Option<TcpAccount>,
 }
 
 /// Addresses that an end's own socket named: the proof of family.
@@ -119,6 +218,9 @@ pub struct Granted {
     pub path_mtu: Option<u32>,
     /// Whether TCP timestamps are in use, which take 12 bytes of every segment.
     pub timestamps: Option<bool>,
+    /// Whether small segments are sent at once.
+    #[serde(default)]
+    pub no_delay: Option<bool>,
 }
 
 /// What a trial cost an end and what its counters said.
@@ -126,21 +228,24 @@ pub struct Granted {
 pub struct EndReport {
     /// What it measured.
     pub measured: Measured,
-    /// Addresses of its measuring socket.
+    /// Addresses of its measuring socket, the first of them if there are several.
     pub endpoints: Option<Endpoints>,
+    /// Every connection of a bulk transfer, in the order of their numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<Connection>,
     /// Settings of its measuring socket.
     pub granted: Granted,
-    /// Processor time of the measuring thread in user mode, in ns.
+    /// Processor time of the measuring threads in user mode, in ns.
     pub user_ns: Option<u64>,
-    /// Processor time of the measuring thread in the kernel, in ns.
+    /// Processor time of the measuring threads in the kernel, in ns.
     pub system_ns: Option<u64>,
     /// Time all processors spent in soft interrupts, in ns (sampled by the kernel's tick).
     pub softirq_ns: Option<u64>,
     /// Share of processor time stolen by the hypervisor, 0 to 1.
     pub steal_share: Option<f64>,
-    /// Times the measuring thread was put aside against its will.
+    /// Times the measuring threads were put aside against their will.
     pub switches_involuntary: Option<u64>,
-    /// Processor the measuring thread was pinned to.
+    /// Processor the measuring thread was pinned to, the first if there are several.
     pub processor: Option<u32>,
     /// Change of wall clock minus monotonic clock during the trial, in ns; far from 0 is a clock
     /// step.

@@ -36,7 +36,7 @@ fn tcp_bulk_both_ways() {
             assert!(values[0][&Metric::Throughput] > 1e6, "{values:?}");
             let (sender, receiver) = match direction {
                 Direction::Send => (&client[0].1, &server[0].1),
-                Direction::Receive => (&server[0].1, &client[0].1),
+                _ => (&server[0].1, &client[0].1),
             };
             let Measured::Sent(sent) = &sender.measured else { panic!("{sender:?}") };
             let Measured::Received(received) = &receiver.measured else { panic!("{receiver:?}") };

@@ -62,24 +62,35 @@ fn collect(seen: &mut Seen, cell: &str, end: &'static str, family: Family, repor
     }
 }
 
-fn settings(granted: &Granted) -> [(&'static str, Option<String>); 6] {
+fn settings(granted: &Granted) -> [(&'static str, Option<String>); 7] {
     let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
-    let timestamps = granted.timestamps.map(|on| if on { "on" } else { "off" }.to_owned());
+    let switch = |on: Option<bool>| on.map(switch);
     [
         ("congestion control", granted.congestion.clone()),
         ("path MTU", bytes(granted.path_mtu)),
         ("receive buffer", bytes(granted.receive_buffer)),
         ("segment size", bytes(granted.mss)),
         ("send buffer", bytes(granted.send_buffer)),
-        ("timestamps", timestamps),
+        ("small segments at once", switch(granted.no_delay)),
+        ("timestamps", switch(granted.timestamps)),
     ]
 }
 
+fn switch(on: bool) -> String {
+    if on { "on" } else { "off" }.to_owned()
+}
+
 fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
-    match &run.plan.cell(cell)?.1.workload {
-        Workload::TcpBulk(bulk) if setting == "congestion control" => {
-            bulk.settings.congestion.clone()
-        }
+    let settings = match &run.plan.cell(cell)?.1.workload {
+        Workload::TcpBulk(bulk) => &bulk.settings,
+        Workload::UdpBulk(_) | Workload::Echo(_) | Workload::Connect(_) => return None,
+    };
+    let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
+    match setting {
+        "congestion control" => settings.congestion.clone(),
+        "send buffer" | "receive buffer" => bytes(settings.buffer_bytes),
+        "segment size" => bytes(settings.mss_bytes),
+        "small segments at once" => Some(switch(settings.no_delay)),
         _ => None,
     }
 }

@@ -144,8 +144,16 @@ pub(crate) fn workload(workload: &Workload) -> String {
             let way = match bulk.direction {
                 Direction::Send => "sending",
                 Direction::Receive => "receiving",
+                Direction::Both => "both ways at once",
             };
-            format!("one stream, {way} for {}", format_span(bulk.duration_ns as f64))
+            let streams = match bulk.streams {
+                1 => "one stream".to_owned(),
+                n => format!("{n} streams"),
+            };
+            match bulk.bytes {
+                Some(bytes) => format!("{streams}, {way}, {}", format_bytes(bytes)),
+                None => format!("{streams}, {way} for {}", format_span(bulk.duration_ns as f64)),
+            }
         }
         Workload::UdpBulk(bulk) => {
             let pace = bulk.rate_bps.map_or("no limit".to_owned(), |r| format_rate(r as f64));

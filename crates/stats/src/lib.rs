@@ -24,6 +24,7 @@ pub mod sequence;
 pub mod signed_rank;
 mod solve;
 mod special;
+pub mod steady;
 pub mod summary;
 
 pub use estimate::{Alternative, Estimate, Interval, Warning};

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use v6gap_stats::drift::{self, Moments};
 use v6gap_stats::{Alternative, Estimate, bootstrap, equivalence, loss, multiplicity};
-use v6gap_stats::{paired_t, power, quantile, sequence, signed_rank, summary};
+use v6gap_stats::{paired_t, power, quantile, sequence, signed_rank, steady, summary};
 
 const RELATIVE: f64 = 1e-9;
 
@@ -247,4 +247,14 @@ fn blocks_for_equivalence() {
         let found = power::blocks_for_equivalence(sigma, margin.ln_1p());
         assert_eq!(found, count(&row["blocks"]), "{row}");
     }
+}
+
+#[test]
+fn mser_cuts_where_the_series_settles() {
+    let v = &vectors()["steady"];
+    let cut = steady::mser(&list(&v["x"])).expect("a series");
+    assert_eq!(cut.first, count(&v["first"]));
+    assert!(cut.settled);
+    same(cut.statistic, &v["statistic"]);
+    same(cut.mean, &v["mean"]);
 }

@@ -8,7 +8,7 @@ use v6gap_core::plan::check::{self, Problem, nearest};
 use v6gap_core::plan::draft::Draft;
 
 /// Keys of the plan language, to suggest the nearest one for an unknown key.
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 43] = [
     "v6gap",
     "name",
     "description",
@@ -40,6 +40,13 @@ const KEYS: [&str; 36] = [
     "time",
     "warmup",
     "write",
+    "streams",
+    "bytes",
+    "window",
+    "require_window",
+    "mss",
+    "no_delay",
+    "also",
     "congestion",
     "connections",
     "turn",

@@ -10,7 +10,7 @@ use crate::family::Family;
 use crate::metric::Metric;
 use crate::plan::Plan;
 use crate::wiremodel::{self, Framing, LinkTiming, TcpOptions};
-use crate::workload::{Cell, Echo, Transport, UdpBulk, Workload};
+use crate::workload::{Cell, Direction, Echo, TcpBulk, Transport, UdpBulk, Workload};
 use crate::world::{LinkModel, World};
 use alloc::vec::Vec;
 
@@ -42,17 +42,7 @@ pub(super) fn predict(
     let packets = PerArm::from_fn(|arm| packets(plan, blocks, |b| b.trials.get(arm)));
     let world = plan.world.as_ref();
     match (&cell.workload, metric) {
-        (Workload::TcpBulk(_), Metric::Throughput) => {
-            if world.is_some_and(|w| w.model == LinkModel::Bare) {
-                return None;
-            }
-            let rate = link_rate(world);
-            let goodput = |family, p: &Packets| {
-                let rate = rate.unwrap_or(1e9);
-                wiremodel::tcp_goodput_bps(rate, p.mtu, family, p.options, Framing::default())
-            };
-            Some(ratio(arms, &packets, rate.is_some(), goodput))
-        }
+        (Workload::TcpBulk(bulk), Metric::Throughput) => tcp_bulk(plan, bulk, arms, &packets),
         (Workload::UdpBulk(bulk), Metric::Throughput) => udp_bulk(plan, bulk, arms, &packets),
         (Workload::Echo(echo), Metric::Rtt) => {
             let links = links(world?)?;
@@ -124,6 +114,33 @@ fn ratio(
 ) -> Predicted {
     let values = PerArm::from_fn(|arm| value(*arms.get(arm), packets.get(arm)));
     Predicted { effect: values.b / values.a - 1.0, values: absolute.then_some(values) }
+}
+
+/// A full line carries less payload the longer its headers are. Where the line need not be full,
+/// as with a window of its own, or carries acknowledgements of the other direction, there is no
+/// prediction.
+fn tcp_bulk(
+    plan: &Plan,
+    bulk: &TcpBulk,
+    arms: PerArm<Family>,
+    packets: &PerArm<Packets>,
+) -> Option<Predicted> {
+    let world = plan.world.as_ref();
+    let fills = bulk.settings.buffer_bytes.is_none() && bulk.direction != Direction::Both;
+    if !fills || world.is_some_and(|w| w.model == LinkModel::Bare) {
+        return None;
+    }
+    let rate = link_rate(world);
+    let goodput = |family: Family, p: &Packets| {
+        let rate = rate.unwrap_or(1e9);
+        // The largest segment counts TCP options, but not the headers (RFC 6691 section 2).
+        let asked = bulk.settings.mss_bytes.map(|mss| {
+            mss.saturating_add(family.header_bytes()).saturating_add(wiremodel::TCP_HEADER_BYTES)
+        });
+        let largest = asked.map_or(p.mtu, |packet| packet.min(p.mtu));
+        wiremodel::tcp_goodput_bps(rate, largest, family, p.options, Framing::default())
+    };
+    Some(ratio(arms, packets, rate.is_some(), goodput))
 }
 
 fn udp_bulk(

@@ -6,7 +6,7 @@ use super::{Effect, Explained, Qualifier, Question, Range, Verdict};
 use crate::arm::PerArm;
 use crate::metric::{Metric, Scale};
 use crate::unit;
-use crate::workload::{Cell, Transport};
+use crate::workload::{Cell, Direction, TcpBulk, Transport, Workload};
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -37,9 +37,13 @@ const fn directions(metric: Metric) -> Directions {
 pub(super) fn label(cell: &Cell, metric: Metric) -> String {
     let transport = cell.workload.transport();
     let size = cell.workload.level_bytes().map(u64::from).map(unit::format_bytes);
+    let knobs = match &cell.workload {
+        Workload::TcpBulk(bulk) => knobs(bulk),
+        _ => String::new(),
+    };
     let sized = |what: &str| match &size {
-        Some(size) => format!("{what} {size}, {}", transport.name()),
-        None => format!("{what}, {}", transport.name()),
+        Some(size) => format!("{what} {size}, {}{knobs}", transport.name()),
+        None => format!("{what}, {}{knobs}", transport.name()),
     };
     match (metric, transport) {
         (Metric::Throughput, Transport::Udp) => sized("Goodput"),
@@ -58,6 +62,31 @@ pub(super) fn label(cell: &Cell, metric: Metric) -> String {
         (Metric::Duplication, _) => sized("Duplicated"),
         (Metric::Cpu, _) => sized("Processor time"),
     }
+}
+
+/// What tells a transfer from the usual one, each part behind a comma.
+fn knobs(bulk: &TcpBulk) -> String {
+    let usual = TcpBulk::default();
+    let size = |n: u32| unit::format_bytes(n.into());
+    let mut said = String::new();
+    let mut say = |text: Option<String>| {
+        if let Some(text) = text {
+            said.push_str(&format!(", {text}"));
+        }
+    };
+    say(match bulk.direction {
+        Direction::Send => None,
+        Direction::Receive => Some("receiving".to_string()),
+        Direction::Both => Some("both ways".to_string()),
+    });
+    say((bulk.streams != 1).then(|| format!("{} streams", bulk.streams)));
+    say(bulk.bytes.map(unit::format_bytes));
+    say((bulk.write_bytes != usual.write_bytes)
+        .then(|| format!("writes of {}", size(bulk.write_bytes))));
+    say(bulk.settings.buffer_bytes.map(|n| format!("window {}", size(n))));
+    say(bulk.settings.mss_bytes.map(|n| format!("segments of {}", size(n))));
+    say(bulk.settings.no_delay.then(|| "no delay".to_string()));
+    said
 }
 
 /// Fills in the texts of a question that is otherwise complete.

@@ -3,7 +3,7 @@
 
 use super::{ends, fatal};
 use crate::family::Family;
-use crate::observation::EndReport;
+use crate::observation::{EndReport, Endpoints};
 use crate::record::{GateFinding, TrialRecord};
 use alloc::format;
 use alloc::string::String;
@@ -22,6 +22,13 @@ fn contradiction(family: Family, end: &EndReport) -> Option<String> {
     let Some(endpoints) = &end.endpoints else {
         return Some(String::from("the socket's addresses were not read"));
     };
+    let connections = end.connections.iter().map(|connection| &connection.endpoints);
+    let mut all = core::iter::once(endpoints).chain(connections);
+    all.find_map(|endpoints| foreign(family, endpoints)).or_else(|| silent_counter(family, end))
+}
+
+/// What speaks against these being addresses of `family`, if anything does.
+fn foreign(family: Family, endpoints: &Endpoints) -> Option<String> {
     if endpoints.domain != family {
         return Some(format!("the socket is of family {}", endpoints.domain));
     }
@@ -32,7 +39,7 @@ fn contradiction(family: Family, end: &EndReport) -> Option<String> {
             None => return Some(format!("{address} is IPv4 mapped into IPv6")),
         }
     }
-    silent_counter(family, end)
+    None
 }
 
 /// Counters are kept for both families or for none; a family whose counter did not move carried

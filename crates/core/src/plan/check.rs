@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 mod cells;
 mod lab;
+mod tcp_bulk;
 
 /// Most cells of one plan.
 pub const CELLS_MAX: usize = 256;

@@ -130,6 +130,26 @@ pub enum Levels {
     Range(Range),
 }
 
+/// One count, or several as the levels of a factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Counts {
+    /// One level.
+    One(u32),
+    /// Several.
+    Many(Vec<u32>),
+}
+
+impl Counts {
+    /// Each level.
+    pub fn levels(&self) -> &[u32] {
+        match self {
+            Counts::One(count) => core::slice::from_ref(count),
+            Counts::Many(counts) => counts,
+        }
+    }
+}
+
 /// A range of sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -164,7 +184,7 @@ pub struct Measure {
     /// Rate of a UDP transfer, or `full`.
     #[serde(default)]
     pub bitrate: Option<String>,
-    /// `send` or `receive`.
+    /// `send`, `receive` or `both`.
     #[serde(default)]
     pub direction: Option<String>,
     /// Length of a trial.
@@ -175,7 +195,28 @@ pub struct Measure {
     pub warmup: Option<String>,
     /// Bytes of one write.
     #[serde(default)]
-    pub write: Option<String>,
+    pub write: Option<Levels>,
+    /// Connections of a bulk transfer that send at the same time.
+    #[serde(default)]
+    pub streams: Option<Counts>,
+    /// Bytes after which a bulk transfer is over, in each direction.
+    #[serde(default)]
+    pub bytes: Option<Levels>,
+    /// Socket buffers, which bound the TCP window.
+    #[serde(default)]
+    pub window: Option<Levels>,
+    /// Whether to stop if the system grants other socket buffers.
+    #[serde(default)]
+    pub require_window: Option<bool>,
+    /// Largest segment of a bulk transfer.
+    #[serde(default)]
+    pub mss: Option<Levels>,
+    /// Whether small segments are sent at once.
+    #[serde(default)]
+    pub no_delay: Option<bool>,
+    /// Other metrics of the same trials that are questions too, as in `cpu`.
+    #[serde(default)]
+    pub also: Vec<String>,
     /// Congestion control.
     #[serde(default)]
     pub congestion: Option<String>,

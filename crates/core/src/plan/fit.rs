@@ -38,7 +38,7 @@ pub fn fit(plan: &mut Plan, round_trip_ns: u64) {
                 let least = BULK_ROUND_TRIPS.saturating_mul(round_trip_ns);
                 if bulk.duration_ns < least {
                     bulk.duration_ns = least;
-                    bulk.warmup_ns = least / 2;
+                    bulk.warmup_ns = if bulk.bytes.is_some() { 0 } else { least / 2 };
                 }
             }
             Workload::UdpBulk(_) => {}

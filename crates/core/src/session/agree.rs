@@ -5,7 +5,9 @@ use crate::arm::Arm;
 use crate::task::Task;
 use crate::wire::control::Limits;
 use crate::wire::datagram::HEADER_BYTES;
-use crate::workload::{Connect, Echo, Interleaving, TcpBulk, Transport, UdpBulk, Workload};
+use crate::workload::{
+    Connect, Echo, Interleaving, StreamSettings, TcpBulk, Transport, UdpBulk, Workload,
+};
 
 /// Why a server does not do a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -85,10 +87,32 @@ fn check_tcp_bulk(bulk: &TcpBulk, limits: &Limits) -> Result<(), Objection> {
     check_times(bulk.duration_ns, bulk.warmup_ns, limits)?;
     let most = u64::from(limits.message_bytes);
     range("bytes in one write", u64::from(bulk.write_bytes), 1, most)?;
-    if !bulk.settings.congestion.as_deref().is_none_or(is_congestion_name) {
+    range("streams", u64::from(bulk.streams), 1, u64::from(TcpBulk::STREAMS_MAX))?;
+    range("connections", bulk.connections(), 1, u64::from(limits.connections))?;
+    check_settings(&bulk.settings)?;
+    match bulk.bytes {
+        Some(bytes) => {
+            range("bytes in all", bytes, 1, limits.task_bytes.unwrap_or(u64::MAX))?;
+            check_rate_unbounded("TCP bulk", limits)
+        }
+        None => check_unbounded("TCP bulk", limits),
+    }
+}
+
+fn check_settings(settings: &StreamSettings) -> Result<(), Objection> {
+    if !settings.congestion.as_deref().is_none_or(is_congestion_name) {
         return Err(Objection::Congestion);
     }
-    check_unbounded("TCP bulk", limits)
+    if let Some(bytes) = settings.buffer_bytes {
+        let most = u64::from(StreamSettings::BUFFER_BYTES_MAX);
+        range("bytes of a socket buffer", u64::from(bytes), 1, most)?;
+    }
+    if let Some(bytes) = settings.mss_bytes {
+        let (least, most) = (StreamSettings::MSS_BYTES.start(), StreamSettings::MSS_BYTES.end());
+        let most = u64::from(*most);
+        range("bytes of a segment", u64::from(bytes), u64::from(*least), most)?;
+    }
+    Ok(())
 }
 
 fn check_udp_bulk(bulk: &UdpBulk, payload_max: u32, limits: &Limits) -> Result<(), Objection> {
@@ -143,13 +167,18 @@ fn check_bytes(bytes: u128, limits: &Limits) -> Result<(), Objection> {
 
 /// Objects to a workload whose rate is the path's own if rate or bytes are limited.
 fn check_unbounded(workload: &'static str, limits: &Limits) -> Result<(), Objection> {
-    if limits.rate_bps.is_some() {
-        return Err(Objection::Unbounded { what: "the rate", workload });
-    }
+    check_rate_unbounded(workload, limits)?;
     if limits.task_bytes.is_some() {
         return Err(Objection::Unbounded { what: "the bytes of a task", workload });
     }
     Ok(())
+}
+
+fn check_rate_unbounded(workload: &'static str, limits: &Limits) -> Result<(), Objection> {
+    match limits.rate_bps {
+        Some(_) => Err(Objection::Unbounded { what: "the rate", workload }),
+        None => Ok(()),
+    }
 }
 
 /// True if `name` can be a congestion control: Linux allows 15 bytes and a final zero.

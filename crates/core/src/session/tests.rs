@@ -110,6 +110,16 @@ fn every_number_out_of_bounds_is_named() {
     assert_eq!(tcp(|b| b.warmup_ns = b.duration_ns), "warm-up in ns");
     assert_eq!(tcp(|b| b.write_bytes = 0), "bytes in one write");
     assert_eq!(tcp(|b| b.write_bytes = u32::MAX), "bytes in one write");
+    assert_eq!(tcp(|b| b.streams = 0), "streams");
+    assert_eq!(tcp(|b| b.streams = 129), "streams");
+    assert_eq!(tcp(|b| b.streams = 65), "connections");
+    let both_ways = |b: &mut TcpBulk| (b.streams, b.direction) = (33, Direction::Both);
+    assert_eq!(tcp(both_ways), "connections");
+    assert_eq!(tcp(|b| b.bytes = Some(0)), "bytes in all");
+    assert_eq!(tcp(|b| b.settings.buffer_bytes = Some(0)), "bytes of a socket buffer");
+    assert_eq!(tcp(|b| b.settings.buffer_bytes = Some(u32::MAX)), "bytes of a socket buffer");
+    assert_eq!(tcp(|b| b.settings.mss_bytes = Some(87)), "bytes of a segment");
+    assert_eq!(tcp(|b| b.settings.mss_bytes = Some(32_768)), "bytes of a segment");
     let udp = |change: fn(&mut UdpBulk)| {
         let mut bulk = udp_bulk();
         change(&mut bulk);
@@ -162,6 +172,11 @@ fn a_limit_that_cannot_be_kept_is_an_objection() {
     assert!(matches!(check(&bulk, &limits), Err(Objection::Unbounded { .. })));
     let limits = Limits { task_bytes: Some(1_000_000), ..Limits::default() };
     assert_eq!(check(&task(Workload::UdpBulk(udp_bulk()), &[V4]), &limits), Ok(()));
+    let counted = |bytes| TcpBulk { bytes: Some(bytes), ..tcp_bulk() };
+    let checked = |bulk| check(&task(Workload::TcpBulk(bulk), &[V4]), &limits);
+    assert_eq!(checked(counted(1_000_000)), Ok(()));
+    assert!(matches!(checked(counted(1_000_001)), Err(Objection::Range { .. })));
+    assert!(matches!(checked(tcp_bulk()), Err(Objection::Unbounded { .. })));
     let faster = UdpBulk { rate_bps: Some(8_000_016), ..udp_bulk() };
     assert!(check(&task(Workload::UdpBulk(faster), &[V4]), &limits).is_err());
 }
@@ -239,6 +254,26 @@ fn a_silent_session_ends_and_so_does_a_long_one() {
     assert!(!server.is_closed());
     server.on_timer(idle);
     assert_eq!(drain(&mut server), [ServerAction::Close(Ending::OverLimit)]);
+}
+
+proptest! {
+    /// Whatever a task says, what a server agrees to is within its limits.
+    #[test]
+    fn a_transfer_that_is_agreed_to_is_bounded(
+        task in arbitrary_task(), connections in 1_u32..200, task_bytes: Option<u64>,
+    ) {
+        let limits = Limits { connections, task_bytes, ..Limits::default() };
+        if let (Ok(()), Workload::TcpBulk(bulk)) = (check(&task, &limits), &task.workload) {
+            prop_assert!((1..=u64::from(connections)).contains(&bulk.connections()));
+            prop_assert!(bulk.streams <= TcpBulk::STREAMS_MAX);
+            prop_assert!((1..=limits.task_ns).contains(&bulk.duration_ns));
+            prop_assert!((1..=limits.message_bytes).contains(&bulk.write_bytes));
+            prop_assert!(bulk.bytes != Some(0));
+            if let Some(most) = task_bytes {
+                prop_assert!(bulk.bytes.is_some_and(|bytes| bytes <= most));
+            }
+        }
+    }
 }
 
 proptest! {

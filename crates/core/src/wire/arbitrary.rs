@@ -3,7 +3,9 @@
 use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use crate::arm::{Arm, TurnOrder};
 use crate::family::Family;
-use crate::observation::{EndReport, Endpoints, Granted, Measured, Received, Sent, Times};
+use crate::observation::{
+    Connection, EndReport, Endpoints, Granted, Measured, Received, Sent, Steady, TcpAccount, Times,
+};
 use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
@@ -49,23 +51,11 @@ fn host() -> impl Strategy<Value = Host> {
 }
 
 fn workload() -> impl Strategy<Value = Workload> {
-    let direction = prop_oneof![Just(Direction::Send), Just(Direction::Receive)];
     let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp)];
     let wait = prop_oneof![Just(Wait::Block), Just(Wait::Yield)];
-    let bulk = (small_or_any_u64(), small_or_any_u64(), small_or_any_u32());
-    let paced = bulk.clone();
+    let paced = (small_or_any_u64(), small_or_any_u64(), small_or_any_u32());
     prop_oneof![
-        (bulk, direction, settings(), marking()).prop_map(|(n, direction, settings, marking)| {
-            let (duration_ns, warmup_ns, write_bytes) = n;
-            Workload::TcpBulk(TcpBulk {
-                duration_ns,
-                warmup_ns,
-                write_bytes,
-                direction,
-                settings,
-                marking,
-            })
-        }),
+        tcp_bulk().prop_map(Workload::TcpBulk),
         (paced, of(small_or_any_u64()), marking()).prop_map(|(n, rate_bps, marking)| {
             let (duration_ns, warmup_ns, payload_bytes) = n;
             Workload::UdpBulk(UdpBulk { payload_bytes, rate_bps, duration_ns, warmup_ns, marking })
@@ -89,11 +79,40 @@ fn workload() -> impl Strategy<Value = Workload> {
     ]
 }
 
+fn tcp_bulk() -> impl Strategy<Value = TcpBulk> {
+    let direction =
+        prop_oneof![Just(Direction::Send), Just(Direction::Receive), Just(Direction::Both)];
+    let times = (small_or_any_u64(), small_or_any_u64());
+    let sizes = (small_or_any_u32(), small_or_any_u32(), of(small_or_any_u64()), any::<bool>());
+    (times, sizes, direction, settings(), marking()).prop_map(
+        |(
+            (duration_ns, warmup_ns),
+            (write_bytes, streams, bytes, cpu),
+            direction,
+            settings,
+            marking,
+        )| {
+            TcpBulk {
+                duration_ns,
+                warmup_ns,
+                write_bytes,
+                direction,
+                streams,
+                bytes,
+                cpu,
+                settings,
+                marking,
+            }
+        },
+    )
+}
+
 fn settings() -> impl Strategy<Value = StreamSettings> {
-    (of(text()), of(any::<u32>()), of(any::<u32>()), any::<bool>()).prop_map(
-        |(congestion, buffer_bytes, mss_bytes, no_delay)| StreamSettings {
+    (of(text()), of(any::<u32>()), of(any::<u32>()), any::<[bool; 2]>()).prop_map(
+        |(congestion, buffer_bytes, mss_bytes, [no_delay, require_buffer])| StreamSettings {
             congestion,
             buffer_bytes,
+            require_buffer,
             mss_bytes,
             no_delay,
         },
@@ -136,23 +155,90 @@ fn measured() -> impl Strategy<Value = Measured> {
                 })
             }
         ),
-        (any::<[u64; 5]>(), number(), histogram).prop_map(|(n, rate_bps, series)| {
+        received().prop_map(Measured::Received),
+        sent().prop_map(Measured::Sent),
+        (received(), sent()).prop_map(|(received, sent)| Measured::BothWays { received, sent }),
+    ]
+}
+
+fn received() -> impl Strategy<Value = Received> {
+    let series = many(any::<(u64, u64)>(), 0..4);
+    let steady =
+        (any::<u64>(), number()).prop_map(|(from_ns, rate_bps)| Steady { from_ns, rate_bps });
+    (any::<[u64; 5]>(), [number(), number()], of(steady), series).prop_map(
+        |(n, [rate_bps, whole_bps], steady, series)| {
             let [bytes, span_ns, packets, duplicates, reordered] = n;
-            Measured::Received(Received {
+            Received {
                 bytes,
                 span_ns,
                 rate_bps,
+                whole_bps,
+                steady,
                 series,
                 packets,
                 duplicates,
                 reordered,
-            })
-        }),
-        any::<([u64; 3], Option<u64>)>().prop_map(|(n, retransmitted_segments)| {
-            let [bytes, packets, span_ns] = n;
-            Measured::Sent(Sent { bytes, packets, span_ns, retransmitted_segments })
-        }),
-    ]
+            }
+        },
+    )
+}
+
+fn sent() -> impl Strategy<Value = Sent> {
+    any::<([u64; 3], Option<u64>)>().prop_map(|(n, retransmitted_segments)| {
+        let [bytes, packets, span_ns] = n;
+        Sent { bytes, packets, span_ns, retransmitted_segments }
+    })
+}
+
+fn account() -> impl Strategy<Value = TcpAccount> {
+    let counts = any::<([u32; 5], [Option<u32>; 5], [Option<u64>; 7])>();
+    counts.prop_map(|(given, small, large)| {
+        let [mss, rtt_us, rtt_var_us, cwnd, retransmitted_segments] = given;
+        let [min_rtt_us, segments_out, segments_in, data_segments_out, delivered_ce] = small;
+        let [bytes_sent, bytes_retransmitted, bytes_acked, bytes_received, busy_us, ..] = large;
+        let [.., window_limited_us, buffer_limited_us] = large;
+        TcpAccount {
+            mss,
+            rtt_us,
+            rtt_var_us,
+            min_rtt_us,
+            cwnd,
+            bytes_sent,
+            bytes_retransmitted,
+            bytes_acked,
+            bytes_received,
+            segments_out,
+            segments_in,
+            data_segments_out,
+            retransmitted_segments,
+            busy_us,
+            window_limited_us,
+            buffer_limited_us,
+            delivered_ce,
+        }
+    })
+}
+
+fn connection() -> impl Strategy<Value = Connection> {
+    let bytes = any::<(u64, u64, Option<u32>)>();
+    (endpoints(), bytes, of(number()), of(account())).prop_map(
+        |(endpoints, (sent_bytes, received_bytes, processor), rtt_mean_us, account)| Connection {
+            endpoints,
+            sent_bytes,
+            received_bytes,
+            rtt_mean_us,
+            processor,
+            account,
+        },
+    )
+}
+
+fn endpoints() -> impl Strategy<Value = Endpoints> {
+    (family(), address(), address()).prop_map(|(domain, local, peer)| Endpoints {
+        domain,
+        local,
+        peer,
+    })
 }
 
 fn address() -> impl Strategy<Value = SocketAddr> {
@@ -167,29 +253,21 @@ fn address() -> impl Strategy<Value = SocketAddr> {
 }
 
 fn end_report() -> impl Strategy<Value = EndReport> {
-    let endpoints = (family(), address(), address()).prop_map(|(domain, local, peer)| Endpoints {
-        domain,
-        local,
-        peer,
-    });
-    let granted = (any::<[Option<u32>; 4]>(), of(text()), any::<Option<bool>>()).prop_map(
-        |([send_buffer, receive_buffer, mss, path_mtu], congestion, timestamps)| Granted {
-            send_buffer,
-            receive_buffer,
-            congestion,
-            mss,
-            path_mtu,
-            timestamps,
+    let granted = (any::<[Option<u32>; 4]>(), of(text()), any::<[Option<bool>; 2]>()).prop_map(
+        |([send_buffer, receive_buffer, mss, path_mtu], congestion, [timestamps, no_delay])| {
+            Granted { send_buffer, receive_buffer, congestion, mss, path_mtu, timestamps, no_delay }
         },
     );
     let counters = btree_map(text(), any::<i64>(), 0..4);
     let cost = (any::<[Option<u64>; 4]>(), of(number()), any::<Option<u32>>(), any::<i64>());
-    (measured(), of(endpoints), granted, cost, counters, many(text(), 0..3)).prop_map(
-        |(measured, endpoints, granted, cost, counters, unavailable)| {
+    let sockets = (of(endpoints()), many(connection(), 0..3), granted);
+    (measured(), sockets, cost, counters, many(text(), 0..3)).prop_map(
+        |(measured, (endpoints, connections, granted), cost, counters, unavailable)| {
             let ([user_ns, system_ns, softirq_ns, switches], steal_share, processor, step) = cost;
             EndReport {
                 measured,
                 endpoints,
+                connections,
                 granted,
                 user_ns,
                 system_ns,

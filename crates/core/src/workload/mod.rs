@@ -57,6 +57,8 @@ pub enum Direction {
     Send,
     /// Server to client.
     Receive,
+    /// Both at the same time, over connections of their own.
+    Both,
 }
 
 /// What a trial does.
@@ -87,7 +89,7 @@ impl Workload {
     /// The metrics that a trial of it yields, the main one first.
     pub const fn metrics(&self) -> &'static [Metric] {
         match self {
-            Workload::TcpBulk(_) => &[Metric::Throughput],
+            Workload::TcpBulk(bulk) => bulk.metrics(),
             Workload::UdpBulk(_) => &[Metric::Throughput, Metric::Loss],
             Workload::Echo(_) => &[Metric::Rtt],
             Workload::Connect(_) => &[Metric::Connect],
@@ -141,10 +143,13 @@ impl Cell {
             Transport::Udp => "udp",
         };
         let metric = workload.metrics()[0];
-        let id = match workload.level_bytes() {
+        let mut id = match workload.level_bytes() {
             Some(bytes) => format!("{metric}-{transport}-{bytes}"),
             None => format!("{metric}-{transport}"),
         };
+        if let Workload::TcpBulk(bulk) = &workload {
+            id.push_str(&bulk.suffix());
+        }
         Cell { id, workload }
     }
 }

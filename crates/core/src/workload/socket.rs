@@ -13,12 +13,24 @@ pub struct StreamSettings {
     /// Send and receive buffer in bytes, which bounds the window (`SO_SNDBUF`, `SO_RCVBUF`).
     #[serde(default)]
     pub buffer_bytes: Option<u32>,
+    /// The trial fails if the system grants other buffers than asked for. The double that Linux
+    /// reports for what it grants is no other.
+    #[serde(default)]
+    pub require_buffer: bool,
     /// Largest segment in bytes of payload and TCP options (`TCP_MAXSEG`, RFC 9293 section 3.7.1).
     #[serde(default)]
     pub mss_bytes: Option<u32>,
     /// Whether small segments are sent at once (`TCP_NODELAY`) or collected.
     #[serde(default)]
     pub no_delay: bool,
+}
+
+impl StreamSettings {
+    /// Largest socket buffer that can be asked for, in bytes.
+    pub const BUFFER_BYTES_MAX: u32 = 1 << 30;
+
+    /// Segment sizes that can be asked for, in bytes: what Linux takes.
+    pub const MSS_BYTES: core::ops::RangeInclusive<u32> = 88..=32_767;
 }
 
 /// How the packets of a workload are marked. What is `None` is left as the system has it.

@@ -1,25 +1,44 @@
 //! TCP bulk transfer.
 
 use super::{Direction, Marking, StreamSettings};
+use crate::metric::Metric;
+use alloc::format;
+use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
-/// TCP bulk transfer for a time.
+/// TCP bulk transfer for a time, or of a number of bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpBulk {
-    /// Time that the sender sends, in ns, warm-up included.
+    /// Time that the sender sends, in ns, warm-up included; the longest it may take if `bytes` is
+    /// given.
     pub duration_ns: u64,
-    /// Time at the start that the receiver leaves out of the rate, in ns.
+    /// Time at the start that the receiver leaves out of the rate, in ns; means nothing if `bytes`
+    /// is given.
     pub warmup_ns: u64,
     /// Bytes handed to the kernel in one write.
     pub write_bytes: u32,
     /// Which way.
     pub direction: Direction,
+    /// Connections that send at the same time, in each direction.
+    #[serde(default = "one")]
+    pub streams: u32,
+    /// The transfer is over after so many bytes of all connections together, in each direction. Its
+    /// rate is then that of the whole transfer, slow start included.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+    /// Whether the processor time that it costs is a question of its own.
+    #[serde(default)]
+    pub cpu: bool,
     /// Settings of its sockets.
     #[serde(flatten)]
     pub settings: StreamSettings,
     /// How its packets are marked.
     #[serde(default)]
     pub marking: Marking,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 impl Default for TcpBulk {
@@ -30,8 +49,108 @@ impl Default for TcpBulk {
             warmup_ns: 250_000_000,
             write_bytes: 128 * 1024,
             direction: Direction::Send,
+            streams: 1,
+            bytes: None,
+            cpu: false,
             settings: StreamSettings::default(),
             marking: Marking::default(),
         }
+    }
+}
+
+impl TcpBulk {
+    /// Most connections in one direction.
+    pub const STREAMS_MAX: u32 = 128;
+
+    /// The metrics that a trial of it yields, the main one first.
+    pub const fn metrics(&self) -> &'static [Metric] {
+        if self.cpu { &[Metric::Throughput, Metric::Cpu] } else { &[Metric::Throughput] }
+    }
+
+    /// Connections of all directions together.
+    pub const fn connections(&self) -> u64 {
+        match self.direction {
+            Direction::Send | Direction::Receive => self.streams as u64,
+            Direction::Both => 2 * self.streams as u64,
+        }
+    }
+
+    /// Whether the client sends over its connection of that number, counted from 0; otherwise the
+    /// server does. Of a transfer both ways the first half are the client's.
+    pub const fn client_sends(&self, connection: u64) -> bool {
+        match self.direction {
+            Direction::Send => true,
+            Direction::Receive => false,
+            Direction::Both => connection < self.streams as u64,
+        }
+    }
+
+    /// The part of `bytes` that falls to the connection of that number; the parts differ by one
+    /// byte at most. All there are if `bytes` is not given.
+    pub const fn share_bytes(&self, connection: u64) -> u64 {
+        let Some(bytes) = self.bytes else { return u64::MAX };
+        if self.streams == 0 {
+            return 0;
+        }
+        let streams = self.streams as u64;
+        bytes / streams + ((connection % streams) < bytes % streams) as u64
+    }
+
+    /// What is added to the name of a cell: the knobs that are not as they usually are.
+    pub fn suffix(&self) -> String {
+        let usual = TcpBulk::default();
+        let mut suffix = match self.direction {
+            Direction::Send => String::new(),
+            Direction::Receive => "-receive".to_string(),
+            Direction::Both => "-both".to_string(),
+        };
+        let settings = &self.settings;
+        let knobs = [
+            ("streams", (self.streams != usual.streams).then_some(self.streams.into())),
+            ("bytes", self.bytes),
+            ("write", (self.write_bytes != usual.write_bytes).then_some(self.write_bytes.into())),
+            ("window", settings.buffer_bytes.map(u64::from)),
+            ("mss", settings.mss_bytes.map(u64::from)),
+            ("no-delay", settings.no_delay.then_some(1)),
+        ];
+        for (name, value) in knobs {
+            match value {
+                Some(1) if name == "no-delay" => suffix.push_str("-no-delay"),
+                Some(value) => suffix.push_str(&format!("-{name}-{value}")),
+                None => {}
+            }
+        }
+        suffix
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_and_differ_by_one_at_most() {
+        for (bytes, streams) in [(10, 3), (2, 4), (0, 1), (1_000_000, 128), (u64::MAX, 7)] {
+            let bulk = TcpBulk { bytes: Some(bytes), streams, ..TcpBulk::default() };
+            let shares = || (0..u64::from(streams)).map(|i| bulk.share_bytes(i));
+            assert_eq!(shares().sum::<u64>(), bytes);
+            assert!(shares().max().unwrap_or(0) - shares().min().unwrap_or(0) <= 1);
+        }
+    }
+
+    #[test]
+    fn both_ways_need_twice_the_connections_and_half_of_them_are_the_clients() {
+        let bulk = TcpBulk { streams: 3, direction: Direction::Both, ..TcpBulk::default() };
+        assert_eq!(bulk.connections(), 6);
+        let sends: alloc::vec::Vec<bool> = (0..6).map(|i| bulk.client_sends(i)).collect();
+        assert_eq!(sends, [true, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn a_usual_transfer_keeps_its_short_name() {
+        assert_eq!(TcpBulk::default().suffix(), "");
+        let settings = StreamSettings { buffer_bytes: Some(65_536), ..StreamSettings::default() };
+        let bulk = TcpBulk { streams: 4, bytes: Some(1000), settings, ..TcpBulk::default() };
+        assert_eq!(bulk.suffix(), "-streams-4-bytes-1000-window-65536");
     }
 }

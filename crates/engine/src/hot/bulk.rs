@@ -16,15 +16,20 @@ const DRAIN_NS_MAX: u64 = 300_000_000;
 /// slow.
 const WAKE_NS: u64 = 500_000;
 
-/// Most bytes for which a receiver sleeps: more would outgrow the processor's cache.
-const LOW_WATER_BYTES_MAX: u64 = 256 * 1024;
+/// Most bytes for which a receiver should sleep: more would outgrow the processor's cache.
+pub const LOW_WATER_BYTES_MAX: u64 = 256 * 1024;
 
 /// The low-water mark of a receiver follows the rate by this many steps a second.
 const LOW_WATER_STEP_NS: u64 = 10_000_000;
 
+/// Time between two looks at the round-trip time, in ns (RFC 6349 section 3.3.3 asks for one each
+/// second).
+const ROUND_TRIP_STEP_NS: u64 = 100_000_000;
+
 /// Keeps a receiver asleep until about [`WAKE_NS`] worth of data are there.
 struct LowWater {
     bytes: u32,
+    bytes_max: u64,
     since_ns: u64,
     seen_bytes: u64,
 }
@@ -36,7 +41,7 @@ impl LowWater {
         if span_ns < LOW_WATER_STEP_NS {
             return;
         }
-        let due = (self.seen_bytes.saturating_mul(WAKE_NS) / span_ns).clamp(1, LOW_WATER_BYTES_MAX);
+        let due = (self.seen_bytes.saturating_mul(WAKE_NS) / span_ns).min(self.bytes_max).max(1);
         let due = due as u32;
         if due > self.bytes.saturating_mul(2) || due < self.bytes / 2 {
             // Where the system has no such mark it wakes the receiver for every segment.
@@ -47,19 +52,61 @@ impl LowWater {
     }
 }
 
-/// Writes `chunk` again and again for `duration_ns`. The stream blocks and has a write timeout.
+/// How long a transfer over one connection goes on: whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Longest time, in ns.
+    pub duration_ns: u64,
+    /// Most bytes.
+    pub bytes: u64,
+}
+
+/// The smoothed round-trip time that the kernel tells, looked at now and then.
+struct RoundTrips {
+    due_ns: u64,
+    sum_us: u64,
+    count: u32,
+}
+
+impl RoundTrips {
+    fn look(&mut self, stream: &Stream, now_ns: u64) {
+        if now_ns < self.due_ns {
+            return;
+        }
+        // Where the system does not tell it is not asked again.
+        self.due_ns = match stream.info() {
+            Ok(info) => {
+                self.sum_us += u64::from(info.rtt_us);
+                self.count += 1;
+                now_ns + ROUND_TRIP_STEP_NS
+            }
+            Err(_) => u64::MAX,
+        };
+    }
+
+    fn mean_us(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_us as f64 / f64::from(self.count))
+    }
+}
+
+/// Writes `chunk` again and again until the end of `extent`. The stream blocks and has a write
+/// timeout. Returns with what was sent the mean of the round-trip times that the kernel gave
+/// meanwhile, in µs.
 pub fn send(
     arm: Arm,
     stream: &Stream,
     chunk: &[u8],
-    duration_ns: u64,
+    extent: Extent,
     watch: &Watch<'_>,
-) -> Result<Sent, Broken> {
+) -> Result<(Sent, Option<f64>), Broken> {
     let broken = Broken::at(arm, "sending bulk data");
     let start_ns = clock::now_ns();
+    let mut trips = RoundTrips { due_ns: start_ns + ROUND_TRIP_STEP_NS, sum_us: 0, count: 0 };
     let (mut bytes, mut quiet) = (0, None);
     loop {
-        match stream.write(chunk) {
+        let left = extent.bytes - bytes;
+        let part = if left < chunk.len() as u64 { &chunk[..left as usize] } else { chunk };
+        match stream.write(part) {
             Ok(count) => {
                 bytes += count as u64;
                 quiet = None;
@@ -69,9 +116,11 @@ pub fn send(
             }
             Err(error) => return Err(broken(error.into())),
         }
-        let span_ns = clock::now_ns() - start_ns;
-        if span_ns >= duration_ns {
-            return Ok(Sent { bytes, span_ns, ..Sent::default() });
+        let now_ns = clock::now_ns();
+        trips.look(stream, now_ns);
+        let span_ns = now_ns - start_ns;
+        if span_ns >= extent.duration_ns || bytes >= extent.bytes {
+            return Ok((Sent { bytes, span_ns, ..Sent::default() }, trips.mean_us()));
         }
     }
 }
@@ -100,19 +149,25 @@ pub fn await_close(arm: Arm, stream: &Stream, watch: &Watch<'_>) -> Result<(), B
     }
 }
 
-/// Reads into `buffer` until the sender ends, or until its `duration_ns` and the time for emptying
-/// queues are over. The stream blocks and has a read timeout.
+/// Reads into `buffer` until the sender ends, all bytes of `extent` have come, or its time and that
+/// for emptying queues are over. The stream blocks and has a read timeout.
+///
+/// It sleeps until about half a millisecond's worth of data is there, at most `low_water_max`
+/// bytes; up to 1 it wakes for whatever comes.
 pub fn receive(
     arm: Arm,
     stream: &Stream,
     buffer: &mut [u8],
     series: &mut Series,
-    duration_ns: u64,
+    extent: Extent,
+    low_water_max: u64,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let broken = Broken::at(arm, "receiving bulk data");
-    let until_ns = duration_ns.saturating_add(DRAIN_NS_MAX);
-    let mut low_water = LowWater { bytes: 1, since_ns: clock::now_ns(), seen_bytes: 0 };
+    let until_ns = extent.duration_ns.saturating_add(DRAIN_NS_MAX);
+    let start_ns = clock::now_ns();
+    let mut low_water =
+        LowWater { bytes: 1, bytes_max: low_water_max, since_ns: start_ns, seen_bytes: 0 };
     let mut quiet = None;
     loop {
         match stream.read(buffer) {
@@ -123,7 +178,8 @@ pub fn receive(
                 low_water.add(stream, now_ns, count as u64);
                 quiet = None;
                 watch.busy(now_ns).map_err(&broken)?;
-                if series.elapsed_ns(now_ns) >= until_ns {
+                let over = series.elapsed_ns(now_ns) >= until_ns;
+                if over || series.bytes() >= extent.bytes {
                     return Ok(());
                 }
             }

@@ -10,6 +10,7 @@
 //! a steady rate as it is.
 
 use v6gap_core::observation::Received;
+use v6gap_core::steady::{bytes_at, steady};
 
 /// Time between samples, in ns.
 const STEP_NS: u64 = 10_000_000;
@@ -34,7 +35,13 @@ pub struct Series {
 impl Series {
     /// Room for a transfer that lasts `duration_ns`; later samples are left out.
     pub fn new(duration_ns: u64) -> Self {
-        let step_ns = STEP_NS.max(duration_ns / SAMPLES_MAX);
+        Self::one_of(1, duration_ns)
+    }
+
+    /// As [`Series::new`] for one of `streams` that share the room of one.
+    pub fn one_of(streams: u32, duration_ns: u64) -> Self {
+        let samples_max = (SAMPLES_MAX / u64::from(streams.max(1))).max(1);
+        let step_ns = STEP_NS.max(duration_ns / samples_max);
         // Half as much again for queues that empty, and the first and the last sample.
         let room = (duration_ns / step_ns) * 3 / 2 + 2;
         let samples = Vec::with_capacity(room as usize);
@@ -59,14 +66,51 @@ impl Series {
         self.start_ns.map_or(0, |start| now_ns.saturating_sub(start))
     }
 
+    /// Application bytes so far.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The sum of several that ran at the same time, as one series whose samples lie on the lines
+    /// between theirs; a single one as it is.
+    pub fn sum(mut all: Vec<Series>) -> Series {
+        if all.len() == 1 {
+            return all.remove(0);
+        }
+        let started = all.iter().filter_map(|series| series.start_ns);
+        let Some(start_ns) = started.min() else { return Series::new(0) };
+        let step_ns = all.iter().map(|series| series.step_ns).max().unwrap_or(STEP_NS);
+        let bytes = all.iter().map(|series| series.bytes).sum();
+        for series in &mut all {
+            let later = series.start_ns.unwrap_or(start_ns) - start_ns;
+            series.samples.push((series.last_ns, series.bytes));
+            series.samples.iter_mut().for_each(|sample| sample.0 += later);
+            series.last_ns += later;
+        }
+        let last_ns = all.iter().map(|series| series.last_ns).max().unwrap_or(0);
+        let sum_at = |t: u64| all.iter().map(|series| bytes_at(&series.samples, t)).sum::<f64>();
+        let times = (0..=last_ns / step_ns).map(|step| step * step_ns);
+        let samples = times.map(|t| (t, sum_at(t) as u64)).collect();
+        Series { samples, step_ns, start_ns: Some(start_ns), last_ns, due_ns: 0, bytes }
+    }
+
     /// The figures of a sender that sent for `duration_ns`, the first `warmup_ns` left out of the
-    /// rate. The rate is 0 if there are no two samples to take it from.
-    pub fn received(self, warmup_ns: u64, duration_ns: u64) -> Received {
-        let rate_bps = slope(&self.samples, warmup_ns, duration_ns);
+    /// rate; without a warm-up given, the rate is that of the whole transfer. A rate is 0 if there
+    /// are no two samples to take it from.
+    pub fn received(self, warmup_ns: Option<u64>, duration_ns: u64) -> Received {
+        let first = self.samples.first().map_or(0, |(_, bytes)| *bytes);
+        let whole_bps = match self.last_ns {
+            0 => 0.0,
+            span_ns => self.bytes.saturating_sub(first) as f64 * 8e9 / span_ns as f64,
+        };
+        let rate = |warmup_ns| slope(&self.samples, warmup_ns, duration_ns);
         Received {
             bytes: self.bytes,
             span_ns: self.last_ns,
-            rate_bps,
+            rate_bps: warmup_ns.map_or(whole_bps, rate),
+            whole_bps,
+            steady: steady(&self.samples, duration_ns),
             series: self.samples,
             ..Received::default()
         }
@@ -111,7 +155,7 @@ mod tests {
             let bytes = if (200..=1_000).contains(&ms) { 1_000 } else { 10_000 };
             series.add(5 + ms * MS, bytes);
         }
-        let received = series.received(200 * MS, 1_000 * MS);
+        let received = series.received(Some(200 * MS), 1_000 * MS);
         assert_eq!(received.rate_bps, 8e6);
         assert_eq!(received.bytes, 200 * 10_000 + 801 * 1_000 + 199 * 10_000);
         assert_eq!(received.span_ns, 1_199 * MS);
@@ -131,7 +175,7 @@ mod tests {
                     held = 0;
                 }
             }
-            series.received(200 * MS, 1_000 * MS).rate_bps
+            series.received(Some(200 * MS), 1_000 * MS).rate_bps
         };
         for pause in [195..230, 500..550, 950..999, 0..0] {
             let rate = with_pause_at(pause.clone());
@@ -140,11 +184,38 @@ mod tests {
     }
 
     #[test]
+    fn several_series_are_summed_by_their_own_clocks() {
+        let one = |start: u64, per_ms: u64| {
+            let mut series = Series::one_of(2, 1_000 * MS);
+            (start..=1_000).for_each(|ms| series.add(7 + ms * MS, per_ms));
+            series
+        };
+        let sum = Series::sum(vec![one(0, 1_000), one(105, 3_000)]);
+        let received = sum.received(Some(200 * MS), 1_000 * MS);
+        assert_eq!(received.bytes, 1_001 * 1_000 + 896 * 3_000);
+        assert_eq!(received.span_ns, 1_000 * MS);
+        assert!((received.rate_bps / 32e6 - 1.0).abs() < 1e-6, "{}", received.rate_bps);
+        let steady = received.steady.expect("a level rate");
+        assert!((steady.rate_bps / 32e6 - 1.0).abs() < 1e-6, "{steady:?}");
+        assert_eq!(Series::sum(Vec::new()).received(None, 1).rate_bps, 0.0);
+    }
+
+    #[test]
+    fn a_whole_transfer_counts_its_slow_start() {
+        let mut series = Series::new(1_000 * MS);
+        (0..=500).for_each(|ms| series.add(ms * MS, if ms < 250 { 100 } else { 900 }));
+        let received = series.received(None, 1_000 * MS);
+        let whole_bps = (249.0 * 100.0 + 251.0 * 900.0) * 8.0 / 0.5;
+        assert!((received.rate_bps / whole_bps - 1.0).abs() < 1e-9, "{}", received.rate_bps);
+        assert_eq!(received.rate_bps, received.whole_bps);
+    }
+
+    #[test]
     fn no_two_samples_no_rate() {
-        assert_eq!(Series::new(0).received(0, 0).rate_bps, 0.0);
+        assert_eq!(Series::new(0).received(Some(0), 0).rate_bps, 0.0);
         let mut one = Series::new(100 * MS);
         one.add(1, 10);
-        assert_eq!(one.received(0, 100 * MS).rate_bps, 0.0);
+        assert_eq!(one.received(Some(0), 100 * MS).rate_bps, 0.0);
     }
 
     #[test]

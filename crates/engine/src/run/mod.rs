@@ -274,7 +274,9 @@ impl<'a> Runner<'a> {
 /// Whether the session goes on after the error and another attempt may succeed.
 fn may_pass(error: &RunError) -> bool {
     match error {
-        RunError::Trial(TrialError::Missing { .. } | TrialError::Unsuitable { .. })
+        RunError::Trial(
+            TrialError::Missing { .. } | TrialError::Unsuitable { .. } | TrialError::Buffers { .. },
+        )
         | RunError::Lost(_)
         | RunError::Random(_)
         | RunError::Store(_) => false,

@@ -10,6 +10,7 @@ use crate::control::Key;
 use crate::control::seal::Sealed;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::PerFamily;
 use v6gap_core::session::queue::{Queue, Turn};
@@ -34,7 +35,7 @@ const SESSIONS_EXTRA: usize = 9;
 
 /// Everything that the loop holds.
 pub(super) struct Front {
-    listeners: PerFamily<Option<Listener>>,
+    listeners: Arc<PerFamily<Option<Listener>>>,
     access: Access,
     key: Key,
     versions: VersionRange,
@@ -54,7 +55,7 @@ type OnEvent<'a> = &'a mut dyn FnMut(ServerEvent);
 impl Front {
     /// A front without connections.
     pub(super) fn new(
-        listeners: PerFamily<Option<Listener>>,
+        listeners: Arc<PerFamily<Option<Listener>>>,
         workshop: Workshop,
         access: Access,
         key: Key,

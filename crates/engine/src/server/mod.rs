@@ -19,6 +19,7 @@ use access::Access;
 use front::Front;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use task::Workshop;
 use v6gap_core::family::{Family, PerFamily};
@@ -190,7 +191,8 @@ impl Server {
             host: options.host.clone(),
             limits: options.limits,
         };
-        let workshop = Workshop::new(datagrams, options.processor)?;
+        let listeners = Arc::new(listeners);
+        let workshop = Workshop::new(Arc::clone(&listeners), datagrams, options.processor)?;
         let key = options.key.unwrap_or_else(|| Key::new(None));
         let front = Front::new(listeners, workshop, options.access(), key, options.versions, facts);
         Ok(Server { front, addresses, missing })

@@ -13,7 +13,7 @@ use v6gap_core::family::PerFamily;
 use v6gap_core::observation::EndReport;
 use v6gap_core::task::{Task, Token};
 use v6gap_core::wire::preamble::Data;
-use v6gap_sys::socket::{Datagram, Stream, Waker};
+use v6gap_sys::socket::{Datagram, Listener, Stream, Waker};
 
 /// Most stray datagrams that are thrown away before a task; a flood must not hold it up.
 const STRAYS_MAX: u32 = 10_000;
@@ -28,6 +28,7 @@ pub(super) enum Happened {
 
 /// What tasks are run with, one after the other.
 pub(super) struct Workshop {
+    pub(super) listeners: Arc<PerFamily<Option<Listener>>>,
     pub(super) datagrams: Arc<PerFamily<Option<Datagram>>>,
     pub(super) processor: Option<usize>,
     pub(super) waker: Arc<Waker>,
@@ -48,10 +49,12 @@ pub(super) struct Running {
 impl Workshop {
     /// Without any task yet.
     pub(super) fn new(
+        listeners: Arc<PerFamily<Option<Listener>>>,
         datagrams: PerFamily<Option<Datagram>>,
         processor: Option<usize>,
     ) -> io::Result<Self> {
         Ok(Workshop {
+            listeners,
             datagrams: Arc::new(datagrams),
             processor,
             waker: Arc::new(Waker::new()?),
@@ -64,7 +67,7 @@ impl Workshop {
         let (streams, receiver) = mpsc::channel();
         let (abort, finish) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let token = task.token;
-        let datagrams = Arc::clone(&self.datagrams);
+        let (listeners, datagrams) = (Arc::clone(&self.listeners), Arc::clone(&self.datagrams));
         let processor = self.processor;
         let (aborting, finishing) = (Arc::clone(&abort), Arc::clone(&finish));
         let (events, waker) = (self.events.0.clone(), Arc::clone(&self.waker));
@@ -77,6 +80,7 @@ impl Workshop {
             discard_strays(&datagrams);
             let flows = DataFlows {
                 streams: receiver,
+                listeners: &listeners,
                 datagrams: &datagrams,
                 abort: &aborting,
                 finish: &finishing,

@@ -5,7 +5,7 @@
 
 use std::net::SocketAddr;
 use v6gap_core::family::Family;
-use v6gap_core::observation::{EndReport, Endpoints, Granted};
+use v6gap_core::observation::{EndReport, Endpoints, Granted, TcpAccount};
 use v6gap_sys::counters::Snapshot;
 use v6gap_sys::socket::{Datagram, Domain, SocketError, Stream, TcpInfo};
 use v6gap_sys::usage::{self, MachineTicks, Usage};
@@ -63,6 +63,39 @@ impl Before {
     }
 }
 
+/// What one more measuring thread of a trial has used since it began.
+#[derive(Debug)]
+pub(super) struct Spent(Usage);
+
+impl Spent {
+    /// From now on; to be called on that thread.
+    pub(super) fn since_now() -> Option<Self> {
+        usage::thread().ok().map(Spent)
+    }
+
+    /// Until now; to be called on the same thread.
+    pub(super) fn used(self) -> Option<Usage> {
+        let (before, now) = (self.0, usage::thread().ok()?);
+        Some(Usage {
+            user_ns: now.user_ns.saturating_sub(before.user_ns),
+            system_ns: now.system_ns.saturating_sub(before.system_ns),
+            switches_voluntary: now.switches_voluntary.saturating_sub(before.switches_voluntary),
+            switches_involuntary: now
+                .switches_involuntary
+                .saturating_sub(before.switches_involuntary),
+        })
+    }
+}
+
+/// Adds what another measuring thread used. What is unknown of one is unknown of all.
+pub(super) fn add_usage(report: &mut EndReport, used: Option<Usage>) {
+    let sum = |of_first: Option<u64>, more: Option<u64>| of_first.zip(more).map(|(a, b)| a + b);
+    report.user_ns = sum(report.user_ns, used.map(|u| u.user_ns));
+    report.system_ns = sum(report.system_ns, used.map(|u| u.system_ns));
+    report.switches_involuntary =
+        sum(report.switches_involuntary, used.map(|u| u.switches_involuntary));
+}
+
 fn available<T>(outcome: Result<T, Unavailable>, unavailable: &mut Vec<String>) -> Option<T> {
     outcome.map_err(|missing| unavailable.push(missing.to_string())).ok()
 }
@@ -109,8 +142,32 @@ pub(super) fn stream_granted(stream: &Stream) -> Result<(Granted, Option<TcpInfo
         mss: info.map(|info| info.snd_mss).or(got.mss),
         path_mtu: info.map(|info| info.pmtu),
         timestamps: info.map(|info| info.timestamps),
+        no_delay: Some(got.no_delay),
     };
     Ok((granted, info))
+}
+
+/// What of a kernel's account of a connection is stored.
+pub(super) fn account(info: &TcpInfo) -> TcpAccount {
+    TcpAccount {
+        mss: info.snd_mss,
+        rtt_us: info.rtt_us,
+        rtt_var_us: info.rtt_var_us,
+        min_rtt_us: info.min_rtt_us,
+        cwnd: info.snd_cwnd,
+        bytes_sent: info.bytes_sent,
+        bytes_retransmitted: info.bytes_retrans,
+        bytes_acked: info.bytes_acked,
+        bytes_received: info.bytes_received,
+        segments_out: info.segs_out,
+        segments_in: info.segs_in,
+        data_segments_out: info.data_segs_out,
+        retransmitted_segments: info.total_retrans,
+        busy_us: info.busy_us,
+        window_limited_us: info.rwnd_limited_us,
+        buffer_limited_us: info.sndbuf_limited_us,
+        delivered_ce: info.delivered_ce,
+    }
 }
 
 /// Settings of a UDP socket.

@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::task::Task;
-use v6gap_core::workload::{Echo, Interleaving, Transport, Workload};
+use v6gap_core::workload::{Echo, Interleaving, TcpBulk, Transport, Workload};
 use v6gap_sys::socket::SocketError;
 
 /// Why a task failed at this end.
@@ -63,6 +63,16 @@ pub enum TrialError {
         address: Option<SocketAddr>,
         /// What the system says.
         source: io::Error,
+    },
+    /// The system granted other socket buffers than the plan insists on.
+    #[error("{family}: {asked} B were asked for as socket buffers, but the system has {got}")]
+    Buffers {
+        /// The family.
+        family: Family,
+        /// What was asked for, in bytes.
+        asked: u32,
+        /// What there is, in words.
+        got: String,
     },
     /// The peer did not behave as agreed.
     #[error("{operation} over {family}{}: {what}", at(address))]
@@ -117,6 +127,7 @@ impl TrialError {
             TrialError::Missing { family, .. }
             | TrialError::Socket { family, .. }
             | TrialError::Io { family, .. }
+            | TrialError::Buffers { family, .. }
             | TrialError::Peer { family, .. }
             | TrialError::Aborted { family, .. } => Some(*family),
         }
@@ -164,8 +175,11 @@ fn check(task: &Task) -> Result<(), TrialError> {
         Workload::UdpBulk(bulk) if !datagram_fits(bulk.payload_bytes) => {
             return unsuitable("its payload size is out of range");
         }
-        Workload::TcpBulk(bulk) if bulk.write_bytes == 0 => {
+        Workload::TcpBulk(bulk) if bulk.write_bytes == 0 || bulk.bytes == Some(0) => {
             return unsuitable("it writes nothing");
+        }
+        Workload::TcpBulk(bulk) if !(1..=TcpBulk::STREAMS_MAX).contains(&bulk.streams) => {
+            return unsuitable("its number of streams is out of range");
         }
         Workload::UdpBulk(_) | Workload::TcpBulk(_) | Workload::Connect(_) => {}
     }

@@ -11,7 +11,7 @@ use v6gap_core::task::Task;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{Wait, Workload};
 use v6gap_sys::clock;
-use v6gap_sys::socket::{Datagram, Stream};
+use v6gap_sys::socket::{Datagram, Listener, Stream};
 
 /// Longest time in which a client may be silent in the middle of a task, in ns.
 const SILENCE_NS_MAX: u64 = 15_000_000_000;
@@ -25,6 +25,8 @@ const EVENT_NS_MAX: u64 = 4_000_000_000;
 pub struct DataFlows<'a> {
     /// Connections whose preamble named the task's token.
     pub streams: Receiver<(Data, Stream)>,
+    /// The service's listening sockets, whose connections come from `streams`.
+    pub listeners: &'a PerFamily<Option<Listener>>,
     /// The service's UDP sockets; nobody else receives from them while the task lasts.
     pub datagrams: &'a PerFamily<Option<Datagram>>,
     /// Set to give the task up.

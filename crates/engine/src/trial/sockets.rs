@@ -82,6 +82,12 @@ pub(super) fn stream_options(settings: &StreamSettings) -> StreamOptions {
     }
 }
 
+/// What of them can still be set on a connection that was accepted: what bears on sending, and the
+/// receive buffer if it could not be set before.
+pub(super) fn accepted_options(settings: &StreamSettings) -> StreamOptions {
+    StreamOptions { mss: None, ..stream_options(settings) }
+}
+
 /// A connection that has told the server its task, arm and number.
 pub(super) fn introduced(
     token: Token,

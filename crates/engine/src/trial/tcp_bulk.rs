@@ -1,18 +1,22 @@
-//! TCP bulk transfer at both ends; either may be the one that sends.
+//! TCP bulk transfer at both ends: one thread for each connection, whichever end sends over it.
 
 use super::client::ClientContext;
-use super::evidence::{Before, stream_endpoints, stream_granted};
+use super::evidence::{Before, Spent, account, add_usage, stream_endpoints, stream_granted};
 use super::server::DataFlows;
-use super::sockets::{Locals, introduced, payload, stream_options, stream_waits};
+use super::sockets::{Locals, accepted_options, introduced, payload, stream_options, stream_waits};
 use super::{TrialError, flows, only_arm};
+use crate::hot::Watch;
+use crate::hot::bulk::{self as hot, Extent};
 use crate::hot::series::Series;
-use crate::hot::{Watch, bulk as hot};
+use std::{panic, thread};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
-use v6gap_core::observation::{EndReport, Measured};
+use v6gap_core::observation::{Connection, EndReport, Granted, Measured, Sent};
 use v6gap_core::task::Task;
-use v6gap_core::workload::{Direction, TcpBulk, Wait};
-use v6gap_sys::socket::Stream;
+use v6gap_core::workload::{TcpBulk, Wait};
+use v6gap_sys::cpu;
+use v6gap_sys::socket::{ErrorClass, Stream};
+use v6gap_sys::usage::Usage;
 
 /// Bytes of one read: so many that a receiver which was put aside catches up in few calls.
 const READ_BYTES: usize = 512 * 1024;
@@ -22,18 +26,18 @@ type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 pub(super) fn client(task: &Task, bulk: &TcpBulk, context: &ClientContext) -> Reports {
     let (arm, family) = only_arm(task);
     let remote = context.remote(family)?;
+    let count = connections(bulk);
+    let places = places(context.processor, count);
     let before = Before::look(context.processor);
-    let mut locals = Locals::new(task, arm, family, 1);
+    let mut locals = Locals::new(task, arm, family, count.into());
     let options = stream_options(&bulk.settings);
-    let stream =
-        introduced(task.token, (arm, 0), remote, &options, context.timeout_ns, &mut locals)?;
-    let end =
-        End { task, bulk, arm, family, watch: Watch::silence(Wait::Block, context.timeout_ns) };
-    let report = match bulk.direction {
-        Direction::Send => end.send(&stream, before),
-        Direction::Receive => end.receive(&stream, before),
-    }?;
-    Ok(vec![(arm, report)])
+    let connect = |number: u16| {
+        introduced(task.token, (arm, number), remote, &options, context.timeout_ns, &mut locals)
+    };
+    let streams = (0..count).map(connect).collect::<Result<Vec<Stream>, TrialError>>()?;
+    let watch = Watch::silence(Wait::Block, context.timeout_ns);
+    let end = End { task, bulk, arm, family, watch, is_client: true };
+    Ok(vec![(arm, end.perform(streams, &places, before, Vec::new())?)])
 }
 
 pub(super) fn server(
@@ -43,20 +47,46 @@ pub(super) fn server(
     ready: impl FnOnce(),
 ) -> Reports {
     let (arm, family) = only_arm(task);
+    let count = connections(bulk);
+    let places = places(flows.processor, count);
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, Wait::Block);
+    let mut notes = Vec::new();
+    // Of the window only what is offered with the first segment needs this.
+    let lent = bulk.settings.buffer_bytes.zip(flows.listeners.get(family).as_ref());
+    let lent = lent.and_then(|(bytes, listener)| {
+        listener.lend_receive_buffer(bytes).map_err(|missing| notes.push(missing.to_string())).ok()
+    });
     ready();
-    let streams = flows::collect(task, 1, flows, &watch)?;
-    let end = End { task, bulk, arm, family, watch };
-    let mut reports = Vec::new();
-    if let Some(stream) = streams.get(arm).first() {
-        let report = match bulk.direction {
-            Direction::Send => end.receive(stream, before),
-            Direction::Receive => end.send(stream, before),
-        }?;
-        reports.push((arm, report));
+    let mut streams = flows::collect(task, count, flows, &watch)?;
+    drop(lent);
+    let streams = std::mem::take(streams.get_mut(arm));
+    let end = End { task, bulk, arm, family, watch, is_client: false };
+    let options = accepted_options(&bulk.settings);
+    for stream in &streams {
+        // A congestion control that this host lacks is told with what it has instead.
+        if let Err(refused) = stream.set_options(&options) {
+            notes.push(refused.to_string());
+        }
     }
-    Ok(reports)
+    Ok(vec![(arm, end.perform(streams, &places, before, notes)?)])
+}
+
+/// Connections of the transfer; the check of the task has seen that they fit.
+fn connections(bulk: &TcpBulk) -> u16 {
+    u16::try_from(bulk.connections()).unwrap_or(u16::MAX)
+}
+
+/// A processor for each thread: the first as given, the others in turn as far as there are any.
+/// None if the first is not held on one.
+fn places(first: Option<usize>, count: u16) -> Vec<Option<usize>> {
+    let allowed = cpu::allowed().unwrap_or_default();
+    let start = first.and_then(|first| allowed.iter().position(|&cpu| cpu == first));
+    let place = |i: usize| match start {
+        Some(start) => Some(allowed[(start + i) % allowed.len()]),
+        None => first,
+    };
+    (0..usize::from(count)).map(place).collect()
 }
 
 /// What both ends have in common.
@@ -66,45 +96,198 @@ struct End<'a> {
     arm: Arm,
     family: Family,
     watch: Watch<'a>,
+    is_client: bool,
+}
+
+/// What one thread did.
+struct Done {
+    sent: Option<Sent>,
+    series: Option<Series>,
+    connection: Connection,
+    granted: Granted,
 }
 
 impl End<'_> {
-    fn send(&self, stream: &Stream, before: Before) -> Result<EndReport, TrialError> {
-        let failed = TrialError::socket(self.family, None);
-        let endpoints = stream_endpoints(stream).map_err(&failed)?;
-        stream_waits(stream, Wait::Block).map_err(&failed)?;
-        let broken = |b| TrialError::of(b, self.family, Some(endpoints.peer));
+    /// Does this end's half of every connection and reports.
+    fn perform(
+        &self,
+        streams: Vec<Stream>,
+        places: &[Option<usize>],
+        before: Before,
+        notes: Vec<String>,
+    ) -> Result<EndReport, TrialError> {
+        for stream in &streams {
+            stream_waits(stream, Wait::Block).map_err(TrialError::socket(self.family, None))?;
+            self.insist(stream)?;
+        }
         let chunk = payload(self.task, self.bulk.write_bytes);
-        let mut sent = hot::send(self.arm, stream, &chunk, self.bulk.duration_ns, &self.watch)
-            .map_err(broken)?;
-        let (granted, info) = stream_granted(stream).map_err(&failed)?;
-        sent.retransmitted_segments = info.map(|info| u64::from(info.total_retrans));
-        stream.shutdown_write().map_err(&failed)?;
-        hot::await_close(self.arm, stream, &self.watch).map_err(broken)?;
-        stream.linger_zero().map_err(&failed)?;
+        let (done, used) = self.threads(streams, places, &chunk)?;
         let mut report = before.report();
-        if let Some(asked) = &self.bulk.settings.congestion
-            && granted.congestion.as_ref() != Some(asked)
+        used.into_iter().for_each(|used| add_usage(&mut report, used));
+        report.unavailable.extend(notes);
+        if let (true, Some(first)) = (done.iter().any(|d| d.sent.is_some()), done.first())
+            && let Some(asked) = &self.bulk.settings.congestion
+            && first.granted.congestion.as_ref() != Some(asked)
         {
             report.unavailable.push(format!("congestion control {asked} at the sender"));
         }
-        let measured = Measured::Sent(sent);
-        Ok(EndReport { measured, endpoints: Some(endpoints), granted, ..report })
+        Ok(self.summed(done, report))
     }
 
-    fn receive(&self, stream: &Stream, before: Before) -> Result<EndReport, TrialError> {
+    /// Fails if the plan insists on the size of the buffers and the system has another.
+    fn insist(&self, stream: &Stream) -> Result<(), TrialError> {
+        let settings = &self.bulk.settings;
+        let Some(asked) = settings.buffer_bytes.filter(|_| settings.require_buffer) else {
+            return Ok(());
+        };
+        let got = stream.got().map_err(TrialError::socket(self.family, None))?;
+        if got.buffers_as_asked(asked) {
+            return Ok(());
+        }
+        let (send, receive) = (got.send_buffer, got.receive_buffer);
+        let got = format!("{send} B to send and {receive} B to receive");
+        Err(TrialError::Buffers { family: self.family, asked, got })
+    }
+
+    /// Each connection on a thread of its own, the first on the calling thread. Returns also what
+    /// the other threads used.
+    fn threads(
+        &self,
+        streams: Vec<Stream>,
+        places: &[Option<usize>],
+        chunk: &[u8],
+    ) -> Result<(Vec<Done>, Vec<Option<Usage>>), TrialError> {
+        let another = |number: usize, stream: Stream| {
+            let place = places[number].filter(|&cpu| cpu::pin_thread(cpu).is_ok());
+            let spent = Spent::since_now();
+            let done = self.one(number, stream, place, chunk);
+            (done, spent.and_then(Spent::used))
+        };
+        thread::scope(|scope| {
+            let mut streams = streams.into_iter().enumerate();
+            let first = streams.next();
+            let spawn = |(number, stream)| {
+                let thread = thread::Builder::new().name(format!("stream {number}"));
+                thread.spawn_scoped(scope, move || another(number, stream))
+            };
+            let others = streams.map(spawn).collect::<Result<Vec<_>, _>>();
+            let others = others.map_err(|source| {
+                let operation = "starting a thread for each stream";
+                TrialError::Io { operation, family: self.family, address: None, source }
+            })?;
+            let first = first.map(|(number, stream)| self.one(number, stream, places[0], chunk));
+            let mut done = Vec::from_iter(first);
+            let mut used = Vec::new();
+            for thread in others {
+                let (one, spent) = thread.join().unwrap_or_else(|p| panic::resume_unwind(p));
+                done.push(one);
+                used.push(spent);
+            }
+            Ok((done.into_iter().collect::<Result<_, _>>()?, used))
+        })
+    }
+
+    /// One connection from its first byte to its end. It is closed at once, whatever the others
+    /// still do: the other end waits for that.
+    fn one(
+        &self,
+        number: usize,
+        stream: Stream,
+        place: Option<usize>,
+        chunk: &[u8],
+    ) -> Result<Done, TrialError> {
+        let number = number as u64;
         let failed = TrialError::socket(self.family, None);
-        let endpoints = stream_endpoints(stream).map_err(&failed)?;
-        stream_waits(stream, Wait::Block).map_err(&failed)?;
-        let mut buffer = vec![0; READ_BYTES];
+        let endpoints = stream_endpoints(&stream).map_err(&failed)?;
+        let broken = |b| TrialError::of(b, self.family, Some(endpoints.peer));
         let duration_ns = self.bulk.duration_ns;
-        let mut series = Series::new(duration_ns);
-        hot::receive(self.arm, stream, &mut buffer, &mut series, duration_ns, &self.watch)
-            .map_err(|b| TrialError::of(b, self.family, Some(endpoints.peer)))?;
-        let (granted, _) = stream_granted(stream).map_err(&failed)?;
-        // The reset tells the sender that all was read and leaves nothing behind at either end.
+        let extent = Extent { duration_ns, bytes: self.bulk.share_bytes(number) };
+        let mut connection = Connection {
+            endpoints,
+            sent_bytes: 0,
+            received_bytes: 0,
+            rtt_mean_us: None,
+            processor: place.and_then(|cpu| u32::try_from(cpu).ok()),
+            account: None,
+        };
+        let (mut sent, mut series) = (None, None);
+        let granted;
+        if self.bulk.client_sends(number) == self.is_client {
+            let (mut of_it, rtt_mean_us) =
+                hot::send(self.arm, &stream, chunk, extent, &self.watch).map_err(broken)?;
+            granted = stream_granted(&stream).map_err(&failed)?.0;
+            match stream.shutdown_write() {
+                // The other end has all its bytes and is gone.
+                Err(error) if error.class() == ErrorClass::Closed => {}
+                other => other.map_err(&failed)?,
+            }
+            hot::await_close(self.arm, &stream, &self.watch).map_err(broken)?;
+            // Only now is all acknowledged, so that the kernel's counts are complete.
+            let info = stream.info().ok();
+            of_it.retransmitted_segments = info.map(|info| u64::from(info.total_retrans));
+            connection.sent_bytes = of_it.bytes;
+            connection.rtt_mean_us = rtt_mean_us;
+            connection.account = info.as_ref().map(account);
+            sent = Some(of_it);
+        } else {
+            let mut buffer = vec![0; READ_BYTES];
+            let mut of_it = Series::one_of(self.bulk.streams, duration_ns);
+            let low_water = self.low_water_max();
+            let watch = &self.watch;
+            hot::receive(self.arm, &stream, &mut buffer, &mut of_it, extent, low_water, watch)
+                .map_err(broken)?;
+            let (has, info) = stream_granted(&stream).map_err(&failed)?;
+            granted = has;
+            connection.received_bytes = of_it.bytes();
+            connection.account = info.as_ref().map(account);
+            series = Some(of_it);
+        }
+        // The reset tells a sender that all was read and leaves nothing behind at either end.
         stream.linger_zero().map_err(&failed)?;
-        let measured = Measured::Received(series.received(self.bulk.warmup_ns, duration_ns));
-        Ok(EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() })
+        Ok(Done { sent, series, connection, granted })
+    }
+
+    /// A receiver with a window to keep to wakes for every segment, as programs do: sleeping would
+    /// hold the sender up.
+    fn low_water_max(&self) -> u64 {
+        match self.bulk.settings.buffer_bytes {
+            Some(_) => 1,
+            None => hot::LOW_WATER_BYTES_MAX,
+        }
+    }
+
+    /// All connections in one report.
+    fn summed(&self, done: Vec<Done>, mut report: EndReport) -> EndReport {
+        let (mut all_sent, mut all_series) = (Vec::new(), Vec::new());
+        for (number, one) in done.into_iter().enumerate() {
+            if number == 0 {
+                report.endpoints = Some(one.connection.endpoints);
+                report.granted = one.granted;
+            }
+            all_sent.extend(one.sent);
+            all_series.extend(one.series);
+            report.connections.push(one.connection);
+        }
+        let warmup_ns = self.bulk.bytes.is_none().then_some(self.bulk.warmup_ns);
+        let received = (!all_series.is_empty())
+            .then(|| Series::sum(all_series).received(warmup_ns, self.bulk.duration_ns));
+        let sent = all_sent.into_iter().reduce(add);
+        report.measured = match (received, sent) {
+            (Some(received), Some(sent)) => Measured::BothWays { received, sent },
+            (Some(received), None) => Measured::Received(received),
+            (None, Some(sent)) => Measured::Sent(sent),
+            (None, None) => Measured::Nothing,
+        };
+        report
+    }
+}
+
+fn add(a: Sent, b: Sent) -> Sent {
+    let retransmitted = a.retransmitted_segments.zip(b.retransmitted_segments);
+    Sent {
+        bytes: a.bytes + b.bytes,
+        span_ns: a.span_ns.max(b.span_ns),
+        retransmitted_segments: retransmitted.map(|(a, b)| a + b),
+        ..a
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn server(
         packets: counted.sequence.packets,
         duplicates: counted.sequence.duplicates,
         reordered: counted.sequence.reordered,
-        ..counted.series.received(bulk.warmup_ns, bulk.duration_ns)
+        ..counted.series.received(Some(bulk.warmup_ns), bulk.duration_ns)
     };
     let measured = Measured::Received(received);
     let report = EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() };

@@ -16,13 +16,29 @@ pub fn values(workload: &Workload, ends: &PerEnd<EndReport>) -> BTreeMap<Metric,
 
 fn value(metric: Metric, ends: &PerEnd<EndReport>) -> Option<f64> {
     match metric {
-        Metric::Throughput => received(ends).map(|r| r.rate_bps).filter(|&rate| rate > 0.0),
+        Metric::Throughput => throughput(ends),
         Metric::Rtt | Metric::Connect => {
             times(ends).filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
         }
         Metric::Loss => loss(sent(ends)?, received(ends)?),
+        Metric::Cpu => processor_time(ends),
         _ => None,
     }
+}
+
+/// What arrived at both ends together: of a transfer both ways the sum of the two directions.
+fn throughput(ends: &PerEnd<EndReport>) -> Option<f64> {
+    let rates: Vec<f64> =
+        both(ends).into_iter().filter_map(Measured::received).map(|r| r.rate_bps).collect();
+    (!rates.is_empty() && rates.iter().all(|&rate| rate > 0.0)).then(|| rates.iter().sum())
+}
+
+/// Processor time of the measuring threads of both ends, in s, for each byte that arrived.
+fn processor_time(ends: &PerEnd<EndReport>) -> Option<f64> {
+    let bytes: u64 = both(ends).into_iter().filter_map(Measured::received).map(|r| r.bytes).sum();
+    let of_end = |end: &EndReport| Some(end.user_ns? + end.system_ns?);
+    let spent_ns = of_end(&ends.client)? + of_end(&ends.server)?;
+    (bytes > 0).then(|| spent_ns as f64 / NS_PER_S / bytes as f64)
 }
 
 /// Datagrams sent that never came, RFC 7680; duplicates do not make up for lost ones.
@@ -40,17 +56,17 @@ fn times(ends: &PerEnd<EndReport>) -> Option<&Times> {
 }
 
 fn received(ends: &PerEnd<EndReport>) -> Option<&Received> {
-    both(ends).into_iter().find_map(|m| if let Measured::Received(r) = m { Some(r) } else { None })
+    both(ends).into_iter().find_map(Measured::received)
 }
 
 fn sent(ends: &PerEnd<EndReport>) -> Option<&Sent> {
-    both(ends).into_iter().find_map(|m| if let Measured::Sent(s) = m { Some(s) } else { None })
+    both(ends).into_iter().find_map(Measured::sent)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::workload::{Connect, UdpBulk};
+    use v6gap_core::workload::{Connect, Direction, TcpBulk, UdpBulk};
 
     fn end(measured: Measured) -> EndReport {
         EndReport { measured, ..EndReport::default() }
@@ -75,6 +91,28 @@ mod tests {
         let values = values(&udp(), &ends);
         assert_eq!(values[&Metric::Throughput], 9.5e7);
         assert!((values[&Metric::Loss] - 0.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn both_ways_are_summed_and_cost_the_time_of_both_ends() {
+        let both = |bytes, rate_bps| {
+            let received = Received { bytes, rate_bps, ..Received::default() };
+            EndReport {
+                user_ns: Some(1_000),
+                system_ns: Some(2_000),
+                ..end(Measured::BothWays { received, sent: Sent::default() })
+            }
+        };
+        let mut ends = PerEnd { client: both(1_000, 4e6), server: both(500, 5e6) };
+        let bulk = TcpBulk { direction: Direction::Both, cpu: true, ..TcpBulk::default() };
+        let workload = Workload::TcpBulk(bulk);
+        let found = values(&workload, &ends);
+        assert_eq!(found[&Metric::Throughput], 9e6);
+        assert!((found[&Metric::Cpu] - 6e-6 / 1_500.0).abs() < 1e-18);
+        // Half of the evidence is none.
+        ends.server = both(0, 0.0);
+        ends.server.user_ns = None;
+        assert!(values(&workload, &ends).is_empty());
     }
 
     #[test]

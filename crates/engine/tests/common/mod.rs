@@ -26,7 +26,7 @@ pub type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 
 /// Sockets of a server in both families.
 pub struct Service {
-    listeners: PerFamily<Listener>,
+    listeners: PerFamily<Option<Listener>>,
     datagrams: PerFamily<Option<Datagram>>,
     /// The processor that it measures on.
     pub processor: Option<usize>,
@@ -44,7 +44,7 @@ impl Service {
         let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
         let listen = |family| Listener::bind_with(any_port(family), 256, &options);
         Service {
-            listeners: PerFamily::from_fn(|f| listen(f).expect("the address is ours")),
+            listeners: PerFamily::from_fn(|f| Some(listen(f).expect("the address is ours"))),
             datagrams: PerFamily::from_fn(|f| {
                 Some(Datagram::bind(any_port(f)).expect("the address is ours"))
             }),
@@ -53,7 +53,8 @@ impl Service {
     }
 
     pub fn tcp(&self, family: Family) -> SocketAddr {
-        self.listeners.get(family).local().expect("bound")
+        let listener = self.listeners.get(family).as_ref().expect("bound");
+        listener.local().expect("bound")
     }
 
     pub fn udp(&self, family: Family) -> SocketAddr {
@@ -85,11 +86,12 @@ impl Service {
         thread::scope(|scope| {
             for family in Family::BOTH {
                 let (pass_on, over) = (pass_on.clone(), &over);
-                let listener = self.listeners.get(family);
+                let listener = self.listeners.get(family).as_ref().expect("bound");
                 scope.spawn(move || accept(listener, task.token, &pass_on, over));
             }
             let flows = DataFlows {
                 streams,
+                listeners: &self.listeners,
                 datagrams: &self.datagrams,
                 abort: &abort,
                 finish: &finish,

@@ -232,6 +232,21 @@ d = np.log(REAL_SECOND / REAL_FIRST)
 s, v, rho = d.sum(), (d * d).sum(), OUT["symmetric"]["rho"]
 OUT["symmetric"]["e"] = math.sqrt(rho / (v + rho)) * math.exp(s * s / (2 * (v + rho)))
 
+SETTLING = np.array([
+    5, 20, 60, 85, 92, 94, 94.2, 94.1, 94.0, 94.15, 94.1, 94.05, 94.12, 94.08, 94.1, 94.11,
+    94.09, 94.1, 94.13, 94.07, 94.1, 94.08, 94.12, 94.11, 94.09, 94.1, 94.06, 94.14, 94.1,
+    94.09])
+
+
+def deviation(rest):
+    return ((rest - rest.mean())**2).sum() / len(rest)**2
+
+
+FIRST = min(range(len(SETTLING) // 2 + 1), key=lambda k: deviation(SETTLING[k:]))
+OUT["steady"] = {
+    "x": SETTLING, "first": FIRST, "statistic": deviation(SETTLING[FIRST:]),
+    "mean": SETTLING[FIRST:].mean()}
+
 
 def plain(o):
     if isinstance(o, dict):

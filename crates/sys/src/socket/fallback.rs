@@ -51,6 +51,19 @@ pub(super) fn set_receive_low_water(_socket: &Socket, _bytes: u32) -> Result<(),
     Err(Unavailable::new("the receive low-water mark", BECAUSE))
 }
 
+pub(super) fn buffer_as_asked(asked: u32, got: u32) -> bool {
+    asked == got
+}
+
+pub(super) fn lend_receive_buffer(
+    _socket: &Socket,
+    _bytes: u32,
+) -> Result<(u32, i32), Unavailable> {
+    Err(Unavailable::new("a receive buffer before the connection stands", BECAUSE))
+}
+
+pub(super) fn restore_receive_buffer(_socket: &Socket, _before: (u32, i32)) {}
+
 pub(super) fn path_mtu(_socket: &Socket) -> Result<u32, Unavailable> {
     Err(Unavailable::new("the path MTU", BECAUSE))
 }

@@ -78,6 +78,31 @@ pub(super) fn set_receive_low_water(socket: &Socket, bytes: u32) -> Result<(), U
         .map_err(|error| Unavailable::new("the receive low-water mark", error))
 }
 
+/// Linux doubles what is asked for, to have room for its bookkeeping (socket(7)).
+pub(super) fn buffer_as_asked(asked: u32, got: u32) -> bool {
+    u64::from(got) == 2 * u64::from(asked)
+}
+
+/// Sets the receive buffer, and says what undoes that: its size as reported, and which sizes were
+/// fixed.
+pub(super) fn lend_receive_buffer(
+    socket: &Socket,
+    bytes: u32,
+) -> Result<(u32, libc::c_int), Unavailable> {
+    let failed = |error| Unavailable::new("a receive buffer before the connection stands", error);
+    // Asked first: a kernel that does not know it could not take the size back.
+    let locks = get_int(socket, libc::SOL_SOCKET, libc::SO_BUF_LOCK).map_err(failed)?;
+    let before = socket.recv_buffer_size().map_err(failed)?;
+    socket.set_recv_buffer_size(bytes as usize).map_err(failed)?;
+    Ok((u32::try_from(before).unwrap_or(u32::MAX), locks))
+}
+
+/// Undoes [`lend_receive_buffer`] as far as the system lets it.
+pub(super) fn restore_receive_buffer(socket: &Socket, (before, locks): (u32, libc::c_int)) {
+    let _ = socket.set_recv_buffer_size(before as usize / 2);
+    let _ = set_int(socket, libc::SOL_SOCKET, libc::SO_BUF_LOCK, locks);
+}
+
 pub(super) fn path_mtu(socket: &Socket) -> Result<u32, Unavailable> {
     let mtu = PathOptions::of(socket).and_then(|names| get_int(socket, names.level, names.mtu));
     mtu.map(libc::c_int::cast_unsigned).map_err(|error| Unavailable::new("the path MTU", error))

@@ -4,6 +4,7 @@ use super::error::{Operation, SocketError};
 use super::options::{self, StreamOptions};
 use super::wait;
 use super::{Domain, Stream, open, platform};
+use crate::Unavailable;
 use rustix::event::PollFlags;
 use socket2::{Protocol, SockRef, Type};
 use std::net::{SocketAddr, TcpListener};
@@ -12,6 +13,19 @@ use std::net::{SocketAddr, TcpListener};
 #[derive(Debug)]
 pub struct Listener {
     pub(super) inner: TcpListener,
+}
+
+/// A listener whose connections have another receive buffer as long as this lives.
+#[derive(Debug)]
+pub struct LentBuffer {
+    inner: TcpListener,
+    before: (u32, i32),
+}
+
+impl Drop for LentBuffer {
+    fn drop(&mut self) {
+        platform::restore_receive_buffer(&SockRef::from(&self.inner), self.before);
+    }
 }
 
 impl Listener {
@@ -97,6 +111,21 @@ impl Listener {
     pub fn try_clone(&self) -> Result<Self, SocketError> {
         let inner = self.inner.try_clone().map_err(SocketError::during(Operation::Clone))?;
         Ok(Self { inner })
+    }
+
+    /// Gives the connections that are made from now on a receive buffer of `bytes`, until the
+    /// returned value is dropped. The window that a connection offers first is chosen before it can
+    /// be accepted, so it is too late then.
+    ///
+    /// # Errors
+    /// Off Linux, and before Linux 5.14, which cannot give the choice of the size back to the
+    /// kernel.
+    pub fn lend_receive_buffer(&self, bytes: u32) -> Result<LentBuffer, Unavailable> {
+        let failed =
+            |error| Unavailable::new("a receive buffer before the connection stands", error);
+        let inner = self.inner.try_clone().map_err(failed)?;
+        let before = platform::lend_receive_buffer(&SockRef::from(&inner), bytes)?;
+        Ok(LentBuffer { inner, before })
     }
 
     /// Waits up to `timeout_ns`, or for ever, and accepts; `None` if there was nothing in the end.

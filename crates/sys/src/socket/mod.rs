@@ -23,7 +23,7 @@ mod wait;
 
 pub use datagram::Datagram;
 pub use error::{ErrorClass, Operation, SocketError};
-pub use listener::Listener;
+pub use listener::{LentBuffer, Listener};
 pub use options::{Granted, StreamOptions, TcpInfo};
 pub use poll::{Interest, Waker, wait_any};
 pub use stream::{ConnectTimes, Stream};

@@ -38,6 +38,16 @@ pub struct Granted {
     pub mss: Option<u32>,
 }
 
+impl Granted {
+    /// Whether both buffers are what was asked for, as this system reports what it grants: Linux
+    /// says twice as much.
+    pub fn buffers_as_asked(&self, asked: u32) -> bool {
+        [self.send_buffer, self.receive_buffer]
+            .iter()
+            .all(|&got| platform::buffer_as_asked(asked, got))
+    }
+}
+
 /// The kernel's account of one connection. Counts run since it began; `None` means that this kernel
 /// is too old to tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

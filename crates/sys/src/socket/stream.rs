@@ -223,6 +223,15 @@ impl Stream {
             .map_err(SocketError::during(Operation::ReadOption("SO_DOMAIN")))
     }
 
+    /// Sets options on a connection that stands. A receive buffer bounds what is offered from now
+    /// on, a segment size only what is sent.
+    ///
+    /// # Errors
+    /// An option that the system refuses.
+    pub fn set_options(&self, options: &StreamOptions) -> Result<(), SocketError> {
+        options::apply(&SockRef::from(&self.inner), options)
+    }
+
     /// The options in force.
     ///
     /// # Errors

@@ -150,17 +150,47 @@ fn tcp_bulk(bulk: &TcpBulk) -> String {
     let way = match bulk.direction {
         Direction::Send => "to the server",
         Direction::Receive => "from the server",
+        Direction::Both => "both ways at the same time",
     };
-    let congestion = match &bulk.settings.congestion {
-        Some(name) => format!(", congestion control {name}"),
-        None => String::new(),
+    let over = match bulk.streams {
+        1 => "TCP".to_owned(),
+        streams => format!("{streams} TCP connections at a time"),
     };
-    format!(
-        "sends {way} over TCP for {} in writes of {}, without the first {}{congestion}",
-        format_span(bulk.duration_ns as f64),
-        format_bytes(bulk.write_bytes.into()),
-        format_span(bulk.warmup_ns as f64),
-    )
+    let write = format_bytes(bulk.write_bytes.into());
+    let span = format_span(bulk.duration_ns as f64);
+    let mut text = match bulk.bytes {
+        Some(bytes) => {
+            let bytes = format_bytes(bytes);
+            format!("sends {bytes} {way} over {over} in writes of {write}, for at most {span}")
+        }
+        None => {
+            let without = format_span(bulk.warmup_ns as f64);
+            format!(
+                "sends {way} over {over} for {span} in writes of {write}, without the first \
+                 {without}"
+            )
+        }
+    };
+    let settings = &bulk.settings;
+    if let Some(name) = &settings.congestion {
+        text.push_str(&format!(", congestion control {name}"));
+    }
+    if let Some(bytes) = settings.buffer_bytes {
+        text.push_str(&format!(", window {}", format_bytes(bytes.into())));
+        if settings.require_buffer {
+            text.push_str(" or not at all");
+        }
+    }
+    if let Some(bytes) = settings.mss_bytes {
+        text.push_str(&format!(", segments of at most {}", format_bytes(bytes.into())));
+    }
+    if settings.no_delay {
+        text.push_str(", small segments at once");
+    }
+    if bulk.cpu {
+        text.push_str("; also asks for the processor time");
+    }
+    text
 }
 
 fn udp_bulk(bulk: &UdpBulk) -> String {

@@ -1,14 +1,15 @@
 //! The `[[measure]]` tables of a plan: the cells that they stand for.
 
+use super::tcp_bulk::tcp_bulks;
 use super::{Problems, expand};
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::plan::draft::{Levels, Measure};
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Cell, Connect, Direction, Echo, Transport, UdpBulk, Wait, Workload};
+use crate::workload::{Cell, Connect, Echo, Transport, UdpBulk, Wait, Workload};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 /// Shortest trial.
@@ -43,13 +44,20 @@ fn workloads(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -
         problems.one_of(format!("{key}.metric"), &measure.metric, &known);
         return Vec::new();
     };
+    for (name, given) in
+        [("streams", measure.streams.is_some()), ("bytes", measure.bytes.is_some())]
+    {
+        if given && metric != Metric::Throughput {
+            problems.add(format!("{key}.{name}"), format!("{metric} is not a bulk transfer"));
+        }
+    }
     let mut found = Vec::new();
     for transport in transports(key, metric, measure, problems) {
         match (metric, transport) {
             (Metric::Rtt, _) => found.extend(echoes(key, transport, measure, lab, problems)),
             (Metric::Connect, Transport::Tcp) => found.push(connect(key, measure, problems)),
             (Metric::Throughput, Transport::Tcp) => {
-                found.push(tcp_bulk(key, measure, lab, problems));
+                found.extend(tcp_bulks(key, measure, lab, problems));
             }
             (Metric::Throughput | Metric::Loss, Transport::Udp) => {
                 found.extend(udp_bulks(key, measure, lab, problems));
@@ -83,7 +91,7 @@ fn transports(
     found
 }
 
-fn sizes(
+pub(super) fn sizes(
     key: &str,
     levels: Option<&Levels>,
     otherwise: &[u32],
@@ -161,40 +169,6 @@ fn connect(key: &str, measure: &Measure, problems: &mut Problems) -> Workload {
     Workload::Connect(Connect { count })
 }
 
-fn tcp_bulk(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> Workload {
-    let mut bulk = preset::tcp_bulk(lab);
-    let (duration, warmup) = times(key, measure, bulk.duration_ns, bulk.warmup_ns, problems);
-    bulk.duration_ns = duration;
-    bulk.warmup_ns = warmup;
-    let write_key = format!("{key}.write");
-    let write = problems.read_optional(&write_key, measure.write.as_ref(), unit::parse_bytes);
-    match write.map(u32::try_from) {
-        None => {}
-        Some(Ok(bytes @ 1..=16_777_216)) => bulk.write_bytes = bytes,
-        Some(_) => problems.add(write_key, "a write must be between 1 B and 16 MiB"),
-    }
-    match measure.direction.as_deref() {
-        None | Some("send") => bulk.direction = Direction::Send,
-        Some("receive") => bulk.direction = Direction::Receive,
-        Some(other) => {
-            problems.one_of(format!("{key}.direction"), other, &["send", "receive"]);
-        }
-    }
-    if let Some(name) = &measure.congestion {
-        bulk.settings.congestion = Some(congestion(key, name, problems));
-    }
-    Workload::TcpBulk(bulk)
-}
-
-/// The name goes to the kernel as it stands, so only what kernels use for names passes.
-fn congestion(key: &str, name: &str, problems: &mut Problems) -> String {
-    let proper = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if name.is_empty() || name.len() > 15 || !name.chars().all(proper) {
-        problems.add(format!("{key}.congestion"), "this is not a name of a congestion control");
-    }
-    name.to_string()
-}
-
 fn udp_bulks(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> Vec<Workload> {
     const MS: u64 = 1_000_000;
     let range = Echo::MESSAGE_BYTES_MIN..=Family::V4.udp_payload_bytes_max();
@@ -223,7 +197,7 @@ fn udp_bulks(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -
     payloads.into_iter().map(make).collect()
 }
 
-fn times(
+pub(super) fn times(
     key: &str,
     measure: &Measure,
     duration_ns: u64,

@@ -1,6 +1,6 @@
 //! Drafts that are right become what they say; drafts that are wrong name every wrong key.
 
-use super::super::draft::{Design, Draft, Lab, Levels, Measure, Range, VERSION};
+use super::super::draft::{Counts, Design, Draft, Lab, Levels, Measure, Range, VERSION};
 use super::*;
 use crate::workload::Workload;
 
@@ -95,4 +95,57 @@ fn a_lab_becomes_a_world() {
 fn suggestions_are_near_or_none() {
     assert_eq!(nearest("mesage", &["message", "metric"]), Some("message"));
     assert_eq!(nearest("zebra", &["message", "metric"]), None);
+}
+
+fn bulk_measure(keys: &str) -> Measure {
+    serde_json::from_str(&alloc::format!(r#"{{"metric":"throughput",{keys}}}"#)).unwrap()
+}
+
+#[test]
+fn factors_of_a_transfer_cross_and_name_its_cells() {
+    let sailan = bulk_measure(
+        r#""bytes":["1 MB","2 MB"],"window":["8 KiB","64 KiB"],"require_window":true,
+           "streams":[1,4],"direction":"receive","also":["cpu"]"#,
+    );
+    let plan = check(&draft(alloc::vec![sailan]), 1).unwrap();
+    let ids: Vec<&str> = plan.cells.iter().map(|c| c.id.as_str()).collect();
+    assert_eq!(ids.len(), 8);
+    assert_eq!(ids[0], "throughput-tcp-receive-bytes-1000000-window-8192");
+    assert_eq!(ids[7], "throughput-tcp-receive-streams-4-bytes-2000000-window-65536");
+    for cell in &plan.cells {
+        let Workload::TcpBulk(bulk) = &cell.workload else { panic!() };
+        assert!(bulk.settings.require_buffer && bulk.cpu && bulk.warmup_ns == 0);
+        assert_eq!(cell.workload.metrics(), [Metric::Throughput, Metric::Cpu]);
+    }
+    let swept = bulk_measure(
+        r#""write":{"from":"1 KiB","to":"4 KiB","factor":2},"mss":["536 B"],"no_delay":true"#,
+    );
+    let plan = check(&draft(alloc::vec![swept, measure("throughput")]), 1).unwrap();
+    let ids: Vec<&str> = plan.cells.iter().map(|c| c.id.as_str()).collect();
+    assert_eq!(ids[0], "throughput-tcp-write-1024-mss-536-no-delay");
+    assert_eq!((ids.len(), ids[3]), (4, "throughput-tcp"));
+}
+
+#[test]
+fn knobs_of_a_transfer_that_cannot_be_are_named() {
+    let wrong = [
+        (r#""streams":0"#, "streams"),
+        (r#""streams":[1,129]"#, "streams"),
+        (r#""bytes":"0 B""#, "bytes"),
+        (r#""bytes":"1 MB","warmup":"1 s""#, "warmup"),
+        (r#""window":"0 B""#, "window"),
+        (r#""window":"2 GiB""#, "window"),
+        (r#""require_window":true"#, "require_window"),
+        (r#""mss":"87 B""#, "mss"),
+        (r#""direction":"up""#, "direction"),
+        (r#""also":["loss"]"#, "also"),
+        (r#""write":"0 B""#, "write"),
+    ];
+    for (text, key) in wrong {
+        let found = keys(&draft(alloc::vec![bulk_measure(text)]));
+        assert_eq!(found, [alloc::format!("measure[0].{key}")], "{text}");
+    }
+    let mut rtt = measure("rtt");
+    rtt.streams = Some(Counts::One(4));
+    assert_eq!(keys(&draft(alloc::vec![rtt])), ["measure[0].streams"]);
 }

@@ -1,0 +1,127 @@
+//! The cells of a `[[measure]]` table of TCP throughput: every combination of the levels of its
+//! factors.
+
+use super::Problems;
+use super::cells::{sizes, times};
+use crate::plan::draft::{Levels, Measure};
+use crate::plan::preset;
+use crate::unit;
+use crate::workload::{Direction, StreamSettings, TcpBulk, Workload};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Longest time of a transfer of a number of bytes, if the plan names none, in ns.
+const BYTES_NS_MAX: u64 = 60_000_000_000;
+
+/// The workloads of the table, in the order of its keys' levels.
+pub(super) fn tcp_bulks(
+    key: &str,
+    measure: &Measure,
+    lab: bool,
+    problems: &mut Problems,
+) -> Vec<Workload> {
+    let mut made = vec![common(key, measure, lab, problems)];
+    let most = TcpBulk::STREAMS_MAX;
+    for &streams in measure.streams.iter().flat_map(|counts| counts.levels()) {
+        if !(1..=most).contains(&streams) {
+            let what = format!("{streams} streams are not between 1 and {most}");
+            problems.add(format!("{key}.streams"), what);
+        }
+    }
+    if let Some(counts) = &measure.streams {
+        cross(&mut made, counts.levels(), |bulk, &streams| bulk.streams = streams);
+    }
+    let levels = |name: &str, given: &Option<Levels>, range, problems: &mut Problems| {
+        let found = sizes(&format!("{key}.{name}"), given.as_ref(), &[], range, problems);
+        given.as_ref().map(|_| found)
+    };
+    if let Some(bytes) = byte_counts(key, measure, problems) {
+        cross(&mut made, &bytes, |bulk, &bytes| {
+            (bulk.bytes, bulk.warmup_ns) = (Some(bytes), 0);
+        });
+    }
+    if let Some(writes) = levels("write", &measure.write, 1..=16_777_216, problems) {
+        cross(&mut made, &writes, |bulk, &bytes| bulk.write_bytes = bytes);
+    }
+    let buffers = 1..=StreamSettings::BUFFER_BYTES_MAX;
+    if let Some(windows) = levels("window", &measure.window, buffers, problems) {
+        cross(&mut made, &windows, |bulk, &bytes| bulk.settings.buffer_bytes = Some(bytes));
+    }
+    if let Some(segments) = levels("mss", &measure.mss, StreamSettings::MSS_BYTES, problems) {
+        cross(&mut made, &segments, |bulk, &bytes| bulk.settings.mss_bytes = Some(bytes));
+    }
+    made.into_iter().map(Workload::TcpBulk).collect()
+}
+
+/// What all cells of the table have in common.
+fn common(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> TcpBulk {
+    let mut bulk = preset::tcp_bulk(lab);
+    let (usual_ns, warmup_ns) = match measure.bytes {
+        Some(_) => (BYTES_NS_MAX, 0),
+        None => (bulk.duration_ns, bulk.warmup_ns),
+    };
+    (bulk.duration_ns, bulk.warmup_ns) = times(key, measure, usual_ns, warmup_ns, problems);
+    if measure.bytes.is_some() && measure.warmup.is_some() {
+        let what = "a transfer of a number of bytes is measured from its first byte on";
+        problems.add(format!("{key}.warmup"), what);
+    }
+    match measure.direction.as_deref() {
+        None | Some("send") => bulk.direction = Direction::Send,
+        Some("receive") => bulk.direction = Direction::Receive,
+        Some("both") => bulk.direction = Direction::Both,
+        Some(other) => {
+            problems.one_of(format!("{key}.direction"), other, &["send", "receive", "both"]);
+        }
+    }
+    if let Some(name) = &measure.congestion {
+        bulk.settings.congestion = Some(congestion(key, name, problems));
+    }
+    bulk.settings.no_delay = measure.no_delay.unwrap_or(false);
+    bulk.settings.require_buffer = measure.require_window.unwrap_or(false);
+    if bulk.settings.require_buffer && measure.window.is_none() {
+        problems.add(format!("{key}.require_window"), "no window is asked for");
+    }
+    for other in &measure.also {
+        match other.as_str() {
+            "cpu" => bulk.cpu = true,
+            _ => problems.one_of(format!("{key}.also"), other, &["cpu"]),
+        }
+    }
+    bulk
+}
+
+/// Whole numbers of bytes of any size; [`sizes`] ends at 4 GiB.
+fn byte_counts(key: &str, measure: &Measure, problems: &mut Problems) -> Option<Vec<u64>> {
+    let levels = measure.bytes.as_ref()?;
+    let key = format!("{key}.bytes");
+    let mut found = Vec::new();
+    for text in super::expand(&key, levels, problems) {
+        match problems.read(&key, &text, unit::parse_bytes) {
+            Some(0) => problems.add(key.clone(), "a transfer of 0 B measures nothing"),
+            Some(bytes) => found.push(bytes),
+            None => {}
+        }
+    }
+    Some(found)
+}
+
+/// Each workload with each level.
+fn cross<T>(made: &mut Vec<TcpBulk>, levels: &[T], set: impl Fn(&mut TcpBulk, &T)) {
+    let with = |bulk: &TcpBulk, level: &T| {
+        let mut bulk = bulk.clone();
+        set(&mut bulk, level);
+        bulk
+    };
+    *made = made.iter().flat_map(|bulk| levels.iter().map(|level| with(bulk, level))).collect();
+}
+
+/// The name goes to the kernel as it stands, so only what kernels use for names passes.
+fn congestion(key: &str, name: &str, problems: &mut Problems) -> String {
+    let proper = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > 15 || !name.chars().all(proper) {
+        problems.add(format!("{key}.congestion"), "this is not a name of a congestion control");
+    }
+    name.to_string()
+}
