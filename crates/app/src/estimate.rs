@@ -135,10 +135,10 @@ fn udp_bulk(bulk: &UdpBulk, path: Path) -> Cost {
 }
 
 fn exchanges(echo: &Echo, path: Path) -> Cost {
-    let warmup = f64::from(echo.connections) * f64::from(echo.warmup_exchanges);
-    let count = f64::from(echo.turns) * f64::from(echo.turn_exchanges) + warmup;
-    let bytes = 2.0 * f64::from(echo.message_bytes);
-    let one_ns = path.round_trip_ns + HOSTS_NS + bytes * 8e9 / path.rate_bps;
+    let count = echo.exchanges() as f64;
+    let bytes = f64::from(echo.message_bytes) + f64::from(echo.answer_bytes());
+    let trip_ns = (path.round_trip_ns + HOSTS_NS) / f64::from(echo.outstanding.max(1));
+    let one_ns = trip_ns + bytes * 8e9 / path.rate_bps;
     Cost { time_ns: count * one_ns, bytes: count * bytes }
 }
 

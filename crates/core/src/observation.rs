@@ -44,6 +44,13 @@ pub struct Times {
     pub histogram: Histogram,
     /// Trimmed mean of each turn in order of time, for slices; empty otherwise.
     pub turns_ns: Vec<f64>,
+    /// Exchanges that one time stands for: more than 1 if whole turns were timed and divided.
+    #[serde(default = "one")]
+    pub exchanges_each: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// A bulk transfer as its receiver saw it.

@@ -12,8 +12,11 @@ use v6gap_engine::hot::echo::Buffers;
 use v6gap_engine::hot::sequence::Sequence;
 use v6gap_engine::hot::series::Series;
 use v6gap_engine::hot::turns::Turns;
-use v6gap_engine::hot::{self, Tally, Watch, bulk, connect, datagram_bulk};
-use v6gap_sys::socket::{Datagram, Listener, Stream, StreamOptions};
+use v6gap_engine::hot::window::{self, Window};
+use v6gap_engine::hot::{self, Tally, Watch, bulk, connect, datagram_bulk, ping};
+use v6gap_sys::socket::{
+    Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Listener, Ping, Stream, StreamOptions,
+};
 
 const MS: u64 = 1_000_000;
 const TAG: [u8; 8] = *b"of tests";
@@ -92,7 +95,7 @@ fn the_counter_counts() {
 
 #[test]
 fn echo_over_streams() {
-    for wait in [Wait::Block, Wait::Yield] {
+    for wait in [Wait::Block, Wait::Yield, Wait::Spin] {
         let workload = echo(Transport::Tcp, wait);
         let mut client = echo_client(&workload);
         let turns = client.turns;
@@ -101,7 +104,7 @@ fn echo_over_streams() {
             for _ in 0..workload.connections {
                 let (client, server) = stream_pair(family);
                 for end in [&client, &server] {
-                    end.set_nonblocking(wait == Wait::Yield).unwrap();
+                    end.set_nonblocking(wait.polls()).unwrap();
                 }
                 near.get_mut(arm).push(client);
                 let ends: &mut Vec<Stream> = far.get_mut(arm);
@@ -113,7 +116,7 @@ fn echo_over_streams() {
         let Client { buffers, tallies, .. } = &mut client;
         assert_free(
             || hot::echo::stream_client(&turns, TAG, &near, buffers, tallies, &watch).unwrap(),
-            || hot::echo::stream_server(&turns, TAG, &far, &mut buffer, &watch).unwrap(),
+            || hot::echo::stream_server(&turns, TAG, &far, &mut buffer, (64, 64), &watch).unwrap(),
         );
         assert_eq!(client.tallies.a.times_ns.len(), 60);
     }
@@ -121,7 +124,7 @@ fn echo_over_streams() {
 
 #[test]
 fn echo_over_datagrams() {
-    for wait in [Wait::Block, Wait::Yield] {
+    for wait in [Wait::Block, Wait::Yield, Wait::Spin] {
         let workload = echo(Transport::Udp, wait);
         let mut client = echo_client(&workload);
         let turns = client.turns;
@@ -137,7 +140,7 @@ fn echo_over_datagrams() {
         });
         for socket in near.a.iter().chain(&near.b).chain([&servers.a, &servers.b]) {
             socket.set_read_timeout(Some(hot::TICK_NS)).unwrap();
-            socket.set_nonblocking(wait == Wait::Yield).unwrap();
+            socket.set_nonblocking(wait.polls()).unwrap();
         }
         let watch = Watch::silence(wait, WAIT_NS);
         let mut buffer = vec![0; 64];
@@ -148,12 +151,119 @@ fn echo_over_datagrams() {
         assert_free(
             || hot::echo::datagram_client(&turns, TAG, &near, buffers, tallies, &watch).unwrap(),
             || {
-                hot::echo::datagram_server(&turns, TAG, &sockets, &mut buffer, peers, &watch)
+                hot::echo::datagram_server(&turns, TAG, &sockets, (&mut buffer, 64), peers, &watch)
                     .unwrap();
             },
         );
         assert_eq!(client.tallies.b.turn_ends.len(), 6);
     }
+}
+
+/// Sockets of both families with two ends, as loops with requests outstanding want them.
+#[test]
+fn requests_outstanding() {
+    for wait in [Wait::Block, Wait::Spin] {
+        let workload = Echo { outstanding: 3, ..echo(Transport::Tcp, wait) };
+        let mut client = echo_client(&workload);
+        let turns = client.turns;
+        let (mut near, mut far) = (PerArm::<Vec<Stream>>::default(), PerArm::default());
+        for (arm, family) in [(Arm::A, Family::V4), (Arm::B, Family::V6)] {
+            for _ in 0..workload.connections {
+                let (client, server) = stream_pair(family);
+                client.set_nonblocking(true).unwrap();
+                server.set_nonblocking(wait.polls()).unwrap();
+                near.get_mut(arm).push(client);
+                let ends: &mut Vec<Stream> = far.get_mut(arm);
+                ends.push(server);
+            }
+        }
+        let watch = Watch::silence(wait, WAIT_NS);
+        let asking = Watch { asks: wait == Wait::Block, ..watch };
+        let mut buffer = vec![0; 64];
+        let mut window = Window::of(workload.outstanding, &turns);
+        let Client { buffers, tallies, .. } = &mut client;
+        let places = (buffers, &mut window);
+        thread::scope(|scope| {
+            let server = || {
+                hot::echo::stream_server(&turns, TAG, &far, &mut buffer, (64, 64), &watch).unwrap();
+            };
+            let server = scope.spawn(|| measure(server));
+            let client = measure(|| {
+                window::stream_client(&turns, TAG, &near, places, tallies, &asking).unwrap();
+            });
+            assert_eq!((client.count_total, server.join().unwrap().count_total), (0, 0));
+        });
+        assert_eq!(client.tallies.a.times_ns.len(), 60);
+    }
+}
+
+#[test]
+fn requests_outstanding_as_datagrams() {
+    let workload = Echo { outstanding: 3, ..echo(Transport::Udp, Wait::Spin) };
+    let mut client = echo_client(&workload);
+    let turns = client.turns;
+    let servers = PerArm::FAMILIES.map(|f| Datagram::bind(any(f)).unwrap());
+    let near = PerArm::from_fn(|arm| {
+        let connect = |_| {
+            let socket = Datagram::bind(any(*PerArm::FAMILIES.get(arm))).unwrap();
+            socket.connect(servers.get(arm).local().unwrap()).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            socket
+        };
+        (0..workload.connections).map(connect).collect::<Vec<_>>()
+    });
+    for socket in [&servers.a, &servers.b] {
+        socket.set_nonblocking(true).unwrap();
+    }
+    let watch = Watch::silence(Wait::Spin, WAIT_NS);
+    let mut buffer = [0; 64];
+    let mut peers = PerArm { a: None, b: None };
+    let sockets = PerArm { a: &servers.a, b: &servers.b };
+    let mut window = Window::of(workload.outstanding, &turns);
+    let Client { buffers, tallies, .. } = &mut client;
+    let places = (buffers, &mut window);
+    thread::scope(|scope| {
+        let memory = (&mut buffer[..], 64);
+        let peers = &mut peers;
+        let server = scope.spawn(move || {
+            measure(|| {
+                hot::echo::datagram_server(&turns, TAG, &sockets, memory, peers, &watch).unwrap();
+            })
+        });
+        let client = measure(|| {
+            window::datagram_client(&turns, TAG, &near, places, tallies, &watch).unwrap();
+        });
+        assert_eq!((client.count_total, server.join().unwrap().count_total), (0, 0));
+    });
+    assert_eq!(client.tallies.b.turn_ends.len(), 6);
+}
+
+#[test]
+fn icmp_echo() {
+    let workload = echo(Transport::Icmp, Wait::Spin);
+    let mut client = echo_client(&workload);
+    let near = PerArm::FAMILIES.map(|family| {
+        let socket = Ping::open(any(family), 1).unwrap();
+        socket.map(|socket| {
+            socket.set_nonblocking(true).unwrap();
+            vec![socket]
+        })
+    });
+    let (Ok(a), Ok(b)) = (near.a, near.b) else {
+        return println!("not tested: this host lets nobody send echoes");
+    };
+    let workload = Echo { connections: 1, ..workload };
+    let turns = Turns::new(TurnOrder::Ab, &workload).unwrap();
+    let watch = Watch::silence(Wait::Spin, WAIT_NS);
+    let Client { buffers, tallies, .. } = &mut client;
+    buffers.out.resize(64 + ECHO_HEADER_BYTES, 0);
+    buffers.back.resize(64 + ECHO_ROOM_BYTES, 0);
+    let near = PerArm { a, b };
+    let client = measure(|| {
+        ping::client(&turns, TAG, &near, buffers, tallies, &watch).unwrap();
+    });
+    assert_eq!(client.count_total, 0);
+    assert_eq!(tallies.b.times_ns.len() as u64 + tallies.b.lost, 60);
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn an_echo_server_stops_among_strangers() {
     flooded(flood, || {
         assert_stops(|watch| {
             let mut peers = PerArm { a: None, b: None };
-            echo::datagram_server(&turns, TAG, &sockets, &mut [0; 64], &mut peers, watch)
+            echo::datagram_server(&turns, TAG, &sockets, (&mut [0; 64], 64), &mut peers, watch)
         });
     });
 }

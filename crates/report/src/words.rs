@@ -232,8 +232,9 @@ pub(crate) const fn group(metric: Metric, transport: Transport) -> &'static str 
     match (metric, transport) {
         (Metric::Rtt, Transport::Tcp) => "Round trip over TCP",
         (Metric::Rtt, Transport::Udp) => "Round trip over UDP",
+        (Metric::Rtt, Transport::Icmp) => "Round trip over ICMP",
         (Metric::Throughput, Transport::Tcp) => "Throughput over TCP",
-        (Metric::Throughput, Transport::Udp) => "Throughput over UDP",
+        (Metric::Throughput, Transport::Udp | Transport::Icmp) => "Throughput over UDP",
         (Metric::Connect, _) => "Connecting",
         (Metric::FirstByte, _) => "First byte",
         (Metric::ConnectRate, _) => "Connections per second",

@@ -8,7 +8,7 @@ use v6gap_core::plan::check::{self, Problem, nearest};
 use v6gap_core::plan::draft::Draft;
 
 /// Keys of the plan language, to suggest the nearest one for an unknown key.
-const KEYS: [&str; 43] = [
+const KEYS: [&str; 47] = [
     "v6gap",
     "name",
     "description",
@@ -51,6 +51,10 @@ const KEYS: [&str; 43] = [
     "connections",
     "turn",
     "turns",
+    "wait",
+    "response",
+    "outstanding",
+    "timing",
     "count",
 ];
 

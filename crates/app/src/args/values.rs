@@ -95,9 +95,10 @@ pub(super) fn measured(text: &str) -> Result<Measured, String> {
     match text {
         "tcp" => Ok(Measured::Transport(Transport::Tcp)),
         "udp" => Ok(Measured::Transport(Transport::Udp)),
-        _ => Metric::from_name(text)
-            .map(Measured::Metric)
-            .ok_or_else(|| one_of(text, &["throughput", "rtt", "connect", "loss", "tcp", "udp"])),
+        "icmp" => Ok(Measured::Transport(Transport::Icmp)),
+        _ => Metric::from_name(text).map(Measured::Metric).ok_or_else(|| {
+            one_of(text, &["throughput", "rtt", "connect", "loss", "tcp", "udp", "icmp"])
+        }),
     }
 }
 

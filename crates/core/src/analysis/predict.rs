@@ -171,11 +171,16 @@ fn udp_bulk(
 }
 
 fn round_trip_ns(echo: &Echo, family: Family, p: &Packets, links: &[LinkTiming]) -> Option<f64> {
-    let packets = match echo.transport {
-        Transport::Tcp => wiremodel::tcp_packets(echo.message_bytes, family, p.mtu, p.options),
-        Transport::Udp => wiremodel::udp_packets(echo.message_bytes, family, p.mtu).ok()?,
+    // Requests on the way together wait for each other, and that is not in the model.
+    if echo.outstanding > 1 {
+        return None;
+    }
+    let packets = |bytes| match echo.transport {
+        Transport::Tcp => Some(wiremodel::tcp_packets(bytes, family, p.mtu, p.options)),
+        Transport::Udp | Transport::Icmp => wiremodel::udp_packets(bytes, family, p.mtu).ok(),
     };
-    Some(wiremodel::round_trip_ns(&packets, links, Framing::default()))
+    let (request, answer) = (packets(echo.message_bytes)?, packets(echo.answer_bytes())?);
+    Some(wiremodel::exchange_ns(&request, &answer, links, Framing::default()))
 }
 
 /// Times add: the second arm takes as much longer as its packets take longer on the line.

@@ -5,12 +5,20 @@ use super::{ends, fatal};
 use crate::family::Family;
 use crate::observation::{EndReport, Endpoints};
 use crate::record::{GateFinding, TrialRecord};
+use crate::workload::{Cell, Transport};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub(super) fn judge(trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
+pub(super) fn judge(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
     for (who, end) in ends(trial) {
+        // To an ICMP echo the far kernel answers without a socket: its counters must do.
+        if cell.workload.transport() == Transport::Icmp && end.endpoints.is_none() {
+            if let Some(seen) = silent_counter(trial.family, end) {
+                findings.push(fatal("family-proved", format!("{who}: {seen}")));
+            }
+            continue;
+        }
         if let Some(seen) = contradiction(trial.family, end) {
             findings.push(fatal("family-proved", format!("{who}: {seen}")));
         }

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 /// The gates that `trial` did not pass; empty if all is well.
 pub fn judge(plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<GateFinding> {
     let mut findings = Vec::new();
-    family::judge(trial, &mut findings);
+    family::judge(cell, trial, &mut findings);
     host::judge(plan, cell, trial, &mut findings);
     path::judge(plan, cell, trial, &mut findings);
     measured(cell, trial, &mut findings);

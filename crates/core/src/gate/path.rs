@@ -88,8 +88,9 @@ fn fragments(
 }
 
 fn fragments_expected(cell: &Cell, family: Family, mtu: u32) -> bool {
-    let payload = match (cell.workload.transport(), cell.workload.level_bytes()) {
-        (Transport::Udp, Some(bytes)) => bytes,
+    let payload = match (&cell.workload, cell.workload.level_bytes()) {
+        (Workload::Echo(echo), _) if echo.transport.is_datagram() => echo.message_bytes,
+        (Workload::UdpBulk(_), Some(bytes)) => bytes,
         _ => return false,
     };
     wiremodel::udp_packets(payload, family, mtu).is_ok_and(|packets| packets.len() > 1)
@@ -180,7 +181,7 @@ fn other_traffic(
     let packets = received.bytes.div_ceil(u64::from(payload)) + received.duplicates;
     let per_packet = match cell.workload.transport() {
         Transport::Tcp => u64::from(family.header_bytes()) + 20 + 40 + ETHERNET_HEADER,
-        Transport::Udp => {
+        Transport::Udp | Transport::Icmp => {
             let ip = wiremodel::udp_packets(payload, family, mtu).unwrap_or_default();
             let ip_bytes: u64 = ip.iter().map(|&p| u64::from(p) + ETHERNET_HEADER).sum();
             ip_bytes.saturating_sub(u64::from(payload))

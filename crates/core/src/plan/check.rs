@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 mod cells;
 mod lab;
 mod tcp_bulk;
+mod timed;
 
 /// Most cells of one plan.
 pub const CELLS_MAX: usize = 256;
@@ -78,7 +79,8 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
         problems.add("v6gap", what);
     }
     let world = lab::world(draft, &mut problems);
-    let cells = cells::cells(&draft.measure, world.is_some(), &mut problems);
+    let place = cells::Place { lab: world.is_some(), payload_max: payload_max(&draft.design) };
+    let cells = cells::cells(&draft.measure, place, &mut problems);
     if cells.len() > CELLS_MAX {
         problems.add("measure", format!("{} cells are more than {CELLS_MAX}", cells.len()));
     }
@@ -101,6 +103,13 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
         world,
         seed: draft.design.seed.unwrap_or(seed),
     })
+}
+
+/// Largest datagram that every family of the design can carry, in bytes.
+fn payload_max(draft: &draft::Design) -> u32 {
+    let v6_alone = draft.arms.as_ref().is_some_and(|arms| arms.iter().all(|arm| arm == "v6"));
+    let least = if v6_alone { Family::V6 } else { Family::V4 };
+    least.udp_payload_bytes_max()
 }
 
 fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Design {

@@ -172,12 +172,21 @@ pub struct Range {
 pub struct Measure {
     /// `throughput`, `rtt`, `connect` or `loss`.
     pub metric: String,
-    /// `tcp` or `udp`.
+    /// `tcp` or `udp`, for round trips also `icmp`.
     #[serde(default)]
     pub protocol: Option<Levels>,
     /// Message sizes of round trips.
     #[serde(default)]
     pub message: Option<Levels>,
+    /// Size of the answers of round trips, if it is not that of the messages.
+    #[serde(default)]
+    pub response: Option<String>,
+    /// Requests on the way at a time, for round trips.
+    #[serde(default)]
+    pub outstanding: Option<u32>,
+    /// What is timed of round trips: `each` exchange, or a `batch` of them.
+    #[serde(default)]
+    pub timing: Option<String>,
     /// UDP payload sizes of bulk transfers.
     #[serde(default)]
     pub payload: Option<Levels>,
@@ -229,7 +238,7 @@ pub struct Measure {
     /// Turns of each arm in a block, for round trips.
     #[serde(default)]
     pub turns: Option<u32>,
-    /// How the ends wait: `block` or `yield`.
+    /// How the ends wait: `block`, `yield` or `spin`.
     #[serde(default)]
     pub wait: Option<String>,
     /// Connections opened in a trial, for connecting.

@@ -6,7 +6,7 @@ use crate::task::Task;
 use crate::wire::control::Limits;
 use crate::wire::datagram::HEADER_BYTES;
 use crate::workload::{
-    Connect, Echo, Interleaving, StreamSettings, TcpBulk, Transport, UdpBulk, Workload,
+    Connect, Echo, Interleaving, StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Workload,
 };
 
 /// Why a server does not do a task.
@@ -37,6 +37,12 @@ pub enum Objection {
         what: &'static str,
         /// The kind of workload.
         workload: &'static str,
+    },
+    /// Two settings exclude each other.
+    #[error("{what} cannot be had")]
+    Combination {
+        /// What was asked for, in words.
+        what: &'static str,
     },
     /// The name of a congestion control is none.
     #[error("the congestion control must be 1 to 15 of the characters a-z, 0-9, _ and -")]
@@ -127,22 +133,32 @@ fn check_udp_bulk(bulk: &UdpBulk, payload_max: u32, limits: &Limits) -> Result<(
 }
 
 fn check_echo(echo: &Echo, payload_max: u32, limits: &Limits) -> Result<(), Objection> {
-    let largest = match echo.transport {
-        Transport::Tcp => limits.message_bytes,
-        Transport::Udp => payload_max,
+    let (largest, answer_max) = match echo.transport {
+        Transport::Tcp => (limits.message_bytes, limits.message_bytes),
+        // Whoever can make others believe in a source address must not gain by a server's answers.
+        Transport::Udp => (payload_max, echo.message_bytes),
+        Transport::Icmp => (payload_max, echo.message_bytes),
     };
     check_message("bytes of a message", echo.message_bytes, largest, limits)?;
+    check_message("bytes of an answer", echo.answer_bytes(), answer_max, limits)?;
+    if echo.transport == Transport::Icmp && echo.answer_bytes() != echo.message_bytes {
+        return Err(Objection::Combination { what: "an ICMP answer of another size" });
+    }
+    let outstanding_max = match (echo.transport, echo.timing) {
+        (Transport::Icmp, _) | (_, Timing::Batch) => 1,
+        (Transport::Tcp | Transport::Udp, Timing::Each) => Echo::OUTSTANDING_MAX,
+    };
+    range("requests outstanding", u64::from(echo.outstanding), 1, u64::from(outstanding_max))?;
     range("connections", u64::from(echo.connections), 1, u64::from(limits.connections))?;
     // The header counts turns in 16 bits.
     range("turns", u64::from(echo.turns), 1, u64::from(u16::MAX))?;
     range("exchanges of a turn", u64::from(echo.turn_exchanges), 1, u64::from(u32::MAX))?;
-    let counted = u64::from(echo.turns) * u64::from(echo.turn_exchanges);
-    let warmup = u64::from(echo.connections) * u64::from(echo.warmup_exchanges);
     // The header counts messages in 32 bits.
     let most = limits.exchanges.min(u64::from(u32::MAX));
-    let exchanges = counted.saturating_add(warmup);
+    let exchanges = echo.exchanges();
     range("exchanges in all", exchanges, 1, most)?;
-    check_bytes(u128::from(exchanges) * u128::from(echo.message_bytes), limits)
+    let larger = echo.message_bytes.max(echo.answer_bytes());
+    check_bytes(u128::from(exchanges) * u128::from(larger), limits)
 }
 
 fn check_times(duration_ns: u64, warmup_ns: u64, limits: &Limits) -> Result<(), Objection> {

@@ -11,7 +11,7 @@ use crate::task::{Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
 use crate::wire::control::{Hello, Limits, Message, RefusalCode};
 use crate::workload::{
-    Connect, Direction, Echo, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
+    Connect, Direction, Echo, StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait, Workload,
 };
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -87,6 +87,7 @@ fn ordinary_tasks_meet_no_objection() {
         (Workload::UdpBulk(udp_bulk()), &[V6]),
         (Workload::Echo(echo(Transport::Tcp)), &[V4, V6]),
         (Workload::Echo(echo(Transport::Udp)), &[V4, V6]),
+        (Workload::Echo(echo(Transport::Icmp)), &[V4, V6]),
         (Workload::Connect(Connect { count: 100 }), &[V6]),
     ] {
         assert_eq!(check(&task(workload, arms), &limits), Ok(()));
@@ -135,6 +136,21 @@ fn every_number_out_of_bounds_is_named() {
     };
     assert_eq!(slice(|e| e.message_bytes = 19), "bytes of a message");
     assert_eq!(slice(|e| e.message_bytes = u32::MAX), "bytes of a message");
+    assert_eq!(slice(|e| e.response_bytes = Some(19)), "bytes of an answer");
+    assert_eq!(slice(|e| e.response_bytes = Some(u32::MAX)), "bytes of an answer");
+    assert_eq!(slice(|e| e.outstanding = 0), "requests outstanding");
+    assert_eq!(slice(|e| e.outstanding = 1025), "requests outstanding");
+    let batch = |e: &mut Echo| (e.timing, e.outstanding) = (Timing::Batch, 2);
+    assert_eq!(slice(batch), "requests outstanding");
+    let larger = |e: &mut Echo| {
+        e.transport = Transport::Udp;
+        e.response_bytes = Some(e.message_bytes + 1);
+    };
+    assert_eq!(slice(larger), "bytes of an answer", "nothing to gain by a false source");
+    let several = |e: &mut Echo| (e.transport, e.outstanding) = (Transport::Icmp, 2);
+    assert_eq!(slice(several), "requests outstanding");
+    let v6_only = |e: &mut Echo| (e.transport, e.message_bytes) = (Transport::Icmp, 65_508);
+    assert_eq!(slice(v6_only), "bytes of a message");
     assert_eq!(slice(|e| e.connections = 0), "connections");
     assert_eq!(slice(|e| e.connections = 65), "connections");
     assert_eq!(slice(|e| e.turns = 65_536), "turns");
@@ -256,6 +272,29 @@ fn a_silent_session_ends_and_so_does_a_long_one() {
     assert_eq!(drain(&mut server), [ServerAction::Close(Ending::OverLimit)]);
 }
 
+fn any_echo() -> impl Strategy<Value = Echo> {
+    let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp), Just(Transport::Icmp)];
+    let timing = prop_oneof![Just(Timing::Each), Just(Timing::Batch)];
+    let sizes = (0_u32..200, proptest::option::of(0_u32..200), 0_u32..4);
+    (transport, timing, sizes, [0_u32..4, 0_u32..4, 0_u32..4, 0_u32..4]).prop_map(
+        |(transport, timing, (message_bytes, response_bytes, outstanding), n)| {
+            let [connections, turn_exchanges, turns, warmup_exchanges] = n;
+            Echo {
+                transport,
+                message_bytes,
+                response_bytes,
+                outstanding,
+                timing,
+                connections,
+                turn_exchanges,
+                turns,
+                warmup_exchanges,
+                ..Echo::default()
+            }
+        },
+    )
+}
+
 proptest! {
     /// Whatever a task says, what a server agrees to is within its limits.
     #[test]
@@ -274,9 +313,24 @@ proptest! {
             }
         }
     }
-}
 
-proptest! {
+    /// What passes can be done, and does nobody harm.
+    #[test]
+    fn an_echo_that_is_agreed_to_is_bounded(echo in any_echo()) {
+        let limits = Limits { exchanges: 20, ..Limits::default() };
+        let outcome = check(&task(Workload::Echo(echo.clone()), &[V4, V6]), &limits);
+        let least = echo.message_bytes.min(echo.answer_bytes());
+        let some = [echo.connections, echo.turn_exchanges, echo.turns, echo.outstanding];
+        let alone = echo.transport == Transport::Icmp || echo.timing == Timing::Batch;
+        let fits = least >= Echo::MESSAGE_BYTES_MIN
+            && !some.contains(&0)
+            && (echo.transport != Transport::Udp || echo.answer_bytes() <= echo.message_bytes)
+            && (echo.transport != Transport::Icmp || echo.answer_bytes() == echo.message_bytes)
+            && !(alone && echo.outstanding > 1)
+            && echo.exchanges() <= limits.exchanges;
+        prop_assert_eq!(outcome.is_ok(), fits, "{:?} {:?}", outcome, echo);
+    }
+
     #[test]
     fn no_message_before_admission_starts_a_task(
         messages in proptest::collection::vec(message(), 0..20),

@@ -9,7 +9,8 @@ use crate::observation::{
 use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
-    Connect, Direction, Echo, Marking, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
+    Connect, Direction, Echo, Marking, StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait,
+    Workload,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -51,8 +52,10 @@ fn host() -> impl Strategy<Value = Host> {
 }
 
 fn workload() -> impl Strategy<Value = Workload> {
-    let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp)];
-    let wait = prop_oneof![Just(Wait::Block), Just(Wait::Yield)];
+    let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp), Just(Transport::Icmp)];
+    let wait = prop_oneof![Just(Wait::Block), Just(Wait::Yield), Just(Wait::Spin)];
+    let timing = prop_oneof![Just(Timing::Each), Just(Timing::Batch)];
+    let manner = (wait, timing, of(small_or_any_u32()), small_or_any_u32());
     let paced = (small_or_any_u64(), small_or_any_u64(), small_or_any_u32());
     prop_oneof![
         tcp_bulk().prop_map(Workload::TcpBulk),
@@ -60,12 +63,16 @@ fn workload() -> impl Strategy<Value = Workload> {
             let (duration_ns, warmup_ns, payload_bytes) = n;
             Workload::UdpBulk(UdpBulk { payload_bytes, rate_bps, duration_ns, warmup_ns, marking })
         }),
-        (transport, proptest::array::uniform5(small_or_any_u32()), wait, settings(), marking())
-            .prop_map(|(transport, n, wait, settings, marking)| {
+        (transport, proptest::array::uniform5(small_or_any_u32()), manner, settings(), marking())
+            .prop_map(|(transport, n, manner, settings, marking)| {
+                let (wait, timing, response_bytes, outstanding) = manner;
                 let [message_bytes, connections, turn_exchanges, turns, warmup_exchanges] = n;
                 Workload::Echo(Echo {
                     transport,
                     message_bytes,
+                    response_bytes,
+                    outstanding,
+                    timing,
                     connections,
                     turn_exchanges,
                     turns,
@@ -140,21 +147,29 @@ fn measured() -> impl Strategy<Value = Measured> {
     let histogram = many(any::<(u64, u64)>(), 0..4);
     prop_oneof![
         Just(Measured::Nothing),
-        (any::<[u64; 4]>(), number(), number(), histogram.clone(), many(number(), 0..4)).prop_map(
-            |([count, lost, min_ns, max_ns], mean_ns, median_ns, histogram, turns_ns)| {
-                Measured::Times(Times {
-                    count,
-                    lost,
-                    trimmed_mean_ns: mean_ns,
+        (any::<([u64; 4], u32)>(), number(), number(), histogram.clone(), many(number(), 0..4))
+            .prop_map(
+                |(
+                    ([count, lost, min_ns, max_ns], exchanges_each),
                     mean_ns,
                     median_ns,
-                    min_ns,
-                    max_ns,
                     histogram,
                     turns_ns,
-                })
-            }
-        ),
+                )| {
+                    Measured::Times(Times {
+                        count,
+                        lost,
+                        trimmed_mean_ns: mean_ns,
+                        mean_ns,
+                        median_ns,
+                        min_ns,
+                        max_ns,
+                        histogram,
+                        turns_ns,
+                        exchanges_each,
+                    })
+                }
+            ),
         received().prop_map(Measured::Received),
         sent().prop_map(Measured::Sent),
         (received(), sent()).prop_map(|(received, sent)| Measured::BothWays { received, sent }),

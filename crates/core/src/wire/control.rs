@@ -137,7 +137,7 @@ impl Default for Limits {
             task_ns: 10 * MINUTE_NS,
             task_bytes: None,
             rate_bps: None,
-            message_bytes: 4 << 20,
+            message_bytes: 64 << 20,
             connections: 64,
             exchanges: 10_000_000,
             waiting: 16,

@@ -95,6 +95,7 @@ pub fn packet_payload_max(
 fn transport_header_bytes(transport: Transport, options: TcpOptions) -> u32 {
     match transport {
         Transport::Tcp => TCP_HEADER_BYTES.saturating_add(options.bytes),
-        Transport::Udp => UDP_HEADER_BYTES,
+        // The header of an echo is as long.
+        Transport::Udp | Transport::Icmp => UDP_HEADER_BYTES,
     }
 }

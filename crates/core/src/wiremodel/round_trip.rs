@@ -31,6 +31,13 @@ pub fn round_trip_ns(packets: &[u32], links: &[LinkTiming], framing: Framing) ->
     pass(packets, links.iter(), framing) + pass(packets, links.iter().rev(), framing)
 }
 
+/// Time of a request and an answer of another size over the same links back, in ns.
+///
+/// The answer starts when the last bit of the request has arrived.
+pub fn exchange_ns(request: &[u32], answer: &[u32], links: &[LinkTiming], framing: Framing) -> f64 {
+    pass(request, links.iter(), framing) + pass(answer, links.iter().rev(), framing)
+}
+
 /// Time of the SYN there and the SYN/ACK back, in ns: what `connect` waits for
 /// (RFC 9293 section 3.5).
 pub fn connect_ns(

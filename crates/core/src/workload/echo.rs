@@ -1,16 +1,41 @@
 //! Request and answer.
 
 use super::{Marking, StreamSettings, Transport, Wait};
+use alloc::format;
+use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// Request and answer of equal size, in turns (slices) of the two arms over connections that stay
-/// open.
+/// What is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timing {
+    /// Every exchange for itself.
+    #[default]
+    Each,
+    /// A whole turn, divided by its exchanges, as Raicu did: for clocks too coarse for one exchange
+    /// (docs/method.md section C.3).
+    Batch,
+}
+
+/// Request and answer, in turns (slices) of the two arms over connections that stay open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Echo {
     /// Over which transport.
     pub transport: Transport,
-    /// Size of each message, in bytes; at least [`Echo::MESSAGE_BYTES_MIN`].
+    /// Size of each request, in bytes; at least [`Echo::MESSAGE_BYTES_MIN`].
     pub message_bytes: u32,
+    /// Size of each answer, in bytes, if it is not that of the request; at least
+    /// [`Echo::MESSAGE_BYTES_MIN`]. Over UDP never more than the request, so that a server cannot
+    /// be made to send anybody more than it was sent; ICMP answers with what it was sent.
+    #[serde(default)]
+    pub response_bytes: Option<u32>,
+    /// Requests of a connection that are on the way at a time, at least 1. Above 1 each turn ends
+    /// with one exchange for itself, not counted, after all others have been answered.
+    #[serde(default = "Echo::one")]
+    pub outstanding: u32,
+    /// What is timed.
+    #[serde(default)]
+    pub timing: Timing,
     /// Connections (for UDP: client sockets) of each arm.
     pub connections: u32,
     /// Exchanges that one turn lasts.
@@ -32,6 +57,52 @@ pub struct Echo {
 impl Echo {
     /// Smallest message: it holds the header by which the ends agree on whose turn it is.
     pub const MESSAGE_BYTES_MIN: u32 = 20;
+
+    /// Most requests of a connection on the way at a time.
+    pub const OUTSTANDING_MAX: u32 = 1024;
+
+    fn one() -> u32 {
+        1
+    }
+
+    /// Size of each answer, in bytes.
+    pub const fn answer_bytes(&self) -> u32 {
+        match self.response_bytes {
+            Some(bytes) => bytes,
+            None => self.message_bytes,
+        }
+    }
+
+    /// Exchanges of each arm in a block, those included that are not counted.
+    pub fn exchanges(&self) -> u64 {
+        let closing = u64::from(self.outstanding > 1);
+        let turn = u64::from(self.turn_exchanges).saturating_add(closing);
+        let counted = u64::from(self.turns).saturating_mul(turn);
+        let warmup_turn = match u64::from(self.warmup_exchanges) {
+            0 => 0,
+            exchanges => exchanges.saturating_add(closing),
+        };
+        counted.saturating_add(u64::from(self.connections).saturating_mul(warmup_turn))
+    }
+
+    /// What tells it from an exchange of the same size with defaults, as part of a cell's name.
+    pub(super) fn suffix(&self) -> String {
+        let mut suffix = String::new();
+        if let Some(bytes) = self.response_bytes.filter(|&bytes| bytes != self.message_bytes) {
+            suffix.push_str(&format!("-to-{bytes}"));
+        }
+        if self.outstanding > 1 {
+            suffix.push_str(&format!("-x{}", self.outstanding));
+        }
+        if self.timing == Timing::Batch {
+            suffix.push_str("-batch");
+        }
+        // The other ways of waiting follow from where it runs.
+        if self.wait == Wait::Spin {
+            suffix.push_str("-spin");
+        }
+        suffix
+    }
 }
 
 impl Default for Echo {
@@ -41,6 +112,9 @@ impl Default for Echo {
         Echo {
             transport: Transport::Tcp,
             message_bytes: 64,
+            response_bytes: None,
+            outstanding: 1,
+            timing: Timing::Each,
             connections: 8,
             turn_exchanges: 20,
             turns: 40,

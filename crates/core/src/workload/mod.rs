@@ -8,7 +8,7 @@ mod tcp_bulk;
 mod udp_bulk;
 
 pub use connect::Connect;
-pub use echo::Echo;
+pub use echo::{Echo, Timing};
 pub use law::{Law, Sizes};
 pub use socket::{Marking, StreamSettings};
 pub use tcp_bulk::TcpBulk;
@@ -27,6 +27,8 @@ pub enum Transport {
     Tcp,
     /// UDP (RFC 768).
     Udp,
+    /// ICMP (RFC 792) or ICMPv6 (RFC 4443) echo, which the far kernel answers.
+    Icmp,
 }
 
 impl Transport {
@@ -35,7 +37,13 @@ impl Transport {
         match self {
             Transport::Tcp => "TCP",
             Transport::Udp => "UDP",
+            Transport::Icmp => "ICMP",
         }
+    }
+
+    /// Whether its messages travel as datagrams, in fragments where they do not fit a packet.
+    pub const fn is_datagram(self) -> bool {
+        matches!(self, Transport::Udp | Transport::Icmp)
     }
 }
 
@@ -47,6 +55,16 @@ pub enum Wait {
     Block,
     /// Asks again and again and lets others run in between; for two ends on one processor.
     Yield,
+    /// Asks again and again and keeps the processor; for two ends with one each, where it takes
+    /// the wake-up out of the time.
+    Spin,
+}
+
+impl Wait {
+    /// Whether calls return at once and are repeated.
+    pub const fn polls(self) -> bool {
+        !matches!(self, Wait::Block)
+    }
 }
 
 /// Which way bulk data flows, seen from the client.
@@ -141,6 +159,7 @@ impl Cell {
         let transport = match workload.transport() {
             Transport::Tcp => "tcp",
             Transport::Udp => "udp",
+            Transport::Icmp => "icmp",
         };
         let metric = workload.metrics()[0];
         let mut id = match workload.level_bytes() {
@@ -149,6 +168,9 @@ impl Cell {
         };
         if let Workload::TcpBulk(bulk) = &workload {
             id.push_str(&bulk.suffix());
+        }
+        if let Workload::Echo(echo) = &workload {
+            id.push_str(&echo.suffix());
         }
         Cell { id, workload }
     }

@@ -134,7 +134,7 @@ impl Peer {
         let taken = || {
             let bound = match transport {
                 Transport::Tcp => Listener::bind(at, 1).map(drop),
-                Transport::Udp => Datagram::bind(at).map(drop),
+                Transport::Udp | Transport::Icmp => Datagram::bind(at).map(drop),
             };
             bound.is_err_and(|error| error.class() == ErrorClass::AddressInUse)
         };

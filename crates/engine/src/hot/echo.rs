@@ -13,21 +13,21 @@ use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ErrorClass, Stream};
 
 /// Shortest time to wait for the answer to a datagram, in ns.
-const PATIENCE_NS_MIN: u64 = 200_000_000;
+pub(super) const PATIENCE_NS_MIN: u64 = 200_000_000;
 
 /// Longest time to wait for the answer to a datagram, in ns (RFC 2681 asks for a threshold; most
 /// paths answer within 2 s or not at all).
-const PATIENCE_NS_MAX: u64 = 2_000_000_000;
+pub(super) const PATIENCE_NS_MAX: u64 = 2_000_000_000;
 
 /// How often a datagram is sent at most.
-const TRIES_MAX: u32 = 8;
+pub(super) const TRIES_MAX: u32 = 8;
 
 /// Copies of the message that ends the block; over UDP one may be lost.
 const END_COPIES: u32 = 3;
 
-const EXCHANGE: &str = "exchanging messages";
+pub(super) const EXCHANGE: &str = "exchanging messages";
 
-/// Memory for one message each way, of equal size.
+/// Memory for one message each way.
 #[derive(Debug)]
 pub struct Buffers {
     /// What is sent; the header is written over its start.
@@ -75,16 +75,21 @@ pub fn datagram_client(
     };
     let last = take_turns(turns, tag, sockets, buffers, tallies, exchange)?;
     let socket = &sockets.get(last.arm)[usize::from(last.connection)];
-    for _ in 0..END_COPIES {
-        // The server also ends when it is told over the control connection.
-        let _ = socket.send(&buffers.out);
-    }
+    say_end(socket, &buffers.out);
     Ok(())
+}
+
+/// Sends the message that ends the block. The server also ends when it is told over the control
+/// connection.
+pub(super) fn say_end(socket: &Datagram, end: &[u8]) {
+    for _ in 0..END_COPIES {
+        let _ = socket.send(end);
+    }
 }
 
 /// All turns with any kind of socket; leaves the message that ends the block in `buffers.out` and
 /// returns the turn whose connection it goes over.
-fn take_turns<S>(
+pub(super) fn take_turns<S>(
     turns: &Turns,
     tag: [u8; 8],
     sockets: &PerArm<Vec<S>>,
@@ -100,6 +105,8 @@ fn take_turns<S>(
         let socket = &sockets.get(turn.arm)[usize::from(turn.connection)];
         let tally = tallies.get_mut(turn.arm);
         let sequence = sequences.get_mut(turn.arm);
+        let lost_before = tally.lost;
+        let start_ns = clock::now_ns();
         for left in (0..turn.exchanges).rev() {
             let flags = flags(turn.warmup, left == 0);
             let mut header =
@@ -114,7 +121,7 @@ fn take_turns<S>(
             }
         }
         if !turn.warmup {
-            tally.turn_ends.push(tally.times_ns.len());
+            tally.end_turn(start_ns, clock::now_ns(), lost_before);
         }
         last = turn;
     }
@@ -125,14 +132,14 @@ fn take_turns<S>(
     Ok(last)
 }
 
-fn flags(warmup: bool, last_of_turn: bool) -> Flags {
+pub(super) fn flags(warmup: bool, last_of_turn: bool) -> Flags {
     let warm = if warmup { Flags::WARMUP } else { Flags::NONE };
     if last_of_turn { warm.with(Flags::LAST_OF_TURN) } else { warm }
 }
 
 /// Sends a message until one is answered, each time with a number of its own, so that a late answer
 /// is not taken for that to the repetition. `None` if the first was not answered in time.
-fn ask(
+pub(super) fn ask(
     socket: &Datagram,
     buffers: &mut Buffers,
     header: &mut Header,
@@ -175,11 +182,16 @@ fn answer(
         match socket.recv(&mut buffers.back) {
             Ok(count) => {
                 let now_ns = clock::now_ns();
-                if count == buffers.out.len() && is_answer(&buffers.out, &buffers.back) {
+                if count == buffers.back.len() && is_answer(&buffers.out, &buffers.back) {
                     return Ok(Some(now_ns));
                 }
             }
-            Err(error) if ErrorClass::of(&error).is_timeout() => watch.idle(&mut quiet)?,
+            Err(error) if ErrorClass::of(&error).is_timeout() => {
+                watch.idle(&mut quiet)?;
+                if watch.asks {
+                    socket.wait_readable(TICK_NS.min(until_ns.saturating_sub(clock::now_ns())))?;
+                }
+            }
             Err(error) => return Err(error.into()),
         }
         if clock::now_ns() >= until_ns {
@@ -188,29 +200,31 @@ fn answer(
     }
 }
 
-fn is_answer(out: &[u8], back: &[u8]) -> bool {
+pub(super) fn is_answer(out: &[u8], back: &[u8]) -> bool {
     use v6gap_core::wire::datagram::HEADER_BYTES;
     out[..HEADER_BYTES] == back[..HEADER_BYTES]
 }
 
-/// Answers over TCP until the last message of the last turn; `buffer` is as long as a message.
+/// Answers over TCP until the last message of the last turn. `buffer` has room for a request and
+/// for an answer, of the lengths given.
 pub fn stream_server(
     turns: &Turns,
     tag: [u8; 8],
     streams: &PerArm<Vec<Stream>>,
     buffer: &mut [u8],
+    (request, answer): (usize, usize),
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let Some(mut turn) = turns.at(0) else { return Ok(()) };
     loop {
         let broken = Broken::at(turn.arm, EXCHANGE);
         let stream = &streams.get(turn.arm)[usize::from(turn.connection)];
-        fill(stream, buffer, watch).map_err(&broken)?;
+        fill(stream, &mut buffer[..request], watch).map_err(&broken)?;
         let header = match Header::decode(buffer) {
             Some(header) if header.tag == tag => header,
             _ => return Err(broken(Cause::Foreign)),
         };
-        put(stream, buffer, watch).map_err(&broken)?;
+        put(stream, &buffer[..answer], watch).map_err(&broken)?;
         watch.busy(clock::now_ns()).map_err(&broken)?;
         match following(turns, &header) {
             Some(next) => turn = next,
@@ -222,12 +236,13 @@ pub fn stream_server(
 
 /// Answers over UDP until the message that ends the block, or until told that nothing more will
 /// come. A source gets an answer only if its datagram has the right tag, and never more bytes than
-/// it sent. `peers` gets the first such source of each arm; `buffer` is as long as a message.
+/// it sent nor than `answer`. `peers` gets the first such source of each arm; `buffer` is as long
+/// as a request.
 pub fn datagram_server(
     turns: &Turns,
     tag: [u8; 8],
     sockets: &PerArm<&Datagram>,
-    buffer: &mut [u8],
+    (buffer, answer): (&mut [u8], usize),
     peers: &mut PerArm<Option<SocketAddr>>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
@@ -264,7 +279,7 @@ pub fn datagram_server(
             return Ok(());
         }
         // What cannot be sent is as good as lost on the way, and the client will ask again.
-        let _ = socket.send_to(&buffer[..count], source);
+        let _ = socket.send_to(&buffer[..count.min(answer)], source);
         if let Some(turn) = following(turns, &header) {
             arm = turn.arm;
         }

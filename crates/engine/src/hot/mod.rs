@@ -9,9 +9,11 @@ pub mod connect;
 pub mod datagram_bulk;
 pub mod echo;
 pub mod pace;
+pub mod ping;
 pub mod sequence;
 pub mod series;
 pub mod turns;
+pub mod window;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +32,8 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 pub struct Watch<'a> {
     /// How to wait for the peer.
     pub wait: Wait,
+    /// The sockets return at once although the end is to sleep: it asks the kernel when to go on.
+    pub asks: bool,
     /// Longest time in which nothing comes, in ns.
     pub silence_ns: u64,
     /// Latest time, by the monotonic clock in ns, however much comes.
@@ -43,7 +47,14 @@ pub struct Watch<'a> {
 impl Watch<'static> {
     /// Stops for nothing but silence.
     pub fn silence(wait: Wait, silence_ns: u64) -> Self {
-        Watch { wait, silence_ns, deadline_ns: u64::MAX, abort: &NEVER, finish: &NEVER }
+        Watch {
+            wait,
+            asks: false,
+            silence_ns,
+            deadline_ns: u64::MAX,
+            abort: &NEVER,
+            finish: &NEVER,
+        }
     }
 }
 
@@ -129,6 +140,9 @@ pub struct Tally {
     pub times_ns: Vec<u64>,
     /// How many times there were at the end of each turn.
     pub turn_ends: Vec<usize>,
+    /// From the start of the first exchange of each turn to the end of the last, in ns; `None` if
+    /// any of them was lost.
+    pub turn_totals_ns: Vec<Option<u64>>,
     /// Events that failed or whose time is unknown because the request had to be repeated.
     pub lost: u64,
 }
@@ -139,8 +153,19 @@ impl Tally {
         Tally {
             times_ns: Vec::with_capacity(turns.saturating_mul(events)),
             turn_ends: Vec::with_capacity(turns),
+            turn_totals_ns: Vec::with_capacity(turns),
             lost: 0,
         }
+    }
+}
+
+impl Tally {
+    /// Closes a turn that began at `start_ns`, when `lost_before` events had been lost.
+    #[inline]
+    fn end_turn(&mut self, start_ns: u64, end_ns: u64, lost_before: u64) {
+        self.turn_ends.push(self.times_ns.len());
+        let whole = self.lost == lost_before;
+        self.turn_totals_ns.push(whole.then_some(end_ns - start_ns));
     }
 }
 

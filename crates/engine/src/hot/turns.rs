@@ -53,6 +53,11 @@ impl Turns {
         })
     }
 
+    /// Exchanges of the longest turn.
+    pub fn longest(&self) -> u32 {
+        self.turn_exchanges.max(self.warmup_exchanges)
+    }
+
     /// Turn `number`, counted from 0; `None` after the last one. Both turns of a pair use
     /// connections of the same index.
     #[inline]

@@ -8,18 +8,27 @@ use super::evidence::{
 };
 use super::server::DataFlows;
 use super::sockets::{
-    Locals, datagram, datagram_waits, introduced, payload, stream_options, stream_waits,
+    Locals, datagram, datagram_waits, introduced, payload, ping, ping_waits, stream_options,
+    stream_waits,
 };
-use super::times::times;
+use super::times::exchanges;
 use super::{TrialError, family, flows};
 use crate::hot::echo::{self as hot, Buffers};
 use crate::hot::turns::{self, Turns};
-use crate::hot::{Broken, Cause, Tally, Watch};
+use crate::hot::window::{self, Window};
+use crate::hot::{Broken, Cause, Tally, Watch, ping as hot_ping};
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::observation::{EndReport, Endpoints, Granted, Measured};
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Echo, Transport, Wait};
-use v6gap_sys::socket::{Datagram, SocketError, Stream};
+use v6gap_sys::clock;
+use v6gap_sys::socket::{Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, SocketError, Stream};
+
+/// How often the server looks for the end of something that its kernel does.
+const FINISH_LOOK: Duration = Duration::from_millis(2);
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 type Proof = (Endpoints, Granted);
@@ -30,48 +39,134 @@ pub(super) fn client(task: &Task, echo: &Echo, context: &ClientContext) -> Repor
         a: context.remote(family(task, Arm::A))?,
         b: context.remote(family(task, Arm::B))?,
     };
-    let watch = Watch::silence(echo.wait, context.timeout_ns);
-    let out = payload(task, echo.message_bytes);
-    let mut buffers = Buffers { back: vec![0; out.len()], out };
+    let before = Before::look(context.processor);
+    let ask = Asking {
+        task,
+        echo,
+        context,
+        remotes,
+        turns,
+        // Several requests on the way take sockets that return at once, whatever the waiting.
+        wait: if echo.outstanding > 1 && echo.wait == Wait::Block {
+            Wait::Yield
+        } else {
+            echo.wait
+        },
+        watch: Watch {
+            asks: echo.outstanding > 1 && echo.wait == Wait::Block,
+            ..Watch::silence(echo.wait, context.timeout_ns)
+        },
+    };
     let room = || Tally::with_room(echo.turns as usize, echo.turn_exchanges as usize);
     let mut tallies = PerArm::from_fn(|_| room());
-    let tag = task.token.tag();
-    let broken = |b: Broken| {
-        let arm = b.arm;
-        TrialError::of(b, family(task, arm), Some(*remotes.get(arm)))
-    };
-    let before = Before::look(context.processor);
-    let mut locals =
-        PerArm::from_fn(|arm| Locals::new(task, arm, family(task, arm), echo.connections));
-    let connections = echo.connections as u16;
     let proofs = match echo.transport {
-        Transport::Tcp => {
-            let options = stream_options(&echo.settings);
-            let connect = |arm: Arm, connection| {
-                let remote = *remotes.get(arm);
-                let locals = locals.get_mut(arm);
-                let place = (arm, connection);
-                introduced(task.token, place, remote, &options, context.timeout_ns, locals)
-            };
-            let streams = create(task, connections, connect)?;
-            waits(task, &streams, |stream| stream_waits(stream, echo.wait))?;
-            hot::stream_client(&turns, tag, &streams, &mut buffers, &mut tallies, &watch)
-                .map_err(broken)?;
-            let proofs = prove(task, &streams, stream_proof)?;
-            waits(task, &streams, Stream::linger_zero)?;
-            proofs
-        }
-        Transport::Udp => {
-            let open = |arm: Arm, _| datagram(*remotes.get(arm), locals.get_mut(arm));
-            let sockets = create(task, connections, open)?;
-            waits(task, &sockets, |socket| datagram_waits(socket, echo.wait))?;
-            hot::datagram_client(&turns, tag, &sockets, &mut buffers, &mut tallies, &watch)
-                .map_err(broken)?;
-            prove(task, &sockets, |socket| datagram_proof(socket, socket.peer()?))?
-        }
+        Transport::Tcp => ask.over_streams(&mut tallies)?,
+        Transport::Udp => ask.over_datagrams(&mut tallies)?,
+        Transport::Icmp => ask.over_pings(&mut tallies)?,
     };
-    let measured = tallies.map(|t| Measured::Times(times(&t.times_ns, &t.turn_ends, t.lost)));
-    Ok(reports(&before.report(), measured, &proofs))
+    let block = before.report();
+    let step_ns = clock::quality().step_ns;
+    let summaries = tallies.map(|tally| exchanges(&tally, echo, step_ns));
+    let mut reports = reports(&block, PerArm::from_fn(|_| Measured::Nothing), &proofs);
+    for (arm, report) in &mut reports {
+        let (times, note) = summaries.get(*arm).clone();
+        report.measured = Measured::Times(times);
+        report.unavailable.extend(note);
+    }
+    Ok(reports)
+}
+
+/// The client's half of a block.
+struct Asking<'a> {
+    task: &'a Task,
+    echo: &'a Echo,
+    context: &'a ClientContext,
+    remotes: PerArm<SocketAddr>,
+    turns: Turns,
+    wait: Wait,
+    watch: Watch<'a>,
+}
+
+impl Asking<'_> {
+    fn over_streams(&self, tallies: &mut PerArm<Tally>) -> Result<PerArm<Proof>, TrialError> {
+        let (task, echo) = (self.task, self.echo);
+        let options = stream_options(&echo.settings);
+        let mut locals = self.locals();
+        let connect = |arm: Arm, connection| {
+            let (remote, locals) = (*self.remotes.get(arm), locals.get_mut(arm));
+            let timeout_ns = self.context.timeout_ns;
+            introduced(task.token, (arm, connection), remote, &options, timeout_ns, locals)
+        };
+        let streams = create(task, echo.connections as u16, connect)?;
+        waits(task, &streams, |stream| stream_waits(stream, self.wait))?;
+        let (turns, tag, watch) = (&self.turns, task.token.tag(), &self.watch);
+        let mut buffers = self.buffers(0, 0);
+        let outcome = if echo.outstanding > 1 {
+            let places = (&mut buffers, &mut Window::of(echo.outstanding, turns));
+            window::stream_client(turns, tag, &streams, places, tallies, watch)
+        } else {
+            hot::stream_client(turns, tag, &streams, &mut buffers, tallies, watch)
+        };
+        outcome.map_err(|b| self.broken(b))?;
+        let proofs = prove(task, &streams, |_, stream| stream_proof(stream))?;
+        waits(task, &streams, Stream::linger_zero)?;
+        Ok(proofs)
+    }
+
+    fn over_datagrams(&self, tallies: &mut PerArm<Tally>) -> Result<PerArm<Proof>, TrialError> {
+        let (task, echo) = (self.task, self.echo);
+        let mut locals = self.locals();
+        let open = |arm: Arm, _| datagram(*self.remotes.get(arm), locals.get_mut(arm));
+        let sockets = create(task, echo.connections as u16, open)?;
+        waits(task, &sockets, |socket| datagram_waits(socket, self.wait))?;
+        let (turns, tag, watch) = (&self.turns, task.token.tag(), &self.watch);
+        let mut buffers = self.buffers(0, 0);
+        let outcome = if echo.outstanding > 1 {
+            let places = (&mut buffers, &mut Window::of(echo.outstanding, turns));
+            window::datagram_client(turns, tag, &sockets, places, tallies, watch)
+        } else {
+            hot::datagram_client(turns, tag, &sockets, &mut buffers, tallies, watch)
+        };
+        outcome.map_err(|b| self.broken(b))?;
+        prove(task, &sockets, |_, socket| datagram_proof(socket, socket.peer()?))
+    }
+
+    fn over_pings(&self, tallies: &mut PerArm<Tally>) -> Result<PerArm<Proof>, TrialError> {
+        let (task, echo) = (self.task, self.echo);
+        let open = |arm: Arm, _| ping(task, family(task, arm), *self.remotes.get(arm));
+        let sockets = create(task, echo.connections as u16, open)?;
+        waits(task, &sockets, |socket| ping_waits(socket, self.wait))?;
+        let mut buffers = self.buffers(ECHO_HEADER_BYTES, ECHO_ROOM_BYTES);
+        hot_ping::client(
+            &self.turns,
+            task.token.tag(),
+            &sockets,
+            &mut buffers,
+            tallies,
+            &self.watch,
+        )
+        .map_err(|b| self.broken(b))?;
+        prove(task, &sockets, |arm, socket| {
+            datagram_proof(socket.as_datagram(), *self.remotes.get(arm))
+        })
+    }
+
+    fn locals(&self) -> PerArm<Locals> {
+        let connections = self.echo.connections;
+        PerArm::from_fn(|arm| Locals::new(self.task, arm, family(self.task, arm), connections))
+    }
+
+    /// Messages with so many bytes before what is sent and more of them for what comes back.
+    fn buffers(&self, before: usize, more: usize) -> Buffers {
+        let mut out = vec![0; before];
+        out.extend(payload(self.task, self.echo.message_bytes));
+        Buffers { out, back: vec![0; self.echo.answer_bytes() as usize + more] }
+    }
+
+    fn broken(&self, broken: Broken) -> TrialError {
+        let arm = broken.arm;
+        TrialError::of(broken, family(self.task, arm), Some(*self.remotes.get(arm)))
+    }
 }
 
 pub(super) fn server(
@@ -81,17 +176,20 @@ pub(super) fn server(
     ready: impl FnOnce(),
 ) -> Reports {
     let turns = numbered(task, echo)?;
-    let mut buffer = vec![0; echo.message_bytes as usize];
+    let (request, answer) = (echo.message_bytes as usize, echo.answer_bytes() as usize);
+    let mut buffer = payload(task, echo.message_bytes.max(echo.answer_bytes()));
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, echo.wait);
     let tag = task.token.tag();
+    let nothing = PerArm::from_fn(|_| Measured::Nothing);
     let proofs = match echo.transport {
         Transport::Tcp => {
             ready();
             let streams = flows::collect(task, echo.connections as u16, flows, &watch)?;
             waits(task, &streams, |stream| stream_waits(stream, echo.wait))?;
-            let proofs = prove(task, &streams, stream_proof)?;
-            hot::stream_server(&turns, tag, &streams, &mut buffer, &watch).map_err(|b| {
+            let proofs = prove(task, &streams, |_, stream| stream_proof(stream))?;
+            let sizes = (request, answer);
+            hot::stream_server(&turns, tag, &streams, &mut buffer, sizes, &watch).map_err(|b| {
                 let arm = b.arm;
                 TrialError::of(b, family(task, arm), Some(proofs.get(arm).0.peer))
             })?;
@@ -105,27 +203,59 @@ pub(super) fn server(
             let mut peers = PerArm { a: None, b: None };
             set_waits(task, &sockets, echo.wait)?;
             ready();
-            let outcome =
-                hot::datagram_server(&turns, tag, &sockets, &mut buffer, &mut peers, &watch);
+            let memory = (&mut buffer[..], answer);
+            let outcome = hot::datagram_server(&turns, tag, &sockets, memory, &mut peers, &watch);
             // They belong to the service, which goes on with blocking calls.
             set_waits(task, &sockets, Wait::Block)?;
-            let error = |b: Broken| {
-                let arm = b.arm;
-                TrialError::of(b, family(task, arm), *peers.get(arm))
-            };
-            outcome.map_err(error)?;
-            let proof = |arm: Arm| {
-                let operation = "exchanging messages";
-                let silent = Broken { arm, operation, cause: Cause::Finished };
-                let peer = peers.get(arm).ok_or_else(|| error(silent))?;
-                datagram_proof(sockets.get(arm), peer)
-                    .map_err(TrialError::socket(family(task, arm), Some(peer)))
-            };
-            PerArm { a: proof(Arm::A)?, b: proof(Arm::B)? }
+            service_proofs(task, &sockets, &peers, outcome)?
+        }
+        Transport::Icmp => {
+            ready();
+            await_finish(task, &watch)?;
+            // The kernel answered: what it counted is all that there is to say.
+            let report = before.report();
+            return Ok(Arm::BOTH.map(|arm| (arm, report.clone())).to_vec());
         }
     };
-    let measured = PerArm::from_fn(|_| Measured::Nothing);
-    Ok(reports(&before.report(), measured, &proofs))
+    Ok(reports(&before.report(), nothing, &proofs))
+}
+
+/// Waits until the client has done its part; this end has nothing to do in it.
+fn await_finish(task: &Task, watch: &Watch<'_>) -> Result<(), TrialError> {
+    while !watch.finish.load(Ordering::Relaxed) {
+        let operation = "waiting for the end of the echoes";
+        let family = family(task, Arm::A);
+        if watch.abort.load(Ordering::Relaxed) {
+            return Err(TrialError::Aborted { operation, family });
+        }
+        if clock::now_ns() >= watch.deadline_ns {
+            let broken = Broken { arm: Arm::A, operation, cause: Cause::TooLong };
+            return Err(TrialError::of(broken, family, None));
+        }
+        clock::rest(FINISH_LOOK);
+    }
+    Ok(())
+}
+
+fn service_proofs(
+    task: &Task,
+    sockets: &PerArm<&Datagram>,
+    peers: &PerArm<Option<SocketAddr>>,
+    outcome: Result<(), Broken>,
+) -> Result<PerArm<Proof>, TrialError> {
+    let error = |b: Broken| {
+        let arm = b.arm;
+        TrialError::of(b, family(task, arm), *peers.get(arm))
+    };
+    outcome.map_err(error)?;
+    let proof = |arm: Arm| {
+        let operation = "exchanging messages";
+        let silent = Broken { arm, operation, cause: Cause::Finished };
+        let peer = peers.get(arm).ok_or_else(|| error(silent))?;
+        datagram_proof(sockets.get(arm), peer)
+            .map_err(TrialError::socket(family(task, arm), Some(peer)))
+    };
+    Ok(PerArm { a: proof(Arm::A)?, b: proof(Arm::B)? })
 }
 
 fn numbered(task: &Task, echo: &Echo) -> Result<Turns, TrialError> {
@@ -166,13 +296,13 @@ fn waits<S>(
 fn prove<S>(
     task: &Task,
     sockets: &PerArm<Vec<S>>,
-    of: impl Fn(&S) -> Result<Proof, SocketError>,
+    of: impl Fn(Arm, &S) -> Result<Proof, SocketError>,
 ) -> Result<PerArm<Proof>, TrialError> {
     let first = |arm| {
         let family = family(task, arm);
         let socket = sockets.get(arm).first();
         let socket = socket.ok_or(TrialError::Missing { family, what: "connection" })?;
-        of(socket).map_err(TrialError::socket(family, None))
+        of(arm, socket).map_err(TrialError::socket(family, None))
     };
     Ok(PerArm { a: first(Arm::A)?, b: first(Arm::B)? })
 }
@@ -181,7 +311,7 @@ fn stream_proof(stream: &Stream) -> Result<Proof, SocketError> {
     Ok((stream_endpoints(stream)?, stream_granted(stream)?.0))
 }
 
-fn datagram_proof(socket: &Datagram, peer: std::net::SocketAddr) -> Result<Proof, SocketError> {
+fn datagram_proof(socket: &Datagram, peer: SocketAddr) -> Result<Proof, SocketError> {
     Ok((datagram_endpoints(socket, peer)?, datagram_granted(socket)?))
 }
 

@@ -21,6 +21,7 @@ use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Echo, Interleaving, TcpBulk, Transport, Workload};
+use v6gap_sys::Unavailable;
 use v6gap_sys::socket::SocketError;
 
 /// Why a task failed at this end.
@@ -41,6 +42,14 @@ pub enum TrialError {
         family: Family,
         /// What there is none of.
         what: &'static str,
+    },
+    /// This host does not have what the task needs.
+    #[error("{family}: {missing}")]
+    Unavailable {
+        /// The family.
+        family: Family,
+        /// What, and why not.
+        missing: Unavailable,
     },
     /// A socket could not be made or asked.
     #[error("{family}: {source}")]
@@ -125,6 +134,7 @@ impl TrialError {
         match self {
             TrialError::Unsuitable { .. } => None,
             TrialError::Missing { family, .. }
+            | TrialError::Unavailable { family, .. }
             | TrialError::Socket { family, .. }
             | TrialError::Io { family, .. }
             | TrialError::Buffers { family, .. }
@@ -164,12 +174,18 @@ fn check(task: &Task) -> Result<(), TrialError> {
             if crate::hot::turns::Turns::new(task.order, echo).is_none() {
                 return unsuitable("its turns cannot be numbered");
             }
+            let both = [echo.message_bytes, echo.answer_bytes()];
             let fits = match echo.transport {
-                Transport::Tcp => echo.message_bytes >= Echo::MESSAGE_BYTES_MIN,
-                Transport::Udp => datagram_fits(echo.message_bytes),
+                Transport::Tcp => both.iter().all(|&bytes| bytes >= Echo::MESSAGE_BYTES_MIN),
+                Transport::Udp | Transport::Icmp => {
+                    both.into_iter().all(datagram_fits) && both[1] <= both[0]
+                }
             };
             if !fits {
                 return unsuitable("its message size is out of range");
+            }
+            if !(1..=Echo::OUTSTANDING_MAX).contains(&echo.outstanding) {
+                return unsuitable("its requests on the way are too many or none");
             }
         }
         Workload::UdpBulk(bulk) if !datagram_fits(bulk.payload_bytes) => {

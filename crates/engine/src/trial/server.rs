@@ -42,6 +42,7 @@ impl DataFlows<'_> {
     pub(super) fn watch(&self, task: &Task, wait: Wait) -> Watch<'_> {
         Watch {
             wait,
+            asks: false,
             silence_ns: SILENCE_NS_MAX,
             deadline_ns: clock::now_ns().saturating_add(longest_ns(&task.workload)),
             abort: self.abort,
@@ -75,11 +76,7 @@ fn longest_ns(workload: &Workload) -> u64 {
     let part_ns = match workload {
         Workload::TcpBulk(bulk) => bulk.duration_ns,
         Workload::UdpBulk(bulk) => bulk.duration_ns,
-        Workload::Echo(echo) => {
-            let counted = u64::from(echo.turn_exchanges).saturating_mul(u64::from(echo.turns));
-            let warm = u64::from(echo.connections).saturating_mul(u64::from(echo.warmup_exchanges));
-            counted.saturating_add(warm).saturating_mul(2 * EVENT_NS_MAX)
-        }
+        Workload::Echo(echo) => echo.exchanges().saturating_mul(2 * EVENT_NS_MAX),
         Workload::Connect(connect) => u64::from(connect.count) * EVENT_NS_MAX,
     };
     part_ns.saturating_add(2 * SILENCE_NS_MAX)

@@ -14,7 +14,7 @@ use v6gap_core::family::Family;
 use v6gap_core::task::{Task, Token};
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{StreamSettings, Wait};
-use v6gap_sys::socket::{Datagram, ErrorClass, SocketError, Stream, StreamOptions};
+use v6gap_sys::socket::{Datagram, ErrorClass, Ping, SocketError, Stream, StreamOptions};
 
 /// Source ports are drawn from here: above the registered services that servers listen on, below
 /// the end of what Linux gives out by itself.
@@ -125,15 +125,30 @@ pub(super) fn datagram(remote: SocketAddr, locals: &mut Locals) -> Result<Datagr
     }
 }
 
+/// A socket for echoes with `remote`.
+pub(super) fn ping(task: &Task, family: Family, remote: SocketAddr) -> Result<Ping, TrialError> {
+    // What the seed has to give for a field of 16 bits.
+    let identifier = (task.seed >> 48) as u16;
+    Ping::open(remote, identifier)
+        .map_err(TrialError::socket(family, Some(remote)))?
+        .map_err(|missing| TrialError::Unavailable { family, missing })
+}
+
 /// Makes reading and writing wait as the workload says, never longer than a tick in the kernel.
 pub(super) fn stream_waits(stream: &Stream, wait: Wait) -> Result<(), SocketError> {
     stream.set_read_timeout(Some(TICK_NS))?;
     stream.set_write_timeout(Some(TICK_NS))?;
-    stream.set_nonblocking(wait == Wait::Yield)
+    stream.set_nonblocking(wait.polls())
+}
+
+/// As [`stream_waits`] for echoes.
+pub(super) fn ping_waits(socket: &Ping, wait: Wait) -> Result<(), SocketError> {
+    socket.set_read_timeout(Some(TICK_NS))?;
+    socket.set_nonblocking(wait.polls())
 }
 
 /// As [`stream_waits`] for receiving datagrams.
 pub(super) fn datagram_waits(socket: &Datagram, wait: Wait) -> Result<(), SocketError> {
     socket.set_read_timeout(Some(TICK_NS))?;
-    socket.set_nonblocking(wait == Wait::Yield)
+    socket.set_nonblocking(wait.polls())
 }

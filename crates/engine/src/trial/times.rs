@@ -1,11 +1,47 @@
 //! Single times of a trial into what is stored of them: centre, spread, histogram, one figure a
 //! turn.
 
+use crate::hot::Tally;
 use hdrhistogram::Histogram;
 use v6gap_core::observation::Times;
+use v6gap_core::workload::{Echo, Timing};
 
 /// Significant digits of the histogram.
 const DIGITS: u8 = 3;
+
+/// A single time is worth its digits only if the clock steps by at most this share of it
+/// (docs/method.md section C.3).
+const STEP_SHARE_MAX: f64 = 0.01;
+
+/// Summary of the exchanges of one arm, and a note if it is not what was asked: where the clock's
+/// step is more than a hundredth of the median, single times mean nothing, and turns are timed as a
+/// whole.
+pub(super) fn exchanges(tally: &Tally, echo: &Echo, step_ns: u64) -> (Times, Option<String>) {
+    let each = times(&tally.times_ns, &tally.turn_ends, tally.lost);
+    let coarse = step_ns as f64 > STEP_SHARE_MAX * each.median_ns;
+    if echo.timing == Timing::Batch || (coarse && echo.outstanding == 1) {
+        let note = format!(
+            "times of single exchanges unavailable, because the clock steps by {step_ns} ns; whole \
+             turns were timed"
+        );
+        (batches(tally, echo), (echo.timing == Timing::Each).then_some(note))
+    } else {
+        (each, None)
+    }
+}
+
+/// One time for each turn without losses: that of the turn, divided by its exchanges. The mean of
+/// them is that of all their exchanges (docs/method.md section D.9).
+fn batches(tally: &Tally, echo: &Echo) -> Times {
+    let exchanges = u64::from(echo.turn_exchanges.max(1));
+    let (mut samples, mut ends) = (Vec::new(), Vec::new());
+    for total in &tally.turn_totals_ns {
+        // Rounded to the nearest.
+        samples.extend(total.map(|ns| (ns + exchanges / 2) / exchanges));
+        ends.push(samples.len());
+    }
+    Times { exchanges_each: echo.turn_exchanges, ..times(&samples, &ends, tally.lost) }
+}
 
 /// Summary of `samples_ns`, given in the order of time. `turn_ends` holds how many samples there
 /// were at the end of each turn, ascending; empty for workloads without turns. `lost` exchanges
@@ -23,6 +59,7 @@ pub fn times(samples_ns: &[u64], turn_ends: &[usize], lost: u64) -> Times {
         max_ns: sorted.last().copied().unwrap_or(0),
         histogram: histogram(samples_ns),
         turns_ns: turns(samples_ns, turn_ends),
+        exchanges_each: 1,
     }
 }
 
@@ -119,6 +156,36 @@ mod tests {
         assert_eq!(histogram[0], (1, 2));
         let (highest, _) = histogram[histogram.len() - 1];
         assert!((123_456_789..123_600_000).contains(&highest), "{highest}");
+    }
+
+    fn turns_of(totals: &[Option<u64>], singles: u64) -> Tally {
+        let times_ns = vec![singles; 10 * totals.len()];
+        let turn_ends = (1..=totals.len()).map(|turn| 10 * turn).collect();
+        Tally { times_ns, turn_ends, turn_totals_ns: totals.to_vec(), lost: 1 }
+    }
+
+    #[test]
+    fn a_batch_is_the_time_of_a_turn_by_its_exchanges() {
+        let echo = Echo { turn_exchanges: 10, timing: Timing::Batch, ..Echo::default() };
+        let tally = turns_of(&[Some(1_004), None, Some(2_006)], 1_000);
+        let (times, note) = exchanges(&tally, &echo, 1);
+        assert_eq!((times.count, times.lost, times.exchanges_each), (2, 1, 10));
+        assert_eq!((times.min_ns, times.max_ns, times.mean_ns), (100, 201, 150.5));
+        assert_eq!(times.turns_ns.len(), 3);
+        assert_eq!(note, None, "as asked");
+    }
+
+    #[test]
+    fn a_coarse_clock_times_turns_and_says_so() {
+        let echo = Echo { turn_exchanges: 10, ..Echo::default() };
+        let tally = turns_of(&[Some(10_000), Some(12_000)], 1_000);
+        let (times, note) = exchanges(&tally, &echo, 10);
+        assert_eq!((times.exchanges_each, times.count, note), (1, 20, None), "1 % is fine");
+        let (times, note) = exchanges(&tally, &echo, 11);
+        assert_eq!((times.exchanges_each, times.count, times.mean_ns), (10, 2, 1_100.0));
+        assert!(note.is_some_and(|note| note.contains("11 ns")));
+        let several = Echo { outstanding: 2, ..echo };
+        assert_eq!(exchanges(&tally, &several, 1_000).0.exchanges_each, 1, "no round trip");
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Service {
         let server = PerFamily::from_fn(|family| {
             Some(match transport {
                 Transport::Tcp => self.tcp(family),
-                Transport::Udp => self.udp(family),
+                Transport::Udp | Transport::Icmp => self.udp(family),
             })
         });
         ClientContext { server, processor: None, timeout_ns: TIMEOUT_NS }

@@ -29,6 +29,11 @@ impl Datagram {
         Ok(Self { inner: socket.into() })
     }
 
+    /// Wraps a socket of another protocol that sends and receives whole messages.
+    pub(super) fn of(inner: UdpSocket) -> Self {
+        Self { inner }
+    }
+
     /// Fixes the peer: [`send`](Self::send) goes there, only its datagrams are received, and its
     /// ICMP errors are reported.
     ///
@@ -85,6 +90,15 @@ impl Datagram {
     /// The system's answer.
     pub fn wait_readable(&self, timeout_ns: u64) -> io::Result<bool> {
         wait::ready(&self.inner, PollFlags::IN, Some(timeout_ns))
+    }
+
+    /// Waits until a datagram is there or a send would not block; `false` if `timeout_ns` passed
+    /// before.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn wait_either(&self, timeout_ns: u64) -> io::Result<bool> {
+        wait::ready(&self.inner, PollFlags::IN | PollFlags::OUT, Some(timeout_ns))
     }
 
     /// Waits until a send would not block; `false` if `timeout_ns` passed before.

@@ -1,4 +1,4 @@
-//! TCP and UDP sockets of exactly one address family each.
+//! TCP, UDP and ICMP echo sockets of exactly one address family each.
 //!
 //! A socket is `AF_INET`, or `AF_INET6` with `IPV6_V6ONLY`; IPv4 addresses in IPv6 form
 //! (`::ffff:192.0.2.1`) are refused, because such a socket says IPv6 and sends IPv4. The family
@@ -10,6 +10,7 @@
 
 mod datagram;
 mod error;
+mod icmp;
 mod listener;
 mod options;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
@@ -23,6 +24,7 @@ mod wait;
 
 pub use datagram::Datagram;
 pub use error::{ErrorClass, Operation, SocketError};
+pub use icmp::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};
 pub use listener::{LentBuffer, Listener};
 pub use options::{Granted, StreamOptions, TcpInfo};
 pub use poll::{Interest, Waker, wait_any};

@@ -139,6 +139,14 @@ impl Stream {
         wait::ready(&self.inner, PollFlags::OUT, Some(timeout_ns))
     }
 
+    /// Waits until a read or a write would not block; `false` if `timeout_ns` passed before.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn wait_either(&self, timeout_ns: u64) -> io::Result<bool> {
+        wait::ready(&self.inner, PollFlags::IN | PollFlags::OUT, Some(timeout_ns))
+    }
+
     /// Longest time a read waits, in ns; `None` for ever.
     ///
     /// # Errors

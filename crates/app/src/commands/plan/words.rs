@@ -6,7 +6,7 @@ use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
-use v6gap_core::workload::{Cell, Direction, Echo, TcpBulk, UdpBulk, Wait, Workload};
+use v6gap_core::workload::{Cell, Direction, Echo, TcpBulk, Timing, UdpBulk, Wait, Workload};
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
 /// All of it, in lines of at most `width` columns.
@@ -210,9 +210,22 @@ fn exchanges(echo: &Echo) -> String {
     let wait = match echo.wait {
         Wait::Block => "",
         Wait::Yield => ", without sleeping",
+        Wait::Spin => ", without sleeping or giving way",
+    };
+    let timed = match echo.timing {
+        Timing::Each => "",
+        Timing::Batch => ", timed by the turn",
+    };
+    let outstanding = match echo.outstanding {
+        1 => String::new(),
+        many => format!(", {many} requests on the way at a time"),
+    };
+    let back = match echo.response_bytes {
+        None => "there and back".to_owned(),
+        Some(bytes) => format!("there and {} back", format_bytes(bytes.into())),
     };
     format!(
-        "{} there and back over {}, {} turns of {} exchanges over {}{wait}",
+        "{} {back} over {}, {} turns of {} exchanges over {}{outstanding}{timed}{wait}",
         format_bytes(echo.message_bytes.into()),
         echo.transport.name(),
         echo.turns,

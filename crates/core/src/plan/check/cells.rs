@@ -1,13 +1,13 @@
 //! The `[[measure]]` tables of a plan: the cells that they stand for.
 
 use super::tcp_bulk::tcp_bulks;
-use super::{Problems, expand};
+use super::{Problems, expand, timed};
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::plan::draft::{Levels, Measure};
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Cell, Connect, Echo, Transport, UdpBulk, Wait, Workload};
+use crate::workload::{Cell, Echo, Transport, UdpBulk, Workload};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -18,15 +18,24 @@ const TRIAL_NS_MIN: u64 = 10_000_000;
 /// Longest trial.
 const TRIAL_NS_MAX: u64 = 3_600_000_000_000;
 
+/// What the rest of the plan says about where cells run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// In a lab.
+    pub lab: bool,
+    /// Largest UDP or ICMP payload that both arms can carry, in bytes.
+    pub payload_max: u32,
+}
+
 /// All cells; a cell that two tables name alike is a problem.
-pub(super) fn cells(measures: &[Measure], lab: bool, problems: &mut Problems) -> Vec<Cell> {
+pub(super) fn cells(measures: &[Measure], place: Place, problems: &mut Problems) -> Vec<Cell> {
     if measures.is_empty() {
         problems.add("measure", "nothing is measured");
     }
     let mut cells: Vec<Cell> = Vec::new();
     for (index, measure) in measures.iter().enumerate() {
         let key = format!("measure[{index}]");
-        for workload in workloads(&key, measure, lab, problems) {
+        for workload in workloads(&key, measure, place, problems) {
             let cell = Cell::named(workload);
             if cells.iter().any(|other| other.id == cell.id) {
                 problems.add(&key, format!("{} is measured twice", cell.id));
@@ -38,7 +47,8 @@ pub(super) fn cells(measures: &[Measure], lab: bool, problems: &mut Problems) ->
     cells
 }
 
-fn workloads(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> Vec<Workload> {
+fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems) -> Vec<Workload> {
+    let lab = place.lab;
     let Some(metric) = Metric::from_name(&measure.metric) else {
         let known = Metric::ALL.map(Metric::name);
         problems.one_of(format!("{key}.metric"), &measure.metric, &known);
@@ -54,8 +64,10 @@ fn workloads(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -
     let mut found = Vec::new();
     for transport in transports(key, metric, measure, problems) {
         match (metric, transport) {
-            (Metric::Rtt, _) => found.extend(echoes(key, transport, measure, lab, problems)),
-            (Metric::Connect, Transport::Tcp) => found.push(connect(key, measure, problems)),
+            (Metric::Rtt, _) => {
+                found.extend(timed::echoes(key, transport, measure, place, problems))
+            }
+            (Metric::Connect, Transport::Tcp) => found.push(timed::connect(key, measure, problems)),
             (Metric::Throughput, Transport::Tcp) => {
                 found.extend(tcp_bulks(key, measure, lab, problems));
             }
@@ -85,7 +97,8 @@ fn transports(
         match text.as_str() {
             "tcp" => found.push(Transport::Tcp),
             "udp" => found.push(Transport::Udp),
-            _ => problems.one_of(key.clone(), &text, &["tcp", "udp"]),
+            "icmp" => found.push(Transport::Icmp),
+            _ => problems.one_of(key.clone(), &text, &["tcp", "udp", "icmp"]),
         }
     }
     found
@@ -111,62 +124,6 @@ pub(super) fn sizes(
         }
     }
     found
-}
-
-fn echoes(
-    key: &str,
-    transport: Transport,
-    measure: &Measure,
-    lab: bool,
-    problems: &mut Problems,
-) -> Vec<Workload> {
-    let most = match transport {
-        Transport::Tcp => 1 << 20,
-        // The same payload must fit in both families.
-        Transport::Udp => Family::V4.udp_payload_bytes_max(),
-    };
-    let range = Echo::MESSAGE_BYTES_MIN..=most;
-    let levels = measure.message.as_ref();
-    let sizes = sizes(&format!("{key}.message"), levels, &preset::MESSAGE_BYTES, range, problems);
-    let wait = match measure.wait.as_deref() {
-        None => None,
-        Some("block") => Some(Wait::Block),
-        Some("yield") => Some(Wait::Yield),
-        Some(other) => {
-            problems.one_of(format!("{key}.wait"), other, &["block", "yield"]);
-            None
-        }
-    };
-    let limited = |name: &str, value: Option<u32>, problems: &mut Problems| {
-        value.filter(|v| {
-            let good = (1..=64).contains(v) || (name != "connections" && (1..=10_000).contains(v));
-            if !good {
-                problems.add(format!("{key}.{name}"), format!("{v} is out of range"));
-            }
-            good
-        })
-    };
-    let connections = limited("connections", measure.connections, problems);
-    let turn = limited("turn", measure.turn, problems);
-    let turns = limited("turns", measure.turns, problems);
-    let make = |bytes: u32| {
-        let default = preset::echo(transport, bytes, wait.unwrap_or(preset::wait(lab)));
-        Workload::Echo(Echo {
-            connections: connections.unwrap_or(default.connections),
-            turn_exchanges: turn.unwrap_or(default.turn_exchanges),
-            turns: turns.unwrap_or(default.turns),
-            ..default
-        })
-    };
-    sizes.into_iter().map(make).collect()
-}
-
-fn connect(key: &str, measure: &Measure, problems: &mut Problems) -> Workload {
-    let count = measure.count.unwrap_or(24);
-    if !(1..=10_000).contains(&count) {
-        problems.add(format!("{key}.count"), "count must be between 1 and 10000");
-    }
-    Workload::Connect(Connect { count })
 }
 
 fn udp_bulks(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> Vec<Workload> {

@@ -41,6 +41,57 @@ fn ranges_and_lists_make_cells() {
 }
 
 #[test]
+fn knobs_of_round_trips_are_part_of_the_name() {
+    let mut rtt = measure("rtt");
+    rtt.message = Some(Levels::One("64 B".to_string()));
+    let id = |rtt: &Measure| check(&draft(alloc::vec![rtt.clone()]), 1).unwrap().cells.remove(0).id;
+    rtt.wait = Some("spin".to_string());
+    assert_eq!(id(&rtt), "rtt-tcp-64-spin");
+    rtt.outstanding = Some(8);
+    rtt.response = Some("1 KiB".to_string());
+    assert_eq!(id(&rtt), "rtt-tcp-64-to-1024-x8-spin");
+    rtt = Measure { outstanding: None, response: None, wait: None, ..rtt };
+    rtt.timing = Some("batch".to_string());
+    rtt.protocol = Some(Levels::One("icmp".to_string()));
+    assert_eq!(id(&rtt), "rtt-icmp-64-batch");
+}
+
+#[test]
+fn what_cannot_be_had_together_is_a_problem() {
+    let rtt = |protocol: &str, change: fn(&mut Measure)| {
+        let mut rtt = measure("rtt");
+        rtt.protocol = Some(Levels::One(protocol.to_string()));
+        rtt.message = Some(Levels::One("64 B".to_string()));
+        change(&mut rtt);
+        let mut draft = draft(alloc::vec![rtt]);
+        draft.lab = Some(Lab::default());
+        keys(&draft)
+    };
+    assert_eq!(rtt("udp", |r| r.response = Some("65 B".to_string())), ["measure[0].response"]);
+    assert_eq!(rtt("tcp", |r| r.response = Some("19 B".to_string())), ["measure[0].response"]);
+    assert_eq!(rtt("icmp", |r| r.response = Some("64 B".to_string())), ["measure[0].response"]);
+    assert_eq!(rtt("icmp", |r| r.outstanding = Some(2)), ["measure[0].outstanding"]);
+    let several = |r: &mut Measure| {
+        (r.timing, r.outstanding) = (Some("batch".to_string()), Some(2));
+    };
+    assert_eq!(rtt("tcp", several), ["measure[0].outstanding"]);
+    assert_eq!(rtt("tcp", |r| r.timing = Some("once".to_string())), ["measure[0].timing"]);
+    assert_eq!(rtt("tcp", |r| r.wait = Some("spin".to_string())), ["measure[0].wait"]);
+}
+
+/// Only a plan of IPv6 alone may use what only IPv6 can carry.
+#[test]
+fn the_largest_datagram_is_that_of_the_arms() {
+    let mut rtt = measure("rtt");
+    rtt.protocol = Some(Levels::One("udp".to_string()));
+    rtt.message = Some(Levels::One("65527 B".to_string()));
+    let mut draft = draft(alloc::vec![rtt]);
+    assert_eq!(keys(&draft), ["measure[0].message"]);
+    draft.design.arms = Some(["v6", "v6"].map(ToString::to_string));
+    assert!(check(&draft, 1).is_ok());
+}
+
+#[test]
 fn every_problem_is_named() {
     let mut bad = measure("rtt");
     bad.message = Some(Levels::Many(["4 B", "12 apples"].map(ToString::to_string).to_vec()));

@@ -1,0 +1,141 @@
+//! Cells of round trips and of connecting.
+
+use super::Problems;
+use super::cells::{Place, sizes};
+use crate::plan::draft::Measure;
+use crate::plan::preset;
+use crate::unit;
+use crate::workload::{Connect, Echo, Timing, Transport, Wait, Workload};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// Largest message over TCP, in bytes.
+const MESSAGE_BYTES_MAX: u32 = 64 << 20;
+
+/// Round trips of every size of a table over one transport.
+pub(super) fn echoes(
+    key: &str,
+    transport: Transport,
+    measure: &Measure,
+    place: Place,
+    problems: &mut Problems,
+) -> Vec<Workload> {
+    let most = match transport {
+        Transport::Tcp => MESSAGE_BYTES_MAX,
+        // The same payload must fit in both families.
+        Transport::Udp | Transport::Icmp => place.payload_max,
+    };
+    let range = Echo::MESSAGE_BYTES_MIN..=most;
+    let levels = measure.message.as_ref();
+    let sizes = sizes(&format!("{key}.message"), levels, &preset::MESSAGE_BYTES, range, problems);
+    let wait = wait(key, measure, place, problems);
+    let connections = limited(key, "connections", measure.connections, 64, problems);
+    let turn = limited(key, "turn", measure.turn, 10_000, problems);
+    let turns = limited(key, "turns", measure.turns, 10_000, problems);
+    let outstanding =
+        limited(key, "outstanding", measure.outstanding, Echo::OUTSTANDING_MAX, problems);
+    let timing = timing(key, measure, problems);
+    let make = |bytes: u32| {
+        let default = preset::echo(transport, bytes, wait.unwrap_or(preset::wait(place.lab)));
+        Echo {
+            connections: connections.unwrap_or(default.connections),
+            turn_exchanges: turn.unwrap_or(default.turn_exchanges),
+            turns: turns.unwrap_or(default.turns),
+            outstanding: outstanding.unwrap_or(1),
+            timing,
+            ..default
+        }
+    };
+    let mut found: Vec<Echo> = sizes.into_iter().map(make).collect();
+    let response_key = format!("{key}.response");
+    let response =
+        problems.read_optional(&response_key, measure.response.as_ref(), unit::parse_bytes);
+    for echo in &mut found {
+        echo.response_bytes = response.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+        check(key, echo, problems);
+    }
+    found.into_iter().map(Workload::Echo).collect()
+}
+
+/// What cannot be had together.
+fn check(key: &str, echo: &Echo, problems: &mut Problems) {
+    let transport = echo.transport;
+    if let Some(answer) = echo.response_bytes {
+        let response_key = format!("{key}.response");
+        let most = if transport == Transport::Udp { echo.message_bytes } else { MESSAGE_BYTES_MAX };
+        if transport == Transport::Icmp {
+            problems.add(response_key, "an ICMP echo is answered with what it was sent");
+        } else if !(Echo::MESSAGE_BYTES_MIN..=most).contains(&answer) {
+            let low = Echo::MESSAGE_BYTES_MIN;
+            let why = "a server sends no datagram longer than the one that it answers";
+            let why = if transport == Transport::Udp { format!("; {why}") } else { "".into() };
+            let what = format!("{answer} B is not between {low} and {most} B{why}");
+            problems.add(response_key, what);
+        }
+    }
+    if echo.outstanding > 1 {
+        let outstanding_key = format!("{key}.outstanding");
+        if transport == Transport::Icmp {
+            problems.add(outstanding_key, "ICMP echoes are sent one after the other");
+        } else if echo.timing == Timing::Batch {
+            let what = "the time of a batch is no round trip if several requests are on the way";
+            problems.add(outstanding_key, what);
+        }
+    }
+}
+
+fn wait(key: &str, measure: &Measure, place: Place, problems: &mut Problems) -> Option<Wait> {
+    let key = format!("{key}.wait");
+    match measure.wait.as_deref() {
+        None => None,
+        Some("block") => Some(Wait::Block),
+        Some("yield") => Some(Wait::Yield),
+        Some("spin") if place.lab => {
+            let what = "in a lab both ends share a processor, and one that spins keeps the other \
+                        from answering; \"yield\" lets it";
+            problems.add(key, what);
+            None
+        }
+        Some("spin") => Some(Wait::Spin),
+        Some(other) => {
+            problems.one_of(key, other, &["block", "yield", "spin"]);
+            None
+        }
+    }
+}
+
+fn timing(key: &str, measure: &Measure, problems: &mut Problems) -> Timing {
+    match measure.timing.as_deref() {
+        None | Some("each") => Timing::Each,
+        Some("batch") => Timing::Batch,
+        Some(other) => {
+            problems.one_of(format!("{key}.timing"), other, &["each", "batch"]);
+            Timing::Each
+        }
+    }
+}
+
+fn limited(
+    key: &str,
+    name: &str,
+    value: Option<u32>,
+    most: u32,
+    problems: &mut Problems,
+) -> Option<u32> {
+    value.filter(|v| {
+        let good = (1..=most).contains(v);
+        if !good {
+            problems.add(format!("{key}.{name}"), format!("{v} is out of range"));
+        }
+        good
+    })
+}
+
+/// Connecting.
+pub(super) fn connect(key: &str, measure: &Measure, problems: &mut Problems) -> Workload {
+    let count = measure.count.unwrap_or(24);
+    if !(1..=10_000).contains(&count) {
+        problems.add(format!("{key}.count"), "count must be between 1 and 10000");
+    }
+    Workload::Connect(Connect { count })
+}
