@@ -220,6 +220,14 @@ impl Datagram {
             .map_err(SocketError::during(Operation::ReadOption("SO_DOMAIN")))
     }
 
+    /// Does something with the socket itself and its family.
+    pub(super) fn with<T>(
+        &self,
+        what: impl FnOnce(&socket2::Socket, Domain) -> Result<T, SocketError>,
+    ) -> Result<T, SocketError> {
+        what(&SockRef::from(&self.inner), self.domain()?)
+    }
+
     /// A second handle of the same socket, for another thread.
     ///
     /// # Errors

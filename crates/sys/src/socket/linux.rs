@@ -163,7 +163,11 @@ fn raw_info(socket: &Socket) -> io::Result<(libc::tcp_info, usize)> {
     Ok((raw, length))
 }
 
-fn get_int(socket: &Socket, level: libc::c_int, name: libc::c_int) -> io::Result<libc::c_int> {
+pub(super) fn get_int(
+    socket: &Socket,
+    level: libc::c_int,
+    name: libc::c_int,
+) -> io::Result<libc::c_int> {
     let mut value: libc::c_int = 0;
     get(socket, level, name, &mut value)?;
     Ok(value)
@@ -171,7 +175,7 @@ fn get_int(socket: &Socket, level: libc::c_int, name: libc::c_int) -> io::Result
 
 /// Reads an option into `value`, for which every bit pattern must be valid, and returns how many
 /// bytes of it the kernel wrote.
-fn get<T: Copy>(
+pub(super) fn get<T: Copy>(
     socket: &Socket,
     level: libc::c_int,
     name: libc::c_int,
@@ -180,7 +184,7 @@ fn get<T: Copy>(
     // Options are small; the structures here are far below 4 GiB.
     let mut length = size_of::<T>() as libc::socklen_t;
     // SAFETY: `value` is valid for writing `length` bytes, the kernel writes no more than that, and
-    // both callers pass integers or structures of integers.
+    // all callers pass integers or structures of integers.
     let outcome = unsafe {
         let value = std::ptr::from_mut(value).cast();
         libc::getsockopt(socket.as_raw_fd(), level, name, value, &mut length)
@@ -188,16 +192,26 @@ fn get<T: Copy>(
     if outcome == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
 }
 
-fn set_int(
+pub(super) fn set_int(
     socket: &Socket,
     level: libc::c_int,
     name: libc::c_int,
     value: libc::c_int,
 ) -> io::Result<()> {
-    // SAFETY: the pointer is to an integer that lives through the call, and the length is its size.
+    set(socket, level, name, &value)
+}
+
+/// Sets an option that is a plain number or structure of numbers.
+pub(super) fn set<T: Copy>(
+    socket: &Socket,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    // SAFETY: the pointer is to a value that lives through the call, and the length is its size.
     let outcome = unsafe {
-        let length = size_of::<libc::c_int>() as libc::socklen_t;
-        let value = std::ptr::from_ref(&value).cast();
+        let length = size_of::<T>() as libc::socklen_t;
+        let value = std::ptr::from_ref(value).cast();
         libc::setsockopt(socket.as_raw_fd(), level, name, value, length)
     };
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

@@ -12,6 +12,7 @@ mod datagram;
 mod error;
 mod icmp;
 mod listener;
+mod marks;
 mod options;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
@@ -26,6 +27,7 @@ pub use datagram::Datagram;
 pub use error::{ErrorClass, Operation, SocketError};
 pub use icmp::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};
 pub use listener::{LentBuffer, Listener};
+pub use marks::{FLOW_LABEL_MAX, Marks};
 pub use options::{Granted, StreamOptions, TcpInfo};
 pub use poll::{Interest, Waker, wait_any};
 pub use stream::{ConnectTimes, Stream};

@@ -2,6 +2,7 @@
 //! connection.
 
 use super::error::{Operation, SocketError};
+use super::marks::Marks;
 use super::platform;
 use socket2::Socket;
 use std::io;
@@ -21,6 +22,8 @@ pub struct StreamOptions {
     pub congestion: Option<String>,
     /// Upper limit of the segment size in bytes (`TCP_MAXSEG`, Unix only).
     pub mss: Option<u32>,
+    /// How packets are marked.
+    pub marks: Marks,
 }
 
 /// What a TCP socket has, read back from it.

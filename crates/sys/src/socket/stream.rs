@@ -2,8 +2,8 @@
 
 use super::error::{Operation, SocketError};
 use super::options::{self, Granted, StreamOptions, TcpInfo};
-use super::wait;
 use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed};
+use super::{marks, wait};
 use crate::{Unavailable, clock};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -65,6 +65,8 @@ impl Stream {
 
         confine(&socket, remote)?;
         options::apply(&socket, options)?;
+        marks::apply(&socket, Domain::of(&remote), &options.marks)?;
+        let remote = marks::labelled(&socket, remote, &options.marks)?;
         if let Some(local) = local {
             platform::choose_port_late(&socket, local)
                 .map_err(SocketError::at(Operation::SetOption("late port choice"), local))?;

@@ -73,6 +73,7 @@ fn options_are_read_back_at_both_ends() {
         receive_buffer: Some(40_000),
         congestion: cfg!(target_os = "linux").then(|| "reno".to_owned()),
         mss: cfg!(unix).then_some(1_000),
+        marks: Marks::default(),
     };
     both(|address| {
         let (near, far) = pair(address, &options);
