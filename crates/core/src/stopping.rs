@@ -18,6 +18,10 @@ use v6gap_stats::summary;
 struct Running {
     cell: usize,
     metric: Metric,
+    /// As the plan has it.
+    margin: f64,
+    /// Half-width of the range that the plan asks for.
+    precision: Option<f64>,
     effects: Vec<f64>,
     /// Effects of the null blocks before the first comparison.
     nulls: Vec<f64>,
@@ -44,7 +48,6 @@ pub struct SoFar {
 #[derive(Debug)]
 pub struct Progress {
     stop: Stop,
-    margins: Vec<f64>,
     questions: Vec<Running>,
     cells: Vec<Cell>,
     rounds: u32,
@@ -60,15 +63,16 @@ impl Progress {
                 questions.push(Running {
                     cell,
                     metric,
+                    margin: plan.margin(metric),
+                    precision: plan.design.precision.get(&metric).copied(),
                     effects: Vec::new(),
                     nulls: Vec::new(),
                     events: PerArm::default(),
                 });
             }
         }
-        let margins = questions.iter().map(|q| plan.margin(q.metric)).collect();
         let cells = plan.cells.clone();
-        Progress { stop: plan.design.stop, margins, questions, cells, rounds: 0 }
+        Progress { stop: plan.design.stop, questions, cells, rounds: 0 }
     }
 
     /// Takes note of a valid block; of null blocks those before the first comparison tell the
@@ -97,10 +101,7 @@ impl Progress {
 
     /// Takes note that a cell will not be measured any more.
     pub fn give_up(&mut self, cell: usize) {
-        let kept = |q: &Running| q.cell != cell;
-        let mut margins = self.questions.iter().map(kept).collect::<Vec<_>>().into_iter();
-        self.margins.retain(|_| margins.next().unwrap_or(true));
-        self.questions.retain(kept);
+        self.questions.retain(|question| question.cell != cell);
     }
 
     /// Takes note that a round in which families were compared is over.
@@ -135,10 +136,9 @@ impl Progress {
         let combined: Vec<Option<Combined>> =
             self.questions.iter().map(|q| self.combined(q)).collect();
         let adjusted = self.adjusted(&combined);
-        let mut all = self.questions.iter().zip(&combined).zip(adjusted).zip(&self.margins);
-        all.all(|(((question, combined), p), margin)| {
-            let margin = effect::margin(question.metric, *margin);
-            combined.as_ref().is_some_and(|c| is_settled(question.metric, c, margin, p))
+        let mut all = self.questions.iter().zip(&combined).zip(adjusted);
+        all.all(|((question, combined), p)| {
+            combined.as_ref().is_some_and(|c| question.is_settled(c, p))
         })
     }
 
@@ -197,14 +197,21 @@ impl Progress {
     }
 }
 
-/// Settled: the same, clearly different, or known to half the margin.
-fn is_settled(metric: Metric, combined: &Combined, margin: f64, p: f64) -> bool {
-    let ruling = verdict::rule(metric, combined, margin, p);
-    let different = matches!(ruling.verdict, Verdict::Better | Verdict::Worse);
-    let half_width = (combined.i95.high - combined.i95.low) / 2.0;
-    ruling.verdict == Verdict::Same
-        || (different && ruling.qualifier == Qualifier::Clear)
-        || half_width <= margin / 2.0
+impl Running {
+    /// Settled: known as precisely as the plan asks for; where it asks for no precision, the same,
+    /// clearly different, or known to half the margin.
+    fn is_settled(&self, combined: &Combined, p: f64) -> bool {
+        let half_width = (combined.i95.high - combined.i95.low) / 2.0;
+        if let Some(precision) = self.precision {
+            return half_width <= effect::margin(self.metric, precision);
+        }
+        let margin = effect::margin(self.metric, self.margin);
+        let ruling = verdict::rule(self.metric, combined, margin, p);
+        let different = matches!(ruling.verdict, Verdict::Better | Verdict::Worse);
+        ruling.verdict == Verdict::Same
+            || (different && ruling.qualifier == Qualifier::Clear)
+            || half_width <= margin / 2.0
+    }
 }
 
 #[cfg(test)]
@@ -278,6 +285,15 @@ mod tests {
         assert!(!progress.complete(10 * SECOND, SECOND));
         assert!(!progress.complete(59 * SECOND, SECOND));
         assert!(progress.complete(59 * SECOND + 1, SECOND), "another round would not fit");
+    }
+
+    #[test]
+    fn a_precision_asked_for_is_reached_whatever_the_verdict() {
+        let mut plan = plan(ADAPTIVE);
+        assert!(progress(&plan, 10, 0.8, 0.01).complete(SECOND, SECOND), "clearly different");
+        plan.design.precision = Metric::ALL.into_iter().map(|metric| (metric, 0.001)).collect();
+        assert!(!progress(&plan, 10, 0.8, 0.01).complete(SECOND, SECOND), "known to 1 %");
+        assert!(progress(&plan, 10, 0.8, 0.0001).complete(SECOND, SECOND), "known to 0.01 %");
     }
 
     #[test]

@@ -47,6 +47,7 @@ fn plan(pairs: u32) -> Plan {
         design: Design {
             arms: PerArm::FAMILIES,
             stop: Stop::Pairs { pairs },
+            precision: Default::default(),
             null_blocks: 1,
             null_cells: vec![0, 1],
             sentinel_every: 0,

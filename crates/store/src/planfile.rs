@@ -8,7 +8,7 @@ use v6gap_core::plan::check::{self, Problem, nearest};
 use v6gap_core::plan::draft::Draft;
 
 /// Keys of the plan language, to suggest the nearest one for an unknown key.
-const KEYS: [&str; 47] = [
+const KEYS: &[&str] = &[
     "v6gap",
     "name",
     "description",
@@ -27,6 +27,7 @@ const KEYS: [&str; 47] = [
     "loss",
     "pairs",
     "max_time",
+    "precision",
     "arms",
     "null_blocks",
     "margin",
@@ -128,7 +129,7 @@ fn syntax(text: &str, error: &toml::de::Error) -> PlanProblem {
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
     let (what, help) = match unknown {
         Some(key) => {
-            let help = nearest(key, &KEYS).map(|known| format!("did you mean \"{known}\"?"));
+            let help = nearest(key, KEYS).map(|known| format!("did you mean \"{known}\"?"));
             (format!("unknown key \"{key}\""), help)
         }
         None => (message.to_owned(), None),

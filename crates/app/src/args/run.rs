@@ -1,6 +1,6 @@
 //! Options of `run`, `check` and `serve`, and those that other measuring verbs share with them.
 
-use super::values::{self, Measured};
+use super::values::{self, Measured, Precision};
 use clap::{Args, ValueEnum};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -72,6 +72,10 @@ pub struct DesignArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000),
           conflicts_with_all = ["time_ns", "quick", "thorough"])]
     pub pairs: Option<u32>,
+    /// Measure until every range is as narrow as ±P, as in 1% or throughput=1%,rtt=0.5%
+    #[arg(long, value_name = "P", value_delimiter = ',', value_parser = values::precision,
+          conflicts_with = "pairs")]
+    pub precision: Vec<Precision>,
     /// The same as --for 20s
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,

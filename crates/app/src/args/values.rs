@@ -62,6 +62,26 @@ pub(super) fn margin(text: &str) -> Result<(Metric, f64), String> {
     }
 }
 
+/// A precision: `SHARE` for every metric that is compared by ratio, or `METRIC=SHARE`.
+pub(super) fn precision(text: &str) -> Result<Precision, String> {
+    match text.contains('=') {
+        true => margin(text).map(|(metric, share)| Precision { metric: Some(metric), share }),
+        false => match share(text)? {
+            share if share > 0.0 => Ok(Precision { metric: None, share }),
+            _ => Err("a precision must be above 0".to_owned()),
+        },
+    }
+}
+
+/// Half-width of a range that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precision {
+    /// The metric; `None` for every one that is compared by ratio.
+    pub metric: Option<Metric>,
+    /// Share of the value, or of packets.
+    pub share: f64,
+}
+
 /// A family: `v4` or `v6`.
 pub(super) fn family(text: &str) -> Result<Family, String> {
     match text {
@@ -137,6 +157,14 @@ mod tests {
         assert!(margin("rtt").unwrap_err().contains("METRIC=SHARE"));
         assert!(margin("rt=2%").unwrap_err().contains("did you mean \"rtt\""));
         assert!(margin("rtt=0").unwrap_err().contains("above 0"));
+    }
+
+    #[test]
+    fn a_precision_is_for_all_ratios_or_one_metric() {
+        assert_eq!(precision("1%"), Ok(Precision { metric: None, share: 0.01 }));
+        let rtt = Precision { metric: Some(Metric::Rtt), share: 0.005 };
+        assert_eq!(precision("rtt=0.5%"), Ok(rtt));
+        assert!(precision("0").unwrap_err().contains("above 0"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::settings::Context;
 use crate::target::{RunOptions, Target};
 use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
+use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::record::{Ending, Line, RunHeader};
 use v6gap_core::workload::{Cell, Workload};
@@ -143,6 +144,7 @@ fn decided(args: &RunArgs) -> Option<&'static str> {
     let design = &args.design;
     let typed = [
         (design.pairs.is_some(), "--pairs"),
+        (!design.precision.is_empty(), "--precision"),
         (!design.measure.is_empty(), "--measure"),
         (!design.margins.is_empty(), "--margin"),
         (design.congestion.is_some(), "--congestion"),
@@ -190,6 +192,11 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
     }
     plan.design.null_cells = preset::null_cells(&plan.cells);
     plan.margins.extend(args.margins.iter().copied());
+    for precision in &args.precision {
+        let all = Metric::ALL.into_iter().filter(|metric| metric.scale() == Scale::Ratio);
+        let metrics: Vec<Metric> = precision.metric.map_or_else(|| all.collect(), |m| vec![m]);
+        plan.design.precision.extend(metrics.into_iter().map(|metric| (metric, precision.share)));
+    }
     let time_ns = given_time(args).unwrap_or(USUAL_NS);
     plan.design.stop = match args.pairs {
         Some(pairs) => Stop::Pairs { pairs },

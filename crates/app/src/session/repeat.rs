@@ -50,7 +50,7 @@ pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
         }
         None => {}
     }
-    words + &margins(plan)
+    words + &shares("precision", plan.design.precision.clone().into_iter()) + &margins(plan)
 }
 
 /// The same cells, named as the first look names them: what was fitted to the path is fitted again.
@@ -140,8 +140,13 @@ fn short(family: &str) -> String {
 
 fn margins(plan: &Plan) -> String {
     let all = Metric::ALL.into_iter().filter(|&m| plan.margin(m) != m.margin_default());
-    let words: Vec<String> = all.map(|m| format!("{}={}", m.name(), plan.margin(m))).collect();
-    if words.is_empty() { String::new() } else { format!(" --margin {}", words.join(",")) }
+    shares("margin", all.map(|metric| (metric, plan.margin(metric))))
+}
+
+/// An option that gives a share for each of some metrics; nothing without any.
+fn shares(option: &str, of: impl Iterator<Item = (Metric, f64)>) -> String {
+    let words: Vec<String> = of.map(|(m, share)| format!("{}={share}", m.name())).collect();
+    if words.is_empty() { String::new() } else { format!(" --{option} {}", words.join(",")) }
 }
 
 #[cfg(test)]
@@ -200,8 +205,12 @@ pub(super) mod tests {
         let mut plan = first_look(Some(preset::demo_world()));
         plan.design.stop = Stop::Adaptive { time_ns_max: 20_000_000_000, pairs_min: 8 };
         plan.margins.insert(Metric::Rtt, 0.02);
+        plan.design.precision.insert(Metric::Rtt, 0.01);
         let found = analysis(plan.clone(), "server");
-        assert_eq!(repeat(&found, None), "v6gap demo --seed 7 --for 20s --margin rtt=0.02");
+        assert_eq!(
+            repeat(&found, None),
+            "v6gap demo --seed 7 --for 20s --precision rtt=0.01 --margin rtt=0.02"
+        );
         plan = preset::first_look(PerArm::null(Family::V6), None, 7);
         plan.design.stop = Stop::Pairs { pairs: 40 };
         let mut found = analysis(plan, "lab-b");

@@ -138,9 +138,13 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
     if null_blocks > 100 {
         problems.add("design.null_blocks", "more than 100 null blocks");
     }
+    if draft.pairs.is_some() && !draft.precision.is_empty() {
+        problems.add("design.precision", "a number of pairs is given already");
+    }
     Design {
         arms,
         stop,
+        precision: shares("precision", &draft.precision, problems),
         null_blocks,
         null_cells: preset::null_cells(cells),
         sentinel_every: if null_blocks == 0 { 0 } else { preset::SENTINEL_EVERY },
@@ -163,21 +167,32 @@ fn family(key: &str, text: &str, problems: &mut Problems) -> Family {
 fn margins(written: &BTreeMap<String, String>, problems: &mut Problems) -> BTreeMap<Metric, f64> {
     let mut margins: BTreeMap<Metric, f64> =
         Metric::ALL.into_iter().map(|m| (m, m.margin_default())).collect();
+    margins.extend(shares("margin", written, problems));
+    margins
+}
+
+/// A table of `[design]` that gives a share for each of some metrics.
+fn shares(
+    table: &str,
+    written: &BTreeMap<String, String>,
+    problems: &mut Problems,
+) -> BTreeMap<Metric, f64> {
+    let mut shares = BTreeMap::new();
     for (name, text) in written {
-        let key = format!("design.margin.{name}");
+        let key = format!("design.{table}.{name}");
         let Some(metric) = Metric::from_name(name) else {
             problems.one_of(key, name, &Metric::ALL.map(Metric::name));
             continue;
         };
         match problems.read(&key, text, unit::parse_share) {
             Some(share) if share > 0.0 && share < 1.0 => {
-                margins.insert(metric, share);
+                shares.insert(metric, share);
             }
-            Some(_) => problems.add(key, "a margin must be above 0 and below 100 %"),
+            Some(_) => problems.add(key, format!("a {table} must be above 0 and below 100 %")),
             None => {}
         }
     }
-    margins
+    shares
 }
 
 /// The levels that `levels` stands for, each as text, for one key.

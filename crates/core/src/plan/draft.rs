@@ -101,6 +101,9 @@ pub struct Design {
     /// A fixed number of pairs in place of the adaptive rule.
     #[serde(default)]
     pub pairs: Option<u32>,
+    /// Half-width of the range at which a metric is known well enough, by metric.
+    #[serde(default)]
+    pub precision: BTreeMap<String, String>,
     /// Longest time for the whole run.
     #[serde(default)]
     pub max_time: Option<String>,

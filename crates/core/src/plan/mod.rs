@@ -42,6 +42,10 @@ pub struct Design {
     pub arms: PerArm<Family>,
     /// When to stop.
     pub stop: Stop,
+    /// Half-width of the 95 % range at which a question of the metric is settled, as a share of the
+    /// value or in points like the margins; metrics without one are settled by their verdict.
+    #[serde(default)]
+    pub precision: BTreeMap<Metric, f64>,
     /// Null blocks of each family for each cell in `null_cells`, before the first comparing block.
     pub null_blocks: u32,
     /// Indices of the cells that get null blocks.

@@ -8,6 +8,7 @@ use crate::workload::{
     Cell, Connect, Echo, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
 };
 use crate::world::{LinkModel, World};
+use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -61,6 +62,7 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
         design: Design {
             arms,
             stop: Stop::Adaptive { time_ns_max: 75_000 * MS, pairs_min: 8 },
+            precision: BTreeMap::new(),
             null_blocks: NULL_BLOCKS,
             null_cells,
             sentinel_every: SENTINEL_EVERY,

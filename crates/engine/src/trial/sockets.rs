@@ -79,6 +79,7 @@ pub(super) fn stream_options(settings: &StreamSettings) -> StreamOptions {
         receive_buffer: settings.buffer_bytes,
         congestion: settings.congestion.clone(),
         mss: settings.mss_bytes,
+        ..StreamOptions::default()
     }
 }
 

@@ -100,6 +100,7 @@ fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
             format_span(time_ns_max as f64)
         ),
     };
+    let precision = precision(plan);
     let nulls = match design.null_blocks {
         0 => {
             "Compares no family with itself first, so the run cannot show its own noise.".to_owned()
@@ -116,7 +117,19 @@ fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
         None => "Random choices follow a new seed for every run.".to_owned(),
     };
     let ranges = format!("Ranges hold with a confidence of {}.", format_share(design.confidence));
-    vec![arms, stop, nulls, seed, ranges]
+    [arms, stop].into_iter().chain(precision).chain([nulls, seed, ranges]).collect()
+}
+
+/// What is known well enough; nothing where the verdicts decide that.
+fn precision(plan: &Plan) -> Option<String> {
+    let text = |(metric, share): (&Metric, &f64)| format!("{metric} ±{}", format_share(*share));
+    let asked = |(metric, _): &(&Metric, &f64)| measures(plan, **metric);
+    let texts: Vec<String> = plan.design.precision.iter().filter(asked).map(text).collect();
+    (!texts.is_empty()).then(|| format!("Known well enough: {}.", texts.join(", ")))
+}
+
+fn measures(plan: &Plan, metric: Metric) -> bool {
+    plan.cells.iter().any(|cell| cell.workload.metrics().contains(&metric))
 }
 
 fn margins(plan: &Plan) -> String {
