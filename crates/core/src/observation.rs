@@ -4,6 +4,7 @@
 //! data.
 
 use crate::family::Family;
+use crate::workload::Marking;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -228,6 +229,12 @@ pub struct Granted {
     /// Whether small segments are sent at once.
     #[serde(default)]
     pub no_delay: Option<bool>,
+    /// How packets are marked.
+    #[serde(default)]
+    pub marking: Marking,
+    /// What the other end's packets carried when they came in, where the system tells.
+    #[serde(default)]
+    pub arrived: Option<Marking>,
 }
 
 /// What a trial cost an end and what its counters said.

@@ -62,7 +62,7 @@ fn collect(seen: &mut Seen, cell: &str, end: &'static str, family: Family, repor
     }
 }
 
-fn settings(granted: &Granted) -> [(&'static str, Option<String>); 7] {
+fn settings(granted: &Granted) -> [(&'static str, Option<String>); 12] {
     let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
     let switch = |on: Option<bool>| on.map(switch);
     [
@@ -73,7 +73,24 @@ fn settings(granted: &Granted) -> [(&'static str, Option<String>); 7] {
         ("send buffer", bytes(granted.send_buffer)),
         ("small segments at once", switch(granted.no_delay)),
         ("timestamps", switch(granted.timestamps)),
+        ("traffic class", octet(granted.marking.traffic_class)),
+        ("hop limit", count(granted.marking.hop_limit)),
+        ("flow label", label(granted.marking.flow_label)),
+        ("traffic class that came in", octet(granted.arrived.and_then(|m| m.traffic_class))),
+        ("hop limit that came in", count(granted.arrived.and_then(|m| m.hop_limit))),
     ]
+}
+
+fn octet(value: Option<u8>) -> Option<String> {
+    value.map(|value| format!("{value:#04x}"))
+}
+
+fn count(value: Option<u8>) -> Option<String> {
+    value.map(|value| value.to_string())
+}
+
+fn label(value: Option<u32>) -> Option<String> {
+    value.map(|value| format!("{value:#07x}"))
 }
 
 fn switch(on: bool) -> String {
@@ -81,7 +98,15 @@ fn switch(on: bool) -> String {
 }
 
 fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
-    let settings = match &run.plan.cell(cell)?.1.workload {
+    let workload = &run.plan.cell(cell)?.1.workload;
+    let marking = workload.marking();
+    match setting {
+        "traffic class" | "traffic class that came in" => return octet(marking.traffic_class),
+        "hop limit" => return count(marking.hop_limit),
+        "flow label" => return label(marking.flow_label),
+        _ => {}
+    }
+    let settings = match workload {
         Workload::TcpBulk(bulk) => &bulk.settings,
         Workload::UdpBulk(_) | Workload::Echo(_) | Workload::Connect(_) => return None,
     };

@@ -6,6 +6,7 @@
 
 mod family;
 mod host;
+mod marking;
 mod path;
 
 use crate::observation::Measured;
@@ -22,6 +23,7 @@ pub fn judge(plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<GateFinding> 
     family::judge(cell, trial, &mut findings);
     host::judge(plan, cell, trial, &mut findings);
     path::judge(plan, cell, trial, &mut findings);
+    marking::judge(cell, trial, &mut findings);
     measured(cell, trial, &mut findings);
     lost(trial, &mut findings);
     findings

@@ -1,12 +1,13 @@
 //! Each gate must close on its own evidence and stay open without it.
 
-use super::judge;
+use super::{judge, marking};
 use crate::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::observation::{Connection, EndReport, Endpoints, Lateness, Measured, PerEnd, Received};
 use crate::plan::{Plan, preset};
 use crate::record::TrialRecord;
+use crate::workload::Marking;
 use crate::world::{LinkModel, World};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -236,4 +237,27 @@ fn a_trial_without_a_value_closes() {
         t.values.insert(Metric::Throughput, 0.0);
     };
     assert_eq!(closed("throughput-tcp", Family::V4, zero), ["measured"]);
+}
+
+#[test]
+fn marks_that_the_path_rewrote_are_a_reason_for_doubt() {
+    let mut plan = plan();
+    let sent = Marking { traffic_class: Some(0xb8), hop_limit: Some(64), flow_label: Some(5) };
+    plan.cells[0].workload = plan.cells[0].workload.clone().marked(sent);
+    let found = |arrived: Marking| {
+        let mut findings = Vec::new();
+        let mut trial = trial(&plan, &plan.cells[0].id, Family::V6);
+        trial.ends.server.granted.arrived = Some(arrived);
+        marking::judge(&plan.cells[0], &trial, &mut findings);
+        findings
+    };
+    assert_eq!(found(Marking { hop_limit: Some(60), ..sent }), []);
+    assert_eq!(found(Marking { flow_label: None, ..sent }), []);
+    for rewritten in
+        [Marking { traffic_class: Some(0), ..sent }, Marking { flow_label: Some(6), ..sent }]
+    {
+        let findings = found(rewritten);
+        assert_eq!((findings.len(), findings[0].fatal), (1, false), "{rewritten:?}");
+        assert_eq!(findings[0].gate, "marking");
+    }
 }

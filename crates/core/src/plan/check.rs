@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 mod cells;
 mod lab;
+mod marking;
 mod tcp_bulk;
 mod timed;
 

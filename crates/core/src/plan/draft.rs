@@ -244,6 +244,18 @@ pub struct Measure {
     /// How the ends wait: `block`, `yield` or `spin`.
     #[serde(default)]
     pub wait: Option<String>,
+    /// Differentiated services code point, by name or number.
+    #[serde(default)]
+    pub dscp: Option<String>,
+    /// The whole octet that holds DSCP and ECN.
+    #[serde(default)]
+    pub tos: Option<String>,
+    /// Time to live or hop limit of the packets.
+    #[serde(default)]
+    pub hop_limit: Option<u8>,
+    /// Flow label of IPv6 packets from the client.
+    #[serde(default)]
+    pub flow_label: Option<String>,
     /// Connections opened in a trial, for connecting.
     #[serde(default)]
     pub count: Option<u32>,

@@ -6,7 +6,8 @@ use crate::task::Task;
 use crate::wire::control::Limits;
 use crate::wire::datagram::HEADER_BYTES;
 use crate::workload::{
-    Connect, Echo, Interleaving, StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Workload,
+    Connect, Echo, Interleaving, Marking, StreamSettings, TcpBulk, Timing, Transport, UdpBulk,
+    Workload,
 };
 
 /// Why a server does not do a task.
@@ -64,6 +65,7 @@ pub fn bound_ns(workload: &Workload, limits: &Limits) -> u64 {
 /// The first objection.
 pub fn check(task: &Task, limits: &Limits) -> Result<(), Objection> {
     check_arms(task)?;
+    check_marking(&task.workload.marking())?;
     match &task.workload {
         Workload::TcpBulk(bulk) => check_tcp_bulk(bulk, limits),
         Workload::UdpBulk(bulk) => check_udp_bulk(bulk, datagram_bytes_max(task), limits),
@@ -72,6 +74,13 @@ pub fn check(task: &Task, limits: &Limits) -> Result<(), Objection> {
             range("connections in all", u64::from(*count), 1, limits.exchanges)
         }
     }
+}
+
+fn check_marking(marking: &Marking) -> Result<(), Objection> {
+    let hops = marking.hop_limit.map_or(1, u64::from);
+    range("hop limit", hops, 1, u64::from(u8::MAX))?;
+    let label = marking.flow_label.map_or(1, u64::from);
+    range("flow label", label, 1, u64::from(Marking::FLOW_LABEL_MAX))
 }
 
 fn check_arms(task: &Task) -> Result<(), Objection> {

@@ -11,7 +11,8 @@ use crate::task::{Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
 use crate::wire::control::{Hello, Limits, Message, RefusalCode};
 use crate::workload::{
-    Connect, Direction, Echo, StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait, Workload,
+    Connect, Direction, Echo, Marking, StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait,
+    Workload,
 };
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -360,4 +361,16 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn marks_are_within_their_fields() {
+    let marked = |hop_limit, flow_label| {
+        let marking = Marking { hop_limit, flow_label, ..Marking::default() };
+        let workload = Workload::TcpBulk(tcp_bulk()).marked(marking);
+        check(&task(workload, &[V4]), &Limits::default())
+    };
+    assert_eq!(marked(Some(1), Some(0xf_ffff)), Ok(()));
+    assert!(matches!(marked(Some(0), None), Err(Objection::Range { .. })));
+    assert!(matches!(marked(None, Some(0x10_0000)), Err(Objection::Range { .. })));
 }

@@ -11,11 +11,13 @@
 //! assert_eq!(format_span(145_400.0), "145 µs");
 //! ```
 
+mod dscp;
 mod format;
 mod parse;
 #[cfg(test)]
 mod tests;
 
+pub use dscp::{parse_dscp, parse_whole};
 pub use format::{format_bytes, format_rate, format_share, format_span, significant};
 pub use parse::{parse_bytes, parse_rate, parse_share, parse_span};
 

@@ -268,11 +268,34 @@ fn address() -> impl Strategy<Value = SocketAddr> {
 }
 
 fn end_report() -> impl Strategy<Value = EndReport> {
-    let granted = (any::<[Option<u32>; 4]>(), of(text()), any::<[Option<bool>; 2]>()).prop_map(
-        |([send_buffer, receive_buffer, mss, path_mtu], congestion, [timestamps, no_delay])| {
-            Granted { send_buffer, receive_buffer, congestion, mss, path_mtu, timestamps, no_delay }
-        },
-    );
+    let granted = (
+        any::<[Option<u32>; 4]>(),
+        of(text()),
+        any::<[Option<bool>; 2]>(),
+        marking(),
+        of(marking()),
+    )
+        .prop_map(
+            |(
+                [send_buffer, receive_buffer, mss, path_mtu],
+                congestion,
+                [timestamps, no_delay],
+                marking,
+                arrived,
+            )| {
+                Granted {
+                    send_buffer,
+                    receive_buffer,
+                    congestion,
+                    mss,
+                    path_mtu,
+                    timestamps,
+                    no_delay,
+                    marking,
+                    arrived,
+                }
+            },
+        );
     let counters = btree_map(text(), any::<i64>(), 0..4);
     let cost = (any::<[Option<u64>; 4]>(), of(number()), any::<Option<u32>>(), any::<i64>());
     let sockets = (of(endpoints()), many(connection(), 0..3), granted);

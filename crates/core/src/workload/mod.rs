@@ -123,6 +123,28 @@ impl Workload {
         }
     }
 
+    /// How its packets are marked.
+    pub fn marking(&self) -> Marking {
+        match self {
+            Workload::TcpBulk(bulk) => bulk.marking,
+            Workload::UdpBulk(bulk) => bulk.marking,
+            Workload::Echo(echo) => echo.marking,
+            Workload::Connect(_) => Marking::default(),
+        }
+    }
+
+    /// The same workload with its packets marked; opening connections cannot be marked.
+    #[must_use]
+    pub fn marked(mut self, marking: Marking) -> Self {
+        match &mut self {
+            Workload::TcpBulk(bulk) => bulk.marking = marking,
+            Workload::UdpBulk(bulk) => bulk.marking = marking,
+            Workload::Echo(echo) => echo.marking = marking,
+            Workload::Connect(_) => {}
+        }
+        self
+    }
+
     /// How its arms take turns.
     pub const fn interleaving(&self) -> Interleaving {
         match self {
@@ -172,6 +194,7 @@ impl Cell {
         if let Workload::Echo(echo) = &workload {
             id.push_str(&echo.suffix());
         }
+        id.push_str(&workload.marking().suffix());
         Cell { id, workload }
     }
 }

@@ -1,5 +1,6 @@
 //! What is asked of the sockets of a workload, alike for both families and both ends.
 
+use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
@@ -46,4 +47,20 @@ pub struct Marking {
     /// Flow label of IPv6 (RFC 6437), 20 bits; means nothing to IPv4.
     #[serde(default)]
     pub flow_label: Option<u32>,
+}
+
+impl Marking {
+    /// Largest flow label: 20 bits.
+    pub const FLOW_LABEL_MAX: u32 = 0xf_ffff;
+
+    /// What a marking adds to the id of its cell; empty without one.
+    pub fn suffix(&self) -> String {
+        let knobs = [
+            ("class", self.traffic_class.map(u32::from)),
+            ("hops", self.hop_limit.map(u32::from)),
+            ("label", self.flow_label),
+        ];
+        let given = knobs.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        given.map(|(name, value)| format!("-{name}-{value}")).collect()
+    }
 }

@@ -8,8 +8,8 @@ use super::evidence::{
 };
 use super::server::DataFlows;
 use super::sockets::{
-    Locals, datagram, datagram_waits, introduced, payload, ping, ping_waits, stream_options,
-    stream_waits,
+    Locals, Marked, datagram, datagram_waits, introduced, payload, ping, ping_waits,
+    stream_options, stream_waits,
 };
 use super::times::exchanges;
 use super::{TrialError, family, flows};
@@ -90,7 +90,7 @@ struct Asking<'a> {
 impl Asking<'_> {
     fn over_streams(&self, tallies: &mut PerArm<Tally>) -> Result<PerArm<Proof>, TrialError> {
         let (task, echo) = (self.task, self.echo);
-        let options = stream_options(&echo.settings);
+        let options = stream_options(&echo.settings, &echo.marking);
         let mut locals = self.locals();
         let connect = |arm: Arm, connection| {
             let (remote, locals) = (*self.remotes.get(arm), locals.get_mut(arm));
@@ -116,7 +116,8 @@ impl Asking<'_> {
     fn over_datagrams(&self, tallies: &mut PerArm<Tally>) -> Result<PerArm<Proof>, TrialError> {
         let (task, echo) = (self.task, self.echo);
         let mut locals = self.locals();
-        let open = |arm: Arm, _| datagram(*self.remotes.get(arm), locals.get_mut(arm));
+        let open =
+            |arm: Arm, _| datagram(*self.remotes.get(arm), &self.echo.marking, locals.get_mut(arm));
         let sockets = create(task, echo.connections as u16, open)?;
         waits(task, &sockets, |socket| datagram_waits(socket, self.wait))?;
         let (turns, tag, watch) = (&self.turns, task.token.tag(), &self.watch);
@@ -200,6 +201,11 @@ pub(super) fn server(
                 a: service_socket(task, Arm::A, flows)?,
                 b: service_socket(task, Arm::B, flows)?,
             };
+            let marked = |arm: Arm| {
+                Marked::new(sockets.get(arm), &echo.marking)
+                    .map_err(TrialError::socket(family(task, arm), None))
+            };
+            let _marked = (marked(Arm::A)?, marked(Arm::B)?);
             let mut peers = PerArm { a: None, b: None };
             set_waits(task, &sockets, echo.wait)?;
             ready();

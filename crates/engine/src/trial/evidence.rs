@@ -3,6 +3,7 @@
 //!
 //! What the host cannot tell is noted in words and never replaced.
 
+use super::sockets::marking;
 use std::net::SocketAddr;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Endpoints, Granted, TcpAccount};
@@ -143,6 +144,8 @@ pub(super) fn stream_granted(stream: &Stream) -> Result<(Granted, Option<TcpInfo
         path_mtu: info.map(|info| info.pmtu),
         timestamps: info.map(|info| info.timestamps),
         no_delay: Some(got.no_delay),
+        marking: marking(stream.marks()?),
+        arrived: stream.arrived_marks().ok().map(marking),
     };
     Ok((granted, info))
 }
@@ -176,6 +179,7 @@ pub(super) fn datagram_granted(socket: &Datagram) -> Result<Granted, SocketError
         send_buffer: Some(socket.send_buffer()?),
         receive_buffer: Some(socket.receive_buffer()?),
         path_mtu: socket.path_mtu().ok(),
+        marking: marking(socket.marks()?),
         ..Granted::default()
     })
 }

@@ -24,12 +24,15 @@ pub(super) fn collect(
         let count = if wanted(arm) { usize::from(connections) } else { 0 };
         (0..count).map(|_| None).collect()
     });
+    let marks = super::sockets::marks(&task.workload.marking());
     let start_ns = clock::now_ns();
     while let Some(missing) = first_missing(&places) {
         match flows.streams.recv_timeout(Duration::from_nanos(TICK_NS)) {
             Ok((data, stream)) => {
                 let place = places.get_mut(data.arm).get_mut(usize::from(data.connection));
                 if let Some(place @ None) = place {
+                    let family = super::family(task, data.arm);
+                    stream.mark(&marks).map_err(TrialError::socket(family, None))?;
                     *place = Some(stream);
                 }
             }

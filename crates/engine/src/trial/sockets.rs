@@ -13,8 +13,8 @@ use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::task::{Task, Token};
 use v6gap_core::wire::preamble::Data;
-use v6gap_core::workload::{StreamSettings, Wait};
-use v6gap_sys::socket::{Datagram, ErrorClass, Ping, SocketError, Stream, StreamOptions};
+use v6gap_core::workload::{Marking, StreamSettings, Wait};
+use v6gap_sys::socket::{Datagram, ErrorClass, Marks, Ping, SocketError, Stream, StreamOptions};
 
 /// Source ports are drawn from here: above the registered services that servers listen on, below
 /// the end of what Linux gives out by itself.
@@ -72,21 +72,55 @@ fn generator(seed: u64, stream: u64) -> ChaCha12Rng {
 }
 
 /// The settings of a workload as options of its sockets.
-pub(super) fn stream_options(settings: &StreamSettings) -> StreamOptions {
+pub(super) fn stream_options(settings: &StreamSettings, marking: &Marking) -> StreamOptions {
     StreamOptions {
         no_delay: settings.no_delay,
         send_buffer: settings.buffer_bytes,
         receive_buffer: settings.buffer_bytes,
         congestion: settings.congestion.clone(),
         mss: settings.mss_bytes,
-        ..StreamOptions::default()
+        marks: marks(marking),
+    }
+}
+
+/// A marking as the sockets take it.
+pub(super) fn marks(marking: &Marking) -> Marks {
+    let Marking { traffic_class, hop_limit, flow_label } = *marking;
+    Marks { traffic_class, hop_limit, flow_label }
+}
+
+/// The same the other way round.
+pub(super) fn marking(marks: Marks) -> Marking {
+    let Marks { traffic_class, hop_limit, flow_label } = marks;
+    Marking { traffic_class, hop_limit, flow_label }
+}
+
+/// A socket of the service that marks what it sends until the value is dropped.
+pub(super) struct Marked<'a> {
+    socket: &'a Datagram,
+    before: Marks,
+}
+
+impl<'a> Marked<'a> {
+    /// Marks what `socket` sends from now on; a flow label belongs to the client's packets.
+    pub fn new(socket: &'a Datagram, marking: &Marking) -> Result<Self, SocketError> {
+        let before = socket.marks()?;
+        socket.mark(&marks(marking))?;
+        Ok(Marked { socket, before })
+    }
+}
+
+impl Drop for Marked<'_> {
+    fn drop(&mut self) {
+        // It was read from the same socket, so the system takes it.
+        let _ = self.socket.mark(&self.before);
     }
 }
 
 /// What of them can still be set on a connection that was accepted: what bears on sending, and the
 /// receive buffer if it could not be set before.
 pub(super) fn accepted_options(settings: &StreamSettings) -> StreamOptions {
-    StreamOptions { mss: None, ..stream_options(settings) }
+    StreamOptions { mss: None, ..stream_options(settings, &Marking::default()) }
 }
 
 /// A connection that has told the server its task, arm and number.
@@ -109,7 +143,11 @@ pub(super) fn introduced(
 }
 
 /// A UDP socket whose peer is `remote`.
-pub(super) fn datagram(remote: SocketAddr, locals: &mut Locals) -> Result<Datagram, TrialError> {
+pub(super) fn datagram(
+    remote: SocketAddr,
+    marking: &Marking,
+    locals: &mut Locals,
+) -> Result<Datagram, TrialError> {
     let family = locals.family;
     let failed = TrialError::socket(family, Some(remote));
     loop {
@@ -117,7 +155,7 @@ pub(super) fn datagram(remote: SocketAddr, locals: &mut Locals) -> Result<Datagr
             locals.next().ok_or(TrialError::Missing { family, what: "free source port" })?;
         match Datagram::bind(local) {
             Ok(socket) => {
-                socket.connect(remote).map_err(&failed)?;
+                socket.connect_marked(remote, &marks(marking)).map_err(&failed)?;
                 return Ok(socket);
             }
             Err(error) if error.class() == ErrorClass::AddressInUse => {}

@@ -3,7 +3,7 @@
 use super::client::ClientContext;
 use super::evidence::{Before, datagram_endpoints, datagram_granted};
 use super::server::DataFlows;
-use super::sockets::{Locals, datagram, datagram_waits, payload};
+use super::sockets::{Locals, Marked, datagram, datagram_waits, payload};
 use super::{TrialError, only_arm};
 use crate::hot::datagram_bulk::{self as hot, Counted};
 use crate::hot::sequence::Sequence;
@@ -29,7 +29,7 @@ pub(super) fn client(task: &Task, bulk: &UdpBulk, context: &ClientContext) -> Re
     let watch = Watch::silence(Wait::Block, context.timeout_ns);
     let before = Before::look(context.processor);
     let mut message = payload(task, bulk.payload_bytes);
-    let socket = datagram(remote, &mut Locals::new(task, arm, family, 1))?;
+    let socket = datagram(remote, &bulk.marking, &mut Locals::new(task, arm, family, 1))?;
     socket.set_nonblocking(true).map_err(&failed)?;
     let mut header =
         Header { tag: task.token.tag(), sequence: 0, turn: 0, next: 0, arm, flags: Flags::WARMUP };
@@ -73,6 +73,7 @@ pub(super) fn server(
     // One byte more than a datagram of the task has, so that a longer one is not taken for it.
     let mut buffer = vec![0; bulk.payload_bytes as usize + 1];
     datagram_waits(socket, Wait::Block).map_err(&failed)?;
+    let _marked = Marked::new(socket, &bulk.marking).map_err(&failed)?;
     // What is granted is read back below.
     let _ = socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);
     let before = Before::look(flows.processor);

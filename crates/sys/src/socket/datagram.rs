@@ -2,7 +2,7 @@
 
 use super::error::{Operation, SocketError};
 use super::wait;
-use super::{Domain, open, options, platform, refuse_mapped, refuse_mixed};
+use super::{Domain, open, options, platform, refuse_mapped, refuse_mixed, without_label};
 use crate::Unavailable;
 use rustix::event::PollFlags;
 use socket2::{Protocol, SockRef, Type};
@@ -208,7 +208,10 @@ impl Datagram {
     /// # Errors
     /// The system's answer, for example that no peer was fixed.
     pub fn peer(&self) -> Result<SocketAddr, SocketError> {
-        self.inner.peer_addr().map_err(SocketError::during(Operation::ReadAddress))
+        self.inner
+            .peer_addr()
+            .map(without_label)
+            .map_err(SocketError::during(Operation::ReadAddress))
     }
 
     /// The socket's family as the system tells it (Linux), otherwise that of its address.

@@ -92,6 +92,17 @@ fn refuse_mapped(operation: Operation, address: SocketAddr) -> Result<(), Socket
     }
 }
 
+/// The address alone: a flow label belongs to packets, not to a host.
+fn without_label(address: SocketAddr) -> SocketAddr {
+    match address {
+        SocketAddr::V6(mut v6) => {
+            v6.set_flowinfo(0);
+            SocketAddr::V6(v6)
+        }
+        v4 => v4,
+    }
+}
+
 /// Refuses two ends of different families.
 fn refuse_mixed(
     operation: Operation,

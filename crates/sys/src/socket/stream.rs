@@ -2,7 +2,7 @@
 
 use super::error::{Operation, SocketError};
 use super::options::{self, Granted, StreamOptions, TcpInfo};
-use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed};
+use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed, without_label};
 use super::{marks, wait};
 use crate::{Unavailable, clock};
 use rustix::event::PollFlags;
@@ -221,7 +221,10 @@ impl Stream {
     /// # Errors
     /// The system's answer, for example that the connection is gone.
     pub fn peer(&self) -> Result<SocketAddr, SocketError> {
-        self.inner.peer_addr().map_err(SocketError::during(Operation::ReadAddress))
+        self.inner
+            .peer_addr()
+            .map(without_label)
+            .map_err(SocketError::during(Operation::ReadAddress))
     }
 
     /// The socket's family as the system tells it (Linux), otherwise that of its address.

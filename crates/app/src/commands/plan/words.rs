@@ -23,7 +23,8 @@ pub(super) fn explain(draft: &Draft, plan: &Plan, width: usize) -> String {
     }
     let column = plan.cells.iter().map(|cell| cell.id.len()).max().unwrap_or(0) + 6;
     for cell in &plan.cells {
-        let what = output::wrap(&what(cell), width.saturating_sub(column), &" ".repeat(column));
+        let said = what(cell) + &marking(cell);
+        let what = output::wrap(&said, width.saturating_sub(column), &" ".repeat(column));
         out.push_str(&format!("{:column$}{what}\n", format!("    {}", cell.id)));
     }
     out
@@ -245,6 +246,21 @@ fn exchanges(echo: &Echo) -> String {
         echo.turn_exchanges,
         count(echo.connections as usize, "connection"),
     )
+}
+
+fn marking(cell: &Cell) -> String {
+    let marking = cell.workload.marking();
+    let mut text = String::new();
+    if let Some(octet) = marking.traffic_class {
+        text.push_str(&format!(", traffic class {octet:#04x} (DSCP {})", octet >> 2));
+    }
+    if let Some(hops) = marking.hop_limit {
+        text.push_str(&format!(", hop limit {hops}"));
+    }
+    if let Some(label) = marking.flow_label {
+        text.push_str(&format!(", flow label {label:#07x} from the client"));
+    }
+    text
 }
 
 fn count(number: usize, noun: &str) -> String {

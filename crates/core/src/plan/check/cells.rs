@@ -35,8 +35,9 @@ pub(super) fn cells(measures: &[Measure], place: Place, problems: &mut Problems)
     let mut cells: Vec<Cell> = Vec::new();
     for (index, measure) in measures.iter().enumerate() {
         let key = format!("measure[{index}]");
+        let marking = super::marking::marking(&key, measure, problems);
         for workload in workloads(&key, measure, place, problems) {
-            let cell = Cell::named(workload);
+            let cell = Cell::named(workload.marked(marking));
             if cells.iter().any(|other| other.id == cell.id) {
                 problems.add(&key, format!("{} is measured twice", cell.id));
             } else {

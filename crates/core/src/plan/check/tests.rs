@@ -200,3 +200,22 @@ fn knobs_of_a_transfer_that_cannot_be_are_named() {
     rtt.streams = Some(Counts::One(4));
     assert_eq!(keys(&draft(alloc::vec![rtt])), ["measure[0].streams"]);
 }
+
+#[test]
+fn packets_are_marked_by_name_or_number_and_the_cell_says_so() {
+    let marked = bulk_measure(r#""dscp":"EF","hop_limit":9,"flow_label":"0xabcde""#);
+    let plan = check(&draft(alloc::vec![marked]), 1).unwrap();
+    let marking = plan.cells[0].workload.marking();
+    assert_eq!((marking.traffic_class, marking.hop_limit), (Some(46 << 2), Some(9)));
+    assert_eq!(marking.flow_label, Some(0xa_bcde));
+    assert_eq!(plan.cells[0].id, "throughput-tcp-class-184-hops-9-label-703710");
+    for (keys_of, key) in [
+        (r#""dscp":"EF","tos":"0x10""#, "measure[0].dscp"),
+        (r#""dscp":"64""#, "measure[0].dscp"),
+        (r#""tos":"256""#, "measure[0].tos"),
+        (r#""hop_limit":0"#, "measure[0].hop_limit"),
+        (r#""flow_label":"0x100000""#, "measure[0].flow_label"),
+    ] {
+        assert_eq!(keys(&draft(alloc::vec![bulk_measure(keys_of)])), [key], "{keys_of}");
+    }
+}

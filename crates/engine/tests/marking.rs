@@ -1,0 +1,79 @@
+//! Marked packets over loopback: what is asked for is granted at both ends, and what comes in at
+//! the server is what was sent, for both families.
+
+mod common;
+
+use common::{Service, echo, slice, trial};
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::family::Family;
+use v6gap_core::workload::{Marking, TcpBulk, Transport, UdpBulk, Wait, Workload};
+
+const MS: u64 = 1_000_000;
+
+const MARKING: Marking =
+    Marking { traffic_class: Some(0x88), hop_limit: Some(40), flow_label: Some(0x1_2345) };
+
+fn granted(family: Family, marking: &Marking, labelled: bool) {
+    assert_eq!((marking.traffic_class, marking.hop_limit), (Some(0x88), Some(40)), "{family}");
+    if labelled {
+        assert_eq!(marking.flow_label, (family == Family::V6).then_some(0x1_2345));
+    }
+}
+
+#[test]
+fn a_transfer_is_marked_at_both_ends_and_arrives_so() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        let bulk = TcpBulk { duration_ns: 50 * MS, warmup_ns: 0, ..TcpBulk::default() };
+        let task = trial(Workload::TcpBulk(bulk).marked(MARKING), family);
+        // Twice: a flow label may be used again at once.
+        for _ in 0..2 {
+            let (client, server) = service.perform(&task, &service.context(Transport::Tcp));
+            let (client, server) = (client.unwrap(), server.unwrap());
+            granted(family, &client[0].1.granted.marking, true);
+            granted(family, &server[0].1.granted.marking, false);
+            let arrived = server[0].1.granted.arrived.unwrap();
+            granted(family, &arrived, true);
+        }
+    }
+}
+
+#[test]
+fn datagrams_are_marked_and_the_service_s_socket_is_left_as_it_was() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        let bulk = UdpBulk {
+            payload_bytes: 500,
+            rate_bps: Some(4_000_000),
+            duration_ns: 50 * MS,
+            warmup_ns: 0,
+            ..UdpBulk::default()
+        };
+        for marking in [MARKING, Marking::default()] {
+            let task = trial(Workload::UdpBulk(bulk.clone()).marked(marking), family);
+            let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+            let (client, server) = (client.unwrap(), server.unwrap());
+            for report in [&client[0].1, &server[0].1] {
+                let class = report.granted.marking.traffic_class;
+                assert_eq!(class, Some(marking.traffic_class.unwrap_or(0)), "{family}");
+            }
+        }
+    }
+}
+
+#[test]
+fn exchanges_are_marked() {
+    let service = Service::new();
+    for transport in [Transport::Tcp, Transport::Udp] {
+        let workload = Workload::Echo(echo(transport, 64, Wait::Block)).marked(MARKING);
+        let task = slice(workload, PerArm::FAMILIES);
+        let (client, server) = service.perform(&task, &service.context(transport));
+        for reports in [client.unwrap(), server.unwrap()] {
+            for (arm, report) in reports {
+                let family = *PerArm::FAMILIES.get(arm);
+                granted(family, &report.granted.marking, false);
+                assert!(Arm::BOTH.contains(&arm));
+            }
+        }
+    }
+}
