@@ -171,12 +171,14 @@ fn a_run_measures_every_cell_in_both_families_and_goes_on_where_it_stopped() {
         let ending =
             run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap();
         assert_eq!(ending, Ending::Complete);
-        assert_eq!(memory.rounds, 2);
+        // Blocks that a busy host spoils are measured again, in at most as many rounds more.
+        assert!((2..=4).contains(&memory.rounds), "{} rounds", memory.rounds);
         assert_measured(&header.plan, &memory);
     });
 }
 
-/// Each cell has its null blocks and two comparing blocks, in both orders, each with all values.
+/// Each cell has its null blocks and a comparing block in every round, in both orders, each with
+/// all values.
 fn assert_measured(plan: &Plan, memory: &Memory<'_>) {
     let trials = memory.trials();
     for (index, cell) in plan.cells.iter().enumerate() {
@@ -186,9 +188,9 @@ fn assert_measured(plan: &Plan, memory: &Memory<'_>) {
             };
             trials.iter().filter(wanted).count()
         };
-        for order in [TurnOrder::Ab, TurnOrder::Ba] {
-            assert_eq!(of(BlockKind::Compare, order), 2, "{} {order:?}", cell.id);
-        }
+        let compared = [TurnOrder::Ab, TurnOrder::Ba].map(|order| of(BlockKind::Compare, order));
+        assert!(compared.iter().all(|&trials| trials >= 2), "{} {compared:?}", cell.id);
+        assert_eq!(compared[0] + compared[1], 2 * memory.rounds as usize, "{}", cell.id);
         let nulls = if plan.design.null_cells.contains(&index) { 2 } else { 0 };
         for family in Family::BOTH {
             assert_eq!(of(BlockKind::Null(family), TurnOrder::Ab), nulls, "{}", cell.id);
