@@ -101,7 +101,7 @@ mod tests {
     fn unknown_options_bring_the_nearest() {
         assert!(wrong("lab-b --pair 3").contains("'--pairs'"), "{}", wrong("lab-b --pair 3"));
         assert!(wrong("lab-b --sctp").contains("--sctp: v6gap does not measure SCTP."));
-        assert!(wrong("-c lab-b -t 10").contains("--for TIME"));
+        assert!(wrong("-c lab-b -k 10").contains("-n SIZE"));
         assert!(wrong("shwo last").contains("\"show\" was meant"));
     }
 

@@ -4,6 +4,7 @@
 //! numbers and names and never text to be read again.
 
 mod foreign;
+mod knobs;
 mod lab;
 mod normal;
 mod plan;
@@ -13,6 +14,7 @@ mod tools;
 mod values;
 
 pub use foreign::sentence as foreign_sentence;
+pub use knobs::KnobArgs;
 pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
 pub use normal::{SHORT_HELP, Typed, VERBS, normalise};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};

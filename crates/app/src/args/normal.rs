@@ -37,6 +37,7 @@ v6gap: how IPv6 performs against IPv4, how sure that is, and why
   --measure LIST       of throughput, rtt, connect, loss, tcp, udp
   --margin METRIC=P    smaller differences do not matter
   --precision P        until every range is as narrow as ±P
+  -P -n -l -w -u -b …  as in iperf3; a list is a sweep; -t is of one trial
   --v4 ADDR --v6 ADDR  where names do not tell; -4 and -6: one family alone
   -p PORT              port of the server (4466, TCP and UDP)
   --fail-if worse      exit code for scripts; -J writes JSON

@@ -1,5 +1,6 @@
 //! Options of `run`, `check` and `serve`, and those that other measuring verbs share with them.
 
+use super::knobs::KnobArgs;
 use super::values::{self, Measured, Precision};
 use clap::{Args, ValueEnum};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -82,22 +83,22 @@ pub struct DesignArgs {
     /// The same as --for 10min
     #[arg(long)]
     pub thorough: bool,
-    /// Measure only these: throughput, rtt, connect, loss; tcp, udp
+    /// Measure only these: throughput, rtt, connect, loss; tcp, udp, icmp
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::measured)]
     pub measure: Vec<Measured>,
     /// Differences below this do not matter, as in throughput=2%,rtt=5%
     #[arg(long = "margin", value_name = "METRIC=P,…", value_delimiter = ',',
           value_parser = values::margin)]
     pub margins: Vec<(Metric, f64)>,
-    /// Congestion control of TCP
-    #[arg(short = 'C', long, value_name = "NAME")]
-    pub congestion: Option<String>,
     /// Seed of every random choice [random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Compare a family with itself: whatever differs is the instrument's own
     #[arg(long, value_name = "v4|v6", value_parser = values::family)]
     pub null: Option<Family>,
+    /// What a trial does
+    #[command(flatten)]
+    pub knobs: KnobArgs,
 }
 
 /// How to reach the server.

@@ -117,7 +117,8 @@ pub(super) fn measured(text: &str) -> Result<Measured, String> {
         "udp" => Ok(Measured::Transport(Transport::Udp)),
         "icmp" => Ok(Measured::Transport(Transport::Icmp)),
         _ => Metric::from_name(text).map(Measured::Metric).ok_or_else(|| {
-            one_of(text, &["throughput", "rtt", "connect", "loss", "tcp", "udp", "icmp"])
+            let names = Metric::ALL.map(Metric::name);
+            one_of(text, &[&names[..], &["tcp", "udp", "icmp"]].concat())
         }),
     }
 }

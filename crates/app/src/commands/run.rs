@@ -1,7 +1,10 @@
 //! `run`: compare IPv6 with IPv4 between here and another host; and plans, wherever they take
 //! place.
 
+mod knobs;
+
 use crate::args::{DesignArgs, Measured, RunArgs};
+use crate::estimate::{Path, estimate};
 use crate::failure::{Failure, Outcome};
 use crate::session::{self, Measuring, alone};
 use crate::settings::Context;
@@ -38,8 +41,8 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     if let Some(reference) = &args.continued {
         return go_on(reference, args, &options, context);
     }
-    let mut target = Target::of(&args.host, &args.connect)?;
     let mut plan = plan(&args.design, None)?;
+    let mut target = Target::of(&args.host, &args.connect)?;
     let mut notes = Vec::new();
     if let Some(only) = args.only() {
         plan.design.arms = PerArm::null(only);
@@ -142,12 +145,14 @@ fn continuation(header: &RunHeader, lines: &[Line], args: &RunArgs) -> Result<Pl
 /// The first option typed that a stored plan has decided already.
 fn decided(args: &RunArgs) -> Option<&'static str> {
     let design = &args.design;
+    if let Some(option) = design.knobs.shapes_bulk().or(design.knobs.marks()) {
+        return Some(option);
+    }
     let typed = [
         (design.pairs.is_some(), "--pairs"),
         (!design.precision.is_empty(), "--precision"),
         (!design.measure.is_empty(), "--measure"),
         (!design.margins.is_empty(), "--margin"),
-        (design.congestion.is_some(), "--congestion"),
         (design.seed.is_some(), "--seed"),
         (design.null.is_some(), "--null"),
         (args.only_four, "-4"),
@@ -186,6 +191,7 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
     };
     let arms = args.null.map_or(PerArm::FAMILIES, PerArm::null);
     let mut plan = preset::first_look(arms, world, seed);
+    knobs::apply(args, &mut plan)?;
     plan.cells.retain(|cell| wanted(cell, &args.measure));
     if plan.cells.is_empty() {
         return Err(Failure::usage("--measure leaves nothing to be measured"));
@@ -197,7 +203,7 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
         let metrics: Vec<Metric> = precision.metric.map_or_else(|| all.collect(), |m| vec![m]);
         plan.design.precision.extend(metrics.into_iter().map(|metric| (metric, precision.share)));
     }
-    let time_ns = given_time(args).unwrap_or(USUAL_NS);
+    let time_ns = given_time(args).unwrap_or_else(|| enough(&plan));
     plan.design.stop = match args.pairs {
         Some(pairs) => Stop::Pairs { pairs },
         None => Stop::Adaptive { time_ns_max: time_ns, pairs_min: 8 },
@@ -205,14 +211,18 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
     if time_ns < USUAL_NS {
         shorten(&mut plan, time_ns);
     }
-    if let Some(name) = &args.congestion {
-        for cell in &mut plan.cells {
-            if let Workload::TcpBulk(bulk) = &mut cell.workload {
-                bulk.settings.congestion = Some(name.clone());
-            }
-        }
-    }
     Ok(plan)
+}
+
+/// The usual time, or what the null blocks and the fewest pairs take if the options make the trials
+/// long; in ns.
+fn enough(plan: &Plan) -> u64 {
+    // A usual path: what a transfer of so many bytes takes is not known before it was measured.
+    const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
+    let mut fewest = plan.clone();
+    fewest.design.stop = Stop::Pairs { pairs: 8 };
+    let needed_ns = estimate(&fewest, PATH).total.time_ns * 1.2;
+    USUAL_NS.max((needed_ns / SECOND as f64).ceil() as u64 * SECOND)
 }
 
 /// The time that was asked for, in ns.

@@ -12,10 +12,11 @@ fn slips_bring_the_nearest_thing() {
         ("plan chek x", "'check'"),
         ("explain verdict", "\"verdicts\" was meant"),
         ("lab-b --margin rt=2%", "\"rtt\"?"),
-        ("lab-b --measure rrt", "did you mean \"rtt\""),
+        ("lab-b --measure rrt", "\"rtt\"?"),
         ("lab-b --for soon", "is not a time"),
         ("lab-b --sctp", "error: --sctp: v6gap does not measure SCTP."),
-        ("-c lab-b -t 10", "--for TIME"),
+        ("-c lab-b -k 10", "-n SIZE"),
+        ("lab-b -P 0", "--parallel"),
         ("-s -D", "service manager"),
     ] {
         let ran = sandbox.run(line).ended(2);

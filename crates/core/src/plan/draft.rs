@@ -170,7 +170,7 @@ pub struct Range {
 }
 
 /// Something to measure; lists make it a sweep.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
     /// `throughput`, `rtt`, `connect` or `loss`.

@@ -1,0 +1,213 @@
+//! From options about trials to cells: the tables that a plan file would have, checked by the same
+//! rules.
+
+use crate::args::{DesignArgs, KnobArgs, Measured};
+use crate::failure::Failure;
+use v6gap_core::metric::Metric;
+use v6gap_core::plan::Plan;
+use v6gap_core::plan::check::{Problem, check};
+use v6gap_core::plan::draft::{Counts, Draft, Lab, Levels, Measure, VERSION};
+use v6gap_core::workload::{Cell, Transport, Workload};
+
+/// Changes the cells of `plan` as the options say.
+///
+/// # Errors
+/// An option with a value that cannot be, or one that changes nothing of what is measured.
+pub fn apply(args: &DesignArgs, plan: &mut Plan) -> Result<(), Failure> {
+    let knobs = &args.knobs;
+    if let Some(option) = knobs.shapes_bulk() {
+        let shaped = shaped(args, option)?;
+        let made = cells(&shaped, plan)?;
+        let kept = |cell: &Cell| !replaced(cell, shaped.metric == Metric::Rtt.name(), knobs.udp);
+        let mut all = made;
+        all.extend(plan.cells.iter().filter(|cell| kept(cell)).cloned());
+        plan.cells = all;
+    }
+    for measured in &args.measure {
+        if let Measured::Metric(metric) = *measured
+            && !plan.cells.iter().any(|cell| cell.workload.metrics().contains(&metric))
+        {
+            let more = cells(&table(metric), plan)?;
+            plan.cells.extend(more);
+        }
+    }
+    if knobs.marks().is_some() {
+        let marking = cells(&marked(knobs), plan)?[0].workload.marking();
+        for cell in &mut plan.cells {
+            *cell = Cell::named(cell.workload.clone().marked(marking));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a cell of the first look gives way to those that the options make.
+fn replaced(cell: &Cell, rtt: bool, udp: bool) -> bool {
+    match &cell.workload {
+        Workload::Echo(echo) => rtt && echo.transport != Transport::Icmp,
+        Workload::TcpBulk(_) => !rtt,
+        Workload::UdpBulk(_) => !rtt && udp,
+        Workload::Connect(_) => false,
+    }
+}
+
+/// The table of the measurement that the options are about.
+fn shaped(args: &DesignArgs, option: &str) -> Result<Measure, Failure> {
+    let knobs = &args.knobs;
+    let named = |metric| args.measure.contains(&Measured::Metric(metric));
+    let metrics = args.measure.iter().filter(|m| matches!(m, Measured::Metric(_))).count();
+    let bulk = metrics == 0 || named(Metric::Throughput) || named(Metric::Loss) && knobs.udp;
+    let only_length = KnobArgs { length: Vec::new(), ..knobs.clone() }.shapes_bulk().is_none();
+    if !bulk && named(Metric::Rtt) && only_length {
+        let protocol = Levels::Many(vec!["tcp".to_owned(), "udp".to_owned()]);
+        let message = levels(&knobs.length);
+        return Ok(Measure { protocol: Some(protocol), message, ..table(Metric::Rtt) });
+    }
+    if !bulk {
+        let what = format!("{option} is about throughput, which --measure leaves out");
+        return Err(Failure::usage(what));
+    }
+    let direction = match (knobs.reverse, knobs.both_ways) {
+        (true, _) => Some("receive"),
+        (_, true) => Some("both"),
+        _ => None,
+    };
+    let measure = Measure {
+        protocol: Some(Levels::One(if knobs.udp { "udp" } else { "tcp" }.to_owned())),
+        direction: direction.map(str::to_owned),
+        time: knobs.time.clone(),
+        warmup: knobs.omit.clone(),
+        ..table(Metric::Throughput)
+    };
+    Ok(match knobs.udp {
+        true => {
+            tcp_only(knobs)?;
+            Measure { payload: levels(&knobs.length), bitrate: knobs.bitrate.clone(), ..measure }
+        }
+        false => Measure {
+            write: levels(&knobs.length),
+            streams: (!knobs.parallel.is_empty()).then(|| Counts::Many(knobs.parallel.clone())),
+            bytes: levels(&knobs.bytes),
+            window: levels(&knobs.window),
+            mss: levels(&knobs.mss),
+            no_delay: knobs.no_delay.then_some(true),
+            congestion: knobs.congestion.clone(),
+            ..measure
+        },
+    })
+}
+
+/// Refuses what datagrams do not have.
+fn tcp_only(knobs: &KnobArgs) -> Result<(), Failure> {
+    let of_tcp = KnobArgs {
+        time: None,
+        omit: None,
+        udp: false,
+        reverse: false,
+        both_ways: false,
+        length: Vec::new(),
+        ..knobs.clone()
+    };
+    match of_tcp.shapes_bulk() {
+        Some(option) => Err(Failure::usage(format!("{option} is of TCP, and --udp is given"))),
+        None => Ok(()),
+    }
+}
+
+/// A table that does nothing but carry the marks.
+fn marked(knobs: &KnobArgs) -> Measure {
+    Measure {
+        tos: knobs.tos.clone(),
+        dscp: knobs.dscp.clone(),
+        flow_label: knobs.flow_label.clone(),
+        hop_limit: knobs.hop_limit,
+        ..table(Metric::Throughput)
+    }
+}
+
+fn table(metric: Metric) -> Measure {
+    Measure { metric: metric.name().to_owned(), ..Measure::default() }
+}
+
+fn levels(texts: &[String]) -> Option<Levels> {
+    (!texts.is_empty()).then(|| Levels::Many(texts.to_vec()))
+}
+
+/// The cells of one table, in a lab if the plan has one.
+fn cells(measure: &Measure, plan: &Plan) -> Result<Vec<Cell>, Failure> {
+    let lab = plan.world.as_ref().map(|_| Lab::default());
+    let draft = Draft { v6gap: VERSION, lab, measure: vec![measure.clone()], ..Draft::default() };
+    match check(&draft, plan.seed) {
+        Ok(checked) => Ok(checked.cells),
+        Err(problems) => {
+            Err(Failure::usage(problems.iter().map(said).collect::<Vec<_>>().join("; ")))
+        }
+    }
+}
+
+fn said(problem: &Problem) -> String {
+    let key = problem.key.rsplit('.').next().unwrap_or(&problem.key);
+    let help = problem.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+    format!("{}: {}{help}", KnobArgs::option_of(key), problem.what)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::{Cli, Command};
+    use crate::commands::run::plan;
+    use clap::Parser;
+
+    fn cells(flags: &str) -> Result<Vec<String>, String> {
+        let words = ["v6gap", "run", "host", "--seed", "1"].into_iter();
+        let parsed = Cli::try_parse_from(words.chain(flags.split_whitespace()));
+        let Command::Run(args) = parsed.map_err(|error| error.to_string())?.command else {
+            panic!("run was typed")
+        };
+        let made = plan(&args.design, None).map_err(|failure| format!("{failure:?}"))?;
+        Ok(made.cells.into_iter().map(|cell| cell.id).collect())
+    }
+
+    #[test]
+    fn knobs_change_the_transfer_and_leave_the_rest() {
+        let usual = cells("").unwrap();
+        let parallel = cells("-P 4").unwrap();
+        assert_eq!(parallel.len(), usual.len());
+        assert_eq!(parallel[0], "throughput-tcp-streams-4");
+        assert_eq!(parallel[1..], usual[1..]);
+        let only = "--measure throughput,tcp";
+        assert_eq!(cells(&format!("-R {only}")).unwrap(), ["throughput-tcp-receive"]);
+        assert_eq!(cells(&format!("--bidir {only}")).unwrap(), ["throughput-tcp-both"]);
+    }
+
+    #[test]
+    fn lists_make_sweeps() {
+        let made = cells("--measure throughput,tcp -w 8K,64K -n 1M,10M").unwrap();
+        assert_eq!(made.len(), 4);
+        let udp = cells("-u -l 64,512 -b 10M --measure throughput").unwrap();
+        assert_eq!(udp, ["throughput-udp-64", "throughput-udp-512"]);
+        let rtt = cells("--measure rtt -l 64,4K").unwrap();
+        assert_eq!(rtt, ["rtt-tcp-64", "rtt-tcp-4096", "rtt-udp-64", "rtt-udp-4096"]);
+    }
+
+    #[test]
+    fn marks_are_for_everything_that_sends_data() {
+        let made = cells("--dscp EF --measure throughput,rtt").unwrap();
+        assert!(made.iter().all(|id| id.ends_with("-class-184")), "{made:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_the_option_s_name() {
+        for (flags, expected) in [
+            ("-P 0", "--parallel"),
+            ("-w 1zz", "--window"),
+            ("-u -M 500", "--set-mss is of TCP"),
+            ("--measure rtt -P 4", "--parallel is about throughput"),
+            ("--dscp high", "--dscp"),
+            ("-L 0x100000", "--flowlabel"),
+            ("-b 10M", "--udp"),
+            ("-R --bidir", "--bidir"),
+        ] {
+            let error = cells(flags).unwrap_err();
+            assert!(error.contains(expected), "{flags}: {error}");
+        }
+    }
+}
