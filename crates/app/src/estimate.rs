@@ -4,7 +4,9 @@
 //! ends need to agree on it. Rates and round trips of the path are the caller's assumption.
 
 use v6gap_core::plan::{Plan, Stop};
-use v6gap_core::workload::{Connect, Direction, Echo, Interleaving, TcpBulk, UdpBulk, Workload};
+use v6gap_core::workload::{
+    Connect, Direction, Echo, Interleaving, Probe, TcpBulk, UdpBulk, Workload,
+};
 
 /// Round trips of the control connection for a task: prepare and ready, finish and report.
 const AGREEMENT_ROUND_TRIPS: f64 = 2.0;
@@ -107,6 +109,7 @@ fn block(workload: &Workload, settle_ns: f64, path: Path) -> Cost {
         Workload::UdpBulk(bulk) => udp_bulk(bulk, path),
         Workload::Echo(echo) => exchanges(echo, path),
         Workload::Connect(connect) => connections(connect, path),
+        Workload::Probe(probe) => probes(probe, path),
     };
     let tasks = match workload.interleaving() {
         Interleaving::Trial => 2.0,
@@ -146,6 +149,12 @@ fn connections(connect: &Connect, path: Path) -> Cost {
     let count = f64::from(connect.count);
     let time_ns = count * (path.round_trip_ns + HOSTS_NS);
     Cost { time_ns, bytes: count * HANDSHAKE_BYTES }
+}
+
+fn probes(probe: &Probe, path: Path) -> Cost {
+    let bytes = 2.0 * probe.packets() as f64 * f64::from(probe.payload_bytes);
+    let time_ns = probe.sending_ns() as f64 + 2.0 * (path.round_trip_ns + HOSTS_NS);
+    Cost { time_ns, bytes }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod analysis;
 pub mod arm;
 pub mod family;
 pub mod gate;
+pub mod ippm;
 pub mod metric;
 pub mod observation;
 pub mod plan;

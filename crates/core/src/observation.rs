@@ -3,8 +3,13 @@
 //! The server's part of it crosses the network and all of it is stored, so every field is plain
 //! data.
 
+mod probe;
+
+pub use probe::{Delay, OneWay, Probed, Returned};
+
 use crate::family::Family;
 use crate::workload::Marking;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -123,6 +128,10 @@ pub enum Measured {
         /// What left here.
         sent: Sent,
     },
+    /// Probes that came back.
+    Probed(Box<Probed>),
+    /// Probes that were sent back.
+    Returned(Box<Returned>),
 }
 
 impl Measured {
@@ -130,7 +139,7 @@ impl Measured {
     pub fn received(&self) -> Option<&Received> {
         match self {
             Measured::Received(received) | Measured::BothWays { received, .. } => Some(received),
-            Measured::Nothing | Measured::Times(_) | Measured::Sent(_) => None,
+            _ => None,
         }
     }
 
@@ -138,7 +147,7 @@ impl Measured {
     pub fn sent(&self) -> Option<&Sent> {
         match self {
             Measured::Sent(sent) | Measured::BothWays { sent, .. } => Some(sent),
-            Measured::Nothing | Measured::Times(_) | Measured::Received(_) => None,
+            _ => None,
         }
     }
 }

@@ -9,13 +9,15 @@ use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::workload::{Echo, Transport, Wait};
 use v6gap_engine::hot::datagram_bulk::Counted;
 use v6gap_engine::hot::echo::Buffers;
+use v6gap_engine::hot::probe::{self, ClientNotes, Clock, Manner, ServerNotes, Slot};
 use v6gap_engine::hot::sequence::Sequence;
 use v6gap_engine::hot::series::Series;
 use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::window::{self, Window};
 use v6gap_engine::hot::{self, Tally, Watch, bulk, connect, datagram_bulk, ping};
 use v6gap_sys::socket::{
-    Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Listener, Ping, Stream, StreamOptions,
+    Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, KernelTimes, Listener, Ping, Stream,
+    StreamOptions,
 };
 
 const MS: u64 = 1_000_000;
@@ -330,4 +332,49 @@ fn connecting() {
         || {},
     );
     assert_eq!(tally.times_ns.len(), 10);
+}
+
+/// With every note that an end can take, and a list that is too short for all of them.
+#[test]
+fn probing() {
+    for wait in [Wait::Block, Wait::Yield] {
+        let ends = PerArm::FAMILIES.map(datagram_pair);
+        for (near, far) in [&ends.a, &ends.b] {
+            for end in [near, far] {
+                end.set_nonblocking(true).unwrap();
+                // Where the system has neither, the loops run without.
+                let _ = end.report_marks(true);
+                let _ = end.report_times(KernelTimes::Both);
+            }
+        }
+        let slot = |n: u64| {
+            let arm = if n % 20 < 10 { Arm::A } else { Arm::B };
+            Slot { at_ns: n * MS / 4, arm, turn: (n / 10) as u16 }
+        };
+        let course: Vec<Slot> = (0..80).map(slot).collect();
+        let (interval_ns, timeout_ns) = (MS / 4, 2_000 * MS);
+        let manner = Manner { tag: TAG, clock: Clock::Wall, interval_ns, timeout_ns };
+        let watch = Watch::silence(wait, WAIT_NS);
+        let (mut message, mut back) = (vec![0; 100], vec![0; 101]);
+        let mut buffer = vec![0; 101];
+        let mut client = PerArm::from_fn(|_| ClientNotes::with_room(40));
+        let mut server = PerArm::from_fn(|_| ServerNotes::with_room(40));
+        client.b.back = Vec::with_capacity(5);
+        let PerArm { a: (a, first), b: (b, second) } = ends;
+        let sockets = PerArm { a: Some(a), b: Some(b) };
+        let (notes, seen) = (&mut client, &mut server);
+        assert_free(
+            || {
+                probe::client(&course, &manner, &sockets, &mut message, &mut back, notes, &watch)
+                    .unwrap();
+            },
+            || {
+                probe::server(&manner, &first, Some(&second), &mut buffer, seen, &watch).unwrap();
+            },
+        );
+        let sent = client.b.sent.len() as u64;
+        assert_eq!(sent + client.b.skipped, 40);
+        assert_eq!((client.b.back.len(), client.b.beyond), (5, sent - 5));
+        assert_eq!(u64::from(server.b.returned), sent);
+    }
 }

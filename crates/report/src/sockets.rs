@@ -108,7 +108,7 @@ fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
     }
     let settings = match workload {
         Workload::TcpBulk(bulk) => &bulk.settings,
-        Workload::UdpBulk(_) | Workload::Echo(_) | Workload::Connect(_) => return None,
+        _ => return None,
     };
     let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
     match setting {

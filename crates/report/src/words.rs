@@ -164,6 +164,10 @@ pub(crate) fn workload(workload: &Workload) -> String {
             format!("{size} there and back, {over}")
         }
         Workload::Connect(connect) => format!("TCP handshake, {} in a trial", connect.count),
+        Workload::Probe(probe) => {
+            let size = format_bytes(probe.payload_bytes.into());
+            format!("probes of {size} every {}", format_span(probe.interval_ns as f64))
+        }
     }
 }
 

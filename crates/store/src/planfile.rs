@@ -61,6 +61,10 @@ const KEYS: &[&str] = &[
     "outstanding",
     "timing",
     "count",
+    "interval",
+    "timeout",
+    "clock_error",
+    "kernel_times",
 ];
 
 /// A problem and where it is.

@@ -267,7 +267,7 @@ fn shorten(plan: &mut Plan, time_ns: u64) {
         let (duration, warmup) = match &mut cell.workload {
             Workload::TcpBulk(bulk) => (&mut bulk.duration_ns, &mut bulk.warmup_ns),
             Workload::UdpBulk(bulk) => (&mut bulk.duration_ns, &mut bulk.warmup_ns),
-            Workload::Echo(_) | Workload::Connect(_) => continue,
+            Workload::Echo(_) | Workload::Connect(_) | Workload::Probe(_) => continue,
         };
         *duration = scaled(*duration);
         *warmup = *duration / 4;

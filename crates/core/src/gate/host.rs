@@ -114,7 +114,7 @@ fn lateness(world: &World, cell: &Cell, link: &Lateness, findings: &mut Vec<Gate
     if world.model != LinkModel::Wire {
         return;
     }
-    let timed = matches!(cell.workload, Workload::Echo(_) | Workload::Connect(_));
+    let timed = !matches!(cell.workload, Workload::TcpBulk(_) | Workload::UdpBulk(_));
     if timed && link.p50_ns > LATENESS_NS_MAX {
         let us = link.p50_ns as f64 / 1000.0;
         findings.push(fatal("link-late", format!("the user-space link was {us:.1} µs late")));

@@ -36,7 +36,7 @@ pub(super) fn judge(
 }
 
 fn timed(cell: &Cell) -> bool {
-    matches!(cell.workload, Workload::Echo(_) | Workload::Connect(_))
+    matches!(cell.workload, Workload::Echo(_) | Workload::Connect(_) | Workload::Probe(_))
 }
 
 fn counter(end: &EndReport, name: &str) -> i64 {

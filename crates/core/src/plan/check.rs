@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 mod cells;
 mod lab;
 mod marking;
+mod probe;
 mod tcp_bulk;
 mod timed;
 

@@ -173,7 +173,7 @@ pub struct Range {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// `throughput`, `rtt`, `connect` or `loss`.
+    /// `throughput`, `rtt`, `connect`, `loss`, `loss-back`, `ipdv` or `pdv`.
     pub metric: String,
     /// `tcp` or `udp`, for round trips also `icmp`.
     #[serde(default)]
@@ -259,4 +259,16 @@ pub struct Measure {
     /// Connections opened in a trial, for connecting.
     #[serde(default)]
     pub count: Option<u32>,
+    /// Time from one probe to the next; makes round trips and loss those of probes.
+    #[serde(default)]
+    pub interval: Option<String>,
+    /// Time after which a probe is lost.
+    #[serde(default)]
+    pub timeout: Option<String>,
+    /// Largest difference of the hosts' clocks, where something else keeps them alike.
+    #[serde(default)]
+    pub clock_error: Option<String>,
+    /// Whether the kernels' times of probes are taken too.
+    #[serde(default)]
+    pub kernel_times: Option<bool>,
 }

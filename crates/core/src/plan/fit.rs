@@ -41,7 +41,7 @@ pub fn fit(plan: &mut Plan, round_trip_ns: u64) {
                     bulk.warmup_ns = if bulk.bytes.is_some() { 0 } else { least / 2 };
                 }
             }
-            Workload::UdpBulk(_) => {}
+            Workload::UdpBulk(_) | Workload::Probe(_) => {}
         }
     }
     if let Stop::Adaptive { time_ns_max, pairs_min } = plan.design.stop {
@@ -84,6 +84,10 @@ fn block_ns(workload: &Workload, round_trip_ns: u64) -> u64 {
         Workload::TcpBulk(bulk) => 2 * bulk.duration_ns + trips(6),
         Workload::UdpBulk(bulk) => 2 * bulk.duration_ns + trips(4),
         Workload::Connect(connect) => trips(u64::from(connect.count) + 4),
+        Workload::Probe(probe) => {
+            let lead_ns = probe.load.as_ref().map_or(0, |load| load.lead_ns);
+            2 * (probe.sending_ns() + lead_ns) + trips(4)
+        }
         Workload::Echo(echo) => {
             let counted = u64::from(echo.turn_exchanges) * u64::from(echo.turns);
             let each = 2 + u64::from(echo.warmup_exchanges);
@@ -134,7 +138,7 @@ mod tests {
                 }
                 Workload::TcpBulk(bulk) => assert_eq!(bulk.duration_ns, 6_000 * MS),
                 Workload::Connect(c) => assert_eq!(c.count, CONNECTS_MIN as u32),
-                Workload::UdpBulk(_) => {}
+                Workload::UdpBulk(_) | Workload::Probe(_) => {}
             }
         }
         let ids: Vec<&str> = plan.cells.iter().map(|c| c.id.as_str()).collect();

@@ -82,7 +82,8 @@ pub fn null_cells(cells: &[Cell]) -> Vec<usize> {
     for (index, cell) in cells.iter().enumerate() {
         let same_kind = |&c: &usize| {
             let other = &cells[c].workload;
-            other.metrics()[0] == cell.workload.metrics()[0]
+            core::mem::discriminant(other) == core::mem::discriminant(&cell.workload)
+                && other.metrics()[0] == cell.workload.metrics()[0]
                 && other.transport() == cell.workload.transport()
         };
         if !chosen.iter().any(same_kind) {

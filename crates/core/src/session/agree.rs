@@ -5,9 +5,10 @@ use crate::arm::Arm;
 use crate::task::Task;
 use crate::wire::control::Limits;
 use crate::wire::datagram::HEADER_BYTES;
+use crate::wire::probe::PROBE_BYTES;
 use crate::workload::{
-    Connect, Echo, Interleaving, Marking, StreamSettings, TcpBulk, Timing, Transport, UdpBulk,
-    Workload,
+    Connect, Echo, Interleaving, Law, Load, Marking, Probe, StreamSettings, TcpBulk, Timing,
+    Transport, UdpBulk, Workload,
 };
 
 /// Why a server does not do a task.
@@ -48,6 +49,9 @@ pub enum Objection {
     /// The name of a congestion control is none.
     #[error("the congestion control must be 1 to 15 of the characters a-z, 0-9, _ and -")]
     Congestion,
+    /// The packets follow each other in a way that probes cannot.
+    #[error("probes follow each other constantly, periodically or as a Poisson stream")]
+    Law,
 }
 
 /// Longest time that a task may take, in ns, by its own numbers or else by the limits.
@@ -55,6 +59,7 @@ pub fn bound_ns(workload: &Workload, limits: &Limits) -> u64 {
     match workload {
         Workload::TcpBulk(bulk) => bulk.duration_ns,
         Workload::UdpBulk(bulk) => bulk.duration_ns,
+        Workload::Probe(probe) => probe.longest_ns(2),
         Workload::Echo(_) | Workload::Connect(_) => limits.task_ns,
     }
 }
@@ -73,6 +78,7 @@ pub fn check(task: &Task, limits: &Limits) -> Result<(), Objection> {
         Workload::Connect(Connect { count }) => {
             range("connections in all", u64::from(*count), 1, limits.exchanges)
         }
+        Workload::Probe(probe) => check_probe(probe, datagram_bytes_max(task), limits),
     }
 }
 
@@ -168,6 +174,44 @@ fn check_echo(echo: &Echo, payload_max: u32, limits: &Limits) -> Result<(), Obje
     range("exchanges in all", exchanges, 1, most)?;
     let larger = echo.message_bytes.max(echo.answer_bytes());
     check_bytes(u128::from(exchanges) * u128::from(larger), limits)
+}
+
+fn check_probe(probe: &Probe, payload_max: u32, limits: &Limits) -> Result<(), Objection> {
+    let most = u64::from(payload_max.min(limits.message_bytes));
+    range("payload bytes of a probe", u64::from(probe.payload_bytes), PROBE_BYTES as u64, most)?;
+    // The header counts the turns of both arms in 16 bits.
+    range("turns", u64::from(probe.turns), 1, u64::from(u16::MAX / 2))?;
+    range("packets of a turn", u64::from(probe.turn_packets), 1, Probe::PACKETS_MAX)?;
+    let most = limits.exchanges.min(Probe::PACKETS_MAX);
+    range("packets in all", probe.packets_max(), 1, most)?;
+    range("interval in ns", probe.interval_ns, 1_000, limits.task_ns)?;
+    range("waiting time in ns", probe.timeout_ns, 1, limits.task_ns)?;
+    range("duration in ns", probe.longest_ns(2), 1, limits.task_ns)?;
+    if !matches!(probe.law, Law::Constant | Law::Periodic | Law::Poisson) {
+        return Err(Objection::Law);
+    }
+    let most = limits.rate_bps.unwrap_or(u64::MAX);
+    range("rate in bit/s", probe.rate_bps(), 1, most)?;
+    let bytes = u128::from(probe.packets_max()) * u128::from(probe.payload_bytes);
+    check_bytes(bytes, limits)?;
+    probe.load.as_ref().map_or(Ok(()), |load| check_load(load, limits))
+}
+
+fn check_load(load: &Load, limits: &Limits) -> Result<(), Objection> {
+    let most = limits.connections.min(Probe::FLOWS_MAX);
+    range("flows of the load", u64::from(load.flows), 1, u64::from(most))?;
+    if !load.settings.congestion.as_deref().is_none_or(is_congestion_name) {
+        return Err(Objection::Congestion);
+    }
+    match (load.transport, load.rate_bps) {
+        // Datagrams without a rate would leave nothing of the path, nor of a limit.
+        (Transport::Udp, rate) => {
+            range("rate of the load in bit/s", rate.unwrap_or(0), 1, u64::MAX)?;
+        }
+        (Transport::Tcp, _) => {}
+        (Transport::Icmp, _) => return Err(Objection::Combination { what: "a load over ICMP" }),
+    }
+    check_unbounded("a load", limits)
 }
 
 fn check_times(duration_ns: u64, warmup_ns: u64, limits: &Limits) -> Result<(), Objection> {

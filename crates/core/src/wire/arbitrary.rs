@@ -1,5 +1,7 @@
 //! Arbitrary messages for property tests, here and in the session.
 
+mod probe;
+
 use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use crate::arm::{Arm, TurnOrder};
 use crate::family::Family;
@@ -83,6 +85,7 @@ fn workload() -> impl Strategy<Value = Workload> {
                 })
             }),
         small_or_any_u32().prop_map(|count| Workload::Connect(Connect { count })),
+        probe::workload().prop_map(Workload::Probe),
     ]
 }
 
@@ -173,6 +176,8 @@ fn measured() -> impl Strategy<Value = Measured> {
         received().prop_map(Measured::Received),
         sent().prop_map(Measured::Sent),
         (received(), sent()).prop_map(|(received, sent)| Measured::BothWays { received, sent }),
+        probe::probed().prop_map(|probed| Measured::Probed(Box::new(probed))),
+        probe::returned().prop_map(|returned| Measured::Returned(Box::new(returned))),
     ]
 }
 

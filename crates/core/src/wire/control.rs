@@ -78,7 +78,7 @@ pub struct Hello {
 }
 
 /// What this program can do when asked: the kinds of workloads.
-pub const FEATURES: [&str; 4] = ["tcp-bulk", "udp-bulk", "echo", "connect"];
+pub const FEATURES: [&str; 5] = ["tcp-bulk", "udp-bulk", "echo", "connect", "probe"];
 
 /// A place among the clients that wait.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

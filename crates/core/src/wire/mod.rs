@@ -8,6 +8,7 @@ pub mod control;
 pub mod datagram;
 pub mod frame;
 pub mod preamble;
+pub mod probe;
 pub mod version;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod connect;
 mod echo;
 pub mod law;
+mod probe;
 mod socket;
 mod tcp_bulk;
 mod udp_bulk;
@@ -10,6 +11,7 @@ mod udp_bulk;
 pub use connect::Connect;
 pub use echo::{Echo, Timing};
 pub use law::{Law, Sizes};
+pub use probe::{Load, LoadFamily, Probe};
 pub use socket::{Marking, StreamSettings};
 pub use tcp_bulk::TcpBulk;
 pub use udp_bulk::UdpBulk;
@@ -91,6 +93,8 @@ pub enum Workload {
     Echo(Echo),
     /// Opening connections.
     Connect(Connect),
+    /// Paced packets that are sent back.
+    Probe(Probe),
 }
 
 /// How the arms of a block take turns.
@@ -111,6 +115,9 @@ impl Workload {
             Workload::UdpBulk(_) => &[Metric::Throughput, Metric::Loss],
             Workload::Echo(_) => &[Metric::Rtt],
             Workload::Connect(_) => &[Metric::Connect],
+            Workload::Probe(_) => {
+                &[Metric::Rtt, Metric::Ipdv, Metric::Pdv, Metric::Loss, Metric::LossBack]
+            }
         }
     }
 
@@ -118,7 +125,7 @@ impl Workload {
     pub const fn transport(&self) -> Transport {
         match self {
             Workload::TcpBulk(_) | Workload::Connect(_) => Transport::Tcp,
-            Workload::UdpBulk(_) => Transport::Udp,
+            Workload::UdpBulk(_) | Workload::Probe(_) => Transport::Udp,
             Workload::Echo(echo) => echo.transport,
         }
     }
@@ -129,6 +136,7 @@ impl Workload {
             Workload::TcpBulk(bulk) => bulk.marking,
             Workload::UdpBulk(bulk) => bulk.marking,
             Workload::Echo(echo) => echo.marking,
+            Workload::Probe(probe) => probe.marking,
             Workload::Connect(_) => Marking::default(),
         }
     }
@@ -140,6 +148,7 @@ impl Workload {
             Workload::TcpBulk(bulk) => bulk.marking = marking,
             Workload::UdpBulk(bulk) => bulk.marking = marking,
             Workload::Echo(echo) => echo.marking = marking,
+            Workload::Probe(probe) => probe.marking = marking,
             Workload::Connect(_) => {}
         }
         self
@@ -149,6 +158,9 @@ impl Workload {
     pub const fn interleaving(&self) -> Interleaving {
         match self {
             Workload::Echo(_) => Interleaving::Slice,
+            // A load must have left the queues before that of the other arm may come.
+            Workload::Probe(probe) if probe.load.is_none() => Interleaving::Slice,
+            Workload::Probe(_) => Interleaving::Trial,
             Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Connect(_) => {
                 Interleaving::Trial
             }
@@ -161,6 +173,7 @@ impl Workload {
         match self {
             Workload::Echo(echo) => Some(echo.message_bytes),
             Workload::UdpBulk(bulk) => Some(bulk.payload_bytes),
+            Workload::Probe(probe) => Some(probe.payload_bytes),
             Workload::TcpBulk(_) | Workload::Connect(_) => None,
         }
     }
@@ -178,6 +191,9 @@ pub struct Cell {
 impl Cell {
     /// A cell named after its workload.
     pub fn named(workload: Workload) -> Self {
+        if let Workload::Probe(probe) = &workload {
+            return Cell { id: probe.id(), workload };
+        }
         let transport = match workload.transport() {
             Transport::Tcp => "tcp",
             Transport::Udp => "udp",

@@ -10,6 +10,7 @@ pub mod datagram_bulk;
 pub mod echo;
 pub mod pace;
 pub mod ping;
+pub mod probe;
 pub mod sequence;
 pub mod series;
 pub mod turns;

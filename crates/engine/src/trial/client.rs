@@ -1,6 +1,6 @@
 //! The client's half of a task.
 
-use super::{TrialError, check, connect, echo, tcp_bulk, udp_bulk};
+use super::{TrialError, check, connect, echo, probe, tcp_bulk, udp_bulk};
 use std::net::SocketAddr;
 use std::thread;
 use v6gap_core::arm::Arm;
@@ -40,6 +40,7 @@ pub fn run(task: &Task, context: &ClientContext) -> Result<Vec<(Arm, EndReport)>
         Workload::TcpBulk(workload) => tcp_bulk::client(task, workload, context),
         Workload::UdpBulk(workload) => udp_bulk::client(task, workload, context),
         Workload::Connect(workload) => connect::client(task, workload, context),
+        Workload::Probe(workload) => probe::client(task, workload, context),
     };
     thread::scope(|scope| match scope.spawn(measure).join() {
         Ok(outcome) => outcome,

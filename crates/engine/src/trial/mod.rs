@@ -5,6 +5,7 @@ mod connect;
 mod echo;
 mod evidence;
 mod flows;
+mod probe;
 pub mod server;
 mod sockets;
 mod tcp_bulk;
@@ -20,7 +21,7 @@ use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::task::Task;
-use v6gap_core::workload::{Echo, Interleaving, TcpBulk, Transport, Workload};
+use v6gap_core::workload::{Echo, Interleaving, Probe, TcpBulk, Transport, Workload};
 use v6gap_sys::Unavailable;
 use v6gap_sys::socket::SocketError;
 
@@ -194,10 +195,32 @@ fn check(task: &Task) -> Result<(), TrialError> {
         Workload::TcpBulk(bulk) if bulk.write_bytes == 0 || bulk.bytes == Some(0) => {
             return unsuitable("it writes nothing");
         }
+        Workload::Probe(probe) => {
+            if let Some(why) = unfit(probe, udp_bytes_max) {
+                return unsuitable(why);
+            }
+        }
         Workload::TcpBulk(bulk) if !(1..=TcpBulk::STREAMS_MAX).contains(&bulk.streams) => {
             return unsuitable("its number of streams is out of range");
         }
         Workload::UdpBulk(_) | Workload::TcpBulk(_) | Workload::Connect(_) => {}
     }
     Ok(())
+}
+
+/// What is wrong with probes, if anything is: what the notes and numbers cannot hold.
+fn unfit(probe: &Probe, udp_bytes_max: u32) -> Option<&'static str> {
+    if !(Probe::PAYLOAD_BYTES_MIN..=udp_bytes_max).contains(&probe.payload_bytes) {
+        return Some("its payload size is out of range");
+    }
+    if !(1..=Probe::PACKETS_MAX).contains(&probe.packets_max()) || probe.turn_packets == 0 {
+        return Some("its number of packets is out of range");
+    }
+    if probe.load.is_some() {
+        return Some("probes under load are not made by this version");
+    }
+    if probe.turns > u32::from(u16::MAX / 2) {
+        return Some("its turns cannot be numbered");
+    }
+    None
 }

@@ -1,6 +1,6 @@
 //! The server's half of a task.
 
-use super::{TrialError, check, connect, echo, tcp_bulk, udp_bulk};
+use super::{TrialError, check, connect, echo, probe, tcp_bulk, udp_bulk};
 use crate::hot::Watch;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
@@ -68,6 +68,7 @@ pub fn run(
         Workload::TcpBulk(workload) => tcp_bulk::server(task, workload, &flows, ready),
         Workload::UdpBulk(workload) => udp_bulk::server(task, workload, &flows, ready),
         Workload::Connect(_) => connect::server(task, &flows, ready),
+        Workload::Probe(workload) => probe::server(task, workload, &flows, ready),
     }
 }
 
@@ -78,6 +79,7 @@ fn longest_ns(workload: &Workload) -> u64 {
         Workload::UdpBulk(bulk) => bulk.duration_ns,
         Workload::Echo(echo) => echo.exchanges().saturating_mul(2 * EVENT_NS_MAX),
         Workload::Connect(connect) => u64::from(connect.count) * EVENT_NS_MAX,
+        Workload::Probe(probe) => probe.longest_ns(2),
     };
     part_ns.saturating_add(2 * SILENCE_NS_MAX)
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{EndReport, Measured, PerEnd, Received, Sent, Times};
+use v6gap_core::observation::{
+    EndReport, Measured, PerEnd, Probed, Received, Returned, Sent, Times,
+};
 use v6gap_core::workload::Workload;
 
 const NS_PER_S: f64 = 1e9;
@@ -15,6 +17,9 @@ pub fn values(workload: &Workload, ends: &PerEnd<EndReport>) -> BTreeMap<Metric,
 }
 
 fn value(metric: Metric, ends: &PerEnd<EndReport>) -> Option<f64> {
+    if let Measured::Probed(probed) = &ends.client.measured {
+        return of_probes(metric, probed, &ends.server.measured);
+    }
     match metric {
         Metric::Throughput => throughput(ends),
         Metric::Rtt | Metric::Connect => {
@@ -45,6 +50,34 @@ fn processor_time(ends: &PerEnd<EndReport>) -> Option<f64> {
 fn loss(sent: &Sent, received: &Received) -> Option<f64> {
     let arrived = received.packets as f64 / sent.packets as f64;
     (sent.packets > 0).then(|| (1.0 - arrived).max(0.0))
+}
+
+/// The way there is what the server saw, the way back what the client saw.
+fn of_probes(metric: Metric, probed: &Probed, server: &Measured) -> Option<f64> {
+    if metric == Metric::Rtt {
+        let times = Some(&probed.round_trip).filter(|t| t.count > 0)?;
+        return Some(times.trimmed_mean_ns / NS_PER_S);
+    }
+    let Measured::Returned(returned) = server else { return None };
+    let Returned { there, returned, .. } = returned.as_ref();
+    match metric {
+        Metric::Ipdv => Some(&there.ipdv).filter(|t| t.count > 0).map(|t| t.mean_ns / NS_PER_S),
+        Metric::Pdv => (there.packets > 0).then(|| there.pdv_p999_ns as f64 / NS_PER_S),
+        Metric::Loss => missing(probed.sent, there.packets),
+        Metric::LossBack => missing(*returned, probed.back.packets),
+        Metric::Reordering => share(there.reordered, there.packets),
+        Metric::Duplication => share(there.duplicates, there.packets),
+        _ => None,
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// The share of `sent` packets that did not come.
+fn missing(sent: u64, came: u64) -> Option<f64> {
+    share(sent.saturating_sub(came), sent)
 }
 
 fn both(ends: &PerEnd<EndReport>) -> [&Measured; 2] {

@@ -14,7 +14,7 @@ use std::net::{SocketAddr, UdpSocket};
 /// Its methods take `&self`: one thread may receive while another sends.
 #[derive(Debug)]
 pub struct Datagram {
-    inner: UdpSocket,
+    pub(super) inner: UdpSocket,
 }
 
 impl Datagram {

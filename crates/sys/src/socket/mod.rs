@@ -8,6 +8,7 @@
 //! sending and receiving allocate nothing and return plain [`std::io::Error`]s, which
 //! [`ErrorClass::of`] sorts; everything else returns a [`SocketError`] that names the operation.
 
+mod ancillary;
 mod datagram;
 mod error;
 mod icmp;
@@ -23,6 +24,7 @@ mod stream;
 mod tests;
 mod wait;
 
+pub use ancillary::{Arrived, Departed, KernelTimes, wait_either};
 pub use datagram::Datagram;
 pub use error::{ErrorClass, Operation, SocketError};
 pub use icmp::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};

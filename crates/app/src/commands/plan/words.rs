@@ -6,7 +6,9 @@ use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
-use v6gap_core::workload::{Cell, Direction, Echo, TcpBulk, Timing, UdpBulk, Wait, Workload};
+use v6gap_core::workload::{
+    Cell, Direction, Echo, Probe, TcpBulk, Timing, UdpBulk, Wait, Workload,
+};
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
 /// All of it, in lines of at most `width` columns.
@@ -157,6 +159,7 @@ fn what(cell: &Cell) -> String {
         Workload::Connect(connect) => {
             format!("opens {} one after the other", count(connect.count as usize, "TCP connection"))
         }
+        Workload::Probe(probe) => probes(probe),
     }
 }
 
@@ -217,6 +220,25 @@ fn udp_bulk(bulk: &UdpBulk) -> String {
         format_bytes(bulk.payload_bytes.into()),
         format_span(bulk.duration_ns as f64),
         format_span(bulk.warmup_ns as f64),
+    )
+}
+
+fn probes(probe: &Probe) -> String {
+    let wait = match probe.wait {
+        Wait::Block => "",
+        Wait::Yield | Wait::Spin => ", without sleeping",
+    };
+    let clocks = match probe.clock_error_ns {
+        Some(ns) => format!(", by clocks alike to {}", format_span(ns as f64)),
+        None => String::new(),
+    };
+    format!(
+        "sends probes of {} over UDP every {} for {}, in {} turns, lost after {}{clocks}{wait}",
+        format_bytes(probe.payload_bytes.into()),
+        format_span(probe.interval_ns as f64),
+        format_span(probe.sending_ns() as f64),
+        probe.turns,
+        format_span(probe.timeout_ns as f64),
     )
 }
 

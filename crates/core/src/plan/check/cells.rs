@@ -1,7 +1,7 @@
 //! The `[[measure]]` tables of a plan: the cells that they stand for.
 
 use super::tcp_bulk::tcp_bulks;
-use super::{Problems, expand, timed};
+use super::{Problems, expand, probe, timed};
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::plan::draft::{Levels, Measure};
@@ -55,6 +55,9 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
         problems.one_of(format!("{key}.metric"), &measure.metric, &known);
         return Vec::new();
     };
+    if probe::is_asked_for(metric, measure) {
+        return probe::probes(key, measure, place, problems);
+    }
     for (name, given) in
         [("streams", measure.streams.is_some()), ("bytes", measure.bytes.is_some())]
     {

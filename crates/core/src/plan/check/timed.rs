@@ -84,7 +84,12 @@ fn check(key: &str, echo: &Echo, problems: &mut Problems) {
     }
 }
 
-fn wait(key: &str, measure: &Measure, place: Place, problems: &mut Problems) -> Option<Wait> {
+pub(super) fn wait(
+    key: &str,
+    measure: &Measure,
+    place: Place,
+    problems: &mut Problems,
+) -> Option<Wait> {
     let key = format!("{key}.wait");
     match measure.wait.as_deref() {
         None => None,

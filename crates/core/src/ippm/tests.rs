@@ -1,0 +1,304 @@
+//! The vectors of the RFCs, and clocks that drift and step.
+
+use super::order::{Copies, free_runs, reordered};
+use super::percentile::{median, percentile};
+use super::skew;
+use super::stream::{Packet, Rules, SKEW_PPM_MAX, seen};
+use super::variation::{IntegerJitter, Jitter, ipdv, pdv};
+use alloc::vec;
+use alloc::vec::Vec;
+
+const MS: i64 = 1_000_000;
+const RULES: Rules = Rules { timeout_ns: 2_000_000_000, clocks_alike: false };
+
+fn sorted(values: &[i64]) -> Vec<i64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// RFC 2330 section 11.3. Its text says that the 15th percentile is −∞ since the distribution steps
+/// by 1/6 at −5; but 1/6 is more than 15 %, so by its own definition it is −5.
+#[test]
+fn percentiles_of_rfc_2330() {
+    let values = sorted(&[-2, 7, 7, 4, 18, -5]);
+    for (millionths, expected) in [(250_000, -2), (500_000, 4), (1_000_000, 18), (150_000, -5)] {
+        assert_eq!(percentile(&values, 0, millionths), Some(expected), "{millionths}");
+    }
+    assert_eq!(median(&values, 0), Some(5.5));
+}
+
+/// RFC 7679: what is lost took for ever.
+#[test]
+fn lost_packets_are_infinitely_late() {
+    let values = sorted(&[100, 110, 90, 500]);
+    assert_eq!(percentile(&values, 1, 500_000), Some(110));
+    assert_eq!(median(&values, 1), Some(110.0));
+    assert_eq!(median(&sorted(&[100, 110, 90]), 1), Some(105.0));
+    assert_eq!(percentile(&values, 1, 900_000), None);
+    assert_eq!(median(&[5], 1), None);
+    assert_eq!((percentile(&[], 0, 500_000), median(&[], 0)), (None, None));
+}
+
+/// Of 1000 values, 999 are not above the 99.9th percentile; no rounding makes it the largest.
+#[test]
+fn the_999th_of_a_thousand_is_the_99_9th_percentile() {
+    let values: Vec<i64> = (1..=1000).collect();
+    assert_eq!(percentile(&values, 0, 999_000), Some(999));
+    assert_eq!(percentile(&values[..999], 1, 999_000), Some(999));
+}
+
+#[test]
+fn variation_of_five_packets() {
+    let delays = [20, 10, 20, 25, 20].map(Some);
+    let between: Vec<Option<i64>> = ipdv(&delays).collect();
+    assert_eq!(between, [None, Some(-10), Some(10), Some(5), Some(-5)]);
+    let above: Vec<Option<i64>> = pdv(&delays).collect();
+    assert_eq!(above, [10, 0, 10, 15, 10].map(Some));
+}
+
+/// RFC 5481 figure 2, example B. The figure has −10 for the sixth packet, but 100 − 120 is −20.
+#[test]
+fn variation_of_rfc_5481() {
+    let mut delays = [100, 110, 150, 0, 120, 100, 110, 150, 130, 120, 100].map(Some);
+    delays[3] = None;
+    let between: Vec<Option<i64>> = ipdv(&delays).collect();
+    let expected = [10, 40, 0, 0, -20, 10, 40, -20, -10, -20].map(Some);
+    assert_eq!(between[0], None);
+    assert_eq!((between[3], between[4]), (None, None));
+    for place in [1, 2, 5, 6, 7, 8, 9, 10] {
+        assert_eq!(between[place], expected[place - 1], "packet {}", place + 1);
+    }
+    let above: Vec<Option<i64>> = pdv(&delays).collect();
+    let mut expected = [0, 10, 50, 0, 20, 0, 10, 50, 30, 20, 0].map(Some);
+    expected[3] = None;
+    assert_eq!(above, expected);
+}
+
+#[test]
+fn every_other_packet_lost_leaves_pdv_and_no_ipdv() {
+    let delays = [Some(3), None, Some(5), None, Some(4)];
+    assert!(ipdv(&delays).all(|difference| difference.is_none()));
+    assert_eq!(pdv(&delays).flatten().collect::<Vec<i64>>(), [0, 2, 1]);
+}
+
+#[test]
+fn jitter_of_rfc_3550() {
+    let expected =
+        [0.625, 1.2109375, 1.44775390625, 1.669769287109375, 1.565408706665039, 2.405070662498474];
+    let integers = [0, 1, 1, 1, 1, 2];
+    let (mut jitter, mut integer) = (Jitter::default(), IntegerJitter::default());
+    let transits = [20, 10, 20, 25, 20, 20, 35];
+    jitter.add(transits[0]);
+    integer.add(transits[0]);
+    assert_eq!((jitter.value(), integer.value()), (0.0, 0));
+    for (place, &transit) in transits[1..].iter().enumerate() {
+        jitter.add(transit);
+        integer.add(transit);
+        assert!((jitter.value() - expected[place]).abs() < 1e-12, "{place}: {}", jitter.value());
+        assert_eq!(integer.value(), integers[place], "{place}");
+    }
+}
+
+/// The examples of RFC 4737: packets in the order of arrival, and (number, extent, n) of each that
+/// is reordered.
+#[test]
+fn reordering_of_rfc_4737() {
+    type Example<'a> = (&'a [u64], &'a [(u64, u64, u64)]);
+    let examples: [Example<'_>; 4] = [
+        (&[1, 2, 3, 5, 6, 7, 8, 4, 9, 10], &[(4, 4, 4)]),
+        (&[1, 2, 3, 4, 7, 5, 6, 8, 9, 10], &[(5, 1, 1), (6, 2, 0)]),
+        (&[1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11], &[(4, 4, 4), (5, 5, 0), (6, 6, 0)]),
+        (&[1, 2, 3, 7, 8, 9, 4, 5, 6], &[(4, 3, 3), (5, 4, 0), (6, 5, 0)]),
+    ];
+    for (arrivals, expected) in examples {
+        let found: Vec<(u64, u64, u64)> =
+            reordered(arrivals).iter().map(|r| (r.number, r.extent, r.n)).collect();
+        assert_eq!(found, expected, "{arrivals:?}");
+    }
+}
+
+/// Two runs of one packet and one of 31, each ended by a reordered packet.
+#[test]
+fn free_runs_of_rfc_4737() {
+    let mut arrivals = vec![2, 1, 4, 3];
+    arrivals.extend(6..=36);
+    arrivals.push(5);
+    let runs = free_runs(&arrivals);
+    assert_eq!((runs.packets, runs.runs, runs.in_runs, runs.squares), (36, 3, 33, 963));
+    assert!((runs.concentration().unwrap() - 2.65).abs() < 0.01);
+    assert_eq!(free_runs(&[1, 2, 3]).concentration(), None);
+}
+
+/// RFC 5560: four sent, eight arrived.
+#[test]
+fn duplication_of_rfc_5560() {
+    let copies = Copies::of([1, 1, 1, 2, 3, 3, 3, 4]);
+    assert_eq!((copies.packets, copies.duplicates, copies.duplicated), (4, 4, 2));
+    assert_eq!((copies.fraction(), copies.replicated()), (Some(1.0), Some(0.5)));
+    assert_eq!(Copies::of([]).fraction(), None);
+}
+
+/// A thousand packets, 1 ms apart, with the given delays; the receiver's clock is `offset_ns` ahead
+/// and gains `ppm`.
+fn stream(delay_ns: impl Fn(i64) -> i64, offset_ns: i64, ppm: f64) -> Vec<Packet> {
+    let packet = |number: u32| {
+        let sent_ns = i64::from(number) * MS;
+        let came = sent_ns + delay_ns(i64::from(number));
+        let gained = (came as f64 * ppm / 1e6) as i64;
+        let came_ns = came + gained + offset_ns;
+        Packet { number, stretch: 0, path: 64, sent_ns, came_ns }
+    };
+    (0..1000).map(packet).collect()
+}
+
+/// Delays of 1 ms, every tenth packet without queue and the others up to 90 µs above.
+fn queued(number: i64) -> i64 {
+    MS + (number * 7 % 10) * 10_000
+}
+
+#[test]
+fn an_offset_of_the_clocks_changes_nothing() {
+    let alike = seen(&stream(queued, 0, 0.0), RULES);
+    let apart = seen(&stream(queued, 987_654_321_000, 0.0), RULES);
+    assert_eq!((&alike.ipdv_ns, &alike.pdv_ns), (&apart.ipdv_ns, &apart.pdv_ns));
+    assert_eq!((alike.packets, alike.late, alike.jitter_ns), (1000, 0, apart.jitter_ns));
+    assert_eq!(alike.skew_ppm, Some(0.0));
+    assert_eq!(*alike.pdv_ns.iter().max().unwrap(), 90_000);
+    assert_eq!(alike.ipdv_ns.len(), 999);
+}
+
+#[test]
+fn clocks_that_drift_apart_are_noticed_and_taken_out() {
+    let alike = seen(&stream(queued, 0, 0.0), RULES);
+    for ppm in [-80.0, 35.0, 500.0] {
+        let drifting = seen(&stream(queued, 12_345, ppm), RULES);
+        assert!((drifting.skew_ppm.unwrap() - ppm).abs() < 0.1, "{:?}", drifting.skew_ppm);
+        assert!(drifting.skew_removed);
+        for (a, b) in alike.pdv_ns.iter().zip(&drifting.pdv_ns) {
+            assert!(a.abs_diff(*b) <= 100, "{a} {b}");
+        }
+        for (a, b) in alike.ipdv_ns.iter().zip(&drifting.ipdv_ns) {
+            assert!(a.abs_diff(*b) <= 100, "{a} {b}");
+        }
+    }
+}
+
+/// A queue that grows by 5 µs each ms is no clock.
+#[test]
+fn a_growing_queue_is_not_taken_for_a_clock() {
+    let found = seen(&stream(|number| MS + number * 5_000, 0, 0.0), RULES);
+    assert!(found.skew_ppm.unwrap() > SKEW_PPM_MAX);
+    assert!(!found.skew_removed);
+    assert_eq!(*found.pdv_ns.last().unwrap(), 999 * 5_000);
+}
+
+/// Clocks kept alike by other means show trends of the path, which stay in.
+#[test]
+fn clocks_declared_alike_are_believed() {
+    let rules = Rules { clocks_alike: true, ..RULES };
+    let found = seen(&stream(|number| MS + number * 100, 0, 0.0), rules);
+    assert_eq!((found.skew_ppm, found.skew_removed), (None, false));
+    assert_eq!(found.delays_ns[999], MS + 99_900);
+}
+
+/// A clock that is set by 300 ms in the middle of a trial moves one difference and half of all
+/// delays, and shows: the gate on clock steps is what makes such a trial invalid.
+#[test]
+fn a_step_of_a_clock_is_one_large_difference() {
+    let mut packets = stream(queued, 0, 0.0);
+    packets[500..].iter_mut().for_each(|p| p.came_ns += 300 * MS);
+    let found = seen(&packets, Rules { clocks_alike: true, ..RULES });
+    let large = found.ipdv_ns.iter().filter(|d| d.abs() > 200 * MS).count();
+    assert_eq!(large, 1);
+    assert_eq!(found.pdv_ns.iter().filter(|&&d| d >= 300 * MS as u64).count(), 500);
+}
+
+#[test]
+fn only_consecutive_packets_of_one_stretch_and_path_are_compared() {
+    let mut packets = stream(queued, 0, 0.0);
+    packets.truncate(40);
+    packets[20..].iter_mut().for_each(|p| p.stretch = 1);
+    packets.remove(5);
+    let found = seen(&packets, RULES);
+    // 39 pairs, less one between the stretches and two beside the lost packet.
+    assert_eq!(found.ipdv_ns.len(), 36);
+    assert_eq!((found.packets, found.reordered), (39, 0));
+}
+
+/// RFC 5481 section 6.2: a longer path must not look like a queue.
+#[test]
+fn a_change_of_the_path_splits_the_sample() {
+    let mut packets = stream(queued, 0, 0.0);
+    for packet in &mut packets[600..] {
+        packet.path = 61;
+        packet.came_ns += 20 * MS;
+    }
+    let found = seen(&packets, RULES);
+    assert_eq!(found.ipdv_ns.len(), 998);
+    assert!(found.pdv_ns.iter().all(|&above| above <= 90_000));
+}
+
+#[test]
+fn late_packets_are_lost_and_counted_apart() {
+    let mut packets = stream(queued, 0, 0.0);
+    packets[10].came_ns += 3_000 * MS;
+    let late = packets.remove(10);
+    packets.push(late);
+    let found = seen(&packets, RULES);
+    assert_eq!((found.packets, found.late), (999, 1));
+    assert_eq!((found.reordered, found.extent_max, found.reordered_for_tcp), (1, 989, 1));
+    assert!(found.pdv_ns.iter().all(|&above| above <= 90_000));
+}
+
+#[test]
+fn copies_count_once_and_the_first_one_rules() {
+    let mut packets = stream(queued, 0, 0.0);
+    let copy = Packet { came_ns: packets[3].came_ns + 50 * MS, ..packets[3] };
+    packets.insert(7, copy);
+    packets.insert(9, copy);
+    let with = seen(&packets, RULES);
+    let without = seen(&stream(queued, 0, 0.0), RULES);
+    assert_eq!((with.copies.duplicates, with.copies.duplicated), (2, 1));
+    assert_eq!((with.reordered, &with.pdv_ns), (0, &without.pdv_ns));
+    assert_eq!(with.jitter_ns, without.jitter_ns);
+}
+
+#[test]
+fn of_nothing_and_of_one() {
+    assert_eq!(seen(&[], RULES).packets, 0);
+    let one = seen(&stream(queued, 0, 0.0)[..1], RULES);
+    assert_eq!((one.packets, one.pdv_ns.as_slice()), (1, [0].as_slice()));
+    assert!(skew::under(&[(1, 5), (1, 3)]).is_none());
+}
+
+/// The line touches the hull around the mean time, not the longest edge.
+#[test]
+fn the_line_lies_below_and_close() {
+    let points: Vec<(i64, i64)> =
+        (0..1000).map(|i| (i * MS, 3 * i * 100 + (i * 7919 % 13) * 1000)).collect();
+    let line = skew::under(&points).unwrap();
+    assert!((line.slope - 3e-4).abs() < 1e-6, "{}", line.slope);
+    assert!(points.iter().all(|&(time, delay)| delay >= line.height_ns(time) - 1));
+}
+
+/// Times and numbers from a stranger.
+#[test]
+fn wild_times_do_no_harm() {
+    let times = [i64::MIN, -1, 0, 1, 1 << 61, i64::MAX];
+    let mut packets = Vec::new();
+    for sent_ns in times {
+        for came_ns in times {
+            let number = packets.len() as u32 * 7 % 31;
+            packets.push(Packet { number, stretch: 0, path: 0, sent_ns, came_ns });
+        }
+    }
+    for _ in 0..3 {
+        packets.extend_from_within(..);
+    }
+    packets.iter_mut().enumerate().for_each(|(i, p)| p.number = i as u32 ^ 5);
+    for clocks_alike in [false, true] {
+        let found = seen(&packets, Rules { clocks_alike, ..RULES });
+        assert_eq!(found.packets + found.late, packets.len() as u64);
+    }
+}

@@ -1,0 +1,182 @@
+//! Probes: what a `[[measure]]` table says of paced packets that come back.
+
+use super::cells::{Place, sizes};
+use super::timed::wait;
+use super::{Problems, expand};
+use crate::metric::Metric;
+use crate::plan::draft::{Levels, Measure};
+use crate::plan::preset;
+use crate::unit;
+use crate::workload::{Probe, Workload};
+use alloc::format;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+
+/// Length of a turn of which the packets are not given, in ns.
+const TURN_NS: u64 = 50_000_000;
+
+/// Time in which an arm may send, in ns.
+const SENDING_NS: RangeInclusive<u64> = 10_000_000..=3_600_000_000_000;
+
+/// Time from one packet to the next, in ns.
+const INTERVAL_NS: RangeInclusive<u64> = 10_000..=10_000_000_000;
+
+/// Waiting time for a packet, in ns: RFC 6703 section 4.1 derives 51 s as more than enough.
+const TIMEOUT_NS: RangeInclusive<u64> = 1_000_000..=60_000_000_000;
+
+/// Largest error of clocks that may be declared, in ns.
+const CLOCK_ERROR_NS_MAX: u64 = 1_000_000_000;
+
+/// Whether a table asks for probes: only they tell these metrics, or keep such a schedule.
+pub(super) fn is_asked_for(metric: Metric, measure: &Measure) -> bool {
+    matches!(metric, Metric::Ipdv | Metric::Pdv | Metric::LossBack)
+        || (matches!(metric, Metric::Rtt | Metric::Loss) && measure.interval.is_some())
+}
+
+/// The probes of a table, one for each payload.
+pub(super) fn probes(
+    key: &str,
+    measure: &Measure,
+    place: Place,
+    problems: &mut Problems,
+) -> Vec<Workload> {
+    transport(key, measure, problems);
+    let range = Probe::PAYLOAD_BYTES_MIN..=place.payload_max;
+    let otherwise = [Probe::default().payload_bytes];
+    let levels = measure.payload.as_ref();
+    let payloads = sizes(&format!("{key}.payload"), levels, &otherwise, range, problems);
+    let mut probe = Probe {
+        wait: wait(key, measure, place, problems).unwrap_or(preset::wait(place.lab)),
+        kernel_times: measure.kernel_times.unwrap_or(true),
+        ..Probe::default()
+    };
+    let span = |name: &str, text: Option<&alloc::string::String>, problems: &mut Problems| {
+        problems.read_optional(&format!("{key}.{name}"), text, unit::parse_span)
+    };
+    let within = |name: &str, ns: u64, range: RangeInclusive<u64>, problems: &mut Problems| {
+        if !range.contains(&ns) {
+            let (least, most) = (*range.start() as f64, *range.end() as f64);
+            let (least, most) = (unit::format_span(least), unit::format_span(most));
+            problems.add(format!("{key}.{name}"), format!("must be between {least} and {most}"));
+        }
+    };
+    if let Some(ns) = span("interval", measure.interval.as_ref(), problems) {
+        within("interval", ns, INTERVAL_NS, problems);
+        probe.interval_ns = ns;
+    }
+    if let Some(ns) = span("timeout", measure.timeout.as_ref(), problems) {
+        within("timeout", ns, TIMEOUT_NS, problems);
+        probe.timeout_ns = ns;
+    }
+    if let Some(ns) = span("clock_error", measure.clock_error.as_ref(), problems) {
+        within("clock_error", ns, 0..=CLOCK_ERROR_NS_MAX, problems);
+        probe.clock_error_ns = Some(ns);
+    }
+    let sending_ns = span("time", measure.time.as_ref(), problems);
+    sizes_of_turns(key, measure, sending_ns, &mut probe, problems);
+    within("time", probe.sending_ns(), SENDING_NS, problems);
+    if probe.packets_max() > Probe::PACKETS_MAX {
+        let most = Probe::PACKETS_MAX;
+        problems.add(format!("{key}.time"), format!("an arm has more than {most} packets"));
+    }
+    let made = |payload_bytes| Workload::Probe(Probe { payload_bytes, ..probe.clone() });
+    payloads.into_iter().map(made).collect()
+}
+
+/// Packets of a turn and number of turns: as given, or as they fit the time.
+fn sizes_of_turns(
+    key: &str,
+    measure: &Measure,
+    sending_ns: Option<u64>,
+    probe: &mut Probe,
+    problems: &mut Problems,
+) {
+    let fitting = (TURN_NS / probe.interval_ns.max(1)).clamp(1, Probe::PACKETS_MAX);
+    // The bound of packets is far below 2^32.
+    probe.turn_packets = measure.turn.unwrap_or(fitting as u32);
+    if !(1..=Probe::PACKETS_MAX).contains(&u64::from(probe.turn_packets)) {
+        problems.add(format!("{key}.turn"), "the packets of a turn are out of range");
+    }
+    let usual_ns = Probe::default().sending_ns();
+    let turns = sending_ns.unwrap_or(usual_ns).div_ceil(probe.turn_ns().max(1));
+    // An even number keeps the order of the arms balanced.
+    let turns = turns.max(2).next_multiple_of(2);
+    probe.turns = match (measure.turns, sending_ns) {
+        (Some(_), Some(_)) => {
+            problems.add(format!("{key}.turns"), "either the time or the turns can be given");
+            2
+        }
+        (Some(turns), None) => turns,
+        (None, _) => u32::try_from(turns).unwrap_or(u32::MAX),
+    };
+    // The header counts the turns of both arms in 16 bits.
+    if !(1..=u32::from(u16::MAX / 2)).contains(&probe.turns) {
+        problems.add(format!("{key}.turns"), "the number of turns is out of range");
+    }
+}
+
+fn transport(key: &str, measure: &Measure, problems: &mut Problems) {
+    let key = format!("{key}.protocol");
+    let Some(levels) = &measure.protocol else { return };
+    let asked = match levels {
+        Levels::Range(_) => Vec::new(),
+        levels => expand(&key, levels, problems),
+    };
+    if asked != ["udp"] {
+        problems.add(key, "probes go over UDP");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+    use crate::plan::check::{Problem, check};
+    use crate::plan::draft::{Draft, VERSION};
+    use alloc::string::{String, ToString};
+    use alloc::vec;
+
+    fn measure(metric: &str) -> Measure {
+        serde_json::from_str(&format!(r#"{{"metric":"{metric}"}}"#)).unwrap()
+    }
+
+    fn plan_of(measure: Vec<Measure>) -> Result<Plan, Vec<Problem>> {
+        check(&Draft { v6gap: VERSION, measure, ..Draft::default() }, 1)
+    }
+
+    #[test]
+    fn delay_variation_and_open_loop_round_trips_are_those_of_probes() {
+        let mut every = measure("rtt");
+        every.interval = Some("10 ms".to_string());
+        every.time = Some("3 s".to_string());
+        every.clock_error = Some("50 us".to_string());
+        let plan = plan_of(vec![measure("ipdv"), every]).unwrap();
+        let ids: Vec<&str> = plan.cells.iter().map(|c| c.id.as_str()).collect();
+        assert_eq!(ids, ["probe-64", "probe-64-10000us"]);
+        let Workload::Probe(usual) = &plan.cells[0].workload else { panic!() };
+        assert_eq!((usual.turns, usual.turn_packets, usual.clock_error_ns), (20, 50, None));
+        let Workload::Probe(slow) = &plan.cells[1].workload else { panic!() };
+        // Turns of 50 ms hold 5 packets each.
+        assert_eq!((slow.turns, slow.turn_packets, slow.clock_error_ns), (60, 5, Some(50_000)));
+    }
+
+    #[test]
+    fn probes_that_cannot_be_are_refused() {
+        let mut bad = measure("pdv");
+        bad.protocol = Some(Levels::One("tcp".to_string()));
+        bad.payload = Some(Levels::One("40 B".to_string()));
+        bad.interval = Some("1 us".to_string());
+        bad.time = Some("100 s".to_string());
+        bad.turns = Some(4);
+        bad.timeout = Some("2 min".to_string());
+        let expected = ["protocol", "payload", "interval", "timeout", "turns", "time"];
+        let expected: Vec<String> =
+            expected.iter().map(|key| format!("measure[0].{key}")).collect();
+        let problems = plan_of(vec![bad]).unwrap_err();
+        let found: Vec<String> = problems.into_iter().map(|p| p.key).collect();
+        for key in ["protocol", "payload", "interval", "timeout", "turns"] {
+            assert!(found.contains(&format!("measure[0].{key}")), "{key}: {found:?}");
+        }
+        assert!(found.iter().all(|key| expected.contains(key)), "{found:?}");
+    }
+}

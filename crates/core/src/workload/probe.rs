@@ -1,0 +1,217 @@
+//! Paced packets that the server sends back: round trips, one-way variation and loss each way.
+
+use super::{Direction, Law, Marking, StreamSettings, Transport, Wait};
+use crate::wire::probe::PROBE_BYTES;
+use alloc::format;
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+/// Equal UDP packets from the client at times fixed beforehand, whatever becomes of those before,
+/// each sent back by the server with its own times. Without load, the arms take turns over sockets
+/// that stay open; under load, whole trials alternate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// UDP payload of each packet, in bytes; at least [`Probe::PAYLOAD_BYTES_MIN`].
+    pub payload_bytes: u32,
+    /// From one intended time of sending to the next, in ns; the mean, where gaps are random.
+    pub interval_ns: u64,
+    /// How the packets of a turn follow each other: [`Law::Constant`], [`Law::Periodic`] or
+    /// [`Law::Poisson`].
+    pub law: Law,
+    /// Packets of one turn; the mean, where gaps are random.
+    pub turn_packets: u32,
+    /// Turns of each arm in a block.
+    pub turns: u32,
+    /// Longest time after which a packet still counts as arrived, in ns (the threshold of RFC 2681
+    /// and RFC 7680).
+    pub timeout_ns: u64,
+    /// How both ends wait.
+    pub wait: Wait,
+    /// Largest difference of the ends' clocks, in ns, as declared by the user; only then one-way
+    /// delays are told.
+    #[serde(default)]
+    pub clock_error_ns: Option<u64>,
+    /// Whether the kernels' times of sending and receiving are taken too, which splits round trips
+    /// into host and network.
+    #[serde(default)]
+    pub kernel_times: bool,
+    /// Traffic that fills the path meanwhile.
+    #[serde(default)]
+    pub load: Option<Load>,
+    /// How its packets are marked.
+    #[serde(default)]
+    pub marking: Marking,
+}
+
+/// Whose packets fill the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoadFamily {
+    /// The family of the arm.
+    Same,
+    /// The other family.
+    Other,
+}
+
+/// Traffic that fills the path while probes measure it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Load {
+    /// Over which transport.
+    pub transport: Transport,
+    /// In which family.
+    pub family: LoadFamily,
+    /// Which way.
+    pub direction: Direction,
+    /// Flows each way.
+    pub flows: u32,
+    /// Payload bits per second of each flow over UDP; TCP takes what it gets.
+    #[serde(default)]
+    pub rate_bps: Option<u64>,
+    /// Time before the first probe in which the load builds up, in ns.
+    pub lead_ns: u64,
+    /// Settings of its TCP sockets.
+    #[serde(flatten)]
+    pub settings: StreamSettings,
+}
+
+impl Load {
+    /// The ways that its flows go.
+    pub const fn ways(&self) -> &'static [Direction] {
+        match self.direction {
+            Direction::Send => &[Direction::Send],
+            Direction::Receive => &[Direction::Receive],
+            Direction::Both => &[Direction::Send, Direction::Receive],
+        }
+    }
+}
+
+impl Load {
+    fn id(&self) -> String {
+        let transport = match self.transport {
+            Transport::Tcp => "tcp",
+            Transport::Udp => "udp",
+            Transport::Icmp => "icmp",
+        };
+        let way = match self.direction {
+            Direction::Send => "send",
+            Direction::Receive => "receive",
+            Direction::Both => "both",
+        };
+        let family = match self.family {
+            LoadFamily::Same => "",
+            LoadFamily::Other => "-other",
+        };
+        let rate = self.rate_bps.map_or(String::new(), |rate| format!("-{}kbps", rate / 1000));
+        format!("{transport}-{way}-{}{rate}{family}", self.flows)
+    }
+}
+
+impl Default for Load {
+    /// One TCP stream of the arm's own family to the server, a second ahead.
+    fn default() -> Self {
+        Load {
+            transport: Transport::Tcp,
+            family: LoadFamily::Same,
+            direction: Direction::Send,
+            flows: 1,
+            rate_bps: None,
+            lead_ns: 1_000_000_000,
+            settings: StreamSettings::default(),
+        }
+    }
+}
+
+impl Probe {
+    /// Smallest payload: it holds the header and the times of both ends.
+    pub const PAYLOAD_BYTES_MIN: u32 = PROBE_BYTES as u32;
+
+    /// Most packets of an arm: both ends keep a note of each.
+    pub const PACKETS_MAX: u64 = 1 << 20;
+
+    /// Most flows of a load each way.
+    pub const FLOWS_MAX: u32 = 32;
+
+    /// Packets of each arm; the mean, where gaps are random.
+    pub const fn packets(&self) -> u64 {
+        self.turns as u64 * self.turn_packets as u64
+    }
+
+    /// Most packets that a turn can have: random gaps may bring more than the mean.
+    pub const fn turn_packets_max(&self) -> u64 {
+        match self.law {
+            Law::Poisson => 2 * self.turn_packets as u64 + 16,
+            _ => self.turn_packets as u64,
+        }
+    }
+
+    /// Most packets of each arm.
+    pub const fn packets_max(&self) -> u64 {
+        self.turns as u64 * self.turn_packets_max()
+    }
+
+    /// Length of a turn, in ns.
+    pub const fn turn_ns(&self) -> u64 {
+        (self.turn_packets as u64).saturating_mul(self.interval_ns)
+    }
+
+    /// Time in which one arm sends, in ns.
+    pub const fn sending_ns(&self) -> u64 {
+        self.packets().saturating_mul(self.interval_ns)
+    }
+
+    /// The name of its cell: what differs from the default is in it.
+    pub(super) fn id(&self) -> String {
+        let usual = Probe::default();
+        let mut id = match &self.load {
+            None => String::from("probe"),
+            Some(load) => format!("rtt-loaded-{}", load.id()),
+        };
+        id.push_str(&format!("-{}", self.payload_bytes));
+        if self.interval_ns != usual.interval_ns {
+            id.push_str(&format!("-{}us", self.interval_ns as f64 / 1e3));
+        }
+        if self.law != usual.law {
+            id.push_str(&format!("-{}", self.law));
+        }
+        id
+    }
+
+    /// Time until the last packet of `arms` arms is given up, with the lead of the load, in ns.
+    pub fn longest_ns(&self, arms: u64) -> u64 {
+        let lead_ns = self.load.as_ref().map_or(0, |load| load.lead_ns);
+        self.sending_ns()
+            .saturating_mul(arms)
+            .saturating_add(self.timeout_ns)
+            .saturating_add(lead_ns)
+    }
+
+    /// Payload bits per second while an arm sends.
+    pub const fn rate_bps(&self) -> u64 {
+        let bits = self.payload_bytes as u64 * 8;
+        match 1_000_000_000_u64.checked_div(self.interval_ns) {
+            // Above a second between packets the rate is below their size.
+            Some(0) | None => bits,
+            Some(per_second) => bits.saturating_mul(per_second),
+        }
+    }
+}
+
+impl Default for Probe {
+    /// 64 B each millisecond after a random start of each turn (RFC 3432), 20 turns of 50 packets,
+    /// given up after 2 s; the ends sleep while they wait, and kernel times are taken.
+    fn default() -> Self {
+        Probe {
+            payload_bytes: 64,
+            interval_ns: 1_000_000,
+            law: Law::Periodic,
+            turn_packets: 50,
+            turns: 20,
+            timeout_ns: 2_000_000_000,
+            wait: Wait::Block,
+            clock_error_ns: None,
+            kernel_times: true,
+            load: None,
+            marking: Marking::default(),
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! Paced packets that the server sends back: the client sends each at its time, whatever became of
+//! those before, and takes note of what comes back meanwhile; the server notes and returns.
+//!
+//! One thread at each end serves both arms. It asks the kernel which of the two sockets has
+//! something and reads only that one, so neither arm waits for the other to be asked first.
+
+use super::{Broken, Cause, TICK_NS, Watch};
+use std::net::SocketAddr;
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::wire::probe::{Marks, Times};
+use v6gap_core::workload::Wait;
+use v6gap_sys::socket::{Arrived, Datagram, ErrorClass, wait_either};
+use v6gap_sys::{clock, cpu};
+
+/// The last part of each wait for a time to send is spent asking, because a sleep may end late by
+/// as much, in ns.
+const SLEEP_LATE_NS: u64 = 150_000;
+
+/// Packets that may be sent without pause after the sender was held up; what is due beyond that is
+/// left out and counted, because a longer burst would measure queues and not the path.
+const CATCH_UP_MAX: u64 = 32;
+
+/// Copies of the message that ends the trial; one may be lost.
+const END_COPIES: u32 = 3;
+
+/// Packets that are taken from one socket before the other is looked at again.
+const ROW_MAX: u32 = 64;
+
+/// Packets returned whose departure the kernel may still tell.
+const DEPARTING: usize = 64;
+
+const PROBING: &str = "probing";
+
+/// When a packet is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// In ns since the start.
+    pub at_ns: u64,
+    /// For which arm.
+    pub arm: Arm,
+    /// In which turn.
+    pub turn: u16,
+}
+
+/// Which clock's times the packets carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// The monotonic one: only differences mean anything to the other end.
+    Monotonic,
+    /// The wall clock, which was declared to be that of the other end.
+    Wall,
+}
+
+impl Clock {
+    #[inline]
+    fn stamp_ns(self, now_ns: u64) -> u64 {
+        match self {
+            Clock::Monotonic => now_ns,
+            Clock::Wall => clock::wall_ns(),
+        }
+    }
+}
+
+/// How to probe, alike for both ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    /// The task's tag.
+    pub tag: [u8; 8],
+    /// Which times the packets carry.
+    pub clock: Clock,
+    /// From one packet to the next, in ns.
+    pub interval_ns: u64,
+    /// Longest time that a packet may take, in ns.
+    pub timeout_ns: u64,
+}
+
+/// A packet that was sent. Times are those of the monotonic clock unless said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sent {
+    /// When it was due, in ns.
+    pub due_ns: u64,
+    /// When it was handed to the kernel, in ns.
+    pub sent_ns: u64,
+    /// When the kernel handed it to the interface, by the wall clock; 0 if it did not tell.
+    pub departed_wall_ns: u64,
+    /// Its turn.
+    pub turn: u16,
+}
+
+/// A packet that came back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Back {
+    /// Its number.
+    pub sequence: u32,
+    /// Its turn.
+    pub turn: u16,
+    /// When it came, in ns.
+    pub came_ns: u64,
+    /// The same by the clock whose times the packets carry.
+    pub stamp_ns: u64,
+    /// The same by the wall clock, if the kernel told its time; else 0.
+    pub wall_ns: u64,
+    /// When the kernel had it, by the wall clock; 0 if it did not tell.
+    pub kernel_wall_ns: u64,
+    /// What the server wrote into it.
+    pub times: Times,
+    /// How it was marked when it came.
+    pub marks: Marks,
+}
+
+/// What the client notes of one arm, in memory taken beforehand.
+#[derive(Debug, Clone, Default)]
+pub struct ClientNotes {
+    /// Packets sent; their numbers are their places.
+    pub sent: Vec<Sent>,
+    /// What came back, in the order in which it came.
+    pub back: Vec<Back>,
+    /// Packets left out because the sender was held up.
+    pub skipped: u64,
+    /// Arrivals for which there was no room.
+    pub beyond: u64,
+    answered: Numbers,
+}
+
+impl ClientNotes {
+    /// Room for `packets` packets and half as many copies.
+    pub fn with_room(packets: u64) -> Self {
+        let packets = packets as usize;
+        ClientNotes {
+            sent: Vec::with_capacity(packets),
+            back: Vec::with_capacity(packets + packets / 2 + DEPARTING),
+            answered: Numbers::with_room(packets),
+            ..ClientNotes::default()
+        }
+    }
+}
+
+/// A packet that reached the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct There {
+    /// Its number.
+    pub sequence: u32,
+    /// Its turn.
+    pub turn: u16,
+    /// When the client sent it, by the client's clock, in ns.
+    pub sent_ns: u64,
+    /// When it came, by the clock whose times the packets carry, in ns.
+    pub stamp_ns: u64,
+    /// The same by the wall clock, if the kernel told its time; else 0.
+    pub wall_ns: u64,
+    /// When the kernel had it, by the wall clock; 0 if it did not tell.
+    pub kernel_wall_ns: u64,
+    /// When the kernel handed the answer to the interface, by the wall clock; 0 if it did not tell.
+    pub departed_wall_ns: u64,
+    /// How it was marked when it came.
+    pub marks: Marks,
+}
+
+/// What the server notes of one arm, in memory taken beforehand.
+#[derive(Debug, Clone, Default)]
+pub struct ServerNotes {
+    /// What came, in the order in which it came.
+    pub there: Vec<There>,
+    /// Packets sent back: the first copy of each.
+    pub returned: u32,
+    /// Packets that the system did not take back.
+    pub refused: u64,
+    /// Arrivals for which there was no room.
+    pub beyond: u64,
+    /// The first source whose packet had the right tag.
+    pub peer: Option<SocketAddr>,
+    seen: Numbers,
+}
+
+impl ServerNotes {
+    /// Room for `packets` packets and half as many copies.
+    pub fn with_room(packets: u64) -> Self {
+        let packets = packets as usize;
+        ServerNotes {
+            there: Vec::with_capacity(packets + packets / 2 + DEPARTING),
+            seen: Numbers::with_room(packets),
+            ..ServerNotes::default()
+        }
+    }
+}
+
+/// A set of numbers from 0 to a bound.
+#[derive(Debug, Clone, Default)]
+struct Numbers {
+    bits: Vec<u64>,
+    bound: u32,
+    count: u32,
+}
+
+impl Numbers {
+    fn with_room(bound: usize) -> Self {
+        // The bound of packets of an arm is far below 2^32.
+        Numbers { bits: vec![0; bound.div_ceil(64)], bound: bound as u32, count: 0 }
+    }
+
+    /// Whether the number was not there before; `None` if it is out of bounds.
+    #[inline]
+    fn add(&mut self, number: u32) -> Option<bool> {
+        if number >= self.bound {
+            return None;
+        }
+        let (word, bit) = (number as usize / 64, 1 << (number % 64));
+        let new = self.bits[word] & bit == 0;
+        self.bits[word] |= bit;
+        self.count += u32::from(new);
+        Some(new)
+    }
+}
+
+/// Adds to a list without ever asking for memory; `false` if it is full.
+#[inline]
+fn push<T>(list: &mut Vec<T>, item: T) -> bool {
+    let room = list.len() < list.capacity();
+    if room {
+        list.push(item);
+    }
+    room
+}
+
+/// Sends a packet for each slot of `course`, which ascends in time, and waits for what is still on
+/// the way. `message` holds the payload, `buffer` is as long. The sockets do not block.
+pub fn client(
+    course: &[Slot],
+    manner: &Manner,
+    sockets: &PerArm<Option<Datagram>>,
+    message: &mut [u8],
+    buffer: &mut [u8],
+    notes: &mut PerArm<ClientNotes>,
+    watch: &Watch<'_>,
+) -> Result<(), Broken> {
+    let mut gathering = Gathering { manner, sockets, buffer, notes, watch, quiet: None };
+    let start_ns = clock::now_ns() + SLEEP_LATE_NS;
+    let mut last_ns = start_ns;
+    for slot in course {
+        let due_ns = start_ns + slot.at_ns;
+        gathering.until(due_ns)?;
+        let now_ns = clock::now_ns();
+        if now_ns - due_ns > manner.interval_ns.saturating_mul(CATCH_UP_MAX) {
+            gathering.notes.get_mut(slot.arm).skipped += 1;
+            continue;
+        }
+        gathering.send(slot, due_ns, message)?;
+        last_ns = now_ns;
+    }
+    let give_up_ns = last_ns.saturating_add(manner.timeout_ns);
+    while gathering.is_awaiting() && clock::now_ns() < give_up_ns {
+        let next_ns = clock::now_ns() + TICK_NS;
+        gathering.until_all_or(next_ns.min(give_up_ns))?;
+    }
+    gathering.end(message);
+    Ok(())
+}
+
+/// The client's ears and mouth.
+struct Gathering<'a> {
+    manner: &'a Manner,
+    sockets: &'a PerArm<Option<Datagram>>,
+    buffer: &'a mut [u8],
+    notes: &'a mut PerArm<ClientNotes>,
+    watch: &'a Watch<'a>,
+    quiet: Option<u64>,
+}
+
+impl Gathering<'_> {
+    /// Takes what comes until a time.
+    fn until(&mut self, until_ns: u64) -> Result<(), Broken> {
+        loop {
+            let left_ns = until_ns.saturating_sub(clock::now_ns());
+            if left_ns == 0 {
+                return Ok(());
+            }
+            self.once(left_ns)?;
+        }
+    }
+
+    /// As [`Gathering::until`], or until all that was sent has come back.
+    fn until_all_or(&mut self, until_ns: u64) -> Result<(), Broken> {
+        while self.is_awaiting() {
+            let left_ns = until_ns.saturating_sub(clock::now_ns());
+            if left_ns == 0 {
+                break;
+            }
+            self.once(left_ns)?;
+        }
+        Ok(())
+    }
+
+    fn is_awaiting(&self) -> bool {
+        let awaiting = |notes: &ClientNotes| (notes.answered.count as usize) < notes.sent.len();
+        awaiting(&self.notes.a) || awaiting(&self.notes.b)
+    }
+
+    /// Waits for at most `left_ns` and takes what came.
+    fn once(&mut self, left_ns: u64) -> Result<(), Broken> {
+        let sleep_ns = match self.watch.wait {
+            Wait::Block => left_ns.saturating_sub(SLEEP_LATE_NS).min(TICK_NS),
+            Wait::Yield | Wait::Spin => 0,
+        };
+        let (first, second) = match (&self.sockets.a, &self.sockets.b) {
+            (Some(a), b) => ((Arm::A, a), b.as_ref().map(|b| (Arm::B, b))),
+            (None, Some(b)) => ((Arm::B, b), None),
+            (None, None) => return Ok(()),
+        };
+        let broken = Broken::at(first.0, PROBING);
+        let ready = wait_either(first.1, second.map(|(_, socket)| socket), sleep_ns)
+            .map_err(|error| broken(error.into()))?;
+        let mut any = false;
+        for ((arm, socket), ready) in [Some(first), second].into_iter().flatten().zip(ready) {
+            if ready {
+                any |= self.take(arm, socket).map_err(Broken::at(arm, PROBING))?;
+            }
+        }
+        if any {
+            self.quiet = None;
+            return Ok(());
+        }
+        self.watch.idle(&mut self.quiet).map_err(broken)?;
+        if sleep_ns == 0 && self.watch.wait == Wait::Block {
+            cpu::yield_now();
+        }
+        Ok(())
+    }
+
+    /// Takes what is there; whether there was anything of ours.
+    fn take(&mut self, arm: Arm, socket: &Datagram) -> Result<bool, Cause> {
+        let mut any = false;
+        for _ in 0..ROW_MAX {
+            match socket.receive(self.buffer) {
+                Ok(arrived) => any |= self.note(arm, &arrived),
+                Err(error) if ErrorClass::of(&error).is_timeout() => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.departures(arm, socket)?;
+        Ok(any)
+    }
+
+    fn note(&mut self, arm: Arm, arrived: &Arrived) -> bool {
+        let came_ns = clock::now_ns();
+        let stamp_ns = self.manner.clock.stamp_ns(came_ns);
+        let wall_ns = arrived.wall_ns.map_or(0, |_| clock::wall_ns());
+        let bytes = &self.buffer[..arrived.bytes];
+        let (Some(header), Some(times)) = (Header::decode(bytes), Times::decode(bytes)) else {
+            return false;
+        };
+        let ours = header.tag == self.manner.tag && header.arm == arm;
+        let notes = self.notes.get_mut(arm);
+        // Answers to what was sent before the first packet, or to what never was sent.
+        if !ours || header.flags != Flags::NONE || header.sequence as usize >= notes.sent.len() {
+            return false;
+        }
+        notes.answered.add(header.sequence);
+        let back = Back {
+            sequence: header.sequence,
+            turn: header.turn,
+            came_ns,
+            stamp_ns,
+            wall_ns,
+            kernel_wall_ns: arrived.wall_ns.unwrap_or(0),
+            times,
+            marks: marks(arrived),
+        };
+        notes.beyond += u64::from(!push(&mut notes.back, back));
+        true
+    }
+
+    /// Takes note of when the kernel let packets go, where it tells.
+    fn departures(&mut self, arm: Arm, socket: &Datagram) -> Result<(), Cause> {
+        while let Some(departed) = socket.departed()? {
+            if let Some(sent) = self.notes.get_mut(arm).sent.get_mut(departed.number as usize) {
+                sent.departed_wall_ns = departed.wall_ns;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, slot: &Slot, due_ns: u64, message: &mut [u8]) -> Result<(), Broken> {
+        let Some(socket) = self.sockets.get(slot.arm) else { return Ok(()) };
+        let broken = Broken::at(slot.arm, PROBING);
+        let notes = self.notes.get_mut(slot.arm);
+        // The bound of packets of an arm is far below 2^32.
+        let sequence = notes.sent.len() as u32;
+        self.header(slot.arm, sequence, slot.turn, Flags::NONE).encode(message);
+        let mut quiet = None;
+        loop {
+            let sent_ns = clock::now_ns();
+            let times = Times { sent_ns: self.manner.clock.stamp_ns(sent_ns), ..Times::default() };
+            times.encode(message);
+            match socket.send(message) {
+                Ok(_) => {
+                    let sent = Sent { due_ns, sent_ns, departed_wall_ns: 0, turn: slot.turn };
+                    push(&mut self.notes.get_mut(slot.arm).sent, sent);
+                    return self.departures(slot.arm, socket).map_err(broken);
+                }
+                Err(error) if ErrorClass::of(&error).is_timeout() => {
+                    if !socket.wait_writable(TICK_NS).map_err(|e| broken(e.into()))? {
+                        self.watch.idle(&mut quiet).map_err(&broken)?;
+                    }
+                }
+                Err(error) => return Err(broken(error.into())),
+            }
+        }
+    }
+
+    fn header(&self, arm: Arm, sequence: u32, turn: u16, flags: Flags) -> Header {
+        Header { tag: self.manner.tag, sequence, turn, next: 0, arm, flags }
+    }
+
+    fn end(&mut self, message: &mut [u8]) {
+        for arm in Arm::BOTH {
+            let Some(socket) = self.sockets.get(arm) else { continue };
+            self.header(arm, 0, 0, Flags::END).encode(message);
+            Times::default().encode(message);
+            for _ in 0..END_COPIES {
+                // The server also ends when it is told over the control connection.
+                let _ = socket.send(message);
+            }
+        }
+    }
+}
+
+fn marks(arrived: &Arrived) -> Marks {
+    Marks { hop_limit: arrived.hop_limit, traffic_class: arrived.traffic_class }
+}
+
+/// Answers until the message that ends the trial, or until told that nothing more will come. A
+/// source gets an answer only if its packet has the right tag and length, as many bytes as it sent,
+/// and one for each number. `first` and `second` are the sockets of the arms, one if both arms are
+/// of the same family; `buffer` is a byte longer than a packet.
+pub fn server(
+    manner: &Manner,
+    first: &Datagram,
+    second: Option<&Datagram>,
+    buffer: &mut [u8],
+    notes: &mut PerArm<ServerNotes>,
+    watch: &Watch<'_>,
+) -> Result<(), Broken> {
+    let broken = Broken::at(Arm::A, PROBING);
+    let mut returning = Returning { manner, buffer, notes, watch, quiet: None };
+    let mut departing = [[(Arm::A, 0); DEPARTING]; 2];
+    let mut sends = [0; 2];
+    let sleep_ns = match watch.wait {
+        Wait::Block => TICK_NS,
+        Wait::Yield | Wait::Spin => 0,
+    };
+    loop {
+        let ready = wait_either(first, second, sleep_ns).map_err(|e| broken(e.into()))?;
+        let mut any = false;
+        for (place, socket) in [Some(first), second].into_iter().enumerate() {
+            let Some(socket) = socket.filter(|_| ready[place]) else { continue };
+            let way = Way { socket, departing: &mut departing[place], sends: &mut sends[place] };
+            match returning.take(way).map_err(&broken)? {
+                Taken::End => return Ok(()),
+                Taken::Some => any = true,
+                Taken::Nothing => {}
+            }
+        }
+        if !any {
+            match watch.idle(&mut returning.quiet) {
+                Err(Cause::Finished) => return Ok(()),
+                other => other.map_err(&broken)?,
+            }
+        }
+    }
+}
+
+/// One of the server's sockets, and the last packets that went back over it: the arm and place of
+/// each in the notes, by their numbers in the kernel's count.
+struct Way<'a> {
+    socket: &'a Datagram,
+    departing: &'a mut [(Arm, usize); DEPARTING],
+    sends: &'a mut u32,
+}
+
+enum Taken {
+    Nothing,
+    Some,
+    End,
+}
+
+struct Returning<'a> {
+    manner: &'a Manner,
+    buffer: &'a mut [u8],
+    notes: &'a mut PerArm<ServerNotes>,
+    watch: &'a Watch<'a>,
+    quiet: Option<u64>,
+}
+
+impl Returning<'_> {
+    /// Answers what is there.
+    fn take(&mut self, mut way: Way<'_>) -> Result<Taken, Cause> {
+        let mut taken = Taken::Nothing;
+        for _ in 0..ROW_MAX {
+            let arrived = match way.socket.receive(self.buffer) {
+                Ok(arrived) => arrived,
+                Err(error) if ErrorClass::of(&error).is_timeout() => break,
+                Err(error) => return Err(error.into()),
+            };
+            let came_ns = clock::now_ns();
+            // One byte of the buffer is left if the packet is as long as those of the task.
+            let whole = arrived.bytes + 1 == self.buffer.len();
+            let header = Header::decode(&self.buffer[..arrived.bytes])
+                .filter(|header| whole && header.tag == self.manner.tag);
+            // Datagrams of others are as good as none: they must not keep the task going.
+            let Some(header) = header else { continue };
+            self.quiet = None;
+            self.watch.busy(came_ns)?;
+            if header.flags.contains(Flags::END) {
+                return Ok(Taken::End);
+            }
+            self.answer(&header, &arrived, came_ns, &mut way);
+            taken = Taken::Some;
+        }
+        while let Some(departed) = way.socket.departed()? {
+            // Only the last few can be told from others.
+            if way.sends.wrapping_sub(departed.number) as usize <= DEPARTING {
+                let (arm, place) = way.departing[departed.number as usize % DEPARTING];
+                if let Some(there) = self.notes.get_mut(arm).there.get_mut(place) {
+                    there.departed_wall_ns = departed.wall_ns;
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    fn answer(&mut self, header: &Header, arrived: &Arrived, came_ns: u64, way: &mut Way<'_>) {
+        let stamp_ns = self.manner.clock.stamp_ns(came_ns);
+        let wall_ns = arrived.wall_ns.map_or(0, |_| clock::wall_ns());
+        let Some(times) = Times::decode(&self.buffer[..arrived.bytes]) else { return };
+        let notes = self.notes.get_mut(header.arm);
+        let counted = header.flags == Flags::NONE;
+        let new = match counted.then(|| notes.seen.add(header.sequence)) {
+            None => true,
+            Some(Some(new)) => new,
+            Some(None) => return,
+        };
+        notes.peer.get_or_insert(arrived.source);
+        if new {
+            let queued_ns = arrived.wall_ns.and_then(|kernel| wall_ns.checked_sub(kernel));
+            let mut answer = Times {
+                sent_ns: times.sent_ns,
+                received_ns: stamp_ns,
+                returned_ns: 0,
+                number: notes.returned,
+                queued_ns: queued_ns.and_then(|ns| u32::try_from(ns).ok()),
+                marks: marks(arrived),
+            };
+            answer.returned_ns = self.manner.clock.stamp_ns(clock::now_ns());
+            answer.encode(self.buffer);
+            match way.socket.send_to(&self.buffer[..arrived.bytes], arrived.source) {
+                Ok(_) => {
+                    notes.returned += u32::from(counted);
+                    let place = if counted { notes.there.len() } else { usize::MAX };
+                    way.departing[*way.sends as usize % DEPARTING] = (header.arm, place);
+                    *way.sends = way.sends.wrapping_add(1);
+                }
+                Err(_) => notes.refused += 1,
+            }
+        }
+        if counted {
+            let there = There {
+                sequence: header.sequence,
+                turn: header.turn,
+                sent_ns: times.sent_ns,
+                stamp_ns,
+                wall_ns,
+                kernel_wall_ns: arrived.wall_ns.unwrap_or(0),
+                departed_wall_ns: 0,
+                marks: marks(arrived),
+            };
+            notes.beyond += u64::from(!push(&mut notes.there, there));
+        }
+    }
+}

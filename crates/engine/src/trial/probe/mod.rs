@@ -1,0 +1,199 @@
+//! Paced packets that come back: in slices of both arms, or under load one arm at a time.
+//!
+//! In slices, processor time and counters are those of the whole block and stand in the reports of
+//! both arms.
+
+mod course;
+mod figures;
+
+use super::client::ClientContext;
+use super::evidence::{Before, datagram_endpoints, datagram_granted};
+use super::server::DataFlows;
+use super::sockets::{Locals, Marked, datagram, payload};
+use super::{TrialError, family};
+use crate::hot::probe::{self as hot, ClientNotes, Clock, Manner, ServerNotes};
+use crate::hot::{Broken, Cause, Watch, datagram_bulk};
+use std::net::SocketAddr;
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::observation::{EndReport, Granted, Measured};
+use v6gap_core::task::Task;
+use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::workload::Probe;
+use v6gap_sys::Unavailable;
+use v6gap_sys::socket::{Datagram, KernelTimes};
+
+/// Receive buffer asked for, in bytes, so that an end which is put aside for a moment loses nothing
+/// that the network delivered.
+const RECEIVE_BUFFER_BYTES: u32 = 1 << 20;
+
+type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
+
+pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Reports {
+    let arms: Vec<Arm> = task.arms.iter().map(|a| a.arm).collect();
+    let remote = |arm| context.remote(family(task, arm));
+    let remotes: Vec<(Arm, SocketAddr)> =
+        arms.iter().map(|&arm| Ok((arm, remote(arm)?))).collect::<Result<_, TrialError>>()?;
+    let manner = manner(task, probe);
+    let watch = Watch::silence(probe.wait, context.timeout_ns.max(2 * probe.timeout_ns));
+    let mut message = payload(task, probe.payload_bytes);
+    let mut buffer = vec![0; message.len() + 1];
+    let course = course::course(probe, &arms, task.order, task.seed);
+    let mut notes = PerArm::from_fn(|arm| match arms.contains(&arm) {
+        true => ClientNotes::with_room(probe.packets_max()),
+        false => ClientNotes::default(),
+    });
+    let broken = |b: Broken| {
+        let arm = b.arm;
+        let address = remotes.iter().find(|(of, _)| *of == arm).map(|(_, remote)| *remote);
+        TrialError::of(b, family(task, arm), address)
+    };
+    let mut missing = Vec::new();
+    let mut sockets = PerArm { a: None, b: None };
+    let before = Before::look(context.processor);
+    for &(arm, remote) in &remotes {
+        let mut locals = Locals::new(task, arm, family(task, arm), 1);
+        let socket = datagram(remote, &probe.marking, &mut locals)?;
+        prepare(&socket, probe, &mut missing)
+            .map_err(TrialError::socket(family(task, arm), Some(remote)))?;
+        let header =
+            Header { tag: manner.tag, sequence: 0, turn: 0, next: 0, arm, flags: Flags::WARMUP };
+        // Fills the caches of neighbours and routes, and shows that something comes back at all.
+        datagram_bulk::knock(&socket, &mut message, header, &watch).map_err(broken)?;
+        if probe.kernel_times {
+            note(socket.report_times(KernelTimes::Both), &mut missing);
+        }
+        *sockets.get_mut(arm) = Some(socket);
+    }
+    hot::client(&course, &manner, &sockets, &mut message, &mut buffer, &mut notes, &watch)
+        .map_err(broken)?;
+    let block = before.report();
+    let report = |&(arm, remote): &(Arm, SocketAddr)| {
+        let failed = TrialError::socket(family(task, arm), Some(remote));
+        let socket = sockets.get(arm).as_ref().expect("made above for each of these arms");
+        let endpoints = Some(datagram_endpoints(socket, remote).map_err(&failed)?);
+        let granted = datagram_granted(socket).map_err(&failed)?;
+        let probed = figures::probed(probe, notes.get(arm));
+        let granted = Granted { arrived: figures::arrived(&probed.back), ..granted };
+        let mut unavailable = block.unavailable.clone();
+        unavailable.extend(missing.iter().cloned());
+        if probed.skipped > 0 {
+            let skipped = probed.skipped;
+            unavailable.push(format!("{skipped} probes in time: the sender was held up"));
+        }
+        let measured = Measured::Probed(Box::new(probed));
+        Ok((arm, EndReport { measured, endpoints, granted, unavailable, ..block.clone() }))
+    };
+    remotes.iter().map(report).collect()
+}
+
+pub(super) fn server(
+    task: &Task,
+    probe: &Probe,
+    flows: &DataFlows<'_>,
+    ready: impl FnOnce(),
+) -> Reports {
+    let manner = manner(task, probe);
+    let mut sockets: Vec<(Arm, &Datagram)> = Vec::new();
+    for arm in task.arms.iter().map(|a| a.arm) {
+        let family = family(task, arm);
+        let missing = TrialError::Missing { family, what: "UDP socket" };
+        sockets.push((arm, flows.datagrams.get(family).as_ref().ok_or(missing)?));
+    }
+    let null = sockets.len() == 2 && family(task, Arm::A) == family(task, Arm::B);
+    let second = sockets.get(1).filter(|_| !null).map(|&(_, socket)| socket);
+    let first = sockets
+        .first()
+        .ok_or(TrialError::Unsuitable { number: task.number, why: "it has no arm" })?;
+    let mut notes = PerArm::from_fn(|arm| match sockets.iter().any(|(of, _)| *of == arm) {
+        true => ServerNotes::with_room(probe.packets_max()),
+        false => ServerNotes::default(),
+    });
+    // One byte more than a packet of the task has, so that a longer one is not taken for it.
+    let mut buffer = vec![0; probe.payload_bytes as usize + 1];
+    let mut missing = Vec::new();
+    for &(arm, socket) in &sockets {
+        prepare(socket, probe, &mut missing)
+            .map_err(TrialError::socket(family(task, arm), None))?;
+        if probe.kernel_times && !(null && arm == Arm::B) {
+            note(socket.report_times(KernelTimes::Both), &mut missing);
+        }
+    }
+    let mark = |&(arm, socket): &(Arm, _)| {
+        let failed = TrialError::socket(family(task, arm), None);
+        Marked::new(socket, &probe.marking).map_err(failed)
+    };
+    // A socket that both arms share is marked once, or it would not get its own marks back.
+    let distinct = if null { &sockets[..1] } else { &sockets[..] };
+    let _marked: Vec<Marked<'_>> = distinct.iter().map(mark).collect::<Result<_, TrialError>>()?;
+    let before = Before::look(flows.processor);
+    let watch = flows.watch(task, probe.wait);
+    ready();
+    let outcome = hot::server(&manner, first.1, second, &mut buffer, &mut notes, &watch);
+    let block = before.report();
+    for (_, socket) in &sockets {
+        restore(socket);
+    }
+    outcome.map_err(|b| {
+        let arm = b.arm;
+        TrialError::of(b, family(task, arm), None)
+    })?;
+    let report = |&(arm, socket): &(Arm, &Datagram)| {
+        let notes = notes.get(arm);
+        let family = family(task, arm);
+        let silent = Broken { arm, operation: "probing", cause: Cause::Finished };
+        let peer = notes.peer.ok_or_else(|| TrialError::of(silent, family, None))?;
+        let failed = TrialError::socket(family, Some(peer));
+        let endpoints = Some(datagram_endpoints(socket, peer).map_err(&failed)?);
+        let granted = datagram_granted(socket).map_err(&failed)?;
+        let mut unavailable = block.unavailable.clone();
+        unavailable.extend(missing.iter().cloned());
+        let returned = figures::returned(probe, notes);
+        let granted = Granted { arrived: figures::arrived(&returned.there), ..granted };
+        let measured = Measured::Returned(Box::new(returned));
+        Ok((arm, EndReport { measured, endpoints, granted, unavailable, ..block.clone() }))
+    };
+    sockets.iter().map(report).collect()
+}
+
+fn manner(task: &Task, probe: &Probe) -> Manner {
+    let clock = match probe.clock_error_ns {
+        Some(_) => Clock::Wall,
+        None => Clock::Monotonic,
+    };
+    let (interval_ns, timeout_ns) = (probe.interval_ns, probe.timeout_ns);
+    Manner { tag: task.token.tag(), clock, interval_ns, timeout_ns }
+}
+
+/// Sets up what both ends need of a socket; what the system cannot tell is noted in words.
+fn prepare(
+    socket: &Datagram,
+    probe: &Probe,
+    missing: &mut Vec<String>,
+) -> Result<(), v6gap_sys::socket::SocketError> {
+    socket.set_nonblocking(true)?;
+    // What is granted is read back afterwards.
+    let _ = socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);
+    note(socket.report_marks(true), missing);
+    if probe.kernel_times {
+        note(socket.report_times(KernelTimes::Arrivals), missing);
+    }
+    Ok(())
+}
+
+/// Leaves a socket of the service as other tasks expect it: blocking, and telling nothing besides.
+fn restore(socket: &Datagram) {
+    // What was never switched on cannot be switched off; the next task asks for what it needs.
+    let _ = socket.report_marks(false);
+    let _ = socket.report_times(KernelTimes::Off);
+    while let Ok(Some(_)) = socket.departed() {}
+    let _ = socket.set_nonblocking(false);
+}
+
+fn note(outcome: Result<(), Unavailable>, missing: &mut Vec<String>) {
+    if let Err(error) = outcome {
+        let text = error.to_string();
+        if !missing.contains(&text) {
+            missing.push(text);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Probes over both families with real sockets on loopback, both halves in this process.
+
+mod common;
+
+use common::{Service, assert_proved, slice, values_of};
+use std::net::SocketAddr;
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::{Measured, OneWay, Probed, Returned};
+use v6gap_core::workload::{Law, Probe, Transport, Wait, Workload};
+use v6gap_sys::socket::{Datagram, KernelTimes};
+
+const MS: u64 = 1_000_000;
+
+fn probe() -> Probe {
+    Probe { turns: 4, turn_packets: 25, interval_ns: MS / 2, ..Probe::default() }
+}
+
+/// Both ends' notes of each arm.
+fn probed(workload: &Probe, families: PerArm<Family>) -> Vec<(Probed, Returned)> {
+    let service = Service::new();
+    let task = slice(Workload::Probe(workload.clone()), families);
+    let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+    let (client, server) = (client.unwrap(), server.unwrap());
+    for (place, arm) in Arm::BOTH.into_iter().enumerate() {
+        assert_eq!((client[place].0, server[place].0), (arm, arm));
+        assert_proved(*families.get(arm), &client[place].1, &server[place].1, &task);
+    }
+    for values in values_of(&task, &client, &server) {
+        assert!(values[&Metric::Rtt] > 0.0 && values[&Metric::Rtt] < 1.0, "{values:?}");
+        assert_eq!((values[&Metric::Loss], values[&Metric::LossBack]), (0.0, 0.0));
+        assert!(values[&Metric::Ipdv] > 0.0 && values[&Metric::Pdv] > 0.0, "{values:?}");
+    }
+    let both = client.into_iter().zip(server);
+    both.map(|((_, client), (_, server))| {
+        let Measured::Probed(probed) = client.measured else { panic!("{client:?}") };
+        let Measured::Returned(returned) = server.measured else { panic!("{server:?}") };
+        (*probed, *returned)
+    })
+    .collect()
+}
+
+fn assert_whole(way: &OneWay, packets: u64, turns: u64) {
+    assert_eq!((way.packets, way.late, way.beyond), (packets, 0, 0));
+    assert_eq!((way.duplicates, way.reordered), (0, 0));
+    // A sender that was held up for long may have left out a whole turn.
+    assert!((packets - turns..packets).contains(&way.ipdv.count), "{}", way.ipdv.count);
+    assert_eq!(way.pdv.count, packets);
+    assert_eq!(way.pdv.min_ns, 0);
+}
+
+#[test]
+fn all_that_is_sent_comes_back_and_both_ways_are_told() {
+    for wait in [Wait::Block, Wait::Yield] {
+        for families in [PerArm::FAMILIES, PerArm::null(Family::V4), PerArm::null(Family::V6)] {
+            for (probed, returned) in probed(&Probe { wait, ..probe() }, families) {
+                let sent = probed.sent;
+                assert_eq!(sent + probed.skipped, 100);
+                assert_eq!((returned.returned, returned.refused), (sent, 0));
+                assert_eq!((probed.round_trip.count, probed.round_trip.lost), (sent, 0));
+                assert!((1..=4).contains(&probed.round_trip.turns_ns.len()));
+                assert!(probed.round_trip.min_ns >= probed.round_trip_sent.min_ns);
+                assert!(probed.round_trip_sent.median_ns > probed.server.median_ns);
+                assert_whole(&returned.there, sent, 4);
+                assert_whole(&probed.back, sent, 4);
+                assert_eq!(returned.there.delay, None);
+            }
+        }
+    }
+}
+
+/// The kernels' part lies inside the program's.
+#[test]
+fn kernel_times_split_the_round_trip() {
+    let socket = Datagram::bind(SocketAddr::new(Family::V6.loopback(), 0)).unwrap();
+    let told = socket.report_times(KernelTimes::Both).is_ok();
+    for (probed, returned) in probed(&probe(), PerArm::FAMILIES) {
+        assert_eq!((probed.outside.is_some(), returned.inside.is_some()), (told, told));
+        let (Some(outside), Some(inside)) = (probed.outside, returned.inside) else { continue };
+        assert_eq!(outside.count, probed.sent);
+        assert!(inside.count > probed.sent / 2, "{} of {}", inside.count, probed.sent);
+        assert!(outside.min_ns <= probed.round_trip_sent.min_ns);
+        assert!(inside.median_ns < outside.median_ns, "{inside:?} {outside:?}");
+        assert!(probed.back.kernel.is_some() && returned.there.kernel.is_some());
+        for way in [&probed.back, &returned.there] {
+            assert_eq!(way.hop_limits.len(), 1, "{:?}", way.hop_limits);
+            assert_eq!(way.traffic_classes, [(0, probed.sent)]);
+        }
+    }
+}
+
+#[test]
+fn without_kernel_times_none_are_made_up() {
+    let workload = Probe { kernel_times: false, ..probe() };
+    for (probed, returned) in probed(&workload, PerArm::FAMILIES) {
+        assert_eq!((probed.outside, returned.inside), (None, None));
+        assert_eq!((probed.back.kernel, returned.there.kernel), (None, None));
+    }
+}
+
+/// On one host the clocks are alike indeed, so delays there and back make up the round trip.
+#[test]
+fn one_way_delays_are_told_only_with_clocks_declared_alike() {
+    let workload = Probe { clock_error_ns: Some(1_000), law: Law::Poisson, ..probe() };
+    for (probed, returned) in probed(&workload, PerArm::FAMILIES) {
+        let (there, back) = (returned.there.delay.unwrap(), probed.back.delay.unwrap());
+        assert_eq!((there.error_ns, back.error_ns), (1_000, 1_000));
+        assert!(there.min_ns > 0 && back.min_ns > 0, "{there:?} {back:?}");
+        let sum_ns = there.min_ns + back.min_ns;
+        assert!(sum_ns as u64 <= probed.round_trip_sent.max_ns, "{there:?} {back:?}");
+        assert_eq!((returned.there.skew_ppm, probed.back.skew_ppm), (None, None));
+    }
+}
+
+#[test]
+fn the_next_task_finds_the_sockets_of_the_service_as_they_were() {
+    let service = Service::new();
+    for _ in 0..2 {
+        let task = slice(Workload::Probe(probe()), PerArm::FAMILIES);
+        let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+        client.unwrap();
+        server.unwrap();
+        let echo = common::echo(Transport::Udp, 64, Wait::Block);
+        let task = slice(Workload::Echo(echo), PerArm::FAMILIES);
+        let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+        client.unwrap();
+        server.unwrap();
+    }
+}

@@ -1,0 +1,30 @@
+//! Other platforms: the bytes and the sender alone.
+
+use super::{Arrived, Departed, KernelTimes};
+use crate::Unavailable;
+use crate::socket::Datagram;
+use std::io;
+
+const BECAUSE: &str = "this program has it on Linux only";
+
+pub(super) fn report_marks(_socket: &Datagram, _on: bool) -> Result<(), Unavailable> {
+    Err(Unavailable::new("the marks of packets that arrive", BECAUSE))
+}
+
+pub(super) fn report_times(_socket: &Datagram, which: KernelTimes) -> Result<(), Unavailable> {
+    match which {
+        KernelTimes::Off => Ok(()),
+        KernelTimes::Arrivals | KernelTimes::Both => {
+            Err(Unavailable::new("the kernel's times of packets", BECAUSE))
+        }
+    }
+}
+
+pub(super) fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<Arrived> {
+    let (bytes, source) = socket.recv_from(bytes)?;
+    Ok(Arrived { bytes, source, hop_limit: None, traffic_class: None, wall_ns: None })
+}
+
+pub(super) fn departed(_socket: &Datagram) -> io::Result<Option<Departed>> {
+    Ok(None)
+}

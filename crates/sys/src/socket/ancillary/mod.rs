@@ -1,0 +1,117 @@
+//! What the kernel says of a datagram besides its bytes: how it was marked when it arrived, and
+//! when the kernel had it and let it go.
+//!
+//! Both must be asked for. Kernel times are those of the wall clock, which no choice of the program
+//! can change; they are compared with the program's clock by the caller. All calls here allocate
+//! nothing.
+
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
+mod platform;
+#[cfg(test)]
+mod tests;
+
+use super::Datagram;
+use super::wait::LONGEST;
+use crate::Unavailable;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::AsFd;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// A datagram that was received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrived {
+    /// Its length as far as it fitted.
+    pub bytes: usize,
+    /// Who sent it.
+    pub source: SocketAddr,
+    /// Time to live or hop limit that was left, if that was asked for.
+    pub hop_limit: Option<u8>,
+    /// Its differentiated services field with ECN, if that was asked for.
+    pub traffic_class: Option<u8>,
+    /// When the kernel had it, in ns since the Unix epoch, if that was asked for.
+    pub wall_ns: Option<u64>,
+}
+
+/// A datagram that the kernel has handed to the interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departed {
+    /// Its number among those sent since these times were asked for, from 0.
+    pub number: u32,
+    /// When, in ns since the Unix epoch.
+    pub wall_ns: u64,
+}
+
+/// Which times the kernel is to tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KernelTimes {
+    /// None.
+    Off,
+    /// Those of arrivals.
+    Arrivals,
+    /// Those of arrivals and departures. The latter wait in a queue until [`Datagram::departed`] is
+    /// called, and the socket counts as ready as long as one is there.
+    Both,
+}
+
+impl Datagram {
+    /// Whether [`receive`](Self::receive) tells hop limit and traffic class.
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn report_marks(&self, on: bool) -> Result<(), Unavailable> {
+        platform::report_marks(self, on)
+    }
+
+    /// Which times the kernel tells. Asking for departures anew begins to count at 0; the first
+    /// arrivals after asking may still come without a time, if nobody on the host asked before.
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn report_times(&self, which: KernelTimes) -> Result<(), Unavailable> {
+        platform::report_times(self, which)
+    }
+
+    /// Receives one datagram with its sender and what was asked for. A longer one is cut to the
+    /// size of `bytes`.
+    ///
+    /// # Errors
+    /// As [`recv`](Self::recv).
+    #[inline]
+    pub fn receive(&self, bytes: &mut [u8]) -> io::Result<Arrived> {
+        platform::receive(self, bytes)
+    }
+
+    /// The next departure that the kernel has told; `None` if there is none. Never waits.
+    ///
+    /// # Errors
+    /// The system's answer.
+    #[inline]
+    pub fn departed(&self) -> io::Result<Option<Departed>> {
+        platform::departed(self)
+    }
+}
+
+/// Waits until a datagram is at one of two sockets, or something else happened to it, and says at
+/// which; no longer than `timeout_ns`, and a signal may end the wait.
+///
+/// # Errors
+/// The system's answer.
+pub fn wait_either(
+    first: &Datagram,
+    second: Option<&Datagram>,
+    timeout_ns: u64,
+) -> io::Result<[bool; 2]> {
+    let fd = |socket| PollFd::from_borrowed_fd(AsFd::as_fd(socket), PollFlags::IN);
+    let mut both = [fd(&first.inner), fd(&second.unwrap_or(first).inner)];
+    let sockets = if second.is_some() { &mut both[..] } else { &mut both[..1] };
+    let timeout = Timespec::try_from(Duration::from_nanos(timeout_ns).min(LONGEST))
+        .map_err(io::Error::other)?;
+    match poll(sockets, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok([&both[0], &both[1]].map(|socket| !socket.revents().is_empty()))
+}
