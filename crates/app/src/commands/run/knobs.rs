@@ -46,7 +46,7 @@ fn replaced(cell: &Cell, rtt: bool, udp: bool) -> bool {
         Workload::Echo(echo) => rtt && echo.transport != Transport::Icmp,
         Workload::TcpBulk(_) => !rtt,
         Workload::UdpBulk(_) => !rtt && udp,
-        Workload::Connect(_) => false,
+        Workload::Connect(_) | Workload::Probe(_) => false,
     }
 }
 
