@@ -5,7 +5,7 @@
 
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::workload::{
-    Connect, Direction, Echo, Interleaving, Probe, TcpBulk, UdpBulk, Workload,
+    Connect, Direction, Echo, Interleaving, Probe, Purpose, TcpBulk, UdpBulk, Workload,
 };
 
 /// Round trips of the control connection for a task: prepare and ready, finish and report.
@@ -147,8 +147,10 @@ fn exchanges(echo: &Echo, path: Path) -> Cost {
 
 fn connections(connect: &Connect, path: Path) -> Cost {
     let count = f64::from(connect.count);
-    let time_ns = count * (path.round_trip_ns + HOSTS_NS);
-    Cost { time_ns, bytes: count * HANDSHAKE_BYTES }
+    // The answer to a request takes another round trip.
+    let trips = if connect.purpose == Purpose::Open { 1.0 } else { 2.0 };
+    let one_ns = trips * path.round_trip_ns / f64::from(connect.concurrent.max(1)) + HOSTS_NS;
+    Cost { time_ns: count * one_ns, bytes: trips * count * HANDSHAKE_BYTES }
 }
 
 fn probes(probe: &Probe, path: Path) -> Cost {

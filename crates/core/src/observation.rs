@@ -8,6 +8,7 @@ mod probe;
 pub use probe::{Delay, OneWay, Probed, Returned};
 
 use crate::family::Family;
+use crate::metric::Metric;
 use crate::workload::Marking;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -57,6 +58,40 @@ pub struct Times {
 
 fn one() -> u32 {
     1
+}
+
+/// Connections of one trial as the end that opened them saw them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Connections {
+    /// Creating each socket.
+    pub socket: Times,
+    /// From the call of `connect` until the connection stood.
+    pub connect: Times,
+    /// From the call of `connect` until the first byte of the answer to a small request, without
+    /// what the program did in between; `None` if nothing was asked.
+    #[serde(default)]
+    pub first_byte: Option<Times>,
+    /// From the start of the first to the end of the last, in ns.
+    pub span_ns: u64,
+    /// Memory of the kernel for connections that stayed open.
+    #[serde(default)]
+    pub memory: Option<ConnectionMemory>,
+}
+
+/// Memory of the kernel for idle connections (docs/method.md section B.9).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ConnectionMemory {
+    /// Connections that were open when it was read.
+    pub connections: u32,
+    /// Growth of the kernel's objects for TCP sockets of the family (slab) and of its pages for
+    /// data on this host, per connection opened here, in bytes. Both ends' sockets are in it if
+    /// both are on this host. `None` where the kernel does not tell.
+    pub slab_bytes_each: Option<f64>,
+    /// Growth of the pages for data of all TCP sockets in the network namespace (sockstat), per
+    /// connection, in bytes.
+    pub page_bytes_each: Option<f64>,
+    /// Memory that the sockets say they hold for data (SO_MEMINFO), mean, in bytes.
+    pub socket_bytes_each: Option<f64>,
 }
 
 /// A bulk transfer as its receiver saw it.
@@ -115,8 +150,10 @@ pub enum Measured {
     /// Nothing: it only answered.
     #[default]
     Nothing,
-    /// Times of exchanges or connections.
+    /// Times of exchanges; at the server, times between connections.
     Times(Times),
+    /// Connections that this end opened.
+    Connections(Box<Connections>),
     /// Bulk data that arrived.
     Received(Received),
     /// Bulk data that was sent.
@@ -135,6 +172,16 @@ pub enum Measured {
 }
 
 impl Measured {
+    /// The single times behind `metric`, if it has any.
+    pub fn times(&self, metric: Metric) -> Option<&Times> {
+        match self {
+            Measured::Times(times) => Some(times),
+            Measured::Connections(all) if metric == Metric::FirstByte => all.first_byte.as_ref(),
+            Measured::Connections(all) => Some(&all.connect),
+            _ => None,
+        }
+    }
+
     /// What arrived at this end, if it was an end that received.
     pub fn received(&self) -> Option<&Received> {
         match self {

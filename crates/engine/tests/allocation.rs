@@ -5,8 +5,11 @@ use std::net::SocketAddr;
 use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::Family;
+use v6gap_core::task::Token;
 use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{Echo, Transport, Wait};
+use v6gap_engine::hot::connect::{Manner, Places, Steps};
 use v6gap_engine::hot::datagram_bulk::Counted;
 use v6gap_engine::hot::echo::Buffers;
 use v6gap_engine::hot::probe::{self, ClientNotes, Clock, Manner, ServerNotes, Slot};
@@ -325,13 +328,44 @@ fn connecting() {
     let listener = Listener::bind(any(Family::V6), 64).unwrap();
     let remote = listener.local().unwrap();
     let options = StreamOptions::default();
-    let mut tally = Tally::with_room(1, 10);
+    let mut steps = Steps::with_room(10);
     let mut locals = std::iter::repeat(any(Family::V6));
     assert_free(
-        || connect::connect(remote, &options, WAIT_NS, 10, &mut locals, &mut tally).unwrap(),
+        || connect::connect(remote, &options, WAIT_NS, 10, &mut locals, &mut steps).unwrap(),
         || {},
     );
-    assert_eq!(tally.times_ns.len(), 10);
+    assert_eq!(steps.connect.times_ns.len(), 10);
+}
+
+#[test]
+fn connecting_several_at_a_time() {
+    let listener = Listener::bind(any(Family::V4), 64).unwrap();
+    let remote = listener.local().unwrap();
+    let options = StreamOptions::default();
+    let request = Data { token: Token([7; 16]), arm: Arm::A, connection: 0 };
+    let options = &options;
+    let (count, concurrent, timeout_ns) = (40, 8, WAIT_NS);
+    let manner = Manner { remote, options, timeout_ns, count, concurrent, request };
+    let mut steps = Steps::with_room(40);
+    let mut places = Places::with_room(8, 40);
+    let mut locals = std::iter::repeat(any(Family::V4));
+    let answer = || {
+        (0..count).for_each(|_| {
+            let mut request = [0; Data::BYTES];
+            let stream = listener.accept().unwrap();
+            stream.read_exact(&mut request).unwrap();
+            stream.write_all(&request).unwrap();
+            // Kept open: closing is the client's.
+            std::mem::forget(stream);
+        });
+    };
+    assert_free(
+        || connect::several(&manner, &mut locals, &mut places, &mut steps).unwrap(),
+        answer,
+    );
+    assert_eq!((steps.connect.times_ns.len(), steps.connect.lost, places.held.len()), (40, 0, 40));
+    let times = steps.connect.times_ns.iter().max().zip(steps.first_byte.times_ns.iter().max());
+    assert!(times.is_some_and(|(connect, first_byte)| connect <= first_byte));
 }
 
 /// With every note that an end can take, and a list that is too short for all of them.

@@ -6,9 +6,9 @@ use common::{Service, assert_proved, echo, slice, trial, values_of};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{EndReport, Measured, Times};
+use v6gap_core::observation::{Connections, EndReport, Measured, Times};
 use v6gap_core::workload::{
-    Connect, Direction, Echo, TcpBulk, Timing, Transport, UdpBulk, Wait, Workload,
+    Connect, Direction, Echo, Purpose, TcpBulk, Timing, Transport, UdpBulk, Wait, Workload,
 };
 use v6gap_engine::trial::TrialError;
 use v6gap_engine::trial::client::ClientContext;
@@ -208,19 +208,76 @@ fn echo_in_null_blocks_uses_one_family_for_both_arms() {
 fn connections_leave_no_time_wait_behind() {
     let service = Service::new();
     for family in Family::BOTH {
-        let task = trial(Workload::Connect(Connect { count: 20 }), family);
+        let task = trial(Workload::Connect(Connect { count: 20, ..Connect::default() }), family);
         // Repeating a task repeats its source ports: had the first run left TIME_WAIT behind, its
         // ports would be in use and others would be drawn.
         let ports = [(); 2].map(|()| {
             let (client, server) = service.perform(&task, &service.context(Transport::Tcp));
             let (client, server) = (client.unwrap(), server.unwrap());
             assert_proved(family, &client[0].1, &server[0].1, &task);
-            let Measured::Times(times) = &client[0].1.measured else { panic!() };
-            assert_eq!((times.count, times.lost), (20, 0));
+            let Measured::Connections(all) = &client[0].1.measured else { panic!() };
+            assert_eq!((all.connect.count, all.socket.count, all.connect.lost), (20, 20, 0));
+            assert_eq!(all.first_byte, None);
             assert!(values_of(&task, &client, &server)[0][&Metric::Connect] > 0.0);
             client[0].1.endpoints.expect("read").local.port()
         });
         assert_eq!(ports[0], ports[1]);
+    }
+}
+
+/// One trial of connecting, and what the client saw.
+fn connected(service: &Service, workload: Connect, family: Family) -> Connections {
+    let count = u64::from(workload.count);
+    let task = trial(Workload::Connect(workload), family);
+    let (client, server) = service.perform(&task, &service.context(Transport::Tcp));
+    let (client, server) = (client.unwrap(), server.unwrap());
+    assert_proved(family, &client[0].1, &server[0].1, &task);
+    assert_eq!(times_of(&server[0]).count, count - 1, "times between connections");
+    for value in values_of(&task, &client, &server)[0].values() {
+        assert!(*value > 0.0);
+    }
+    match client.into_iter().next().expect("one arm").1.measured {
+        Measured::Connections(all) => *all,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_first_byte_comes_after_the_connection() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        let purpose = Purpose::FirstByte;
+        let workload = Connect { count: 10, purpose, ..Connect::default() };
+        let all = connected(&service, workload, family);
+        let first_byte = all.first_byte.expect("asked for");
+        assert_eq!((first_byte.count, all.connect.count, all.connect.lost), (10, 10, 0));
+        assert!(first_byte.min_ns > all.connect.min_ns);
+    }
+}
+
+#[test]
+fn connections_per_second() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        for concurrent in [1, 7, 64] {
+            let purpose = Purpose::Rate;
+            let workload = Connect { count: 100, purpose, concurrent };
+            let all = connected(&service, workload, family);
+            assert_eq!((all.connect.count, all.connect.lost, all.memory), (100, 0, None));
+        }
+    }
+}
+
+/// Far more than one thread each, or the soft limit of files, would allow.
+#[test]
+fn many_connections_are_held_open() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        let (purpose, concurrent) = (Purpose::Hold, 64);
+        let workload = Connect { count: 1_500, purpose, concurrent };
+        let all = connected(&service, workload, family);
+        assert_eq!((all.connect.count, all.connect.lost), (1_500, 0));
+        assert_eq!(all.memory.expect("some of it is always told").connections, 1_500);
     }
 }
 
@@ -328,7 +385,7 @@ fn nobody_listening_is_an_error_that_names_the_address() {
     let gone = nobody.context(Transport::Tcp);
     drop(nobody);
     for family in Family::BOTH {
-        let task = trial(Workload::Connect(Connect { count: 5 }), family);
+        let task = trial(Workload::Connect(Connect { count: 5, ..Connect::default() }), family);
         let (client, server) = service.perform(&task, &gone);
         let address = gone.server.get(family).expect("given").to_string();
         let error = client.unwrap_err().to_string();

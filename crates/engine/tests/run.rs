@@ -38,8 +38,11 @@ fn plan(pairs: u32) -> Plan {
         warmup_ns: 10 * MS,
         ..UdpBulk::default()
     };
-    let workloads =
-        [Workload::Echo(echo), Workload::Connect(Connect { count: 5 }), Workload::UdpBulk(bulk)];
+    let workloads = [
+        Workload::Echo(echo),
+        Workload::Connect(Connect { count: 5, ..Connect::default() }),
+        Workload::UdpBulk(bulk),
+    ];
     Plan {
         name: "test".to_string(),
         description: String::new(),

@@ -30,7 +30,7 @@ fn workload() -> impl Strategy<Value = (Workload, Metric)> {
         bytes.clone().prop_map(|n| (udp(n), Metric::Loss)),
         bytes.clone().prop_map(|n| (echo(Transport::Tcp, n), Metric::Rtt)),
         bytes.prop_map(|n| (echo(Transport::Udp, n), Metric::Rtt)),
-        Just((Workload::Connect(Connect { count: 100 }), Metric::Connect)),
+        Just((Workload::Connect(Connect { count: 100, ..Connect::default() }), Metric::Connect)),
     ]
 }
 

@@ -65,6 +65,8 @@ const KEYS: &[&str] = &[
     "timeout",
     "clock_error",
     "kernel_times",
+    "concurrent",
+    "hold",
 ];
 
 /// A problem and where it is.

@@ -10,7 +10,9 @@ pub mod clock;
 pub mod counters;
 pub mod cpu;
 pub mod entropy;
+pub mod files;
 pub mod host;
+pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod netns;
 #[cfg(target_os = "linux")]

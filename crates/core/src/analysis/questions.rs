@@ -7,7 +7,7 @@ use super::verdict::{self, Ruling};
 use super::{Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, words};
 use crate::arm::{Arm, BlockKind, PerArm};
 use crate::metric::{Metric, Scale};
-use crate::observation::{Histogram, Measured};
+use crate::observation::Histogram;
 use crate::plan::Plan;
 use crate::record::RunHeader;
 use crate::workload::Cell;
@@ -178,7 +178,7 @@ fn histograms(o: &Open<'_>) -> PerArm<Histogram> {
     PerArm::from_fn(|arm| {
         let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
         for block in o.blocks.iter().filter(|b| b.valid) {
-            if let Measured::Times(times) = &block.trials.get(arm).ends.client.measured {
+            if let Some(times) = block.trials.get(arm).ends.client.measured.times(o.metric) {
                 for (value, count) in &times.histogram {
                     *merged.entry(*value).or_insert(0) += count;
                 }

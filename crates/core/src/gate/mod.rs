@@ -9,7 +9,7 @@ mod host;
 mod marking;
 mod path;
 
-use crate::observation::Measured;
+use crate::metric::Metric;
 use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
 use crate::workload::Cell;
@@ -42,7 +42,8 @@ fn measured(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
 
 /// What never came back is in no mean, so it is said.
 fn lost(trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
-    if let Measured::Times(times) = &trial.ends.client.measured
+    // What failed is the same for all times of a workload.
+    if let Some(times) = trial.ends.client.measured.times(Metric::Connect)
         && times.lost > 0
     {
         let of = times.count + times.lost;

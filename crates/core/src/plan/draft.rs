@@ -271,4 +271,10 @@ pub struct Measure {
     /// Whether the kernels' times of probes are taken too.
     #[serde(default)]
     pub kernel_times: Option<bool>,
+    /// Connections in the making at a time, for rates of connecting.
+    #[serde(default)]
+    pub concurrent: Option<u32>,
+    /// Whether all connections of a trial stay open until the last one stands.
+    #[serde(default)]
+    pub hold: Option<bool>,
 }

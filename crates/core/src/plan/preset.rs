@@ -48,7 +48,7 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
             cells.push(Cell::named(Workload::Echo(echo(transport, message_bytes, wait(lab)))));
         }
     }
-    cells.push(Cell::named(Workload::Connect(Connect { count: 24 })));
+    cells.push(Cell::named(Workload::Connect(Connect::default())));
     cells.push(Cell::named(Workload::UdpBulk(UdpBulk {
         payload_bytes: UDP_PAYLOAD_BYTES,
         rate_bps: if lab { None } else { Some(20_000_000) },

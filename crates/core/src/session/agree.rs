@@ -7,8 +7,8 @@ use crate::wire::control::Limits;
 use crate::wire::datagram::HEADER_BYTES;
 use crate::wire::probe::PROBE_BYTES;
 use crate::workload::{
-    Connect, Echo, Interleaving, Law, Load, Marking, Probe, StreamSettings, TcpBulk, Timing,
-    Transport, UdpBulk, Workload,
+    Connect, Echo, Interleaving, Law, Load, Marking, Probe, Purpose, StreamSettings, TcpBulk,
+    Timing, Transport, UdpBulk, Workload,
 };
 
 /// Why a server does not do a task.
@@ -75,9 +75,7 @@ pub fn check(task: &Task, limits: &Limits) -> Result<(), Objection> {
         Workload::TcpBulk(bulk) => check_tcp_bulk(bulk, limits),
         Workload::UdpBulk(bulk) => check_udp_bulk(bulk, datagram_bytes_max(task), limits),
         Workload::Echo(echo) => check_echo(echo, datagram_bytes_max(task), limits),
-        Workload::Connect(Connect { count }) => {
-            range("connections in all", u64::from(*count), 1, limits.exchanges)
-        }
+        Workload::Connect(connect) => check_connect(connect, limits),
         Workload::Probe(probe) => check_probe(probe, datagram_bytes_max(task), limits),
     }
 }
@@ -159,6 +157,9 @@ fn check_echo(echo: &Echo, payload_max: u32, limits: &Limits) -> Result<(), Obje
     if echo.transport == Transport::Icmp && echo.answer_bytes() != echo.message_bytes {
         return Err(Objection::Combination { what: "an ICMP answer of another size" });
     }
+    if echo.transport == Transport::Icmp && echo.marking != Marking::default() {
+        return Err(Objection::Combination { what: "marking of ICMP echoes" });
+    }
     let outstanding_max = match (echo.transport, echo.timing) {
         (Transport::Icmp, _) | (_, Timing::Batch) => 1,
         (Transport::Tcp | Transport::Udp, Timing::Each) => Echo::OUTSTANDING_MAX,
@@ -212,6 +213,17 @@ fn check_load(load: &Load, limits: &Limits) -> Result<(), Objection> {
         (Transport::Icmp, _) => return Err(Objection::Combination { what: "a load over ICMP" }),
     }
     check_unbounded("a load", limits)
+}
+
+fn check_connect(connect: &Connect, limits: &Limits) -> Result<(), Objection> {
+    let most = limits.exchanges.min(u64::from(Connect::COUNT_MAX));
+    range("connections in all", u64::from(connect.count), 1, most)?;
+    let most = connect.concurrent_max().min(limits.connections);
+    range("connections at a time", u64::from(connect.concurrent), 1, u64::from(most))?;
+    if connect.purpose == Purpose::Hold {
+        range("connections held", u64::from(connect.count), 1, u64::from(limits.held))?;
+    }
+    Ok(())
 }
 
 fn check_times(duration_ns: u64, warmup_ns: u64, limits: &Limits) -> Result<(), Objection> {

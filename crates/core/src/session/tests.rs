@@ -11,8 +11,8 @@ use crate::task::{Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
 use crate::wire::control::{Hello, Limits, Message, RefusalCode};
 use crate::workload::{
-    Connect, Direction, Echo, Marking, StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait,
-    Workload,
+    Connect, Direction, Echo, Marking, Purpose, StreamSettings, TcpBulk, Timing, Transport,
+    UdpBulk, Wait, Workload,
 };
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -89,7 +89,7 @@ fn ordinary_tasks_meet_no_objection() {
         (Workload::Echo(echo(Transport::Tcp)), &[V4, V6]),
         (Workload::Echo(echo(Transport::Udp)), &[V4, V6]),
         (Workload::Echo(echo(Transport::Icmp)), &[V4, V6]),
-        (Workload::Connect(Connect { count: 100 }), &[V6]),
+        (Workload::Connect(Connect { count: 100, ..Connect::default() }), &[V6]),
     ] {
         assert_eq!(check(&task(workload, arms), &limits), Ok(()));
     }
@@ -158,7 +158,32 @@ fn every_number_out_of_bounds_is_named() {
     assert_eq!(slice(|e| e.turn_exchanges = 0), "exchanges of a turn");
     assert_eq!(slice(|e| e.turn_exchanges = u32::MAX), "exchanges in all");
     assert_eq!(slice(|e| e.warmup_exchanges = u32::MAX), "exchanges in all");
-    assert_eq!(objected(Workload::Connect(Connect { count: 0 }), &[V4]), "connections in all");
+    assert_eq!(
+        objected(Workload::Connect(Connect { count: 0, ..Connect::default() }), &[V4]),
+        "connections in all"
+    );
+}
+
+#[test]
+fn connections_are_bounded_by_what_they_are_for() {
+    let limits = Limits::default();
+    let objected = |purpose, count, concurrent| {
+        let connect = Workload::Connect(Connect { count, purpose, concurrent });
+        match check(&task(connect, &[V4]), &limits) {
+            Ok(()) => "",
+            Err(Objection::Range { what, .. }) => what,
+            Err(other) => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(objected(Purpose::Open, 30_000, 1), "");
+    assert_eq!(objected(Purpose::Open, 30_001, 1), "connections in all");
+    assert_eq!(objected(Purpose::Open, 9, 2), "connections at a time");
+    assert_eq!(objected(Purpose::FirstByte, 9, 2), "connections at a time");
+    assert_eq!(objected(Purpose::Rate, 30_000, 64), "");
+    assert_eq!(objected(Purpose::Rate, 9, 0), "connections at a time");
+    assert_eq!(objected(Purpose::Rate, 9, 65), "connections at a time");
+    assert_eq!(objected(Purpose::Hold, 20_000, 64), "");
+    assert_eq!(objected(Purpose::Hold, 20_001, 64), "connections held");
 }
 
 #[test]
@@ -249,12 +274,21 @@ fn a_bad_task_fails_in_words_and_the_session_goes_on() {
     drain(&mut server);
     server.admit(2);
     drain(&mut server);
-    server.on_message(Message::Prepare(task(Workload::Connect(Connect { count: 0 }), &[V4])), 3);
+    server.on_message(
+        Message::Prepare(task(
+            Workload::Connect(Connect { count: 0, ..Connect::default() }),
+            &[V4],
+        )),
+        3,
+    );
     let [ServerAction::Send(Message::Failed { number: 0, why })] = &drain(&mut server)[..] else {
         panic!()
     };
     assert!(why.contains("connections in all is 0"), "{why}");
-    let good = Task { number: 1, ..task(Workload::Connect(Connect { count: 9 }), &[V4]) };
+    let good = Task {
+        number: 1,
+        ..task(Workload::Connect(Connect { count: 9, ..Connect::default() }), &[V4])
+    };
     server.on_message(Message::Prepare(good.clone()), 4);
     assert_eq!(drain(&mut server), [ServerAction::Start(good)]);
 }

@@ -6,13 +6,14 @@ use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Repor
 use crate::arm::{Arm, TurnOrder};
 use crate::family::Family;
 use crate::observation::{
-    Connection, EndReport, Endpoints, Granted, Measured, Received, Sent, Steady, TcpAccount, Times,
+    Connection, ConnectionMemory, Connections, EndReport, Endpoints, Granted, Measured, Received,
+    Sent, Steady, TcpAccount, Times,
 };
 use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
-    Connect, Direction, Echo, Marking, StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait,
-    Workload,
+    Connect, Direction, Echo, Marking, Purpose, StreamSettings, TcpBulk, Timing, Transport,
+    UdpBulk, Wait, Workload,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -84,7 +85,11 @@ fn workload() -> impl Strategy<Value = Workload> {
                     marking,
                 })
             }),
-        small_or_any_u32().prop_map(|count| Workload::Connect(Connect { count })),
+        (small_or_any_u32(), small_or_any_u32(), purpose()).prop_map(
+            |(count, concurrent, purpose)| {
+                Workload::Connect(Connect { count, purpose, concurrent })
+            }
+        ),
         probe::workload().prop_map(Workload::Probe),
     ]
 }
@@ -117,6 +122,15 @@ fn tcp_bulk() -> impl Strategy<Value = TcpBulk> {
     )
 }
 
+fn purpose() -> impl Strategy<Value = Purpose> {
+    prop_oneof![
+        Just(Purpose::Open),
+        Just(Purpose::FirstByte),
+        Just(Purpose::Rate),
+        Just(Purpose::Hold)
+    ]
+}
+
 fn settings() -> impl Strategy<Value = StreamSettings> {
     (of(text()), of(any::<u32>()), of(any::<u32>()), any::<[bool; 2]>()).prop_map(
         |(congestion, buffer_bytes, mss_bytes, [no_delay, require_buffer])| StreamSettings {
@@ -146,33 +160,49 @@ pub(crate) fn task() -> impl Strategy<Value = Task> {
     )
 }
 
-fn measured() -> impl Strategy<Value = Measured> {
+fn times() -> impl Strategy<Value = Times> {
     let histogram = many(any::<(u64, u64)>(), 0..4);
+    (any::<([u64; 4], u32)>(), number(), number(), histogram, many(number(), 0..4)).prop_map(
+        |(n, mean_ns, median_ns, histogram, turns_ns)| {
+            let ([count, lost, min_ns, max_ns], exchanges_each) = n;
+            Times {
+                count,
+                lost,
+                trimmed_mean_ns: mean_ns,
+                mean_ns,
+                median_ns,
+                min_ns,
+                max_ns,
+                histogram,
+                turns_ns,
+                exchanges_each,
+            }
+        },
+    )
+}
+
+fn connections() -> impl Strategy<Value = Connections> {
+    let each = [of(number()), of(number()), of(number())];
+    let memory = (any::<u32>(), each).prop_map(|(connections, each)| {
+        let [slab_bytes_each, page_bytes_each, socket_bytes_each] = each;
+        ConnectionMemory { connections, slab_bytes_each, page_bytes_each, socket_bytes_each }
+    });
+    (times(), times(), of(times()), any::<u64>(), of(memory)).prop_map(
+        |(socket, connect, first_byte, span_ns, memory)| Connections {
+            socket,
+            connect,
+            first_byte,
+            span_ns,
+            memory,
+        },
+    )
+}
+
+fn measured() -> impl Strategy<Value = Measured> {
     prop_oneof![
         Just(Measured::Nothing),
-        (any::<([u64; 4], u32)>(), number(), number(), histogram.clone(), many(number(), 0..4))
-            .prop_map(
-                |(
-                    ([count, lost, min_ns, max_ns], exchanges_each),
-                    mean_ns,
-                    median_ns,
-                    histogram,
-                    turns_ns,
-                )| {
-                    Measured::Times(Times {
-                        count,
-                        lost,
-                        trimmed_mean_ns: mean_ns,
-                        mean_ns,
-                        median_ns,
-                        min_ns,
-                        max_ns,
-                        histogram,
-                        turns_ns,
-                        exchanges_each,
-                    })
-                }
-            ),
+        times().prop_map(Measured::Times),
+        connections().prop_map(|all| Measured::Connections(Box::new(all))),
         received().prop_map(Measured::Received),
         sent().prop_map(Measured::Sent),
         (received(), sent()).prop_map(|(received, sent)| Measured::BothWays { received, sent }),
@@ -327,10 +357,10 @@ fn end_report() -> impl Strategy<Value = EndReport> {
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
-    any::<([u64; 4], [Option<u64>; 2], [u32; 3])>().prop_map(|(times, maxima, counts)| {
+    any::<([u64; 4], [Option<u64>; 2], [u32; 4])>().prop_map(|(times, maxima, counts)| {
         let [session_ns, idle_ns, task_ns, exchanges] = times;
         let [task_bytes, rate_bps] = maxima;
-        let [message_bytes, connections, waiting] = counts;
+        let [message_bytes, connections, waiting, held] = counts;
         Limits {
             session_ns,
             idle_ns,
@@ -339,6 +369,7 @@ fn limits() -> impl Strategy<Value = Limits> {
             rate_bps,
             message_bytes,
             connections,
+            held,
             exchanges,
             waiting,
         }

@@ -121,6 +121,10 @@ pub struct Limits {
     pub message_bytes: u32,
     /// Most connections of an arm that are open at a time.
     pub connections: u32,
+    /// Most connections of a task that stay open until its end; 0 from a server that does not know
+    /// of such tasks.
+    #[serde(default)]
+    pub held: u32,
     /// Most exchanges or connections of an arm in a task, warm-up included.
     pub exchanges: u64,
     /// Most clients that may wait for their turn.
@@ -139,6 +143,7 @@ impl Default for Limits {
             rate_bps: None,
             message_bytes: 64 << 20,
             connections: 64,
+            held: 20_000,
             exchanges: 10_000_000,
             waiting: 16,
         }

@@ -8,7 +8,7 @@ mod socket;
 mod tcp_bulk;
 mod udp_bulk;
 
-pub use connect::Connect;
+pub use connect::{Connect, Purpose};
 pub use echo::{Echo, Timing};
 pub use law::{Law, Sizes};
 pub use probe::{Load, LoadFamily, Probe};
@@ -114,7 +114,7 @@ impl Workload {
             Workload::TcpBulk(bulk) => bulk.metrics(),
             Workload::UdpBulk(_) => &[Metric::Throughput, Metric::Loss],
             Workload::Echo(_) => &[Metric::Rtt],
-            Workload::Connect(_) => &[Metric::Connect],
+            Workload::Connect(connect) => connect.metrics(),
             Workload::Probe(_) => {
                 &[Metric::Rtt, Metric::Ipdv, Metric::Pdv, Metric::Loss, Metric::LossBack]
             }
@@ -209,6 +209,9 @@ impl Cell {
         }
         if let Workload::Echo(echo) = &workload {
             id.push_str(&echo.suffix());
+        }
+        if let Workload::Connect(connect) = &workload {
+            id.push_str(&connect.suffix());
         }
         id.push_str(&workload.marking().suffix());
         Cell { id, workload }

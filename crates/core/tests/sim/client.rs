@@ -126,7 +126,7 @@ impl ClientHost {
             self.rng.fill_bytes(&mut token);
             let task = Task {
                 number: self.next_task,
-                workload: Workload::Connect(Connect { count: 1 }),
+                workload: Workload::Connect(Connect { count: 1, ..Connect::default() }),
                 arms: vec![TaskArm { arm: Arm::A, family: Family::V6 }],
                 order: TurnOrder::Ab,
                 seed: 0,

@@ -1,12 +1,40 @@
-//! TCP connections opened one after the other, each timed and closed by a reset, so that none is
-//! left in TIME_WAIT.
+//! TCP connections opened one after the other or several at a time, each timed and closed by a
+//! reset, so that none is left in TIME_WAIT.
 
-use super::Tally;
+use super::{Cause, TICK_NS, Tally};
+use std::io;
 use std::net::SocketAddr;
-use v6gap_sys::socket::{ErrorClass, SocketError, Stream, StreamOptions};
+use v6gap_core::wire::preamble::Data;
+use v6gap_core::workload::Connect;
+use v6gap_sys::clock;
+use v6gap_sys::socket::{
+    Begun, ConnectTimes, ErrorClass, Interest, SocketError, Stream, StreamOptions, wait_some,
+};
 
 /// Failures in a row after which there is no use in going on.
 const FAILURES_MAX: u32 = 3;
+
+/// Most connections in the making at a time.
+const PLACES: usize = Connect::CONCURRENT_MAX as usize;
+
+/// Times of the steps of many connections.
+#[derive(Debug, Default)]
+pub struct Steps {
+    /// Creating the socket.
+    pub socket: Tally,
+    /// From the call of `connect` until the connection stood.
+    pub connect: Tally,
+    /// From the call of `connect` until the first byte of the answer.
+    pub first_byte: Tally,
+}
+
+impl Steps {
+    /// Room for so many connections.
+    pub fn with_room(count: usize) -> Self {
+        let tally = || Tally::with_room(1, count);
+        Steps { socket: tally(), connect: tally(), first_byte: tally() }
+    }
+}
 
 /// Opens `count` connections to `remote`, each from the next address of `locals`. Addresses in use
 /// are passed over; other failures are counted as lost.
@@ -19,18 +47,19 @@ pub fn connect(
     timeout_ns: u64,
     count: u32,
     locals: &mut impl Iterator<Item = SocketAddr>,
-    tally: &mut Tally,
+    steps: &mut Steps,
 ) -> Result<(), SocketError> {
     let mut failures = 0;
     for _ in 0..count {
         match next(remote, options, timeout_ns, locals) {
-            Ok((stream, time_ns)) => {
+            Ok((stream, times)) => {
                 stream.linger_zero()?;
-                tally.times_ns.push(time_ns);
+                steps.socket.times_ns.push(times.socket_ns);
+                steps.connect.times_ns.push(times.connect_ns);
                 failures = 0;
             }
             Err(error) => {
-                tally.lost += 1;
+                steps.connect.lost += 1;
                 failures += 1;
                 if failures == FAILURES_MAX {
                     return Err(error);
@@ -41,7 +70,7 @@ pub fn connect(
     Ok(())
 }
 
-/// One connection from the first of `locals` that is free, and how long `connect` took, in ns.
+/// One connection from the first of `locals` that is free, and how long its steps took.
 ///
 /// # Errors
 /// The system's answer; "address in use" only if `locals` ends. Without any address in `locals` the
@@ -51,16 +80,189 @@ pub fn next(
     options: &StreamOptions,
     timeout_ns: u64,
     locals: &mut impl Iterator<Item = SocketAddr>,
-) -> Result<(Stream, u64), SocketError> {
+) -> Result<(Stream, ConnectTimes), SocketError> {
+    from_free(locals, |local| Stream::connect_timed(local, remote, options, timeout_ns))
+}
+
+/// What `attempt` makes of the first of `locals` that is free.
+fn from_free<T>(
+    locals: &mut impl Iterator<Item = SocketAddr>,
+    attempt: impl Fn(Option<SocketAddr>) -> Result<T, SocketError>,
+) -> Result<T, SocketError> {
     let mut local = locals.next();
     loop {
-        match Stream::connect_timed(local, remote, options, timeout_ns) {
-            Ok((stream, times)) => return Ok((stream, times.connect_ns)),
+        match attempt(local) {
+            Ok(made) => return Ok(made),
             // Another socket has the port, or this host still remembers a connection from it.
             Err(error) if error.class() == ErrorClass::AddressInUse => {
                 local = Some(locals.next().ok_or(error)?);
             }
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// How several connections are made and used.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner<'a> {
+    /// The server.
+    pub remote: SocketAddr,
+    /// Options of every socket.
+    pub options: &'a StreamOptions,
+    /// Longest time of one connection until its answer is there, in ns.
+    pub timeout_ns: u64,
+    /// How many in all.
+    pub count: u16,
+    /// How many in the making at a time, at most [`Connect::CONCURRENT_MAX`].
+    pub concurrent: usize,
+    /// The request; each connection has a number of its own in it, from 1 on.
+    pub request: Data,
+}
+
+/// Why a connection or all of them failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// It did not come about.
+    Connect(SocketError),
+    /// It did, and was of no use.
+    Ask(Cause),
+}
+
+/// A connection in the making.
+#[derive(Debug)]
+pub struct Place {
+    stream: Stream,
+    start_ns: u64,
+    request: [u8; Data::BYTES],
+    stands: bool,
+    read: usize,
+}
+
+/// Memory for connections.
+#[derive(Debug)]
+pub struct Places {
+    making: Vec<Place>,
+    /// Those that stay open.
+    pub held: Vec<Stream>,
+}
+
+impl Places {
+    /// Room for `concurrent` connections in the making and `held` that stay open.
+    pub fn with_room(concurrent: usize, held: usize) -> Self {
+        Places { making: Vec::with_capacity(concurrent), held: Vec::with_capacity(held) }
+    }
+}
+
+/// Opens connections, sends the request over each and waits for the same bytes as the answer. They
+/// are then reset, or held as long as `places` has room for them. Those that fail are counted as
+/// lost.
+///
+/// # Errors
+/// The last of three failures in a row.
+pub fn several(
+    manner: &Manner<'_>,
+    locals: &mut impl Iterator<Item = SocketAddr>,
+    places: &mut Places,
+    steps: &mut Steps,
+) -> Result<(), Failure> {
+    let (mut begun, mut failures) = (0, 0);
+    let room = manner.concurrent.clamp(1, PLACES);
+    while begun < manner.count || !places.making.is_empty() {
+        while begun < manner.count && places.making.len() < room {
+            begun += 1;
+            match begin(manner, begun, locals) {
+                Ok((place, socket_ns)) => {
+                    steps.socket.times_ns.push(socket_ns);
+                    places.making.push(place);
+                }
+                Err(error) => failed(steps, &mut failures, Failure::Connect(error))?,
+            }
+        }
+        let making = &places.making;
+        let interest = |number: usize| match &making[number] {
+            place if place.stands => Interest::Read(&place.stream),
+            place => Interest::Write(&place.stream),
+        };
+        let waited = wait_some::<PLACES>(making.len(), interest, TICK_NS);
+        let ready = waited.map_err(|error| Failure::Ask(error.into()))?;
+        let now_ns = clock::now_ns();
+        for number in (0..places.making.len()).rev() {
+            let place = &mut places.making[number];
+            let outcome = if ready[number] {
+                go_on(place, manner.remote, steps)
+            } else if now_ns.saturating_sub(place.start_ns) > manner.timeout_ns {
+                Err(Failure::Ask(Cause::Silent))
+            } else {
+                continue;
+            };
+            match outcome {
+                Ok(false) => {}
+                Ok(true) => {
+                    let Place { stream, .. } = places.making.swap_remove(number);
+                    failures = 0;
+                    // Closing it as it is would leave TIME_WAIT behind.
+                    let _ = stream.linger_zero();
+                    if places.held.len() < places.held.capacity() {
+                        places.held.push(stream);
+                    }
+                }
+                Err(failure) => {
+                    places.making.swap_remove(number);
+                    failed(steps, &mut failures, failure)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Counts a failure, and returns it if there were too many in a row.
+fn failed(steps: &mut Steps, failures: &mut u32, failure: Failure) -> Result<(), Failure> {
+    steps.connect.lost += 1;
+    *failures += 1;
+    if *failures >= FAILURES_MAX { Err(failure) } else { Ok(()) }
+}
+
+fn begin(
+    manner: &Manner<'_>,
+    number: u16,
+    locals: &mut impl Iterator<Item = SocketAddr>,
+) -> Result<(Place, u64), SocketError> {
+    let attempt = |local| Stream::begin(local, manner.remote, manner.options);
+    let Begun { stream, socket_ns, start_ns } = from_free(locals, attempt)?;
+    let request = Data { connection: number, ..manner.request }.encode();
+    Ok((Place { stream, start_ns, request, stands: false, read: 0 }, socket_ns))
+}
+
+/// Does the next step of a connection that is ready for it; `true` after the last one.
+fn go_on(place: &mut Place, remote: SocketAddr, steps: &mut Steps) -> Result<bool, Failure> {
+    let now_ns = clock::now_ns();
+    if !place.stands {
+        place.stream.connected(remote).map_err(Failure::Connect)?;
+        steps.connect.times_ns.push(now_ns - place.start_ns);
+        place.stands = true;
+        // A fresh socket has room for so few bytes.
+        return match place.stream.write(&place.request) {
+            Ok(count) if count == place.request.len() => Ok(false),
+            Ok(_) => Err(Failure::Ask(Cause::Io(io::ErrorKind::WriteZero.into()))),
+            Err(error) => Err(Failure::Ask(error.into())),
+        };
+    }
+    let mut answer = [0; Data::BYTES];
+    match place.stream.read(&mut answer[place.read..]) {
+        Ok(0) => Err(Failure::Ask(Cause::Closed)),
+        Ok(count) => {
+            if place.read == 0 {
+                steps.first_byte.times_ns.push(now_ns - place.start_ns);
+            }
+            let part = place.read..place.read + count;
+            if answer[part.clone()] != place.request[part] {
+                return Err(Failure::Ask(Cause::Foreign));
+            }
+            place.read += count;
+            Ok(place.read == place.request.len())
+        }
+        Err(error) if ErrorClass::of(&error).is_timeout() => Ok(false),
+        Err(error) => Err(Failure::Ask(error.into())),
     }
 }

@@ -22,7 +22,7 @@ use v6gap_core::task::{Task, TaskArm, Token};
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::wire::version::{VersionMismatch, VersionRange};
-use v6gap_core::workload::{Connect, Echo, Transport, Wait, Workload};
+use v6gap_core::workload::{Connect, Echo, Purpose, Transport, Wait, Workload};
 use v6gap_sys::socket::{ErrorClass, Listener, Stream, StreamOptions};
 
 /// Longest that any step of a test may take.
@@ -99,7 +99,7 @@ fn open(
 fn task(number: u32, count: u32) -> Task {
     Task {
         number,
-        workload: Workload::Connect(Connect { count }),
+        workload: Workload::Connect(Connect { count, ..Connect::default() }),
         arms: vec![TaskArm { arm: Arm::A, family: Family::V6 }],
         order: TurnOrder::Ab,
         seed: 7,
@@ -320,6 +320,26 @@ fn all_data_connections_of_a_large_task_find_it() {
     for (_, report) in own {
         let Measured::Times(times) = report.measured else { panic!("{report:?}") };
         assert_eq!((times.count, times.lost), (20, 0));
+    }
+}
+
+/// The whole way of each connection: accepted, read, passed on, answered, kept.
+#[test]
+fn connections_are_answered_and_held() {
+    let served = Served::new(|_| {});
+    let mut connection = open(served.addresses, &options("client")).unwrap();
+    let timeout_ns = PATIENCE.as_nanos() as u64;
+    let context = ClientContext { server: served.addresses, processor: None, timeout_ns };
+    for (number, purpose) in
+        [Purpose::FirstByte, Purpose::Rate, Purpose::Hold].into_iter().enumerate()
+    {
+        let concurrent = if purpose == Purpose::FirstByte { 1 } else { 64 };
+        let workload = Connect { count: 300, purpose, concurrent };
+        let task = Task { workload: Workload::Connect(workload), ..task(number as u32, 1) };
+        let (own, _) =
+            connection.run_task(&task, |task| trial::client::run(task, &context)).unwrap();
+        let Measured::Connections(all) = &own[0].1.measured else { panic!("{own:?}") };
+        assert_eq!((all.connect.count, all.connect.lost), (300, 0), "{purpose:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Opening TCP connections one after the other.
+//! Opening TCP connections one after the other or several at a time.
 //!
 //! A first connection, which is not timed, tells the server whom it deals with and when the trial
 //! is over; it also has the first packets of a cold path in it.
@@ -9,12 +9,24 @@ use super::server::DataFlows;
 use super::sockets::{Locals, introduced, stream_waits};
 use super::times::times;
 use super::{TrialError, flows, only_arm};
-use crate::hot::{Tally, Watch, bulk, connect as hot};
+use crate::hot::connect::{Failure, Manner, Places, Steps};
+use crate::hot::{Broken, Cause, Tally, Watch, bulk, connect as hot};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 use v6gap_core::arm::Arm;
-use v6gap_core::observation::{EndReport, Measured};
+use v6gap_core::family::Family;
+use v6gap_core::observation::{ConnectionMemory, Connections, EndReport, Measured};
 use v6gap_core::task::Task;
-use v6gap_core::workload::{Connect, Wait};
-use v6gap_sys::socket::StreamOptions;
+use v6gap_core::wire::preamble::Data;
+use v6gap_core::workload::{Connect, Purpose, Wait};
+use v6gap_sys::socket::{Domain, Stream, StreamOptions};
+use v6gap_sys::{Unavailable, clock, files, memory};
+
+/// How often the server looks whether the client is done.
+const FINISH_LOOK: Duration = Duration::from_millis(2);
+
+const CONNECTING: &str = "connecting and asking";
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 
@@ -24,25 +36,130 @@ pub(super) fn client(task: &Task, workload: &Connect, context: &ClientContext) -
     let failed = TrialError::socket(family, Some(remote));
     let options = StreamOptions::default();
     let timeout_ns = context.timeout_ns;
+    make_room(family, workload)?;
     let before = Before::look(context.processor);
     let mut locals = Locals::new(task, arm, family, workload.count.saturating_add(1));
     let first = introduced(task.token, (arm, 0), remote, &options, timeout_ns, &mut locals)?;
     let endpoints = stream_endpoints(&first).map_err(&failed)?;
-    let mut tally = Tally::with_room(1, workload.count as usize);
-    hot::connect(remote, &options, timeout_ns, workload.count, &mut locals, &mut tally)
-        .map_err(&failed)?;
+    let mut steps = Steps::with_room(workload.count as usize);
+    let mut notes = Vec::new();
+    let memory_before = Memory::read(family);
+    let start_ns = clock::now_ns();
+    let (span_ns, memory) = if workload.purpose == Purpose::Open {
+        hot::connect(remote, &options, timeout_ns, workload.count, &mut locals, &mut steps)
+            .map_err(&failed)?;
+        (clock::now_ns() - start_ns, None)
+    } else {
+        let manner = Manner {
+            remote,
+            options: &options,
+            timeout_ns,
+            // Checked against [`Connect::COUNT_MAX`].
+            count: workload.count as u16,
+            concurrent: workload.concurrent as usize,
+            request: Data { token: task.token, arm, connection: 0 },
+        };
+        let held = if workload.purpose == Purpose::Hold { workload.count } else { 0 };
+        let mut places = Places::with_room(workload.concurrent as usize, held as usize);
+        hot::several(&manner, &mut locals, &mut places, &mut steps).map_err(|f| match f {
+            Failure::Connect(error) => failed(error),
+            Failure::Ask(cause) => {
+                let broken = Broken { arm, operation: CONNECTING, cause };
+                TrialError::of(broken, family, Some(remote))
+            }
+        })?;
+        let span_ns = clock::now_ns() - start_ns;
+        (span_ns, memory_before.growth(family, &places.held, &mut notes))
+    };
     let (granted, _) = stream_granted(&first).map_err(&failed)?;
-    // The server resets it, but not before it has looked at its end.
-    first.shutdown_write().map_err(&failed)?;
-    stream_waits(&first, Wait::Block).map_err(&failed)?;
-    bulk::await_close(arm, &first, &Watch::silence(Wait::Block, timeout_ns))
-        .map_err(|b| TrialError::of(b, family, Some(remote)))?;
-    let measured = Measured::Times(times(&tally.times_ns, &[], tally.lost));
-    let report = EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() };
+    if workload.purpose == Purpose::Open {
+        // The server resets it, but not before it has looked at its end.
+        first.shutdown_write().map_err(&failed)?;
+        stream_waits(&first, Wait::Block).map_err(&failed)?;
+        bulk::await_close(arm, &first, &Watch::silence(Wait::Block, timeout_ns))
+            .map_err(|b| TrialError::of(b, family, Some(remote)))?;
+    } else {
+        first.linger_zero().map_err(&failed)?;
+    }
+    let lost = steps.connect.lost;
+    let summary = |tally: &Tally| times(&tally.times_ns, &[], lost);
+    let asked = workload.purpose != Purpose::Open;
+    let measured = Measured::Connections(Box::new(Connections {
+        socket: summary(&steps.socket),
+        connect: summary(&steps.connect),
+        first_byte: asked.then(|| summary(&steps.first_byte)),
+        span_ns,
+        memory,
+    }));
+    let mut report = EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() };
+    report.unavailable.extend(notes);
     Ok(vec![(arm, report)])
 }
 
-pub(super) fn server(task: &Task, flows: &DataFlows<'_>, ready: impl FnOnce()) -> Reports {
+/// Makes sure that this process may hold the connections of the trial.
+fn make_room(family: Family, workload: &Connect) -> Result<(), TrialError> {
+    files::make_room(u64::from(workload.open_max()))
+        .map_err(|missing| TrialError::Unavailable { family, missing })
+}
+
+/// What the kernel spends on TCP, in bytes, where it tells.
+struct Memory {
+    slab: Result<u64, Unavailable>,
+    pages: Result<u64, Unavailable>,
+}
+
+impl Memory {
+    fn read(family: Family) -> Self {
+        let domain = match family {
+            Family::V4 => Domain::V4,
+            Family::V6 => Domain::V6,
+        };
+        Memory { slab: memory::tcp_slab_bytes(domain), pages: memory::tcp_page_bytes() }
+    }
+
+    /// What has come since for each of `held`; `None` if there are none. `notes` gets what could
+    /// not be had.
+    fn growth(
+        self,
+        family: Family,
+        held: &[Stream],
+        notes: &mut Vec<String>,
+    ) -> Option<ConnectionMemory> {
+        let connections = u32::try_from(held.len()).ok().filter(|&count| count > 0)?;
+        let now = Memory::read(family);
+        let mut each = |before: Result<u64, Unavailable>, after: Result<u64, Unavailable>| {
+            match (before, after) {
+                // The rest of the host may have let go of some.
+                (Ok(a), Ok(b)) => Some((b as f64 - a as f64) / f64::from(connections)),
+                (Err(missing), _) | (_, Err(missing)) => {
+                    notes.push(missing.to_string());
+                    None
+                }
+            }
+        };
+        let slab_bytes_each = each(self.slab, now.slab);
+        let page_bytes_each = each(self.pages, now.pages);
+        let bytes: Result<Vec<u64>, Unavailable> = held.iter().map(Stream::memory_bytes).collect();
+        let sum = bytes.map(|bytes| bytes.iter().sum::<u64>());
+        let socket_bytes_each = each(Ok(0), sum);
+        Some(ConnectionMemory { connections, slab_bytes_each, page_bytes_each, socket_bytes_each })
+    }
+}
+
+pub(super) fn server(
+    task: &Task,
+    workload: &Connect,
+    flows: &DataFlows<'_>,
+    ready: impl FnOnce(),
+) -> Reports {
+    match workload.purpose {
+        Purpose::Open => accept_only(task, flows, ready),
+        Purpose::FirstByte | Purpose::Rate | Purpose::Hold => answer(task, workload, flows, ready),
+    }
+}
+
+/// Accepts the first connection; the others end before anybody here has seen them.
+fn accept_only(task: &Task, flows: &DataFlows<'_>, ready: impl FnOnce()) -> Reports {
     let (arm, family) = only_arm(task);
     let failed = TrialError::socket(family, None);
     let before = Before::look(flows.processor);
@@ -63,4 +180,69 @@ pub(super) fn server(task: &Task, flows: &DataFlows<'_>, ready: impl FnOnce()) -
         reports.push((arm, report));
     }
     Ok(reports)
+}
+
+/// Answers each connection with what it said and keeps as many as the task may hold; reports the
+/// times between them.
+fn answer(task: &Task, workload: &Connect, flows: &DataFlows<'_>, ready: impl FnOnce()) -> Reports {
+    let (arm, family) = only_arm(task);
+    let failed = TrialError::socket(family, None);
+    make_room(family, workload)?;
+    let hold = if workload.purpose == Purpose::Hold { workload.count as usize } else { 0 };
+    let mut held = Vec::with_capacity(hold);
+    let mut tally = Tally::with_room(1, workload.count as usize);
+    let mut last_ns = None;
+    let mut proof = None;
+    let before = Before::look(flows.processor);
+    let watch = flows.watch(task, Wait::Block);
+    let mut quiet_ns = clock::now_ns();
+    ready();
+    loop {
+        let broken = |cause| {
+            let broken = Broken { arm, operation: "answering connections", cause };
+            Err(TrialError::of(broken, family, None))
+        };
+        match flows.streams.recv_timeout(FINISH_LOOK) {
+            Ok((data, _)) if data.arm != arm => {}
+            // It is gone by the time that the client says so.
+            Ok((Data { connection: 0, .. }, stream)) => {
+                let endpoints = stream_endpoints(&stream).map_err(&failed)?;
+                proof = Some((endpoints, stream_granted(&stream).map_err(&failed)?.0, stream));
+            }
+            Ok((data, stream)) => {
+                let now_ns = clock::now_ns();
+                // What cannot be written is for the client to notice.
+                let _ = stream.write(&data.encode());
+                // No more than the task said, whoever sends more.
+                if tally.times_ns.len() < workload.count as usize {
+                    tally.times_ns.extend(last_ns.map(|last: u64| now_ns - last));
+                }
+                last_ns = Some(now_ns);
+                quiet_ns = now_ns;
+                if held.len() < hold {
+                    held.push(stream);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return broken(Cause::Aborted),
+        }
+        if watch.finish.load(Ordering::Relaxed) {
+            break;
+        }
+        let now_ns = clock::now_ns();
+        if watch.abort.load(Ordering::Relaxed) {
+            return broken(Cause::Aborted);
+        }
+        if now_ns >= watch.deadline_ns {
+            return broken(Cause::TooLong);
+        }
+        if now_ns.saturating_sub(quiet_ns) >= watch.silence_ns {
+            return broken(Cause::Silent);
+        }
+    }
+    let missing = TrialError::Missing { family, what: "connection" };
+    let (endpoints, granted, _) = proof.ok_or(missing)?;
+    let measured = Measured::Times(times(&tally.times_ns, &[], 0));
+    let report = EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() };
+    Ok(vec![(arm, report)])
 }

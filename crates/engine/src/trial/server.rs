@@ -67,7 +67,7 @@ pub fn run(
         Workload::Echo(workload) => echo::server(task, workload, &flows, ready),
         Workload::TcpBulk(workload) => tcp_bulk::server(task, workload, &flows, ready),
         Workload::UdpBulk(workload) => udp_bulk::server(task, workload, &flows, ready),
-        Workload::Connect(_) => connect::server(task, &flows, ready),
+        Workload::Connect(workload) => connect::server(task, workload, &flows, ready),
         Workload::Probe(workload) => probe::server(task, workload, &flows, ready),
     }
 }

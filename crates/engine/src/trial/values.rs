@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{
-    EndReport, Measured, PerEnd, Probed, Received, Returned, Sent, Times,
+    Connections, EndReport, Measured, PerEnd, Probed, Received, Returned, Sent,
 };
 use v6gap_core::workload::Workload;
 
@@ -22,9 +22,14 @@ fn value(metric: Metric, ends: &PerEnd<EndReport>) -> Option<f64> {
     }
     match metric {
         Metric::Throughput => throughput(ends),
-        Metric::Rtt | Metric::Connect => {
-            times(ends).filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
+        Metric::Rtt | Metric::Connect | Metric::FirstByte => {
+            let times = ends.client.measured.times(metric);
+            times.filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
         }
+        Metric::ConnectRate => match &ends.client.measured {
+            Measured::Connections(all) => connect_rate(all),
+            _ => None,
+        },
         Metric::Loss => loss(sent(ends)?, received(ends)?),
         Metric::Cpu => processor_time(ends),
         _ => None,
@@ -84,8 +89,10 @@ fn both(ends: &PerEnd<EndReport>) -> [&Measured; 2] {
     [&ends.client.measured, &ends.server.measured]
 }
 
-fn times(ends: &PerEnd<EndReport>) -> Option<&Times> {
-    both(ends).into_iter().find_map(|m| if let Measured::Times(t) = m { Some(t) } else { None })
+/// Connections that were answered, per time.
+fn connect_rate(all: &Connections) -> Option<f64> {
+    let answered = all.first_byte.as_ref()?.count;
+    (answered > 0 && all.span_ns > 0).then(|| answered as f64 * NS_PER_S / all.span_ns as f64)
 }
 
 fn received(ends: &PerEnd<EndReport>) -> Option<&Received> {
@@ -99,6 +106,7 @@ fn sent(ends: &PerEnd<EndReport>) -> Option<&Sent> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::observation::Times;
     use v6gap_core::workload::{Connect, Direction, TcpBulk, UdpBulk};
 
     fn end(measured: Measured) -> EndReport {
@@ -152,7 +160,7 @@ mod tests {
     fn times_become_seconds() {
         let times = Times { count: 3, trimmed_mean_ns: 1_500.0, ..Times::default() };
         let ends = PerEnd { client: end(Measured::Times(times)), server: EndReport::default() };
-        let values = values(&Workload::Connect(Connect { count: 3 }), &ends);
+        let values = values(&Workload::Connect(Connect { count: 3, ..Connect::default() }), &ends);
         assert_eq!(values, BTreeMap::from([(Metric::Connect, 1.5e-6)]));
     }
 

@@ -76,6 +76,10 @@ pub(super) fn dont_fragment(_socket: &Socket) -> Result<bool, Unavailable> {
     Err(Unavailable::new("control of fragmentation", BECAUSE))
 }
 
+pub(super) fn memory_bytes(_socket: &Socket) -> Result<u64, Unavailable> {
+    Err(Unavailable::new("SO_MEMINFO", BECAUSE))
+}
+
 pub(super) fn info(_socket: &Socket) -> Result<TcpInfo, Unavailable> {
     Err(Unavailable::new("TCP_INFO", BECAUSE))
 }

@@ -122,6 +122,19 @@ pub(super) fn dont_fragment(socket: &Socket) -> Result<bool, Unavailable> {
         .map_err(|error| Unavailable::new("control of fragmentation", error))
 }
 
+/// Fields of SO_MEMINFO (`SK_MEMINFO_*`, linux/sock_diag.h); older kernels have fewer.
+const MEMINFO_FIELDS: usize = 9;
+
+/// Those of them that are memory in use: received, to be sent, reserved, options, backlog.
+const MEMINFO_USED: [usize; 5] = [0, 2, 4, 6, 7];
+
+pub(super) fn memory_bytes(socket: &Socket) -> Result<u64, Unavailable> {
+    let mut fields = [0_u32; MEMINFO_FIELDS];
+    get(socket, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut fields)
+        .map_err(|error| Unavailable::new("SO_MEMINFO", error))?;
+    Ok(MEMINFO_USED.iter().map(|&field| u64::from(fields[field])).sum())
+}
+
 pub(super) fn info(socket: &Socket) -> Result<TcpInfo, Unavailable> {
     let (raw, length) = raw_info(socket).map_err(|error| Unavailable::new("TCP_INFO", error))?;
     /// The field's value if this kernel filled the structure that far.

@@ -31,8 +31,8 @@ pub use icmp::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};
 pub use listener::{LentBuffer, Listener};
 pub use marks::{FLOW_LABEL_MAX, Marks};
 pub use options::{Granted, StreamOptions, TcpInfo};
-pub use poll::{Interest, Waker, wait_any};
-pub use stream::{ConnectTimes, Stream};
+pub use poll::{Interest, Waker, wait_any, wait_some};
+pub use stream::{Begun, ConnectTimes, Stream};
 
 use socket2::{Protocol, Socket, Type};
 use std::net::SocketAddr;

@@ -41,6 +41,34 @@ pub fn wait_any(interests: &[Interest<'_>], timeout_ns: u64) -> io::Result<Vec<b
     }
 }
 
+/// As [`wait_any`] for `count` of at most `N` interests, without allocating: `interest` gives each
+/// by its number.
+///
+/// # Errors
+/// The system's answer.
+pub fn wait_some<'a, const N: usize>(
+    count: usize,
+    interest: impl Fn(usize) -> Interest<'a>,
+    timeout_ns: u64,
+) -> io::Result<[bool; N]> {
+    let count = count.min(N);
+    if count == 0 {
+        return Ok([false; N]);
+    }
+    // Places beyond the count are not passed to the system.
+    let mut sockets: [PollFd<'_>; N] =
+        std::array::from_fn(|number| poll_fd(&interest(number.min(count - 1))));
+    let timeout = Timespec::try_from(Duration::from_nanos(timeout_ns).min(LONGEST))
+        .map_err(io::Error::other)?;
+    match poll(&mut sockets[..count], Some(&timeout)) {
+        Ok(_) => Ok(std::array::from_fn(|number| {
+            number < count && !sockets[number].revents().is_empty()
+        })),
+        Err(rustix::io::Errno::INTR) => Ok([false; N]),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn poll_fd<'a>(interest: &Interest<'a>) -> PollFd<'a> {
     match interest {
         Interest::Accept(listener) => {

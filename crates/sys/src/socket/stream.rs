@@ -29,6 +29,17 @@ pub struct ConnectTimes {
     pub connect_ns: u64,
 }
 
+/// A connection that has only begun.
+#[derive(Debug)]
+pub struct Begun {
+    /// The socket.
+    pub stream: Stream,
+    /// Creating it took so long, in ns.
+    pub socket_ns: u64,
+    /// When `connect` was called, by the monotonic clock in ns.
+    pub start_ns: u64,
+}
+
 impl Stream {
     /// Connects to `remote`, from `local` if given (port 0 lets the system choose).
     ///
@@ -54,31 +65,54 @@ impl Stream {
         options: &StreamOptions,
         timeout_ns: u64,
     ) -> Result<(Self, ConnectTimes), SocketError> {
-        refuse_mapped(Operation::Connect, remote)?;
-        if let Some(local) = local {
-            refuse_mapped(Operation::Bind, local)?;
-            refuse_mixed(Operation::Connect, local, remote)?;
-        }
-        let start = clock::now_ns();
-        let socket = create(remote, Type::STREAM, Protocol::TCP)?;
-        let socket_ns = clock::now_ns() - start;
-
-        confine(&socket, remote)?;
-        options::apply(&socket, options)?;
-        marks::apply(&socket, Domain::of(&remote), &options.marks)?;
-        let remote = marks::labelled(&socket, remote, &options.marks)?;
-        if let Some(local) = local {
-            platform::choose_port_late(&socket, local)
-                .map_err(SocketError::at(Operation::SetOption("late port choice"), local))?;
-            socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local))?;
-        }
+        let (socket, remote, socket_ns) = prepare(local, remote, options)?;
         let failed = SocketError::at(Operation::Connect, remote);
-        socket.set_nonblocking(true).map_err(&failed)?;
         let start = clock::now_ns();
         connect_within(&socket, remote, timeout_ns).map_err(&failed)?;
         let connect_ns = clock::now_ns() - start;
         socket.set_nonblocking(false).map_err(&failed)?;
         Ok((Self { inner: socket.into() }, ConnectTimes { socket_ns, connect_ns }))
+    }
+
+    /// Begins to connect and returns at once. The stream does not wait; when it is writable,
+    /// [`Stream::connected`] says what came of it.
+    ///
+    /// # Errors
+    /// As [`Stream::connect`].
+    pub fn begin(
+        local: Option<SocketAddr>,
+        remote: SocketAddr,
+        options: &StreamOptions,
+    ) -> Result<Begun, SocketError> {
+        let (socket, remote, socket_ns) = prepare(local, remote, options)?;
+        let start_ns = clock::now_ns();
+        match socket.connect(&remote.into()) {
+            Ok(()) => {}
+            Err(error) if is_under_way(&error) => {}
+            Err(error) => return Err(SocketError::at(Operation::Connect, remote)(error)),
+        }
+        Ok(Begun { stream: Self { inner: socket.into() }, socket_ns, start_ns })
+    }
+
+    /// What came of [`Stream::begin`] once the stream is writable.
+    ///
+    /// # Errors
+    /// Why there is no connection.
+    pub fn connected(&self, remote: SocketAddr) -> Result<(), SocketError> {
+        let failed = SocketError::at(Operation::Connect, remote);
+        match self.inner.take_error() {
+            Ok(Some(error)) | Err(error) => Err(failed(error)),
+            Ok(None) => Ok(()),
+        }
+    }
+
+    /// Memory that the kernel holds for this socket's data, in bytes: what waits to be read or
+    /// sent, what it reserved, and options (SO_MEMINFO).
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn memory_bytes(&self) -> Result<u64, Unavailable> {
+        platform::memory_bytes(&SockRef::from(&self.inner))
     }
 
     /// Wraps a connection just accepted; some systems pass the listener's mode on to it.
@@ -269,6 +303,35 @@ impl Stream {
         let inner = self.inner.try_clone().map_err(SocketError::during(Operation::Clone))?;
         Ok(Self { inner })
     }
+}
+
+/// A socket that is ready to connect without waiting, the address with what marks add to it, and
+/// how long creating the socket took, in ns.
+fn prepare(
+    local: Option<SocketAddr>,
+    remote: SocketAddr,
+    options: &StreamOptions,
+) -> Result<(Socket, SocketAddr, u64), SocketError> {
+    refuse_mapped(Operation::Connect, remote)?;
+    if let Some(local) = local {
+        refuse_mapped(Operation::Bind, local)?;
+        refuse_mixed(Operation::Connect, local, remote)?;
+    }
+    let start = clock::now_ns();
+    let socket = create(remote, Type::STREAM, Protocol::TCP)?;
+    let socket_ns = clock::now_ns() - start;
+
+    confine(&socket, remote)?;
+    options::apply(&socket, options)?;
+    marks::apply(&socket, Domain::of(&remote), &options.marks)?;
+    let remote = marks::labelled(&socket, remote, &options.marks)?;
+    if let Some(local) = local {
+        platform::choose_port_late(&socket, local)
+            .map_err(SocketError::at(Operation::SetOption("late port choice"), local))?;
+        socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local))?;
+    }
+    socket.set_nonblocking(true).map_err(SocketError::at(Operation::Connect, remote))?;
+    Ok((socket, remote, socket_ns))
 }
 
 /// Connects a non-blocking socket, waiting up to `timeout_ns`.

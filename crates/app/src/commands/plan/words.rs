@@ -7,7 +7,7 @@ use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
-    Cell, Direction, Echo, Probe, TcpBulk, Timing, UdpBulk, Wait, Workload,
+    Cell, Connect, Direction, Echo, Probe, Purpose, TcpBulk, Timing, UdpBulk, Wait, Workload,
 };
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
@@ -156,9 +156,7 @@ fn what(cell: &Cell) -> String {
         Workload::TcpBulk(bulk) => tcp_bulk(bulk),
         Workload::UdpBulk(bulk) => udp_bulk(bulk),
         Workload::Echo(echo) => exchanges(echo),
-        Workload::Connect(connect) => {
-            format!("opens {} one after the other", count(connect.count as usize, "TCP connection"))
-        }
+        Workload::Connect(connect) => connecting(connect),
         Workload::Probe(probe) => probes(probe),
     }
 }
@@ -283,6 +281,22 @@ fn marking(cell: &Cell) -> String {
         text.push_str(&format!(", flow label {label:#07x} from the client"));
     }
     text
+}
+
+fn connecting(connect: &Connect) -> String {
+    let some = count(connect.count as usize, "TCP connection");
+    let way = match connect.concurrent {
+        1 => "one after the other".to_owned(),
+        many => format!("{many} at a time"),
+    };
+    match connect.purpose {
+        Purpose::Open => format!("opens {some} {way}"),
+        Purpose::FirstByte => format!("opens {some} {way}, each for a request and its answer"),
+        Purpose::Rate => {
+            format!("opens {some} {way}, as fast as it can, each for a request and its answer")
+        }
+        Purpose::Hold => format!("opens {some} {way} and keeps all of them open"),
+    }
 }
 
 fn count(number: usize, noun: &str) -> String {

@@ -7,7 +7,7 @@ use crate::metric::Metric;
 use crate::plan::draft::{Levels, Measure};
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Cell, Echo, Transport, UdpBulk, Workload};
+use crate::workload::{Cell, Echo, Marking, Transport, UdpBulk, Workload};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -37,6 +37,9 @@ pub(super) fn cells(measures: &[Measure], place: Place, problems: &mut Problems)
         let key = format!("measure[{index}]");
         let marking = super::marking::marking(&key, measure, problems);
         for workload in workloads(&key, measure, place, problems) {
+            if workload.transport() == Transport::Icmp && marking != Marking::default() {
+                problems.add(&key, "ICMP echoes cannot be marked");
+            }
             let cell = Cell::named(workload.marked(marking));
             if cells.iter().any(|other| other.id == cell.id) {
                 problems.add(&key, format!("{} is measured twice", cell.id));
@@ -71,7 +74,9 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
             (Metric::Rtt, _) => {
                 found.extend(timed::echoes(key, transport, measure, place, problems))
             }
-            (Metric::Connect, Transport::Tcp) => found.push(timed::connect(key, measure, problems)),
+            (Metric::Connect | Metric::FirstByte | Metric::ConnectRate, Transport::Tcp) => {
+                found.push(timed::connect(key, metric, measure, problems));
+            }
             (Metric::Throughput, Transport::Tcp) => {
                 found.extend(tcp_bulks(key, measure, lab, problems));
             }

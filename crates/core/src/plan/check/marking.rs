@@ -23,8 +23,8 @@ pub(super) fn marking(key: &str, measure: &Measure, problems: &mut Problems) -> 
     let flow_label = problems.read_optional(&label_key, measure.flow_label.as_ref(), label);
     let traffic_class = tos.or(dscp.map(|dscp| dscp << 2));
     let marking = Marking { traffic_class, hop_limit: measure.hop_limit, flow_label };
-    let timed = measure.metric == Metric::Connect.name();
-    if timed && marking != Marking::default() {
+    let opened = [Metric::Connect, Metric::FirstByte, Metric::ConnectRate].map(Metric::name);
+    if opened.contains(&measure.metric.as_str()) && marking != Marking::default() {
         problems.add(key, "connections that are only opened are not marked");
     }
     marking

@@ -57,6 +57,27 @@ fn knobs_of_round_trips_are_part_of_the_name() {
 }
 
 #[test]
+fn connections_are_named_by_what_they_are_for() {
+    let one = |measure: Measure| check(&draft(alloc::vec![measure]), 1).unwrap().cells.remove(0);
+    assert_eq!(one(measure("connect")).id, "connect-tcp");
+    assert_eq!(one(measure("first-byte")).id, "first-byte-tcp");
+    assert_eq!(one(measure("connect-rate")).id, "connect-rate-tcp");
+    let several = Measure { concurrent: Some(8), ..measure("connect-rate") };
+    assert_eq!(one(several.clone()).id, "connect-rate-tcp-x8");
+    let held = Measure { hold: Some(true), count: Some(10_000), ..several };
+    let cell = one(held.clone());
+    assert_eq!(cell.id, "connect-rate-tcp-held-10000-x8");
+    assert_eq!(cell.workload.metrics(), [Metric::ConnectRate, Metric::Connect]);
+    let problem = |measure: Measure| keys(&draft(alloc::vec![measure]));
+    let too_many = Measure { concurrent: Some(65), ..held };
+    assert_eq!(problem(too_many), ["measure[0].concurrent"]);
+    let kept = Measure { hold: Some(true), ..measure("first-byte") };
+    assert_eq!(problem(kept), ["measure[0].hold"]);
+    let at_once = Measure { concurrent: Some(2), ..measure("connect") };
+    assert_eq!(problem(at_once), ["measure[0].concurrent"]);
+}
+
+#[test]
 fn what_cannot_be_had_together_is_a_problem() {
     let rtt = |protocol: &str, change: fn(&mut Measure)| {
         let mut rtt = measure("rtt");

@@ -2,10 +2,11 @@
 
 use super::Problems;
 use super::cells::{Place, sizes};
+use crate::metric::Metric;
 use crate::plan::draft::Measure;
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Connect, Echo, Timing, Transport, Wait, Workload};
+use crate::workload::{Connect, Echo, Purpose, Timing, Transport, Wait, Workload};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -136,11 +137,43 @@ fn limited(
     })
 }
 
-/// Connecting.
-pub(super) fn connect(key: &str, measure: &Measure, problems: &mut Problems) -> Workload {
-    let count = measure.count.unwrap_or(24);
-    if !(1..=10_000).contains(&count) {
-        problems.add(format!("{key}.count"), "count must be between 1 and 10000");
+/// Connecting, first bytes and rates of connections.
+pub(super) fn connect(
+    key: &str,
+    metric: Metric,
+    measure: &Measure,
+    problems: &mut Problems,
+) -> Workload {
+    let purpose = match (metric, measure.hold) {
+        (Metric::ConnectRate, Some(true)) => Purpose::Hold,
+        (Metric::ConnectRate, _) => Purpose::Rate,
+        (Metric::FirstByte, _) => Purpose::FirstByte,
+        _ => Purpose::Open,
+    };
+    if measure.hold.is_some() && metric != Metric::ConnectRate {
+        problems.add(format!("{key}.hold"), "only connect-rate keeps connections open");
     }
-    Workload::Connect(Connect { count })
+    let otherwise = match purpose {
+        Purpose::Open | Purpose::FirstByte => 24,
+        Purpose::Rate | Purpose::Hold => 1_000,
+    };
+    let count = measure.count.unwrap_or(otherwise);
+    let most = Connect::COUNT_MAX;
+    if !(1..=most).contains(&count) {
+        problems.add(format!("{key}.count"), format!("count must be between 1 and {most}"));
+    }
+    let mut connect = Connect { count, purpose, ..Connect::default() };
+    if purpose == Purpose::Hold {
+        connect.concurrent = connect.concurrent_max();
+    }
+    if let Some(concurrent) = measure.concurrent {
+        let most = connect.concurrent_max();
+        if (1..=most).contains(&concurrent) {
+            connect.concurrent = concurrent;
+        } else {
+            let what = format!("{concurrent} is not between 1 and {most} for {metric}");
+            problems.add(format!("{key}.concurrent"), what);
+        }
+    }
+    Workload::Connect(connect)
 }

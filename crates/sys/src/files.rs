@@ -1,0 +1,57 @@
+//! How many files and sockets this process may have open.
+
+use crate::Unavailable;
+
+/// Makes sure that `more` sockets can be opened besides what a process has open anyway, raising the
+/// limit of this process as far as it may.
+///
+/// # Errors
+/// If the system allows fewer, with both numbers.
+pub fn make_room(more: u64) -> Result<(), Unavailable> {
+    /// For what is open besides: the program's own files and sockets.
+    const OTHERS: u64 = 128;
+    reserve(more.saturating_add(OTHERS))
+}
+
+#[cfg(unix)]
+fn reserve(needed: u64) -> Result<(), Unavailable> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // None is without limit.
+    let enough = |limit: Option<u64>| limit.is_none_or(|most| most >= needed);
+    if enough(limit.current) {
+        return Ok(());
+    }
+    if !enough(limit.maximum) {
+        let most = limit.maximum.unwrap_or(u64::MAX);
+        let because = format!("{needed} are needed and the hard limit (ulimit -Hn) is {most}");
+        return Err(Unavailable::new("so many open sockets", because));
+    }
+    let raise = |current| {
+        let raised = Rlimit { current, maximum: limit.maximum };
+        setrlimit(Resource::Nofile, raised)
+    };
+    // Some systems call the hard limit endless and still have one.
+    raise(limit.maximum)
+        .or_else(|_| raise(Some(needed)))
+        .map_err(|error| Unavailable::new("so many open sockets", error))
+}
+
+/// Sockets are no files there and have no such limit.
+#[cfg(not(unix))]
+fn reserve(_needed: u64) -> Result<(), Unavailable> {
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_raised_or_both_numbers_are_told() {
+        make_room(1).unwrap();
+        let error = make_room(u64::MAX).err();
+        // A process without any limit may have as many as it can count.
+        assert!(error.is_none_or(|error| error.because.contains(&u64::MAX.to_string())));
+    }
+}
