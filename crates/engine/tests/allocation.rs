@@ -9,7 +9,7 @@ use v6gap_core::task::Token;
 use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{Echo, Transport, Wait};
-use v6gap_engine::hot::connect::{Manner, Places, Steps};
+use v6gap_engine::hot::connect::{Places, Steps};
 use v6gap_engine::hot::datagram_bulk::Counted;
 use v6gap_engine::hot::echo::Buffers;
 use v6gap_engine::hot::probe::{self, ClientNotes, Clock, Manner, ServerNotes, Slot};
@@ -345,7 +345,7 @@ fn connecting_several_at_a_time() {
     let request = Data { token: Token([7; 16]), arm: Arm::A, connection: 0 };
     let options = &options;
     let (count, concurrent, timeout_ns) = (40, 8, WAIT_NS);
-    let manner = Manner { remote, options, timeout_ns, count, concurrent, request };
+    let manner = connect::Manner { remote, options, timeout_ns, count, concurrent, request };
     let mut steps = Steps::with_room(40);
     let mut places = Places::with_room(8, 40);
     let mut locals = std::iter::repeat(any(Family::V4));
