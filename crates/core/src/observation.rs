@@ -315,6 +315,16 @@ pub struct EndReport {
     pub steal_share: Option<f64>,
     /// Times the measuring threads were put aside against their will.
     pub switches_involuntary: Option<u64>,
+    /// Times the measuring thread gave its processor up, mostly to wait.
+    #[serde(default)]
+    pub switches_voluntary: Option<u64>,
+    /// Cycles that processors spent on the measuring thread, the kernel's work for it included; of
+    /// several threads the first alone.
+    #[serde(default)]
+    pub cycles: Option<u64>,
+    /// Instructions retired in them.
+    #[serde(default)]
+    pub instructions: Option<u64>,
     /// Processor the measuring thread was pinned to, the first if there are several.
     pub processor: Option<u32>,
     /// Change of wall clock minus monotonic clock during the trial, in ns; far from 0 is a clock

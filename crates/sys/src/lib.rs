@@ -17,6 +17,7 @@ pub mod memory;
 pub mod netns;
 #[cfg(target_os = "linux")]
 pub mod packet;
+pub mod perf;
 pub mod socket;
 pub mod term;
 pub mod usage;

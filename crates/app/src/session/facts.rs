@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use v6gap_core::record::Host;
 use v6gap_core::unit;
-use v6gap_sys::{clock, host};
+use v6gap_sys::{clock, host, perf};
 
 /// Facts of this host, by name; what the system does not tell is left out.
 pub fn this_host() -> Host {
@@ -22,8 +22,17 @@ pub fn this_host() -> Host {
     put("processors", told.cpu_count.map(|n| n.to_string()));
     put("congestion-default", told.congestion_default.clone());
     put("congestion-available", told.congestion_available.as_ref().map(|all| all.join(" ")));
+    put("hardware-counters", Some(hardware_counters()));
     let quality = clock::quality();
     put("clock-step", Some(unit::format_span(quality.step_ns as f64)));
     put("clock-read", Some(unit::format_span(quality.read_cost_ns as f64)));
     Host { name: told.hostname.clone().unwrap_or_else(|| "this host".to_owned()), facts }
+}
+
+/// Whether trials can count cycles and instructions, and why not.
+fn hardware_counters() -> String {
+    match perf::Counting::start() {
+        Ok(_) => "cycles and instructions".to_owned(),
+        Err(unavailable) => unavailable.to_string(),
+    }
 }

@@ -332,11 +332,12 @@ fn end_report() -> impl Strategy<Value = EndReport> {
             },
         );
     let counters = btree_map(text(), any::<i64>(), 0..4);
-    let cost = (any::<[Option<u64>; 4]>(), of(number()), any::<Option<u32>>(), any::<i64>());
+    let cost = (any::<[Option<u64>; 7]>(), of(number()), any::<Option<u32>>(), any::<i64>());
     let sockets = (of(endpoints()), many(connection(), 0..3), granted);
     (measured(), sockets, cost, counters, many(text(), 0..3)).prop_map(
         |(measured, (endpoints, connections, granted), cost, counters, unavailable)| {
-            let ([user_ns, system_ns, softirq_ns, switches], steal_share, processor, step) = cost;
+            let (spent, steal_share, processor, step) = cost;
+            let [user_ns, system_ns, softirq_ns, switches, yields, cycles, instructions] = spent;
             EndReport {
                 measured,
                 endpoints,
@@ -347,6 +348,9 @@ fn end_report() -> impl Strategy<Value = EndReport> {
                 softirq_ns,
                 steal_share,
                 switches_involuntary: switches,
+                switches_voluntary: yields,
+                cycles,
+                instructions,
                 processor,
                 clock_step_ns: step,
                 counters,

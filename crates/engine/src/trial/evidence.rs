@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Endpoints, Granted, TcpAccount};
 use v6gap_sys::counters::Snapshot;
+use v6gap_sys::perf::Counting;
 use v6gap_sys::socket::{Datagram, Domain, SocketError, Stream, TcpInfo};
 use v6gap_sys::usage::{self, MachineTicks, Usage};
 use v6gap_sys::{Unavailable, clock, counters, cpu};
@@ -19,6 +20,7 @@ pub(super) struct Before {
     machine: Option<MachineTicks>,
     counters: Option<Snapshot>,
     clock_ns: i64,
+    counting: Option<Counting>,
     usage: Option<Usage>,
     unavailable: Vec<String>,
 }
@@ -34,6 +36,8 @@ impl Before {
             machine: available(usage::machine(), &mut unavailable),
             counters: available(counters::snapshot(), &mut unavailable),
             clock_ns: clock::wall_minus_mono_ns(),
+            // A host that has none says so once, among its facts.
+            counting: Counting::start().ok(),
             // Last, because reading the counters costs processor time itself.
             usage: available(usage::thread(), &mut unavailable),
             unavailable,
@@ -43,6 +47,7 @@ impl Before {
     /// What has changed since, after the last packet of the trial. To be called on the same thread.
     pub(super) fn report(self) -> EndReport {
         let mut unavailable = self.unavailable;
+        let counted_cycles = self.counting.and_then(|mut counting| counting.read());
         let used = self.usage.zip(usage::thread().ok());
         let clock_step_ns = clock::wall_minus_mono_ns() - self.clock_ns;
         let counted = self.counters.zip(counters::snapshot().ok());
@@ -53,6 +58,10 @@ impl Before {
             system_ns: used.map(|(a, b)| b.system_ns.saturating_sub(a.system_ns)),
             switches_involuntary: used
                 .map(|(a, b)| b.switches_involuntary.saturating_sub(a.switches_involuntary)),
+            switches_voluntary: used
+                .map(|(a, b)| b.switches_voluntary.saturating_sub(a.switches_voluntary)),
+            cycles: counted_cycles.map(|counted| counted.cycles),
+            instructions: counted_cycles.map(|counted| counted.instructions),
             softirq_ns: ticks.map(|(a, b)| b.softirq.saturating_sub(a.softirq) * b.ns_per_tick),
             steal_share: ticks.and_then(|(a, b)| steal_share(&a, &b)),
             processor: self.processor,
