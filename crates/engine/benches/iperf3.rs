@@ -2,7 +2,8 @@
 //! the usual one would measure itself. Needs iperf3 and user namespaces; without them it says so
 //! and fails.
 //!
-//! `cargo bench -p v6gap-engine --bench iperf3`
+//! `cargo bench -p v6gap-engine --bench iperf3`; words behind `--` choose comparisons by their
+//! names, as in `-- "IPv6, 4 streams"`.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -26,39 +27,91 @@ const SECONDS: u64 = 1;
 /// The port of iperf3.
 const PORT: u16 = 5201;
 
+/// What is compared: a name, a transfer of ours, and what tells iperf3 to do the same.
+struct Case {
+    name: &'static str,
+    ours: TcpBulk,
+    theirs: &'static [&'static str],
+}
+
 fn main() {
     common::run("no comparison with iperf3", bench);
+}
+
+fn cases() -> Vec<Case> {
+    let usual = TcpBulk { duration_ns: (1 + SECONDS) * S, warmup_ns: S, ..TcpBulk::default() };
+    vec![
+        Case { name: "1 stream", ours: usual.clone(), theirs: &[] },
+        Case { name: "4 streams", ours: TcpBulk { streams: 4, ..usual }, theirs: &["-P", "4"] },
+    ]
 }
 
 fn bench() -> Outcome {
     let bed = Bed::new()?;
     let peer = Peer::start(bed.far()?, "iperf3", &["-s"])?;
-    let mut short = Vec::new();
     for family in Family::BOTH {
         let address = SocketAddr::new(*bed.addresses.get(family), PORT);
         peer.wait_until_bound(bed.far()?, Transport::Tcp, address)?;
-        let name = format!("{family}, 1 stream");
-        let ours = || ours(&bed, family);
-        let theirs = || theirs(&bed, family);
-        let ratio = compare(&name, PAIRS, gigabits, ours, theirs)?;
-        at_least(1.0, &name, ratio, &mut short);
+    }
+    let mut short = Vec::new();
+    for Case { name, ours, theirs } in cases() {
+        for family in Family::BOTH {
+            let name = format!("{family}, {name}");
+            if !common::wanted(&name) {
+                continue;
+            }
+            let rate = || bed.value(Workload::TcpBulk(ours.clone()), family, Metric::Throughput);
+            let their_rate = || {
+                let report = transfer(&bed, family, theirs, "1")?;
+                number(&report["end"]["sum_received"]["bits_per_second"])
+            };
+            let ratio = compare(&name, PAIRS, gigabits, rate, their_rate)?;
+            at_least(1.0, &name, ratio, &mut short);
+            let name = format!("{name}, bytes per processor time");
+            let ratio = compare(
+                &name,
+                PAIRS / 2,
+                |bytes| format!("{:.3} s/GB", 1e9 / bytes),
+                || our_economy(&bed, family, &ours),
+                || their_economy(&bed, &peer, family, theirs),
+            )?;
+            at_least(1.0, &name, ratio, &mut short);
+        }
     }
     judge(&short)
 }
 
-/// bit/s of one of our transfers.
-fn ours(bed: &Bed, family: Family) -> Outcome<f64> {
-    let workload = TcpBulk { duration_ns: (1 + SECONDS) * S, warmup_ns: S, ..TcpBulk::default() };
-    bed.value(Workload::TcpBulk(workload), family, Metric::Throughput)
+/// Bytes that arrive for each second of processor time of this process, which is both ends.
+fn our_economy(bed: &Bed, family: Family, bulk: &TcpBulk) -> Outcome<f64> {
+    let before = common::processor_seconds(std::process::id())?;
+    let ends = bed.perform(&common::trial(Workload::TcpBulk(bulk.clone()), family))?;
+    let spent = common::processor_seconds(std::process::id())?.own - before.own;
+    let received = ends.first().and_then(|ends| ends.server.measured.received());
+    Ok(received.ok_or("nothing was received")?.bytes as f64 / spent)
 }
 
-/// bit/s of one of its transfers, as its receiver saw it.
-fn theirs(bed: &Bed, family: Family) -> Outcome<f64> {
+/// The same of iperf3: its server is `peer`, its client a child of this process.
+fn their_economy(bed: &Bed, peer: &Peer, family: Family, more: &[&str]) -> Outcome<f64> {
+    let look = || -> Outcome<f64> {
+        let client = common::processor_seconds(std::process::id())?.children;
+        Ok(client + common::processor_seconds(peer.id())?.own)
+    };
+    let before = look()?;
+    let report = transfer(bed, family, more, "0")?;
+    let spent = look()? - before;
+    Ok(number(&report["end"]["sum_received"]["bytes"])? / spent)
+}
+
+/// What iperf3 reports of one of its transfers; the first `omit` seconds do not count.
+fn transfer(bed: &Bed, family: Family, more: &[&str], omit: &str) -> Outcome<serde_json::Value> {
     let affinity = format!("{},{}", bed.processors.0, bed.processors.1);
-    let seconds = SECONDS.to_string();
+    let seconds = if omit == "0" { SECONDS + 1 } else { SECONDS }.to_string();
     let address = bed.addresses.get(family).to_string();
-    let args = ["-J", "-O", "1", "-t", &seconds, "-A", &affinity, "-c", &address];
-    let report: serde_json::Value = serde_json::from_str(&output(bed.near()?, "iperf3", &args)?)?;
-    let rate = report["end"]["sum_received"]["bits_per_second"].as_f64();
-    rate.ok_or_else(|| format!("iperf3 gave no rate: {}", report["error"]).into())
+    let args = ["-J", "-O", omit, "-t", &seconds, "-A", &affinity, "-c", &address];
+    let said = output(bed.near()?, "iperf3", &[&args[..], more].concat())?;
+    Ok(serde_json::from_str(&said)?)
+}
+
+fn number(value: &serde_json::Value) -> Outcome<f64> {
+    value.as_f64().ok_or_else(|| "iperf3 gave no figure".into())
 }

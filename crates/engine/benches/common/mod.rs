@@ -212,6 +212,7 @@ pub fn compare(
             let y = theirs()?;
             (ours()?, y)
         };
+        println!("  {name}: v6gap {}, theirs {}", show(x), show(y));
         our_values.push(x);
         their_values.push(y);
         ratios.push(x / y);
@@ -235,6 +236,39 @@ pub fn spread(values: &mut [f64]) -> Outcome<(f64, f64, f64)> {
         0 => Err("nothing was measured".into()),
         _ if n % 2 == 1 => Ok((values[n / 2], values[0], values[n - 1])),
         _ => Ok(((values[n / 2 - 1] + values[n / 2]) / 2.0, values[0], values[n - 1])),
+    }
+}
+
+/// Whether the comparison of that name was asked for: one of the words on the command line is part
+/// of it, or there are none.
+pub fn wanted(name: &str) -> bool {
+    // Cargo adds a flag of its own.
+    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--")).peekable();
+    words.peek().is_none() || words.any(|word| name.contains(&word))
+}
+
+/// Processor time in user mode and in the kernel, in s.
+#[derive(Debug, Clone, Copy)]
+pub struct Spent {
+    /// Of all threads of the process.
+    pub own: f64,
+    /// Of its children that have ended.
+    pub children: f64,
+}
+
+/// What a process has used since it began, by proc(5), in steps of 10 ms.
+pub fn processor_seconds(process: u32) -> Outcome<Spent> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The name of the program, which may hold blanks, ends with the last parenthesis.
+    let (_, fields) = stat.rsplit_once(')').ok_or("an unknown form of /proc/PID/stat")?;
+    let fields: Vec<f64> = fields.split_whitespace().filter_map(|f| f.parse().ok()).collect();
+    // All but the state are numbers: utime is field 14 of the file, the 11th behind the state.
+    match fields[..] {
+        [_, _, _, _, _, _, _, _, _, _, user, system, child_user, child_system, ..] => Ok(Spent {
+            own: (user + system) / 100.0,
+            children: (child_user + child_system) / 100.0,
+        }),
+        _ => Err("an unknown form of /proc/PID/stat".into()),
     }
 }
 
