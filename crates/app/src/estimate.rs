@@ -123,11 +123,12 @@ fn block(workload: &Workload, settle_ns: f64, path: Path) -> Cost {
 fn tcp_bulk(bulk: &TcpBulk, path: Path) -> Cost {
     let ways = if bulk.direction == Direction::Both { 2.0 } else { 1.0 };
     let longest_ns = bulk.duration_ns as f64;
+    let rate_bps = bulk.pacing_bps.map_or(path.rate_bps, |pace| path.rate_bps.min(pace as f64));
     let time_ns = match bulk.bytes {
-        Some(bytes) => (bytes as f64 * 8e9 / path.rate_bps + path.round_trip_ns).min(longest_ns),
+        Some(bytes) => (bytes as f64 * 8e9 / rate_bps + path.round_trip_ns).min(longest_ns),
         None => longest_ns,
     };
-    let bytes = path.rate_bps * time_ns / 8e9;
+    let bytes = rate_bps * time_ns / 8e9;
     Cost { time_ns, bytes: ways * bulk.bytes.map_or(bytes, |most| bytes.min(most as f64)) }
 }
 

@@ -291,6 +291,9 @@ pub struct Granted {
     /// What the other end's packets carried when they came in, where the system tells.
     #[serde(default)]
     pub arrived: Option<Marking>,
+    /// Pace that the kernel keeps for this socket, in bit/s.
+    #[serde(default)]
+    pub pacing_bps: Option<u64>,
 }
 
 /// What a trial cost an end and what its counters said.

@@ -16,7 +16,7 @@ use common::{Bed, Outcome, Peer, S, at_least, compare, gigabits, judge, output};
 use std::net::SocketAddr;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::workload::{TcpBulk, Transport, Workload};
+use v6gap_core::workload::{TcpBulk, Transport, Workload, ZeroCopy};
 
 /// Pairs of transfers for each comparison.
 const PAIRS: usize = 10;
@@ -42,7 +42,16 @@ fn cases() -> Vec<Case> {
     let usual = TcpBulk { duration_ns: (1 + SECONDS) * S, warmup_ns: S, ..TcpBulk::default() };
     vec![
         Case { name: "1 stream", ours: usual.clone(), theirs: &[] },
-        Case { name: "4 streams", ours: TcpBulk { streams: 4, ..usual }, theirs: &["-P", "4"] },
+        Case {
+            name: "4 streams",
+            ours: TcpBulk { streams: 4, ..usual.clone() },
+            theirs: &["-P", "4"],
+        },
+        Case {
+            name: "zero-copy",
+            ours: TcpBulk { zero_copy: Some(ZeroCopy::File), ..usual },
+            theirs: &["-Z"],
+        },
     ]
 }
 

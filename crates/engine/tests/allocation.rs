@@ -9,6 +9,7 @@ use v6gap_core::task::Token;
 use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{Echo, Transport, Wait};
+use v6gap_engine::hot::bulk::{Extent, Sink, Source};
 use v6gap_engine::hot::connect::{Places, Steps};
 use v6gap_engine::hot::datagram_bulk::Counted;
 use v6gap_engine::hot::echo::Buffers;
@@ -19,7 +20,7 @@ use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::window::{self, Window};
 use v6gap_engine::hot::{self, Tally, Watch, bulk, connect, datagram_bulk, ping};
 use v6gap_sys::socket::{
-    Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, KernelTimes, Listener, Ping, Stream,
+    Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, KernelTimes, Listener, MemoryFile, Ping, Stream,
     StreamOptions,
 };
 
@@ -273,26 +274,39 @@ fn icmp_echo() {
 
 #[test]
 fn tcp_bulk() {
+    let chunk = vec![0; 128 * 1024];
+    let file = MemoryFile::new(&chunk);
+    let mut sources = vec![Source::Copied(&chunk), Source::InPlace(&chunk)];
+    sources.extend(file.iter().map(|file| Source::File(file, chunk.len())));
     for family in Family::BOTH {
-        let (near, far) = stream_pair(family);
-        let watch = Watch::silence(Wait::Block, WAIT_NS);
-        let chunk = vec![0; 128 * 1024];
-        let mut buffer = vec![0; 128 * 1024];
-        let mut series = Series::new(100 * MS);
-        // Long enough for the round-trip time to be looked at.
-        let extent = bulk::Extent { duration_ns: 250 * MS, bytes: u64::MAX };
-        let low_water = bulk::LOW_WATER_BYTES_MAX;
-        assert_free(
-            || {
-                bulk::send(Arm::A, &near, &chunk, extent, &watch).unwrap();
-                near.shutdown_write().unwrap();
-            },
-            || {
-                bulk::receive(Arm::A, &far, &mut buffer, &mut series, extent, low_water, &watch)
-                    .unwrap();
-            },
-        );
-        assert!(series.received(Some(10 * MS), 100 * MS).rate_bps > 0.0);
+        for (number, &source) in sources.iter().enumerate() {
+            let (near, far) = stream_pair(family);
+            if matches!(source, Source::InPlace(_)) && near.allow_in_place().is_err() {
+                continue;
+            }
+            let watch = Watch::silence(Wait::Block, WAIT_NS);
+            let mut buffer = vec![0; 128 * 1024];
+            let sink = match number == 0 || Stream::can_discard().is_err() {
+                true => Sink::Buffer(&mut buffer),
+                false => Sink::Nowhere(128 * 1024),
+            };
+            let mut series = Series::new(100 * MS);
+            // Long enough for the round-trip time to be looked at.
+            let extent = Extent { duration_ns: 250 * MS, bytes: u64::MAX };
+            let low_water = bulk::LOW_WATER_BYTES_MAX;
+            let pace = (number == 0).then_some(50_000_000);
+            assert_free(
+                || {
+                    bulk::send(Arm::A, &near, source, extent, pace, &watch).unwrap();
+                    near.shutdown_write().unwrap();
+                },
+                || {
+                    bulk::receive(Arm::A, &far, sink, &mut series, extent, low_water, &watch)
+                        .unwrap();
+                },
+            );
+            assert!(series.received(Some(10 * MS), 100 * MS).rate_bps > 0.0);
+        }
     }
 }
 

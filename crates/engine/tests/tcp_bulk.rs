@@ -7,7 +7,7 @@ use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Connection, EndReport, Received, Sent};
 use v6gap_core::task::Task;
-use v6gap_core::workload::{Direction, StreamSettings, TcpBulk, Transport, Workload};
+use v6gap_core::workload::{Direction, StreamSettings, TcpBulk, Transport, Workload, ZeroCopy};
 use v6gap_engine::trial::TrialError;
 
 const MS: u64 = 1_000_000;
@@ -271,4 +271,41 @@ fn a_congestion_control_is_set_at_both_ends() {
             }
         });
     }
+}
+
+#[test]
+fn a_pace_is_kept_by_the_kernel_and_shared_by_the_streams() {
+    let bulk = TcpBulk { pacing_bps: Some(80_000_000), streams: 2, ..usual() };
+    succeeds(&bulk, |client, server, rate| {
+        let told = client.unavailable.iter().any(|missing| missing.contains("pacing"));
+        assert!(told || client.granted.pacing_bps == Some(40_000_000), "{client:?}");
+        assert_eq!(server.granted.pacing_bps, None, "it only receives");
+        // How much earlier than that it may be is the kernel's business, so the bound is wide.
+        assert!(rate < 160e6, "{rate}");
+    });
+}
+
+#[test]
+fn zero_copy_sends_the_same_bytes_or_says_why_not() {
+    for zero_copy in [ZeroCopy::File, ZeroCopy::Memory] {
+        for truncate in [false, true] {
+            for direction in [Direction::Send, Direction::Both] {
+                let zero_copy = Some(zero_copy);
+                let bulk = TcpBulk { zero_copy, truncate, direction, streams: 2, ..usual() };
+                succeeds(&bulk, |client, server, rate| {
+                    assert!(rate > 0.0);
+                    assert!(sent(client).bytes > 0 && received(server).bytes > 0);
+                });
+            }
+        }
+    }
+    // Exactly as many bytes as asked for, from a file that is longer.
+    let bulk = TcpBulk {
+        zero_copy: Some(ZeroCopy::File),
+        bytes: Some(1_000_001),
+        warmup_ns: 0,
+        duration_ns: 10_000 * MS,
+        ..usual()
+    };
+    succeeds(&bulk, |_, server, _| assert_eq!(received(server).bytes, 1_000_001));
 }

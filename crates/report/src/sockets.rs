@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Granted};
 use v6gap_core::record::{Line, RunHeader};
+use v6gap_core::unit::format_rate;
 use v6gap_core::workload::Workload;
 
 /// One socket setting of one cell at one end, over all trials of the run.
@@ -62,11 +63,12 @@ fn collect(seen: &mut Seen, cell: &str, end: &'static str, family: Family, repor
     }
 }
 
-fn settings(granted: &Granted) -> [(&'static str, Option<String>); 12] {
+fn settings(granted: &Granted) -> [(&'static str, Option<String>); 13] {
     let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
     let switch = |on: Option<bool>| on.map(switch);
     [
         ("congestion control", granted.congestion.clone()),
+        ("pace", granted.pacing_bps.map(|bps| format_rate(bps as f64))),
         ("path MTU", bytes(granted.path_mtu)),
         ("receive buffer", bytes(granted.receive_buffer)),
         ("segment size", bytes(granted.mss)),
@@ -107,6 +109,10 @@ fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
         _ => {}
     }
     let settings = match workload {
+        // Each socket keeps its part of it.
+        Workload::TcpBulk(bulk) if setting == "pace" => {
+            return bulk.pace_bytes().map(|bytes| format_rate(8.0 * bytes as f64));
+        }
         Workload::TcpBulk(bulk) => &bulk.settings,
         _ => return None,
     };

@@ -140,7 +140,15 @@ fn tcp_bulk(
         let largest = asked.map_or(p.mtu, |packet| packet.min(p.mtu));
         wiremodel::tcp_goodput_bps(rate, largest, family, p.options, Framing::default())
     };
-    Some(ratio(arms, packets, rate.is_some(), goodput))
+    let least = goodput(arms.a, &packets.a).min(goodput(arms.b, &packets.b));
+    match bulk.pacing_bps.map(|pace| pace as f64) {
+        // Paced below what either arm's packets let through: both arrive at the pace.
+        Some(pace) if rate.is_none() || pace < least => {
+            let values = rate.map(|_| PerArm { a: pace, b: pace });
+            Some(Predicted { effect: 0.0, values })
+        }
+        _ => Some(ratio(arms, packets, rate.is_some(), goodput)),
+    }
 }
 
 fn udp_bulk(

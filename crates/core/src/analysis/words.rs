@@ -85,6 +85,9 @@ fn knobs(bulk: &TcpBulk) -> String {
         .then(|| format!("writes of {}", size(bulk.write_bytes))));
     say(bulk.settings.buffer_bytes.map(|n| format!("window {}", size(n))));
     say(bulk.settings.mss_bytes.map(|n| format!("segments of {}", size(n))));
+    say(bulk.pacing_bps.map(|bps| format!("at most {}", unit::format_rate(bps as f64))));
+    say(bulk.zero_copy.map(|way| format!("zero-copy from {}", way.name())));
+    say(bulk.truncate.then(|| "received unread".to_string()));
     say(bulk.settings.no_delay.then(|| "no delay".to_string()));
     said
 }

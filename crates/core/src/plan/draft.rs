@@ -226,6 +226,15 @@ pub struct Measure {
     /// Whether small segments are sent at once.
     #[serde(default)]
     pub no_delay: Option<bool>,
+    /// Fastest pace of a bulk transfer over TCP.
+    #[serde(default)]
+    pub pacing: Option<String>,
+    /// How a sender avoids copying: `file` or `memory`.
+    #[serde(default)]
+    pub zero_copy: Option<String>,
+    /// Whether the receiver takes data off without copying them.
+    #[serde(default)]
+    pub truncate: Option<bool>,
     /// Other metrics of the same trials that are questions too, as in `cpu`.
     #[serde(default)]
     pub also: Vec<String>,

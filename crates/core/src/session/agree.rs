@@ -109,12 +109,15 @@ fn check_tcp_bulk(bulk: &TcpBulk, limits: &Limits) -> Result<(), Objection> {
     range("streams", u64::from(bulk.streams), 1, u64::from(TcpBulk::STREAMS_MAX))?;
     range("connections", bulk.connections(), 1, u64::from(limits.connections))?;
     check_settings(&bulk.settings)?;
-    match bulk.bytes {
-        Some(bytes) => {
-            range("bytes in all", bytes, 1, limits.task_bytes.unwrap_or(u64::MAX))?;
-            check_rate_unbounded("TCP bulk", limits)
+    match bulk.pacing_bps {
+        Some(rate_bps) => {
+            range("pace in bit/s", rate_bps, 1, limits.rate_bps.unwrap_or(u64::MAX))?;
         }
-        None => check_unbounded("TCP bulk", limits),
+        None => check_rate_unbounded("TCP bulk without a pace", limits)?,
+    }
+    match bulk.bytes {
+        Some(bytes) => range("bytes in all", bytes, 1, limits.task_bytes.unwrap_or(u64::MAX)),
+        None => check_bytes_unbounded("TCP bulk", limits),
     }
 }
 
@@ -249,10 +252,14 @@ fn check_bytes(bytes: u128, limits: &Limits) -> Result<(), Objection> {
 /// Objects to a workload whose rate is the path's own if rate or bytes are limited.
 fn check_unbounded(workload: &'static str, limits: &Limits) -> Result<(), Objection> {
     check_rate_unbounded(workload, limits)?;
-    if limits.task_bytes.is_some() {
-        return Err(Objection::Unbounded { what: "the bytes of a task", workload });
+    check_bytes_unbounded(workload, limits)
+}
+
+fn check_bytes_unbounded(workload: &'static str, limits: &Limits) -> Result<(), Objection> {
+    match limits.task_bytes {
+        Some(_) => Err(Objection::Unbounded { what: "the bytes of a task", workload }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn check_rate_unbounded(workload: &'static str, limits: &Limits) -> Result<(), Objection> {

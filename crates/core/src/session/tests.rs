@@ -118,6 +118,7 @@ fn every_number_out_of_bounds_is_named() {
     let both_ways = |b: &mut TcpBulk| (b.streams, b.direction) = (33, Direction::Both);
     assert_eq!(tcp(both_ways), "connections");
     assert_eq!(tcp(|b| b.bytes = Some(0)), "bytes in all");
+    assert_eq!(tcp(|b| b.pacing_bps = Some(0)), "pace in bit/s");
     assert_eq!(tcp(|b| b.settings.buffer_bytes = Some(0)), "bytes of a socket buffer");
     assert_eq!(tcp(|b| b.settings.buffer_bytes = Some(u32::MAX)), "bytes of a socket buffer");
     assert_eq!(tcp(|b| b.settings.mss_bytes = Some(87)), "bytes of a segment");
@@ -212,6 +213,10 @@ fn a_limit_that_cannot_be_kept_is_an_objection() {
     let limits = Limits { rate_bps: Some(1_000_000), ..Limits::default() };
     let bulk = task(Workload::TcpBulk(tcp_bulk()), &[V4]);
     assert!(matches!(check(&bulk, &limits), Err(Objection::Unbounded { .. })));
+    let paced = |rate| TcpBulk { pacing_bps: Some(rate), ..tcp_bulk() };
+    let checked = |bulk| check(&task(Workload::TcpBulk(bulk), &[V4]), &limits);
+    assert_eq!(checked(paced(1_000_000)), Ok(()));
+    assert!(matches!(checked(paced(1_000_001)), Err(Objection::Range { .. })));
     let limits = Limits { task_bytes: Some(1_000_000), ..Limits::default() };
     assert_eq!(check(&task(Workload::UdpBulk(udp_bulk()), &[V4]), &limits), Ok(()));
     let counted = |bytes| TcpBulk { bytes: Some(bytes), ..tcp_bulk() };

@@ -13,7 +13,7 @@ use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
     Connect, Direction, Echo, Marking, Purpose, StreamSettings, TcpBulk, Timing, Transport,
-    UdpBulk, Wait, Workload,
+    UdpBulk, Wait, Workload, ZeroCopy,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -98,15 +98,14 @@ fn tcp_bulk() -> impl Strategy<Value = TcpBulk> {
     let direction =
         prop_oneof![Just(Direction::Send), Just(Direction::Receive), Just(Direction::Both)];
     let times = (small_or_any_u64(), small_or_any_u64());
-    let sizes = (small_or_any_u32(), small_or_any_u32(), of(small_or_any_u64()), any::<bool>());
-    (times, sizes, direction, settings(), marking()).prop_map(
-        |(
-            (duration_ns, warmup_ns),
-            (write_bytes, streams, bytes, cpu),
-            direction,
-            settings,
-            marking,
-        )| {
+    let sizes = (small_or_any_u32(), small_or_any_u32(), of(small_or_any_u64()));
+    let zero_copy = of(prop_oneof![Just(ZeroCopy::File), Just(ZeroCopy::Memory)]);
+    let ways = (of(small_or_any_u64()), zero_copy, any::<[bool; 2]>());
+    (times, sizes, ways, direction, settings(), marking()).prop_map(
+        |(times, sizes, ways, direction, settings, marking)| {
+            let (duration_ns, warmup_ns) = times;
+            let (write_bytes, streams, bytes) = sizes;
+            let (pacing_bps, zero_copy, [truncate, cpu]) = ways;
             TcpBulk {
                 duration_ns,
                 warmup_ns,
@@ -114,6 +113,9 @@ fn tcp_bulk() -> impl Strategy<Value = TcpBulk> {
                 direction,
                 streams,
                 bytes,
+                pacing_bps,
+                zero_copy,
+                truncate,
                 cpu,
                 settings,
                 marking,
@@ -303,34 +305,25 @@ fn address() -> impl Strategy<Value = SocketAddr> {
 }
 
 fn end_report() -> impl Strategy<Value = EndReport> {
-    let granted = (
-        any::<[Option<u32>; 4]>(),
-        of(text()),
-        any::<[Option<bool>; 2]>(),
-        marking(),
-        of(marking()),
-    )
-        .prop_map(
-            |(
-                [send_buffer, receive_buffer, mss, path_mtu],
+    let sizes = any::<[Option<u32>; 4]>();
+    let switches = any::<([Option<bool>; 2], Option<u64>)>();
+    let granted = (sizes, of(text()), switches, marking(), of(marking())).prop_map(
+        |(sizes, congestion, ([timestamps, no_delay], pacing_bps), marking, arrived)| {
+            let [send_buffer, receive_buffer, mss, path_mtu] = sizes;
+            Granted {
+                send_buffer,
+                receive_buffer,
                 congestion,
-                [timestamps, no_delay],
+                mss,
+                path_mtu,
+                timestamps,
+                no_delay,
                 marking,
                 arrived,
-            )| {
-                Granted {
-                    send_buffer,
-                    receive_buffer,
-                    congestion,
-                    mss,
-                    path_mtu,
-                    timestamps,
-                    no_delay,
-                    marking,
-                    arrived,
-                }
-            },
-        );
+                pacing_bps,
+            }
+        },
+    );
     let counters = btree_map(text(), any::<i64>(), 0..4);
     let cost = (any::<[Option<u64>; 7]>(), of(number()), any::<Option<u32>>(), any::<i64>());
     let sockets = (of(endpoints()), many(connection(), 0..3), granted);

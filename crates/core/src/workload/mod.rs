@@ -13,7 +13,7 @@ pub use echo::{Echo, Timing};
 pub use law::{Law, Sizes};
 pub use probe::{Load, LoadFamily, Probe};
 pub use socket::{Marking, StreamSettings};
-pub use tcp_bulk::TcpBulk;
+pub use tcp_bulk::{TcpBulk, ZeroCopy};
 pub use udp_bulk::UdpBulk;
 
 use crate::metric::Metric;

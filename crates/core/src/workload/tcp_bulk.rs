@@ -26,6 +26,16 @@ pub struct TcpBulk {
     /// rate is then that of the whole transfer, slow start included.
     #[serde(default)]
     pub bytes: Option<u64>,
+    /// Fastest pace of all connections of a direction together, in application bit/s, without
+    /// bursts.
+    #[serde(default)]
+    pub pacing_bps: Option<u64>,
+    /// How the sender avoids copying.
+    #[serde(default)]
+    pub zero_copy: Option<ZeroCopy>,
+    /// Whether the receiver takes data off without copying or looking at them (`MSG_TRUNC`).
+    #[serde(default)]
+    pub truncate: bool,
     /// Whether the processor time that it costs is a question of its own.
     #[serde(default)]
     pub cpu: bool,
@@ -35,6 +45,26 @@ pub struct TcpBulk {
     /// How its packets are marked.
     #[serde(default)]
     pub marking: Marking,
+}
+
+/// How a sender avoids copying its data into the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ZeroCopy {
+    /// From a file in memory (`sendfile`).
+    File,
+    /// From the program's memory (`MSG_ZEROCOPY`), waiting for the kernel to say when it is done.
+    Memory,
+}
+
+impl ZeroCopy {
+    /// Its name in plans.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ZeroCopy::File => "file",
+            ZeroCopy::Memory => "memory",
+        }
+    }
 }
 
 const fn one() -> u32 {
@@ -51,6 +81,9 @@ impl Default for TcpBulk {
             direction: Direction::Send,
             streams: 1,
             bytes: None,
+            pacing_bps: None,
+            zero_copy: None,
+            truncate: false,
             cpu: false,
             settings: StreamSettings::default(),
             marking: Marking::default(),
@@ -96,6 +129,12 @@ impl TcpBulk {
         bytes / streams + ((connection % streams) < bytes % streams) as u64
     }
 
+    /// The pace of one connection, in bytes per second, if there is one.
+    pub fn pace_bytes(&self) -> Option<u64> {
+        let each = |bps: u64| (bps / 8 / u64::from(self.streams.max(1))).max(1);
+        self.pacing_bps.map(each)
+    }
+
     /// What is added to the name of a cell: the knobs that are not as they usually are.
     pub fn suffix(&self) -> String {
         let usual = TcpBulk::default();
@@ -111,13 +150,22 @@ impl TcpBulk {
             ("write", (self.write_bytes != usual.write_bytes).then_some(self.write_bytes.into())),
             ("window", settings.buffer_bytes.map(u64::from)),
             ("mss", settings.mss_bytes.map(u64::from)),
-            ("no-delay", settings.no_delay.then_some(1)),
+            ("pacing", self.pacing_bps),
         ];
         for (name, value) in knobs {
-            match value {
-                Some(1) if name == "no-delay" => suffix.push_str("-no-delay"),
-                Some(value) => suffix.push_str(&format!("-{name}-{value}")),
-                None => {}
+            if let Some(value) = value {
+                suffix.push_str(&format!("-{name}-{value}"));
+            }
+        }
+        let zero_copy = match self.zero_copy {
+            Some(ZeroCopy::File) => "-zero-copy-file",
+            Some(ZeroCopy::Memory) => "-zero-copy-memory",
+            None => "",
+        };
+        suffix.push_str(zero_copy);
+        for (name, on) in [("-truncate", self.truncate), ("-no-delay", settings.no_delay)] {
+            if on {
+                suffix.push_str(name);
             }
         }
         suffix

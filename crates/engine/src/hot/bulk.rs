@@ -1,11 +1,13 @@
 //! TCP bulk transfer: one end writes for a time, the other reads and counts.
 
 use super::series::Series;
-use super::{Broken, Cause, Watch};
+use super::{Broken, Cause, TICK_NS, Watch};
+use std::io;
+use std::time::Duration;
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::Sent;
 use v6gap_sys::clock;
-use v6gap_sys::socket::{ErrorClass, Stream};
+use v6gap_sys::socket::{ErrorClass, MemoryFile, Reaped, Stream, is_out_of_room};
 
 /// Longest time that a receiver reads after the sender's time is over, in ns. What is then still in
 /// queues would keep the next trial waiting.
@@ -21,6 +23,12 @@ pub const LOW_WATER_BYTES_MAX: u64 = 256 * 1024;
 
 /// The low-water mark of a receiver follows the rate by this many steps a second.
 const LOW_WATER_STEP_NS: u64 = 10_000_000;
+
+/// Writes in place after which the kernel is asked which of them it has finished.
+const WRITES_PER_REAP: u32 = 16;
+
+/// A transfer that this program paces itself is handed over in steps of at most this time, in ns.
+const PACE_STEP_NS: u64 = 2_000_000;
 
 /// Time between two looks at the round-trip time, in ns (RFC 6349 section 3.3.3 asks for one each
 /// second).
@@ -61,6 +69,48 @@ pub struct Extent {
     pub bytes: u64,
 }
 
+/// What a sender sends again and again, and how.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'a> {
+    /// Copied into the kernel.
+    Copied(&'a [u8]),
+    /// From a file of so many bytes, without copying.
+    File(&'a MemoryFile, usize),
+    /// From where it lies, without copying; the stream must allow it. It must not change before the
+    /// transfer is over.
+    InPlace(&'a [u8]),
+}
+
+impl Source<'_> {
+    fn bytes(&self) -> usize {
+        match self {
+            Source::Copied(chunk) | Source::InPlace(chunk) => chunk.len(),
+            Source::File(_, bytes) => *bytes,
+        }
+    }
+
+    /// Hands at most `most` bytes to the kernel.
+    #[inline]
+    fn write(&self, stream: &Stream, most: usize) -> io::Result<usize> {
+        match self {
+            Source::Copied(chunk) => stream.write(&chunk[..most]),
+            Source::File(file, _) => stream.send_file(file, most),
+            Source::InPlace(chunk) => stream.write_in_place(&chunk[..most]),
+        }
+    }
+}
+
+/// What a sender has to tell.
+#[derive(Debug, Clone, Default)]
+pub struct Sending {
+    /// What was sent.
+    pub sent: Sent,
+    /// Mean of the round-trip times that the kernel gave meanwhile, in µs.
+    pub rtt_mean_us: Option<f64>,
+    /// Writes in place that the kernel had finished by then, and those that it copied all the same.
+    pub reaped: Reaped,
+}
+
 /// The smoothed round-trip time that the kernel tells, looked at now and then.
 struct RoundTrips {
     due_ns: u64,
@@ -89,40 +139,86 @@ impl RoundTrips {
     }
 }
 
-/// Writes `chunk` again and again until the end of `extent`. The stream blocks and has a write
-/// timeout. Returns with what was sent the mean of the round-trip times that the kernel gave
-/// meanwhile, in µs.
+/// Sends `source` again and again until the end of `extent`, at most `pace` bytes per second if one
+/// is given. The stream blocks and has a write timeout.
 pub fn send(
     arm: Arm,
     stream: &Stream,
-    chunk: &[u8],
+    source: Source<'_>,
     extent: Extent,
+    pace: Option<u64>,
     watch: &Watch<'_>,
-) -> Result<(Sent, Option<f64>), Broken> {
+) -> Result<Sending, Broken> {
     let broken = Broken::at(arm, "sending bulk data");
     let start_ns = clock::now_ns();
     let mut trips = RoundTrips { due_ns: start_ns + ROUND_TRIP_STEP_NS, sum_us: 0, count: 0 };
-    let (mut bytes, mut quiet) = (0, None);
+    let (mut bytes, mut quiet, mut writes, mut reaped) = (0, None, 0_u32, Reaped::default());
+    let in_place = matches!(source, Source::InPlace(_));
+    let most = chunk_bytes(source.bytes(), pace);
     loop {
         let left = extent.bytes - bytes;
-        let part = if left < chunk.len() as u64 { &chunk[..left as usize] } else { chunk };
-        match stream.write(part) {
+        match source.write(stream, most.min(usize::try_from(left).unwrap_or(most))) {
             Ok(count) => {
                 bytes += count as u64;
+                writes = writes.wrapping_add(1);
                 quiet = None;
+            }
+            Err(error) if in_place && is_out_of_room(&error) => {
+                reap(stream, &mut reaped).map_err(|e| broken(e.into()))?;
+                watch.idle(&mut quiet).map_err(&broken)?;
             }
             Err(error) if ErrorClass::of(&error).is_timeout() => {
                 watch.idle(&mut quiet).map_err(&broken)?;
             }
             Err(error) => return Err(broken(error.into())),
         }
+        if in_place && writes.is_multiple_of(WRITES_PER_REAP) {
+            reap(stream, &mut reaped).map_err(|e| broken(e.into()))?;
+        }
         let now_ns = clock::now_ns();
         trips.look(stream, now_ns);
         let span_ns = now_ns - start_ns;
         if span_ns >= extent.duration_ns || bytes >= extent.bytes {
-            return Ok((Sent { bytes, span_ns, ..Sent::default() }, trips.mean_us()));
+            let sent = Sent { bytes, span_ns, ..Sent::default() };
+            return Ok(Sending { sent, rtt_mean_us: trips.mean_us(), reaped });
+        }
+        if let Some(pace) = pace {
+            let end_ns = start_ns.saturating_add(extent.duration_ns);
+            keep_pace((start_ns, end_ns), bytes, pace, watch).map_err(&broken)?;
         }
     }
+}
+
+/// Bytes of one write; of a paced transfer no more than its pace in [`PACE_STEP_NS`].
+fn chunk_bytes(bytes: usize, pace: Option<u64>) -> usize {
+    let of_step = |pace: u64| u128::from(pace) * u128::from(PACE_STEP_NS) / 1_000_000_000;
+    pace.map_or(bytes, |pace| bytes.min(usize::try_from(of_step(pace)).unwrap_or(bytes).max(1)))
+}
+
+/// Rests until `bytes` are due at `pace` bytes per second, but not beyond the end.
+fn keep_pace(
+    (start_ns, end_ns): (u64, u64),
+    bytes: u64,
+    pace: u64,
+    watch: &Watch<'_>,
+) -> Result<(), Cause> {
+    let after_ns = u128::from(bytes) * 1_000_000_000 / u128::from(pace.max(1));
+    let due_ns = start_ns.saturating_add(u64::try_from(after_ns).unwrap_or(u64::MAX)).min(end_ns);
+    loop {
+        let now_ns = clock::now_ns();
+        if now_ns >= due_ns {
+            return Ok(());
+        }
+        watch.busy(now_ns)?;
+        clock::rest(Duration::from_nanos((due_ns - now_ns).min(TICK_NS)));
+    }
+}
+
+fn reap(stream: &Stream, reaped: &mut Reaped) -> io::Result<()> {
+    let more = stream.reap()?;
+    reaped.writes += more.writes;
+    reaped.copied += more.copied;
+    Ok(())
 }
 
 /// Waits until the peer closes the connection, in order or by a reset, or until told that nothing
@@ -149,7 +245,26 @@ pub fn await_close(arm: Arm, stream: &Stream, watch: &Watch<'_>) -> Result<(), B
     }
 }
 
-/// Reads into `buffer` until the sender ends, all bytes of `extent` have come, or its time and that
+/// Where received data go.
+#[derive(Debug)]
+pub enum Sink<'a> {
+    /// Into a buffer, again and again.
+    Buffer(&'a mut [u8]),
+    /// Nowhere: so many bytes at a time are taken off without copying.
+    Nowhere(usize),
+}
+
+impl Sink<'_> {
+    #[inline]
+    fn read(&mut self, stream: &Stream) -> io::Result<usize> {
+        match self {
+            Sink::Buffer(buffer) => stream.read(buffer),
+            Sink::Nowhere(bytes) => stream.discard(*bytes),
+        }
+    }
+}
+
+/// Reads into `sink` until the sender ends, all bytes of `extent` have come, or its time and that
 /// for emptying queues are over. The stream blocks and has a read timeout.
 ///
 /// It sleeps until about half a millisecond's worth of data is there, at most `low_water_max`
@@ -157,7 +272,7 @@ pub fn await_close(arm: Arm, stream: &Stream, watch: &Watch<'_>) -> Result<(), B
 pub fn receive(
     arm: Arm,
     stream: &Stream,
-    buffer: &mut [u8],
+    mut sink: Sink<'_>,
     series: &mut Series,
     extent: Extent,
     low_water_max: u64,
@@ -170,7 +285,7 @@ pub fn receive(
         LowWater { bytes: 1, bytes_max: low_water_max, since_ns: start_ns, seen_bytes: 0 };
     let mut quiet = None;
     loop {
-        match stream.read(buffer) {
+        match sink.read(stream) {
             Ok(0) => return Ok(()),
             Ok(count) => {
                 let now_ns = clock::now_ns();

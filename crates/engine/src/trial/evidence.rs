@@ -155,6 +155,7 @@ pub(super) fn stream_granted(stream: &Stream) -> Result<(Granted, Option<TcpInfo
         no_delay: Some(got.no_delay),
         marking: marking(stream.marks()?),
         arrived: stream.arrived_marks().ok().map(marking),
+        pacing_bps: stream.pace().ok().flatten().map(|bytes| bytes.saturating_mul(8)),
     };
     Ok((granted, info))
 }

@@ -6,17 +6,17 @@ use super::server::DataFlows;
 use super::sockets::{Locals, accepted_options, introduced, payload, stream_options, stream_waits};
 use super::{TrialError, flows, only_arm};
 use crate::hot::Watch;
-use crate::hot::bulk::{self as hot, Extent};
+use crate::hot::bulk::{self as hot, Extent, Sink, Source};
 use crate::hot::series::Series;
 use std::{panic, thread};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Connection, EndReport, Granted, Measured, Sent};
 use v6gap_core::task::Task;
-use v6gap_core::workload::{TcpBulk, Wait};
-use v6gap_sys::cpu;
-use v6gap_sys::socket::{ErrorClass, Stream};
+use v6gap_core::workload::{Direction, TcpBulk, Wait, ZeroCopy};
+use v6gap_sys::socket::{ErrorClass, MemoryFile, Stream};
 use v6gap_sys::usage::Usage;
+use v6gap_sys::{Unavailable, cpu};
 
 /// Bytes of one read: so many that a receiver which was put aside catches up in few calls.
 const READ_BYTES: usize = 512 * 1024;
@@ -105,6 +105,8 @@ struct Done {
     series: Option<Series>,
     connection: Connection,
     granted: Granted,
+    /// Writes in place that the kernel copied all the same.
+    copied: u64,
 }
 
 impl End<'_> {
@@ -114,14 +116,25 @@ impl End<'_> {
         streams: Vec<Stream>,
         places: &[Option<usize>],
         before: Before,
-        notes: Vec<String>,
+        mut notes: Vec<String>,
     ) -> Result<EndReport, TrialError> {
         for stream in &streams {
             stream_waits(stream, Wait::Block).map_err(TrialError::socket(self.family, None))?;
             self.insist(stream)?;
         }
         let chunk = payload(self.task, self.bulk.write_bytes);
-        let (done, used) = self.threads(streams, places, &chunk)?;
+        let file = self.prepare(&streams, &chunk, &mut notes);
+        let source = match (&file, self.bulk.zero_copy) {
+            (Some(file), _) => Source::File(file, chunk.len()),
+            (None, Some(ZeroCopy::Memory)) if self.in_place(&streams, &mut notes) => {
+                Source::InPlace(&chunk)
+            }
+            (None, _) => Source::Copied(&chunk),
+        };
+        let (done, used) = self.threads(streams, places, source)?;
+        if done.iter().any(|one| one.copied > 0) {
+            notes.push("sending memory without copying: the kernel copied all the same".into());
+        }
         let mut report = before.report();
         used.into_iter().for_each(|used| add_usage(&mut report, used));
         report.unavailable.extend(notes);
@@ -132,6 +145,43 @@ impl End<'_> {
             report.unavailable.push(format!("congestion control {asked} at the sender"));
         }
         Ok(self.summed(done, report))
+    }
+
+    /// Whether this end sends over any connection.
+    fn sends(&self) -> bool {
+        self.bulk.direction == Direction::Both || self.bulk.client_sends(0) == self.is_client
+    }
+
+    /// Sets the pace and looks for what the system lacks; the file to send from, if that is how.
+    fn prepare(
+        &self,
+        streams: &[Stream],
+        chunk: &[u8],
+        notes: &mut Vec<String>,
+    ) -> Option<MemoryFile> {
+        let mut told = |missing: Unavailable| notes.push(missing.to_string());
+        if self.bulk.truncate && (!self.sends() || self.bulk.direction == Direction::Both) {
+            Stream::can_discard().unwrap_or_else(&mut told);
+        }
+        if !self.sends() {
+            return None;
+        }
+        if let Some(pace) = self.bulk.pace_bytes() {
+            let refused = streams.iter().find_map(|stream| stream.set_pace(pace).err());
+            refused.into_iter().for_each(&mut told);
+        }
+        let wanted = self.bulk.zero_copy == Some(ZeroCopy::File);
+        wanted.then(|| MemoryFile::new(chunk).map_err(&mut told).ok()).flatten()
+    }
+
+    /// Allows the streams to send without copying; `false` if the system refuses.
+    fn in_place(&self, streams: &[Stream], notes: &mut Vec<String>) -> bool {
+        if !self.sends() {
+            return false;
+        }
+        let refused = streams.iter().find_map(|stream| stream.allow_in_place().err());
+        notes.extend(refused.iter().map(ToString::to_string));
+        refused.is_none()
     }
 
     /// Fails if the plan insists on the size of the buffers and the system has another.
@@ -155,12 +205,12 @@ impl End<'_> {
         &self,
         streams: Vec<Stream>,
         places: &[Option<usize>],
-        chunk: &[u8],
+        source: Source<'_>,
     ) -> Result<(Vec<Done>, Vec<Option<Usage>>), TrialError> {
         let another = |number: usize, stream: Stream| {
             let place = places[number].filter(|&cpu| cpu::pin_thread(cpu).is_ok());
             let spent = Spent::since_now();
-            let done = self.one(number, stream, place, chunk);
+            let done = self.one(number, stream, place, source);
             (done, spent.and_then(Spent::used))
         };
         thread::scope(|scope| {
@@ -175,7 +225,7 @@ impl End<'_> {
                 let operation = "starting a thread for each stream";
                 TrialError::Io { operation, family: self.family, address: None, source }
             })?;
-            let first = first.map(|(number, stream)| self.one(number, stream, places[0], chunk));
+            let first = first.map(|(number, stream)| self.one(number, stream, places[0], source));
             let mut done = Vec::from_iter(first);
             let mut used = Vec::new();
             for thread in others {
@@ -194,7 +244,7 @@ impl End<'_> {
         number: usize,
         stream: Stream,
         place: Option<usize>,
-        chunk: &[u8],
+        source: Source<'_>,
     ) -> Result<Done, TrialError> {
         let number = number as u64;
         let failed = TrialError::socket(self.family, None);
@@ -210,11 +260,14 @@ impl End<'_> {
             processor: place.and_then(|cpu| u32::try_from(cpu).ok()),
             account: None,
         };
-        let (mut sent, mut series) = (None, None);
+        let (mut sent, mut series, mut copied) = (None, None, 0);
         let granted;
         if self.bulk.client_sends(number) == self.is_client {
-            let (mut of_it, rtt_mean_us) =
-                hot::send(self.arm, &stream, chunk, extent, &self.watch).map_err(broken)?;
+            // Also where the kernel keeps the pace: what waited in the socket's buffer would come
+            // after the end.
+            let pace = self.bulk.pace_bytes();
+            let sending =
+                hot::send(self.arm, &stream, source, extent, pace, &self.watch).map_err(broken)?;
             granted = stream_granted(&stream).map_err(&failed)?.0;
             match stream.shutdown_write() {
                 // The other end has all its bytes and is gone.
@@ -224,17 +277,25 @@ impl End<'_> {
             hot::await_close(self.arm, &stream, &self.watch).map_err(broken)?;
             // Only now is all acknowledged, so that the kernel's counts are complete.
             let info = stream.info().ok();
+            let mut of_it = sending.sent;
             of_it.retransmitted_segments = info.map(|info| u64::from(info.total_retrans));
             connection.sent_bytes = of_it.bytes;
-            connection.rtt_mean_us = rtt_mean_us;
+            connection.rtt_mean_us = sending.rtt_mean_us;
             connection.account = info.as_ref().map(account);
+            copied = sending.reaped.copied;
             sent = Some(of_it);
         } else {
-            let mut buffer = vec![0; READ_BYTES];
+            let mut buffer = Vec::new();
+            let sink = match self.bulk.truncate && Stream::can_discard().is_ok() {
+                true => Sink::Nowhere(READ_BYTES),
+                false => {
+                    buffer.resize(READ_BYTES, 0);
+                    Sink::Buffer(&mut buffer)
+                }
+            };
             let mut of_it = Series::one_of(self.bulk.streams, duration_ns);
             let low_water = self.low_water_max();
-            let watch = &self.watch;
-            hot::receive(self.arm, &stream, &mut buffer, &mut of_it, extent, low_water, watch)
+            hot::receive(self.arm, &stream, sink, &mut of_it, extent, low_water, &self.watch)
                 .map_err(broken)?;
             let (has, info) = stream_granted(&stream).map_err(&failed)?;
             granted = has;
@@ -244,7 +305,7 @@ impl End<'_> {
         }
         // The reset tells a sender that all was read and leaves nothing behind at either end.
         stream.linger_zero().map_err(&failed)?;
-        Ok(Done { sent, series, connection, granted })
+        Ok(Done { sent, series, connection, granted, copied })
     }
 
     /// A receiver with a window to keep to wakes for every segment, as programs do: sleeping would

@@ -9,6 +9,7 @@
 //! [`ErrorClass::of`] sorts; everything else returns a [`SocketError`] that names the operation.
 
 mod ancillary;
+mod bulk;
 mod datagram;
 mod error;
 mod icmp;
@@ -25,6 +26,7 @@ mod tests;
 mod wait;
 
 pub use ancillary::{Arrived, Departed, KernelTimes, wait_either};
+pub use bulk::{MemoryFile, Reaped, is_out_of_room};
 pub use datagram::Datagram;
 pub use error::{ErrorClass, Operation, SocketError};
 pub use icmp::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};

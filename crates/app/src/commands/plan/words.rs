@@ -8,6 +8,7 @@ use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
     Cell, Connect, Direction, Echo, Probe, Purpose, TcpBulk, Timing, UdpBulk, Wait, Workload,
+    ZeroCopy,
 };
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
@@ -198,6 +199,17 @@ fn tcp_bulk(bulk: &TcpBulk) -> String {
     }
     if let Some(bytes) = settings.mss_bytes {
         text.push_str(&format!(", segments of at most {}", format_bytes(bytes.into())));
+    }
+    if let Some(rate) = bulk.pacing_bps {
+        text.push_str(&format!(", at most {}", format_rate(rate as f64)));
+    }
+    match bulk.zero_copy {
+        Some(ZeroCopy::File) => text.push_str(", from a file without copying"),
+        Some(ZeroCopy::Memory) => text.push_str(", from memory without copying"),
+        None => {}
+    }
+    if bulk.truncate {
+        text.push_str(", received without copying");
     }
     if settings.no_delay {
         text.push_str(", small segments at once");

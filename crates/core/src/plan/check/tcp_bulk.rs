@@ -6,7 +6,7 @@ use super::cells::{sizes, times};
 use crate::plan::draft::{Levels, Measure};
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Direction, StreamSettings, TcpBulk, Workload};
+use crate::workload::{Direction, StreamSettings, TcpBulk, Workload, ZeroCopy};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -83,6 +83,22 @@ fn common(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> T
     if bulk.settings.require_buffer && measure.window.is_none() {
         problems.add(format!("{key}.require_window"), "no window is asked for");
     }
+    let pacing_key = format!("{key}.pacing");
+    bulk.pacing_bps =
+        problems.read_optional(&pacing_key, measure.pacing.as_ref(), unit::parse_rate);
+    if bulk.pacing_bps == Some(0) {
+        problems.add(pacing_key, "a pace of 0 sends nothing");
+    }
+    bulk.zero_copy = match measure.zero_copy.as_deref() {
+        None => None,
+        Some("file") => Some(ZeroCopy::File),
+        Some("memory") => Some(ZeroCopy::Memory),
+        Some(other) => {
+            problems.one_of(format!("{key}.zero_copy"), other, &["file", "memory"]);
+            None
+        }
+    };
+    bulk.truncate = measure.truncate.unwrap_or(false);
     for other in &measure.also {
         match other.as_str() {
             "cpu" => bulk.cpu = true,

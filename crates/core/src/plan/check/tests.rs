@@ -189,6 +189,10 @@ fn factors_of_a_transfer_cross_and_name_its_cells() {
         assert!(bulk.settings.require_buffer && bulk.cpu && bulk.warmup_ns == 0);
         assert_eq!(cell.workload.metrics(), [Metric::Throughput, Metric::Cpu]);
     }
+    let quick = r#""pacing":"1 Gbit/s","zero_copy":"file","truncate":true"#;
+    let plan = check(&draft(alloc::vec![bulk_measure(quick)]), 1).unwrap();
+    let id = plan.cells[0].id.as_str();
+    assert_eq!(id, "throughput-tcp-pacing-1000000000-zero-copy-file-truncate");
     let swept = bulk_measure(
         r#""write":{"from":"1 KiB","to":"4 KiB","factor":2},"mss":["536 B"],"no_delay":true"#,
     );
@@ -211,6 +215,8 @@ fn knobs_of_a_transfer_that_cannot_be_are_named() {
         (r#""mss":"87 B""#, "mss"),
         (r#""direction":"up""#, "direction"),
         (r#""also":["loss"]"#, "also"),
+        (r#""pacing":"0 bit/s""#, "pacing"),
+        (r#""zero_copy":"yes""#, "zero_copy"),
         (r#""write":"0 B""#, "write"),
     ];
     for (text, key) in wrong {
