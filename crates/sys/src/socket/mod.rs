@@ -9,6 +9,7 @@
 //! [`ErrorClass::of`] sorts; everything else returns a [`SocketError`] that names the operation.
 
 mod ancillary;
+mod batch;
 mod bulk;
 mod datagram;
 mod error;
@@ -26,6 +27,7 @@ mod tests;
 mod wait;
 
 pub use ancillary::{Arrived, Departed, KernelTimes, wait_either};
+pub use batch::{BATCH_MAX, Message, ReceiveBatch, SendBatch};
 pub use bulk::{MemoryFile, Reaped, is_out_of_room};
 pub use datagram::Datagram;
 pub use error::{ErrorClass, Operation, SocketError};
