@@ -134,8 +134,14 @@ fn tcp_bulk(bulk: &TcpBulk, path: Path) -> Cost {
 
 fn udp_bulk(bulk: &UdpBulk, path: Path) -> Cost {
     let time_ns = bulk.duration_ns as f64;
-    let rate_bps = bulk.rate_bps.map_or(path.rate_bps, |rate| (rate as f64).min(path.rate_bps));
-    Cost { time_ns, bytes: rate_bps * time_ns / 8e9 }
+    let rate_bps = bulk.asked_bps().map_or(path.rate_bps, |rate| (rate as f64).min(path.rate_bps));
+    let bytes = rate_bps * time_ns / 8e9;
+    match bulk.packets.map(|count| count as f64 * f64::from(bulk.payload_bytes)) {
+        Some(counted) if counted < bytes => {
+            Cost { time_ns: time_ns * counted / bytes, bytes: counted }
+        }
+        _ => Cost { time_ns, bytes },
+    }
 }
 
 fn exchanges(echo: &Echo, path: Path) -> Cost {

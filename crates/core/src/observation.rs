@@ -119,6 +119,52 @@ pub struct Received {
     pub duplicates: u64,
     /// Datagrams that arrived after a later one (RFC 4737 type-P-reordered).
     pub reordered: u64,
+    /// Datagrams that this host dropped at the receiving socket, if the system tells: the network
+    /// had delivered them, so they are not lost.
+    #[serde(default)]
+    pub dropped: Option<u64>,
+    /// How the datagrams came; `None` for TCP.
+    #[serde(default)]
+    pub arrivals: Option<Arrivals>,
+}
+
+impl Received {
+    /// Datagrams of `sent` that the network lost (RFC 7680): they neither came nor were dropped by
+    /// this host after they had come.
+    pub fn lost_of(&self, sent: u64) -> u64 {
+        sent.saturating_sub(self.packets).saturating_sub(self.dropped.unwrap_or(0))
+    }
+}
+
+/// The pattern of a stream's arrivals, from the numbers of its datagrams. Tables are pairs of
+/// (value, count) in ascending order; from 64 on a value stands for itself and those up to its
+/// double.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Arrivals {
+    /// Datagrams of which more than one copy came (RFC 5560 section 5.2).
+    pub replicated: u64,
+    /// Reordering extents (RFC 4737 section 4.2.1), in arrivals.
+    pub extents: Vec<(u64, u64)>,
+    /// Reordered datagrams by the largest n for which they are n-reordered (RFC 4737 section 5.1).
+    pub n_reordered: Vec<(u64, u64)>,
+    /// Runs of datagrams in order, each ended by a reordered one (RFC 4737 section 4.5).
+    pub free_runs: FreeRuns,
+    /// Lengths of loss periods (RFC 3357 section 5.2), in datagrams; those that this host dropped
+    /// are among them, because they have no numbers.
+    pub loss_periods: Vec<(u64, u64)>,
+    /// Distances from a lost datagram to the lost one before it (RFC 3357 section 5.1).
+    pub loss_distances: Vec<(u64, u64)>,
+}
+
+/// Sums over the runs of datagrams in order (RFC 4737 section 4.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FreeRuns {
+    /// Runs.
+    pub runs: u64,
+    /// Datagrams in them.
+    pub packets: u64,
+    /// Sum of the squares of their lengths.
+    pub squares: u64,
 }
 
 /// The settled part of a transfer, found by MSER (docs/method.md, B.10).
@@ -141,6 +187,13 @@ pub struct Sent {
     pub span_ns: u64,
     /// Segments that TCP sent again, if the system tells.
     pub retransmitted_segments: Option<u64>,
+    /// Datagrams of the schedule that were left out because the sender could not keep up.
+    #[serde(default)]
+    pub skipped: u64,
+    /// Time that the sender of datagrams waited for room in the socket, in ns; next to nothing at
+    /// full speed means that the sender, not the network, is the bottleneck.
+    #[serde(default)]
+    pub blocked_ns: Option<u64>,
 }
 
 /// What one end measured of the workload itself.

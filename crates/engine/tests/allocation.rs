@@ -8,20 +8,20 @@ use v6gap_core::family::Family;
 use v6gap_core::task::Token;
 use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::wire::preamble::Data;
-use v6gap_core::workload::{Echo, Transport, Wait};
+use v6gap_core::workload::{Echo, Transport, UdpBulk, Wait};
 use v6gap_engine::hot::bulk::{Extent, Sink, Source};
 use v6gap_engine::hot::connect::{Places, Steps};
-use v6gap_engine::hot::datagram_bulk::Counted;
+use v6gap_engine::hot::datagram_bulk::{Counted, Line, Role, Sending};
 use v6gap_engine::hot::echo::Buffers;
+use v6gap_engine::hot::pace::Pace;
 use v6gap_engine::hot::probe::{self, ClientNotes, Clock, Manner, ServerNotes, Slot};
-use v6gap_engine::hot::sequence::Sequence;
 use v6gap_engine::hot::series::Series;
 use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::window::{self, Window};
 use v6gap_engine::hot::{self, Tally, Watch, bulk, connect, datagram_bulk, ping};
 use v6gap_sys::socket::{
-    Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, KernelTimes, Listener, MemoryFile, Ping, Stream,
-    StreamOptions,
+    Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, KernelTimes, Listener, MemoryFile, Ping,
+    ReceiveBatch, SendBatch, Stream, StreamOptions,
 };
 
 const MS: u64 = 1_000_000;
@@ -312,25 +312,72 @@ fn tcp_bulk() {
 
 #[test]
 fn udp_bulk_paced_and_at_full_speed() {
-    for (family, rate) in [(Family::V4, Some(10_000_000)), (Family::V6, None)] {
+    let rates = [(Family::V4, Some(10_000_000)), (Family::V6, None)];
+    for ((family, rate_bps), offload) in rates.into_iter().flat_map(|r| [(r, false), (r, true)]) {
         let (near, far) = datagram_pair(family);
         near.set_nonblocking(true).unwrap();
         let watch = Watch::silence(Wait::Block, WAIT_NS);
+        let bulk = UdpBulk { rate_bps, payload_bytes: 1000, ..UdpBulk::default() };
+        let offload = offload && near.segments().is_ok() && far.set_coalescing(true).is_ok();
         let mut message = vec![0; 1000];
-        let mut buffer = vec![0; 1001];
-        let (series, sequence) = (Series::new(50 * MS), Sequence::default());
-        let mut counted = Counted { series, sequence, peer: None };
+        let mut out = SendBatch::new(bulk.batch, &message, offload, None);
+        let mut back = ReceiveBatch::new(8, if offload { 1 << 16 } else { 1001 });
+        let mut counted = Counted::new(50 * MS, 1000);
         let header =
             Header { tag: TAG, sequence: 0, turn: 0, next: 0, arm: Arm::A, flags: Flags::NONE };
+        let start_ns = v6gap_sys::clock::now_ns();
+        let pace = bulk.schedule(1).map(|schedule| Pace::new(start_ns, schedule, 50 * MS, 64));
+        let mut sending = Sending { pace, duration_ns: 50 * MS, packets_max: u64::MAX, header };
         assert_free(
             || {
-                datagram_bulk::send(&near, &mut message, header, rate, 50 * MS, &watch).unwrap();
+                datagram_bulk::send(&near, &mut out, &mut sending, &watch).unwrap();
                 let end = Header { flags: Flags::END, ..header };
-                datagram_bulk::knock(&near, &mut message, end, &watch).unwrap();
+                let line = Line { socket: &near, peer: None };
+                datagram_bulk::knock(line, &mut message, end, &watch).unwrap();
             },
             || {
-                datagram_bulk::receive(Arm::A, &far, TAG, &mut buffer, &mut counted, &watch)
+                let role = Role::Answering;
+                datagram_bulk::receive(Arm::A, &far, TAG, &mut back, &mut counted, &role, &watch)
                     .unwrap();
+            },
+        );
+        assert!(counted.sequence.packets > 0);
+    }
+}
+
+/// The other way round: the server waits for proof, then sends.
+#[test]
+fn udp_bulk_from_the_server() {
+    for family in Family::BOTH {
+        let (near, far) = datagram_pair(family);
+        let watch = Watch::silence(Wait::Block, WAIT_NS);
+        let (mut message, mut buffer) = (vec![0; 1000], vec![0; 1000]);
+        let mut back = ReceiveBatch::new(8, 1001);
+        let mut counted = Counted::new(50 * MS, 1000);
+        let header =
+            Header { tag: TAG, sequence: 0, turn: 0, next: 0, arm: Arm::A, flags: Flags::NONE };
+        let knock = Header { flags: Flags::WARMUP, ..header };
+        let mut out = SendBatch::new(64, &buffer, false, Some(near.local().unwrap()));
+        let duration_ns = 20 * MS;
+        let mut sending = Sending { pace: None, duration_ns, packets_max: 1000, header };
+        assert_free(
+            || {
+                let line = Line { socket: &near, peer: None };
+                let proved = datagram_bulk::ask(line, &mut message, knock, &watch).unwrap();
+                proved.encode(&mut message);
+                near.send(&message).unwrap();
+                let role = Role::Asking { proof: &message };
+                datagram_bulk::receive(Arm::A, &near, TAG, &mut back, &mut counted, &role, &watch)
+                    .unwrap();
+            },
+            || {
+                let peer =
+                    datagram_bulk::await_proof(Arm::A, &far, TAG, 7, &mut buffer, &watch).unwrap();
+                let done = datagram_bulk::send(&far, &mut out, &mut sending, &watch).unwrap();
+                assert!(done.sent.packets > 0);
+                let end = Header { flags: Flags::END, ..header };
+                let line = Line { socket: &far, peer: Some(peer) };
+                datagram_bulk::knock(line, &mut buffer, end, &watch).unwrap();
             },
         );
         assert!(counted.sequence.packets > 0);

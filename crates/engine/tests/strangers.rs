@@ -7,13 +7,11 @@ use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::wire::datagram::{Flags, HEADER_BYTES, Header};
 use v6gap_core::workload::{Echo, Transport, Wait};
-use v6gap_engine::hot::datagram_bulk::{self, Counted};
-use v6gap_engine::hot::sequence::Sequence;
-use v6gap_engine::hot::series::Series;
+use v6gap_engine::hot::datagram_bulk::{self, Counted, Role};
 use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::{Broken, Cause, TICK_NS, Watch, bulk, echo};
 use v6gap_sys::clock;
-use v6gap_sys::socket::{Datagram, Listener, Stream, StreamOptions};
+use v6gap_sys::socket::{Datagram, Listener, ReceiveBatch, Stream, StreamOptions};
 
 const TAG: [u8; 8] = *b"of tests";
 const SILENCE_NS: u64 = 20_000_000_000;
@@ -64,8 +62,11 @@ fn datagrams(family: Family) -> (Datagram, Datagram) {
 }
 
 fn receive(server: &Datagram, watch: &Watch<'_>) -> (Result<(), Broken>, Counted) {
-    let mut counted = Counted { series: Series::new(1), sequence: Sequence::default(), peer: None };
-    let outcome = datagram_bulk::receive(Arm::A, server, TAG, &mut [0; 64], &mut counted, watch);
+    let mut counted = Counted::new(1, 64);
+    let mut batch = ReceiveBatch::new(16, 65);
+    let role = Role::Answering;
+    let outcome =
+        datagram_bulk::receive(Arm::A, server, TAG, &mut batch, &mut counted, &role, watch);
     (outcome, counted)
 }
 
@@ -81,6 +82,42 @@ fn a_receiver_of_datagrams_stops_among_strangers() {
             outcome
         });
     });
+}
+
+/// Nobody gets data for asking alone, however often: only who repeats the challenge that was sent
+/// to his address, and knows the task.
+#[test]
+fn a_sender_waits_for_proof_and_stops_among_strangers() {
+    let (server, stranger) = datagrams(Family::V6);
+    let knock = |tag, sequence| {
+        let mut message = [0; 64];
+        let flags = Flags::WARMUP;
+        Header { tag, sequence, turn: 0, next: 0, arm: Arm::A, flags }.encode(&mut message);
+        message
+    };
+    let proof = |watch: &Watch<'_>| {
+        let challenge = u64::from_be_bytes(*b"12345678");
+        datagram_bulk::await_proof(Arm::A, &server, TAG, challenge, &mut [0; 64], watch)
+    };
+    for message in [knock(*b"no token", 0), knock(TAG, 0x1234)] {
+        let flood = || drop(stranger.send(&message));
+        flooded(flood, || {
+            let soon_ns = clock::now_ns() + TICK_NS;
+            let patient = Watch::silence(Wait::Block, SILENCE_NS);
+            let cause = |watch| proof(&watch).unwrap_err().cause;
+            let aborted = Watch { abort: &YES, finish: &NO, ..patient };
+            assert!(matches!(cause(aborted), Cause::Aborted));
+            let late = Watch { deadline_ns: soon_ns, ..patient };
+            assert!(matches!(cause(late), Cause::TooLong));
+        });
+    }
+    // What is answered is as long as what came, and only to who knows the task.
+    stranger.set_nonblocking(true).unwrap();
+    let mut back = [0; 100];
+    while let Ok(count) = stranger.recv(&mut back) {
+        assert_eq!(count, 64);
+        assert_eq!(&back[..12], b"of tests1234");
+    }
 }
 
 #[test]

@@ -70,6 +70,17 @@ const KEYS: &[&str] = &[
     "kernel_times",
     "concurrent",
     "hold",
+    "packets",
+    "batch",
+    "offload",
+    "law",
+    "on",
+    "off",
+    "frame",
+    "every",
+    "sizes",
+    "least",
+    "step",
 ];
 
 /// A problem and where it is.

@@ -151,8 +151,9 @@ fn doubt(effects: &[f64], lopsided: bool) -> Option<&'static str> {
 /// Datagrams (lost, sent) of a trial; nothing if it sent none.
 pub fn lost_of(trial: &TrialRecord) -> (u64, u64) {
     match (&trial.ends.client.measured, &trial.ends.server.measured) {
-        (Measured::Sent(sent), Measured::Received(received)) => {
-            (sent.packets.saturating_sub(received.packets), sent.packets)
+        (Measured::Sent(sent), Measured::Received(received))
+        | (Measured::Received(received), Measured::Sent(sent)) => {
+            (received.lost_of(sent.packets), sent.packets)
         }
         _ => (0, 0),
     }

@@ -10,7 +10,7 @@ use crate::family::Family;
 use crate::metric::Metric;
 use crate::plan::Plan;
 use crate::wiremodel::{self, Framing, LinkTiming, TcpOptions};
-use crate::workload::{Cell, Direction, Echo, TcpBulk, Transport, UdpBulk, Workload};
+use crate::workload::{Cell, Direction, Echo, Law, Sizes, TcpBulk, Transport, UdpBulk, Workload};
 use crate::world::{LinkModel, World};
 use alloc::vec::Vec;
 
@@ -163,6 +163,10 @@ fn udp_bulk(
         wiremodel::udp_goodput_bps(rate, bulk.payload_bytes, family, p.mtu, Framing::default())
             .unwrap_or(f64::NAN)
     };
+    // Shorter datagrams have a larger share of headers, and pauses leave part of a link unused.
+    if bulk.law != Law::Constant || bulk.sizes != Sizes::Fixed || bulk.packets.is_some() {
+        return None;
+    }
     match (bulk.rate_bps, rate) {
         // Paced below what either arm's packets let through: both arrive at the pace.
         (Some(pace), Some(rate))

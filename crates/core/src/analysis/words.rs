@@ -39,6 +39,7 @@ pub(super) fn label(cell: &Cell, metric: Metric) -> String {
     let size = cell.workload.level_bytes().map(u64::from).map(unit::format_bytes);
     let knobs = match &cell.workload {
         Workload::TcpBulk(bulk) => knobs(bulk),
+        Workload::UdpBulk(bulk) => bulk.suffix_words(),
         _ => String::new(),
     };
     let sized = |what: &str| match &size {

@@ -1,7 +1,7 @@
 //! Gates on the two hosts: was the instrument itself in order while it measured?
 
 use super::{caveat, ends, fatal};
-use crate::observation::{EndReport, Lateness};
+use crate::observation::{EndReport, Lateness, Measured, Received};
 use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
 use crate::workload::{Cell, Transport, Workload};
@@ -20,6 +20,13 @@ const STEAL_TICKS_S: f64 = 0.03;
 
 /// Median lateness of the user-space link above which its round trips are not the model's.
 const LATENESS_NS_MAX: u64 = 5_000;
+
+/// More than this share of the datagrams of a schedule left out is a rate that was missed.
+const SKIPPED_SHARE_MAX: f64 = 0.01;
+
+/// A sender at full speed that waited for room for less than this share of the time is the
+/// bottleneck itself.
+const BLOCKED_SHARE_MIN: f64 = 0.01;
 
 /// Counters that only move when a host drops or damages what was measured.
 const DROPS: [(&str, &str); 8] = [
@@ -40,13 +47,15 @@ const LISTENER: [(&str, &str); 3] = [
     ("TcpExt.TCPReqQFullDrop", "connection requests dropped"),
 ];
 
-/// Counters of datagrams that a host lost itself.
-const DATAGRAMS: [(&str, &str); 4] = [
+/// Counters of datagrams that found a receive buffer full.
+const FULL_BUFFERS: [(&str, &str); 2] = [
     ("Udp.RcvbufErrors", "datagrams dropped at a full receive buffer"),
     ("Udp6.RcvbufErrors", "datagrams dropped at a full receive buffer"),
-    ("Udp.InCsumErrors", "UDP checksum errors"),
-    ("Udp6.InCsumErrors", "UDP checksum errors"),
 ];
+
+/// Counters of datagrams that a host lost in other ways.
+const DATAGRAMS: [(&str, &str); 2] =
+    [("Udp.InCsumErrors", "UDP checksum errors"), ("Udp6.InCsumErrors", "UDP checksum errors")];
 
 pub(super) fn judge(
     plan: &Plan,
@@ -62,7 +71,8 @@ pub(super) fn judge(
             moved(&LISTENER, "listener", who, end, findings);
         }
         if cell.workload.transport() == Transport::Udp {
-            moved(&DATAGRAMS, "host-drops", who, end, findings);
+            datagrams(cell, who, end, findings);
+            sender(cell, who, end, findings);
         }
         for what in &end.unavailable {
             findings.push(caveat("unavailable", format!("{who}: {what}")));
@@ -89,6 +99,46 @@ fn steal(trial: &TrialRecord, who: &str, end: &EndReport, findings: &mut Vec<Gat
         let percent = share * 100.0;
         let seen = format!("{who}: the hypervisor took {percent:.1} % of the processor time");
         findings.push(fatal("steal", seen));
+    }
+}
+
+/// A sender at full speed may well outrun its receiver: that is what is found, and what the socket
+/// dropped is known and not counted as lost. At a rate that was asked for, the receiver had to keep
+/// up.
+fn datagrams(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    moved(&DATAGRAMS, "host-drops", who, end, findings);
+    let full_speed =
+        matches!(&cell.workload, Workload::UdpBulk(bulk) if bulk.asked_bps().is_none());
+    match &end.measured {
+        Measured::Received(Received { dropped: Some(dropped), packets, .. }) if full_speed => {
+            if *dropped > 0 {
+                let percent = 100.0 * *dropped as f64 / (*dropped + packets) as f64;
+                let seen = format!(
+                    "{who}: the receiver did not keep up and dropped {percent:.1} % of what came"
+                );
+                findings.push(caveat("receiver-bound", seen));
+            }
+        }
+        _ => moved(&FULL_BUFFERS, "host-drops", who, end, findings),
+    }
+}
+
+/// Was what was asked for sent, and if all that goes was asked for, who set the limit?
+fn sender(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    let (Workload::UdpBulk(bulk), Measured::Sent(sent)) = (&cell.workload, &end.measured) else {
+        return;
+    };
+    let planned = sent.packets.saturating_add(sent.skipped);
+    let skipped = sent.skipped as f64 / planned.max(1) as f64;
+    if skipped > SKIPPED_SHARE_MAX {
+        let percent = skipped * 100.0;
+        let seen = format!("{who}: {percent:.1} % of the datagrams asked for could not be sent");
+        findings.push(caveat("rate-missed", seen));
+    }
+    let idle = |blocked_ns: u64| (blocked_ns as f64) < BLOCKED_SHARE_MIN * sent.span_ns as f64;
+    if bulk.asked_bps().is_none() && sent.blocked_ns.is_some_and(idle) {
+        let seen = format!("{who}: the sender, not the network, set the rate");
+        findings.push(caveat("sender-bound", seen));
     }
 }
 

@@ -19,6 +19,7 @@ mod marking;
 mod probe;
 mod tcp_bulk;
 mod timed;
+mod udp_bulk;
 
 /// Most cells of one plan.
 pub const CELLS_MAX: usize = 256;

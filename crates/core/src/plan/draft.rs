@@ -173,7 +173,8 @@ pub struct Range {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// `throughput`, `rtt`, `connect`, `loss`, `loss-back`, `ipdv` or `pdv`.
+    /// `throughput`, `rtt`, `connect`, `loss`, `loss-back`, `ipdv` or `pdv`; over UDP also
+    /// `packet-rate`, `reordering` or `duplication`.
     pub metric: String,
     /// `tcp` or `udp`, for round trips also `icmp`.
     #[serde(default)]
@@ -202,6 +203,39 @@ pub struct Measure {
     /// Length of a trial.
     #[serde(default)]
     pub time: Option<String>,
+    /// Datagrams after which a UDP transfer ends, if its time is not over before.
+    #[serde(default)]
+    pub packets: Option<u64>,
+    /// Most datagrams of one call to the kernel.
+    #[serde(default)]
+    pub batch: Option<u16>,
+    /// Whether the kernel may cut and put together pieces of several datagrams.
+    #[serde(default)]
+    pub offload: Option<bool>,
+    /// How datagrams follow each other: `constant`, `periodic`, `poisson`, `on-off` or `frames`.
+    #[serde(default)]
+    pub law: Option<String>,
+    /// Time with datagrams of `on-off`.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// Time without.
+    #[serde(default)]
+    pub off: Option<String>,
+    /// Bytes of a frame of `frames`.
+    #[serde(default)]
+    pub frame: Option<String>,
+    /// Time from one frame to the next.
+    #[serde(default)]
+    pub every: Option<String>,
+    /// `fixed`, `random` or `stepped`.
+    #[serde(default)]
+    pub sizes: Option<String>,
+    /// Smallest payload where sizes vary.
+    #[serde(default)]
+    pub least: Option<String>,
+    /// Step of `stepped` sizes.
+    #[serde(default)]
+    pub step: Option<String>,
     /// Part of it that is left out at the start.
     #[serde(default)]
     pub warmup: Option<String>,
@@ -235,7 +269,8 @@ pub struct Measure {
     /// Whether the receiver takes data off without copying them.
     #[serde(default)]
     pub truncate: Option<bool>,
-    /// Other metrics of the same trials that are questions too, as in `cpu`.
+    /// Other metrics of the same trials that are questions too, as in `cpu` over TCP and
+    /// `reordering` over UDP.
     #[serde(default)]
     pub also: Vec<String>,
     /// Congestion control.

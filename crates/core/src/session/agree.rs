@@ -46,6 +46,12 @@ pub enum Objection {
         /// What was asked for, in words.
         what: &'static str,
     },
+    /// Its numbers contradict one another.
+    #[error("{what}")]
+    Senseless {
+        /// What is wrong, in words.
+        what: &'static str,
+    },
     /// The name of a congestion control is none.
     #[error("the congestion control must be 1 to 15 of the characters a-z, 0-9, _ and -")]
     Congestion,
@@ -140,12 +146,23 @@ fn check_settings(settings: &StreamSettings) -> Result<(), Objection> {
 fn check_udp_bulk(bulk: &UdpBulk, payload_max: u32, limits: &Limits) -> Result<(), Objection> {
     check_times(bulk.duration_ns, bulk.warmup_ns, limits)?;
     check_message("payload bytes of a datagram", bulk.payload_bytes, payload_max, limits)?;
-    let Some(rate_bps) = bulk.rate_bps else {
-        return check_unbounded("UDP bulk without a rate", limits);
-    };
-    range("rate in bit/s", rate_bps, 1, limits.rate_bps.unwrap_or(u64::MAX))?;
-    let bits = u128::from(rate_bps) * u128::from(bulk.duration_ns) / 1_000_000_000;
-    check_bytes(bits / 8, limits)
+    if let Some(what) = bulk.problem(HEADER_BYTES as u32) {
+        return Err(Objection::Senseless { what });
+    }
+    // The pace of a stream that is off at times is that of the time that it is on.
+    match bulk.asked_bps().map(|mean_bps| mean_bps.max(bulk.rate_bps.unwrap_or(0))) {
+        Some(rate_bps) => {
+            range("rate in bit/s", rate_bps, 1, limits.rate_bps.unwrap_or(u64::MAX))?;
+        }
+        None if limits.rate_bps.is_some() => {
+            return check_unbounded("UDP bulk without a rate", limits);
+        }
+        None => {}
+    }
+    match bulk.bytes_max() {
+        Some(bytes) => check_bytes(bytes, limits),
+        None => check_unbounded("UDP bulk without a rate", limits),
+    }
 }
 
 fn check_echo(echo: &Echo, payload_max: u32, limits: &Limits) -> Result<(), Objection> {

@@ -6,14 +6,14 @@ use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Repor
 use crate::arm::{Arm, TurnOrder};
 use crate::family::Family;
 use crate::observation::{
-    Connection, ConnectionMemory, Connections, EndReport, Endpoints, Granted, Measured, Received,
-    Sent, Steady, TcpAccount, Times,
+    Arrivals, Connection, ConnectionMemory, Connections, EndReport, Endpoints, FreeRuns, Granted,
+    Measured, Received, Sent, Steady, TcpAccount, Times,
 };
 use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
-    Connect, Direction, Echo, Marking, Purpose, StreamSettings, TcpBulk, Timing, Transport,
-    UdpBulk, Wait, Workload, ZeroCopy,
+    Asked, Connect, Direction, Echo, Law, Marking, Purpose, Sizes, StreamSettings, TcpBulk, Timing,
+    Transport, UdpBulk, Wait, Workload, ZeroCopy,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -62,10 +62,19 @@ fn workload() -> impl Strategy<Value = Workload> {
     let paced = (small_or_any_u64(), small_or_any_u64(), small_or_any_u32());
     prop_oneof![
         tcp_bulk().prop_map(Workload::TcpBulk),
-        (paced, of(small_or_any_u64()), marking()).prop_map(|(n, rate_bps, marking)| {
-            let (duration_ns, warmup_ns, payload_bytes) = n;
-            Workload::UdpBulk(UdpBulk { payload_bytes, rate_bps, duration_ns, warmup_ns, marking })
-        }),
+        (paced, of(small_or_any_u64()), marking(), stream()).prop_map(
+            |(n, rate_bps, marking, s)| {
+                let (duration_ns, warmup_ns, payload_bytes) = n;
+                Workload::UdpBulk(UdpBulk {
+                    payload_bytes,
+                    rate_bps,
+                    duration_ns,
+                    warmup_ns,
+                    marking,
+                    ..s
+                })
+            }
+        ),
         (transport, proptest::array::uniform5(small_or_any_u32()), manner, settings(), marking())
             .prop_map(|(transport, n, manner, settings, marking)| {
                 let (wait, timing, response_bytes, outstanding) = manner;
@@ -133,6 +142,35 @@ fn purpose() -> impl Strategy<Value = Purpose> {
     ]
 }
 
+/// What tells streams of datagrams apart besides rate, size and time.
+fn stream() -> impl Strategy<Value = UdpBulk> {
+    let direction = prop_oneof![Just(Direction::Send), Just(Direction::Receive)];
+    let law = prop_oneof![
+        Just(Law::Constant),
+        Just(Law::Periodic),
+        Just(Law::Poisson),
+        any::<(u64, u64)>().prop_map(|(on_ns, off_ns)| Law::OnOff { on_ns, off_ns }),
+        any::<(u32, u64)>()
+            .prop_map(|(frame_bytes, every_ns)| Law::Frames { frame_bytes, every_ns }),
+    ];
+    let sizes = prop_oneof![
+        Just(Sizes::Fixed),
+        any::<u32>().prop_map(|least_bytes| Sizes::Random { least_bytes }),
+        any::<(u32, u32)>()
+            .prop_map(|(least_bytes, step_bytes)| Sizes::Stepped { least_bytes, step_bytes }),
+    ];
+    let asked = any::<[bool; 3]>().prop_map(|[packet_rate, reordering, duplication]| Asked {
+        packet_rate,
+        reordering,
+        duplication,
+    });
+    let plain = any::<(Option<u64>, u16, bool)>();
+    (direction, law, sizes, asked, plain).prop_map(|(direction, law, sizes, asked, plain)| {
+        let (packets, batch, offload) = plain;
+        UdpBulk { direction, packets, batch, offload, law, sizes, asked, ..UdpBulk::default() }
+    })
+}
+
 fn settings() -> impl Strategy<Value = StreamSettings> {
     (of(text()), of(any::<u32>()), of(any::<u32>()), any::<[bool; 2]>()).prop_map(
         |(congestion, buffer_bytes, mss_bytes, [no_delay, require_buffer])| StreamSettings {
@@ -160,6 +198,16 @@ pub(crate) fn task() -> impl Strategy<Value = Task> {
             Task { number, workload, arms, order, seed, token: Token(token) }
         },
     )
+}
+
+fn arrivals() -> impl Strategy<Value = Arrivals> {
+    let table = many(any::<(u64, u64)>(), 0..3);
+    (any::<[u64; 4]>(), proptest::array::uniform4(table)).prop_map(|(n, tables)| {
+        let [replicated, runs, packets, squares] = n;
+        let [extents, n_reordered, loss_periods, loss_distances] = tables;
+        let free_runs = FreeRuns { runs, packets, squares };
+        Arrivals { replicated, extents, n_reordered, free_runs, loss_periods, loss_distances }
+    })
 }
 
 fn times() -> impl Strategy<Value = Times> {
@@ -217,8 +265,9 @@ fn received() -> impl Strategy<Value = Received> {
     let series = many(any::<(u64, u64)>(), 0..4);
     let steady =
         (any::<u64>(), number()).prop_map(|(from_ns, rate_bps)| Steady { from_ns, rate_bps });
-    (any::<[u64; 5]>(), [number(), number()], of(steady), series).prop_map(
-        |(n, [rate_bps, whole_bps], steady, series)| {
+    let drops = (any::<Option<u64>>(), of(arrivals()));
+    (any::<[u64; 5]>(), [number(), number()], of(steady), series, drops).prop_map(
+        |(n, [rate_bps, whole_bps], steady, series, (dropped, arrivals))| {
             let [bytes, span_ns, packets, duplicates, reordered] = n;
             Received {
                 bytes,
@@ -230,15 +279,17 @@ fn received() -> impl Strategy<Value = Received> {
                 packets,
                 duplicates,
                 reordered,
+                dropped,
+                arrivals,
             }
         },
     )
 }
 
 fn sent() -> impl Strategy<Value = Sent> {
-    any::<([u64; 3], Option<u64>)>().prop_map(|(n, retransmitted_segments)| {
-        let [bytes, packets, span_ns] = n;
-        Sent { bytes, packets, span_ns, retransmitted_segments }
+    any::<([u64; 4], [Option<u64>; 2])>().prop_map(|(n, [retransmitted_segments, blocked_ns])| {
+        let [bytes, packets, span_ns, skipped] = n;
+        Sent { bytes, packets, span_ns, retransmitted_segments, skipped, blocked_ns }
     })
 }
 

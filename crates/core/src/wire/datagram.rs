@@ -67,6 +67,15 @@ impl Header {
         buffer[18..20].fill(0);
     }
 
+    /// Writes the number alone into a message that has a header already.
+    ///
+    /// # Panics
+    /// As [`encode`](Self::encode).
+    #[inline]
+    pub fn encode_sequence(sequence: u32, buffer: &mut [u8]) {
+        buffer[8..12].copy_from_slice(&sequence.to_be_bytes());
+    }
+
     /// Reads the header at the start of `bytes`; `None` if they are too few or name no arm. Whether
     /// the message belongs to a task is told by its tag alone, which the caller compares.
     pub fn decode(bytes: &[u8]) -> Option<Header> {

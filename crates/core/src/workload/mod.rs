@@ -14,7 +14,7 @@ pub use law::{Law, Sizes};
 pub use probe::{Load, LoadFamily, Probe};
 pub use socket::{Marking, StreamSettings};
 pub use tcp_bulk::{TcpBulk, ZeroCopy};
-pub use udp_bulk::UdpBulk;
+pub use udp_bulk::{Asked, UdpBulk};
 
 use crate::metric::Metric;
 use alloc::format;
@@ -112,7 +112,7 @@ impl Workload {
     pub const fn metrics(&self) -> &'static [Metric] {
         match self {
             Workload::TcpBulk(bulk) => bulk.metrics(),
-            Workload::UdpBulk(_) => &[Metric::Throughput, Metric::Loss],
+            Workload::UdpBulk(bulk) => bulk.metrics(),
             Workload::Echo(_) => &[Metric::Rtt],
             Workload::Connect(connect) => connect.metrics(),
             Workload::Probe(_) => {
@@ -204,14 +204,12 @@ impl Cell {
             Some(bytes) => format!("{metric}-{transport}-{bytes}"),
             None => format!("{metric}-{transport}"),
         };
-        if let Workload::TcpBulk(bulk) = &workload {
-            id.push_str(&bulk.suffix());
-        }
-        if let Workload::Echo(echo) = &workload {
-            id.push_str(&echo.suffix());
-        }
-        if let Workload::Connect(connect) = &workload {
-            id.push_str(&connect.suffix());
+        match &workload {
+            Workload::TcpBulk(bulk) => id.push_str(&bulk.suffix()),
+            Workload::UdpBulk(bulk) => id.push_str(&bulk.suffix()),
+            Workload::Echo(echo) => id.push_str(&echo.suffix()),
+            Workload::Connect(connect) => id.push_str(&connect.suffix()),
+            Workload::Probe(_) => {}
         }
         id.push_str(&workload.marking().suffix());
         Cell { id, workload }

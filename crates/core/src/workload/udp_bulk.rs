@@ -1,14 +1,19 @@
 //! UDP bulk transfer.
 
-use super::Marking;
+use super::law::{Law, Pace, Schedule, Sizes};
+use super::{Direction, Marking};
+use crate::metric::Metric;
+use alloc::format;
+use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
-/// UDP bulk transfer for a time.
+/// UDP bulk transfer for a time or a number of datagrams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UdpBulk {
-    /// UDP payload of each datagram, in bytes.
+    /// UDP payload of each datagram, in bytes; the largest where sizes vary.
     pub payload_bytes: u32,
-    /// Rate of payload bits per second; `None` sends as fast as the socket takes it.
+    /// Rate of payload bits per second; `None` sends as fast as the socket takes it. Means nothing
+    /// to a law that has a pace of its own.
     pub rate_bps: Option<u64>,
     /// Time that the sender sends, in ns, warm-up included.
     pub duration_ns: u64,
@@ -17,10 +22,219 @@ pub struct UdpBulk {
     /// How its packets are marked.
     #[serde(default)]
     pub marking: Marking,
+    /// Which way.
+    #[serde(default = "send")]
+    pub direction: Direction,
+    /// Datagrams after which the sender stops, if the time is not over before.
+    #[serde(default)]
+    pub packets: Option<u64>,
+    /// Most datagrams of one call to the kernel, 1 to [`UdpBulk::BATCH_MAX`]. Those of a paced
+    /// stream lie at most [`UdpBulk::BATCH_SPAN_NS`] apart, whatever this says.
+    #[serde(default = "one")]
+    pub batch: u16,
+    /// Whether the kernel may cut and put together pieces of several datagrams (GSO and GRO).
+    #[serde(default)]
+    pub offload: bool,
+    /// How the datagrams of a paced stream follow each other.
+    #[serde(default)]
+    pub law: Law,
+    /// How long the datagrams are.
+    #[serde(default)]
+    pub sizes: Sizes,
+    /// Which metrics are asked for.
+    #[serde(default)]
+    pub asked: Asked,
+}
+
+/// Which metrics of a UDP bulk transfer are questions; loss always is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Asked {
+    /// Packets per time in place of bits per time.
+    #[serde(default)]
+    pub packet_rate: bool,
+    /// Reordering.
+    #[serde(default)]
+    pub reordering: bool,
+    /// Duplication.
+    #[serde(default)]
+    pub duplication: bool,
+}
+
+/// Records of before there was a direction were of sending.
+fn send() -> Direction {
+    Direction::Send
+}
+
+/// Records of before there were batches were of single datagrams.
+fn one() -> u16 {
+    1
+}
+
+impl UdpBulk {
+    /// Most datagrams of one call.
+    pub const BATCH_MAX: u16 = 1024;
+
+    /// Most datagrams per second that can be asked for; no host sends as many.
+    pub const PACKETS_PER_SECOND_MAX: u64 = 20_000_000;
+
+    /// Longest stretch of a schedule that one call takes together, in ns.
+    pub const BATCH_SPAN_NS: u64 = 100_000;
+
+    /// The schedule of its datagrams; `None` if it sends as fast as the socket takes them.
+    pub fn schedule(&self, seed: u64) -> Option<Schedule> {
+        let pace = match (self.law, self.rate_bps) {
+            (Law::Frames { .. }, _) => Pace::Gap(1),
+            (_, Some(rate_bps)) => Pace::BitsPerSecond(rate_bps),
+            (_, None) => return None,
+        };
+        Some(Schedule::new(self.law, self.sizes, self.payload_bytes, pace, seed))
+    }
+
+    /// Mean rate of payload bits per second that it asks for; `None` at full speed.
+    pub fn asked_bps(&self) -> Option<u64> {
+        match self.law {
+            Law::Frames { .. } => Some(self.law.mean_bps(0)),
+            law => self.rate_bps.map(|rate_bps| law.mean_bps(rate_bps)),
+        }
+    }
+
+    /// Datagrams per second that it asks for, at most; 0 at full speed.
+    fn packets_per_second(&self) -> u64 {
+        match self.law {
+            Law::Frames { frame_bytes, every_ns } => {
+                let each = u64::from(frame_bytes.div_ceil(self.payload_bytes.max(1)));
+                each.saturating_mul(1_000_000_000) / every_ns.max(1)
+            }
+            _ => {
+                let least = self.sizes.least_bytes(self.payload_bytes).max(1);
+                self.rate_bps.unwrap_or(0) / (8 * u64::from(least))
+            }
+        }
+    }
+
+    /// Most bytes of payload that it sends by its own numbers, if these say.
+    pub fn bytes_max(&self) -> Option<u128> {
+        let timed = self
+            .asked_bps()
+            .map(|rate| u128::from(rate) * u128::from(self.duration_ns) / 8_000_000_000);
+        let counted = self.packets.map(|count| u128::from(count) * u128::from(self.payload_bytes));
+        match (timed, counted) {
+            (Some(timed), Some(counted)) => Some(timed.min(counted)),
+            (timed, counted) => timed.or(counted),
+        }
+    }
+
+    /// What is wrong with its numbers whatever a server allows; `None` if nothing is.
+    pub fn problem(&self, header_bytes: u32) -> Option<&'static str> {
+        let least = self.sizes.least_bytes(self.payload_bytes);
+        let rest = self.law.rest_bytes(self.payload_bytes);
+        let fits = |bytes: u32| bytes >= header_bytes;
+        let fixed = self.sizes == Sizes::Fixed;
+        if self.direction == Direction::Both {
+            return Some("datagrams go one way in a trial");
+        }
+        match self.law {
+            Law::OnOff { on_ns: 0, .. } => return Some("the time on must be above 0"),
+            Law::Frames { frame_bytes: 0, .. } | Law::Frames { every_ns: 0, .. } => {
+                return Some("frames need bytes and a time from one to the next above 0");
+            }
+            Law::Frames { .. } if !fixed => {
+                return Some("the datagrams of frames have sizes of their own");
+            }
+            Law::Frames { .. } if self.rate_bps.is_some() => {
+                return Some("frames have a rate of their own");
+            }
+            Law::Frames { .. } if !rest.is_none_or(fits) => {
+                return Some("the last datagram of a frame would not hold the header");
+            }
+            Law::Frames { .. } | Law::Constant => {}
+            _ if self.rate_bps.is_none() => return Some("a law of traffic needs a rate"),
+            _ => {}
+        }
+        if self.packets_per_second() > Self::PACKETS_PER_SECOND_MAX {
+            return Some("more than 20 million datagrams per second are asked for");
+        }
+        if matches!(self.sizes, Sizes::Stepped { step_bytes: 0, .. }) {
+            return Some("the step of sizes must be above 0");
+        }
+        if !fits(least) || least > self.payload_bytes {
+            return Some("the smallest size must hold the header and not be above the payload");
+        }
+        if !fixed && self.rate_bps.is_none() {
+            return Some("sizes that vary need a rate");
+        }
+        if self.offload && !fixed {
+            return Some("offload needs datagrams of one size");
+        }
+        if self.packets == Some(0) {
+            return Some("0 datagrams are none");
+        }
+        if !(1..=Self::BATCH_MAX).contains(&self.batch) {
+            return Some("a call takes 1 to 1024 datagrams");
+        }
+        None
+    }
+
+    /// The metrics that are asked for, the main one first.
+    pub const fn metrics(&self) -> &'static [Metric] {
+        use Metric::{Duplication, Loss, PacketRate, Reordering, Throughput};
+        match (self.asked.packet_rate, self.asked.reordering, self.asked.duplication) {
+            (false, false, false) => &[Throughput, Loss],
+            (false, true, false) => &[Throughput, Loss, Reordering],
+            (false, false, true) => &[Throughput, Loss, Duplication],
+            (false, true, true) => &[Throughput, Loss, Reordering, Duplication],
+            (true, false, false) => &[PacketRate, Loss],
+            (true, true, false) => &[PacketRate, Loss, Reordering],
+            (true, false, true) => &[PacketRate, Loss, Duplication],
+            (true, true, true) => &[PacketRate, Loss, Reordering, Duplication],
+        }
+    }
+
+    /// What tells it from the usual one of its payload size, as the end of a cell's name: empty, or
+    /// as in `-receive-poisson`.
+    pub fn suffix(&self) -> String {
+        let usual = UdpBulk::default();
+        let mut text = String::new();
+        let mut add = |differs: bool, word: &str| {
+            if differs {
+                text.push('-');
+                text.push_str(word);
+            }
+        };
+        add(self.direction == Direction::Receive, "receive");
+        add(self.law != usual.law, self.law.name());
+        add(matches!(self.sizes, Sizes::Random { .. }), "random");
+        add(matches!(self.sizes, Sizes::Stepped { .. }), "stepped");
+        add(self.batch != usual.batch, &format!("batch{}", self.batch));
+        add(self.offload, "offload");
+        add(self.packets.is_some(), &format!("n{}", self.packets.unwrap_or_default()));
+        text
+    }
+
+    /// The same in words for a person, each with a comma before it.
+    pub fn suffix_words(&self) -> String {
+        let usual = UdpBulk::default();
+        let mut text = String::new();
+        let mut add = |differs: bool, words: &str| {
+            if differs {
+                text.push_str(", ");
+                text.push_str(words);
+            }
+        };
+        add(self.direction == Direction::Receive, "from the server");
+        add(self.law != usual.law, &self.law.to_string());
+        add(matches!(self.sizes, Sizes::Random { .. }), "random sizes");
+        add(matches!(self.sizes, Sizes::Stepped { .. }), "stepped sizes");
+        add(self.batch == 1, "one datagram a call");
+        add(self.batch != 1 && self.batch != usual.batch, &format!("{} a call", self.batch));
+        add(self.offload, "offload");
+        text
+    }
 }
 
 impl Default for UdpBulk {
-    /// 600 ms with a quarter of it to warm up, 1408 B, as fast as the socket takes it.
+    /// 600 ms with a quarter of it to warm up, 1408 B, client to server, as fast as the socket
+    /// takes it, 64 datagrams a call.
     fn default() -> Self {
         UdpBulk {
             payload_bytes: 1408,
@@ -28,6 +242,79 @@ impl Default for UdpBulk {
             duration_ns: 600_000_000,
             warmup_ns: 150_000_000,
             marking: Marking::default(),
+            direction: Direction::Send,
+            packets: None,
+            batch: 64,
+            offload: false,
+            law: Law::Constant,
+            sizes: Sizes::Fixed,
+            asked: Asked::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_bound_the_bytes() {
+        let bulk = UdpBulk { rate_bps: Some(8_000_000), ..UdpBulk::default() };
+        assert_eq!(bulk.bytes_max(), Some(600_000));
+        let counted = UdpBulk { packets: Some(10), ..bulk };
+        assert_eq!(counted.bytes_max(), Some(14_080));
+        assert_eq!(UdpBulk { rate_bps: None, ..counted }.bytes_max(), Some(14_080));
+        assert_eq!(UdpBulk::default().bytes_max(), None);
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_a_problem() {
+        let good = UdpBulk { rate_bps: Some(1_000_000), ..UdpBulk::default() };
+        assert_eq!(good.problem(20), None);
+        let frames = |frame_bytes| UdpBulk {
+            law: Law::Frames { frame_bytes, every_ns: 40_000_000 },
+            rate_bps: None,
+            ..good.clone()
+        };
+        assert_eq!(frames(50_000).problem(20), None);
+        let stepped = Sizes::Stepped { least_bytes: 64, step_bytes: 0 };
+        let wrong = [
+            UdpBulk { law: Law::Poisson, rate_bps: None, ..good.clone() },
+            UdpBulk { law: Law::OnOff { on_ns: 0, off_ns: 1 }, ..good.clone() },
+            frames(0),
+            frames(1409),
+            UdpBulk { rate_bps: Some(1), ..frames(50_000) },
+            UdpBulk { sizes: stepped, ..good.clone() },
+            UdpBulk { sizes: Sizes::Random { least_bytes: 19 }, ..good.clone() },
+            UdpBulk { sizes: Sizes::Random { least_bytes: 1409 }, ..good.clone() },
+            UdpBulk { sizes: Sizes::Random { least_bytes: 20 }, offload: true, ..good.clone() },
+            UdpBulk { packets: Some(0), ..good.clone() },
+            UdpBulk { rate_bps: Some(u64::MAX), ..good.clone() },
+            UdpBulk {
+                law: Law::Frames { frame_bytes: 20, every_ns: 1 },
+                rate_bps: None,
+                ..good.clone()
+            },
+            UdpBulk { direction: Direction::Both, ..good.clone() },
+            UdpBulk { batch: 0, ..good.clone() },
+            UdpBulk { batch: 1025, ..good.clone() },
+        ];
+        for bulk in wrong {
+            assert!(bulk.problem(20).is_some(), "{bulk:?}");
+        }
+    }
+
+    #[test]
+    fn what_differs_from_the_usual_is_named() {
+        assert_eq!(UdpBulk::default().suffix(), "");
+        let bulk = UdpBulk {
+            direction: Direction::Receive,
+            law: Law::Poisson,
+            batch: 1,
+            packets: Some(5),
+            ..UdpBulk::default()
+        };
+        assert_eq!(bulk.suffix(), "-receive-poisson-batch1-n5");
+        assert_eq!(bulk.suffix_words(), ", from the server, poisson, one datagram a call");
     }
 }

@@ -1,18 +1,22 @@
 //! UDP bulk transfer, paced or as fast as the socket takes it, with a number in each datagram.
 //!
 //! Before the data the client knocks ([`knock`]): the server answers a source only after that, with
-//! as many bytes. The data end with a message that the server answers too.
+//! as many bytes. Before the server sends data itself, the source must have shown that it gets what
+//! is sent to it ([`ask`], [`await_proof`]). The data end with a message that is answered too.
 
 use super::pace::{Pace, Step};
 use super::sequence::{Arrival, Sequence};
 use super::series::Series;
 use super::{Broken, Cause, TICK_NS, Watch};
 use std::net::SocketAddr;
+use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::Sent;
 use v6gap_core::wire::datagram::{Flags, HEADER_BYTES, Header};
-use v6gap_sys::socket::{Datagram, ErrorClass};
+use v6gap_core::workload::UdpBulk;
+use v6gap_sys::socket::{Datagram, ErrorClass, ReceiveBatch, SendBatch};
 use v6gap_sys::{clock, cpu};
 
 /// Waits up to this long are spent yielding, because a sleep may end late by as much, in ns.
@@ -30,41 +34,103 @@ const GRACE_NS: u64 = 30_000_000;
 /// Longest time after the end message in which something late is waited for, whatever comes, in ns.
 const GRACE_NS_MAX: u64 = 300_000_000;
 
+/// What a sender of datagrams is to do.
+#[derive(Debug)]
+pub struct Sending {
+    /// When each is due; `None` as fast as the socket takes them.
+    pub pace: Option<Pace>,
+    /// How long it sends, in ns.
+    pub duration_ns: u64,
+    /// How many datagrams it sends at most.
+    pub packets_max: u64,
+    /// What every datagram starts with, but for its number.
+    pub header: Header,
+}
+
 /// What a sender of datagrams did.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DatagramsSent {
     /// As it is stored.
     pub sent: Sent,
-    /// Datagrams of the schedule left out because the sender was held up.
-    pub skipped: u64,
+    /// Whether the kernel refused to cut pieces, so that single datagrams were sent.
+    pub offload_refused: bool,
 }
 
-/// Sends `message` with the given header until its answer comes; `Silent` if none does.
-pub fn knock(
-    socket: &Datagram,
-    message: &mut [u8],
-    header: Header,
-    watch: &Watch<'_>,
-) -> Result<(), Broken> {
-    let broken = Broken::at(header.arm, "waiting for the answer to a datagram");
-    header.encode(message);
-    let mut back = [0; HEADER_BYTES];
-    let (mut wait_ns, mut quiet) = (PATIENCE_NS, None);
-    for _ in 0..TRIES_MAX {
-        put(socket, message, watch).map_err(&broken)?;
-        let until_ns = clock::now_ns() + wait_ns;
+/// Where a message goes that is no part of a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// The socket, which does not block.
+    pub socket: &'a Datagram,
+    /// To whom; `None` to the socket's fixed peer.
+    pub peer: Option<SocketAddr>,
+}
+
+impl Line<'_> {
+    fn send(&self, message: &[u8]) -> std::io::Result<usize> {
+        match self.peer {
+            Some(peer) => self.socket.send_to(message, peer),
+            None => self.socket.send(message),
+        }
+    }
+
+    /// Sends one message, waiting for room.
+    fn put(&self, message: &[u8], watch: &Watch<'_>) -> Result<(), Cause> {
+        let mut quiet = None;
+        loop {
+            match self.send(message) {
+                Ok(_) => return Ok(()),
+                Err(error) if ErrorClass::of(&error).is_timeout() => {
+                    if !self.socket.wait_writable(TICK_NS)? {
+                        watch.idle(&mut quiet)?;
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The header of what comes before `until_ns`, if anything of the task does.
+    fn header_before(&self, until_ns: u64, tag: [u8; 8]) -> Result<Option<Header>, Cause> {
+        let mut back = [0; HEADER_BYTES];
         loop {
             let left_ns = until_ns.saturating_sub(clock::now_ns());
-            if left_ns == 0 || !socket.wait_readable(left_ns).map_err(|e| broken(e.into()))? {
-                break;
+            if left_ns == 0 || !self.socket.wait_readable(left_ns)? {
+                return Ok(None);
             }
-            match socket.recv(&mut back) {
-                Ok(HEADER_BYTES..) if back == message[..HEADER_BYTES] => return Ok(()),
+            match self.socket.recv(&mut back) {
+                Ok(HEADER_BYTES..) => {
+                    if let Some(header) = Header::decode(&back).filter(|h| h.tag == tag) {
+                        return Ok(Some(header));
+                    }
+                }
                 Ok(_) => {}
                 Err(error) if ErrorClass::of(&error).is_timeout() => {}
                 // Windows reports a datagram longer than the buffer as an error, others cut it.
                 Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => {}
-                Err(error) => return Err(broken(error.into())),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Sends `message` with the given header until `answers` says that an answer came; `Silent` if none
+/// does.
+fn until_answered(
+    line: Line<'_>,
+    message: &mut [u8],
+    header: Header,
+    watch: &Watch<'_>,
+    answers: impl Fn(&Header) -> bool,
+) -> Result<Header, Broken> {
+    let broken = Broken::at(header.arm, "waiting for the answer to a datagram");
+    header.encode(message);
+    let (mut wait_ns, mut quiet) = (PATIENCE_NS, None);
+    for _ in 0..TRIES_MAX {
+        line.put(message, watch).map_err(&broken)?;
+        let until_ns = clock::now_ns() + wait_ns;
+        while let Some(back) = line.header_before(until_ns, header.tag).map_err(&broken)? {
+            if answers(&back) {
+                return Ok(back);
             }
         }
         watch.idle(&mut quiet).map_err(&broken)?;
@@ -73,66 +139,189 @@ pub fn knock(
     Err(broken(Cause::Silent))
 }
 
-/// Sends datagrams for `duration_ns`: at `rate_bps` payload bits per second, or as fast as the
-/// socket takes them. `message` holds the payload; `header` gets a number for each. The socket does
-/// not block.
-pub fn send(
-    socket: &Datagram,
+/// Sends `message` with the given header until it comes back; `Silent` if it never does.
+pub fn knock(
+    line: Line<'_>,
     message: &mut [u8],
-    mut header: Header,
-    rate_bps: Option<u64>,
-    duration_ns: u64,
+    header: Header,
     watch: &Watch<'_>,
-) -> Result<DatagramsSent, Broken> {
-    let broken = Broken::at(header.arm, "sending datagrams");
-    let start_ns = clock::now_ns();
-    let payload_bytes = message.len() as u32;
-    let mut pace = rate_bps.map(|rate| Pace::new(start_ns, payload_bytes, rate, duration_ns));
-    let mut packets: u64 = 0;
-    let mut last_ns = start_ns;
-    loop {
-        let now_ns = clock::now_ns();
-        let step = match &mut pace {
-            Some(pace) => pace.step(now_ns),
-            None if now_ns - start_ns < duration_ns => Step::Send,
-            None => Step::Done,
-        };
-        match step {
-            Step::WaitUntil(due_ns) => wait_until(now_ns, due_ns),
-            Step::Done => break,
-            Step::Send => {
-                // A number that wraps after 4 * 10^9 datagrams would need more than an hour at 1
-                // Mpps.
-                header.sequence = packets as u32;
-                header.encode(message);
-                put(socket, message, watch).map_err(&broken)?;
-                packets += 1;
-                last_ns = now_ns;
-            }
-        }
-    }
-    let bytes = packets * u64::from(payload_bytes);
-    let sent = Sent { bytes, packets, span_ns: last_ns - start_ns, retransmitted_segments: None };
-    Ok(DatagramsSent { sent, skipped: pace.map_or(0, |pace| pace.skipped) })
+) -> Result<(), Broken> {
+    until_answered(line, message, header, watch, |back| *back == header).map(|_| ())
 }
 
-fn put(socket: &Datagram, message: &[u8], watch: &Watch<'_>) -> Result<(), Cause> {
+/// Asks the server for data: knocks until it challenges this end, and returns the header of the
+/// message that proves that the challenge came.
+pub fn ask(
+    line: Line<'_>,
+    message: &mut [u8],
+    header: Header,
+    watch: &Watch<'_>,
+) -> Result<Header, Broken> {
+    until_answered(line, message, header, watch, |back| {
+        back.flags == Flags::WARMUP && challenge_of(back) != 0
+    })
+}
+
+fn challenge_of(header: &Header) -> u64 {
+    u64::from(header.sequence) << 32 | u64::from(header.turn) << 16 | u64::from(header.next)
+}
+
+/// Answers knocks with a challenge, as long as they are, until one comes that repeats `challenge`
+/// (not 0), and returns its source: whoever sits there gets what is sent to it, and knows the task.
+pub fn await_proof(
+    arm: Arm,
+    socket: &Datagram,
+    tag: [u8; 8],
+    challenge: u64,
+    buffer: &mut [u8],
+    watch: &Watch<'_>,
+) -> Result<SocketAddr, Broken> {
+    let broken = Broken::at(arm, "waiting for who asked for data");
     let mut quiet = None;
     loop {
-        match socket.send(message) {
-            Ok(_) => return Ok(()),
+        match socket.recv_from(buffer) {
+            Ok((count, source)) => {
+                let knock = Header::decode(&buffer[..count])
+                    .filter(|header| header.tag == tag && header.flags == Flags::WARMUP);
+                let Some(header) = knock else {
+                    watch.idle(&mut quiet).map_err(&broken)?;
+                    continue;
+                };
+                if challenge_of(&header) == challenge {
+                    return Ok(source);
+                }
+                watch.busy(clock::now_ns()).map_err(&broken)?;
+                let [_, _, _, _, t0, t1, n0, n1] = challenge.to_be_bytes();
+                let asked = Header {
+                    sequence: (challenge >> 32) as u32,
+                    turn: u16::from_be_bytes([t0, t1]),
+                    next: u16::from_be_bytes([n0, n1]),
+                    ..header
+                };
+                asked.encode(&mut buffer[..count]);
+                // What cannot be sent is as good as lost on the way, and the client asks again.
+                let _ = socket.send_to(&buffer[..count], source);
+            }
             Err(error) if ErrorClass::of(&error).is_timeout() => {
-                if !socket.wait_writable(TICK_NS)? {
+                watch.idle(&mut quiet).map_err(&broken)?;
+            }
+            Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => {}
+            Err(error) => return Err(broken(error.into())),
+        }
+    }
+}
+
+/// Sends datagrams as `sending` says, in batches of at most the slots of `batch`. The slots hold
+/// the payload; each datagram gets the header with its number. The socket does not block. Ends
+/// early when told that the other end has finished.
+pub fn send(
+    socket: &Datagram,
+    batch: &mut SendBatch,
+    sending: &mut Sending,
+    watch: &Watch<'_>,
+) -> Result<DatagramsSent, Broken> {
+    let broken = Broken::at(sending.header.arm, "sending datagrams");
+    let start_ns = clock::now_ns();
+    for slot in 0..batch.slots() {
+        sending.header.encode(batch.slot(slot));
+    }
+    let mut done = DatagramsSent::default();
+    let mut blocked_ns = 0;
+    let mut last_ns = start_ns;
+    while !watch.finish.load(Ordering::Relaxed) {
+        let now_ns = clock::now_ns();
+        watch.busy(now_ns).map_err(&broken)?;
+        let sent = &mut done.sent;
+        let room = (sending.packets_max - sent.packets).min(batch.slots() as u64) as usize;
+        let (count, bytes) = match &mut sending.pace {
+            _ if room == 0 => break,
+            Some(pace) => match pace.step(now_ns) {
+                Step::WaitUntil(due_ns) => {
+                    wait_until(now_ns, due_ns);
+                    continue;
+                }
+                Step::Done => break,
+                Step::Send(first) => gather(pace, first, now_ns, batch, room),
+            },
+            None if now_ns - start_ns >= sending.duration_ns => break,
+            None => (room, (room * batch.slot(0).len()) as u64),
+        };
+        for slot in 0..count {
+            // The number wraps; the receiver knows which one is meant.
+            Header::encode_sequence((sent.packets + slot as u64) as u32, batch.slot(slot));
+        }
+        let refused =
+            put_batch(socket, batch, 0..count, watch, &mut blocked_ns).map_err(&broken)?;
+        done.offload_refused |= refused;
+        done.sent.packets += count as u64;
+        done.sent.bytes += bytes;
+        last_ns = now_ns;
+    }
+    done.sent.span_ns = last_ns - start_ns;
+    done.sent.blocked_ns = Some(blocked_ns);
+    done.sent.skipped = sending.pace.as_ref().map_or(0, |pace| pace.skipped);
+    Ok(done)
+}
+
+/// Puts the datagrams into the slots that go out together with `first`: how many, and their bytes.
+fn gather(
+    pace: &mut Pace,
+    first: v6gap_core::workload::law::Due,
+    now_ns: u64,
+    batch: &mut SendBatch,
+    room: usize,
+) -> (usize, u64) {
+    let until_ns = first.at_ns.saturating_add(UdpBulk::BATCH_SPAN_NS).max(now_ns);
+    let (mut count, mut bytes) = (0, 0);
+    let mut next = Some(first);
+    while let Some(due) = next {
+        batch.set_length(count, due.bytes as usize);
+        count += 1;
+        bytes += u64::from(due.bytes);
+        // A piece that the kernel cuts has one size but for its end.
+        let cut = batch.segments() > 1 && (due.bytes as usize) < batch.slot(0).len();
+        next = if count < room && !cut { pace.also(until_ns) } else { None };
+    }
+    (count, bytes)
+}
+
+/// Hands the datagrams of these slots to the kernel, waiting for room. True if it refused to cut
+/// pieces and took them one by one.
+fn put_batch(
+    socket: &Datagram,
+    batch: &mut SendBatch,
+    slots: Range<usize>,
+    watch: &Watch<'_>,
+    blocked_ns: &mut u64,
+) -> Result<bool, Cause> {
+    let (mut next, mut quiet, mut refused) = (slots.start, None, false);
+    while next < slots.end {
+        match batch.send(socket, next..slots.end) {
+            Ok(taken) => {
+                next += taken;
+                quiet = None;
+            }
+            Err(error) if ErrorClass::of(&error).is_timeout() => {
+                let since_ns = clock::now_ns();
+                let ready = socket.wait_writable(TICK_NS)?;
+                *blocked_ns += clock::now_ns() - since_ns;
+                if !ready {
                     watch.idle(&mut quiet)?;
                 }
+            }
+            // Pieces whose datagrams would have to be fragmented, and devices that cannot.
+            Err(_) if batch.segments() > 1 => {
+                batch.stop_offload();
+                refused = true;
             }
             Err(error) => return Err(error.into()),
         }
     }
+    Ok(refused)
 }
 
 fn wait_until(now_ns: u64, due_ns: u64) {
-    let left_ns = due_ns - now_ns;
+    let left_ns = due_ns.saturating_sub(now_ns);
     if left_ns > SLEEP_LATE_NS {
         clock::rest(Duration::from_nanos(left_ns - SLEEP_LATE_NS));
     } else {
@@ -149,6 +338,31 @@ pub struct Counted {
     pub sequence: Sequence,
     /// The first source whose datagram had the right tag.
     pub peer: Option<SocketAddr>,
+    /// How many datagrams the sender says it sent, modulo 2^32; `None` before the end message.
+    pub announced: Option<u32>,
+    payload_bytes: usize,
+}
+
+impl Counted {
+    /// Nothing so far, with room for a transfer that lasts `duration_ns`, of datagrams of at most
+    /// `payload_bytes`; longer ones are not of the task.
+    pub fn new(duration_ns: u64, payload_bytes: usize) -> Self {
+        let (series, sequence) = (Series::new(duration_ns), Sequence::default());
+        Counted { series, sequence, peer: None, announced: None, payload_bytes }
+    }
+}
+
+/// What a receiver answers.
+#[derive(Debug)]
+pub enum Role<'a> {
+    /// The server: knocks and the end message.
+    Answering,
+    /// The client, which has asked for data: the end message; and it repeats the message that
+    /// proves who it is until data come.
+    Asking {
+        /// That message.
+        proof: &'a [u8],
+    },
 }
 
 /// Receives until the end message came and nothing late follows it, or until told that nothing more
@@ -157,8 +371,9 @@ pub fn receive(
     arm: Arm,
     socket: &Datagram,
     tag: [u8; 8],
-    buffer: &mut [u8],
+    batch: &mut ReceiveBatch,
     counted: &mut Counted,
+    role: &Role<'_>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let broken = Broken::at(arm, "receiving datagrams");
@@ -170,34 +385,88 @@ pub fn receive(
                 return Ok(());
             }
         }
-        let ours = match socket.recv_from(buffer) {
-            Ok((count, source)) => Header::decode(&buffer[..count])
-                .filter(|header| header.tag == tag)
-                .map(|header| (header, count, source)),
-            Err(error) if ErrorClass::of(&error).is_timeout() => None,
+        let messages = match batch.receive(socket) {
+            Ok(messages) => messages,
+            Err(error) if ErrorClass::of(&error).is_timeout() => 0,
             Err(error) => return Err(broken(error.into())),
         };
-        // Datagrams of others are as good as none: they must not keep the task going.
-        let Some((header, count, source)) = ours else {
-            match watch.idle(&mut quiet) {
-                Err(Cause::Finished) => return Ok(()),
-                other => other.map_err(&broken)?,
-            }
-            continue;
-        };
         let now_ns = clock::now_ns();
-        quiet = None;
-        watch.busy(now_ns).map_err(&broken)?;
-        counted.peer.get_or_insert(source);
-        let end = header.flags.contains(Flags::END);
-        if end || header.flags.contains(Flags::WARMUP) {
-            if end {
-                until_ns.get_or_insert(now_ns + GRACE_NS_MAX);
-            }
-            // What cannot be sent is as good as lost on the way, and the client will ask again.
-            let _ = socket.send_to(&buffer[..count], source);
-        } else if counted.sequence.record(header.sequence) == Arrival::New {
-            counted.series.add(now_ns, count as u64);
+        let look = look(socket, tag, batch, messages, counted, role);
+        if look.bytes > 0 {
+            counted.series.add(now_ns, look.bytes);
+        }
+        if look.ended {
+            until_ns.get_or_insert(now_ns + GRACE_NS_MAX);
+        }
+        if look.ours {
+            quiet = None;
+            watch.busy(now_ns).map_err(&broken)?;
+            continue;
+        }
+        // Datagrams of others are as good as none: they must not keep the task going.
+        match watch.idle(&mut quiet) {
+            Err(Cause::Finished) => return Ok(()),
+            other => other.map_err(&broken)?,
+        }
+        if let (Role::Asking { proof }, None) = (role, counted.peer) {
+            // As good as lost if it cannot be sent; the next tick repeats it.
+            let _ = socket.send(proof);
         }
     }
+}
+
+/// What was in the messages of one call.
+#[derive(Debug, Default)]
+struct Look {
+    ours: bool,
+    ended: bool,
+    bytes: u64,
+}
+
+#[inline]
+fn look(
+    socket: &Datagram,
+    tag: [u8; 8],
+    batch: &ReceiveBatch,
+    messages: usize,
+    counted: &mut Counted,
+    role: &Role<'_>,
+) -> Look {
+    let mut look = Look::default();
+    for index in 0..messages {
+        for datagram in batch.message(index).datagrams() {
+            let Some(header) = Header::decode(datagram).filter(|header| header.tag == tag) else {
+                continue;
+            };
+            if datagram.len() > counted.payload_bytes {
+                continue;
+            }
+            look.ours = true;
+            if header.flags == Flags::NONE {
+                if counted.sequence.record(header.sequence) == Arrival::New {
+                    look.bytes += datagram.len() as u64;
+                }
+                if counted.peer.is_none() {
+                    counted.peer = batch.source(index);
+                }
+                continue;
+            }
+            let end = header.flags.contains(Flags::END);
+            let knock = header.flags.contains(Flags::WARMUP);
+            if end {
+                look.ended = true;
+                counted.announced.get_or_insert(header.sequence);
+            }
+            let answers = end || knock && matches!(role, Role::Answering);
+            if let Some(source) = batch.source(index).filter(|_| answers) {
+                counted.peer.get_or_insert(source);
+                // What cannot be sent is as good as lost on the way, and the other end asks again.
+                let _ = match role {
+                    Role::Answering => socket.send_to(datagram, source),
+                    Role::Asking { .. } => socket.send(datagram),
+                };
+            }
+        }
+    }
+    look
 }

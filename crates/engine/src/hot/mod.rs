@@ -13,6 +13,7 @@ pub mod ping;
 pub mod probe;
 pub mod sequence;
 pub mod series;
+pub mod table;
 pub mod turns;
 pub mod window;
 

@@ -192,6 +192,11 @@ fn check(task: &Task) -> Result<(), TrialError> {
         Workload::UdpBulk(bulk) if !datagram_fits(bulk.payload_bytes) => {
             return unsuitable("its payload size is out of range");
         }
+        Workload::UdpBulk(bulk) => {
+            if let Some(why) = bulk.problem(Echo::MESSAGE_BYTES_MIN) {
+                return unsuitable(why);
+            }
+        }
         Workload::TcpBulk(bulk) if bulk.write_bytes == 0 || bulk.bytes == Some(0) => {
             return unsuitable("it writes nothing");
         }
@@ -203,7 +208,7 @@ fn check(task: &Task) -> Result<(), TrialError> {
         Workload::TcpBulk(bulk) if !(1..=TcpBulk::STREAMS_MAX).contains(&bulk.streams) => {
             return unsuitable("its number of streams is out of range");
         }
-        Workload::UdpBulk(_) | Workload::TcpBulk(_) | Workload::Connect(_) => {}
+        Workload::TcpBulk(_) | Workload::Connect(_) => {}
     }
     Ok(())
 }

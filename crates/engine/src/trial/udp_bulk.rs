@@ -1,58 +1,58 @@
-//! UDP bulk transfer from the client to the server.
+//! UDP bulk transfer at both ends; either may be the one that sends.
 
 use super::client::ClientContext;
 use super::evidence::{Before, datagram_endpoints, datagram_granted};
 use super::server::DataFlows;
 use super::sockets::{Locals, Marked, datagram, datagram_waits, payload};
 use super::{TrialError, only_arm};
-use crate::hot::datagram_bulk::{self as hot, Counted};
-use crate::hot::sequence::Sequence;
-use crate::hot::series::Series;
+use crate::hot::datagram_bulk::{self as hot, Counted, Line, Role, Sending};
+use crate::hot::pace::{CATCH_UP_MAX, Pace};
 use crate::hot::{Broken, Cause, Watch};
+use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
+use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured, Received};
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{Flags, Header};
-use v6gap_core::workload::{UdpBulk, Wait};
+use v6gap_core::workload::{Direction, UdpBulk, Wait};
+use v6gap_sys::clock;
+use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch};
 
 /// Receive buffer asked for, in bytes, so that a receiver which is put aside for a moment loses
 /// nothing that the network delivered.
 const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
+
+/// Messages taken in one call, so that a receiver which was put aside catches up in few.
+const RECEIVE_MESSAGES: u16 = 128;
+
+/// The same for messages of many datagrams each.
+const COALESCED_MESSAGES: u16 = 16;
+
+/// Room for a message of many datagrams, in bytes: as much as an IP packet holds.
+const COALESCED_BYTES: usize = 1 << 16;
+
+/// Memory for the messages of one call, in bytes; large datagrams come in fewer.
+const RECEIVE_BYTES_MAX: usize = 4 << 20;
+
+/// Time that the client waits for what the server sends beyond the time it lasts, in ns.
+const LATE_NS_MAX: u64 = 30_000_000_000;
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 
 pub(super) fn client(task: &Task, bulk: &UdpBulk, context: &ClientContext) -> Reports {
     let (arm, family) = only_arm(task);
     let remote = context.remote(family)?;
-    let failed = TrialError::socket(family, Some(remote));
-    let broken = |b| TrialError::of(b, family, Some(remote));
-    let watch = Watch::silence(Wait::Block, context.timeout_ns);
     let before = Before::look(context.processor);
-    let mut message = payload(task, bulk.payload_bytes);
     let socket = datagram(remote, &bulk.marking, &mut Locals::new(task, arm, family, 1))?;
-    socket.set_nonblocking(true).map_err(&failed)?;
-    let mut header =
-        Header { tag: task.token.tag(), sequence: 0, turn: 0, next: 0, arm, flags: Flags::WARMUP };
-    // The answer also is what shows that the family carried something back to this end.
-    hot::knock(&socket, &mut message, header, &watch).map_err(broken)?;
-    header.flags = Flags::NONE;
-    let outcome = hot::send(&socket, &mut message, header, bulk.rate_bps, bulk.duration_ns, &watch)
-        .map_err(broken)?;
-    header.flags = Flags::END;
-    match hot::knock(&socket, &mut message, header, &watch) {
-        // The server also ends when it is told over the control connection.
-        Ok(()) | Err(Broken { cause: Cause::Silent, .. }) => {}
-        Err(error) => return Err(broken(error)),
-    }
-    let endpoints = datagram_endpoints(&socket, remote).map_err(&failed)?;
-    let granted = datagram_granted(&socket).map_err(&failed)?;
-    let mut report = before.report();
-    if outcome.skipped > 0 {
-        let skipped = outcome.skipped;
-        report.unavailable.push(format!("{skipped} datagrams in time: the sender was held up"));
-    }
-    let measured = Measured::Sent(outcome.sent);
-    Ok(vec![(arm, EndReport { measured, endpoints: Some(endpoints), granted, ..report })])
+    let silence = Watch::silence(Wait::Block, context.timeout_ns);
+    let longest_ns = bulk.duration_ns.saturating_add(LATE_NS_MAX);
+    let watch = Watch { deadline_ns: clock::now_ns().saturating_add(longest_ns), ..silence };
+    let end = End { task, bulk, arm, family, socket: &socket, watch };
+    let report = match bulk.direction {
+        Direction::Send => end.send(None, remote, before),
+        Direction::Receive | Direction::Both => end.receive(Some(remote), before),
+    }?;
+    Ok(vec![(arm, report)])
 }
 
 pub(super) fn server(
@@ -65,33 +65,200 @@ pub(super) fn server(
     let missing = TrialError::Missing { family, what: "UDP socket" };
     let socket = flows.datagrams.get(family).as_ref().ok_or(missing)?;
     let failed = TrialError::socket(family, None);
-    let mut counted = Counted {
-        series: Series::new(bulk.duration_ns),
-        sequence: Sequence::default(),
-        peer: None,
-    };
-    // One byte more than a datagram of the task has, so that a longer one is not taken for it.
-    let mut buffer = vec![0; bulk.payload_bytes as usize + 1];
-    datagram_waits(socket, Wait::Block).map_err(&failed)?;
     let _marked = Marked::new(socket, &bulk.marking).map_err(&failed)?;
-    // What is granted is read back below.
-    let _ = socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, Wait::Block);
-    ready();
-    hot::receive(arm, socket, task.token.tag(), &mut buffer, &mut counted, &watch)
-        .map_err(|b| TrialError::of(b, family, None))?;
-    let silent = Broken { arm, operation: "receiving datagrams", cause: Cause::Finished };
-    let peer = counted.peer.ok_or_else(|| TrialError::of(silent, family, None))?;
-    let endpoints = datagram_endpoints(socket, peer).map_err(&failed)?;
-    let granted = datagram_granted(socket).map_err(&failed)?;
-    let received = Received {
-        packets: counted.sequence.packets,
-        duplicates: counted.sequence.duplicates,
-        reordered: counted.sequence.reordered,
-        ..counted.series.received(Some(bulk.warmup_ns), bulk.duration_ns)
-    };
-    let measured = Measured::Received(received);
-    let report = EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() };
+    let end = End { task, bulk, arm, family, socket, watch };
+    let report = match bulk.direction {
+        Direction::Send => end.receive_after(None, before, ready),
+        Direction::Receive | Direction::Both => {
+            let peer = end.proved(ready)?;
+            end.send(Some(peer), peer, before)
+        }
+    }?;
     Ok(vec![(arm, report)])
+}
+
+/// What both ends have in common.
+struct End<'a> {
+    task: &'a Task,
+    bulk: &'a UdpBulk,
+    arm: Arm,
+    family: Family,
+    socket: &'a Datagram,
+    watch: Watch<'a>,
+}
+
+impl End<'_> {
+    fn header(&self, flags: Flags) -> Header {
+        let tag = self.task.token.tag();
+        Header { tag, sequence: 0, turn: 0, next: 0, arm: self.arm, flags }
+    }
+
+    fn payload(&self) -> Vec<u8> {
+        payload(self.task, self.bulk.payload_bytes)
+    }
+
+    /// The server's: waits for the client to show that it gets what is sent to it.
+    fn proved(&self, ready: impl FnOnce()) -> Result<SocketAddr, TrialError> {
+        let failed = TrialError::socket(self.family, None);
+        datagram_waits(self.socket, Wait::Block).map_err(&failed)?;
+        let challenge = challenge(self.task.number)?;
+        let mut buffer = self.payload();
+        ready();
+        let tag = self.task.token.tag();
+        hot::await_proof(self.arm, self.socket, tag, challenge, &mut buffer, &self.watch)
+            .map_err(|b| TrialError::of(b, self.family, None))
+    }
+
+    /// Sends to `peer`, or to the socket's fixed one, which is at `address`.
+    fn send(
+        &self,
+        peer: Option<SocketAddr>,
+        address: SocketAddr,
+        before: Before,
+    ) -> Result<EndReport, TrialError> {
+        let failed = TrialError::socket(self.family, Some(address));
+        let broken = |b| TrialError::of(b, self.family, Some(address));
+        let mut missing = Vec::new();
+        let offload = self.bulk.offload
+            && self.socket.segments().map_err(|why| missing.push(why.to_string())).is_ok();
+        let mut message = self.payload();
+        let mut batch = SendBatch::new(self.bulk.batch, &message, offload, peer);
+        self.socket.set_nonblocking(true).map_err(&failed)?;
+        let line = Line { socket: self.socket, peer };
+        if peer.is_none() {
+            // The answer also is what shows that the family carried something back to this end.
+            let knock = self.header(Flags::WARMUP);
+            hot::knock(line, &mut message, knock, &self.watch).map_err(broken)?;
+        }
+        let start_ns = clock::now_ns();
+        let catch_up = CATCH_UP_MAX.max(u64::from(self.bulk.batch));
+        let duration_ns = self.bulk.duration_ns;
+        let paced = |schedule| Pace::new(start_ns, schedule, duration_ns, catch_up);
+        let mut sending = Sending {
+            pace: self.bulk.schedule(self.task.seed).map(paced),
+            duration_ns,
+            packets_max: self.bulk.packets.unwrap_or(u64::MAX),
+            header: self.header(Flags::NONE),
+        };
+        let outcome =
+            hot::send(self.socket, &mut batch, &mut sending, &self.watch).map_err(broken)?;
+        let sequence = outcome.sent.packets as u32;
+        let end = Header { sequence, ..self.header(Flags::END) };
+        match hot::knock(line, &mut message, end, &self.watch) {
+            // The other end also ends when it is told over the control connection.
+            Ok(()) | Err(Broken { cause: Cause::Silent | Cause::Finished, .. }) => {}
+            Err(error) => return Err(broken(error)),
+        }
+        if outcome.offload_refused {
+            missing.push("UDP segmentation offload refused for these datagrams".to_owned());
+        }
+        let measured = Measured::Sent(outcome.sent);
+        self.report(measured, address, before, missing)
+    }
+
+    fn receive(&self, server: Option<SocketAddr>, before: Before) -> Result<EndReport, TrialError> {
+        self.receive_after(server, before, || {})
+    }
+
+    /// Receives from whoever knows the task, or after asking `server` for it.
+    fn receive_after(
+        &self,
+        server: Option<SocketAddr>,
+        before: Before,
+        ready: impl FnOnce(),
+    ) -> Result<EndReport, TrialError> {
+        let failed = TrialError::socket(self.family, server);
+        let broken = |b| TrialError::of(b, self.family, server);
+        let mut missing = Vec::new();
+        // What is granted is read back below.
+        let _ = self.socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);
+        let payload_bytes = self.bulk.payload_bytes as usize;
+        let coalesced = self.bulk.offload
+            && self.socket.set_coalescing(true).map_err(|w| missing.push(w.to_string())).is_ok();
+        let mut batch = receive_batch(payload_bytes, coalesced);
+        let mut counted = Counted::new(self.bulk.duration_ns, payload_bytes);
+        let tag = self.task.token.tag();
+        let dropped_before = self.socket.drops();
+        let mut proof = self.payload();
+        let role = match server {
+            None => Role::Answering,
+            Some(_) => {
+                self.socket.set_nonblocking(true).map_err(&failed)?;
+                let line = Line { socket: self.socket, peer: None };
+                let knock = self.header(Flags::WARMUP);
+                let proved = hot::ask(line, &mut proof, knock, &self.watch).map_err(broken)?;
+                proved.encode(&mut proof);
+                Role::Asking { proof: &proof }
+            }
+        };
+        datagram_waits(self.socket, Wait::Block).map_err(&failed)?;
+        ready();
+        if let Role::Asking { proof } = role {
+            // As good as lost if it cannot be sent; the loop repeats it.
+            let _ = self.socket.send(proof);
+        }
+        let outcome =
+            hot::receive(self.arm, self.socket, tag, &mut batch, &mut counted, &role, &self.watch);
+        if coalesced {
+            // The socket may serve others next; what set the option can unset it.
+            let _ = self.socket.set_coalescing(false);
+        }
+        outcome.map_err(broken)?;
+        let silent =
+            Broken { arm: self.arm, operation: "receiving datagrams", cause: Cause::Finished };
+        let peer = counted.peer.ok_or_else(|| broken(silent))?;
+        let dropped = match (dropped_before, self.socket.drops()) {
+            (Ok(before), Ok(after)) => Some(u64::from(after.wrapping_sub(before))),
+            (Err(why), _) | (_, Err(why)) => {
+                missing.push(why.to_string());
+                None
+            }
+        };
+        let arrivals = counted.sequence.arrivals(counted.announced);
+        let received = Received {
+            packets: counted.sequence.packets,
+            duplicates: counted.sequence.duplicates,
+            reordered: counted.sequence.reordered,
+            dropped,
+            arrivals: Some(arrivals),
+            ..counted.series.received(Some(self.bulk.warmup_ns), self.bulk.duration_ns)
+        };
+        self.report(Measured::Received(received), peer, before, missing)
+    }
+
+    fn report(
+        &self,
+        measured: Measured,
+        peer: SocketAddr,
+        before: Before,
+        missing: Vec<String>,
+    ) -> Result<EndReport, TrialError> {
+        let failed = TrialError::socket(self.family, Some(peer));
+        let endpoints = datagram_endpoints(self.socket, peer).map_err(&failed)?;
+        let granted = datagram_granted(self.socket).map_err(&failed)?;
+        let mut report = before.report();
+        report.unavailable.extend(missing);
+        Ok(EndReport { measured, endpoints: Some(endpoints), granted, ..report })
+    }
+}
+
+fn receive_batch(payload_bytes: usize, coalesced: bool) -> ReceiveBatch {
+    if coalesced {
+        return ReceiveBatch::new(COALESCED_MESSAGES, COALESCED_BYTES);
+    }
+    // One byte more than a datagram of the task has, so that a longer one is not taken for it.
+    let bytes = payload_bytes + 1;
+    let messages = (RECEIVE_BYTES_MAX / bytes).clamp(1, usize::from(RECEIVE_MESSAGES));
+    // At most `RECEIVE_MESSAGES`.
+    ReceiveBatch::new(messages as u16, bytes)
+}
+
+/// A number that nobody can guess and that is not 0.
+fn challenge(number: u32) -> Result<u64, TrialError> {
+    let mut bytes = [0; 8];
+    let why = "the system has no random bytes";
+    v6gap_sys::random(&mut bytes).map_err(|_| TrialError::Unsuitable { number, why })?;
+    Ok(u64::from_ne_bytes(bytes).max(1))
 }

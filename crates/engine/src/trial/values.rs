@@ -30,8 +30,11 @@ fn value(metric: Metric, ends: &PerEnd<EndReport>) -> Option<f64> {
             Measured::Connections(all) => connect_rate(all),
             _ => None,
         },
+        Metric::PacketRate => packet_rate(received(ends)?),
         Metric::Loss => loss(sent(ends)?, received(ends)?),
         Metric::Cpu => processor_time(ends),
+        Metric::Reordering => share(received(ends)?.reordered, received(ends)?.packets),
+        Metric::Duplication => share(received(ends)?.duplicates, received(ends)?.packets),
         _ => None,
     }
 }
@@ -51,10 +54,16 @@ fn processor_time(ends: &PerEnd<EndReport>) -> Option<f64> {
     (bytes > 0).then(|| spent_ns as f64 / NS_PER_S / bytes as f64)
 }
 
-/// Datagrams sent that never came, RFC 7680; duplicates do not make up for lost ones.
+/// Datagrams sent that never came, RFC 7680; duplicates do not make up for lost ones, and those
+/// that the receiving host dropped itself had come.
 fn loss(sent: &Sent, received: &Received) -> Option<f64> {
-    let arrived = received.packets as f64 / sent.packets as f64;
-    (sent.packets > 0).then(|| (1.0 - arrived).max(0.0))
+    share(received.lost_of(sent.packets), sent.packets)
+}
+
+/// Datagrams per s after the warm-up: as many as the bytes, by their mean length.
+fn packet_rate(received: &Received) -> Option<f64> {
+    let bytes = received.bytes as f64 / received.packets as f64;
+    (received.packets > 0 && received.rate_bps > 0.0).then(|| received.rate_bps / 8.0 / bytes)
 }
 
 /// The way there is what the server saw, the way back what the client saw.

@@ -7,8 +7,8 @@ use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
-    Cell, Connect, Direction, Echo, Probe, Purpose, TcpBulk, Timing, UdpBulk, Wait, Workload,
-    ZeroCopy,
+    Cell, Connect, Direction, Echo, Law, Probe, Purpose, Sizes, TcpBulk, Timing, UdpBulk, Wait,
+    Workload, ZeroCopy,
 };
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
@@ -225,12 +225,47 @@ fn udp_bulk(bulk: &UdpBulk) -> String {
         Some(rate) => format!("at {}", format_rate(rate as f64)),
         None => "as fast as the socket takes them".to_owned(),
     };
-    format!(
-        "sends datagrams of {} {rate} for {}, without the first {}",
-        format_bytes(bulk.payload_bytes.into()),
-        format_span(bulk.duration_ns as f64),
-        format_span(bulk.warmup_ns as f64),
-    )
+    let span = |ns: u64| format_span(ns as f64);
+    let bytes = |bytes: u32| format_bytes(bytes.into());
+    let law = match bulk.law {
+        Law::Constant => rate,
+        Law::Periodic => format!("{rate} from a random moment on"),
+        Law::Poisson => format!("{rate} at random moments (Poisson)"),
+        Law::OnOff { on_ns, off_ns } => {
+            format!("{rate} for {} of every {}", span(on_ns), span(on_ns.saturating_add(off_ns)))
+        }
+        Law::Frames { frame_bytes, every_ns } => {
+            format!("as frames of {} every {}", bytes(frame_bytes), span(every_ns))
+        }
+    };
+    let most = bytes(bulk.payload_bytes);
+    let sizes = match bulk.sizes {
+        Sizes::Fixed => most,
+        Sizes::Random { least_bytes } => format!("{} to {most} at random", bytes(least_bytes)),
+        Sizes::Stepped { least_bytes, step_bytes } => {
+            format!("{} to {most} in steps of {}", bytes(least_bytes), bytes(step_bytes))
+        }
+    };
+    let way = match bulk.direction {
+        Direction::Send => "",
+        Direction::Receive | Direction::Both => "from the server ",
+    };
+    let mut text = format!(
+        "sends datagrams of {sizes} {way}{law} for {}, without the first {}",
+        span(bulk.duration_ns),
+        span(bulk.warmup_ns),
+    );
+    if let Some(packets) = bulk.packets {
+        text.push_str(&format!(", {packets} at most"));
+    }
+    text.push_str(&match bulk.batch {
+        1 => ", one a call".to_owned(),
+        batch => format!(", up to {batch} a call"),
+    });
+    if bulk.offload {
+        text.push_str(" with segmentation and receive offload");
+    }
+    text
 }
 
 fn probes(probe: &Probe) -> String {

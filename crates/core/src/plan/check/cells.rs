@@ -1,13 +1,11 @@
 //! The `[[measure]]` tables of a plan: the cells that they stand for.
 
 use super::tcp_bulk::tcp_bulks;
-use super::{Problems, expand, probe, timed};
-use crate::family::Family;
+use super::{Problems, expand, probe, timed, udp_bulk};
 use crate::metric::Metric;
 use crate::plan::draft::{Levels, Measure};
-use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Cell, Echo, Marking, Transport, UdpBulk, Workload};
+use crate::workload::{Cell, Marking, Transport, Workload};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -69,7 +67,11 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
         }
     }
     let mut found = Vec::new();
-    for transport in transports(key, metric, measure, problems) {
+    let transports = transports(key, metric, measure, problems);
+    if transports.contains(&Transport::Tcp) || !udp_bulk::yields(metric) {
+        udp_bulk::refuse(key, measure, problems);
+    }
+    for transport in transports {
         match (metric, transport) {
             (Metric::Rtt, _) => {
                 found.extend(timed::echoes(key, transport, measure, place, problems))
@@ -80,8 +82,8 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
             (Metric::Throughput, Transport::Tcp) => {
                 found.extend(tcp_bulks(key, measure, lab, problems));
             }
-            (Metric::Throughput | Metric::Loss, Transport::Udp) => {
-                found.extend(udp_bulks(key, measure, lab, problems));
+            (metric, Transport::Udp) if udp_bulk::yields(metric) => {
+                found.extend(udp_bulk::udp_bulks(key, metric, measure, lab, problems));
             }
             _ => {
                 let what = format!("{metric} is not measured over {}", transport.name());
@@ -98,7 +100,8 @@ fn transports(
     measure: &Measure,
     problems: &mut Problems,
 ) -> Vec<Transport> {
-    let default = if metric == Metric::Loss { "udp" } else { "tcp" };
+    let udp = metric != Metric::Throughput && udp_bulk::yields(metric);
+    let default = if udp { "udp" } else { "tcp" };
     let levels = measure.protocol.clone().unwrap_or(Levels::One(default.to_string()));
     let key = format!("{key}.protocol");
     let mut found = Vec::new();
@@ -133,34 +136,6 @@ pub(super) fn sizes(
         }
     }
     found
-}
-
-fn udp_bulks(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> Vec<Workload> {
-    const MS: u64 = 1_000_000;
-    let range = Echo::MESSAGE_BYTES_MIN..=Family::V4.udp_payload_bytes_max();
-    let levels = measure.payload.as_ref();
-    let otherwise = [preset::UDP_PAYLOAD_BYTES];
-    let payloads = sizes(&format!("{key}.payload"), levels, &otherwise, range, problems);
-    let rate = match measure.bitrate.as_deref() {
-        None if lab => None,
-        None => Some(20_000_000),
-        Some("full") => None,
-        Some(text) => problems.read(&format!("{key}.bitrate"), text, unit::parse_rate),
-    };
-    if rate == Some(0) {
-        problems.add(format!("{key}.bitrate"), "a rate of 0 sends nothing");
-    }
-    let (duration_ns, warmup_ns) = times(key, measure, 600 * MS, 150 * MS, problems);
-    let make = |payload_bytes| {
-        Workload::UdpBulk(UdpBulk {
-            payload_bytes,
-            rate_bps: rate,
-            duration_ns,
-            warmup_ns,
-            ..UdpBulk::default()
-        })
-    };
-    payloads.into_iter().map(make).collect()
 }
 
 pub(super) fn times(

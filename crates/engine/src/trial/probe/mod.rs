@@ -11,8 +11,9 @@ use super::evidence::{Before, datagram_endpoints, datagram_granted};
 use super::server::DataFlows;
 use super::sockets::{Locals, Marked, datagram, payload};
 use super::{TrialError, family};
+use crate::hot::datagram_bulk::{self, Line};
 use crate::hot::probe::{self as hot, ClientNotes, Clock, Manner, ServerNotes};
-use crate::hot::{Broken, Cause, Watch, datagram_bulk};
+use crate::hot::{Broken, Cause, Watch};
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::observation::{EndReport, Granted, Measured};
@@ -58,7 +59,8 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
         let header =
             Header { tag: manner.tag, sequence: 0, turn: 0, next: 0, arm, flags: Flags::WARMUP };
         // Fills the caches of neighbours and routes, and shows that something comes back at all.
-        datagram_bulk::knock(&socket, &mut message, header, &watch).map_err(broken)?;
+        let line = Line { socket: &socket, peer: None };
+        datagram_bulk::knock(line, &mut message, header, &watch).map_err(broken)?;
         if probe.kernel_times {
             note(socket.report_times(KernelTimes::Both), &mut missing);
         }

@@ -24,6 +24,8 @@ impl Outgoing {
         Outgoing { peer }
     }
 
+    pub(super) fn stop_offload(&mut self) {}
+
     pub(super) fn send(
         &mut self,
         socket: &Datagram,

@@ -63,13 +63,11 @@ impl Outgoing {
         let size = u16::try_from(slot_bytes).unwrap_or(u16::MAX);
         // SAFETY: the length is that of a u16, and the buffer has room for a header and more.
         let length = unsafe { libc::CMSG_LEN(size_of::<u16>() as u32) } as usize;
-        let header = libc::cmsghdr {
-            cmsg_len: length as _,
-            cmsg_level: libc::SOL_UDP,
-            cmsg_type: libc::UDP_SEGMENT,
-            // SAFETY: what else this libc pads the structure with are integers.
-            ..unsafe { zeroed() }
-        };
+        // SAFETY: the structure is integers, for which all zeros is a value.
+        let mut header = unsafe { zeroed::<libc::cmsghdr>() };
+        header.cmsg_len = length as _;
+        header.cmsg_level = libc::SOL_UDP;
+        header.cmsg_type = libc::UDP_SEGMENT;
         // SAFETY: the buffer is aligned for the header and longer than header and number.
         unsafe {
             let start = control.0.as_mut_ptr();
@@ -77,6 +75,14 @@ impl Outgoing {
             libc::CMSG_DATA(start.cast()).cast::<u16>().write_unaligned(size);
         }
         Outgoing { raw: Raw::new(messages), segments, control, peer: peer.map(SockAddr::from) }
+    }
+
+    pub(super) fn stop_offload(&mut self) {
+        self.segments = 1;
+        for header in &mut self.raw.headers {
+            header.msg_hdr.msg_control = null_mut();
+            header.msg_hdr.msg_controllen = 0;
+        }
     }
 
     #[inline]
@@ -199,7 +205,7 @@ impl Incoming {
         let (whole, data) = unsafe {
             (libc::CMSG_LEN(size_of::<libc::c_int>() as u32) as usize, libc::CMSG_LEN(0) as usize)
         };
-        if (header.msg_controllen as usize) < whole {
+        if header.msg_controllen < whole as _ {
             return None;
         }
         let control = &self.controls[index].0;

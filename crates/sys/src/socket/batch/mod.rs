@@ -57,7 +57,7 @@ impl SendBatch {
         for slot in bytes.chunks_exact_mut(slot_bytes) {
             slot[..payload.len()].copy_from_slice(payload);
         }
-        let calls = platform::Outgoing::new(slots.div_ceil(segments), segments, slot_bytes, peer);
+        let calls = platform::Outgoing::new(slots, segments, slot_bytes, peer);
         SendBatch { bytes, slot_bytes, lengths: vec![payload.len(); slots], segments, calls }
     }
 
@@ -69,6 +69,12 @@ impl SendBatch {
     /// Datagrams of a piece that the kernel cuts; 1 without offload.
     pub fn segments(&self) -> usize {
         self.segments
+    }
+
+    /// Sends single datagrams from now on, with fewer in a call.
+    pub fn stop_offload(&mut self) {
+        self.segments = 1;
+        self.calls.stop_offload();
     }
 
     /// The memory of a slot, as long as the payload it was made with.

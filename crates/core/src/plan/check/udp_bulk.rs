@@ -1,0 +1,204 @@
+//! The cells of a `[[measure]]` table of UDP bulk transfers: rate, law of traffic, sizes, batches
+//! and what is asked of them.
+
+use super::Problems;
+use super::cells::{sizes, times};
+use crate::family::Family;
+use crate::metric::Metric;
+use crate::plan::draft::Measure;
+use crate::plan::preset;
+use crate::unit;
+use crate::workload::{Asked, Direction, Echo, Law, Sizes, UdpBulk, Workload};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Metrics that may stand in `also`.
+const ALSO: [Metric; 3] = [Metric::Loss, Metric::Reordering, Metric::Duplication];
+
+/// Payloads that fit one IPv4 packet and need two of IPv6 on a path of 1500 B: the kernel would cut
+/// pieces for one family alone.
+const UNEVEN_BYTES: core::ops::RangeInclusive<u32> = 1453..=1472;
+
+/// Whether a UDP bulk transfer yields the metric.
+pub(super) fn yields(metric: Metric) -> bool {
+    metric == Metric::Throughput || metric == Metric::PacketRate || ALSO.contains(&metric)
+}
+
+/// Refuses keys that only UDP bulk transfers have.
+pub(super) fn refuse(key: &str, measure: &Measure, problems: &mut Problems) {
+    let present = [
+        ("packets", measure.packets.is_some()),
+        ("batch", measure.batch.is_some()),
+        ("offload", measure.offload.is_some()),
+        ("law", measure.law.is_some()),
+        ("sizes", measure.sizes.is_some()),
+    ];
+    for (name, _) in present.into_iter().filter(|(_, present)| *present) {
+        problems.add(format!("{key}.{name}"), "only UDP bulk transfers have this");
+    }
+}
+
+/// The workloads of the table, one for each payload size.
+pub(super) fn udp_bulks(
+    key: &str,
+    metric: Metric,
+    measure: &Measure,
+    lab: bool,
+    problems: &mut Problems,
+) -> Vec<Workload> {
+    const MS: u64 = 1_000_000;
+    let range = Echo::MESSAGE_BYTES_MIN..=Family::V4.udp_payload_bytes_max();
+    let levels = measure.payload.as_ref();
+    let otherwise = [preset::UDP_PAYLOAD_BYTES];
+    let payloads = sizes(&format!("{key}.payload"), levels, &otherwise, range, problems);
+    let usual = UdpBulk::default();
+    let law = law(key, measure, problems);
+    let (duration_ns, warmup_ns) = times(key, measure, 600 * MS, 150 * MS, problems);
+    let bulk = UdpBulk {
+        rate_bps: rate(key, law, measure, lab, problems),
+        duration_ns,
+        warmup_ns,
+        direction: direction(key, measure, problems),
+        packets: measure.packets,
+        batch: measure.batch.unwrap_or(usual.batch),
+        offload: measure.offload.unwrap_or(usual.offload),
+        law,
+        sizes: varied(key, measure, problems),
+        asked: asked(key, metric, measure, problems),
+        ..usual
+    };
+    let mut found = Vec::new();
+    for payload_bytes in payloads {
+        let bulk = UdpBulk { payload_bytes, ..bulk.clone() };
+        if let Some(what) = bulk.problem(Echo::MESSAGE_BYTES_MIN) {
+            problems.add(key, what);
+        }
+        if bulk.offload && UNEVEN_BYTES.contains(&payload_bytes) {
+            let what = format!(
+                "datagrams of {payload_bytes} B are whole packets in one family and fragments in \
+                 the other, so offload would serve one alone"
+            );
+            problems.add(format!("{key}.offload"), what);
+        }
+        found.push(Workload::UdpBulk(bulk));
+    }
+    found
+}
+
+fn rate(key: &str, law: Law, measure: &Measure, lab: bool, problems: &mut Problems) -> Option<u64> {
+    let rate = match measure.bitrate.as_deref() {
+        None if lab || matches!(law, Law::Frames { .. }) => None,
+        None => Some(20_000_000),
+        Some("full") => None,
+        Some(text) => problems.read(&format!("{key}.bitrate"), text, unit::parse_rate),
+    };
+    if rate == Some(0) {
+        problems.add(format!("{key}.bitrate"), "a rate of 0 sends nothing");
+    }
+    rate
+}
+
+fn direction(key: &str, measure: &Measure, problems: &mut Problems) -> Direction {
+    match measure.direction.as_deref() {
+        None | Some("send") => Direction::Send,
+        Some("receive") => Direction::Receive,
+        Some(other) => {
+            problems.one_of(format!("{key}.direction"), other, &["send", "receive"]);
+            Direction::Send
+        }
+    }
+}
+
+fn law(key: &str, measure: &Measure, problems: &mut Problems) -> Law {
+    let law_key = format!("{key}.law");
+    let name = measure.law.as_deref().unwrap_or(Law::Constant.name());
+    let parts = [
+        ("on", &measure.on, "on-off"),
+        ("off", &measure.off, "on-off"),
+        ("frame", &measure.frame, "frames"),
+        ("every", &measure.every, "frames"),
+    ];
+    for (part, value, of) in parts {
+        match value {
+            Some(_) if of != name => {
+                problems.add(format!("{key}.{part}"), format!("this belongs to law = \"{of}\""));
+            }
+            None if of == name => problems.add(&law_key, format!("\"{of}\" needs {part}")),
+            _ => {}
+        }
+    }
+    let span = |part: &str, text: &Option<String>, problems: &mut Problems| {
+        let key = format!("{key}.{part}");
+        problems.read_optional(&key, text.as_ref(), unit::parse_span).unwrap_or(1)
+    };
+    match name {
+        "constant" => Law::Constant,
+        "periodic" => Law::Periodic,
+        "poisson" => Law::Poisson,
+        "on-off" => Law::OnOff {
+            on_ns: span("on", &measure.on, problems),
+            off_ns: span("off", &measure.off, problems),
+        },
+        "frames" => Law::Frames {
+            frame_bytes: bytes(key, "frame", measure.frame.as_ref(), problems),
+            every_ns: span("every", &measure.every, problems),
+        },
+        other => {
+            problems.one_of(law_key, other, &Law::NAMES);
+            Law::Constant
+        }
+    }
+}
+
+fn bytes(key: &str, name: &str, text: Option<&String>, problems: &mut Problems) -> u32 {
+    let key = format!("{key}.{name}");
+    let bytes = problems.read_optional(&key, text, unit::parse_bytes).unwrap_or(1);
+    u32::try_from(bytes).unwrap_or_else(|_| {
+        problems.add(&key, "this is 4 GiB or more");
+        1
+    })
+}
+
+fn varied(key: &str, measure: &Measure, problems: &mut Problems) -> Sizes {
+    let least = |problems: &mut Problems| match &measure.least {
+        Some(_) => bytes(key, "least", measure.least.as_ref(), problems),
+        None => Echo::MESSAGE_BYTES_MIN,
+    };
+    let sizes_key = format!("{key}.sizes");
+    match measure.sizes.as_deref() {
+        None | Some("fixed") => {
+            if measure.least.is_some() || measure.step.is_some() {
+                problems.add(sizes_key, "fixed sizes have neither least nor step");
+            }
+            Sizes::Fixed
+        }
+        Some("random") => Sizes::Random { least_bytes: least(problems) },
+        Some("stepped") => {
+            if measure.step.is_none() {
+                problems.add(sizes_key, "\"stepped\" needs step");
+            }
+            let step_bytes = bytes(key, "step", measure.step.as_ref(), problems);
+            Sizes::Stepped { least_bytes: least(problems), step_bytes }
+        }
+        Some(other) => {
+            problems.one_of(sizes_key, other, &["fixed", "random", "stepped"]);
+            Sizes::Fixed
+        }
+    }
+}
+
+fn asked(key: &str, metric: Metric, measure: &Measure, problems: &mut Problems) -> Asked {
+    let mut metrics = alloc::vec![metric];
+    for name in &measure.also {
+        match Metric::from_name(name).filter(|metric| ALSO.contains(metric)) {
+            Some(metric) => metrics.push(metric),
+            None => problems.one_of(format!("{key}.also"), name, &ALSO.map(Metric::name)),
+        }
+    }
+    Asked {
+        packet_rate: metrics.contains(&Metric::PacketRate),
+        reordering: metrics.contains(&Metric::Reordering),
+        duplication: metrics.contains(&Metric::Duplication),
+    }
+}
