@@ -12,5 +12,5 @@ impl Counting {
 }
 
 pub(super) fn start() -> Result<Counting, &'static str> {
-    Err("this program has them on Linux only")
+    Err("this program has them on Linux on x86-64 and arm64 only")
 }

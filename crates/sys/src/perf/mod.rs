@@ -5,8 +5,15 @@
 //! kernel's part (`perf_event_paranoid`); then they are unavailable as a whole, since half of the
 //! cost of a packet would be a wrong figure.
 
-#[cfg_attr(target_os = "linux", path = "linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
+// The library has the kernel's definitions for a few processors only.
+#[cfg_attr(
+    all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")),
+    path = "linux.rs"
+)]
+#[cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    path = "fallback.rs"
+)]
 mod platform;
 #[cfg(test)]
 mod tests;
