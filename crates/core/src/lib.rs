@@ -23,6 +23,7 @@ pub mod session;
 pub mod steady;
 pub mod stopping;
 pub mod task;
+pub mod transfer;
 pub mod unit;
 pub mod wire;
 pub mod wiremodel;

@@ -12,6 +12,7 @@ mod markdown;
 mod number;
 mod sockets;
 pub mod text;
+mod transfers;
 mod words;
 
 pub use csv::csv_trials;

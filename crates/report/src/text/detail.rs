@@ -1,8 +1,10 @@
-//! What the verbose form adds: pairs and spread of each question, seed, settings of the sockets.
+//! What the verbose form adds: pairs and spread of each question, seed, settings of the sockets,
+//! transfers between payload and line.
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Style, Tone};
 use crate::sockets::sockets;
+use crate::transfers::transfers;
 use crate::words;
 use v6gap_core::analysis::Analysis;
 use v6gap_core::analysis::words::figure;
@@ -21,6 +23,9 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     super::say(style, out, &text);
     out.push('\n');
     granted(lines, style, out);
+    for sentence in transfers(lines) {
+        super::say(style, out, &sentence);
+    }
 }
 
 fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
