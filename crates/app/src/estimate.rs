@@ -163,7 +163,10 @@ fn connections(connect: &Connect, path: Path) -> Cost {
 fn probes(probe: &Probe, path: Path) -> Cost {
     let bytes = 2.0 * probe.packets() as f64 * f64::from(probe.payload_bytes);
     let time_ns = probe.sending_ns() as f64 + 2.0 * (path.round_trip_ns + HOSTS_NS);
-    Cost { time_ns, bytes }
+    let Some(load) = &probe.load else { return Cost { time_ns, bytes } };
+    let time_ns = time_ns + load.lead_ns as f64;
+    let loaded = load.ways().len() as f64 * path.rate_bps * time_ns / 8e9;
+    Cost { time_ns, bytes: bytes + loaded }
 }
 
 #[cfg(test)]

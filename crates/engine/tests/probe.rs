@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{Service, assert_proved, slice, values_of};
+use common::{Service, assert_proved, slice, trial, values_of};
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Measured, OneWay, Probed, Returned};
-use v6gap_core::workload::{Law, Probe, Transport, Wait, Workload};
+use v6gap_core::workload::{Direction, Law, Load, LoadFamily, Probe, Transport, Wait, Workload};
 use v6gap_sys::socket::{Datagram, KernelTimes};
 
 const MS: u64 = 1_000_000;
@@ -126,5 +126,36 @@ fn the_next_task_finds_the_sockets_of_the_service_as_they_were() {
         let (client, server) = service.perform(&task, &service.context(Transport::Udp));
         client.unwrap();
         server.unwrap();
+    }
+}
+
+/// Streams of either family move beside the probes of one arm, as they were asked to.
+#[test]
+fn probes_under_load_come_back_and_the_load_is_counted() {
+    let service = Service::new();
+    let cases = [
+        (Family::V4, Direction::Send, LoadFamily::Same, 1),
+        (Family::V6, Direction::Receive, LoadFamily::Other, 1),
+        (Family::V6, Direction::Both, LoadFamily::Same, 2),
+    ];
+    for (family, direction, beside, streams) in cases {
+        let load = Load { direction, streams, family: beside, lead_ns: 20 * MS, ..Load::default() };
+        let workload = Probe { load: Some(load), turns: 2, ..probe() };
+        let task = trial(Workload::Probe(workload), family);
+        let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+        let (client, server) = (client.unwrap(), server.unwrap());
+        assert_eq!((client.len(), server.len()), (1, 1));
+        assert_proved(family, &client[0].1, &server[0].1, &task);
+        let Measured::Probed(probed) = &client[0].1.measured else { panic!() };
+        let Measured::Returned(returned) = &server[0].1.measured else { panic!() };
+        assert_eq!(probed.sent + probed.skipped, 50);
+        assert!(probed.round_trip.count > 0);
+        let (near, far) = (probed.load.unwrap(), returned.load.unwrap());
+        let sends = direction != Direction::Receive;
+        let receives = direction != Direction::Send;
+        assert_eq!((near.sent_bytes > 0, far.received_bytes > 0), (sends, sends));
+        assert_eq!((near.received_bytes > 0, far.sent_bytes > 0), (receives, receives));
+        assert!(far.received_bytes <= near.sent_bytes && near.received_bytes <= far.sent_bytes);
+        assert!(near.span_ns >= 20 * MS);
     }
 }

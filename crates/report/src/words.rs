@@ -166,7 +166,8 @@ pub(crate) fn workload(workload: &Workload) -> String {
         Workload::Connect(connect) => format!("TCP handshake, {} in a trial", connect.count),
         Workload::Probe(probe) => {
             let size = format_bytes(probe.payload_bytes.into());
-            format!("probes of {size} every {}", format_span(probe.interval_ns as f64))
+            let load = if probe.load.is_some() { " under load" } else { "" };
+            format!("probes of {size} every {}{load}", format_span(probe.interval_ns as f64))
         }
     }
 }

@@ -83,6 +83,20 @@ pub struct Probed {
     pub outside: Option<Times>,
     /// The way back.
     pub back: OneWay,
+    /// What this end moved of the load, if there was one.
+    #[serde(default)]
+    pub load: Option<Loaded>,
+}
+
+/// What an end moved of the load beside probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Bytes handed to the kernel by all streams.
+    pub sent_bytes: u64,
+    /// Bytes that arrived over all streams.
+    pub received_bytes: u64,
+    /// From the start of the streams to their end, in ns.
+    pub span_ns: u64,
 }
 
 /// Probes as the server received them and sent them back.
@@ -97,4 +111,7 @@ pub struct Returned {
     pub inside: Option<Times>,
     /// The way there.
     pub there: OneWay,
+    /// What this end moved of the load, if there was one.
+    #[serde(default)]
+    pub load: Option<Loaded>,
 }

@@ -312,6 +312,9 @@ pub struct Measure {
     /// Largest difference of the hosts' clocks, where something else keeps them alike.
     #[serde(default)]
     pub clock_error: Option<String>,
+    /// Traffic that fills the path while round trips are measured.
+    #[serde(default)]
+    pub load: Option<Load>,
     /// Whether the kernels' times of probes are taken too.
     #[serde(default)]
     pub kernel_times: Option<bool>,
@@ -321,4 +324,25 @@ pub struct Measure {
     /// Whether all connections of a trial stay open until the last one stands.
     #[serde(default)]
     pub hold: Option<bool>,
+}
+
+/// TCP streams that fill the path while round trips are measured.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// `same` or `other`: the family of the arm or the other one.
+    #[serde(default)]
+    pub family: Option<String>,
+    /// `send`, `receive` or `both`.
+    #[serde(default)]
+    pub direction: Option<String>,
+    /// Streams each way.
+    #[serde(default)]
+    pub streams: Option<u32>,
+    /// Time before the first probe.
+    #[serde(default)]
+    pub lead: Option<String>,
+    /// Congestion control.
+    #[serde(default)]
+    pub congestion: Option<String>,
 }

@@ -219,18 +219,12 @@ fn check_probe(probe: &Probe, payload_max: u32, limits: &Limits) -> Result<(), O
 }
 
 fn check_load(load: &Load, limits: &Limits) -> Result<(), Objection> {
-    let most = limits.connections.min(Probe::FLOWS_MAX);
-    range("flows of the load", u64::from(load.flows), 1, u64::from(most))?;
+    let most = limits.connections / load.ways().len() as u32;
+    let most = most.min(Probe::STREAMS_MAX);
+    range("streams of the load", u64::from(load.streams), 1, u64::from(most))?;
+    range("lead of the load in ns", load.lead_ns, 0, Probe::LEAD_NS_MAX)?;
     if !load.settings.congestion.as_deref().is_none_or(is_congestion_name) {
         return Err(Objection::Congestion);
-    }
-    match (load.transport, load.rate_bps) {
-        // Datagrams without a rate would leave nothing of the path, nor of a limit.
-        (Transport::Udp, rate) => {
-            range("rate of the load in bit/s", rate.unwrap_or(0), 1, u64::MAX)?;
-        }
-        (Transport::Tcp, _) => {}
-        (Transport::Icmp, _) => return Err(Objection::Combination { what: "a load over ICMP" }),
     }
     check_unbounded("a load", limits)
 }

@@ -1,6 +1,8 @@
 //! Paced packets that the server sends back: round trips, one-way variation and loss each way.
 
-use super::{Direction, Law, Marking, StreamSettings, Transport, Wait};
+use super::{Direction, Law, Marking, StreamSettings, Wait};
+use crate::family::Family;
+use crate::plan::preset::LAB_CONGESTION;
 use crate::wire::probe::PROBE_BYTES;
 use alloc::format;
 use alloc::string::String;
@@ -53,29 +55,24 @@ pub enum LoadFamily {
     Other,
 }
 
-/// Traffic that fills the path while probes measure it.
+/// TCP streams that fill the path while probes measure it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
-    /// Over which transport.
-    pub transport: Transport,
     /// In which family.
     pub family: LoadFamily,
     /// Which way.
     pub direction: Direction,
-    /// Flows each way.
-    pub flows: u32,
-    /// Payload bits per second of each flow over UDP; TCP takes what it gets.
-    #[serde(default)]
-    pub rate_bps: Option<u64>,
+    /// Streams each way.
+    pub streams: u32,
     /// Time before the first probe in which the load builds up, in ns.
     pub lead_ns: u64,
-    /// Settings of its TCP sockets.
+    /// Settings of its sockets.
     #[serde(flatten)]
     pub settings: StreamSettings,
 }
 
 impl Load {
-    /// The ways that its flows go.
+    /// The ways that its streams go.
     pub const fn ways(&self) -> &'static [Direction] {
         match self.direction {
             Direction::Send => &[Direction::Send],
@@ -83,15 +80,16 @@ impl Load {
             Direction::Both => &[Direction::Send, Direction::Receive],
         }
     }
-}
 
-impl Load {
+    /// The family of its packets while those of `family` are probed.
+    pub const fn family_beside(&self, family: Family) -> Family {
+        match self.family {
+            LoadFamily::Same => family,
+            LoadFamily::Other => family.other(),
+        }
+    }
+
     fn id(&self) -> String {
-        let transport = match self.transport {
-            Transport::Tcp => "tcp",
-            Transport::Udp => "udp",
-            Transport::Icmp => "icmp",
-        };
         let way = match self.direction {
             Direction::Send => "send",
             Direction::Receive => "receive",
@@ -101,20 +99,21 @@ impl Load {
             LoadFamily::Same => "",
             LoadFamily::Other => "-other",
         };
-        let rate = self.rate_bps.map_or(String::new(), |rate| format!("-{}kbps", rate / 1000));
-        format!("{transport}-{way}-{}{rate}{family}", self.flows)
+        // That of the lab is its default.
+        let congestion = self.settings.congestion.as_deref();
+        let congestion = congestion.filter(|&name| name != LAB_CONGESTION);
+        let congestion = congestion.map_or(String::new(), |name| format!("-{name}"));
+        format!("{way}-{}{family}{congestion}", self.streams)
     }
 }
 
 impl Default for Load {
-    /// One TCP stream of the arm's own family to the server, a second ahead.
+    /// One stream of the arm's own family to the server, a second ahead.
     fn default() -> Self {
         Load {
-            transport: Transport::Tcp,
             family: LoadFamily::Same,
             direction: Direction::Send,
-            flows: 1,
-            rate_bps: None,
+            streams: 1,
             lead_ns: 1_000_000_000,
             settings: StreamSettings::default(),
         }
@@ -128,8 +127,11 @@ impl Probe {
     /// Most packets of an arm: both ends keep a note of each.
     pub const PACKETS_MAX: u64 = 1 << 20;
 
-    /// Most flows of a load each way.
-    pub const FLOWS_MAX: u32 = 32;
+    /// Most streams of a load each way.
+    pub const STREAMS_MAX: u32 = 32;
+
+    /// Longest lead of a load, in ns.
+    pub const LEAD_NS_MAX: u64 = 10_000_000_000;
 
     /// Packets of each arm; the mean, where gaps are random.
     pub const fn packets(&self) -> u64 {
@@ -173,6 +175,7 @@ impl Probe {
         if self.law != usual.law {
             id.push_str(&format!("-{}", self.law));
         }
+        id.push_str(&self.marking.suffix());
         id
     }
 

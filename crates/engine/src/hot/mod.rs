@@ -8,6 +8,7 @@ pub mod bulk;
 pub mod connect;
 pub mod datagram_bulk;
 pub mod echo;
+pub mod load;
 pub mod pace;
 pub mod ping;
 pub mod probe;

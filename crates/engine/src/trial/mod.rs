@@ -221,8 +221,9 @@ fn unfit(probe: &Probe, udp_bytes_max: u32) -> Option<&'static str> {
     if !(1..=Probe::PACKETS_MAX).contains(&probe.packets_max()) || probe.turn_packets == 0 {
         return Some("its number of packets is out of range");
     }
-    if probe.load.is_some() {
-        return Some("probes under load are not made by this version");
+    let streams = probe.load.as_ref().map_or(1, |load| load.streams);
+    if !(1..=Probe::STREAMS_MAX).contains(&streams) {
+        return Some("its number of streams is out of range");
     }
     if probe.turns > u32::from(u16::MAX / 2) {
         return Some("its turns cannot be numbered");

@@ -42,12 +42,22 @@ impl Service {
     pub fn at(addresses: PerFamily<IpAddr>) -> Self {
         let any_port = |family: Family| SocketAddr::new(*addresses.get(family), 0);
         let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
-        let listen = |family| Listener::bind_with(any_port(family), 256, &options);
+        // One port for both, as a service has it: what TCP was given may be taken in UDP.
+        let both = |family| {
+            std::iter::repeat_with(|| {
+                let listener = Listener::bind_with(any_port(family), 256, &options);
+                let listener = listener.expect("the address is ours");
+                let datagram = Datagram::bind(listener.local().expect("bound")).ok()?;
+                Some((Some(listener), Some(datagram)))
+            })
+            .take(1000)
+            .find_map(|both| both)
+            .expect("a port that is free in both transports")
+        };
+        let (v4, v6) = (both(Family::V4), both(Family::V6));
         Service {
-            listeners: PerFamily::from_fn(|f| Some(listen(f).expect("the address is ours"))),
-            datagrams: PerFamily::from_fn(|f| {
-                Some(Datagram::bind(any_port(f)).expect("the address is ours"))
-            }),
+            listeners: PerFamily { v4: v4.0, v6: v6.0 },
+            datagrams: PerFamily { v4: v4.1, v6: v6.1 },
             processor: None,
         }
     }

@@ -7,8 +7,8 @@ use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
-    Cell, Connect, Direction, Echo, Law, Probe, Purpose, Sizes, TcpBulk, Timing, UdpBulk, Wait,
-    Workload, ZeroCopy,
+    Cell, Connect, Direction, Echo, Law, LoadFamily, Probe, Purpose, Sizes, TcpBulk, Timing,
+    UdpBulk, Wait, Workload, ZeroCopy,
 };
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
@@ -277,8 +277,21 @@ fn probes(probe: &Probe) -> String {
         Some(ns) => format!(", by clocks alike to {}", format_span(ns as f64)),
         None => String::new(),
     };
+    let load = probe.load.as_ref().map_or(String::new(), |load| {
+        let way = match load.direction {
+            Direction::Send => "to the server",
+            Direction::Receive => "from the server",
+            Direction::Both => "each way",
+        };
+        let family = match load.family {
+            LoadFamily::Same => "the same family",
+            LoadFamily::Other => "the other family",
+        };
+        let streams = count(load.streams as usize, "TCP stream");
+        format!(", while {streams} of {family} {way} fill the path")
+    });
     format!(
-        "sends probes of {} over UDP every {} for {}, in {} turns, lost after {}{clocks}{wait}",
+        "sends UDP probes of {} every {} for {} in {} turns, lost after {}{load}{clocks}{wait}",
         format_bytes(probe.payload_bytes.into()),
         format_span(probe.interval_ns as f64),
         format_span(probe.sending_ns() as f64),

@@ -4,11 +4,12 @@ use super::cells::{Place, sizes};
 use super::timed::wait;
 use super::{Problems, expand};
 use crate::metric::Metric;
-use crate::plan::draft::{Levels, Measure};
+use crate::plan::draft::{self, Levels, Measure};
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Probe, Workload};
+use crate::workload::{Direction, Load, LoadFamily, Probe, Workload};
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
@@ -30,7 +31,8 @@ const CLOCK_ERROR_NS_MAX: u64 = 1_000_000_000;
 /// Whether a table asks for probes: only they tell these metrics, or keep such a schedule.
 pub(super) fn is_asked_for(metric: Metric, measure: &Measure) -> bool {
     matches!(metric, Metric::Ipdv | Metric::Pdv | Metric::LossBack)
-        || (matches!(metric, Metric::Rtt | Metric::Loss) && measure.interval.is_some())
+        || (matches!(metric, Metric::Rtt | Metric::Loss)
+            && (measure.interval.is_some() || measure.load.is_some()))
 }
 
 /// The probes of a table, one for each payload.
@@ -72,6 +74,7 @@ pub(super) fn probes(
         within("clock_error", ns, 0..=CLOCK_ERROR_NS_MAX, problems);
         probe.clock_error_ns = Some(ns);
     }
+    probe.load = measure.load.as_ref().map(|load| self::load(key, load, place, problems));
     let sending_ns = span("time", measure.time.as_ref(), problems);
     sizes_of_turns(key, measure, sending_ns, &mut probe, problems);
     within("time", probe.sending_ns(), SENDING_NS, problems);
@@ -97,7 +100,9 @@ fn sizes_of_turns(
     if !(1..=Probe::PACKETS_MAX).contains(&u64::from(probe.turn_packets)) {
         problems.add(format!("{key}.turn"), "the packets of a turn are out of range");
     }
-    let usual_ns = Probe::default().sending_ns();
+    // Under load delays are longer and wander more slowly.
+    let times = if probe.load.is_some() { 3 } else { 1 };
+    let usual_ns = times * Probe::default().sending_ns();
     let turns = sending_ns.unwrap_or(usual_ns).div_ceil(probe.turn_ns().max(1));
     // An even number keeps the order of the arms balanced.
     let turns = turns.max(2).next_multiple_of(2);
@@ -113,6 +118,42 @@ fn sizes_of_turns(
     if !(1..=u32::from(u16::MAX / 2)).contains(&probe.turns) {
         problems.add(format!("{key}.turns"), "the number of turns is out of range");
     }
+}
+
+fn load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problems) -> Load {
+    let mut load = Load::default();
+    let key = format!("{key}.load");
+    match draft.family.as_deref() {
+        None | Some("same") => {}
+        Some("other") => load.family = LoadFamily::Other,
+        Some(found) => problems.one_of(format!("{key}.family"), found, &["same", "other"]),
+    }
+    match draft.direction.as_deref() {
+        None | Some("send") => {}
+        Some("receive") => load.direction = Direction::Receive,
+        Some("both") => load.direction = Direction::Both,
+        Some(found) => {
+            problems.one_of(format!("{key}.direction"), found, &["send", "receive", "both"]);
+        }
+    }
+    load.streams = draft.streams.unwrap_or(load.streams);
+    if !(1..=Probe::STREAMS_MAX).contains(&load.streams) {
+        let what = format!("must be between 1 and {}", Probe::STREAMS_MAX);
+        problems.add(format!("{key}.streams"), what);
+    }
+    let lead_key = format!("{key}.lead");
+    if let Some(ns) = problems.read_optional(&lead_key, draft.lead.as_ref(), unit::parse_span) {
+        load.lead_ns = ns;
+        if ns > Probe::LEAD_NS_MAX {
+            problems.add(lead_key, "the lead must not be longer than 10 s");
+        }
+    }
+    let usual = place.lab.then_some(preset::LAB_CONGESTION);
+    load.settings.congestion = match draft.congestion.as_deref() {
+        Some(name) => Some(super::tcp_bulk::congestion(&key, name, problems)),
+        None => usual.map(ToString::to_string),
+    };
+    load
 }
 
 fn transport(key: &str, measure: &Measure, problems: &mut Problems) {

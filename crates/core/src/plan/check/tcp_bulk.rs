@@ -134,7 +134,7 @@ fn cross<T>(made: &mut Vec<TcpBulk>, levels: &[T], set: impl Fn(&mut TcpBulk, &T
 }
 
 /// The name goes to the kernel as it stands, so only what kernels use for names passes.
-fn congestion(key: &str, name: &str, problems: &mut Problems) -> String {
+pub(super) fn congestion(key: &str, name: &str, problems: &mut Problems) -> String {
     let proper = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > 15 || !name.chars().all(proper) {
         problems.add(format!("{key}.congestion"), "this is not a name of a congestion control");

@@ -2,9 +2,9 @@
 //! the stack of a test.
 
 use super::{marking, number, settings, small_or_any_u32, small_or_any_u64};
-use crate::observation::{Delay, OneWay, Probed, Returned, Times};
+use crate::observation::{Delay, Loaded, OneWay, Probed, Returned, Times};
 use crate::wire::probe::{self, Marks};
-use crate::workload::{Direction, Law, Load, LoadFamily, Probe, Transport, Wait};
+use crate::workload::{Direction, Law, Load, LoadFamily, Probe, Wait};
 use proptest::collection::vec as many;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -41,22 +41,27 @@ pub(super) fn workload() -> BoxedStrategy<Probe> {
 }
 
 fn load() -> BoxedStrategy<Load> {
-    let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp)];
     let family = prop_oneof![Just(LoadFamily::Same), Just(LoadFamily::Other)];
     let direction =
         prop_oneof![Just(Direction::Send), Just(Direction::Receive), Just(Direction::Both)];
-    let numbers = (small_or_any_u32(), of(any::<u64>()), any::<u64>());
-    (transport, family, direction, numbers, settings())
-        .prop_map(|(transport, family, direction, (flows, rate_bps, lead_ns), settings)| Load {
-            transport,
+    (family, direction, small_or_any_u32(), any::<u64>(), settings())
+        .prop_map(|(family, direction, streams, lead_ns, settings)| Load {
             family,
             direction,
-            flows,
-            rate_bps,
+            streams,
             lead_ns,
             settings,
         })
         .boxed()
+}
+
+fn loaded() -> BoxedStrategy<Option<Loaded>> {
+    of(any::<[u64; 3]>().prop_map(|[sent_bytes, received_bytes, span_ns]| Loaded {
+        sent_bytes,
+        received_bytes,
+        span_ns,
+    }))
+    .boxed()
 }
 
 fn times() -> BoxedStrategy<Times> {
@@ -117,8 +122,8 @@ fn one_way() -> BoxedStrategy<OneWay> {
 
 pub(super) fn probed() -> BoxedStrategy<Probed> {
     let all = [times(), times(), times(), times()];
-    (any::<[u64; 3]>(), all, of(times()), one_way())
-        .prop_map(|(n, all, outside, back)| {
+    (any::<[u64; 3]>(), all, of(times()), one_way(), loaded())
+        .prop_map(|(n, all, outside, back, load)| {
             let [sent, skipped, sent_late] = n;
             let [round_trip, round_trip_sent, lateness, server] = all;
             Probed {
@@ -131,18 +136,20 @@ pub(super) fn probed() -> BoxedStrategy<Probed> {
                 server,
                 outside,
                 back,
+                load,
             }
         })
         .boxed()
 }
 
 pub(super) fn returned() -> BoxedStrategy<Returned> {
-    (any::<[u64; 2]>(), of(times()), one_way())
-        .prop_map(|([returned, refused], inside, there)| Returned {
+    (any::<[u64; 2]>(), of(times()), one_way(), loaded())
+        .prop_map(|([returned, refused], inside, there, load)| Returned {
             returned,
             refused,
             inside,
             there,
+            load,
         })
         .boxed()
 }

@@ -51,6 +51,7 @@ pub(super) fn probed(probe: &Probe, notes: &ClientNotes) -> Probed {
             beyond: notes.beyond,
             ..one_way(probe, notes.back.iter().map(|b| (packet_back(b), b.marks)))
         },
+        load: None,
     }
 }
 
@@ -69,6 +70,7 @@ pub(super) fn returned(probe: &Probe, notes: &ServerNotes) -> Returned {
             beyond: notes.beyond,
             ..one_way(probe, there.iter().map(|t| (packet_there(t), t.marks)))
         },
+        load: None,
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod course;
 mod figures;
+mod load;
 
 use super::client::ClientContext;
 use super::evidence::{Before, datagram_endpoints, datagram_granted};
@@ -15,17 +16,21 @@ use crate::hot::datagram_bulk::{self, Line};
 use crate::hot::probe::{self as hot, ClientNotes, Clock, Manner, ServerNotes};
 use crate::hot::{Broken, Cause, Watch};
 use std::net::SocketAddr;
+use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::observation::{EndReport, Granted, Measured};
+use v6gap_core::observation::{EndReport, Granted, Measured, Probed, Returned};
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{Flags, Header};
-use v6gap_core::workload::Probe;
-use v6gap_sys::Unavailable;
-use v6gap_sys::socket::{Datagram, KernelTimes};
+use v6gap_core::workload::{Marking, Probe};
+use v6gap_sys::socket::{Datagram, KernelTimes, SocketError};
+use v6gap_sys::{Unavailable, clock};
 
 /// Receive buffer asked for, in bytes, so that an end which is put aside for a moment loses nothing
 /// that the network delivered.
 const RECEIVE_BUFFER_BYTES: u32 = 1 << 20;
+
+/// Longest time in which queues are let run empty, in ns.
+const QUEUES_NS_MAX: u64 = 2_000_000_000;
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 
@@ -50,6 +55,10 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
     };
     let mut missing = Vec::new();
     let mut sockets = PerArm { a: None, b: None };
+    let streams = match (&probe.load, arms.first()) {
+        (Some(load), Some(&arm)) => Some(load::connect(task, load, arm, context)?),
+        _ => None,
+    };
     let before = Before::look(context.processor);
     for &(arm, remote) in &remotes {
         let mut locals = Locals::new(task, arm, family(task, arm), 1);
@@ -66,24 +75,32 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
         }
         *sockets.get_mut(arm) = Some(socket);
     }
-    hot::client(&course, &manner, &sockets, &mut message, &mut buffer, &mut notes, &watch)
-        .map_err(broken)?;
+    let lead_ns = probe.load.as_ref().map_or(0, |load| load.lead_ns);
+    let work = || {
+        clock::rest(Duration::from_nanos(lead_ns));
+        hot::client(&course, &manner, &sockets, &mut message, &mut buffer, &mut notes, &watch)
+    };
+    let loaded = load::beside(streams, &watch, true, work).map_err(broken)?;
     let block = before.report();
+    if loaded.is_some() {
+        empty_queues(&notes);
+    }
     let report = |&(arm, remote): &(Arm, SocketAddr)| {
-        let failed = TrialError::socket(family(task, arm), Some(remote));
         let socket = sockets.get(arm).as_ref().expect("made above for each of these arms");
-        let endpoints = Some(datagram_endpoints(socket, remote).map_err(&failed)?);
-        let granted = datagram_granted(socket).map_err(&failed)?;
-        let probed = figures::probed(probe, notes.get(arm));
-        let granted = Granted { arrived: figures::arrived(&probed.back), ..granted };
-        let mut unavailable = block.unavailable.clone();
-        unavailable.extend(missing.iter().cloned());
+        let probed = Probed { load: loaded, ..figures::probed(probe, notes.get(arm)) };
+        let mut missing = missing.clone();
         if probed.skipped > 0 {
             let skipped = probed.skipped;
-            unavailable.push(format!("{skipped} probes in time: the sender was held up"));
+            missing.push(format!("{skipped} probes in time: the sender was held up"));
         }
+        let arrived = figures::arrived(&probed.back);
         let measured = Measured::Probed(Box::new(probed));
-        Ok((arm, EndReport { measured, endpoints, granted, unavailable, ..block.clone() }))
+        let report = EndReport { measured, ..block.clone() };
+        Ok((
+            arm,
+            told(socket, remote, arrived, &missing, report)
+                .map_err(TrialError::socket(family(task, arm), Some(remote)))?,
+        ))
     };
     remotes.iter().map(report).collect()
 }
@@ -95,12 +112,7 @@ pub(super) fn server(
     ready: impl FnOnce(),
 ) -> Reports {
     let manner = manner(task, probe);
-    let mut sockets: Vec<(Arm, &Datagram)> = Vec::new();
-    for arm in task.arms.iter().map(|a| a.arm) {
-        let family = family(task, arm);
-        let missing = TrialError::Missing { family, what: "UDP socket" };
-        sockets.push((arm, flows.datagrams.get(family).as_ref().ok_or(missing)?));
-    }
+    let sockets = service_sockets(task, flows)?;
     let null = sockets.len() == 2 && family(task, Arm::A) == family(task, Arm::B);
     let second = sockets.get(1).filter(|_| !null).map(|&(_, socket)| socket);
     let first = sockets
@@ -130,31 +142,77 @@ pub(super) fn server(
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, probe.wait);
     ready();
-    let outcome = hot::server(&manner, first.1, second, &mut buffer, &mut notes, &watch);
+    let broken = |b: Broken| {
+        let arm = b.arm;
+        TrialError::of(b, family(task, arm), None)
+    };
+    let work = || hot::server(&manner, first.1, second, &mut buffer, &mut notes, &watch);
+    let load = probe.load.as_ref();
+    let streams = load.map(|load| load::accept(task, load, first.0, flows, &watch)).transpose();
+    let outcome =
+        streams.and_then(|streams| load::beside(streams, &watch, false, work).map_err(broken));
     let block = before.report();
     for (_, socket) in &sockets {
         restore(socket);
     }
-    outcome.map_err(|b| {
-        let arm = b.arm;
-        TrialError::of(b, family(task, arm), None)
-    })?;
+    let loaded = outcome?;
     let report = |&(arm, socket): &(Arm, &Datagram)| {
         let notes = notes.get(arm);
         let family = family(task, arm);
         let silent = Broken { arm, operation: "probing", cause: Cause::Finished };
         let peer = notes.peer.ok_or_else(|| TrialError::of(silent, family, None))?;
-        let failed = TrialError::socket(family, Some(peer));
-        let endpoints = Some(datagram_endpoints(socket, peer).map_err(&failed)?);
-        let granted = datagram_granted(socket).map_err(&failed)?;
-        let mut unavailable = block.unavailable.clone();
-        unavailable.extend(missing.iter().cloned());
-        let returned = figures::returned(probe, notes);
-        let granted = Granted { arrived: figures::arrived(&returned.there), ..granted };
+        let returned = Returned { load: loaded, ..figures::returned(probe, notes) };
+        let arrived = figures::arrived(&returned.there);
         let measured = Measured::Returned(Box::new(returned));
-        Ok((arm, EndReport { measured, endpoints, granted, unavailable, ..block.clone() }))
+        let report = EndReport { measured, ..block.clone() };
+        Ok((
+            arm,
+            told(socket, peer, arrived, &missing, report)
+                .map_err(TrialError::socket(family, Some(peer)))?,
+        ))
     };
     sockets.iter().map(report).collect()
+}
+
+/// The service's socket of each arm.
+fn service_sockets<'a>(
+    task: &Task,
+    flows: &DataFlows<'a>,
+) -> Result<Vec<(Arm, &'a Datagram)>, TrialError> {
+    let of = |arm: Arm| {
+        let family = family(task, arm);
+        let missing = TrialError::Missing { family, what: "UDP socket" };
+        Ok((arm, flows.datagrams.get(family).as_ref().ok_or(missing)?))
+    };
+    task.arms.iter().map(|a| of(a.arm)).collect()
+}
+
+/// Adds to a report what a socket tells of itself, what its packets carried when they came, and
+/// what the system could not tell.
+fn told(
+    socket: &Datagram,
+    peer: SocketAddr,
+    arrived: Option<Marking>,
+    missing: &[String],
+    mut report: EndReport,
+) -> Result<EndReport, SocketError> {
+    report.endpoints = Some(datagram_endpoints(socket, peer)?);
+    report.granted = Granted { arrived, ..datagram_granted(socket)? };
+    report.unavailable.extend_from_slice(missing);
+    Ok(report)
+}
+
+/// Lets the queues that a load has filled run empty before the next trial.
+fn empty_queues(notes: &PerArm<ClientNotes>) {
+    let taken = |notes: &ClientNotes| {
+        let trips = notes.back.iter().map(|back| {
+            let sent = notes.sent.get(back.sequence as usize);
+            sent.map_or(0, |sent| back.came_ns.saturating_sub(sent.sent_ns))
+        });
+        trips.max().unwrap_or(0)
+    };
+    let longest_ns = taken(&notes.a).max(taken(&notes.b));
+    clock::rest(Duration::from_nanos(longest_ns.min(QUEUES_NS_MAX)));
 }
 
 fn manner(task: &Task, probe: &Probe) -> Manner {
@@ -167,11 +225,7 @@ fn manner(task: &Task, probe: &Probe) -> Manner {
 }
 
 /// Sets up what both ends need of a socket; what the system cannot tell is noted in words.
-fn prepare(
-    socket: &Datagram,
-    probe: &Probe,
-    missing: &mut Vec<String>,
-) -> Result<(), v6gap_sys::socket::SocketError> {
+fn prepare(socket: &Datagram, probe: &Probe, missing: &mut Vec<String>) -> Result<(), SocketError> {
     socket.set_nonblocking(true)?;
     // What is granted is read back afterwards.
     let _ = socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);

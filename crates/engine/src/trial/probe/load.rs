@@ -1,0 +1,186 @@
+//! The load beside probes: TCP streams on threads of their own, from before the first probe until
+//! after the last.
+
+use super::super::client::ClientContext;
+use super::super::server::DataFlows;
+use super::super::sockets::{
+    Locals, accepted_options, introduced, payload, stream_options, stream_waits,
+};
+use super::super::{TrialError, family, flows};
+use crate::hot::{Broken, Cause, Watch, load as hot};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use v6gap_core::arm::Arm;
+use v6gap_core::observation::Loaded;
+use v6gap_core::task::Task;
+use v6gap_core::workload::{Direction, Load, Marking, Wait};
+use v6gap_sys::socket::Stream;
+use v6gap_sys::{clock, cpu};
+
+/// Bytes of one write and of one read.
+const CHUNK_BYTES: u32 = 128 * 1024;
+
+/// The streams of a load at one end, and which way each goes for this end.
+pub(super) struct Streams {
+    ways: Vec<(Stream, bool)>,
+    chunk: Vec<u8>,
+    arm: Arm,
+    processors: Vec<usize>,
+    held: bool,
+}
+
+/// Connections of a load.
+pub(super) fn connections(load: &Load) -> u16 {
+    // At most 64, which the check of the task has seen.
+    (load.streams as usize * load.ways().len()) as u16
+}
+
+/// The way of connection `number`, seen from the client.
+fn way(load: &Load, number: u16) -> Direction {
+    let index = usize::from(number) / load.streams.max(1) as usize;
+    load.ways().get(index).copied().unwrap_or(Direction::Send)
+}
+
+/// The client's end of the load for `arm`. To be called before the thread is held on a processor.
+pub(super) fn connect(
+    task: &Task,
+    load: &Load,
+    arm: Arm,
+    context: &ClientContext,
+) -> Result<Streams, TrialError> {
+    let family = load.family_beside(family(task, arm));
+    let remote = context.remote(family)?;
+    let count = connections(load);
+    // Ports of the probe's own arm are drawn from the stream of numbers of that arm.
+    let mut locals = Locals::new(task, arm.other(), family, count.into());
+    let options = stream_options(&load.settings, &Marking::default());
+    let mut ways = Vec::with_capacity(count.into());
+    for number in 0..count {
+        let place = (arm, number);
+        let stream =
+            introduced(task.token, place, remote, &options, context.timeout_ns, &mut locals)?;
+        ways.push((stream, way(load, number) == Direction::Send));
+    }
+    Streams::new(task, arm, ways, context.processor)
+}
+
+/// The server's end, once the client has connected.
+pub(super) fn accept(
+    task: &Task,
+    load: &Load,
+    arm: Arm,
+    flows: &DataFlows<'_>,
+    watch: &Watch<'_>,
+) -> Result<Streams, TrialError> {
+    let mut streams = flows::collect(task, connections(load), flows, watch)?;
+    let streams = std::mem::take(streams.get_mut(arm));
+    for stream in &streams {
+        // What this host lacks is that of its system: a load needs no congestion control of a name.
+        let _ = stream.set_options(&accepted_options(&load.settings));
+    }
+    let ways = streams.into_iter().zip(0..);
+    let ways = ways.map(|(stream, number)| (stream, way(load, number) == Direction::Receive));
+    Streams::new(task, arm, ways.collect(), flows.processor)
+}
+
+/// Does `work`, beside streams if there are any; see [`Streams::beside`].
+pub(super) fn beside(
+    streams: Option<Streams>,
+    watch: &Watch<'_>,
+    is_client: bool,
+    work: impl FnOnce() -> Result<(), Broken>,
+) -> Result<Option<Loaded>, Broken> {
+    let Some(streams) = streams else {
+        return work().map(|()| None);
+    };
+    let (outcome, loaded) = streams.beside(watch, is_client, work)?;
+    outcome.map(|()| Some(loaded))
+}
+
+impl Streams {
+    fn new(
+        task: &Task,
+        arm: Arm,
+        ways: Vec<(Stream, bool)>,
+        processor: Option<usize>,
+    ) -> Result<Self, TrialError> {
+        for (stream, _) in &ways {
+            let failed = TrialError::socket(family(task, arm), None);
+            stream_waits(stream, Wait::Block).map_err(failed)?;
+        }
+        let allowed = cpu::allowed().unwrap_or_default();
+        let others: Vec<usize> =
+            allowed.iter().copied().filter(|&cpu| Some(cpu) != processor).collect();
+        let processors = if others.is_empty() { allowed } else { others };
+        let chunk = payload(task, CHUNK_BYTES);
+        Ok(Streams { ways, chunk, arm, processors, held: processor.is_some() })
+    }
+
+    /// Does `work` while all streams move. Where the measuring thread is held on a processor, the
+    /// streams are held on others as far as there are any. A stream that ends too early is an error
+    /// at the client; at the server it is how a load ends.
+    fn beside<T>(
+        self,
+        watch: &Watch<'_>,
+        is_client: bool,
+        work: impl FnOnce() -> T,
+    ) -> Result<(T, Loaded), Broken> {
+        let over = AtomicBool::new(false);
+        let start_ns = clock::now_ns();
+        let held = self.held.then_some(&self.processors).filter(|all| !all.is_empty());
+        let (outcome, moved) = thread::scope(|scope| {
+            let one = |place: usize, stream, sends| {
+                let (over, chunk) = (&over, &self.chunk);
+                let processor = held.map(|all| all[place % all.len()]);
+                scope.spawn(move || one(stream, sends, chunk, processor, over, watch))
+            };
+            let ways = self.ways.iter().enumerate();
+            let threads: Vec<_> =
+                ways.map(|(place, (stream, sends))| one(place, stream, *sends)).collect();
+            let outcome = work();
+            // The client ends the streams: at its end, one that the server closed would be broken.
+            over.store(is_client, Ordering::Relaxed);
+            let moved: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
+            (outcome, moved)
+        });
+        let span_ns = clock::now_ns() - start_ns;
+        let mut loaded = Loaded { span_ns, ..Loaded::default() };
+        for (moved, (stream, sends)) in moved.into_iter().zip(&self.ways) {
+            let moved = moved.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let bytes = match moved {
+                Ok(bytes) => bytes,
+                Err((_, bytes)) if !is_client => bytes,
+                Err((cause, _)) => {
+                    let operation = "keeping the load up";
+                    return Err(Broken { arm: self.arm, operation, cause });
+                }
+            };
+            let sum = if *sends { &mut loaded.sent_bytes } else { &mut loaded.received_bytes };
+            *sum += bytes;
+            // What is still in queues must not meet the next trial.
+            let _ = stream.linger_zero();
+        }
+        Ok((outcome, loaded))
+    }
+}
+
+/// One stream until it is over.
+fn one(
+    stream: &Stream,
+    sends: bool,
+    chunk: &[u8],
+    processor: Option<usize>,
+    over: &AtomicBool,
+    watch: &Watch<'_>,
+) -> Result<u64, (Cause, u64)> {
+    if let Some(processor) = processor {
+        // A load moves wherever the system lets it.
+        let _ = cpu::pin_thread(processor);
+    }
+    if sends {
+        hot::send(stream, chunk, over, watch)
+    } else {
+        let mut buffer = vec![0; chunk.len()];
+        hot::receive(stream, &mut buffer, over, watch)
+    }
+}
