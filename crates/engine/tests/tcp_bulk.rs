@@ -211,6 +211,25 @@ fn a_segment_size_holds_both_ways_in_both_families() {
     }
 }
 
+/// Trap (iperf3's server): one dual-stack socket serves both families, so that IPv4 goes the mapped
+/// way at one end and the plain way at the other.
+#[test]
+fn no_end_of_any_stream_is_mapped() {
+    in_both(
+        &TcpBulk { streams: 2, direction: Direction::Both, ..usual() },
+        |family, _, near, far| {
+            for (_, end) in near.unwrap().iter().chain(&far.unwrap()) {
+                for Connection { endpoints, .. } in &end.connections {
+                    assert_eq!(endpoints.domain, family, "the socket itself");
+                    for address in [endpoints.local, endpoints.peer] {
+                        assert_eq!(Family::of(&address.ip()), Some(family), "{address}");
+                    }
+                }
+            }
+        },
+    );
+}
+
 #[test]
 fn no_delay_is_set_at_both_ends() {
     for no_delay in [true, false] {
@@ -245,6 +264,8 @@ fn the_kernels_account_of_every_connection_is_stored() {
     });
 }
 
+/// Trap: the time of one thread or process stands for the cost of all. The measuring threads of
+/// both ends are in the value, and the machine's soft interrupts stand beside it.
 #[test]
 fn processor_time_is_a_value_only_when_asked_for() {
     for cpu in [false, true] {
@@ -255,6 +276,9 @@ fn processor_time_is_a_value_only_when_asked_for() {
             let told = [&client[0].1, &server[0].1].iter().all(|end| end.user_ns.is_some());
             let value = values[0].get(&Metric::Cpu);
             assert_eq!(value.is_some(), cpu && told);
+            for end in [&client[0].1, &server[0].1] {
+                assert!(end.softirq_ns.is_some() || !end.unavailable.is_empty(), "{end:?}");
+            }
             assert!(value.is_none_or(|&seconds| seconds > 0.0 && seconds < 1e-3), "{value:?}");
         });
     }
