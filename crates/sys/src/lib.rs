@@ -12,6 +12,7 @@ pub mod cpu;
 pub mod entropy;
 pub mod files;
 pub mod host;
+pub mod interface;
 pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod netns;

@@ -1,9 +1,10 @@
 //! The checks of a run: what must hold before its numbers mean anything.
 
 use super::collect::{Block, Collected};
-use super::{Check, CheckState, Discarded, NullResult, effect};
+use super::{Check, CheckState, Discarded, NullResult, effect, offloads};
 use crate::arm::{Arm, BlockKind, TurnOrder};
 use crate::metric::Metric;
+use crate::observation::PerEnd;
 use crate::record::{Ending, TrialRecord};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -44,6 +45,7 @@ pub(super) fn judge(
     checks.extend(GATES.iter().map(|(gate, good)| gate_check(gate, good, found)));
     checks.push(null_check(nulls));
     checks.push(order_check(found));
+    checks.extend(offloading(found));
     checks.extend(unavailable(&found.trials));
     checks.extend(unmeasured(found));
     checks.extend(found.run.notes.iter().map(|text| noticed(text)));
@@ -51,6 +53,15 @@ pub(super) fn judge(
         checks.push(note("ending", format!("measuring broke off: {error}")));
     }
     checks
+}
+
+/// A lab has links of its own; what the host's cards do is of no account there.
+fn offloading(found: &Collected<'_>) -> Vec<Check> {
+    let PerEnd { client, server } = &found.run.hosts;
+    let hosts =
+        if found.run.plan.world.is_some() { [None; 2] } else { [Some(client), Some(server)] };
+    let differing = hosts.into_iter().flatten().flat_map(offloads::differences);
+    differing.map(|text| note("offloads", text)).collect()
 }
 
 fn check(id: &str, state: CheckState, text: impl Into<String>) -> Check {

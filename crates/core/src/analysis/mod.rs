@@ -8,6 +8,7 @@ mod collect;
 pub mod effect;
 mod headline;
 mod nulls;
+mod offloads;
 mod predict;
 mod questions;
 pub mod verdict;

@@ -1,0 +1,103 @@
+//! Linux: `/proc/thread-self/net/dev` and the ethtool commands that anybody may give.
+
+use rustix::net::{AddressFamily, SocketType, socket};
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Commands and string set of linux/ethtool.h, and the ioctl of linux/sockios.h.
+const GET_STRINGS: u32 = 0x1b;
+const GET_SET_INFO: u32 = 0x37;
+const GET_FEATURES: u32 = 0x3a;
+const SET_FEATURES_NAMES: u32 = 4;
+const SIOCETHTOOL: libc::Ioctl = 0x8946;
+/// `ETH_GSTRING_LEN`: bytes of one name.
+const NAME_BYTES: usize = 32;
+/// More features than any kernel has.
+const FEATURES_MAX: u32 = 1024;
+
+pub(super) fn up() -> io::Result<Vec<String>> {
+    let text = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    let named = text.lines().skip(2).filter_map(|line| Some(line.split_once(':')?.0.trim()));
+    let socket = control_socket()?;
+    let mut names: Vec<String> = named
+        .filter(|name| {
+            const WANTED: libc::c_int = libc::IFF_UP;
+            flags(&socket, name).is_ok_and(|flags| flags & (WANTED | libc::IFF_LOOPBACK) == WANTED)
+        })
+        .map(str::to_owned)
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+pub(super) fn features(name: &str) -> io::Result<BTreeMap<String, bool>> {
+    let socket = control_socket()?;
+    // struct ethtool_sset_info: command, reserved, a mask of 64 bits, one count.
+    let mut info = [GET_SET_INFO, 0, 0, 0, 0];
+    let mask = (1_u64 << SET_FEATURES_NAMES).to_ne_bytes();
+    info[2] = u32::from_ne_bytes([mask[0], mask[1], mask[2], mask[3]]);
+    info[3] = u32::from_ne_bytes([mask[4], mask[5], mask[6], mask[7]]);
+    ask(&socket, name, &mut info)?;
+    let count = info[4].min(FEATURES_MAX) as usize;
+
+    // struct ethtool_gstrings: command, set, count, then names of 32 bytes.
+    let mut strings = vec![0_u32; 3 + count * NAME_BYTES / 4];
+    strings[..3].copy_from_slice(&[GET_STRINGS, SET_FEATURES_NAMES, count as u32]);
+    ask(&socket, name, &mut strings)?;
+
+    // struct ethtool_gfeatures: command, count of blocks, then blocks of four words for 32 bits.
+    let blocks = count.div_ceil(32);
+    let mut states = vec![0_u32; 2 + blocks * 4];
+    states[..2].copy_from_slice(&[GET_FEATURES, blocks as u32]);
+    ask(&socket, name, &mut states)?;
+
+    let bytes: Vec<u8> = strings[3..].iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let named = bytes.chunks_exact(NAME_BYTES).enumerate().filter_map(|(index, name)| {
+        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+        let name = std::str::from_utf8(&name[..end]).ok().filter(|name| !name.is_empty())?;
+        // The third word of a block tells what is on.
+        let on = states[2 + index / 32 * 4 + 2] & (1 << (index % 32)) != 0;
+        Some((name.to_owned(), on))
+    });
+    Ok(named.collect())
+}
+
+fn control_socket() -> io::Result<OwnedFd> {
+    Ok(socket(AddressFamily::INET, SocketType::DGRAM, None)?)
+}
+
+/// A request about the interface `name`, with no data yet.
+fn request(name: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: the structure has numbers, arrays of numbers and a pointer, all valid as zeros.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    // One byte less, so that a zero ends the name.
+    if name.len() >= request.ifr_name.len() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
+fn flags(socket: &OwnedFd, name: &str) -> io::Result<libc::c_int> {
+    let mut request = request(name)?;
+    // SAFETY: the descriptor is open, and the kernel writes into the structure only.
+    let outcome = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &mut request) };
+    if outcome < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: after this request the kernel has filled this member of the union.
+    Ok(unsafe { request.ifr_ifru.ifru_flags }.into())
+}
+
+/// Gives an ethtool command in `words`, into which the kernel writes its answer.
+fn ask(socket: &OwnedFd, name: &str, words: &mut [u32]) -> io::Result<()> {
+    let mut request = request(name)?;
+    request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
+    // SAFETY: the descriptor is open; the counts inside `words`, set by the callers, tell the
+    // kernel how much room there is behind the pointer, which lives through the call.
+    let outcome = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &mut request) };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

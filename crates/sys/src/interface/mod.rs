@@ -1,0 +1,29 @@
+//! Network interfaces of this host and what their hardware takes over from the kernel.
+
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
+mod platform;
+#[cfg(test)]
+mod tests;
+
+use crate::Unavailable;
+use std::collections::BTreeMap;
+
+/// Names of the interfaces of the calling thread's network namespace that are up, loopback left
+/// out, in alphabetical order.
+///
+/// # Errors
+/// Off Linux, or if the system does not list them.
+pub fn up() -> Result<Vec<String>, Unavailable> {
+    platform::up().map_err(|because| Unavailable::new("the list of interfaces", because))
+}
+
+/// Features of an interface by the kernel's names, as in `tx-tcp6-segmentation`, and whether they
+/// are on. Those of the two families are separate bits, and may differ.
+///
+/// # Errors
+/// Off Linux, or if there is no such interface.
+pub fn features(name: &str) -> Result<BTreeMap<String, bool>, Unavailable> {
+    platform::features(name)
+        .map_err(|because| Unavailable::new("the features of an interface", because))
+}
