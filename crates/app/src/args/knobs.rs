@@ -43,6 +43,12 @@ pub struct KnobArgs {
     /// Send small segments at once
     #[arg(short = 'N', long = "no-delay")]
     pub no_delay: bool,
+    /// Send from a file without copying (sendfile), where the system can
+    #[arg(short = 'Z', long = "zerocopy")]
+    pub zero_copy: bool,
+    /// Rate that each connection is held to, as in 50M
+    #[arg(long = "fq-rate", value_name = "RATE")]
+    pub pacing: Option<String>,
     /// Congestion control of TCP
     #[arg(short = 'C', long, value_name = "NAME")]
     pub congestion: Option<String>,
@@ -75,6 +81,8 @@ impl KnobArgs {
             (!self.window.is_empty(), "--window"),
             (!self.mss.is_empty(), "--set-mss"),
             (self.no_delay, "--no-delay"),
+            (self.zero_copy, "--zerocopy"),
+            (self.pacing.is_some(), "--fq-rate"),
             (self.congestion.is_some(), "--congestion"),
         ];
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
@@ -103,6 +111,7 @@ impl KnobArgs {
             "write" | "payload" | "message" => "--length",
             "window" => "--window",
             "mss" => "--set-mss",
+            "pacing" => "--fq-rate",
             "congestion" => "--congestion",
             "tos" => "--tos",
             "dscp" => "--dscp",

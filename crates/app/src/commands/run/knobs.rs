@@ -91,6 +91,8 @@ fn shaped(args: &DesignArgs, option: &str) -> Result<Measure, Failure> {
             mss: levels(&knobs.mss),
             no_delay: knobs.no_delay.then_some(true),
             congestion: knobs.congestion.clone(),
+            zero_copy: knobs.zero_copy.then(|| "file".to_owned()),
+            pacing: knobs.pacing.clone(),
             ..measure
         },
     })
