@@ -6,9 +6,10 @@ use common::{Service, assert_proved, echo, slice, trial, values_of};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{Connections, EndReport, Measured, Times};
+use v6gap_core::observation::{Connections, EndReport, Measured, Received, Sent, Times};
 use v6gap_core::workload::{
-    Connect, Direction, Echo, Purpose, TcpBulk, Timing, Transport, UdpBulk, Wait, Workload,
+    Connect, Direction, Echo, Law, Purpose, Sizes, TcpBulk, Timing, Transport, UdpBulk, Wait,
+    Workload,
 };
 use v6gap_engine::trial::TrialError;
 use v6gap_engine::trial::client::ClientContext;
@@ -415,4 +416,106 @@ fn tasks_that_cannot_be_done_are_refused_at_both_ends() {
             assert!(matches!(half.unwrap_err(), TrialError::Unsuitable { number: 1, .. }));
         }
     }
+}
+
+/// Runs a UDP bulk trial and returns what was sent and what came.
+fn datagrams(bulk: &UdpBulk, family: Family) -> (Sent, Received) {
+    let service = Service::new();
+    let task = trial(Workload::UdpBulk(bulk.clone()), family);
+    let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+    let (client, server) = (client.unwrap(), server.unwrap());
+    assert_proved(family, &client[0].1, &server[0].1, &task);
+    match (&client[0].1.measured, &server[0].1.measured) {
+        (Measured::Sent(sent), Measured::Received(received))
+        | (Measured::Received(received), Measured::Sent(sent)) => (sent.clone(), received.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What was sent came, or is known to have been dropped by this host.
+fn assert_accounted(sent: &Sent, received: &Received) {
+    match received.dropped {
+        Some(dropped) => assert_eq!(received.packets + dropped, sent.packets),
+        None => assert!(received.packets <= sent.packets),
+    }
+    assert_eq!((received.duplicates, received.reordered), (0, 0));
+}
+
+#[test]
+fn datagrams_go_both_ways_in_all_laws_and_sizes() {
+    let ms = 1_000_000;
+    let laws = [
+        (Law::Constant, Sizes::Fixed),
+        (Law::Periodic, Sizes::Random { least_bytes: 20 }),
+        (Law::Poisson, Sizes::Stepped { least_bytes: 100, step_bytes: 300 }),
+        (Law::OnOff { on_ns: 5 * ms, off_ns: 5 * ms }, Sizes::Fixed),
+        (Law::Frames { frame_bytes: 5_000, every_ns: 10 * ms }, Sizes::Fixed),
+    ];
+    for (law, sizes) in laws {
+        for direction in [Direction::Send, Direction::Receive] {
+            for family in Family::BOTH {
+                let framed = matches!(law, Law::Frames { .. });
+                let bulk = UdpBulk {
+                    payload_bytes: 1_000,
+                    rate_bps: (!framed).then_some(4_000_000),
+                    duration_ns: 60 * ms,
+                    warmup_ns: 10 * ms,
+                    direction,
+                    law,
+                    sizes,
+                    ..UdpBulk::default()
+                };
+                let (sent, received) = datagrams(&bulk, family);
+                assert!(sent.packets > 0, "{bulk:?}");
+                assert_accounted(&sent, &received);
+                if received.packets == sent.packets {
+                    assert_eq!(received.bytes, sent.bytes, "{bulk:?}");
+                }
+                if framed && sent.skipped == 0 {
+                    assert_eq!((sent.packets, sent.bytes), (30, 30_000));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_number_of_datagrams_in_batches_and_with_offload() {
+    for family in Family::BOTH {
+        for (batch, offload, payload_bytes) in [
+            (1, false, 64),
+            (64, false, 1_400),
+            (64, true, 64),
+            (1024, true, 1_400),
+            (8, true, 4_000),
+        ] {
+            for direction in [Direction::Send, Direction::Receive] {
+                let bulk = UdpBulk {
+                    payload_bytes,
+                    batch,
+                    offload,
+                    direction,
+                    packets: Some(777),
+                    duration_ns: 10_000_000_000,
+                    ..UdpBulk::default()
+                };
+                let (sent, received) = datagrams(&bulk, family);
+                assert_eq!(sent.packets, 777, "{bulk:?}");
+                assert_eq!(sent.bytes, 777 * u64::from(payload_bytes));
+                assert_accounted(&sent, &received);
+                assert_eq!(received.bytes, received.packets * u64::from(payload_bytes));
+            }
+        }
+    }
+}
+
+/// The size of datagrams is what was asked for in both families, and not derived from the segment
+/// size of a connection (as in iperf3, where it differs by family) nor a default for each (as in
+/// iperf); and UDP over IPv6 is there like UDP over IPv4 (which ntttcp-for-linux lacks).
+#[test]
+fn the_payload_is_the_same_in_both_families() {
+    let bulk = UdpBulk { packets: Some(50), rate_bps: Some(80_000_000), ..UdpBulk::default() };
+    let both = Family::BOTH.map(|family| datagrams(&bulk, family).0);
+    assert_eq!(both[0].bytes, 50 * 1_408);
+    assert_eq!((both[0].packets, both[0].bytes), (both[1].packets, both[1].bytes));
 }

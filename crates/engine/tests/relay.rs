@@ -11,7 +11,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Measured;
 use v6gap_core::wire::datagram::{Flags, Header};
-use v6gap_core::workload::{Transport, UdpBulk, Wait, Workload};
+use v6gap_core::workload::{Asked, Direction, Transport, UdpBulk, Wait, Workload};
 use v6gap_engine::trial::client::{self, ClientContext};
 use v6gap_sys::socket::Datagram;
 
@@ -44,31 +44,22 @@ impl Relay {
     fn run(&self, over: &AtomicBool) {
         let mut ways: Vec<(SocketAddr, Datagram)> = Vec::new();
         let mut buffer = [0; 2048];
-        let mut held: Option<Vec<u8>> = None;
+        let (mut held, mut held_back) = (None, None);
         let mut number = 0;
         while !over.load(Ordering::Relaxed) {
             if let Ok((count, source)) = self.front.recv_from(&mut buffer) {
                 let way = self.way(&mut ways, source);
-                let message = &buffer[..count];
-                match self.next_fate(message, &mut number) {
-                    Fate::Lose => {}
-                    Fate::Swap => held = Some(message.to_vec()),
-                    fate => {
-                        let copies = if fate == Fate::Double { 2 } else { 1 };
-                        for _ in 0..copies {
-                            way.send(message).expect("loopback");
-                        }
-                        if let Some(message) = held.take() {
-                            way.send(&message).expect("loopback");
-                        }
-                    }
-                }
+                let fate = self.next_fate(&buffer[..count], &mut number);
+                pass(fate, &buffer[..count], &mut held, |message| {
+                    way.send(message).expect("loopback");
+                });
             }
             for (client, way) in &ways {
                 while let Ok(count) = way.recv(&mut buffer) {
-                    if self.next_fate(&buffer[..count], &mut number) != Fate::Lose {
-                        self.front.send_to(&buffer[..count], *client).expect("loopback");
-                    }
+                    let fate = self.next_fate(&buffer[..count], &mut number);
+                    pass(fate, &buffer[..count], &mut held_back, |message| {
+                        self.front.send_to(message, *client).expect("loopback");
+                    });
                 }
             }
         }
@@ -97,6 +88,25 @@ impl Relay {
             ways.len() - 1
         });
         &ways[index].1
+    }
+}
+
+/// Sends a message on as often as its fate says, and one that was held back after it.
+fn pass(fate: Fate, message: &[u8], held: &mut Option<Vec<u8>>, send: impl Fn(&[u8])) {
+    let copies = match fate {
+        Fate::Lose => return,
+        Fate::Swap => {
+            *held = Some(message.to_vec());
+            return;
+        }
+        Fate::Pass => 1,
+        Fate::Double => 2,
+    };
+    for _ in 0..copies {
+        send(message);
+    }
+    if let Some(message) = held.take() {
+        send(&message);
     }
 }
 
@@ -189,28 +199,48 @@ fn lost_doubled_and_swapped_datagrams_are_counted_exactly() {
         _ => Fate::Pass,
     };
     let service = Service::new();
-    for family in Family::BOTH {
-        // 2 Mbit/s of 800 bits each for 40 ms: 100 datagrams.
+    let ways = [Direction::Send, Direction::Receive];
+    for (family, direction) in Family::BOTH.into_iter().flat_map(|f| ways.map(|way| (f, way))) {
+        // 2 Mbit/s of 800 bits each: 100 datagrams take 40 ms.
         let workload = UdpBulk {
             payload_bytes: 100,
             rate_bps: Some(2_000_000),
-            duration_ns: 40_000_000,
+            duration_ns: 10_000_000_000,
             warmup_ns: 0,
+            packets: Some(100),
+            direction,
+            asked: Asked { packet_rate: false, reordering: true, duplication: true },
             ..UdpBulk::default()
         };
         let task = trial(Workload::UdpBulk(workload), family);
         let (client, server) =
             through(&service, true, fate, |context| service.perform(&task, context));
         let (client, server) = (client.unwrap(), server.unwrap());
-        let Measured::Sent(sent) = &client[0].1.measured else { panic!() };
-        let Measured::Received(received) = &server[0].1.measured else { panic!() };
-        let of = |last: u64| (0..sent.packets).filter(|n| n % 10 == last).count() as u64;
-        assert_eq!(received.packets, sent.packets - of(3));
-        assert_eq!(received.duplicates, of(5));
-        assert_eq!(received.reordered, of(7));
-        assert_eq!(received.bytes, received.packets * 100);
-        let loss = values_of(&task, &client, &server)[0][&Metric::Loss];
-        assert!((loss - of(3) as f64 / sent.packets as f64).abs() < 1e-12);
+        let (near, far) = (&client[0].1.measured, &server[0].1.measured);
+        let (sender, receiver) = match direction {
+            Direction::Send => (near, far),
+            _ => (far, near),
+        };
+        let Measured::Sent(sent) = sender else { panic!("{direction:?}") };
+        let Measured::Received(received) = receiver else { panic!("{direction:?}") };
+        assert_eq!(sent.packets, 100);
+        assert_eq!((received.packets, received.duplicates, received.reordered), (90, 10, 10));
+        assert_eq!(received.bytes, 9000);
+        let arrivals = received.arrivals.as_ref().unwrap();
+        assert_eq!(arrivals.replicated, 10);
+        assert_eq!(
+            (&arrivals.extents[..], &arrivals.n_reordered[..]),
+            (&[(1, 10)][..], &[(1, 10)][..])
+        );
+        assert_eq!(arrivals.loss_periods, [(1, 10)]);
+        assert_eq!(arrivals.loss_distances, [(10, 9)]);
+        if received.dropped == Some(0) {
+            let values = &values_of(&task, &client, &server)[0];
+            let value = |metric| values[&metric];
+            assert!((value(Metric::Loss) - 0.1).abs() < 1e-12);
+            assert!((value(Metric::Reordering) - 10.0 / 90.0).abs() < 1e-12);
+            assert!((value(Metric::Duplication) - 10.0 / 90.0).abs() < 1e-12);
+        }
     }
 }
 

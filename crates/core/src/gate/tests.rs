@@ -4,10 +4,12 @@ use super::{judge, marking};
 use crate::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use crate::family::Family;
 use crate::metric::Metric;
-use crate::observation::{Connection, EndReport, Endpoints, Lateness, Measured, PerEnd, Received};
+use crate::observation::{
+    Connection, EndReport, Endpoints, Lateness, Measured, PerEnd, Received, Sent,
+};
 use crate::plan::{Plan, preset};
 use crate::record::TrialRecord;
-use crate::workload::Marking;
+use crate::workload::{Marking, Workload};
 use crate::world::{LinkModel, World};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -260,4 +262,31 @@ fn marks_that_the_path_rewrote_are_a_reason_for_doubt() {
         assert_eq!((findings.len(), findings[0].fatal), (1, false), "{rewritten:?}");
         assert_eq!(findings[0].gate, "marking");
     }
+}
+
+/// A sender at full speed that outruns its receiver is a finding about the receiver: its socket
+/// counted what it dropped. At a rate that was asked for the receiver had to keep up.
+#[test]
+fn a_receiver_may_be_outrun_at_full_speed_only() {
+    let judged = |rate_bps: Option<u64>| {
+        let mut plan = plan();
+        let index = plan.cells.iter().position(|c| c.id == "throughput-udp-1408").unwrap();
+        if let Workload::UdpBulk(bulk) = &mut plan.cells[index].workload {
+            bulk.rate_bps = rate_bps;
+        }
+        let mut trial = trial(&plan, "throughput-udp-1408", Family::V6);
+        count(&mut trial.ends.server, "Udp6.RcvbufErrors", 100);
+        let sent = Sent { packets: 1000, span_ns: 1_000_000, ..Sent::default() };
+        let received = Received { packets: 900, dropped: Some(100), ..Received::default() };
+        trial.ends.client.measured =
+            Measured::Sent(Sent { blocked_ns: Some(0), skipped: 20, ..sent });
+        trial.ends.server.measured = Measured::Received(received);
+        let findings = judge(&plan, &plan.cells[index], &trial);
+        findings.into_iter().map(|f| (f.gate, f.fatal)).collect::<Vec<_>>()
+    };
+    let caveat = |gate: &str| (gate.to_string(), false);
+    let full = judged(None);
+    assert_eq!(full, ["rate-missed", "sender-bound", "receiver-bound"].map(caveat));
+    let paced = judged(Some(1_000_000));
+    assert_eq!(paced, [caveat("rate-missed"), ("host-drops".to_string(), true)]);
 }

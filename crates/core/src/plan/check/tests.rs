@@ -2,7 +2,8 @@
 
 use super::super::draft::{Counts, Design, Draft, Lab, Levels, Measure, Range, VERSION};
 use super::*;
-use crate::workload::Workload;
+use crate::metric::Metric;
+use crate::workload::{Law, Sizes, UdpBulk, Workload};
 
 fn measure(metric: &str) -> Measure {
     let text = format!(r#"{{"metric":"{metric}"}}"#);
@@ -245,4 +246,63 @@ fn packets_are_marked_by_name_or_number_and_the_cell_says_so() {
     ] {
         assert_eq!(keys(&draft(alloc::vec![bulk_measure(keys_of)])), [key], "{keys_of}");
     }
+}
+
+/// The workloads of one table over UDP.
+fn streams(keys: &str) -> Vec<UdpBulk> {
+    let plan = check(&draft(alloc::vec![bulk_measure(keys)]), 1).unwrap();
+    let workloads = plan.cells.into_iter().map(|cell| match cell.workload {
+        Workload::UdpBulk(bulk) => bulk,
+        other => panic!("{other:?}"),
+    });
+    workloads.collect()
+}
+
+#[test]
+fn streams_of_datagrams_have_laws_sizes_and_batches() {
+    let keys = r#""protocol":"udp","payload":["64 B","1400 B"],"bitrate":"10 Mbit/s",
+        "law":"on-off","on":"20 ms","off":"80 ms","batch":8,"packets":500,
+        "direction":"receive","also":["reordering","duplication"]"#;
+    let found = streams(keys);
+    assert_eq!(found.len(), 2);
+    let bulk = &found[1];
+    assert_eq!((bulk.payload_bytes, bulk.batch, bulk.packets), (1400, 8, Some(500)));
+    assert_eq!(bulk.law, Law::OnOff { on_ns: 20_000_000, off_ns: 80_000_000 });
+    assert_eq!(bulk.asked_bps(), Some(2_000_000));
+    let asked = [Metric::Throughput, Metric::Loss, Metric::Reordering, Metric::Duplication];
+    assert_eq!(bulk.metrics(), asked);
+    let id = crate::workload::Cell::named(Workload::UdpBulk(bulk.clone())).id;
+    assert_eq!(id, "throughput-udp-1400-receive-on-off-batch8-n500");
+    let video = r#""protocol":"udp","law":"frames","frame":"50 kB","every":"40 ms""#;
+    assert_eq!(streams(video)[0].asked_bps(), Some(10_000_000));
+    let sizes = r#""protocol":"udp","sizes":"stepped","least":"100 B","step":"50 B""#;
+    let stepped = Sizes::Stepped { least_bytes: 100, step_bytes: 50 };
+    assert_eq!(streams(sizes)[0].sizes, stepped);
+}
+
+#[test]
+fn streams_that_cannot_be_are_refused_at_their_keys() {
+    let wrong = [
+        (r#""law":"possion""#, "measure[0].law"),
+        (r#""law":"on-off","on":"1 ms""#, "measure[0].law"),
+        (r#""on":"1 ms""#, "measure[0].on"),
+        (r#""law":"frames","frame":"1409 B","every":"1 ms""#, "measure[0]"),
+        (r#""law":"poisson","bitrate":"full""#, "measure[0]"),
+        (r#""sizes":"stepped""#, "measure[0].sizes"),
+        (r#""least":"30 B""#, "measure[0].sizes"),
+        (r#""sizes":"random","offload":true"#, "measure[0]"),
+        (r#""payload":"1472 B","offload":true"#, "measure[0].offload"),
+        (r#""batch":0"#, "measure[0]"),
+        (r#""packets":0"#, "measure[0]"),
+        (r#""direction":"both""#, "measure[0].direction"),
+        (r#""also":["rtt"]"#, "measure[0].also"),
+        (r#""bitrate":"9000000 Gbit/s""#, "measure[0]"),
+    ];
+    for (key, expected) in wrong {
+        let keys =
+            keys(&draft(alloc::vec![bulk_measure(&alloc::format!(r#""protocol":"udp",{key}"#))]));
+        assert_eq!(keys, [expected], "{key}");
+    }
+    let tcp = draft(alloc::vec![bulk_measure(r#""protocol":"tcp","batch":4,"law":"poisson""#)]);
+    assert_eq!(keys(&tcp), ["measure[0].batch", "measure[0].law"]);
 }
