@@ -2,8 +2,8 @@
 //! Like for like is one datagram a call at both ends; batches and offload are what else the kernel
 //! offers. Needs both programs and user namespaces; without them it says so and fails.
 //!
-//! `cargo bench -p v6gap-engine --bench udp`; words behind `--` choose comparisons by their names, as
-//! in `-- "IPv6, 64 B"`.
+//! `cargo bench -p v6gap-engine --bench udp`; words behind `--` choose comparisons by their names,
+//! as in `-- "IPv6, 64 B"`.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -75,7 +75,8 @@ fn bench() -> Outcome {
     judge(&short)
 }
 
-/// One datagram a call at both ends. At 64 B the server of iperf 2.1.8 crashes, so there is no ratio.
+/// One datagram a call at both ends. At 64 B the server of iperf 2.1.8 crashes, so there is no
+/// ratio.
 fn against_iperf(bed: &Bed, short: &mut Vec<String>) -> Outcome {
     for family in Family::BOTH {
         let name = format!("{family}, 1400 B, one a call, against iperf");
