@@ -3,8 +3,10 @@
 use crate::fixtures::{invalid, journal, lab, null_run};
 use serde_json::Value;
 use v6gap_core::analysis::Range;
-use v6gap_core::record::Line;
+use v6gap_core::metric::Metric;
+use v6gap_core::record::{self, Line};
 use v6gap_report::{SCHEMA, csv_trials, json, sockets};
+use v6gap_stats::quantile;
 
 fn parse(text: &str) -> Value {
     serde_json::from_str(text).expect("a JSON document")
@@ -119,6 +121,43 @@ fn every_trial_is_a_row_with_every_field_in_full() {
     assert_eq!(cell(0, "link.max_ns"), "410000");
     assert_eq!(cell(2, "link.max_ns"), "");
     assert!(!heads.iter().any(|head| head == "link"), "a group is no column");
+}
+
+/// What was exported gives the same quantiles as what was stored, losses counting as infinite.
+#[test]
+fn histograms_survive_every_export_of_trials() {
+    let lines = journal::lines();
+    let rows = read(&csv_trials(&lines));
+    let column = |name: &str| {
+        let found = rows[0].iter().position(|head| head == name);
+        found.unwrap_or_else(|| panic!("no column {name}"))
+    };
+    let histogram = column("ends.client.measured.histogram");
+    let lost = column("ends.client.measured.lost");
+    let mut seen = 0;
+    for (line, row) in lines.iter().filter(|l| matches!(l, Line::Trial(_))).zip(&rows[1..]) {
+        let stored: Line = record::decode(&record::encode(line)).expect("our own line");
+        let (Line::Trial(trial), Line::Trial(again)) = (line, stored) else { panic!() };
+        let Some(times) = trial.ends.client.measured.times(Metric::Rtt) else { continue };
+        let from_csv: Vec<(u64, u64)> = serde_json::from_str(&row[histogram]).expect("a list");
+        let lost: u64 = row[lost].parse().expect("a number");
+        let from_json = again.ends.client.measured.times(Metric::Rtt).expect("as before").clone();
+        assert_eq!(from_csv.iter().map(|(_, count)| count).sum::<u64>(), times.count);
+        for percent in 1..=100 {
+            let q = f64::from(percent) / 100.0;
+            let of = |buckets: &[(u64, u64)], lost| quantile::of_histogram(buckets, lost, q);
+            let expected = of(&times.histogram, times.lost);
+            assert_eq!(of(&from_csv, lost), expected);
+            assert_eq!(of(&from_json.histogram, from_json.lost), expected);
+        }
+        assert_eq!(
+            quantile::of_histogram(&from_csv, lost, 1.0),
+            Some(f64::INFINITY),
+            "one is lost"
+        );
+        seen += 1;
+    }
+    assert!(seen > 0);
 }
 
 #[test]

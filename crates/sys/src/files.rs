@@ -23,9 +23,13 @@ fn reserve(needed: u64) -> Result<(), Unavailable> {
         return Ok(());
     }
     if !enough(limit.maximum) {
-        let most = limit.maximum.unwrap_or(u64::MAX);
-        let because = format!("{needed} are needed and the hard limit (ulimit -Hn) is {most}");
-        return Err(Unavailable::new("so many open sockets", because));
+        // Only a privileged process may.
+        let raised = Rlimit { current: Some(needed), maximum: Some(needed) };
+        return setrlimit(Resource::Nofile, raised).map_err(|_| {
+            let most = limit.maximum.unwrap_or(u64::MAX);
+            let because = format!("{needed} are needed and the hard limit (ulimit -Hn) is {most}");
+            Unavailable::new("so many open sockets", because)
+        });
     }
     let raise = |current| {
         let raised = Rlimit { current, maximum: limit.maximum };

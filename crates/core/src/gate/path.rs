@@ -2,6 +2,7 @@
 
 use super::{caveat, ends, fatal};
 use crate::family::Family;
+use crate::metric::Metric;
 use crate::observation::{EndReport, Measured};
 use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
@@ -14,6 +15,15 @@ use alloc::vec::Vec;
 /// Other traffic above this share of the trial's own bytes spoils a rate.
 const OTHER_TRAFFIC_MAX: f64 = 0.01;
 
+/// Segments that a connection may send at its start (RFC 6928).
+const INITIAL_WINDOW_SEGMENTS: u64 = 10;
+
+/// Segment size where the sockets did not tell, in bytes.
+const INITIAL_MSS: u32 = 1448;
+
+/// Shortest retransmission timeout of Linux, in ns.
+const RTO_NS_MIN: f64 = 200e6;
+
 /// Bytes of an Ethernet header as interface counters see it.
 const ETHERNET_HEADER: u64 = 14;
 
@@ -23,6 +33,7 @@ pub(super) fn judge(
     trial: &TrialRecord,
     findings: &mut Vec<GateFinding>,
 ) {
+    idle_restart(plan, cell, trial, findings);
     for (who, end) in ends(trial) {
         path_mtu(who, end, findings);
         fragments(path_bytes(plan, trial), cell, trial.family, who, end, findings);
@@ -32,6 +43,28 @@ pub(super) fn judge(
         }
         other_traffic(cell, trial.family, who, end, findings);
         super_packets(plan, who, end, findings);
+    }
+}
+
+/// A connection that was silent for longer than its retransmission timeout starts slowly again
+/// (RFC 5681 section 4.1, `tcp_slow_start_after_idle`), which a message of more than the initial
+/// window meets. The lab has it off.
+fn idle_restart(plan: &Plan, cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
+    let Workload::Echo(echo) = &cell.workload else { return };
+    let Some(times) = trial.ends.client.measured.times(Metric::Rtt) else { return };
+    if plan.world.is_some() || echo.transport != Transport::Tcp {
+        return;
+    }
+    let mss = trial.ends.client.granted.mss.unwrap_or(INITIAL_MSS);
+    let window = INITIAL_WINDOW_SEGMENTS * u64::from(mss);
+    let larger = u64::from(echo.message_bytes.max(echo.answer_bytes()));
+    // Between two turns of a connection all others of both arms have theirs.
+    let others = f64::from(echo.connections) * 2.0 - 1.0;
+    let idle_ns = others * f64::from(echo.turn_exchanges) * times.mean_ns;
+    if larger > window && idle_ns > RTO_NS_MIN {
+        let ms = idle_ns / 1e6;
+        let seen = format!("connections rested for about {ms:.0} ms: TCP may start slowly again");
+        findings.push(caveat("idle-restart", seen));
     }
 }
 

@@ -195,6 +195,28 @@ fn lost_exchanges_are_noted() {
 }
 
 #[test]
+fn connections_that_rest_between_turns_may_start_slowly() {
+    use crate::observation::Times;
+    let mut plan = plan();
+    plan.world = None;
+    let judged = |plan: &Plan, id: &str, mean_ns: f64| {
+        let mut trial = trial(plan, id, Family::V6);
+        let times = Times { count: 40, mean_ns, ..Times::default() };
+        trial.ends.client.measured = Measured::Times(times);
+        let (_, cell) = plan.cell(id).unwrap();
+        let findings = judge(plan, cell, &trial);
+        findings.iter().filter(|f| f.gate == "idle-restart").count()
+    };
+    // 8 connections of each arm and turns of 5 exchanges: 75 exchanges of others in between.
+    assert_eq!(judged(&plan, "rtt-tcp-16384", 2.6e6), 0);
+    assert_eq!(judged(&plan, "rtt-tcp-16384", 2.7e6), 1);
+    assert_eq!(judged(&plan, "rtt-tcp-1024", 2.7e6), 0, "it fits the initial window");
+    assert_eq!(judged(&plan, "rtt-udp-16384", 2.7e6), 0);
+    plan.world = Some(preset::demo_world());
+    assert_eq!(judged(&plan, "rtt-tcp-16384", 2.7e6), 0, "the lab has it off");
+}
+
+#[test]
 fn other_traffic_closes_above_a_hundredth() {
     let with = |rx: i64| {
         move |t: &mut TrialRecord| {

@@ -1,10 +1,16 @@
 //! Checks that each family meets what its conditions say: round trip, delay, loss, black hole, MTU.
 
-use crate::traffic::{Outcome, ensure, passes, placed, quantile, round_trips, tcp_pair, udp_pair};
+use crate::traffic::{
+    Outcome, ensure, passes, placed, quantile, round_trips, server_address, tcp_pair, udp_pair,
+};
 use std::io::{Read, Write};
+use std::net::SocketAddr;
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::wiremodel::{Framing, LinkTiming, round_trip_ns as round_trip_ns_of, udp_packets};
 use v6gap_core::world::{LinkModel, World};
 use v6gap_lab::{Lab, LabOptions};
+use v6gap_sys::clock;
+use v6gap_sys::socket::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};
 
 /// Rounds of alternating families, and round trips in each.
 const ROUNDS: usize = 20;
@@ -57,6 +63,76 @@ fn round_trip(options: &LabOptions) -> Outcome<String> {
     ensure((extra.0 - extra.1).abs() < 4_000.0, || figures.clone())?;
     ensure(late.faults == 0 && late.frames >= 8_000, || format!("{late:?}"))?;
     Ok(figures)
+}
+
+/// Echoes have the packets of datagrams, fragments included: what the wire adds for IPv6 is the
+/// model's, at a size that fits and at one that does not.
+pub fn wire_icmp_round_trip() -> Outcome<String> {
+    placed(icmp_round_trip)
+}
+
+fn icmp_round_trip(options: &LabOptions) -> Outcome<String> {
+    if options.wire_cpu.is_none() {
+        return Ok("not judged: the link and the hosts need a processor each".to_owned());
+    }
+    let lab = wire(options, Some(100_000_000), |_| ())?;
+    let link = LinkTiming { rate_bps: 100e6, propagation_ns: 0.0 };
+    let mut figures = Vec::new();
+    for bytes in [64_u32, 3_000] {
+        let mut times: PerFamily<Vec<u64>> = PerFamily::default();
+        for round in 0..ROUNDS {
+            let order = if round % 2 == 0 { Family::BOTH } else { [Family::V6, Family::V4] };
+            for family in order {
+                let target = server_address(&lab, family, 0)?;
+                let block = lab.nodes()[0].run(|| echoes(target, bytes, BLOCK))?;
+                times.get_mut(family).extend(block.map_err(|error| error.to_string())?);
+            }
+        }
+        let measured = times.map(|mut times| quantile(&mut times, 10) as f64);
+        let model = PerFamily::from_fn(|family| {
+            let packets = udp_packets(bytes, family, 1500).unwrap_or_default();
+            round_trip_ns_of(&packets, &[link, link], Framing::default())
+        });
+        let extra = PerFamily { v4: measured.v4 - model.v4, v6: measured.v6 - model.v6 };
+        let said = format!("{bytes} B: beyond the wire {:.0} and {:.0} ns", extra.v4, extra.v6);
+        let bound = |extra: f64| (0.0..60_000.0).contains(&extra);
+        ensure(bound(extra.v4) && bound(extra.v6), || said.clone())?;
+        ensure((extra.v4 - extra.v6).abs() < 5_000.0, || said.clone())?;
+        figures.push(said);
+    }
+    Ok(figures.join("; "))
+}
+
+/// Times of `count` echoes one after the other, in ns; spins, so that no wake-up adds to them.
+fn echoes(target: SocketAddr, bytes: u32, count: usize) -> Result<Vec<u64>, String> {
+    let said = |error: &dyn std::fmt::Display| error.to_string();
+    let socket = Ping::open(target, 7).map_err(|e| said(&e))?.map_err(|e| said(&e))?;
+    socket.set_nonblocking(true).map_err(|e| said(&e))?;
+    let mut out = vec![7; bytes as usize + ECHO_HEADER_BYTES];
+    let mut back = vec![0; bytes as usize + ECHO_ROOM_BYTES];
+    let mut times = Vec::with_capacity(count);
+    for number in 0..count as u16 {
+        let start = clock::now_ns();
+        socket.send(number, &mut out).map_err(|e| said(&e))?;
+        loop {
+            match socket.recv(&mut back) {
+                Ok(Some((found, payload))) if found == number => {
+                    if payload.len() != bytes as usize {
+                        return Err(format!("{} bytes came back", payload.len()));
+                    }
+                    break;
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(said(&error)),
+            }
+            if clock::now_ns() - start > 500_000_000 {
+                return Err("an echo was lost".to_owned());
+            }
+        }
+        times.push(clock::now_ns() - start);
+    }
+    Ok(times)
 }
 
 pub fn delay_hits_its_family_only() -> Outcome<String> {
