@@ -5,9 +5,9 @@
 //! 5.1, RFC 2330 section 11.3). The `q` quantile is the smallest value whose empirical distribution
 //! function reaches `q`.
 //!
-//! The interval//! Assumes independent values. Inside one trial, where delays follow each other, it describes the
-//! trial only; across trials, take one quantile per trial and use [`crate::signed_rank`].
-//! Source: David & Nagaraja, "Order statistics", section 7.1.
+//! The interval assumes independent values. Inside one trial, where delays follow each other, it
+//! describes the trial only; across trials, take one quantile per trial and use
+//! [`crate::signed_rank`]. Source: David & Nagaraja, "Order statistics", section 7.1.
 
 use crate::solve::first_integer;
 use crate::special::{binomial_lower, binomial_upper};

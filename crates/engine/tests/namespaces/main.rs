@@ -29,6 +29,9 @@ use v6gap_sys::packet::Port;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
+/// A check says what was wrong.
+type Check = fn() -> Outcome;
+
 const MTU: u32 = 1500;
 
 /// Frames that wait in a ring: all of a trial, since nobody reads before its end.
@@ -48,7 +51,7 @@ fn main() {
         std::process::exit(i32::from(required));
     }
     netns::enter_user_namespace().expect("the probe succeeded");
-    let checks: [(&str, fn() -> Outcome); 2] =
+    let checks: [(&str, Check); 2] =
         [("counts_agree", counts_agree), ("a_link_local_zone_is_kept", a_link_local_zone_is_kept)];
     let mut failed = 0;
     for (name, check) in checks {
