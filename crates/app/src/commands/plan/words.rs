@@ -12,6 +12,9 @@ use v6gap_core::workload::{
 };
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
+/// Columns for the names of cells; what longer ones do begins on the next line.
+const ID_COLUMNS: usize = 24;
+
 /// All of it, in lines of at most `width` columns.
 pub(super) fn explain(draft: &Draft, plan: &Plan, width: usize) -> String {
     let mut said = vec![plan.description.clone()];
@@ -24,11 +27,17 @@ pub(super) fn explain(draft: &Draft, plan: &Plan, width: usize) -> String {
     for text in said {
         out.push_str(&format!("  {}\n", output::wrap(&text, width.saturating_sub(2), "    ")));
     }
-    let column = plan.cells.iter().map(|cell| cell.id.len()).max().unwrap_or(0) + 6;
+    let longest = plan.cells.iter().map(|cell| cell.id.len()).max().unwrap_or(0);
+    let column = longest.min(ID_COLUMNS) + 6;
+    let indent = format!("\n{}", " ".repeat(column));
     for cell in &plan.cells {
         let said = what(cell) + &marking(cell);
-        let what = output::wrap(&said, width.saturating_sub(column), &" ".repeat(column));
-        out.push_str(&format!("{:column$}{what}\n", format!("    {}", cell.id)));
+        let what = output::wrap(&said, width.saturating_sub(column), "");
+        let what = what.replace('\n', &indent);
+        let id = format!("    {}", cell.id);
+        // A long name has a line of its own.
+        let gap = if id.len() < column { " ".repeat(column - id.len()) } else { indent.clone() };
+        out.push_str(&format!("{id}{gap}{what}\n"));
     }
     out
 }
