@@ -4,7 +4,8 @@
  *   pingpong server tcp|udp block|spin PORT BYTES CPU ADDRESS
  *   pingpong client tcp|udp block|spin PORT BYTES CPU ADDRESS EXCHANGES
  *
- * The client prints the median of its round trips in ns. The server ends with the first client. */
+ * The client prints the median of its round trips in ns. The server ends with the first client. Over
+ * UDP it answers whoever asks, as servers do that do not know their clients. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -109,9 +110,13 @@ int main(int argc, char **argv)
 			listen(fd, 1);
 			fd = accept(fd, NULL, NULL);
 			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-		} else {
-			recvfrom(fd, message, bytes, MSG_PEEK, (void *)&from, &size);
-			connect(fd, (void *)&from, size);
+		}
+		while (!tcp) {
+			ssize_t n = recvfrom(fd, message, bytes, flags, (void *)&from, &size);
+			if (n < 0 && errno != EAGAIN && errno != EINTR)
+				die("recvfrom");
+			if (n > 0 && sendto(fd, message, n, 0, (void *)&from, size) < 0)
+				die("sendto");
 		}
 		for (;;) {
 			get(fd, message, bytes);

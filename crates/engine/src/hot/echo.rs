@@ -5,7 +5,7 @@
 //! the kernel on exactly the socket that matters.
 
 use super::turns::{Turn, Turns};
-use super::{Broken, Cause, TICK_NS, Tally, Watch, fill, put};
+use super::{Broken, Cause, TICK_NS, Tally, Watch, fill, put, spinning};
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::wire::datagram::{Flags, Header};
@@ -179,7 +179,7 @@ fn answer(
 ) -> Result<Option<u64>, Cause> {
     let mut quiet = None;
     loop {
-        match socket.recv(&mut buffers.back) {
+        match spinning(watch, || socket.recv(&mut buffers.back)) {
             Ok(count) => {
                 let now_ns = clock::now_ns();
                 if count == buffers.back.len() && is_answer(&buffers.out, &buffers.back) {
@@ -252,7 +252,7 @@ pub fn datagram_server(
     loop {
         let socket = *sockets.get(arm);
         let broken = Broken::at(arm, EXCHANGE);
-        let ours = match socket.recv_from(buffer) {
+        let ours = match spinning(watch, || socket.recv_from(buffer)) {
             Ok((count, source)) => Header::decode(&buffer[..count])
                 .filter(|header| header.tag == tag)
                 .map(|header| (header, count, source)),
@@ -271,15 +271,16 @@ pub fn datagram_server(
             }
             continue;
         };
-        last_ns = clock::now_ns();
-        quiet = None;
-        watch.busy(last_ns).map_err(&broken)?;
         peers.get_mut(header.arm).get_or_insert(source);
         if header.flags.contains(Flags::END) {
             return Ok(());
         }
         // What cannot be sent is as good as lost on the way, and the client will ask again.
         let _ = socket.send_to(&buffer[..count.min(answer)], source);
+        // After the answer, which the client waits for.
+        last_ns = clock::now_ns();
+        quiet = None;
+        watch.busy(last_ns).map_err(&broken)?;
         if let Some(turn) = following(turns, &header) {
             arm = turn.arm;
         }
