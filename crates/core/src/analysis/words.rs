@@ -40,6 +40,8 @@ pub(super) fn label(cell: &Cell, metric: Metric) -> String {
     let knobs = match &cell.workload {
         Workload::TcpBulk(bulk) => knobs(bulk),
         Workload::UdpBulk(bulk) => bulk.suffix_words(),
+        // Exchanges and transfers tell these metrics too.
+        Workload::Probe(probe) => probe.words(matches!(metric, Metric::Rtt | Metric::Loss)),
         _ => String::new(),
     };
     let sized = |what: &str| match &size {

@@ -3,6 +3,7 @@
 use super::{Direction, Law, Marking, StreamSettings, Wait};
 use crate::family::Family;
 use crate::plan::preset::LAB_CONGESTION;
+use crate::unit::format_span;
 use crate::wire::probe::PROBE_BYTES;
 use alloc::format;
 use alloc::string::String;
@@ -87,6 +88,23 @@ impl Load {
             LoadFamily::Same => family,
             LoadFamily::Other => family.other(),
         }
+    }
+
+    fn words(&self) -> String {
+        let way = match self.direction {
+            Direction::Send => "",
+            Direction::Receive => " back",
+            Direction::Both => " both ways",
+        };
+        let family = match self.family {
+            LoadFamily::Same => "",
+            LoadFamily::Other => " of the other family",
+        };
+        let streams = match self.streams {
+            1 => String::new(),
+            streams => format!(" by {streams} streams"),
+        };
+        format!(", loaded{way}{streams}{family}")
     }
 
     fn id(&self) -> String {
@@ -177,6 +195,24 @@ impl Probe {
         }
         id.push_str(&self.marking.suffix());
         id
+    }
+
+    /// What tells it from others of the same metric and size in a label, as in ", probes"; `named`:
+    /// whether the word itself is needed.
+    pub fn words(&self, named: bool) -> String {
+        let usual = Probe::default();
+        let mut words = match &self.load {
+            None if named => String::from(", probes"),
+            None => String::new(),
+            Some(load) => load.words(),
+        };
+        if self.interval_ns != usual.interval_ns {
+            words.push_str(&format!(", every {}", format_span(self.interval_ns as f64)));
+        }
+        if self.law != usual.law {
+            words.push_str(&format!(", {}", self.law));
+        }
+        words
     }
 
     /// Time until the last packet of `arms` arms is given up, with the lead of the load, in ns.
