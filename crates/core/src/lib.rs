@@ -10,6 +10,7 @@ extern crate std;
 
 pub mod analysis;
 pub mod arm;
+pub mod capacity;
 pub mod family;
 pub mod gate;
 pub mod ippm;
