@@ -1,10 +1,10 @@
-//! Searches for the rate that a path carries: the load search of RFC 9097 and a search by halving in
-//! the style of RFC 2544 section 26.1.
+//! Searches for the rate that a path carries: the load search of RFC 9097 and a search by halving
+//! in the style of RFC 2544 section 26.1.
 //!
-//! Both are machines without a clock or a socket: they are told what a receiver saw and say at which
-//! rate to send next. All rates are IP-layer bits per second, headers included (RFC 5136), so that
-//! they mean the same for both families; [`payload_bps`] says what a sender of datagrams makes of
-//! them.
+//! Both are machines without a clock or a socket: they are told what a receiver saw and say at
+//! which rate to send next. All rates are IP-layer bits per second, headers included (RFC 5136), so
+//! that they mean the same for both families; [`payload_bps`] says what a sender of datagrams makes
+//! of them.
 
 use crate::family::Family;
 use crate::wiremodel;
