@@ -34,6 +34,9 @@ const GRACE_NS: u64 = 30_000_000;
 /// Longest time after the end message in which something late is waited for, whatever comes, in ns.
 const GRACE_NS_MAX: u64 = 300_000_000;
 
+/// A call that brought no more than this part of what there was room for brought few messages.
+const FEW_PARTS: usize = 4;
+
 /// What a sender of datagrams is to do.
 #[derive(Debug)]
 pub struct Sending {
@@ -341,6 +344,9 @@ pub struct Counted {
     /// How many datagrams the sender says it sent, modulo 2^32; `None` before the end message.
     pub announced: Option<u32>,
     payload_bytes: usize,
+    /// How long the receiver rests after a call that brought few messages, in ns. Waking it costs
+    /// the sender more than the datagram; what comes meanwhile must fit the receive buffer.
+    pub rest_ns: u64,
 }
 
 impl Counted {
@@ -348,7 +354,7 @@ impl Counted {
     /// `payload_bytes`; longer ones are not of the task.
     pub fn new(duration_ns: u64, payload_bytes: usize) -> Self {
         let (series, sequence) = (Series::new(duration_ns), Sequence::default());
-        Counted { series, sequence, peer: None, announced: None, payload_bytes }
+        Counted { series, sequence, peer: None, announced: None, payload_bytes, rest_ns: 0 }
     }
 }
 
@@ -401,6 +407,9 @@ pub fn receive(
         if look.ours {
             quiet = None;
             watch.busy(now_ns).map_err(&broken)?;
+            if counted.rest_ns > 0 && messages * FEW_PARTS <= batch.messages() && !look.ended {
+                clock::rest(Duration::from_nanos(counted.rest_ns));
+            }
             continue;
         }
         // Datagrams of others are as good as none: they must not keep the task going.

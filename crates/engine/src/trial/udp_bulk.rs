@@ -16,7 +16,7 @@ use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::workload::{Direction, UdpBulk, Wait};
 use v6gap_sys::clock;
-use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch};
+use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch, SocketError};
 
 /// Receive buffer asked for, in bytes, so that a receiver which is put aside for a moment loses
 /// nothing that the network delivered.
@@ -30,6 +30,15 @@ const COALESCED_MESSAGES: u16 = 16;
 
 /// Room for a message of many datagrams, in bytes: as much as an IP packet holds.
 const COALESCED_BYTES: usize = 1 << 16;
+
+/// Datagrams per second that a receiver of one a call is prepared for while it rests.
+const RATE_MAX: u64 = 1_000_000;
+
+/// Longest rest of a receiver, in ns.
+const REST_NS_MAX: u64 = 200_000;
+
+/// What the kernel counts for a datagram in a receive buffer besides its payload, in bytes, about.
+const DATAGRAM_COST_BYTES: u64 = 768;
 
 /// Memory for the messages of one call, in bytes; large datagrams come in fewer.
 const RECEIVE_BYTES_MAX: usize = 4 << 20;
@@ -179,6 +188,7 @@ impl End<'_> {
             && self.socket.set_coalescing(true).map_err(|w| missing.push(w.to_string())).is_ok();
         let mut batch = receive_batch(payload_bytes, coalesced);
         let mut counted = Counted::new(self.bulk.duration_ns, payload_bytes);
+        counted.rest_ns = self.rest_ns(coalesced).map_err(&failed)?;
         let tag = self.task.token.tag();
         let dropped_before = self.socket.drops();
         let mut proof = self.payload();
@@ -226,6 +236,18 @@ impl End<'_> {
             ..counted.series.received(Some(self.bulk.warmup_ns), self.bulk.duration_ns)
         };
         self.report(Measured::Received(received), peer, before, missing)
+    }
+
+    /// How long the receiver may rest: at full speed a quarter of what fills the receive buffer at
+    /// [`RATE_MAX`] datagrams per second, and not where calls bring many datagrams anyway.
+    fn rest_ns(&self, coalesced: bool) -> Result<u64, SocketError> {
+        if coalesced || self.bulk.asked_bps().is_some() {
+            return Ok(0);
+        }
+        // The kernel counts its bookkeeping and rounds up.
+        let each = DATAGRAM_COST_BYTES + 2 * u64::from(self.bulk.payload_bytes);
+        let room = u64::from(self.socket.receive_buffer()?) / each;
+        Ok((room * 1_000_000_000 / RATE_MAX / 4).min(REST_NS_MAX))
     }
 
     fn report(

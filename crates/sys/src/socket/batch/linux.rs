@@ -152,6 +152,10 @@ impl Incoming {
         }
     }
 
+    pub(super) fn messages(&self) -> usize {
+        self.controls.len()
+    }
+
     #[inline]
     pub(super) fn receive(&mut self, socket: &Datagram) -> io::Result<usize> {
         let slots = self.bytes.chunks_exact_mut(self.message_bytes);

@@ -131,6 +131,11 @@ impl ReceiveBatch {
         ReceiveBatch { calls: platform::Incoming::new(messages, bytes.max(1)) }
     }
 
+    /// How many messages it has room for.
+    pub fn messages(&self) -> usize {
+        self.calls.messages()
+    }
+
     /// Waits as the socket does for the first message, takes what else is there, and returns how
     /// many came.
     ///
