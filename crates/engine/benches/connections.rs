@@ -1,6 +1,7 @@
 //! Many connections open at a time: 1,000 and 10,000 of each family, set up without an error, how
 //! many per second, and what the kernel spends on each. Needs user namespaces and a limit of open
-//! files that allows both ends of all of them in one process; without them it says so and fails.
+//! files that allows both ends of all of them in one process; without them it says so and fails, but
+//! for a limit of 20,000, with which it holds 9,900.
 //!
 //! `cargo bench -p v6gap-engine --bench connections`
 #![expect(clippy::disallowed_macros, reason = "a program of its own, which prints")]
@@ -19,10 +20,17 @@ fn main() {
 
 fn bench() -> Outcome {
     // Both ends are in this process. In the lab it may not raise its limits any more.
-    files::make_room(2 * 10_000)?;
+    let many = match files::make_room(2 * 10_000) {
+        Ok(()) => 10_000,
+        Err(missing) => {
+            files::make_room(2 * 9_900)?;
+            println!("9,900 in place of 10,000: {missing}");
+            9_900
+        }
+    };
     let bed = Bed::new()?;
     let mut short = Vec::new();
-    for count in [1_000, 10_000] {
+    for count in [1_000, many] {
         for family in Family::BOTH {
             held(&bed, count, family, &mut short)?;
         }
