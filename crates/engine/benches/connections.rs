@@ -1,7 +1,7 @@
 //! Many connections open at a time: 1,000 and 10,000 of each family, set up without an error, how
 //! many per second, and what the kernel spends on each. Needs user namespaces and a limit of open
-//! files that allows both ends of all of them in one process; without them it says so and fails, but
-//! for a limit of 20,000, with which it holds 9,900.
+//! files that allows both ends of all of them in one process; without them it says so and fails,
+//! but for a limit of 20,000, with which it holds 9,900.
 //!
 //! `cargo bench -p v6gap-engine --bench connections`
 #![expect(clippy::disallowed_macros, reason = "a program of its own, which prints")]
