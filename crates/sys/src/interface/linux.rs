@@ -84,7 +84,7 @@ fn request(name: &str) -> io::Result<libc::ifreq> {
 fn flags(socket: &OwnedFd, name: &str) -> io::Result<libc::c_int> {
     let mut request = request(name)?;
     // SAFETY: the descriptor is open, and the kernel writes into the structure only.
-    let outcome = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &mut request) };
+    let outcome = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS as _, &mut request) };
     if outcome < 0 {
         return Err(io::Error::last_os_error());
     }
