@@ -114,7 +114,7 @@ fn theirs(bed: &Bed, family: Family) -> Outcome<Quantiles> {
     let (place, time) = (bed.processors.0.to_string(), format!("{PACKETS}ms"));
     let length = PAYLOAD.to_string();
     let pinned = ["-c", &place, "irtt", "client", "-Q", "-o", "-", "-i", "1ms"];
-    let rest = ["-d", &time, "-l", &length, "--wait", "100ms", &host];
+    let rest = ["-d", &time, "-l", &length, "--wait=100ms", &host];
     let said = output(bed.near()?, "taskset", &[&pinned[..], &rest[..]].concat())?;
     let report: serde_json::Value = serde_json::from_str(&said)?;
     let trips = report["round_trips"].as_array().ok_or("irtt reports no round trips")?;
