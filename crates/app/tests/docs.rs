@@ -86,3 +86,23 @@ fn every_command_in_the_readme_is_understood() {
         }
     }
 }
+
+/// The document of traps names a test for each; a renamed or deleted one must not stay in it.
+#[test]
+fn every_test_named_in_the_document_of_traps_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("docs/traps.md")).unwrap();
+    let mut found = 0;
+    for line in text.lines().filter(|line| line.contains("`crates/")) {
+        let names: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+        let [.., file, test] = names.as_slice() else { panic!("{line}") };
+        let code =
+            std::fs::read_to_string(root.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+        assert!(
+            code.contains(&format!("fn {test}(")) || code.contains(&format!("\"{test}\"")),
+            "{file}: {test}"
+        );
+        found += 1;
+    }
+    assert!(found > 10, "docs/traps.md names its tests");
+}
