@@ -167,7 +167,7 @@ pub struct FreeRuns {
     pub squares: u64,
 }
 
-/// The settled part of a transfer, found by MSER (docs/method.md, B.10).
+/// The settled part of a transfer, found by MSER (docs/method.md, B.12).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
     /// When it begins, in ns since the first byte.

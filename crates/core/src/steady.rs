@@ -1,5 +1,5 @@
 //! The settled part of a bulk transfer, from the bytes that had arrived over time (docs/method.md,
-//! section B.10).
+//! section B.12).
 
 use crate::observation::Steady;
 use alloc::vec::Vec;

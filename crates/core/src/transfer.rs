@@ -1,5 +1,5 @@
 //! A TCP transfer in the words of RFC 6349, and between payload and line: computed from what a
-//! trial stored (docs/method.md, section B.11).
+//! trial stored (docs/method.md, section B.13).
 
 use crate::family::Family;
 use crate::observation::{Connection, EndReport, PerEnd, TcpAccount};
