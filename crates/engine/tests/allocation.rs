@@ -293,7 +293,7 @@ fn tcp_bulk() {
             let mut series = Series::new(100 * MS);
             // Long enough for the round-trip time to be looked at.
             let extent = Extent { duration_ns: 250 * MS, bytes: u64::MAX };
-            let low_water = bulk::LOW_WATER_BYTES_MAX;
+            let low_water = 256 * 1024;
             let pace = (number == 0).then_some(50_000_000);
             assert_free(
                 || {

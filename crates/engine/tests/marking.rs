@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Service, echo, slice, trial};
-use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::workload::{Marking, TcpBulk, Transport, UdpBulk, Wait, Workload};
 
@@ -72,7 +72,25 @@ fn exchanges_are_marked() {
             for (arm, report) in reports {
                 let family = *PerArm::FAMILIES.get(arm);
                 granted(family, &report.granted.marking, false);
-                assert!(Arm::BOTH.contains(&arm));
+            }
+        }
+    }
+}
+
+/// Both arms of a null block share the service's socket, which must not keep their marks.
+#[test]
+fn a_null_block_leaves_the_service_s_socket_as_it_was() {
+    let service = Service::new();
+    for family in Family::BOTH {
+        let workload = Workload::Echo(echo(Transport::Udp, 64, Wait::Block)).marked(MARKING);
+        let marked = slice(workload, PerArm::null(family));
+        let plain =
+            slice(Workload::Echo(echo(Transport::Udp, 64, Wait::Block)), PerArm::null(family));
+        for (task, class) in [(marked, 0x88), (plain, 0)] {
+            let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+            client.unwrap();
+            for (arm, report) in server.unwrap() {
+                assert_eq!(report.granted.marking.traffic_class, Some(class), "{family} {arm:?}");
             }
         }
     }

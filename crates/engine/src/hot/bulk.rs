@@ -18,9 +18,6 @@ const DRAIN_NS_MAX: u64 = 300_000_000;
 /// slow.
 const WAKE_NS: u64 = 500_000;
 
-/// Most bytes for which a receiver should sleep: more would outgrow the processor's cache.
-pub const LOW_WATER_BYTES_MAX: u64 = 256 * 1024;
-
 /// The low-water mark of a receiver follows the rate by this many steps a second.
 const LOW_WATER_STEP_NS: u64 = 10_000_000;
 

@@ -205,7 +205,10 @@ pub(super) fn server(
                 Marked::new(sockets.get(arm), &echo.marking)
                     .map_err(TrialError::socket(family(task, arm), None))
             };
-            let _marked = (marked(Arm::A)?, marked(Arm::B)?);
+            // In a null block both are one socket: the second is dropped first, and the first leaves
+            // it as it was.
+            let _first = marked(Arm::A)?;
+            let _second = marked(Arm::B)?;
             let mut peers = PerArm { a: None, b: None };
             set_waits(task, &sockets, echo.wait)?;
             ready();
