@@ -203,7 +203,8 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
         let metrics: Vec<Metric> = precision.metric.map_or_else(|| all.collect(), |m| vec![m]);
         plan.design.precision.extend(metrics.into_iter().map(|metric| (metric, precision.share)));
     }
-    let time_ns = given_time(args).unwrap_or_else(|| enough(&plan));
+    let longer = args.knobs.shapes_bulk().map_or(0, |_| enough_ns(&plan));
+    let time_ns = given_time(args).unwrap_or(USUAL_NS.max(longer));
     plan.design.stop = match args.pairs {
         Some(pairs) => Stop::Pairs { pairs },
         None => Stop::Adaptive { time_ns_max: time_ns, pairs_min: 8 },
@@ -214,15 +215,14 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// The usual time, or what the null blocks and the fewest pairs take if the options make the trials
-/// long; in ns.
-fn enough(plan: &Plan) -> u64 {
+/// What the null blocks and the fewest pairs take, in ns: options may make the trials long.
+fn enough_ns(plan: &Plan) -> u64 {
     // A usual path: what a transfer of so many bytes takes is not known before it was measured.
     const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
     let mut fewest = plan.clone();
     fewest.design.stop = Stop::Pairs { pairs: 8 };
     let needed_ns = estimate(&fewest, PATH).total.time_ns * 1.2;
-    USUAL_NS.max((needed_ns / SECOND as f64).ceil() as u64 * SECOND)
+    (needed_ns / SECOND as f64).ceil() as u64 * SECOND
 }
 
 /// The time that was asked for, in ns.

@@ -157,6 +157,7 @@ mod tests {
     use crate::args::{Cli, Command};
     use crate::commands::run::plan;
     use clap::Parser;
+    use v6gap_core::plan::Stop;
 
     fn cells(flags: &str) -> Result<Vec<String>, String> {
         let words = ["v6gap", "run", "host", "--seed", "1"].into_iter();
@@ -188,6 +189,26 @@ mod tests {
         assert_eq!(udp, ["throughput-udp-64", "throughput-udp-512"]);
         let rtt = cells("--measure rtt -l 64,4K").unwrap();
         assert_eq!(rtt, ["rtt-tcp-64", "rtt-tcp-4096", "rtt-udp-64", "rtt-udp-4096"]);
+    }
+
+    #[test]
+    fn long_trials_make_a_run_longer_and_nothing_else_does() {
+        let time_s = |flags: &str| {
+            let words = ["v6gap", "run", "host"].into_iter().chain(flags.split_whitespace());
+            let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else {
+                panic!("run was typed")
+            };
+            match plan(&args.design, None).unwrap().design.stop {
+                Stop::Adaptive { time_ns_max, .. } => time_ns_max / 1_000_000_000,
+                Stop::Pairs { .. } => panic!("no pairs were typed"),
+            }
+        };
+        assert_eq!(time_s(""), 75);
+        assert_eq!(time_s("--dscp EF --measure rtt"), 75);
+        assert_eq!(time_s("-P 4 --measure throughput,tcp"), 75);
+        // Four null pairs of each family and eight pairs, two trials of 10 s each.
+        assert!(time_s("-t 10 --measure throughput,tcp") > 16 * 20);
+        assert_eq!(time_s("-t 10 --measure throughput,tcp --for 100s"), 100);
     }
 
     #[test]
