@@ -205,8 +205,8 @@ pub(super) fn server(
                 Marked::new(sockets.get(arm), &echo.marking)
                     .map_err(TrialError::socket(family(task, arm), None))
             };
-            // In a null block both are one socket: the second is dropped first, and the first leaves
-            // it as it was.
+            // In a null block both are one socket: the second is dropped first, and the first
+            // leaves it as it was.
             let _first = marked(Arm::A)?;
             let _second = marked(Arm::B)?;
             let mut peers = PerArm { a: None, b: None };

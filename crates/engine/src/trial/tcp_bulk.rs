@@ -21,8 +21,8 @@ use v6gap_sys::{Unavailable, cpu};
 /// Bytes of one read: so many that a receiver which was put aside catches up in few calls.
 const READ_BYTES: usize = 512 * 1024;
 
-/// Bytes of one read of each of many streams.
-const READ_BYTES_MIN: usize = 64 * 1024;
+/// Most bytes for which a receiver sleeps: more would outgrow the processor's cache.
+const LOW_WATER_BYTES_MAX: u64 = 256 * 1024;
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 
@@ -290,9 +290,9 @@ impl End<'_> {
         } else {
             let mut buffer = Vec::new();
             let sink = match self.bulk.truncate && Stream::can_discard().is_ok() {
-                true => Sink::Nowhere(self.read_bytes()),
+                true => Sink::Nowhere(READ_BYTES),
                 false => {
-                    buffer.resize(self.read_bytes(), 0);
+                    buffer.resize(READ_BYTES, 0);
                     Sink::Buffer(&mut buffer)
                 }
             };
@@ -311,18 +311,12 @@ impl End<'_> {
         Ok(Done { sent, series, connection, granted, copied })
     }
 
-    /// All streams together read as much at a time as one would, so that several do not push each
-    /// other out of the processor's cache.
-    fn read_bytes(&self) -> usize {
-        (READ_BYTES / self.bulk.streams.max(1) as usize).max(READ_BYTES_MIN)
-    }
-
     /// A receiver with a window to keep to wakes for every segment, as programs do: sleeping would
     /// hold the sender up.
     fn low_water_max(&self) -> u64 {
         match self.bulk.settings.buffer_bytes {
             Some(_) => 1,
-            None => self.read_bytes() as u64 / 2,
+            None => LOW_WATER_BYTES_MAX,
         }
     }
 
