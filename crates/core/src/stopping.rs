@@ -203,7 +203,9 @@ impl Running {
     fn is_settled(&self, combined: &Combined, p: f64) -> bool {
         let half_width = (combined.i95.high - combined.i95.low) / 2.0;
         if let Some(precision) = self.precision {
-            return half_width <= effect::margin(self.metric, precision);
+            // As it is shown: a range around a ratio far from 1 is wider than on its logarithm.
+            let shown = combined.shown(self.metric.scale()).range95;
+            return (shown.high - shown.low) / 2.0 <= precision;
         }
         let margin = effect::margin(self.metric, self.margin);
         let ruling = verdict::rule(self.metric, combined, margin, p);
