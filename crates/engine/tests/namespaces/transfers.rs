@@ -1,34 +1,17 @@
-//! Trials on real kernel links, held against a capture of their own packets and against the
-//! kernel's counters.
-//!
-//! Not under the usual harness, because a user namespace can be entered only by a process with a
-//! single thread. Where the host gives no namespaces it says `SKIPPED` and passes, or fails if
-//! `V6GAP_REQUIRE_NAMESPACES=1` is set.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_macros,
-    reason = "a program of its own, which prints and looks at /proc"
-)]
+//! TCP transfers: bytes and segments.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Service, trial};
-use std::error::Error;
+use super::common::{Service, trial};
+use super::support::{ETHERNET_BYTES, Outcome, addresses, pair, ring};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::family::Family;
 use v6gap_core::observation::EndReport;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{StreamSettings, TcpBulk, Transport, Workload};
-use v6gap_core::world::{Link, LinkModel, World};
+use v6gap_core::world::{Link, LinkModel};
 use v6gap_engine::trial::client;
-use v6gap_lab::Lab;
-use v6gap_sys::netns;
 use v6gap_sys::packet::{self, Port};
-
-type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// Bytes of a transfer: many windows, and no multiple of a segment.
 const BYTES: u64 = 3_000_001;
@@ -36,28 +19,16 @@ const BYTES: u64 = 3_000_001;
 /// Frames that may wait to be counted.
 const SLOTS: usize = 8_192;
 
-const ETHERNET_BYTES: usize = 14;
-
-fn main() {
-    if let Err(refusal) = netns::probe() {
-        println!("SKIPPED: {refusal}");
-        let required = std::env::var("V6GAP_REQUIRE_NAMESPACES").is_ok_and(|value| value == "1");
-        std::process::exit(i32::from(required));
-    }
-    netns::enter_user_namespace().expect("the probe succeeded");
-    let mut failed = false;
+/// Bytes and segments of transfers over one connection and over several.
+pub fn agree() -> Outcome {
     for family in Family::BOTH {
         for streams in [1, 3] {
-            match counts_agree(family, streams) {
-                Ok(figures) => println!("ok     {family}, {streams} streams: {figures}"),
-                Err(error) => {
-                    println!("FAILED {family}, {streams} streams: {error}");
-                    failed = true;
-                }
-            }
+            let figures = transfer_agrees(family, streams)
+                .map_err(|error| format!("{family}, {streams} streams: {error}"))?;
+            println!("       {family}, {streams} streams: {figures}");
         }
     }
-    std::process::exit(i32::from(failed));
+    Ok(())
 }
 
 /// Packets of one family that came to an interface.
@@ -71,20 +42,12 @@ struct Captured {
 
 /// A transfer over a line that sends single frames, with a window that its queue has room for, so
 /// that nothing is lost: every count of it must be the same wherever it is taken.
-fn counts_agree(family: Family, streams: u32) -> Outcome<String> {
-    let world = World {
-        nodes: ["client", "server"].map(str::to_owned).to_vec(),
-        links: vec![Link::ethernet(Some(100_000_000))],
-        ..World::client_router_server(LinkModel::Shaped, Some(100_000_000))
-    };
-    let lab = Lab::build(&world)?;
+fn transfer_agrees(family: Family, streams: u32) -> Outcome<String> {
+    let lab = pair(LinkModel::Shaped, Link::ethernet(Some(100_000_000)))?;
     let (near, far) = (lab.node("client")?, lab.node("server")?);
-    let addresses = PerFamily {
-        v4: far.addresses.v4.ok_or("no IPv4 address")?,
-        v6: far.addresses.v6.ok_or("no IPv6 address")?,
-    };
+    let addresses = addresses(far)?;
     let service = far.run(|| Service::at(addresses))?;
-    let mut port = far.run(|| Port::open(interface(), SLOTS, 2_000))??;
+    let mut port = ring(far, SLOTS)?;
     let bulk = TcpBulk {
         bytes: Some(BYTES),
         streams,
@@ -198,12 +161,4 @@ fn count(frame: &[u8], family: Family, captured: &mut Captured) {
     let offset = u64::from(frame[ip + header as usize + 12] >> 4) * 4;
     captured.payload_bytes += bytes - offset;
     captured.data_segments += u64::from(bytes > offset);
-}
-
-/// The number of the only interface of this namespace besides loopback.
-fn interface() -> u32 {
-    let text = std::fs::read_to_string("/proc/thread-self/net/if_inet6").expect("IPv6 is there");
-    let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let line = lines.find(|fields| fields.last() != Some(&"lo")).expect("an interface");
-    u32::from_str_radix(line[1], 16).expect("a number in hexadecimal")
 }

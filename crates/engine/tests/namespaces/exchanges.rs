@@ -1,0 +1,165 @@
+//! Exchanges over UDP and ICMP: packets, bytes and fragments, and link-local addresses.
+
+use super::common::{Service, echo, slice};
+use super::support::{Outcome, addresses, ensure, lab, own, port};
+use std::net::SocketAddr;
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::family::Family;
+use v6gap_core::observation::{EndReport, Measured};
+use v6gap_core::wiremodel::udp_packets;
+use v6gap_core::workload::{Echo, Transport, Wait, Workload};
+use v6gap_engine::trial::client;
+use v6gap_lab::Node;
+use v6gap_sys::packet::Port;
+
+const MTU: u32 = 1500;
+
+/// Messages that end a block over UDP.
+const END_COPIES: u64 = 3;
+
+/// Packets that a port saw come in.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    packets: u64,
+    ip_bytes: u64,
+    fragments: u64,
+}
+
+/// Traps (docs/traps.md): what is asked for one family must be measured over it, and what a column
+/// says must be what flowed. Capture, kernel and trial are three accounts of it.
+pub fn counts_agree() -> Outcome {
+    let lab = lab()?;
+    let (near, far) = (lab.node("client")?, lab.node("server")?);
+    let addresses = addresses(far)?;
+    let service = far.run(|| Service::at(addresses))?;
+    for transport in [Transport::Udp, Transport::Icmp] {
+        for bytes in [64, 1_452, 1_453, 1_472, 1_473, 4_000] {
+            for family in Family::BOTH {
+                let workload = Echo {
+                    connections: 1,
+                    turn_exchanges: 10,
+                    turns: 3,
+                    warmup_exchanges: 2,
+                    ..echo(transport, bytes, Wait::Block)
+                };
+                count(&service, (near, far), family, workload)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn count(service: &Service, ends: (&Node, &Node), family: Family, workload: Echo) -> Outcome {
+    let (near, far) = ends;
+    let what = format!("{family} {:?} {}", workload.transport, workload.message_bytes);
+    let task = slice(Workload::Echo(workload.clone()), PerArm::null(family));
+    let (mut at_client, mut at_server) = (port(near)?, port(far)?);
+    let context = service.context(workload.transport);
+    // The server's half reads the counters of the namespace that it runs in.
+    let both = || service.perform_with(&task, || near.run(|| client::run(&task, &context)));
+    let (client, server) = far.run(both)?;
+    let (client, server) = (client??, server?);
+    let came = seen(&mut at_server, family, workload.transport);
+    let back = seen(&mut at_client, family, workload.transport);
+    drop((at_client, at_server));
+    let lost: u64 = client.iter().map(|(_, report)| lost(report)).sum();
+    let exchanges = 2 * workload.exchanges();
+    let packets = udp_packets(workload.message_bytes, family, MTU)?;
+    let each = packets.len() as u64;
+    let requests = match workload.transport {
+        Transport::Udp => exchanges + END_COPIES,
+        _ => exchanges,
+    };
+    // What was sent again on a busy machine is more of the same.
+    ensure(lost > 0 || came.packets == requests * each, || format!("{what}: {came:?}"))?;
+    ensure(lost > 0 || back.packets == exchanges * each, || format!("{what}: {back:?}"))?;
+    let bytes: u64 = packets.iter().map(|&packet| u64::from(packet)).sum();
+    for (way, found) in [("there", came), ("back", back)] {
+        ensure(found.packets % each == 0, || format!("{what} {way}: {found:?}"))?;
+        let whole = found.packets / each;
+        ensure(found.ip_bytes == whole * bytes, || format!("{what} {way}: {found:?}"))?;
+        let fragments = if each > 1 { found.packets } else { 0 };
+        ensure(found.fragments == fragments, || format!("{what} {way}: {found:?}"))?;
+    }
+    // Both arms are in the counters of a block.
+    for (who, reports, found) in [("client", &client, came), ("server", &server, back)] {
+        let report = &reports.first().ok_or("no report")?.1;
+        let created = counter(report, family, "FragCreates");
+        ensure(created == found.fragments, || format!("{what} {who}: {created} {found:?}"))?;
+    }
+    let reassembled = counter(&server[0].1, family, "ReasmOKs");
+    let expected = if each > 1 { came.packets / each } else { 0 };
+    // The server ends with the first copy of the end; the others may come after its last look.
+    let copies = if each > 1 && workload.transport == Transport::Udp { END_COPIES - 1 } else { 0 };
+    let fits = (expected - copies..=expected).contains(&reassembled);
+    ensure(fits, || format!("{what}: {reassembled} of {expected} whole"))?;
+    Ok(())
+}
+
+fn lost(report: &EndReport) -> u64 {
+    if let Measured::Times(times) = &report.measured { times.lost } else { 0 }
+}
+
+fn counter(report: &EndReport, family: Family, name: &str) -> u64 {
+    let group = match family {
+        Family::V4 => "Ip",
+        Family::V6 => "Ip6",
+    };
+    let count = report.counters.get(&format!("{group}.{name}"));
+    count.copied().unwrap_or(0).try_into().unwrap_or(0)
+}
+
+/// What came in of the trial's own: datagrams and echoes, whole or in fragments.
+fn seen(port: &mut Port, family: Family, transport: Transport) -> Seen {
+    let mut seen = Seen::default();
+    while let Some(frame) = port.receive() {
+        if let Some((ip_bytes, fragment)) = own(frame.bytes, family, transport) {
+            seen.packets += 1;
+            seen.ip_bytes += ip_bytes;
+            seen.fragments += u64::from(fragment);
+        }
+    }
+    seen
+}
+
+/// Trap (docs/traps.md): without its zone a link-local address leads nowhere.
+pub fn a_link_local_zone_is_kept() -> Outcome {
+    let lab = lab()?;
+    let (near, far) = (lab.node("client")?, lab.node("server")?);
+    let link_local = |node: &Node| node.run(link_local_address);
+    let (ours, theirs) = (link_local(near)??, link_local(far)??);
+    let zone = |ip: std::net::Ipv6Addr, scope| {
+        SocketAddr::V6(std::net::SocketAddrV6::new(ip, 0, 0, scope))
+    };
+    // The zone of an end is the number of its own interface.
+    let workload = echo(Transport::Icmp, 64, Wait::Block);
+    let task = slice(Workload::Echo(workload), PerArm::null(Family::V6));
+    let service = far.run(|| Service::at(addresses(far).expect("both families")))?;
+    let mut context = service.context(Transport::Icmp);
+    context.server.v6 = Some(zone(theirs.0, ours.1));
+    let (client, _) = service.perform_with(&task, || near.run(|| client::run(&task, &context)));
+    let client = client??;
+    for arm in Arm::BOTH {
+        let (_, report) = client.iter().find(|(a, _)| *a == arm).ok_or("no report")?;
+        let Measured::Times(times) = &report.measured else { return Err("no times".into()) };
+        ensure(times.count > 0, || format!("{times:?}"))?;
+        let peer = report.endpoints.ok_or("no proof")?.peer;
+        ensure(peer == zone(theirs.0, ours.1), || format!("{peer} lost its zone"))?;
+    }
+    context.server.v6 = Some(zone(theirs.0, 0));
+    let (client, _) = service.perform_with(&task, || near.run(|| client::run(&task, &context)));
+    ensure(client?.is_err(), || "an address without a zone led somewhere".to_owned())
+}
+
+/// The link-local address of the only interface besides loopback, and its number.
+fn link_local_address() -> std::io::Result<(std::net::Ipv6Addr, u32)> {
+    let table = std::fs::read_to_string("/proc/thread-self/net/if_inet6")?;
+    let parse = |line: &str| {
+        let mut words = line.split_whitespace();
+        let bits = u128::from_str_radix(words.next()?, 16).ok()?;
+        let index = u32::from_str_radix(words.next()?, 16).ok()?;
+        Some((std::net::Ipv6Addr::from_bits(bits), index))
+    };
+    let found = table.lines().filter_map(parse).find(|(ip, _)| ip.is_unicast_link_local());
+    found.ok_or_else(|| std::io::Error::other("no link-local address"))
+}
