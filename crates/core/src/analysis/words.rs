@@ -171,11 +171,11 @@ fn span_in_words(metric: Metric, range: &Range) -> String {
 
 /// The 95 % range for the table: figures without words where the direction is clear.
 fn range(question: &Question, range: &Range) -> String {
-    if none_lost(question) {
-        return format!("at most {} in a million", per_million(range.high.max(-range.low)));
-    }
     if !range.low.is_finite() || !range.high.is_finite() {
         return "unbounded".to_string();
+    }
+    if none_lost(question) {
+        return format!("at most {} in a million", per_million(range.high.max(-range.low)));
     }
     let unit = if question.metric.scale() == Scale::Ratio { "%" } else { "points" };
     if (range.low < 0.0) == (range.high < 0.0) {
