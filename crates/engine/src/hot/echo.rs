@@ -6,6 +6,7 @@
 
 use super::turns::{Turn, Turns};
 use super::{Broken, Cause, TICK_NS, Tally, Watch, fill, put, spinning};
+use std::io;
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::wire::datagram::{Flags, Header};
@@ -20,7 +21,7 @@ pub(super) const PATIENCE_NS_MIN: u64 = 200_000_000;
 pub(super) const PATIENCE_NS_MAX: u64 = 2_000_000_000;
 
 /// How often a datagram is sent at most.
-pub(super) const TRIES_MAX: u32 = 8;
+const TRIES_MAX: u32 = 8;
 
 /// Copies of the message that ends the block; over UDP one may be lost.
 const END_COPIES: u32 = 3;
@@ -137,10 +138,76 @@ pub(super) fn flags(warmup: bool, last_of_turn: bool) -> Flags {
     if last_of_turn { warm.with(Flags::LAST_OF_TURN) } else { warm }
 }
 
-/// Sends a message until one is answered, each time with a number of its own, so that a late answer
+/// A socket over which requests and answers may be lost.
+pub(super) trait Lossy {
+    /// Writes the header of a request into its place in `buffers.out`.
+    fn encode(header: &Header, buffers: &mut Buffers);
+
+    /// Sends the request in `buffers.out`.
+    fn send_request(&self, header: &Header, buffers: &mut Buffers) -> io::Result<usize>;
+
+    /// Waits until a request can be sent, at most `timeout_ns`.
+    fn wait_to_send(&self, timeout_ns: u64) -> io::Result<bool>;
+
+    /// When the answer to `buffers.out` came; `None` if it did not until `until_ns`. Answers to
+    /// earlier requests and other messages are passed over.
+    fn answer(
+        &self,
+        header: &Header,
+        buffers: &mut Buffers,
+        until_ns: u64,
+        watch: &Watch<'_>,
+    ) -> Result<Option<u64>, Cause>;
+}
+
+impl Lossy for Datagram {
+    fn encode(header: &Header, buffers: &mut Buffers) {
+        header.encode(&mut buffers.out);
+    }
+
+    fn send_request(&self, _: &Header, buffers: &mut Buffers) -> io::Result<usize> {
+        self.send(&buffers.out)
+    }
+
+    fn wait_to_send(&self, timeout_ns: u64) -> io::Result<bool> {
+        self.wait_writable(timeout_ns)
+    }
+
+    fn answer(
+        &self,
+        _: &Header,
+        buffers: &mut Buffers,
+        until_ns: u64,
+        watch: &Watch<'_>,
+    ) -> Result<Option<u64>, Cause> {
+        let mut quiet = None;
+        loop {
+            match spinning(watch, || self.recv(&mut buffers.back)) {
+                Ok(count) => {
+                    let now_ns = clock::now_ns();
+                    if count == buffers.back.len() && is_answer(&buffers.out, &buffers.back) {
+                        return Ok(Some(now_ns));
+                    }
+                }
+                Err(error) if ErrorClass::of(&error).is_timeout() => {
+                    watch.idle(&mut quiet)?;
+                    if watch.asks {
+                        self.wait_readable(TICK_NS.min(until_ns.saturating_sub(clock::now_ns())))?;
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+            if clock::now_ns() >= until_ns {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// Sends a request until one is answered, each time with a number of its own, so that a late answer
 /// is not taken for that to the repetition. `None` if the first was not answered in time.
-pub(super) fn ask(
-    socket: &Datagram,
+pub(super) fn ask<S: Lossy>(
+    socket: &S,
     buffers: &mut Buffers,
     header: &mut Header,
     patience_ns: &mut u64,
@@ -148,17 +215,17 @@ pub(super) fn ask(
 ) -> Result<Option<u64>, Cause> {
     let mut wait_ns = *patience_ns;
     for tried in 0..TRIES_MAX {
-        header.encode(&mut buffers.out);
+        S::encode(header, buffers);
         let start_ns = clock::now_ns();
-        match socket.send(&buffers.out) {
+        match socket.send_request(header, buffers) {
             Ok(_) => {}
             Err(error) if ErrorClass::of(&error).is_timeout() => {
-                socket.wait_writable(TICK_NS)?;
+                socket.wait_to_send(TICK_NS)?;
                 continue;
             }
             Err(error) => return Err(error.into()),
         }
-        if let Some(end_ns) = answer(socket, buffers, start_ns + wait_ns, watch)? {
+        if let Some(end_ns) = socket.answer(header, buffers, start_ns + wait_ns, watch)? {
             let time_ns = end_ns - start_ns;
             *patience_ns = (4 * time_ns).clamp(*patience_ns, PATIENCE_NS_MAX);
             return Ok((tried == 0).then_some(time_ns));
@@ -167,37 +234,6 @@ pub(super) fn ask(
         header.sequence = header.sequence.wrapping_add(1);
     }
     Err(Cause::Silent)
-}
-
-/// When the answer to `buffers.out` came; `None` if it did not until `until_ns`. Answers to earlier
-/// datagrams are passed over.
-fn answer(
-    socket: &Datagram,
-    buffers: &mut Buffers,
-    until_ns: u64,
-    watch: &Watch<'_>,
-) -> Result<Option<u64>, Cause> {
-    let mut quiet = None;
-    loop {
-        match spinning(watch, || socket.recv(&mut buffers.back)) {
-            Ok(count) => {
-                let now_ns = clock::now_ns();
-                if count == buffers.back.len() && is_answer(&buffers.out, &buffers.back) {
-                    return Ok(Some(now_ns));
-                }
-            }
-            Err(error) if ErrorClass::of(&error).is_timeout() => {
-                watch.idle(&mut quiet)?;
-                if watch.asks {
-                    socket.wait_readable(TICK_NS.min(until_ns.saturating_sub(clock::now_ns())))?;
-                }
-            }
-            Err(error) => return Err(error.into()),
-        }
-        if clock::now_ns() >= until_ns {
-            return Ok(None);
-        }
-    }
 }
 
 pub(super) fn is_answer(out: &[u8], back: &[u8]) -> bool {
