@@ -405,3 +405,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn no_text_of_a_run_that_was_cut_short_shows_an_infinite_number() {
+    for rounds in 1..5 {
+        let analysis = analyse(&run(&plan(PerArm::FAMILIES, 5), rounds, &EVEN)).unwrap();
+        for question in &analysis.questions {
+            for text in [&question.text, &question.range_text, &question.sentence] {
+                assert!(!text.contains("inf") && !text.contains("NaN"), "{rounds}: {text}");
+            }
+        }
+    }
+}
