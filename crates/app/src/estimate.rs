@@ -165,7 +165,8 @@ fn probes(probe: &Probe, path: Path) -> Cost {
     let time_ns = probe.sending_ns() as f64 + 2.0 * (path.round_trip_ns + HOSTS_NS);
     let Some(load) = &probe.load else { return Cost { time_ns, bytes } };
     let time_ns = time_ns + load.lead_ns as f64;
-    let loaded = load.ways().len() as f64 * path.rate_bps * time_ns / 8e9;
+    let rate_bps = load.asked_bps().map_or(path.rate_bps, |rate| path.rate_bps.min(rate as f64));
+    let loaded = load.ways().len() as f64 * rate_bps * time_ns / 8e9;
     Cost { time_ns, bytes: bytes + loaded }
 }
 

@@ -5,7 +5,7 @@
 
 mod probe;
 
-pub use probe::{Delay, Loaded, OneWay, Probed, Returned};
+pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
 
 use crate::family::Family;
 use crate::metric::Metric;

@@ -17,6 +17,12 @@ impl Token {
         let [a, b, c, d, e, f, g, h, ..] = self.0;
         [a, b, c, d, e, f, g, h]
     }
+
+    /// What every datagram of the task's load starts with, which shares no byte with the tag.
+    pub fn load_tag(&self) -> [u8; 8] {
+        let [.., a, b, c, d, e, f, g, h] = self.0;
+        [a, b, c, d, e, f, g, h]
+    }
 }
 
 impl fmt::Debug for Token {

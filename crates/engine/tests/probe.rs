@@ -8,7 +8,10 @@ use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Measured, OneWay, Probed, Returned};
-use v6gap_core::workload::{Direction, Law, Load, LoadFamily, Probe, Transport, Wait, Workload};
+use v6gap_core::workload::{
+    Direction, Law, Load, LoadFamily, Probe, Transport, UdpLoad, Wait, Workload,
+};
+use v6gap_engine::trial::TrialError;
 use v6gap_sys::socket::{Datagram, KernelTimes};
 
 const MS: u64 = 1_000_000;
@@ -156,6 +159,59 @@ fn probes_under_load_come_back_and_the_load_is_counted() {
         assert_eq!((near.sent_bytes > 0, far.received_bytes > 0), (sends, sends));
         assert_eq!((near.received_bytes > 0, far.sent_bytes > 0), (receives, receives));
         assert!(far.received_bytes <= near.sent_bytes && near.received_bytes <= far.sent_bytes);
+        assert!(near.span_ns >= 20 * MS);
+    }
+}
+
+/// Datagrams of either family move beside the probes of one arm, from sources and sockets of their
+/// own, and their loss is counted.
+#[test]
+fn probes_under_a_load_of_datagrams_come_back_and_the_load_is_counted() {
+    let service = Service::new();
+    let cases = [
+        (Family::V4, Direction::Send, LoadFamily::Same, 1, Some(8_000_000)),
+        (Family::V6, Direction::Send, LoadFamily::Other, 3, Some(4_000_000)),
+        (Family::V4, Direction::Receive, LoadFamily::Same, 2, Some(4_000_000)),
+        (Family::V6, Direction::Both, LoadFamily::Same, 2, None),
+    ];
+    for (family, direction, beside, streams, rate_bps) in cases {
+        let udp = UdpLoad { payload_bytes: 1000, rate_bps };
+        let load = Load {
+            direction,
+            streams,
+            family: beside,
+            lead_ns: 20 * MS,
+            udp: Some(udp),
+            ..Load::default()
+        };
+        let workload = Probe { load: Some(load), turns: 2, ..probe() };
+        let task = trial(Workload::Probe(workload), family);
+        let (client, server) = service.perform(&task, &service.context(Transport::Udp));
+        if let Err(TrialError::Unavailable { missing, .. }) = &server {
+            return println!("not tested: {missing}");
+        }
+        let (server, client) = (server.unwrap(), client.unwrap());
+        assert_proved(family, &client[0].1, &server[0].1, &task);
+        let Measured::Probed(probed) = &client[0].1.measured else { panic!() };
+        let Measured::Returned(returned) = &server[0].1.measured else { panic!() };
+        assert_eq!(probed.sent + probed.skipped, 50);
+        assert!(probed.round_trip.count > 0);
+        let (near, far) = (probed.load.unwrap(), returned.load.unwrap());
+        // Who sends, who receives, and the direction in which that does not happen.
+        let ways = [(near, far, Direction::Receive), (far, near, Direction::Send)];
+        for (from, to, not) in ways {
+            let (from, to) = (from.datagrams.unwrap(), to.datagrams.unwrap());
+            if direction == not {
+                assert_eq!((from.sent, to.received, to.announced), (0, 0, None));
+                continue;
+            }
+            assert!(to.received > 0 && to.announced == Some(from.sent), "{from:?} {to:?}");
+            if rate_bps.is_some() {
+                // Nothing is lost on the way over loopback.
+                assert_eq!(to.received + to.dropped.unwrap_or(0), from.sent, "{from:?} {to:?}");
+            }
+        }
+        assert_eq!(near.received_bytes % 1000 + far.received_bytes % 1000, 0);
         assert!(near.span_ns >= 20 * MS);
     }
 }

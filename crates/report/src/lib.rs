@@ -8,6 +8,7 @@ mod csv;
 pub mod figure;
 pub mod html;
 mod json;
+mod loads;
 mod markdown;
 mod number;
 mod sockets;

@@ -97,6 +97,42 @@ pub struct Loaded {
     pub received_bytes: u64,
     /// From the start of the streams to their end, in ns.
     pub span_ns: u64,
+    /// Its datagrams, if it was of UDP.
+    #[serde(default)]
+    pub datagrams: Option<LoadDatagrams>,
+}
+
+impl Loaded {
+    /// Bits per second of what arrived, if anything did.
+    pub fn received_bps(&self) -> Option<f64> {
+        let any = self.received_bytes > 0 && self.span_ns > 0;
+        any.then(|| self.received_bytes as f64 * 8e9 / self.span_ns as f64)
+    }
+}
+
+/// Datagrams of the load beside probes, at one end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LoadDatagrams {
+    /// Handed to the kernel by all streams.
+    pub sent: u64,
+    /// Left out of the schedule because the sender could not keep up.
+    pub skipped: u64,
+    /// Arrived over all streams, duplicates left out.
+    pub received: u64,
+    /// How many the other end says it sent; `None` if it sent none or not every stream was told to
+    /// have ended.
+    pub announced: Option<u64>,
+    /// Dropped at this end's sockets, if the system tells: the network had delivered them.
+    pub dropped: Option<u64>,
+}
+
+impl LoadDatagrams {
+    /// The share of what was sent to this end that the network lost (RFC 7680), if it is known.
+    pub fn lost_share(&self) -> Option<f64> {
+        let announced = self.announced.filter(|&count| count > 0)?;
+        let came = self.received + self.dropped.unwrap_or(0);
+        Some(announced.saturating_sub(came) as f64 / announced as f64)
+    }
 }
 
 /// Probes as the server received them and sent them back.

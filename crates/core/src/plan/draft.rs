@@ -326,7 +326,7 @@ pub struct Measure {
     pub hold: Option<bool>,
 }
 
-/// TCP streams that fill the path while round trips are measured.
+/// Streams that fill the path while round trips are measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
@@ -342,7 +342,16 @@ pub struct Load {
     /// Time before the first probe.
     #[serde(default)]
     pub lead: Option<String>,
-    /// Congestion control.
+    /// Congestion control, over TCP.
     #[serde(default)]
     pub congestion: Option<String>,
+    /// `tcp` or `udp`.
+    #[serde(default)]
+    pub protocol: Option<String>,
+    /// Payload of its datagrams, over UDP.
+    #[serde(default)]
+    pub payload: Option<String>,
+    /// Rate of each stream over UDP, or `full`.
+    #[serde(default)]
+    pub bitrate: Option<String>,
 }

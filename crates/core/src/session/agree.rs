@@ -2,6 +2,7 @@
 //! is started, because a task comes from the network.
 
 use crate::arm::Arm;
+use crate::family::Family;
 use crate::task::Task;
 use crate::wire::control::Limits;
 use crate::wire::datagram::HEADER_BYTES;
@@ -215,18 +216,29 @@ fn check_probe(probe: &Probe, payload_max: u32, limits: &Limits) -> Result<(), O
     range("rate in bit/s", probe.rate_bps(), 1, most)?;
     let bytes = u128::from(probe.packets_max()) * u128::from(probe.payload_bytes);
     check_bytes(bytes, limits)?;
-    probe.load.as_ref().map_or(Ok(()), |load| check_load(load, limits))
+    let longest_ns = probe.longest_ns(2);
+    probe.load.as_ref().map_or(Ok(()), |load| check_load(load, longest_ns, limits))
 }
 
-fn check_load(load: &Load, limits: &Limits) -> Result<(), Objection> {
+fn check_load(load: &Load, longest_ns: u64, limits: &Limits) -> Result<(), Objection> {
     let most = limits.connections / load.ways().len() as u32;
     let most = most.min(Probe::STREAMS_MAX);
     range("streams of the load", u64::from(load.streams), 1, u64::from(most))?;
     range("lead of the load in ns", load.lead_ns, 0, Probe::LEAD_NS_MAX)?;
-    if !load.settings.congestion.as_deref().is_none_or(is_congestion_name) {
-        return Err(Objection::Congestion);
+    check_settings(&load.settings)?;
+    if let Some(udp) = &load.udp {
+        let each = Family::BOTH.map(Family::udp_payload_bytes_max);
+        let largest = each.into_iter().min().unwrap_or(0);
+        check_message("payload bytes of the load", udp.payload_bytes, largest, limits)?;
+        if let Some(what) = udp.stream(longest_ns).problem(HEADER_BYTES as u32) {
+            return Err(Objection::Senseless { what });
+        }
     }
-    check_unbounded("a load", limits)
+    let Some(rate_bps) = load.asked_bps() else {
+        return check_unbounded("a load without a rate", limits);
+    };
+    range("rate of the load in bit/s", rate_bps, 1, limits.rate_bps.unwrap_or(u64::MAX))?;
+    check_bytes(u128::from(rate_bps) * u128::from(longest_ns) / 8_000_000_000, limits)
 }
 
 fn check_connect(connect: &Connect, limits: &Limits) -> Result<(), Objection> {

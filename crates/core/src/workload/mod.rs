@@ -11,7 +11,7 @@ mod udp_bulk;
 pub use connect::{Connect, Purpose};
 pub use echo::{Echo, Timing};
 pub use law::{Law, Sizes};
-pub use probe::{Load, LoadFamily, Probe};
+pub use probe::{Load, LoadFamily, Probe, UdpLoad};
 pub use socket::{Marking, StreamSettings};
 pub use tcp_bulk::{TcpBulk, ZeroCopy};
 pub use udp_bulk::{Asked, UdpBulk};

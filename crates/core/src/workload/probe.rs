@@ -1,9 +1,9 @@
 //! Paced packets that the server sends back: round trips, one-way variation and loss each way.
 
-use super::{Direction, Law, Marking, StreamSettings, Wait};
+use super::{Direction, Law, Marking, StreamSettings, Transport, UdpBulk, Wait};
 use crate::family::Family;
 use crate::plan::preset::LAB_CONGESTION;
-use crate::unit::format_span;
+use crate::unit::{format_bytes, format_rate, format_span};
 use crate::wire::probe::PROBE_BYTES;
 use alloc::format;
 use alloc::string::String;
@@ -56,7 +56,32 @@ pub enum LoadFamily {
     Other,
 }
 
-/// TCP streams that fill the path while probes measure it.
+/// Datagrams that fill the path while probes measure it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UdpLoad {
+    /// UDP payload of each, in bytes.
+    pub payload_bytes: u32,
+    /// Payload bits per second of each stream; `None` sends as fast as the socket takes it.
+    #[serde(default)]
+    pub rate_bps: Option<u64>,
+}
+
+impl UdpLoad {
+    /// One of its streams, as long as `duration_ns`.
+    pub fn stream(&self, duration_ns: u64) -> UdpBulk {
+        let UdpLoad { payload_bytes, rate_bps } = *self;
+        UdpBulk { payload_bytes, rate_bps, duration_ns, warmup_ns: 0, ..UdpBulk::default() }
+    }
+}
+
+impl Default for UdpLoad {
+    /// 1408 B, as fast as the socket takes it.
+    fn default() -> Self {
+        UdpLoad { payload_bytes: UdpBulk::default().payload_bytes, rate_bps: None }
+    }
+}
+
+/// Streams of TCP or UDP that fill the path while probes measure it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     /// In which family.
@@ -67,12 +92,29 @@ pub struct Load {
     pub streams: u32,
     /// Time before the first probe in which the load builds up, in ns.
     pub lead_ns: u64,
-    /// Settings of its sockets.
+    /// Settings of its sockets, if it is of TCP.
     #[serde(flatten)]
     pub settings: StreamSettings,
+    /// Its datagrams, if it is of UDP.
+    #[serde(default)]
+    pub udp: Option<UdpLoad>,
 }
 
 impl Load {
+    /// Over which transport.
+    pub const fn transport(&self) -> Transport {
+        match self.udp {
+            Some(_) => Transport::Udp,
+            None => Transport::Tcp,
+        }
+    }
+
+    /// Payload bits per second that it asks for each way; `None` if that is the path's own rate.
+    pub fn asked_bps(&self) -> Option<u64> {
+        let each = self.udp?.rate_bps?;
+        Some(each.saturating_mul(self.streams.into()))
+    }
+
     /// The ways that its streams go.
     pub const fn ways(&self) -> &'static [Direction] {
         match self.direction {
@@ -100,9 +142,17 @@ impl Load {
             LoadFamily::Same => "",
             LoadFamily::Other => " of the other family",
         };
-        let streams = match self.streams {
-            1 => String::new(),
-            streams => format!(" by {streams} streams"),
+        let streams = match (self.udp, self.streams) {
+            (None, 1) => String::new(),
+            (None, streams) => format!(" by {streams} streams"),
+            (Some(udp), streams) => {
+                let streams =
+                    if streams == 1 { String::new() } else { format!(" in {streams} streams") };
+                let rate = udp.rate_bps.map_or(String::new(), |rate_bps| {
+                    format!(" at {}", format_rate(rate_bps as f64))
+                });
+                format!(" by {} of UDP{streams}{rate}", format_bytes(udp.payload_bytes.into()))
+            }
         };
         format!(", loaded{way}{streams}{family}")
     }
@@ -121,7 +171,11 @@ impl Load {
         let congestion = self.settings.congestion.as_deref();
         let congestion = congestion.filter(|&name| name != LAB_CONGESTION);
         let congestion = congestion.map_or(String::new(), |name| format!("-{name}"));
-        format!("{way}-{}{family}{congestion}", self.streams)
+        let (udp, datagrams) = self.udp.map_or_else(Default::default, |udp| {
+            let rate = udp.rate_bps.map_or(String::new(), |rate_bps| format!("-{rate_bps}bps"));
+            ("udp-", format!("-of-{}{rate}", udp.payload_bytes))
+        });
+        format!("{udp}{way}-{}{family}{congestion}{datagrams}", self.streams)
     }
 }
 
@@ -134,6 +188,7 @@ impl Default for Load {
             streams: 1,
             lead_ns: 1_000_000_000,
             settings: StreamSettings::default(),
+            udp: None,
         }
     }
 }

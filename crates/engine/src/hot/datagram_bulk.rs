@@ -118,7 +118,7 @@ impl Line<'_> {
 
 /// Sends `message` with the given header until `answers` says that an answer came; `Silent` if none
 /// does.
-fn until_answered(
+pub(super) fn until_answered(
     line: Line<'_>,
     message: &mut [u8],
     header: Header,
@@ -165,8 +165,19 @@ pub fn ask(
     })
 }
 
-fn challenge_of(header: &Header) -> u64 {
+pub(super) fn challenge_of(header: &Header) -> u64 {
     u64::from(header.sequence) << 32 | u64::from(header.turn) << 16 | u64::from(header.next)
+}
+
+/// The header with `challenge` in place of its numbers.
+pub(super) fn challenging(header: Header, challenge: u64) -> Header {
+    let [_, _, _, _, t0, t1, n0, n1] = challenge.to_be_bytes();
+    Header {
+        sequence: (challenge >> 32) as u32,
+        turn: u16::from_be_bytes([t0, t1]),
+        next: u16::from_be_bytes([n0, n1]),
+        ..header
+    }
 }
 
 /// Answers knocks with a challenge, as long as they are, until one comes that repeats `challenge`
@@ -194,14 +205,7 @@ pub fn await_proof(
                     return Ok(source);
                 }
                 watch.busy(clock::now_ns()).map_err(&broken)?;
-                let [_, _, _, _, t0, t1, n0, n1] = challenge.to_be_bytes();
-                let asked = Header {
-                    sequence: (challenge >> 32) as u32,
-                    turn: u16::from_be_bytes([t0, t1]),
-                    next: u16::from_be_bytes([n0, n1]),
-                    ..header
-                };
-                asked.encode(&mut buffer[..count]);
+                challenging(header, challenge).encode(&mut buffer[..count]);
                 // What cannot be sent is as good as lost on the way, and the client asks again.
                 let _ = socket.send_to(&buffer[..count], source);
             }
@@ -369,6 +373,8 @@ pub enum Role<'a> {
         /// That message.
         proof: &'a [u8],
     },
+    /// Who has been told to expect data: the end message.
+    Listening,
 }
 
 /// Receives until the end message came and nothing late follows it, or until told that nothing more
@@ -472,7 +478,7 @@ fn look(
                 // What cannot be sent is as good as lost on the way, and the other end asks again.
                 let _ = match role {
                     Role::Answering => socket.send_to(datagram, source),
-                    Role::Asking { .. } => socket.send(datagram),
+                    Role::Asking { .. } | Role::Listening => socket.send(datagram),
                 };
             }
         }

@@ -20,7 +20,7 @@ use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch, SocketError};
 
 /// Receive buffer asked for, in bytes, so that a receiver which is put aside for a moment loses
 /// nothing that the network delivered.
-const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
+pub(super) const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
 
 /// Messages taken in one call, so that a receiver which was put aside catches up in few.
 const RECEIVE_MESSAGES: u16 = 128;
@@ -244,10 +244,7 @@ impl End<'_> {
         if coalesced || self.bulk.asked_bps().is_some() {
             return Ok(0);
         }
-        // The kernel counts its bookkeeping and rounds up.
-        let each = DATAGRAM_COST_BYTES + 2 * u64::from(self.bulk.payload_bytes);
-        let room = u64::from(self.socket.receive_buffer()?) / each;
-        Ok((room * 1_000_000_000 / RATE_MAX / 4).min(REST_NS_MAX))
+        full_speed_rest_ns(self.socket, self.bulk.payload_bytes)
     }
 
     fn report(
@@ -266,6 +263,17 @@ impl End<'_> {
     }
 }
 
+/// A quarter of what fills the receive buffer at [`RATE_MAX`] datagrams per second, in ns.
+pub(super) fn full_speed_rest_ns(
+    socket: &Datagram,
+    payload_bytes: u32,
+) -> Result<u64, SocketError> {
+    // The kernel counts its bookkeeping and rounds up.
+    let each = DATAGRAM_COST_BYTES + 2 * u64::from(payload_bytes);
+    let room = u64::from(socket.receive_buffer()?) / each;
+    Ok((room * 1_000_000_000 / RATE_MAX / 4).min(REST_NS_MAX))
+}
+
 fn receive_batch(payload_bytes: usize, coalesced: bool) -> ReceiveBatch {
     if coalesced {
         return ReceiveBatch::new(COALESCED_MESSAGES, COALESCED_BYTES);
@@ -278,7 +286,7 @@ fn receive_batch(payload_bytes: usize, coalesced: bool) -> ReceiveBatch {
 }
 
 /// A number that nobody can guess and that is not 0.
-fn challenge(number: u32) -> Result<u64, TrialError> {
+pub(super) fn challenge(number: u32) -> Result<u64, TrialError> {
     let mut bytes = [0; 8];
     let why = "the system has no random bytes";
     v6gap_sys::random(&mut bytes).map_err(|_| TrialError::Unsuitable { number, why })?;

@@ -1,8 +1,9 @@
 //! What the verbose form adds: pairs and spread of each question, seed, settings of the sockets,
-//! transfers between payload and line.
+//! transfers between payload and line, what loads reached.
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Style, Tone};
+use crate::loads::loads;
 use crate::sockets::sockets;
 use crate::transfers::transfers;
 use crate::words;
@@ -23,7 +24,7 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     super::say(style, out, &text);
     out.push('\n');
     granted(lines, style, out);
-    for sentence in transfers(lines) {
+    for sentence in transfers(lines).into_iter().chain(loads(lines)) {
         super::say(style, out, &sentence);
     }
 }

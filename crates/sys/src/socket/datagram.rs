@@ -29,6 +29,33 @@ impl Datagram {
         Ok(Self { inner: socket.into() })
     }
 
+    /// A second socket on the address and port of this one, which gets what `peer` sends to them
+    /// while this one gets the rest. Datagrams that come while it is being made may go to either.
+    ///
+    /// # Errors
+    /// A peer of the other family, or the system's answer; [`Unavailable`] off Linux, where a port
+    /// cannot be shared so.
+    pub fn apart_for(&self, peer: SocketAddr) -> Result<Result<Self, Unavailable>, SocketError> {
+        let local = self.local()?;
+        refuse_mixed(Operation::Connect, local, peer)?;
+        if let Err(missing) = platform::can_share_ports() {
+            return Ok(Err(missing));
+        }
+        let socket = open(local, Type::DGRAM, Protocol::UDP)?;
+        let failed = SocketError::during(Operation::SetOption("SO_REUSEADDR"));
+        socket.set_reuse_address(true).map_err(&failed)?;
+        // All must allow it; this one only while the second takes the address, so that no other
+        // program can.
+        let this = SockRef::from(&self.inner);
+        this.set_reuse_address(true).map_err(&failed)?;
+        let bound = socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local));
+        this.set_reuse_address(false).map_err(&failed)?;
+        bound?;
+        let second = Self { inner: socket.into() };
+        second.connect(peer)?;
+        Ok(Ok(second))
+    }
+
     /// Wraps a socket of another protocol that sends and receives whole messages.
     pub(super) fn of(inner: UdpSocket) -> Self {
         Self { inner }

@@ -47,6 +47,10 @@ pub(super) fn choose_port_late(_socket: &Socket, _local: SocketAddr) -> io::Resu
     Ok(())
 }
 
+pub(super) fn can_share_ports() -> Result<(), Unavailable> {
+    Err(Unavailable::new("a second UDP socket on one port", BECAUSE))
+}
+
 pub(super) fn set_receive_low_water(_socket: &Socket, _bytes: u32) -> Result<(), Unavailable> {
     Err(Unavailable::new("the receive low-water mark", BECAUSE))
 }

@@ -72,6 +72,11 @@ pub(super) fn choose_port_late(socket: &Socket, local: SocketAddr) -> io::Result
     Ok(())
 }
 
+/// UDP sockets that both allow it share an address, and one with a peer gets all of that peer's.
+pub(super) fn can_share_ports() -> Result<(), Unavailable> {
+    Ok(())
+}
+
 pub(super) fn set_receive_low_water(socket: &Socket, bytes: u32) -> Result<(), Unavailable> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     set_int(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)

@@ -296,7 +296,19 @@ fn probes(probe: &Probe) -> String {
             LoadFamily::Same => "the same family",
             LoadFamily::Other => "the other family",
         };
-        let streams = count(load.streams as usize, "TCP stream");
+        let streams = match load.udp {
+            None => count(load.streams as usize, "TCP stream"),
+            Some(udp) => {
+                let streams = count(load.streams as usize, "UDP stream");
+                let payload = format_bytes(udp.payload_bytes.into());
+                match udp.rate_bps {
+                    Some(rate_bps) => {
+                        format!("{streams} of {payload} at {}", format_rate(rate_bps as f64))
+                    }
+                    None => format!("{streams} of {payload} at full speed"),
+                }
+            }
+        };
         format!(", while {streams} of {family} {way} fill the path")
     });
     format!(

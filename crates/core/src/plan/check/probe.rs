@@ -7,7 +7,7 @@ use crate::metric::Metric;
 use crate::plan::draft::{self, Levels, Measure};
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Direction, Load, LoadFamily, Probe, Workload};
+use crate::workload::{Direction, Echo, Load, LoadFamily, Probe, UdpLoad, Workload};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -148,12 +148,57 @@ fn load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problems) -
             problems.add(lead_key, "the lead must not be longer than 10 s");
         }
     }
-    let usual = place.lab.then_some(preset::LAB_CONGESTION);
-    load.settings.congestion = match draft.congestion.as_deref() {
-        Some(name) => Some(super::tcp_bulk::congestion(&key, name, problems)),
-        None => usual.map(ToString::to_string),
-    };
+    match draft.protocol.as_deref() {
+        None | Some("tcp") => {
+            for (name, given) in [("payload", &draft.payload), ("bitrate", &draft.bitrate)] {
+                if given.is_some() {
+                    problems.add(format!("{key}.{name}"), "only a load over UDP has this");
+                }
+            }
+            let usual = place.lab.then_some(preset::LAB_CONGESTION);
+            load.settings.congestion = match draft.congestion.as_deref() {
+                Some(name) => Some(super::tcp_bulk::congestion(&key, name, problems)),
+                None => usual.map(ToString::to_string),
+            };
+        }
+        Some("udp") => load.udp = Some(udp_load(&key, draft, place, problems)),
+        Some(found) => problems.one_of(format!("{key}.protocol"), found, &["tcp", "udp"]),
+    }
     load
+}
+
+fn udp_load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problems) -> UdpLoad {
+    let mut udp = UdpLoad::default();
+    if draft.congestion.is_some() {
+        problems.add(format!("{key}.congestion"), "only a load over TCP has this");
+    }
+    let payload_key = format!("{key}.payload");
+    let text = draft.payload.as_ref();
+    if let Some(bytes) = problems.read_optional(&payload_key, text, unit::parse_bytes) {
+        udp.payload_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    }
+    let (least, most) = (Echo::MESSAGE_BYTES_MIN, place.payload_max);
+    if !(least..=most).contains(&udp.payload_bytes) {
+        problems.add(payload_key, format!("must be between {least} B and {most} B"));
+    }
+    let rate_key = format!("{key}.bitrate");
+    udp.rate_bps = match draft.bitrate.as_deref() {
+        Some("full") => None,
+        None if place.lab => None,
+        None => {
+            let what = "a load over UDP does not give way to others: say its rate, or \"full\"";
+            problems.add(key, what);
+            None
+        }
+        Some(text) => problems.read(&rate_key, text, unit::parse_rate),
+    };
+    if let Some(what) = udp.stream(1).problem(Echo::MESSAGE_BYTES_MIN) {
+        problems.add(&rate_key, what);
+    }
+    if udp.rate_bps == Some(0) {
+        problems.add(rate_key, "a rate of 0 sends nothing");
+    }
+    udp
 }
 
 fn transport(key: &str, measure: &Measure, problems: &mut Problems) {
@@ -199,6 +244,37 @@ mod tests {
         let Workload::Probe(slow) = &plan.cells[1].workload else { panic!() };
         // Turns of 50 ms hold 5 packets each.
         assert_eq!((slow.turns, slow.turn_packets, slow.clock_error_ns), (60, 5, Some(50_000)));
+    }
+
+    #[test]
+    fn a_load_is_of_tcp_or_of_udp_with_a_rate() {
+        let loaded = |load: &str| {
+            let text = format!(r#"{{"metric":"rtt","load":{load}}}"#);
+            plan_of(vec![serde_json::from_str(&text).unwrap()])
+        };
+        let plan = loaded(r#"{"protocol":"udp","bitrate":"80 Mbit/s","family":"other"}"#).unwrap();
+        assert_eq!(plan.cells[0].id, "rtt-loaded-udp-send-1-other-of-1408-80000000bps-64");
+        let Workload::Probe(probe) = &plan.cells[0].workload else { panic!() };
+        let load = probe.load.as_ref().unwrap();
+        assert_eq!(load.udp, Some(UdpLoad { payload_bytes: 1408, rate_bps: Some(80_000_000) }));
+        assert_eq!(load.asked_bps(), Some(80_000_000));
+        assert_eq!(probe.words(true), ", loaded by 1408 B of UDP at 80 Mbit/s of the other family");
+        let full = r#"{"protocol":"udp","bitrate":"full","payload":"64 B","streams":2}"#;
+        let id = &loaded(full).unwrap().cells[0].id;
+        assert_eq!(id, "rtt-loaded-udp-send-2-of-64-64");
+        for (load, key) in [
+            (r#"{"protocol":"udp"}"#, "load"),
+            (r#"{"protocol":"udp","bitrate":"0"}"#, "load.bitrate"),
+            (r#"{"protocol":"udp","bitrate":"full","payload":"19 B"}"#, "load.payload"),
+            (r#"{"protocol":"udp","bitrate":"full","congestion":"bbr"}"#, "load.congestion"),
+            (r#"{"bitrate":"1 Mbit/s"}"#, "load.bitrate"),
+            (r#"{"payload":"64 B"}"#, "load.payload"),
+            (r#"{"protocol":"icmp"}"#, "load.protocol"),
+        ] {
+            let problems = loaded(load).unwrap_err();
+            let key = format!("measure[0].{key}");
+            assert!(problems.iter().any(|p| p.key == key), "{load}: {problems:?}");
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //! the stack of a test.
 
 use super::{marking, number, settings, small_or_any_u32, small_or_any_u64};
-use crate::observation::{Delay, Loaded, OneWay, Probed, Returned, Times};
+use crate::observation::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned, Times};
 use crate::wire::probe::{self, Marks};
-use crate::workload::{Direction, Law, Load, LoadFamily, Probe, Wait};
+use crate::workload::{Direction, Law, Load, LoadFamily, Probe, UdpLoad, Wait};
 use proptest::collection::vec as many;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -44,22 +44,36 @@ fn load() -> BoxedStrategy<Load> {
     let family = prop_oneof![Just(LoadFamily::Same), Just(LoadFamily::Other)];
     let direction =
         prop_oneof![Just(Direction::Send), Just(Direction::Receive), Just(Direction::Both)];
-    (family, direction, small_or_any_u32(), any::<u64>(), settings())
-        .prop_map(|(family, direction, streams, lead_ns, settings)| Load {
+    let udp = (small_or_any_u32(), of(small_or_any_u64()))
+        .prop_map(|(payload_bytes, rate_bps)| UdpLoad { payload_bytes, rate_bps });
+    (family, direction, small_or_any_u32(), any::<u64>(), settings(), of(udp))
+        .prop_map(|(family, direction, streams, lead_ns, settings, udp)| Load {
             family,
             direction,
             streams,
             lead_ns,
             settings,
+            udp,
         })
         .boxed()
 }
 
 fn loaded() -> BoxedStrategy<Option<Loaded>> {
-    of(any::<[u64; 3]>().prop_map(|[sent_bytes, received_bytes, span_ns]| Loaded {
+    let datagrams = (any::<[u64; 3]>(), of(any::<u64>()), of(any::<u64>())).prop_map(
+        |([sent, skipped, received], announced, dropped)| LoadDatagrams {
+            sent,
+            skipped,
+            received,
+            announced,
+            dropped,
+        },
+    );
+    let all = (any::<[u64; 3]>(), of(datagrams));
+    of(all.prop_map(|([sent_bytes, received_bytes, span_ns], datagrams)| Loaded {
         sent_bytes,
         received_bytes,
         span_ns,
+        datagrams,
     }))
     .boxed()
 }

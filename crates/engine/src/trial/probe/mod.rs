@@ -55,9 +55,9 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
     };
     let mut missing = Vec::new();
     let mut sockets = PerArm { a: None, b: None };
-    let streams = match (&probe.load, arms.first()) {
-        (Some(load), Some(&arm)) => Some(load::connect(task, load, arm, context)?),
-        _ => None,
+    let load = match arms.first() {
+        Some(&arm) => load::connect(task, probe, arm, context, &watch)?,
+        None => None,
     };
     let before = Before::look(context.processor);
     for &(arm, remote) in &remotes {
@@ -80,7 +80,7 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
         clock::rest(Duration::from_nanos(lead_ns));
         hot::client(&course, &manner, &sockets, &mut message, &mut buffer, &mut notes, &watch)
     };
-    let loaded = load::beside(streams, &watch, true, work).map_err(broken)?;
+    let loaded = load::beside(load, &watch, true, work).map_err(broken)?;
     let block = before.report();
     if loaded.is_some() {
         empty_queues(&notes);
@@ -147,10 +147,8 @@ pub(super) fn server(
         TrialError::of(b, family(task, arm), None)
     };
     let work = || hot::server(&manner, first.1, second, &mut buffer, &mut notes, &watch);
-    let load = probe.load.as_ref();
-    let streams = load.map(|load| load::accept(task, load, first.0, flows, &watch)).transpose();
-    let outcome =
-        streams.and_then(|streams| load::beside(streams, &watch, false, work).map_err(broken));
+    let outcome = load::accept(task, probe, first.0, flows, &watch)
+        .and_then(|load| load::beside(load, &watch, false, work).map_err(broken));
     let block = before.report();
     for (_, socket) in &sockets {
         restore(socket);

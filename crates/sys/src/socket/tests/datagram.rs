@@ -42,6 +42,41 @@ fn fixed_peer_is_the_only_one_heard() {
 }
 
 #[test]
+fn a_second_socket_on_a_port_gets_what_its_peer_sends() {
+    both(|address| {
+        let ((service, here), (peer, there), (other, _)) =
+            (bound(address), bound(address), bound(address));
+        let second = match service.apart_for(there).expect("same family") {
+            Ok(second) => second,
+            Err(missing) => return println!("not tested: {missing}"),
+        };
+        assert_eq!(second.local().expect("bound"), here);
+        let mut bytes = [0; 20];
+        for _ in 0..3 {
+            other.send_to(b"other", here).expect("loopback");
+            peer.send_to(b"peer", here).expect("loopback");
+            let length = second.recv(&mut bytes).expect("loopback");
+            assert_eq!(&bytes[..length], b"peer");
+            let (length, _) = service.recv_from(&mut bytes).expect("loopback");
+            assert_eq!(&bytes[..length], b"other");
+        }
+        let third = service.apart_for(other.local().expect("bound")).expect("same family");
+        other.send_to(b"other", here).expect("loopback");
+        let length = third.expect("as the second").recv(&mut bytes).expect("loopback");
+        assert_eq!(&bytes[..length], b"other");
+        second.send(b"back").expect("loopback");
+        let (length, from) = peer.recv_from(&mut bytes).expect("loopback");
+        assert_eq!((&bytes[..length], from), (&b"back"[..], here));
+        // Nobody else may take the port, and what is left gets all when the second is gone.
+        assert!(Datagram::bind(here).is_err());
+        drop(second);
+        peer.send_to(b"again", here).expect("loopback");
+        let (length, _) = service.recv_from(&mut bytes).expect("loopback");
+        assert_eq!(&bytes[..length], b"again");
+    });
+}
+
+#[test]
 fn nothing_in_time_is_a_timeout() {
     both(|address| {
         let (socket, local) = bound(address);

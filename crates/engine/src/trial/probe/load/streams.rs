@@ -1,12 +1,12 @@
-//! The load beside probes: TCP streams on threads of their own, from before the first probe until
-//! after the last.
+//! A load of TCP streams.
 
-use super::super::client::ClientContext;
-use super::super::server::DataFlows;
-use super::super::sockets::{
+use super::super::super::client::ClientContext;
+use super::super::super::server::DataFlows;
+use super::super::super::sockets::{
     Locals, accepted_options, introduced, payload, stream_options, stream_waits,
 };
-use super::super::{TrialError, family, flows};
+use super::super::super::{TrialError, family, flows};
+use super::{Processors, connections, way};
 use crate::hot::{Broken, Cause, Watch, load as hot};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,8 +14,8 @@ use v6gap_core::arm::Arm;
 use v6gap_core::observation::Loaded;
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Direction, Load, Marking, Wait};
+use v6gap_sys::clock;
 use v6gap_sys::socket::Stream;
-use v6gap_sys::{clock, cpu};
 
 /// Bytes of one write and of one read.
 const CHUNK_BYTES: u32 = 128 * 1024;
@@ -25,20 +25,7 @@ pub(super) struct Streams {
     ways: Vec<(Stream, bool)>,
     chunk: Vec<u8>,
     arm: Arm,
-    processors: Vec<usize>,
-    held: bool,
-}
-
-/// Connections of a load.
-pub(super) fn connections(load: &Load) -> u16 {
-    // At most 64, which the check of the task has seen.
-    (load.streams as usize * load.ways().len()) as u16
-}
-
-/// The way of connection `number`, seen from the client.
-fn way(load: &Load, number: u16) -> Direction {
-    let index = usize::from(number) / load.streams.max(1) as usize;
-    load.ways().get(index).copied().unwrap_or(Direction::Send)
+    processors: Processors,
 }
 
 /// The client's end of the load for `arm`. To be called before the thread is held on a processor.
@@ -83,20 +70,6 @@ pub(super) fn accept(
     Streams::new(task, arm, ways.collect(), flows.processor)
 }
 
-/// Does `work`, beside streams if there are any; see [`Streams::beside`].
-pub(super) fn beside(
-    streams: Option<Streams>,
-    watch: &Watch<'_>,
-    is_client: bool,
-    work: impl FnOnce() -> Result<(), Broken>,
-) -> Result<Option<Loaded>, Broken> {
-    let Some(streams) = streams else {
-        return work().map(|()| None);
-    };
-    let (outcome, loaded) = streams.beside(watch, is_client, work)?;
-    outcome.map(|()| Some(loaded))
-}
-
 impl Streams {
     fn new(
         task: &Task,
@@ -108,18 +81,13 @@ impl Streams {
             let failed = TrialError::socket(family(task, arm), None);
             stream_waits(stream, Wait::Block).map_err(failed)?;
         }
-        let allowed = cpu::allowed().unwrap_or_default();
-        let others: Vec<usize> =
-            allowed.iter().copied().filter(|&cpu| Some(cpu) != processor).collect();
-        let processors = if others.is_empty() { allowed } else { others };
         let chunk = payload(task, CHUNK_BYTES);
-        Ok(Streams { ways, chunk, arm, processors, held: processor.is_some() })
+        Ok(Streams { ways, chunk, arm, processors: Processors::beside(processor) })
     }
 
-    /// Does `work` while all streams move. Where the measuring thread is held on a processor, the
-    /// streams are held on others as far as there are any. A stream that ends too early is an error
-    /// at the client; at the server it is how a load ends.
-    fn beside<T>(
+    /// Does `work` while all streams move. A stream that ends too early is an error at the client;
+    /// at the server it is how a load ends.
+    pub(super) fn beside<T>(
         self,
         watch: &Watch<'_>,
         is_client: bool,
@@ -127,12 +95,13 @@ impl Streams {
     ) -> Result<(T, Loaded), Broken> {
         let over = AtomicBool::new(false);
         let start_ns = clock::now_ns();
-        let held = self.held.then_some(&self.processors).filter(|all| !all.is_empty());
         let (outcome, moved) = thread::scope(|scope| {
             let one = |place: usize, stream, sends| {
-                let (over, chunk) = (&over, &self.chunk);
-                let processor = held.map(|all| all[place % all.len()]);
-                scope.spawn(move || one(stream, sends, chunk, processor, over, watch))
+                let (over, chunk, processors) = (&over, &self.chunk, &self.processors);
+                scope.spawn(move || {
+                    processors.take(place);
+                    one(stream, sends, chunk, over, watch)
+                })
             };
             let ways = self.ways.iter().enumerate();
             let threads: Vec<_> =
@@ -169,14 +138,9 @@ fn one(
     stream: &Stream,
     sends: bool,
     chunk: &[u8],
-    processor: Option<usize>,
     over: &AtomicBool,
     watch: &Watch<'_>,
 ) -> Result<u64, (Cause, u64)> {
-    if let Some(processor) = processor {
-        // A load moves wherever the system lets it.
-        let _ = cpu::pin_thread(processor);
-    }
     if sends {
         hot::send(stream, chunk, over, watch)
     } else {
