@@ -12,6 +12,7 @@ pub mod analysis;
 pub mod arm;
 pub mod capacity;
 pub mod family;
+pub mod feature;
 pub mod gate;
 pub mod ippm;
 pub mod metric;

@@ -4,7 +4,7 @@ use super::{Failure, Outcome};
 use crate::target::Target;
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::wire::control::Refused;
+use v6gap_core::wire::control::{RefusalCode, Refused};
 use v6gap_core::wire::version::VersionMismatch;
 use v6gap_engine::control::{ConnectError, FamilyProblem, Trouble};
 
@@ -293,6 +293,12 @@ fn version(name: &str, mismatch: VersionMismatch) -> Failure {
 }
 
 fn session(name: &str, refused: &Refused) -> Failure {
+    if refused.code == RefusalCode::TooOld {
+        let what = format!("the server on {name} is too old for this measurement");
+        return Failure::new("E205", Outcome::Peer, what)
+            .seen(format!("It says: {}. Update v6gap on {name}.", refused.why))
+            .run("v6gap --version", "on both");
+    }
     Failure::new("E209", Outcome::Peer, format!("the server on {name} refused the measurement"))
         .seen(format!("It says: {}.", refused.why))
         .run(format!("v6gap check {name}"), "shows what it can do")

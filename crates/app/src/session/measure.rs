@@ -18,6 +18,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::feature;
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::record::{Ending, Line, RunHeader};
@@ -113,6 +114,8 @@ fn connect(measuring: &Measuring<'_>, stop: &AtomicBool) -> Result<Connection, F
     let mut client = ClientOptions::new(key, tool(), this_host());
     client.timeout_ns = options.connect_timeout;
     client.wait = !options.no_wait;
+    let cells = measuring.plan.cells.iter();
+    client.want = cells.flat_map(|cell| feature::of_workload(&cell.workload)).collect();
     let name = &measuring.target.name;
     let mut told = false;
     let mut waiting = |queued: &Queued| {

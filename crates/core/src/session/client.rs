@@ -3,10 +3,12 @@
 use super::clock::{self, Offset, Sample};
 use super::watch::Watch;
 use super::{Ending, NotNow, agree, timeout};
+use crate::feature::{self, Feature};
 use crate::task::Task;
-use crate::wire::control::{Hello, Limits, Message, Queued, Report, Welcome};
+use crate::wire::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -61,6 +63,10 @@ enum Phase {
 pub struct Client {
     phase: Phase,
     limits: Limits,
+    /// Names of features that the session is of no use without.
+    want: Vec<String>,
+    /// Those that the server announced.
+    known: Vec<String>,
     watch: Watch,
     actions: VecDeque<ClientAction>,
 }
@@ -71,6 +77,8 @@ impl Client {
         Client {
             phase: Phase::Hello,
             limits: Limits::default(),
+            want: hello.want.clone(),
+            known: Vec::new(),
             watch: Watch::new(now, timeout::HELLO_NS),
             actions: VecDeque::from([ClientAction::Send(Message::Hello(hello))]),
         }
@@ -127,7 +135,8 @@ impl Client {
         }
     }
 
-    /// Proposes the next task.
+    /// Proposes the next task. One that the server does not know all of fails at once, because the
+    /// server would do something else without a word.
     ///
     /// # Errors
     /// If the session is not open or another task is not over.
@@ -136,6 +145,12 @@ impl Client {
         let Phase::Idle = self.phase else {
             return Err(NotNow { what: "prepare a task" });
         };
+        let needed = feature::of_task(&task).into_iter().map(Feature::name);
+        if let Some(name) = lacking(&self.known, needed) {
+            let why = format!("it does not know {name:?}; update v6gap there");
+            self.actions.push_back(ClientAction::Failed { number: task.number, why });
+            return Ok(());
+        }
         self.actions.push_back(ClientAction::Send(Message::Prepare(task.clone())));
         self.enter(Phase::Preparing(task), timeout::READY_NS);
         Ok(())
@@ -176,7 +191,13 @@ impl Client {
         let (Phase::Hello | Phase::Waiting) = self.phase else {
             return self.end_broken();
         };
+        if let Some(name) = lacking(&welcome.features, self.want.iter().map(String::as_str)) {
+            let why = format!("{} there does not know {name:?}", welcome.tool);
+            self.actions.push_back(ClientAction::Send(Message::Bye));
+            return self.end(Ending::Refused(Refused { code: RefusalCode::TooOld, why }));
+        }
         self.limits = welcome.limits;
+        self.known = welcome.features.clone();
         self.ask_clock(welcome, Vec::with_capacity(clock::QUESTIONS), now);
     }
 
@@ -263,6 +284,11 @@ impl Client {
             self.watch.clear();
         }
     }
+}
+
+/// The first of the features `needed` that is not `known`.
+fn lacking<'a>(known: &[String], mut needed: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    needed.find(|name| !known.iter().any(|known| known == name))
 }
 
 impl Phase {

@@ -3,12 +3,11 @@
 use super::watch::Watch;
 use super::{Ending, agree, timeout};
 use crate::arm::Arm;
+use crate::feature::Feature;
 use crate::observation::EndReport;
 use crate::record::Host;
 use crate::task::Task;
-use crate::wire::control::{
-    FEATURES, Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome,
-};
+use crate::wire::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -165,7 +164,7 @@ impl Server {
         }
         self.send(Message::Welcome(Box::new(Welcome {
             tool: self.facts.tool.clone(),
-            features: FEATURES.map(ToString::to_string).to_vec(),
+            features: Feature::ALL.iter().map(|feature| feature.name().to_string()).collect(),
             limits: self.facts.limits,
             host: self.facts.host.clone(),
         })));
@@ -243,9 +242,10 @@ impl Server {
     }
 
     fn on_hello(&mut self, hello: Hello) {
-        let lacking = hello.want.iter().find(|want| !FEATURES.contains(&want.as_str()));
+        let known = |want: &str| Feature::ALL.iter().any(|feature| feature.name() == want);
+        let lacking = hello.want.iter().find(|want| !known(want));
         if let Some(feature) = lacking {
-            let why = format!("this server does not know the workload {feature:?}");
+            let why = format!("this server does not know {feature:?}");
             return self.refuse(Refused { code: RefusalCode::TooOld, why });
         }
         self.ask = Some((hello.host.name, hello.wait));

@@ -6,14 +6,16 @@ use super::queue::{Queue, Turn};
 use super::*;
 use crate::arm::{Arm, TurnOrder};
 use crate::family::Family;
+use crate::feature::{self, Feature};
 use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
-use crate::wire::control::{Hello, Limits, Message, RefusalCode};
+use crate::wire::control::{Hello, Limits, Message, RefusalCode, Welcome};
 use crate::workload::{
-    Connect, Direction, Echo, Marking, Purpose, StreamSettings, TcpBulk, Timing, Transport,
-    UdpBulk, Wait, Workload,
+    Connect, Direction, Echo, Load, Marking, Probe, Purpose, StreamSettings, TcpBulk, Timing,
+    Transport, UdpBulk, UdpLoad, Wait, Workload,
 };
+use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use proptest::prelude::*;
@@ -272,6 +274,65 @@ fn a_want_that_the_server_lacks_is_refused_by_name() {
     assert!(refused.why.contains("teleport"));
 }
 
+/// What a server says that knows no more than `features`.
+fn welcome(features: &[&str]) -> Message {
+    Message::Welcome(Box::new(Welcome {
+        tool: "v6gap 0.0.1".to_string(),
+        features: features.iter().map(ToString::to_string).collect(),
+        limits: Limits::default(),
+        host: Host::default(),
+    }))
+}
+
+/// A client that wants these, and whose greeting is on its way.
+fn client(want: &[&str]) -> Client {
+    let Message::Hello(hello) = hello(want) else { panic!() };
+    let mut client = Client::new(hello, 0);
+    drain_client(&mut client);
+    client
+}
+
+fn drain_client(client: &mut Client) -> Vec<ClientAction> {
+    let actions: Vec<_> = core::iter::from_fn(|| client.poll()).collect();
+    assert!(actions.len() <= ACTIONS_MAX, "{actions:?}");
+    actions
+}
+
+/// An open session with a server that knows these.
+fn opened(features: &[&str]) -> Client {
+    let mut client = client(&[]);
+    client.on_message(welcome(features), 1);
+    for now in 2.. {
+        match &drain_client(&mut client)[..] {
+            [ClientAction::Send(Message::Clock { asked_ns })] => {
+                let reply = Message::ClockReply { asked_ns: *asked_ns, server_ns: 0 };
+                client.on_message(reply, now);
+            }
+            [ClientAction::Opened(_)] => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    client
+}
+
+#[test]
+fn a_server_that_lacks_a_wanted_feature_is_left_whichever_it_is() {
+    for feature in Feature::ALL {
+        let others = Feature::ALL.iter().filter(|other| *other != feature);
+        let known: Vec<&str> = others.map(|feature| feature.name()).collect();
+        let mut client = client(&["echo", feature.name()]);
+        client.on_message(welcome(&known), 1);
+        let [ClientAction::Send(Message::Bye), ClientAction::Close(Ending::Refused(refused))] =
+            &drain_client(&mut client)[..]
+        else {
+            panic!("{feature:?}")
+        };
+        assert_eq!(refused.code, RefusalCode::TooOld);
+        assert!(refused.why.contains(feature.name()), "{}", refused.why);
+        assert!(refused.why.contains("v6gap 0.0.1"), "{}", refused.why);
+    }
+}
+
 #[test]
 fn a_bad_task_fails_in_words_and_the_session_goes_on() {
     let mut server = server();
@@ -371,6 +432,35 @@ proptest! {
         prop_assert_eq!(outcome.is_ok(), fits, "{:?} {:?}", outcome, echo);
     }
 
+    /// A task goes to a server that knows all that it needs, and to no other.
+    #[test]
+    fn a_task_is_proposed_only_to_a_server_that_knows_all_of_it(
+        task in arbitrary_task(), left_out in any::<proptest::sample::Index>(),
+    ) {
+        let needed = feature::of_task(&task);
+        let names: Vec<&str> = needed.iter().map(|feature| feature.name()).collect();
+        let mut client = opened(&names);
+        client.prepare(task.clone(), 100).unwrap();
+        let actions = drain_client(&mut client);
+        prop_assert!(matches!(&actions[..], [ClientAction::Send(Message::Prepare(_))]));
+
+        let lacking = left_out.get(&names);
+        let fewer: Vec<&str> = names.iter().copied().filter(|name| name != lacking).collect();
+        for known in [&fewer[..], &[]] {
+            let mut client = opened(known);
+            client.prepare(task.clone(), 100).unwrap();
+            let actions = drain_client(&mut client);
+            let [ClientAction::Failed { number, why }] = &actions[..] else {
+                panic!("{actions:?}")
+            };
+            prop_assert_eq!(*number, task.number);
+            let named = names.iter().any(|name| !known.contains(name) && why.contains(name));
+            prop_assert!(named && why.contains("update"), "{}", why);
+            // The session goes on.
+            prop_assert!(client.prepare(task.clone(), 101).is_ok());
+        }
+    }
+
     #[test]
     fn no_message_before_admission_starts_a_task(
         messages in proptest::collection::vec(message(), 0..20),
@@ -400,6 +490,36 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_load_of_datagrams_is_held_to_the_limits() {
+    let loaded = |udp: UdpLoad, streams, limits: &Limits| {
+        let load = Load { udp: Some(udp), streams, ..Load::default() };
+        let probe = Probe { load: Some(load), ..Probe::default() };
+        check(&task(Workload::Probe(probe), &[V4]), limits)
+    };
+    let limits = Limits::default();
+    let paced = UdpLoad { payload_bytes: 1000, rate_bps: Some(1_000_000) };
+    assert_eq!(loaded(paced, 32, &limits), Ok(()));
+    assert_eq!(loaded(UdpLoad::default(), 1, &limits), Ok(()));
+    for (payload_bytes, rate_bps, streams) in [
+        (19, None, 1),
+        (65_508, None, 1),
+        (20, Some(u64::MAX), 1),
+        (20, Some(0), 1),
+        (20, None, 33),
+    ] {
+        let udp = UdpLoad { payload_bytes, rate_bps };
+        assert!(loaded(udp, streams, &limits).is_err(), "{udp:?}");
+    }
+    // A server with limits does a load that has a rate, and keeps its word.
+    let limits = Limits { rate_bps: Some(2_000_000), ..limits };
+    assert_eq!(loaded(paced, 2, &limits), Ok(()));
+    assert!(matches!(loaded(paced, 3, &limits), Err(Objection::Range { .. })));
+    assert!(matches!(loaded(UdpLoad::default(), 1, &limits), Err(Objection::Unbounded { .. })));
+    let limits = Limits { task_bytes: Some(1_000_000), rate_bps: None, ..limits };
+    assert!(matches!(loaded(paced, 2, &limits), Err(Objection::Range { .. })));
 }
 
 #[test]

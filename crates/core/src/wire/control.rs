@@ -71,14 +71,11 @@ pub struct Hello {
     pub tool: String,
     /// The client's host.
     pub host: Host,
-    /// Features that the server must have, of [`FEATURES`] or of a later program.
+    /// Names of the [features](crate::feature) that the server must know.
     pub want: Vec<String>,
     /// Whether to wait while the server is busy; otherwise it refuses.
     pub wait: bool,
 }
-
-/// What this program can do when asked: the kinds of workloads.
-pub const FEATURES: [&str; 5] = ["tcp-bulk", "udp-bulk", "echo", "connect", "probe"];
 
 /// A place among the clients that wait.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +93,7 @@ pub struct Queued {
 pub struct Welcome {
     /// Program and version, as in `v6gap 0.1.0`.
     pub tool: String,
-    /// What the server can do.
+    /// Names of the [features](crate::feature) that the server knows.
     pub features: Vec<String>,
     /// What it allows.
     pub limits: Limits,

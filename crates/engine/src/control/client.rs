@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::feature::Features;
 use v6gap_core::observation::EndReport;
 use v6gap_core::record::Host;
 use v6gap_core::session::{Client, ClientAction, Opened};
@@ -25,8 +26,8 @@ pub struct ClientOptions {
     pub tool: String,
     /// This host.
     pub host: Host,
-    /// Features that the server must have; see [`v6gap_core::wire::control::FEATURES`].
-    pub want: Vec<String>,
+    /// What the server must know; without it there is no session.
+    pub want: Features,
     /// Whether to wait while the server measures for somebody else.
     pub wait: bool,
     /// Protocol versions to speak.
@@ -41,7 +42,7 @@ impl ClientOptions {
             timeout_ns: 5_000_000_000,
             tool,
             host,
-            want: Vec::new(),
+            want: Features::new(),
             wait: true,
             versions: SPOKEN,
         }
@@ -51,7 +52,7 @@ impl ClientOptions {
         Hello {
             tool: self.tool.clone(),
             host: self.host.clone(),
-            want: self.want.clone(),
+            want: self.want.iter().map(|feature| feature.name().to_owned()).collect(),
             wait: self.wait,
         }
     }

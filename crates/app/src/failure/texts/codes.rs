@@ -81,10 +81,12 @@ ends at once instead.",
     },
     Topic {
         name: "E205",
-        title: "program and server speak different protocol versions",
+        title: "program and server are too far apart in version",
         text: "\
-Both ends tell which versions of the protocol they speak; there is none in
-common. Update the older end.",
+Both ends tell which versions of the protocol they speak, and the server names
+the workloads and options that it knows. There is no version in common, or the
+measurement needs something that the server does not know; it would leave that
+out without a word. Update the older end.",
     },
     Topic {
         name: "E206",

@@ -1,0 +1,396 @@
+//! Names for what a server has to know to do a task.
+//!
+//! A server passes over fields that it does not know (docs/protocol.md section 2), so a knob that
+//! only the client knows would be turned at one end alone and nobody would be told. Therefore each
+//! kind of workload and each optional part of one has a name here. A server announces the names
+//! that it knows, and a client does not begin what needs another.
+//!
+//! [`of_workload`] takes every structure apart without leaving anything out, so that a new field
+//! does not compile before it is decided whether a server must know it.
+
+use crate::task::Task;
+use crate::workload::{
+    Connect, Direction, Echo, Law, Load, Marking, Probe, Purpose, Sizes, StreamSettings, TcpBulk,
+    Timing, Transport, UdpBulk, UdpLoad, Wait, Workload, ZeroCopy,
+};
+use alloc::collections::BTreeSet;
+
+/// Makes the list of all features and their names from one table.
+macro_rules! features {
+    ($($(#[$doc:meta])* $feature:ident = $name:literal,)*) => {
+        /// Something that a server may know or not.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Feature {
+            $($(#[$doc])* $feature,)*
+        }
+
+        impl Feature {
+            /// Everything that this program knows.
+            pub const ALL: &'static [Feature] = &[$(Feature::$feature,)*];
+
+            /// Its name in messages and errors.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Feature::$feature => $name,)*
+                }
+            }
+        }
+    };
+}
+
+features! {
+    /// Bulk transfer over TCP.
+    TcpBulk = "tcp-bulk",
+    /// Several connections at the same time.
+    TcpBulkStreams = "tcp-bulk.streams",
+    /// A transfer of a number of bytes.
+    TcpBulkBytes = "tcp-bulk.bytes",
+    /// A pace.
+    TcpBulkPacing = "tcp-bulk.pacing",
+    /// Sending from a file without copying.
+    TcpBulkFile = "tcp-bulk.zero-copy.file",
+    /// Sending from memory without copying.
+    TcpBulkMemory = "tcp-bulk.zero-copy.memory",
+    /// Receiving without copying.
+    TcpBulkTruncate = "tcp-bulk.truncate",
+    /// Bulk transfer over UDP.
+    UdpBulk = "udp-bulk",
+    /// From the server.
+    UdpBulkReceive = "udp-bulk.receive",
+    /// A number of datagrams.
+    UdpBulkPackets = "udp-bulk.packets",
+    /// Several datagrams a call.
+    UdpBulkBatch = "udp-bulk.batch",
+    /// Segmentation and receive offload.
+    UdpBulkOffload = "udp-bulk.offload",
+    /// Laws of traffic other than the constant one.
+    UdpBulkLaw = "udp-bulk.law",
+    /// Sizes that vary.
+    UdpBulkSizes = "udp-bulk.sizes",
+    /// Request and answer.
+    Echo = "echo",
+    /// Over ICMP.
+    EchoIcmp = "echo.icmp",
+    /// Answers of another size.
+    EchoResponse = "echo.response",
+    /// Several requests on the way at a time.
+    EchoOutstanding = "echo.outstanding",
+    /// Turns that are timed as a whole.
+    EchoBatch = "echo.timing.batch",
+    /// Opening connections.
+    Connect = "connect",
+    /// Until the first byte of an answer.
+    ConnectFirstByte = "connect.first-byte",
+    /// As many as possible.
+    ConnectRate = "connect.rate",
+    /// Connections that stay open.
+    ConnectHold = "connect.hold",
+    /// Several in the making at a time.
+    ConnectConcurrent = "connect.concurrent",
+    /// Paced packets that come back.
+    Probe = "probe",
+    /// Clocks that were declared to be alike.
+    ProbeClocks = "probe.clock-error",
+    /// Times of the kernel.
+    ProbeKernelTimes = "probe.kernel-times",
+    /// A load beside them.
+    ProbeLoad = "probe.load",
+    /// A load of datagrams.
+    ProbeLoadUdp = "probe.load.udp",
+    /// Waiting without sleeping or giving way.
+    Spin = "wait.spin",
+    /// A congestion control by name.
+    Congestion = "socket.congestion",
+    /// Socket buffers.
+    Buffer = "socket.buffer",
+    /// Socket buffers that must be granted.
+    RequireBuffer = "socket.require-buffer",
+    /// A largest segment.
+    Mss = "socket.mss",
+    /// Small segments at once.
+    NoDelay = "socket.no-delay",
+    /// A traffic class.
+    TrafficClass = "marking.traffic-class",
+    /// A hop limit.
+    HopLimit = "marking.hop-limit",
+    /// A flow label.
+    FlowLabel = "marking.flow-label",
+}
+
+/// Features, each once.
+pub type Features = BTreeSet<Feature>;
+
+/// What a server has to know to do `task`.
+pub fn of_task(task: &Task) -> Features {
+    // The other parts have been there since the first version.
+    let Task { number: _, workload, arms: _, order: _, seed: _, token: _ } = task;
+    of_workload(workload)
+}
+
+/// What a server has to know to do a task of `workload`.
+pub fn of_workload(workload: &Workload) -> Features {
+    let mut needed = Needed(Features::new());
+    match workload {
+        Workload::TcpBulk(bulk) => needed.tcp_bulk(bulk),
+        Workload::UdpBulk(bulk) => needed.udp_bulk(bulk),
+        Workload::Echo(echo) => needed.echo(echo),
+        Workload::Connect(connect) => needed.connect(connect),
+        Workload::Probe(probe) => needed.probe(probe),
+    }
+    needed.0
+}
+
+struct Needed(Features);
+
+/// What is left as it was before there was the knob, which is what a server does that does not know
+/// it, needs no feature.
+impl Needed {
+    fn add(&mut self, is_needed: bool, feature: Feature) {
+        if is_needed {
+            self.0.insert(feature);
+        }
+    }
+
+    fn tcp_bulk(&mut self, bulk: &TcpBulk) {
+        let TcpBulk {
+            duration_ns: _,
+            warmup_ns: _,
+            write_bytes: _,
+            direction: _,
+            streams,
+            bytes,
+            pacing_bps,
+            zero_copy,
+            truncate,
+            // A question about what is in the report anyway.
+            cpu: _,
+            settings,
+            marking,
+        } = bulk;
+        self.add(true, Feature::TcpBulk);
+        self.add(*streams != 1, Feature::TcpBulkStreams);
+        self.add(bytes.is_some(), Feature::TcpBulkBytes);
+        self.add(pacing_bps.is_some(), Feature::TcpBulkPacing);
+        match zero_copy {
+            None => {}
+            Some(ZeroCopy::File) => self.add(true, Feature::TcpBulkFile),
+            Some(ZeroCopy::Memory) => self.add(true, Feature::TcpBulkMemory),
+        }
+        self.add(*truncate, Feature::TcpBulkTruncate);
+        self.settings(settings);
+        self.marking(marking);
+    }
+
+    fn udp_bulk(&mut self, bulk: &UdpBulk) {
+        let UdpBulk {
+            payload_bytes: _,
+            rate_bps: _,
+            duration_ns: _,
+            warmup_ns: _,
+            marking,
+            direction,
+            packets,
+            batch,
+            offload,
+            law,
+            sizes,
+            // Questions about what is in the report anyway.
+            asked: _,
+        } = bulk;
+        self.add(true, Feature::UdpBulk);
+        self.add(*direction != Direction::Send, Feature::UdpBulkReceive);
+        self.add(packets.is_some(), Feature::UdpBulkPackets);
+        self.add(*batch != 1, Feature::UdpBulkBatch);
+        self.add(*offload, Feature::UdpBulkOffload);
+        match law {
+            Law::Constant => {}
+            Law::Periodic | Law::Poisson | Law::OnOff { .. } | Law::Frames { .. } => {
+                self.add(true, Feature::UdpBulkLaw);
+            }
+        }
+        match sizes {
+            Sizes::Fixed => {}
+            Sizes::Random { .. } | Sizes::Stepped { .. } => self.add(true, Feature::UdpBulkSizes),
+        }
+        self.marking(marking);
+    }
+
+    fn echo(&mut self, echo: &Echo) {
+        let Echo {
+            transport,
+            message_bytes: _,
+            response_bytes,
+            outstanding,
+            timing,
+            connections: _,
+            turn_exchanges: _,
+            turns: _,
+            warmup_exchanges: _,
+            wait,
+            settings,
+            marking,
+        } = echo;
+        self.add(true, Feature::Echo);
+        match transport {
+            Transport::Tcp | Transport::Udp => {}
+            Transport::Icmp => self.add(true, Feature::EchoIcmp),
+        }
+        self.add(response_bytes.is_some(), Feature::EchoResponse);
+        self.add(*outstanding != 1, Feature::EchoOutstanding);
+        match timing {
+            Timing::Each => {}
+            Timing::Batch => self.add(true, Feature::EchoBatch),
+        }
+        self.wait(*wait);
+        self.settings(settings);
+        self.marking(marking);
+    }
+
+    fn connect(&mut self, connect: &Connect) {
+        let Connect { count: _, purpose, concurrent } = connect;
+        self.add(true, Feature::Connect);
+        match purpose {
+            Purpose::Open => {}
+            Purpose::FirstByte => self.add(true, Feature::ConnectFirstByte),
+            Purpose::Rate => self.add(true, Feature::ConnectRate),
+            Purpose::Hold => self.add(true, Feature::ConnectHold),
+        }
+        self.add(*concurrent != 1, Feature::ConnectConcurrent);
+    }
+
+    fn probe(&mut self, probe: &Probe) {
+        let Probe {
+            payload_bytes: _,
+            interval_ns: _,
+            // Probes have had their laws from the beginning.
+            law: _,
+            turn_packets: _,
+            turns: _,
+            timeout_ns: _,
+            wait,
+            clock_error_ns,
+            kernel_times,
+            load,
+            marking,
+        } = probe;
+        self.add(true, Feature::Probe);
+        self.wait(*wait);
+        self.add(clock_error_ns.is_some(), Feature::ProbeClocks);
+        self.add(*kernel_times, Feature::ProbeKernelTimes);
+        if let Some(load) = load {
+            self.load(load);
+        }
+        self.marking(marking);
+    }
+
+    fn load(&mut self, load: &Load) {
+        let Load { family: _, direction: _, streams: _, lead_ns: _, settings, udp } = load;
+        self.add(true, Feature::ProbeLoad);
+        self.settings(settings);
+        if let Some(UdpLoad { payload_bytes: _, rate_bps: _ }) = udp {
+            self.add(true, Feature::ProbeLoadUdp);
+        }
+    }
+
+    fn wait(&mut self, wait: Wait) {
+        match wait {
+            Wait::Block | Wait::Yield => {}
+            Wait::Spin => self.add(true, Feature::Spin),
+        }
+    }
+
+    fn settings(&mut self, settings: &StreamSettings) {
+        let StreamSettings { congestion, buffer_bytes, require_buffer, mss_bytes, no_delay } =
+            settings;
+        self.add(congestion.is_some(), Feature::Congestion);
+        self.add(buffer_bytes.is_some(), Feature::Buffer);
+        self.add(*require_buffer, Feature::RequireBuffer);
+        self.add(mss_bytes.is_some(), Feature::Mss);
+        self.add(*no_delay, Feature::NoDelay);
+    }
+
+    fn marking(&mut self, marking: &Marking) {
+        let Marking { traffic_class, hop_limit, flow_label } = marking;
+        self.add(traffic_class.is_some(), Feature::TrafficClass);
+        self.add(hop_limit.is_some(), Feature::HopLimit);
+        self.add(flow_label.is_some(), Feature::FlowLabel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::arbitrary::task;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    #[test]
+    fn names_are_unique_and_short() {
+        let names: BTreeSet<&str> = Feature::ALL.iter().map(|feature| feature.name()).collect();
+        assert_eq!(names.len(), Feature::ALL.len());
+        let plain = |c: char| c.is_ascii_lowercase() || c == '-' || c == '.';
+        assert!(names.iter().all(|name| name.len() <= 32 && name.chars().all(plain)));
+    }
+
+    #[test]
+    fn what_is_usual_needs_little() {
+        let names = |workload: Workload| -> Vec<&str> {
+            of_workload(&workload).into_iter().map(Feature::name).collect()
+        };
+        assert_eq!(names(Workload::TcpBulk(TcpBulk::default())), ["tcp-bulk"]);
+        assert_eq!(names(Workload::Connect(Connect::default())), ["connect"]);
+        assert_eq!(names(Workload::Echo(Echo::default())), ["echo", "socket.no-delay"]);
+        let load = Load { udp: Some(UdpLoad::default()), ..Load::default() };
+        let probe = Probe { load: Some(load), ..Probe::default() };
+        let expected = ["probe", "probe.kernel-times", "probe.load", "probe.load.udp"];
+        assert_eq!(names(Workload::Probe(probe)), expected);
+    }
+
+    /// The workload as a server understands it that knows none of its optional fields: those that
+    /// may be missing are missing.
+    fn without_options(workload: &Workload) -> Option<Workload> {
+        let mut value = serde_json::to_value(workload).ok()?;
+        let object = value.as_object_mut()?;
+        let names: Vec<_> = object.keys().cloned().collect();
+        for name in names {
+            let mut less = Value::Object(object.clone());
+            less.as_object_mut()?.remove(&name);
+            if serde_json::from_value::<Workload>(less).is_ok() {
+                object.remove(&name);
+            }
+        }
+        serde_json::from_value(value).ok()
+    }
+
+    /// Fields that are questions alone, which the server needs not know.
+    fn without_questions(mut workload: Workload) -> Workload {
+        match &mut workload {
+            Workload::TcpBulk(bulk) => bulk.cpu = false,
+            Workload::UdpBulk(bulk) => bulk.asked = Default::default(),
+            Workload::Echo(_) | Workload::Connect(_) | Workload::Probe(_) => {}
+        }
+        workload
+    }
+
+    proptest! {
+        /// A server that knows the kinds alone understands all of a task that needs no more, and
+        /// takes another for something else.
+        #[test]
+        fn a_task_that_needs_its_kind_alone_is_understood_without_options(task in task()) {
+            let workload = without_questions(task.workload);
+            let needed = of_workload(&workload);
+            let understood = without_options(&workload).unwrap();
+            if needed.len() == 1 {
+                prop_assert_eq!(&understood, &workload);
+            }
+            if understood != workload {
+                prop_assert!(needed.len() > 1, "{:?}", needed);
+            }
+            let name = serde_json::to_value(&workload).unwrap()["kind"].to_string();
+            let kind = needed.iter().any(|feature| name.trim_matches('"') == feature.name());
+            prop_assert!(kind, "{}", name);
+        }
+    }
+}
