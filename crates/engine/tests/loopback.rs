@@ -329,7 +329,9 @@ fn datagrams_at_full_speed_add_up() {
         assert!(received.packets <= sent.packets && received.packets > 0);
         assert_eq!(received.bytes, received.packets * 1000);
         let values = values_of(&task, &client, &server);
-        let lost = (sent.packets - received.packets) as f64 / sent.packets as f64;
+        // What a loaded machine drops at the socket was not lost.
+        let missing = sent.packets - received.packets - received.dropped.unwrap_or(0);
+        let lost = missing as f64 / sent.packets as f64;
         assert!((values[0][&Metric::Loss] - lost).abs() < 1e-12);
         assert!(values[0][&Metric::Throughput] > 0.0);
     }
