@@ -1,14 +1,16 @@
-//! Probes that a link loses.
+//! Probes that a link loses, and probes that a full queue holds up.
 
-use super::common::{Service, slice};
+use super::common::{Service, slice, trial};
 use super::support::{ETHERNET_BYTES, IPV6_BYTES, Outcome, addresses, ensure, own, pair, port};
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
-use v6gap_core::observation::Measured;
+use v6gap_core::observation::{Loaded, Measured};
+use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{Flags, Header};
-use v6gap_core::workload::{Probe, Transport, Workload};
-use v6gap_core::world::{Link, LinkModel};
+use v6gap_core::workload::{Load, LoadFamily, Probe, Transport, UdpLoad, Workload};
+use v6gap_core::world::{Link, LinkModel, World};
 use v6gap_engine::trial::client;
+use v6gap_lab::Lab;
 use v6gap_sys::packet::Port;
 
 /// A link that loses packets at random: what each end reports is what a capture saw come in there.
@@ -45,6 +47,81 @@ pub fn lost_probes_are_those_that_the_link_lost() -> Outcome {
         for (sent, arrived) in [(sent, there), (returned, here)] {
             let lost = (sent - arrived) as f64 / sent as f64;
             ensure((0.008..0.092).contains(&lost), || format!("{all}: lost {lost}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the slower link of [`a_full_queue_takes_its_drain_time`] can do.
+const QUEUE_RATE_BPS: u64 = 10_000_000;
+const QUEUE_FRAMES: u32 = 50;
+
+/// A load of datagrams of either family keeps a queue of known length full: the round trip under it
+/// is longer than that of the idle path by the time in which the queue drains, to 3 %. What is let
+/// in finds one frame less than the queue holds, and the line busy with another. Probes are so rare
+/// that no two of them wait at a time.
+pub fn a_full_queue_takes_its_drain_time() -> Outcome {
+    const MS: u64 = 1_000_000;
+    const PAYLOAD: u32 = 1408;
+    let slow = Link { queue_frames: QUEUE_FRAMES, ..Link::ethernet(Some(QUEUE_RATE_BPS)) };
+    let world = World {
+        links: vec![Link::ethernet(Some(10 * QUEUE_RATE_BPS)), slow],
+        ..World::client_router_server(LinkModel::Shaped, None)
+    };
+    let lab = Lab::build(&world)?;
+    let (near, far) = (lab.node("client")?, lab.node("server")?);
+    let addresses = addresses(far)?;
+    let service = far.run(|| Service::at(addresses))?;
+    let context = service.context(Transport::Udp);
+    let median_ns = |task: &Task| -> Outcome<(f64, Option<Loaded>)> {
+        let both = || service.perform_with(task, || near.run(|| client::run(task, &context)));
+        let (client, server) = far.run(both)?;
+        let (client, server) = (client??.remove(0).1, server?.remove(0).1);
+        match (client.measured, server.measured) {
+            (Measured::Probed(probed), Measured::Returned(seen)) => {
+                Ok((probed.round_trip.median_ns, seen.load))
+            }
+            _ => Err("no probes".into()),
+        }
+    };
+    let usual = Probe { interval_ns: 61 * MS, timeout_ns: 500 * MS, ..Probe::default() };
+    for family in Family::BOTH {
+        let idle = Probe { turns: 2, turn_packets: 3, ..usual.clone() };
+        let (idle_ns, _) = median_ns(&slice(Workload::Probe(idle), PerArm::null(family)))?;
+        for beside in [LoadFamily::Same, LoadFamily::Other] {
+            let load = Load {
+                family: beside,
+                lead_ns: 800 * MS,
+                // A fifth more than the line carries.
+                udp: Some(UdpLoad { payload_bytes: PAYLOAD, rate_bps: Some(12_000_000) }),
+                ..Load::default()
+            };
+            let frame_bytes = match load.family_beside(family) {
+                Family::V4 => PAYLOAD + 8 + 20 + 38,
+                Family::V6 => PAYLOAD + 8 + 40 + 38,
+            };
+            let probe = Probe { turns: 2, turn_packets: 14, load: Some(load), ..usual.clone() };
+            let (loaded_ns, seen) = median_ns(&trial(Workload::Probe(probe), family))?;
+            let frame_ns = f64::from(frame_bytes) * 8e9 / QUEUE_RATE_BPS as f64;
+            let frames = (loaded_ns - idle_ns) / frame_ns;
+            let seen = seen.ok_or("no load")?;
+            let goodput = seen.received_bps().ok_or("nothing of the load came")?;
+            let lost = seen.datagrams.and_then(|all| all.lost_share()).ok_or("no end came")?;
+            let all = format!(
+                "{family}, load of {beside:?} family: idle {:.2} ms, loaded {:.2} ms, {frames:.2} \
+                 frames; load {:.2} Mbit/s, {:.1} % lost",
+                idle_ns / 1e6,
+                loaded_ns / 1e6,
+                goodput / 1e6,
+                100.0 * lost
+            );
+            println!("       {all}");
+            let full = f64::from(QUEUE_FRAMES);
+            ensure((0.97 * full..=1.01 * full).contains(&frames), || all.clone())?;
+            let line = f64::from(PAYLOAD) / f64::from(frame_bytes) * QUEUE_RATE_BPS as f64;
+            // The queue fills first, and is emptied after the last was sent.
+            ensure((0.9..1.1).contains(&(goodput / line)), || all.clone())?;
+            ensure((0.1..0.25).contains(&lost), || all.clone())?;
         }
     }
     Ok(())
