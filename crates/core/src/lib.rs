@@ -11,6 +11,7 @@ extern crate std;
 pub mod analysis;
 pub mod arm;
 pub mod capacity;
+pub mod cost;
 pub mod family;
 pub mod feature;
 pub mod gate;

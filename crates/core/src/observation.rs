@@ -3,8 +3,10 @@
 //! The server's part of it crosses the network and all of it is stored, so every field is plain
 //! data.
 
+mod machine;
 mod probe;
 
+pub use machine::{Busy, MachineUse};
 pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
 
 use crate::family::Family;
@@ -18,7 +20,7 @@ use core::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 /// One value for each end of the path.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct PerEnd<T> {
     /// The end that asked for the measurement.
     pub client: T,
@@ -54,6 +56,11 @@ pub struct Times {
     /// Exchanges that one time stands for: more than 1 if whole turns were timed and divided.
     #[serde(default = "one")]
     pub exchanges_each: u32,
+}
+
+impl Times {
+    /// Significant digits of the histogram.
+    pub const DIGITS: u8 = 3;
 }
 
 fn one() -> u32 {
@@ -231,6 +238,9 @@ impl Measured {
             Measured::Times(times) => Some(times),
             Measured::Connections(all) if metric == Metric::FirstByte => all.first_byte.as_ref(),
             Measured::Connections(all) => Some(&all.connect),
+            Measured::Probed(probed) if metric == Metric::Rtt => Some(&probed.round_trip),
+            Measured::Returned(returned) if metric == Metric::Ipdv => Some(&returned.there.ipdv),
+            Measured::Returned(returned) if metric == Metric::Pdv => Some(&returned.there.pdv),
             _ => None,
         }
     }
@@ -367,6 +377,9 @@ pub struct EndReport {
     pub system_ns: Option<u64>,
     /// Time all processors spent in soft interrupts, in ns (sampled by the kernel's tick).
     pub softirq_ns: Option<u64>,
+    /// What the whole machine did, where the system tells.
+    #[serde(default)]
+    pub machine: Option<MachineUse>,
     /// Share of processor time stolen by the hypervisor, 0 to 1.
     pub steal_share: Option<f64>,
     /// Times the measuring threads were put aside against their will.

@@ -6,12 +6,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::cost;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, Measured, PerEnd};
 use v6gap_core::plan::{Design, Plan, Stop};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, TrialRecord};
-use v6gap_core::workload::{Cell, Connect, Echo, Transport, UdpBulk, Wait, Workload};
+use v6gap_core::workload::{Cell, Connect, Echo, TcpBulk, Transport, UdpBulk, Wait, Workload};
+use v6gap_core::world::{LinkModel, World};
 use v6gap_engine::control::{ClientOptions, Connection, Key};
 use v6gap_engine::run::{self, Event, Hooks, RunError};
 use v6gap_engine::server::{Server, ServerOptions};
@@ -375,4 +377,52 @@ fn blocks_outside_a_run_share_its_session() {
             memory.trials().iter().any(|t| matches!(t.ends.client.measured, Measured::Times(_)));
         assert!(timed);
     });
+}
+
+/// Trap: the time of a process leaves out what is done in interrupts, and that of a machine holds
+/// what others do on it. Both ends say what their machine did in each trial and what it does when
+/// idle; both are on one machine here, which counts once. A lab's link in user space would be in
+/// it.
+#[test]
+fn processor_time_is_the_machine_s_less_that_of_the_idle_one() {
+    let run = |world: Option<World>| {
+        let mut plan = plan(1);
+        let bulk = TcpBulk { duration_ns: 60 * MS, warmup_ns: 0, cpu: true, ..TcpBulk::default() };
+        plan.cells = vec![Cell::named(Workload::TcpBulk(bulk))];
+        (plan.design.null_blocks, plan.design.null_cells, plan.world) = (0, vec![], world);
+        let (ending, lines) = run_with(plan, |_| ());
+        assert_eq!(ending.unwrap(), Ending::Complete);
+        let trials = lines.into_iter().filter_map(|line| match line {
+            Line::Trial(trial) => Some(*trial),
+            _ => None,
+        });
+        trials.collect::<Vec<TrialRecord>>()
+    };
+    for trial in run(None) {
+        let cost = cost::of_trial(&trial.ends);
+        let told = [&trial.ends.client, &trial.ends.server].map(|end| {
+            assert!(end.machine.is_some() || !end.unavailable.is_empty(), "{end:?}");
+            end.machine
+        });
+        if let [Some(client), Some(server)] = told {
+            let cost = cost.unwrap();
+            assert_eq!(client.machine, server.machine);
+            for machine in [client, server] {
+                assert!(machine.trial.span_ns >= 60 * MS, "{machine:?}");
+                assert!(machine.idle.is_some_and(|idle| idle.span_ns >= 500 * MS), "{machine:?}");
+            }
+            let ns = cost.machine_ns().expect("both ends know their machine");
+            assert!(cost.one_machine && ns >= cost.threads_ns());
+            let per_byte = trial.values[&Metric::Cpu];
+            assert!((per_byte * 1e9 * cost.bytes as f64 / ns - 1.0).abs() < 1e-9);
+        }
+    }
+    let world = World::client_router_server(LinkModel::Wire, None);
+    for trial in run(Some(world)) {
+        let client = &trial.ends.client;
+        assert!(client.machine.is_none_or(|machine| machine.idle.is_none()));
+        assert!(client.unavailable.iter().any(|why| why.contains("the same processors")));
+        let Some(cost) = cost::of_trial(&trial.ends) else { continue };
+        assert_eq!((cost.machine_ns(), cost.ns()), (None, cost.threads_ns()));
+    }
 }

@@ -2,18 +2,25 @@
 //!
 //! SI base units and plain numbers; enum values are stable, texts are not; an end of a range that
 //! is not finite is null. Fields are only ever added within `/1`.
+//!
+//! Where single times were taken, each family has all of them as a histogram, bucket by bucket as
+//! the trials recorded it: `[highest value of the bucket in ns, count]`, ascending. A bucket is at
+//! most 1/1024 of its value wide, and 1 ns up to 2 µs, so every quantile can be computed again from
+//! them to that bound. What was lost has no bucket; it counts as infinite.
 
 use crate::words;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use v6gap_core::analysis::{
-    Analysis, Check, Discarded, Effect, Explained, NullResult, Prediction, Qualifier, Question,
-    Range, Verdict,
+    Analysis, Check, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
+    ProcessorTime, Qualifier, Question, Range, Verdict,
 };
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
+use v6gap_core::observation::Times;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::Host;
 
@@ -39,6 +46,8 @@ struct Document<'a> {
     checks: &'a [Check],
     nulls: &'a [NullResult],
     discarded: Vec<Lost<'a>>,
+    processor_time: &'a [ProcessorTime],
+    memory: &'a [HeldMemory],
     notes: &'a [String],
     refused: &'a BTreeMap<String, String>,
     trials: usize,
@@ -135,6 +144,33 @@ struct Value {
     lost: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     of: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    histogram: Option<Distribution>,
+}
+
+#[derive(Serialize)]
+struct Distribution {
+    unit: &'static str,
+    digits: u8,
+    exchanges_each: u32,
+    count: u64,
+    lost: u64,
+    /// On one line, because each number on a line of its own would be most of the document.
+    buckets: Box<RawValue>,
+}
+
+impl Distribution {
+    fn of(q: &Question, arm: Arm) -> Option<Self> {
+        let histogram = Some(q.histograms.get(arm)).filter(|h| !h.is_empty())?;
+        Some(Distribution {
+            unit: "ns",
+            digits: Times::DIGITS,
+            exchanges_each: q.exchanges_each,
+            count: histogram.iter().map(|(_, count)| count).sum(),
+            lost: *q.lost.get(arm),
+            buckets: serde_json::value::to_raw_value(histogram).ok()?,
+        })
+    }
 }
 
 /// Two values under the names of their arms: the families, or the arms' names in a null run.
@@ -249,6 +285,8 @@ pub fn json(analysis: &Analysis) -> String {
         checks: &analysis.checks,
         nulls: &analysis.nulls,
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
+        processor_time: &analysis.processor_time,
+        memory: &analysis.memory,
         notes: &run.notes,
         refused: &run.refused,
         trials: analysis.trials,
@@ -282,6 +320,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
                 n: q.pairs.iter().filter(|p| p.valid).count(),
                 lost: q.events.map(|e| e.get(arm).0),
                 of: q.events.map(|e| e.get(arm).1),
+                histogram: Distribution::of(q, arm),
             }),
         },
         effect: q.effect.as_ref().map(EffectOut::from),

@@ -11,6 +11,7 @@ mod json;
 mod loads;
 mod markdown;
 mod number;
+mod resources;
 mod sockets;
 pub mod text;
 mod transfers;

@@ -1,6 +1,7 @@
 //! The answer as Markdown, for issues and notes: sentence, table, what it rests on.
 
 use crate::number::shown;
+use crate::resources;
 use crate::words;
 use v6gap_core::analysis::Analysis;
 
@@ -23,6 +24,7 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(margins) = words::margins(analysis) {
         out.push_str(&format!("{}\n\n", escape(&margins)));
     }
+    taken(analysis, &mut out);
     let (summary, seen) = words::checks(analysis);
     out.push_str(&format!("Checks: {summary}.\n"));
     for check in seen {
@@ -48,6 +50,20 @@ fn table(analysis: &Analysis, out: &mut String) {
             .map(escape);
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
+}
+
+/// What the trials took from the hosts.
+fn taken(analysis: &Analysis, out: &mut String) {
+    let rows = resources::rows(analysis, false);
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str(&format!("| {} |\n| :--- | ---: | ---: |\n", resources::HEADS.join(" | ")));
+    for row in rows {
+        let cells = [&row.name, &row.values.v4, &row.values.v6].map(escape);
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    out.push('\n');
 }
 
 /// Keeps untrusted text from being read as markup: every character that Markdown or HTML gives a

@@ -2,7 +2,8 @@
 
 use crate::fixtures::{invalid, journal, lab, null_run};
 use serde_json::Value;
-use v6gap_core::analysis::Range;
+use v6gap_core::analysis::{Question, Range};
+use v6gap_core::arm::Arm;
 use v6gap_core::metric::Metric;
 use v6gap_core::record::{self, Line};
 use v6gap_report::{SCHEMA, csv_trials, json, sockets};
@@ -158,6 +159,34 @@ fn histograms_survive_every_export_of_trials() {
         seen += 1;
     }
     assert!(seen > 0);
+}
+
+/// The document gives back the histogram of each arm, and so every quantile that the run has.
+#[test]
+fn histograms_survive_the_result_document() {
+    let analysis = lab();
+    let document = parse(&json(&analysis));
+    let timed = |q: &&Question| !q.histograms.a.is_empty();
+    assert_eq!(analysis.questions.iter().filter(timed).count(), 7, "six round trips, connecting");
+    for (i, q) in analysis.questions.iter().enumerate() {
+        for (arm, name) in [(Arm::A, "v4"), (Arm::B, "v6")] {
+            let written = &document["questions"][i][name]["histogram"];
+            if !timed(&q) {
+                assert!(written.is_null());
+                continue;
+            }
+            let buckets: Vec<(u64, u64)> =
+                serde_json::from_value(written["buckets"].clone()).expect("a list");
+            let lost = written["lost"].as_u64().expect("a number");
+            assert_eq!((&buckets, lost), (q.histograms.get(arm), *q.lost.get(arm)));
+            assert_eq!(written["count"], 4000);
+            for permille in 1..=1000 {
+                let share = f64::from(permille) / 1000.0;
+                let stored = quantile::of_histogram(q.histograms.get(arm), *q.lost.get(arm), share);
+                assert_eq!(quantile::of_histogram(&buckets, lost, share), stored);
+            }
+        }
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub fn check(root: &Path, documents: &[Document]) -> Result<Vec<Finding>, String
         let mut files = Vec::new();
         if folder.is_dir() {
             let paths = files_below(&folder)?;
-            for path in paths.into_iter().filter(|path| path.ends_with(".rs")) {
+            for path in paths.into_iter().filter(|path| defines(path)) {
                 let text = read(&folder.join(&path))?;
                 files.push((path, text));
             }
@@ -42,6 +42,15 @@ pub fn check(root: &Path, documents: &[Document]) -> Result<Vec<Finding>, String
         findings.extend(compare(format, &files, document));
     }
     Ok(findings)
+}
+
+/// Whether a file defines the format: Rust that is no test and generates no values for tests.
+fn defines(path: &str) -> bool {
+    let is_for_tests = path.split('/').any(|part| {
+        let name = part.strip_suffix(".rs").unwrap_or(part);
+        name == "tests" || name == "arbitrary"
+    });
+    path.ends_with(".rs") && !is_for_tests
 }
 
 fn compare(
@@ -127,6 +136,16 @@ mod tests {
         assert_eq!((stale.path.as_str(), stale.line), ("docs/protocol.md", 3));
         assert!(finding("one", Some("# Protocol\n")).unwrap().message.contains(&hash));
         assert!(finding("one", None).unwrap().message.contains("is missing"));
+    }
+
+    #[test]
+    fn tests_are_no_part_of_a_format() {
+        for path in ["mod.rs", "v1.rs", "deep/frame.rs", "arbitrary_length.rs"] {
+            assert!(defines(path), "{path}");
+        }
+        for path in ["tests.rs", "arbitrary.rs", "arbitrary/probe.rs", "tests/a.rs", "notes.md"] {
+            assert!(!defines(path), "{path}");
+        }
     }
 
     #[test]

@@ -11,8 +11,11 @@ mod nulls;
 mod offloads;
 mod predict;
 mod questions;
+mod resources;
 pub mod verdict;
 pub mod words;
+
+pub use resources::{HeldMemory, ProcessorTime};
 
 use crate::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use crate::family::Family;
@@ -163,6 +166,11 @@ pub struct Question {
     pub pairs: Vec<Pair>,
     /// Distribution of the single times over all valid blocks, where the workload has them.
     pub histograms: PerArm<Histogram>,
+    /// Those that were lost or failed beside them: they took longer than any (RFC 6673 section
+    /// 5.1), and have no bucket.
+    pub lost: PerArm<u64>,
+    /// Exchanges that one of those times stands for: more than 1 if whole turns were timed.
+    pub exchanges_each: u32,
     /// Events counted over all valid blocks: (lost, of so many), for loss.
     pub events: Option<PerArm<(u64, u64)>>,
     /// Reasons for doubt, in words.
@@ -253,6 +261,10 @@ pub struct Analysis {
     pub nulls: Vec<NullResult>,
     /// Discarded blocks.
     pub discarded: Vec<Discarded>,
+    /// What transfers took of the processors.
+    pub processor_time: Vec<ProcessorTime>,
+    /// What connections that were held open took of the kernel's memory.
+    pub memory: Vec<HeldMemory>,
     /// Complete rounds in which families were compared.
     pub rounds: u32,
     /// Trials stored, discarded ones included.
@@ -306,6 +318,8 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         headline: headline::headline(&questions, &checks, &names),
         details: if valid { headline::details(&questions) } else { Vec::new() },
         predicted: headline::predicted(&questions),
+        processor_time: resources::processor_time(&found),
+        memory: resources::memory(&found),
         rounds: rounds(&found),
         trials: found.trials.len(),
         span_ns: span_ns(&found),

@@ -6,8 +6,8 @@ use super::predict::{self, Predicted};
 use super::verdict::{self, Ruling};
 use super::{Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, words};
 use crate::arm::{Arm, BlockKind, PerArm};
-use crate::metric::{Metric, Scale};
-use crate::observation::Histogram;
+use crate::metric::{Metric, Quantity, Scale};
+use crate::observation::{Histogram, Times};
 use crate::plan::Plan;
 use crate::record::RunHeader;
 use crate::workload::Cell;
@@ -124,7 +124,9 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         prediction: None,
         pairs_to_settle: ruling.pairs_to_settle,
         pairs: pairs(run, o),
-        histograms: histograms(o),
+        histograms: PerArm::from_fn(|arm| histogram(o, arm)),
+        lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).sum()),
+        exchanges_each: exchanges_each(o),
         events: (o.metric == Metric::Loss).then(|| events(&o.blocks)),
         caveats: caveats(o, refused),
         label: words::label(o.cell, o.metric),
@@ -174,18 +176,32 @@ fn pairs(run: &RunHeader, o: &Open<'_>) -> Vec<Pair> {
     o.blocks.iter().filter_map(pair).collect()
 }
 
-fn histograms(o: &Open<'_>) -> PerArm<Histogram> {
-    PerArm::from_fn(|arm| {
-        let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
-        for block in o.blocks.iter().filter(|b| b.valid) {
-            if let Some(times) = block.trials.get(arm).ends.client.measured.times(o.metric) {
-                for (value, count) in &times.histogram {
-                    *merged.entry(*value).or_insert(0) += count;
-                }
-            }
+/// The single times of an arm, trial by trial: delay variation is seen by the end that receives,
+/// all else by the client. Metrics that are no times have none.
+fn times<'a>(o: &'a Open<'_>, arm: Arm) -> impl Iterator<Item = &'a Times> {
+    let of_block = move |block: &&'a Block<'_>| {
+        let ends = &block.trials.get(arm).ends;
+        match o.metric {
+            Metric::Ipdv | Metric::Pdv => ends.server.measured.times(o.metric),
+            metric if metric.quantity() == Quantity::Time => ends.client.measured.times(metric),
+            _ => None,
         }
-        merged.into_iter().collect()
-    })
+    };
+    o.blocks.iter().copied().filter(|b| b.valid).filter_map(move |b| of_block(&b))
+}
+
+/// Buckets are alike whatever the longest time of a trial, so those of one value add up.
+fn histogram(o: &Open<'_>, arm: Arm) -> Histogram {
+    let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
+    for (value, count) in times(o, arm).flat_map(|t| &t.histogram) {
+        *merged.entry(*value).or_insert(0) += count;
+    }
+    merged.into_iter().collect()
+}
+
+fn exchanges_each(o: &Open<'_>) -> u32 {
+    let all = Arm::BOTH.into_iter().flat_map(|arm| times(o, arm));
+    all.map(|t| t.exchanges_each).max().unwrap_or(1)
 }
 
 fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {

@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::family::PerFamily;
-use crate::observation::{EndReport, Endpoints, Measured, PerEnd, Received, Sent};
+use crate::observation::{
+    Busy, ConnectionMemory, Connections, EndReport, Endpoints, MachineUse, Measured, PerEnd,
+    Received, Sent,
+};
 use crate::plan::{Plan, preset};
 use crate::record::{BlockRecord, GateFinding, Host, TrialRecord};
 use crate::schedule;
@@ -416,4 +419,44 @@ fn no_text_of_a_run_that_was_cut_short_shows_an_infinite_number() {
             }
         }
     }
+}
+
+/// Medians of each family over valid blocks; one machine at both ends counts once.
+#[test]
+fn what_trials_took_stands_beside_the_answer() {
+    let mut lines = run(&plan(PerArm::FAMILIES, 1), 8, &EVEN);
+    for line in &mut lines {
+        let Line::Trial(trial) = line else { continue };
+        let v6 = u64::from(trial.family == Family::V6);
+        if trial.cell == "throughput-udp-1408" {
+            let busy = |span_ns, busy_ns| Busy { span_ns, busy_ns, interrupts_ns: 0 };
+            for end in [&mut trial.ends.client, &mut trial.ends.server] {
+                (end.user_ns, end.system_ns) = (Some(1_000), Some(2_000));
+                let (trial, idle) = (busy(1_000, 20_000 + 1_000 * v6), Some(busy(1_000, 1_000)));
+                end.machine = Some(MachineUse { machine: 1, trial, idle });
+            }
+            if let Measured::Received(received) = &mut trial.ends.server.measured {
+                received.bytes = 10_000;
+            }
+        } else if trial.cell == "connect-tcp" {
+            let memory = ConnectionMemory {
+                connections: 1_000,
+                slab_bytes_each: Some(2_368.0 + 128.0 * v6 as f64),
+                page_bytes_each: Some(4.0),
+                socket_bytes_each: None,
+            };
+            let connections = Connections { memory: Some(memory), ..Connections::default() };
+            trial.ends.client.measured = Measured::Connections(Box::new(connections));
+        }
+    }
+    let analysis = analyse(&lines).unwrap();
+    let machine: Vec<_> =
+        analysis.processor_time.iter().map(|p| (p.family, p.machine_ns_per_byte)).collect();
+    assert_eq!(machine, [(Family::V4, Some(1.9)), (Family::V6, Some(2.0))]);
+    let one = &analysis.processor_time[0];
+    assert_eq!((one.threads_ns_per_byte.client, one.ns_per_packet), (0.3, Some(3.8)));
+    assert_eq!((one.one_machine, one.idle_processors.client), (true, Some(1.0)));
+    let each: Vec<_> = analysis.memory.iter().map(|m| (m.family, m.bytes_each)).collect();
+    assert_eq!(each, [(Family::V4, Some(2_372.0)), (Family::V6, Some(2_500.0))]);
+    assert_eq!(analysis.memory[0].socket_bytes_each, None);
 }

@@ -6,8 +6,8 @@ use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Repor
 use crate::arm::{Arm, TurnOrder};
 use crate::family::Family;
 use crate::observation::{
-    Arrivals, Connection, ConnectionMemory, Connections, EndReport, Endpoints, FreeRuns, Granted,
-    Measured, Received, Sent, Steady, TcpAccount, Times,
+    Arrivals, Busy, Connection, ConnectionMemory, Connections, EndReport, Endpoints, FreeRuns,
+    Granted, MachineUse, Measured, Received, Sent, Steady, TcpAccount, Times,
 };
 use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
@@ -377,9 +377,10 @@ fn end_report() -> impl Strategy<Value = EndReport> {
     );
     let counters = btree_map(text(), any::<i64>(), 0..4);
     let cost = (any::<[Option<u64>; 7]>(), of(number()), any::<Option<u32>>(), any::<i64>());
-    let sockets = (of(endpoints()), many(connection(), 0..3), granted);
+    let sockets = (of(endpoints()), many(connection(), 0..3), granted, of(machine()));
     (measured(), sockets, cost, counters, many(text(), 0..3)).prop_map(
-        |(measured, (endpoints, connections, granted), cost, counters, unavailable)| {
+        |(measured, sockets, cost, counters, unavailable)| {
+            let (endpoints, connections, granted, machine) = sockets;
             let (spent, steal_share, processor, step) = cost;
             let [user_ns, system_ns, softirq_ns, switches, yields, cycles, instructions] = spent;
             EndReport {
@@ -390,6 +391,7 @@ fn end_report() -> impl Strategy<Value = EndReport> {
                 user_ns,
                 system_ns,
                 softirq_ns,
+                machine,
                 steal_share,
                 switches_involuntary: switches,
                 switches_voluntary: yields,
@@ -402,6 +404,21 @@ fn end_report() -> impl Strategy<Value = EndReport> {
             }
         },
     )
+}
+
+fn machine() -> impl Strategy<Value = MachineUse> {
+    let busy = || {
+        any::<[u64; 3]>().prop_map(|[span_ns, busy_ns, interrupts_ns]| Busy {
+            span_ns,
+            busy_ns,
+            interrupts_ns,
+        })
+    };
+    (any::<u64>(), busy(), of(busy())).prop_map(|(machine, trial, idle)| MachineUse {
+        machine,
+        trial,
+        idle,
+    })
 }
 
 fn limits() -> impl Strategy<Value = Limits> {

@@ -3,7 +3,7 @@
 use super::lingers;
 use crate::control::{Connection, FamilyProblem, TaskError};
 use crate::trial::client::{self, ClientContext};
-use crate::trial::{TrialError, values};
+use crate::trial::{self, Idle, TrialError, values};
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
@@ -16,6 +16,7 @@ use v6gap_core::record::TrialRecord;
 use v6gap_core::schedule::Block;
 use v6gap_core::task::{Task, TaskArm, Token};
 use v6gap_core::workload::{Cell, Interleaving, Workload};
+use v6gap_core::world::{LinkModel, World};
 use v6gap_sys::{Unavailable, clock, entropy};
 
 /// Pause between the trials of a block outside a run, where no plan says how long, in ns.
@@ -71,6 +72,8 @@ pub(super) struct Bench<'a> {
     connection: &'a mut Connection,
     context: &'a ClientContext,
     settle_ns: u64,
+    /// What this machine does when nothing is measured, once a trial needed it.
+    idle: Option<Idle>,
 }
 
 /// Measures one block outside a run, as the lab's self-test does, and gives each arm's values.
@@ -97,7 +100,18 @@ pub fn measure_block(
 impl<'a> Bench<'a> {
     /// `settle_ns` is how long packets may still be under way after a trial.
     pub fn new(connection: &'a mut Connection, context: &'a ClientContext, settle_ns: u64) -> Self {
-        Bench { connection, context, settle_ns }
+        Bench { connection, context, settle_ns, idle: None }
+    }
+
+    /// The same for trials over the links of `world`. One that works in user space does so on the
+    /// processors of both ends, so that the machine's use is not theirs alone.
+    pub fn in_world(mut self, world: Option<&World>) -> Self {
+        if world.is_some_and(|world| world.model == LinkModel::Wire) {
+            self.idle = Some(Err("processor time of the whole machine is unavailable: the lab's \
+                 link works on the same processors"
+                .to_string()));
+        }
+        self
     }
 
     /// Measures both arms of `block`.
@@ -173,6 +187,9 @@ impl<'a> Bench<'a> {
         order: TurnOrder,
         seed: u64,
     ) -> Result<Vec<ArmMeasured>, RunError> {
+        // While the server still waits for the task, so that both machines are idle.
+        let idle =
+            trial::needs_idle(workload).then(|| self.idle.get_or_insert_with(trial::idle).clone());
         let mut token = [0; 16];
         entropy::random(&mut token).map_err(RunError::Random)?;
         let number = self.connection.next_number();
@@ -187,7 +204,7 @@ impl<'a> Bench<'a> {
             let ends = PerEnd { client, server };
             Some(ArmMeasured { arm, ends, started_unix_ns, started_ns, duration_ns })
         };
-        Ok(own.into_iter().filter_map(with_server).collect())
+        Ok(trial::with_idle(own, idle).into_iter().filter_map(with_server).collect())
     }
 
     /// Lets packets that are still under way arrive before the next trial.

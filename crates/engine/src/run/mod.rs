@@ -95,7 +95,9 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<Ending, RunError> {
     let mut runner = Runner::new(lines, header, hooks, stop);
-    let mut bench = Bench::new(connection, context, header.plan.design.settle_ns);
+    let plan = &header.plan;
+    let mut bench = Bench::new(connection, context, plan.design.settle_ns);
+    bench = bench.in_world(plan.world.as_ref());
     let ending = runner.rounds(&mut bench);
     let told = match &ending {
         Ok(ending) => ending.clone(),

@@ -1,12 +1,12 @@
 //! The server's half of one task, on a thread of its own.
 
-use crate::trial;
 use crate::trial::server::DataFlows;
+use crate::trial::{self, needs_idle, with_idle};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::PerFamily;
@@ -32,6 +32,8 @@ pub(super) struct Workshop {
     pub(super) datagrams: Arc<PerFamily<Option<Datagram>>>,
     pub(super) processor: Option<usize>,
     pub(super) waker: Arc<Waker>,
+    /// What this machine does when nothing is measured, as seen in the session of that number.
+    idle: Arc<Mutex<Option<(u64, trial::Idle)>>>,
     events: (Sender<Happened>, Receiver<Happened>),
 }
 
@@ -58,6 +60,7 @@ impl Workshop {
             datagrams: Arc::new(datagrams),
             processor,
             waker: Arc::new(Waker::new()?),
+            idle: Arc::default(),
             events: mpsc::channel(),
         })
     }
@@ -76,7 +79,10 @@ impl Workshop {
             let _ = events.send(happened);
             waker.wake();
         };
+        let idle = Arc::clone(&self.idle);
         let body = move || {
+            // Only while the client waits for us to be ready is nothing measured.
+            let idle = needs_idle(&task.workload).then(|| idle_of(&idle, session));
             discard_strays(&datagrams);
             let flows = DataFlows {
                 streams: receiver,
@@ -89,7 +95,8 @@ impl Workshop {
             let run = || trial::server::run(&task, flows, || tell(Happened::Ready));
             // A defect in one trial must not take the server's turn away for ever.
             let outcome = match catch_unwind(AssertUnwindSafe(run)) {
-                Ok(outcome) => outcome.map_err(|error| error.to_string()),
+                Ok(Ok(reports)) => Ok(with_idle(reports, idle)),
+                Ok(Err(error)) => Err(error.to_string()),
                 Err(_) => Err("the server's half of the task panicked".to_string()),
             };
             tell(Happened::Ended(outcome));
@@ -127,6 +134,20 @@ impl Running {
     pub(super) fn join(self) {
         // Panics have been caught inside.
         let _ = self.thread.join();
+    }
+}
+
+/// What the idle machine does, watched once in a session.
+fn idle_of(known: &Mutex<Option<(u64, trial::Idle)>>, session: u64) -> trial::Idle {
+    // Tasks run one after the other; a panic in between leaves nothing half done.
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    match known.as_ref().filter(|(of, _)| *of == session) {
+        Some((_, idle)) => idle.clone(),
+        None => {
+            let idle = trial::idle();
+            *known = Some((session, idle.clone()));
+            idle
+        }
     }
 }
 

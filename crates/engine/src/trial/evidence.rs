@@ -6,7 +6,7 @@
 use super::sockets::marking;
 use std::net::SocketAddr;
 use v6gap_core::family::Family;
-use v6gap_core::observation::{EndReport, Endpoints, Granted, TcpAccount};
+use v6gap_core::observation::{Busy, EndReport, Endpoints, Granted, MachineUse, TcpAccount};
 use v6gap_sys::counters::Snapshot;
 use v6gap_sys::perf::Counting;
 use v6gap_sys::socket::{Datagram, Domain, SocketError, Stream, TcpInfo};
@@ -17,7 +17,7 @@ use v6gap_sys::{Unavailable, clock, counters, cpu};
 #[derive(Debug)]
 pub(super) struct Before {
     processor: Option<u32>,
-    machine: Option<MachineTicks>,
+    machine: Option<Machine>,
     counters: Option<Snapshot>,
     clock_ns: i64,
     counting: Option<Counting>,
@@ -33,7 +33,7 @@ impl Before {
             .filter(|&number| available(cpu::pin_thread(number), &mut unavailable).is_some());
         Before {
             processor: pinned.and_then(|number| u32::try_from(number).ok()),
-            machine: available(usage::machine(), &mut unavailable),
+            machine: available(Machine::look(), &mut unavailable),
             counters: available(counters::snapshot(), &mut unavailable),
             clock_ns: clock::wall_minus_mono_ns(),
             // A host that has none says so once, among its facts.
@@ -51,7 +51,8 @@ impl Before {
         let used = self.usage.zip(usage::thread().ok());
         let clock_step_ns = clock::wall_minus_mono_ns() - self.clock_ns;
         let counted = self.counters.zip(counters::snapshot().ok());
-        let ticks = self.machine.zip(usage::machine().ok());
+        let now = Machine::look().ok();
+        let ticks = self.machine.zip(now).map(|(before, now)| (before.ticks, now.ticks));
         unavailable.dedup();
         EndReport {
             user_ns: used.map(|(a, b)| b.user_ns.saturating_sub(a.user_ns)),
@@ -62,6 +63,7 @@ impl Before {
                 .map(|(a, b)| b.switches_voluntary.saturating_sub(a.switches_voluntary)),
             cycles: counted_cycles.map(|counted| counted.cycles),
             instructions: counted_cycles.map(|counted| counted.instructions),
+            machine: now.zip(self.machine).and_then(|(now, before)| machine_use(&now, &before)),
             softirq_ns: ticks.map(|(a, b)| b.softirq.saturating_sub(a.softirq) * b.ns_per_tick),
             steal_share: ticks.and_then(|(a, b)| steal_share(&a, &b)),
             processor: self.processor,
@@ -71,6 +73,34 @@ impl Before {
             ..EndReport::default()
         }
     }
+}
+
+/// The whole machine at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Machine {
+    ticks: MachineTicks,
+    at_ns: u64,
+}
+
+impl Machine {
+    pub(super) fn look() -> Result<Self, Unavailable> {
+        Ok(Machine { ticks: usage::machine()?, at_ns: clock::now_ns() })
+    }
+
+    pub(super) fn busy_since(&self, earlier: &Self) -> Busy {
+        let of = |machine: &Self| Busy {
+            span_ns: machine.at_ns,
+            busy_ns: machine.ticks.busy().saturating_mul(machine.ticks.ns_per_tick),
+            interrupts_ns: machine.ticks.interrupts().saturating_mul(machine.ticks.ns_per_tick),
+        };
+        of(self).since(&of(earlier))
+    }
+}
+
+/// Without the machine's number it could not be told from the other end's.
+fn machine_use(now: &Machine, before: &Machine) -> Option<MachineUse> {
+    let machine = usage::machine_number().ok()?;
+    Some(MachineUse { machine, trial: now.busy_since(before), idle: None })
 }
 
 /// What one more measuring thread of a trial has used since it began.

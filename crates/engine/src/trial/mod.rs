@@ -5,6 +5,7 @@ mod connect;
 mod echo;
 mod evidence;
 mod flows;
+mod idle;
 mod probe;
 pub mod server;
 mod sockets;
@@ -14,6 +15,7 @@ mod udp_bulk;
 pub mod values;
 
 pub use client::ClientContext;
+pub use idle::{Idle, idle, needs_idle, with_idle};
 
 use crate::hot::{Broken, Cause};
 use std::io;

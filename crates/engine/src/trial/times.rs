@@ -6,9 +6,6 @@ use hdrhistogram::Histogram;
 use v6gap_core::observation::Times;
 use v6gap_core::workload::{Echo, Timing};
 
-/// Significant digits of the histogram.
-const DIGITS: u8 = 3;
-
 /// A single time is worth its digits only if the clock steps by at most this share of it
 /// (docs/method.md section C.3).
 const STEP_SHARE_MAX: f64 = 0.01;
@@ -100,7 +97,7 @@ fn turns(samples_ns: &[u64], turn_ends: &[usize]) -> Vec<f64> {
 
 fn histogram(samples_ns: &[u64]) -> Vec<(u64, u64)> {
     let highest = samples_ns.iter().copied().max().unwrap_or(0).max(2);
-    let mut histogram = Histogram::<u64>::new_with_max(highest, DIGITS)
+    let mut histogram = Histogram::<u64>::new_with_max(highest, Times::DIGITS)
         .expect("a highest value of at least 2 and at most 5 digits are within bounds");
     for &sample in samples_ns {
         // All are within the highest value, so nothing is cut.

@@ -1,6 +1,7 @@
 //! From what both ends saw to the value of each metric of a trial.
 
 use std::collections::BTreeMap;
+use v6gap_core::cost;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{
     Connections, EndReport, Measured, PerEnd, Probed, Received, Returned, Sent,
@@ -46,12 +47,10 @@ fn throughput(ends: &PerEnd<EndReport>) -> Option<f64> {
     (!rates.is_empty() && rates.iter().all(|&rate| rate > 0.0)).then(|| rates.iter().sum())
 }
 
-/// Processor time of the measuring threads of both ends, in s, for each byte that arrived.
+/// Processor time of both ends, in s, for each byte that arrived.
 fn processor_time(ends: &PerEnd<EndReport>) -> Option<f64> {
-    let bytes: u64 = both(ends).into_iter().filter_map(Measured::received).map(|r| r.bytes).sum();
-    let of_end = |end: &EndReport| Some(end.user_ns? + end.system_ns?);
-    let spent_ns = of_end(&ends.client)? + of_end(&ends.server)?;
-    (bytes > 0).then(|| spent_ns as f64 / NS_PER_S / bytes as f64)
+    let cost = cost::of_trial(ends)?;
+    Some(cost.ns() / NS_PER_S / cost.bytes as f64)
 }
 
 /// Datagrams sent that never came, RFC 7680; duplicates do not make up for lost ones, and those

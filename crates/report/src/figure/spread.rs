@@ -8,6 +8,7 @@ use crate::words;
 use std::sync::Arc;
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::metric::Metric;
 use v6gap_core::observation::Histogram;
 use v6gap_core::unit::format_share;
 
@@ -20,12 +21,16 @@ const PERCENTILES: [(f64, u64); 4] = [(0.5, 20), (0.9, 100), (0.99, 1000), (0.99
 
 pub(super) fn figures(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
     let first = series::groups(analysis).into_iter().filter_map(|group| {
-        group
-            .questions
-            .into_iter()
-            .find(|q| total(&q.histograms.a) > 1 && total(&q.histograms.b) > 1)
+        group.questions.into_iter().find(|q| {
+            is_delay(q.metric) && total(&q.histograms.a) > 1 && total(&q.histograms.b) > 1
+        })
     });
     first.filter_map(|q| draw(analysis, q, paint)).take(MOST).collect()
+}
+
+/// Variation of delay is no delay: a curve of it would be read as one.
+fn is_delay(metric: Metric) -> bool {
+    matches!(metric, Metric::Rtt | Metric::Connect | Metric::FirstByte)
 }
 
 fn total(histogram: &Histogram) -> u64 {

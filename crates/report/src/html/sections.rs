@@ -2,6 +2,7 @@
 
 use super::PageInfo;
 use crate::figure::{Figure, Kind, Table};
+use crate::resources;
 use crate::words;
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::analysis::{Analysis, CheckState};
@@ -36,6 +37,7 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     .into_iter()
     .flatten()
     .collect();
+    sections.extend(taken(analysis));
     sections.push(Section { id: "checks", name: "Checks", body: checks(analysis) });
     sections.push(Section { id: "again", name: "Run it again", body: again(analysis, info) });
     sections.push(Section { id: "method", name: "Method", body: super::method::method(analysis) });
@@ -81,6 +83,21 @@ fn data_table(table: &Table, caption: &str) -> Markup {
             }
         }
     }
+}
+
+fn taken(analysis: &Analysis) -> Option<Section> {
+    let rows = resources::rows(analysis, true);
+    let row = |row: resources::Row| vec![row.name, row.values.v4, row.values.v6];
+    let table = Table {
+        heads: resources::HEADS.map(str::to_owned).to_vec(),
+        rows: rows.into_iter().map(row).collect(),
+    };
+    let body = html! {
+        h2 { "What it took from the hosts" }
+        p.say { "Medians of the trials that count; no verdict is given on them here." }
+        div.card { (data_table(&table, "What it took from the hosts")) }
+    };
+    (!table.rows.is_empty()).then_some(Section { id: "hosts", name: "Hosts", body })
 }
 
 fn checks(analysis: &Analysis) -> Markup {

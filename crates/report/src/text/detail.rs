@@ -4,6 +4,7 @@
 use super::grid::{Cell, Column, Grid};
 use super::style::{Style, Tone};
 use crate::loads::loads;
+use crate::resources;
 use crate::sockets::sockets;
 use crate::transfers::transfers;
 use crate::words;
@@ -24,6 +25,7 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     super::say(style, out, &text);
     out.push('\n');
     granted(lines, style, out);
+    resources(analysis, true, style, out);
     for sentence in transfers(lines).into_iter().chain(loads(lines)) {
         super::say(style, out, &sentence);
     }
@@ -57,6 +59,32 @@ fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
             let parts = row.iter().skip(1).zip(heads.iter().skip(1));
             let parts: Vec<String> = parts.map(|(c, head)| format!("{head} {}", c.text)).collect();
             super::say(style, out, &format!("{}: {}", row[0].text, parts.join(", ")));
+        }
+    }
+    out.push('\n');
+}
+
+/// What the trials took from the hosts; nothing if there is nothing to say.
+pub(super) fn resources(analysis: &Analysis, all: bool, style: &Style, out: &mut String) {
+    let rows = resources::rows(analysis, all);
+    if rows.is_empty() {
+        return;
+    }
+    let cell = |text: &str| Cell::new(style.clean(text), Tone::Plain);
+    let mut grid = Grid {
+        columns: vec![Column::left(Some(20)), Column::right(), Column::right()],
+        rows: vec![resources::HEADS.iter().map(|head| cell(head)).collect()],
+    };
+    for row in &rows {
+        grid.rows.push(vec![cell(&row.name), cell(&row.values.v4), cell(&row.values.v6)]);
+    }
+    match grid.render(style).filter(|_| !style.plain) {
+        Some(text) => out.push_str(&text),
+        None => {
+            for row in &rows {
+                let (v4, v6) = (&row.values.v4, &row.values.v6);
+                super::say(style, out, &format!("{}: IPv4 {v4}, IPv6 {v6}.", row.name));
+            }
         }
     }
     out.push('\n');

@@ -24,6 +24,7 @@ pub fn table(analysis: &Analysis, style: &Style) -> String {
     let mut out = String::new();
     opening(analysis, style, &mut out);
     questions(analysis, style, &mut out);
+    detail::resources(analysis, false, style, &mut out);
     closing(analysis, style, &mut out);
     out
 }

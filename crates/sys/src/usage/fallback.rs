@@ -9,6 +9,10 @@ pub(super) fn machine() -> Result<MachineTicks, Unavailable> {
     Err(Unavailable::new("processor use of the machine", BECAUSE))
 }
 
+pub(super) fn machine_number() -> Result<u64, Unavailable> {
+    Err(Unavailable::new("the identity of the machine", BECAUSE))
+}
+
 pub(super) fn pressure_cpu_us() -> Result<u64, Unavailable> {
     Err(Unavailable::new("processor pressure", BECAUSE))
 }

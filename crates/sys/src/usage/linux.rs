@@ -4,6 +4,7 @@ use super::MachineTicks;
 use crate::Unavailable;
 
 const MACHINE: &str = "processor use of the machine";
+const MACHINE_NUMBER: &str = "the identity of the machine";
 const PRESSURE: &str = "processor pressure";
 
 pub(super) fn machine() -> Result<MachineTicks, Unavailable> {
@@ -11,6 +12,20 @@ pub(super) fn machine() -> Result<MachineTicks, Unavailable> {
     let ticks_per_second = rustix::param::clock_ticks_per_second().max(1);
     parse_stat(&text, 1_000_000_000 / ticks_per_second)
         .ok_or_else(|| Unavailable::new(MACHINE, "/proc/stat has an unknown form"))
+}
+
+/// From the random name that the kernel gives itself at its start; half of it identifies well.
+pub(super) fn machine_number() -> Result<u64, Unavailable> {
+    let text = read("/proc/sys/kernel/random/boot_id", MACHINE_NUMBER)?;
+    parse_boot_id(&text)
+        .ok_or_else(|| Unavailable::new(MACHINE_NUMBER, "boot_id has an unknown form"))
+}
+
+/// The last 16 hexadecimal digits: those before are of a fixed form in part.
+pub(super) fn parse_boot_id(text: &str) -> Option<u64> {
+    let digits: String = text.trim().chars().filter(|&c| c != '-').collect();
+    let half = digits.len().checked_sub(16).filter(|&start| start == 16)?;
+    u64::from_str_radix(digits.get(half..)?, 16).ok()
 }
 
 pub(super) fn pressure_cpu_us() -> Result<u64, Unavailable> {

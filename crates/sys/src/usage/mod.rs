@@ -75,6 +75,27 @@ pub fn machine() -> Result<MachineTicks, Unavailable> {
     platform::machine()
 }
 
+impl MachineTicks {
+    /// Ticks in which processors did something of this machine, interrupts included.
+    pub fn busy(&self) -> u64 {
+        self.user + self.nice + self.system + self.irq + self.softirq
+    }
+
+    /// Ticks spent in interrupts, soft ones included.
+    pub fn interrupts(&self) -> u64 {
+        self.irq + self.softirq
+    }
+}
+
+/// A number that processes of one running machine have in common, whatever their namespaces, and
+/// only they: another machine, or this one after its next start, has another.
+///
+/// # Errors
+/// Off Linux, or if the kernel does not tell.
+pub fn machine_number() -> Result<u64, Unavailable> {
+    platform::machine_number()
+}
+
 /// Microseconds since boot during which at least one runnable task waited for a processor (the
 /// "some" total of Linux pressure stall information).
 ///

@@ -61,12 +61,12 @@ fn usage_is_unavailable_with_a_reason() {
 #[cfg(not(target_os = "linux"))]
 #[test]
 fn machine_figures_are_unavailable_with_a_reason() {
-    assert!(machine().is_err() && pressure_cpu_us().is_err());
+    assert!(machine().is_err() && pressure_cpu_us().is_err() && machine_number().is_err());
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::super::platform::{parse_pressure, parse_stat};
+    use super::super::platform::{parse_boot_id, parse_pressure, parse_stat};
     use super::*;
 
     #[test]
@@ -102,6 +102,17 @@ mod linux {
             ns_per_tick: 10_000_000,
         };
         assert_eq!(ticks, expected);
+        assert_eq!((ticks.busy(), ticks.interrupts()), (1358 + 1 + 1645 + 2 + 27, 29));
+    }
+
+    #[test]
+    fn a_machine_has_one_number() {
+        assert_eq!(machine_number().expect("Linux tells"), machine_number().expect("again"));
+        let id = "2f1c1d0e-5a0b-4c3d-8e9f-0123456789ab\n";
+        assert_eq!(parse_boot_id(id), Some(0x8e9f_0123_4567_89ab));
+        for text in ["", "2f1c1d0e", "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"] {
+            assert_eq!(parse_boot_id(text), None, "{text:?}");
+        }
     }
 
     #[test]
