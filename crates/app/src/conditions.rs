@@ -77,6 +77,7 @@ mod tests {
             started_unix_ns: 0,
             target: "lab-b".to_owned(),
             addresses: PerFamily::default(),
+            bind: PerFamily::default(),
             control: Family::V4,
             hosts: PerEnd::default(),
             plan: preset::first_look(PerArm::FAMILIES, None, 7),

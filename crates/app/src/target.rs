@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_engine::control::Key;
+use v6gap_sys::socket::Datagram;
 
 /// A server to measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,9 @@ pub struct Target {
     pub name: String,
     /// Its address and port in each family; `None` where it has none.
     pub addresses: PerFamily<Option<SocketAddr>>,
+    /// The address of this host to measure from in each family, with port 0, where one was asked
+    /// for.
+    pub local: PerFamily<Option<SocketAddr>>,
 }
 
 /// How a measurement is made that the plan does not say, and what becomes of its result.
@@ -33,7 +37,34 @@ impl Target {
     /// If an address cannot be measured, or the name is not known or lacks a family.
     pub fn of(host: &str, connect: &ConnectArgs) -> Result<Self, Failure> {
         let given = connect.addresses();
-        resolve(host, connect.port, given.v4.as_deref(), given.v6.as_deref())
+        let target = resolve(host, connect.port, given.v4.as_deref(), given.v6.as_deref())?;
+        target.from(&connect.bind)
+    }
+
+    /// The same, measured from these addresses of this host.
+    ///
+    /// # Errors
+    /// If one is no address or not of this host (E106, E107), if there are two of one family, or
+    /// one of a family that the target has no address of.
+    pub fn from(mut self, bind: &[String]) -> Result<Self, Failure> {
+        for text in bind {
+            let address = literal(text, 0, None)?;
+            let Some(family) = Family::of(&address.ip()) else { continue };
+            if self.addresses.get(family).is_none() {
+                let name = &self.name;
+                let what = format!("--bind {text}: {name} has no {family} address to measure");
+                return Err(Failure::usage(what));
+            }
+            if let Some(other) = self.local.get_mut(family).replace(address) {
+                let other = other.ip();
+                let what = format!("--bind names two {family} addresses, {other} and {text}");
+                return Err(Failure::usage(what));
+            }
+            if let Err(error) = Datagram::bind(address) {
+                return Err(Failure::not_here(text, &error));
+            }
+        }
+        Ok(self)
     }
 
     /// Whether both families can be measured.
@@ -79,7 +110,7 @@ pub fn resolve(
             }
         }
     }
-    Ok(Target { name: name.to_owned(), addresses })
+    Ok(Target { name: name.to_owned(), addresses, local: PerFamily::default() })
 }
 
 /// The addresses of a name or of a literal address. Where another address was given, a name that is
@@ -238,6 +269,28 @@ mod tests {
         assert_eq!(code(resolve("x", 1, Some("2001:db8::1"), None)), Some("E106"));
         assert_eq!(code(resolve("a:b:c", 1, None, None)), Some("E106"));
         assert_eq!(code(resolve("192.0.2.1%eth0", 1, None, None)), Some("E106"));
+    }
+
+    #[test]
+    fn addresses_to_measure_from_are_of_this_host_and_one_of_a_family() {
+        let target = resolve("127.0.0.1", 1, None, None).unwrap();
+        let from = |bind: &[&str]| {
+            let bind: Vec<String> = bind.iter().map(ToString::to_string).collect();
+            target.clone().from(&bind)
+        };
+        assert_eq!(from(&[]).unwrap().local, PerFamily::default());
+        let local = from(&["127.0.0.1"]).unwrap().local;
+        assert_eq!(local, PerFamily { v4: Some("127.0.0.1:0".parse().unwrap()), v6: None });
+        // An address for documentation (RFC 5737) is nobody's.
+        assert_eq!(code(from(&["192.0.2.1"])), Some("E107"));
+        assert_eq!(code(from(&["localhost"])), Some("E106"));
+        assert_eq!(code(from(&["127.0.0.1%lo"])), Some("E106"));
+        for (bind, word) in
+            [(&["127.0.0.1", "127.0.0.2"][..], "two IPv4 addresses"), (&["::1"], "no IPv6 address")]
+        {
+            let text = from(bind).unwrap_err().render(&Default::default());
+            assert!(text.contains(word), "{text}");
+        }
     }
 
     #[test]

@@ -249,7 +249,7 @@ fn icmp_echo() {
     let workload = echo(Transport::Icmp, Wait::Spin);
     let mut client = echo_client(&workload);
     let near = PerArm::FAMILIES.map(|family| {
-        let socket = Ping::open(any(family), 1).unwrap();
+        let socket = Ping::open(any(family), any(family), 1).unwrap();
         socket.map(|socket| {
             socket.set_nonblocking(true).unwrap();
             vec![socket]

@@ -3,16 +3,18 @@
 mod common;
 
 use common::{Service, assert_proved, echo, slice, trial, values_of};
+use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Connections, EndReport, Measured, Received, Sent, Times};
 use v6gap_core::workload::{
-    Connect, Direction, Echo, Law, Purpose, Sizes, TcpBulk, Timing, Transport, UdpBulk, Wait,
-    Workload,
+    Connect, Direction, Echo, Law, Load, Probe, Purpose, Sizes, TcpBulk, Timing, Transport,
+    UdpBulk, UdpLoad, Wait, Workload,
 };
 use v6gap_engine::trial::TrialError;
 use v6gap_engine::trial::client::ClientContext;
+use v6gap_sys::socket::Datagram;
 
 const MS: u64 = 1_000_000;
 
@@ -365,6 +367,53 @@ fn counters_and_costs_are_reported_where_the_host_has_them() {
         let counted = end.counters.get("Ip6.InReceives").is_some_and(|&n| n > 0);
         assert!(counted || told("counters"), "{:?}", end.unavailable);
         assert!(end.user_ns.is_some() || !end.unavailable.is_empty());
+    }
+}
+
+/// All that a client opens goes from the address that it was given, in its family.
+#[test]
+fn everything_goes_from_the_address_that_was_asked_for() {
+    let here: SocketAddr = "127.0.0.2:0".parse().unwrap();
+    if Datagram::bind(here).is_err() {
+        return println!("not tested: loopback has one address here");
+    }
+    let service = Service::new();
+    let load = |udp| Load { udp, lead_ns: 0, ..Load::default() };
+    let probe = Probe { turns: 2, turn_packets: 5, ..Probe::default() };
+    let loaded = |udp| Workload::Probe(Probe { load: Some(load(udp)), ..probe.clone() });
+    let paced = UdpLoad { payload_bytes: 100, rate_bps: Some(1_000_000) };
+    let received = UdpBulk { direction: Direction::Receive, ..udp_bulk(Some(8_000_000)) };
+    let both = |workload| slice(workload, PerArm::FAMILIES);
+    let tasks = [
+        trial(Workload::TcpBulk(tcp_bulk(Direction::Both)), Family::V4),
+        trial(Workload::UdpBulk(udp_bulk(Some(8_000_000))), Family::V4),
+        trial(Workload::UdpBulk(received), Family::V4),
+        trial(Workload::Connect(Connect { count: 3, ..Connect::default() }), Family::V4),
+        both(Workload::Echo(echo(Transport::Tcp, 64, Wait::Block))),
+        both(Workload::Echo(echo(Transport::Udp, 64, Wait::Block))),
+        both(Workload::Probe(probe.clone())),
+        trial(loaded(None), Family::V4),
+        trial(loaded(Some(paced)), Family::V4),
+    ];
+    for task in tasks {
+        let context = service.context(task.workload.transport());
+        let context = ClientContext { local: PerFamily { v4: Some(here), v6: None }, ..context };
+        let (client, server) = service.perform(&task, &context);
+        for ((_, client), (_, server)) in client.unwrap().iter().zip(&server.unwrap()) {
+            let (near, far) = (client.endpoints.unwrap(), server.endpoints.unwrap());
+            assert_eq!(near.local.is_ipv4(), near.local.ip() == here.ip(), "{near:?}");
+            assert_eq!(far.peer, near.local);
+            let all = client.connections.iter().map(|one| one.endpoints.local.ip());
+            assert!(all.into_iter().all(|ip| !ip.is_ipv4() || ip == here.ip()));
+        }
+    }
+    // One of another family, or of nobody, is said at once.
+    for wrong in ["[::1]:0", "192.0.2.1:0"] {
+        let task = trial(Workload::UdpBulk(udp_bulk(Some(8_000_000))), Family::V4);
+        let local = PerFamily { v4: wrong.parse().ok(), v6: None };
+        let context = ClientContext { local, ..service.context(Transport::Udp) };
+        let (client, _) = service.perform(&task, &context);
+        assert!(matches!(client, Err(TrialError::Socket { .. })), "{client:?}");
     }
 }
 

@@ -123,7 +123,7 @@ fn through(workload: Probe, rules: [Rule; 2]) -> Vec<(Probed, Returned, [f64; 2]
         Datagram::bind(SocketAddr::new(service.udp(f).ip(), 0)).expect("loopback")
     });
     let server = PerFamily::from_fn(|f| fronts.get(f).local().ok());
-    let context = ClientContext { server, processor: None, timeout_ns: TIMEOUT_NS };
+    let context = ClientContext::new(server, TIMEOUT_NS);
     let task = slice(Workload::Probe(workload), PerArm::FAMILIES);
     let over = AtomicBool::new(false);
     let (client, server) = thread::scope(|scope| {

@@ -119,7 +119,7 @@ fn through<T>(
 ) -> T {
     let relays = PerFamily::from_fn(|f| Relay::new(service.udp(f), data_only, fate));
     let server = PerFamily::from_fn(|f| relays.get(f).front.local().ok());
-    let context = ClientContext { server, processor: None, timeout_ns: TIMEOUT_NS };
+    let context = ClientContext::new(server, TIMEOUT_NS);
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         for family in Family::BOTH {

@@ -73,6 +73,7 @@ fn header(plan: Plan) -> RunHeader {
         started_unix_ns: 0,
         target: "loopback".to_string(),
         addresses: PerFamily { v4: None, v6: None },
+        bind: PerFamily::default(),
         control: Family::V4,
         hosts: PerEnd::default(),
         plan,
@@ -149,7 +150,7 @@ fn connect(addresses: PerFamily<Option<SocketAddr>>) -> (Connection, ClientConte
     let options = ClientOptions::new(Key::new(None), "test 1".to_string(), host);
     let connection =
         Connection::open(addresses, &options, &mut |_| ControlFlow::Continue(())).unwrap();
-    let context = ClientContext { server: addresses, processor: None, timeout_ns: 5_000 * MS };
+    let context = ClientContext::new(addresses, 5_000 * MS);
     (connection, context)
 }
 

@@ -24,6 +24,9 @@ pub struct SocketRow {
     pub v6: String,
 }
 
+/// The address that a client sends from, which is shown where one was asked for.
+const SOURCE: &str = "source address";
+
 type Key = (String, &'static str, &'static str);
 type Seen = BTreeMap<Key, BTreeMap<Family, BTreeSet<String>>>;
 
@@ -35,6 +38,12 @@ pub fn sockets(lines: &[Line]) -> Vec<SocketRow> {
         match line {
             Line::Run(run) => header = Some(run.as_ref()),
             Line::Trial(trial) => {
+                let bound = header.is_some_and(|run: &RunHeader| run.bind != Default::default());
+                if let Some(endpoints) = trial.ends.client.endpoints.filter(|_| bound) {
+                    let key = (trial.cell.clone(), "client", SOURCE);
+                    let got = seen.entry(key).or_default().entry(trial.family).or_default();
+                    got.insert(endpoints.local.ip().to_string());
+                }
                 let mut add =
                     |end, report| collect(&mut seen, &trial.cell, end, trial.family, report);
                 add("client", &trial.ends.client);
@@ -106,6 +115,10 @@ fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
         "traffic class" | "traffic class that came in" => return octet(marking.traffic_class),
         "hop limit" => return count(marking.hop_limit),
         "flow label" => return label(marking.flow_label),
+        SOURCE => {
+            let asked = [run.bind.v4, run.bind.v6].into_iter().flatten();
+            return Some(asked.map(|a| a.to_string()).collect::<Vec<_>>().join(", "));
+        }
         _ => {}
     }
     let settings = match workload {

@@ -17,6 +17,7 @@ const KEYS: &[&str] = &[
     "design",
     "measure",
     "server",
+    "bind",
     "v4",
     "v6",
     "topology",

@@ -36,6 +36,7 @@ fn header(id: &str, target: &str, started_unix_ns: u64) -> RunHeader {
         started_unix_ns,
         target: target.into(),
         addresses: PerFamily::default(),
+        bind: PerFamily::default(),
         control: Family::V6,
         hosts: PerEnd { client: Host::default(), server: Host::default() },
         plan: preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), u64::MAX),

@@ -114,6 +114,9 @@ pub struct ConnectArgs {
     /// IPv6 address of the server, where its name does not tell
     #[arg(long = "v6", value_name = "ADDR")]
     pub six: Option<String>,
+    /// Address of this computer to measure from, one of each family; give it twice for both
+    #[arg(short = 'B', long, value_name = "ADDR")]
+    pub bind: Vec<String>,
     /// Key that the server was given, a long random word
     #[arg(
         long,
@@ -141,6 +144,7 @@ impl ConnectArgs {
             port: PORT,
             four: None,
             six: None,
+            bind: Vec::new(),
             key: None,
             key_file: None,
             connect_timeout: 5_000_000_000,

@@ -64,6 +64,7 @@ pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> 
     let options = ClientOptions {
         timeout_ns: connect.connect_timeout,
         wait: false,
+        local: target.local,
         ..ClientOptions::new(key, context.tool(), this_host())
     };
     server(&target, routed, &options, &mut found);
@@ -95,7 +96,8 @@ fn routes(target: &Target, found: &mut Findings) -> PerFamily<Option<SocketAddr>
     for family in Family::BOTH {
         let Some(address) = *target.addresses.get(family) else { continue };
         let any = SocketAddr::new(family.unspecified(), 0);
-        let socket = Datagram::bind(any).and_then(|s| s.connect(address).map(|()| s));
+        let local = target.local.get(family).unwrap_or(any);
+        let socket = Datagram::bind(local).and_then(|s| s.connect(address).map(|()| s));
         match socket.and_then(|s| s.local().map(|local| (s.path_mtu(), local))) {
             Ok((mtu, local)) => {
                 *routed.get_mut(family) = Some(address);

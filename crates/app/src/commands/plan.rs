@@ -58,6 +58,13 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         (typed, _) => typed,
     };
     connect.six = connect.six.or(hosts.v6);
+    if connect.bind.is_empty() {
+        connect.bind = hosts.bind;
+    }
+    if plan.world.is_some() && !connect.bind.is_empty() {
+        let what = "in a lab the hosts have addresses of their own, so --bind means nothing";
+        return Err(Failure::usage(what));
+    }
     let target = match (&plan.world, host) {
         (Some(_), _) => None,
         (None, Some(host)) => Some(Target::of(&host, &connect)?),

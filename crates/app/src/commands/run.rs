@@ -11,6 +11,7 @@ use crate::settings::Context;
 use crate::target::{RunOptions, Target};
 use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
+use v6gap_core::family::PerFamily;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::record::{Ending, Line, RunHeader};
@@ -45,6 +46,10 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     let mut target = Target::of(&args.host, &args.connect)?;
     let mut notes = Vec::new();
     if let Some(only) = args.only() {
+        if let Some(bound) = target.local.get(only.other()) {
+            let what = format!("--bind {}: {only} alone is measured", bound.ip());
+            return Err(Failure::usage(what));
+        }
         plan.design.arms = PerArm::null(only);
         plan.design.null_blocks = 0;
         plan.design.sentinel_every = 0;
@@ -113,6 +118,7 @@ fn go_on(
         target = target.comparable()?;
     }
     same_addresses(header, &target)?;
+    let target = same_source(header, target)?;
     between_hosts(plan, false, target, options, Vec::new(), Some(id), context)
 }
 
@@ -178,6 +184,22 @@ fn same_addresses(header: &RunHeader, target: &Target) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// What was measured from an address goes on from there.
+fn same_source(header: &RunHeader, target: Target) -> Result<Target, Failure> {
+    let here = target.local.map(|local| local.map(|address| address.ip()));
+    if here == header.bind {
+        return Ok(target);
+    }
+    let none_typed = here == PerFamily::default();
+    if !none_typed {
+        let what = format!("--bind cannot change {}: it was measured from elsewhere", header.id);
+        return Err(Failure::usage(what));
+    }
+    let before = [header.bind.v4, header.bind.v6].into_iter().flatten();
+    let before: Vec<String> = before.map(|address| address.to_string()).collect();
+    target.from(&before)
 }
 
 /// The plan that the options describe: the first look with what they change.
@@ -280,7 +302,7 @@ mod tests {
     use crate::args::{Cli, Command};
     use clap::Parser;
     use std::collections::BTreeMap;
-    use v6gap_core::family::{Family, PerFamily};
+    use v6gap_core::family::Family;
     use v6gap_core::metric::Metric;
     use v6gap_core::observation::PerEnd;
     use v6gap_core::workload::Transport;
@@ -314,6 +336,7 @@ mod tests {
                 v4: Some("192.0.2.7".parse().unwrap()),
                 v6: Some("2001:db8::7".parse().unwrap()),
             },
+            bind: PerFamily::default(),
             control: Family::V4,
             hosts: PerEnd::default(),
             plan,

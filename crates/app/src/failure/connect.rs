@@ -7,6 +7,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wire::control::{RefusalCode, Refused};
 use v6gap_core::wire::version::VersionMismatch;
 use v6gap_engine::control::{ConnectError, FamilyProblem, Trouble};
+use v6gap_sys::socket::{ErrorClass, SocketError};
 
 /// The DNS record that holds an address of the family.
 pub fn record(family: Family) -> &'static str {
@@ -81,6 +82,18 @@ impl Failure {
     /// A text that should be an address and is not one that can be measured.
     pub fn bad_address(text: &str, why: &str) -> Self {
         Failure::new("E106", Outcome::Usage, format!("{text} cannot be measured: {why}"))
+    }
+
+    /// An address to measure from that this host does not have, or that it does not let this
+    /// program use.
+    pub fn not_here(text: &str, error: &SocketError) -> Self {
+        let what = match error.class() {
+            ErrorClass::AddressUnavailable => format!("{text} is no address of this computer"),
+            _ => format!("cannot measure from {text}"),
+        };
+        Failure::new("E107", Outcome::Usage, what)
+            .seen(format!("The system says: {error}."))
+            .run("ip addr", "shows the addresses of this computer")
     }
 
     /// This host cannot send to the server in one family.

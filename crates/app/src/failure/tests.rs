@@ -12,7 +12,7 @@ fn target() -> Target {
         v4: Some("198.51.100.7:4466".parse().unwrap()),
         v6: Some("[2001:db8:9::7]:4466".parse().unwrap()),
     };
-    Target { name: "vps-fra".to_owned(), addresses }
+    Target { name: "vps-fra".to_owned(), addresses, local: PerFamily::default() }
 }
 
 fn problem(family: Family, trouble: Trouble) -> FamilyProblem {

@@ -37,7 +37,7 @@ pub fn in_lab(
     let listen = addresses.map(|a| a.map(|a| SocketAddr::new(unspecified(a), port)));
     let work = |_| {
         lab.go_to("client").map_err(Failure::unexpected)?;
-        let target = Target { name: "server".to_owned(), addresses };
+        let target = Target { name: "server".to_owned(), addresses, local: PerFamily::default() };
         let measuring = Measuring {
             plan,
             target,
@@ -69,7 +69,7 @@ pub fn on_loopback(
     let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
     let note = format!("measured over loopback, which has no line, router or rate: {why}");
     let work = |addresses| {
-        let target = Target { name: LOOPBACK.to_owned(), addresses };
+        let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };
         let measuring = Measuring {
             plan,
             target,

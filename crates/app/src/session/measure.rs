@@ -67,6 +67,7 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
         server: measuring.target.addresses,
         processor: measuring.processor,
         timeout_ns: measuring.options.connect.connect_timeout,
+        local: measuring.target.local,
     };
     let round_trip_ns = path::check(&measuring.target, &measuring.plan, &mut connection, &client)?;
     if measuring.fit {
@@ -114,6 +115,7 @@ fn connect(measuring: &Measuring<'_>, stop: &AtomicBool) -> Result<Connection, F
     let mut client = ClientOptions::new(key, tool(), this_host());
     client.timeout_ns = options.connect_timeout;
     client.wait = !options.no_wait;
+    client.local = measuring.target.local;
     let cells = measuring.plan.cells.iter();
     client.want = cells.flat_map(|cell| feature::of_workload(&cell.workload)).collect();
     let name = &measuring.target.name;
@@ -187,6 +189,7 @@ fn fresh(
         started_unix_ns: clock::wall_ns(),
         target: measuring.target.name.clone(),
         addresses: measuring.target.addresses.map(|address| address.map(|a| a.ip())),
+        bind: measuring.target.local.map(|address| address.map(|a| a.ip())),
         control: connection.family(),
         hosts: PerEnd { client: client_host, server: connection.opened().welcome.host.clone() },
         plan,

@@ -170,6 +170,7 @@ pub(super) mod tests {
             started_unix_ns: 0,
             target: target.to_owned(),
             addresses: PerFamily::default(),
+            bind: PerFamily::default(),
             control: Family::V4,
             hosts: PerEnd::default(),
             plan,

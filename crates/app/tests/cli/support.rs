@@ -138,6 +138,7 @@ fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
             v4: Some("10.46.2.2".parse().unwrap()),
             v6: Some("fd46:2::2".parse().unwrap()),
         },
+        bind: PerFamily::default(),
         control: Family::V4,
         hosts: PerEnd {
             client: Host { name: "lab-a".to_owned(), facts: BTreeMap::new() },

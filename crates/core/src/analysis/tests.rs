@@ -59,6 +59,7 @@ fn header(plan: Plan) -> RunHeader {
         started_unix_ns: 0,
         target: "server".into(),
         addresses: PerFamily::default(),
+        bind: PerFamily::default(),
         control: Family::V4,
         hosts: PerEnd { client: Host::default(), server: Host::default() },
         plan,

@@ -47,6 +47,9 @@ pub struct Hosts {
     /// Its IPv6 address, where the name does not tell.
     #[serde(default)]
     pub v6: Option<String>,
+    /// Addresses of this computer to measure from, one of each family at most.
+    #[serde(default)]
+    pub bind: Vec<String>,
 }
 
 /// A lab to build.

@@ -40,6 +40,9 @@ pub struct RunHeader {
     pub target: String,
     /// Addresses measured, client's side unknown until a trial has shown it.
     pub addresses: PerFamily<Option<IpAddr>>,
+    /// Addresses of the client that were asked for; those used are in every trial.
+    #[serde(default)]
+    pub bind: PerFamily<Option<IpAddr>>,
     /// Family that the control connection used.
     pub control: Family,
     /// Both hosts.

@@ -30,6 +30,9 @@ pub struct ClientOptions {
     pub want: Features,
     /// Whether to wait while the server measures for somebody else.
     pub wait: bool,
+    /// The address of this host to connect from in each family, with port 0, where the system is
+    /// not to choose.
+    pub local: PerFamily<Option<SocketAddr>>,
     /// Protocol versions to speak.
     pub versions: VersionRange,
 }
@@ -44,6 +47,7 @@ impl ClientOptions {
             host,
             want: Features::new(),
             wait: true,
+            local: PerFamily::default(),
             versions: SPOKEN,
         }
     }
@@ -190,7 +194,8 @@ fn greet_all(
 ) -> PerFamily<Greeting> {
     let greet = |family, address: Option<SocketAddr>| {
         let address = address?;
-        Some(match greeting::greet(address, options.versions, options.timeout_ns) {
+        let local = *options.local.get(family);
+        Some(match greeting::greet(local, address, options.versions, options.timeout_ns) {
             Ok(greeted) => Ok(Found { family, address, greeted }),
             Err(trouble) => Err(FamilyProblem { family, address, trouble }),
         })

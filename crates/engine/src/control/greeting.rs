@@ -18,15 +18,17 @@ pub(super) struct Greeted {
     deadline_ns: u64,
 }
 
-/// Connects to `address` and exchanges preambles within `timeout_ns`.
+/// Connects to `address`, from `local` if that is given, and exchanges preambles within
+/// `timeout_ns`.
 pub(super) fn greet(
+    local: Option<SocketAddr>,
     address: SocketAddr,
     versions: VersionRange,
     timeout_ns: u64,
 ) -> Result<Greeted, Trouble> {
     let deadline_ns = clock::now_ns().saturating_add(timeout_ns);
     let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
-    let stream = Stream::connect(None, address, &options, timeout_ns)
+    let stream = Stream::connect(local, address, &options, timeout_ns)
         .map_err(|e| Trouble::of_connect(&e, timeout_ns))?;
     let client = Control { versions };
     // A server that closed at once is told from its silence below, whatever the write says.

@@ -23,7 +23,7 @@ use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::wire::version::{VersionMismatch, VersionRange};
 use v6gap_core::workload::{Connect, Echo, Purpose, Transport, Wait, Workload};
-use v6gap_sys::socket::{ErrorClass, Listener, Stream, StreamOptions};
+use v6gap_sys::socket::{Datagram, ErrorClass, Listener, Stream, StreamOptions};
 
 /// Longest that any step of a test may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -110,7 +110,7 @@ fn task(number: u32, count: u32) -> Task {
 /// Runs a task with both real halves.
 fn run(connection: &mut Connection, server: PerFamily<Option<SocketAddr>>, number: u32) {
     let timeout_ns = PATIENCE.as_nanos() as u64;
-    let context = ClientContext { server, processor: None, timeout_ns };
+    let context = ClientContext::new(server, timeout_ns);
     let (own, ends) =
         connection.run_task(&task(number, 3), |task| trial::client::run(task, &context)).unwrap();
     for reports in [own, ends] {
@@ -248,6 +248,21 @@ fn sources_outside_the_list_are_turned_away_without_a_word() {
     served.await_event(|event| matches!(event, ServerEvent::TurnedAway { .. }));
 }
 
+/// The control connection comes from the address that the client was told to use.
+#[test]
+fn control_goes_from_the_address_that_was_asked_for() {
+    let here: SocketAddr = "127.0.0.2:0".parse().unwrap();
+    if Datagram::bind(here).is_err() {
+        return println!("not tested: loopback has one address here");
+    }
+    let served = Served::new(|options| options.allow = vec!["127.0.0.2/32".parse().unwrap()]);
+    let addresses = PerFamily { v6: None, ..served.addresses };
+    let local = PerFamily { v4: Some(here), v6: None };
+    open(addresses, &ClientOptions { local, ..options("bound") }).unwrap().close();
+    let problems = open(addresses, &options("elsewhere")).err().unwrap().problems;
+    assert!(matches!(problems.v4.unwrap().trouble, Trouble::TurnedAway));
+}
+
 #[test]
 fn idle_slow_and_junk_connections_block_nobody() {
     let served = Served::new(|_| {});
@@ -315,7 +330,7 @@ fn all_data_connections_of_a_large_task_find_it() {
     let mut task = Task { workload: Workload::Echo(echo), ..task(0, 1) };
     task.arms.push(second);
     let timeout_ns = PATIENCE.as_nanos() as u64;
-    let context = ClientContext { server: served.addresses, processor: None, timeout_ns };
+    let context = ClientContext::new(served.addresses, timeout_ns);
     let (own, _) = connection.run_task(&task, |task| trial::client::run(task, &context)).unwrap();
     for (_, report) in own {
         let Measured::Times(times) = report.measured else { panic!("{report:?}") };
@@ -329,7 +344,7 @@ fn connections_are_answered_and_held() {
     let served = Served::new(|_| {});
     let mut connection = open(served.addresses, &options("client")).unwrap();
     let timeout_ns = PATIENCE.as_nanos() as u64;
-    let context = ClientContext { server: served.addresses, processor: None, timeout_ns };
+    let context = ClientContext::new(served.addresses, timeout_ns);
     for (number, purpose) in
         [Purpose::FirstByte, Purpose::Rate, Purpose::Hold].into_iter().enumerate()
     {

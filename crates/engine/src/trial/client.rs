@@ -18,9 +18,25 @@ pub struct ClientContext {
     pub processor: Option<usize>,
     /// Longest time for a connection to be made and for the server to be silent, in ns.
     pub timeout_ns: u64,
+    /// The address of this host that data go from in each family, where the system is not to
+    /// choose; its port means nothing.
+    pub local: PerFamily<Option<SocketAddr>>,
 }
 
 impl ClientContext {
+    /// That of a client which runs on any processor and lets the system choose its addresses.
+    pub fn new(server: PerFamily<Option<SocketAddr>>, timeout_ns: u64) -> Self {
+        ClientContext { server, processor: None, timeout_ns, local: PerFamily::default() }
+    }
+
+    /// The address in `family` that sockets are bound to, with no port yet.
+    pub(super) fn local(&self, family: Family) -> SocketAddr {
+        let any = SocketAddr::new(family.unspecified(), 0);
+        let mut local = self.local.get(family).unwrap_or(any);
+        local.set_port(0);
+        local
+    }
+
     /// The server's address in `family`.
     pub(super) fn remote(&self, family: Family) -> Result<SocketAddr, TrialError> {
         let missing = TrialError::Missing { family, what: "address of the server" };

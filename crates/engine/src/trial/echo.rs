@@ -134,7 +134,8 @@ impl Asking<'_> {
 
     fn over_pings(&self, tallies: &mut PerArm<Tally>) -> Result<PerArm<Proof>, TrialError> {
         let (task, echo) = (self.task, self.echo);
-        let open = |arm: Arm, _| ping(task, family(task, arm), *self.remotes.get(arm));
+        let open =
+            |arm: Arm, _| ping(task, self.context, family(task, arm), *self.remotes.get(arm));
         let sockets = create(task, echo.connections as u16, open)?;
         waits(task, &sockets, |socket| ping_waits(socket, self.wait))?;
         let mut buffers = self.buffers(ECHO_HEADER_BYTES, ECHO_ROOM_BYTES);
@@ -154,7 +155,9 @@ impl Asking<'_> {
 
     fn locals(&self) -> PerArm<Locals> {
         let connections = self.echo.connections;
-        PerArm::from_fn(|arm| Locals::new(self.task, arm, family(self.task, arm), connections))
+        PerArm::from_fn(|arm| {
+            Locals::new(self.task, self.context, arm, family(self.task, arm), connections)
+        })
     }
 
     /// Messages with so many bytes before what is sent and more of them for what comes back.

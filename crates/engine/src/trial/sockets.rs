@@ -5,6 +5,7 @@
 //! noise that repetition shows (RFC 4814 section 4).
 
 use super::TrialError;
+use super::client::ClientContext;
 use crate::hot::{TICK_NS, connect};
 use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
@@ -31,18 +32,26 @@ const PAYLOAD_STREAM: u64 = 2;
 pub(super) struct Locals {
     rng: ChaCha12Rng,
     family: Family,
+    address: SocketAddr,
     left: u32,
 }
 
 impl Locals {
     /// Enough addresses for `sockets` sockets of `arm`.
-    pub(super) fn new(task: &Task, arm: Arm, family: Family, sockets: u32) -> Self {
+    pub(super) fn new(
+        task: &Task,
+        context: &ClientContext,
+        arm: Arm,
+        family: Family,
+        sockets: u32,
+    ) -> Self {
         let stream = match arm {
             Arm::A => 0,
             Arm::B => 1,
         };
         let left = sockets.saturating_add(8).saturating_mul(DRAWS_PER_SOCKET);
-        Locals { rng: generator(task.seed, stream), family, left }
+        let address = context.local(family);
+        Locals { rng: generator(task.seed, stream), family, address, left }
     }
 }
 
@@ -54,7 +63,9 @@ impl Iterator for Locals {
         let span = u32::from(PORTS.end - PORTS.start);
         // The remainder is below the span, so that the sum is a port.
         let port = PORTS.start + (self.rng.next_u32() % span) as u16;
-        Some(SocketAddr::new(self.family.unspecified(), port))
+        let mut local = self.address;
+        local.set_port(port);
+        Some(local)
     }
 }
 
@@ -165,10 +176,15 @@ pub(super) fn datagram(
 }
 
 /// A socket for echoes with `remote`.
-pub(super) fn ping(task: &Task, family: Family, remote: SocketAddr) -> Result<Ping, TrialError> {
+pub(super) fn ping(
+    task: &Task,
+    context: &ClientContext,
+    family: Family,
+    remote: SocketAddr,
+) -> Result<Ping, TrialError> {
     // What the seed has to give for a field of 16 bits.
     let identifier = (task.seed >> 48) as u16;
-    Ping::open(remote, identifier)
+    Ping::open(context.local(family), remote, identifier)
         .map_err(TrialError::socket(family, Some(remote)))?
         .map_err(|missing| TrialError::Unavailable { family, missing })
 }

@@ -32,7 +32,7 @@ pub(super) fn client(task: &Task, bulk: &TcpBulk, context: &ClientContext) -> Re
     let count = connections(bulk);
     let places = places(context.processor, count);
     let before = Before::look(context.processor);
-    let mut locals = Locals::new(task, arm, family, count.into());
+    let mut locals = Locals::new(task, context, arm, family, count.into());
     let options = stream_options(&bulk.settings, &bulk.marking);
     let connect = |number: u16| {
         introduced(task.token, (arm, number), remote, &options, context.timeout_ns, &mut locals)

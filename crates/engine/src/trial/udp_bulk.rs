@@ -52,7 +52,7 @@ pub(super) fn client(task: &Task, bulk: &UdpBulk, context: &ClientContext) -> Re
     let (arm, family) = only_arm(task);
     let remote = context.remote(family)?;
     let before = Before::look(context.processor);
-    let socket = datagram(remote, &bulk.marking, &mut Locals::new(task, arm, family, 1))?;
+    let socket = datagram(remote, &bulk.marking, &mut Locals::new(task, context, arm, family, 1))?;
     let silence = Watch::silence(Wait::Block, context.timeout_ns);
     let longest_ns = bulk.duration_ns.saturating_add(LATE_NS_MAX);
     let watch = Watch { deadline_ns: clock::now_ns().saturating_add(longest_ns), ..silence };

@@ -80,7 +80,7 @@ impl Service {
                 Transport::Udp | Transport::Icmp => self.udp(family),
             })
         });
-        ClientContext { server, processor: None, timeout_ns: TIMEOUT_NS }
+        ClientContext::new(server, TIMEOUT_NS)
     }
 
     /// Does both halves of `task`, the client's as `context` says.

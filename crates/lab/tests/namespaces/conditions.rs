@@ -4,7 +4,7 @@ use crate::traffic::{
     Outcome, ensure, passes, placed, quantile, round_trips, server_address, tcp_pair, udp_pair,
 };
 use std::io::{Read, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wiremodel::{Framing, LinkTiming, round_trip_ns as round_trip_ns_of, udp_packets};
 use v6gap_core::world::{LinkModel, World};
@@ -106,7 +106,11 @@ fn icmp_round_trip(options: &LabOptions) -> Outcome<String> {
 /// Times of `count` echoes one after the other, in ns; spins, so that no wake-up adds to them.
 fn echoes(target: SocketAddr, bytes: u32, count: usize) -> Result<Vec<u64>, String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
-    let socket = Ping::open(target, 7).map_err(|e| said(&e))?.map_err(|e| said(&e))?;
+    let any = match target {
+        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+    };
+    let socket = Ping::open(any, target, 7).map_err(|e| said(&e))?.map_err(|e| said(&e))?;
     socket.set_nonblocking(true).map_err(|e| said(&e))?;
     let mut out = vec![7; bytes as usize + ECHO_HEADER_BYTES];
     let mut back = vec![0; bytes as usize + ECHO_ROOM_BYTES];

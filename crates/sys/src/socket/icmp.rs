@@ -4,7 +4,7 @@
 //! socket does. Both are tried in this order, alike for both families.
 
 use super::error::{Operation, SocketError};
-use super::{Datagram, Domain, ErrorClass, create, refuse_mapped};
+use super::{Datagram, Domain, ErrorClass, create, refuse_mapped, refuse_mixed};
 use crate::Unavailable;
 use socket2::{Protocol, Socket, Type};
 use std::io;
@@ -47,17 +47,19 @@ pub struct Ping {
 }
 
 impl Ping {
-    /// A socket whose peer is `remote`; its port does not matter. `identifier` is used where the
-    /// system does not choose one itself.
+    /// A socket at `local` (the unspecified address lets the system choose) whose peer is `remote`;
+    /// ports do not matter. `identifier` is used where the system does not choose one itself.
     ///
     /// # Errors
     /// `Ok(Err(..))` if this host lets nobody, or not this process, send echoes; otherwise a mapped
-    /// address or what the system says.
+    /// address, ends of two families, or what the system says.
     pub fn open(
+        mut local: SocketAddr,
         remote: SocketAddr,
         identifier: u16,
     ) -> Result<Result<Self, Unavailable>, SocketError> {
         refuse_mapped(Operation::Open, remote)?;
+        refuse_mixed(Operation::Bind, local, remote)?;
         let names = Names::of(Domain::of(&remote));
         let (socket, raw) = match socket(remote, names.protocol)? {
             Ok(found) => found,
@@ -66,6 +68,10 @@ impl Ping {
         // With the zone of a link-local address, without which the kernel does not know the link.
         let mut target = remote;
         target.set_port(0);
+        if !local.ip().is_unspecified() {
+            local.set_port(0);
+            socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local))?;
+        }
         socket.connect(&target.into()).map_err(SocketError::at(Operation::Connect, remote))?;
         let inner = Datagram::of(socket.into());
         Ok(Ok(Ping { inner, names, identifier: raw.then_some(identifier) }))

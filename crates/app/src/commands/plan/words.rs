@@ -54,7 +54,11 @@ fn place(draft: &Draft, plan: &Plan) -> Vec<String> {
     for address in [&hosts.v4, &hosts.v6].into_iter().flatten() {
         line.push_str(&format!(", at {address}"));
     }
-    vec![line + "."]
+    let from = match &hosts.bind[..] {
+        [] => None,
+        all => Some(format!("From {}.", all.join(" and "))),
+    };
+    [line + "."].into_iter().chain(from).collect()
 }
 
 fn lab(world: &World) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 28] = [
+pub const CODES: [Topic; 29] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -45,6 +45,14 @@ behind a %: fe80::1%eth0. `ip -6 addr` shows the interfaces.",
         text: "\
 The text is no address, is of the other family, or is IPv4 in IPv6 form
 (::ffff:192.0.2.1). The last would measure IPv4 under the name of IPv6.",
+    },
+    Topic {
+        name: "E107",
+        title: "an address that this computer does not have",
+        text: "\
+--bind (-B) names the address of this computer to measure from, one of each
+family at most: both control and data go from there. It must be an address of
+one of its interfaces; `ip addr` shows them.",
     },
     Topic {
         name: "E201",

@@ -61,7 +61,7 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
     };
     let before = Before::look(context.processor);
     for &(arm, remote) in &remotes {
-        let mut locals = Locals::new(task, arm, family(task, arm), 1);
+        let mut locals = Locals::new(task, context, arm, family(task, arm), 1);
         let socket = datagram(remote, &probe.marking, &mut locals)?;
         prepare(&socket, probe, &mut missing)
             .map_err(TrialError::socket(family(task, arm), Some(remote)))?;

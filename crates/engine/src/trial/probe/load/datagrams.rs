@@ -97,7 +97,7 @@ pub(super) fn connect(
     let broken = |b| TrialError::of(b, plan.family, Some(remote));
     let count = connections(plan.load);
     // Ports of the probe's own arm are drawn from the stream of numbers of that arm.
-    let mut locals = Locals::new(plan.task, plan.arm.other(), plan.family, count.into());
+    let mut locals = Locals::new(plan.task, context, plan.arm.other(), plan.family, count.into());
     let mut message = payload(plan.task, plan.bulk.payload_bytes);
     let mut ways = Vec::with_capacity(count.into());
     for number in 0..count {

@@ -39,7 +39,7 @@ pub(super) fn connect(
     let remote = context.remote(family)?;
     let count = connections(load);
     // Ports of the probe's own arm are drawn from the stream of numbers of that arm.
-    let mut locals = Locals::new(task, arm.other(), family, count.into());
+    let mut locals = Locals::new(task, context, arm.other(), family, count.into());
     let options = stream_options(&load.settings, &Marking::default());
     let mut ways = Vec::with_capacity(count.into());
     for number in 0..count {
