@@ -29,7 +29,7 @@ pub enum PlanCommand {
     /// Say how long a plan takes and how much it sends
     Estimate(PlanEstimateArgs),
     /// Measure as a plan says
-    Run(PlanRunArgs),
+    Run(Box<PlanRunArgs>),
     /// List the plans that come with the program
     #[command(after_help = "Example:\n  v6gap plan list")]
     List,
