@@ -5,7 +5,8 @@
 
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::workload::{
-    Connect, Direction, Echo, Interleaving, Probe, Purpose, TcpBulk, UdpBulk, Workload,
+    Capacity, Connect, Direction, Echo, Interleaving, Probe, Purpose, Search, TcpBulk, UdpBulk,
+    Workload,
 };
 
 /// Round trips of the control connection for a task: prepare and ready, finish and report.
@@ -16,6 +17,10 @@ const HOSTS_NS: f64 = 60_000.0;
 
 /// Bytes of line time of a handshake's three packets, about.
 const HANDSHAKE_BYTES: f64 = 300.0;
+
+/// Time that a search by halving waits after a trial, in ns: for late packets after every second
+/// one.
+const QUESTION_NS: f64 = 50e6;
 
 /// What is taken for granted of the path.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,6 +115,7 @@ fn block(workload: &Workload, settle_ns: f64, path: Path) -> Cost {
         Workload::Echo(echo) => exchanges(echo, path),
         Workload::Connect(connect) => connections(connect, path),
         Workload::Probe(probe) => probes(probe, path),
+        Workload::Capacity(search) => searching(search, path),
     };
     let tasks = match workload.interleaving() {
         Interleaving::Trial => 2.0,
@@ -142,6 +148,18 @@ fn udp_bulk(bulk: &UdpBulk, path: Path) -> Cost {
         }
         _ => Cost { time_ns, bytes },
     }
+}
+
+/// A search sends about what the path carries; above that are only its steps too far. By halving
+/// the first trials may be far too fast, and the sender's queue is what bounds them.
+fn searching(search: &Capacity, path: Path) -> Cost {
+    let rate_bps = (search.rate_bps_max as f64).min(path.rate_bps);
+    let sending_ns = search.sending_ns() as f64;
+    let questions_ns = match search.search {
+        Search::Load { .. } => 0.0,
+        Search::Halving { .. } => f64::from(search.trials_max()) * QUESTION_NS,
+    };
+    Cost { time_ns: sending_ns + questions_ns, bytes: rate_bps * sending_ns / 8e9 }
 }
 
 fn exchanges(echo: &Echo, path: Path) -> Cost {

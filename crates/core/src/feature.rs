@@ -10,8 +10,8 @@
 
 use crate::task::Task;
 use crate::workload::{
-    Connect, Direction, Echo, Law, Load, Marking, Probe, Purpose, Sizes, StreamSettings, TcpBulk,
-    Timing, Transport, UdpBulk, UdpLoad, Wait, Workload, ZeroCopy,
+    Capacity, Connect, Direction, Echo, Law, Load, Marking, Probe, Purpose, Sizes, StreamSettings,
+    TcpBulk, Timing, Transport, UdpBulk, UdpLoad, Wait, Workload, ZeroCopy,
 };
 use alloc::collections::BTreeSet;
 
@@ -97,6 +97,8 @@ features! {
     ProbeLoad = "probe.load",
     /// A load of datagrams.
     ProbeLoadUdp = "probe.load.udp",
+    /// Searching for the rate of the path, by load and by halving.
+    Capacity = "capacity",
     /// Waiting without sleeping or giving way.
     Spin = "wait.spin",
     /// A congestion control by name.
@@ -136,6 +138,7 @@ pub fn of_workload(workload: &Workload) -> Features {
         Workload::Echo(echo) => needed.echo(echo),
         Workload::Connect(connect) => needed.connect(connect),
         Workload::Probe(probe) => needed.probe(probe),
+        Workload::Capacity(capacity) => needed.capacity(capacity),
     }
     needed.0
 }
@@ -283,6 +286,14 @@ impl Needed {
         self.marking(marking);
     }
 
+    fn capacity(&mut self, capacity: &Capacity) {
+        // All of it has been there from the beginning.
+        let Capacity { payload_bytes: _, direction: _, rate_bps_max: _, search: _, marking } =
+            capacity;
+        self.add(true, Feature::Capacity);
+        self.marking(marking);
+    }
+
     fn load(&mut self, load: &Load) {
         let Load { family: _, direction: _, streams: _, lead_ns: _, settings, udp } = load;
         self.add(true, Feature::ProbeLoad);
@@ -369,7 +380,10 @@ mod tests {
         match &mut workload {
             Workload::TcpBulk(bulk) => bulk.cpu = false,
             Workload::UdpBulk(bulk) => bulk.asked = Default::default(),
-            Workload::Echo(_) | Workload::Connect(_) | Workload::Probe(_) => {}
+            Workload::Echo(_)
+            | Workload::Connect(_)
+            | Workload::Probe(_)
+            | Workload::Capacity(_) => {}
         }
         workload
     }

@@ -28,6 +28,9 @@ pub enum Metric {
     PacketRate,
     /// Maximum IP-layer capacity (RFC 9097), in bit/s, IP headers included.
     Capacity,
+    /// Highest rate at which no more than a share of packets is lost, found by trials at constant
+    /// rates (throughput in the style of RFC 2544 section 26.1), in bit/s, IP headers included.
+    RateAtLoss,
     /// Type-P-One-way-Packet-Loss ratio (RFC 7680) of a trial, 0 to 1; from client to server where
     /// packets flow both ways.
     Loss,
@@ -79,9 +82,10 @@ pub enum Scale {
 
 impl Metric {
     /// All metrics, in the order in which they are reported.
-    pub const ALL: [Metric; 14] = [
+    pub const ALL: [Metric; 15] = [
         Metric::Throughput,
         Metric::Capacity,
+        Metric::RateAtLoss,
         Metric::PacketRate,
         Metric::Rtt,
         Metric::Ipdv,
@@ -99,7 +103,7 @@ impl Metric {
     /// What kind of quantity it is.
     pub const fn quantity(self) -> Quantity {
         match self {
-            Metric::Throughput | Metric::Capacity => Quantity::Rate,
+            Metric::Throughput | Metric::Capacity | Metric::RateAtLoss => Quantity::Rate,
             Metric::PacketRate | Metric::ConnectRate => Quantity::Frequency,
             Metric::Rtt | Metric::Connect | Metric::FirstByte | Metric::Ipdv | Metric::Pdv => {
                 Quantity::Time
@@ -177,6 +181,7 @@ impl Metric {
             Metric::Pdv => "pdv",
             Metric::PacketRate => "packet-rate",
             Metric::Capacity => "capacity",
+            Metric::RateAtLoss => "rate-at-loss",
             Metric::Loss => "loss",
             Metric::LossBack => "loss-back",
             Metric::Reordering => "reordering",

@@ -5,9 +5,11 @@
 
 mod machine;
 mod probe;
+mod search;
 
 pub use machine::{Busy, MachineUse};
 pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
+pub use search::{RateTrial, Searched};
 
 use crate::family::Family;
 use crate::metric::Metric;
@@ -229,6 +231,8 @@ pub enum Measured {
     Probed(Box<Probed>),
     /// Probes that were sent back.
     Returned(Box<Returned>),
+    /// A search for the rate of the path, as the end that sent saw it.
+    Searched(Box<Searched>),
 }
 
 impl Measured {
@@ -257,6 +261,7 @@ impl Measured {
     pub fn sent(&self) -> Option<&Sent> {
         match self {
             Measured::Sent(sent) | Measured::BothWays { sent, .. } => Some(sent),
+            Measured::Searched(searched) => Some(&searched.sent),
             _ => None,
         }
     }

@@ -4,12 +4,15 @@ use allocation_counter::measure;
 use std::net::SocketAddr;
 use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
+use v6gap_core::capacity::{LoadSearch, Thresholds};
 use v6gap_core::family::Family;
 use v6gap_core::task::Token;
 use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::wire::preamble::Data;
+use v6gap_core::wire::status::Status;
 use v6gap_core::workload::{Echo, Transport, UdpBulk, Wait};
 use v6gap_engine::hot::bulk::{Extent, Sink, Source};
+use v6gap_engine::hot::capacity::{Followed, Following, Reporter};
 use v6gap_engine::hot::connect::{Places, Steps};
 use v6gap_engine::hot::datagram_bulk::{Counted, Line, Role, Sending};
 use v6gap_engine::hot::echo::Buffers;
@@ -18,7 +21,7 @@ use v6gap_engine::hot::probe::{self, ClientNotes, Clock, Manner, ServerNotes, Sl
 use v6gap_engine::hot::series::Series;
 use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::window::{self, Window};
-use v6gap_engine::hot::{self, Tally, Watch, bulk, connect, datagram_bulk, ping};
+use v6gap_engine::hot::{self, Tally, Watch, bulk, capacity, connect, datagram_bulk, ping};
 use v6gap_sys::socket::{
     Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, KernelTimes, Listener, MemoryFile, Ping,
     ReceiveBatch, SendBatch, Stream, StreamOptions,
@@ -381,6 +384,56 @@ fn udp_bulk_from_the_server() {
             },
         );
         assert!(counted.sequence.packets > 0);
+    }
+}
+
+/// A sender that follows reports, and one that asks for them.
+#[test]
+fn searching_for_capacity() {
+    for (family, asks) in [(Family::V4, false), (Family::V6, true)] {
+        let (near, far) = datagram_pair(family);
+        near.set_nonblocking(true).unwrap();
+        let watch = Watch::silence(Wait::Block, WAIT_NS);
+        let mut message = vec![0; 1000];
+        let mut out = SendBatch::new(64, &message, false, None);
+        let mut back = ReceiveBatch::new(8, 1001);
+        let mut counted = Counted::new(300 * MS, 1000);
+        let header =
+            Header { tag: TAG, sequence: 0, turn: 1, next: 0, arm: Arm::A, flags: Flags::NONE };
+        counted.reporter = Some(Reporter::new(header, !asks, 300 * MS, 0));
+        let mut following = Following {
+            search: LoadSearch::new(Thresholds::default(), 30),
+            ip_bytes: 1028,
+            payload_bytes: 1000,
+            duration_ns: 300 * MS,
+            header,
+        };
+        let mut followed = Followed::new(300 * MS);
+        let mut status = Status::default();
+        assert_free(
+            || {
+                let line = Line { socket: &near, peer: None };
+                let (search, found) = (&mut following, &mut followed);
+                capacity::follow(line, &mut out, search, found, &watch).unwrap();
+                if asks {
+                    status = capacity::ask_status(line, &mut message, header, &watch).unwrap();
+                }
+                let end = Header { flags: Flags::END, ..header };
+                datagram_bulk::knock(line, &mut message, end, &watch).unwrap();
+            },
+            || {
+                let role = Role::Answering;
+                datagram_bulk::receive(Arm::A, &far, TAG, &mut back, &mut counted, &role, &watch)
+                    .unwrap();
+            },
+        );
+        let sent = followed.sent.packets;
+        assert!(sent > 0 && counted.sequence.packets == sent);
+        if asks {
+            assert_eq!((followed.reports, u64::from(status.packets)), (0, sent));
+        } else {
+            assert!(followed.reports > 0 && followed.rates.len() > 1, "{followed:?}");
+        }
     }
 }
 

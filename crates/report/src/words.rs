@@ -4,7 +4,7 @@ use v6gap_core::analysis::words::{amount, figure};
 use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Verdict};
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
-use v6gap_core::workload::{Direction, Transport, Workload};
+use v6gap_core::workload::{Direction, Search, Transport, Workload};
 use v6gap_core::world::LinkModel;
 
 /// The word of a verdict.
@@ -40,6 +40,7 @@ pub(crate) const fn noun(metric: Metric) -> &'static str {
         Metric::Ipdv | Metric::Pdv => "delay variation",
         Metric::PacketRate => "packet rate",
         Metric::Capacity => "capacity",
+        Metric::RateAtLoss => "highest rate at a loss",
         Metric::Loss => "loss",
         Metric::LossBack => "loss on the way back",
         Metric::Reordering => "reordering",
@@ -169,6 +170,19 @@ pub(crate) fn workload(workload: &Workload) -> String {
             let load = if probe.load.is_some() { " under load" } else { "" };
             format!("probes of {size} every {}{load}", format_span(probe.interval_ns as f64))
         }
+        Workload::Capacity(capacity) => {
+            let most = format_rate(capacity.rate_bps_max as f64);
+            match capacity.search {
+                Search::Load { duration_ns } => {
+                    let span = format_span(duration_ns as f64);
+                    format!("RFC 9097 search for {span}, up to {most}")
+                }
+                Search::Halving { trial_ns, .. } => {
+                    let span = format_span(trial_ns as f64);
+                    format!("RFC 2544-style search, trials of {span}, up to {most}")
+                }
+            }
+        }
     }
 }
 
@@ -246,6 +260,7 @@ pub(crate) const fn group(metric: Metric, transport: Transport) -> &'static str 
         (Metric::Ipdv | Metric::Pdv, _) => "Delay variation",
         (Metric::PacketRate, _) => "Packet rate",
         (Metric::Capacity, _) => "Capacity",
+        (Metric::RateAtLoss, _) => "Highest rate at a loss",
         (Metric::Loss, _) => "Loss",
         (Metric::LossBack, _) => "Loss on the way back",
         (Metric::Reordering, _) => "Reordering",

@@ -85,6 +85,8 @@ const KEYS: &[&str] = &[
     "sizes",
     "least",
     "step",
+    "target_loss",
+    "force",
 ];
 
 /// A problem and where it is.

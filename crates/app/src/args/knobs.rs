@@ -16,9 +16,15 @@ pub struct KnobArgs {
     /// Bulk over UDP instead of TCP
     #[arg(short = 'u', long = "udp")]
     pub udp: bool,
-    /// Rate of UDP in bit/s, as in 20M, or `full`
-    #[arg(short = 'b', long = "bitrate", value_name = "RATE", requires = "udp")]
+    /// Rate of UDP in bit/s, as in 20M, or `full`; the highest that a search for capacity tries
+    #[arg(short = 'b', long = "bitrate", value_name = "RATE")]
     pub bitrate: Option<String>,
+    /// Loss that rate-at-loss may have [0]
+    #[arg(long = "target-loss", value_name = "SHARE")]
+    pub target_loss: Option<String>,
+    /// Search rate-at-loss outside a lab, on a network that is yours to flood
+    #[arg(long = "force-search")]
+    pub force_search: bool,
     /// Bulk data from the server to the client
     #[arg(short = 'R', long = "reverse", conflicts_with = "both_ways")]
     pub reverse: bool,
@@ -73,6 +79,9 @@ impl KnobArgs {
             (self.time.is_some(), "--time"),
             (self.omit.is_some(), "--omit"),
             (self.udp, "--udp"),
+            (self.bitrate.is_some(), "--bitrate"),
+            (self.target_loss.is_some(), "--target-loss"),
+            (self.force_search, "--force-search"),
             (self.reverse, "--reverse"),
             (self.both_ways, "--bidir"),
             (!self.parallel.is_empty(), "--parallel"),
@@ -117,6 +126,8 @@ impl KnobArgs {
             "dscp" => "--dscp",
             "flow_label" => "--flowlabel",
             "hop_limit" => "--hop-limit",
+            "target_loss" => "--target-loss",
+            "force" => "--force-search",
             _ => "what is measured",
         }
     }

@@ -11,7 +11,7 @@ use crate::settings::Context;
 use crate::target::{RunOptions, Target};
 use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
-use v6gap_core::family::PerFamily;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::record::{Ending, Line, RunHeader};
@@ -91,10 +91,28 @@ fn between_hosts(
     continued: Option<String>,
     context: &Context,
 ) -> Result<Outcome, Failure> {
+    in_place(&plan, &target)?;
     let processor = options.processor.or_else(|| v6gap_sys::cpu::allowed().ok()?.first().copied());
     let measuring =
         Measuring { plan, target, options, lab: None, fit, notes, continued, processor };
     session::measure(measuring, context)
+}
+
+/// Refuses what would flood a network that was not made for testing (RFC 6815).
+fn in_place(plan: &Plan, target: &Target) -> Result<(), Failure> {
+    let loopback = Family::BOTH
+        .into_iter()
+        .filter_map(|family| *target.addresses.get(family))
+        .all(|address| address.ip().is_loopback());
+    let Some(cell) = plan.out_of_place().filter(|_| !loopback) else { return Ok(()) };
+    let what = format!(
+        "{} floods the path again and again, which RFC 6815 keeps to networks made for testing",
+        cell.id
+    );
+    let forced = "--force-search (in a plan: force = true)";
+    Err(Failure::usage(what)
+        .run("v6gap demo --measure rate-at-loss", "does it in a lab")
+        .run(forced, "does it on a network that is yours to flood"))
 }
 
 /// Adds to a stored run, with its plan and in its lab if it had one; there the host is the lab's.
@@ -225,7 +243,9 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
         let metrics: Vec<Metric> = precision.metric.map_or_else(|| all.collect(), |m| vec![m]);
         plan.design.precision.extend(metrics.into_iter().map(|metric| (metric, precision.share)));
     }
-    let longer = args.knobs.shapes_bulk().map_or(0, |_| enough_ns(&plan));
+    let search = |cell: &Cell| matches!(cell.workload, Workload::Capacity(_));
+    let long = args.knobs.shapes_bulk().is_some() || plan.cells.iter().any(search);
+    let longer = if long { enough_ns(&plan) } else { 0 };
     let time_ns = given_time(args).unwrap_or(USUAL_NS.max(longer));
     plan.design.stop = match args.pairs {
         Some(pairs) => Stop::Pairs { pairs },
@@ -289,7 +309,10 @@ fn shorten(plan: &mut Plan, time_ns: u64) {
         let (duration, warmup) = match &mut cell.workload {
             Workload::TcpBulk(bulk) => (&mut bulk.duration_ns, &mut bulk.warmup_ns),
             Workload::UdpBulk(bulk) => (&mut bulk.duration_ns, &mut bulk.warmup_ns),
-            Workload::Echo(_) | Workload::Connect(_) | Workload::Probe(_) => continue,
+            Workload::Echo(_)
+            | Workload::Connect(_)
+            | Workload::Probe(_)
+            | Workload::Capacity(_) => continue,
         };
         *duration = scaled(*duration);
         *warmup = *duration / 4;
@@ -302,7 +325,6 @@ mod tests {
     use crate::args::{Cli, Command};
     use clap::Parser;
     use std::collections::BTreeMap;
-    use v6gap_core::family::Family;
     use v6gap_core::metric::Metric;
     use v6gap_core::observation::PerEnd;
     use v6gap_core::workload::Transport;

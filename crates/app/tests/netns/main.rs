@@ -5,6 +5,7 @@
 //! the statistical ones as often as docs/validation reports; otherwise a small number shows that
 //! they run.
 
+mod capacity;
 mod crash;
 mod demo;
 mod differences;
@@ -22,13 +23,15 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 15] = [
+const SCENARIOS: [Scenario; 17] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback),
     ("two_hosts_measure_each_other", two_hosts::measure_each_other),
     ("tcp_goodput_is_the_model_s", goodput::tcp),
     ("udp_goodput_is_the_model_s", goodput::udp),
+    ("capacity_is_the_link_s", capacity::by_load),
+    ("the_highest_rate_without_loss_is_the_link_s", capacity::by_halving),
     ("round_trips_are_the_model_s", round_trips::rise_with_size),
     ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped),
     ("nothing_is_found_where_nothing_is", nulls::agree),

@@ -10,7 +10,9 @@ use crate::family::Family;
 use crate::metric::Metric;
 use crate::plan::Plan;
 use crate::wiremodel::{self, Framing, LinkTiming, TcpOptions};
-use crate::workload::{Cell, Direction, Echo, Law, Sizes, TcpBulk, Transport, UdpBulk, Workload};
+use crate::workload::{
+    Capacity, Cell, Direction, Echo, Law, Sizes, TcpBulk, Transport, UdpBulk, Workload,
+};
 use crate::world::{LinkModel, World};
 use alloc::vec::Vec;
 
@@ -44,6 +46,9 @@ pub(super) fn predict(
     match (&cell.workload, metric) {
         (Workload::TcpBulk(bulk), Metric::Throughput) => tcp_bulk(plan, bulk, arms, &packets),
         (Workload::UdpBulk(bulk), Metric::Throughput) => udp_bulk(plan, bulk, arms, &packets),
+        (Workload::Capacity(search), Metric::Capacity | Metric::RateAtLoss) => {
+            capacity(plan, search, arms, &packets)
+        }
         (Workload::Echo(echo), Metric::Rtt) => {
             let links = links(world?)?;
             timed(arms, &packets, base, |family, p| round_trip_ns(echo, family, p, &links))
@@ -182,6 +187,40 @@ fn udp_bulk(
     }
 }
 
+/// At the IP layer a full line carries nearly the same in both families: a longer header makes the
+/// packet a larger part of its frame. Without a link that is known, the same is said of any line
+/// that counts Ethernet's framing. A share of packets that may be lost lets the sender send more
+/// than arrives, but what arrives is what is told.
+fn capacity(
+    plan: &Plan,
+    search: &Capacity,
+    arms: PerArm<Family>,
+    packets: &PerArm<Packets>,
+) -> Option<Predicted> {
+    let world = plan.world.as_ref();
+    if world.is_some_and(|w| w.model == LinkModel::Bare) {
+        return None;
+    }
+    let rate = link_rate(world);
+    let share = |family: Family, p: &Packets| {
+        let sizes = wiremodel::udp_packets(search.payload_bytes, family, p.mtu).ok()?;
+        Some(wiremodel::ip_share(&sizes, Framing::default()))
+    };
+    let shares = PerArm { a: share(arms.a, &packets.a)?, b: share(arms.b, &packets.b)? };
+    let most = search.rate_bps_max as f64;
+    let least = shares.a.min(shares.b);
+    match rate {
+        // Both reach the highest rate that is tried.
+        Some(rate) if most < rate * least => {
+            Some(Predicted { effect: 0.0, values: Some(PerArm { a: most, b: most }) })
+        }
+        rate => Some(Predicted {
+            effect: shares.b / shares.a - 1.0,
+            values: rate.map(|rate| shares.map(|share| rate * share)),
+        }),
+    }
+}
+
 fn round_trip_ns(echo: &Echo, family: Family, p: &Packets, links: &[LinkTiming]) -> Option<f64> {
     // Requests on the way together wait for each other, and that is not in the model.
     if echo.outstanding > 1 {
@@ -206,4 +245,45 @@ fn timed(
     let b = line_ns(arms.b, &packets.b)?;
     let values = PerArm { a: base, b: base + (b - a) / 1e9 };
     Some(Predicted { effect: values.b / values.a - 1.0, values: Some(values) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::preset;
+    use crate::workload::Search;
+
+    fn of_search(search: Capacity, model: LinkModel, rate_bps: Option<u64>) -> Option<Predicted> {
+        let world = World::client_router_server(model, rate_bps);
+        let plan = preset::first_look(PerArm::FAMILIES, Some(world), 1);
+        let metric = search.metrics()[0];
+        predict(&plan, &Cell::named(Workload::Capacity(search)), metric, &[], 0.0)
+    }
+
+    #[test]
+    fn the_ip_layer_has_nearly_the_same_rate_in_both_families() {
+        let halving = Search::Halving { trial_ns: 1, lost_ppm_max: 0, forced: false };
+        for search in [Capacity::default().search, halving] {
+            let search = Capacity { search, ..Capacity::default() };
+            let found = of_search(search, LinkModel::Shaped, Some(100_000_000)).unwrap();
+            let values = found.values.unwrap();
+            // 1250 of 1288 bytes and 1270 of 1308.
+            assert!((values.a - 97.050e6).abs() < 1e3, "{found:?}");
+            assert!((values.b - 97.095e6).abs() < 1e3, "{found:?}");
+            assert!((found.effect - 0.000_464).abs() < 1e-6, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_search_is_bounded_by_its_highest_rate() {
+        let low = Capacity { rate_bps_max: 50_000_000, ..Capacity::default() };
+        let found = of_search(low, LinkModel::Shaped, Some(100_000_000)).unwrap();
+        let values = PerArm { a: 50e6, b: 50e6 };
+        assert_eq!(found, Predicted { effect: 0.0, values: Some(values) });
+    }
+
+    #[test]
+    fn a_cable_without_a_rate_has_no_prediction() {
+        assert_eq!(of_search(Capacity::default(), LinkModel::Bare, None), None);
+    }
 }

@@ -34,6 +34,7 @@ fn base(cell: &Cell) -> f64 {
         Workload::Echo(echo) => 60e-6 + f64::from(echo.message_bytes) * 16.0 / 100e6,
         Workload::Connect(_) => 110e-6,
         Workload::Probe(_) => 90e-6,
+        Workload::Capacity(_) => 97.05e6,
     }
 }
 

@@ -22,7 +22,7 @@ const fn directions(metric: Metric) -> Directions {
         Metric::Rtt => Directions { more: "longer", less: "shorter" },
         Metric::Connect | Metric::FirstByte => Directions { more: "slower", less: "quicker" },
         Metric::Ipdv | Metric::Pdv => Directions { more: "larger", less: "smaller" },
-        Metric::PacketRate | Metric::ConnectRate | Metric::Capacity => {
+        Metric::PacketRate | Metric::ConnectRate | Metric::Capacity | Metric::RateAtLoss => {
             Directions { more: "higher", less: "lower" }
         }
         Metric::Loss
@@ -40,6 +40,7 @@ pub(super) fn label(cell: &Cell, metric: Metric) -> String {
     let knobs = match &cell.workload {
         Workload::TcpBulk(bulk) => knobs(bulk),
         Workload::UdpBulk(bulk) => bulk.suffix_words(),
+        Workload::Capacity(capacity) => capacity.suffix_words(),
         // Exchanges and transfers tell these metrics too.
         Workload::Probe(probe) => probe.words(matches!(metric, Metric::Rtt | Metric::Loss)),
         _ => String::new(),
@@ -59,6 +60,7 @@ pub(super) fn label(cell: &Cell, metric: Metric) -> String {
         (Metric::Pdv, _) => sized("Delay variation, 99.9 %,"),
         (Metric::PacketRate, _) => sized("Packet rate"),
         (Metric::Capacity, _) => sized("Capacity"),
+        (Metric::RateAtLoss, _) => sized("Highest rate"),
         (Metric::Loss, _) => sized("Lost"),
         (Metric::LossBack, _) => sized("Lost on the way back"),
         (Metric::Reordering, _) => sized("Reordered"),
@@ -270,6 +272,7 @@ pub(super) fn topic(question: &Question) -> String {
         Metric::Ipdv | Metric::Pdv => format!("delay variation over {transport}"),
         Metric::PacketRate => format!("packets per second of {size}"),
         Metric::Capacity => "capacity".to_string(),
+        Metric::RateAtLoss => "the highest rate".to_string(),
         Metric::Loss => "loss".to_string(),
         Metric::LossBack => "loss on the way back".to_string(),
         Metric::Reordering => "reordering".to_string(),

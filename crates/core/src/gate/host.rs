@@ -1,10 +1,12 @@
 //! Gates on the two hosts: was the instrument itself in order while it measured?
 
 use super::{caveat, ends, fatal};
+use crate::capacity::{row_bps, row_up_to};
 use crate::observation::{EndReport, Lateness, Measured, Received};
 use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
-use crate::workload::{Cell, Transport, Workload};
+use crate::unit;
+use crate::workload::{Cell, Search, Transport, Workload};
 use crate::world::{LinkModel, World};
 use alloc::format;
 use alloc::vec::Vec;
@@ -73,6 +75,7 @@ pub(super) fn judge(
         if cell.workload.transport() == Transport::Udp {
             datagrams(cell, who, end, findings);
             sender(cell, who, end, findings);
+            search(cell, who, end, findings);
         }
         for what in &end.unavailable {
             findings.push(caveat("unavailable", format!("{who}: {what}")));
@@ -107,8 +110,10 @@ fn steal(trial: &TrialRecord, who: &str, end: &EndReport, findings: &mut Vec<Gat
 /// up.
 fn datagrams(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     moved(&DATAGRAMS, "host-drops", who, end, findings);
-    let full_speed =
-        matches!(&cell.workload, Workload::UdpBulk(bulk) if bulk.asked_bps().is_none());
+    let full_speed = match &cell.workload {
+        Workload::UdpBulk(bulk) => bulk.asked_bps().is_none(),
+        workload => matches!(workload, Workload::Capacity(_)),
+    };
     match &end.measured {
         Measured::Received(Received { dropped: Some(dropped), packets, .. }) if full_speed => {
             if *dropped > 0 {
@@ -142,6 +147,36 @@ fn sender(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFindin
     }
 }
 
+/// Did a search end where the path did, or where it was told to stop, or at what its own host can
+/// send?
+fn search(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    let (Workload::Capacity(capacity), Measured::Searched(searched)) =
+        (&cell.workload, &end.measured)
+    else {
+        return;
+    };
+    let most_bps = match capacity.search {
+        Search::Load { .. } => row_bps(row_up_to(capacity.rate_bps_max)),
+        Search::Halving { .. } => capacity.rate_bps_max,
+    };
+    let tried = searched.rates.iter().any(|&(_, rate_bps)| rate_bps >= most_bps);
+    let carried = searched.trials.iter().any(|t| t.carried && t.rate_bps >= most_bps);
+    // A queue that sends as fast as it may holds the sender back at rates far above its own.
+    let sent = &searched.sent;
+    let idle = |blocked_ns: u64| (blocked_ns as f64) < BLOCKED_SHARE_MIN * sent.span_ns as f64;
+    let idle = sent.blocked_ns.is_some_and(idle);
+    let planned = sent.packets.saturating_add(sent.skipped);
+    let skipped = sent.skipped as f64 / planned.max(1) as f64;
+    if idle && skipped > SKIPPED_SHARE_MAX {
+        let seen = format!("{who}: the sender, not the network, set the highest rate");
+        findings.push(caveat("sender-bound", seen));
+    } else if idle && tried || carried {
+        let most = unit::format_rate(most_bps as f64);
+        let seen = format!("{who}: the search reached {most}, the highest rate that it may try");
+        findings.push(caveat("search-bound", seen));
+    }
+}
+
 fn moved(
     counters: &[(&str, &str)],
     gate: &str,
@@ -164,7 +199,10 @@ fn lateness(world: &World, cell: &Cell, link: &Lateness, findings: &mut Vec<Gate
     if world.model != LinkModel::Wire {
         return;
     }
-    let timed = !matches!(cell.workload, Workload::TcpBulk(_) | Workload::UdpBulk(_));
+    let timed = !matches!(
+        cell.workload,
+        Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Capacity(_)
+    );
     if timed && link.p50_ns > LATENESS_NS_MAX {
         let us = link.p50_ns as f64 / 1000.0;
         findings.push(fatal("link-late", format!("the user-space link was {us:.1} µs late")));

@@ -123,7 +123,7 @@ fn fragments(
 fn fragments_expected(cell: &Cell, family: Family, mtu: u32) -> bool {
     let payload = match (&cell.workload, cell.workload.level_bytes()) {
         (Workload::Echo(echo), _) if echo.transport.is_datagram() => echo.message_bytes,
-        (Workload::UdpBulk(_), Some(bytes)) => bytes,
+        (Workload::UdpBulk(_) | Workload::Capacity(_), Some(bytes)) => bytes,
         _ => return false,
     };
     wiremodel::udp_packets(payload, family, mtu).is_ok_and(|packets| packets.len() > 1)
@@ -202,6 +202,7 @@ fn other_traffic(
     let mtu = end.granted.path_mtu.unwrap_or(1500);
     let payload = match &cell.workload {
         Workload::UdpBulk(bulk) => bulk.payload_bytes,
+        Workload::Capacity(capacity) => capacity.payload_bytes,
         _ => end.granted.mss.unwrap_or(wiremodel::tcp_mss(
             mtu,
             family,
@@ -211,7 +212,9 @@ fn other_traffic(
     if payload == 0 || received.bytes == 0 {
         return;
     }
-    let packets = received.bytes.div_ceil(u64::from(payload)) + received.duplicates;
+    // What the socket dropped came in too.
+    let dropped = received.dropped.unwrap_or(0);
+    let packets = received.bytes.div_ceil(u64::from(payload)) + received.duplicates + dropped;
     let per_packet = match cell.workload.transport() {
         Transport::Tcp => u64::from(family.header_bytes()) + 20 + 40 + ETHERNET_HEADER,
         Transport::Udp | Transport::Icmp => {
@@ -220,7 +223,7 @@ fn other_traffic(
             ip_bytes.saturating_sub(u64::from(payload))
         }
     };
-    let expected = received.bytes + packets * per_packet;
+    let expected = received.bytes + dropped * u64::from(payload) + packets * per_packet;
     let Some(interface) = interface(end) else { return };
     let seen = counter(end, &format!("if.{interface}.rx_bytes"));
     let excess = seen as f64 - expected as f64;

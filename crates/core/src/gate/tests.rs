@@ -5,12 +5,14 @@ use crate::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::observation::{
-    Connection, EndReport, Endpoints, Lateness, Measured, PerEnd, Received, Sent,
+    Connection, EndReport, Endpoints, Lateness, Measured, PerEnd, RateTrial, Received, Searched,
+    Sent,
 };
 use crate::plan::{Plan, preset};
 use crate::record::TrialRecord;
-use crate::workload::{Marking, Workload};
+use crate::workload::{Capacity, Cell, Marking, Search, Workload};
 use crate::world::{LinkModel, World};
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::SocketAddr;
@@ -311,4 +313,41 @@ fn a_receiver_may_be_outrun_at_full_speed_only() {
     assert_eq!(full, ["rate-missed", "sender-bound", "receiver-bound"].map(caveat));
     let paced = judged(Some(1_000_000));
     assert_eq!(paced, [caveat("rate-missed"), ("host-drops".to_string(), true)]);
+}
+
+/// What a search found is the path's only if neither its highest rate nor its host stopped it.
+#[test]
+fn a_search_that_did_not_meet_the_path_s_end_says_so() {
+    let judged = |search: Search, searched: Searched| {
+        let mut plan = plan();
+        let capacity = Capacity { rate_bps_max: 50_000_000, search, ..Capacity::default() };
+        let cell = Cell::named(Workload::Capacity(capacity));
+        plan.cells.push(cell.clone());
+        let mut trial = trial(&plan, &cell.id, Family::V4);
+        trial.ends.client.measured = Measured::Searched(Box::new(searched));
+        judge(&plan, &cell, &trial).into_iter().map(|f| f.gate).collect::<Vec<_>>()
+    };
+    let sent = |blocked_ns, skipped| Sent {
+        packets: 1000,
+        span_ns: 1_000_000,
+        blocked_ns: Some(blocked_ns),
+        skipped,
+        ..Sent::default()
+    };
+    let load = |blocked_ns, skipped| {
+        let rates = [(0, 500_000), (1, 50_000_000)].to_vec();
+        let sent = sent(blocked_ns, skipped);
+        let searched = Searched { sent, rates, ..Searched::default() };
+        judged(Search::Load { duration_ns: 2_000_000_000 }, searched)
+    };
+    assert_eq!(load(0, 0), ["search-bound"]);
+    assert_eq!(load(0, 100), ["sender-bound"]);
+    assert!(load(100_000, 100).is_empty(), "a full queue is the path's");
+    let halving = |carried| {
+        let trials = [RateTrial { rate_bps: 50_000_000, carried, ..RateTrial::default() }].to_vec();
+        let search = Search::Halving { trial_ns: 1, lost_ppm_max: 0, forced: false };
+        judged(search, Searched { sent: sent(100_000, 0), trials, ..Searched::default() })
+    };
+    assert_eq!(halving(true), ["search-bound"]);
+    assert!(halving(false).is_empty());
 }

@@ -13,6 +13,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+mod capacity;
 mod cells;
 mod lab;
 mod marking;

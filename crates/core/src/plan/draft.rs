@@ -327,6 +327,12 @@ pub struct Measure {
     /// Whether all connections of a trial stay open until the last one stands.
     #[serde(default)]
     pub hold: Option<bool>,
+    /// Share of packets that may be lost at the highest rate that is searched.
+    #[serde(default)]
+    pub target_loss: Option<String>,
+    /// Whether such a search may flood a network that was not made for testing.
+    #[serde(default)]
+    pub force: Option<bool>,
 }
 
 /// Streams that fill the path while round trips are measured.

@@ -41,7 +41,7 @@ pub fn fit(plan: &mut Plan, round_trip_ns: u64) {
                     bulk.warmup_ns = if bulk.bytes.is_some() { 0 } else { least / 2 };
                 }
             }
-            Workload::UdpBulk(_) | Workload::Probe(_) => {}
+            Workload::UdpBulk(_) | Workload::Probe(_) | Workload::Capacity(_) => {}
         }
     }
     if let Stop::Adaptive { time_ns_max, pairs_min } = plan.design.stop {
@@ -83,6 +83,9 @@ fn block_ns(workload: &Workload, round_trip_ns: u64) -> u64 {
     match workload {
         Workload::TcpBulk(bulk) => 2 * bulk.duration_ns + trips(6),
         Workload::UdpBulk(bulk) => 2 * bulk.duration_ns + trips(4),
+        Workload::Capacity(capacity) => {
+            2 * capacity.sending_ns() + trips(4 + 4 * u64::from(capacity.trials_max()))
+        }
         Workload::Connect(connect) => trips(u64::from(connect.count) + 4),
         Workload::Probe(probe) => {
             let lead_ns = probe.load.as_ref().map_or(0, |load| load.lead_ns);
@@ -138,7 +141,7 @@ mod tests {
                 }
                 Workload::TcpBulk(bulk) => assert_eq!(bulk.duration_ns, 6_000 * MS),
                 Workload::Connect(c) => assert_eq!(c.count, CONNECTS_MIN as u32),
-                Workload::UdpBulk(_) | Workload::Probe(_) => {}
+                Workload::UdpBulk(_) | Workload::Probe(_) | Workload::Capacity(_) => {}
             }
         }
         let ids: Vec<&str> = plan.cells.iter().map(|c| c.id.as_str()).collect();

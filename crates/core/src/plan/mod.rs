@@ -10,7 +10,7 @@ pub mod preset;
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
-use crate::workload::Cell;
+use crate::workload::{Cell, Workload};
 use crate::world::World;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -81,6 +81,15 @@ impl Plan {
     /// The margin of a metric.
     pub fn margin(&self, metric: Metric) -> f64 {
         self.margins.get(&metric).copied().unwrap_or_else(|| metric.margin_default())
+    }
+
+    /// The first cell that belongs in a lab, if the plan has none to run in.
+    pub fn out_of_place(&self) -> Option<&Cell> {
+        let belongs = |cell: &&Cell| match &cell.workload {
+            Workload::Capacity(capacity) => capacity.belongs_in_a_lab(),
+            _ => false,
+        };
+        self.cells.iter().find(belongs).filter(|_| self.world.is_none())
     }
 
     /// The cell of that id and its index.

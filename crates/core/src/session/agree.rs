@@ -8,8 +8,8 @@ use crate::wire::control::Limits;
 use crate::wire::datagram::HEADER_BYTES;
 use crate::wire::probe::PROBE_BYTES;
 use crate::workload::{
-    Connect, Echo, Interleaving, Law, Load, Marking, Probe, Purpose, StreamSettings, TcpBulk,
-    Timing, Transport, UdpBulk, Workload,
+    Capacity, Connect, Echo, Interleaving, Law, Load, Marking, Probe, Purpose, StreamSettings,
+    TcpBulk, Timing, Transport, UdpBulk, Workload,
 };
 
 /// Why a server does not do a task.
@@ -67,6 +67,7 @@ pub fn bound_ns(workload: &Workload, limits: &Limits) -> u64 {
         Workload::TcpBulk(bulk) => bulk.duration_ns,
         Workload::UdpBulk(bulk) => bulk.duration_ns,
         Workload::Probe(probe) => probe.longest_ns(2),
+        Workload::Capacity(capacity) => capacity.longest_ns(),
         Workload::Echo(_) | Workload::Connect(_) => limits.task_ns,
     }
 }
@@ -84,6 +85,7 @@ pub fn check(task: &Task, limits: &Limits) -> Result<(), Objection> {
         Workload::Echo(echo) => check_echo(echo, datagram_bytes_max(task), limits),
         Workload::Connect(connect) => check_connect(connect, limits),
         Workload::Probe(probe) => check_probe(probe, datagram_bytes_max(task), limits),
+        Workload::Capacity(capacity) => check_capacity(capacity, limits),
     }
 }
 
@@ -218,6 +220,20 @@ fn check_probe(probe: &Probe, payload_max: u32, limits: &Limits) -> Result<(), O
     check_bytes(bytes, limits)?;
     let longest_ns = probe.longest_ns(2);
     probe.load.as_ref().map_or(Ok(()), |load| check_load(load, longest_ns, limits))
+}
+
+/// The sender is told how fast to go by the other end, which may say anything: the highest rate and
+/// the time are what bound it.
+fn check_capacity(capacity: &Capacity, limits: &Limits) -> Result<(), Objection> {
+    if let Some(what) = capacity.problem() {
+        return Err(Objection::Senseless { what });
+    }
+    let most = u64::from(limits.message_bytes);
+    range("payload bytes of a datagram", u64::from(capacity.payload_bytes), 1, most)?;
+    let most = limits.rate_bps.unwrap_or(u64::MAX);
+    range("highest rate in bit/s", capacity.rate_bps_max, 1, most)?;
+    range("duration in ns", capacity.longest_ns(), 1, limits.task_ns)?;
+    check_bytes(capacity.bytes_max(), limits)
 }
 
 fn check_load(load: &Load, longest_ns: u64, limits: &Limits) -> Result<(), Objection> {

@@ -12,8 +12,8 @@ use crate::task::{Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
 use crate::wire::control::{Hello, Limits, Message, RefusalCode, Welcome};
 use crate::workload::{
-    Connect, Direction, Echo, Load, Marking, Probe, Purpose, StreamSettings, TcpBulk, Timing,
-    Transport, UdpBulk, UdpLoad, Wait, Workload,
+    Capacity, Connect, Direction, Echo, Load, Marking, Probe, Purpose, Search, StreamSettings,
+    TcpBulk, Timing, Transport, UdpBulk, UdpLoad, Wait, Workload,
 };
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -228,6 +228,38 @@ fn a_limit_that_cannot_be_kept_is_an_objection() {
     assert!(matches!(checked(tcp_bulk()), Err(Objection::Unbounded { .. })));
     let faster = UdpBulk { rate_bps: Some(8_000_016), ..udp_bulk() };
     assert!(check(&task(Workload::UdpBulk(faster), &[V4]), &limits).is_err());
+}
+
+#[test]
+fn a_search_is_bounded_by_its_highest_rate_and_its_time() {
+    let free = Limits::default();
+    let slow = Limits { rate_bps: Some(100_000_000), ..free };
+    let short = Limits { task_ns: 20_000_000_000, ..free };
+    let few = Limits { task_bytes: Some(100_000_000), ..free };
+    let load = Capacity { rate_bps_max: 80_000_000, ..Capacity::default() };
+    let search = Search::Halving { trial_ns: 500_000_000, lost_ppm_max: 0, forced: false };
+    let halving = Capacity { search, ..load.clone() };
+    let faster = Capacity { rate_bps_max: 100_000_001, ..load.clone() };
+    let large = Capacity { payload_bytes: 1500, ..load.clone() };
+    let tiny = Limits { message_bytes: 1400, ..free };
+    let checked = |capacity: &Capacity, limits| match check(
+        &task(Workload::Capacity(capacity.clone()), &[V4]),
+        limits,
+    ) {
+        Ok(()) => "",
+        Err(Objection::Range { what, .. } | Objection::Senseless { what }) => what,
+        Err(other) => panic!("{other:?}"),
+    };
+    for limits in [&free, &slow, &short, &few] {
+        assert_eq!(checked(&load, limits), "");
+    }
+    assert_eq!(checked(&halving, &free), "");
+    assert_eq!(checked(&faster, &slow), "highest rate in bit/s");
+    assert_eq!(checked(&faster, &few), "bytes in all");
+    assert_eq!(checked(&halving, &short), "duration in ns");
+    assert_eq!(checked(&large, &tiny), "payload bytes of a datagram");
+    let both = Capacity { direction: Direction::Both, ..load };
+    assert_eq!(checked(&both, &free), "a search goes one way in a trial");
 }
 
 #[test]

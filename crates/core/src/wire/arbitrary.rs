@@ -1,6 +1,7 @@
 //! Arbitrary messages for property tests, here and in the session.
 
 mod probe;
+mod search;
 
 use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use crate::arm::{Arm, TurnOrder};
@@ -54,7 +55,8 @@ fn host() -> impl Strategy<Value = Host> {
     (text(), btree_map(text(), text(), 0..4)).prop_map(|(name, facts)| Host { name, facts })
 }
 
-fn workload() -> impl Strategy<Value = Workload> {
+/// Boxed: as a plain value it would fill the stack of a test.
+fn workload() -> BoxedStrategy<Workload> {
     let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp), Just(Transport::Icmp)];
     let wait = prop_oneof![Just(Wait::Block), Just(Wait::Yield), Just(Wait::Spin)];
     let timing = prop_oneof![Just(Timing::Each), Just(Timing::Batch)];
@@ -100,7 +102,9 @@ fn workload() -> impl Strategy<Value = Workload> {
             }
         ),
         probe::workload().prop_map(Workload::Probe),
+        search::workload().prop_map(Workload::Capacity),
     ]
+    .boxed()
 }
 
 fn tcp_bulk() -> impl Strategy<Value = TcpBulk> {
@@ -248,7 +252,8 @@ fn connections() -> impl Strategy<Value = Connections> {
     )
 }
 
-fn measured() -> impl Strategy<Value = Measured> {
+/// Boxed, as workloads are.
+fn measured() -> BoxedStrategy<Measured> {
     prop_oneof![
         Just(Measured::Nothing),
         times().prop_map(Measured::Times),
@@ -258,7 +263,9 @@ fn measured() -> impl Strategy<Value = Measured> {
         (received(), sent()).prop_map(|(received, sent)| Measured::BothWays { received, sent }),
         probe::probed().prop_map(|probed| Measured::Probed(Box::new(probed))),
         probe::returned().prop_map(|returned| Measured::Returned(Box::new(returned))),
+        search::searched().prop_map(|searched| Measured::Searched(Box::new(searched))),
     ]
+    .boxed()
 }
 
 fn received() -> impl Strategy<Value = Received> {

@@ -39,6 +39,8 @@ impl Flags {
     pub const WARMUP: Flags = Flags(1 << 1);
     /// The last message of the task.
     pub const END: Flags = Flags(1 << 2);
+    /// A report of a receiver, or the request for one.
+    pub const STATUS: Flags = Flags(1 << 3);
 
     /// Both sets together.
     pub const fn with(self, other: Flags) -> Flags {

@@ -9,6 +9,7 @@ pub mod datagram;
 pub mod frame;
 pub mod preamble;
 pub mod probe;
+pub mod status;
 pub mod version;
 
 #[cfg(test)]

@@ -68,6 +68,14 @@ pub fn udp_goodput_ratio(payload: u32, mtu: u32, framing: Framing) -> Result<f64
     Ok(wire(Family::V4)? / wire(Family::V6)?)
 }
 
+/// The part of a full line's rate that the IP layer has, headers included, where the line carries
+/// `packets` (lengths in bytes) over and over: their bytes over those of their frames (RFC 5136
+/// section 2.3).
+pub fn ip_share(packets: &[u32], framing: Framing) -> f64 {
+    let ip_bytes: u64 = packets.iter().map(|&bytes| u64::from(bytes)).sum();
+    ip_bytes as f64 / wire_bytes_total(packets, framing) as f64
+}
+
 /// What a counter of IP octets shows while full packets fill the line, in bit/s; the same for both
 /// families (the IP-layer capacity of RFC 5136 section 2.3).
 pub fn ip_level_bps(rate_bps: f64, mtu: u32, framing: Framing) -> f64 {

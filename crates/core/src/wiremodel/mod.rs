@@ -27,8 +27,8 @@ pub use frame::{
     PREAMBLE_BYTES, frame_bytes, frame_rate_fps, wire_bytes, wire_bytes_total,
 };
 pub use goodput::{
-    frame_level_bps, half_duplex_tcp_goodput_bps, ideal_transfer_ns, ip_level_bps, tcp_goodput_bps,
-    tcp_goodput_ratio, udp_goodput_bps, udp_goodput_ratio, window_limited_bps,
+    frame_level_bps, half_duplex_tcp_goodput_bps, ideal_transfer_ns, ip_level_bps, ip_share,
+    tcp_goodput_bps, tcp_goodput_ratio, udp_goodput_bps, udp_goodput_ratio, window_limited_bps,
 };
 pub use path::{
     bottleneck_bps, link_timings, path_mtu, world_round_trip_ns, world_tcp_goodput_bps,

@@ -1,5 +1,6 @@
 //! What a trial does: the kinds of traffic and their parameters, all explicit.
 
+mod capacity;
 mod connect;
 mod echo;
 pub mod law;
@@ -8,6 +9,7 @@ mod socket;
 mod tcp_bulk;
 mod udp_bulk;
 
+pub use capacity::{Capacity, Search};
 pub use connect::{Connect, Purpose};
 pub use echo::{Echo, Timing};
 pub use law::{Law, Sizes};
@@ -95,6 +97,8 @@ pub enum Workload {
     Connect(Connect),
     /// Paced packets that are sent back.
     Probe(Probe),
+    /// Searching for the rate that the path carries.
+    Capacity(Capacity),
 }
 
 /// How the arms of a block take turns.
@@ -113,6 +117,7 @@ impl Workload {
         match self {
             Workload::TcpBulk(bulk) => bulk.metrics(),
             Workload::UdpBulk(bulk) => bulk.metrics(),
+            Workload::Capacity(capacity) => capacity.metrics(),
             Workload::Echo(_) => &[Metric::Rtt],
             Workload::Connect(connect) => connect.metrics(),
             Workload::Probe(_) => {
@@ -125,7 +130,7 @@ impl Workload {
     pub const fn transport(&self) -> Transport {
         match self {
             Workload::TcpBulk(_) | Workload::Connect(_) => Transport::Tcp,
-            Workload::UdpBulk(_) | Workload::Probe(_) => Transport::Udp,
+            Workload::UdpBulk(_) | Workload::Probe(_) | Workload::Capacity(_) => Transport::Udp,
             Workload::Echo(echo) => echo.transport,
         }
     }
@@ -137,6 +142,7 @@ impl Workload {
             Workload::UdpBulk(bulk) => bulk.marking,
             Workload::Echo(echo) => echo.marking,
             Workload::Probe(probe) => probe.marking,
+            Workload::Capacity(capacity) => capacity.marking,
             Workload::Connect(_) => Marking::default(),
         }
     }
@@ -149,6 +155,7 @@ impl Workload {
             Workload::UdpBulk(bulk) => bulk.marking = marking,
             Workload::Echo(echo) => echo.marking = marking,
             Workload::Probe(probe) => probe.marking = marking,
+            Workload::Capacity(capacity) => capacity.marking = marking,
             Workload::Connect(_) => {}
         }
         self
@@ -161,9 +168,10 @@ impl Workload {
             // A load must have left the queues before that of the other arm may come.
             Workload::Probe(probe) if probe.load.is_none() => Interleaving::Slice,
             Workload::Probe(_) => Interleaving::Trial,
-            Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Connect(_) => {
-                Interleaving::Trial
-            }
+            Workload::TcpBulk(_)
+            | Workload::UdpBulk(_)
+            | Workload::Connect(_)
+            | Workload::Capacity(_) => Interleaving::Trial,
         }
     }
 
@@ -174,6 +182,7 @@ impl Workload {
             Workload::Echo(echo) => Some(echo.message_bytes),
             Workload::UdpBulk(bulk) => Some(bulk.payload_bytes),
             Workload::Probe(probe) => Some(probe.payload_bytes),
+            Workload::Capacity(capacity) => Some(capacity.payload_bytes),
             Workload::TcpBulk(_) | Workload::Connect(_) => None,
         }
     }
@@ -209,6 +218,7 @@ impl Cell {
             Workload::UdpBulk(bulk) => id.push_str(&bulk.suffix()),
             Workload::Echo(echo) => id.push_str(&echo.suffix()),
             Workload::Connect(connect) => id.push_str(&connect.suffix()),
+            Workload::Capacity(capacity) => id.push_str(&capacity.suffix()),
             Workload::Probe(_) => {}
         }
         id.push_str(&workload.marking().suffix());

@@ -4,6 +4,7 @@
 //! as many bytes. Before the server sends data itself, the source must have shown that it gets what
 //! is sent to it ([`ask`], [`await_proof`]). The data end with a message that is answered too.
 
+use super::capacity::Reporter;
 use super::pace::{Pace, Step};
 use super::sequence::{Arrival, Sequence};
 use super::series::Series;
@@ -14,7 +15,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::Sent;
-use v6gap_core::wire::datagram::{Flags, HEADER_BYTES, Header};
+use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::wire::status::STATUS_BYTES;
 use v6gap_core::workload::UdpBulk;
 use v6gap_sys::socket::{Datagram, ErrorClass, ReceiveBatch, SendBatch};
 use v6gap_sys::{clock, cpu};
@@ -46,7 +48,7 @@ pub struct Sending {
     pub duration_ns: u64,
     /// How many datagrams it sends at most.
     pub packets_max: u64,
-    /// What every datagram starts with, but for its number.
+    /// What every datagram starts with; the number is that of the first.
     pub header: Header,
 }
 
@@ -69,7 +71,7 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn send(&self, message: &[u8]) -> std::io::Result<usize> {
+    pub(super) fn send(&self, message: &[u8]) -> std::io::Result<usize> {
         match self.peer {
             Some(peer) => self.socket.send_to(message, peer),
             None => self.socket.send(message),
@@ -92,48 +94,69 @@ impl Line<'_> {
         }
     }
 
-    /// The header of what comes before `until_ns`, if anything of the task does.
-    fn header_before(&self, until_ns: u64, tag: [u8; 8]) -> Result<Option<Header>, Cause> {
-        let mut back = [0; HEADER_BYTES];
+    /// What comes before `until_ns`, if anything of the task does: the header, and in `back` as
+    /// much of the message as there is room for.
+    fn message_before(
+        &self,
+        until_ns: u64,
+        tag: [u8; 8],
+        back: &mut [u8],
+    ) -> Result<Option<(Header, usize)>, Cause> {
         loop {
             let left_ns = until_ns.saturating_sub(clock::now_ns());
             if left_ns == 0 || !self.socket.wait_readable(left_ns)? {
                 return Ok(None);
             }
-            match self.socket.recv(&mut back) {
-                Ok(HEADER_BYTES..) => {
-                    if let Some(header) = Header::decode(&back).filter(|h| h.tag == tag) {
-                        return Ok(Some(header));
-                    }
-                }
-                Ok(_) => {}
-                Err(error) if ErrorClass::of(&error).is_timeout() => {}
-                // Windows reports a datagram longer than the buffer as an error, others cut it.
-                Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => {}
-                Err(error) => return Err(error.into()),
+            if let Some(message) = self.message(tag, back)? {
+                return Ok(Some(message));
             }
+        }
+    }
+
+    /// The next message, if one is there and of the task.
+    pub(super) fn message(
+        &self,
+        tag: [u8; 8],
+        back: &mut [u8],
+    ) -> Result<Option<(Header, usize)>, Cause> {
+        match self.socket.recv(back) {
+            Ok(count) => {
+                let count = count.min(back.len());
+                let header = Header::decode(&back[..count]);
+                Ok(header.filter(|h| h.tag == tag).map(|header| (header, count)))
+            }
+            Err(error) if ErrorClass::of(&error).is_timeout() => Ok(None),
+            // Windows reports a datagram longer than the buffer as an error, others cut it.
+            Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 }
 
-/// Sends `message` with the given header until `answers` says that an answer came; `Silent` if none
-/// does.
-pub(super) fn until_answered(
+/// Longest answer that is looked at, in bytes.
+const ANSWER_BYTES: usize = STATUS_BYTES;
+
+/// Sends `message` with the given header until `answers` makes something of an answer; `Silent` if
+/// none comes.
+pub(super) fn until_answered<T>(
     line: Line<'_>,
     message: &mut [u8],
     header: Header,
     watch: &Watch<'_>,
-    answers: impl Fn(&Header) -> bool,
-) -> Result<Header, Broken> {
+    answers: impl Fn(&Header, &[u8]) -> Option<T>,
+) -> Result<T, Broken> {
     let broken = Broken::at(header.arm, "waiting for the answer to a datagram");
     header.encode(message);
     let (mut wait_ns, mut quiet) = (PATIENCE_NS, None);
+    let mut back = [0; ANSWER_BYTES];
     for _ in 0..TRIES_MAX {
         line.put(message, watch).map_err(&broken)?;
         let until_ns = clock::now_ns() + wait_ns;
-        while let Some(back) = line.header_before(until_ns, header.tag).map_err(&broken)? {
-            if answers(&back) {
-                return Ok(back);
+        loop {
+            let came = line.message_before(until_ns, header.tag, &mut back).map_err(&broken)?;
+            let Some((header, count)) = came else { break };
+            if let Some(answer) = answers(&header, &back[..count]) {
+                return Ok(answer);
             }
         }
         watch.idle(&mut quiet).map_err(&broken)?;
@@ -149,7 +172,7 @@ pub fn knock(
     header: Header,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
-    until_answered(line, message, header, watch, |back| *back == header).map(|_| ())
+    until_answered(line, message, header, watch, |back, _| (*back == header).then_some(()))
 }
 
 /// Asks the server for data: knocks until it challenges this end, and returns the header of the
@@ -160,8 +183,9 @@ pub fn ask(
     header: Header,
     watch: &Watch<'_>,
 ) -> Result<Header, Broken> {
-    until_answered(line, message, header, watch, |back| {
-        back.flags == Flags::WARMUP && challenge_of(back) != 0
+    until_answered(line, message, header, watch, |back, _| {
+        let asks = back.flags == Flags::WARMUP && challenge_of(back) != 0;
+        asks.then_some(*back)
     })
 }
 
@@ -255,7 +279,8 @@ pub fn send(
         };
         for slot in 0..count {
             // The number wraps; the receiver knows which one is meant.
-            Header::encode_sequence((sent.packets + slot as u64) as u32, batch.slot(slot));
+            let number = sending.header.sequence.wrapping_add((sent.packets + slot as u64) as u32);
+            Header::encode_sequence(number, batch.slot(slot));
         }
         let refused =
             put_batch(socket, batch, 0..count, watch, &mut blocked_ns).map_err(&broken)?;
@@ -271,7 +296,7 @@ pub fn send(
 }
 
 /// Puts the datagrams into the slots that go out together with `first`: how many, and their bytes.
-fn gather(
+pub(super) fn gather(
     pace: &mut Pace,
     first: v6gap_core::workload::law::Due,
     now_ns: u64,
@@ -294,7 +319,7 @@ fn gather(
 
 /// Hands the datagrams of these slots to the kernel, waiting for room. True if it refused to cut
 /// pieces and took them one by one.
-fn put_batch(
+pub(super) fn put_batch(
     socket: &Datagram,
     batch: &mut SendBatch,
     slots: Range<usize>,
@@ -327,7 +352,7 @@ fn put_batch(
     Ok(refused)
 }
 
-fn wait_until(now_ns: u64, due_ns: u64) {
+pub(super) fn wait_until(now_ns: u64, due_ns: u64) {
     let left_ns = due_ns.saturating_sub(now_ns);
     if left_ns > SLEEP_LATE_NS {
         clock::rest(Duration::from_nanos(left_ns - SLEEP_LATE_NS));
@@ -351,6 +376,8 @@ pub struct Counted {
     /// How long the receiver rests after a call that brought few messages, in ns. Waking it costs
     /// the sender more than the datagram; what comes meanwhile must fit the receive buffer.
     pub rest_ns: u64,
+    /// Tells the sender what comes, if it wants to know.
+    pub reporter: Option<Reporter>,
 }
 
 impl Counted {
@@ -358,7 +385,15 @@ impl Counted {
     /// `payload_bytes`; longer ones are not of the task.
     pub fn new(duration_ns: u64, payload_bytes: usize) -> Self {
         let (series, sequence) = (Series::new(duration_ns), Sequence::default());
-        Counted { series, sequence, peer: None, announced: None, payload_bytes, rest_ns: 0 }
+        Counted {
+            series,
+            sequence,
+            peer: None,
+            announced: None,
+            payload_bytes,
+            rest_ns: 0,
+            reporter: None,
+        }
     }
 }
 
@@ -403,7 +438,10 @@ pub fn receive(
             Err(error) => return Err(broken(error.into())),
         };
         let now_ns = clock::now_ns();
-        let look = look(socket, tag, batch, messages, counted, role);
+        let look = look(socket, tag, batch, messages, counted, role, now_ns);
+        if let Some(reporter) = &mut counted.reporter {
+            reporter.tell(now_ns, line_to(socket, role, counted.peer), &counted.sequence);
+        }
         if look.bytes > 0 {
             counted.series.add(now_ns, look.bytes);
         }
@@ -430,6 +468,11 @@ pub fn receive(
     }
 }
 
+/// Where what a receiver says goes: a server's socket has no fixed peer.
+fn line_to<'a>(socket: &'a Datagram, role: &Role<'_>, peer: Option<SocketAddr>) -> Line<'a> {
+    Line { socket, peer: peer.filter(|_| matches!(role, Role::Answering)) }
+}
+
 /// What was in the messages of one call.
 #[derive(Debug, Default)]
 struct Look {
@@ -446,6 +489,7 @@ fn look(
     messages: usize,
     counted: &mut Counted,
     role: &Role<'_>,
+    now_ns: u64,
 ) -> Look {
     let mut look = Look::default();
     for index in 0..messages {
@@ -458,11 +502,23 @@ fn look(
             }
             look.ours = true;
             if header.flags == Flags::NONE {
-                if counted.sequence.record(header.sequence) == Arrival::New {
+                let arrival = counted.sequence.record(header.sequence);
+                if arrival == Arrival::New {
                     look.bytes += datagram.len() as u64;
+                }
+                if let Some(reporter) = &mut counted.reporter {
+                    reporter.note(now_ns, &header, datagram, arrival);
                 }
                 if counted.peer.is_none() {
                     counted.peer = batch.source(index);
+                }
+                continue;
+            }
+            if header.flags == Flags::STATUS {
+                if let (Some(reporter), Some(source)) = (&mut counted.reporter, batch.source(index))
+                {
+                    let line = line_to(socket, role, Some(source));
+                    reporter.answer(header, datagram.len(), line, &counted.sequence);
                 }
                 continue;
             }

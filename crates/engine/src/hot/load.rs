@@ -77,8 +77,9 @@ pub fn prove(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let proof = Header { flags: PROOF, ..challenged };
-    let taken = |back: &Header| *back == proof || back.flags == Flags::NONE;
-    until_answered(line, message, proof, watch, taken).map(|_| ())
+    let taken =
+        |back: &Header, _: &[u8]| (*back == proof || back.flags == Flags::NONE).then_some(());
+    until_answered(line, message, proof, watch, taken)
 }
 
 /// Waits for a source that is not `known` and repeats `challenge` (not 0), which is what knocks are

@@ -5,6 +5,7 @@
 //! outside.
 
 pub mod bulk;
+pub mod capacity;
 pub mod connect;
 pub mod datagram_bulk;
 pub mod echo;

@@ -54,6 +54,11 @@ impl Pace {
         Pace { start_ns, duration_ns, due, schedule, later_due, later, skipped: 0 }
     }
 
+    /// When the next datagram is due, by the clock in ns.
+    pub fn due_ns(&self) -> u64 {
+        self.by_clock().at_ns
+    }
+
     /// What to do at time `now_ns`; after `Send` the datagram counts as sent.
     #[inline]
     pub fn step(&mut self, now_ns: u64) -> Step {

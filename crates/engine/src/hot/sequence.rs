@@ -72,6 +72,12 @@ impl Default for Sequence {
 }
 
 impl Sequence {
+    /// Numbers below the highest one seen that have not come.
+    #[inline]
+    pub fn missing(&self) -> u64 {
+        self.next_expected.saturating_sub(self.packets)
+    }
+
     /// Notes that the datagram of this number came. Numbers wrap at 2^32. One that is more than
     /// 65 536 below the highest number can no longer be told from a duplicate and counts as
     /// reordered.

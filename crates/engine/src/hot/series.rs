@@ -72,6 +72,18 @@ impl Series {
         self.bytes
     }
 
+    /// Nothing so far, in the same memory.
+    pub fn clear(&mut self) {
+        self.samples.clear();
+        (self.start_ns, self.last_ns, self.due_ns, self.bytes) = (None, 0, 0, 0);
+    }
+
+    /// Application bit/s after `warmup_ns`, of a sender that sent for `duration_ns`; `None` if
+    /// there are no two samples to take it from.
+    pub fn rate_bps(&self, warmup_ns: u64, duration_ns: u64) -> Option<f64> {
+        Some(slope(&self.samples, warmup_ns, duration_ns)).filter(|&rate_bps| rate_bps > 0.0)
+    }
+
     /// The sum of several that ran at the same time, as one series whose samples lie on the lines
     /// between theirs; a single one as it is.
     pub fn sum(mut all: Vec<Series>) -> Series {

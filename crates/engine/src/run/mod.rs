@@ -288,5 +288,6 @@ fn may_pass(error: &RunError) -> bool {
 
 /// Whether packets of the workload may still be under way when it is over.
 fn lingers(workload: &Workload) -> bool {
-    workload.metrics().contains(&Metric::Throughput)
+    let bulk = [Metric::Throughput, Metric::Capacity, Metric::RateAtLoss];
+    workload.metrics().iter().any(|metric| bulk.contains(metric))
 }

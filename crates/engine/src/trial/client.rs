@@ -1,6 +1,7 @@
 //! The client's half of a task.
 
-use super::{TrialError, check, connect, echo, probe, tcp_bulk, udp_bulk};
+use super::udp_bulk::Aim;
+use super::{TrialError, capacity, check, connect, echo, probe, tcp_bulk, udp_bulk};
 use std::net::SocketAddr;
 use std::thread;
 use v6gap_core::arm::Arm;
@@ -54,9 +55,10 @@ pub fn run(task: &Task, context: &ClientContext) -> Result<Vec<(Arm, EndReport)>
     let measure = || match &task.workload {
         Workload::Echo(workload) => echo::client(task, workload, context),
         Workload::TcpBulk(workload) => tcp_bulk::client(task, workload, context),
-        Workload::UdpBulk(workload) => udp_bulk::client(task, workload, context),
+        Workload::UdpBulk(workload) => udp_bulk::client(task, workload, Aim::Transfer, context),
         Workload::Connect(workload) => connect::client(task, workload, context),
         Workload::Probe(workload) => probe::client(task, workload, context),
+        Workload::Capacity(workload) => capacity::client(task, workload, context),
     };
     thread::scope(|scope| match scope.spawn(measure).join() {
         Ok(outcome) => outcome,

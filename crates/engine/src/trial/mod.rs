@@ -1,5 +1,6 @@
 //! One task at one end: sockets, evidence before and after, the hot loop between, the report.
 
+mod capacity;
 pub mod client;
 mod connect;
 mod echo;
@@ -196,6 +197,11 @@ fn check(task: &Task) -> Result<(), TrialError> {
         }
         Workload::UdpBulk(bulk) => {
             if let Some(why) = bulk.problem(Echo::MESSAGE_BYTES_MIN) {
+                return unsuitable(why);
+            }
+        }
+        Workload::Capacity(capacity) => {
+            if let Some(why) = capacity.problem() {
                 return unsuitable(why);
             }
         }

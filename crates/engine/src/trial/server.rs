@@ -1,6 +1,7 @@
 //! The server's half of a task.
 
-use super::{TrialError, check, connect, echo, probe, tcp_bulk, udp_bulk};
+use super::udp_bulk::Aim;
+use super::{TrialError, capacity, check, connect, echo, probe, tcp_bulk, udp_bulk};
 use crate::hot::Watch;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
@@ -66,9 +67,12 @@ pub fn run(
     match &task.workload {
         Workload::Echo(workload) => echo::server(task, workload, &flows, ready),
         Workload::TcpBulk(workload) => tcp_bulk::server(task, workload, &flows, ready),
-        Workload::UdpBulk(workload) => udp_bulk::server(task, workload, &flows, ready),
+        Workload::UdpBulk(workload) => {
+            udp_bulk::server(task, workload, Aim::Transfer, &flows, ready)
+        }
         Workload::Connect(workload) => connect::server(task, workload, &flows, ready),
         Workload::Probe(workload) => probe::server(task, workload, &flows, ready),
+        Workload::Capacity(workload) => capacity::server(task, workload, &flows, ready),
     }
 }
 
@@ -80,6 +84,7 @@ fn longest_ns(workload: &Workload) -> u64 {
         Workload::Echo(echo) => echo.exchanges().saturating_mul(2 * EVENT_NS_MAX),
         Workload::Connect(connect) => u64::from(connect.count) * EVENT_NS_MAX,
         Workload::Probe(probe) => probe.longest_ns(2),
+        Workload::Capacity(capacity) => capacity.longest_ns(),
     };
     part_ns.saturating_add(2 * SILENCE_NS_MAX)
 }

@@ -4,7 +4,7 @@ use super::client::ClientContext;
 use super::evidence::{Before, datagram_endpoints, datagram_granted};
 use super::server::DataFlows;
 use super::sockets::{Locals, Marked, datagram, datagram_waits, payload};
-use super::{TrialError, only_arm};
+use super::{TrialError, capacity, only_arm};
 use crate::hot::datagram_bulk::{self as hot, Counted, Line, Role, Sending};
 use crate::hot::pace::{CATCH_UP_MAX, Pace};
 use crate::hot::{Broken, Cause, Watch};
@@ -14,7 +14,7 @@ use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured, Received};
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{Flags, Header};
-use v6gap_core::workload::{Direction, UdpBulk, Wait};
+use v6gap_core::workload::{Capacity, Direction, UdpBulk, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch, SocketError};
 
@@ -46,17 +46,41 @@ const RECEIVE_BYTES_MAX: usize = 4 << 20;
 /// Time that the client waits for what the server sends beyond the time it lasts, in ns.
 const LATE_NS_MAX: u64 = 30_000_000_000;
 
-type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
+pub(super) type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 
-pub(super) fn client(task: &Task, bulk: &UdpBulk, context: &ClientContext) -> Reports {
+/// What a stream of datagrams is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Aim<'a> {
+    /// Data.
+    Transfer,
+    /// Finding the rate that the path carries.
+    Search(&'a Capacity),
+}
+
+impl Aim<'_> {
+    /// Longest time that it takes by its own numbers, in ns.
+    fn longest_ns(self, bulk: &UdpBulk) -> u64 {
+        match self {
+            Aim::Transfer => bulk.duration_ns,
+            Aim::Search(search) => search.longest_ns(),
+        }
+    }
+}
+
+pub(super) fn client(
+    task: &Task,
+    bulk: &UdpBulk,
+    aim: Aim<'_>,
+    context: &ClientContext,
+) -> Reports {
     let (arm, family) = only_arm(task);
     let remote = context.remote(family)?;
     let before = Before::look(context.processor);
     let socket = datagram(remote, &bulk.marking, &mut Locals::new(task, context, arm, family, 1))?;
     let silence = Watch::silence(Wait::Block, context.timeout_ns);
-    let longest_ns = bulk.duration_ns.saturating_add(LATE_NS_MAX);
+    let longest_ns = aim.longest_ns(bulk).saturating_add(LATE_NS_MAX);
     let watch = Watch { deadline_ns: clock::now_ns().saturating_add(longest_ns), ..silence };
-    let end = End { task, bulk, arm, family, socket: &socket, watch };
+    let end = End { task, bulk, aim, arm, family, socket: &socket, watch };
     let report = match bulk.direction {
         Direction::Send => end.send(None, remote, before),
         Direction::Receive | Direction::Both => end.receive(Some(remote), before),
@@ -67,6 +91,7 @@ pub(super) fn client(task: &Task, bulk: &UdpBulk, context: &ClientContext) -> Re
 pub(super) fn server(
     task: &Task,
     bulk: &UdpBulk,
+    aim: Aim<'_>,
     flows: &DataFlows<'_>,
     ready: impl FnOnce(),
 ) -> Reports {
@@ -77,7 +102,7 @@ pub(super) fn server(
     let _marked = Marked::new(socket, &bulk.marking).map_err(&failed)?;
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, Wait::Block);
-    let end = End { task, bulk, arm, family, socket, watch };
+    let end = End { task, bulk, aim, arm, family, socket, watch };
     let report = match bulk.direction {
         Direction::Send => end.receive_after(None, before, ready),
         Direction::Receive | Direction::Both => {
@@ -89,17 +114,18 @@ pub(super) fn server(
 }
 
 /// What both ends have in common.
-struct End<'a> {
-    task: &'a Task,
+pub(super) struct End<'a> {
+    pub(super) task: &'a Task,
     bulk: &'a UdpBulk,
+    aim: Aim<'a>,
     arm: Arm,
-    family: Family,
-    socket: &'a Datagram,
-    watch: Watch<'a>,
+    pub(super) family: Family,
+    pub(super) socket: &'a Datagram,
+    pub(super) watch: Watch<'a>,
 }
 
 impl End<'_> {
-    fn header(&self, flags: Flags) -> Header {
+    pub(super) fn header(&self, flags: Flags) -> Header {
         let tag = self.task.token.tag();
         Header { tag, sequence: 0, turn: 0, next: 0, arm: self.arm, flags }
     }
@@ -141,6 +167,31 @@ impl End<'_> {
             let knock = self.header(Flags::WARMUP);
             hot::knock(line, &mut message, knock, &self.watch).map_err(broken)?;
         }
+        let measured = match self.aim {
+            Aim::Transfer => self.transfer(&mut batch, &mut missing).map_err(broken)?,
+            Aim::Search(search) => {
+                let searched =
+                    capacity::search(self, search, line, &mut batch, &mut message, address)?;
+                Measured::Searched(Box::new(searched))
+            }
+        };
+        // The number wraps, as those of the datagrams do.
+        let sequence = measured.sent().map_or(0, |sent| sent.packets) as u32;
+        let end = Header { sequence, ..self.header(Flags::END) };
+        match hot::knock(line, &mut message, end, &self.watch) {
+            // The other end also ends when it is told over the control connection.
+            Ok(()) | Err(Broken { cause: Cause::Silent | Cause::Finished, .. }) => {}
+            Err(error) => return Err(broken(error)),
+        }
+        self.report(measured, address, before, missing)
+    }
+
+    /// Sends what the workload says.
+    fn transfer(
+        &self,
+        batch: &mut SendBatch,
+        missing: &mut Vec<String>,
+    ) -> Result<Measured, Broken> {
         let start_ns = clock::now_ns();
         let catch_up = CATCH_UP_MAX.max(u64::from(self.bulk.batch));
         let duration_ns = self.bulk.duration_ns;
@@ -151,20 +202,11 @@ impl End<'_> {
             packets_max: self.bulk.packets.unwrap_or(u64::MAX),
             header: self.header(Flags::NONE),
         };
-        let outcome =
-            hot::send(self.socket, &mut batch, &mut sending, &self.watch).map_err(broken)?;
-        let sequence = outcome.sent.packets as u32;
-        let end = Header { sequence, ..self.header(Flags::END) };
-        match hot::knock(line, &mut message, end, &self.watch) {
-            // The other end also ends when it is told over the control connection.
-            Ok(()) | Err(Broken { cause: Cause::Silent | Cause::Finished, .. }) => {}
-            Err(error) => return Err(broken(error)),
-        }
+        let outcome = hot::send(self.socket, batch, &mut sending, &self.watch)?;
         if outcome.offload_refused {
             missing.push("UDP segmentation offload refused for these datagrams".to_owned());
         }
-        let measured = Measured::Sent(outcome.sent);
-        self.report(measured, address, before, missing)
+        Ok(Measured::Sent(outcome.sent))
     }
 
     fn receive(&self, server: Option<SocketAddr>, before: Before) -> Result<EndReport, TrialError> {
@@ -191,6 +233,10 @@ impl End<'_> {
         counted.rest_ns = self.rest_ns(coalesced).map_err(&failed)?;
         let tag = self.task.token.tag();
         let dropped_before = self.socket.drops();
+        if let Aim::Search(search) = self.aim {
+            let dropped = dropped_before.as_ref().copied().unwrap_or(0);
+            counted.reporter = Some(capacity::reporter(self, search, dropped));
+        }
         let mut proof = self.payload();
         let role = match server {
             None => Role::Answering,

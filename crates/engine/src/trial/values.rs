@@ -1,23 +1,25 @@
 //! From what both ends saw to the value of each metric of a trial.
 
+use super::capacity::PATH_MTU_USUAL;
 use std::collections::BTreeMap;
+use v6gap_core::capacity::{ip_bytes, maximum_bps};
 use v6gap_core::cost;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{
     Connections, EndReport, Measured, PerEnd, Probed, Received, Returned, Sent,
 };
-use v6gap_core::workload::Workload;
+use v6gap_core::workload::{Capacity, Search, Workload};
 
 const NS_PER_S: f64 = 1e9;
 
 /// The value of each metric of `workload` in SI units. A metric whose evidence is missing is left
 /// out, so that a trial without a value cannot be taken for one.
 pub fn values(workload: &Workload, ends: &PerEnd<EndReport>) -> BTreeMap<Metric, f64> {
-    let value = |&metric: &Metric| value(metric, ends).map(|v| (metric, v));
+    let value = |&metric: &Metric| value(metric, workload, ends).map(|v| (metric, v));
     workload.metrics().iter().filter_map(value).collect()
 }
 
-fn value(metric: Metric, ends: &PerEnd<EndReport>) -> Option<f64> {
+fn value(metric: Metric, workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> {
     if let Measured::Probed(probed) = &ends.client.measured {
         return of_probes(metric, probed, &ends.server.measured);
     }
@@ -32,6 +34,8 @@ fn value(metric: Metric, ends: &PerEnd<EndReport>) -> Option<f64> {
             _ => None,
         },
         Metric::PacketRate => packet_rate(received(ends)?),
+        Metric::Capacity => Some(capacity(workload, ends)? * ip_per_payload(workload, ends)?),
+        Metric::RateAtLoss => Some(found(ends)? * ip_per_payload(workload, ends)?),
         Metric::Loss => loss(sent(ends)?, received(ends)?),
         Metric::Cpu => processor_time(ends),
         Metric::Reordering => share(received(ends)?.reordered, received(ends)?.packets),
@@ -82,6 +86,33 @@ fn of_probes(metric: Metric, probed: &Probed, server: &Measured) -> Option<f64> 
         Metric::Duplication => share(there.duplicates, there.packets),
         _ => None,
     }
+}
+
+/// Payload bit/s of the best second of a search by load, as the receiver saw it.
+fn capacity(workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> {
+    let Workload::Capacity(Capacity { search: Search::Load { duration_ns }, .. }) = workload else {
+        return None;
+    };
+    maximum_bps(&received(ends)?.series, *duration_ns)
+}
+
+/// Payload bit/s that a search by halving found; none if no rate was carried.
+fn found(ends: &PerEnd<EndReport>) -> Option<f64> {
+    let of_end = |measured: &Measured| match measured {
+        Measured::Searched(searched) => searched.found_bps,
+        _ => None,
+    };
+    both(ends).into_iter().find_map(of_end).filter(|&bps| bps > 0.0)
+}
+
+/// Bytes at the IP layer for each byte of payload, fragments and their headers included. The path
+/// MTU is the one that the client's kernel assumes: its socket is connected.
+fn ip_per_payload(workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> {
+    let family = ends.client.endpoints?.domain;
+    let payload_bytes = workload.level_bytes()?;
+    let mtu = ends.client.granted.path_mtu.unwrap_or(PATH_MTU_USUAL);
+    let ip_bytes = ip_bytes(payload_bytes, family, mtu).ok()?;
+    Some(f64::from(ip_bytes) / f64::from(payload_bytes.max(1)))
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {

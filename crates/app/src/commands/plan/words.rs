@@ -7,8 +7,8 @@ use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
-    Cell, Connect, Direction, Echo, Law, LoadFamily, Probe, Purpose, Sizes, TcpBulk, Timing,
-    UdpBulk, Wait, Workload, ZeroCopy,
+    Capacity, Cell, Connect, Direction, Echo, Law, LoadFamily, Probe, Purpose, Search, Sizes,
+    TcpBulk, Timing, UdpBulk, Wait, Workload, ZeroCopy,
 };
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
@@ -172,6 +172,7 @@ fn what(cell: &Cell) -> String {
         Workload::Echo(echo) => exchanges(echo),
         Workload::Connect(connect) => connecting(connect),
         Workload::Probe(probe) => probes(probe),
+        Workload::Capacity(search) => searching(search),
     }
 }
 
@@ -323,6 +324,37 @@ fn probes(probe: &Probe) -> String {
         probe.turns,
         format_span(probe.timeout_ns as f64),
     )
+}
+
+fn searching(search: &Capacity) -> String {
+    let way = match search.direction {
+        Direction::Send => "",
+        Direction::Receive | Direction::Both => " from the server",
+    };
+    let most = format_rate(search.rate_bps_max as f64);
+    let what = format!(
+        "datagrams of {}{way}, at most {most} of the IP layer",
+        format_bytes(search.payload_bytes.into())
+    );
+    match search.search {
+        Search::Load { duration_ns } => format!(
+            "searches the rate that the path carries (RFC 9097) for {} with {what}",
+            format_span(duration_ns as f64)
+        ),
+        Search::Halving { trial_ns, lost_ppm_max, forced } => {
+            let lost = match lost_ppm_max {
+                0 => "nothing".to_owned(),
+                ppm => format!("at most {}", format_share(f64::from(ppm) / 1e6)),
+            };
+            let forced = if forced { ", also outside a lab" } else { "" };
+            format!(
+                "searches the highest rate at which {lost} is lost (as RFC 2544 does) by up to {} \
+                 trials of {} with {what}{forced}",
+                search.trials_max(),
+                format_span(trial_ns as f64)
+            )
+        }
+    }
 }
 
 fn exchanges(echo: &Echo) -> String {

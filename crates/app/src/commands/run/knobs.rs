@@ -15,7 +15,8 @@ use v6gap_core::workload::{Cell, Transport, Workload};
 /// An option with a value that cannot be, or one that changes nothing of what is measured.
 pub fn apply(args: &DesignArgs, plan: &mut Plan) -> Result<(), Failure> {
     let knobs = &args.knobs;
-    if let Some(option) = knobs.shapes_bulk() {
+    let searches = shapes_search(args);
+    if let Some(option) = knobs.shapes_bulk().filter(|_| !searches) {
         let shaped = shaped(args, option)?;
         let made = cells(&shaped, plan)?;
         let kept = |cell: &Cell| !replaced(cell, shaped.metric == Metric::Rtt.name(), knobs.udp);
@@ -27,7 +28,8 @@ pub fn apply(args: &DesignArgs, plan: &mut Plan) -> Result<(), Failure> {
         if let Measured::Metric(metric) = *measured
             && !plan.cells.iter().any(|cell| cell.workload.metrics().contains(&metric))
         {
-            let more = cells(&table(metric), plan)?;
+            let wanted = if searches { search(knobs, metric)? } else { table(metric) };
+            let more = cells(&wanted, plan)?;
             plan.cells.extend(more);
         }
     }
@@ -46,13 +48,65 @@ fn replaced(cell: &Cell, rtt: bool, udp: bool) -> bool {
         Workload::Echo(echo) => rtt && echo.transport != Transport::Icmp,
         Workload::TcpBulk(_) => !rtt,
         Workload::UdpBulk(_) => !rtt && udp,
-        Workload::Connect(_) | Workload::Probe(_) => false,
+        Workload::Connect(_) | Workload::Probe(_) | Workload::Capacity(_) => false,
     }
+}
+
+/// Whether the options are about searches for capacity: nothing else is named that they shape.
+fn shapes_search(args: &DesignArgs) -> bool {
+    let metrics = args.measure.iter().filter_map(|measured| match measured {
+        Measured::Metric(metric) => Some(*metric),
+        Measured::Transport(_) => None,
+    });
+    let (searches, others): (Vec<Metric>, Vec<Metric>) = metrics.partition(|m| is_search(*m));
+    !searches.is_empty() && !others.contains(&Metric::Throughput)
+}
+
+const fn is_search(metric: Metric) -> bool {
+    matches!(metric, Metric::Capacity | Metric::RateAtLoss)
+}
+
+/// The table of a metric beside or of a search, shaped by the options if it is one.
+fn search(knobs: &KnobArgs, metric: Metric) -> Result<Measure, Failure> {
+    if !is_search(metric) {
+        return Ok(table(metric));
+    }
+    let others = KnobArgs {
+        time: None,
+        udp: false,
+        bitrate: None,
+        target_loss: None,
+        force_search: false,
+        reverse: false,
+        length: Vec::new(),
+        ..knobs.clone()
+    };
+    if let Some(option) = others.shapes_bulk() {
+        let what = format!("{option} is about throughput, which --measure leaves out");
+        return Err(Failure::usage(what));
+    }
+    let halving = metric == Metric::RateAtLoss;
+    Ok(Measure {
+        payload: levels(&knobs.length),
+        bitrate: knobs.bitrate.clone(),
+        time: knobs.time.clone(),
+        direction: knobs.reverse.then(|| "receive".to_owned()),
+        target_loss: knobs.target_loss.clone().filter(|_| halving),
+        force: knobs.force_search.then_some(true).filter(|_| halving),
+        ..table(metric)
+    })
 }
 
 /// The table of the measurement that the options are about.
 fn shaped(args: &DesignArgs, option: &str) -> Result<Measure, Failure> {
     let knobs = &args.knobs;
+    if knobs.target_loss.is_some() || knobs.force_search {
+        let what = "--target-loss and --force-search belong to --measure rate-at-loss";
+        return Err(Failure::usage(what));
+    }
+    if knobs.bitrate.is_some() && !knobs.udp {
+        return Err(Failure::usage("--bitrate is of datagrams: it needs --udp"));
+    }
     let named = |metric| args.measure.contains(&Measured::Metric(metric));
     let metrics = args.measure.iter().filter(|m| matches!(m, Measured::Metric(_))).count();
     let bulk = metrics == 0 || named(Metric::Throughput) || named(Metric::Loss) && knobs.udp;
@@ -104,6 +158,7 @@ fn tcp_only(knobs: &KnobArgs) -> Result<(), Failure> {
         time: None,
         omit: None,
         udp: false,
+        bitrate: None,
         reverse: false,
         both_ways: false,
         length: Vec::new(),
@@ -189,6 +244,29 @@ mod tests {
         assert_eq!(udp, ["throughput-udp-64", "throughput-udp-512"]);
         let rtt = cells("--measure rtt -l 64,4K").unwrap();
         assert_eq!(rtt, ["rtt-tcp-64", "rtt-tcp-4096", "rtt-udp-64", "rtt-udp-4096"]);
+    }
+
+    #[test]
+    fn a_search_takes_the_options_that_it_has() {
+        let made = |flags: &str| cells(flags).unwrap();
+        assert_eq!(made("--measure capacity"), ["capacity-udp-1222"]);
+        let both = made("--measure capacity,rate-at-loss -R -l 512,1222 -t 3s -b 1G");
+        let ids = ["512-receive", "1222-receive"].map(|end| format!("capacity-udp-{end}"));
+        assert_eq!(both[..2], ids);
+        assert_eq!(both[2..], ids.map(|id| id.replace("capacity", "rate-at-loss")));
+        let lossy = made("--measure rate-at-loss --target-loss 0.1%");
+        assert_eq!(lossy, ["rate-at-loss-udp-1222-lost1000ppm"]);
+        let beside = made("--measure capacity,throughput -t 2");
+        assert_eq!(beside, ["throughput-tcp", "throughput-udp-1408", "capacity-udp-1222"]);
+        for (flags, expected) in [
+            ("--measure capacity -P 4", "--parallel is about throughput"),
+            ("--measure capacity -t 1s", "from 2 s"),
+            ("--measure capacity -l 40", "--length"),
+            ("--target-loss 1%", "rate-at-loss"),
+        ] {
+            let error = cells(flags).unwrap_err();
+            assert!(error.contains(expected), "{flags}: {error}");
+        }
     }
 
     #[test]

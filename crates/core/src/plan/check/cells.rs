@@ -1,7 +1,7 @@
 //! The `[[measure]]` tables of a plan: the cells that they stand for.
 
 use super::tcp_bulk::tcp_bulks;
-use super::{Problems, expand, probe, timed, udp_bulk};
+use super::{Problems, capacity, expand, probe, timed, udp_bulk};
 use crate::metric::Metric;
 use crate::plan::draft::{Levels, Measure};
 use crate::unit;
@@ -68,6 +68,9 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
     }
     let mut found = Vec::new();
     let transports = transports(key, metric, measure, problems);
+    if metric != Metric::RateAtLoss {
+        capacity::refuse(key, measure, problems);
+    }
     if transports.contains(&Transport::Tcp) || !udp_bulk::yields(metric) {
         udp_bulk::refuse(key, measure, problems);
     }
@@ -85,6 +88,9 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
             (metric, Transport::Udp) if udp_bulk::yields(metric) => {
                 found.extend(udp_bulk::udp_bulks(key, metric, measure, lab, problems));
             }
+            (Metric::Capacity | Metric::RateAtLoss, Transport::Udp) => {
+                found.extend(capacity::searches(key, metric, measure, problems));
+            }
             _ => {
                 let what = format!("{metric} is not measured over {}", transport.name());
                 problems.add(format!("{key}.protocol"), what);
@@ -100,7 +106,8 @@ fn transports(
     measure: &Measure,
     problems: &mut Problems,
 ) -> Vec<Transport> {
-    let udp = metric != Metric::Throughput && udp_bulk::yields(metric);
+    let udp = metric != Metric::Throughput && udp_bulk::yields(metric)
+        || matches!(metric, Metric::Capacity | Metric::RateAtLoss);
     let default = if udp { "udp" } else { "tcp" };
     let levels = measure.protocol.clone().unwrap_or(Levels::One(default.to_string()));
     let key = format!("{key}.protocol");

@@ -3,7 +3,7 @@
 use super::super::draft::{Counts, Design, Draft, Lab, Levels, Measure, Range, VERSION};
 use super::*;
 use crate::metric::Metric;
-use crate::workload::{Law, Sizes, UdpBulk, Workload};
+use crate::workload::{Capacity, Direction, Law, Search, Sizes, UdpBulk, Workload};
 
 fn measure(metric: &str) -> Measure {
     let text = format!(r#"{{"metric":"{metric}"}}"#);
@@ -305,4 +305,67 @@ fn streams_that_cannot_be_are_refused_at_their_keys() {
     }
     let tcp = draft(alloc::vec![bulk_measure(r#""protocol":"tcp","batch":4,"law":"poisson""#)]);
     assert_eq!(keys(&tcp), ["measure[0].batch", "measure[0].law"]);
+}
+
+fn searches(keys: &str) -> Result<Vec<Cell>, Vec<String>> {
+    let table = serde_json::from_str(&alloc::format!(r#"{{{keys}}}"#)).unwrap();
+    let checked = check(&draft(alloc::vec![table]), 1).map(|plan| plan.cells);
+    checked.map_err(|problems| problems.into_iter().map(|p| p.key).collect())
+}
+
+#[test]
+fn a_search_has_a_rate_a_time_and_a_loss() {
+    let found = |keys: &str| searches(keys).unwrap().remove(0);
+    let load = found(r#""metric":"capacity""#);
+    assert_eq!(load.id, "capacity-udp-1222");
+    assert_eq!(load.workload, Workload::Capacity(Capacity::default()));
+    let halving = found(
+        r#""metric":"rate-at-loss","target_loss":"0.1 %","bitrate":"200 Mbit/s",
+        "direction":"receive","payload":"512 B","time":"1 s","force":true"#,
+    );
+    assert_eq!(halving.id, "rate-at-loss-udp-512-receive-lost1000ppm");
+    let search = Search::Halving { trial_ns: 1_000_000_000, lost_ppm_max: 1000, forced: true };
+    let expected = Capacity {
+        payload_bytes: 512,
+        rate_bps_max: 200_000_000,
+        direction: Direction::Receive,
+        search,
+        ..Capacity::default()
+    };
+    assert_eq!(halving.workload, Workload::Capacity(expected));
+}
+
+#[test]
+fn searches_that_cannot_be_are_refused_at_their_keys() {
+    for (keys, expected) in [
+        (r#""metric":"capacity","target_loss":"1 %""#, "measure[0].target_loss"),
+        (r#""metric":"capacity","force":true"#, "measure[0].force"),
+        (r#""metric":"throughput","force":true"#, "measure[0].force"),
+        (r#""metric":"capacity","protocol":"tcp""#, "measure[0].protocol"),
+        (r#""metric":"capacity","direction":"both""#, "measure[0].direction"),
+        (r#""metric":"capacity","time":"1 s""#, "measure[0]"),
+        (r#""metric":"capacity","warmup":"1 s""#, "measure[0].warmup"),
+        (r#""metric":"capacity","payload":"47 B""#, "measure[0].payload"),
+        (r#""metric":"capacity","batch":8"#, "measure[0].batch"),
+        (r#""metric":"rate-at-loss","bitrate":"20 Gbit/s""#, "measure[0]"),
+        (r#""metric":"rate-at-loss","target_loss":"0.00001 %""#, "measure[0].target_loss"),
+        (r#""metric":"rate-at-loss","target_loss":"60 %""#, "measure[0]"),
+    ] {
+        assert_eq!(searches(keys).unwrap_err(), [expected], "{keys}");
+    }
+}
+
+/// RFC 6815: not over networks that were not made for testing, unless forced.
+#[test]
+fn a_search_by_halving_belongs_in_a_lab() {
+    let out_of_place = |keys: &str, lab: Option<Lab>| {
+        let table = serde_json::from_str(&alloc::format!(r#"{{{keys}}}"#)).unwrap();
+        let plan = check(&Draft { lab, ..draft(alloc::vec![table]) }, 1).unwrap();
+        plan.out_of_place().is_some()
+    };
+    let halving = r#""metric":"rate-at-loss""#;
+    assert!(out_of_place(halving, None));
+    assert!(!out_of_place(halving, Some(Lab::default())));
+    assert!(!out_of_place(r#""metric":"rate-at-loss","force":true"#, None));
+    assert!(!out_of_place(r#""metric":"capacity""#, None));
 }
