@@ -1,5 +1,6 @@
 //! Probes against irtt, which also paces UDP packets and has them returned with times: the same
-//! packets at the same pace over the same virtual cable, in turns, each end on its processor. Needs
+//! packets at the same pace over the same virtual cable, in turns, each end on its processor; then
+//! what both count on a way that loses, doubles and swaps the same packets of both. Needs
 //! irtt and user namespaces; without them it says so and fails.
 //!
 //! `cargo bench -p v6gap-engine --bench irtt`; words behind `--` choose comparisons by their names.
@@ -11,11 +12,14 @@
 
 mod common;
 
-use common::{Bed, Outcome, Peer, compare, judge, microseconds, output, slice, wanted};
+use common::relay::{self, Fate, Rule};
+use common::{Bed, Outcome, Peer, Service, compare, judge, microseconds, output, slice, wanted};
 use std::net::SocketAddr;
+use std::process::Command;
 use v6gap_core::arm::PerArm;
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::Measured;
+use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::workload::{Law, Probe, Transport, Workload};
 
 /// Pairs of trials for each comparison.
@@ -69,7 +73,101 @@ fn bench() -> Outcome {
             }
         }
     }
+    for family in Family::BOTH {
+        let name = format!("{family}, counts on a lossy way");
+        if wanted(&name) {
+            let (ours, theirs) = (our_counts(family)?, their_counts(family)?);
+            println!("{name}: v6gap {ours:?}, theirs {theirs:?}");
+            if ours != theirs {
+                short.push(format!("{name}: they differ"));
+            }
+        }
+    }
     judge(&short)
+}
+
+/// Packets of a trial on a lossy way, far enough apart for both programs to send every one.
+const COUNTED: u32 = 500;
+
+/// Time between two of them, in ns.
+const COUNTED_INTERVAL_NS: u64 = 4_000_000;
+
+/// Packets that went missing on either way, and that came back twice and too late.
+#[derive(Debug, PartialEq, Eq)]
+struct Counts {
+    lost_there: u64,
+    lost_back: u64,
+    duplicates: u64,
+    reordered: u64,
+}
+
+const LOST_THERE: Rule = |number| if number % 10 == 3 { Fate::Lose } else { Fate::Pass };
+
+const HARMED_BACK: Rule = |number| match number % 20 {
+    1 | 2 => Fate::Lose,
+    6 => Fate::Swap,
+    11 | 13 | 15 => Fate::Double,
+    _ => Fate::Pass,
+};
+
+fn our_counts(family: Family) -> Outcome<Counts> {
+    let service = Service::new();
+    let probe = Probe {
+        payload_bytes: PAYLOAD,
+        law: Law::Constant,
+        interval_ns: COUNTED_INTERVAL_NS,
+        turn_packets: COUNTED / 2,
+        turns: 1,
+        ..Probe::default()
+    };
+    let task = slice(Workload::Probe(probe), PerArm::null(family));
+    let is_data = |packet: &[u8]| Header::decode(packet).is_some_and(|h| h.flags == Flags::NONE);
+    let rules = [LOST_THERE, HARMED_BACK];
+    let (client, server) = relay::through(service.datagrams(), rules, is_data, |addresses| {
+        service.perform(&task, &Service::context_at(addresses))
+    });
+    let mut counts = Counts { lost_there: 0, lost_back: 0, duplicates: 0, reordered: 0 };
+    for ((_, client), (_, server)) in client?.into_iter().zip(server?) {
+        let (Measured::Probed(probed), Measured::Returned(returned)) =
+            (client.measured, server.measured)
+        else {
+            return Err("no probes were reported".into());
+        };
+        counts.lost_there += probed.sent - returned.there.packets;
+        counts.lost_back += returned.returned - probed.back.packets;
+        counts.duplicates += probed.back.duplicates;
+        counts.reordered += probed.back.reordered;
+    }
+    Ok(counts)
+}
+
+fn their_counts(family: Family) -> Outcome<Counts> {
+    let server = SocketAddr::new(family.loopback(), PORT);
+    let args = ["server", "-i", "0", "-d", "0", "-b", &server.to_string()];
+    let peer = Peer::start_here("irtt", &args)?;
+    peer.wait_until_bound_here(Transport::Udp, server)?;
+    // Its packets begin with a magic number of three bytes, then the flags: 1 opens, 4 closes.
+    let is_data = |packet: &[u8]| packet.get(3).is_some_and(|flags| flags & 0b101 == 0);
+    let servers = PerFamily::from_fn(|f| SocketAddr::new(f.loopback(), PORT));
+    let said = relay::through(servers, [LOST_THERE, HARMED_BACK], is_data, |addresses| {
+        let interval = format!("{}us", COUNTED_INTERVAL_NS / 1000);
+        let time = format!("{}us", COUNTED_INTERVAL_NS / 1000 * u64::from(COUNTED));
+        let mut command = Command::new("irtt");
+        command.args(["client", "-Q", "-o", "-", "-i", &interval, "-d", &time, "--wait=300ms"]);
+        command.args(["-l", &PAYLOAD.to_string(), &addresses.get(family).to_string()]);
+        command.output()
+    })?;
+    drop(peer);
+    let report: serde_json::Value = serde_json::from_slice(&said.stdout)?;
+    let count = |key: &str| report["stats"][key].as_u64().ok_or("irtt gave no count");
+    let (there, duplicates) = (count("server_packets_received")?, count("duplicates")?);
+    Ok(Counts {
+        lost_there: count("packets_sent")? - there,
+        // Those that came twice are among the received.
+        lost_back: there + duplicates - count("packets_received")?,
+        duplicates,
+        reordered: count("late_packets")?,
+    })
 }
 
 /// One of our trials: both arms are of the same family and make one stream together. Round trips

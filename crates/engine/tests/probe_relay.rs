@@ -3,137 +3,27 @@
 
 mod common;
 
-use common::{Service, TIMEOUT_NS, slice, values_of};
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use common::relay::{self, Fate, Rule};
+use common::{Service, slice, values_of};
 use v6gap_core::arm::PerArm;
-use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Measured, OneWay, Probed, Returned};
 use v6gap_core::wire::datagram::{Flags, Header};
-use v6gap_core::wire::probe::Times;
 use v6gap_core::workload::{Probe, Workload};
-use v6gap_engine::trial::client::ClientContext;
-use v6gap_sys::clock;
-use v6gap_sys::socket::Datagram;
 
 const MS: u64 = 1_000_000;
 
-/// What happens to a packet on its way.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Pass,
-    Lose,
-    Double,
-    /// Goes after the next one.
-    Swap,
-    /// Goes this much later, in ns.
-    Hold(u64),
-}
-
-/// Fate by the number of the packet among those that its sender sent.
-type Rule = fn(u64) -> Fate;
-
-/// One direction of a relay.
-struct Way {
-    rule: Rule,
-    swapped: Option<Vec<u8>>,
-    held: Vec<(u64, Vec<u8>)>,
-}
-
-impl Way {
-    fn new(rule: Rule) -> Self {
-        Way { rule, swapped: None, held: Vec::new() }
-    }
-
-    fn pass(&mut self, message: &[u8], number: u64, data: bool, mut send: impl FnMut(&[u8])) {
-        let fate = if data { (self.rule)(number) } else { Fate::Pass };
-        match fate {
-            Fate::Lose => return,
-            Fate::Swap => {
-                self.swapped = Some(message.to_vec());
-                return;
-            }
-            Fate::Hold(ns) => {
-                self.held.push((clock::now_ns() + ns, message.to_vec()));
-                return;
-            }
-            Fate::Double => send(message),
-            Fate::Pass => {}
-        }
-        send(message);
-        if let Some(message) = self.swapped.take() {
-            send(&message);
-        }
-    }
-
-    fn release(&mut self, mut send: impl FnMut(&[u8])) {
-        let now_ns = clock::now_ns();
-        let due = self.held.iter().position(|(at_ns, _)| *at_ns <= now_ns);
-        if let Some(place) = due {
-            send(&self.held.remove(place).1);
-        }
-    }
-}
-
-/// Passes packets between a client and the service until told that it is over.
-fn relay(front: &Datagram, server: SocketAddr, [there, back]: [Rule; 2], over: &AtomicBool) {
-    let behind = Datagram::bind(SocketAddr::new(server.ip(), 0)).expect("loopback");
-    behind.connect(server).expect("loopback");
-    for socket in [front, &behind] {
-        socket.set_nonblocking(true).expect("a socket can");
-    }
-    let (mut there, mut back) = (Way::new(there), Way::new(back));
-    let mut client = None;
-    let mut buffer = [0; 2048];
-    while !over.load(Ordering::Relaxed) {
-        let to_server = |bytes: &[u8]| {
-            behind.send(bytes).expect("loopback");
-        };
-        let to_client = |bytes: &[u8], client: SocketAddr| {
-            front.send_to(bytes, client).expect("loopback");
-        };
-        while let Ok((count, source)) = front.recv_from(&mut buffer) {
-            client = Some(source);
-            let header = Header::decode(&buffer[..count]).expect("only packets of ours");
-            let data = header.flags == Flags::NONE;
-            there.pass(&buffer[..count], header.sequence.into(), data, to_server);
-        }
-        there.release(to_server);
-        let Some(client) = client else {
-            thread::yield_now();
-            continue;
-        };
-        while let Ok(count) = behind.recv(&mut buffer) {
-            let header = Header::decode(&buffer[..count]).expect("only packets of ours");
-            let times = Times::decode(&buffer[..count]).expect("only probes");
-            let data = header.flags == Flags::NONE;
-            back.pass(&buffer[..count], times.number.into(), data, |b| to_client(b, client));
-        }
-        back.release(|b| to_client(b, client));
-        thread::yield_now();
-    }
+/// All but the packets that begin and end a trial.
+fn is_probe(packet: &[u8]) -> bool {
+    Header::decode(packet).expect("only packets of ours").flags == Flags::NONE
 }
 
 /// Both ends' notes of each arm after probes through relays with these rules, and the values.
 fn through(workload: Probe, rules: [Rule; 2]) -> Vec<(Probed, Returned, [f64; 2])> {
     let service = Service::new();
-    let fronts = PerFamily::from_fn(|f: Family| {
-        Datagram::bind(SocketAddr::new(service.udp(f).ip(), 0)).expect("loopback")
-    });
-    let server = PerFamily::from_fn(|f| fronts.get(f).local().ok());
-    let context = ClientContext::new(server, TIMEOUT_NS);
     let task = slice(Workload::Probe(workload), PerArm::FAMILIES);
-    let over = AtomicBool::new(false);
-    let (client, server) = thread::scope(|scope| {
-        for family in Family::BOTH {
-            let (front, server, over) = (fronts.get(family), service.udp(family), &over);
-            scope.spawn(move || relay(front, server, rules, over));
-        }
-        let outcome = service.perform(&task, &context);
-        over.store(true, Ordering::Relaxed);
-        outcome
+    let (client, server) = relay::through(service.datagrams(), rules, is_probe, |addresses| {
+        service.perform(&task, &Service::context_at(addresses))
     });
     let (client, server) = (client.unwrap(), server.unwrap());
     let values = values_of(&task, &client, &server);

@@ -2,12 +2,10 @@
 
 mod common;
 
-use common::{Service, TIMEOUT_NS, echo, slice, trial, values_of};
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use common::relay::{self, Fate, Rule};
+use common::{Service, echo, slice, trial, values_of};
 use v6gap_core::arm::PerArm;
-use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Measured;
 use v6gap_core::wire::datagram::{Flags, Header};
@@ -15,128 +13,16 @@ use v6gap_core::workload::{Asked, Direction, Transport, UdpBulk, Wait, Workload}
 use v6gap_engine::trial::client::{self, ClientContext};
 use v6gap_sys::socket::Datagram;
 
-/// What happens to a datagram on its way.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Pass,
-    Lose,
-    Double,
-    /// Goes after the next one.
-    Swap,
-}
-
-/// One relay for one family; `fate` is asked for the number of each datagram, data only if
-/// `data_only`.
-struct Relay {
-    front: Datagram,
-    server: SocketAddr,
-    data_only: bool,
-    fate: fn(u64) -> Fate,
-}
-
-impl Relay {
-    fn new(server: SocketAddr, data_only: bool, fate: fn(u64) -> Fate) -> Self {
-        let front = Datagram::bind(SocketAddr::new(server.ip(), 0)).expect("loopback");
-        front.set_read_timeout(Some(1_000_000)).expect("a socket can");
-        Relay { front, server, data_only, fate }
-    }
-
-    fn run(&self, over: &AtomicBool) {
-        let mut ways: Vec<(SocketAddr, Datagram)> = Vec::new();
-        let mut buffer = [0; 2048];
-        let (mut held, mut held_back) = (None, None);
-        let mut number = 0;
-        while !over.load(Ordering::Relaxed) {
-            if let Ok((count, source)) = self.front.recv_from(&mut buffer) {
-                let way = self.way(&mut ways, source);
-                let fate = self.next_fate(&buffer[..count], &mut number);
-                pass(fate, &buffer[..count], &mut held, |message| {
-                    way.send(message).expect("loopback");
-                });
-            }
-            for (client, way) in &ways {
-                while let Ok(count) = way.recv(&mut buffer) {
-                    let fate = self.next_fate(&buffer[..count], &mut number);
-                    pass(fate, &buffer[..count], &mut held_back, |message| {
-                        self.front.send_to(message, *client).expect("loopback");
-                    });
-                }
-            }
-        }
-    }
-
-    fn next_fate(&self, message: &[u8], number: &mut u64) -> Fate {
-        let header = Header::decode(message).expect("only messages of ours");
-        if self.data_only && header.flags != Flags::NONE {
-            return Fate::Pass;
-        }
-        *number += 1;
-        (self.fate)(*number - 1)
-    }
-
-    fn way<'a>(
-        &self,
-        ways: &'a mut Vec<(SocketAddr, Datagram)>,
-        client: SocketAddr,
-    ) -> &'a Datagram {
-        let known = ways.iter().position(|(source, _)| *source == client);
-        let index = known.unwrap_or_else(|| {
-            let way = Datagram::bind(SocketAddr::new(client.ip(), 0)).expect("loopback");
-            way.connect(self.server).expect("loopback");
-            way.set_nonblocking(true).expect("a socket can");
-            ways.push((client, way));
-            ways.len() - 1
-        });
-        &ways[index].1
-    }
-}
-
-/// Sends a message on as often as its fate says, and one that was held back after it.
-fn pass(fate: Fate, message: &[u8], held: &mut Option<Vec<u8>>, send: impl Fn(&[u8])) {
-    let copies = match fate {
-        Fate::Lose => return,
-        Fate::Swap => {
-            *held = Some(message.to_vec());
-            return;
-        }
-        Fate::Pass => 1,
-        Fate::Double => 2,
-    };
-    for _ in 0..copies {
-        send(message);
-    }
-    if let Some(message) = held.take() {
-        send(&message);
-    }
-}
-
-/// Runs `client` with relays before the service, and stops them.
-fn through<T>(
-    service: &Service,
-    data_only: bool,
-    fate: fn(u64) -> Fate,
-    work: impl FnOnce(&ClientContext) -> T,
-) -> T {
-    let relays = PerFamily::from_fn(|f| Relay::new(service.udp(f), data_only, fate));
-    let server = PerFamily::from_fn(|f| relays.get(f).front.local().ok());
-    let context = ClientContext::new(server, TIMEOUT_NS);
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        for family in Family::BOTH {
-            let (relay, over) = (relays.get(family), &over);
-            scope.spawn(move || relay.run(over));
-        }
-        let outcome = work(&context);
-        over.store(true, Ordering::Relaxed);
-        outcome
-    })
+/// All but those that begin and end a transfer.
+fn is_payload(message: &[u8]) -> bool {
+    Header::decode(message).expect("only messages of ours").flags == Flags::NONE
 }
 
 /// A lost exchange is repeated, counted, and has no time; the server finds its way back whichever
 /// message was lost, the last of a turn included.
 #[test]
 fn echo_survives_loss_and_counts_it() {
-    let lossy = |number| if number % 17 == 16 { Fate::Lose } else { Fate::Pass };
+    let lossy: Rule = |number| if number % 7 == 6 { Fate::Lose } else { Fate::Pass };
     for (families, wait) in [
         (PerArm::FAMILIES, Wait::Block),
         (PerArm::FAMILIES, Wait::Yield),
@@ -147,8 +33,12 @@ fn echo_survives_loss_and_counts_it() {
         workload.turns = 3;
         workload.turn_exchanges = 4;
         let task = slice(Workload::Echo(workload), families);
-        let (client, server) =
-            through(&service, false, lossy, |context| service.perform(&task, context));
+        let (client, server) = relay::through(
+            service.datagrams(),
+            [lossy; 2],
+            |_| true,
+            |addresses| service.perform(&task, &Service::context_at(addresses)),
+        );
         server.unwrap();
         let mut lost = 0;
         for (_, report) in client.unwrap() {
@@ -174,17 +64,17 @@ fn a_path_that_loses_everything_is_an_error_that_names_it() {
         ..UdpBulk::default()
     };
     let task = trial(Workload::UdpBulk(workload), Family::V6);
-    let (error, address) = through(
-        &service,
-        false,
-        |_| Fate::Lose,
-        |context| {
-            let mut context = context.clone();
-            context.timeout_ns = 300_000_000;
-            let address = context.server.v6.expect("the relay's");
+    let all: Rule = |_| Fate::Lose;
+    let (error, address) = relay::through(
+        service.datagrams(),
+        [all; 2],
+        |_| true,
+        |addresses| {
+            let context =
+                ClientContext { timeout_ns: 300_000_000, ..Service::context_at(addresses) };
             let (client, server) = service.perform(&task, &context);
             assert!(server.is_err());
-            (client.unwrap_err().to_string(), address.to_string())
+            (client.unwrap_err().to_string(), addresses.v6.to_string())
         },
     );
     assert!(error.contains(&address) && error.contains("nothing came in time"), "{error}");
@@ -192,7 +82,7 @@ fn a_path_that_loses_everything_is_an_error_that_names_it() {
 
 #[test]
 fn lost_doubled_and_swapped_datagrams_are_counted_exactly() {
-    let fate = |number: u64| match number % 10 {
+    let fate: Rule = |number| match number % 10 {
         3 => Fate::Lose,
         5 => Fate::Double,
         7 => Fate::Swap,
@@ -214,7 +104,9 @@ fn lost_doubled_and_swapped_datagrams_are_counted_exactly() {
         };
         let task = trial(Workload::UdpBulk(workload), family);
         let (client, server) =
-            through(&service, true, fate, |context| service.perform(&task, context));
+            relay::through(service.datagrams(), [fate; 2], is_payload, |addresses| {
+                service.perform(&task, &Service::context_at(addresses))
+            });
         let (client, server) = (client.unwrap(), server.unwrap());
         let (near, far) = (&client[0].1.measured, &server[0].1.measured);
         let (sender, receiver) = match direction {

@@ -6,7 +6,7 @@
 mod loopback;
 
 #[allow(unused_imports, reason = "each bench uses a part of it")]
-pub use loopback::{Service, echo, slice, trial};
+pub use loopback::{Service, echo, relay, slice, trial};
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -118,39 +118,55 @@ pub struct Peer(Child);
 impl Peer {
     /// Starts `program` on `node`, silent.
     pub fn start(node: &Node, program: &str, args: &[&str]) -> Outcome<Self> {
-        let start = || {
-            let mut command = Command::new(program);
-            command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            command.spawn()
-        };
-        let child = node.run(start)?.map_err(|error| missing(program, &error))?;
-        Ok(Peer(child))
+        let child = node.run(|| spawn(program, args))?;
+        Ok(Peer(child.map_err(|error| missing(program, &error))?))
+    }
+
+    /// Starts `program` beside this one, silent.
+    pub fn start_here(program: &str, args: &[&str]) -> Outcome<Self> {
+        Ok(Peer(spawn(program, args).map_err(|error| missing(program, &error))?))
     }
 
     /// Waits until the address is taken on `far`. Connecting to it instead would be a first
     /// client, which some servers do not expect.
     pub fn wait_until_bound(&self, far: &Node, transport: Transport, at: SocketAddr) -> Outcome {
-        let until = Instant::now() + READY;
-        let taken = || {
-            let bound = match transport {
-                Transport::Tcp => Listener::bind(at, 1).map(drop),
-                Transport::Udp | Transport::Icmp => Datagram::bind(at).map(drop),
-            };
-            bound.is_err_and(|error| error.class() == ErrorClass::AddressInUse)
-        };
-        while !far.run(taken)? {
-            if Instant::now() > until {
-                return Err(format!("nothing waits at {at}").into());
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        Ok(())
+        wait_until(at, || Ok(far.run(|| is_bound(transport, at))?))
+    }
+
+    /// The same beside this program.
+    pub fn wait_until_bound_here(&self, transport: Transport, at: SocketAddr) -> Outcome {
+        wait_until(at, || Ok(is_bound(transport, at)))
     }
 
     /// Its process number.
     pub fn id(&self) -> u32 {
         self.0.id()
     }
+}
+
+fn spawn(program: &str, args: &[&str]) -> std::io::Result<Child> {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn()
+}
+
+fn is_bound(transport: Transport, at: SocketAddr) -> bool {
+    let bound = match transport {
+        Transport::Tcp => Listener::bind(at, 1).map(drop),
+        Transport::Udp | Transport::Icmp => Datagram::bind(at).map(drop),
+    };
+    bound.is_err_and(|error| error.class() == ErrorClass::AddressInUse)
+}
+
+fn wait_until(at: SocketAddr, taken: impl Fn() -> Outcome<bool>) -> Outcome {
+    let until = Instant::now() + READY;
+    while !taken()? {
+        if Instant::now() > until {
+            return Err(format!("nothing waits at {at}").into());
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
 }
 
 impl Drop for Peer {

@@ -21,8 +21,8 @@ pub fn client(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let mut patience_ns = PATIENCE_NS_MIN;
-    let exchange = |socket: &Ping, buffers: &mut Buffers, header: &mut Header| {
-        ask(socket, buffers, header, &mut patience_ns, watch)
+    let exchange = |socket: &Ping, buffers: &mut Buffers, header: &mut Header, now_ns: &mut _| {
+        ask(socket, buffers, header, now_ns, &mut patience_ns, watch)
     };
     take_turns(turns, tag, sockets, buffers, tallies, exchange).map(drop)
 }

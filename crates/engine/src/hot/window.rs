@@ -73,7 +73,8 @@ pub fn datagram_client(
         let socket = &sockets.get(turn.arm)[usize::from(turn.connection)];
         if batch.exchanges == 1 {
             // Repeated until it is answered, for the server must hear of it.
-            match ask(socket, buffers, header, &mut patience_ns, watch)? {
+            let mut now_ns = clock::now_ns();
+            match ask(socket, buffers, header, &mut now_ns, &mut patience_ns, watch)? {
                 Some(time_ns) => tally.times_ns.push(time_ns),
                 None => tally.lost += 1,
             }

@@ -44,16 +44,15 @@ fn batches(tally: &Tally, echo: &Echo) -> Times {
 /// were at the end of each turn, ascending; empty for workloads without turns. `lost` exchanges
 /// have no sample.
 pub fn times(samples_ns: &[u64], turn_ends: &[usize], lost: u64) -> Times {
-    let mut sorted = samples_ns.to_vec();
-    sorted.sort_unstable();
+    let mut scratch = samples_ns.to_vec();
     Times {
         count: samples_ns.len() as u64,
         lost,
-        trimmed_mean_ns: trimmed_mean(&sorted),
-        mean_ns: mean(&sorted),
-        median_ns: median(&sorted),
-        min_ns: sorted.first().copied().unwrap_or(0),
-        max_ns: sorted.last().copied().unwrap_or(0),
+        trimmed_mean_ns: trimmed_mean(&mut scratch),
+        mean_ns: mean(samples_ns),
+        median_ns: median(&mut scratch),
+        min_ns: samples_ns.iter().copied().min().unwrap_or(0),
+        max_ns: samples_ns.iter().copied().max().unwrap_or(0),
         histogram: histogram(samples_ns),
         turns_ns: turns(samples_ns, turn_ends),
         exchanges_each: 1,
@@ -61,10 +60,18 @@ pub fn times(samples_ns: &[u64], turn_ends: &[usize], lost: u64) -> Times {
 }
 
 /// Mean without the lowest 5 % and the highest 10 %: a single hold-up of some ms moves a plain mean
-/// by more than the difference looked for. 0 of nothing.
-fn trimmed_mean(sorted: &[u64]) -> f64 {
-    let n = sorted.len();
-    mean(&sorted[n * 5 / 100..n - n * 10 / 100])
+/// by more than the difference looked for. 0 of nothing. Leaves the values in another order: what is
+/// left out is parted from the rest, which takes a fraction of the time of sorting.
+fn trimmed_mean(values: &mut [u64]) -> f64 {
+    let n = values.len();
+    let (low, high) = (n * 5 / 100, n - n * 10 / 100);
+    if high < n {
+        values.select_nth_unstable(high);
+    }
+    if low < high {
+        values[..high].select_nth_unstable(low);
+    }
+    mean(&values[low..high])
 }
 
 fn mean(values: &[u64]) -> f64 {
@@ -75,23 +82,23 @@ fn mean(values: &[u64]) -> f64 {
     sum as f64 / values.len() as f64
 }
 
-/// RFC 2330 section 11.3: of an even number, the mean of the two in the middle.
-fn median(sorted: &[u64]) -> f64 {
-    let n = sorted.len();
-    match n {
-        0 => 0.0,
-        _ if n % 2 == 1 => sorted[n / 2] as f64,
-        _ => (sorted[n / 2 - 1] as f64 + sorted[n / 2] as f64) / 2.0,
+/// RFC 2330 section 11.3: of an even number, the mean of the two in the middle. Leaves the values in
+/// another order.
+fn median(values: &mut [u64]) -> f64 {
+    let n = values.len();
+    if n == 0 {
+        return 0.0;
+    }
+    let (below, &mut middle, _) = values.select_nth_unstable(n / 2);
+    match below.iter().max() {
+        Some(&lower) if n.is_multiple_of(2) => f64::midpoint(lower as f64, middle as f64),
+        _ => middle as f64,
     }
 }
 
 fn turns(samples_ns: &[u64], turn_ends: &[usize]) -> Vec<f64> {
     let starts = std::iter::once(0).chain(turn_ends.iter().copied());
-    let turn = |(start, &end): (usize, &usize)| {
-        let mut sorted = samples_ns[start..end].to_vec();
-        sorted.sort_unstable();
-        trimmed_mean(&sorted)
-    };
+    let turn = |(start, &end): (usize, &usize)| trimmed_mean(&mut samples_ns[start..end].to_vec());
     starts.zip(turn_ends).map(turn).collect()
 }
 

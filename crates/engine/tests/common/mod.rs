@@ -2,6 +2,8 @@
 //! control connection.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub mod relay;
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -81,6 +83,16 @@ impl Service {
             })
         });
         ClientContext::new(server, TIMEOUT_NS)
+    }
+
+    /// The addresses for UDP.
+    pub fn datagrams(&self) -> PerFamily<SocketAddr> {
+        PerFamily::from_fn(|family| self.udp(family))
+    }
+
+    /// A client's context with other addresses, as of relays before this server.
+    pub fn context_at(addresses: PerFamily<SocketAddr>) -> ClientContext {
+        ClientContext::new(addresses.map(Some), TIMEOUT_NS)
     }
 
     /// Does both halves of `task`, the client's as `context` says.
