@@ -21,11 +21,11 @@ use v6gap_core::family::Family;
 use v6gap_core::observation::{Measured, Times};
 use v6gap_core::workload::{Echo, Transport, Wait, Workload};
 
-/// Pairs of each comparison.
-const PAIRS: usize = 7;
+/// Pairs of each comparison: the times of one start of a program differ from those of the next.
+const PAIRS: usize = 15;
 
 /// Exchanges of one measurement.
-const EXCHANGES: u32 = 10_000;
+const EXCHANGES: u32 = 5_000;
 
 /// Size of the messages.
 const BYTES: u32 = 64;

@@ -22,7 +22,6 @@ use v6gap_core::workload::{Transport, Workload};
 use v6gap_core::world::{Link, LinkModel, World};
 use v6gap_engine::trial::client;
 use v6gap_lab::{Lab, Node};
-use v6gap_sys::socket::{Datagram, ErrorClass, Listener};
 use v6gap_sys::{cpu, netns};
 
 /// What a bench returns; the message of an error names the program that is missing.
@@ -127,8 +126,8 @@ impl Peer {
         Ok(Peer(spawn(program, args).map_err(|error| missing(program, &error))?))
     }
 
-    /// Waits until the address is taken on `far`. Connecting to it instead would be a first
-    /// client, which some servers do not expect.
+    /// Waits until a socket waits at the address on `far`. Connecting to it instead would be a
+    /// first client, which some servers do not expect.
     pub fn wait_until_bound(&self, far: &Node, transport: Transport, at: SocketAddr) -> Outcome {
         wait_until(at, || Ok(far.run(|| is_bound(transport, at))?))
     }
@@ -150,12 +149,20 @@ fn spawn(program: &str, args: &[&str]) -> std::io::Result<Child> {
     command.spawn()
 }
 
+/// Whether a socket waits at the address, by the kernel's table. To bind it to find out would be in
+/// the way of the program that is about to.
 fn is_bound(transport: Transport, at: SocketAddr) -> bool {
-    let bound = match transport {
-        Transport::Tcp => Listener::bind(at, 1).map(drop),
-        Transport::Udp | Transport::Icmp => Datagram::bind(at).map(drop),
+    let (protocol, waiting) = match transport {
+        Transport::Tcp => ("tcp", "0A"),
+        Transport::Udp | Transport::Icmp => ("udp", "07"),
     };
-    bound.is_err_and(|error| error.class() == ErrorClass::AddressInUse)
+    let suffix = if at.is_ipv6() { "6" } else { "" };
+    let table = std::fs::read_to_string(format!("/proc/thread-self/net/{protocol}{suffix}"));
+    let port = format!(":{:04X}", at.port());
+    table.unwrap_or_default().lines().any(|line| {
+        let mut fields = line.split_whitespace().skip(1);
+        fields.next().is_some_and(|local| local.ends_with(&port)) && fields.nth(1) == Some(waiting)
+    })
 }
 
 fn wait_until(at: SocketAddr, taken: impl Fn() -> Outcome<bool>) -> Outcome {
