@@ -144,7 +144,7 @@ fn strangers_get_no_answer() {
         let workload = Workload::Echo(echo(Transport::Udp, 64, Wait::Block));
         let task = slice(workload, PerArm::FAMILIES);
         let address = service.udp(family);
-        let stranger = Datagram::bind(SocketAddr::new(address.ip(), 0)).expect("loopback");
+        let stranger = Datagram::bind((address.ip(), 0).into()).expect("loopback");
         let (client, server) = service.perform_with(&task, || {
             for length in [0, 1, 19, 20, 64, 1000] {
                 stranger.send_to(&vec![0; length], address).expect("loopback");

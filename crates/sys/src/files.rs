@@ -1,4 +1,4 @@
-//! How many files and sockets this process may have open.
+//! How many files and sockets this process may have open, and whose they are.
 
 use crate::Unavailable;
 
@@ -47,9 +47,41 @@ fn reserve(_needed: u64) -> Result<(), Unavailable> {
     Ok(())
 }
 
+/// Gives the calling thread a table of open files of its own, with all that is open now.
+///
+/// In a table that threads share, each system call on a socket counts its users with locked
+/// instructions, which is felt in round trips of 10 µs. To be called by a thread that opens what
+/// it uses and ends soon: what it opens from now on is not open in other threads, and
+/// what they open or close is not so in this one. Where this cannot be, the table stays shared.
+pub fn keep_apart() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: unshare takes flags only and touches no memory of this process; file descriptors that
+    // exist keep their numbers and meaning in both tables.
+    let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_apart_keeps_what_it_has_and_may_open_more() {
+        use crate::socket::Datagram;
+        let before = Datagram::bind(([127, 0, 0, 1], 0).into()).unwrap();
+        std::thread::scope(|scope| {
+            let apart = scope.spawn(|| {
+                keep_apart();
+                let after = Datagram::bind(([127, 0, 0, 1], 0).into()).unwrap();
+                after.send_to(b"heard", before.local().unwrap()).unwrap();
+                before.recv(&mut [0; 8]).unwrap()
+            });
+            assert_eq!(apart.join().unwrap(), 5);
+        });
+        // The thread's copy is gone with it: this one is the last.
+        let address = before.local().unwrap();
+        drop(before);
+        Datagram::bind(address).unwrap();
+    }
 
     #[test]
     fn the_limit_is_raised_or_both_numbers_are_told() {

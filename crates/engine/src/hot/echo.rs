@@ -210,8 +210,8 @@ impl Lossy for Datagram {
 }
 
 /// Sends a request until one is answered, each time with a number of its own, so that a late answer
-/// is not taken for that to the repetition. `None` if the first was not answered in time. `now_ns` is
-/// the time before the first and gets that of the answer.
+/// is not taken for that to the repetition. `None` if the first was not answered in time. `now_ns`
+/// is the time before the first and gets that of the answer.
 pub(super) fn ask<S: Lossy>(
     socket: &S,
     buffers: &mut Buffers,

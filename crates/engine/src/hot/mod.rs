@@ -92,8 +92,8 @@ impl Watch<'_> {
     }
 }
 
-/// How often an end that spins asks before it looks at the clock again: reading it takes a good part
-/// of the time of asking, and what comes meanwhile waits. Far less than [`TICK_NS`] in all.
+/// How often an end that spins asks before it looks at the clock again: reading it takes a good
+/// part of the time of asking, and what comes meanwhile waits. Far less than [`TICK_NS`] in all.
 const SPINS: u32 = 64;
 
 /// Makes a call that finds nothing again, if `watch` says that this end spins.

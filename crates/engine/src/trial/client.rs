@@ -9,6 +9,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::task::Task;
 use v6gap_core::workload::Workload;
+use v6gap_sys::files;
 
 /// Where the server is and how to measure.
 #[derive(Debug, Clone)]
@@ -52,13 +53,16 @@ impl ClientContext {
 /// A task that cannot be done, trouble with sockets, or a server that does not do as agreed.
 pub fn run(task: &Task, context: &ClientContext) -> Result<Vec<(Arm, EndReport)>, TrialError> {
     check(task)?;
-    let measure = || match &task.workload {
-        Workload::Echo(workload) => echo::client(task, workload, context),
-        Workload::TcpBulk(workload) => tcp_bulk::client(task, workload, context),
-        Workload::UdpBulk(workload) => udp_bulk::client(task, workload, Aim::Transfer, context),
-        Workload::Connect(workload) => connect::client(task, workload, context),
-        Workload::Probe(workload) => probe::client(task, workload, context),
-        Workload::Capacity(workload) => capacity::client(task, workload, context),
+    let measure = || {
+        files::keep_apart();
+        match &task.workload {
+            Workload::Echo(workload) => echo::client(task, workload, context),
+            Workload::TcpBulk(workload) => tcp_bulk::client(task, workload, context),
+            Workload::UdpBulk(workload) => udp_bulk::client(task, workload, Aim::Transfer, context),
+            Workload::Connect(workload) => connect::client(task, workload, context),
+            Workload::Probe(workload) => probe::client(task, workload, context),
+            Workload::Capacity(workload) => capacity::client(task, workload, context),
+        }
     };
     thread::scope(|scope| match scope.spawn(measure).join() {
         Ok(outcome) => outcome,

@@ -4,7 +4,7 @@
 
 use super::client::ClientContext;
 use super::evidence::{
-    Before, datagram_endpoints, datagram_granted, stream_endpoints, stream_granted,
+    Before, add_used, apart, datagram_endpoints, datagram_granted, stream_endpoints, stream_granted,
 };
 use super::server::DataFlows;
 use super::sockets::{
@@ -186,18 +186,20 @@ pub(super) fn server(
     let watch = flows.watch(task, echo.wait);
     let tag = task.token.tag();
     let nothing = PerArm::from_fn(|_| Measured::Nothing);
-    let proofs = match echo.transport {
+    let (proofs, used) = match echo.transport {
         Transport::Tcp => {
             ready();
             let streams = flows::collect(task, echo.connections as u16, flows, &watch)?;
             waits(task, &streams, |stream| stream_waits(stream, echo.wait))?;
             let proofs = prove(task, &streams, |_, stream| stream_proof(stream))?;
             let sizes = (request, answer);
-            hot::stream_server(&turns, tag, &streams, &mut buffer, sizes, &watch).map_err(|b| {
+            let (outcome, used) =
+                apart(|| hot::stream_server(&turns, tag, &streams, &mut buffer, sizes, &watch));
+            outcome.map_err(|b| {
                 let arm = b.arm;
                 TrialError::of(b, family(task, arm), Some(proofs.get(arm).0.peer))
             })?;
-            proofs
+            (proofs, used)
         }
         Transport::Udp => {
             let sockets = PerArm {
@@ -216,10 +218,11 @@ pub(super) fn server(
             set_waits(task, &sockets, echo.wait)?;
             ready();
             let memory = (&mut buffer[..], answer);
-            let outcome = hot::datagram_server(&turns, tag, &sockets, memory, &mut peers, &watch);
+            let (outcome, used) =
+                apart(|| hot::datagram_server(&turns, tag, &sockets, memory, &mut peers, &watch));
             // They belong to the service, which goes on with blocking calls.
             set_waits(task, &sockets, Wait::Block)?;
-            service_proofs(task, &sockets, &peers, outcome)?
+            (service_proofs(task, &sockets, &peers, outcome)?, used)
         }
         Transport::Icmp => {
             ready();
@@ -229,7 +232,9 @@ pub(super) fn server(
             return Ok(Arm::BOTH.map(|arm| (arm, report.clone())).to_vec());
         }
     };
-    Ok(reports(&before.report(), nothing, &proofs))
+    let mut block = before.report();
+    add_used(&mut block, &used);
+    Ok(reports(&block, nothing, &proofs))
 }
 
 /// Waits until the client has done its part; this end has nothing to do in it.

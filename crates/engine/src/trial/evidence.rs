@@ -5,13 +5,14 @@
 
 use super::sockets::marking;
 use std::net::SocketAddr;
+use std::thread;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Busy, EndReport, Endpoints, Granted, MachineUse, TcpAccount};
 use v6gap_sys::counters::Snapshot;
-use v6gap_sys::perf::Counting;
+use v6gap_sys::perf::{Counted, Counting};
 use v6gap_sys::socket::{Datagram, Domain, SocketError, Stream, TcpInfo};
 use v6gap_sys::usage::{self, MachineTicks, Usage};
-use v6gap_sys::{Unavailable, clock, counters, cpu};
+use v6gap_sys::{Unavailable, clock, counters, cpu, files};
 
 /// The state of the host before the first packet of a trial.
 #[derive(Debug)]
@@ -48,19 +49,17 @@ impl Before {
     pub(super) fn report(self) -> EndReport {
         let mut unavailable = self.unavailable;
         let counted_cycles = self.counting.and_then(|mut counting| counting.read());
-        let used = self.usage.zip(usage::thread().ok());
+        let used = self.usage.zip(usage::thread().ok()).map(|(before, now)| now.since(&before));
         let clock_step_ns = clock::wall_minus_mono_ns() - self.clock_ns;
         let counted = self.counters.zip(counters::snapshot().ok());
         let now = Machine::look().ok();
         let ticks = self.machine.zip(now).map(|(before, now)| (before.ticks, now.ticks));
         unavailable.dedup();
         EndReport {
-            user_ns: used.map(|(a, b)| b.user_ns.saturating_sub(a.user_ns)),
-            system_ns: used.map(|(a, b)| b.system_ns.saturating_sub(a.system_ns)),
-            switches_involuntary: used
-                .map(|(a, b)| b.switches_involuntary.saturating_sub(a.switches_involuntary)),
-            switches_voluntary: used
-                .map(|(a, b)| b.switches_voluntary.saturating_sub(a.switches_voluntary)),
+            user_ns: used.map(|used| used.user_ns),
+            system_ns: used.map(|used| used.system_ns),
+            switches_involuntary: used.map(|used| used.switches_involuntary),
+            switches_voluntary: used.map(|used| used.switches_voluntary),
             cycles: counted_cycles.map(|counted| counted.cycles),
             instructions: counted_cycles.map(|counted| counted.instructions),
             machine: now.zip(self.machine).and_then(|(now, before)| machine_use(&now, &before)),
@@ -103,37 +102,45 @@ fn machine_use(now: &Machine, before: &Machine) -> Option<MachineUse> {
     Some(MachineUse { machine, trial: now.busy_since(before), idle: None })
 }
 
-/// What one more measuring thread of a trial has used since it began.
+/// What one more measuring thread of a trial used.
 #[derive(Debug)]
-pub(super) struct Spent(Usage);
+pub(super) struct Used {
+    usage: Option<Usage>,
+    counted: Option<Counted>,
+}
 
-impl Spent {
-    /// From now on; to be called on that thread.
-    pub(super) fn since_now() -> Option<Self> {
-        usage::thread().ok().map(Spent)
-    }
+/// Does `work` and says what it used of the calling thread.
+pub(super) fn using<T>(work: impl FnOnce() -> T) -> (T, Used) {
+    let counting = Counting::start().ok();
+    let before = usage::thread().ok();
+    let outcome = work();
+    let counted = counting.and_then(|mut counting| counting.read());
+    let usage = before.zip(usage::thread().ok()).map(|(before, now)| now.since(&before));
+    (outcome, Used { usage, counted })
+}
 
-    /// Until now; to be called on the same thread.
-    pub(super) fn used(self) -> Option<Usage> {
-        let (before, now) = (self.0, usage::thread().ok()?);
-        Some(Usage {
-            user_ns: now.user_ns.saturating_sub(before.user_ns),
-            system_ns: now.system_ns.saturating_sub(before.system_ns),
-            switches_voluntary: now.switches_voluntary.saturating_sub(before.switches_voluntary),
-            switches_involuntary: now
-                .switches_involuntary
-                .saturating_sub(before.switches_involuntary),
-        })
-    }
+/// The same on a thread of its own with a table of open files of its own ([`files::keep_apart`]).
+pub(super) fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> (T, Used) {
+    let body = || {
+        files::keep_apart();
+        using(work)
+    };
+    thread::scope(|scope| match scope.spawn(body).join() {
+        Ok(outcome) => outcome,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
 }
 
 /// Adds what another measuring thread used. What is unknown of one is unknown of all.
-pub(super) fn add_usage(report: &mut EndReport, used: Option<Usage>) {
-    let sum = |of_first: Option<u64>, more: Option<u64>| of_first.zip(more).map(|(a, b)| a + b);
-    report.user_ns = sum(report.user_ns, used.map(|u| u.user_ns));
-    report.system_ns = sum(report.system_ns, used.map(|u| u.system_ns));
-    report.switches_involuntary =
-        sum(report.switches_involuntary, used.map(|u| u.switches_involuntary));
+pub(super) fn add_used(report: &mut EndReport, used: &Used) {
+    let Used { usage, counted } = used;
+    let add = |sum: &mut Option<u64>, more: Option<u64>| *sum = sum.zip(more).map(|(a, b)| a + b);
+    add(&mut report.user_ns, usage.map(|u| u.user_ns));
+    add(&mut report.system_ns, usage.map(|u| u.system_ns));
+    add(&mut report.switches_voluntary, usage.map(|u| u.switches_voluntary));
+    add(&mut report.switches_involuntary, usage.map(|u| u.switches_involuntary));
+    add(&mut report.cycles, counted.map(|c| c.cycles));
+    add(&mut report.instructions, counted.map(|c| c.instructions));
 }
 
 fn available<T>(outcome: Result<T, Unavailable>, unavailable: &mut Vec<String>) -> Option<T> {

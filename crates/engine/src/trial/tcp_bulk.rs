@@ -1,7 +1,7 @@
 //! TCP bulk transfer at both ends: one thread for each connection, whichever end sends over it.
 
 use super::client::ClientContext;
-use super::evidence::{Before, Spent, account, add_usage, stream_endpoints, stream_granted};
+use super::evidence::{Before, Used, account, add_used, stream_endpoints, stream_granted, using};
 use super::server::DataFlows;
 use super::sockets::{Locals, accepted_options, introduced, payload, stream_options, stream_waits};
 use super::{TrialError, flows, only_arm};
@@ -15,7 +15,6 @@ use v6gap_core::observation::{Connection, EndReport, Granted, Measured, Sent};
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Direction, TcpBulk, Wait, ZeroCopy};
 use v6gap_sys::socket::{ErrorClass, MemoryFile, Stream};
-use v6gap_sys::usage::Usage;
 use v6gap_sys::{Unavailable, cpu};
 
 /// Bytes of one read: so many that a receiver which was put aside catches up in few calls.
@@ -139,7 +138,7 @@ impl End<'_> {
             notes.push("sending memory without copying: the kernel copied all the same".into());
         }
         let mut report = before.report();
-        used.into_iter().for_each(|used| add_usage(&mut report, used));
+        used.iter().for_each(|used| add_used(&mut report, used));
         report.unavailable.extend(notes);
         if let (true, Some(first)) = (done.iter().any(|d| d.sent.is_some()), done.first())
             && let Some(asked) = &self.bulk.settings.congestion
@@ -209,12 +208,10 @@ impl End<'_> {
         streams: Vec<Stream>,
         places: &[Option<usize>],
         source: Source<'_>,
-    ) -> Result<(Vec<Done>, Vec<Option<Usage>>), TrialError> {
+    ) -> Result<(Vec<Done>, Vec<Used>), TrialError> {
         let another = |number: usize, stream: Stream| {
             let place = places[number].filter(|&cpu| cpu::pin_thread(cpu).is_ok());
-            let spent = Spent::since_now();
-            let done = self.one(number, stream, place, source);
-            (done, spent.and_then(Spent::used))
+            using(|| self.one(number, stream, place, source))
         };
         thread::scope(|scope| {
             let mut streams = streams.into_iter().enumerate();

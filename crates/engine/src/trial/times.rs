@@ -60,8 +60,8 @@ pub fn times(samples_ns: &[u64], turn_ends: &[usize], lost: u64) -> Times {
 }
 
 /// Mean without the lowest 5 % and the highest 10 %: a single hold-up of some ms moves a plain mean
-/// by more than the difference looked for. 0 of nothing. Leaves the values in another order: what is
-/// left out is parted from the rest, which takes a fraction of the time of sorting.
+/// by more than the difference looked for. 0 of nothing. Leaves the values in another order: what
+/// is left out is parted from the rest, which takes a fraction of the time of sorting.
 fn trimmed_mean(values: &mut [u64]) -> f64 {
     let n = values.len();
     let (low, high) = (n * 5 / 100, n - n * 10 / 100);
@@ -82,8 +82,8 @@ fn mean(values: &[u64]) -> f64 {
     sum as f64 / values.len() as f64
 }
 
-/// RFC 2330 section 11.3: of an even number, the mean of the two in the middle. Leaves the values in
-/// another order.
+/// RFC 2330 section 11.3: of an even number, the mean of the two in the middle. Leaves the values
+/// in another order.
 fn median(values: &mut [u64]) -> f64 {
     let n = values.len();
     if n == 0 {

@@ -26,6 +26,20 @@ pub struct Usage {
     pub switches_involuntary: u64,
 }
 
+impl Usage {
+    /// What was used between `earlier` and this.
+    pub fn since(&self, earlier: &Usage) -> Usage {
+        Usage {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            switches_voluntary: self.switches_voluntary.saturating_sub(earlier.switches_voluntary),
+            switches_involuntary: self
+                .switches_involuntary
+                .saturating_sub(earlier.switches_involuntary),
+        }
+    }
+}
+
 /// Time of all processors together since the machine started, in ticks by kind of use.
 ///
 /// A container or namespace sees the whole machine here.
