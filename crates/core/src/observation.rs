@@ -16,6 +16,7 @@ use crate::metric::Metric;
 use crate::workload::Marking;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
@@ -139,9 +140,10 @@ pub struct Received {
 
 impl Received {
     /// Datagrams of `sent` that the network lost (RFC 7680): they neither came nor were dropped by
-    /// this host after they had come.
-    pub fn lost_of(&self, sent: u64) -> u64 {
-        sent.saturating_sub(self.packets).saturating_sub(self.dropped.unwrap_or(0))
+    /// this host after they had come, nor by the sender's before they left.
+    pub fn lost_of(&self, sent: &Sent) -> u64 {
+        let in_hosts = self.dropped.unwrap_or(0).saturating_add(sent.queue_dropped.unwrap_or(0));
+        sent.packets.saturating_sub(self.packets).saturating_sub(in_hosts)
     }
 }
 
@@ -199,6 +201,11 @@ pub struct Sent {
     /// Datagrams of the schedule that were left out because the sender could not keep up.
     #[serde(default)]
     pub skipped: u64,
+    /// Packets that the queue before this host's interface dropped meanwhile: they never left, so
+    /// the network did not lose them. Those of other programs are among them. `None` if none
+    /// were seen, and in a lab, where that queue is the link's.
+    #[serde(default)]
+    pub queue_dropped: Option<u64>,
     /// Time that the sender of datagrams waited for room in the socket, in ns; next to nothing at
     /// full speed means that the sender, not the network, is the bottleneck.
     #[serde(default)]
@@ -408,6 +415,33 @@ pub struct EndReport {
     pub counters: BTreeMap<String, i64>,
     /// What could not be had on this host, in words.
     pub unavailable: Vec<String>,
+}
+
+impl EndReport {
+    /// By how much a counter rose; 0 if it did not change.
+    pub fn counter(&self, name: &str) -> i64 {
+        self.counters.get(name).copied().unwrap_or(0)
+    }
+
+    /// The interface that carried most of the trial: a bridge and its ports count the same bytes,
+    /// so sums over all interfaces mean nothing.
+    pub fn interface(&self) -> Option<&str> {
+        let bytes = |name: &str| {
+            self.counter(&format!("if.{name}.rx_bytes"))
+                + self.counter(&format!("if.{name}.tx_bytes"))
+        };
+        let names = self
+            .counters
+            .keys()
+            .filter_map(|counter| Some(counter.strip_prefix("if.")?.rsplit_once('.')?.0));
+        names.max_by_key(|name| bytes(name))
+    }
+
+    /// Packets that the queue before that interface dropped.
+    pub fn queue_drops(&self) -> u64 {
+        let drops = self.interface().map_or(0, |i| self.counter(&format!("queue.{i}.drops")));
+        u64::try_from(drops).unwrap_or(0)
+    }
 }
 
 /// How late the user-space link was during a trial.

@@ -53,7 +53,7 @@ fn a_load_is_searched_up_to_its_highest_rate() {
         };
         let (searched, received, value) = searched(capacity, family);
         let sent = &searched.sent;
-        assert_eq!(received.lost_of(sent.packets), 0, "{family} {direction:?}");
+        assert_eq!(received.lost_of(sent), 0, "{family} {direction:?}");
         assert_eq!(received.bytes, received.packets * 1222);
         assert!(searched.reports > 0, "{searched:?}");
         assert_eq!(searched.rates[0], (0, MBIT / 2));

@@ -153,7 +153,7 @@ pub fn lost_of(trial: &TrialRecord) -> (u64, u64) {
     match (&trial.ends.client.measured, &trial.ends.server.measured) {
         (Measured::Sent(sent), Measured::Received(received))
         | (Measured::Received(received), Measured::Sent(sent)) => {
-            (received.lost_of(sent.packets), sent.packets)
+            (received.lost_of(sent), sent.packets)
         }
         _ => (0, 0),
     }

@@ -68,6 +68,7 @@ pub(super) fn judge(
     for (who, end) in ends(trial) {
         clock(trial, who, end, findings);
         steal(trial, who, end, findings);
+        queue(plan, who, end, findings);
         moved(&DROPS, "host-drops", who, end, findings);
         if matches!(cell.workload, Workload::Connect(_)) {
             moved(&LISTENER, "listener", who, end, findings);
@@ -174,6 +175,21 @@ fn search(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFindin
         let most = unit::format_rate(most_bps as f64);
         let seen = format!("{who}: the search reached {most}, the highest rate that it may try");
         findings.push(caveat("search-bound", seen));
+    }
+}
+
+/// Packets that never left the host. The lab's own queue is its link's.
+fn queue(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    let shaped = |world: &World| world.model != LinkModel::Bare;
+    let (drops, interface) = (end.queue_drops(), end.interface());
+    if let Some(interface) = interface.filter(|_| drops > 0)
+        && !plan.world.as_ref().is_some_and(shaped)
+    {
+        let seen = format!(
+            "{who}: its own queue before {interface} dropped {drops} packets, which the network \
+             did not lose"
+        );
+        findings.push(caveat("queue-drops", seen));
     }
 }
 

@@ -72,17 +72,13 @@ fn timed(cell: &Cell) -> bool {
     matches!(cell.workload, Workload::Echo(_) | Workload::Connect(_) | Workload::Probe(_))
 }
 
-fn counter(end: &EndReport, name: &str) -> i64 {
-    end.counters.get(name).copied().unwrap_or(0)
-}
-
 /// A path MTU that changes inside a trial changes the packets that it consists of (RFC 8201).
 fn path_mtu(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
-    let count = counter(end, "Icmp6.InPktTooBigs");
+    let count = end.counter("Icmp6.InPktTooBigs");
     if count > 0 {
         findings.push(fatal("path-mtu", format!("{who}: {count} \"packet too big\" came in")));
     }
-    let unreachable = counter(end, "Icmp.InDestUnreachs");
+    let unreachable = end.counter("Icmp.InDestUnreachs");
     if unreachable > 0 {
         let seen = format!("{who}: {unreachable} ICMP \"destination unreachable\" came in");
         findings.push(caveat("path-mtu", seen));
@@ -111,7 +107,7 @@ fn fragments(
         Family::V4 => "Ip.FragCreates",
         Family::V6 => "Ip6.FragCreates",
     };
-    let created = counter(end, name);
+    let created = end.counter(name);
     if created == 0 || mtu.is_some_and(|mtu| fragments_expected(cell, family, mtu)) {
         return;
     }
@@ -129,26 +125,13 @@ fn fragments_expected(cell: &Cell, family: Family, mtu: u32) -> bool {
     wiremodel::udp_packets(payload, family, mtu).is_ok_and(|packets| packets.len() > 1)
 }
 
-/// The interface that carried most of the trial: a bridge and its ports count the same bytes, so
-/// sums over all interfaces mean nothing.
-fn interface(end: &EndReport) -> Option<&str> {
-    let bytes = |name: &str| {
-        counter(end, &format!("if.{name}.rx_bytes")) + counter(end, &format!("if.{name}.tx_bytes"))
-    };
-    let names = end
-        .counters
-        .keys()
-        .filter_map(|counter| Some(counter.strip_prefix("if.")?.rsplit_once('.')?.0));
-    names.max_by_key(|name| bytes(name))
-}
-
 fn interfaces(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     const BROKEN: [&str; 6] =
         ["rx_errors", "tx_errors", "rx_frame", "tx_carrier", "rx_fifo", "tx_fifo"];
-    let Some(interface) = interface(end) else { return };
+    let Some(interface) = end.interface() else { return };
     for field in BROKEN {
         let name = format!("if.{interface}.{field}");
-        let count = counter(end, &name);
+        let count = end.counter(&name);
         if count > 0 {
             findings.push(fatal("interface-errors", format!("{who}: {name} rose by {count}")));
         }
@@ -158,7 +141,7 @@ fn interfaces(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
 /// In a lab every segment is the trial's own. On a shared host the counter also holds other
 /// programs' segments, so there it is only a reason for doubt; the trimmed mean bears a few.
 fn retransmissions(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
-    let count = counter(end, "Tcp.RetransSegs");
+    let count = end.counter("Tcp.RetransSegs");
     if count > 0 {
         let seen = format!("{who}: TCP segments sent again: {count}");
         let lossy = |world: &World| {
@@ -181,7 +164,7 @@ fn super_packets(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<Gat
         else {
             continue;
         };
-        let packets = counter(end, &format!("if.{interface}.tx_packets"));
+        let packets = end.counter(&format!("if.{interface}.tx_packets"));
         if packets > 0 && bytes > limit * packets {
             let mean = bytes / packets;
             let seen = format!("{who}: {interface} sent packets of {mean} B on average");
@@ -224,8 +207,8 @@ fn other_traffic(
         }
     };
     let expected = received.bytes + dropped * u64::from(payload) + packets * per_packet;
-    let Some(interface) = interface(end) else { return };
-    let seen = counter(end, &format!("if.{interface}.rx_bytes"));
+    let Some(interface) = end.interface() else { return };
+    let seen = end.counter(&format!("if.{interface}.rx_bytes"));
     let excess = seen as f64 - expected as f64;
     if excess > OTHER_TRAFFIC_MAX * expected as f64 + 100_000.0 {
         let percent = excess / expected as f64 * 100.0;

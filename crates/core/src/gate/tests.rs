@@ -351,3 +351,28 @@ fn a_search_that_did_not_meet_the_path_s_end_says_so() {
     assert_eq!(halving(true), ["search-bound"]);
     assert!(halving(false).is_empty());
 }
+
+/// What a queue of the sender's own dropped never reached the network. In a lab that queue is the
+/// link's.
+#[test]
+fn drops_before_the_wire_are_the_sender_s() {
+    let judged = |model: Option<LinkModel>| {
+        let mut plan = plan();
+        plan.world = model.map(|model| World::client_router_server(model, Some(100_000_000)));
+        let mut trial = trial(&plan, "throughput-udp-1408", Family::V6);
+        count(&mut trial.ends.client, "if.eth0.tx_bytes", 1_000_000);
+        count(&mut trial.ends.client, "queue.eth0.drops", 40);
+        count(&mut trial.ends.client, "queue.wlan0.drops", 9);
+        let (_, cell) = plan.cell("throughput-udp-1408").unwrap();
+        let findings = judge(&plan, cell, &trial);
+        findings.into_iter().filter(|f| f.gate == "queue-drops").collect::<Vec<_>>()
+    };
+    for model in [None, Some(LinkModel::Bare)] {
+        let findings = judged(model);
+        assert_eq!((findings.len(), findings[0].fatal), (1, false));
+        assert!(findings[0].seen.contains("the client: its own queue before eth0 dropped 40"));
+    }
+    for model in [LinkModel::Shaped, LinkModel::Wire] {
+        assert_eq!(judged(Some(model)), []);
+    }
+}

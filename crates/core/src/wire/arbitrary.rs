@@ -294,9 +294,10 @@ fn received() -> impl Strategy<Value = Received> {
 }
 
 fn sent() -> impl Strategy<Value = Sent> {
-    any::<([u64; 4], [Option<u64>; 2])>().prop_map(|(n, [retransmitted_segments, blocked_ns])| {
+    any::<([u64; 4], [Option<u64>; 3])>().prop_map(|(n, told)| {
         let [bytes, packets, span_ns, skipped] = n;
-        Sent { bytes, packets, span_ns, retransmitted_segments, skipped, blocked_ns }
+        let [retransmitted_segments, blocked_ns, queue_dropped] = told;
+        Sent { bytes, packets, span_ns, retransmitted_segments, skipped, blocked_ns, queue_dropped }
     })
 }
 

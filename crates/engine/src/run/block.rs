@@ -74,6 +74,8 @@ pub(super) struct Bench<'a> {
     settle_ns: u64,
     /// What this machine does when nothing is measured, once a trial needed it.
     idle: Option<Idle>,
+    /// Whether the queue before an interface is that of a lab's link.
+    shaped: bool,
 }
 
 /// Measures one block outside a run, as the lab's self-test does, and gives each arm's values.
@@ -100,12 +102,13 @@ pub fn measure_block(
 impl<'a> Bench<'a> {
     /// `settle_ns` is how long packets may still be under way after a trial.
     pub fn new(connection: &'a mut Connection, context: &'a ClientContext, settle_ns: u64) -> Self {
-        Bench { connection, context, settle_ns, idle: None }
+        Bench { connection, context, settle_ns, idle: None, shaped: false }
     }
 
     /// The same for trials over the links of `world`. One that works in user space does so on the
     /// processors of both ends, so that the machine's use is not theirs alone.
     pub fn in_world(mut self, world: Option<&World>) -> Self {
+        self.shaped = world.is_some_and(|world| world.model != LinkModel::Bare);
         if world.is_some_and(|world| world.model == LinkModel::Wire) {
             self.idle = Some(Err("processor time of the whole machine is unavailable: the lab's \
                  link works on the same processors"
@@ -199,9 +202,13 @@ impl<'a> Bench<'a> {
         let context = self.context;
         let (own, server) = self.connection.run_task(&task, |task| client::run(task, context))?;
         let duration_ns = clock::now_ns() - started_ns;
+        let shaped = self.shaped;
         let with_server = |(arm, client): (Arm, EndReport)| {
             let server = server.iter().find(|(other, _)| *other == arm)?.1.clone();
-            let ends = PerEnd { client, server };
+            let mut ends = PerEnd { client, server };
+            if !shaped {
+                trial::note_queue_drops(&mut ends);
+            }
             Some(ArmMeasured { arm, ends, started_unix_ns, started_ns, duration_ns })
         };
         Ok(trial::with_idle(own, idle).into_iter().filter_map(with_server).collect())

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::thread;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Busy, EndReport, Endpoints, Granted, MachineUse, TcpAccount};
+use v6gap_core::observation::{Measured, PerEnd};
 use v6gap_sys::counters::Snapshot;
 use v6gap_sys::perf::{Counted, Counting};
 use v6gap_sys::socket::{Datagram, Domain, SocketError, Stream, TcpInfo};
@@ -35,7 +36,7 @@ impl Before {
         Before {
             processor: pinned.and_then(|number| u32::try_from(number).ok()),
             machine: available(Machine::look(), &mut unavailable),
-            counters: available(counters::snapshot(), &mut unavailable),
+            counters: counters(&mut unavailable),
             clock_ns: clock::wall_minus_mono_ns(),
             // A host that has none says so once, among its facts.
             counting: Counting::start().ok(),
@@ -102,6 +103,18 @@ fn machine_use(now: &Machine, before: &Machine) -> Option<MachineUse> {
     Some(MachineUse { machine, trial: now.busy_since(before), idle: None })
 }
 
+/// Tells the ends that sent datagrams what the queues before their own interfaces dropped.
+pub fn note_queue_drops(ends: &mut PerEnd<EndReport>) {
+    for end in [&mut ends.client, &mut ends.server] {
+        let drops = end.queue_drops();
+        if let Measured::Sent(sent) | Measured::BothWays { sent, .. } = &mut end.measured
+            && sent.packets > 0
+        {
+            sent.queue_dropped = (drops > 0).then_some(drops);
+        }
+    }
+}
+
 /// What one more measuring thread of a trial used.
 #[derive(Debug)]
 pub(super) struct Used {
@@ -141,6 +154,15 @@ pub(super) fn add_used(report: &mut EndReport, used: &Used) {
     add(&mut report.switches_involuntary, usage.map(|u| u.switches_involuntary));
     add(&mut report.cycles, counted.map(|c| c.cycles));
     add(&mut report.instructions, counted.map(|c| c.instructions));
+}
+
+/// All counters; those of queues may be missing while the others are there.
+fn counters(unavailable: &mut Vec<String>) -> Option<Snapshot> {
+    let snapshot = available(counters::snapshot(), unavailable)?;
+    if !snapshot.values.keys().any(|name| name.starts_with("queue.")) {
+        available(counters::queues_told(), unavailable);
+    }
+    Some(snapshot)
 }
 
 fn available<T>(outcome: Result<T, Unavailable>, unavailable: &mut Vec<String>) -> Option<T> {

@@ -16,6 +16,7 @@ mod udp_bulk;
 pub mod values;
 
 pub use client::ClientContext;
+pub use evidence::note_queue_drops;
 pub use idle::{Idle, idle, needs_idle, with_idle};
 
 use crate::hot::{Broken, Cause};

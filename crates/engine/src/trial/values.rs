@@ -58,9 +58,9 @@ fn processor_time(ends: &PerEnd<EndReport>) -> Option<f64> {
 }
 
 /// Datagrams sent that never came, RFC 7680; duplicates do not make up for lost ones, and those
-/// that the receiving host dropped itself had come.
+/// that the receiving host dropped itself had come, those that the sending host dropped never left.
 fn loss(sent: &Sent, received: &Received) -> Option<f64> {
-    share(received.lost_of(sent.packets), sent.packets)
+    share(received.lost_of(sent), sent.packets)
 }
 
 /// Datagrams per s after the warm-up: as many as the bytes, by their mean length.
@@ -171,6 +171,15 @@ mod tests {
         let values = values(&udp(), &ends);
         assert_eq!(values[&Metric::Throughput], 9.5e7);
         assert!((values[&Metric::Loss] - 0.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_the_hosts_dropped_is_not_lost() {
+        let sent = Sent { packets: 1000, queue_dropped: Some(30), ..Sent::default() };
+        let received = Received { packets: 900, dropped: Some(50), ..Received::default() };
+        let ends =
+            PerEnd { client: end(Measured::Sent(sent)), server: end(Measured::Received(received)) };
+        assert_eq!(values(&udp(), &ends)[&Metric::Loss], 0.02);
     }
 
     #[test]

@@ -4,7 +4,12 @@
 //! namespaces.
 
 use super::parse::{Sink, parse_dev, parse_paired, parse_snmp6, parse_softnet};
+use super::queue::{self, Queue};
 use crate::Unavailable;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netdevice, recv, send,
+    socket_with,
+};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
 
@@ -22,6 +27,9 @@ const FILES: [(&str, Parser); 5] = [
 
 /// The one file that may be missing: it exists only where the kernel has IPv6.
 const MAY_BE_MISSING: &str = "/proc/thread-self/net/snmp6";
+
+/// Bytes of one answer about queues: more than the kernel puts into one.
+const ANSWER_BYTES: usize = 64 * 1024;
 
 pub(super) fn refresh(values: &mut BTreeMap<String, u64>) -> Result<(), Unavailable> {
     if read_into(values)? != values.len() {
@@ -50,5 +58,48 @@ fn read_into(values: &mut BTreeMap<String, u64>) -> Result<usize, Unavailable> {
             }
         }
     }
+    // Without them the other counters are still worth having.
+    let _ = queues(&mut sink);
     Ok(sink.met())
+}
+
+pub(super) fn queues_told() -> Result<(), Unavailable> {
+    queues(&mut Sink::new(&mut BTreeMap::new()))
+        .map_err(|because| Unavailable::new("counters of the interfaces' queues", because))
+}
+
+/// The queue of every interface of the calling thread's network namespace.
+fn queues(sink: &mut Sink<'_>) -> Result<(), String> {
+    let told = |error: rustix::io::Errno| error.to_string();
+    let flags = SocketFlags::CLOEXEC;
+    // No protocol is the first one, `NETLINK_ROUTE`.
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None);
+    let socket = socket.map_err(told)?;
+    send(&socket, &queue::request(), SendFlags::empty()).map_err(told)?;
+    let mut bytes = vec![0; ANSWER_BYTES];
+    loop {
+        let (count, _) = recv(&socket, &mut bytes[..], RecvFlags::empty()).map_err(told)?;
+        let last = queue::answer(&bytes[..count], |queue| {
+            // One that has gone meanwhile has no name.
+            if let Ok(name) = netdevice::index_to_name(&socket, queue.interface) {
+                put(sink, &name, &queue);
+            }
+        })?;
+        if last {
+            return Ok(());
+        }
+    }
+}
+
+fn put(sink: &mut Sink<'_>, interface: &str, queue: &Queue) {
+    let counters = [
+        ("packets", queue.packets),
+        ("backlog", queue.backlog),
+        ("drops", queue.drops),
+        ("requeues", queue.requeues),
+        ("overlimits", queue.overlimits),
+    ];
+    for (name, value) in counters {
+        sink.put(&["queue.", interface, ".", name], value.into());
+    }
 }

@@ -8,13 +8,17 @@
 //! `TcpExt.ListenOverflows`, `IpExt.InOctets`, `Icmp6.InPktTooBigs`, and besides those
 //! `softnet.processed`, `softnet.dropped`, `softnet.time_squeeze` (the whole machine, all
 //! processors) and `if.NAME.rx_bytes`, `rx_packets`, `rx_errors`, `rx_dropped`, `rx_fifo`, ...,
-//! `tx_bytes`, ..., `tx_carrier`. Which names exist depends on the kernel.
+//! `tx_bytes`, ..., `tx_carrier`, and `queue.NAME.drops`, `overlimits`, `requeues`, `packets` and
+//! `backlog` (bytes) of the queue in which packets wait for an interface (tc(8)); the last two are
+//! what waits at the moment. Which names exist depends on the kernel.
 
 #[cfg(any(target_os = "linux", test))]
 mod parse;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
 mod platform;
+#[cfg(any(target_os = "linux", test))]
+mod queue;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +41,14 @@ pub fn snapshot() -> Result<Snapshot, Unavailable> {
     let mut snapshot = Snapshot::default();
     snapshot.refresh()?;
     Ok(snapshot)
+}
+
+/// Whether the kernel tells of the queues of interfaces; where not, a snapshot has all else.
+///
+/// # Errors
+/// Off Linux, or if the kernel refuses.
+pub fn queues_told() -> Result<(), Unavailable> {
+    platform::queues_told()
 }
 
 impl Snapshot {

@@ -24,7 +24,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Sets the value called by `parts` joined together.
-    fn put(&mut self, parts: &[&str], value: u64) {
+    pub(super) fn put(&mut self, parts: &[&str], value: u64) {
         self.name.clear();
         self.name.extend(parts.iter().copied());
         self.met += 1;
