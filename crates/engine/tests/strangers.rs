@@ -6,7 +6,9 @@ use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::wire::datagram::{Flags, HEADER_BYTES, Header};
+use v6gap_core::wire::status::STATUS_BYTES;
 use v6gap_core::workload::{Echo, Transport, Wait};
+use v6gap_engine::hot::capacity::Reporter;
 use v6gap_engine::hot::datagram_bulk::{self, Counted, Role};
 use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::{Broken, Cause, TICK_NS, Watch, bulk, echo};
@@ -177,4 +179,35 @@ fn the_end_of_a_connection_that_goes_on_is_not_awaited_for_ever() {
     client.set_nonblocking(true).unwrap();
     let flood = || drop(client.write(&[0; 64]));
     flooded(flood, || assert_stops(|watch| bulk::await_close(Arm::A, &server, watch)));
+}
+
+/// The receiver of a search tells the source that knows the task no more bytes than came, however
+/// often it is asked.
+#[test]
+fn a_receiver_of_a_search_sends_no_more_than_it_got() {
+    for family in Family::BOTH {
+        let (server, client) = datagrams(family);
+        client.set_nonblocking(true).unwrap();
+        let header =
+            Header { tag: TAG, sequence: 0, turn: 1, next: 0, arm: Arm::A, flags: Flags::STATUS };
+        let mut asked_bytes = 0;
+        for sequence in 0..100 {
+            let mut message = [0; HEADER_BYTES];
+            Header { sequence, ..header }.encode(&mut message);
+            asked_bytes += client.send(&message).unwrap();
+        }
+        let mut counted = Counted::new(1, 64);
+        counted.reporter = Some(Reporter::new(header, false, TICK_NS, 0));
+        let mut batch = ReceiveBatch::new(16, 65);
+        let watch = Watch { finish: &YES, ..Watch::silence(Wait::Block, SILENCE_NS) };
+        let role = Role::Answering;
+        datagram_bulk::receive(Arm::A, &server, TAG, &mut batch, &mut counted, &role, &watch)
+            .unwrap();
+        let (mut told_bytes, mut back) = (0, [0; 100]);
+        while let Ok(count) = client.recv(&mut back) {
+            assert_eq!(count, STATUS_BYTES);
+            told_bytes += count;
+        }
+        assert!((1..=asked_bytes).contains(&told_bytes), "{told_bytes} for {asked_bytes}");
+    }
 }

@@ -12,6 +12,7 @@ mod loads;
 mod markdown;
 mod number;
 mod resources;
+mod searches;
 mod sockets;
 pub mod text;
 mod transfers;

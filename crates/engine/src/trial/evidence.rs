@@ -107,9 +107,12 @@ fn machine_use(now: &Machine, before: &Machine) -> Option<MachineUse> {
 pub fn note_queue_drops(ends: &mut PerEnd<EndReport>) {
     for end in [&mut ends.client, &mut ends.server] {
         let drops = end.queue_drops();
-        if let Measured::Sent(sent) | Measured::BothWays { sent, .. } = &mut end.measured
-            && sent.packets > 0
-        {
+        let sent = match &mut end.measured {
+            Measured::Sent(sent) | Measured::BothWays { sent, .. } => sent,
+            Measured::Searched(searched) => &mut searched.sent,
+            _ => continue,
+        };
+        if sent.packets > 0 {
             sent.queue_dropped = (drops > 0).then_some(drops);
         }
     }

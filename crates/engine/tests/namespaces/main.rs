@@ -15,6 +15,7 @@
 mod common;
 mod exchanges;
 mod probes;
+mod searches;
 mod support;
 mod transfers;
 
@@ -24,11 +25,15 @@ use v6gap_sys::netns;
 /// A check says what was wrong.
 type Check = fn() -> Outcome;
 
-const CHECKS: [(&str, Check); 5] = [
+const CHECKS: [(&str, Check); 6] = [
     ("transfers_agree", transfers::agree),
     ("exchanges_agree", exchanges::counts_agree),
     ("lost_probes_are_those_that_the_link_lost", probes::lost_probes_are_those_that_the_link_lost),
     ("a_full_queue_takes_its_drain_time", probes::a_full_queue_takes_its_drain_time),
+    (
+        "searches_find_a_slower_link_behind_a_faster_one",
+        searches::find_a_slower_link_behind_a_faster_one,
+    ),
     ("a_link_local_zone_is_kept", exchanges::a_link_local_zone_is_kept),
 ];
 

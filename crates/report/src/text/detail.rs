@@ -1,10 +1,11 @@
 //! What the verbose form adds: pairs and spread of each question, seed, settings of the sockets,
-//! transfers between payload and line, what loads reached.
+//! transfers between payload and line, what loads reached and searches asked for.
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Style, Tone};
 use crate::loads::loads;
 use crate::resources;
+use crate::searches::searches;
 use crate::sockets::sockets;
 use crate::transfers::transfers;
 use crate::words;
@@ -26,7 +27,8 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     out.push('\n');
     granted(lines, style, out);
     resources(analysis, true, style, out);
-    for sentence in transfers(lines).into_iter().chain(loads(lines)) {
+    let sentences = transfers(lines).into_iter().chain(loads(lines)).chain(searches(lines));
+    for sentence in sentences {
         super::say(style, out, &sentence);
     }
 }

@@ -58,7 +58,14 @@ fn place(draft: &Draft, plan: &Plan) -> Vec<String> {
         [] => None,
         all => Some(format!("From {}.", all.join(" and "))),
     };
-    [line + "."].into_iter().chain(from).collect()
+    let refused = plan.out_of_place().map(|cell| {
+        format!(
+            "Is refused but over loopback: {} floods the path, which belongs in a lab; \
+             force = true does it on a network that is yours.",
+            cell.id
+        )
+    });
+    [line + "."].into_iter().chain(from).chain(refused).collect()
 }
 
 fn lab(world: &World) -> Vec<String> {
