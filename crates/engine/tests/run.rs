@@ -11,8 +11,10 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, Measured, PerEnd};
 use v6gap_core::plan::{Design, Plan, Stop};
-use v6gap_core::record::{Ending, Host, Line, RunHeader, TrialRecord};
-use v6gap_core::workload::{Cell, Connect, Echo, TcpBulk, Transport, UdpBulk, Wait, Workload};
+use v6gap_core::record::{Ending, GaveUp, Host, Line, RunHeader, TrialRecord};
+use v6gap_core::workload::{
+    Cell, Connect, Echo, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
+};
 use v6gap_core::world::{LinkModel, World};
 use v6gap_engine::control::{ClientOptions, Connection, Key};
 use v6gap_engine::run::{self, Event, Hooks, RunError};
@@ -278,6 +280,41 @@ fn what_no_further_attempt_can_change_ends_the_run_and_gives_nothing_up() {
     let error = ending.unwrap_err();
     assert!(matches!(error, RunError::Trial(TrialError::Missing { .. })), "{error}");
     assert_eq!(given_up(&lines, &error), 0);
+}
+
+/// A window that this host does not grant, and connections that the server does not allow: each
+/// cell is given up at once, in words, and the rest is measured.
+#[test]
+fn what_lasts_ends_its_cell_without_another_attempt() {
+    let mut plan = plan(2);
+    plan.cells.truncate(1);
+    plan.design.null_cells.clear();
+    let huge = StreamSettings {
+        buffer_bytes: Some(StreamSettings::BUFFER_BYTES_MAX),
+        require_buffer: true,
+        ..StreamSettings::default()
+    };
+    let windows =
+        TcpBulk { duration_ns: 50 * MS, warmup_ns: 0, settings: huge, ..TcpBulk::default() };
+    plan.cells.push(Cell::named(Workload::TcpBulk(windows)));
+    let many = TcpBulk { duration_ns: 50 * MS, warmup_ns: 0, streams: 100, ..TcpBulk::default() };
+    plan.cells.push(Cell::named(Workload::TcpBulk(many)));
+    let (ending, lines) = run_with(plan.clone(), |_| {});
+    assert_eq!(ending.unwrap(), Ending::Complete);
+    let given_up: Vec<&GaveUp> = lines
+        .iter()
+        .filter_map(|line| if let Line::GaveUp(given_up) = line { Some(given_up) } else { None })
+        .collect();
+    assert_eq!(given_up.len(), 2);
+    let why = |cell: &Cell| &given_up.iter().find(|g| g.cell == cell.id).unwrap().why;
+    assert!(why(&plan.cells[1]).contains("socket buffers"), "{given_up:?}");
+    assert!(why(&plan.cells[2]).contains("connections is 100"), "{given_up:?}");
+    let measured = |cell: &Cell| {
+        let of_cell = |l: &&Line| matches!(l, Line::Trial(trial) if trial.cell == cell.id);
+        lines.iter().filter(of_cell).count()
+    };
+    assert!(measured(&plan.cells[0]) >= 4);
+    assert_eq!((measured(&plan.cells[1]), measured(&plan.cells[2])), (0, 0));
 }
 
 #[test]

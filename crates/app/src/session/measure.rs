@@ -221,7 +221,7 @@ fn broken_off(target: &Target, id: &str, error: &RunError) -> Failure {
     let failure = match error {
         RunError::Lost(problem) => Failure::lost(target, &problem.trouble),
         RunError::Store(_) | RunError::Random(_) => Failure::unexpected(error.to_string()),
-        RunError::Trial(_) | RunError::Server(_) => {
+        RunError::Trial(_) | RunError::Server { .. } => {
             let what = format!("a measurement with {} failed", target.name);
             Failure::new("E211", Outcome::Peer, what).seen(format!("{error}."))
         }

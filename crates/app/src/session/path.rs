@@ -94,7 +94,7 @@ fn passes(
     let arms = PerArm::null(family);
     match run::measure_block(&cell, arms, TurnOrder::Ab, 0, connection, context) {
         Ok(values) => Ok(values.a.get(&Metric::Rtt).map(|seconds| (seconds * 1e9) as u64)),
-        Err(RunError::Trial(_) | RunError::Server(_)) => Ok(None),
+        Err(RunError::Trial(_) | RunError::Server { .. }) => Ok(None),
         Err(error) => Err(Failure::unexpected(error.to_string())),
     }
 }

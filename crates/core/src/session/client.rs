@@ -32,6 +32,8 @@ pub enum ClientAction {
         number: u32,
         /// The reason, in words.
         why: String,
+        /// Whether the same task would fail again for the same reason.
+        lasting: bool,
     },
     /// Close the connection. Nothing follows.
     Close(Ending),
@@ -127,7 +129,7 @@ impl Client {
             }
             Message::Ready { number } => self.on_ready(number),
             Message::Report(report) => self.on_report(report),
-            Message::Failed { number, why } => self.on_failed(number, why),
+            Message::Failed { number, why, lasting } => self.on_failed(number, why, lasting),
             Message::Hello(_)
             | Message::Clock { .. }
             | Message::Prepare(_)
@@ -148,7 +150,8 @@ impl Client {
         let needed = feature::of_task(&task).into_iter().map(Feature::name);
         if let Some(name) = lacking(&self.known, needed) {
             let why = format!("it does not know {name:?}; update v6gap there");
-            self.actions.push_back(ClientAction::Failed { number: task.number, why });
+            let number = task.number;
+            self.actions.push_back(ClientAction::Failed { number, why, lasting: true });
             return Ok(());
         }
         self.actions.push_back(ClientAction::Send(Message::Prepare(task.clone())));
@@ -249,7 +252,7 @@ impl Client {
         }
     }
 
-    fn on_failed(&mut self, failed: u32, why: String) {
+    fn on_failed(&mut self, failed: u32, why: String, lasting: bool) {
         let current = match &self.phase {
             Phase::Preparing(task) => task.number,
             Phase::Running { number } | Phase::Reporting { number } => *number,
@@ -258,7 +261,7 @@ impl Client {
         if failed != current {
             return self.end_broken();
         }
-        self.actions.push_back(ClientAction::Failed { number: failed, why });
+        self.actions.push_back(ClientAction::Failed { number: failed, why, lasting });
         self.idle();
     }
 

@@ -1,7 +1,7 @@
 //! The server's side of a session.
 
 use super::watch::Watch;
-use super::{Ending, agree, timeout};
+use super::{Ending, TaskFailure, agree, timeout};
 use crate::arm::Arm;
 use crate::feature::Feature;
 use crate::observation::EndReport;
@@ -208,14 +208,14 @@ impl Server {
     }
 
     /// The task is over, with what it saw or the reason why it failed.
-    pub fn ended(&mut self, outcome: Result<Vec<(Arm, EndReport)>, String>, now: u64) {
+    pub fn ended(&mut self, outcome: Result<Vec<(Arm, EndReport)>, TaskFailure>, now: u64) {
         self.watch.tick(now);
         let Some(number) = self.number else {
             return;
         };
         let message = match outcome {
             Ok(ends) => Message::Report(Report { number, ends }),
-            Err(why) => Message::Failed { number, why },
+            Err(TaskFailure { why, lasting }) => Message::Failed { number, why, lasting },
         };
         match (self.phase, &message) {
             (Phase::Running, Message::Report(_)) => {
@@ -225,7 +225,7 @@ impl Server {
             }
             (Phase::Preparing, Message::Report(_)) => {
                 let why = "the server's half ended before it was ready".to_string();
-                self.conclude(Message::Failed { number, why });
+                self.conclude(Message::Failed { number, why, lasting: false });
             }
             (Phase::Preparing | Phase::Running | Phase::Ending, _) => self.conclude(message),
             _ => {}
@@ -266,7 +266,8 @@ impl Server {
         }
         self.number = Some(number);
         if let Err(objection) = agree::check(&task, &self.facts.limits) {
-            return self.conclude(Message::Failed { number, why: objection.to_string() });
+            let why = objection.to_string();
+            return self.conclude(Message::Failed { number, why, lasting: true });
         }
         self.task_ns = agree::bound_ns(&task.workload, &self.facts.limits);
         self.actions.push_back(ServerAction::Start(task));

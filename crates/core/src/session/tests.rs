@@ -379,7 +379,9 @@ fn a_bad_task_fails_in_words_and_the_session_goes_on() {
         )),
         3,
     );
-    let [ServerAction::Send(Message::Failed { number: 0, why })] = &drain(&mut server)[..] else {
+    let [ServerAction::Send(Message::Failed { number: 0, why, lasting: true })] =
+        &drain(&mut server)[..]
+    else {
         panic!()
     };
     assert!(why.contains("connections in all is 0"), "{why}");
@@ -482,7 +484,7 @@ proptest! {
             let mut client = opened(known);
             client.prepare(task.clone(), 100).unwrap();
             let actions = drain_client(&mut client);
-            let [ClientAction::Failed { number, why }] = &actions[..] else {
+            let [ClientAction::Failed { number, why, lasting: true }] = &actions[..] else {
                 panic!("{actions:?}")
             };
             prop_assert_eq!(*number, task.number);

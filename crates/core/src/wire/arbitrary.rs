@@ -473,7 +473,11 @@ pub(crate) fn message() -> impl Strategy<Value = Message> {
         any::<u32>().prop_map(|number| Message::Finish { number }),
         (any::<u32>(), many((arm(), end_report()), 0..3))
             .prop_map(|(number, ends)| Message::Report(Report { number, ends })),
-        (any::<u32>(), text()).prop_map(|(number, why)| Message::Failed { number, why }),
+        (any::<u32>(), text(), any::<bool>()).prop_map(|(number, why, lasting)| Message::Failed {
+            number,
+            why,
+            lasting
+        }),
         Just(Message::Bye),
         Just(Message::Unknown),
     ]

@@ -56,6 +56,9 @@ pub enum Message {
         number: u32,
         /// The reason, in words.
         why: String,
+        /// Whether the same task would fail again for the same reason.
+        #[serde(default)]
+        lasting: bool,
     },
     /// Either: I am leaving.
     Bye,

@@ -161,7 +161,7 @@ fn a_frame_beyond_the_limit_is_refused_before_it_is_read() {
     assert_eq!(reader.next(), Err(FrameError::TooLong { bytes: u32::MAX as usize }));
     let why = "x".repeat(BODY_BYTES_MAX);
     assert!(matches!(
-        frame::encode(&Message::Failed { number: 0, why }),
+        frame::encode(&Message::Failed { number: 0, why, lasting: false }),
         Err(FrameError::TooLong { .. })
     ));
 }

@@ -161,10 +161,11 @@ impl Connection {
             ClientAction::Report(report) => {
                 own.map(|own| (own, report.ends)).map_err(TaskError::Own)
             }
-            // Both halves failed: this one's reason is nearer to the person who asks.
-            ClientAction::Failed { number, why } => match own {
-                Ok(_) => Err(TaskError::Server { number, why }),
-                Err(own) => Err(TaskError::Own(own)),
+            // Both halves failed: this one's reason is nearer to the person who asks, unless it is
+            // that the server had one that lasts.
+            ClientAction::Failed { number, why, lasting } => match own {
+                Err(own) if !lasting => Err(TaskError::Own(own)),
+                _ => Err(TaskError::Server { number, why, lasting }),
             },
             other => Err(driver.unexpected(other)),
         }
@@ -292,7 +293,9 @@ impl Driver {
     /// machine and this shell disagree about the phase.
     fn unexpected<E>(&self, action: ClientAction) -> TaskError<E> {
         match action {
-            ClientAction::Failed { number, why } => TaskError::Server { number, why },
+            ClientAction::Failed { number, why, lasting } => {
+                TaskError::Server { number, why, lasting }
+            }
             other => TaskError::session(self.problem(Trouble::System(format!(
                 "the session took an unexpected turn: {other:?}"
             )))),

@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_message_longer_than_a_record_arrives_in_any_pieces() {
         let (mut client, mut server) = pair();
-        let message = Message::Failed { number: 3, why: "x".repeat(200_000) };
+        let message = Message::Failed { number: 3, why: "x".repeat(200_000), lasting: false };
         let bytes = client.seal(&message).unwrap();
         for piece in bytes.chunks(1009) {
             assert_eq!(server.next().unwrap(), None);

@@ -135,6 +135,8 @@ pub enum TaskError<E> {
         number: u32,
         /// The server's reason.
         why: String,
+        /// Whether the same task would fail again for the same reason.
+        lasting: bool,
     },
     /// This half failed; the session goes on.
     #[error("{0}")]

@@ -32,8 +32,13 @@ pub enum RunError {
     #[error(transparent)]
     Trial(TrialError),
     /// The server could not do its half of a task.
-    #[error("the server could not do its part: {0}")]
-    Server(String),
+    #[error("the server could not do its part: {why}")]
+    Server {
+        /// Its reason, in words.
+        why: String,
+        /// Whether the same task would fail again for the same reason.
+        lasting: bool,
+    },
     /// No random bytes.
     #[error(transparent)]
     Random(Unavailable),
@@ -47,7 +52,7 @@ impl From<TaskError<TrialError>> for RunError {
         match error {
             TaskError::Session(problem) => RunError::Lost(problem),
             TaskError::Own(error) => RunError::Trial(error),
-            TaskError::Server { why, .. } => RunError::Server(why),
+            TaskError::Server { why, lasting, .. } => RunError::Server { why, lasting },
         }
     }
 }
@@ -135,8 +140,11 @@ impl<'a> Bench<'a> {
         let mut record = |arm: Arm| -> Result<TrialRecord, RunError> {
             let index = measured.iter().position(|m| m.arm == arm);
             let found = index.map(|i| measured.swap_remove(i));
-            let found =
-                found.ok_or_else(|| RunError::Server(format!("no report of arm {arm:?}")))?;
+            let missing = || {
+                let why = format!("no report of arm {arm:?}");
+                RunError::Server { why, lasting: false }
+            };
+            let found = found.ok_or_else(missing)?;
             Ok(TrialRecord {
                 block: 0,
                 cell: cell.id.clone(),

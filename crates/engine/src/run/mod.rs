@@ -211,8 +211,11 @@ impl<'a> Runner<'a> {
                     }
                     None
                 }
-                Err(error) if may_pass(&error) => Some(error),
-                Err(error) => return Err(error),
+                Err(error) => match Fate::of(&error) {
+                    Fate::Again => Some(error),
+                    Fate::CellOver => return self.give_up(block.cell, error),
+                    Fate::RunOver => return Err(error),
+                },
             };
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(());
@@ -273,16 +276,27 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Whether the session goes on after the error and another attempt may succeed.
-fn may_pass(error: &RunError) -> bool {
-    match error {
-        RunError::Trial(
-            TrialError::Missing { .. } | TrialError::Unsuitable { .. } | TrialError::Buffers { .. },
-        )
-        | RunError::Lost(_)
-        | RunError::Random(_)
-        | RunError::Store(_) => false,
-        RunError::Trial(_) | RunError::Server(_) => true,
+/// What follows from an error.
+enum Fate {
+    /// Another attempt may succeed.
+    Again,
+    /// What this cell needs is not to be had; others may do without.
+    CellOver,
+    /// Nothing more can be measured, or the plan does not fit what the run has.
+    RunOver,
+}
+
+impl Fate {
+    fn of(error: &RunError) -> Self {
+        match error {
+            RunError::Trial(TrialError::Missing { .. } | TrialError::Unsuitable { .. })
+            | RunError::Lost(_)
+            | RunError::Random(_)
+            | RunError::Store(_) => Fate::RunOver,
+            RunError::Trial(error) if error.is_lasting() => Fate::CellOver,
+            RunError::Server { lasting: true, .. } => Fate::CellOver,
+            RunError::Trial(_) | RunError::Server { lasting: false, .. } => Fate::Again,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::PerFamily;
 use v6gap_core::session::queue::{Queue, Turn};
-use v6gap_core::session::{Ending, ServerAction, ServerFacts};
+use v6gap_core::session::{Ending, ServerAction, ServerFacts, TaskFailure};
 use v6gap_core::task::Task;
 use v6gap_core::wire::version::VersionRange;
 use v6gap_sys::clock;
@@ -255,7 +255,8 @@ impl Front {
             Ok(running) => self.running = Some(running),
             Err(error) => {
                 let why = format!("the server cannot start a thread: {error}");
-                session.machine.ended(Err(why), clock::now_ns());
+                let failure = TaskFailure { why, lasting: false };
+                session.machine.ended(Err(failure), clock::now_ns());
             }
         }
     }

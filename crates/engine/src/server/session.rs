@@ -83,7 +83,8 @@ impl Session {
     pub(super) fn send(&mut self, message: &Message) {
         let sealed = match (self.sealed.seal(message), message) {
             (Err(ChannelError::Frame(error)), Message::Report(report)) => {
-                let failed = Message::Failed { number: report.number, why: error.to_string() };
+                let (number, why) = (report.number, error.to_string());
+                let failed = Message::Failed { number, why, lasting: false };
                 self.sealed.seal(&failed)
             }
             (sealed, _) => sealed,

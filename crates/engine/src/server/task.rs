@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::PerFamily;
 use v6gap_core::observation::EndReport;
+use v6gap_core::session::TaskFailure;
 use v6gap_core::task::{Task, Token};
 use v6gap_core::wire::preamble::Data;
 use v6gap_sys::socket::{Datagram, Listener, Stream, Waker};
@@ -23,7 +24,7 @@ pub(super) enum Happened {
     /// Data flows may come.
     Ready,
     /// It is over.
-    Ended(Result<Vec<(Arm, EndReport)>, String>),
+    Ended(Result<Vec<(Arm, EndReport)>, TaskFailure>),
 }
 
 /// What tasks are run with, one after the other.
@@ -96,8 +97,13 @@ impl Workshop {
             // A defect in one trial must not take the server's turn away for ever.
             let outcome = match catch_unwind(AssertUnwindSafe(run)) {
                 Ok(Ok(reports)) => Ok(with_idle(reports, idle)),
-                Ok(Err(error)) => Err(error.to_string()),
-                Err(_) => Err("the server's half of the task panicked".to_string()),
+                Ok(Err(error)) => {
+                    Err(TaskFailure { why: error.to_string(), lasting: error.is_lasting() })
+                }
+                Err(_) => {
+                    let why = "the server's half of the task panicked".to_string();
+                    Err(TaskFailure { why, lasting: false })
+                }
             };
             tell(Happened::Ended(outcome));
         };

@@ -134,6 +134,21 @@ impl TrialError {
         move |source| TrialError::Socket { family, address, source: Box::new(source) }
     }
 
+    /// Whether the same task would fail again for the same reason, because of what this host has or
+    /// grants.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            TrialError::Unsuitable { .. }
+            | TrialError::Missing { .. }
+            | TrialError::Unavailable { .. }
+            | TrialError::Buffers { .. } => true,
+            TrialError::Socket { .. }
+            | TrialError::Io { .. }
+            | TrialError::Peer { .. }
+            | TrialError::Aborted { .. } => false,
+        }
+    }
+
     /// The family concerned, if one is.
     pub fn family(&self) -> Option<Family> {
         match self {
