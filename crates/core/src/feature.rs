@@ -117,6 +117,8 @@ features! {
     HopLimit = "marking.hop-limit",
     /// A flow label.
     FlowLabel = "marking.flow-label",
+    /// No fragments.
+    DontFragment = "marking.dont-fragment",
 }
 
 /// Features, each once.
@@ -321,10 +323,11 @@ impl Needed {
     }
 
     fn marking(&mut self, marking: &Marking) {
-        let Marking { traffic_class, hop_limit, flow_label } = marking;
+        let Marking { traffic_class, hop_limit, flow_label, dont_fragment } = marking;
         self.add(traffic_class.is_some(), Feature::TrafficClass);
         self.add(hop_limit.is_some(), Feature::HopLimit);
         self.add(flow_label.is_some(), Feature::FlowLabel);
+        self.add(*dont_fragment, Feature::DontFragment);
     }
 }
 

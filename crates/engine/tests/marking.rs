@@ -10,8 +10,12 @@ use v6gap_core::workload::{Marking, TcpBulk, Transport, UdpBulk, Wait, Workload}
 
 const MS: u64 = 1_000_000;
 
-const MARKING: Marking =
-    Marking { traffic_class: Some(0x88), hop_limit: Some(40), flow_label: Some(0x1_2345) };
+const MARKING: Marking = Marking {
+    traffic_class: Some(0x88),
+    hop_limit: Some(40),
+    flow_label: Some(0x1_2345),
+    dont_fragment: true,
+};
 
 fn granted(family: Family, marking: &Marking, labelled: bool) {
     assert_eq!((marking.traffic_class, marking.hop_limit), (Some(0x88), Some(40)), "{family}");
@@ -56,6 +60,8 @@ fn datagrams_are_marked_and_the_service_s_socket_is_left_as_it_was() {
             for report in [&client[0].1, &server[0].1] {
                 let class = report.granted.marking.traffic_class;
                 assert_eq!(class, Some(marking.traffic_class.unwrap_or(0)), "{family}");
+                // Other platforms refuse to mark at all.
+                assert_eq!(report.granted.marking.dont_fragment, marking.dont_fragment);
             }
         }
     }
@@ -90,7 +96,9 @@ fn a_null_block_leaves_the_service_s_socket_as_it_was() {
             let (client, server) = service.perform(&task, &service.context(Transport::Udp));
             client.unwrap();
             for (arm, report) in server.unwrap() {
-                assert_eq!(report.granted.marking.traffic_class, Some(class), "{family} {arm:?}");
+                let granted = report.granted.marking;
+                assert_eq!(granted.traffic_class, Some(class), "{family} {arm:?}");
+                assert_eq!(granted.dont_fragment, class != 0, "{family} {arm:?}");
             }
         }
     }

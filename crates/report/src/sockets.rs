@@ -72,7 +72,7 @@ fn collect(seen: &mut Seen, cell: &str, end: &'static str, family: Family, repor
     }
 }
 
-fn settings(granted: &Granted) -> [(&'static str, Option<String>); 13] {
+fn settings(granted: &Granted) -> [(&'static str, Option<String>); 14] {
     let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
     let switch = |on: Option<bool>| on.map(switch);
     [
@@ -87,6 +87,7 @@ fn settings(granted: &Granted) -> [(&'static str, Option<String>); 13] {
         ("traffic class", octet(granted.marking.traffic_class)),
         ("hop limit", count(granted.marking.hop_limit)),
         ("flow label", label(granted.marking.flow_label)),
+        ("fragments", whole(granted.marking.dont_fragment)),
         ("traffic class that came in", octet(granted.arrived.and_then(|m| m.traffic_class))),
         ("hop limit that came in", count(granted.arrived.and_then(|m| m.hop_limit))),
     ]
@@ -104,6 +105,10 @@ fn label(value: Option<u32>) -> Option<String> {
     value.map(|value| format!("{value:#07x}"))
 }
 
+fn whole(dont_fragment: bool) -> Option<String> {
+    dont_fragment.then(|| "refused".to_owned())
+}
+
 fn switch(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()
 }
@@ -115,6 +120,7 @@ fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
         "traffic class" | "traffic class that came in" => return octet(marking.traffic_class),
         "hop limit" => return count(marking.hop_limit),
         "flow label" => return label(marking.flow_label),
+        "fragments" => return whole(marking.dont_fragment),
         SOURCE => {
             let asked = [run.bind.v4, run.bind.v6].into_iter().flatten();
             return Some(asked.map(|a| a.to_string()).collect::<Vec<_>>().join(", "));

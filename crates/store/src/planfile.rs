@@ -52,6 +52,7 @@ const KEYS: &[&str] = &[
     "tos",
     "hop_limit",
     "flow_label",
+    "dont_fragment",
     "pacing",
     "zero_copy",
     "truncate",

@@ -70,6 +70,9 @@ pub struct KnobArgs {
     /// Time to live or hop limit of packets
     #[arg(long = "hop-limit", value_name = "N")]
     pub hop_limit: Option<u8>,
+    /// Refuse datagrams that do not fit the path in one piece; only with UDP and ICMP
+    #[arg(long = "dont-fragment")]
+    pub dont_fragment: bool,
 }
 
 impl KnobArgs {
@@ -104,6 +107,7 @@ impl KnobArgs {
             (self.dscp.is_some(), "--dscp"),
             (self.flow_label.is_some(), "--flowlabel"),
             (self.hop_limit.is_some(), "--hop-limit"),
+            (self.dont_fragment, "--dont-fragment"),
         ];
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
@@ -128,6 +132,7 @@ impl KnobArgs {
             "hop_limit" => "--hop-limit",
             "target_loss" => "--target-loss",
             "force" => "--force-search",
+            "dont_fragment" => "--dont-fragment",
             _ => "what is measured",
         }
     }

@@ -10,6 +10,7 @@ use crate::metric::{Metric, Quantity, Scale};
 use crate::observation::{Histogram, Times};
 use crate::plan::Plan;
 use crate::record::RunHeader;
+use crate::wiremodel;
 use crate::workload::Cell;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -129,7 +130,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         exchanges_each: exchanges_each(o),
         events: (o.metric == Metric::Loss).then(|| events(&o.blocks)),
         caveats: caveats(o, refused),
-        label: words::label(o.cell, o.metric),
+        label: words::label(o.cell, o.metric, plan.design.arms, path_mtu(plan, o)),
         text: String::new(),
         range_text: String::new(),
         sentence: String::new(),
@@ -137,6 +138,17 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
     question.prediction = prediction(plan, o, &question);
     words::fill(&mut question, names);
     question
+}
+
+/// The path MTU of each arm: that of the plan's world, or the smallest that the client's kernel
+/// assumed in a valid trial.
+fn path_mtu(plan: &Plan, o: &Open<'_>) -> PerArm<Option<u32>> {
+    let of_world = plan.world.as_ref().map(wiremodel::path_mtu);
+    PerArm::from_fn(|arm| {
+        let valid = o.blocks.iter().filter(|block| block.valid);
+        let told = valid.filter_map(|block| block.trials.get(arm).ends.client.granted.path_mtu);
+        of_world.or(told.min())
+    })
 }
 
 fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<String> {

@@ -3,9 +3,11 @@
 //! every verdict, "same" never for what could not be told.
 
 use super::{Effect, Explained, Qualifier, Question, Range, Verdict};
-use crate::arm::PerArm;
+use crate::arm::{Arm, PerArm};
+use crate::family::Family;
 use crate::metric::{Metric, Scale};
 use crate::unit;
+use crate::wiremodel;
 use crate::workload::{Cell, Direction, TcpBulk, Transport, Workload};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -34,7 +36,13 @@ const fn directions(metric: Metric) -> Directions {
 }
 
 /// The name of a question, as in "Round trip 64 B, TCP".
-pub(super) fn label(cell: &Cell, metric: Metric) -> String {
+/// `mtu` is the path MTU of each arm, as far as it is known.
+pub(super) fn label(
+    cell: &Cell,
+    metric: Metric,
+    arms: PerArm<Family>,
+    mtu: PerArm<Option<u32>>,
+) -> String {
     let transport = cell.workload.transport();
     let size = cell.workload.level_bytes().map(u64::from).map(unit::format_bytes);
     let knobs = match &cell.workload {
@@ -45,6 +53,7 @@ pub(super) fn label(cell: &Cell, metric: Metric) -> String {
         Workload::Probe(probe) => probe.words(matches!(metric, Metric::Rtt | Metric::Loss)),
         _ => String::new(),
     };
+    let knobs = format!("{knobs}{}", in_fragments(&cell.workload, arms, mtu));
     let sized = |what: &str| match &size {
         Some(size) => format!("{what} {size}, {}{knobs}", transport.name()),
         None => format!("{what}, {}{knobs}", transport.name()),
@@ -66,6 +75,28 @@ pub(super) fn label(cell: &Cell, metric: Metric) -> String {
         (Metric::Reordering, _) => sized("Reordered"),
         (Metric::Duplication, _) => sized("Duplicated"),
         (Metric::Cpu, _) => sized("Processor time"),
+    }
+}
+
+/// Into how many packets the path cuts each datagram by the wire model, if not into one.
+fn in_fragments(workload: &Workload, arms: PerArm<Family>, mtu: PerArm<Option<u32>>) -> String {
+    let count = |arm: Arm| {
+        let (bytes, mtu) = (workload.datagram_bytes()?, (*mtu.get(arm))?);
+        wiremodel::fragments(bytes, *arms.get(arm), mtu)
+    };
+    match (count(Arm::A), count(Arm::B)) {
+        (None | Some(..=1), None | Some(..=1)) => String::new(),
+        (Some(a), Some(b)) if a == b => format!(", in {a} fragments"),
+        (Some(a), Some(b)) => {
+            let mut pieces = [(arms.a, a), (arms.b, b)];
+            pieces.sort_unstable();
+            let piece = |(family, count): (Family, usize)| match count {
+                0 | 1 => format!(", whole over {family}"),
+                many => format!(", in {many} fragments over {family}"),
+            };
+            pieces.into_iter().map(piece).collect()
+        }
+        (Some(one), None) | (None, Some(one)) => format!(", in {one} fragments"),
     }
 }
 
@@ -278,5 +309,30 @@ pub(super) fn topic(question: &Question) -> String {
         Metric::Reordering => "reordering".to_string(),
         Metric::Duplication => "duplication".to_string(),
         Metric::Cpu => format!("processor time of {transport}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Echo;
+
+    #[test]
+    fn a_label_says_into_how_many_packets_datagrams_are_cut() {
+        let of = |transport, message_bytes, mtu: [Option<u32>; 2]| {
+            let echo = Echo { transport, message_bytes, ..Echo::default() };
+            let [a, b] = mtu;
+            let cell = Cell::named(Workload::Echo(echo));
+            label(&cell, Metric::Rtt, PerArm::FAMILIES, PerArm { a, b })
+        };
+        let ethernet = [Some(1500); 2];
+        assert_eq!(of(Transport::Udp, 1452, ethernet), "Round trip 1452 B, UDP");
+        // RFC 791 and RFC 8200: 1480 and 1448 bytes of a datagram in a fragment.
+        let label = of(Transport::Udp, 1453, ethernet);
+        assert_eq!(label, "Round trip 1453 B, UDP, whole over IPv4, in 2 fragments over IPv6");
+        assert_eq!(of(Transport::Icmp, 4000, ethernet), "Round trip 4000 B, ICMP, in 3 fragments");
+        assert!(of(Transport::Udp, 16_384, ethernet).ends_with(", in 12 fragments"));
+        assert_eq!(of(Transport::Tcp, 4000, ethernet), "Round trip 4000 B, TCP");
+        assert_eq!(of(Transport::Udp, 4000, [None; 2]), "Round trip 4000 B, UDP");
     }
 }

@@ -268,7 +268,12 @@ fn a_trial_without_a_value_closes() {
 #[test]
 fn marks_that_the_path_rewrote_are_a_reason_for_doubt() {
     let mut plan = plan();
-    let sent = Marking { traffic_class: Some(0xb8), hop_limit: Some(64), flow_label: Some(5) };
+    let sent = Marking {
+        traffic_class: Some(0xb8),
+        hop_limit: Some(64),
+        flow_label: Some(5),
+        dont_fragment: false,
+    };
     plan.cells[0].workload = plan.cells[0].workload.clone().marked(sent);
     let found = |arrived: Marking| {
         let mut findings = Vec::new();

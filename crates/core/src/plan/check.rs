@@ -6,6 +6,7 @@ use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::unit;
+use crate::wiremodel;
 use crate::workload::Cell;
 use crate::world::World;
 use alloc::collections::BTreeMap;
@@ -83,7 +84,9 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
         problems.add("v6gap", what);
     }
     let world = lab::world(draft, &mut problems);
-    let place = cells::Place { lab: world.is_some(), payload_max: payload_max(&draft.design) };
+    let payload_max = payload_max(&draft.design);
+    let mtu = world.as_ref().map(wiremodel::path_mtu);
+    let place = cells::Place { lab: world.is_some(), payload_max, mtu };
     let cells = cells::cells(&draft.measure, place, &mut problems);
     if cells.len() > CELLS_MAX {
         problems.add("measure", format!("{} cells are more than {CELLS_MAX}", cells.len()));

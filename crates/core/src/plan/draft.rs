@@ -303,6 +303,9 @@ pub struct Measure {
     /// Flow label of IPv6 packets from the client.
     #[serde(default)]
     pub flow_label: Option<String>,
+    /// Whether datagrams that do not fit the path MTU are refused and never fragmented.
+    #[serde(default)]
+    pub dont_fragment: Option<bool>,
     /// Connections opened in a trial, for connecting.
     #[serde(default)]
     pub count: Option<u32>,

@@ -79,6 +79,9 @@ pub fn bound_ns(workload: &Workload, limits: &Limits) -> u64 {
 pub fn check(task: &Task, limits: &Limits) -> Result<(), Objection> {
     check_arms(task)?;
     check_marking(&task.workload.marking())?;
+    if task.workload.marking().dont_fragment && task.workload.datagram_bytes().is_none() {
+        return Err(Objection::Combination { what: "\"don't fragment\" without datagrams" });
+    }
     match &task.workload {
         Workload::TcpBulk(bulk) => check_tcp_bulk(bulk, limits),
         Workload::UdpBulk(bulk) => check_udp_bulk(bulk, datagram_bytes_max(task), limits),
@@ -180,7 +183,8 @@ fn check_echo(echo: &Echo, payload_max: u32, limits: &Limits) -> Result<(), Obje
     if echo.transport == Transport::Icmp && echo.answer_bytes() != echo.message_bytes {
         return Err(Objection::Combination { what: "an ICMP answer of another size" });
     }
-    if echo.transport == Transport::Icmp && echo.marking != Marking::default() {
+    let fragments = Marking { dont_fragment: false, ..echo.marking };
+    if echo.transport == Transport::Icmp && fragments != Marking::default() {
         return Err(Objection::Combination { what: "marking of ICMP echoes" });
     }
     let outstanding_max = match (echo.transport, echo.timing) {

@@ -567,3 +567,20 @@ fn marks_are_within_their_fields() {
     assert!(matches!(marked(Some(0), None), Err(Objection::Range { .. })));
     assert!(matches!(marked(None, Some(0x10_0000)), Err(Objection::Range { .. })));
 }
+
+#[test]
+fn only_what_sends_datagrams_can_be_kept_from_being_cut() {
+    let whole = Marking { dont_fragment: true, ..Marking::default() };
+    let found = |workload: Workload, arms: &[TaskArm]| {
+        check(&task(workload.marked(whole), arms), &Limits::default())
+    };
+    assert_eq!(found(Workload::UdpBulk(udp_bulk()), &[V4]), Ok(()));
+    for transport in [Transport::Udp, Transport::Icmp] {
+        assert_eq!(found(Workload::Echo(echo(transport)), &[V4, V6]), Ok(()));
+    }
+    let tcp = [
+        found(Workload::TcpBulk(tcp_bulk()), &[V4]),
+        found(Workload::Echo(echo(Transport::Tcp)), &[V4, V6]),
+    ];
+    assert!(tcp.iter().all(|found| matches!(found, Err(Objection::Combination { .. }))));
+}

@@ -188,8 +188,13 @@ fn settings() -> impl Strategy<Value = StreamSettings> {
 }
 
 fn marking() -> impl Strategy<Value = Marking> {
-    (of(any::<u8>()), of(any::<u8>()), of(any::<u32>())).prop_map(
-        |(traffic_class, hop_limit, flow_label)| Marking { traffic_class, hop_limit, flow_label },
+    (of(any::<u8>()), of(any::<u8>()), of(any::<u32>()), any::<bool>()).prop_map(
+        |(traffic_class, hop_limit, flow_label, dont_fragment)| Marking {
+            traffic_class,
+            hop_limit,
+            flow_label,
+            dont_fragment,
+        },
     )
 }
 

@@ -30,6 +30,11 @@ pub enum Unsendable {
     },
 }
 
+/// How many IP packets carry one UDP or ICMP datagram of `payload` bytes; `None` if none can.
+pub fn fragments(payload: u32, family: Family, mtu: u32) -> Option<usize> {
+    udp_packets(payload, family, mtu).ok().map(|packets| packets.len())
+}
+
 /// IP lengths of the packets that carry one UDP datagram of `payload` bytes, in sending order.
 ///
 /// An ICMP or ICMPv6 echo has a header of the same 8 bytes, so this holds for it as well. Every

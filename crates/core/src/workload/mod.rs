@@ -161,6 +161,19 @@ impl Workload {
         self
     }
 
+    /// Payload of its largest datagram in bytes, if it sends datagrams.
+    pub fn datagram_bytes(&self) -> Option<u32> {
+        match self {
+            Workload::UdpBulk(bulk) => Some(bulk.payload_bytes),
+            Workload::Probe(probe) => Some(probe.payload_bytes),
+            Workload::Capacity(capacity) => Some(capacity.payload_bytes),
+            Workload::Echo(echo) if echo.transport.is_datagram() => {
+                Some(echo.message_bytes.max(echo.answer_bytes()))
+            }
+            Workload::Echo(_) | Workload::TcpBulk(_) | Workload::Connect(_) => None,
+        }
+    }
+
     /// How its arms take turns.
     pub const fn interleaving(&self) -> Interleaving {
         match self {

@@ -47,6 +47,10 @@ pub struct Marking {
     /// Flow label of IPv6 (RFC 6437), 20 bits; means nothing to IPv4.
     #[serde(default)]
     pub flow_label: Option<u32>,
+    /// Whether datagrams beyond the path MTU are refused instead of fragmented, by IPv4's "don't
+    /// fragment" and by the hosts; TCP has no fragments anyway.
+    #[serde(default)]
+    pub dont_fragment: bool,
 }
 
 impl Marking {
@@ -61,6 +65,7 @@ impl Marking {
             ("label", self.flow_label),
         ];
         let given = knobs.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        given.map(|(name, value)| format!("-{name}-{value}")).collect()
+        let whole = self.dont_fragment.then(|| String::from("-whole"));
+        given.map(|(name, value)| format!("-{name}-{value}")).chain(whole).collect()
     }
 }

@@ -319,8 +319,14 @@ pub fn datagram_server(
         if header.flags.contains(Flags::END) {
             return Ok(());
         }
-        // What cannot be sent is as good as lost on the way, and the client will ask again.
-        let _ = socket.send_to(&buffer[..count.min(answer)], source);
+        // What cannot be sent is as good as lost on the way, and the client will ask again; but
+        // what does not fit the path never will be.
+        match socket.send_to(&buffer[..count.min(answer)], source) {
+            Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => {
+                return Err(broken(error.into()));
+            }
+            _ => {}
+        }
         // After the answer, which the client waits for.
         last_ns = clock::now_ns();
         quiet = None;

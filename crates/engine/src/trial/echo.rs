@@ -134,8 +134,10 @@ impl Asking<'_> {
 
     fn over_pings(&self, tallies: &mut PerArm<Tally>) -> Result<PerArm<Proof>, TrialError> {
         let (task, echo) = (self.task, self.echo);
-        let open =
-            |arm: Arm, _| ping(task, self.context, family(task, arm), *self.remotes.get(arm));
+        let open = |arm: Arm, _| {
+            let remote = *self.remotes.get(arm);
+            ping(task, self.context, (family(task, arm), remote), &echo.marking)
+        };
         let sockets = create(task, echo.connections as u16, open)?;
         waits(task, &sockets, |socket| ping_waits(socket, self.wait))?;
         let mut buffers = self.buffers(ECHO_HEADER_BYTES, ECHO_ROOM_BYTES);

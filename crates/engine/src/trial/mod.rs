@@ -27,7 +27,7 @@ use v6gap_core::family::Family;
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Echo, Interleaving, Probe, TcpBulk, Transport, Workload};
 use v6gap_sys::Unavailable;
-use v6gap_sys::socket::SocketError;
+use v6gap_sys::socket::{Datagram, ErrorClass, SocketError};
 
 /// Why a task failed at this end.
 #[derive(Debug, thiserror::Error)]
@@ -88,6 +88,22 @@ pub enum TrialError {
         /// What there is, in words.
         got: String,
     },
+    /// A datagram does not fit the path in one piece, and may not be cut.
+    #[error(
+        "{operation} over {family}{}: a datagram does not fit the path MTU{} in one piece",
+        at(address),
+        of_bytes(path_mtu)
+    )]
+    TooBig {
+        /// In the middle of what.
+        operation: &'static str,
+        /// The family.
+        family: Family,
+        /// The address of the peer, if known.
+        address: Option<SocketAddr>,
+        /// The path MTU that the kernel knows of, in bytes.
+        path_mtu: Option<u32>,
+    },
     /// The peer did not behave as agreed.
     #[error("{operation} over {family}{}: {what}", at(address))]
     Peer {
@@ -114,12 +130,28 @@ fn at(address: &Option<SocketAddr>) -> String {
     address.map(|address| format!(" with {address}")).unwrap_or_default()
 }
 
+fn of_bytes(path_mtu: &Option<u32>) -> String {
+    path_mtu.map(|bytes| format!(" of {bytes} B")).unwrap_or_default()
+}
+
+/// What the kernel assumes of the path to `address`; asking sends nothing.
+fn path_mtu(address: SocketAddr) -> Option<u32> {
+    let family = Family::of(&address.ip())?;
+    let socket = Datagram::bind(SocketAddr::new(family.unspecified(), 0)).ok()?;
+    socket.connect(address).ok()?;
+    socket.path_mtu().ok()
+}
+
 impl TrialError {
     /// The error of a hot loop on a socket of `family` whose peer is at `address`.
     fn of(broken: Broken, family: Family, address: Option<SocketAddr>) -> Self {
         let operation = broken.operation;
         let peer = |what| TrialError::Peer { operation, family, address, what };
         match broken.cause {
+            Cause::Io(source) if ErrorClass::of(&source) == ErrorClass::TooBig => {
+                let path_mtu = address.and_then(path_mtu);
+                TrialError::TooBig { operation, family, address, path_mtu }
+            }
             Cause::Io(source) => TrialError::Io { operation, family, address, source },
             Cause::Closed => peer("the other end closed the connection"),
             Cause::Silent => peer("nothing came in time"),
@@ -141,7 +173,8 @@ impl TrialError {
             TrialError::Unsuitable { .. }
             | TrialError::Missing { .. }
             | TrialError::Unavailable { .. }
-            | TrialError::Buffers { .. } => true,
+            | TrialError::Buffers { .. }
+            | TrialError::TooBig { .. } => true,
             TrialError::Socket { .. }
             | TrialError::Io { .. }
             | TrialError::Peer { .. }
@@ -158,6 +191,7 @@ impl TrialError {
             | TrialError::Socket { family, .. }
             | TrialError::Io { family, .. }
             | TrialError::Buffers { family, .. }
+            | TrialError::TooBig { family, .. }
             | TrialError::Peer { family, .. }
             | TrialError::Aborted { family, .. } => Some(*family),
         }

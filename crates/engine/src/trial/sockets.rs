@@ -96,14 +96,16 @@ pub(super) fn stream_options(settings: &StreamSettings, marking: &Marking) -> St
 
 /// A marking as the sockets take it.
 pub(super) fn marks(marking: &Marking) -> Marks {
-    let Marking { traffic_class, hop_limit, flow_label } = *marking;
-    Marks { traffic_class, hop_limit, flow_label }
+    let Marking { traffic_class, hop_limit, flow_label, dont_fragment } = *marking;
+    let dont_fragment = dont_fragment.then_some(true);
+    Marks { traffic_class, hop_limit, flow_label, dont_fragment }
 }
 
 /// The same the other way round.
 pub(super) fn marking(marks: Marks) -> Marking {
-    let Marks { traffic_class, hop_limit, flow_label } = marks;
-    Marking { traffic_class, hop_limit, flow_label }
+    let Marks { traffic_class, hop_limit, flow_label, dont_fragment } = marks;
+    let dont_fragment = dont_fragment == Some(true);
+    Marking { traffic_class, hop_limit, flow_label, dont_fragment }
 }
 
 /// A socket of the service that marks what it sends until the value is dropped.
@@ -179,14 +181,17 @@ pub(super) fn datagram(
 pub(super) fn ping(
     task: &Task,
     context: &ClientContext,
-    family: Family,
-    remote: SocketAddr,
+    (family, remote): (Family, SocketAddr),
+    marking: &Marking,
 ) -> Result<Ping, TrialError> {
     // What the seed has to give for a field of 16 bits.
     let identifier = (task.seed >> 48) as u16;
-    Ping::open(context.local(family), remote, identifier)
-        .map_err(TrialError::socket(family, Some(remote)))?
-        .map_err(|missing| TrialError::Unavailable { family, missing })
+    let failed = TrialError::socket(family, Some(remote));
+    let socket = Ping::open(context.local(family), remote, identifier)
+        .map_err(&failed)?
+        .map_err(|missing| TrialError::Unavailable { family, missing })?;
+    socket.as_datagram().mark(&marks(marking)).map_err(&failed)?;
+    Ok(socket)
 }
 
 /// Makes reading and writing wait as the workload says, never longer than a tick in the kernel.

@@ -1,15 +1,16 @@
 //! Exchanges over UDP and ICMP: packets, bytes and fragments, and link-local addresses.
 
-use super::common::{Service, echo, slice};
+use super::common::{Service, echo, slice, trial};
 use super::support::{Outcome, addresses, ensure, lab, own, port};
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured};
 use v6gap_core::wiremodel::udp_packets;
-use v6gap_core::workload::{Echo, Transport, Wait, Workload};
-use v6gap_engine::trial::client;
-use v6gap_lab::Node;
+use v6gap_core::workload::{Echo, Marking, Transport, UdpBulk, Wait, Workload};
+use v6gap_core::world::{Link, LinkModel, World};
+use v6gap_engine::trial::{TrialError, client};
+use v6gap_lab::{Lab, Node};
 use v6gap_sys::packet::Port;
 
 const MTU: u32 = 1500;
@@ -43,6 +44,59 @@ pub fn counts_agree() -> Outcome {
                     ..echo(transport, bytes, Wait::Block)
                 };
                 count(&service, (near, far), family, workload)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Datagrams that must not be cut and do not fit are refused with the MTU of the path, be it that
+/// of the first link or of a narrower one behind; those that fit pass.
+pub fn what_does_not_fit_is_refused_with_the_path_mtu() -> Outcome {
+    let narrow = Link { mtu: 1400, ..Link::ethernet(None) };
+    for (second, path_mtu) in [(Link::ethernet(None), 1500), (narrow, 1400)] {
+        let world = World {
+            links: vec![Link::ethernet(None), second],
+            ..World::client_router_server(LinkModel::Bare, None)
+        };
+        let lab = Lab::build(&world)?;
+        let (near, far) = (lab.node("client")?, lab.node("server")?);
+        let addresses = addresses(far)?;
+        let service = far.run(|| Service::at(addresses))?;
+        let whole = Marking { dont_fragment: true, ..Marking::default() };
+        for family in Family::BOTH {
+            let fits = path_mtu - family.header_bytes() - 8;
+            for bytes in [fits, fits + 1] {
+                let bulk = UdpBulk {
+                    payload_bytes: bytes,
+                    rate_bps: Some(8_000_000),
+                    duration_ns: 50_000_000,
+                    ..UdpBulk::default()
+                };
+                let exchange = |transport| {
+                    let echo = echo(transport, bytes, Wait::Block);
+                    slice(Workload::Echo(echo).marked(whole), PerArm::null(family))
+                };
+                let tasks = [
+                    trial(Workload::UdpBulk(bulk).marked(whole), family),
+                    exchange(Transport::Udp),
+                    exchange(Transport::Icmp),
+                ];
+                for task in tasks {
+                    let context = service.context(task.workload.transport());
+                    let both = || {
+                        service.perform_with(&task, || near.run(|| client::run(&task, &context)))
+                    };
+                    let (client, _) = far.run(both)?;
+                    let kind = task.workload.transport();
+                    let all = format!("{family} {kind:?} {bytes} B, path {path_mtu} B");
+                    match client? {
+                        Ok(_) if bytes == fits => {}
+                        Err(TrialError::TooBig { path_mtu: Some(found), .. })
+                            if bytes > fits && found == path_mtu => {}
+                        other => return Err(format!("{all}: {other:?}").into()),
+                    }
+                }
             }
         }
     }

@@ -29,6 +29,10 @@ const CHECKS: [(&str, Check); 6] = [
     ("transfers_agree", transfers::agree),
     ("exchanges_agree", exchanges::counts_agree),
     ("lost_probes_are_those_that_the_link_lost", probes::lost_probes_are_those_that_the_link_lost),
+    (
+        "what_does_not_fit_is_refused_with_the_path_mtu",
+        exchanges::what_does_not_fit_is_refused_with_the_path_mtu,
+    ),
     ("a_full_queue_takes_its_drain_time", probes::a_full_queue_takes_its_drain_time),
     (
         "searches_find_a_slower_link_behind_a_faster_one",

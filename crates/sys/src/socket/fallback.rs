@@ -76,6 +76,10 @@ pub(super) fn set_dont_fragment(_socket: &Socket, _on: bool) -> Result<(), Unava
     Err(Unavailable::new("control of fragmentation", BECAUSE))
 }
 
+pub(super) fn forbid_fragments(_socket: &Socket, _on: bool) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, BECAUSE))
+}
+
 pub(super) fn dont_fragment(_socket: &Socket) -> Result<bool, Unavailable> {
     Err(Unavailable::new("control of fragmentation", BECAUSE))
 }

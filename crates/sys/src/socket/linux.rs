@@ -21,6 +21,7 @@ struct PathOptions {
 
 const DISCOVER_ALWAYS: libc::c_int = libc::IP_PMTUDISC_DO;
 const DISCOVER_NEVER: libc::c_int = libc::IP_PMTUDISC_DONT;
+const DISCOVER_USUALLY: libc::c_int = libc::IP_PMTUDISC_WANT;
 
 impl PathOptions {
     fn of(socket: &Socket) -> io::Result<Self> {
@@ -118,6 +119,14 @@ pub(super) fn set_dont_fragment(socket: &Socket, on: bool) -> Result<(), Unavail
     PathOptions::of(socket)
         .and_then(|names| set_int(socket, names.level, names.discover, value))
         .map_err(|error| Unavailable::new("control of fragmentation", error))
+}
+
+/// Refuses what does not fit the path MTU, or goes back to the usual way: whole packets carry
+/// "don't fragment", and what does not fit is fragmented here.
+pub(super) fn forbid_fragments(socket: &Socket, on: bool) -> io::Result<()> {
+    let value = if on { DISCOVER_ALWAYS } else { DISCOVER_USUALLY };
+    let names = PathOptions::of(socket)?;
+    set_int(socket, names.level, names.discover, value)
 }
 
 pub(super) fn dont_fragment(socket: &Socket) -> Result<bool, Unavailable> {

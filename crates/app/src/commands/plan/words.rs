@@ -404,6 +404,9 @@ fn marking(cell: &Cell) -> String {
     if let Some(label) = marking.flow_label {
         text.push_str(&format!(", flow label {label:#07x} from the client"));
     }
+    if marking.dont_fragment {
+        text.push_str(", never in fragments");
+    }
     text
 }
 

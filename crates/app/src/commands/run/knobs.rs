@@ -7,7 +7,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::check::{Problem, check};
 use v6gap_core::plan::draft::{Counts, Draft, Lab, Levels, Measure, VERSION};
-use v6gap_core::workload::{Cell, Transport, Workload};
+use v6gap_core::workload::{Cell, Marking, Transport, Workload};
 
 /// Changes the cells of `plan` as the options say.
 ///
@@ -36,8 +36,14 @@ pub fn apply(args: &DesignArgs, plan: &mut Plan) -> Result<(), Failure> {
     if knobs.marks().is_some() {
         let marking = cells(&marked(knobs), plan)?[0].workload.marking();
         for cell in &mut plan.cells {
+            // Only datagrams are fragmented.
+            let dont_fragment = knobs.dont_fragment && cell.workload.datagram_bytes().is_some();
+            let marking = Marking { dont_fragment, ..marking };
             *cell = Cell::named(cell.workload.clone().marked(marking));
         }
+    }
+    if knobs.dont_fragment && !plan.cells.iter().any(|c| c.workload.marking().dont_fragment) {
+        return Err(Failure::usage("--dont-fragment: nothing that is measured sends datagrams"));
     }
     Ok(())
 }

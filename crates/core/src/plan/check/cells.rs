@@ -2,9 +2,11 @@
 
 use super::tcp_bulk::tcp_bulks;
 use super::{Problems, capacity, expand, probe, timed, udp_bulk};
+use crate::family::Family;
 use crate::metric::Metric;
 use crate::plan::draft::{Levels, Measure};
 use crate::unit;
+use crate::wiremodel;
 use crate::workload::{Cell, Marking, Transport, Workload};
 use alloc::format;
 use alloc::string::ToString;
@@ -23,6 +25,8 @@ pub(super) struct Place {
     pub lab: bool,
     /// Largest UDP or ICMP payload that both arms can carry, in bytes.
     pub payload_max: u32,
+    /// Path MTU in bytes, where the plan makes the path.
+    pub mtu: Option<u32>,
 }
 
 /// All cells; a cell that two tables name alike is a problem.
@@ -35,8 +39,12 @@ pub(super) fn cells(measures: &[Measure], place: Place, problems: &mut Problems)
         let key = format!("measure[{index}]");
         let marking = super::marking::marking(&key, measure, problems);
         for workload in workloads(&key, measure, place, problems) {
-            if workload.transport() == Transport::Icmp && marking != Marking::default() {
+            let marks = Marking { dont_fragment: false, ..marking };
+            if workload.transport() == Transport::Icmp && marks != Marking::default() {
                 problems.add(&key, "ICMP echoes cannot be marked");
+            }
+            if marking.dont_fragment {
+                whole(&format!("{key}.dont_fragment"), &workload, place, problems);
             }
             let cell = Cell::named(workload.marked(marking));
             if cells.iter().any(|other| other.id == cell.id) {
@@ -47,6 +55,21 @@ pub(super) fn cells(measures: &[Measure], place: Place, problems: &mut Problems)
         }
     }
     cells
+}
+
+/// Refuses what would have to be fragmented, or what has no fragments anyway.
+fn whole(key: &str, workload: &Workload, place: Place, problems: &mut Problems) {
+    let Some(bytes) = workload.datagram_bytes() else {
+        return problems.add(key, "only datagrams are fragmented, and this sends none");
+    };
+    let Some(mtu) = place.mtu else { return };
+    for family in Family::BOTH {
+        if wiremodel::fragments(bytes, family, mtu).is_some_and(|count| count > 1) {
+            let what =
+                format!("{bytes} B over {family} do not fit the MTU of {mtu} B in one piece");
+            problems.add(key, what);
+        }
+    }
 }
 
 fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems) -> Vec<Workload> {

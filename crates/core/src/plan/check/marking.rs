@@ -22,7 +22,9 @@ pub(super) fn marking(key: &str, measure: &Measure, problems: &mut Problems) -> 
     let label_key = format!("{key}.flow_label");
     let flow_label = problems.read_optional(&label_key, measure.flow_label.as_ref(), label);
     let traffic_class = tos.or(dscp.map(|dscp| dscp << 2));
-    let marking = Marking { traffic_class, hop_limit: measure.hop_limit, flow_label };
+    let dont_fragment = measure.dont_fragment == Some(true);
+    let hop_limit = measure.hop_limit;
+    let marking = Marking { traffic_class, hop_limit, flow_label, dont_fragment };
     let opened = [Metric::Connect, Metric::FirstByte, Metric::ConnectRate].map(Metric::name);
     if opened.contains(&measure.metric.as_str()) && marking != Marking::default() {
         problems.add(key, "connections that are only opened are not marked");

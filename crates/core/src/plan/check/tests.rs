@@ -369,3 +369,26 @@ fn a_search_by_halving_belongs_in_a_lab() {
     assert!(!out_of_place(r#""metric":"rate-at-loss","force":true"#, None));
     assert!(!out_of_place(r#""metric":"capacity""#, None));
 }
+
+#[test]
+fn what_must_not_be_cut_fits_the_lab_s_links() {
+    let of = |text: &str, lab: bool| {
+        let mut plan = draft(alloc::vec![serde_json::from_str(text).unwrap()]);
+        plan.lab = lab.then(Lab::default);
+        check(&plan, 1).map(|plan| plan.cells.into_iter().map(|cell| cell.id).collect::<Vec<_>>())
+    };
+    let echo = |size: &str| {
+        let message = format!(r#""message":"{size}","dont_fragment":true"#);
+        format!(r#"{{"metric":"rtt","protocol":["udp","icmp"],{message}}}"#)
+    };
+    let ids = of(&echo("1452 B"), true).unwrap();
+    assert_eq!(ids, ["rtt-udp-1452-whole", "rtt-icmp-1452-whole"]);
+    // Whole over IPv4, two pieces over IPv6.
+    let problems = of(&echo("1453 B"), true).unwrap_err();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].what.contains("1453 B over IPv6 do not fit the MTU of 1500 B"));
+    // The path of other hosts is not known beforehand.
+    assert!(of(&echo("1453 B"), false).is_ok());
+    let tcp = of(r#"{"metric":"throughput","dont_fragment":true}"#, false).unwrap_err();
+    assert_eq!(tcp[0].key, "measure[0].dont_fragment");
+}

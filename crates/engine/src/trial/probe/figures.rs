@@ -162,7 +162,7 @@ pub(super) fn arrived(way: &OneWay) -> Option<Marking> {
         |marks: &[(u8, u64)]| marks.iter().max_by_key(|(_, count)| *count).map(|(mark, _)| *mark);
     let (hop_limit, traffic_class) = (most(&way.hop_limits), most(&way.traffic_classes));
     let told = hop_limit.is_some() || traffic_class.is_some();
-    told.then_some(Marking { traffic_class, hop_limit, flow_label: None })
+    told.then_some(Marking { traffic_class, hop_limit, ..Marking::default() })
 }
 
 fn delay(seen: &Seen, error_ns: u64) -> Option<Delay> {

@@ -28,6 +28,9 @@ pub struct Marks {
     pub hop_limit: Option<u8>,
     /// Flow label of IPv6, 20 bits; IPv4 has none and passes it over.
     pub flow_label: Option<u32>,
+    /// Whether packets beyond the path MTU are refused ([`TooBig`](super::ErrorClass::TooBig)) and
+    /// never fragmented; `false` leaves that to the system's usual way.
+    pub dont_fragment: Option<bool>,
 }
 
 impl Stream {
@@ -104,6 +107,9 @@ pub(super) fn apply(socket: &Socket, domain: Domain, marks: &Marks) -> Result<()
             Domain::V6 => set("IPV6_UNICAST_HOPS", socket.set_unicast_hops_v6(hops.into()))?,
         }
     }
+    if let Some(on) = marks.dont_fragment {
+        set(discovery_option(domain), super::platform::forbid_fragments(socket, on))?;
+    }
     Ok(())
 }
 
@@ -135,6 +141,7 @@ fn granted(socket: &Socket, domain: Domain) -> Result<Marks, SocketError> {
         traffic_class: platform::traffic_class(socket, domain),
         hop_limit: u8::try_from(hops).ok(),
         flow_label: platform::flow_label(socket, domain),
+        dont_fragment: super::platform::dont_fragment(socket).ok(),
     })
 }
 
@@ -142,6 +149,13 @@ const fn traffic_class_option(domain: Domain) -> &'static str {
     match domain {
         Domain::V4 => "IP_TOS",
         Domain::V6 => "IPV6_TCLASS",
+    }
+}
+
+const fn discovery_option(domain: Domain) -> &'static str {
+    match domain {
+        Domain::V4 => "IP_MTU_DISCOVER",
+        Domain::V6 => "IPV6_MTU_DISCOVER",
     }
 }
 
