@@ -1,7 +1,7 @@
 //! The checks of a run: what must hold before its numbers mean anything.
 
 use super::collect::{Block, Collected};
-use super::{Check, CheckState, Discarded, NullResult, effect, offloads};
+use super::{Check, CheckState, Discarded, NullResult, effect, offloads, routes};
 use crate::arm::{Arm, BlockKind, TurnOrder};
 use crate::metric::Metric;
 use crate::observation::PerEnd;
@@ -46,6 +46,8 @@ pub(super) fn judge(
     checks.push(null_check(nulls));
     checks.push(order_check(found));
     checks.extend(offloading(found));
+    let changed = routes::changes(found.trials.iter().copied());
+    checks.extend(changed.into_iter().map(|text| note("route", text)));
     checks.extend(unavailable(&found.trials));
     checks.extend(unmeasured(found));
     checks.extend(found.run.notes.iter().map(|text| noticed(text)));

@@ -12,6 +12,7 @@ mod offloads;
 mod predict;
 mod questions;
 mod resources;
+mod routes;
 pub mod verdict;
 pub mod words;
 

@@ -4,7 +4,7 @@ use super::collect::{Block, Collected};
 use super::effect::{self, Combined};
 use super::predict::{self, Predicted};
 use super::verdict::{self, Ruling};
-use super::{Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, words};
+use super::{Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, routes, words};
 use crate::arm::{Arm, BlockKind, PerArm};
 use crate::metric::{Metric, Quantity, Scale};
 use crate::observation::{Histogram, Times};
@@ -230,6 +230,10 @@ fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
         .filter(|(gate, _)| gate != "unavailable")
         .map(|(gate, count)| alloc::format!("{gate}: noted in {count} trials, kept"))
         .collect();
+    let valid = o.blocks.iter().filter(|b| b.valid);
+    caveats.extend(routes::changes(
+        valid.flat_map(|b| b.order().arms().map(|arm| *b.trials.get(arm))),
+    ));
     if let (Some(why), Some(_)) = (given_up, &o.combined) {
         caveats.push(alloc::format!("given up before the end: {why}"));
     }
