@@ -369,6 +369,12 @@ pub struct Granted {
     /// Pace that the kernel keeps for this socket, in bit/s.
     #[serde(default)]
     pub pacing_bps: Option<u64>,
+    /// Processor that took its packets from the interface last.
+    #[serde(default)]
+    pub incoming_processor: Option<u32>,
+    /// Receive queue of the interface that they came in over last, by the kernel's number.
+    #[serde(default)]
+    pub incoming_queue: Option<u32>,
 }
 
 /// What a trial cost an end and what its counters said.

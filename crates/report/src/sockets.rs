@@ -72,12 +72,14 @@ fn collect(seen: &mut Seen, cell: &str, end: &'static str, family: Family, repor
     }
 }
 
-fn settings(granted: &Granted) -> [(&'static str, Option<String>); 14] {
+fn settings(granted: &Granted) -> [(&'static str, Option<String>); 16] {
     let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
     let switch = |on: Option<bool>| on.map(switch);
     [
         ("congestion control", granted.congestion.clone()),
         ("pace", granted.pacing_bps.map(|bps| format_rate(bps as f64))),
+        ("packets came in on processor", granted.incoming_processor.map(|n| n.to_string())),
+        ("packets came in over queue", granted.incoming_queue.map(|n| n.to_string())),
         ("path MTU", bytes(granted.path_mtu)),
         ("receive buffer", bytes(granted.receive_buffer)),
         ("segment size", bytes(granted.mss)),

@@ -1,7 +1,7 @@
 //! The checks of a run: what must hold before its numbers mean anything.
 
 use super::collect::{Block, Collected};
-use super::{Check, CheckState, Discarded, NullResult, effect, offloads, routes};
+use super::{Check, CheckState, Discarded, NullResult, effect, offloads, placement, routes};
 use crate::arm::{Arm, BlockKind, TurnOrder};
 use crate::metric::Metric;
 use crate::observation::PerEnd;
@@ -48,6 +48,8 @@ pub(super) fn judge(
     checks.extend(offloading(found));
     let changed = routes::changes(found.trials.iter().copied());
     checks.extend(changed.into_iter().map(|text| note("route", text)));
+    let apart = placement::differences(&found.blocks);
+    checks.extend(apart.into_iter().map(|text| note("placement", text)));
     checks.extend(unavailable(&found.trials));
     checks.extend(unmeasured(found));
     checks.extend(found.run.notes.iter().map(|text| noticed(text)));

@@ -9,6 +9,7 @@ pub mod effect;
 mod headline;
 mod nulls;
 mod offloads;
+mod placement;
 mod predict;
 mod questions;
 mod resources;

@@ -462,3 +462,29 @@ fn what_trials_took_stands_beside_the_answer() {
     assert_eq!(each, [(Family::V4, Some(2_372.0)), (Family::V6, Some(2_500.0))]);
     assert_eq!(analysis.memory[0].socket_bytes_each, None);
 }
+
+/// Trap: flows of one family meet another queue of the card, and so another processor.
+#[test]
+fn families_that_come_in_over_different_processors_are_noted() {
+    let noted = |places: fn(&TrialRecord) -> (Option<u32>, Option<u32>)| {
+        let mut lines = run(&plan(PerArm::FAMILIES, 1), 8, &EVEN);
+        for line in &mut lines {
+            let Line::Trial(trial) = line else { continue };
+            let (processor, queue) = places(trial);
+            let granted = &mut trial.ends.server.granted;
+            (granted.incoming_processor, granted.incoming_queue) = (processor, queue);
+        }
+        let checks = analyse(&lines).unwrap().checks.into_iter();
+        let notes = checks.filter(|c| c.id == "placement" && c.state == CheckState::Note);
+        notes.map(|c| c.text).collect::<Vec<_>>()
+    };
+    assert!(noted(|_| (None, None)).is_empty());
+    assert!(noted(|_| (Some(1), Some(8))).is_empty());
+    // Another place in every block, but the same for both arms of it.
+    assert!(noted(|t| (Some(t.block % 3), None)).is_empty());
+    let apart = noted(|t| (Some(u32::from(t.family == Family::V6)), Some(8)));
+    assert_eq!(apart.len(), 1);
+    assert!(apart[0].contains("different processors of the server"), "{apart:?}");
+    let apart = noted(|t| (None, Some(8 + u32::from(t.family == Family::V6))));
+    assert!(apart[0].contains("different receive queues of the server"), "{apart:?}");
+}

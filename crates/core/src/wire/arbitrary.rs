@@ -370,9 +370,11 @@ fn address() -> impl Strategy<Value = SocketAddr> {
 
 fn end_report() -> impl Strategy<Value = EndReport> {
     let sizes = any::<[Option<u32>; 4]>();
-    let switches = any::<([Option<bool>; 2], Option<u64>)>();
+    let switches = any::<([Option<bool>; 2], Option<u64>, [Option<u32>; 2])>();
     let granted = (sizes, of(text()), switches, marking(), of(marking())).prop_map(
-        |(sizes, congestion, ([timestamps, no_delay], pacing_bps), marking, arrived)| {
+        |(sizes, congestion, (switches, pacing_bps, incoming), marking, arrived)| {
+            let [timestamps, no_delay] = switches;
+            let [incoming_processor, incoming_queue] = incoming;
             let [send_buffer, receive_buffer, mss, path_mtu] = sizes;
             Granted {
                 send_buffer,
@@ -385,6 +387,8 @@ fn end_report() -> impl Strategy<Value = EndReport> {
                 marking,
                 arrived,
                 pacing_bps,
+                incoming_processor,
+                incoming_queue,
             }
         },
     );

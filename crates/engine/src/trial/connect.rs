@@ -26,6 +26,9 @@ use v6gap_sys::{Unavailable, clock, files, memory};
 /// How often the server looks whether the client is done.
 const FINISH_LOOK: Duration = Duration::from_millis(2);
 
+/// Room of the listener's queue that is advised where there is too little.
+const QUEUE_ADVISED: u32 = 4096;
+
 const CONNECTING: &str = "connecting and asking";
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
@@ -146,12 +149,35 @@ impl Memory {
     }
 }
 
+/// The listener's queue must hold all connections that are in the making at a time: what it turns
+/// away comes again after a second, which would be measured. Held ones have left it.
+fn queue_fits(queue_max: u32, workload: &Connect) -> Result<(), Unavailable> {
+    // One more leads the trial.
+    let needed = workload.concurrent.saturating_add(1);
+    if queue_max >= needed {
+        return Ok(());
+    }
+    Err(Unavailable::new(
+        "so many connections at a time",
+        format_args!(
+            "the server's queue has room for {queue_max} of {needed}; on the server, run \
+             `sysctl -w net.core.somaxconn={QUEUE_ADVISED}` and start v6gap serve again"
+        ),
+    ))
+}
+
 pub(super) fn server(
     task: &Task,
     workload: &Connect,
     flows: &DataFlows<'_>,
     ready: impl FnOnce(),
 ) -> Reports {
+    let (_, family) = only_arm(task);
+    // A system that does not tell is taken at its word.
+    if let Some(queue_max) = flows.listeners.get(family).as_ref().and_then(|l| l.queue_max().ok()) {
+        queue_fits(queue_max, workload)
+            .map_err(|missing| TrialError::Unavailable { family, missing })?;
+    }
     match workload.purpose {
         Purpose::Open => accept_only(task, flows, ready),
         Purpose::FirstByte | Purpose::Rate | Purpose::Hold => answer(task, workload, flows, ready),
@@ -245,4 +271,21 @@ fn answer(task: &Task, workload: &Connect, flows: &DataFlows<'_>, ready: impl Fn
     let measured = Measured::Times(times(&tally.times_ns, &[], 0));
     let report = EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() };
     Ok(vec![(arm, report)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_that_is_too_short_is_refused_with_what_mends_it() {
+        let rate = Connect { count: 100, purpose: Purpose::Rate, concurrent: 8 };
+        assert_eq!(queue_fits(9, &rate), Ok(()));
+        let missing = queue_fits(8, &rate).unwrap_err();
+        assert!(missing.because.contains("room for 8 of 9"), "{missing}");
+        assert!(missing.because.contains("sysctl -w net.core.somaxconn=4096"), "{missing}");
+        // However many are held, each has left the queue when it was accepted.
+        let held = Connect { count: 20_000, purpose: Purpose::Hold, concurrent: 8 };
+        assert_eq!(queue_fits(9, &held), Ok(()));
+    }
 }

@@ -207,6 +207,7 @@ pub(super) fn datagram_endpoints(
 pub(super) fn stream_granted(stream: &Stream) -> Result<(Granted, Option<TcpInfo>), SocketError> {
     let got = stream.got()?;
     let info = stream.info().ok();
+    let incoming = stream.incoming();
     let granted = Granted {
         send_buffer: Some(got.send_buffer),
         receive_buffer: Some(got.receive_buffer),
@@ -218,6 +219,8 @@ pub(super) fn stream_granted(stream: &Stream) -> Result<(Granted, Option<TcpInfo
         marking: marking(stream.marks()?),
         arrived: stream.arrived_marks().ok().map(marking),
         pacing_bps: stream.pace().ok().flatten().map(|bytes| bytes.saturating_mul(8)),
+        incoming_processor: incoming.processor,
+        incoming_queue: incoming.queue,
     };
     Ok((granted, info))
 }
@@ -247,7 +250,10 @@ pub(super) fn account(info: &TcpInfo) -> TcpAccount {
 
 /// Settings of a UDP socket.
 pub(super) fn datagram_granted(socket: &Datagram) -> Result<Granted, SocketError> {
+    let incoming = socket.incoming();
     Ok(Granted {
+        incoming_processor: incoming.processor,
+        incoming_queue: incoming.queue,
         send_buffer: Some(socket.send_buffer()?),
         receive_buffer: Some(socket.receive_buffer()?),
         path_mtu: socket.path_mtu().ok(),

@@ -10,12 +10,18 @@ use std::io::PipeReader;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_sys::clock;
 use v6gap_sys::packet::{self, Frame, Port};
 
 /// The thread goes on spinning for this long after the last frame, in ns.
 const SPIN_NS: u64 = 20_000_000;
+/// Links that all delay by at least this, in ns, need no spinning: a frame is taken long before it
+/// is due, whenever the thread wakes.
+const PATIENT_DELAY_NS: u64 = 500_000;
+/// Such a thread is awake this long before a frame is due, in ns: more than a timer is late.
+const AWAKE_NS: u64 = 200_000;
 /// Ring overruns are asked for this often while there is traffic, in ns.
 const OVERRUN_CHECK_NS: u64 = 10_000_000;
 /// Frames taken from one port before looking at what is due.
@@ -36,6 +42,8 @@ struct Direction {
     to: usize,
     clock: LinkClock,
     frame_bytes_max: usize,
+    /// The shorter of the two families' delays, in ns.
+    delay_ns_min: u64,
     random: ChaCha8Rng,
     /// One queue a family: the delays may differ, within a family the order holds.
     waiting: PerFamily<VecDeque<Waiting>>,
@@ -62,6 +70,7 @@ impl Carrier {
                     to,
                     clock: LinkClock::new(&link),
                     frame_bytes_max: link.mtu as usize + HEADER_BYTES,
+                    delay_ns_min: link.conditions.v4.delay_ns.min(link.conditions.v6.delay_ns),
                     random,
                     waiting: PerFamily::default(),
                 });
@@ -73,19 +82,27 @@ impl Carrier {
 
     /// Carries frames until `stop` is set, which `sleep` must become readable for.
     pub fn run(mut self, stop: &AtomicBool, sleep: &PipeReader) {
+        let patient = self.directions.iter().all(|d| d.delay_ns_min >= PATIENT_DELAY_NS);
         let mut busy_until_ns = 0;
         let mut next_check_ns = 0;
         while !stop.load(Relaxed) {
             let taken = self.take();
             let now_ns = clock::now_ns();
             let waiting = self.deliver(now_ns);
-            if taken || waiting {
-                busy_until_ns = now_ns + SPIN_NS;
-            } else if now_ns > busy_until_ns {
+            if taken || waiting.is_some() {
+                busy_until_ns = if patient { 0 } else { now_ns + SPIN_NS };
+            }
+            let nap = match waiting {
+                _ if taken => None,
+                Some(due_ns) if patient => nap(now_ns, due_ns).map(Some),
+                Some(_) => None,
+                None => (now_ns > busy_until_ns).then_some(None),
+            };
+            if let Some(limit) = nap {
                 let ports = self.ports.iter().map(AsFd::as_fd);
                 let descriptors: Vec<_> = ports.chain([sleep.as_fd()]).collect();
                 // An error leaves the loop spinning, which carries frames as well.
-                let _ = packet::wait(&descriptors, None);
+                let _ = packet::wait(&descriptors, limit);
             }
             if now_ns > next_check_ns {
                 next_check_ns = now_ns + OVERRUN_CHECK_NS;
@@ -109,9 +126,9 @@ impl Carrier {
         any
     }
 
-    /// Sends what is due; whether anything still waits.
-    fn deliver(&mut self, now_ns: u64) -> bool {
-        let mut any = false;
+    /// Sends what is due; when the first of those that still wait is.
+    fn deliver(&mut self, now_ns: u64) -> Option<u64> {
+        let mut next: Option<u64> = None;
         for direction in &mut self.directions {
             for family in Family::BOTH {
                 let queue = direction.waiting.get_mut(family);
@@ -124,11 +141,19 @@ impl Carrier {
                         self.spare.push(frame.bytes);
                     }
                 }
-                any |= !queue.is_empty();
+                let due_ns = queue.front().map(|frame| frame.due_ns);
+                next = [next, due_ns].into_iter().flatten().min();
             }
         }
-        any
+        next
     }
+}
+
+/// How long a thread whose links all delay for long may sleep before the next frame is due; `None`
+/// if that is too short.
+fn nap(now_ns: u64, due_ns: u64) -> Option<Duration> {
+    let left_ns = due_ns.saturating_sub(now_ns).saturating_sub(AWAKE_NS);
+    (left_ns > 0).then(|| Duration::from_nanos(left_ns))
 }
 
 impl Direction {
@@ -162,4 +187,18 @@ fn fault(recorder: &Recorder, count: u64) {
 /// A uniform random number in [0, 1) with the 53 bits that a double holds.
 fn uniform(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nap_ends_before_the_next_frame_is_due() {
+        assert_eq!(nap(1_000_000, 3_000_000), Some(Duration::from_micros(1_800)));
+        assert_eq!(nap(1_000_000, 1_200_001), Some(Duration::from_nanos(1)));
+        for due_ns in [0, 1_000_000, 1_200_000] {
+            assert_eq!(nap(1_000_000, due_ns), None, "{due_ns}");
+        }
+    }
 }

@@ -9,8 +9,8 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wiremodel::{Framing, LinkTiming, round_trip_ns as round_trip_ns_of, udp_packets};
 use v6gap_core::world::{LinkModel, World};
 use v6gap_lab::{Lab, LabOptions};
-use v6gap_sys::clock;
 use v6gap_sys::socket::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};
+use v6gap_sys::{clock, usage};
 
 /// Rounds of alternating families, and round trips in each.
 const ROUNDS: usize = 20;
@@ -62,6 +62,40 @@ fn round_trip(options: &LabOptions) -> Outcome<String> {
     ensure(bound(extra.0) && bound(extra.1), || figures.clone())?;
     ensure((extra.0 - extra.1).abs() < 4_000.0, || figures.clone())?;
     ensure(late.faults == 0 && late.frames >= 8_000, || format!("{late:?}"))?;
+    Ok(figures)
+}
+
+/// A link that delays every frame for milliseconds has nothing to do meanwhile. If it spun, other
+/// work would be given its processor in slices of milliseconds, which round trips would show.
+pub fn wire_patience() -> Outcome<String> {
+    const TRIPS: usize = 40;
+    let lab = wire(&LabOptions::default(), Some(100_000_000), |world| {
+        for link in &mut world.links {
+            (link.conditions.v4.delay_ns, link.conditions.v6.delay_ns) = (2_000_000, 2_000_000);
+        }
+    })?;
+    let pair = udp_pair(&lab, Family::V6)?;
+    // The first finds the neighbours.
+    round_trips(&pair, 64, 2)?;
+    let (near, far) = &pair;
+    near.set_nonblocking(false)?;
+    far.set_nonblocking(false)?;
+    let mut message = [7; 64];
+    let spent = || usage::process().map(|used| used.user_ns + used.system_ns);
+    let (before, start_ns) = (spent()?, clock::now_ns());
+    let mut times = Vec::new();
+    for _ in 0..TRIPS {
+        let sent_ns = clock::now_ns();
+        near.send(&message)?;
+        far.recv(&mut message)?;
+        far.send(&message)?;
+        near.recv(&mut message)?;
+        times.push(clock::now_ns() - sent_ns);
+    }
+    let (used_ns, took_ns) = (spent()? - before, clock::now_ns() - start_ns);
+    let fastest_ns = quantile(&mut times, 10);
+    let figures = format!("{fastest_ns} ns; {used_ns} ns of processor time in {took_ns} ns");
+    ensure(fastest_ns >= 8_000_000 && used_ns < took_ns / 2, || figures.clone())?;
     Ok(figures)
 }
 

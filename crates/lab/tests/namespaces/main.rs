@@ -29,7 +29,7 @@ const OUTSIDE: [(&str, Check); 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 16] = [
+const INSIDE: [(&str, Check); 17] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
     ("longer_chain", plumbing::longer_chain),
     ("absent_family_has_no_address", plumbing::absent_family_has_no_address),
@@ -41,6 +41,7 @@ const INSIDE: [(&str, Check); 16] = [
     ("delay_hits_its_family_only", conditions::delay_hits_its_family_only),
     ("wire_round_trip", conditions::wire_round_trip),
     ("wire_icmp_round_trip", conditions::wire_icmp_round_trip),
+    ("wire_patience", conditions::wire_patience),
     ("shaped_udp_goodput", rates::shaped_udp_goodput),
     ("shaped_rate_of_each_family", rates::shaped_rate_of_each_family),
     ("shaped_tcp_sends_single_frames", rates::shaped_tcp_sends_single_frames),

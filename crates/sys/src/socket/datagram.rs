@@ -1,6 +1,7 @@
 //! A UDP socket.
 
 use super::error::{Operation, SocketError};
+use super::options::Incoming;
 use super::wait;
 use super::{Domain, open, options, platform, refuse_mapped, refuse_mixed, without_label};
 use crate::Unavailable;
@@ -239,6 +240,11 @@ impl Datagram {
             .peer_addr()
             .map(without_label)
             .map_err(SocketError::during(Operation::ReadAddress))
+    }
+
+    /// Where its packets came in last. A UDP socket must have a peer for the system to keep this.
+    pub fn incoming(&self) -> Incoming {
+        platform::incoming(&SockRef::from(&self.inner))
     }
 
     /// The socket's family as the system tells it (Linux), otherwise that of its address.

@@ -1,6 +1,6 @@
 //! Other platforms: what the socket library offers; the rest is refused or unavailable.
 
-use super::{Domain, TcpInfo};
+use super::{Domain, Incoming, TcpInfo};
 use crate::Unavailable;
 use socket2::Socket;
 use std::io;
@@ -82,6 +82,14 @@ pub(super) fn forbid_fragments(_socket: &Socket, _on: bool) -> io::Result<()> {
 
 pub(super) fn dont_fragment(_socket: &Socket) -> Result<bool, Unavailable> {
     Err(Unavailable::new("control of fragmentation", BECAUSE))
+}
+
+pub(super) fn incoming(_socket: &Socket) -> Incoming {
+    Incoming::default()
+}
+
+pub(super) fn queue_max(_socket: &Socket) -> Result<u32, Unavailable> {
+    Err(Unavailable::new("the listener's queue", BECAUSE))
 }
 
 pub(super) fn memory_bytes(_socket: &Socket) -> Result<u64, Unavailable> {

@@ -1,6 +1,6 @@
 //! Linux: socket options beyond those that all platforms share.
 
-use super::{Domain, TcpInfo};
+use super::{Domain, Incoming, TcpInfo};
 use crate::Unavailable;
 use socket2::Socket;
 use std::io;
@@ -134,6 +134,23 @@ pub(super) fn dont_fragment(socket: &Socket) -> Result<bool, Unavailable> {
         .and_then(|names| get_int(socket, names.level, names.discover))
         .map(|value| value == DISCOVER_ALWAYS)
         .map_err(|error| Unavailable::new("control of fragmentation", error))
+}
+
+/// The kernel has -1 and 0 for what it does not know.
+pub(super) fn incoming(socket: &Socket) -> Incoming {
+    let known = |name| get_int(socket, libc::SOL_SOCKET, name).ok();
+    let queue = known(libc::SO_INCOMING_NAPI_ID).map(libc::c_int::cast_unsigned);
+    Incoming {
+        processor: known(libc::SO_INCOMING_CPU).and_then(|cpu| u32::try_from(cpu).ok()),
+        queue: queue.filter(|&queue| queue > 0),
+    }
+}
+
+/// In the account of a listening socket this field is the room of its queue (linux/tcp.h).
+pub(super) fn queue_max(socket: &Socket) -> Result<u32, Unavailable> {
+    let (raw, _) =
+        raw_info(socket).map_err(|error| Unavailable::new("the listener's queue", error))?;
+    Ok(raw.tcpi_sacked)
 }
 
 /// Fields of SO_MEMINFO (`SK_MEMINFO_*`, linux/sock_diag.h); older kernels have fewer.

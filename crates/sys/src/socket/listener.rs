@@ -104,6 +104,15 @@ impl Listener {
             .map_err(SocketError::during(Operation::ReadOption("SO_DOMAIN")))
     }
 
+    /// Connections not yet accepted that it has room for: what was asked for, as far as the system
+    /// grants that (`net.core.somaxconn`).
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn queue_max(&self) -> Result<u32, Unavailable> {
+        platform::queue_max(&SockRef::from(&self.inner))
+    }
+
     /// A second handle of the same socket, for another thread.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ pub use error::{ErrorClass, Operation, SocketError};
 pub use icmp::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};
 pub use listener::{LentBuffer, Listener};
 pub use marks::{FLOW_LABEL_MAX, Marks};
-pub use options::{Granted, StreamOptions, TcpInfo};
+pub use options::{Granted, Incoming, StreamOptions, TcpInfo};
 pub use poll::{Interest, Waker, wait_any, wait_some};
 pub use stream::{Begun, ConnectTimes, Stream};
 

@@ -51,6 +51,16 @@ impl Granted {
     }
 }
 
+/// Where the packets of a socket came in last; `None` where the system does not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Incoming {
+    /// Processor that took them from the interface (`SO_INCOMING_CPU`).
+    pub processor: Option<u32>,
+    /// Receive queue of the interface, by the kernel's number (`SO_INCOMING_NAPI_ID`); cables that
+    /// are not real have none.
+    pub queue: Option<u32>,
+}
+
 /// The kernel's account of one connection. Counts run since it began; `None` means that this kernel
 /// is too old to tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A TCP connection.
 
 use super::error::{Operation, SocketError};
-use super::options::{self, Granted, StreamOptions, TcpInfo};
+use super::options::{self, Granted, Incoming, StreamOptions, TcpInfo};
 use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed, without_label};
 use super::{marks, wait};
 use crate::{Unavailable, clock};
@@ -259,6 +259,11 @@ impl Stream {
             .peer_addr()
             .map(without_label)
             .map_err(SocketError::during(Operation::ReadAddress))
+    }
+
+    /// Where its packets came in last. A UDP socket must have a peer for the system to keep this.
+    pub fn incoming(&self) -> Incoming {
+        platform::incoming(&SockRef::from(&self.inner))
     }
 
     /// The socket's family as the system tells it (Linux), otherwise that of its address.

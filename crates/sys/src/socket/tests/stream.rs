@@ -230,3 +230,22 @@ fn account_of_a_connection_is_unavailable_with_a_reason() {
         assert_eq!(near.info().expect_err("Linux only").what, "TCP_INFO");
     });
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_listener_tells_the_room_of_its_queue_and_a_connection_where_its_packets_came_in() {
+    both(|address| {
+        let listener = Listener::bind(address, 3).expect("loopback has this family");
+        // No system grants less than three.
+        assert_eq!(listener.queue_max(), Ok(3));
+        let remote = listener.local().expect("it is bound");
+        let near = Stream::connect(None, remote, &StreamOptions::default(), PATIENCE_NS)
+            .expect("somebody listens");
+        let far = listener.accept().expect("somebody connected");
+        assert_eq!(near.write(&[1; 10]).expect("the connection stands"), 10);
+        far.read(&mut [0; 10]).expect("the connection stands");
+        let incoming = far.incoming();
+        assert!(incoming.processor.is_some(), "{incoming:?}");
+        assert_eq!(incoming.queue, None, "loopback is no card");
+    });
+}
