@@ -1,19 +1,20 @@
 //! What does not belong to a task, coming without end: it must not keep a loop from stopping.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
+use v6gap_core::capacity::{LoadSearch, Thresholds};
 use v6gap_core::family::Family;
 use v6gap_core::wire::datagram::{Flags, HEADER_BYTES, Header};
 use v6gap_core::wire::status::STATUS_BYTES;
 use v6gap_core::workload::{Echo, Transport, Wait};
-use v6gap_engine::hot::capacity::Reporter;
-use v6gap_engine::hot::datagram_bulk::{self, Counted, Role};
+use v6gap_engine::hot::capacity::{self, Followed, Following, Reporter};
+use v6gap_engine::hot::datagram_bulk::{self, Counted, Line, Role};
 use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::{Broken, Cause, TICK_NS, Watch, bulk, echo};
 use v6gap_sys::clock;
-use v6gap_sys::socket::{Datagram, Listener, ReceiveBatch, Stream, StreamOptions};
+use v6gap_sys::socket::{Datagram, Listener, ReceiveBatch, SendBatch, Stream, StreamOptions};
 
 const TAG: [u8; 8] = *b"of tests";
 const SILENCE_NS: u64 = 20_000_000_000;
@@ -210,4 +211,40 @@ fn a_receiver_of_a_search_sends_no_more_than_it_got() {
         }
         assert!((1..=asked_bytes).contains(&told_bytes), "{told_bytes} for {asked_bytes}");
     }
+}
+
+/// Reports without end do not make the sender of a search hurry, and strangers' are not its own.
+#[test]
+fn a_sender_of_a_search_follows_so_many_reports_and_no_more() {
+    let (server, client) = datagrams(Family::V6);
+    client.set_nonblocking(true).unwrap();
+    let to = client.local().unwrap();
+    let number = AtomicU32::new(1);
+    let report = |tag| {
+        let sequence = number.fetch_add(1, Ordering::Relaxed);
+        let flags = Flags::STATUS;
+        let mut message = [0; STATUS_BYTES];
+        Header { tag, sequence, turn: 0, next: 0, arm: Arm::A, flags }.encode(&mut message);
+        drop(server.send_to(&message, to));
+    };
+    let duration_ns = 6 * TICK_NS;
+    let follow = |last_row| {
+        let mut out = SendBatch::new(8, &[0; 64], false, None);
+        let header =
+            Header { tag: TAG, sequence: 0, turn: 0, next: 0, arm: Arm::A, flags: Flags::NONE };
+        let search = LoadSearch::new(Thresholds::default(), last_row);
+        let (ip_bytes, payload_bytes) = (112, 64);
+        let mut following = Following { search, ip_bytes, payload_bytes, duration_ns, header };
+        let mut followed = Followed::new(duration_ns);
+        let line = Line { socket: &client, peer: None };
+        let watch = Watch::silence(Wait::Block, SILENCE_NS);
+        capacity::follow(line, &mut out, &mut following, &mut followed, &watch).unwrap();
+        followed
+    };
+    let strange = flooded(|| report(*b"no token"), || follow(50));
+    assert_eq!((strange.reports, strange.rates.len()), (0, 1));
+    let own = flooded(|| report(TAG), || follow(50));
+    assert!((1..=12).contains(&own.reports), "{own:?}");
+    assert!(own.rates[1..].windows(2).all(|two| two[1].0 - two[0].0 >= TICK_NS / 2), "{own:?}");
+    assert!(own.rates.iter().all(|&(_, bps)| bps <= 50_000_000), "{own:?}");
 }

@@ -59,7 +59,8 @@ fn sentence(all: &[Search<'_>]) -> String {
         parts.push(format!("asked for {} at most", format_rate(most)));
     }
     if let Some(trials) = of(|s| (!s.trials.is_empty()).then_some(s.trials.len() as f64)) {
-        parts.push(format!("{trials:.0} trials"));
+        let noun = if trials == 1.0 { "trial" } else { "trials" };
+        parts.push(format!("{trials:.0} {noun}"));
     }
     if let Some(rate) = of(|s| refused(s).map(|bps| bps as f64)) {
         parts.push(format!("{} was too much", format_rate(rate)));

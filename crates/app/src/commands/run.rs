@@ -418,6 +418,27 @@ mod tests {
         assert!(text.contains("2001:db8::8") && text.contains("2001:db8::7"), "{text}");
     }
 
+    /// Outside a lab and loopback a search in the style of RFC 2544 needs to be forced.
+    #[test]
+    fn a_search_that_floods_the_path_is_refused_outside_a_lab() {
+        let planned = |line: &str| {
+            let words = format!("v6gap run host --measure {line}");
+            match Cli::try_parse_from(words.split_whitespace()).unwrap().command {
+                Command::Run(args) => plan(&args.design, None).unwrap(),
+                _ => panic!("run was typed"),
+            }
+        };
+        let at = |v4, v6| crate::target::resolve("nas", 1, Some(v4), Some(v6)).unwrap();
+        let (far, near) = (at("192.0.2.7", "2001:db8::7"), at("127.0.0.1", "::1"));
+        let halving = planned("rate-at-loss");
+        let text = in_place(&halving, &far).unwrap_err().render(&Default::default());
+        assert!(text.contains("--force-search") && text.contains("RFC 6815"), "{text}");
+        assert!(in_place(&halving, &at("127.0.0.1", "2001:db8::7")).is_err());
+        assert_eq!(in_place(&halving, &near), Ok(()));
+        assert_eq!(in_place(&planned("rate-at-loss --force-search"), &far), Ok(()));
+        assert_eq!(in_place(&planned("capacity,rtt"), &far), Ok(()));
+    }
+
     #[test]
     fn short_runs_have_short_transfers() {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);

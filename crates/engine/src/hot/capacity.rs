@@ -4,7 +4,7 @@
 //! Reports come from the network. They move the rate within the bounds of the task and do nothing
 //! else; a receiver sends no more bytes than it got.
 
-use super::datagram_bulk::{self, Line};
+use super::datagram_bulk::{self, Came, Line};
 use super::pace::{Pace, Step};
 use super::sequence::{Arrival, Sequence};
 use super::series::Series;
@@ -21,8 +21,8 @@ use v6gap_sys::socket::SendBatch;
 /// How often a sender looks for reports, in ns.
 const LOOK_NS: u64 = 1_000_000;
 
-/// Reports taken in one look; more would keep the sender from sending.
-const LOOKS_MAX: u32 = 8;
+/// Messages taken in one look; more would keep the sender from sending.
+const LOOKS_MAX: u32 = 64;
 
 /// Delays beyond this are not of a path, in ns; the bound keeps their sum in its type.
 const DELAY_NS_MAX: i64 = 100_000_000_000;
@@ -239,12 +239,14 @@ impl Following {
 struct Reports {
     look_ns: u64,
     last_ns: u64,
-    /// The last one: its number, and what it counted.
-    last: Option<(u32, u32)>,
+    /// The last one that was followed, and its number.
+    last: Option<(u32, Status)>,
 }
 
 impl Reports {
-    /// Takes what came and tells the search, at most once in [`LOOK_NS`].
+    /// Takes what came and tells the search of the newest. One that comes sooner after the other
+    /// than reports are due is passed over: what it counts is in the next one too, and nobody makes
+    /// a sender hurry by reporting more often.
     fn look(
         &mut self,
         now_ns: u64,
@@ -254,26 +256,33 @@ impl Reports {
     ) -> Result<(), Cause> {
         self.look_ns = now_ns + LOOK_NS;
         let mut back = [0; STATUS_BYTES];
+        let mut newest = self.last;
         for _ in 0..LOOKS_MAX {
-            let Some((header, count)) = line.message(following.header.tag, &mut back)? else {
-                break;
+            let (header, count) = match line.message(following.header.tag, &mut back)? {
+                Came::Own(header, count) => (header, count),
+                Came::Foreign => continue,
+                Came::Nothing => break,
             };
-            let status = Status::decode(&back[..count.min(STATUS_BYTES)]);
+            let status = Status::decode(&back[..count]);
             let Some(status) = status.filter(|_| header.flags == Flags::STATUS) else { continue };
-            let errors = status.missing.wrapping_add(status.disordered);
-            let (number, before) = self.last.unwrap_or((header.sequence.wrapping_sub(1), 0));
             // One that was overtaken tells nothing new.
-            if header.sequence.wrapping_sub(number) as i32 <= 0 {
-                continue;
+            if newest.is_none_or(|(number, _)| header.sequence.wrapping_sub(number) as i32 > 0) {
+                newest = Some((header.sequence, status));
             }
-            self.last = Some((header.sequence, errors));
-            self.last_ns = now_ns;
-            followed.reports += 1;
+        }
+        if let Some((number, status)) = newest
+            && newest != self.last
+            && (self.last.is_none() || now_ns - self.last_ns >= REPORT_NS / 2)
+        {
+            let errors = |status: &Status| status.missing.wrapping_add(status.disordered);
+            let before = self.last.map_or(0, |(_, status)| errors(&status));
             // What was missing may have come late since: then there are fewer.
-            let more = errors.wrapping_sub(before) as i32;
+            let more = errors(&status).wrapping_sub(before) as i32;
             let errors = u64::from(more.max(0).unsigned_abs());
             let delay_ns = u64::from(status.delay_us) * 1000;
             following.search.report(Seen { errors, delay_ns });
+            followed.reports += 1;
+            (self.last, self.last_ns) = (Some((number, status)), now_ns);
         }
         // Before the first one nothing is known of how long they take.
         if self.last.is_some() && now_ns - self.last_ns >= following.search.patience_ns() {

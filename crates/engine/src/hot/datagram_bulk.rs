@@ -107,30 +107,37 @@ impl Line<'_> {
             if left_ns == 0 || !self.socket.wait_readable(left_ns)? {
                 return Ok(None);
             }
-            if let Some(message) = self.message(tag, back)? {
-                return Ok(Some(message));
+            if let Came::Own(header, count) = self.message(tag, back)? {
+                return Ok(Some((header, count)));
             }
         }
     }
 
-    /// The next message, if one is there and of the task.
-    pub(super) fn message(
-        &self,
-        tag: [u8; 8],
-        back: &mut [u8],
-    ) -> Result<Option<(Header, usize)>, Cause> {
+    /// The next message, if one is there.
+    pub(super) fn message(&self, tag: [u8; 8], back: &mut [u8]) -> Result<Came, Cause> {
         match self.socket.recv(back) {
             Ok(count) => {
                 let count = count.min(back.len());
-                let header = Header::decode(&back[..count]);
-                Ok(header.filter(|h| h.tag == tag).map(|header| (header, count)))
+                let header = Header::decode(&back[..count]).filter(|header| header.tag == tag);
+                Ok(header.map_or(Came::Foreign, |header| Came::Own(header, count)))
             }
-            Err(error) if ErrorClass::of(&error).is_timeout() => Ok(None),
+            Err(error) if ErrorClass::of(&error).is_timeout() => Ok(Came::Nothing),
             // Windows reports a datagram longer than the buffer as an error, others cut it.
-            Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => Ok(None),
+            Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => Ok(Came::Foreign),
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// What came over a line.
+#[derive(Debug)]
+pub(super) enum Came {
+    /// Nothing is there.
+    Nothing,
+    /// Something that is not of the task.
+    Foreign,
+    /// A message of the task: its header, and how many bytes of it there was room for.
+    Own(Header, usize),
 }
 
 /// Longest answer that is looked at, in bytes.

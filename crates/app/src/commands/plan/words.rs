@@ -60,7 +60,7 @@ fn place(draft: &Draft, plan: &Plan) -> Vec<String> {
     };
     let refused = plan.out_of_place().map(|cell| {
         format!(
-            "Is refused but over loopback: {} floods the path, which belongs in a lab; \
+            "Is refused except over loopback: {} floods the path, which belongs in a lab; \
              force = true does it on a network that is yours.",
             cell.id
         )
