@@ -95,7 +95,8 @@ pub struct Loaded {
     pub sent_bytes: u64,
     /// Bytes that arrived over all streams.
     pub received_bytes: u64,
-    /// From the start of the streams to their end, in ns.
+    /// From the start of the streams to their end, in ns; where datagrams came, from the first of
+    /// them to the last.
     pub span_ns: u64,
     /// Its datagrams, if it was of UDP.
     #[serde(default)]

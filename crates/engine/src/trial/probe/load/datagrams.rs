@@ -156,6 +156,8 @@ pub(super) fn accept(
 struct Moved {
     sent_bytes: u64,
     received_bytes: u64,
+    /// From the first datagram that came to the last, in ns.
+    received_ns: u64,
     datagrams: LoadDatagrams,
     early: Option<Cause>,
 }
@@ -201,7 +203,7 @@ impl Datagrams {
         outcome?;
         let mut loaded = Loaded { span_ns, ..Loaded::default() };
         let mut sum = LoadDatagrams { announced: Some(0), dropped: Some(0), ..Default::default() };
-        let mut receives = false;
+        let (mut receives, mut received_ns) = (false, 0);
         for (moved, (_, sends)) in moved.into_iter().zip(&self.ways) {
             let moved = moved.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             if let Some(cause) = moved.early.filter(|_| is_client) {
@@ -215,11 +217,16 @@ impl Datagrams {
             sum.received += each.received;
             if !sends {
                 receives = true;
+                received_ns = received_ns.max(moved.received_ns);
                 sum.announced = sum.announced.zip(each.announced).map(|(a, b)| a + b);
                 sum.dropped = sum.dropped.zip(each.dropped).map(|(a, b)| a + b);
             }
         }
-        if !receives {
+        if receives {
+            // What came first may have been long under way, and what came last still is when the
+            // probes are over.
+            loaded.span_ns = received_ns;
+        } else {
             (sum.announced, sum.dropped) = (None, None);
         }
         Ok(Loaded { datagrams: Some(sum), ..loaded })
@@ -261,7 +268,7 @@ impl Datagrams {
         }
         let datagrams =
             LoadDatagrams { sent: sent.packets, skipped: sent.skipped, ..LoadDatagrams::default() };
-        Moved { sent_bytes: sent.bytes, received_bytes: 0, datagrams, early }
+        Moved { sent_bytes: sent.bytes, received_bytes: 0, received_ns: 0, datagrams, early }
     }
 
     /// One stream that this end receives, until its end comes.
@@ -298,7 +305,9 @@ impl Datagrams {
             dropped,
             ..LoadDatagrams::default()
         };
-        Moved { sent_bytes: 0, received_bytes: counted.series.bytes(), datagrams, early }
+        let received_bytes = counted.series.bytes();
+        let received_ns = counted.series.received(None, self.bulk.duration_ns).span_ns;
+        Moved { sent_bytes: 0, received_bytes, received_ns, datagrams, early }
     }
 }
 
