@@ -78,6 +78,7 @@ impl Watch<'_> {
         self.busy(now_ns)?;
         if self.wait == Wait::Yield {
             cpu::yield_now();
+            linger();
         }
         Ok(())
     }
@@ -90,6 +91,22 @@ impl Watch<'_> {
         }
         if now_ns >= self.deadline_ns { Err(Cause::TooLong) } else { Ok(()) }
     }
+}
+
+/// Mean time that an end which yields lingers between two looks, in ns.
+const LINGER_NS: f64 = 2_000.0;
+
+/// Stays for a random time. Where ends and links share a processor and yield to each other, each
+/// looks once a round, of some µs, and the rounds begin anew with every message: the messages of
+/// one family would always come just before a look, those of the other just after one. Times of an
+/// exponential law forget when the last look was, so that the looks are late by the same mean for
+/// both (docs/method.md section B.3).
+fn linger() {
+    let from_ns = clock::now_ns();
+    // The last digits of a time are as good as random; Knuth's multiplier spreads them. Above 0.
+    let share = ((from_ns.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) + 1) as f64 / 16_777_216.0;
+    let until_ns = from_ns + (-LINGER_NS * share.ln()) as u64;
+    while clock::now_ns() < until_ns {}
 }
 
 /// How often an end that spins asks before it looks at the clock again: reading it takes a good
