@@ -1,6 +1,6 @@
 //! Two processes on two hosts of a lab that a third holds: what happens between real machines.
 
-use super::support::{Home, PROGRAM, figure, question, text};
+use super::support::{Home, PROGRAM, figure, number, question, text};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 
@@ -96,7 +96,10 @@ pub fn measure_each_other() {
     figure("headline", &result["headline"]);
     let q = question(&result, "throughput-tcp", "throughput");
     figure("throughput", format!("{} ({})", q["text"], q["range_text"]));
-    assert_eq!(q["verdict"], "same", "{q:#}");
+    // The headers take 1.4 %, which a quick run finds the same or perhaps too small to matter.
+    assert!(["same", "worse"].iter().any(|verdict| q["verdict"] == *verdict), "{q:#}");
+    let off = number(&q["effect"]["estimate"]) - number(&q["predicted"]);
+    assert!(off.abs() < 0.02, "{q:#}");
     drop(server);
 }
 
