@@ -149,19 +149,22 @@ fn spawn(program: &str, args: &[&str]) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// Whether a socket waits at the address, by the kernel's table. To bind it to find out would be in
-/// the way of the program that is about to.
+/// Whether a socket waits at the address, by the kernel's tables: that of its family, or that of
+/// IPv6 where one socket serves both. To bind it to find out would be in the way of the program
+/// that is about to.
 fn is_bound(transport: Transport, at: SocketAddr) -> bool {
-    let (protocol, waiting) = match transport {
-        Transport::Tcp => ("tcp", "0A"),
-        Transport::Udp | Transport::Icmp => ("udp", "07"),
+    let (tables, waiting) = match transport {
+        Transport::Tcp => (["tcp", "tcp6"], "0A"),
+        Transport::Udp | Transport::Icmp => (["udp", "udp6"], "07"),
     };
-    let suffix = if at.is_ipv6() { "6" } else { "" };
-    let table = std::fs::read_to_string(format!("/proc/thread-self/net/{protocol}{suffix}"));
     let port = format!(":{:04X}", at.port());
-    table.unwrap_or_default().lines().any(|line| {
+    let waits = |line: &str| {
         let mut fields = line.split_whitespace().skip(1);
         fields.next().is_some_and(|local| local.ends_with(&port)) && fields.nth(1) == Some(waiting)
+    };
+    tables.iter().any(|table| {
+        let table = std::fs::read_to_string(format!("/proc/thread-self/net/{table}"));
+        table.unwrap_or_default().lines().any(waits)
     })
 }
 
