@@ -2,10 +2,11 @@
 
 use super::Problems;
 use super::cells::sizes;
+use super::udp_bulk::direction;
 use crate::metric::Metric;
 use crate::plan::draft::Measure;
 use crate::unit;
-use crate::workload::{Capacity, Direction, Search, Workload};
+use crate::workload::{Capacity, Search, Workload};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -77,15 +78,4 @@ fn lost_ppm(key: &str, measure: &Measure, problems: &mut Problems) -> u32 {
     }
     // Saturates: what is above 1 is refused with the other numbers.
     ppm as u32
-}
-
-fn direction(key: &str, measure: &Measure, problems: &mut Problems) -> Direction {
-    match measure.direction.as_deref() {
-        None | Some("send") => Direction::Send,
-        Some("receive") => Direction::Receive,
-        Some(other) => {
-            problems.one_of(format!("{key}.direction"), other, &["send", "receive"]);
-            Direction::Send
-        }
-    }
 }

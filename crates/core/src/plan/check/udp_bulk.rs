@@ -99,7 +99,8 @@ fn rate(key: &str, law: Law, measure: &Measure, lab: bool, problems: &mut Proble
     rate
 }
 
-fn direction(key: &str, measure: &Measure, problems: &mut Problems) -> Direction {
+/// Which way datagrams go: one way at a time.
+pub(super) fn direction(key: &str, measure: &Measure, problems: &mut Problems) -> Direction {
     match measure.direction.as_deref() {
         None | Some("send") => Direction::Send,
         Some("receive") => Direction::Receive,
