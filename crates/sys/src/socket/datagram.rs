@@ -2,8 +2,9 @@
 
 use super::error::{Operation, SocketError};
 use super::options::Incoming;
-use super::wait;
-use super::{Domain, open, options, platform, refuse_mapped, refuse_mixed, without_label};
+use super::{
+    Domain, call, open, options, platform, refuse_mapped, refuse_mixed, wait, without_label,
+};
 use crate::Unavailable;
 use rustix::event::PollFlags;
 use socket2::{Protocol, SockRef, Type};
@@ -79,7 +80,7 @@ impl Datagram {
     /// The system's answer, which may be an ICMP error to an earlier datagram.
     #[inline]
     pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
-        wait::uninterrupted(|| self.inner.send(bytes))
+        call::send(&self.inner, bytes)
     }
 
     /// Receives one datagram from the fixed peer. On Unix a longer one is cut to the size of
@@ -89,7 +90,7 @@ impl Datagram {
     /// The system's answer; nothing in time is [`is_timeout`](super::ErrorClass::is_timeout).
     #[inline]
     pub fn recv(&self, bytes: &mut [u8]) -> io::Result<usize> {
-        wait::uninterrupted(|| self.inner.recv(bytes))
+        call::receive(&self.inner, bytes)
     }
 
     /// Sends one datagram to `remote`. The kernel refuses an address of the other family; a mapped
@@ -99,7 +100,7 @@ impl Datagram {
     /// The system's answer.
     #[inline]
     pub fn send_to(&self, bytes: &[u8], remote: SocketAddr) -> io::Result<usize> {
-        wait::uninterrupted(|| self.inner.send_to(bytes, remote))
+        call::send_to(&self.inner, bytes, &remote)
     }
 
     /// Receives one datagram and its sender. On Unix a longer one is cut to the size of `bytes`.
@@ -108,7 +109,7 @@ impl Datagram {
     /// As [`recv`](Self::recv).
     #[inline]
     pub fn recv_from(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        wait::uninterrupted(|| self.inner.recv_from(bytes))
+        call::receive_from(&self.inner, bytes)
     }
 
     /// Waits until a datagram is there; `false` if `timeout_ns` passed before. Finer than a read

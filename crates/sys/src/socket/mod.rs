@@ -11,6 +11,7 @@
 mod ancillary;
 mod batch;
 mod bulk;
+mod call;
 mod datagram;
 mod error;
 mod icmp;

@@ -3,7 +3,7 @@
 use super::error::{Operation, SocketError};
 use super::options::{self, Granted, Incoming, StreamOptions, TcpInfo};
 use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed, without_label};
-use super::{marks, wait};
+use super::{call, marks, wait};
 use crate::{Unavailable, clock};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -128,7 +128,7 @@ impl Stream {
     /// The system's answer; nothing in time is [`is_timeout`](super::ErrorClass::is_timeout).
     #[inline]
     pub fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
-        wait::uninterrupted(|| (&self.inner).read(bytes))
+        call::receive(&self.inner, bytes)
     }
 
     /// Writes as much as the system takes and returns how much.
@@ -137,7 +137,7 @@ impl Stream {
     /// The system's answer.
     #[inline]
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        wait::uninterrupted(|| (&self.inner).write(bytes))
+        call::send(&self.inner, bytes)
     }
 
     /// Fills `bytes`.
