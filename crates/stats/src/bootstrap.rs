@@ -130,8 +130,49 @@ pub fn hierarchical(
     assemble(centre(&effects), replicates, jackknife(&effects, &centre), alpha)
 }
 
+/// Resamples of which several figures are wanted: every one is taken from the same draws, so a
+/// difference of two figures is that of the same units (for instance of a term of two families).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Joint<R> {
+    whole: R,
+    replicates: Vec<R>,
+    jackknife: Vec<R>,
+}
+
+impl<R> Joint<R> {
+    /// Draws `resamples` times as many of `units` numbered units with replacement, and keeps what
+    /// `statistic` makes of their numbers; and that of all units, and of all but one in turn.
+    pub fn new(
+        units: usize,
+        statistic: impl Fn(&[usize]) -> R,
+        resamples: usize,
+        mut next: impl FnMut() -> u64,
+    ) -> Self {
+        let all: Vec<usize> = (0..units).collect();
+        let mut drawn = all.clone();
+        let replicates = (0..if units == 0 { 0 } else { resamples }).map(|_| {
+            drawn.iter_mut().for_each(|slot| *slot = below(units, &mut next));
+            statistic(&drawn)
+        });
+        let replicates = replicates.collect();
+        Joint { whole: statistic(&all), replicates, jackknife: jackknife(&all, &statistic) }
+    }
+
+    /// What the statistic makes of all units.
+    pub fn whole(&self) -> &R {
+        &self.whole
+    }
+
+    /// Interval for `figure` of the statistic, as [`bca`] makes it.
+    pub fn interval(&self, figure: impl Fn(&R) -> f64, alpha: f64) -> Bootstrap {
+        let replicates = self.replicates.iter().map(&figure).collect();
+        let jackknife = self.jackknife.iter().map(&figure).collect();
+        assemble(figure(&self.whole), replicates, jackknife, alpha)
+    }
+}
+
 /// The statistic with each unit left out in turn.
-fn jackknife<T: Copy>(sample: &[T], statistic: impl Fn(&[T]) -> f64) -> Vec<f64> {
+fn jackknife<T: Copy, R>(sample: &[T], statistic: impl Fn(&[T]) -> R) -> Vec<R> {
     let without = |i: usize| statistic(&[&sample[..i], &sample[i + 1..]].concat());
     (0..sample.len()).map(without).collect()
 }
@@ -254,6 +295,24 @@ mod tests {
         let level = bca(&[1.0, 2.0], mean, 50, 2.0, counter()).estimate;
         assert!(level.warnings.contains(&Warning::LevelOutOfRange));
         assert_eq!(bca_exhaustive(&[0.0; 8], mean, 0.05), None);
+    }
+
+    #[test]
+    fn figures_of_one_draw_go_together() {
+        let first: Vec<f64> = (0..15).map(|i| f64::from(i * i % 11)).collect();
+        // The second is the first and a constant: each mean varies, their difference does not.
+        let statistic = |units: &[usize]| {
+            let drawn: Vec<f64> = units.iter().map(|&i| first[i]).collect();
+            [mean(&drawn), mean(&drawn) + 2.5]
+        };
+        let joint = Joint::new(first.len(), statistic, 500, counter());
+        let alone = bca(&first, mean, 500, 0.05, counter());
+        assert_eq!(joint.interval(|[a, _]| *a, 0.05), alone);
+        let difference = joint.interval(|[a, b]| b - a, 0.05).estimate;
+        assert!(difference.interval.width() < 1e-12, "{difference:?}");
+        assert!((joint.whole()[1] - joint.whole()[0] - 2.5).abs() < 1e-12);
+        let nothing = Joint::new(0, |_| 1.0, 100, counter()).interval(|x| *x, 0.05);
+        assert_eq!(nothing.estimate.interval, Interval::WHOLE);
     }
 
     #[test]

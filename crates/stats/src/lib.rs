@@ -15,6 +15,7 @@ pub mod bootstrap;
 pub mod drift;
 pub mod equivalence;
 mod estimate;
+pub mod least_squares;
 pub mod loss;
 pub mod multiplicity;
 pub mod paired_t;

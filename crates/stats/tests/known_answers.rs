@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use v6gap_stats::drift::{self, Moments};
+use v6gap_stats::least_squares::Design;
 use v6gap_stats::{Alternative, Estimate, bootstrap, equivalence, loss, multiplicity};
 use v6gap_stats::{paired_t, power, quantile, sequence, signed_rank, steady, summary};
 
@@ -246,6 +247,23 @@ fn blocks_for_equivalence() {
         let (sigma, margin) = (number(&row["sigma"]), number(&row["margin"]));
         let found = power::blocks_for_equivalence(sigma, margin.ln_1p());
         assert_eq!(found, count(&row["blocks"]), "{row}");
+    }
+}
+
+#[test]
+fn least_squares_of_a_sweep() {
+    for row in vectors()["least_squares"].as_array().expect("rows") {
+        let columns: Vec<Vec<f64>> =
+            row["columns"].as_array().expect("columns").iter().map(list).collect();
+        let design = Design::new(&columns, &list(&row["weights"])).expect("a design");
+        let found = design.coefficients(&list(&row["response"]));
+        for (found, expected) in found.iter().zip(list(&row["coefficients"])) {
+            // Solved by singular values there and by a factored design here.
+            assert!((found / expected - 1.0).abs() < 1e-8, "{found:e} for {expected:e}");
+        }
+        for (fitted, expected) in design.fitted(&found).iter().zip(list(&row["fitted"])) {
+            assert!((fitted / expected - 1.0).abs() < RELATIVE, "{fitted:e} for {expected:e}");
+        }
     }
 }
 

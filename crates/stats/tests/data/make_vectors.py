@@ -210,6 +210,23 @@ def equivalence_blocks(ratio):
 OUT["equivalence"] = [
     {"sigma": sigma, "margin": margin, "blocks": equivalence_blocks(math.log1p(margin) / sigma)}
     for sigma in (0.003, 0.005, 0.01, 0.02, 0.05) for margin in (0.005, 0.01, 0.02, 0.05)]
+def least_squares(columns, weights, response):
+    roots = np.sqrt(weights)
+    x = np.array(columns, dtype=float).T
+    found = np.linalg.lstsq(x * roots[:, None], np.array(response) * roots, rcond=None)[0]
+    return {"columns": columns, "weights": weights, "response": response,
+            "coefficients": found, "fitted": x @ found}
+
+
+# Round trips in us of messages of 64 B to 64 KiB: a constant, packets both ways, bytes in a row.
+PACKETS = [2.0, 2.0, 2.0, 2.0, 6.0, 12.0, 24.0, 92.0]
+BYTES = [520.0, 968.0, 2760.0, 6344.0, 14160.0, 23488.0, 42144.0, 147268.0]
+TIMES = np.array([78.4, 114.0, 257.9, 544.1, 1172.6, 1921.9, 3417.8, 11862.0])
+OUT["least_squares"] = [
+    least_squares([[1.0] * 8, PACKETS, BYTES], 1 / TIMES**2, TIMES),
+    least_squares([[1.0] * 8, BYTES], np.ones(8), TIMES),
+    least_squares([[1.0] * 8, PACKETS, BYTES], np.ones(8), TIMES + 3 * np.cos(np.arange(8))),
+]
 OUT["special"] = {
     "normal_upper": [[z, stats.norm.sf(z)] for z in (-3.0, 0.1, 1.96, 8.0, 30.0)],
     "normal_upper_quantile": [[p, stats.norm.isf(p)] for p in (0.9, 0.5, 0.3, 0.025, 1e-10)],
