@@ -137,8 +137,11 @@ mod tests {
         let refused = |columns: &[Vec<f64>], weights: &[f64]| Design::new(columns, weights).err();
         assert_eq!(refused(&[], &[1.0]), Some(Unfit::TooFewPoints));
         assert_eq!(refused(&[vec![1.0], vec![2.0]], &[1.0]), Some(Unfit::TooFewPoints));
-        assert_eq!(refused(&[ones.clone()], &[1.0]), Some(Unfit::TooFewPoints));
-        assert_eq!(refused(&[ones.clone()], &[1.0, 0.0, 1.0]), Some(Unfit::NotANumber));
+        assert_eq!(refused(core::slice::from_ref(&ones), &[1.0]), Some(Unfit::TooFewPoints));
+        assert_eq!(
+            refused(core::slice::from_ref(&ones), &[1.0, 0.0, 1.0]),
+            Some(Unfit::NotANumber)
+        );
         assert_eq!(refused(&[vec![f64::NAN; 3]], &[1.0; 3]), Some(Unfit::NotANumber));
         let line: Vec<f64> = size.iter().map(|x| 3.0 + 2.0 * x).collect();
         let columns = [ones.clone(), size, line];
