@@ -17,18 +17,18 @@ const SEND: SendFlags = SendFlags::empty();
 
 #[inline]
 pub(super) fn send(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
-    Ok(retry_on_intr(|| net::send(socket, bytes, SEND))?)
+    Ok(retry_on_intr(|| net::send(socket.as_fd(), bytes, SEND))?)
 }
 
 #[inline]
 pub(super) fn receive(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
-    let received = retry_on_intr(|| net::recv(socket, &mut *bytes, RecvFlags::empty()));
+    let received = retry_on_intr(|| net::recv(socket.as_fd(), &mut *bytes, RecvFlags::empty()));
     received.map(|(count, _)| count).map_err(io::Error::from)
 }
 
 #[inline]
 pub(super) fn send_to(socket: &impl AsFd, bytes: &[u8], remote: &SocketAddr) -> io::Result<usize> {
-    Ok(retry_on_intr(|| net::sendto(socket, bytes, SEND, remote))?)
+    Ok(retry_on_intr(|| net::sendto(socket.as_fd(), bytes, SEND, remote))?)
 }
 
 #[inline]
@@ -37,7 +37,7 @@ pub(super) fn receive_from(
     bytes: &mut [u8],
 ) -> io::Result<(usize, SocketAddr)> {
     let received: Result<_> =
-        retry_on_intr(|| net::recvfrom(socket, &mut *bytes, RecvFlags::empty()));
+        retry_on_intr(|| net::recvfrom(socket.as_fd(), &mut *bytes, RecvFlags::empty()));
     let (count, _, source) = received?;
     let source = source.and_then(|address| address.try_into().ok());
     source.map(|source| (count, source)).ok_or_else(|| io::ErrorKind::InvalidData.into())
