@@ -75,7 +75,16 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
     }
     let (header, journal, lines) = match &measuring.continued {
         Some(id) => continued(id, measuring.plan.design.stop, context)?,
-        None => fresh(&measuring, &mut connection, &client, &mut progress, context)?,
+        None => {
+            let ends = (&mut connection, &client);
+            match fresh(&measuring, ends, &mut progress, context, &stop)? {
+                Some(opened) => opened,
+                None => {
+                    output::to_stderr("stopped before anything was measured; nothing is stored");
+                    return Ok(Outcome::Interrupted);
+                }
+            }
+        }
     };
     progress.begin(&header);
     let mut hooks = AppHooks { journal, lab: measuring.lab, progress };
@@ -155,21 +164,23 @@ fn wanted(measuring: &Measuring<'_>) -> PerFamily<Option<std::net::SocketAddr>> 
 
 type Opened = (RunHeader, Journal, Vec<Line>);
 
-/// A new run: the lab's self-test first, then the journal with the facts.
+/// A new run: the lab's self-test first, then the journal with the facts. `None` if it was stopped
+/// before there is anything to store.
 fn fresh(
     measuring: &Measuring<'_>,
-    connection: &mut Connection,
-    client: &ClientContext,
+    (connection, client): (&mut Connection, &ClientContext),
     progress: &mut Progress,
     context: &Context,
-) -> Result<Opened, Failure> {
+    stop: &AtomicBool,
+) -> Result<Option<Opened>, Failure> {
     let mut plan = measuring.plan.clone();
     let mut notes = measuring.notes.clone();
     let mut refused = BTreeMap::new();
     if let (Some(world), Some(lab)) = (&measuring.plan.world, measuring.lab) {
         progress.say("testing the lab's links");
-        let allowed = selftest::perform(world, &plan, lab, connection, client)
+        let tested = selftest::perform(world, &plan, lab, (connection, client), stop)
             .map_err(|error| broken_off(&measuring.target, "", &error))?;
+        let Some(allowed) = tested else { return Ok(None) };
         let findings = allowed.test.findings.into_iter();
         notes.extend(findings.map(|finding| format!("self-test: {finding}")));
         (plan, refused) = (allowed.plan, allowed.refused);
@@ -198,7 +209,7 @@ fn fresh(
     };
     let journal = context.store.create(&header)?;
     let lines = vec![Line::Run(Box::new(header.clone()))];
-    Ok((header, journal, lines))
+    Ok(Some((header, journal, lines)))
 }
 
 /// A stored run, and its facts with the end of this session: the lines keep the end that was

@@ -2,6 +2,7 @@
 
 use super::world::RealWorld;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::arm::{Arm, TurnOrder};
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Plan;
@@ -24,7 +25,7 @@ pub struct Allowed {
 }
 
 /// Tests the links with ends that wait as the plan says, and if these give no true round trips,
-/// with ends that sleep.
+/// with ends that sleep. `None` if `stop` was set before it was over.
 ///
 /// # Errors
 /// If the connection is lost.
@@ -32,21 +33,27 @@ pub fn perform(
     world: &World,
     plan: &Plan,
     lab: &RealWorld,
-    connection: &mut Connection,
-    context: &ClientContext,
-) -> Result<Allowed, RunError> {
-    let allowed = attempt(world, plan, lab, connection, context)?;
+    ends: (&mut Connection, &ClientContext),
+    stop: &AtomicBool,
+) -> Result<Option<Allowed>, RunError> {
+    let (connection, context) = ends;
+    let Some(allowed) = attempt(world, plan, lab, (connection, context), stop)? else {
+        return Ok(None);
+    };
     let late = allowed.test.refused.contains_key(&Metric::Rtt) && world.model == LinkModel::Wire;
     if !late || selftest::wait_of(plan) == Wait::Block {
-        return Ok(allowed);
+        return Ok(Some(allowed));
     }
-    let mut other = attempt(world, &selftest::with_sleeping_ends(plan), lab, connection, context)?;
+    let sleeping = selftest::with_sleeping_ends(plan);
+    let mut other = attempt(world, &sleeping, lab, (connection, context), stop)?;
     let note = "other work keeps the processors busy, so both ends sleep while they wait";
-    other.test.findings.push(note.to_owned());
+    if let Some(other) = &mut other {
+        other.test.findings.push(note.to_owned());
+    }
     Ok(other)
 }
 
-/// Measures every probe of `world` and judges the readings.
+/// Measures every probe of `world` and judges the readings; `None` if it was told to stop.
 ///
 /// # Errors
 /// If the connection is lost.
@@ -54,16 +61,19 @@ fn attempt(
     world: &World,
     plan: &Plan,
     lab: &RealWorld,
-    connection: &mut Connection,
-    context: &ClientContext,
-) -> Result<Allowed, RunError> {
+    (connection, context): (&mut Connection, &ClientContext),
+    stop: &AtomicBool,
+) -> Result<Option<Allowed>, RunError> {
     let mut readings = Vec::new();
     for probe in selftest::probes(world, selftest::wait_of(plan)) {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         readings.push(read(world, probe, connection, context)?);
     }
     let test = selftest::judge(world, &readings, lab.largest_frame());
     let refused = selftest::refused_cells(plan, &test);
-    Ok(Allowed { plan: plan.clone(), test, refused })
+    Ok(Some(Allowed { plan: plan.clone(), test, refused }))
 }
 
 fn read(

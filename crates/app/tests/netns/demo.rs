@@ -2,6 +2,7 @@
 
 use super::support::{Home, PROGRAM, figure, text};
 use super::two_hosts::Lab;
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -97,6 +98,23 @@ pub fn leaves_nothing_behind() {
         std::thread::yield_now();
     }
     assert_eq!(namespaces_and_interfaces(), before);
+    assert_eq!(processes_of(&ordinary.program), 0);
+}
+
+/// Ctrl-C while the links are tested: it ends soon, says so, and stores nothing.
+pub fn stops_in_its_self_test() {
+    let ordinary = Ordinary::new("stopped");
+    let mut demo = ordinary.demo(&[]);
+    let demo = demo.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut demo = demo.spawn().unwrap();
+    let mut said = BufReader::new(demo.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.contains("testing the lab's links")), "no self-test");
+    let interrupted = Command::new("kill").args(["-INT", &demo.id().to_string()]).status();
+    assert!(interrupted.unwrap().success());
+    let rest: Vec<String> = said.collect();
+    assert_eq!(demo.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("nothing is stored")), "{rest:?}");
+    assert!(!ordinary.home.path().join("data/runs").exists());
     assert_eq!(processes_of(&ordinary.program), 0);
 }
 
