@@ -115,7 +115,7 @@ mod tests {
     use alloc::vec;
 
     fn close(found: f64, expected: f64) {
-        assert!((found / expected - 1.0).abs() < 1e-6, "{found} instead of {expected}");
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} instead of {expected}");
     }
 
     /// Known answers of docs/method.md: 100,000 bytes and 2,000 more sent again; 25 ms that became

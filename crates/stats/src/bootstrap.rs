@@ -256,7 +256,7 @@ fn moving_blocks(
 }
 
 /// A uniform index below `n > 0`, without the bias of a remainder (Lemire 2019).
-fn below(n: usize, next: &mut impl FnMut() -> u64) -> usize {
+pub(crate) fn below(n: usize, next: &mut impl FnMut() -> u64) -> usize {
     let n = n as u64;
     let unfair = n.wrapping_neg() % n;
     loop {

@@ -11,21 +11,30 @@
 
 extern crate alloc;
 
+pub mod batch;
 pub mod bootstrap;
+mod dips;
 pub mod drift;
 pub mod equivalence;
 mod estimate;
 pub mod least_squares;
+pub mod levels;
 pub mod loss;
+pub mod modes;
 pub mod multiplicity;
+pub mod outliers;
 pub mod paired_t;
+pub mod permutation;
 pub mod power;
 pub mod quantile;
+pub mod repeats;
+pub mod runlength;
 pub mod sequence;
 pub mod signed_rank;
 mod solve;
 mod special;
 pub mod steady;
 pub mod summary;
+pub mod trend;
 
 pub use estimate::{Alternative, Estimate, Interval, Warning};

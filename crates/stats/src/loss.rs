@@ -1,4 +1,4 @@
-//! Interval for a share of events, such as packets lost in one trial.
+//! Interval for a share of events, such as packets lost in one trial, and the comparison of two.
 //!
 //! Assumes independent events. Packets are lost in bursts, so within a trial this is a *lower*
 //! bound on the uncertainty; comparisons use one loss figure per trial.
@@ -25,6 +25,54 @@ pub fn interval(k: u64, n: u64, conf: f64) -> Interval {
     interval
 }
 
+/// Fisher's exact test (1922) of whether two counts, each of `(events, trials)`, come from one
+/// share: the two-sided p-value, which adds up all tables with the same sums that are no likelier
+/// than the one seen. Assumes independent events, so for losses in bursts it is too small; use it
+/// to describe one trial. 1 if a count exceeds its trials.
+pub fn fisher_p(first: (u64, u64), second: (u64, u64)) -> f64 {
+    let (Some(others), true) =
+        (first.1.checked_add(second.1), first.0 <= first.1 && second.0 <= second.1)
+    else {
+        return 1.0;
+    };
+    let events = first.0 + second.0;
+    let (least, most) = (events.saturating_sub(second.1), events.min(first.1));
+    // P(k + 1) / P(k) of the hypergeometric law; the law itself is scaled to 1 at its mode.
+    let ratio = |k: u64| {
+        let up = (first.1 - k) as f64 * (events - k) as f64;
+        up / ((k + 1) as f64 * (second.1 + k + 1 - events) as f64)
+    };
+    let mode = (first.1 as f64 + 1.0) * (events as f64 + 1.0) / (others as f64 + 2.0);
+    let mode = (libm::floor(mode) as u64).clamp(least, most);
+    let weight_at = |target: u64| {
+        let (up, down) = (mode..target, target..mode);
+        up.fold(1.0, |w, k| w * ratio(k)) * down.rev().fold(1.0, |w, k| w / ratio(k))
+    };
+    // As likely up to rounding counts as no likelier, as in R and scipy.
+    let limit = weight_at(first.0) * (1.0 + 1e-7);
+    let (mut all, mut rare) = (0.0, 0.0);
+    let mut add = |weight: f64| {
+        all += weight;
+        rare += if weight <= limit { weight } else { 0.0 };
+        weight > 0.0
+    };
+    let mut weight = 1.0;
+    let mut k = mode;
+    while add(weight) && k < most {
+        weight *= ratio(k);
+        k += 1;
+    }
+    (weight, k) = (1.0, mode);
+    while k > least {
+        k -= 1;
+        weight /= ratio(k);
+        if !add(weight) {
+            break;
+        }
+    }
+    (rare / all).min(1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +87,15 @@ mod tests {
         assert!((none.high - (1.0 - all.low)).abs() < 1e-14);
         // 0 of n has a closed form: 1 - miss^(1/n).
         assert!((none.high - (1.0 - libm::pow(0.025, 1.0 / 50.0))).abs() < 1e-14);
+    }
+
+    #[test]
+    fn fisher_by_hand() {
+        // 3 of 4 against 1 of 4 (the lady and her tea): (1 + 16 + 16 + 1) / 70.
+        assert!((fisher_p((3, 4), (1, 4)) - 34.0 / 70.0).abs() < 1e-15);
+        assert_eq!(fisher_p((3, 4), (1, 4)), fisher_p((1, 4), (3, 4)));
+        assert_eq!((fisher_p((0, 10), (0, 20)), fisher_p((3, 2), (0, 1))), (1.0, 1.0));
+        assert_eq!((fisher_p((0, 0), (0, 0)), fisher_p((5, 5), (7, 7))), (1.0, 1.0));
+        assert!(fisher_p((0, 1_000_000), (400_000, 1_000_000)) < 1e-300);
     }
 }

@@ -22,6 +22,9 @@ use crate::summary::{mean, sd};
 /// large as the noise of one block, and close to the best over a wide range around it.
 pub const DEFAULT_SCALE: f64 = 1.0;
 
+/// Share of alpha that pays for leaving out what lies far away, see [`symmetric_sequence`].
+const FAR_SHARE: f64 = 0.02;
+
 /// Radius of the t confidence sequence after `n` values with standard deviation `sd`. With
 /// `A = 1 + n g` and `k = (A / alpha^2)^(1/n)` it is
 /// `sd / sqrt(n) * sqrt((n - 1) (k - 1) / (1 - k / A))`; infinite while `k >= A` (up to n = 4 at
@@ -74,13 +77,17 @@ pub fn t_sequence(d: &[f64], alpha: f64) -> Estimate {
 /// least `1 / alpha`, at any time; the radius of [`t_sequence`] is its exact inverse. 1 (no
 /// evidence) below two values or for values that are not finite.
 pub fn e_value(d: &[f64], mu: f64, g: f64) -> f64 {
-    let n = d.len() as f64;
-    let shift = mean(d) - mu;
     let spread = if no_spread(d) { 0.0 } else { sd(d) };
+    e_value_of(d.len(), mean(d) - mu, spread, g)
+}
+
+/// As [`e_value`], from the number of values, their mean less `mu`, and their standard deviation.
+fn e_value_of(n: usize, shift: f64, spread: f64, g: f64) -> f64 {
     let usable = g > 0.0 && shift.is_finite() && spread.is_finite();
-    if d.len() < 2 || !usable {
+    if n < 2 || !usable {
         return 1.0;
     }
+    let n = n as f64;
     let a = 1.0 + n * g;
     // x = t^2 / (n - 1); the ratio tends to A as x grows without bound.
     let x = n * shift * shift / (spread * spread * (n - 1.0));
@@ -95,8 +102,51 @@ pub fn e_value(d: &[f64], mu: f64, g: f64) -> f64 {
 /// Anytime-valid p-value of "the mean is zero": one over the largest [`e_value`] reached after
 /// any number of the values, at most 1 (Ville's inequality).
 pub fn anytime_p(d: &[f64]) -> f64 {
-    let largest = (2..=d.len()).map(|n| e_value(&d[..n], 0.0, DEFAULT_SCALE)).fold(1.0, f64::max);
+    let (mut centre, mut squares, mut largest, mut alike) = (0.0, 0.0, 1.0_f64, true);
+    for (before, &x) in d.iter().enumerate() {
+        // Mean and squares grow with each value (Welford 1962).
+        let (n, deviation) = (before + 1, x - centre);
+        centre += deviation / n as f64;
+        squares += deviation * (x - centre);
+        alike &= x == d[0];
+        let spread = if alike { 0.0 } else { libm::sqrt(squares / before as f64) };
+        largest = largest.max(e_value_of(n, centre, spread, DEFAULT_SCALE));
+    }
     1.0 / largest
+}
+
+/// Anytime-valid p-value of "the values are symmetric about zero": one over the largest
+/// [`symmetric_e_value`] reached after any number of them, at most 1.
+pub fn symmetric_anytime_p(d: &[f64], rho: f64) -> f64 {
+    if rho.is_nan() || rho <= 0.0 {
+        return 1.0;
+    }
+    let (mut s, mut v, mut largest) = (0.0, 0.0, 0.0_f64);
+    for x in d {
+        s += x;
+        v += x * x;
+        let log = symmetric_log_e(s * s, v, rho);
+        largest = if log.is_finite() { largest.max(log) } else { largest };
+    }
+    libm::exp(-largest)
+}
+
+/// Anytime-valid p-value of "the mean lies outside -delta..delta", for equivalence: half of the
+/// smallest alpha at which the interval of the t sequence lies inside. At most 0.05 exactly when
+/// the 90 % interval does: as with two one-sided tests, only one of the two ends can be wrong at a
+/// time. 1 if the mean itself lies outside.
+pub fn anytime_equivalence_p(d: &[f64], delta: f64) -> f64 {
+    equivalence_p(d, delta, |mu| e_value(d, mu, DEFAULT_SCALE))
+}
+
+/// The same from the symmetric sequence; needs as many values as its interval does.
+pub fn symmetric_equivalence_p(d: &[f64], delta: f64, rho: f64) -> f64 {
+    equivalence_p(d, delta, |mu| (1.0 - FAR_SHARE) * symmetric_e_value(d, mu, rho))
+}
+
+fn equivalence_p(d: &[f64], delta: f64, evidence: impl Fn(f64) -> f64) -> f64 {
+    let inside = mean(d).abs() < delta;
+    if inside { (0.5 / evidence(delta).min(evidence(-delta))).min(1.0) } else { 1.0 }
 }
 
 /// Tuning constant of the symmetric sequence, which makes it tightest near `n_star` values whose
@@ -127,7 +177,6 @@ pub fn symmetric_e_value(d: &[f64], mu: f64, rho: f64) -> f64 {
 /// near range alone: bounded only from the n at which `2^(1 - n) <= 0.02 alpha`, and with `0.98
 /// alpha` left for the rest.
 pub fn symmetric_sequence(d: &[f64], alpha: f64, rho: f64) -> Estimate {
-    const FAR_SHARE: f64 = 0.02;
     let n = d.len();
     let mut warnings = faults(d, alpha);
     if !warnings.is_empty() {

@@ -5,8 +5,9 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use v6gap_stats::{Alternative, Estimate, bootstrap, drift, equivalence, paired_t};
-use v6gap_stats::{power, sequence, signed_rank, summary};
+use v6gap_stats::batch::{self, Batches};
+use v6gap_stats::{Alternative, Estimate, bootstrap, drift, equivalence, modes, paired_t};
+use v6gap_stats::{permutation, power, repeats, sequence, signed_rank, summary, trend};
 
 /// Samples per world where one sample costs one interval.
 const FIXED: usize = 4000;
@@ -194,4 +195,138 @@ fn bootstrap_covers_the_mean_of_a_skewed_sample() {
     // Known to fall a little short at n = 40: 93 % is typical for this world.
     let found = f64::from(covered) / times as f64;
     assert!((found - 0.93).abs() <= slack(0.07, times), "{found}");
+}
+
+/// Shares of `times` p-values below 5 and 1 %.
+fn alarms(times: usize, mut p: impl FnMut() -> f64) -> [(f64, f64); 2] {
+    let found: Vec<f64> = (0..times).map(|_| p()).collect();
+    [0.05, 0.01].map(|rate| {
+        let below = found.iter().filter(|p| **p < rate).count();
+        (rate, below as f64 / times as f64)
+    })
+}
+
+/// The signs of drift, dependence and modes are found at their rate where there is nothing.
+#[test]
+fn guards_are_silent_where_nothing_is_wrong() {
+    type Test = fn(&[f64]) -> f64;
+    let tests: [(&str, Test, f64); 4] = [
+        ("step", |d| trend::pettitt(d).p, 1.0),
+        ("trend", |d| trend::mann_kendall(d).p, 1.0),
+        ("lag 1", |d| batch::lag1_p(drift::lag1_autocorrelation(d), d.len()), 1.3),
+        ("modes", |d| modes::dip_p(modes::dip(d), d.len()), 1.0),
+    ];
+    let times = FIXED / 2;
+    for world in [World::Normal, World::Laplace] {
+        for n in [8, 30] {
+            let mut source = Source::new(0x9a ^ n as u64);
+            let samples: Vec<Vec<f64>> = (0..times).map(|_| source.sample(world, n, 0.3)).collect();
+            for (name, p, allowed) in tests {
+                let mut each = samples.iter();
+                for (rate, found) in alarms(times, || each.next().map_or(1.0, |d| p(d))) {
+                    let bound = allowed * rate + slack(rate, times);
+                    assert!(found <= bound, "{name} {world:?} {n}: {found} at {rate}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn uniform_values_dip_at_the_stated_rate() {
+    let mut source = Source::new(77);
+    for n in [8, 25, 70] {
+        let found = alarms(FIXED, || {
+            let x: Vec<f64> = (0..n).map(|_| source.uniform()).collect();
+            modes::dip_p(modes::dip(&x), n)
+        });
+        for (rate, found) in found {
+            assert!((found - rate).abs() <= slack(rate, FIXED) + 0.002, "{n} {rate}: {found}");
+        }
+    }
+}
+
+/// Neighbours that resemble each other: found, and merged into batches or given up.
+#[test]
+fn dependence_is_found_and_merged() {
+    let mut source = Source::new(5);
+    let mut series = |n: usize, r: f64| -> Vec<f64> {
+        let mut at = source.normal();
+        let step = (1.0 - r * r).sqrt();
+        (0..n)
+            .map(|_| {
+                at = r * at + step * source.normal();
+                at
+            })
+            .collect()
+    };
+    let (mut found, mut merged, times) = (0, 0, 400);
+    for _ in 0..times {
+        match batch::batches(&series(96, 0.6), 0.01, 0.05) {
+            Batches::Independent => {}
+            Batches::Merged { means, .. } => {
+                assert!(means.len() >= batch::BATCHES_MIN);
+                (found, merged) = (found + 1, merged + 1);
+            }
+            Batches::Remains { .. } => found += 1,
+        }
+    }
+    assert!(found > times * 95 / 100, "{found}");
+    assert!(merged > found / 2, "{merged} of {found}");
+}
+
+#[test]
+fn the_trimmed_mean_covers_and_the_naive_interval_does_not() {
+    let trimmed = share(World::Normal, 10, 0.7, FIXED, |d| {
+        repeats::trimmed_mean(d, 1, 0.05).estimate.interval.contains(0.7)
+    });
+    assert!((trimmed - 0.945).abs() <= slack(0.05, FIXED), "{trimmed}");
+    let naive = share(World::Normal, 10, 0.7, FIXED, |d| {
+        let mut order = d.to_vec();
+        order.sort_by(f64::total_cmp);
+        paired_t::t_interval(&order[1..9], 0.05).interval.contains(0.7)
+    });
+    assert!((naive - 0.893).abs() <= slack(0.107, FIXED), "{naive}");
+}
+
+/// Three chosen for agreement look more certain than they are.
+#[test]
+fn three_of_five_are_less_than_five() {
+    let mut source = Source::new(9);
+    let mut squares = 0.0;
+    for _ in 0..FIXED {
+        let runs: [f64; 5] = std::array::from_fn(|_| source.normal());
+        squares += repeats::three_of_five(runs).expect("finite").mean.powi(2);
+    }
+    let sd = (squares / FIXED as f64).sqrt();
+    assert!((sd - 0.70).abs() < 0.03, "{sd}");
+}
+
+#[test]
+fn permutation_tests_raise_false_alarms_at_their_rate() {
+    let found =
+        share(World::Laplace, 10, 0.0, 800, |d| permutation::sign_flip(d, 0, || 0).p <= 0.05);
+    assert!(found <= 0.05 + slack(0.05, 800), "{found}");
+    let mut draws = Source::new(1);
+    let mut source = Source::new(2);
+    let alarms = (0..300).filter(|_| {
+        let d = source.sample(World::Normal, 24, 0.0);
+        let apart = |a: &[f64], b: &[f64]| summary::mean(a) - summary::mean(b);
+        permutation::two_samples(&d[..12], &d[12..], apart, 199, || draws.0.next_u64()).p <= 0.05
+    });
+    let found = alarms.count() as f64 / 300.0;
+    assert!(found <= 0.05 + slack(0.05, 300), "{found}");
+}
+
+#[test]
+fn symmetric_p_values_are_valid_at_any_time() {
+    // Ten times too small or too large a guess of the noise costs width, not validity.
+    for guess in [0.1, 1.0, 10.0] {
+        let rho = sequence::symmetric_rho(guess, 20, 0.05);
+        for world in WORLDS {
+            let found =
+                share(world, 60, 0.0, WALKS, |d| sequence::symmetric_anytime_p(d, rho) <= 0.05);
+            assert!(found <= 0.05 + slack(0.05, WALKS), "{world:?} {guess}: {found}");
+        }
+    }
 }

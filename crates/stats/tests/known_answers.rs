@@ -4,8 +4,10 @@
 use serde_json::Value;
 use v6gap_stats::drift::{self, Moments};
 use v6gap_stats::least_squares::Design;
-use v6gap_stats::{Alternative, Estimate, bootstrap, equivalence, loss, multiplicity};
-use v6gap_stats::{paired_t, power, quantile, sequence, signed_rank, steady, summary};
+use v6gap_stats::runlength::RunLengthTest;
+use v6gap_stats::{Alternative, Estimate, Interval, bootstrap, equivalence, levels, loss, modes};
+use v6gap_stats::{multiplicity, outliers, paired_t, permutation, power, quantile, repeats};
+use v6gap_stats::{runlength, sequence, signed_rank, steady, summary, trend};
 
 const RELATIVE: f64 = 1e-9;
 
@@ -205,6 +207,7 @@ fn symmetric_sequence() {
     same(rho, &v["rho"]);
     let [_, (_, d)] = paired();
     same(sequence::symmetric_e_value(&d, 0.0, rho), &v["e"]);
+    same(sequence::symmetric_anytime_p(&d, rho), &v["p"]);
 }
 
 #[test]
@@ -275,4 +278,160 @@ fn mser_cuts_where_the_series_settles() {
     assert!(cut.settled);
     same(cut.statistic, &v["statistic"]);
     same(cut.mean, &v["mean"]);
+}
+
+fn rows(name: &str) -> Vec<Value> {
+    vectors()[name].as_array().expect("rows").clone()
+}
+
+fn no_draws() -> u64 {
+    panic!("everything is counted")
+}
+
+#[test]
+fn equivalence_by_the_t_sequence() {
+    for v in rows("sequence_equivalence") {
+        let arms = (list(&v["first"]), list(&v["second"]));
+        let d: Vec<f64> = arms.0.iter().zip(&arms.1).map(|(a, b)| (b / a).ln()).collect();
+        same(sequence::anytime_equivalence_p(&d, number(&v["delta"])), &v["p"]);
+    }
+}
+
+#[test]
+fn sign_flips() {
+    for v in rows("sign_flip") {
+        let found = permutation::sign_flip(&list(&v["d"]), 0, no_draws);
+        assert_eq!(found.extreme, count(&v["extreme"]) as u64);
+        assert_eq!((found.of, found.exact), (count(&v["of"]) as u64, true));
+        same(found.p, &v["p"]);
+    }
+}
+
+#[test]
+fn labels_of_trials() {
+    for v in rows("labels") {
+        let (first, second) = (list(&v["first"]), list(&v["second"]));
+        let apart = |a: &[f64], b: &[f64]| summary::mean(a) - summary::mean(b);
+        let found = permutation::two_samples(&first, &second, apart, 0, no_draws);
+        same(found.p, &v["p"]);
+    }
+}
+
+#[test]
+fn trimmed_means() {
+    for v in rows("trimmed") {
+        let found = repeats::trimmed_mean(&list(&v["x"]), count(&v["g"]), 0.05);
+        same_estimate(&found.estimate, &v);
+        same(found.standard_error, &v["se"]);
+        assert_eq!(found.df, count(&v["df"]));
+        same(summary::mean(&list(&v["x"])), &v["mean_all"]);
+    }
+}
+
+#[test]
+fn three_consistent_of_five() {
+    for v in rows("three_of_five") {
+        let runs: [f64; 5] = list(&v["x"]).try_into().expect("five");
+        let found = repeats::three_of_five(runs).expect("finite");
+        assert_eq!(found.runs.to_vec(), list(&v["runs"]));
+        same(found.mean, &v["mean"]);
+        same(found.spread, &v["spread"]);
+        assert_eq!(found.holds(0.01), number(&v["spread"]) <= 0.01);
+    }
+}
+
+#[test]
+fn mean_and_standard_error() {
+    let v = &vectors()["spread"];
+    let found = repeats::spread(&list(&v["x"]));
+    same(found.mean, &v["mean"]);
+    same(found.sd, &v["sd"]);
+    same(found.standard_error, &v["se"]);
+}
+
+#[test]
+fn steps_and_trends() {
+    for v in rows("pettitt") {
+        let found = trend::pettitt(&list(&v["x"]));
+        same(found.k, &v["k"]);
+        assert_eq!(found.after, count(&v["after"]));
+        same(found.p, &v["p"]);
+    }
+    for v in rows("mann_kendall") {
+        let found = trend::mann_kendall(&list(&v["x"]));
+        same(found.s, &v["s"]);
+        same(found.variance, &v["variance"]);
+        same(found.z, &v["z"]);
+        same(found.p, &v["p"]);
+        same(trend::theil_sen(&list(&v["x"])), &v["slope"]);
+    }
+}
+
+/// The vectors solve a linear programme; the crate follows Hartigan's algorithm.
+#[test]
+fn dips() {
+    for v in rows("dip") {
+        same(modes::dip(&list(&v["x"])), &v["dip"]);
+    }
+    for row in rows("dip_critical") {
+        let p = modes::dip_p(number(&row[1]), count(&row[0]));
+        assert!((p - 0.05).abs() < 0.005, "{row}: {p}");
+    }
+}
+
+#[test]
+fn fences_and_scores() {
+    for v in rows("fences") {
+        let x = list(&v["x"]);
+        let found = outliers::fences(&x).expect("finite");
+        same(found.q1, &v["q1"]);
+        same(found.q3, &v["q3"]);
+        for (Interval { low, high }, key) in [(found.inner, "inner"), (found.outer, "outer")] {
+            same(low, &v[key][0]);
+            same(high, &v[key][1]);
+        }
+        // Deviations of the size of a rounding error keep fewer digits.
+        for (z, expected) in outliers::modified_z(&x).iter().zip(list(&v["z"])) {
+            assert!((z - expected).abs() <= RELATIVE * (1.0 + expected.abs()), "{z} {expected}");
+        }
+    }
+}
+
+#[test]
+fn fisher_exact() {
+    for v in rows("fisher") {
+        let n = |i: usize| count(&v["table"][i]) as u64;
+        same(loss::fisher_p((n(0), n(1)), (n(2), n(3))), &v["p"]);
+    }
+}
+
+#[test]
+fn variances_of_levels() {
+    for v in rows("levels") {
+        let runs: Vec<Vec<f64>> = v["runs"].as_array().expect("runs").iter().map(list).collect();
+        let runs: Vec<&[f64]> = runs.iter().map(Vec::as_slice).collect();
+        let found = levels::levels(&runs, 0.05).expect("usable");
+        same(found.within, &v["within"]);
+        same(found.of_means, &v["of_means"]);
+        same(found.between, &v["between"]);
+        same(found.estimate.interval.low, &v["low"]);
+        same(found.estimate.interval.high, &v["high"]);
+        let samples = found.samples_per_run(number(&v["costs"][0]), number(&v["costs"][1]));
+        assert_eq!(samples, Some(count(&v["samples"]) as u64));
+    }
+}
+
+#[test]
+fn run_length_test() {
+    let v = &vectors()["run_length"];
+    let x = list(&v["in"]);
+    let window = runlength::window(x[0], x[1], x[2], x[3]);
+    same(window, &v["window"]);
+    same(runlength::run_length(window), &v["run"]);
+    let test = RunLengthTest::new(runlength::run_length(window), x[4], x[5]).expect("usable");
+    same(test.k, &v["k"]);
+    same(test.h1, &v["h1"]);
+    same(test.h2, &v["h2"]);
+    same(test.s, &v["s"]);
+    same(test.packets_without_loss(), &v["packets"]);
 }

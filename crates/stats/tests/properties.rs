@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use v6gap_stats::{Alternative, Estimate, Interval, Warning, paired_t, sequence, signed_rank};
-use v6gap_stats::{bootstrap, drift, equivalence, loss, multiplicity, power, quantile, summary};
+use v6gap_stats::{batch, bootstrap, drift, equivalence, levels, loss, modes, multiplicity};
+use v6gap_stats::{outliers, permutation, power, quantile, repeats, summary, trend};
 
 type Method = fn(&[f64], f64) -> Estimate;
 
@@ -141,10 +142,97 @@ proptest! {
         let _ = (summary::percentile(&d, x), sequence::t_sequence_radius(d.len(), x, y, x));
         let _ = (quantile::order_statistic_interval(d.len(), x, y), loss::interval(3, 9, x));
         let mut state = 1_u64;
-        let _ = bootstrap::bca(&d, summary::mean, 20, x, || {
+        let mut next = || {
             state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
             state
+        };
+        let _ = bootstrap::bca(&d, summary::mean, 20, x, &mut next);
+        for p in [
+            sequence::symmetric_anytime_p(&d, y),
+            sequence::anytime_equivalence_p(&d, x),
+            sequence::symmetric_equivalence_p(&d, x, y),
+            trend::pettitt(&d).p,
+            trend::mann_kendall(&d).p,
+            modes::dip_p(modes::dip(&d), d.len()),
+            batch::lag1_p(x, d.len()),
+            permutation::sign_flip(&d, 10, &mut next).p,
+            permutation::two_samples(&d, &[x, y], |a, b| a[0] - b[0], 10, &mut next).p,
+            loss::fisher_p((3, x.to_bits() >> 40), (d.len() as u64, y.to_bits() >> 44)),
+        ] {
+            prop_assert!((0.0..=1.0).contains(&p), "{p}");
+        }
+        let _ = (batch::batches(&d, x, y), modes::split(&d), modes::is_continuous(&d));
+        let _ = (trend::theil_sen(&d), outliers::flags(&d), repeats::trimmed_mean(&d, 2, x));
+        let _ = (repeats::spread(&d), levels::levels(&[&d, &d], x));
+    }
+
+    #[test]
+    fn change_over_time_is_that_of_the_mirror(d in differences()) {
+        let back: Vec<f64> = d.iter().rev().copied().collect();
+        prop_assert_eq!(trend::pettitt(&d).k, trend::pettitt(&back).k);
+        prop_assert_eq!(trend::mann_kendall(&d).s, -trend::mann_kendall(&back).s);
+        prop_assert!(close(trend::theil_sen(&d), -trend::theil_sen(&back)));
+        let lag1 = drift::lag1_autocorrelation;
+        prop_assert!(close(lag1(&d), lag1(&back)));
+    }
+
+    #[test]
+    fn the_dip_knows_no_order_and_no_unit((d, shuffled) in differences()
+        .prop_flat_map(|d| (Just(d.clone()), Just(d).prop_shuffle())))
+    {
+        let dip = modes::dip(&d);
+        let least = 1.0 / (2 * d.len()) as f64;
+        prop_assert!(dip >= least && dip <= 0.25_f64.max(least), "{dip}");
+        prop_assert_eq!(dip, modes::dip(&shuffled));
+        let moved: Vec<f64> = d.iter().map(|x| 3.0 - 4.0 * x).collect();
+        prop_assert!((dip - modes::dip(&moved)).abs() < 1e-12);
+        if let Some(split) = modes::split(&d) {
+            let low = d.iter().filter(|x| **x <= split.cut).count() as f64 / d.len() as f64;
+            prop_assert_eq!(low, split.low.share);
+            prop_assert!(split.low.mean < split.cut && split.cut < split.high.mean);
+        }
+    }
+
+    #[test]
+    fn flipping_signs_asks_about_zero(d in differences()) {
+        let (a, b) = (permutation::sign_flip(&d[..d.len().min(12)], 0, || 0), {
+            let negated: Vec<f64> = d.iter().take(12).map(|x| -x).collect();
+            permutation::sign_flip(&negated, 0, || 0)
         });
+        prop_assert_eq!(a, b);
+        // The sample itself and its mirror are always among the extreme ones.
+        prop_assert!(a.extreme >= 2 && a.extreme % 2 == 0 || a.p == 1.0);
+    }
+
+    #[test]
+    fn fisher_is_blind_to_names(a in 0_u64..40, b in 0_u64..40, c in 0_u64..40, d in 0_u64..40) {
+        let p = loss::fisher_p((a, a + b), (c, c + d));
+        for same in [
+            loss::fisher_p((c, c + d), (a, a + b)),
+            loss::fisher_p((b, a + b), (d, c + d)),
+            loss::fisher_p((a, a + c), (b, b + d)),
+        ] {
+            prop_assert!(close(p, same), "{p} {same}");
+        }
+    }
+
+    #[test]
+    fn trimming_is_cautious_and_in_the_middle(d in differences()) {
+        let found = repeats::trimmed_mean(&d, 1, 0.05);
+        if d.len() >= 4 {
+            prop_assert!(found.estimate.interval.contains(found.estimate.centre));
+            prop_assert_eq!(found.df, d.len() - 3);
+        }
+    }
+
+    #[test]
+    fn sequence_p_values_invert_their_ranges(d in differences(), delta in 1.0..60.0_f64) {
+        let p = sequence::anytime_equivalence_p(&d, delta);
+        let inside = sequence::t_sequence(&d, 0.10).interval.within(-delta, delta);
+        let spread = d.iter().any(|x| *x != d[0]);
+        if spread && (p - 0.05).abs() > 1e-9 {
+            prop_assert_eq!(inside, p < 0.05, "{}", p);
+        }
     }
 
     #[test]

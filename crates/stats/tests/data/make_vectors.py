@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 import scipy
-from scipy import integrate, special, stats
+from scipy import integrate, optimize, special, stats
 
 OUT = {
     "provenance": f"make_vectors.py with numpy {np.__version__}, scipy {scipy.__version__}"
@@ -259,10 +259,194 @@ def deviation(rest):
     return ((rest - rest.mean())**2).sum() / len(rest)**2
 
 
-FIRST = min(range(len(SETTLING) // 2 + 1), key=lambda k: deviation(SETTLING[k:]))
+CUT = min(range(len(SETTLING) // 2 + 1), key=lambda k: deviation(SETTLING[k:]))
 OUT["steady"] = {
-    "x": SETTLING, "first": FIRST, "statistic": deviation(SETTLING[FIRST:]),
-    "mean": SETTLING[FIRST:].mean()}
+    "x": SETTLING, "first": CUT, "statistic": deviation(SETTLING[CUT:]),
+    "mean": SETTLING[CUT:].mean()}
+
+
+def linear_dip(x):
+    """The dip from its definition: the nearest unimodal distribution is the answer of a linear
+    programme, one for each place of the mode. Convex before it, concave after it."""
+    x = np.sort(np.asarray(x, dtype=float))
+    at, counts = np.unique(x, return_counts=True)
+    n, m = len(x), len(at)
+    after = np.cumsum(counts) / n
+    before = after - counts / n
+    best = math.inf
+    for mode in range(m):
+        # Unknowns: the distribution just before and at (after) each value, and the distance. Only
+        # at the mode may the two differ.
+        rows, limits = [], []
+
+        def below(terms, limit):
+            row = np.zeros(2 * m + 1)
+            for index, factor in terms:
+                row[index] += factor
+            rows.append(row)
+            limits.append(limit)
+
+        left, right, t = (lambda i: i), (lambda i: m + i), 2 * m
+        equal = []
+        for i in range(m):
+            if i == mode:
+                below([(left(i), 1), (right(i), -1)], 0)
+            else:
+                row = np.zeros(2 * m + 1)
+                row[left(i)], row[right(i)] = 1, -1
+                equal.append(row)
+            for value in (before[i], after[i]):
+                # A jump is met just before it and just after it.
+                side = left(i) if value == before[i] else right(i)
+                below([(side, 1), (t, -1)], value)
+                below([(side, -1), (t, -1)], -value)
+        for i in range(1, m):
+            below([(right(i - 1), 1), (left(i), -1)], 0)
+        def slope(i, sign):
+            gap = at[i + 1] - at[i]
+            return [(left(i + 1), sign / gap), (right(i), -sign / gap)]
+        for i in range(1, m - 1):
+            if i < mode:
+                below(slope(i - 1, 1) + slope(i, -1), 0)
+            elif i > mode:
+                below(slope(i - 1, -1) + slope(i, 1), 0)
+        cost = np.zeros(2 * m + 1)
+        cost[t] = 1
+        bounds = [(0, 1)] * (2 * m) + [(0, None)]
+        answer = optimize.linprog(cost, np.array(rows), np.array(limits),
+                                  np.array(equal) if equal else None,
+                                  np.zeros(len(equal)) if equal else None, bounds)
+        best = min(best, answer.fun)
+    return max(best, 1 / (2 * n))
+
+
+def sign_flip(d):
+    signs = np.array(list(itertools.product([-1, 1], repeat=len(d))))
+    extreme = int((abs(signs @ d) >= abs(d.sum()) - 1e-12).sum())
+    return {"d": d, "extreme": extreme, "of": len(signs), "p": extreme / len(signs)}
+
+
+def labels(first, second):
+    """Every way to deal the labels. scipy doubles the smaller tail in place of counting both, which
+    is the same for two sets of one size."""
+    pool = np.concatenate([first, second])
+    apart = lambda chosen: pool[list(chosen)].mean() - np.delete(pool, chosen).mean()
+    all_ways = [apart(c) for c in itertools.combinations(range(len(pool)), len(first))]
+    p = (np.abs(all_ways) >= abs(apart(range(len(first)))) * (1 - 1e-12)).mean()
+    if len(first) == len(second):
+        difference = lambda a, b, axis: np.mean(a, axis) - np.mean(b, axis)
+        answer = stats.permutation_test((first, second), difference, n_resamples=10**6)
+        assert abs(answer.pvalue - p) < 1e-12
+    return {"first": first, "second": second, "p": p}
+
+
+def trimmed(x, g, alpha=0.05):
+    kept = np.sort(x)[g:-g]
+    se = stats.mstats.trimmed_stde(x, (g / len(x), g / len(x)))
+    low, high = stats.t.interval(1 - alpha, len(kept) - 1, kept.mean(), se)
+    return {"x": x, "g": g, "centre": kept.mean(), "se": se, "df": len(kept) - 1, "low": low,
+            "high": high, "mean_all": np.mean(x)}
+
+
+def three_of_five(x):
+    """Among all ten triples: a triple of neighbours is always among the nearest."""
+    key = lambda t: (round(t[2] - t[0], 12), abs(t[1] - np.median(x)), t[0])
+    best = min((sorted(t) for t in itertools.combinations(x, 3)), key=key)
+    return {"x": x, "runs": best, "mean": np.mean(best), "spread": (best[2] - best[0]) / abs(best[1])}
+
+
+def pettitt(x):
+    u = [sum(np.sign(a - b) for a in x[:t] for b in x[t:]) for t in range(1, len(x))]
+    k, n = float(np.max(np.abs(u))), len(x)
+    return {"x": x, "k": k, "after": int(np.argmax(np.abs(u))) + 1,
+            "p": min(1.0, 2 * math.exp(-6 * k**2 / (n**3 + n**2)))}
+
+
+def mann_kendall(x):
+    """Kendall's tau against time, asymptotic and without its own continuity correction in scipy,
+    so S and its variance are written out."""
+    n = len(x)
+    s = sum(np.sign(b - a) for a, b in itertools.combinations(x, 2))
+    ties = np.unique(x, return_counts=True)[1]
+    term = lambda t: t * (t - 1) * (2 * t + 5)
+    variance = (term(n) - sum(term(t) for t in ties)) / 18
+    z = (s - np.sign(s)) / math.sqrt(variance)
+    return {"x": x, "s": s, "variance": variance, "z": z, "p": 2 * stats.norm.sf(abs(z)),
+            "slope": stats.theilslopes(x).slope}
+
+
+def fences(x):
+    q1, q3 = np.quantile(x, [0.25, 0.75])
+    beyond = lambda k: [q1 - k * (q3 - q1), q3 + k * (q3 - q1)]
+    mad = stats.median_abs_deviation(x)
+    return {"x": x, "q1": q1, "q3": q3, "inner": beyond(1.5), "outer": beyond(3), "mad": mad,
+            "z": (x - np.median(x)) / (1.4826 * mad)}
+
+
+def levels(runs, sample_cost, run_cost):
+    runs = np.array(runs)
+    within, means = runs.var(1, ddof=1).mean(), runs.mean(1)
+    between = means.var(ddof=1) - within / runs.shape[1]
+    low, high = stats.t.interval(0.95, len(means) - 1, means.mean(), stats.sem(means))
+    return {"runs": runs, "within": within, "of_means": means.var(ddof=1), "between": between,
+            "low": low, "high": high, "costs": [sample_cost, run_cost],
+            "samples": math.ceil(math.sqrt(run_cost / sample_cost * within / between))}
+
+
+def run_length(rate, rtt, mtu, overhead, alpha, beta):
+    window = math.ceil(rate * rtt / (mtu - overhead))
+    run = 3 * window**2
+    p0, p1 = 1 / run, 4 / run
+    k = math.log(p1 * (1 - p0) / (p0 * (1 - p1)))
+    h1, h2 = math.log((1 - alpha) / beta) / k, math.log((1 - beta) / alpha) / k
+    s = math.log((1 - p0) / (1 - p1)) / k
+    return {"in": [rate, rtt, mtu, overhead, alpha, beta], "window": window, "run": run, "k": k,
+            "h1": h1, "h2": h2, "s": s, "packets": h1 / s}
+
+
+EIGHT = np.array([0.4, -0.1, 0.3, 0.2, 0.6, -0.2, 0.5, 0.1])
+OUT["sign_flip"] = [sign_flip(DEPRESSION), sign_flip(EIGHT), sign_flip(REAL_SECOND[:16] - 5.4)]
+OUT["labels"] = [labels(FIRST[:6], SECOND[:7] + 1.2), labels(FIRST[:6], SECOND[:6] + 1.2), labels(EIGHT, DEPRESSION)]
+OUT["trimmed"] = [
+    trimmed([312.4, 309.8, 311.0, 310.2, 355.9, 309.9, 310.7, 311.6, 298.1, 310.4], 1),
+    trimmed(list(REAL_FIRST), 4)]
+OUT["three_of_five"] = [three_of_five(x) for x in (
+    [93.1, 94.4, 94.5, 90.2, 94.3], [80, 85, 90, 95, 100], [10, 11, 12, 13, 14],
+    [94.5, 94.5, 93.0, 93.0, 93.0], [50, 70, 71, 90, 91])]
+OUT["spread"] = {"x": REAL_FIRST, "mean": REAL_FIRST.mean(), "sd": REAL_FIRST.std(ddof=1),
+                 "se": stats.sem(REAL_FIRST)}
+STEP = np.array([94.1, 94.2, 94.0, 94.1, 94.2, 94.1, 93.4, 93.3, 93.5, 93.4, 93.3, 93.4])
+REAL_D = np.log(REAL_SECOND / REAL_FIRST)
+OUT["pettitt"] = [pettitt(x) for x in (STEP, REAL_FIRST, REAL_D, series)]
+OUT["mann_kendall"] = [mann_kendall(x) for x in (series, STEP, REAL_FIRST, REAL_D)]
+TWO = [94.0, 94.1, 94.2, 94.1, 94.0, 94.15, 90.1, 90.2, 90.0, 90.15, 90.05, 90.1]
+HEAPS = [1 + 0.04 * i / 9 for i in range(10)] + [1.5 + 0.04 * i / 9 for i in range(10)]
+OUT["dip"] = [{"x": x, "dip": linear_dip(x)} for x in (
+    TWO, HEAPS, DEPRESSION, REAL_FIRST, REAL_D, SECOND, list(range(9)), [1, 1, 2, 8, 8, 9, 20])]
+# The 5 % points of the dip, known to three digits.
+OUT["dip_critical"] = [[8, 0.155], [10, 0.140], [12, 0.131], [15, 0.119], [20, 0.105],
+                       [30, 0.088], [40, 0.0775], [60, 0.0645], [100, 0.0509], [200, 0.0370]]
+OUT["fences"] = [fences(FIRST), fences(REAL_FIRST)]
+OUT["fisher"] = [{"table": [a, n, b, m], "p": stats.fisher_exact([[a, n - a], [b, m - b]])[1]}
+                 for a, n, b, m in ((3, 10**6, 12, 10**6), (1, 10, 9, 12), (0, 50, 3, 5000),
+                                    (400, 900, 300, 800), (17, 40, 17, 40))]
+OUT["levels"] = [levels([[9.9, 10.1, 10.0], [10.4, 10.5, 10.6], [9.8, 9.7, 9.9],
+                         [10.2, 10.3, 10.1]], 1, 8),
+                 levels(REAL_FIRST.reshape(6, 5), 1, 400)]
+OUT["run_length"] = run_length(5e6 / 8, 0.05, 1500, 64, 0.05, 0.05)
+OUT["symmetric"]["p"] = 1 / max(1.0, *(
+    math.sqrt(rho / ((d[:n]**2).sum() + rho))
+    * math.exp(d[:n].sum()**2 / (2 * ((d[:n]**2).sum() + rho))) for n in range(1, len(d) + 1)))
+# Half of the alpha at which the interval of the t sequence just reaches the margin.
+OUT["sequence_equivalence"] = []
+for first, second, margin in ((FIRST, SECOND, 0.02), (FIRST, SECOND, 0.0155),
+                              (REAL_FIRST, REAL_SECOND, 0.2)):
+    x, delta = np.log(second / first), math.log1p(margin)
+    reach = lambda alpha: abs(x.mean()) + radius(len(x), x.std(ddof=1), alpha) - delta
+    alpha = 1.0 if reach(1 - 1e-12) > 0 else math.exp(
+        optimize.bisect(lambda log: min(reach(math.exp(log)), 1.0), -200, -1e-12, xtol=1e-13))
+    OUT["sequence_equivalence"].append(
+        {"first": first, "second": second, "delta": delta, "p": min(1.0, alpha / 2)})
 
 
 def plain(o):

@@ -1,0 +1,193 @@
+//! Change over time in values taken one after another: a step ([`pettitt`]), a trend
+//! ([`mann_kendall`]) and its slope ([`theil_sen`]).
+//!
+//! All three use ranks or medians, so wild values do not make a trend, and all assume that values
+//! without a change would be independent: dependence looks like drift, which is why
+//! [`crate::batch`] asks for both. Pettitt, "A non-parametric approach to the change-point problem"
+//! (1979); Mann (1945); Kendall, "Rank correlation methods" (1975); Sen, "Estimates of the
+//! regression coefficient based on Kendall's tau" (1968).
+
+use crate::special::normal_upper;
+use crate::summary::{mean, median};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Longest series whose slope is taken from every pair; a longer one is averaged in equal stretches
+/// first, down to this many.
+pub const SLOPE_PAIRS_OF: usize = 1_000;
+
+/// Where a series changes its level, if it does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// The statistic: the largest `|U_t|`.
+    pub k: f64,
+    /// The change comes after this many values (the earliest, of equals).
+    pub after: usize,
+    /// `2 exp(-6 K^2 / (n^3 + n^2))`, at most 1: an approximation from above, good below 0.5.
+    pub p: f64,
+}
+
+/// Pettitt's test for one change of level: `U_t` sums the signs of `x_i - x_j` over `i <= t < j`.
+/// Without values, or with one that is NaN, p is 1.
+pub fn pettitt(sample: &[f64]) -> Step {
+    let n = sample.len() as i64;
+    let mut found = Step { k: 0.0, after: 0, p: 1.0 };
+    if n < 2 || sample.iter().any(|x| x.is_nan()) {
+        return found;
+    }
+    // Signs inside the first t cancel, so U_t is the sum of 2 R_i - n - 1, R the mean ranks.
+    let mut sum = 0_i64;
+    for (index, doubled) in
+        doubled_mean_ranks(sample).into_iter().enumerate().take(sample.len() - 1)
+    {
+        sum += doubled as i64 - n - 1;
+        if sum.unsigned_abs() as f64 > found.k || index == 0 {
+            found.k = sum.unsigned_abs() as f64;
+            found.after = index + 1;
+        }
+    }
+    let n = n as f64;
+    found.p = (2.0 * libm::exp(-6.0 * found.k * found.k / (n * n * n + n * n))).min(1.0);
+    found
+}
+
+/// Outcome of the Mann-Kendall test.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MannKendall {
+    /// Pairs that rise less pairs that fall.
+    pub s: f64,
+    /// Variance of S without a trend, corrected for ties.
+    pub variance: f64,
+    /// S as a normal quantile, with continuity correction.
+    pub z: f64,
+    /// Two-sided p-value of "no trend", by the normal approximation (good from about 8 values).
+    pub p: f64,
+}
+
+/// Mann-Kendall test for a trend in one direction. Without a pair that differs, or with a value
+/// that is NaN, p is 1.
+pub fn mann_kendall(sample: &[f64]) -> MannKendall {
+    let silent = MannKendall { s: 0.0, variance: 0.0, z: 0.0, p: 1.0 };
+    if sample.len() < 2 || sample.iter().any(|x| x.is_nan()) {
+        return silent;
+    }
+    let ranks = doubled_mean_ranks(sample);
+    let term = |t: f64| t * (t - 1.0) * (2.0 * t + 5.0);
+    let ties: f64 = tie_sizes(&ranks).into_iter().map(|t| term(t as f64)).sum();
+    let s = rises_less_falls(&ranks);
+    let variance = (term(sample.len() as f64) - ties) / 18.0;
+    if variance <= 0.0 {
+        return silent;
+    }
+    let z = (s - if s > 0.0 {
+        1.0
+    } else if s < 0.0 {
+        -1.0
+    } else {
+        0.0
+    }) / libm::sqrt(variance);
+    MannKendall { s, variance, z, p: (2.0 * normal_upper(z.abs())).min(1.0) }
+}
+
+/// Slope for each step from one value to the next: the median over all pairs of `(x_j - x_i) / (j -
+/// i)`. A series longer than [`SLOPE_PAIRS_OF`] is averaged in equal stretches first. NaN below two
+/// values.
+pub fn theil_sen(sample: &[f64]) -> f64 {
+    let stretch = sample.len().div_ceil(SLOPE_PAIRS_OF).max(1);
+    let means: Vec<f64> = sample.chunks_exact(stretch).map(mean).collect();
+    let mut slopes = Vec::with_capacity(means.len() * means.len().saturating_sub(1) / 2);
+    for (i, &low) in means.iter().enumerate() {
+        for (j, &high) in means.iter().enumerate().skip(i + 1) {
+            slopes.push((high - low) / (j - i) as f64);
+        }
+    }
+    median(&slopes) / stretch as f64
+}
+
+/// Twice the rank of each value; equal values share their mean rank.
+fn doubled_mean_ranks(sample: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sample.len()).collect();
+    order.sort_by(|&i, &j| sample[i].total_cmp(&sample[j]));
+    let mut ranks = vec![0; sample.len()];
+    let mut before = 0;
+    for tied in order.chunk_by(|&i, &j| sample[i] == sample[j]) {
+        for &index in tied {
+            ranks[index] = 2 * before + tied.len() + 1;
+        }
+        before += tied.len();
+    }
+    ranks
+}
+
+fn tie_sizes(ranks: &[usize]) -> Vec<usize> {
+    let mut order = ranks.to_vec();
+    order.sort_unstable();
+    order.chunk_by(|a, b| a == b).map(<[usize]>::len).collect()
+}
+
+/// Pairs that rise less pairs that fall, counted in O(n log n) by a tree of counts (Fenwick 1994).
+fn rises_less_falls(doubled_ranks: &[usize]) -> f64 {
+    let size = 2 * doubled_ranks.len() + 1;
+    let mut tree = vec![0_i64; size + 1];
+    let up_to = |tree: &[i64], mut rank: usize| {
+        let mut sum = 0;
+        while rank > 0 {
+            sum += tree[rank];
+            rank &= rank - 1;
+        }
+        sum
+    };
+    let mut total = 0_i64;
+    for (seen, &rank) in doubled_ranks.iter().enumerate() {
+        let (below, not_above) = (up_to(&tree, rank - 1), up_to(&tree, rank));
+        total += below - (seen as i64 - not_above);
+        let mut place = rank;
+        while place <= size {
+            tree[place] += 1;
+            place += place & place.wrapping_neg();
+        }
+    }
+    total as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sign(x: f64) -> f64 {
+        f64::from(i8::from(x > 0.0) - i8::from(x < 0.0))
+    }
+
+    /// The definitions, pair by pair.
+    #[test]
+    fn ranks_give_what_the_definitions_give() {
+        let x: Vec<f64> = (0..40).map(|i| f64::from(i * 7 % 11) + f64::from(i / 20)).collect();
+        let pairs = |t: usize| {
+            let before = (0..t).flat_map(|i| (t..x.len()).map(move |j| (i, j)));
+            before.map(|(i, j)| sign(x[i] - x[j])).sum::<f64>().abs()
+        };
+        let largest = (1..x.len()).map(pairs).fold(0.0, f64::max);
+        assert_eq!(pettitt(&x).k, largest);
+        assert_eq!(pairs(pettitt(&x).after), largest);
+        let s: f64 = (0..x.len())
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| sign(x[i] - x[j]))
+            .sum();
+        assert_eq!(mann_kendall(&x).s, s);
+    }
+
+    #[test]
+    fn nothing_changes() {
+        for sample in [&[][..], &[1.0], &[2.0; 9], &[1.0, f64::NAN, 3.0]] {
+            assert_eq!((pettitt(sample).p, mann_kendall(sample).p), (1.0, 1.0), "{sample:?}");
+        }
+        assert!(theil_sen(&[1.0]).is_nan());
+    }
+
+    #[test]
+    fn a_long_series_keeps_its_slope() {
+        let x: Vec<f64> = (0..25_000).map(|i| f64::from(i) * 0.5 + f64::from(i % 3)).collect();
+        assert!((theil_sen(&x) - 0.5).abs() < 1e-3, "{}", theil_sen(&x));
+        assert!(pettitt(&x).p < 1e-9 && mann_kendall(&x).p < 1e-9);
+    }
+}
