@@ -158,7 +158,7 @@ fn equip(world: &World, node: usize) -> Result<(), LabError> {
 }
 
 /// What an end of `link` does with what it sends.
-fn shape(world: &World, link: &Link) -> Shape {
+pub(crate) fn shape(world: &World, link: &Link) -> Shape {
     let wire = world.model == LinkModel::Wire;
     let deepest = 10 * (link.mtu + HEADER_BYTES as u32 + 24);
     let bucket = |rate: u64| {

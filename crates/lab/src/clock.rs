@@ -61,6 +61,11 @@ impl LinkClock {
         }
     }
 
+    /// From now on frames meet these conditions; those on the line keep the times they were given.
+    pub fn alter(&mut self, conditions: PerFamily<Conditions>) {
+        self.conditions = conditions;
+    }
+
     /// Decides on a frame of `frame_bytes` bytes (from its destination address on, without frame
     /// check sequence) that came at `arrival_ns`. Arrivals must be given in order; `draw` gives
     /// uniform random numbers in [0, 1) and is called only where loss is set.

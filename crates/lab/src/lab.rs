@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use v6gap_core::family::PerFamily;
-use v6gap_core::world::World;
+use v6gap_core::world::{Conditions, Link, LinkModel, World};
 use v6gap_sys::netns;
 
 /// Choices that do not belong to the world.
@@ -103,6 +103,61 @@ impl Lab {
     pub fn node(&self, name: &str) -> Result<&Node, LabError> {
         let found = self.nodes.iter().find(|node| node.name == name);
         found.ok_or_else(|| LabError::NoNode(name.to_owned()))
+    }
+
+    /// Gives link `link` (from 0) other conditions while traffic flows over it: what the tests of
+    /// doubt need. [`world`](Self::world) stays what was built.
+    ///
+    /// In the `shaped` model only rates change; families that had one rate must keep one, and a
+    /// family without a rate stays without. In the `wire` model the line changes and the bucket at
+    /// the hosts does not, so a rate below the one that was built lets packets queue on the line.
+    ///
+    /// # Errors
+    /// If there is no such link, the kernel refuses, or the model is `bare`, which has no
+    /// conditions.
+    pub fn alter(&self, link: usize, conditions: PerFamily<Conditions>) -> Result<(), LabError> {
+        let changed = Link { conditions, ..*self.link(link)? };
+        if let Some(wire) = &self.wire {
+            wire.alter(link, conditions);
+            return Ok(());
+        }
+        if self.world.model == LinkModel::Bare {
+            return Err(LabError::World("a bare link has no conditions to change".to_owned()));
+        }
+        let shape = build::shape(&self.world, &changed);
+        self.at_ends(link, |netlink, index| netlink.reshape(index, &shape))
+    }
+
+    /// Sets the MTU of the interfaces at both ends of link `link` (from 0), in bytes, while traffic
+    /// flows over it; [`world`](Self::world) stays what was built.
+    ///
+    /// # Errors
+    /// If there is no such link or the kernel refuses.
+    pub fn set_mtu(&self, link: usize, mtu: u32) -> Result<(), LabError> {
+        self.link(link)?;
+        self.at_ends(link, |netlink, index| netlink.set_mtu(index, mtu))
+    }
+
+    fn link(&self, link: usize) -> Result<&Link, LabError> {
+        let found = self.world.links.get(link);
+        found.ok_or_else(|| LabError::World(format!("there is no link {link}")))
+    }
+
+    /// Does `work` at both nodes of a link, with the number of the interface there.
+    fn at_ends(
+        &self,
+        link: usize,
+        work: impl Fn(&mut Netlink, u32) -> Result<(), LabError> + Sync,
+    ) -> Result<(), LabError> {
+        let name = layout::interface(link);
+        for side in layout::Side::BOTH {
+            self.nodes[side.node(link)].run(|| {
+                let mut netlink = Netlink::new();
+                let index = netlink.interface(&name)?.index;
+                work(&mut netlink, index)
+            })??;
+        }
+        Ok(())
     }
 
     /// How the lab was built, to store with the results: link model, interfaces, shaping, offloads

@@ -108,6 +108,13 @@ impl Netlink {
         self.tell(|| format!("set interface {index} up"), &request)
     }
 
+    /// Sets the MTU of an interface, in bytes.
+    pub fn set_mtu(&mut self, index: u32, mtu: u32) -> Result<(), LabError> {
+        let mut request = rt_link::Request::new().op_setlink_do(&link_header(index));
+        request.encode().push_mtu(mtu);
+        self.tell(|| format!("set the MTU of interface {index}"), &request)
+    }
+
     /// Lets no more than one segment into a packet that the interface is given: with more, hosts
     /// hand packets of up to 64 KiB to the queue, and the rate of a link comes out too high.
     pub fn forbid_super_packets(&mut self, index: u32) -> Result<(), LabError> {

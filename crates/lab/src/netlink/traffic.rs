@@ -50,6 +50,13 @@ pub(crate) struct Shape {
     pub mtu: u32,
 }
 
+/// Whether a class is to be made or is there and gets other parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    New,
+    There,
+}
+
 impl Netlink {
     /// Sets an interface's shape; without any bucket it stays as the kernel made it.
     pub fn shape(&mut self, index: u32, shape: &Shape) -> Result<(), LabError> {
@@ -66,10 +73,23 @@ impl Netlink {
                 continue;
             }
             let class = *CLASS.get(family);
-            self.add_class(index, class, bucket, shape.mtu)?;
+            self.put_class(index, class, bucket, shape.mtu, Class::New)?;
             self.add_queue(index, class, shape.queue_packets)?;
             if !shared {
                 self.add_filter(index, class, *ETHER_TYPE.get(family))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the buckets of an interface that has a shape other rates; which families share one
+    /// must stay as it was.
+    pub fn reshape(&mut self, index: u32, shape: &Shape) -> Result<(), LabError> {
+        let shared = shape.buckets.v4 == shape.buckets.v6;
+        for family in Family::BOTH {
+            let Some(bucket) = shape.buckets.get(family) else { continue };
+            if !shared || family == Family::V4 {
+                self.put_class(index, *CLASS.get(family), bucket, shape.mtu, Class::There)?;
             }
         }
         Ok(())
@@ -88,15 +108,21 @@ impl Netlink {
         self.tell(|| format!("add a token bucket to interface {index}"), &request)
     }
 
-    fn add_class(
+    fn put_class(
         &mut self,
         index: u32,
         class: u32,
         bucket: &Bucket,
         mtu: u32,
+        state: Class,
     ) -> Result<(), LabError> {
         let header = header(index, BUCKET_HANDLE | class, BUCKET_HANDLE);
-        let mut request = tc::Request::new().set_create().set_excl().op_newtclass_do(&header);
+        let request = tc::Request::new();
+        let request = match state {
+            Class::New => request.set_create().set_excl(),
+            Class::There => request,
+        };
+        let mut request = request.op_newtclass_do(&header);
         let bytes_per_s = bucket.rate_bps / 8;
         let mut options = tc::TcHtbOpt::new();
         options.rate.linklayer = LINK_LAYER_ETHERNET;
@@ -107,7 +133,7 @@ impl Netlink {
         options.quantum = mtu + HEADER_BYTES + OVERHEAD_BYTES;
         let parameters = request.encode().nested_options_htb().push_parms(options);
         parameters.push_rate64(bytes_per_s).push_ceil64(bytes_per_s);
-        self.tell(|| format!("add a class to interface {index}"), &request)
+        self.tell(|| format!("set a class of interface {index}"), &request)
     }
 
     fn add_queue(&mut self, index: u32, class: u32, packets: u32) -> Result<(), LabError> {

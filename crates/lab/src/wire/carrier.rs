@@ -1,6 +1,6 @@
 //! The loop of the user-space link.
 
-use super::Cable;
+use super::{Cable, Orders};
 use crate::clock::{Fate, HEADER_BYTES, LinkClock, family_of};
 use crate::lateness::Recorder;
 use rand_chacha::ChaCha8Rng;
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::world::Conditions;
 use v6gap_sys::clock;
 use v6gap_sys::packet::{self, Frame, Port};
 
@@ -55,10 +56,16 @@ pub(super) struct Carrier {
     directions: Vec<Direction>,
     spare: Vec<Vec<u8>>,
     recorder: Arc<Recorder>,
+    orders: Arc<Orders>,
 }
 
 impl Carrier {
-    pub fn new(cables: Vec<Cable>, seed: u64, recorder: Arc<Recorder>) -> Self {
+    pub fn new(
+        cables: Vec<Cable>,
+        seed: u64,
+        recorder: Arc<Recorder>,
+        orders: Arc<Orders>,
+    ) -> Self {
         let mut ports = Vec::new();
         let mut directions = Vec::new();
         for Cable { link, ports: ends } in cables {
@@ -70,22 +77,38 @@ impl Carrier {
                     to,
                     clock: LinkClock::new(&link),
                     frame_bytes_max: link.mtu as usize + HEADER_BYTES,
-                    delay_ns_min: link.conditions.v4.delay_ns.min(link.conditions.v6.delay_ns),
+                    delay_ns_min: shortest_delay_ns(&link.conditions),
                     random,
                     waiting: PerFamily::default(),
                 });
             }
             ports.extend(ends);
         }
-        Self { ports, directions, spare: Vec::new(), recorder }
+        Self { ports, directions, spare: Vec::new(), recorder, orders }
+    }
+
+    /// Takes new conditions of links; two directions belong to each.
+    fn obey(&mut self) {
+        for (link, conditions) in self.orders.take() {
+            for direction in self.directions.iter_mut().skip(2 * link).take(2) {
+                direction.clock.alter(conditions);
+                direction.delay_ns_min = shortest_delay_ns(&conditions);
+            }
+        }
+    }
+
+    /// Whether the thread may sleep while frames are under way.
+    fn patient(&self) -> bool {
+        self.directions.iter().all(|d| d.delay_ns_min >= PATIENT_DELAY_NS)
     }
 
     /// Carries frames until `stop` is set, which `sleep` must become readable for.
     pub fn run(mut self, stop: &AtomicBool, sleep: &PipeReader) {
-        let patient = self.directions.iter().all(|d| d.delay_ns_min >= PATIENT_DELAY_NS);
         let mut busy_until_ns = 0;
         let mut next_check_ns = 0;
         while !stop.load(Relaxed) {
+            self.obey();
+            let patient = self.patient();
             let taken = self.take();
             let now_ns = clock::now_ns();
             let waiting = self.deliver(now_ns);
@@ -178,6 +201,11 @@ impl Direction {
             Fate::BlackHole => drop(recorder.black_holed.fetch_add(1, Relaxed)),
         }
     }
+}
+
+/// The shorter of the two families' delays, in ns.
+fn shortest_delay_ns(conditions: &PerFamily<Conditions>) -> u64 {
+    conditions.v4.delay_ns.min(conditions.v6.delay_ns)
 }
 
 fn fault(recorder: &Recorder, count: u64) {

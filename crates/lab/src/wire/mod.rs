@@ -12,10 +12,11 @@ use crate::LabError;
 use crate::lateness::{Lateness, Recorder};
 use carrier::Carrier;
 use std::io::PipeWriter;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use v6gap_core::world::Link;
+use v6gap_core::family::PerFamily;
+use v6gap_core::world::{Conditions, Link};
 use v6gap_sys::cpu;
 use v6gap_sys::packet::Port;
 
@@ -25,10 +26,34 @@ pub(crate) struct Cable {
     pub ports: [Port; 2],
 }
 
+/// New conditions for links, by number, until the thread has taken them.
+#[derive(Debug, Default)]
+struct Orders {
+    any: AtomicBool,
+    list: Mutex<Vec<(usize, PerFamily<Conditions>)>>,
+}
+
+impl Orders {
+    fn put(&self, link: usize, conditions: PerFamily<Conditions>) {
+        // A list is whole at any time, whatever became of who held it.
+        self.list.lock().unwrap_or_else(PoisonError::into_inner).push((link, conditions));
+        self.any.store(true, Ordering::Release);
+    }
+
+    /// Nothing, nearly always, and that without a lock.
+    fn take(&self) -> Vec<(usize, PerFamily<Conditions>)> {
+        if !self.any.load(Ordering::Relaxed) || !self.any.swap(false, Ordering::Acquire) {
+            return Vec::new();
+        }
+        std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// The running thread; it ends and the ports close on drop.
 #[derive(Debug)]
 pub(crate) struct Wire {
     recorder: Arc<Recorder>,
+    orders: Arc<Orders>,
     stop: Arc<AtomicBool>,
     /// Closing it wakes the thread.
     wake: Option<PipeWriter>,
@@ -39,9 +64,10 @@ impl Wire {
     /// Starts carrying, on processor `cpu` if one is given. `seed` decides which frames are lost.
     pub fn start(cables: Vec<Cable>, cpu: Option<usize>, seed: u64) -> Result<Self, LabError> {
         let recorder = Arc::new(Recorder::new());
+        let orders = Arc::new(Orders::default());
         let stop = Arc::new(AtomicBool::new(false));
         let (sleep, wake) = std::io::pipe().map_err(LabError::system("make a pipe"))?;
-        let carrier = Carrier::new(cables, seed, Arc::clone(&recorder));
+        let carrier = Carrier::new(cables, seed, Arc::clone(&recorder), Arc::clone(&orders));
         let stopped = Arc::clone(&stop);
         let (report, pinned) = std::sync::mpsc::channel();
         let body = move || {
@@ -55,7 +81,7 @@ impl Wire {
         };
         let named = std::thread::Builder::new().name("v6gap-wire".to_owned());
         let thread = named.spawn(body).map_err(LabError::system("start the wire's thread"))?;
-        let wire = Self { recorder, stop, wake: Some(wake), thread: Some(thread) };
+        let wire = Self { recorder, orders, stop, wake: Some(wake), thread: Some(thread) };
         let placed = pinned.recv().map_err(|_| "the thread ended at once".to_owned());
         match placed.and_then(|placed| placed.map_err(|unavailable| unavailable.to_string())) {
             Ok(()) => Ok(wire),
@@ -63,6 +89,11 @@ impl Wire {
                 Err(LabError::Kernel { operation: "place the wire's thread".to_owned(), reason })
             }
         }
+    }
+
+    /// Link `link` (from 0) has other conditions from its next frame on.
+    pub fn alter(&self, link: usize, conditions: PerFamily<Conditions>) {
+        self.orders.put(link, conditions);
     }
 
     pub fn lateness(&self) -> Lateness {

@@ -27,7 +27,7 @@ fn wire(
 }
 
 /// The 10 % quantile of the round trip of 64 bytes of UDP, in ns, families in alternating blocks.
-fn round_trip_ns(lab: &Lab) -> Outcome<PerFamily<u64>> {
+pub fn round_trip_ns(lab: &Lab) -> Outcome<PerFamily<u64>> {
     let pairs = PerFamily { v4: udp_pair(lab, Family::V4)?, v6: udp_pair(lab, Family::V6)? };
     let mut times: PerFamily<Vec<u64>> = PerFamily::default();
     for round in 0..ROUNDS {

@@ -11,6 +11,7 @@
     reason = "a program of its own, which plays client and server with plain sockets and prints"
 )]
 
+mod changes;
 mod conditions;
 mod holding;
 mod plumbing;
@@ -29,7 +30,7 @@ const OUTSIDE: [(&str, Check); 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 17] = [
+const INSIDE: [(&str, Check); 20] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
     ("longer_chain", plumbing::longer_chain),
     ("absent_family_has_no_address", plumbing::absent_family_has_no_address),
@@ -39,6 +40,9 @@ const INSIDE: [(&str, Check); 17] = [
     ("black_hole_takes_large_packets", conditions::black_hole_takes_large_packets),
     ("loss_hits_its_family_only", conditions::loss_hits_its_family_only),
     ("delay_hits_its_family_only", conditions::delay_hits_its_family_only),
+    ("delay_changes", changes::delay_changes),
+    ("rate_changes", changes::rate_changes),
+    ("mtu_changes", changes::mtu_changes),
     ("wire_round_trip", conditions::wire_round_trip),
     ("wire_icmp_round_trip", conditions::wire_icmp_round_trip),
     ("wire_patience", conditions::wire_patience),
