@@ -16,6 +16,11 @@ usage: cargo xtask VERB
   bless           tests, writing the snapshots anew
   bench           benchmarks of the hot loops against the programs that people use
   bench --setup   the same, but installs those programs first
+  validate        runs of the instrument where the truth is known (docs/validation); goes on where
+                  it was stopped
+                    --rows b,c,…    these rows or cases      --for TIME      then stop
+                    --runs N        at most N of each case   --report FILE   write the summary there
+                    --list          the cases, without running any
 ";
 
 fn main() -> ExitCode {
@@ -30,6 +35,7 @@ fn main() -> ExitCode {
         ["bless"] => suites::bless(),
         ["bench"] => steps::bench(false),
         ["bench", "--setup"] => steps::bench(true),
+        ["validate", options @ ..] => suites::validate(options),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Suites that need network namespaces have their own `main`, since a user namespace can only be
 //! entered before any thread exists. They are known by their place: `tests/namespaces` of any
-//! package and everything in a `tests/netns` folder.
+//! package and everything in a `tests/netns` or `tests/validate` folder.
 
 use crate::command::{Line, cargo};
 use crate::steps::Outcome;
@@ -46,6 +46,11 @@ pub fn namespaces(required: bool) -> Outcome {
     if skipped.is_empty() { Outcome::Passed } else { Outcome::Skipped(skipped.join("; ")) }
 }
 
+/// The suite of known truths, with `options` for it.
+pub fn validate(options: &[&str]) -> Result<(), String> {
+    validate_line(options).run()
+}
+
 /// Every benchmark of every package, one after the other, also after one has failed.
 pub fn benches() -> Result<(), String> {
     let mut failed = Vec::new();
@@ -58,6 +63,11 @@ pub fn benches() -> Result<(), String> {
         }
     }
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+fn validate_line(options: &[&str]) -> Line {
+    let options = options.iter().map(|option| (*option).to_owned());
+    cargo("test --release --locked -p v6gap --test validate -- suite").args(options)
 }
 
 fn bench_line(package: &Package, bench: &str) -> Line {
@@ -82,7 +92,7 @@ fn namespaces_line(package: &Package, target: &TestTarget, required: bool) -> Li
 }
 
 fn needs_namespaces(target: &TestTarget) -> bool {
-    let folders = ["tests/namespaces/", "tests/netns/"];
+    let folders = ["tests/namespaces/", "tests/netns/", "tests/validate/"];
     target.path == "tests/namespaces.rs" || folders.iter().any(|f| target.path.starts_with(f))
 }
 
@@ -123,6 +133,13 @@ mod tests {
     fn each_benchmark_has_a_line_of_its_own() {
         let line = bench_line(&package(), "speed").to_string();
         assert_eq!(line, "cargo bench --locked -p v6gap --bench speed");
+    }
+
+    #[test]
+    fn the_suite_of_known_truths_gets_its_options() {
+        let line = validate_line(&["--rows", "b,c"]).to_string();
+        let suite = "cargo test --release --locked -p v6gap --test validate -- suite";
+        assert_eq!(line, format!("{suite} --rows b,c"));
     }
 
     #[test]

@@ -1,0 +1,249 @@
+"""Computes the answers of a stored run again, by other means than the program: SciPy's distributions
+and root finder in place of closed forms, from what `v6gap export` gives.
+
+    python3 again.py RESULT.json TRIALS.csv
+
+The formulas are those of docs/method.md, parts C and D. Exits with 1 if a figure is off by more than
+1e-6 of it (or of 1e-3 where it is smaller), or a verdict differs.
+"""
+
+import csv
+import json
+import math
+import sys
+
+import numpy as np
+from scipy import optimize, stats
+
+TOLERANCE = 1e-6
+BLOCKS_MIN = 6
+NULLS_MIN = 4
+SKEWNESS_MAX = 1.0
+SYMMETRIC_BLOCKS_MIN = 12
+SYMMETRIC_BLOCKS = 20
+FAR_SHARE = 0.02
+LESS_IS_BETTER = {"rtt", "connect", "first-byte", "loss", "loss-back", "ipdv", "pdv", "cpu"}
+
+
+def main(result_path, trials_path):
+    with open(result_path) as file:
+        result = json.load(file)
+    csv.field_size_limit(1 << 30)
+    with open(trials_path, newline="") as file:
+        trials = list(csv.DictReader(file))
+    levels = {}
+    for question in result["questions"]:
+        levels.setdefault(group(question), []).append(question)
+    off = []
+    worst = 0.0
+    figures = 0
+    for questions in levels.values():
+        combined = [combine(q, result, trials, len(questions)) for q in questions]
+        adjusted = holm([1.0 if c is None else c["p"] for c in combined])
+        for question, found, p in zip(questions, combined, adjusted):
+            if found is None or question["effect"] is None:
+                continue
+            for name, value in shown(question, found).items():
+                told = question["effect"][name]
+                if told is None or not math.isfinite(value):
+                    # Ends without bound have no figure.
+                    agrees = told is None and (not math.isfinite(value) or value == -1.0)
+                    deviation = 0.0 if agrees else math.inf
+                else:
+                    deviation = abs(told - value) / max(abs(value), 1e-3)
+                figures += 1
+                worst = max(worst, deviation)
+                if deviation > TOLERANCE:
+                    off.append(f"{question['cell']} {question['metric']} {name}: {told} {value}")
+            verdict = rule(question, found, p)
+            figures += 1
+            if question["verdict"] != "none" and verdict != question["verdict"]:
+                off.append(f"{question['cell']}: {question['verdict']}, here {verdict}")
+    for line in off:
+        print(line)
+    print(f"{figures} figures, largest deviation {worst:.1e}")
+    return 1 if off or figures == 0 else 0
+
+
+def group(question):
+    return question["metric"], question["protocol"]
+
+
+def effects(question, trials, wanted):
+    """The effect of each valid block: logarithm of the ratio, or difference."""
+    column = f"values.{question['metric']}"
+    arms = {}
+    for trial in trials:
+        used = trial["cell"] == question["cell"] and trial["block_valid"] == "true"
+        if used and wanted(trial) and trial.get(column):
+            key = trial["block"], trial["attempt"]
+            arms.setdefault(key, {})[trial["arm"]] = float(trial[column])
+    pairs = [(arm["a"], arm["b"]) for arm in arms.values() if len(arm) == 2]
+    if question["effect"] and question["effect"]["kind"] == "ratio-1":
+        return np.array([math.log(b / a) for a, b in pairs])
+    return np.array([b - a for a, b in pairs])
+
+
+def is_compare(trial):
+    return trial["kind"] == "compare"
+
+
+def noise(question, result, trials):
+    """Spread of the null blocks before the first comparison, of the first like cell."""
+    for other in result["questions"]:
+        if group(other) == group(question):
+            d = effects(other, trials, lambda t: not is_compare(t) and t["round"] == "0")
+            if len(d) >= NULLS_MIN:
+                return float(np.std(d, ddof=1))
+    return 0.0
+
+
+def combine(question, result, trials, levels):
+    d = effects(question, trials, is_compare)
+    if len(d) < 2:
+        return None
+    same = 0.10 / levels
+    if result["design"]["stop"]["kind"] == "pairs":
+        at = lambda alpha: hodges_lehmann(d, alpha)
+        p = wilcoxon(d)
+        centre = walsh(d)[1]
+    else:
+        sigma = noise(question, result, trials)
+        lopsided = abs(stats.skew(d)) > SKEWNESS_MAX and len(d) >= SYMMETRIC_BLOCKS_MIN
+        if lopsided and sigma > 0.0:
+            at = lambda alpha: symmetric_sequence(d, alpha, sigma)
+        else:
+            at = lambda alpha: t_sequence(d, alpha)
+        p = 1.0 / max([1.0] + [math.exp(log_e(d[:n], 0.0)) for n in range(2, len(d) + 1)])
+        centre = float(np.mean(d))
+    found = {"centre": centre, "i95": at(0.05), "i90": at(0.10), "same": at(same)}
+    if question["metric"] in ("loss", "loss-back"):
+        found = bounded(question, found, d)
+    return {**found, "p": p, "n": len(d), "sd": float(np.std(d, ddof=1))}
+
+
+def bounded(question, found, d):
+    """Without any loss the range reaches the exact bound of either arm."""
+    arms = [v for v in question.values() if isinstance(v, dict) and "lost" in v and "of" in v]
+    if len(arms) != 2 or arms[0]["lost"] + arms[1]["lost"] > 0 or np.std(d, ddof=1) > 0:
+        return found
+    low, high = (stats.beta.ppf(0.975, 1, arm["of"]) for arm in arms)
+    wider = lambda i: (min(i[0], -low), max(i[1], high))
+    return {k: wider(v) if k != "centre" else v for k, v in found.items()}
+
+
+def walsh(d):
+    i, j = np.triu_indices(len(d))
+    averages = np.sort((d[i] + d[j]) / 2)
+    return averages, float(np.median(averages))
+
+
+def signed_rank_law(n):
+    """Probabilities of the signed-rank sum, by convolution."""
+    law = np.ones(1)
+    for rank in range(1, n + 1):
+        step = np.zeros(rank + 1)
+        step[0] = step[rank] = 0.5
+        law = np.convolve(law, step)
+    return law
+
+
+def hodges_lehmann(d, alpha):
+    averages, _ = walsh(d)
+    at_most = np.cumsum(signed_rank_law(len(d)))
+    below = np.nonzero(at_most <= alpha / 2 * (1 + 1e-12))[0]
+    if len(below) == 0:
+        return -math.inf, math.inf
+    k = below[-1]
+    return float(averages[k]), float(averages[len(averages) - 1 - k])
+
+
+def wilcoxon(d):
+    return float(stats.wilcoxon(d, zero_method="pratt", method="exact").pvalue)
+
+
+def log_e(d, mu, g=1.0):
+    n = len(d)
+    a = 1 + n * g
+    spread = np.var(d, ddof=1)
+    shift = (np.mean(d) - mu) ** 2
+    if shift == 0.0:
+        return -0.5 * math.log(a)
+    x = n * shift / spread / (n - 1) if spread > 0 else math.inf
+    ratio = a if math.isinf(x) else (1 + x) / (1 + x / a)
+    return 0.5 * (n * math.log(ratio) - math.log(a))
+
+
+def t_sequence(d, alpha):
+    """All mu that the evidence does not reject, found by root finding."""
+    n, mean, sd = len(d), float(np.mean(d)), float(np.std(d, ddof=1))
+    wanted = math.log(1 / alpha)
+    if 0.5 * (n - 1) * math.log(1 + n) <= wanted:
+        return -math.inf, math.inf
+    if sd == 0.0:
+        return mean, mean
+    far = sd
+    while log_e(d, mean + far) < wanted:
+        far *= 2
+    radius = optimize.brentq(lambda r: log_e(d, mean + r) - wanted, 0, far, xtol=1e-18, rtol=1e-14)
+    return mean - radius, mean + radius
+
+
+def symmetric_sequence(d, alpha, sigma):
+    n, mean = len(d), float(np.mean(d))
+    if n < math.ceil(1 - math.log2(FAR_SHARE * alpha)):
+        return -math.inf, math.inf
+    twice = -2 * math.log(alpha)
+    rho = SYMMETRIC_BLOCKS * sigma**2 / (twice + math.log1p(twice))
+
+    def evidence(mu):
+        s, v = np.sum(d - mu), np.sum((d - mu) ** 2)
+        return 0.5 * (s * s / (v + rho) - math.log1p(v / rho))
+
+    wanted = -math.log((1 - FAR_SHARE) * alpha)
+    peak = math.sqrt((n - 1) * (np.sum((d - mean) ** 2) + rho)) / n**0.5
+    if evidence(mean + peak) < wanted:
+        return -math.inf, math.inf
+    reach = lambda r: evidence(mean + r) - wanted
+    radius = optimize.brentq(reach, 0, peak, xtol=1e-18, rtol=1e-14)
+    return mean - radius, mean + radius
+
+
+def holm(p):
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    adjusted, so_far = [1.0] * len(p), 0.0
+    for place, i in enumerate(order):
+        so_far = max(so_far, (len(p) - place) * p[i])
+        adjusted[i] = min(1.0, so_far)
+    return adjusted
+
+
+def shown(question, found):
+    show = math.expm1 if question["effect"]["kind"] == "ratio-1" else float
+    ends = {
+        "estimate": found["centre"],
+        "low": found["i95"][0],
+        "high": found["i95"][1],
+        "low90": found["i90"][0],
+        "high90": found["i90"][1],
+    }
+    return {**{k: show(v) for k, v in ends.items()}, "sd": found["sd"]}
+
+
+def rule(question, found, p):
+    if found["n"] < BLOCKS_MIN:
+        return "none"
+    margin = question["margin"]
+    if question["effect"]["kind"] == "ratio-1":
+        margin = math.log1p(margin)
+    if -margin < found["same"][0] and found["same"][1] < margin:
+        return "same"
+    low, high = found["i95"]
+    if (low > 0 or high < 0) and p <= 0.05:
+        more = found["centre"] > 0
+        return "worse" if more == (question["metric"] in LESS_IS_BETTER) else "better"
+    return "inconclusive"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,315 @@
+//! Rows b to e: worlds with no difference, and with one that is known.
+
+use crate::plans;
+use crate::results::Results;
+use crate::site::{self, Placement, Site};
+use crate::{Budget, say};
+use serde_json::{Value, json};
+use v6gap_core::analysis::Analysis;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::record::Line;
+use v6gap_core::world::{Conditions, LinkModel, World};
+
+/// Rate of the links, in bit/s.
+const RATE_BPS: u64 = 100_000_000;
+
+/// Payload of a full TCP segment of each family with timestamps, of 1500 bytes.
+const SEGMENT: PerFamily<f64> = PerFamily { v4: 1448.0, v6: 1428.0 };
+
+/// Runs of a case for each time that its lab is built, so that the cases mix over the hour.
+const AT_A_TIME: usize = 10;
+
+/// A run in so many of the delay worlds is one without a difference added: the hosts' own part of
+/// the round trips is known from these alone.
+const REFERENCE_EVERY: usize = 5;
+
+/// What a case puts on the first link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Injected {
+    /// Nothing, and a family is compared with itself.
+    Null(Family),
+    /// A rate with which IPv6 has so much more goodput than IPv4, as a share.
+    Rate(f64),
+    /// A delay with which the round trip of IPv6 is so much longer, as a share.
+    Delay(f64),
+    /// So large a share of a family's frames lost.
+    Loss(Family, f64),
+}
+
+/// Runs of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Case {
+    pub row: &'static str,
+    pub name: String,
+    pub injected: Injected,
+    pub runs: usize,
+}
+
+/// All cases of rows b and c; rows d and e are read from those of c.
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for family in Family::BOTH {
+        let name = format!("null-{}", short(family));
+        cases.push(Case { row: "b", name, injected: Injected::Null(family), runs: 100 });
+    }
+    let percent = |x: f64| format!("{:+}", (x * 1000.0).round() / 10.0);
+    for sign in [1.0, -1.0] {
+        for (size, runs) in [(0.005, 12), (0.01, 40), (0.02, 40), (0.05, 12)] {
+            let name = format!("rate{}", percent(sign * size));
+            cases.push(Case { row: "c", name, injected: Injected::Rate(sign * size), runs });
+        }
+        for (size, runs) in [(0.005, 10), (0.01, 10), (0.02, 10), (0.03, 20), (0.05, 20)] {
+            let name = format!("delay{}", percent(sign * size));
+            cases.push(Case { row: "c", name, injected: Injected::Delay(sign * size), runs });
+        }
+    }
+    for family in Family::BOTH {
+        for size in [0.005, 0.01, 0.02, 0.05] {
+            let name = format!("loss{}-{}", percent(size), short(family));
+            cases.push(Case { row: "c", name, injected: Injected::Loss(family, size), runs: 8 });
+        }
+    }
+    cases
+}
+
+/// `v4` or `v6`.
+fn short(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "v4",
+        Family::V6 => "v6",
+    }
+}
+
+/// Cases that can share a lab.
+fn share_a_lab(a: Injected, b: Injected) -> bool {
+    match (a, b) {
+        (Injected::Rate(x), Injected::Rate(y)) => x == y,
+        (a, b) => std::mem::discriminant(&a) == std::mem::discriminant(&b),
+    }
+}
+
+/// Runs what is missing of `cases`, a few of each lab in turn, until the budget is used up.
+///
+/// # Errors
+/// If the disk refuses.
+pub(crate) fn run(cases: &[Case], results: &Results, budget: &Budget) -> Result<(), String> {
+    let mut failures = 0;
+    loop {
+        let missing = |case: &&Case| results.count(case.row, &case.name) < case.runs;
+        let open: Vec<&Case> = cases.iter().filter(missing).collect();
+        let mut labs: Vec<Vec<&Case>> = Vec::new();
+        for case in open {
+            match labs.iter_mut().find(|lab| share_a_lab(lab[0].injected, case.injected)) {
+                Some(lab) => lab.push(case),
+                None => labs.push(vec![case]),
+            }
+        }
+        if labs.is_empty() {
+            return Ok(());
+        }
+        for lab in labs {
+            if budget.is_used_up() {
+                return Ok(());
+            }
+            if let Err(why) = visit(&lab, results, budget) {
+                failures += 1;
+                say(&format!("{}: {why}", lab[0].name));
+                if failures > 20 {
+                    return Err("too many labs failed".to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// Builds the lab of `cases` and makes a few runs there.
+fn visit(cases: &[&Case], results: &Results, budget: &Budget) -> Result<(), String> {
+    let world = world(cases[0].injected);
+    let session = format!("{}", v6gap_sys::clock::wall_ns());
+    let seed = results.lines().len() as u64 + 1;
+    site::with(&world, Placement::usual(), seed, |site| {
+        let mut bases = Vec::new();
+        let delays = matches!(cases[0].injected, Injected::Delay(_));
+        let missing = |case: &Case| case.runs.saturating_sub(results.count(case.row, &case.name));
+        for turn in 0..AT_A_TIME * cases.len().min(3) {
+            let Some(case) = cases.iter().max_by_key(|c| missing(c)).filter(|c| missing(c) > 0)
+            else {
+                break;
+            };
+            if budget.is_used_up() {
+                break;
+            }
+            if delays && turn % REFERENCE_EVERY == 0 {
+                bases.push(reference(site, &world, results, &session)?);
+            }
+            let base = bases.last().copied();
+            one(site, &world, case, base, results, &session)?;
+        }
+        if delays && !bases.is_empty() {
+            reference(site, &world, results, &session)?;
+        }
+        Ok(())
+    })
+}
+
+/// The world of a lab before anything is changed while it is up.
+fn world(injected: Injected) -> World {
+    match injected {
+        Injected::Rate(effect) => {
+            let mut world = World::client_router_server(LinkModel::Shaped, Some(RATE_BPS));
+            world.links[0].conditions = rates(effect);
+            world
+        }
+        _ => World::client_router_server(LinkModel::Wire, Some(RATE_BPS)),
+    }
+}
+
+/// Rates with which IPv6 has `effect` more goodput, headers included: the slower family gets less
+/// than the full rate. To the byte per second that the shaper knows.
+fn rates(effect: f64) -> PerFamily<Conditions> {
+    let v6_for_v4 = (1.0 + effect) * SEGMENT.v4 / SEGMENT.v6;
+    let exact = |share: f64| {
+        let bytes = (RATE_BPS as f64 * share / 8.0).round();
+        Conditions::rate(Some(8 * bytes as u64))
+    };
+    match v6_for_v4 <= 1.0 {
+        true => PerFamily { v4: exact(1.0), v6: exact(v6_for_v4) },
+        false => PerFamily { v4: exact(1.0 / v6_for_v4), v6: exact(1.0) },
+    }
+}
+
+/// What throughput really differs by where the links have `conditions`.
+fn rate_truth(conditions: &PerFamily<Conditions>) -> f64 {
+    let goodput = |family: Family| {
+        let rate = conditions.get(family).rate_bps.unwrap_or(RATE_BPS) as f64;
+        rate * SEGMENT.get(family)
+    };
+    goodput(Family::V6) / goodput(Family::V4) - 1.0
+}
+
+/// Round trips of both transports without anything added, in s.
+#[derive(Debug, Clone, Copy)]
+struct Base {
+    tcp: PerFamily<f64>,
+    udp: PerFamily<f64>,
+}
+
+/// A run without a difference added, and what it says.
+fn reference(
+    site: &Site<'_>,
+    world: &World,
+    results: &Results,
+    session: &str,
+) -> Result<Base, String> {
+    site.lab.alter(0, world.links[0].conditions).map_err(|e| e.to_string())?;
+    let seed = next_seed(results);
+    let mut plan = plans::plan(plans::ROUND_TRIP, world, seed)?;
+    plan.design.stop = v6gap_core::plan::Stop::Pairs { pairs: 12 };
+    plan.design.null_blocks = 0;
+    let lines = site.run(plan, &mut |_| ())?;
+    let facts = json!({ "row": "reference", "case": "delay", "seed": seed, "session": session });
+    let found = results.keep(facts, &lines)?;
+    let value = |cell: &str| {
+        let q = found.questions.iter().find(|q| q.cell == cell).ok_or("no round trips")?;
+        let (a, b) = q.values.a.zip(q.values.b).ok_or("no round trips")?;
+        Ok::<_, String>(PerFamily { v4: a, v6: b })
+    };
+    Ok(Base { tcp: value("rtt-tcp-64")?, udp: value("rtt-udp-64")? })
+}
+
+fn next_seed(results: &Results) -> u64 {
+    10_000 + results.lines().len() as u64
+}
+
+/// One run of a case.
+fn one(
+    site: &Site<'_>,
+    world: &World,
+    case: &Case,
+    base: Option<Base>,
+    results: &Results,
+    session: &str,
+) -> Result<(), String> {
+    let seed = next_seed(results);
+    let facts = |truth: Value| {
+        json!({
+            "row": case.row, "case": case.name, "seed": seed, "session": session, "truth": truth
+        })
+    };
+    let lines_and_truth = match case.injected {
+        Injected::Null(family) => {
+            let text = plans::null(plans::NULL, short(family));
+            (site.run(plans::plan(&text, world, seed)?, &mut |_| ())?, json!({ "effect": 0.0 }))
+        }
+        Injected::Rate(_) => {
+            let plan = plans::plan(plans::THROUGHPUT, world, seed)?;
+            let truth = rate_truth(&world.links[0].conditions);
+            (site.run(plan, &mut |_| ())?, json!({ "effect": truth }))
+        }
+        Injected::Loss(family, share) => {
+            let mut world = world.clone();
+            world.links[0].conditions.get_mut(family).loss = share;
+            let sign = if family == Family::V6 { 1.0 } else { -1.0 };
+            let lines = altered(site, &world, plans::LOSS, seed)?;
+            (lines, json!({ "effect": sign * share }))
+        }
+        Injected::Delay(effect) => delayed(site, world, effect, base.ok_or("no base")?, seed)?,
+    };
+    let (lines, truth) = lines_and_truth;
+    let found = results.keep(facts(truth), &lines)?;
+    say(&format!("{} {seed}: {}", case.name, told(&found)));
+    Ok(())
+}
+
+/// A run in the same lab with the conditions of `world` on its first link.
+fn altered(site: &Site<'_>, world: &World, text: &str, seed: u64) -> Result<Vec<Line>, String> {
+    site.lab.alter(0, world.links[0].conditions).map_err(|e| e.to_string())?;
+    site.run(plans::plan(text, world, seed)?, &mut |_| ())
+}
+
+/// A run of one transport with a delay that brings its round trips to the wanted ratio; what is
+/// true follows in the end from all references of the session.
+fn delayed(
+    site: &Site<'_>,
+    world: &World,
+    effect: f64,
+    base: Base,
+    seed: u64,
+) -> Result<(Vec<Line>, Value), String> {
+    let (transport, base) =
+        if seed.is_multiple_of(2) { ("tcp", base.tcp) } else { ("udp", base.udp) };
+    let wanted = 1.0 + effect;
+    // Of each direction, in ns.
+    let half = |more_s: f64| (more_s / 2.0 * 1e9).round() as u64;
+    let added = match base.v6 <= wanted * base.v4 {
+        true => PerFamily { v4: 0, v6: half(wanted * base.v4 - base.v6) },
+        false => PerFamily { v4: half(base.v6 / wanted - base.v4), v6: 0 },
+    };
+    let mut world = world.clone();
+    for family in Family::BOTH {
+        world.links[0].conditions.get_mut(family).delay_ns = *added.get(family);
+    }
+    let text = plans::ROUND_TRIP.replace(r#"["tcp", "udp"]"#, &format!("\"{transport}\""));
+    let lines = altered(site, &world, &text, seed)?;
+    let truth = json!({
+        "transport": transport, "added_ns": { "v4": 2 * added.v4, "v6": 2 * added.v6 }
+    });
+    Ok((lines, truth))
+}
+
+/// The answers in one line.
+fn told(found: &Analysis) -> String {
+    let answers = found.questions.iter().map(|q| {
+        let range = q.effect.as_ref().map_or_else(String::new, |e| {
+            format!(
+                "{:+.3} % [{:+.3}, {:+.3}]",
+                e.estimate * 100.0,
+                e.range95.low * 100.0,
+                e.range95.high * 100.0
+            )
+        });
+        format!("{} {:?} {range}", q.cell, q.verdict)
+    });
+    let seconds = found.span_ns as f64 / 1e9;
+    format!("{} ({seconds:.1} s)", answers.collect::<Vec<_>>().join("; "))
+}

@@ -1,0 +1,89 @@
+//! Plans of the suite, in the language of plan files and checked as such.
+
+use v6gap_core::plan::draft::Draft;
+use v6gap_core::plan::{Plan, check};
+use v6gap_core::world::World;
+
+/// Throughput and round trips with a family against itself.
+pub(crate) const NULL: &str = r#"
+v6gap = 1
+name = "Null"
+[lab]
+model = "wire"
+[design]
+arms = ["FAMILY", "FAMILY"]
+max_time = "7 s"
+null_blocks = 2
+[[measure]]
+metric = "rtt"
+protocol = ["tcp", "udp"]
+message = "64 B"
+[[measure]]
+metric = "throughput"
+time = "120 ms"
+"#;
+
+/// TCP throughput.
+pub(crate) const THROUGHPUT: &str = r#"
+v6gap = 1
+name = "Throughput"
+[lab]
+model = "shaped"
+[design]
+arms = ["v4", "v6"]
+max_time = "6 s"
+null_blocks = 2
+[[measure]]
+metric = "throughput"
+time = "120 ms"
+"#;
+
+/// Round trips of 64 B.
+pub(crate) const ROUND_TRIP: &str = r#"
+v6gap = 1
+name = "Round trips"
+[lab]
+model = "wire"
+[design]
+arms = ["v4", "v6"]
+max_time = "5 s"
+[[measure]]
+metric = "rtt"
+protocol = ["tcp", "udp"]
+message = "64 B"
+"#;
+
+/// Lost datagrams.
+pub(crate) const LOSS: &str = r#"
+v6gap = 1
+name = "Loss"
+[lab]
+model = "wire"
+[design]
+arms = ["v4", "v6"]
+max_time = "6 s"
+null_blocks = 2
+[[measure]]
+metric = "loss"
+payload = "1408 B"
+time = "120 ms"
+"#;
+
+/// The plan of `text` in `world`.
+///
+/// # Errors
+/// If the text is no plan.
+pub(crate) fn plan(text: &str, world: &World, seed: u64) -> Result<Plan, String> {
+    let draft: Draft = toml::from_str(text).map_err(|e| e.to_string())?;
+    let plan = check::check(&draft, seed).map_err(|problems| format!("{problems:?}"))?;
+    Ok(Plan { world: Some(world.clone()), ..plan })
+}
+
+/// A null plan for `family`, as plans call it.
+pub(crate) fn null(text: &str, family: &str) -> String {
+    text.replace("FAMILY", family).replace(r#"arms = ["v4", "v6"]"#, &arms(family))
+}
+
+fn arms(family: &str) -> String {
+    format!(r#"arms = ["{family}", "{family}"]"#)
+}
