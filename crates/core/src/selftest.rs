@@ -4,6 +4,7 @@
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
+use crate::plan::fit::{exchange_ns, fit_echo};
 use crate::plan::{Plan, preset};
 use crate::unit;
 use crate::wiremodel;
@@ -68,7 +69,8 @@ pub fn probes(world: &World, wait: Wait) -> Vec<Probe> {
         let arms = PerArm::null(family);
         if world.model == LinkModel::Wire {
             for bytes in [SMALL_BYTES, LARGE_BYTES] {
-                let echo = preset::echo(Transport::Udp, bytes, wait);
+                let mut echo = preset::echo(Transport::Udp, bytes, wait);
+                fit_echo(&mut echo, exchange_ns(world));
                 probes.push(Probe { cell: Cell::named(Workload::Echo(echo)), arms });
             }
         }

@@ -13,6 +13,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use v6gap_stats::summary;
 
+/// A round is broken off when the run has taken so many times what was asked for.
+const OVERDUE_TIMES: u64 = 2;
+
 /// A question while the run goes on.
 #[derive(Debug)]
 struct Running {
@@ -127,6 +130,17 @@ impl Progress {
                 let balanced = self.rounds.is_multiple_of(2);
                 elapsed_ns.saturating_add(round_ns) > time_ns_max
                     || (balanced && self.rounds >= pairs_min && self.settled())
+            }
+        }
+    }
+
+    /// Whether a run with a time of its own must end in the middle of a round: where exchanges wait
+    /// for what was lost, one round can take longer than all that was asked for.
+    pub fn is_overdue(&self, elapsed_ns: u64) -> bool {
+        match self.stop {
+            Stop::Pairs { .. } => false,
+            Stop::Adaptive { time_ns_max, .. } => {
+                elapsed_ns > time_ns_max.saturating_mul(OVERDUE_TIMES)
             }
         }
     }
@@ -287,6 +301,14 @@ mod tests {
         assert!(!progress.complete(10 * SECOND, SECOND));
         assert!(!progress.complete(59 * SECOND, SECOND));
         assert!(progress.complete(59 * SECOND + 1, SECOND), "another round would not fit");
+    }
+
+    #[test]
+    fn a_round_is_broken_off_at_twice_the_time() {
+        let adaptive = progress(&plan(ADAPTIVE), 0, 1.0, 0.0);
+        assert!(!adaptive.is_overdue(120 * SECOND) && adaptive.is_overdue(120 * SECOND + 1));
+        let fixed = progress(&plan(Stop::Pairs { pairs: 2 }), 0, 1.0, 0.0);
+        assert!(!fixed.is_overdue(u64::MAX));
     }
 
     #[test]

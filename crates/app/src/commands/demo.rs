@@ -7,6 +7,7 @@ use crate::output;
 use crate::session::{self, world};
 use crate::settings::Context;
 use crate::target::RunOptions;
+use v6gap_core::plan::fit;
 
 /// Measures, and says which of the two it was.
 ///
@@ -24,7 +25,10 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
     };
     match refused {
         None => {
-            let plan = run::plan(&args.design, Some(args.world.world()))?;
+            let world = args.world.world();
+            let exchange_ns = fit::exchange_ns(&world);
+            let mut plan = run::plan(&args.design, Some(world))?;
+            fit::fit(&mut plan, exchange_ns);
             session::in_lab(plan, &options, None, context)
         }
         Some(why) => {

@@ -31,13 +31,12 @@ const SKIPPED_SHARE_MAX: f64 = 0.01;
 const BLOCKED_SHARE_MIN: f64 = 0.01;
 
 /// Counters that only move when a host drops or damages what was measured.
-const DROPS: [(&str, &str); 8] = [
+const DROPS: [(&str, &str); 7] = [
     ("softnet.dropped", "packets dropped because the processor did not keep up"),
     ("TcpExt.TCPMemoryPressures", "TCP ran short of memory"),
     ("TcpExt.PruneCalled", "TCP receive queue pruned for want of memory"),
     ("TcpExt.RcvPruned", "TCP segments dropped for want of memory"),
-    ("Tcp.InErrs", "damaged TCP segments"),
-    ("Tcp.InCsumErrors", "TCP checksum errors"),
+    ("Tcp.InCsumErrors", "damaged TCP segments"),
     ("Ip.ReasmFails", "IPv4 reassembly failed"),
     ("Ip6.ReasmFails", "IPv6 reassembly failed"),
 ];
@@ -70,6 +69,7 @@ pub(super) fn judge(
         steal(trial, who, end, findings);
         queue(plan, who, end, findings);
         moved(&DROPS, "host-drops", who, end, findings);
+        refused_segments(who, end, findings);
         if matches!(cell.workload, Workload::Connect(_)) {
             moved(&LISTENER, "listener", who, end, findings);
         }
@@ -103,6 +103,16 @@ fn steal(trial: &TrialRecord, who: &str, end: &EndReport, findings: &mut Vec<Gat
         let percent = share * 100.0;
         let seen = format!("{who}: the hypervisor took {percent:.1} % of the processor time");
         findings.push(fatal("steal", seen));
+    }
+}
+
+/// TCP counts as errors what its checksum finds, and also what a state does not allow: on a path
+/// with loss a request for a connection comes again after the connection stands.
+fn refused_segments(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    let refused = end.counter("Tcp.InErrs") - end.counter("Tcp.InCsumErrors");
+    if refused > 0 {
+        let seen = format!("{who}: TCP segments that no connection had asked for: {refused}");
+        findings.push(caveat("refused-segments", seen));
     }
 }
 

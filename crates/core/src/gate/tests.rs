@@ -123,6 +123,14 @@ fn host_drops_count_only_where_they_touch_the_trial() {
     let full = |t: &mut TrialRecord| count(&mut t.ends.server, "Udp6.RcvbufErrors", 3);
     assert_eq!(closed("throughput-udp-1408", Family::V6, full), ["host-drops"]);
     assert!(closed("throughput-tcp", Family::V6, full).is_empty());
+    let damaged = |t: &mut TrialRecord| {
+        count(&mut t.ends.client, "Tcp.InErrs", 2);
+        count(&mut t.ends.client, "Tcp.InCsumErrors", 2);
+    };
+    assert_eq!(closed("rtt-tcp-64", Family::V6, damaged), ["host-drops"]);
+    // A request for a connection that came again, on a path with loss.
+    let again = |t: &mut TrialRecord| count(&mut t.ends.client, "Tcp.InErrs", 1);
+    assert!(closed("rtt-tcp-64", Family::V6, again).is_empty());
     let overflow = |t: &mut TrialRecord| count(&mut t.ends.server, "TcpExt.ListenOverflows", 1);
     assert_eq!(closed("connect-tcp", Family::V4, overflow), ["listener"]);
 }

@@ -2,7 +2,10 @@
 //! would take hours, and a transfer of a second would be slow start alone.
 
 use super::{Plan, Stop};
+use crate::family::Family;
+use crate::wiremodel;
 use crate::workload::{Echo, Workload};
+use crate::world::World;
 
 /// Time that one arm's counted exchanges of a block may take, in ns.
 const EXCHANGES_NS: u64 = 100_000_000;
@@ -16,12 +19,31 @@ const CONNECTS_NS: u64 = 150_000_000;
 /// Fewest connections of a trial.
 const CONNECTS_MIN: u64 = 4;
 
+/// Length of a small IP packet, in bytes.
+const SMALL_PACKET: u32 = 112;
+
 /// A bulk transfer lasts at least so many round trips: slow start takes about ten.
 const BULK_ROUND_TRIPS: u64 = 20;
 
 /// Share of the run's time that its null blocks may take at the start, in percent; less where the
 /// pairs need it.
 const NULL_PERCENT: u64 = 40;
+
+/// Time that an exchange waits for what was lost, at least, in ns: the smallest timeout of TCP on
+/// Linux, and the patience over UDP.
+const LOST_NS: f64 = 200_000_000.0;
+
+/// What an exchange of a small message takes in `world` in the mean, in ns: its round trip in the
+/// slower family, and the waiting for what the links lose.
+pub fn exchange_ns(world: &World) -> u64 {
+    let of = |family: Family| {
+        let links = world.links.iter();
+        let kept: f64 = links.map(|link| 1.0 - link.conditions.get(family).loss).product();
+        let lost = 1.0 - kept * kept;
+        wiremodel::world_round_trip_ns(world, family, &[SMALL_PACKET]) + lost * LOST_NS
+    };
+    Family::BOTH.into_iter().map(of).fold(0.0, f64::max) as u64
+}
 
 /// Changes exchanges, connections, transfer times and null blocks so that a run over a path of this
 /// round trip has time for its pairs. What fits already stays as it is.
@@ -54,7 +76,10 @@ pub fn fit(plan: &mut Plan, round_trip_ns: u64) {
     }
 }
 
-fn fit_echo(echo: &mut Echo, round_trip_ns: u64) {
+/// Changes exchanges and connections so that the exchanges of one arm in a block take 0.1 s, or as
+/// long as a dozen do.
+pub(crate) fn fit_echo(echo: &mut Echo, round_trip_ns: u64) {
+    let round_trip_ns = round_trip_ns.max(1);
     let wanted = u64::from(echo.turn_exchanges) * u64::from(echo.turns);
     let exchanges = (EXCHANGES_NS / round_trip_ns).max(EXCHANGES_MIN);
     if exchanges >= wanted {
@@ -117,6 +142,19 @@ mod tests {
     #[test]
     fn a_short_path_changes_nothing() {
         assert_eq!(fitted(50_000), preset::first_look(PerArm::FAMILIES, None, 1));
+    }
+
+    #[test]
+    fn a_world_s_exchanges_wait_for_what_its_links_lose() {
+        let mut world = preset::demo_world();
+        assert!((20_000..100_000).contains(&exchange_ns(&world)), "{}", exchange_ns(&world));
+        for link in &mut world.links {
+            link.conditions.v6.delay_ns = 2 * MS;
+            link.conditions.v6.loss = 0.01;
+        }
+        // Four passages: 8 ms, and 200 ms for 3.94 %.
+        let ms = exchange_ns(&world) as f64 / 1e6;
+        assert!((ms - 15.9).abs() < 0.1, "{ms} ms");
     }
 
     #[test]

@@ -29,6 +29,10 @@ use v6gap_sys::clock;
 /// A block that fails a gate is tried again at most so many times.
 const ATTEMPTS_AGAIN: u32 = 3;
 
+/// Why a run ends in the middle of a round.
+const OVERDUE: &str = "it had taken twice its time in the middle of a round, as happens where \
+    exchanges wait for what was lost; more time (--for) or less to measure (--measure) would help";
+
 /// What happens during a run, to be shown.
 #[derive(Debug)]
 pub enum Event<'a> {
@@ -149,8 +153,8 @@ impl<'a> Runner<'a> {
     fn rounds(&mut self, bench: &mut Bench<'_>) -> Result<Ending, RunError> {
         while self.left_out.len() < self.plan.cells.len() {
             let start_ns = clock::now_ns();
-            if !self.round(bench)? {
-                return Ok(Ending::Stopped);
+            if let Some(ending) = self.round(bench)? {
+                return Ok(ending);
             }
             let elapsed_ns = clock::now_ns() - self.started_ns;
             if self.position.round > 0 {
@@ -168,13 +172,16 @@ impl<'a> Runner<'a> {
         Ok(Ending::Complete)
     }
 
-    /// Measures what is left of the present round; false if it was stopped in between.
-    fn round(&mut self, bench: &mut Bench<'_>) -> Result<bool, RunError> {
+    /// Measures what is left of the present round; the end of the run if that came in between.
+    fn round(&mut self, bench: &mut Bench<'_>) -> Result<Option<Ending>, RunError> {
         let blocks = schedule::round(self.plan, self.position.round);
         while let Some(block) = blocks.get(self.position.turn) {
             if !self.left_out.contains(&block.cell) {
                 if self.stop.load(Ordering::Relaxed) {
-                    return Ok(false);
+                    return Ok(Some(Ending::Stopped));
+                }
+                if self.progress.is_overdue(clock::now_ns() - self.started_ns) {
+                    return Ok(Some(Ending::Failed { error: OVERDUE.to_owned() }));
                 }
                 let cell = &self.plan.cells[block.cell];
                 let measured = |blocks: &[Block]| {
@@ -186,7 +193,7 @@ impl<'a> Runner<'a> {
             }
             self.position.next_block();
         }
-        Ok(true)
+        Ok(None)
     }
 
     /// Measures a block until it passes its gates or the attempts are used up.
