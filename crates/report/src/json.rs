@@ -13,9 +13,10 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use v6gap_core::analysis::costmodel::CostModel;
 use v6gap_core::analysis::{
     Analysis, Check, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
-    ProcessorTime, Qualifier, Question, Range, Verdict,
+    ProcessorTime, Qualifier, Question, Range, Suspect, Verdict,
 };
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
@@ -46,6 +47,7 @@ struct Document<'a> {
     checks: &'a [Check],
     nulls: &'a [NullResult],
     discarded: Vec<Lost<'a>>,
+    cost_models: &'a [CostModel],
     processor_time: &'a [ProcessorTime],
     memory: &'a [HeldMemory],
     notes: &'a [String],
@@ -128,6 +130,7 @@ struct Answer<'a> {
     sentence: &'a str,
     pairs_to_settle: Option<u32>,
     caveats: &'a [String],
+    suspects: &'a [Suspect],
 }
 
 #[derive(Serialize)]
@@ -285,6 +288,7 @@ pub fn json(analysis: &Analysis) -> String {
         checks: &analysis.checks,
         nulls: &analysis.nulls,
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
+        cost_models: &analysis.cost_models,
         processor_time: &analysis.processor_time,
         memory: &analysis.memory,
         notes: &run.notes,
@@ -338,6 +342,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
         sentence: &q.sentence,
         pairs_to_settle: q.pairs_to_settle,
         caveats: &q.caveats,
+        suspects: &q.suspects,
     }
 }
 

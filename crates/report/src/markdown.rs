@@ -24,6 +24,10 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(margins) = words::margins(analysis) {
         out.push_str(&format!("{}\n\n", escape(&margins)));
     }
+    for text in words::suspects(analysis) {
+        out.push_str(&format!("{}\n\n", escape(text)));
+    }
+    costs(analysis, &mut out);
     taken(analysis, &mut out);
     let (summary, seen) = words::checks(analysis);
     out.push_str(&format!("Checks: {summary}.\n"));
@@ -49,6 +53,21 @@ fn table(analysis: &Analysis, out: &mut String) {
         let cells = [&q.label, &values.a, &values.b, &values.unit, text, &q.range_text, &verdict]
             .map(escape);
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+}
+
+/// What constant, packets and bytes of round trips cost.
+fn costs(analysis: &Analysis, out: &mut String) {
+    for costs in crate::costs::costs(analysis) {
+        if !costs.rows.is_empty() {
+            out.push_str(&format!("| {} |\n", costs.heads.map(escape).join(" | ")));
+            out.push_str("| :--- | ---: | ---: | ---: |\n");
+            for row in costs.rows {
+                out.push_str(&format!("| {} |\n", row.map(escape).join(" | ")));
+            }
+            out.push('\n');
+        }
+        out.push_str(&format!("{}\n\n", escape(costs.sentences.join(" "))));
     }
 }
 

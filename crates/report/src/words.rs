@@ -1,7 +1,7 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
 use v6gap_core::analysis::words::{amount, figure};
-use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Verdict};
+use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Suspect, Verdict};
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
 use v6gap_core::workload::{Direction, Search, Transport, Workload};
@@ -267,6 +267,28 @@ pub(crate) const fn group(metric: Metric, transport: Transport) -> &'static str 
         (Metric::Duplication, _) => "Duplication",
         (Metric::Cpu, _) => "Processor time",
     }
+}
+
+/// What may lie behind differences that the headers do not explain, each once, with the command
+/// that tests it.
+pub(crate) fn suspects(analysis: &Analysis) -> Vec<String> {
+    let mut all: Vec<(&Suspect, Vec<&str>)> = Vec::new();
+    for q in &analysis.questions {
+        for suspect in &q.suspects {
+            match all.iter_mut().find(|(known, _)| *known == suspect) {
+                Some((_, labels)) => labels.push(&q.label),
+                None => all.push((suspect, vec![&q.label])),
+            }
+        }
+    }
+    let say = |(suspect, labels): (&Suspect, Vec<&str>)| {
+        let of = match labels[..] {
+            [one] => one.to_owned(),
+            _ => format!("{} questions", labels.len()),
+        };
+        format!("Suspect ({of}): {}. To test it: {}", suspect.text, suspect.test)
+    };
+    all.into_iter().map(say).collect()
 }
 
 /// Adds the full stop that a sentence may lack.

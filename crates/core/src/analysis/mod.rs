@@ -5,6 +5,7 @@
 
 mod checks;
 mod collect;
+pub mod costmodel;
 pub mod effect;
 mod headline;
 mod nulls;
@@ -14,10 +15,12 @@ mod predict;
 mod questions;
 mod resources;
 mod routes;
+mod suspects;
 pub mod verdict;
 pub mod words;
 
 pub use resources::{HeldMemory, ProcessorTime};
+pub use suspects::Suspect;
 
 use crate::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use crate::family::Family;
@@ -177,6 +180,9 @@ pub struct Question {
     pub events: Option<PerArm<(u64, u64)>>,
     /// Reasons for doubt, in words.
     pub caveats: Vec<String>,
+    /// What may lie behind a difference that the headers do not explain.
+    #[serde(default)]
+    pub suspects: Vec<Suspect>,
     /// Name of the question, as in "Round trip 64 B, TCP".
     pub label: String,
     /// The effect in words, as in "1.4 % slower"; carries its direction.
@@ -263,6 +269,9 @@ pub struct Analysis {
     pub nulls: Vec<NullResult>,
     /// Discarded blocks.
     pub discarded: Vec<Discarded>,
+    /// What messages cost by constant, packets and bytes, where several sizes were measured.
+    #[serde(default)]
+    pub cost_models: Vec<costmodel::CostModel>,
     /// What transfers took of the processors.
     pub processor_time: Vec<ProcessorTime>,
     /// What connections that were held open took of the kernel's memory.
@@ -312,14 +321,16 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let checks = checks::judge(&found, &nulls, &discarded);
     let valid = checks.iter().all(|c| c.state != CheckState::Failed);
     let mut questions = questions::answer(&found, &names);
-    if !valid {
-        withdraw(&mut questions);
+    match valid {
+        true => suspects::name(&found, &mut questions),
+        false => withdraw(&mut questions),
     }
     Ok(Analysis {
         valid,
         headline: headline::headline(&questions, &checks, &names),
         details: if valid { headline::details(&questions) } else { Vec::new() },
         predicted: headline::predicted(&questions),
+        cost_models: costmodel::judge(&found, &names, valid),
         processor_time: resources::processor_time(&found),
         memory: resources::memory(&found),
         rounds: rounds(&found),
@@ -333,6 +344,14 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         nulls,
         discarded,
     })
+}
+
+/// The cost models of a journal, ready to be carried to other paths (docs/method.md section A.8).
+///
+/// # Errors
+/// If the lines are not the journal of one run.
+pub fn models(lines: &[Line]) -> Result<Vec<costmodel::Model>, AnalysisError> {
+    Ok(costmodel::models(&collect::collect(lines)?))
 }
 
 /// A failed check takes the place of every verdict; the numbers stay.

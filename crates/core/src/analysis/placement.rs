@@ -23,6 +23,11 @@ type End = fn(&PerEnd<EndReport>) -> &EndReport;
 /// What differs in more than half of the comparing blocks, one sentence for each end and kind of
 /// place. New ports in every trial make chance differences, which even out, no rarer than half.
 pub(super) fn differences(blocks: &[Block<'_>]) -> Vec<String> {
+    among(&blocks.iter().collect::<Vec<_>>())
+}
+
+/// The same of some of them.
+pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<String> {
     let ends: [(&str, End); 2] =
         [("the client", |ends| &ends.client), ("the server", |ends| &ends.server)];
     let places: [(&str, Place); 2] = [

@@ -27,9 +27,9 @@ pub(super) struct Predicted {
 
 /// What the packets of an arm were made of, as the kernels said.
 #[derive(Debug, Clone, Copy)]
-struct Packets {
-    mtu: u32,
-    options: TcpOptions,
+pub(super) struct Packets {
+    pub mtu: u32,
+    pub options: TcpOptions,
 }
 
 /// The prediction for `metric` in `cell`; `base` is the measured value of the first arm.
@@ -63,7 +63,8 @@ pub(super) fn predict(
     }
 }
 
-fn packets<'a>(
+/// What the packets of an arm were made of in these blocks.
+pub(super) fn packets<'a>(
     plan: &Plan,
     blocks: &[&'a Block<'a>],
     trial: impl Fn(&'a Block<'a>) -> &'a &'a crate::record::TrialRecord,
@@ -226,12 +227,18 @@ fn round_trip_ns(echo: &Echo, family: Family, p: &Packets, links: &[LinkTiming])
     if echo.outstanding > 1 {
         return None;
     }
+    let (request, answer) = exchange(echo, family, p)?;
+    Some(wiremodel::exchange_ns(&request, &answer, links, Framing::default()))
+}
+
+/// IP lengths of the packets of a request and of its answer; `None` if a family has no such
+/// datagram.
+pub(super) fn exchange(echo: &Echo, family: Family, p: &Packets) -> Option<(Vec<u32>, Vec<u32>)> {
     let packets = |bytes| match echo.transport {
         Transport::Tcp => Some(wiremodel::tcp_packets(bytes, family, p.mtu, p.options)),
         Transport::Udp | Transport::Icmp => wiremodel::udp_packets(bytes, family, p.mtu).ok(),
     };
-    let (request, answer) = (packets(echo.message_bytes)?, packets(echo.answer_bytes())?);
-    Some(wiremodel::exchange_ns(&request, &answer, links, Framing::default()))
+    Some((packets(echo.message_bytes)?, packets(echo.answer_bytes())?))
 }
 
 /// Times add: the second arm takes as much longer as its packets take longer on the line.

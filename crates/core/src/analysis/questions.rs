@@ -130,6 +130,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         exchanges_each: exchanges_each(o),
         events: (o.metric == Metric::Loss).then(|| events(&o.blocks)),
         caveats: caveats(o, refused),
+        suspects: Vec::new(),
         label: words::label(o.cell, o.metric, plan.design.arms, path_mtu(plan, o)),
         text: String::new(),
         range_text: String::new(),

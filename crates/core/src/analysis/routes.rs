@@ -51,7 +51,7 @@ fn counted(routers: u8) -> String {
 
 /// How many routers the packets of one way passed; each number that was seen, in no order of time
 /// within a trial.
-fn passed(from: &EndReport, to: &EndReport) -> Vec<u8> {
+pub(super) fn passed(from: &EndReport, to: &EndReport) -> Vec<u8> {
     let Some(sent) = from.granted.marking.hop_limit else { return Vec::new() };
     let stream = match &to.measured {
         Measured::Probed(probed) => Some(&probed.back),

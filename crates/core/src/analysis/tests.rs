@@ -18,16 +18,16 @@ use rand_core::{Rng, SeedableRng};
 use std::boxed::Box;
 
 /// A run that never took place: what each cell's values are for each family, and the noise.
-struct Truth {
-    factor: fn(&Cell, Family) -> f64,
-    noise: f64,
+pub(super) struct Truth {
+    pub factor: fn(&Cell, Family) -> f64,
+    pub noise: f64,
     /// A difference between the turns that has nothing to do with the families.
-    second_turn: f64,
+    pub second_turn: f64,
 }
 
-const EVEN: Truth = Truth { factor: |_, _| 1.0, noise: 0.003, second_turn: 0.0 };
+pub(super) const EVEN: Truth = Truth { factor: |_, _| 1.0, noise: 0.003, second_turn: 0.0 };
 
-fn base(cell: &Cell) -> f64 {
+pub(super) fn base(cell: &Cell) -> f64 {
     match &cell.workload {
         Workload::TcpBulk(_) => 94.148e6,
         Workload::UdpBulk(_) => 95.522e6,
@@ -47,7 +47,7 @@ fn normal(rng: &mut ChaCha12Rng) -> f64 {
     (0..12).map(|_| unit(rng)).sum::<f64>() - 6.0
 }
 
-fn plan(arms: PerArm<Family>, seed: u64) -> Plan {
+pub(super) fn plan(arms: PerArm<Family>, seed: u64) -> Plan {
     let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
     preset::first_look(arms, Some(world), seed)
 }
@@ -125,7 +125,7 @@ fn trial(
     }
 }
 
-fn run(plan: &Plan, rounds: u32, truth: &Truth) -> Vec<Line> {
+pub(super) fn run(plan: &Plan, rounds: u32, truth: &Truth) -> Vec<Line> {
     let mut rng = ChaCha12Rng::seed_from_u64(plan.seed ^ 0x5eed);
     let mut lines = alloc::vec![Line::Run(Box::new(header(plan.clone())))];
     let mut number = 0;

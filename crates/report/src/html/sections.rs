@@ -31,6 +31,8 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     let spread = "A mean hides how often a delay is much longer than usual; these curves show it.";
     let mut sections: Vec<Section> = [
         drawn("size", "By size", "By message size", size.to_owned(), Kind::Size),
+        suspects(analysis),
+        costs(analysis),
         drawn("trials", "Every pair", "Every pair in order", trials.to_owned(), Kind::Trials),
         drawn("spread", "Spread", "Spread of the single delays", spread.to_owned(), Kind::Spread),
     ]
@@ -83,6 +85,43 @@ fn data_table(table: &Table, caption: &str) -> Markup {
             }
         }
     }
+}
+
+/// What may lie behind what the headers do not explain.
+fn suspects(analysis: &Analysis) -> Option<Section> {
+    let found = words::suspects(analysis);
+    let body = html! {
+        h2 { "What else may be behind it" }
+        p.say {
+            "Only what the record of this run shows to differ between the families. That it \
+            differs does not make it the cause: each can be tested."
+        }
+        div.card.text { ul { @for text in &found { li { (text) } } } }
+    };
+    (!found.is_empty()).then_some(Section { id: "suspects", name: "Suspects", body })
+}
+
+/// What constant, packets and bytes of round trips cost.
+fn costs(analysis: &Analysis) -> Option<Section> {
+    let found = crate::costs::costs(analysis);
+    let table = |costs: &crate::costs::Costs| Table {
+        heads: costs.heads.to_vec(),
+        rows: costs.rows.iter().map(|row| row.to_vec()).collect(),
+    };
+    let body = html! {
+        h2 { "What a message costs" }
+        p.say {
+            "A round trip taken apart: what it takes whatever its size, what each packet adds, and \
+            what each byte on the line adds. 95 % ranges from resampled rounds."
+        }
+        @for costs in &found {
+            div.card.text {
+                @if !costs.rows.is_empty() { (data_table(&table(costs), &costs.heads[0])) }
+                @for sentence in &costs.sentences { p { (sentence) } }
+            }
+        }
+    };
+    (!found.is_empty()).then_some(Section { id: "costs", name: "Costs", body })
 }
 
 fn taken(analysis: &Analysis) -> Option<Section> {

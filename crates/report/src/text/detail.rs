@@ -26,6 +26,7 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     super::say(style, out, &text);
     out.push('\n');
     granted(lines, style, out);
+    costs(analysis, style, out);
     resources(analysis, true, style, out);
     let sentences = transfers(lines).into_iter().chain(loads(lines)).chain(searches(lines));
     for sentence in sentences {
@@ -90,6 +91,35 @@ pub(super) fn resources(analysis: &Analysis, all: bool, style: &Style, out: &mut
         }
     }
     out.push('\n');
+}
+
+/// What constant, packets and bytes of round trips cost.
+fn costs(analysis: &Analysis, style: &Style, out: &mut String) {
+    let cell = |text: &String| Cell::new(style.clean(text), Tone::Plain);
+    for costs in crate::costs::costs(analysis) {
+        if !costs.rows.is_empty() {
+            let mut grid = Grid {
+                columns: vec![Column::left(Some(12)); costs.heads.len()],
+                rows: vec![costs.heads.iter().map(cell).collect()],
+            };
+            grid.rows.extend(costs.rows.iter().map(|row| row.iter().map(cell).collect()));
+            match grid.render(style).filter(|_| !style.plain) {
+                Some(text) => out.push_str(&text),
+                None => {
+                    let [head, names @ ..] = &costs.heads;
+                    for [name, values @ ..] in &costs.rows {
+                        let parts = names.iter().zip(values).map(|(n, v)| format!("{n} {v}"));
+                        let parts: Vec<String> = parts.collect();
+                        super::say(style, out, &format!("{head}, {name}: {}", parts.join(", ")));
+                    }
+                }
+            }
+        }
+        for sentence in &costs.sentences {
+            super::say(style, out, sentence);
+        }
+        out.push('\n');
+    }
 }
 
 fn granted(lines: &[Line], style: &Style, out: &mut String) {

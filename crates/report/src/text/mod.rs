@@ -192,6 +192,9 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     for note in notes(analysis) {
         say(style, out, &note);
     }
+    for text in words::suspects(analysis) {
+        say(style, out, &text);
+    }
     for (label, pairs) in words::to_settle(analysis) {
         say(style, out, &format!("{label}: about {pairs} more pairs would settle it."));
     }
