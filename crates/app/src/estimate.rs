@@ -13,7 +13,7 @@ use v6gap_core::workload::{
 const AGREEMENT_ROUND_TRIPS: f64 = 2.0;
 
 /// What the two hosts spend on an exchange or a connection besides the path, in ns; a usual value.
-const HOSTS_NS: f64 = 60_000.0;
+pub const HOSTS_NS: f64 = 60_000.0;
 
 /// Bytes of line time of a handshake's three packets, about.
 const HANDSHAKE_BYTES: f64 = 300.0;

@@ -3,6 +3,7 @@
 //! The doc comments are the help texts. Values are checked and converted here, so that commands get
 //! numbers and names and never text to be read again.
 
+mod doctor;
 mod foreign;
 mod knobs;
 mod lab;
@@ -13,6 +14,7 @@ mod stored;
 mod tools;
 mod values;
 
+pub use doctor::DoctorArgs;
 pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;
 pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
@@ -89,6 +91,8 @@ pub enum Command {
     Run(RunArgs),
     /// Find out whether HOST can be measured, and what will limit it
     Check(CheckArgs),
+    /// Find out whether this host, and HOST, are fit for measuring
+    Doctor(DoctorArgs),
     /// Answer measurements
     Serve(ServeArgs),
     /// Show a stored result

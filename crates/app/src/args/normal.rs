@@ -2,10 +2,11 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 16] = [
+pub const VERBS: [&str; 17] = [
     "demo",
     "run",
     "check",
+    "doctor",
     "serve",
     "show",
     "report",

@@ -26,7 +26,7 @@ pub struct PlanArgs {
 pub enum PlanCommand {
     /// Say in words what a plan does, or everything that is wrong with it
     Check(PlanCheckArgs),
-    /// Say how long a plan takes and how much it sends
+    /// Say how long a plan takes, how much it sends and what it can find
     Estimate(PlanEstimateArgs),
     /// Measure as a plan says
     Run(Box<PlanRunArgs>),
@@ -51,11 +51,24 @@ pub struct PlanCheckArgs {
 #[command(after_help = "\
 Examples:
   v6gap plan estimate my.toml
-  v6gap plan estimate sizes --rate 1G --rtt 20ms")]
+  v6gap plan estimate sizes --rate 1G --rtt 20ms
+  v6gap plan estimate first-look lab-b        what it can find, by the last result to lab-b
+  v6gap plan estimate my.toml --noise 7k2f9q --json
+
+What can be found follows from the noise of a stored result: the last one to the same host or in the
+same lab, or the one that is named.")]
 pub struct PlanEstimateArgs {
     /// A plan file, or the name of a plan that comes with the program
     #[arg(value_name = "FILE|NAME")]
     pub plan: String,
+    /// Name or address of the server, in place of the plan's
+    pub host: Option<String>,
+    /// Stored result to take the noise from
+    #[arg(long, value_name = "RESULT")]
+    pub noise: Option<String>,
+    /// Write JSON
+    #[arg(short = 'J', long)]
+    pub json: bool,
     /// Rate of the path [that of the plan's lab, otherwise 100 Mbit/s]
     #[arg(long, value_name = "RATE", value_parser = values::rate)]
     pub rate: Option<Rate>,

@@ -4,6 +4,7 @@
 mod check;
 mod completions;
 pub mod demo;
+mod doctor;
 mod explain;
 mod export;
 pub mod lab;
@@ -32,6 +33,7 @@ pub fn execute(command: &Command, settings: &Settings) -> Result<Outcome, Failur
         Command::Demo(args) => demo::execute(args, &context()?),
         Command::Run(args) => run::execute(args, &context()?),
         Command::Check(args) => check::execute(args, &context()?),
+        Command::Doctor(args) => doctor::execute(args, &context()?),
         Command::Serve(args) => serve::execute(args, &context()?),
         Command::Show(args) => show::execute(args, &context()?),
         Command::Report(args) => report::execute(args, &context()?),

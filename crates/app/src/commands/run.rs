@@ -24,7 +24,13 @@ use v6gap_sys::entropy;
 const SECOND: u64 = 1_000_000_000;
 
 /// The time of a run that is given none.
-const USUAL_NS: u64 = 75 * SECOND;
+pub const USUAL_NS: u64 = 75 * SECOND;
+
+/// The time of `--quick`.
+pub const QUICK_NS: u64 = 20 * SECOND;
+
+/// The time of `--thorough`.
+pub const THOROUGH_NS: u64 = 600 * SECOND;
 
 /// Shortest bulk transfer when time is short, in ns.
 const BULK_NS_MIN: u64 = 350_000_000;
@@ -257,6 +263,16 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
+/// The first look between two hosts as a run makes it that lasts `time_ns` at most.
+pub fn look(time_ns: u64, seed: u64) -> Plan {
+    let mut plan = preset::first_look(PerArm::FAMILIES, None, seed);
+    plan.design.stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: 8 };
+    if time_ns < USUAL_NS {
+        shorten(&mut plan, time_ns);
+    }
+    plan
+}
+
 /// What the null blocks and the fewest pairs take, in ns: options may make the trials long.
 fn enough_ns(plan: &Plan) -> u64 {
     // A usual path: what a transfer of so many bytes takes is not known before it was measured.
@@ -271,8 +287,8 @@ fn enough_ns(plan: &Plan) -> u64 {
 fn given_time(args: &DesignArgs) -> Option<u64> {
     match (args.time_ns, args.quick, args.thorough) {
         (Some(ns), _, _) => Some(ns),
-        (None, true, _) => Some(20 * SECOND),
-        (None, false, true) => Some(600 * SECOND),
+        (None, true, _) => Some(QUICK_NS),
+        (None, false, true) => Some(THOROUGH_NS),
         (None, false, false) => None,
     }
 }

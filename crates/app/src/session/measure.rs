@@ -8,6 +8,7 @@ use super::progress::Progress;
 use super::repeat::LOOPBACK;
 use super::selftest;
 use super::world::RealWorld;
+use crate::args::ConnectArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
@@ -106,7 +107,10 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
 }
 
 /// Ctrl-C stops after the present block; a second one ends the program at once.
-fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
+///
+/// # Errors
+/// If the system does not let the program watch for it.
+pub fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let status = Outcome::Interrupted as i32;
     for signal in [SIGINT, SIGTERM] {
@@ -119,15 +123,28 @@ fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 fn connect(measuring: &Measuring<'_>, stop: &AtomicBool) -> Result<Connection, Failure> {
-    let options = &measuring.options.connect;
+    let target = Target { addresses: wanted(measuring), ..measuring.target.clone() };
+    connect_for(&measuring.plan, &target, &measuring.options.connect, stop)
+}
+
+/// Connects to measure `plan` against `target`, over both families if it has both, and waits its
+/// turn in the server's queue unless the options forbid it.
+///
+/// # Errors
+/// If the server cannot be reached over each of the families.
+pub fn connect_for(
+    plan: &Plan,
+    target: &Target,
+    options: &ConnectArgs,
+    stop: &AtomicBool,
+) -> Result<Connection, Failure> {
     let key = target::key(options.key.as_deref(), options.key_file.as_deref())?;
     let mut client = ClientOptions::new(key, tool(), this_host());
     client.timeout_ns = options.connect_timeout;
     client.wait = !options.no_wait;
-    client.local = measuring.target.local;
-    let cells = measuring.plan.cells.iter();
-    client.want = cells.flat_map(|cell| feature::of_workload(&cell.workload)).collect();
-    let name = &measuring.target.name;
+    client.local = target.local;
+    client.want = plan.cells.iter().flat_map(|cell| feature::of_workload(&cell.workload)).collect();
+    let name = &target.name;
     let mut told = false;
     let mut waiting = |queued: &Queued| {
         if !std::mem::replace(&mut told, true) {
@@ -144,12 +161,11 @@ fn connect(measuring: &Measuring<'_>, stop: &AtomicBool) -> Result<Connection, F
             ControlFlow::Continue(())
         }
     };
-    let addresses = wanted(measuring);
-    let connection = Connection::open(addresses, &client, &mut waiting)
-        .map_err(|error| Failure::of_connect(&measuring.target, &error))?;
+    let connection = Connection::open(target.addresses, &client, &mut waiting)
+        .map_err(|error| Failure::of_connect(target, &error))?;
     for family in Family::BOTH {
         if let Some(problem) = connection.problems().get(family) {
-            return Err(Failure::one_family(&measuring.target, problem));
+            return Err(Failure::one_family(target, problem));
         }
     }
     Ok(connection)
@@ -228,7 +244,7 @@ fn continued(id: &str, stop: Stop, context: &Context) -> Result<Opened, Failure>
 }
 
 /// The run ended before it was complete; `id` is empty if nothing was stored yet.
-fn broken_off(target: &Target, id: &str, error: &RunError) -> Failure {
+pub fn broken_off(target: &Target, id: &str, error: &RunError) -> Failure {
     let failure = match error {
         RunError::Lost(problem) => Failure::lost(target, &problem.trouble),
         RunError::Store(_) | RunError::Random(_) => Failure::unexpected(error.to_string()),

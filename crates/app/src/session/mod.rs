@@ -16,5 +16,7 @@ pub mod world;
 
 pub use conclude::in_words;
 pub use here::{in_lab, on_loopback};
-pub use measure::{Measuring, measure, tool};
-pub use repeat::repeat;
+pub use local::with_server;
+pub use measure::{Measuring, broken_off, connect_for, interruptible, measure, tool};
+pub use path::check as check_path;
+pub use repeat::{LOOPBACK, repeat};

@@ -114,3 +114,39 @@ fn a_time_that_is_too_short_is_noticed_in_advance() {
     assert!(estimate("50us").contains("It ends sooner"), "{}", estimate("50us"));
     assert!(estimate("20ms").contains("too short for the 8 pairs"), "{}", estimate("20ms"));
 }
+
+#[test]
+fn an_estimate_says_what_can_be_found_and_by_which_result() {
+    let sandbox = Sandbox::new();
+    let unknown = sandbox.run("plan estimate first-look lab-b").ended(0).out;
+    assert!(unknown.contains("What it can find is not known"), "{unknown}");
+    sandbox.store("7k2f9q", "lab-b", 1_763_560_962_000_000_000);
+    // A run in a lab says nothing of a path to a host of the same name.
+    let elsewhere = sandbox.run("plan estimate first-look lab-b").ended(0).out;
+    assert!(elsewhere.contains("not known"), "{elsewhere}");
+    let named = sandbox.run("plan estimate first-look --noise 7k2f9q").ended(0).out;
+    assert!(named.contains("By the noise of result 7k2f9q to lab-b"), "{named}");
+    assert!(named.contains("\nrtt-tcp-64 rtt "), "{named}");
+    assert!(!named.contains("\nrtt-tcp-1024 rtt "), "that was not measured: {named}");
+    let json =
+        sandbox.run("plan estimate first-look --noise 7k2f9q --rtt 50us --json").ended(0).out;
+    let told: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(told["noise_from"]["id"], "7k2f9q");
+    let outlook = told["outlook"].as_array().unwrap();
+    assert_eq!(outlook.len(), 2);
+    for found in outlook {
+        assert_eq!(found["seen"]["source"], "pairs");
+        assert_eq!(found["seen"]["pairs"], 20);
+        let sd = found["seen"]["sd"].as_f64().unwrap();
+        let smallest = found["smallest"].as_f64().unwrap();
+        assert!(0.0 < sd && sd < smallest && smallest < 0.01, "{found}");
+    }
+    // The stored run took place in the lab that this plan asks for.
+    let lab = "v6gap = 1\n[lab]\n[design]\nprecision = { rtt = \"1 %\" }\n\
+               [[measure]]\nmetric = \"rtt\"\nmessage = \"64 B\"\n";
+    sandbox.write("lab.toml", lab);
+    let same_lab = sandbox.run("plan estimate lab.toml").ended(0).out;
+    assert!(same_lab.contains(" pairs (±1.0 %)"), "{same_lab}");
+    assert!(same_lab.contains("By the noise of result 7k2f9q"), "{same_lab}");
+    sandbox.run("plan estimate first-look --noise nosuch").ended(2);
+}

@@ -9,6 +9,7 @@ mod capacity;
 mod crash;
 mod demo;
 mod differences;
+mod doctor;
 mod goodput;
 mod nulls;
 mod readme;
@@ -23,12 +24,13 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 18] = [
+const SCENARIOS: [Scenario; 19] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test),
     ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback),
     ("two_hosts_measure_each_other", two_hosts::measure_each_other),
+    ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts),
     ("tcp_goodput_is_the_model_s", goodput::tcp),
     ("udp_goodput_is_the_model_s", goodput::udp),
     ("capacity_is_the_link_s", capacity::by_load),

@@ -9,7 +9,7 @@ pub mod costmodel;
 pub mod effect;
 mod headline;
 mod nulls;
-mod offloads;
+pub(crate) mod offloads;
 mod placement;
 mod predict;
 mod questions;

@@ -15,8 +15,32 @@ const PAIRS: [(&str, &str, &str, &str); 2] = [
     ("checksums", "tx-checksum-ipv4", "tx-checksum-ipv6", "tx-checksum-ip-generic"),
 ];
 
+/// Something that an interface does for one family alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// Name of the interface.
+    pub interface: String,
+    /// What it does, in words.
+    pub what: &'static str,
+    /// For which family.
+    pub family: &'static str,
+    /// The feature of that family by the kernel's name, which can be switched off.
+    pub feature: &'static str,
+}
+
 /// What differs at `host`, one sentence for each interface and feature.
 pub(super) fn differences(host: &Host) -> Vec<String> {
+    let sentence = |d: Difference| {
+        format!(
+            "{} at {} does {} for {} alone: what is measured is that of stack and card together",
+            d.interface, host.name, d.what, d.family
+        )
+    };
+    found(host).into_iter().map(sentence).collect()
+}
+
+/// What differs at `host`, for each interface and feature.
+pub(crate) fn found(host: &Host) -> Vec<Difference> {
     let mut found = Vec::new();
     for (fact, on) in &host.facts {
         let of = fact.strip_prefix("interface.").and_then(|f| f.strip_suffix(".offloads"));
@@ -24,12 +48,8 @@ pub(super) fn differences(host: &Host) -> Vec<String> {
         let has = |feature: &str| on.split(' ').any(|name| name == feature);
         for (what, v4, v6, both) in PAIRS {
             if has(v4) != has(v6) && !has(both) {
-                let family = if has(v4) { "IPv4" } else { "IPv6" };
-                found.push(format!(
-                    "{interface} at {} does {what} for {family} alone: what is measured is that \
-                     of stack and card together",
-                    host.name
-                ));
+                let (family, feature) = if has(v4) { ("IPv4", v4) } else { ("IPv6", v6) };
+                found.push(Difference { interface: interface.into(), what, family, feature });
             }
         }
     }

@@ -165,10 +165,11 @@ fn text(question: &Question, effect: &Effect) -> String {
 pub fn amount(metric: Metric, x: f64) -> String {
     let words = directions(metric);
     let word = if x < 0.0 { words.less } else { words.more };
-    format!("{} {word}", size(metric, x))
+    format!("{} {word}", amount_of(metric, x))
 }
 
-fn size(metric: Metric, x: f64) -> String {
+/// A size in the unit of the metric, without a direction, as in "1.4 %".
+pub fn amount_of(metric: Metric, x: f64) -> String {
     match metric.scale() {
         Scale::Ratio => format!("{} %", figure(x)),
         Scale::Difference => format!("{} points", figure(x)),
@@ -198,7 +199,7 @@ fn span_in_words(metric: Metric, range: &Range) -> String {
     if (range.low < 0.0) == (range.high < 0.0) {
         return format!("{} to {}", amount(metric, range.low), amount(metric, range.high));
     }
-    let (more, less) = (size(metric, range.high), size(metric, range.low));
+    let (more, less) = (amount_of(metric, range.high), amount_of(metric, range.low));
     format!("{more} {} to {less} {}", words.more, words.less)
 }
 
@@ -241,8 +242,8 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
             format!(
                 "{subject}: no difference that matters. If there is one it is below {}; \
                  up to {} was chosen to be ignored.",
-                size(metric, most),
-                size(metric, question.margin)
+                amount_of(metric, most),
+                amount_of(metric, question.margin)
             )
         }
         Verdict::Better | Verdict::Worse if question.qualifier == Qualifier::Clear => format!(
@@ -253,7 +254,7 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
             "{subject} is {} over {over}, by {low} to {high}. That may be too small to matter \
              ({} was chosen to be ignored).",
             amount(metric, effect.estimate),
-            size(metric, question.margin)
+            amount_of(metric, question.margin)
         ),
         Verdict::CannotTell => {
             let settle = match question.pairs_to_settle {

@@ -23,6 +23,23 @@ pub struct Quality {
     pub read_cost_ns: u64,
 }
 
+/// A gap between two reads of the clock from which on a thread counts as held up, in ns: more than
+/// a timer interrupt usually takes.
+pub const HELD_NS: u64 = 20_000;
+
+/// How a thread that does nothing but read the clock was held up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// How long it was watched, in ns.
+    pub span_ns: u64,
+    /// Longest time between two reads in a row, in ns.
+    pub longest_ns: u64,
+    /// Gaps of at least [`HELD_NS`].
+    pub held: u64,
+    /// Sum of these gaps, in ns.
+    pub held_ns: u64,
+}
+
 /// Nanoseconds since an arbitrary zero, the same for all threads of this process; never goes back.
 ///
 /// On Linux this is `CLOCK_MONOTONIC_RAW`, which no time daemon slews or steps, with the same zero
@@ -81,4 +98,23 @@ pub fn quality() -> Quality {
         }
     }
     Quality { step_ns, read_cost_ns: (last - start).div_ceil(QUALITY_READS) }
+}
+
+/// Reads the monotonic clock without a pause for `span_ns`: the gaps are what interrupts, other
+/// threads and other machines on the same processor take from a measurement.
+pub fn watch(span_ns: u64) -> Watch {
+    let start = now_ns();
+    let mut last = start;
+    let mut seen = Watch::default();
+    while last - start < span_ns {
+        let now = now_ns();
+        let gap = now - last;
+        seen.longest_ns = seen.longest_ns.max(gap);
+        if gap >= HELD_NS {
+            seen.held += 1;
+            seen.held_ns += gap;
+        }
+        last = now;
+    }
+    Watch { span_ns: last - start, ..seen }
 }

@@ -53,3 +53,13 @@ fn quality_is_plausible() {
     assert!((1..=20_000_000).contains(&quality.step_ns), "{quality:?}");
     assert!(quality.read_cost_ns < 100_000, "{quality:?}");
 }
+
+#[test]
+fn a_watch_counts_what_it_sees() {
+    let seen = watch(2_000_000);
+    assert!(seen.span_ns >= 2_000_000);
+    assert!(0 < seen.longest_ns && seen.longest_ns <= seen.span_ns, "{seen:?}");
+    assert!(seen.held_ns <= seen.span_ns, "{seen:?}");
+    assert!(seen.held_ns >= seen.held * HELD_NS, "{seen:?}");
+    assert_eq!(seen.held == 0, seen.longest_ns < HELD_NS, "{seen:?}");
+}

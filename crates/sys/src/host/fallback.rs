@@ -10,3 +10,7 @@ pub(super) fn complete(host: Host) -> Host {
         ..host
     }
 }
+
+pub(super) fn hypervisor() -> Result<Option<String>, &'static str> {
+    Err("this program can read it on Linux only")
+}

@@ -32,6 +32,45 @@ pub(super) fn complete(host: Host) -> Host {
     }
 }
 
+/// The hypervisor's name, the maker of the machine where it makes virtual ones, or the flag that
+/// x86 has for it. Elsewhere nothing would tell hardware from an imitation that is silent.
+pub(super) fn hypervisor() -> Result<Option<String>, &'static str> {
+    let told = |path: &str| read(path).map(|text| text.trim().to_owned()).filter(|t| !t.is_empty());
+    if let Some(name) = told("/sys/hypervisor/type") {
+        return Ok(Some(name));
+    }
+    let maker =
+        ["sys_vendor", "product_name"].map(|name| told(&format!("/sys/class/dmi/id/{name}")));
+    if let Some(name) = maker.iter().flatten().find(|name| is_virtual(name)) {
+        return Ok(Some(name.clone()));
+    }
+    let cpuinfo = read("/proc/cpuinfo").ok_or("/proc/cpuinfo cannot be read")?;
+    flagged(&cpuinfo).map(|flagged| flagged.then(|| "an unnamed hypervisor".to_owned()))
+}
+
+/// Whether the maker or the product of a machine is known for virtual ones.
+pub(super) fn is_virtual(name: &str) -> bool {
+    const KNOWN: [&str; 9] = [
+        "QEMU",
+        "KVM",
+        "VMware",
+        "VirtualBox",
+        "Xen",
+        "Bochs",
+        "Parallels",
+        "Virtual Machine",
+        "Firecracker",
+    ];
+    KNOWN.iter().any(|known| name.contains(known))
+}
+
+/// Whether the processor says that it is an imitation; only those of x86 do.
+pub(super) fn flagged(cpuinfo: &str) -> Result<bool, &'static str> {
+    let flags = cpuinfo.lines().find_map(|line| line.strip_prefix("flags"));
+    let flags = flags.ok_or("neither the machine nor its processor tells")?;
+    Ok(flags.split_ascii_whitespace().any(|flag| flag == "hypervisor"))
+}
+
 /// `PRETTY_NAME` of an os-release file, without its quotes.
 pub(super) fn parse_os_release(text: &str) -> Option<String> {
     let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;

@@ -10,6 +10,7 @@ mod tests;
 #[cfg(unix)]
 mod unix;
 
+use crate::Unavailable;
 use std::collections::BTreeMap;
 
 /// What is known of this host.
@@ -50,4 +51,12 @@ pub fn facts() -> Host {
         ..Host::default()
     };
     platform::complete(common)
+}
+
+/// What this host runs in if it is a virtual machine, as in "KVM"; `None` on hardware of its own.
+///
+/// # Errors
+/// If the system gives no sign of either.
+pub fn hypervisor() -> Result<Option<String>, Unavailable> {
+    platform::hypervisor().map_err(|because| Unavailable::new("what this host runs in", because))
 }

@@ -2,7 +2,9 @@
 
 use rustix::net::{AddressFamily, SocketType, socket};
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Commands and string set of linux/ethtool.h, and the ioctl of linux/sockios.h.
@@ -61,6 +63,57 @@ pub(super) fn features(name: &str) -> io::Result<BTreeMap<String, bool>> {
         Some((name.to_owned(), on))
     });
     Ok(named.collect())
+}
+
+pub(super) fn with_address(wanted: IpAddr) -> io::Result<String> {
+    let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
+    // SAFETY: the call fills the pointer with a list that is freed below, or fails.
+    if unsafe { libc::getifaddrs(&mut first) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let mut found = None;
+    let mut next = first;
+    while !next.is_null() && found.is_none() {
+        // SAFETY: the list and all that it points to live until it is freed below.
+        let entry = unsafe { &*next };
+        if !entry.ifa_addr.is_null() && address(entry.ifa_addr) == Some(wanted) {
+            // SAFETY: the name ends with a zero and lives as long as the list.
+            let name = unsafe { CStr::from_ptr(entry.ifa_name) };
+            found = name.to_str().ok().map(str::to_owned);
+        }
+        next = entry.ifa_next;
+    }
+    // SAFETY: the list came from getifaddrs, is freed once, and is not looked at any more.
+    unsafe { libc::freeifaddrs(first) };
+    found.ok_or_else(|| io::Error::other(format!("no interface has {wanted}")))
+}
+
+/// The address that a socket address holds, if it is of one of the two families.
+fn address(of: *const libc::sockaddr) -> Option<IpAddr> {
+    // SAFETY: the callers pass an address of the kernel's, whose family says how much of it there
+    // is; nothing beyond that family's structure is read.
+    unsafe {
+        match libc::c_int::from((*of).sa_family) {
+            libc::AF_INET => {
+                let four = of.cast::<libc::sockaddr_in>().read_unaligned();
+                Some(Ipv4Addr::from(u32::from_be(four.sin_addr.s_addr)).into())
+            }
+            libc::AF_INET6 => {
+                let six = of.cast::<libc::sockaddr_in6>().read_unaligned();
+                Some(Ipv6Addr::from(six.sin6_addr.s6_addr).into())
+            }
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn speed_bps(name: &str) -> Result<u64, String> {
+    let silent = || format!("the driver of {name} does not tell");
+    // A name with a slash would lead elsewhere.
+    let path = Some(name).filter(|name| !name.contains('/')).ok_or_else(silent)?;
+    let text = std::fs::read_to_string(format!("/sys/class/net/{path}/speed"));
+    let mbits: i64 = text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(-1);
+    u64::try_from(mbits).ok().filter(|&mbits| mbits > 0).map(|m| m * 1_000_000).ok_or_else(silent)
 }
 
 fn control_socket() -> io::Result<OwnedFd> {

@@ -8,6 +8,7 @@ mod tests;
 
 use crate::Unavailable;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// Names of the interfaces of the calling thread's network namespace that are up, loopback left
 /// out, in alphabetical order.
@@ -26,4 +27,21 @@ pub fn up() -> Result<Vec<String>, Unavailable> {
 pub fn features(name: &str) -> Result<BTreeMap<String, bool>, Unavailable> {
     platform::features(name)
         .map_err(|because| Unavailable::new("the features of an interface", because))
+}
+
+/// Name of the interface that has an address.
+///
+/// # Errors
+/// Off Linux, or if none has it.
+pub fn with_address(address: IpAddr) -> Result<String, Unavailable> {
+    platform::with_address(address)
+        .map_err(|because| Unavailable::new("the interface of an address", because))
+}
+
+/// Rate of an interface's line as its driver tells it, in bit/s.
+///
+/// # Errors
+/// Off Linux, or if the driver does not tell, as those of virtual interfaces often do not.
+pub fn speed_bps(name: &str) -> Result<u64, Unavailable> {
+    platform::speed_bps(name).map_err(|because| Unavailable::new("the rate of a line", because))
 }

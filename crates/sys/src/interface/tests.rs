@@ -29,3 +29,16 @@ fn loopback_is_not_listed() {
         assert!(names.windows(2).all(|pair| pair[0] < pair[1]));
     }
 }
+
+#[test]
+fn the_interface_of_an_address_is_found_where_there_is_one() {
+    for loopback in ["127.0.0.1", "::1"] {
+        match with_address(loopback.parse().unwrap()) {
+            Ok(name) => assert_eq!(name, "lo"),
+            Err(missing) => assert!(!missing.because.is_empty()),
+        }
+    }
+    // An address for documentation (RFC 5737) is nobody's.
+    assert!(with_address("192.0.2.1".parse().unwrap()).is_err());
+    assert!(speed_bps("no-such-if0").is_err() && speed_bps("a/b").is_err());
+}

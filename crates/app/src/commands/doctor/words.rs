@@ -1,0 +1,134 @@
+//! What was found, for a person.
+
+use super::{Found, RUNS};
+use crate::output;
+use v6gap_core::fitness::noise::Noise;
+use v6gap_core::fitness::{self, Finding, State};
+use v6gap_core::metric::Quantity;
+use v6gap_core::unit::{format_rate, format_span, significant};
+use v6gap_report::text::Style;
+
+/// Columns that the page fills at most.
+const WIDTH: usize = 90;
+
+/// Columns before what was seen.
+const INDENT: usize = 23;
+
+/// The whole page.
+pub fn page(found: &Found, style: &Style) -> String {
+    let width = style.width.clamp(60, WIDTH);
+    let mut out = format!("{}\n", output::wrap(&answer(found), width, ""));
+    for near in [true, false] {
+        let of: Vec<&Finding> = found.findings.iter().filter(|f| f.near == near).collect();
+        let Some(first) = of.first() else { continue };
+        let who = if near { "this host" } else { "the other host" };
+        out.push_str(&format!("\n{} ({who})\n", first.host));
+        of.into_iter().for_each(|finding| out.push_str(&in_words(finding, width)));
+    }
+    out.push_str(&floor(found));
+    if let (Some(target), true) = (&found.target, fitness::is_fit(&found.findings)) {
+        out.push_str(&format!("\nReady:  v6gap run {target}\n"));
+    }
+    out
+}
+
+fn answer(found: &Found) -> String {
+    let count = |state| found.findings.iter().filter(|f| f.state == state).count();
+    let who = match &found.target {
+        Some(target) => format!("This host and {target} are"),
+        None => "This host is".to_owned(),
+    };
+    match (count(State::Trouble), count(State::Note)) {
+        (0, 0) => format!("{who} fit for measuring."),
+        (0, 1) => format!("{who} fit for measuring. One thing adds noise or limits it."),
+        (0, notes) => {
+            format!("{who} fit for measuring. {notes} things add noise or limit it.")
+        }
+        (_, _) => format!("{who} not fit for measuring as things stand."),
+    }
+}
+
+fn in_words(finding: &Finding, width: usize) -> String {
+    let mark = match finding.state {
+        State::Ok => "ok",
+        State::Unavailable => "-",
+        State::Note => "note",
+        State::Trouble => "TROUBLE",
+    };
+    let indent = " ".repeat(INDENT);
+    let room = width - INDENT;
+    let below = |text: &str| {
+        let lines = output::wrap(text, room, "");
+        lines.lines().map(|line| format!("{indent}{line}\n")).collect::<String>()
+    };
+    let seen = output::wrap(&finding.seen, room, "");
+    let mut lines = seen.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut out = format!(" {mark:<7} {:<13} {first}\n", finding.topic);
+    lines.for_each(|line| out.push_str(&format!("{indent}{line}\n")));
+    if let Some(effect) = &finding.effect {
+        out.push_str(&below(&format!("So: {effect}.")));
+    }
+    // Commands stay whole, so that they can be copied.
+    finding.improve.iter().for_each(|command| out.push_str(&format!("{indent}$ {command}\n")));
+    out
+}
+
+/// The noise and what can be found above it.
+fn floor(found: &Found) -> String {
+    let Some(floor) = found.floor.as_ref().filter(|floor| !floor.noises.is_empty()) else {
+        return String::new();
+    };
+    let place = found.target.as_deref().unwrap_or("loopback");
+    let mut out = format!("\nNoise: a family against itself, to {place}\n");
+    let labels = floor.noises.iter().map(|noise| noise.label.chars().count());
+    let width = labels.max().unwrap_or(0).max(8);
+    out.push_str(&format!(
+        "{:width$}  {:6} {:>5}  {:>11}  {:>12}  {:>18}\n",
+        "", "family", "pairs", "value", "of one pair", "it differs by"
+    ));
+    for noise in &floor.noises {
+        let spread = format!("±{} %", significant(noise.sd.exp_m1() * 100.0, 2));
+        out.push_str(&format!(
+            "{:width$}  {:6} {:>5}  {:>11}  {spread:>12}  {:>18}\n",
+            noise.label,
+            noise.family.to_string(),
+            noise.pairs,
+            value(noise),
+            range(noise),
+        ));
+    }
+    out.push_str("\nSmallest difference that a run finds in four of five times\n");
+    out.push_str(&format!("{:width$}", ""));
+    for ((name, _), length) in RUNS.iter().zip(floor.found.iter().flat_map(|f| &f.runs)) {
+        out.push_str(&format!("  {:>16}", format!("{name} ({})", length.pairs)));
+    }
+    out.push('\n');
+    for found in &floor.found {
+        out.push_str(&format!("{:width$}", found.label));
+        for length in &found.runs {
+            let smallest = length.smallest.map(|s| format!("{} %", significant(s * 100.0, 2)));
+            out.push_str(&format!("  {:>16}", smallest.unwrap_or_else(|| "nothing".to_owned())));
+        }
+        out.push('\n');
+    }
+    out.push_str("In brackets: pairs that it has time for. Longer trials are often less noisy.\n");
+    out
+}
+
+fn value(noise: &Noise) -> String {
+    match (noise.value, noise.metric.quantity()) {
+        (None, _) => "–".to_owned(),
+        (Some(value), Quantity::Rate) => format_rate(value),
+        (Some(value), _) => format_span(value * 1e9),
+    }
+}
+
+/// The 95 % range of the family against itself.
+fn range(noise: &Noise) -> String {
+    let end = |x: f64| {
+        let sign = if x < 0.0 { "−" } else { "+" };
+        format!("{sign}{}", significant((x * 100.0).abs(), 2))
+    };
+    format!("{} to {} %", end(noise.range.low), end(noise.range.high))
+}

@@ -1,0 +1,190 @@
+//! `plan estimate`: time and bytes of a plan, and what it can find by the noise seen before.
+
+use crate::args::PlanEstimateArgs;
+use crate::estimate::{Estimate, Path, estimate};
+use crate::failure::Failure;
+use crate::settings::Context;
+use serde_json::{Value, json};
+use v6gap_core::analysis;
+use v6gap_core::analysis::words::amount_of;
+use v6gap_core::family::Family;
+use v6gap_core::plan::draft::Draft;
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::planning::{self, Outlook};
+use v6gap_core::record::RunHeader;
+use v6gap_core::unit::{format_bytes, format_rate, format_span};
+use v6gap_core::wiremodel::bottleneck_bps;
+use v6gap_store::Reference;
+
+/// Rate that is taken for granted where nothing tells, in bit/s.
+const RATE_BPS: f64 = 100e6;
+
+/// What can be found, and by which run.
+struct Prospect {
+    run: RunHeader,
+    outlook: Vec<Outlook>,
+}
+
+/// What the plan takes and can find, in words or as JSON.
+///
+/// # Errors
+/// If the result that is named for its noise cannot be read.
+pub fn execute(
+    args: &PlanEstimateArgs,
+    draft: &Draft,
+    plan: &Plan,
+    context: &Context,
+) -> Result<String, Failure> {
+    let of_lab = plan.world.as_ref().and_then(|world| bottleneck_bps(world, Family::V4));
+    let typed = args.rate.and_then(|rate| rate.0);
+    let rate_bps = typed.or(of_lab).map_or(RATE_BPS, |bps| bps as f64);
+    let path = Path { rate_bps, round_trip_ns: args.rtt as f64 };
+    let cost = estimate(plan, path);
+    let host = args.host.as_deref().or(draft.hosts.server.as_deref());
+    let prospect = match run_before(args, plan, host, context)? {
+        Some(reference) => Some(prospect(&reference, plan, cost.rounds, context)?),
+        None => None,
+    };
+    Ok(match args.json {
+        true => format!("{:#}", document(plan, path, &cost, prospect.as_ref())),
+        false => in_words(plan, path, &cost) + &found(prospect.as_ref()),
+    })
+}
+
+/// The run whose noise counts: the one that is named, or the last one to the same host or in the
+/// same lab.
+fn run_before(
+    args: &PlanEstimateArgs,
+    plan: &Plan,
+    host: Option<&str>,
+    context: &Context,
+) -> Result<Option<Reference>, Failure> {
+    if let Some(named) = &args.noise {
+        return Ok(Some(Reference::parse(named)));
+    }
+    let alike = |header: &RunHeader| match (&plan.world, host) {
+        (Some(world), _) => header.plan.world.as_ref() == Some(world),
+        (None, Some(host)) => header.plan.world.is_none() && header.target == host,
+        (None, None) => false,
+    };
+    let entries = context.store.list()?;
+    let last = entries.into_iter().find(|entry| alike(&entry.header));
+    Ok(last.map(|entry| Reference::Id(entry.header.id)))
+}
+
+fn prospect(
+    reference: &Reference,
+    plan: &Plan,
+    pairs: u32,
+    context: &Context,
+) -> Result<Prospect, Failure> {
+    let lines = context.store.read(reference)?;
+    let run = analysis::analyse(&lines).map_err(|e| Failure::unexpected(e.to_string()))?;
+    let outlook = planning::outlook(plan, pairs, &planning::seen(&run));
+    Ok(Prospect { run: run.run, outlook })
+}
+
+/// Time and bytes, before anything is sent.
+fn in_words(plan: &Plan, path: Path, found: &Estimate) -> String {
+    let bytes = |bytes: f64| format_bytes(bytes as u64);
+    let most = match plan.design.stop {
+        Stop::Pairs { .. } => "",
+        Stop::Adaptive { .. } => "at most ",
+    };
+    let mut out = format!(
+        "{}: {most}{}, {most}{}.\n",
+        plan.name,
+        format_span(found.total.time_ns),
+        bytes(found.total.bytes),
+    );
+    out.push_str(&format!(
+        "{} cells × {} rounds = {} pairs, and {} pairs of a family with itself.\n",
+        plan.cells.len(),
+        found.rounds,
+        found.compare_blocks,
+        found.null_blocks,
+    ));
+    out.push_str(&format!(
+        "Taken for granted: {} and a round trip of {} (--rate, --rtt).\n\n",
+        format_rate(path.rate_bps),
+        format_span(path.round_trip_ns),
+    ));
+    let width = plan.cells.iter().map(|c| c.id.len()).max().unwrap_or(0).max(4);
+    out.push_str(&format!("{:width$}  {:>12}  {:>12}\n", "cell", "a pair takes", "and sends"));
+    for (cell, cost) in plan.cells.iter().zip(&found.cells) {
+        let (time, sent) = (format_span(cost.time_ns), bytes(cost.bytes));
+        out.push_str(&format!("{:width$}  {time:>12}  {sent:>12}\n", cell.id));
+    }
+    if let Stop::Adaptive { pairs_min, .. } = plan.design.stop {
+        out.push_str(&match found.rounds < pairs_min {
+            true => {
+                format!("\nThat is too short for the {pairs_min} pairs that verdicts begin with.\n")
+            }
+            false => "\nIt ends sooner when every question is settled.\n".to_owned(),
+        });
+    }
+    out
+}
+
+/// What can be found; without a run to tell, what would make it known.
+fn found(prospect: Option<&Prospect>) -> String {
+    let Some(Prospect { run, outlook }) = prospect else {
+        return "\nWhat it can find is not known: no stored result to this host or in this lab \
+                tells the noise.\n"
+            .to_owned();
+    };
+    let (id, target) = (&run.id, &run.target);
+    if outlook.is_empty() {
+        return format!(
+            "\nWhat it can find is not known: result {id} to {target} measured nothing alike.\n"
+        );
+    }
+    let mut out = format!("\nBy the noise of result {id} to {target}, in four of five runs:\n");
+    let name = |o: &Outlook| format!("{} {}", o.seen.cell, o.seen.metric);
+    let width = outlook.iter().map(|o| name(o).len()).max().unwrap_or(0);
+    out.push_str(&format!(
+        "{:width$}  {:>6}  {:>14}  {:>22}  {:>20}\n",
+        "", "pairs", "finds from", "says same with", "as narrow as asked"
+    ));
+    let pairs = |pairs: Option<usize>| match pairs {
+        Some(pairs) => format!("{pairs} pairs"),
+        None => "too many pairs".to_owned(),
+    };
+    for o in outlook {
+        let metric = o.seen.metric;
+        let finds = o.smallest.map_or_else(|| "nothing".to_owned(), |x| amount_of(metric, x));
+        let same = format!("{} (±{})", pairs(o.pairs_for_same), amount_of(metric, o.margin));
+        let narrow = o.precision.map_or_else(String::new, |precision| {
+            format!("{} (±{})", pairs(o.pairs_for_precision), amount_of(metric, precision))
+        });
+        let line =
+            format!("{:width$}  {:>6}  {finds:>14}  {same:>22}  {narrow:>20}", name(o), o.pairs);
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// The same for programs.
+fn document(plan: &Plan, path: Path, cost: &Estimate, prospect: Option<&Prospect>) -> Value {
+    let cells: Vec<Value> = plan
+        .cells
+        .iter()
+        .zip(&cost.cells)
+        .map(|(cell, cost)| json!({ "id": cell.id, "time_ns": cost.time_ns, "bytes": cost.bytes }))
+        .collect();
+    json!({
+        "schema": "v6gap.estimate/1",
+        "plan": plan.name,
+        "adaptive": matches!(plan.design.stop, Stop::Adaptive { .. }),
+        "time_ns": cost.total.time_ns,
+        "bytes": cost.total.bytes,
+        "rounds": cost.rounds,
+        "compare_blocks": cost.compare_blocks,
+        "null_blocks": cost.null_blocks,
+        "taken_for_granted": { "rate_bps": path.rate_bps, "round_trip_ns": path.round_trip_ns },
+        "cells": cells,
+        "noise_from": prospect.map(|p| json!({ "id": p.run.id, "target": p.run.target })),
+        "outlook": prospect.map(|p| &p.outlook),
+    })
+}

@@ -1,0 +1,31 @@
+//! Names of the facts that hosts tell of themselves and that are judged here. Values are text; what
+//! a host cannot tell holds the words of [`UNAVAILABLE`] and the reason.
+
+/// Part of every value that could not be had.
+pub const UNAVAILABLE: &str = "unavailable, because";
+
+/// Processors that the program may use.
+pub const PROCESSORS: &str = "processors";
+/// Rules by which frequencies are chosen, as in "performance" or "performance powersave".
+pub const GOVERNOR: &str = "governor";
+/// Lowest and highest frequency that the rule may choose, and the present one of the fastest
+/// processor, in kHz.
+pub const FREQUENCY_MIN: &str = "frequency-min-khz";
+/// See [`FREQUENCY_MIN`].
+pub const FREQUENCY_MAX: &str = "frequency-max-khz";
+/// See [`FREQUENCY_MIN`].
+pub const FREQUENCY_NOW: &str = "frequency-now-khz";
+/// "on" or "off".
+pub const TURBO: &str = "turbo";
+/// Longest time to wake up from any state of sleep, in µs.
+pub const SLEEP_WAKE: &str = "sleep-wake-us";
+/// Longest time that programs allow for it at present, in µs, or "none".
+pub const SLEEP_LIMIT: &str = "sleep-limit-us";
+/// The hypervisor, or "no".
+pub const HYPERVISOR: &str = "hypervisor";
+/// Whether a program moves interrupts: "yes" or "no".
+pub const INTERRUPTS_MOVED: &str = "interrupts-moved";
+/// Connections that the kernel keeps track of, or "none".
+pub const TRACKED: &str = "connections-tracked";
+/// TCP congestion control of new connections.
+pub const CONGESTION: &str = "congestion-default";
