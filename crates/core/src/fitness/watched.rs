@@ -3,6 +3,7 @@
 
 use super::{Finding, State, Told, write_told};
 use crate::family::{Family, PerFamily};
+use crate::gate::{STEAL_SHARE_MAX, STEAL_TICKS_S};
 use crate::record::Host;
 use crate::unit::{format_rate, format_share, format_span, significant};
 use alloc::format;
@@ -28,13 +29,6 @@ const HELD_NS_MAX: u64 = 1_000_000;
 
 /// Share of the processors that other programs may use.
 const BUSY_MAX: f64 = 0.2;
-
-/// Share of processor time taken by the hypervisor above which trials are discarded (docs/method.md
-/// section D.1, `steal`).
-const STEAL_SHARE_MAX: f64 = 0.01;
-
-/// The kernel counts stolen time in ticks of 10 ms; a second may see some by rounding alone.
-const STEAL_TICKS_S: f64 = 0.03;
 
 /// Other traffic up to this rate is no matter where nothing tells the rate of the line: 1 % of
 /// 100 Mbit/s.

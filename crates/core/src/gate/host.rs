@@ -15,10 +15,10 @@ use alloc::vec::Vec;
 const CLOCK_STEP_NS: u64 = 10_000_000;
 
 /// More than this share of processor time taken by the hypervisor spoils a trial.
-const STEAL_SHARE_MAX: f64 = 0.01;
+pub(crate) const STEAL_SHARE_MAX: f64 = 0.01;
 
 /// The kernel counts stolen time in ticks of 10 ms; short trials may see two by rounding alone.
-const STEAL_TICKS_S: f64 = 0.03;
+pub(crate) const STEAL_TICKS_S: f64 = 0.03;
 
 /// Median lateness of the user-space link above which its round trips are not the model's.
 const LATENESS_NS_MAX: u64 = 5_000;

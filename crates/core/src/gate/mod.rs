@@ -9,6 +9,8 @@ mod host;
 mod marking;
 mod path;
 
+pub(crate) use host::{STEAL_SHARE_MAX, STEAL_TICKS_S};
+
 use crate::metric::Metric;
 use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
