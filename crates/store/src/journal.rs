@@ -6,6 +6,9 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use v6gap_core::record::{self, Line};
 
+/// A journal of at least so many bytes is worth several threads.
+const LONG_BYTES: usize = 4_000_000;
+
 /// A journal open for appending. While it is open no other process can append.
 #[derive(Debug)]
 pub struct Journal {
@@ -105,12 +108,54 @@ pub(crate) fn whole_lines(path: &Path) -> Result<String, StoreError> {
     })
 }
 
+/// Long journals are read by all processors at once.
 fn parse(path: &Path, text: &str) -> Result<Vec<Line>, StoreError> {
+    let parts = std::thread::available_parallelism().map_or(1, |n| n.get());
+    if parts == 1 || text.len() < LONG_BYTES {
+        return parse_part(path, text, 0);
+    }
+    let texts = split(text, parts);
+    let mut first = 0;
+    std::thread::scope(|scope| {
+        let mut readers = Vec::new();
+        for text in texts {
+            let before = first;
+            readers.push(scope.spawn(move || parse_part(path, text, before)));
+            first += text.lines().count();
+        }
+        let mut lines = Vec::with_capacity(first);
+        for reader in readers {
+            match reader.join() {
+                Ok(part) => lines.extend(part?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(lines)
+    })
+}
+
+/// About equal parts of whole lines.
+fn split(text: &str, parts: usize) -> Vec<&str> {
+    let mut rest = text;
+    let mut found = Vec::with_capacity(parts);
+    for part in (1..=parts).rev() {
+        let bytes = rest.as_bytes();
+        let from = bytes.len() / part;
+        let newline = bytes[from..].iter().position(|&byte| byte == b'\n');
+        let (first, second) = rest.split_at(newline.map_or(bytes.len(), |at| from + at + 1));
+        found.push(first);
+        rest = second;
+    }
+    found
+}
+
+/// `before` lines stand before `text`.
+fn parse_part(path: &Path, text: &str, before: usize) -> Result<Vec<Line>, StoreError> {
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let decoded = record::decode(line).map_err(|source| StoreError::Record {
             path: path.to_owned(),
-            line: index + 1,
+            line: before + index + 1,
             source,
         })?;
         lines.push(decoded);
@@ -122,7 +167,38 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Line>, StoreError> {
 mod tests {
     use super::*;
     use crate::tests::Scratch;
-    use v6gap_core::record::Ending;
+    use v6gap_core::record::{BlockRecord, Ending};
+
+    #[test]
+    fn parts_are_whole_lines_and_nothing_is_left_out() {
+        for text in ["", "a\n", "a\nb\n", "a long line\nb\n", "a\nbb\nccc\ndddd\n"] {
+            for parts in 1..6 {
+                let found = split(text, parts);
+                assert_eq!(found.concat(), text);
+                assert!(found.iter().all(|part| part.is_empty() || part.ends_with('\n')));
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_journal_is_read_in_order_and_its_bad_line_named() {
+        let line = |block| record::encode(&Line::Block(BlockRecord { block, valid: true })) + "\n";
+        let count = u32::try_from(LONG_BYTES / line(0).len() + 1).unwrap();
+        let mut text: String = (0..count).map(line).collect();
+        let path = Path::new("journal.jsonl");
+        let lines = parse(path, &text).unwrap();
+        let in_order = lines
+            .iter()
+            .zip(0..count)
+            .all(|(line, i)| matches!(line, Line::Block(block) if block.block == i));
+        assert!(in_order && lines.len() == count as usize);
+        text.push_str("{}\n");
+        let error = parse(path, &text).unwrap_err();
+        assert!(
+            matches!(error, StoreError::Record { line, .. } if line == count as usize + 1),
+            "{error}"
+        );
+    }
 
     #[test]
     fn what_a_failed_append_left_is_cut_off() {

@@ -102,6 +102,23 @@ mod tests {
         assert_eq!(error, RecordError::TooNew { found: 7, known: VERSION });
     }
 
+    #[test]
+    fn every_kind_of_line_is_read_again() {
+        let gave_up = GaveUp { cell: "loss".into(), why: "no".into() };
+        let failed = Ending::Failed { error: "\u{e9}\n".into() };
+        let lines = [
+            Line::Block(BlockRecord { block: 1, valid: false }),
+            Line::GaveUp(gave_up),
+            Line::End(failed),
+            Line::End(Ending::Complete),
+        ];
+        for line in lines {
+            assert_eq!(decode(&encode(&line)), Ok(line));
+        }
+        assert!(decode(r#"{"v":1,"line":"other"}"#).is_err());
+        assert!(decode(r#"{"v":1}"#).is_err());
+    }
+
     /// Fields of a later minor change are passed over.
     #[test]
     fn unknown_fields_are_tolerated() {
