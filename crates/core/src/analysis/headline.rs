@@ -1,7 +1,7 @@
 //! The answer in one sentence, and the few that may follow it.
 
-use super::words;
 use super::{Check, CheckState, Explained, Qualifier, Question, Verdict};
+use super::{levels, words};
 use crate::arm::PerArm;
 use crate::metric::{Metric, Scale};
 use alloc::format;
@@ -34,7 +34,10 @@ pub(super) fn headline(questions: &[Question], checks: &[Check], names: &PerArm<
     }
     match (better > 0, worse > 0) {
         (true, true) => {
-            let strongest = |verdict| strongest(with(verdict)).map(phrase).unwrap_or_default();
+            let strongest = |verdict| {
+                let found = strongest(with(verdict));
+                found.map(|one| phrase(&levels::around(questions, one))).unwrap_or_default()
+            };
             let (x, y) = (strongest(Verdict::Worse), strongest(Verdict::Better));
             format!("{b} is {x} and {y} on this path.")
         }
@@ -78,8 +81,8 @@ fn strongest<'a>(questions: impl Iterator<Item = &'a Question>) -> Option<&'a Qu
     questions.max_by(|x, y| weight(x).total_cmp(&weight(y)))
 }
 
-fn phrase(question: &Question) -> String {
-    format!("{} at {}", question.text, words::topic(question))
+fn phrase(run: &[&Question]) -> String {
+    format!("{} at {}", levels::text(run), levels::topic(run))
 }
 
 /// How much the headers explain, when they say the same of every difference found.
@@ -108,12 +111,12 @@ fn explanation(found: &[&Question], name: &str) -> String {
 }
 
 /// The sentences after the headline: what is worse and better, tiny but real, and open.
-pub(super) fn details(questions: &[Question]) -> Vec<String> {
+pub(super) fn details(questions: &[Question], names: &PerArm<String>) -> Vec<String> {
     let mut details = Vec::new();
     for verdict in [Verdict::Worse, Verdict::Better] {
         let found = questions.iter().filter(|q| q.verdict == verdict);
         if let Some(question) = strongest(found) {
-            details.push(question.sentence.clone());
+            details.push(levels::sentence(&levels::around(questions, question), &names.b));
         }
     }
     let tiny = |q: &&Question| q.qualifier == Qualifier::RealButTiny;
@@ -125,8 +128,8 @@ pub(super) fn details(questions: &[Question]) -> Vec<String> {
             question.range_text
         ));
     }
-    let open: Vec<String> =
-        questions.iter().filter(|q| q.verdict == Verdict::CannotTell).map(words::topic).collect();
+    let open = levels::runs(questions, Verdict::CannotTell);
+    let open: Vec<String> = open.iter().map(|run| levels::topic(run)).collect();
     if !open.is_empty() {
         details.push(format!("Not yet known: {}.", open.join(", ")));
     }

@@ -8,6 +8,7 @@ mod collect;
 pub mod costmodel;
 pub mod effect;
 mod headline;
+mod levels;
 mod nulls;
 pub(crate) mod offloads;
 mod placement;
@@ -328,7 +329,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     Ok(Analysis {
         valid,
         headline: headline::headline(&questions, &checks, &names),
-        details: if valid { headline::details(&questions) } else { Vec::new() },
+        details: if valid { headline::details(&questions, &names) } else { Vec::new() },
         predicted: headline::predicted(&questions),
         cost_models: costmodel::judge(&found, &names, valid),
         processor_time: resources::processor_time(&found),
