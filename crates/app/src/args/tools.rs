@@ -14,26 +14,33 @@ Examples:
   v6gap predict
   v6gap predict --mtu 1280 --rate 1G --no-timestamps
   v6gap predict --message 64 --message 64K --hops 3
+  v6gap predict --from last --rate 10M --flows 1,8
   v6gap predict --json")]
 pub struct PredictArgs {
-    /// MTU of the path, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1500,
-          value_parser = clap::value_parser!(u32).range(1280..=65_535))]
-    pub mtu: u32,
-    /// Rate of the line
-    #[arg(long, value_name = "RATE", default_value = "100M", value_parser = values::rate)]
-    pub rate: Rate,
+    /// Carry what this result measured to other sizes, lines and flows; what is not given is as
+    /// it was there
+    #[arg(long, value_name = "RESULT")]
+    pub from: Option<String>,
+    /// MTU of the path, in bytes [1500]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1280..=65_535))]
+    pub mtu: Option<u32>,
+    /// Rate of the line [100M]
+    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    pub rate: Option<Rate>,
+    /// TCP flows at a time, 1 to 4096, with --from [1]
+    #[arg(long, value_name = "N", value_delimiter = ',', requires = "from",
+          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub flows: Vec<u32>,
     /// Without TCP timestamps, which take 12 bytes of every segment
-    #[arg(long)]
+    #[arg(long, conflicts_with = "from")]
     pub no_timestamps: bool,
     /// VLAN tags on every frame
-    #[arg(long, value_name = "N", default_value_t = 0,
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "from",
           value_parser = clap::value_parser!(u32).range(0..=4))]
     pub vlan: u32,
-    /// Links that packets pass one after the other, all of that rate
-    #[arg(long, value_name = "N", default_value_t = 2,
-          value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub hops: u32,
+    /// Links that packets pass one after the other, all of that rate [2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub hops: Option<u32>,
     /// Sizes of messages and datagrams [64, 512, 1K, 1400, 4K, 16K, 64K]
     #[arg(long = "message", value_name = "SIZE", value_delimiter = ',',
           value_parser = values::size)]

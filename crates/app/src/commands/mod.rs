@@ -42,6 +42,7 @@ pub fn execute(command: &Command, settings: &Settings) -> Result<Outcome, Failur
         Command::Export(args) => export::execute(args, &context()?),
         Command::Plan(args) => plan::execute(args, &context()?),
         Command::Lab(args) => lab::execute(args, &context()?),
+        Command::Predict(args) if args.from.is_some() => predict::from::execute(args, &context()?),
         // These work wherever the program is built or packaged, without a folder for results.
         Command::Predict(args) => predict::execute(args, &settings.output),
         Command::Explain(args) => explain::execute(args, &settings.output),

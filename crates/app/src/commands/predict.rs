@@ -1,6 +1,7 @@
 //! `predict`: what the headers alone cost, by arithmetic; nothing is sent.
 
 mod figures;
+pub mod from;
 
 use crate::args::PredictArgs;
 use crate::failure::{Failure, Outcome};
@@ -10,12 +11,15 @@ use figures::{Figures, Row};
 use v6gap_core::family::PerFamily;
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span, significant};
 
+/// Rate of the line where none is asked for, in bit/s.
+const RATE_BPS: u64 = 100_000_000;
+
 /// Prints the table or its JSON.
 ///
 /// # Errors
 /// If the line has no rate.
 pub fn execute(args: &PredictArgs, style: &OutputStyle) -> Result<Outcome, Failure> {
-    let Some(rate_bps) = args.rate.0 else {
+    let Some(rate_bps) = args.rate.map_or(Some(RATE_BPS), |rate| rate.0) else {
         return Err(Failure::usage("a line without a rate has no goodput to predict"));
     };
     let figures = Figures::new(args, rate_bps as f64);

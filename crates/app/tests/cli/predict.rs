@@ -67,3 +67,45 @@ fn every_parameter_counts() {
     Sandbox::new().run("predict --rate none").ended(2);
     Sandbox::new().run("predict --mtu 1279").ended(2);
 }
+
+/// What was measured at 100 Mbit/s says what 10 Mbit/s will take: the hosts' part stays.
+#[test]
+fn a_run_is_carried_to_another_line() {
+    let sandbox = Sandbox::new();
+    sandbox.store_sweep();
+    let read =
+        |line: &str| -> Value { serde_json::from_str(&sandbox.run(line).ended(0).out).unwrap() };
+    let row = |document: &Value, i: usize| document["rows"][i].clone();
+    let holds = |figure: &Value, truth: f64| {
+        let [low, high] = ["low", "high"].map(|end| figure[end].as_f64().unwrap());
+        assert!(low <= truth && truth <= high, "{figure} without {truth}");
+        assert!(high - low < 0.02 * truth, "{figure}");
+    };
+    let there = read("predict --from swept1 --rate 10M --message 64,8K --json");
+    assert_eq!(there["schema"], "v6gap.carried/1");
+    let small = row(&there, 0);
+    // 64 B over two links there and back: 142 and 162 B of line without the gap, at 800 ns.
+    holds(&small["v4"], 30e-6 + 4.0 * 142.0 * 800e-9);
+    holds(&small["v6"], 31e-6 + 4.0 * 162.0 * 800e-9);
+    holds(&small["ratio"], (31.0 + 518.4) / (30.0 + 454.4));
+    assert_eq!(small["beyond"], serde_json::json!(["rate"]));
+    let within = read("predict --from swept1 --message 1K --json");
+    assert_eq!(row(&within, 0)["beyond"], serde_json::json!([]));
+    let beyond = read("predict --from swept1 --message 1M --hops 3 --mtu 9000 --json");
+    assert_eq!(row(&beyond, 0)["beyond"], serde_json::json!(["size", "links", "MTU"]));
+    let text = sandbox.run("predict --from swept1 --rate 1G").ended(0).out;
+    assert!(text.contains("beyond what was measured: rate"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn a_run_without_sizes_names_the_command_that_measures_them() {
+    let sandbox = Sandbox::with_run();
+    let refused = sandbox.run("predict --from last").ended(2).err;
+    assert!(refused.contains("v6gap plan run sizes"), "{refused}");
+    sandbox.store_sweep();
+    let flows = sandbox.run("predict --from swept1 --flows 4").ended(2).err;
+    assert!(flows.contains("no TCP transfers"), "{flows}");
+    sandbox.run("predict --flows 4").ended(2);
+    sandbox.run("predict --from nothing").ended(2);
+}

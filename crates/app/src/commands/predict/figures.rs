@@ -49,10 +49,10 @@ impl Figures {
     pub(super) fn new(args: &PredictArgs, rate_bps: f64) -> Self {
         Figures {
             rate_bps,
-            mtu: args.mtu,
+            mtu: args.mtu.unwrap_or(1500),
             options: if args.no_timestamps { TcpOptions::NONE } else { TcpOptions::TIMESTAMPS },
             framing: Framing { vlan_tags: args.vlan },
-            hops: args.hops,
+            hops: args.hops.unwrap_or(2),
             sizes: match args.messages.as_slice() {
                 [] => SIZES_BYTES.to_vec(),
                 sizes => sizes.to_vec(),

@@ -19,10 +19,10 @@ use v6gap_stats::bootstrap::{Joint, MIN_BLOCKS};
 use v6gap_stats::least_squares::{Design, Unfit};
 
 /// Resamples behind a range: its ends are steady to a few per cent of its width.
-const RESAMPLES: usize = 1000;
+pub(super) const RESAMPLES: usize = 1000;
 
 /// Two-sided error rate of every range.
-const ALPHA: f64 = 0.05;
+pub(super) const ALPHA: f64 = 0.05;
 
 /// Deviation of a size from the fit, as a share, beyond which the terms describe nothing.
 const MISFIT_MAX: f64 = 0.10;

@@ -10,12 +10,14 @@
 //! rate of the line is known, the cost per byte must be that of the line, and what IPv6 takes
 //! longer can be told apart into its header and the rest.
 
+mod carry;
 mod fit;
 mod sweep;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub use carry::{Carried, Target, Transfers, transfers};
 pub use fit::Model;
 
 use super::collect::Collected;
