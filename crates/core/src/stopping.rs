@@ -2,7 +2,8 @@
 //! that the final analysis uses.
 
 use crate::analysis::effect::{self, Combined};
-use crate::analysis::verdict;
+use crate::analysis::joint::{self, Asked, Decided};
+use crate::analysis::verdict::Ruling;
 use crate::analysis::{Qualifier, Verdict, words};
 use crate::arm::{BlockKind, PerArm};
 use crate::metric::{Metric, Scale};
@@ -11,7 +12,6 @@ use crate::record::TrialRecord;
 use crate::workload::Cell;
 use alloc::string::String;
 use alloc::vec::Vec;
-use v6gap_stats::summary;
 
 /// A round is broken off when the run has taken so many times what was asked for.
 const OVERDUE_TIMES: u64 = 2;
@@ -147,53 +147,29 @@ impl Progress {
 
     /// Every question by the rule of the final analysis.
     fn settled(&self) -> bool {
-        let combined: Vec<Option<Combined>> =
-            self.questions.iter().map(|q| self.combined(q)).collect();
-        let adjusted = self.adjusted(&combined);
-        let mut all = self.questions.iter().zip(&combined).zip(adjusted);
-        all.all(|((question, combined), p)| {
-            combined.as_ref().is_some_and(|c| question.is_settled(c, p))
+        self.questions.iter().zip(self.decided()).all(|(question, decided)| {
+            let combined = decided.combined.as_ref().zip(decided.ruling.as_ref());
+            combined.is_some_and(|(combined, ruling)| question.is_settled(combined, ruling))
         })
     }
 
-    /// p-values corrected over the levels decided together.
-    fn adjusted(&self, combined: &[Option<Combined>]) -> Vec<f64> {
-        let mut adjusted = alloc::vec![1.0; combined.len()];
-        for question in &self.questions {
-            let members: Vec<usize> =
-                (0..combined.len()).filter(|&i| self.alike(question, &self.questions[i])).collect();
-            let p = |i: &usize| combined[*i].as_ref().map_or(1.0, |c| c.p);
-            let holm = effect::holm(&members.iter().map(p).collect::<Vec<f64>>());
-            for (member, p) in members.into_iter().zip(holm) {
-                adjusted[member] = p;
-            }
-        }
-        adjusted
-    }
-
-    /// Whether two questions ask for one metric over one transport.
-    fn alike(&self, a: &Running, b: &Running) -> bool {
-        let transport = |q: &Running| self.cells[q.cell].workload.transport();
-        a.metric == b.metric && transport(a) == transport(b)
-    }
-
-    fn combined(&self, question: &Running) -> Option<Combined> {
-        let alike: Vec<&Running> =
-            self.questions.iter().filter(|other| self.alike(question, other)).collect();
-        let nulls = alike.iter().find(|q| q.nulls.len() >= effect::NULLS_MIN);
-        let noise = nulls.map(|q| summary::sd(&q.nulls));
-        let combined = effect::combine(&question.effects, &self.stop, alike.len(), noise)?;
-        Some(match question.metric.is_loss() {
-            true => combined.bounded(&question.events),
-            false => combined,
-        })
+    fn decided(&self) -> Vec<Decided> {
+        let asked = |question: &Running| Asked {
+            metric: question.metric,
+            transport: self.cells[question.cell].workload.transport(),
+            margin: question.margin,
+            effects: question.effects.clone(),
+            nulls: question.nulls.clone(),
+            events: (question.metric == Metric::Loss).then_some(question.events),
+        };
+        let asked: Vec<Asked> = self.questions.iter().map(asked).collect();
+        joint::decide(&asked, &self.stop)
     }
 
     /// What can be said of each question now.
     pub fn so_far(&self) -> Vec<SoFar> {
-        let so_far = |question: &Running| {
-            let combined = self.combined(question);
-            let shown = combined.map(|c| c.shown(question.metric.scale()));
+        let so_far = |(question, decided): (&Running, Decided)| {
+            let shown = decided.combined.map(|c| c.shown(question.metric.scale()));
             let finite = shown.filter(|e| e.range95.low.is_finite() && e.range95.high.is_finite());
             let text = |e: &crate::analysis::Effect| match question.metric.scale() {
                 Scale::Difference if e.estimate == 0.0 => String::from("no difference"),
@@ -207,14 +183,18 @@ impl Progress {
                 range: finite.map(|e| (e.estimate, e.range95.low, e.range95.high)),
             }
         };
-        self.questions.iter().map(so_far).collect()
+        self.questions.iter().zip(self.decided()).map(so_far).collect()
     }
 }
 
 impl Running {
     /// Settled: known as precisely as the plan asks for; where it asks for no precision, the same,
     /// clearly different, or known to half the margin.
-    fn is_settled(&self, combined: &Combined, p: f64) -> bool {
+    /// A guard that stands against an answer keeps the question open.
+    fn is_settled(&self, combined: &Combined, ruling: &Ruling) -> bool {
+        if combined.withheld.is_some() {
+            return false;
+        }
         let half_width = (combined.i95.high - combined.i95.low) / 2.0;
         if let Some(precision) = self.precision {
             // As it is shown: a range around a ratio far from 1 is wider than on its logarithm.
@@ -222,7 +202,6 @@ impl Running {
             return (shown.high - shown.low) / 2.0 <= precision;
         }
         let margin = effect::margin(self.metric, self.margin);
-        let ruling = verdict::rule(self.metric, combined, margin, p);
         let different = matches!(ruling.verdict, Verdict::Better | Verdict::Worse);
         ruling.verdict == Verdict::Same
             || (different && ruling.qualifier == Qualifier::Clear)

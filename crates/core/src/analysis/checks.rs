@@ -1,22 +1,18 @@
 //! The checks of a run: what must hold before its numbers mean anything.
 
-use super::collect::{Block, Collected};
-use super::{Check, CheckState, Discarded, NullResult, effect, offloads, placement, routes};
-use crate::arm::{Arm, BlockKind, TurnOrder};
-use crate::metric::Metric;
+use super::collect::Collected;
+use super::diagnostics::{self, Diagnostics};
+use super::routes;
+use super::{Check, CheckState, Discarded, NullResult, Question, effect, offloads, placement};
 use crate::observation::PerEnd;
 use crate::record::{Ending, TrialRecord};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use v6gap_stats::drift;
 
 /// Share of discarded blocks above which a run says nothing.
 const DISCARDED_MAX: f64 = 0.20;
-
-/// p-value of the order test below which the order is reported to matter.
-const ORDER_ALPHA: f64 = 0.01;
 
 /// Gates that every run reports, with what it means that all trials passed.
 const GATES: [(&str, &str); 13] = [
@@ -44,7 +40,6 @@ pub(super) fn judge(
     let mut checks = alloc::vec![shares(found, discarded)];
     checks.extend(GATES.iter().map(|(gate, good)| gate_check(gate, good, found)));
     checks.push(null_check(nulls));
-    checks.push(order_check(found));
     checks.extend(offloading(found));
     let changed = routes::changes(found.trials.iter().copied());
     checks.extend(changed.into_iter().map(|text| note("route", text)));
@@ -143,35 +138,54 @@ fn null_check(results: &[NullResult]) -> Check {
     check("null", CheckState::Ok, format!("each family agreed with itself in {blocks} null blocks"))
 }
 
-/// Whether going first made a difference: Welch's t of the two orders, over all questions,
-/// Bonferroni.
-fn order_check(found: &Collected<'_>) -> Check {
-    let mut tests: Vec<(String, f64)> = Vec::new();
-    for cell in &found.run.plan.cells {
-        for &metric in cell.workload.metrics() {
-            let of = |order| effects(found, &cell.id, metric, order);
-            let (ab, ba) = (of(TurnOrder::Ab), of(TurnOrder::Ba));
-            if ab.len() >= 3 && ba.len() >= 3 {
-                tests.extend(drift::welch_order_test(&ab, &ba).map(|t| (cell.id.clone(), t.p)));
-            }
-        }
-    }
-    let limit = ORDER_ALPHA / tests.len().max(1) as f64;
-    match tests.iter().find(|(_, p)| *p < limit) {
-        Some((cell, _)) => note("order", format!("who went first made a difference in {cell}")),
-        None => check("order", CheckState::Ok, "who went first made no difference"),
-    }
+/// What the blocks of the questions say as a whole; none of it takes the verdict away from the run.
+pub(super) fn steadiness(checks: &mut Vec<Check>, questions: &[Question]) {
+    let place = checks.iter().position(|c| c.id == "null").map_or(checks.len(), |i| i + 1);
+    checks.splice(place..place, [order_check(questions), drift_check(questions)]);
 }
 
-fn effects(found: &Collected<'_>, cell: &str, metric: Metric, order: TurnOrder) -> Vec<f64> {
-    let counts = |b: &&Block<'_>| {
-        b.valid && b.cell() == cell && b.kind() == BlockKind::Compare && b.order() == order
-    };
-    let effect = |b: &Block<'_>| {
-        let value = |arm: Arm| b.trials.get(arm).values.get(&metric).copied();
-        Some(effect::of_block(metric, value(Arm::A)?, value(Arm::B)?))
-    };
-    found.blocks.iter().filter(counts).filter_map(effect).filter(|d| d.is_finite()).collect()
+/// Whether going first made a difference, over all questions, Bonferroni. Where it did, the mean
+/// that weighs both orders alike stands beside it.
+fn order_check(questions: &[Question]) -> Check {
+    let all: Vec<&Diagnostics> = questions.iter().map(|q| &q.diagnostics).collect();
+    let mattered = questions.iter().zip(diagnostics::order_mattered(&all));
+    let texts: Vec<String> = mattered
+        .filter(|(_, mattered)| *mattered)
+        .filter_map(|(q, _)| Some((q, q.diagnostics.order?)))
+        .map(|(q, order)| {
+            let amount = |x| super::words::amount(q.metric, x);
+            format!(
+                "who went first made a difference in {}: {} and {}; both orders weighing alike, {}",
+                q.cell,
+                amount(order.means[0]),
+                amount(order.means[1]),
+                amount(order.stratified)
+            )
+        })
+        .collect();
+    if texts.is_empty() {
+        return check("order", CheckState::Ok, "who went first made no difference");
+    }
+    note("order", texts.join("; "))
+}
+
+/// What drifted. A drift of both arms alike is what blocks are for.
+fn drift_check(questions: &[Question]) -> Check {
+    let unsteady = questions.iter().filter(|q| q.diagnostics.unsteady.is_some()).count();
+    let arms = |q: &&Question| q.diagnostics.arms.a.is_some() || q.diagnostics.arms.b.is_some();
+    let drifted = questions.iter().filter(arms).count();
+    let of = questions.len();
+    match (unsteady, drifted) {
+        (0, 0) => check("drift", CheckState::Ok, "nothing drifted while it was measured"),
+        (0, n) => {
+            let text = format!(
+                "values were not steady in {n} of {of} questions, their differences were: comparing \
+                 neighbours takes that out"
+            );
+            note("drift", text)
+        }
+        (n, _) => note("drift", format!("differences were not steady in {n} of {of} questions")),
+    }
 }
 
 /// What was noticed before the first trial; what the lab's self-test measured is no doubt.

@@ -1,6 +1,7 @@
 //! Effects and their ranges: what a block says, and what all blocks say together
 //! (docs/method.md part C).
 
+use super::guard::{self, Guard, Withheld};
 use super::{Effect, Range};
 use crate::arm::PerArm;
 use crate::metric::{Better, Metric, Scale};
@@ -8,8 +9,9 @@ use crate::observation::Measured;
 use crate::plan::Stop;
 use crate::record::TrialRecord;
 use alloc::vec::Vec;
+use v6gap_stats::batch::Batches;
 use v6gap_stats::{
-    Alternative, Interval, drift, loss, multiplicity, sequence, signed_rank, summary,
+    Alternative, Interval, drift, equivalence, loss, multiplicity, sequence, signed_rank, summary,
 };
 
 /// Fewest valid blocks for any range.
@@ -25,14 +27,14 @@ const SKEWNESS_MAX: f64 = 1.0;
 /// Fewest blocks for the range for any symmetric law; with fewer it has no ends.
 const SYMMETRIC_BLOCKS_MIN: usize = 12;
 
-/// Lag-1 autocorrelation above which the pairs count as dependent.
-const DEPENDENCE_MAX: f64 = 0.6;
-
-/// Fewest blocks whose dependence is looked at.
-const DEPENDENCE_BLOCKS_MIN: usize = 12;
-
 /// Blocks for which the symmetric sequence is tuned.
 const SYMMETRIC_BLOCKS: usize = 20;
+
+/// Noise to tune the symmetric sequence with, as a share of the margin, where no null blocks have
+/// shown any. The plan fixes the margin before the run, so nothing that is looked at tunes the
+/// look. Too small a guess costs little: at a true noise of the whole margin the range is 9 % wider
+/// than with the right guess; and at any smaller noise than guessed it is narrow beside the margin.
+const NOISE_OF_MARGIN: f64 = 0.25;
 
 /// The effect of one block: the logarithm of the ratio b/a, or the difference b − a.
 pub fn of_block(metric: Metric, a: f64, b: f64) -> f64 {
@@ -57,96 +59,123 @@ pub struct Combined {
     pub centre: f64,
     /// 95 % range.
     pub i95: Interval,
-    /// 90 % range, shown.
+    /// 90 % range, by which "same" is decided.
     pub i90: Interval,
-    /// Range by which "same" is decided: 90 %, stricter when several levels are decided together.
+    /// Range by which "same" is decided for the residual: as `i90`, stricter when several levels
+    /// are decided together.
     pub equivalence: Interval,
     /// p-value of no difference; holds at any stopping time when the run is adaptive.
     pub p: f64,
+    /// p-value of a difference at least as large as the margin; likewise.
+    pub p_same: f64,
     /// Blocks.
     pub n: usize,
     /// Standard deviation of one block's effect.
     pub sd: f64,
+    /// Standard deviation of the values that the range was taken from.
+    pub sd_unit: f64,
     /// Whether the range for any symmetric law was used.
     pub symmetric: bool,
+    /// What the guards say.
+    pub guard: Guard,
+    /// Why there is no verdict although there are blocks enough.
+    pub withheld: Option<Withheld>,
     /// A reason for doubt in the blocks themselves, in words.
     pub doubt: Option<&'static str>,
 }
 
+/// What belongs to a question beside its effects.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// The stopping rule.
+    pub stop: &'a Stop,
+    /// Number of levels decided together.
+    pub levels: usize,
+    /// Number of questions of the run.
+    pub questions: usize,
+    /// The margin on the scale of [`of_block`].
+    pub margin: f64,
+    /// Standard deviation that the null blocks of like cells showed, if there were any.
+    pub noise: Option<f64>,
+}
+
 /// Combines the effects of the blocks of one question by the rule that belongs to the stopping
 /// rule.
-///
-/// `levels` is the number of levels decided together; `noise` the standard deviation that the null
-/// blocks of like cells showed, if there were any.
-pub fn combine(
-    effects: &[f64],
-    stop: &Stop,
-    levels: usize,
-    noise: Option<f64>,
-) -> Option<Combined> {
+pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
     if effects.len() < 2 {
         return None;
     }
-    let alpha_same = 0.10 / levels.max(1) as f64;
-    let sd = summary::sd(effects);
-    let n = effects.len();
-    Some(match stop {
-        Stop::Pairs { .. } => {
-            let at = |alpha| signed_rank::hodges_lehmann(effects, alpha);
-            let main = at(0.05);
-            Combined {
-                centre: main.centre,
-                i95: main.interval,
-                i90: at(0.10).interval,
-                equivalence: at(alpha_same).interval,
-                p: signed_rank::wilcoxon_p(effects, Alternative::TwoSided),
-                n,
-                sd,
-                symmetric: false,
-                doubt: doubt(effects, false),
-            }
+    let guard = guard::examine(effects, setting.margin, setting.questions);
+    let alpha_same = 0.10 / setting.levels.max(1) as f64;
+    let units = guard.units(effects);
+    let mut combined = match setting.stop {
+        Stop::Pairs { .. } => fixed(units, alpha_same, setting.margin),
+        Stop::Adaptive { .. } => adaptive(units, alpha_same, &guard, setting),
+    };
+    combined.n = effects.len();
+    combined.sd = summary::sd(effects);
+    combined.withheld = match (guard.modes, &guard.batches) {
+        (_, Batches::Remains { sign, need }) => {
+            Some(Withheld::Unsteady { sign: *sign, need: *need })
         }
-        Stop::Adaptive { .. } => adaptive(effects, alpha_same, noise),
-    })
+        (Some(_), _) if units.len() < SYMMETRIC_BLOCKS_MIN => {
+            Some(Withheld::Modes { need: SYMMETRIC_BLOCKS_MIN * guard.merged() })
+        }
+        _ => None,
+    };
+    combined.guard = guard;
+    Some(combined)
 }
 
-fn adaptive(effects: &[f64], alpha_same: f64, noise: Option<f64>) -> Combined {
-    let skewed = libm::fabs(drift::skewness(effects)) > SKEWNESS_MAX;
-    let noise =
-        noise.filter(|sigma| skewed && effects.len() >= SYMMETRIC_BLOCKS_MIN && *sigma > 0.0);
-    let at = |alpha: f64| match noise {
-        Some(sigma) => {
-            let rho = sequence::symmetric_rho(sigma, SYMMETRIC_BLOCKS, alpha);
-            sequence::symmetric_sequence(effects, alpha, rho)
-        }
-        None => sequence::t_sequence(effects, alpha),
-    };
+/// By signed ranks, which assume no shape, only symmetry: of no use against modes or skewness, and
+/// exact whatever the shape if the arms are alike.
+fn fixed(units: &[f64], alpha_same: f64, margin: f64) -> Combined {
+    let at = |alpha| signed_rank::hodges_lehmann(units, alpha);
     let main = at(0.05);
     Combined {
-        centre: main.centre,
-        i95: main.interval,
         i90: at(0.10).interval,
         equivalence: at(alpha_same).interval,
-        p: sequence::anytime_p(effects),
-        n: effects.len(),
-        sd: summary::sd(effects),
-        symmetric: noise.is_some(),
-        doubt: doubt(effects, skewed && noise.is_none()),
+        p: signed_rank::wilcoxon_p(units, Alternative::TwoSided),
+        p_same: equivalence::tost_wilcoxon(units, margin),
+        ..Combined::around(units, main.centre, main.interval)
     }
 }
 
-/// What the sequence of blocks says against the range taken from it: no range survives effects that
-/// resemble their neighbours, and a lopsided law widens the one for the normal law too little.
-fn doubt(effects: &[f64], lopsided: bool) -> Option<&'static str> {
-    let n = effects.len();
-    let alike = n >= DEPENDENCE_BLOCKS_MIN && drift::lag1_autocorrelation(effects) > DEPENDENCE_MAX;
-    // With fewer blocks even a normal law often looks lopsided.
-    match (alike, lopsided && n >= SYMMETRIC_BLOCKS_MIN) {
-        (true, _) => Some("neighbouring pairs resemble each other: the range may be too narrow"),
-        (_, true) => Some("the pairs are lopsided: the range may be too narrow"),
-        _ => None,
+fn adaptive(units: &[f64], alpha_same: f64, guard: &Guard, setting: &Setting<'_>) -> Combined {
+    let lopsided = libm::fabs(drift::skewness(units)) > SKEWNESS_MAX;
+    let enough = units.len() >= SYMMETRIC_BLOCKS_MIN;
+    let known = |sigma: &f64| *sigma > 0.0 && sigma.is_finite();
+    let noise = setting.noise.filter(known).or(Some(NOISE_OF_MARGIN * setting.margin));
+    let noise = noise.filter(known).filter(|_| enough && (lopsided || guard.modes.is_some()));
+    let Some(sigma) = noise else {
+        let at = |alpha: f64| sequence::t_sequence(units, alpha);
+        let main = at(0.05);
+        // With fewer blocks even a normal law often looks lopsided.
+        let doubt = (lopsided && enough).then_some(LOPSIDED);
+        return Combined {
+            i90: at(0.10).interval,
+            equivalence: at(alpha_same).interval,
+            p: sequence::anytime_p(units),
+            p_same: sequence::anytime_equivalence_p(units, setting.margin),
+            doubt,
+            ..Combined::around(units, main.centre, main.interval)
+        };
+    };
+    let rho = |alpha: f64| sequence::symmetric_rho(sigma, SYMMETRIC_BLOCKS, alpha);
+    let at = |alpha: f64| sequence::symmetric_sequence(units, alpha, rho(alpha));
+    let main = at(0.05);
+    Combined {
+        i90: at(0.10).interval,
+        equivalence: at(alpha_same).interval,
+        p: sequence::symmetric_anytime_p(units, rho(0.05)),
+        p_same: sequence::symmetric_equivalence_p(units, setting.margin, rho(0.10)),
+        symmetric: true,
+        ..Combined::around(units, main.centre, main.interval)
     }
 }
+
+/// Said where neither null blocks nor a margin give the range for any symmetric law its scale.
+const LOPSIDED: &str = "the pairs are lopsided: the range may be too narrow";
 
 /// Datagrams (lost, sent) of a trial; nothing if it sent none.
 pub fn lost_of(trial: &TrialRecord) -> (u64, u64) {
@@ -170,6 +199,27 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 }
 
 impl Combined {
+    /// A range for `units` and nothing else.
+    fn around(units: &[f64], centre: f64, i95: Interval) -> Combined {
+        let sd = summary::sd(units);
+        let guard = Guard { batches: Batches::Independent, modes: None, dip_p: 1.0, lag1: 0.0 };
+        Combined {
+            centre,
+            i95,
+            i90: Interval::WHOLE,
+            equivalence: Interval::WHOLE,
+            p: 1.0,
+            p_same: 1.0,
+            n: units.len(),
+            sd,
+            sd_unit: sd,
+            symmetric: false,
+            guard,
+            withheld: None,
+            doubt: None,
+        }
+    }
+
     /// The same with every figure moved by `by`, as when a prediction is taken off.
     pub fn moved(&self, by: f64) -> Combined {
         let moved = |i: &Interval| Interval { low: i.low + by, high: i.high + by };
@@ -194,13 +244,16 @@ impl Combined {
     }
 
     /// For loss: blocks without any agree perfectly and still prove little, so the range reaches at
-    /// least as far as the exact bound on the loss of either arm (Clopper and Pearson 1934).
-    pub fn bounded(self, events: &PerArm<(u64, u64)>) -> Combined {
+    /// least as far as the exact bound on the loss of either arm (Clopper and Pearson 1934), and a
+    /// difference as large as `margin` is as likely as so much loss of which none was seen.
+    pub fn bounded(self, events: &PerArm<(u64, u64)>, margin: f64) -> Combined {
         if events.a.0 + events.b.0 > 0 || self.sd > 0.0 {
             return self;
         }
         let bound = |(lost, of): (u64, u64)| loss::interval(lost, of, 0.95).high;
-        self.widened(-bound(events.a), bound(events.b))
+        let unseen = |of: u64| libm::exp(of as f64 * libm::log1p(-margin.clamp(0.0, 1.0)));
+        let p_same = unseen(events.a.1).max(unseen(events.b.1));
+        Combined { p_same, ..self.widened(-bound(events.a), bound(events.b)) }
     }
 
     /// In the form that is stored and shown: relative differences in place of logarithms.

@@ -6,8 +6,11 @@
 mod checks;
 mod collect;
 pub mod costmodel;
+mod diagnostics;
 pub mod effect;
+pub mod guard;
 mod headline;
+pub mod joint;
 mod levels;
 mod nulls;
 pub(crate) mod offloads;
@@ -20,6 +23,7 @@ mod suspects;
 pub mod verdict;
 pub mod words;
 
+pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier};
 pub use resources::{HeldMemory, ProcessorTime};
 pub use suspects::Suspect;
 
@@ -184,6 +188,9 @@ pub struct Question {
     /// What may lie behind a difference that the headers do not explain.
     #[serde(default)]
     pub suspects: Vec<Suspect>,
+    /// What else the blocks say, and the p-values.
+    #[serde(default)]
+    pub diagnostics: Diagnostics,
     /// Name of the question, as in "Round trip 64 B, TCP".
     pub label: String,
     /// The effect in words, as in "1.4 % slower"; carries its direction.
@@ -319,9 +326,10 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let names = arm_names(found.run);
     let nulls = nulls::judge(&found.run.plan, &found.blocks);
     let discarded = discarded(&found);
-    let checks = checks::judge(&found, &nulls, &discarded);
+    let mut checks = checks::judge(&found, &nulls, &discarded);
     let valid = checks.iter().all(|c| c.state != CheckState::Failed);
     let mut questions = questions::answer(&found, &names);
+    checks::steadiness(&mut checks, &questions);
     match valid {
         true => suspects::name(&found, &mut questions),
         false => withdraw(&mut questions),

@@ -49,18 +49,10 @@ fn judge_one(plan: &Plan, cell: &Cell, metric: Metric, blocks: &[Block<'_>]) -> 
     })
 }
 
-/// The noise that the null blocks before the first comparison showed, in the first cell of the
-/// metric and transport that has enough of them, to tune the symmetric range with: it must not
-/// depend on what it is used for.
-pub(super) fn noise(plan: &Plan, blocks: &[Block<'_>], cell: &Cell, metric: Metric) -> Option<f64> {
-    let like = |other: &&Cell| {
-        other.workload.transport() == cell.workload.transport()
-            && other.workload.metrics().contains(&metric)
-    };
-    plan.cells.iter().filter(like).find_map(|other| {
-        let first = effects(other, metric, blocks, |b| b.trials.a.round == 0);
-        (first.len() >= effect::NULLS_MIN).then(|| summary::sd(&first))
-    })
+/// Effects of the null blocks before the first comparison, to tune the symmetric range with: the
+/// noise must not depend on what it is used for.
+pub(super) fn before_comparing(blocks: &[Block<'_>], cell: &Cell, metric: Metric) -> Vec<f64> {
+    effects(cell, metric, blocks, |b| b.trials.a.round == 0)
 }
 
 /// Effects of a cell's valid null blocks.

@@ -1,9 +1,11 @@
 //! The questions of a run and what the blocks answer: one for each metric of each cell.
 
 use super::collect::{Block, Collected};
+use super::diagnostics::{self, Diagnostics};
 use super::effect::{self, Combined};
+use super::joint::{self, Asked};
 use super::predict::{self, Predicted};
-use super::verdict::{self, Ruling};
+use super::verdict::{self, Adjusted, Ruling};
 use super::{Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, routes, words};
 use crate::arm::{Arm, BlockKind, PerArm};
 use crate::metric::{Metric, Quantity, Scale};
@@ -23,8 +25,8 @@ struct Open<'a> {
     metric: Metric,
     blocks: Vec<&'a Block<'a>>,
     combined: Option<Combined>,
-    p_adjusted: f64,
-    levels: usize,
+    ruling: Option<Ruling>,
+    diagnostics: Diagnostics,
 }
 
 /// All questions in the order of the plan.
@@ -38,43 +40,79 @@ pub(super) fn answer(found: &Collected<'_>, names: &PerArm<String>) -> Vec<Quest
                 .iter()
                 .filter(|b| b.cell() == cell.id && b.kind() == BlockKind::Compare)
                 .collect();
-            open.push(Open { cell, metric, blocks, combined: None, p_adjusted: 1.0, levels: 1 });
+            let diagnostics = Diagnostics::default();
+            open.push(Open { cell, metric, blocks, combined: None, ruling: None, diagnostics });
         }
     }
-    combine(found, &mut open);
+    decide(found, &mut open);
     open.iter().map(|o| finish(found, o, names)).collect()
 }
 
-/// Ranges of all questions, those over the levels of one factor decided together.
-fn combine(found: &Collected<'_>, open: &mut [Open<'_>]) {
-    let plan = &found.run.plan;
-    let group = |o: &Open<'_>| (o.metric, o.cell.workload.transport());
-    let mut sizes = BTreeMap::new();
-    let measured = |o: &&Open<'_>| !found.unmeasured.contains_key(o.cell.id.as_str());
-    for o in open.iter().filter(measured) {
-        *sizes.entry(group(o)).or_insert(0_usize) += 1;
-    }
-    for o in open.iter_mut() {
-        o.levels = sizes.get(&group(o)).copied().unwrap_or(1);
-        let effects = effects(o);
-        let noise = nulls::noise(plan, &found.blocks, o.cell, o.metric);
-        o.combined = effect::combine(&effects, &plan.design.stop, o.levels, noise);
-        if o.metric == Metric::Loss {
-            o.combined = o.combined.take().map(|c| bounded_loss(c, &o.blocks));
-        }
-    }
-    for key in sizes.keys() {
-        let members: Vec<usize> = (0..open.len()).filter(|&i| group(&open[i]) == *key).collect();
-        let p: Vec<f64> =
-            members.iter().map(|&i| open[i].combined.as_ref().map_or(1.0, |c| c.p)).collect();
-        for (&i, adjusted) in members.iter().zip(effect::holm(&p)) {
-            open[i].p_adjusted = adjusted;
-        }
+/// Whether blocks count, or are counted although they do not.
+type Counts = fn(&Block<'_>) -> bool;
+
+/// Ranges and rulings of all questions together, then what else their blocks say.
+fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
+    let stop = &found.run.plan.design.stop;
+    let valid: Vec<Asked> = open.iter().map(|o| asked(found, o, |b| b.valid)).collect();
+    let kept: Vec<Asked> = open.iter().map(|o| asked(found, o, |_| true)).collect();
+    // A cell that could not be measured is no question, unless it was given up late.
+    let counts: Vec<bool> = open
+        .iter()
+        .zip(&valid)
+        .map(|(o, asked)| {
+            !found.unmeasured.contains_key(o.cell.id.as_str())
+                || asked.effects.len() >= effect::BLOCKS_MIN
+        })
+        .collect();
+    let among = |asked: Vec<Asked>| -> Vec<Asked> {
+        asked.into_iter().zip(&counts).filter(|(_, counts)| **counts).map(|(a, _)| a).collect()
+    };
+    let (valid, kept) = (among(valid), among(kept));
+    let questions = valid.len();
+    let decided = joint::decide(&valid, stop);
+    let mut with_discarded = joint::decide(&kept, stop).into_iter();
+    let those = open.iter_mut().zip(counts).filter(|(_, counts)| *counts).map(|(o, _)| o);
+    for ((o, decided), asked) in those.zip(decided).zip(&valid) {
+        let blocks: Vec<&Block<'_>> = measured(o, |b| b.valid).map(|(block, _)| block).collect();
+        let combined = decided.combined;
+        let all = with_discarded.next().and_then(|d| d.combined);
+        let more = all.filter(|all| combined.as_ref().is_none_or(|c| c.n < all.n));
+        let found =
+            diagnostics::diagnose(o.metric, &blocks, &asked.effects, combined.as_ref(), questions);
+        o.diagnostics = Diagnostics {
+            p_different: combined.as_ref().map_or(1.0, |c| c.p),
+            p_different_adjusted: decided.p.different,
+            p_same: combined.as_ref().map_or(1.0, |c| c.p_same),
+            p_same_adjusted: decided.p.same,
+            with_discarded: more.map(|all| all.shown(o.metric.scale())),
+            ..found
+        };
+        o.ruling = decided.ruling;
+        o.combined = combined;
     }
 }
 
-fn effects(o: &Open<'_>) -> Vec<f64> {
-    valid_values(o).map(|v| effect::of_block(o.metric, v.a, v.b)).collect()
+/// What the blocks that `counts` lets pass have measured.
+fn asked(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Asked {
+    let plan = &found.run.plan;
+    Asked {
+        metric: o.metric,
+        transport: o.cell.workload.transport(),
+        margin: plan.margin(o.metric),
+        effects: measured(o, counts).map(|(_, v)| effect::of_block(o.metric, v.a, v.b)).collect(),
+        nulls: nulls::before_comparing(&found.blocks, o.cell, o.metric),
+        events: (o.metric == Metric::Loss).then(|| events(&o.blocks, counts)),
+    }
+}
+
+/// The blocks that count and have a value, with it.
+fn measured<'a>(
+    o: &'a Open<'_>,
+    counts: Counts,
+) -> impl Iterator<Item = (&'a Block<'a>, PerArm<f64>)> + 'a {
+    let blocks = o.blocks.iter().copied().filter(move |b| counts(b));
+    blocks.filter_map(|b| Some((b, values(b, o.metric)?)))
 }
 
 fn valid_values<'a>(o: &'a Open<'_>) -> impl Iterator<Item = PerArm<f64>> + 'a {
@@ -87,15 +125,11 @@ fn values(block: &Block<'_>, metric: Metric) -> Option<PerArm<f64>> {
     Some(PerArm { a, b })
 }
 
-fn bounded_loss(combined: Combined, blocks: &[&Block<'_>]) -> Combined {
-    combined.bounded(&events(blocks))
-}
-
-/// Datagrams (lost, sent) of each arm over the valid blocks.
-fn events(blocks: &[&Block<'_>]) -> PerArm<(u64, u64)> {
+/// Datagrams (lost, sent) of each arm over the blocks that count.
+fn events(blocks: &[&Block<'_>], counts: Counts) -> PerArm<(u64, u64)> {
     PerArm::from_fn(|arm| {
-        let valid = blocks.iter().filter(|b| b.valid);
-        valid.fold((0, 0), |total, b| effect::add(total, effect::lost_of(b.trials.get(arm))))
+        let those = blocks.iter().filter(|b| counts(b));
+        those.fold((0, 0), |total, b| effect::add(total, effect::lost_of(b.trials.get(arm))))
     })
 }
 
@@ -103,14 +137,8 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
     let run = found.run;
     let plan = &run.plan;
     let margin = plan.margin(o.metric);
-    let scaled = effect::margin(o.metric, margin);
     let refused = found.unmeasured.get(o.cell.id.as_str()).copied();
-    let ruling = match &o.combined {
-        Some(combined) if refused.is_none() || combined.n >= effect::BLOCKS_MIN => {
-            verdict::rule(o.metric, combined, scaled, o.p_adjusted)
-        }
-        _ => Ruling { verdict: Verdict::None, qualifier: Qualifier::Plain, pairs_to_settle: None },
-    };
+    let ruling = o.ruling.unwrap_or(Ruling::NOTHING);
     let mut question = Question {
         cell: o.cell.id.clone(),
         metric: o.metric,
@@ -128,9 +156,10 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         histograms: PerArm::from_fn(|arm| histogram(o, arm)),
         lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).sum()),
         exchanges_each: exchanges_each(o),
-        events: (o.metric == Metric::Loss).then(|| events(&o.blocks)),
+        events: (o.metric == Metric::Loss).then(|| events(&o.blocks, |b| b.valid)),
         caveats: caveats(o, refused),
         suspects: Vec::new(),
+        diagnostics: o.diagnostics.clone(),
         label: words::label(o.cell, o.metric, plan.design.arms, path_mtu(plan, o)),
         text: String::new(),
         range_text: String::new(),
@@ -158,6 +187,10 @@ fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<Stri
     }
     if let Some(reason) = refused {
         return Some(reason.to_string());
+    }
+    let combined = o.combined.as_ref().filter(|c| c.n >= effect::BLOCKS_MIN);
+    if let Some((combined, withheld)) = combined.and_then(|c| Some((c, c.withheld?))) {
+        return Some(diagnostics::withheld(&o.diagnostics, &withheld, combined.n));
     }
     let valid = o.blocks.iter().filter(|b| b.valid).count();
     Some(match valid {
@@ -217,6 +250,9 @@ fn exchanges_each(o: &Open<'_>) -> u32 {
     all.map(|t| t.exchanges_each).max().unwrap_or(1)
 }
 
+/// Said where the shape of the effects chose the range.
+const LOPSIDED: &str = "the pairs are lopsided: the wider range for any symmetric law is used";
+
 fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
     for block in o.blocks.iter().filter(|b| b.valid) {
@@ -239,10 +275,10 @@ fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
         caveats.push(alloc::format!("given up before the end: {why}"));
     }
     caveats.extend(o.combined.as_ref().and_then(|c| c.doubt).map(ToString::to_string));
-    if o.combined.as_ref().is_some_and(|c| c.symmetric) {
-        caveats
-            .push("the pairs are lopsided: the wider range for any symmetric law is used".into());
+    if o.combined.as_ref().is_some_and(|c| c.symmetric && c.guard.modes.is_none()) {
+        caveats.push(LOPSIDED.into());
     }
+    caveats.extend(diagnostics::caveats(&o.diagnostics));
     caveats
 }
 
@@ -256,7 +292,7 @@ fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Predicti
     let residual = combined.moved(-libm::log1p(predicted.effect));
     let margin = o.metric.margin_residual();
     let scaled = effect::margin(o.metric, margin);
-    let ruling = verdict::rule(o.metric, &residual, scaled, residual_p(&residual));
+    let ruling = verdict::rule(o.metric, &residual, scaled, residual_p(&residual, scaled));
     let explained = explained(question, &predicted, &ruling);
     Some(Prediction {
         effect: predicted.effect,
@@ -268,9 +304,14 @@ fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Predicti
     })
 }
 
-/// The residual is one question beside the sweep's; its range alone decides.
-fn residual_p(residual: &Combined) -> f64 {
-    if residual.i95.low > 0.0 || residual.i95.high < 0.0 { 0.0 } else { 1.0 }
+/// The residual is one question beside the sweep's; its ranges alone decide, the one for "same"
+/// after Bonferroni.
+fn residual_p(residual: &Combined, margin: f64) -> Adjusted {
+    let rejected = |rejected: bool| if rejected { 0.0 } else { 1.0 };
+    Adjusted {
+        different: rejected(residual.i95.excludes(0.0)),
+        same: rejected(residual.equivalence.within(-margin, margin)),
+    }
 }
 
 fn explained(question: &Question, predicted: &Predicted, ruling: &Ruling) -> Option<Explained> {

@@ -23,24 +23,44 @@ pub struct Ruling {
     pub pairs_to_settle: Option<u32>,
 }
 
-/// Rules on one question. `margin` and the ranges are on the scale of single blocks; `p` is
-/// corrected for the questions decided together.
-pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: f64) -> Ruling {
-    if combined.n < BLOCKS_MIN {
-        let missing = (BLOCKS_MIN - combined.n) as u32;
+impl Ruling {
+    /// No verdict, and nothing to say how to get one.
+    pub const NOTHING: Ruling =
+        Ruling { verdict: Verdict::None, qualifier: Qualifier::Plain, pairs_to_settle: None };
+}
+
+/// p-values of a question, corrected for the questions decided together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Adjusted {
+    /// Of "there is no difference".
+    pub different: f64,
+    /// Of "there is one as large as the margin".
+    pub same: f64,
+}
+
+impl Adjusted {
+    /// Nothing is known.
+    pub const NOTHING: Adjusted = Adjusted { different: 1.0, same: 1.0 };
+}
+
+/// Rules on one question. `margin` and the ranges are on the scale of single blocks.
+pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ruling {
+    let need = combined.withheld.map_or(BLOCKS_MIN, |withheld| withheld.need());
+    if combined.n < BLOCKS_MIN || combined.withheld.is_some() {
+        let missing = need.max(BLOCKS_MIN).saturating_sub(combined.n) as u32;
         return Ruling {
             verdict: Verdict::None,
             qualifier: Qualifier::Plain,
-            pairs_to_settle: Some(missing),
+            pairs_to_settle: (missing > 0).then_some(missing),
         };
     }
     let excludes_zero = combined.i95.low > 0.0 || combined.i95.high < 0.0;
     let settled = |verdict, qualifier| Ruling { verdict, qualifier, pairs_to_settle: None };
-    if combined.equivalence.low > -margin && combined.equivalence.high < margin {
+    if combined.i90.within(-margin, margin) && p.same <= ALPHA {
         let qualifier = if excludes_zero { Qualifier::RealButTiny } else { Qualifier::Plain };
         return settled(Verdict::Same, qualifier);
     }
-    if excludes_zero && p <= ALPHA {
+    if excludes_zero && p.different <= ALPHA {
         let advantage = orientation(metric) * combined.centre;
         let verdict = if advantage > 0.0 { Verdict::Better } else { Verdict::Worse };
         let beyond = combined.i95.low >= margin || combined.i95.high <= -margin;
@@ -66,13 +86,15 @@ fn pairs_to_settle(combined: &Combined, margin: f64) -> Option<u32> {
     }
     let distance = libm::fabs(combined.centre);
     let radius = distance.max(margin - distance);
-    let needed = power::blocks_for_sequence_radius(combined.sd, radius);
+    let needed = power::blocks_for_sequence_radius(combined.sd_unit, radius);
+    let needed = needed.saturating_mul(combined.guard.merged());
     u32::try_from(needed.saturating_sub(combined.n).max(1)).ok().filter(|&n| n <= PAIRS_MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::guard;
     use v6gap_stats::Interval;
 
     /// Pairs that are all alike, too few for a range: as paced UDP gives them on an idle host.
@@ -85,9 +107,13 @@ mod tests {
             i90: unbounded,
             equivalence: unbounded,
             p: 1.0,
+            p_same: 1.0,
             n: 6,
             sd: 0.0,
+            sd_unit: 0.0,
             symmetric: false,
+            guard: guard::examine(&[0.0; 6], 0.02, 1),
+            withheld: None,
             doubt: None,
         };
         assert_eq!(pairs_to_settle(&combined, 0.02), None);
