@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use v6gap_core::analysis::costmodel::CostModel;
 use v6gap_core::analysis::{
-    Analysis, Check, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
+    Analysis, Check, Diagnostics, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
     ProcessorTime, Qualifier, Question, Range, Suspect, Verdict,
 };
 use v6gap_core::arm::{Arm, PerArm};
@@ -131,6 +131,7 @@ struct Answer<'a> {
     pairs_to_settle: Option<u32>,
     caveats: &'a [String],
     suspects: &'a [Suspect],
+    diagnostics: &'a Diagnostics,
 }
 
 #[derive(Serialize)]
@@ -343,6 +344,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
         pairs_to_settle: q.pairs_to_settle,
         caveats: &q.caveats,
         suspects: &q.suspects,
+        diagnostics: &q.diagnostics,
     }
 }
 

@@ -301,6 +301,27 @@ pub(crate) fn sentence(text: &str) -> String {
     }
 }
 
+/// What each question would say with its discarded blocks kept, which tells whether the gates made
+/// the answer; those that would move most come first.
+pub(crate) fn with_discarded(analysis: &Analysis) -> Vec<String> {
+    let mut found: Vec<(f64, String)> = Vec::new();
+    for q in &analysis.questions {
+        let Some(kept) = q.diagnostics.with_discarded.as_ref() else {
+            continue;
+        };
+        let Range { low, high } = kept.range95;
+        let range = match low.is_finite() && high.is_finite() {
+            true => format!("{} to {}", amount(q.metric, low), amount(q.metric, high)),
+            false => "unbounded".to_owned(),
+        };
+        let moved = q.effect.as_ref().map_or(f64::INFINITY, |e| e.estimate - kept.estimate);
+        let text = format!("{} {} ({range})", q.label, amount(q.metric, kept.estimate));
+        found.push((moved.abs() / q.margin, text));
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.into_iter().map(|(_, text)| text).collect()
+}
+
 /// The open questions and how many more pairs would settle each.
 pub(crate) fn to_settle(analysis: &Analysis) -> Vec<(&str, u32)> {
     let open = |q: &'_ &Question| q.verdict == Verdict::CannotTell;

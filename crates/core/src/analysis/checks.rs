@@ -141,7 +141,10 @@ fn null_check(results: &[NullResult]) -> Check {
 /// What the blocks of the questions say as a whole; none of it takes the verdict away from the run.
 pub(super) fn steadiness(checks: &mut Vec<Check>, questions: &[Question]) {
     let place = checks.iter().position(|c| c.id == "null").map_or(checks.len(), |i| i + 1);
-    checks.splice(place..place, [order_check(questions), drift_check(questions)]);
+    checks.splice(
+        place..place,
+        [order_check(questions), drift_check(questions), outliers_check(questions)],
+    );
 }
 
 /// Whether going first made a difference, over all questions, Bonferroni. Where it did, the mean
@@ -179,13 +182,27 @@ fn drift_check(questions: &[Question]) -> Check {
         (0, 0) => check("drift", CheckState::Ok, "nothing drifted while it was measured"),
         (0, n) => {
             let text = format!(
-                "values were not steady in {n} of {of} questions, their differences were: comparing \
-                 neighbours takes that out"
+                "values were not steady in {n} of {of} questions, their differences were: \
+                 comparing neighbours takes that out"
             );
             note("drift", text)
         }
         (n, _) => note("drift", format!("differences were not steady in {n} of {of} questions")),
     }
+}
+
+/// Which blocks lie far from the others of their question. No value is left out for that.
+fn outliers_check(questions: &[Question]) -> Check {
+    let of = |q: &Question| {
+        let outliers = q.diagnostics.outliers.iter().filter(|o| o.far);
+        let far: Vec<String> = outliers.map(|o| o.block.to_string()).collect();
+        (!far.is_empty()).then(|| format!("{} ({}: {})", far.join(", "), q.cell, q.metric))
+    };
+    let far: Vec<String> = questions.iter().filter_map(of).collect();
+    if far.is_empty() {
+        return check("outliers", CheckState::Ok, "no pair lay far from the others");
+    }
+    note("outliers", format!("far from the others, and counted: block {}", far.join("; block ")))
 }
 
 /// What was noticed before the first trial; what the lab's self-test measured is no doubt.

@@ -1,6 +1,6 @@
 //! What else the blocks of a question say: signs that they are not independent draws of one law,
 //! values that lie far off, whether the order of the arms mattered, and what the answer would have
-//! been with the discarded blocks (docs/method.md section C.7).
+//! been with the discarded blocks (docs/method.md section C.8).
 
 use super::collect::Block;
 use super::effect::Combined;
@@ -213,13 +213,6 @@ pub(super) fn caveats(found: &Diagnostics) -> Vec<String> {
             .push(format!("{what}: the range is that of the means of {} pairs each", found.merged));
     }
     caveats.extend(found.modes.as_ref().map(in_groups));
-    let far: Vec<String> =
-        found.outliers.iter().filter(|o| o.far).map(|o| o.block.to_string()).collect();
-    if !far.is_empty() {
-        let (blocks, they) =
-            if far.len() == 1 { ("block", "it counts") } else { ("blocks", "they count") };
-        caveats.push(format!("{blocks} {} far from the others: {they}", far.join(", ")));
-    }
     caveats
 }
 

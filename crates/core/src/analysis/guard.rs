@@ -1,5 +1,5 @@
 //! What the order and the shape of the blocks' effects say against taking them as independent
-//! draws of one law (docs/method.md section C.7), and what is done about it.
+//! draws of one law (docs/method.md section C.8), and what is done about it.
 //!
 //! Every guard looks at the effects themselves, never at the arms: what moves both arms alike is
 //! what blocks are for. The guards are part of the one rule that both the stopping rule and the

@@ -252,8 +252,86 @@ fn an_effect_of_the_turn_is_balanced_out_and_noted() {
     let analysis = analyse(&run(&plan(PerArm::FAMILIES, 7), 20, &truth)).unwrap();
     let order = analysis.checks.iter().find(|c| c.id == "order").unwrap();
     assert_eq!(order.state, CheckState::Note);
-    let range = question(&analysis, "throughput-tcp", Metric::Throughput).effect.as_ref().unwrap();
+    assert!(order.text.contains("both orders weighing alike"), "{}", order.text);
+    let throughput = question(&analysis, "throughput-tcp", Metric::Throughput);
+    let range = throughput.effect.as_ref().unwrap();
     assert!(range.estimate.abs() < 0.005, "{range:?}");
+    let order = throughput.diagnostics.order.unwrap();
+    assert!(order.p < 1e-6 && (order.means[0] - order.means[1] - 0.06).abs() < 0.01, "{order:?}");
+    assert!(order.stratified.abs() < 0.005, "{order:?}");
+    // Two groups of differences, and what makes them.
+    let modes = throughput.diagnostics.modes.as_ref().unwrap();
+    assert_eq!(modes.goes_with.as_deref(), Some("which family went first"));
+}
+
+/// A processor that makes every second trial of one family slow gives two groups, and is named.
+#[test]
+fn a_placement_that_goes_with_two_groups_is_named() {
+    let mut lines = run(&plan(PerArm::FAMILIES, 12), 24, &EVEN);
+    let mut seen = 0;
+    for line in &mut lines {
+        if let Line::Trial(trial) = line
+            && trial.arm == Arm::B
+            && trial.kind == BlockKind::Compare
+            && let Some(value) = trial.values.get_mut(&Metric::Throughput)
+        {
+            let slow = seen % 3 == 0;
+            seen += 1;
+            trial.ends.server.granted.incoming_processor = Some(if slow { 3 } else { 1 });
+            *value *= if slow { 0.8 } else { 1.0 };
+        }
+    }
+    let analysis = analyse(&lines).unwrap();
+    let question = question(&analysis, "throughput-tcp", Metric::Throughput);
+    let told = question.caveats.iter().find(|c| c.contains("two groups")).unwrap();
+    assert!(told.contains("33 % around −20 % and 67 % around +"), "{told}");
+    assert!(told.ends_with("which go with the server's receiving processor of IPv6"), "{told}");
+}
+
+/// A block that lies far off is named and counts.
+#[test]
+fn an_outlier_is_marked_and_kept() {
+    let mut lines = run(&plan(PerArm::FAMILIES, 13), 20, &EVEN);
+    let mut wild = None;
+    for line in &mut lines {
+        if let Line::Trial(trial) = line
+            && trial.kind == BlockKind::Compare
+            && trial.arm == Arm::A
+            && trial.round == 9
+            && let Some(value) = trial.values.get_mut(&Metric::Throughput)
+        {
+            *value *= 0.5;
+            wild = Some(trial.block);
+        }
+    }
+    let analysis = analyse(&lines).unwrap();
+    let question = question(&analysis, "throughput-tcp", Metric::Throughput);
+    let far: Vec<u32> =
+        question.diagnostics.outliers.iter().filter(|o| o.far).map(|o| o.block).collect();
+    assert_eq!((far, question.effect.as_ref().unwrap().blocks), (wild.into_iter().collect(), 20));
+    let check = analysis.checks.iter().find(|c| c.id == "outliers").unwrap();
+    assert!(check.text.contains("(throughput-tcp: throughput)"), "{}", check.text);
+}
+
+/// Both families of p-values are corrected, and those of a sweep only together.
+#[test]
+fn p_values_are_corrected_after_holm() {
+    let analysis = analyse(&run(&plan(PerArm::FAMILIES, 14), 12, &EVEN)).unwrap();
+    for q in &analysis.questions {
+        let d = &q.diagnostics;
+        assert!(d.p_different_adjusted >= d.p_different && d.p_same_adjusted >= d.p_same);
+        assert!(q.verdict != Verdict::Same || d.p_same_adjusted <= 0.05, "{}", q.sentence);
+    }
+    let sweep: Vec<&Diagnostics> = analysis
+        .questions
+        .iter()
+        .filter(|q| q.metric == Metric::Rtt && q.transport == Transport::Udp)
+        .map(|q| &q.diagnostics)
+        .collect();
+    assert!(sweep.len() > 1);
+    let smallest = sweep.iter().min_by(|a, b| a.p_same.total_cmp(&b.p_same)).unwrap();
+    let expected = (smallest.p_same * sweep.len() as f64).min(1.0);
+    assert!((smallest.p_same_adjusted / expected - 1.0).abs() < 1e-12);
 }
 
 fn spoil(lines: &mut [Line], every: usize) {
@@ -281,6 +359,10 @@ fn discarded_blocks_are_published_and_too_many_fail() {
     let analysis = analyse(&few).unwrap();
     assert!(analysis.valid && !analysis.discarded.is_empty());
     assert!(analysis.discarded[0].why.contains("hypervisor"));
+    let throughput = question(&analysis, "throughput-tcp", Metric::Throughput);
+    let kept = throughput.diagnostics.with_discarded.as_ref().unwrap();
+    let discarded = throughput.pairs.iter().filter(|p| !p.valid).count();
+    assert_eq!(kept.blocks, throughput.effect.as_ref().unwrap().blocks + discarded);
     let mut many = run(&plan(PerArm::FAMILIES, 8), 20, &EVEN);
     spoil(&mut many, 3);
     let analysis = analyse(&many).unwrap();

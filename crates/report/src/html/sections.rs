@@ -223,10 +223,15 @@ fn discarded(analysis: &Analysis) -> Markup {
     let rows = analysis.discarded.iter().map(row).collect();
     let table = Table { heads: heads.map(str::to_owned).to_vec(), rows };
     let n = analysis.discarded.len();
+    let kept = words::with_discarded(analysis);
     html! {
         details {
             summary { (n) @if n == 1 { " discarded block" } @else { " discarded blocks" } }
             (data_table(&table, "Discarded blocks"))
+            @if !kept.is_empty() {
+                p { "With them kept the answers would be:" }
+                ul { @for kept in kept { li { (kept) } } }
+            }
         }
     }
 }

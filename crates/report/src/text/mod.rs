@@ -184,6 +184,9 @@ fn sentences(analysis: &Analysis, style: &Style, out: &mut String) {
     }
 }
 
+/// Questions of which the closing says what their discarded blocks would have changed.
+const KEPT_MAX: usize = 3;
+
 fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     let run = &analysis.run;
     for text in [Some(analysis.predicted.clone()), words::margins(analysis)].into_iter().flatten() {
@@ -194,6 +197,12 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     }
     for text in words::suspects(analysis) {
         say(style, out, &text);
+    }
+    let kept = words::with_discarded(analysis);
+    if !kept.is_empty() {
+        let few = kept.iter().take(KEPT_MAX).cloned().collect::<Vec<_>>().join("; ");
+        let more = if kept.len() > KEPT_MAX { "; the others in the report" } else { "" };
+        say(style, out, &format!("With the discarded blocks kept: {few}{more}."));
     }
     for (label, pairs) in words::to_settle(analysis) {
         say(style, out, &format!("{label}: about {pairs} more pairs would settle it."));
