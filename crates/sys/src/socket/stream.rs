@@ -18,6 +18,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Stream {
     pub(super) inner: TcpStream,
+    /// Whether the peer asked for the connection.
+    pub(super) accepted: bool,
 }
 
 /// How long the two steps of connecting took.
@@ -71,7 +73,7 @@ impl Stream {
         connect_within(&socket, remote, timeout_ns).map_err(&failed)?;
         let connect_ns = clock::now_ns() - start;
         socket.set_nonblocking(false).map_err(&failed)?;
-        Ok((Self { inner: socket.into() }, ConnectTimes { socket_ns, connect_ns }))
+        Ok((Self::asked_for(socket), ConnectTimes { socket_ns, connect_ns }))
     }
 
     /// Begins to connect and returns at once. The stream does not wait; when it is writable,
@@ -91,7 +93,7 @@ impl Stream {
             Err(error) if is_under_way(&error) => {}
             Err(error) => return Err(SocketError::at(Operation::Connect, remote)(error)),
         }
-        Ok(Begun { stream: Self { inner: socket.into() }, socket_ns, start_ns })
+        Ok(Begun { stream: Self::asked_for(socket), socket_ns, start_ns })
     }
 
     /// What came of [`Stream::begin`] once the stream is writable.
@@ -115,9 +117,13 @@ impl Stream {
         platform::memory_bytes(&SockRef::from(&self.inner))
     }
 
+    fn asked_for(socket: Socket) -> Self {
+        Self { inner: socket.into(), accepted: false }
+    }
+
     /// Wraps a connection just accepted; some systems pass the listener's mode on to it.
     pub(super) fn accepted(inner: TcpStream) -> Result<Self, SocketError> {
-        let stream = Self { inner };
+        let stream = Self { inner, accepted: true };
         stream.set_nonblocking(false)?;
         Ok(stream)
     }
@@ -306,7 +312,7 @@ impl Stream {
     /// The system's answer.
     pub fn try_clone(&self) -> Result<Self, SocketError> {
         let inner = self.inner.try_clone().map_err(SocketError::during(Operation::Clone))?;
-        Ok(Self { inner })
+        Ok(Self { inner, accepted: self.accepted })
     }
 }
 

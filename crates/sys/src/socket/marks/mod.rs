@@ -52,11 +52,15 @@ impl Stream {
     }
 
     /// What the peer's packets carried when the connection was made, at the end that accepted it.
+    /// At the other end the system keeps nothing, and would give its defaults for what came.
     ///
     /// # Errors
-    /// Off Linux, or if the system does not tell.
+    /// At the end that connected, off Linux, or if the system does not tell.
     pub fn arrived_marks(&self) -> Result<Marks, Unavailable> {
         let unavailable = |why: String| Unavailable::new("marks of arriving packets", why);
+        if !self.accepted {
+            return Err(unavailable("they are kept of the request for a connection alone".into()));
+        }
         let domain = self.domain().map_err(|error| unavailable(error.to_string()))?;
         platform::arrived(&SockRef::from(&self.inner), domain)
             .map_err(|error| unavailable(error.to_string()))
