@@ -77,6 +77,11 @@ impl PerArm<Family> {
         PerArm { a: family, b: family }
     }
 
+    /// The arm of a family: the second if it is its family, else the first.
+    pub fn arm_of(&self, family: Family) -> Arm {
+        if self.b == family { Arm::B } else { Arm::A }
+    }
+
     /// True if both arms are the same family.
     pub fn is_null(&self) -> bool {
         self.a == self.b

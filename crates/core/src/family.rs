@@ -133,6 +133,14 @@ impl<T> PerFamily<T> {
         PerFamily { v4: &self.v4, v6: &self.v6 }
     }
 
+    /// IPv6's value over IPv4's.
+    pub fn ratio(&self) -> T
+    where
+        T: Copy + core::ops::Div<Output = T>,
+    {
+        self.v6 / self.v4
+    }
+
     /// The two values with their labels exchanged.
     pub fn swapped(self) -> PerFamily<T> {
         PerFamily { v4: self.v6, v6: self.v4 }

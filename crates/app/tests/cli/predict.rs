@@ -98,6 +98,56 @@ fn a_run_is_carried_to_another_line() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
+/// Columns and ratio are by family, not by which of them was the reference.
+#[test]
+fn a_run_with_the_arms_exchanged_has_the_same_columns() {
+    let sandbox = Sandbox::new();
+    sandbox.store_sweep();
+    sandbox.store_sweep_of_swapped_arms();
+    let carried = |id: &str| {
+        let line = format!("predict --from {id} --rate 10M --message 64 --json");
+        let document: Value = serde_json::from_str(&sandbox.run(&line).ended(0).out).unwrap();
+        let row = document["rows"][0].clone();
+        ["v4", "v6", "ratio"].map(|key| row[key]["estimate"].as_f64().unwrap())
+    };
+    let (usual, swapped) = (carried("swept1"), carried("swept2"));
+    for (usual, swapped) in usual.into_iter().zip(swapped) {
+        assert!((swapped / usual - 1.0).abs() < 2e-3, "{swapped} for {usual}");
+    }
+    assert!(usual[2] > 1.1 && usual[0] < usual[1], "{usual:?}");
+    let text = sandbox.run("predict --from swept2 --rate 10M --message 64").ended(0).out;
+    assert!(text.contains("○ IPv4     484 µs") && text.contains("◆ IPv6     549 µs"), "{text}");
+    let shown = sandbox.run("show swept2 --verbose").ended(0).out;
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    assert!(words.join(" ").contains("that IPv6 takes longer at 64 B"), "{shown}");
+}
+
+/// The path is as it was in the run, and the output says so.
+#[test]
+fn the_mtu_is_that_of_the_run() {
+    let carried = |mtu, more: &str| {
+        let sandbox = Sandbox::new();
+        sandbox.store_sweep_of_a_path(mtu);
+        let line = format!("predict --from swept3 --message 8K {more}");
+        let text = sandbox.run(&line).ended(0).out;
+        let document = sandbox.run(&format!("{line} --json")).ended(0).out;
+        let document: Value = serde_json::from_str(&document).unwrap();
+        assert!(document["caveats"][0].as_str().unwrap().contains("fixed number of rounds"));
+        assert!(text.contains("Beware: the ranges"), "{text}");
+        (text, document["rows"][0].clone())
+    };
+    let (text, row) = carried(Some(1280), "");
+    assert!(text.contains("Path MTU 1280 B, that of the run."), "{text}");
+    assert_eq!(row["mtu_bytes"], serde_json::json!({ "v4": 1280, "v6": 1280 }));
+    assert_eq!((&row["mtu_of"], &row["beyond"]), (&"run".into(), &serde_json::json!([])));
+    let (text, row) = carried(Some(1280), "--mtu 9000");
+    assert!(text.contains("Path MTU 9000 B, as asked for."), "{text}");
+    assert_eq!((&row["mtu_of"], &row["beyond"]), (&"asked".into(), &serde_json::json!(["MTU"])));
+    let (text, row) = carried(None, "");
+    assert!(text.contains("Path MTU 1500 B: where the run does not tell it"), "{text}");
+    assert_eq!(row["mtu_of"], "assumed");
+}
+
 #[test]
 fn a_run_without_sizes_names_the_command_that_measures_them() {
     let sandbox = Sandbox::with_run();

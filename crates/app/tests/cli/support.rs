@@ -12,6 +12,7 @@ use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::preset;
 use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader, TrialRecord};
 use v6gap_core::wiremodel::{TcpOptions, tcp_packets, world_round_trip_ns};
+use v6gap_core::world::World;
 use v6gap_store::Store;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -56,7 +57,29 @@ impl Sandbox {
     /// Stores a run `swept1` of TCP round trips of three sizes on the lab's line of 100 Mbit/s; the
     /// hosts take 30 µs over IPv4 and 31 µs over IPv6.
     pub fn store_sweep(&self) {
-        let lines = sweep();
+        let lab = preset::demo_world();
+        self.store_lines(&sweep("swept1", PerArm::FAMILIES, &lab, Some(1500)));
+    }
+
+    /// The same as `swept2`, with IPv6 for the reference.
+    pub fn store_sweep_of_swapped_arms(&self) {
+        let arms = PerArm { a: Family::V6, b: Family::V4 };
+        self.store_lines(&sweep("swept2", arms, &preset::demo_world(), Some(1500)));
+    }
+
+    /// The same as `swept3` on a path of one link that is not known, with the MTU that the kernel
+    /// told.
+    pub fn store_sweep_of_a_path(&self, mtu: Option<u32>) {
+        let mut cable = preset::demo_world();
+        cable.links.truncate(1);
+        let mut lines = sweep("swept3", PerArm::FAMILIES, &cable, mtu);
+        if let Line::Run(header) = &mut lines[0] {
+            header.plan.world = None;
+        }
+        self.store_lines(&lines);
+    }
+
+    fn store_lines(&self, lines: &[Line]) {
         let Line::Run(header) = &lines[0] else { unreachable!("the first line is the header") };
         Store::at(&self.folder).create(header).unwrap().append(&lines[1..]).unwrap();
     }
@@ -158,7 +181,8 @@ fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
         refused: BTreeMap::new(),
     };
     let mut lines = vec![Line::Run(Box::new(header))];
-    let mut blocks = Blocks { number: 0, started_unix_ns, lines: &mut lines };
+    let arms = PerArm::FAMILIES;
+    let mut blocks = Blocks { number: 0, started_unix_ns, arms, lines: &mut lines };
     let cells = [
         ("throughput-tcp", Metric::Throughput, PerFamily { v4: 94.1e6, v6: 92.8e6 }),
         ("rtt-tcp-64", Metric::Rtt, PerFamily { v4: 145e-6, v6: 152e-6 }),
@@ -176,25 +200,30 @@ fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
     lines
 }
 
-fn sweep() -> Vec<Line> {
-    let whole = journal("swept1", "lab-b", 1_763_700_000_000_000_000);
+fn sweep(id: &str, arms: PerArm<Family>, world: &World, mtu: Option<u32>) -> Vec<Line> {
+    let whole = journal(id, "lab-b", 1_763_700_000_000_000_000);
     let Line::Run(header) = &whole[0] else { unreachable!("the first line is the header") };
     let mut header = header.clone();
-    let world = preset::demo_world();
-    header.plan = preset::first_look(PerArm::FAMILIES, Some(world.clone()), 7);
+    header.plan = preset::first_look(arms, Some(world.clone()), 7);
     let sizes = preset::MESSAGE_BYTES.map(|bytes| (format!("rtt-tcp-{bytes}"), bytes));
     header.plan.cells.retain(|cell| sizes.iter().any(|(id, _)| *id == cell.id));
     header.plan.design.null_cells = Vec::new();
     let mut lines = vec![Line::Run(header)];
-    let mut blocks = Blocks { number: 0, started_unix_ns: 0, lines: &mut lines };
+    let mut blocks = Blocks { number: 0, started_unix_ns: 0, arms, lines: &mut lines };
     for round in 1..21 {
         for (cell, bytes) in &sizes {
             let time = |family, hosts_ns| {
-                let packets = tcp_packets(*bytes, family, 1500, TcpOptions::TIMESTAMPS);
-                (hosts_ns + world_round_trip_ns(&world, family, &packets)) / 1e9
+                let mtu = mtu.unwrap_or(1500);
+                let packets = tcp_packets(*bytes, family, mtu, TcpOptions::TIMESTAMPS);
+                (hosts_ns + world_round_trip_ns(world, family, &packets)) / 1e9
             };
             let values = PerFamily { v4: time(Family::V4, 30e3), v6: time(Family::V6, 31e3) };
             blocks.add(cell, Metric::Rtt, values, BlockKind::Compare, round);
+        }
+    }
+    for line in &mut lines {
+        if let Line::Trial(trial) = line {
+            trial.ends.client.granted.path_mtu = mtu;
         }
     }
     lines.push(Line::End(Ending::Complete));
@@ -204,6 +233,7 @@ fn sweep() -> Vec<Line> {
 struct Blocks<'a> {
     number: u32,
     started_unix_ns: u64,
+    arms: PerArm<Family>,
     lines: &'a mut Vec<Line>,
 }
 
@@ -222,8 +252,7 @@ impl Blocks<'_> {
         for (turn, arm) in order.arms().into_iter().enumerate() {
             let family = match (kind, arm) {
                 (BlockKind::Null(family), _) => family,
-                (BlockKind::Compare, Arm::A) => Family::V4,
-                (BlockKind::Compare, Arm::B) => Family::V6,
+                (BlockKind::Compare, arm) => *self.arms.get(arm),
             };
             // Noise of a few parts in ten thousand that does not repeat with the order.
             let step = (block * 7 + if arm == Arm::A { 3 } else { 8 }) % 11;

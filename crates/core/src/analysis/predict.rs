@@ -25,10 +25,15 @@ pub(super) struct Predicted {
     pub values: Option<PerArm<f64>>,
 }
 
+/// MTU of a path that tells none: Ethernet's (RFC 894), in bytes.
+const MTU_USUAL: u32 = 1500;
+
 /// What the packets of an arm were made of, as the kernels said.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packets {
     pub mtu: u32,
+    /// Whether the MTU is that of the path, or taken for want of one.
+    pub mtu_known: bool,
     pub options: TcpOptions,
 }
 
@@ -50,11 +55,11 @@ pub(super) fn predict(
             capacity(plan, search, arms, &packets)
         }
         (Workload::Echo(echo), Metric::Rtt) => {
-            let links = links(world?)?;
+            let links = links(world?, arms.a)?;
             timed(arms, &packets, base, |family, p| round_trip_ns(echo, family, p, &links))
         }
         (Workload::Connect(_), Metric::Connect) => {
-            let links = links(world?)?;
+            let links = links(world?, arms.a)?;
             timed(arms, &packets, base, |family, _| {
                 Some(wiremodel::connect_ns(family, &links, Framing::default(), TcpOptions::SYN))
             })
@@ -81,11 +86,12 @@ pub(super) fn packets<'a>(
         Some(false) => TcpOptions::NONE,
         _ => TcpOptions::TIMESTAMPS,
     };
-    Packets { mtu: of_world.or(mtu).unwrap_or(1500), options }
+    let known = of_world.or(mtu);
+    Packets { mtu: known.unwrap_or(MTU_USUAL), mtu_known: known.is_some(), options }
 }
 
 /// Rate of the slowest link, if every link has one and it is the same for both families.
-fn link_rate(world: Option<&World>) -> Option<f64> {
+pub(super) fn link_rate(world: Option<&World>) -> Option<f64> {
     let mut slowest = f64::INFINITY;
     for link in &world?.links {
         let (v4, v6) = (link.conditions.v4.rate_bps?, link.conditions.v6.rate_bps?);
@@ -97,13 +103,13 @@ fn link_rate(world: Option<&World>) -> Option<f64> {
     slowest.is_finite().then_some(slowest)
 }
 
-/// The links as the first family meets them, without delays: both arms are sent over these.
-fn links(world: &World) -> Option<Vec<LinkTiming>> {
+/// The links as the first arm meets them: both arms are sent over these.
+fn links(world: &World, first: Family) -> Option<Vec<LinkTiming>> {
     if world.model != LinkModel::Wire {
         return None;
     }
     let link = |l: &crate::world::Link| {
-        let conditions = l.conditions.get(Family::V4);
+        let conditions = l.conditions.get(first);
         Some(LinkTiming {
             rate_bps: conditions.rate_bps? as f64,
             propagation_ns: conditions.delay_ns as f64,

@@ -6,10 +6,13 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
-use v6gap_core::analysis::costmodel::{Carried, Model, Ranged, Target, transfers};
+use v6gap_core::analysis::costmodel::{Carried, Model, MtuOf, Ranged, Target, transfers};
 use v6gap_core::analysis::models;
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
+
+/// Columns of the sentences below the table.
+const WIDTH: usize = 79;
 
 /// A carried figure and what it is of.
 struct Row {
@@ -61,7 +64,7 @@ pub fn execute(args: &PredictArgs, context: &Context) -> Result<Outcome, Failure
         }
     }
     let text = match args.json {
-        true => format!("{:#}", document(run, &rows)),
+        true => format!("{:#}", document(run, &usable, &rows)),
         false => table(run, &usable, &rows),
     };
     output::to_stdout(&output::fit(&context.output.results, &text));
@@ -119,8 +122,7 @@ fn goodput(
     let one = [1];
     let flows = if args.flows.is_empty() { &one[..] } else { &args.flows[..] };
     for &flows in flows {
-        let mtu = args.mtu.unwrap_or(1500);
-        let (carried, processor_bound) = transfers.carry(rate_bps, mtu, flows, processors);
+        let (carried, processor_bound) = transfers.carry(rate_bps, args.mtu, flows, processors);
         rows.push(Row {
             name: format!("TCP goodput, {flows} flow{}", if flows == 1 { "" } else { "s" }),
             what: "throughput",
@@ -144,13 +146,13 @@ fn table(run: &RunHeader, models: &[&Model], rows: &[Row]) -> String {
         let ranged = |r: &Ranged, shown: &dyn Fn(f64) -> String| {
             format!("{} ({} to {})", shown(r.estimate), shown(r.low), shown(r.high))
         };
-        let arms = &row.carried.arms;
+        let families = &row.carried.families;
         let ratio = ranged(&row.carried.ratio, &|x| significant(x, 4));
         out.push_str(&format!(
             "\n{}\n  ○ IPv4     {}\n  ◆ IPv6     {}\n  IPv6/IPv4  {ratio}\n",
             row.name,
-            ranged(&arms.a, &shown),
-            ranged(&arms.b, &shown)
+            ranged(&families.v4, &shown),
+            ranged(&families.v6, &shown)
         ));
         out.push_str(&match row.carried.beyond.as_slice() {
             [] => "  within what was measured\n".to_owned(),
@@ -160,16 +162,55 @@ fn table(run: &RunHeader, models: &[&Model], rows: &[Row]) -> String {
             out.push_str("  a processor is the limit, by its measured cost per byte\n");
         }
     }
+    let mut say = |text: &str| {
+        out.push_str(&format!("\n{}\n", output::wrap(text, WIDTH, "")));
+    };
+    mtus(rows).iter().for_each(|text| say(text));
     if models.iter().any(|m| m.cost.line_rate_bps.is_none()) {
-        out.push_str(
-            "\nThe rate of the run's line is not known: \
-             all of its cost per byte is taken for the line's.\n",
-        );
+        say("The rate of the run's line is not known: \
+             all of its cost per byte is taken for the line's.");
+    }
+    for text in caveats(models) {
+        say(&format!("Beware: {text}."));
     }
     out
 }
 
-fn document(run: &RunHeader, rows: &[Row]) -> Value {
+/// Each MTU that rows were carried with, and where it is from.
+fn mtus(rows: &[Row]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for Carried { mtu, mtu_of, .. } in rows.iter().map(|row| &row.carried) {
+        let (v4, v6) = (format_bytes(mtu.v4.into()), format_bytes(mtu.v6.into()));
+        let bytes = match mtu.v4 == mtu.v6 {
+            true => v4,
+            false => format!("{v4} over IPv4 and {v6} over IPv6"),
+        };
+        let text = match mtu_of {
+            MtuOf::Asked => format!("Path MTU {bytes}, as asked for."),
+            MtuOf::Run => format!("Path MTU {bytes}, that of the run."),
+            MtuOf::Assumed => format!(
+                "Path MTU {bytes}: where the run does not tell it, that of Ethernet is taken."
+            ),
+        };
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all
+}
+
+/// What there is to doubt about the models, each once.
+fn caveats<'a>(models: &[&'a Model]) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    for text in models.iter().flat_map(|m| &m.cost.caveats) {
+        if !all.contains(&text.as_str()) {
+            all.push(text);
+        }
+    }
+    all
+}
+
+fn document(run: &RunHeader, models: &[&Model], rows: &[Row]) -> Value {
     let row = |row: &Row| {
         // Times are carried in ns; documents have SI units.
         let scale = if row.what == "rtt" { 1e-9 } else { 1.0 };
@@ -182,9 +223,15 @@ fn document(run: &RunHeader, rows: &[Row]) -> Value {
             "name": row.name,
             "size_bytes": row.size_bytes,
             "flows": row.flows,
-            "v4": ranged(&row.carried.arms.a, scale),
-            "v6": ranged(&row.carried.arms.b, scale),
+            "v4": ranged(&row.carried.families.v4, scale),
+            "v6": ranged(&row.carried.families.v6, scale),
             "ratio": ranged(&row.carried.ratio, 1.0),
+            "mtu_bytes": row.carried.mtu,
+            "mtu_of": match row.carried.mtu_of {
+                MtuOf::Asked => "asked",
+                MtuOf::Run => "run",
+                MtuOf::Assumed => "assumed",
+            },
             "beyond": row.carried.beyond,
             "processor_bound": row.processor_bound,
         })
@@ -192,6 +239,7 @@ fn document(run: &RunHeader, rows: &[Row]) -> Value {
     json!({
         "schema": "v6gap.carried/1",
         "from": run.id,
+        "caveats": caveats(models),
         "rows": rows.iter().map(row).collect::<Vec<_>>(),
     })
 }

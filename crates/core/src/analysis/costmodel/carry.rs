@@ -3,13 +3,13 @@
 
 use super::Ranged;
 use super::fit::{self, Draw, Model};
-use crate::analysis::predict::Packets;
+use crate::analysis::predict::{self, Packets};
 use crate::analysis::{AnalysisError, collect};
 use crate::arm::{Arm, BlockKind, PerArm};
 use crate::cost;
-use crate::family::Family;
+use crate::family::{Family, PerFamily};
 use crate::record::Line;
-use crate::wiremodel::{self, Framing, TcpOptions};
+use crate::wiremodel::{self, Framing};
 use crate::workload::{Echo, Workload};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -31,13 +31,28 @@ pub struct Target {
     pub mtu: Option<u32>,
 }
 
+/// Where the MTU of a path is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MtuOf {
+    /// What was asked for.
+    Asked,
+    /// The path of the run, by the lab or by the kernels.
+    Run,
+    /// The run does not tell it for both families: there it is taken for Ethernet's.
+    Assumed,
+}
+
 /// A carried figure: times in ns, rates in bit/s.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Carried {
-    /// Of each arm.
-    pub arms: PerArm<Ranged>,
-    /// The second arm's over the first's.
+    /// Of each family, whichever arm it was.
+    pub families: PerFamily<Ranged>,
+    /// IPv6's over IPv4's.
     pub ratio: Ranged,
+    /// MTU of the path of each family, in bytes.
+    pub mtu: PerFamily<u32>,
+    /// Where it is from.
+    pub mtu_of: MtuOf,
     /// In what it goes beyond what was measured, in words; empty within it.
     pub beyond: Vec<String>,
 }
@@ -45,14 +60,14 @@ pub struct Carried {
 impl Model {
     /// The round trip of a message; `None` if nothing was fitted or a family has no such datagram.
     pub fn carry(&self, to: &Target) -> Option<Carried> {
-        let joint = self.joint.as_ref()?;
+        let (joint, arms) = (self.joint.as_ref()?, self.families);
+        let path = Path::of(&self.packets, to.mtu);
         let cost = &self.cost;
         let links = to.links.unwrap_or(cost.links);
         let echo = Echo { message_bytes: to.message_bytes, ..self.echo.clone() };
         let count = |arm: Arm, links: u32| {
-            let packets = self.packets.get(arm);
-            let packets = Packets { mtu: to.mtu.unwrap_or(packets.mtu), ..*packets };
-            fit::counts(&echo, *self.families.get(arm), &packets, &fit::equal_links(links))
+            let links = fit::equal_links(links);
+            fit::counts(&echo, *arms.get(arm), path.packets.get(arm), &links)
         };
         let of = |arm| Some([count(arm, cost.links)?, count(arm, links)?]);
         let counts = PerArm { a: of(Arm::A)?, b: of(Arm::B)? };
@@ -68,14 +83,17 @@ impl Model {
             // What a byte costs beyond the known line is the hosts' and passes once.
             constant + packet * packets + (byte - was).max(0.0) * here + is * there
         };
+        let of = |family, draw: &Draw| time(arms.arm_of(family), draw);
         Some(Carried {
-            arms: PerArm::from_fn(|arm| fit::ranged(joint, |d| time(arm, d))),
-            ratio: fit::ranged(joint, |d| time(Arm::B, d) / time(Arm::A, d)),
-            beyond: self.beyond(to),
+            families: PerFamily::from_fn(|family| fit::ranged(joint, |d| of(family, d))),
+            ratio: fit::ranged(joint, |d| PerFamily::from_fn(|family| of(family, d)).ratio()),
+            mtu: path.mtu(arms),
+            mtu_of: path.mtu_of,
+            beyond: self.beyond(to, &path),
         })
     }
 
-    fn beyond(&self, to: &Target) -> Vec<String> {
+    fn beyond(&self, to: &Target, path: &Path) -> Vec<String> {
         let cost = &self.cost;
         let mut beyond = Vec::new();
         let size = to.message_bytes;
@@ -93,10 +111,36 @@ impl Model {
         if to.links.is_some_and(|links| links != cost.links || !cost.links_known) {
             beyond.push("links".to_string());
         }
-        if to.mtu.is_some_and(|mtu| mtu != self.packets.a.mtu || mtu != self.packets.b.mtu) {
+        if path.is_another {
             beyond.push("MTU".to_string());
         }
         beyond
+    }
+}
+
+/// What packets are made of where a figure is carried to.
+struct Path {
+    packets: PerArm<Packets>,
+    mtu_of: MtuOf,
+    /// Whether its MTU is not that of the run.
+    is_another: bool,
+}
+
+impl Path {
+    fn of(run: &PerArm<Packets>, asked: Option<u32>) -> Path {
+        let packets = run.map(|p| Packets { mtu: asked.unwrap_or(p.mtu), ..p });
+        let known = run.a.mtu_known && run.b.mtu_known;
+        let mtu_of = match (asked, known) {
+            (Some(_), _) => MtuOf::Asked,
+            (None, true) => MtuOf::Run,
+            (None, false) => MtuOf::Assumed,
+        };
+        let alike = Arm::BOTH.iter().all(|&arm| packets.get(arm).mtu == run.get(arm).mtu);
+        Path { packets, mtu_of, is_another: asked.is_some() && !(known && alike) }
+    }
+
+    fn mtu(&self, arms: PerArm<Family>) -> PerFamily<u32> {
+        PerFamily::from_fn(|family| self.packets.get(arms.arm_of(family)).mtu)
     }
 }
 
@@ -104,6 +148,9 @@ impl Model {
 #[derive(Debug, Clone)]
 pub struct Transfers {
     families: PerArm<Family>,
+    packets: PerArm<Packets>,
+    /// Rate of the run's line, in bit/s, where it is known.
+    rate_bps: Option<f64>,
     joint: Joint<PerArm<f64>>,
     /// Pairs of trials behind it.
     pub pairs: usize,
@@ -126,10 +173,11 @@ pub fn transfers(lines: &[Line]) -> Result<Option<Transfers>, AnalysisError> {
         let busier = cost.ends.client.threads_ns.max(cost.ends.server.threads_ns);
         Some(busier / cost.bytes as f64)
     };
-    let blocks = found.blocks.iter().filter(counts);
-    let values: Vec<PerArm<f64>> =
-        blocks.filter_map(|b| Some(PerArm { a: of(b, Arm::A)?, b: of(b, Arm::B)? })).collect();
-    if values.len() < 2 || plan.design.arms.is_null() {
+    let blocks: Vec<&collect::Block<'_>> = found.blocks.iter().filter(counts).collect();
+    let pair = |b: &&collect::Block<'_>| Some(PerArm { a: of(b, Arm::A)?, b: of(b, Arm::B)? });
+    let values: Vec<PerArm<f64>> = blocks.iter().filter_map(pair).collect();
+    let families = plan.design.arms;
+    if values.len() < 2 || families.is_null() {
         return Ok(None);
     }
     let mean = |units: &[usize]| {
@@ -138,23 +186,34 @@ pub fn transfers(lines: &[Line]) -> Result<Option<Transfers>, AnalysisError> {
     };
     let mut rng = ChaCha12Rng::seed_from_u64(plan.seed);
     let joint = Joint::new(values.len(), mean, fit::RESAMPLES, || rng.next_u64());
-    Ok(Some(Transfers { families: plan.design.arms, joint, pairs: values.len() }))
+    let packets = PerArm::from_fn(|arm| predict::packets(plan, &blocks, |b| b.trials.get(arm)));
+    let rate_bps = predict::link_rate(plan.world.as_ref());
+    Ok(Some(Transfers { families, packets, rate_bps, joint, pairs: values.len() }))
 }
 
 impl Transfers {
-    /// Goodput of `flows` TCP flows together over a line of that rate and MTU, on hosts with so
-    /// many processors: what the line lets through, or what threads of those processors can carry
-    /// at the cost per byte that was measured, whichever is less. Also says whether the
-    /// processors are the limit.
-    pub fn carry(&self, rate_bps: f64, mtu: u32, flows: u32, processors: u32) -> (Carried, bool) {
+    /// Goodput of `flows` TCP flows together over a line of that rate and MTU (without one that of
+    /// the run), on hosts with so many processors: what the line lets through, or what threads of
+    /// those processors can carry at the cost per byte that was measured, whichever is less. Also
+    /// says whether the processors are the limit.
+    pub fn carry(
+        &self,
+        rate_bps: f64,
+        mtu: Option<u32>,
+        flows: u32,
+        processors: u32,
+    ) -> (Carried, bool) {
+        let (arms, path) = (self.families, Path::of(&self.packets, mtu));
         let line = PerArm::from_fn(|arm| {
-            let family = *self.families.get(arm);
-            let options = TcpOptions::TIMESTAMPS;
-            wiremodel::tcp_goodput_bps(rate_bps, mtu, family, options, Framing::default())
+            let (family, p) = (*arms.get(arm), path.packets.get(arm));
+            wiremodel::tcp_goodput_bps(rate_bps, p.mtu, family, p.options, Framing::default())
         });
         let threads = f64::from(flows.min(processors).max(1));
         let hosts = |arm: Arm, draw: &PerArm<f64>| threads * 8e9 / draw.get(arm);
-        let goodput = |arm: Arm, draw: &PerArm<f64>| line.get(arm).min(hosts(arm, draw));
+        let goodput = |family, draw: &PerArm<f64>| {
+            let arm = arms.arm_of(family);
+            line.get(arm).min(hosts(arm, draw))
+        };
         let range = |figure: &dyn Fn(&PerArm<f64>) -> f64| {
             let found = self.joint.interval(figure, fit::ALPHA).estimate;
             let (low, high) = (found.interval.low, found.interval.high);
@@ -162,15 +221,26 @@ impl Transfers {
         };
         let bound =
             Arm::BOTH.into_iter().any(|arm| hosts(arm, self.joint.whole()) < *line.get(arm));
-        let mut beyond = Vec::from([format!("a line of {}", crate::unit::format_rate(rate_bps))]);
+        let mut beyond = Vec::new();
+        if self.rate_bps != Some(rate_bps) {
+            beyond.push(format!("a line of {}", crate::unit::format_rate(rate_bps)));
+        }
         if flows > 1 {
             beyond.push("flows".to_string());
         }
+        if path.is_another {
+            beyond.push("MTU".to_string());
+        }
         let carried = Carried {
-            arms: PerArm::from_fn(|arm| range(&|d| goodput(arm, d))),
-            ratio: range(&|d| goodput(Arm::B, d) / goodput(Arm::A, d)),
+            families: PerFamily::from_fn(|family| range(&|d| goodput(family, d))),
+            ratio: range(&|d| PerFamily::from_fn(|family| goodput(family, d)).ratio()),
+            mtu: path.mtu(arms),
+            mtu_of: path.mtu_of,
             beyond,
         };
         (carried, bound)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use super::{CostModel, Fitted, Ranged, SIZES_MIN, Share, Terms};
 use crate::analysis::predict::{self, Packets};
 use crate::arm::{Arm, PerArm};
 use crate::family::Family;
+use crate::plan::Stop;
 use crate::record::RunHeader;
 use crate::unit;
 use crate::wiremodel::{self, Framing, LinkTiming};
@@ -35,6 +36,10 @@ const LINKS_BETTER: f64 = 0.5;
 
 /// Rounds below which a bootstrap's range is often too narrow.
 const ROUNDS_FEW: usize = MIN_BLOCKS;
+
+/// The bootstrap knows nothing of a rule that looks at the values.
+const ADAPTIVE: &str = "the ranges of the terms are for a fixed number of rounds, and this run was \
+                        free to end by what it saw";
 
 /// The terms of one arm: constant, per packet and per byte, in ns.
 pub(super) type Theta = [f64; 3];
@@ -308,7 +313,7 @@ fn fill(model: &mut Model, run: &RunHeader, levels: &[&Level], units: usize) -> 
     }
     cost.fitted = Some(terms(&joint, best.designs.with_packets, off, off_bytes));
     cost.smallest = Some(smallest(&joint, &best, levels[0].echo.message_bytes));
-    cost.caveats = caveats(&best, units);
+    cost.caveats = caveats(&best, units, run.plan.design.stop);
     model.joint = Some(joint);
     Ok(())
 }
@@ -384,13 +389,16 @@ fn smallest(joint: &Joint<Draw>, fit: &Fit, bytes: u32) -> Share {
     }
 }
 
-fn caveats(fit: &Fit, rounds: usize) -> Vec<String> {
+fn caveats(fit: &Fit, rounds: usize, stop: Stop) -> Vec<String> {
     let mut caveats = Vec::new();
     if rounds < ROUNDS_FEW {
         caveats.push(format!(
             "{rounds} rounds are few: the ranges of the terms may be too narrow, {ROUNDS_FEW} are \
              better"
         ));
+    }
+    if let Stop::Adaptive { .. } = stop {
+        caveats.push(ADAPTIVE.to_string());
     }
     if !fit.designs.with_packets {
         let single = |c: &Counted| c.counts.a[0] <= 2.0 && c.counts.b[0] <= 2.0;

@@ -17,7 +17,7 @@ mod sweep;
 mod tests;
 mod words;
 
-pub use carry::{Carried, Target, Transfers, transfers};
+pub use carry::{Carried, MtuOf, Target, Transfers, transfers};
 pub use fit::Model;
 
 use super::collect::Collected;
@@ -45,6 +45,11 @@ impl Ranged {
     /// Whether the range excludes 0.
     pub fn differs(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
+    }
+
+    /// The same with the other sign.
+    fn negated(&self) -> Ranged {
+        Ranged { estimate: -self.estimate, low: -self.high, high: -self.low }
     }
 }
 
@@ -82,10 +87,20 @@ pub struct Share {
     /// How much longer it takes over the second arm, in ns.
     pub difference_ns: Ranged,
     /// The part that its longer header and further packets take on the line, in ns: by the known
-    /// rate of the line, or by the fitted cost per byte of the first arm.
+    /// rate of the line, or by the fitted cost per byte of the first arm. Negative where they are
+    /// the first arm's.
     pub line_ns: Ranged,
     /// What is left for the hosts and, where the families do not share it, the path, in ns.
     pub rest_ns: Ranged,
+}
+
+impl Share {
+    /// The same of the first arm against the second.
+    fn of_the_first(&self) -> Share {
+        let [difference_ns, line_ns, rest_ns] =
+            [self.difference_ns, self.line_ns, self.rest_ns].map(|part| part.negated());
+        Share { bytes: self.bytes, difference_ns, line_ns, rest_ns }
+    }
 }
 
 /// The cost model of one sweep of sizes.

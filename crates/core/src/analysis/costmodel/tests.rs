@@ -4,34 +4,35 @@ use super::*;
 use crate::analysis::tests::{EVEN, Truth, base, plan, run};
 use crate::analysis::{analyse, models};
 use crate::family::Family;
-use crate::plan::{Plan, preset};
+use crate::plan::{Plan, Stop, preset};
 use crate::record::Line;
 use crate::wiremodel::{self, TcpOptions};
 use crate::workload::{Cell, Wait, Workload};
 use crate::world::{LinkModel, World};
 
-const SIZES: [u32; 7] = [64, 256, 1024, 1408, 4096, 16_384, 65_536];
+pub(super) const SIZES: [u32; 7] = [64, 256, 1024, 1408, 4096, 16_384, 65_536];
 
 /// Terms of the made-up hosts: a constant for each family, a cost of packets, in ns.
 const CONSTANT_NS: [f64; 2] = [20_000.0, 20_400.0];
 const PACKET_NS: f64 = 300.0;
 
-fn sweep(transport: Transport, sizes: &[u32], world: Option<World>) -> Plan {
+pub(super) fn sweep(transport: Transport, sizes: &[u32], world: Option<World>) -> Plan {
     let mut plan = plan(PerArm::FAMILIES, 11);
     let cell =
         |&bytes: &u32| Cell::named(Workload::Echo(preset::echo(transport, bytes, Wait::Block)));
     plan.cells = sizes.iter().map(cell).collect();
     plan.design.null_cells = [0].into();
+    plan.design.stop = Stop::Pairs { pairs: 20 };
     plan.world = world;
     plan
 }
 
-fn lab() -> Option<World> {
+pub(super) fn lab() -> Option<World> {
     Some(World::client_router_server(LinkModel::Wire, Some(100_000_000)))
 }
 
 /// Round trip of the made-up hosts over so many links of a rate, in s.
-fn truth_s(cell: &Cell, family: Family, links: usize, rate_bps: f64) -> f64 {
+pub(super) fn truth_s(cell: &Cell, family: Family, links: usize, rate_bps: f64) -> f64 {
     let Workload::Echo(echo) = &cell.workload else { unreachable!("a sweep of exchanges") };
     let packets = match echo.transport {
         Transport::Tcp => {
@@ -49,11 +50,11 @@ fn truth_s(cell: &Cell, family: Family, links: usize, rate_bps: f64) -> f64 {
     (constant + 2.0 * PACKET_NS * packets.len() as f64 + line) / 1e9
 }
 
-fn over(links: fn(&Cell, Family) -> f64) -> Truth {
+pub(super) fn over(links: fn(&Cell, Family) -> f64) -> Truth {
     Truth { factor: links, noise: 0.0005, ..EVEN }
 }
 
-fn two_links(cell: &Cell, family: Family) -> f64 {
+pub(super) fn two_links(cell: &Cell, family: Family) -> f64 {
     truth_s(cell, family, 2, 100e6) / base(cell)
 }
 
@@ -155,6 +156,42 @@ fn three_sizes_are_fitted_and_doubted() {
     assert!(cost.fitted.is_some());
     assert!(cost.caveats[0].starts_with("9 rounds are few"), "{:?}", cost.caveats);
     assert!(cost.caveats[1].starts_with("3 sizes leave none"), "{:?}", cost.caveats);
+}
+
+/// A rule that looks at the values leaves no fixed number of rounds.
+#[test]
+fn a_run_that_ends_by_what_it_sees_is_doubted() {
+    let mut plan = sweep(Transport::Tcp, &SIZES, lab());
+    plan.design.stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
+    let caveats = only(&run(&plan, 20, &over(two_links))).caveats;
+    assert_eq!(caveats.len(), 1);
+    assert!(caveats[0].contains("for a fixed number of rounds"), "{caveats:?}");
+    let few = only(&run(&plan, 11, &over(two_links))).caveats;
+    assert_eq!(few.len(), 2);
+    assert!(few[0].starts_with("11 rounds are few"), "{few:?}");
+    assert!(only(&run(&plan, 12, &over(two_links))).caveats.len() == 1);
+}
+
+/// What IPv6 takes longer is said of IPv6, whichever arm it is.
+#[test]
+fn the_longer_header_is_that_of_its_family() {
+    let said = |arms| {
+        let mut plan = sweep(Transport::Tcp, &SIZES, lab());
+        plan.design.arms = arms;
+        only(&run(&plan, 20, &over(two_links)))
+    };
+    let (usual, swapped) = (said(PerArm::FAMILIES), said(PerArm { a: Family::V6, b: Family::V4 }));
+    for cost in [&usual, &swapped] {
+        let sentence = &cost.sentence;
+        assert!(sentence.contains("that IPv6 takes longer at 64 B over TCP, 6.4 µs"), "{sentence}");
+        assert!(sentence.contains("its longer header on 2 links"), "{sentence}");
+    }
+    let share = swapped.smallest.unwrap();
+    assert!((share.line_ns.estimate + 6400.0).abs() < 1e-6, "{share:?}");
+    holds(&share.rest_ns, -400.0);
+    let fitted = swapped.fitted.unwrap();
+    holds(&fitted.arms.a.constant_ns, CONSTANT_NS[1]);
+    holds(&fitted.difference.constant_ns, -400.0);
 }
 
 #[test]

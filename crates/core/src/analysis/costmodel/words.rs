@@ -60,8 +60,13 @@ pub(super) fn sentence(cost: &CostModel, names: &PerArm<String>) -> String {
     text
 }
 
-/// "Of the 6.8 µs that IPv6 takes longer at 64 B over TCP, 6.4 µs are …".
+/// "Of the 6.8 µs that IPv6 takes longer at 64 B over TCP, 6.4 µs are …", whichever arm it is that
+/// has the longer header.
 fn apart(cost: &CostModel, share: &Share, names: &PerArm<String>) -> String {
+    let (over, share) = match share.line_ns.estimate < 0.0 {
+        true => (&names.a, &share.of_the_first()),
+        false => (&names.b, share),
+    };
     let size = unit::format_bytes(share.bytes.into());
     let transport = cost.transport.name();
     let links = match cost.links {
@@ -76,7 +81,6 @@ fn apart(cost: &CostModel, share: &Share, names: &PerArm<String>) -> String {
     let rest = share.rest_ns;
     let between = format!("between {} and {}", span(rest.low), span(rest.high));
     let longer = share.difference_ns.estimate;
-    let over = &names.b;
     if !share.difference_ns.differs() {
         return format!(
             "Whether {over} takes longer at {size} over {transport} cannot be told; {line} would \

@@ -28,7 +28,18 @@ fn asked(
     facts: impl Fn(&mut RunHeader),
     change: impl Fn(&mut TrialRecord),
 ) -> Question {
-    let mut plan = plan(PerArm::FAMILIES, 3);
+    of_arms(PerArm::FAMILIES, cell, lab, factor, facts, change)
+}
+
+fn of_arms(
+    arms: PerArm<Family>,
+    cell: &str,
+    lab: bool,
+    factor: fn(&Cell, Family) -> f64,
+    facts: impl Fn(&mut RunHeader),
+    change: impl Fn(&mut TrialRecord),
+) -> Question {
+    let mut plan = plan(arms, 3);
     if !lab {
         plan.world = None;
     }
@@ -100,6 +111,31 @@ fn a_smaller_path_mtu_is_named() {
     only(&q, "path-mtu", "1500 B over IPv4 and 1280 B over IPv6");
     let alike = question(ECHO, true, |t| t.ends.client.granted.path_mtu = Some(1500));
     assert!(alike.suspects.is_empty());
+}
+
+/// What was seen stands under the name of its family, whichever arm it is, and the command tests
+/// the right one.
+#[test]
+fn a_suspect_names_the_family_and_not_the_arm() {
+    let addresses = |header: &mut RunHeader| {
+        header.addresses.v4 = Some("192.0.2.1".parse().unwrap());
+        header.addresses.v6 = Some("2001:db8::1".parse().unwrap());
+    };
+    let mtu = |t: &mut TrialRecord| {
+        t.ends.client.granted.path_mtu = Some(if is_v6(t) { 1280 } else { 1500 });
+    };
+    let arms = PerArm { a: Family::V6, b: Family::V4 };
+    let q = of_arms(arms, ECHO, true, slow, addresses, mtu);
+    only(&q, "path-mtu", "1280 B over IPv6 and 1500 B over IPv4");
+    assert_eq!(q.suspects[0].test, "tracepath -n 2001:db8::1");
+    let load = |t: &mut TrialRecord| {
+        let sent = Sent { span_ns: 1_000, ..Sent::default() };
+        t.ends.client.measured = Measured::Sent(sent);
+        let work = if is_v6(t) { 990 } else { 700 };
+        (t.ends.client.user_ns, t.ends.client.system_ns) = (Some(100), Some(work - 100));
+    };
+    let q = of_arms(arms, BULK, true, slow, |_| {}, load);
+    only(&q, "processor", "busy 99 % of the time over IPv6 and 70 % of the time over IPv4");
 }
 
 #[test]
