@@ -28,7 +28,7 @@ struct Running {
     effects: Vec<f64>,
     /// Effects of the null blocks before the first comparison.
     nulls: Vec<f64>,
-    /// Datagrams (lost, sent).
+    /// What a share counts, see [`effect::counted`].
     events: PerArm<(u64, u64)>,
 }
 
@@ -95,8 +95,9 @@ impl Progress {
                 BlockKind::Null(_) => {}
                 BlockKind::Compare => {
                     question.effects.push(effect);
-                    question.events.a = effect::add(question.events.a, effect::lost_of(a));
-                    question.events.b = effect::add(question.events.b, effect::lost_of(b));
+                    let counted = |trial: &TrialRecord| effect::counted(metric, &trial.ends);
+                    question.events.a = effect::add(question.events.a, counted(a));
+                    question.events.b = effect::add(question.events.b, counted(b));
                 }
             }
         }
@@ -160,7 +161,7 @@ impl Progress {
             margin: question.margin,
             effects: question.effects.clone(),
             nulls: question.nulls.clone(),
-            events: (question.metric == Metric::Loss).then_some(question.events),
+            events: (question.metric.scale() == Scale::Difference).then_some(question.events),
         };
         let asked: Vec<Asked> = self.questions.iter().map(asked).collect();
         joint::decide(&asked, &self.stop)

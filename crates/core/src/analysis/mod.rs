@@ -181,7 +181,7 @@ pub struct Question {
     pub lost: PerArm<u64>,
     /// Exchanges that one of those times stands for: more than 1 if whole turns were timed.
     pub exchanges_each: u32,
-    /// Events counted over all valid blocks: (lost, of so many), for loss.
+    /// Packets counted over all valid blocks: (lost, of so many), for losses of either way.
     pub events: Option<PerArm<(u64, u64)>>,
     /// Reasons for doubt, in words.
     pub caveats: Vec<String>,

@@ -102,7 +102,7 @@ fn asked(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Asked {
         margin: plan.margin(o.metric),
         effects: measured(o, counts).map(|(_, v)| effect::of_block(o.metric, v.a, v.b)).collect(),
         nulls: nulls::before_comparing(&found.blocks, o.cell, o.metric),
-        events: (o.metric == Metric::Loss).then(|| events(&o.blocks, counts)),
+        events: (o.metric.scale() == Scale::Difference).then(|| events(o, counts)),
     }
 }
 
@@ -125,11 +125,12 @@ fn values(block: &Block<'_>, metric: Metric) -> Option<PerArm<f64>> {
     Some(PerArm { a, b })
 }
 
-/// Datagrams (lost, sent) of each arm over the blocks that count.
-fn events(blocks: &[&Block<'_>], counts: Counts) -> PerArm<(u64, u64)> {
+/// What the share counts in each arm over the blocks that count and have a value.
+fn events(o: &Open<'_>, counts: Counts) -> PerArm<(u64, u64)> {
+    let of = |block: &Block<'_>, arm| effect::counted(o.metric, &block.trials.get(arm).ends);
     PerArm::from_fn(|arm| {
-        let those = blocks.iter().filter(|b| counts(b));
-        those.fold((0, 0), |total, b| effect::add(total, effect::lost_of(b.trials.get(arm))))
+        let those = measured(o, counts);
+        those.fold((0, 0), |total, (block, _)| effect::add(total, of(block, arm)))
     })
 }
 
@@ -156,7 +157,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         histograms: PerArm::from_fn(|arm| histogram(o, arm)),
         lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).sum()),
         exchanges_each: exchanges_each(o),
-        events: (o.metric == Metric::Loss).then(|| events(&o.blocks, |b| b.valid)),
+        events: o.metric.is_loss().then(|| events(o, |b| b.valid)),
         caveats: caveats(o, refused),
         suspects: Vec::new(),
         diagnostics: o.diagnostics.clone(),
@@ -190,7 +191,7 @@ fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<Stri
     }
     let combined = o.combined.as_ref().filter(|c| c.n >= effect::BLOCKS_MIN);
     if let Some((combined, withheld)) = combined.and_then(|c| Some((c, c.withheld?))) {
-        return Some(diagnostics::withheld(&o.diagnostics, &withheld, combined.n));
+        return Some(diagnostics::withheld(o.metric, &o.diagnostics, &withheld, combined.n));
     }
     let valid = o.blocks.iter().filter(|b| b.valid).count();
     Some(match valid {
@@ -278,7 +279,7 @@ fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
     if o.combined.as_ref().is_some_and(|c| c.symmetric && c.guard.modes.is_none()) {
         caveats.push(LOPSIDED.into());
     }
-    caveats.extend(diagnostics::caveats(&o.diagnostics));
+    caveats.extend(diagnostics::caveats(o.metric, &o.diagnostics));
     caveats
 }
 
