@@ -10,6 +10,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use v6gap_stats::batch::VALUES_MIN;
 
 /// Share of discarded blocks above which a run says nothing.
 const DISCARDED_MAX: f64 = 0.20;
@@ -123,8 +124,8 @@ fn null_check(results: &[NullResult]) -> Check {
     }
     if let Some(failed) = results.iter().find(|n| !n.passed) {
         let text = format!(
-            "a family compared with itself differed by {} % in {} ({})",
-            super::words::figure(failed.estimate),
+            "a family compared with itself differed by {} in {} ({})",
+            super::words::amount_of(failed.metric, failed.estimate),
             failed.metric,
             failed.cell
         );
@@ -141,10 +142,15 @@ fn null_check(results: &[NullResult]) -> Check {
 /// What the blocks of the questions say as a whole; none of it takes the verdict away from the run.
 pub(super) fn steadiness(checks: &mut Vec<Check>, questions: &[Question]) {
     let place = checks.iter().position(|c| c.id == "null").map_or(checks.len(), |i| i + 1);
-    checks.splice(
-        place..place,
-        [order_check(questions), drift_check(questions), outliers_check(questions)],
-    );
+    let [mut order, mut drift] = [order_check(questions), drift_check(questions)];
+    let most = questions.iter().filter_map(|q| q.effect.as_ref()).map(|e| e.blocks).max();
+    if most.unwrap_or(0) < VALUES_MIN {
+        // Nothing was found because nothing could be.
+        let few = format!("fewer than {VALUES_MIN} pairs are too few to tell");
+        order = note("order", format!("{few} whether it mattered who went first"));
+        drift = note("drift", format!("{few} whether anything drifted"));
+    }
+    checks.splice(place..place, [order, drift, outliers_check(questions)]);
 }
 
 /// Whether going first made a difference, over all questions, Bonferroni. Where it did, the mean
@@ -158,8 +164,10 @@ fn order_check(questions: &[Question]) -> Check {
         .map(|(q, order)| {
             let amount = |x| super::words::amount(q.metric, x);
             format!(
-                "who went first made a difference in {}: {} and {}; both orders weighing alike, {}",
+                "who went first made a difference in {} ({}): {} and {}; both orders weighing alike, \
+                 {}",
                 q.cell,
+                q.metric,
                 amount(order.means[0]),
                 amount(order.means[1]),
                 amount(order.stratified)
@@ -234,4 +242,26 @@ fn unavailable(trials: &[&TrialRecord]) -> Vec<Check> {
     texts.sort();
     texts.dedup();
     texts.into_iter().map(|text| note("unavailable", text.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyse;
+    use crate::analysis::tests::{EVEN, plan, run};
+    use crate::arm::PerArm;
+
+    #[test]
+    fn too_few_pairs_are_not_called_steady() {
+        let said = |rounds| {
+            let checks = analyse(&run(&plan(PerArm::FAMILIES, 1), rounds, &EVEN)).unwrap().checks;
+            let of = |id| checks.iter().find(|c| c.id == id).map(|c| (c.state, c.text.clone()));
+            [of("order").unwrap(), of("drift").unwrap()]
+        };
+        for (state, text) in said(7) {
+            assert_eq!(state, CheckState::Note);
+            assert!(text.starts_with("fewer than 8 pairs are too few to tell whether"), "{text}");
+        }
+        assert_eq!(said(8).map(|(state, _)| state), [CheckState::Ok; 2]);
+    }
 }

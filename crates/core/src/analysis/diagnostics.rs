@@ -27,7 +27,7 @@ pub(super) const ORDER_ALPHA: f64 = 0.01;
 const ORDER_BLOCKS_MIN: usize = 3;
 
 /// What else the blocks of a question say.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
     /// p-value of "no difference"; holds at any stopping time if the run is adaptive.
     pub p_different: f64,
@@ -55,6 +55,27 @@ pub struct Diagnostics {
     pub order: Option<OrderEffect>,
     /// The effect with the discarded blocks kept, if there are any.
     pub with_discarded: Option<Effect>,
+}
+
+impl Default for Diagnostics {
+    /// Nothing was measured, so nothing speaks against anything.
+    fn default() -> Self {
+        Diagnostics {
+            p_different: 1.0,
+            p_different_adjusted: 1.0,
+            p_same: 1.0,
+            p_same_adjusted: 1.0,
+            lag1: 0.0,
+            unsteady: None,
+            merged: 1,
+            arms: PerArm::default(),
+            p_modes: 1.0,
+            modes: None,
+            outliers: Vec::new(),
+            order: None,
+            with_discarded: None,
+        }
+    }
 }
 
 /// Two modes of the effects.
@@ -106,7 +127,7 @@ pub(super) fn diagnose(
     questions: usize,
 ) -> Diagnostics {
     let Some(combined) = combined else {
-        return Diagnostics { merged: 1, p_modes: 1.0, ..Diagnostics::default() };
+        return Diagnostics::default();
     };
     let guard = &combined.guard;
     let arms = PerArm::from_fn(|arm| {
@@ -171,7 +192,12 @@ fn of_effects(metric: Metric, sign: &Sign, effects: &[f64], blocks: &[&Block<'_>
 }
 
 /// Why there is no verdict, and what to do about it, in words.
-pub(super) fn withheld(found: &Diagnostics, withheld: &Withheld, n: usize) -> String {
+pub(super) fn withheld(
+    metric: Metric,
+    found: &Diagnostics,
+    withheld: &Withheld,
+    n: usize,
+) -> String {
     match withheld {
         Withheld::Unsteady { need, .. } => {
             let what = found.unsteady.as_deref().unwrap_or("the pairs are not independent");
@@ -182,16 +208,18 @@ pub(super) fn withheld(found: &Diagnostics, withheld: &Withheld, n: usize) -> St
             format!("{what}; {next}")
         }
         Withheld::Modes { need } => {
-            let what = found.modes.as_ref().map_or_else(String::new, in_groups);
+            let groups = |modes| in_groups(metric, modes);
+            let what = found.modes.as_ref().map_or_else(String::new, groups);
             format!("{what}; at least {need} pairs are needed to answer in spite of that")
         }
     }
 }
 
 /// Modes in words.
-pub(super) fn in_groups(modes: &Modes) -> String {
+fn in_groups(metric: Metric, modes: &Modes) -> String {
     let percent = |share: f64| libm::round(100.0 * share);
-    let sign = |x: f64| format!("{}{} %", if x < 0.0 { "−" } else { "+" }, words::figure(x));
+    let sign =
+        |x: f64| format!("{}{}", if x < 0.0 { "−" } else { "+" }, words::amount_of(metric, x));
     let goes_with = match &modes.goes_with {
         Some(what) => format!(", which go with {what}"),
         None => ", with nothing recorded that would explain them".to_string(),
@@ -206,13 +234,13 @@ pub(super) fn in_groups(modes: &Modes) -> String {
 }
 
 /// A reason for doubt that the verdict survives.
-pub(super) fn caveats(found: &Diagnostics) -> Vec<String> {
+pub(super) fn caveats(metric: Metric, found: &Diagnostics) -> Vec<String> {
     let mut caveats = Vec::new();
     if let Some(what) = found.unsteady.as_ref().filter(|_| found.merged > 1) {
         caveats
             .push(format!("{what}: the range is that of the means of {} pairs each", found.merged));
     }
-    caveats.extend(found.modes.as_ref().map(in_groups));
+    caveats.extend(found.modes.as_ref().map(|modes| in_groups(metric, modes)));
     caveats
 }
 
@@ -323,6 +351,21 @@ mod tests {
         assert!(association(&same, &upper) < 1e-4);
         assert!(association(&other, &upper) > 0.5);
         assert_eq!(association(&[None; 20], &upper), 1.0);
+    }
+
+    #[test]
+    fn modes_are_told_in_the_unit_of_the_metric() {
+        let modes = Modes { effects: [-0.03, 0.05], shares: [0.6, 0.4], goes_with: None };
+        let in_words = |metric| in_groups(metric, &modes);
+        assert!(in_words(Metric::Rtt).contains("60 % around −3.0 % and 40 % around +5.0 %"));
+        let lost = in_words(Metric::Loss);
+        assert!(lost.contains("60 % around −3.0 points and 40 % around +5.0 points"), "{lost}");
+    }
+
+    #[test]
+    fn without_blocks_nothing_is_unlikely() {
+        let nothing = diagnose(Metric::Rtt, &[], &[], None, 1);
+        assert_eq!((nothing.p_different, nothing.p_same_adjusted, nothing.merged), (1.0, 1.0, 1));
     }
 
     #[test]
