@@ -20,14 +20,22 @@ type Place = fn(&EndReport) -> Option<u32>;
 /// One of the ends.
 type End = fn(&PerEnd<EndReport>) -> &EndReport;
 
+/// Places of the families that differ.
+pub(super) struct Apart {
+    /// The end at which they do.
+    pub end: End,
+    /// What was seen, as a sentence.
+    pub text: String,
+}
+
 /// What differs in more than half of the comparing blocks, one sentence for each end and kind of
 /// place. New ports in every trial make chance differences, which even out, no rarer than half.
 pub(super) fn differences(blocks: &[Block<'_>]) -> Vec<String> {
-    among(&blocks.iter().collect::<Vec<_>>())
+    among(&blocks.iter().collect::<Vec<_>>()).into_iter().map(|apart| apart.text).collect()
 }
 
 /// The same of some of them.
-pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<String> {
+pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<Apart> {
     let ends: [(&str, End); 2] =
         [("the client", |ends| &ends.client), ("the server", |ends| &ends.server)];
     let places: [(&str, Place); 2] = [
@@ -46,11 +54,12 @@ pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<String> {
                 .collect();
             let apart = pairs.iter().filter(|(a, b)| a != b).count();
             if pairs.len() >= PAIRS_MIN && 2 * apart > pairs.len() {
-                found.push(format!(
+                let text = format!(
                     "packets of the two families came in over different {what} of {who} in {apart} \
                      of {} pairs: part of a difference may be theirs",
                     pairs.len()
-                ));
+                );
+                found.push(Apart { end, text });
             }
         }
     }

@@ -251,9 +251,9 @@ impl Seen<'_> {
     }
 
     fn placement(&self) -> Vec<Suspect> {
-        let named = placement::among(self.blocks).into_iter().filter_map(|text| {
-            let seen = text.split(':').next().unwrap_or_default();
-            let end = &self.blocks.first()?.trials.a.ends.client;
+        let named = placement::among(self.blocks).into_iter().filter_map(|apart| {
+            let seen = apart.text.split(':').next().unwrap_or_default();
+            let end = (apart.end)(&self.blocks.first()?.trials.a.ends);
             let test = format!("ethtool -x {}", end.interface().unwrap_or("INTERFACE"));
             suspect("placement", format!("placement, {seen}"), test)
         });
