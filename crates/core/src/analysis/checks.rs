@@ -164,8 +164,8 @@ fn order_check(questions: &[Question]) -> Check {
         .map(|(q, order)| {
             let amount = |x| super::words::amount(q.metric, x);
             format!(
-                "who went first made a difference in {} ({}): {} and {}; both orders weighing alike, \
-                 {}",
+                "who went first made a difference in {} ({}): {} and {}; both orders weighing \
+                 alike, {}",
                 q.cell,
                 q.metric,
                 amount(order.means[0]),
@@ -262,6 +262,8 @@ mod tests {
             assert_eq!(state, CheckState::Note);
             assert!(text.starts_with("fewer than 8 pairs are too few to tell whether"), "{text}");
         }
-        assert_eq!(said(8).map(|(state, _)| state), [CheckState::Ok; 2]);
+        for (_, text) in said(8) {
+            assert!(!text.contains("too few"), "{text}");
+        }
     }
 }

@@ -176,8 +176,8 @@ fn adaptive(units: &[f64], alpha_same: f64, guard: &Guard, setting: &Setting<'_>
 /// Said where neither null blocks nor a margin give the range for any symmetric law its scale.
 const LOPSIDED: &str = "the pairs are lopsided: the range may be too narrow";
 
-/// What the share `metric` of a trial counts: (datagrams lost or otherwise as they should not be, all
-/// of them); nothing if the ends did not count any.
+/// What the share `metric` of a trial counts: (datagrams lost or otherwise as they should not be,
+/// all of them); nothing if the ends did not count any.
 pub fn counted(metric: Metric, ends: &PerEnd<EndReport>) -> (u64, u64) {
     let missing = |sent: u64, came: u64| (sent.saturating_sub(came), sent);
     match (&ends.client.measured, &ends.server.measured) {
