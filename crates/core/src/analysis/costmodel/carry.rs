@@ -9,7 +9,7 @@ use crate::arm::{Arm, BlockKind, PerArm};
 use crate::cost;
 use crate::family::{Family, PerFamily};
 use crate::record::Line;
-use crate::wiremodel::{self, Framing};
+use crate::wiremodel::{self, Framing, LinkTiming};
 use crate::workload::{Echo, Workload};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -63,13 +63,17 @@ impl Model {
         let (joint, arms) = (self.joint.as_ref()?, self.families);
         let path = Path::of(&self.packets, to.mtu);
         let cost = &self.cost;
-        let links = to.links.unwrap_or(cost.links);
         let echo = Echo { message_bytes: to.message_bytes, ..self.echo.clone() };
-        let count = |arm: Arm, links: u32| {
-            let links = fit::equal_links(links);
-            fit::counts(&echo, *arms.get(arm), path.packets.get(arm), &links)
+        let count = |arm: Arm, links: &[LinkTiming]| {
+            fit::counts(&echo, *arms.get(arm), path.packets.get(arm), links)
         };
-        let of = |arm| Some([count(arm, cost.links)?, count(arm, links)?]);
+        // Links of the run may differ in rate; those that are asked for are alike.
+        let asked = to.links.is_some() || to.rate_bps.is_some();
+        let alike = asked.then(|| fit::equal_links(to.links.unwrap_or(cost.links)));
+        let of = |arm| {
+            let own = self.links.get(arm);
+            Some([count(arm, own)?, count(arm, alike.as_ref().unwrap_or(own))?])
+        };
         let counts = PerArm { a: of(Arm::A)?, b: of(Arm::B)? };
         let line = |arm: Arm, draw: &Draw| {
             let byte = draw.terms.get(arm)[2];

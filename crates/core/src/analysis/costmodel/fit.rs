@@ -61,6 +61,8 @@ pub struct Model {
     pub(super) echo: Echo,
     pub(super) families: PerArm<Family>,
     pub(super) packets: PerArm<Packets>,
+    /// The links of each arm with their rates relative to the slowest.
+    pub(super) links: PerArm<Vec<LinkTiming>>,
     pub(super) joint: Option<Joint<Draw>>,
 }
 
@@ -262,6 +264,7 @@ pub(super) fn model(run: &RunHeader, sweep: &Sweep) -> Model {
         echo,
         families,
         packets: sweep.packets,
+        links: PerArm::default(),
         joint: None,
     };
     if let Err(why) = fill(&mut model, run, &levels, sweep.units) {
@@ -314,6 +317,7 @@ fn fill(model: &mut Model, run: &RunHeader, levels: &[&Level], units: usize) -> 
     cost.fitted = Some(terms(&joint, best.designs.with_packets, off, off_bytes));
     cost.smallest = Some(smallest(&joint, &best, levels[0].echo.message_bytes));
     cost.caveats = caveats(&best, units, run.plan.design.stop);
+    model.links = best.path.links;
     model.joint = Some(joint);
     Ok(())
 }
@@ -358,13 +362,21 @@ fn terms(joint: &Joint<Draw>, packets: bool, misfit: f64, misfit_bytes: u32) -> 
         per_packet_ns: packets.then(|| ranged(joint, |d| figure(d, 1))),
         per_byte_ns: ranged(joint, |d| figure(d, 2)),
     };
+    let arms = PerArm::from_fn(|arm| of(&|d, i| d.terms.get(arm)[i]));
     Fitted {
-        arms: PerArm::from_fn(|arm| of(&|d, i| d.terms.get(arm)[i])),
+        arms,
         difference: of(&|d, i| d.terms.b[i] - d.terms.a[i]),
-        apparent_rate_bps: PerArm::from_fn(|arm| ranged(joint, |d| 8e9 / d.terms.get(arm)[2])),
+        apparent_rate_bps: arms.map(|terms| rate_bps(&terms.per_byte_ns)),
         misfit,
         misfit_bytes,
     }
+}
+
+/// The rate of a line on which a byte costs so much. Where it may cost nothing there is no highest
+/// rate: resampled rates would jump from one sign to the other there.
+fn rate_bps(byte_ns: &Ranged) -> Ranged {
+    let rate = |ns: f64| if ns > 0.0 { 8e9 / ns } else { f64::INFINITY };
+    Ranged { estimate: rate(byte_ns.estimate), low: rate(byte_ns.high), high: rate(byte_ns.low) }
 }
 
 /// The smallest size taken apart: both arms are sent over the first arm's line, as everywhere in
@@ -415,4 +427,17 @@ fn caveats(fit: &Fit, rounds: usize, stop: Stop) -> Vec<String> {
         caveats.push(format!("{terms} sizes leave none to check the {terms} terms by"));
     }
     caveats
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_that_may_cost_nothing_has_no_highest_rate() {
+        let rate = rate_bps(&Ranged { estimate: 80.0, low: 40.0, high: 160.0 });
+        assert_eq!(rate, Ranged { estimate: 100e6, low: 50e6, high: 200e6 });
+        let open = rate_bps(&Ranged { estimate: 1.0, low: -1.0, high: 2.0 });
+        assert_eq!(open, Ranged { estimate: 8e9, low: 4e9, high: f64::INFINITY });
+    }
 }

@@ -3,11 +3,12 @@
 use super::*;
 use crate::analysis::costmodel::tests::{SIZES, lab, over, sweep, truth_s, two_links};
 use crate::analysis::models;
-use crate::analysis::tests::{EVEN, plan, run};
+use crate::analysis::tests::{EVEN, base, plan, run};
 use crate::observation::{EndReport, Measured, Received};
 use crate::record::TrialRecord;
 use crate::wiremodel::TcpOptions;
 use crate::workload::{Cell, Transport};
+use crate::world::{Conditions, World};
 
 const SWAPPED: PerArm<Family> = PerArm { a: Family::V6, b: Family::V4 };
 
@@ -167,4 +168,39 @@ fn figures_stand_under_their_family() {
     }
     holds(&carried.ratio, truth.v6 / truth.v4, 0.02);
     assert_eq!((carried.mtu_of, carried.beyond), (MtuOf::Run, ["rate".to_string()].into()));
+}
+
+/// A run carried to its own path gives what it measured, also where one link is slower than the
+/// other.
+#[test]
+fn links_of_different_rates_stay_as_they_are() {
+    fn world() -> World {
+        let mut world = lab().unwrap();
+        let slow = Conditions::rate(Some(10_000_000));
+        world.links[1].conditions = PerFamily { v4: slow, v6: slow };
+        world
+    }
+    fn truth_ns(cell: &Cell, family: Family, world: &World) -> f64 {
+        let bytes = cell.workload.level_bytes().unwrap();
+        let packets = wiremodel::tcp_packets(bytes, family, 1500, TcpOptions::TIMESTAMPS);
+        30_000.0 + wiremodel::world_round_trip_ns(world, family, &packets)
+    }
+    let factor = |cell: &Cell, family: Family| truth_ns(cell, family, &world()) / 1e9 / base(cell);
+    let plan = sweep(Transport::Tcp, &SIZES, Some(world()));
+    let lines = run(&plan, 20, &over(factor));
+    let model = models(&lines).unwrap().remove(0);
+    let mut slow = world();
+    slow.links[0].conditions = slow.links[1].conditions;
+    for cell in &plan.cells {
+        let own =
+            Target { message_bytes: cell.workload.level_bytes().unwrap(), ..Target::default() };
+        for (to, world) in [(own, &world()), (Target { rate_bps: Some(10e6), ..own }, &slow)] {
+            let carried = model.carry(&to).unwrap();
+            for family in Family::BOTH {
+                let found = carried.families.get(family).estimate;
+                let share = found / truth_ns(cell, family, world) - 1.0;
+                assert!(share.abs() < 0.01, "{} {family} {to:?}: {share}", cell.id);
+            }
+        }
+    }
 }
