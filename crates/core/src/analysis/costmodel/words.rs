@@ -110,6 +110,10 @@ pub(super) fn span(ns: f64) -> String {
 }
 
 fn rate(found: &Ranged) -> String {
+    if !found.high.is_finite() {
+        let [middle, low] = [found.estimate, found.low].map(unit::format_rate);
+        return format!("{middle} (at least {low})");
+    }
     let texts = [found.estimate, found.low, found.high].map(unit::format_rate);
     let parts = texts.each_ref().map(|text| text.split_once(' ').unwrap_or((text, "")));
     match parts {
@@ -119,5 +123,18 @@ fn rate(found: &Ranged) -> String {
             format!("{middle} ({low} to {high}) {unit}")
         }
         _ => format!("{} ({} to {})", texts[0], texts[1], texts[2]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_without_a_highest_has_a_lowest() {
+        let open = Ranged { estimate: 8e9, low: 4e9, high: f64::INFINITY };
+        assert_eq!(rate(&open), "8 Gbit/s (at least 4 Gbit/s)");
+        let both = Ranged { high: 16e9, ..open };
+        assert_eq!(rate(&both), "8 (4 to 16) Gbit/s");
     }
 }
