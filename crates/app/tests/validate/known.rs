@@ -30,6 +30,8 @@ pub(crate) enum Injected {
     Null(Family),
     /// A rate with which IPv6 has so much more goodput than IPv4, as a share.
     Rate(f64),
+    /// The same, measured in trials of half the time: what shorter trials cost.
+    Brief(f64),
     /// A delay with which the round trip of IPv6 is so much longer, as a share.
     Delay(f64),
     /// So large a share of a family's frames lost.
@@ -54,19 +56,23 @@ pub(crate) fn cases() -> Vec<Case> {
     }
     let percent = |x: f64| format!("{:+}", (x * 1000.0).round() / 10.0);
     for sign in [1.0, -1.0] {
-        for (size, runs) in [(0.005, 12), (0.01, 40), (0.02, 40), (0.05, 12)] {
+        for (size, runs) in [(0.005, 6), (0.01, 24), (0.02, 24), (0.05, 6)] {
             let name = format!("rate{}", percent(sign * size));
             cases.push(Case { row: "c", name, injected: Injected::Rate(sign * size), runs });
         }
-        for (size, runs) in [(0.005, 10), (0.01, 10), (0.02, 10), (0.03, 20), (0.05, 20)] {
+        for (size, runs) in [(0.005, 6), (0.01, 6), (0.02, 6), (0.03, 16), (0.05, 14)] {
             let name = format!("delay{}", percent(sign * size));
             cases.push(Case { row: "c", name, injected: Injected::Delay(sign * size), runs });
         }
     }
+    for (size, runs) in [(0.005, 12), (0.01, 24), (0.02, 12)] {
+        let name = format!("brief{}", percent(size));
+        cases.push(Case { row: "c", name, injected: Injected::Brief(size), runs });
+    }
     for family in Family::BOTH {
         for size in [0.005, 0.01, 0.02, 0.05] {
             let name = format!("loss{}-{}", percent(size), short(family));
-            cases.push(Case { row: "c", name, injected: Injected::Loss(family, size), runs: 8 });
+            cases.push(Case { row: "c", name, injected: Injected::Loss(family, size), runs: 4 });
         }
     }
     cases
@@ -83,7 +89,7 @@ fn short(family: Family) -> &'static str {
 /// Cases that can share a lab.
 fn share_a_lab(a: Injected, b: Injected) -> bool {
     match (a, b) {
-        (Injected::Rate(x), Injected::Rate(y)) => x == y,
+        (Injected::Rate(x) | Injected::Brief(x), Injected::Rate(y) | Injected::Brief(y)) => x == y,
         (a, b) => std::mem::discriminant(&a) == std::mem::discriminant(&b),
     }
 }
@@ -155,7 +161,7 @@ fn visit(cases: &[&Case], results: &Results, budget: &Budget) -> Result<(), Stri
 /// The world of a lab before anything is changed while it is up.
 fn world(injected: Injected) -> World {
     match injected {
-        Injected::Rate(effect) => {
+        Injected::Rate(effect) | Injected::Brief(effect) => {
             let mut world = World::client_router_server(LinkModel::Shaped, Some(RATE_BPS));
             world.links[0].conditions = rates(effect);
             world
@@ -241,8 +247,10 @@ fn one(
             let text = plans::null(plans::NULL, short(family));
             (site.run(plans::plan(&text, world, seed)?, &mut |_| ())?, json!({ "effect": 0.0 }))
         }
-        Injected::Rate(_) => {
-            let plan = plans::plan(plans::THROUGHPUT, world, seed)?;
+        Injected::Rate(_) | Injected::Brief(_) => {
+            let brief = matches!(case.injected, Injected::Brief(_));
+            let text = if brief { plans::brief() } else { plans::THROUGHPUT.to_owned() };
+            let plan = plans::plan(&text, world, seed)?;
             let truth = rate_truth(&world.links[0].conditions);
             (site.run(plan, &mut |_| ())?, json!({ "effect": truth }))
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::{Lateness, PerEnd};
@@ -53,7 +53,7 @@ impl Placement {
 
 /// A lab with a server.
 pub(crate) struct Site<'a> {
-    pub lab: &'a Lab,
+    pub lab: &'a Arc<Lab>,
     pub placement: Placement,
     addresses: PerFamily<Option<SocketAddr>>,
     /// What the self-test said.
@@ -76,7 +76,7 @@ pub(crate) fn with<T>(
     work: impl FnOnce(&Site<'_>) -> Result<T, String>,
 ) -> Result<T, String> {
     let options = LabOptions { wire_cpu: placement.link, seed };
-    let lab = Lab::build_with(world, &options).map_err(|e| e.to_string())?;
+    let lab = Arc::new(Lab::build_with(world, &options).map_err(|e| e.to_string())?);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (ready, listening) = mpsc::channel();

@@ -37,6 +37,9 @@ const DRIFT_NS: u64 = 2_000;
 /// Share of the rate that a drifting rate loses with each block.
 const DRIFT_SHARE: f64 = 0.005;
 
+/// How often the MTU falls and rises again.
+const MTU_CHANGES: usize = 3;
+
 /// What a background flow sends: so many datagrams of so many bytes each 10 ms.
 const BACKGROUND: (usize, usize) = (20, 1200);
 
@@ -178,7 +181,7 @@ fn act(trouble: Trouble, site: &Site<'_>, world: &World, blocks: usize, guards: 
         (Trouble::HogEnds, HALF) => Ok(Some(hog(site.placement.ends))),
         (Trouble::HogLink, HALF) => Ok(Some(hog(site.placement.link))),
         (Trouble::Background, HALF) => background(site).map(Some),
-        (Trouble::Mtu, HALF) => site.lab.set_mtu(1, 1300).map(|()| None).map_err(|e| e.to_string()),
+        (Trouble::Mtu, HALF) => Ok(Some(smaller_packets(site))),
         (Trouble::DelayDrift, n) => set(n as u64 * DRIFT_NS, RATE_BPS).map(|()| None),
         (Trouble::RateDrift, n) => set(0, falling(n)).map(|()| None),
         _ => Ok(None),
@@ -222,6 +225,25 @@ fn hog(processor: Option<usize>) -> Guard {
         }
         while !stop.load(Ordering::Relaxed) {
             std::hint::spin_loop();
+        }
+    })
+}
+
+/// Routers pass smaller packets from a moment on that lies in the middle of a transfer.
+fn smaller_packets(site: &Site<'_>) -> Guard {
+    let lab = Arc::clone(site.lab);
+    Guard::start(move |stop| {
+        // Nearly all of the time is taken by transfers, each longer than this.
+        for _ in 0..MTU_CHANGES {
+            for mtu in [1300, 1500] {
+                std::thread::sleep(Duration::from_millis(450));
+                if stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                if let Err(why) = lab.set_mtu(1, mtu) {
+                    say(&format!("the MTU stays: {why}"));
+                }
+            }
         }
     })
 }
