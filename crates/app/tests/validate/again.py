@@ -1,10 +1,10 @@
-"""Computes the answers of a stored run again, by other means than the program: SciPy's distributions
-and root finder in place of closed forms, from what `v6gap export` gives.
+"""Computes the answers of a stored run again, by other means than the program: distributions and
+root finder of SciPy in place of closed forms, from what `v6gap export` gives.
 
     python3 again.py RESULT.json TRIALS.csv
 
-The formulas are those of docs/method.md, parts C and D. Exits with 1 if a figure is off by more than
-1e-6 of it (or of 1e-3 where it is smaller), or a verdict differs.
+The formulas are those of docs/method.md, parts C and D. Exits with 1 if a figure is off by more
+than 1e-6 of it (or of 1e-3 where it is smaller), or a verdict differs.
 """
 
 import csv
@@ -22,6 +22,8 @@ SKEWNESS_MAX = 1.0
 SYMMETRIC_BLOCKS_MIN = 12
 SYMMETRIC_BLOCKS = 20
 FAR_SHARE = 0.02
+NOISE_OF_MARGIN = 0.25
+ALPHA = 0.05
 LESS_IS_BETTER = {"rtt", "connect", "first-byte", "loss", "loss-back", "ipdv", "pdv", "cpu"}
 
 
@@ -34,35 +36,55 @@ def main(result_path, trials_path):
     levels = {}
     for question in result["questions"]:
         levels.setdefault(group(question), []).append(question)
-    off = []
-    worst = 0.0
-    figures = 0
+    checked = Checked()
     for questions in levels.values():
-        combined = [combine(q, result, trials, len(questions)) for q in questions]
-        adjusted = holm([1.0 if c is None else c["p"] for c in combined])
-        for question, found, p in zip(questions, combined, adjusted):
+        combined = [combine(q, result, trials) for q in questions]
+        pure = [c is not None and q["effect"] is not None for q, c in zip(questions, combined)]
+        different = holm([c["p_different"] if c else 1.0 for c in combined])
+        same = holm([c["p_same"] if c else 1.0 for c in combined])
+        for question, found, p, p_same in zip(questions, combined, different, same):
             if found is None or question["effect"] is None:
                 continue
-            for name, value in shown(question, found).items():
-                told = question["effect"][name]
-                if told is None or not math.isfinite(value):
-                    # Ends without bound have no figure.
-                    agrees = told is None and (not math.isfinite(value) or value == -1.0)
-                    deviation = 0.0 if agrees else math.inf
-                else:
-                    deviation = abs(told - value) / max(abs(value), 1e-3)
-                figures += 1
-                worst = max(worst, deviation)
-                if deviation > TOLERANCE:
-                    off.append(f"{question['cell']} {question['metric']} {name}: {told} {value}")
-            verdict = rule(question, found, p)
-            figures += 1
-            if question["verdict"] != "none" and verdict != question["verdict"]:
-                off.append(f"{question['cell']}: {question['verdict']}, here {verdict}")
-    for line in off:
+            name = f"{question['cell']} {question['metric']}"
+            for key, value in shown(question, found).items():
+                checked.figure(f"{name} {key}", question["effect"][key], value)
+            told = question["diagnostics"]
+            for key in ("p_different", "p_same", "lag1"):
+                checked.figure(f"{name} {key}", told[key], found[key])
+            if all(pure):
+                checked.figure(f"{name} p_different_adjusted", told["p_different_adjusted"], p)
+                checked.figure(f"{name} p_same_adjusted", told["p_same_adjusted"], p_same)
+                checked.verdict(name, question["verdict"], rule(question, found, p, p_same))
+    for line in checked.off:
         print(line)
-    print(f"{figures} figures, largest deviation {worst:.1e}")
-    return 1 if off or figures == 0 else 0
+    print(f"{checked.figures} figures, largest deviation {checked.worst:.1e}")
+    return 1 if checked.off or checked.figures == 0 else 0
+
+
+class Checked:
+    """What agrees and what does not."""
+
+    def __init__(self):
+        self.off, self.worst, self.figures = [], 0.0, 0
+
+    def figure(self, name, told, value):
+        if told is None or not math.isfinite(value):
+            # Ends without bound have no figure.
+            agrees = (told is None or told == -1.0) and (not math.isfinite(value) or value == -1.0)
+            deviation = 0.0 if agrees else math.inf
+        else:
+            deviation = abs(told - value) / max(abs(value), 1e-3)
+        self.figures += 1
+        self.worst = max(self.worst, deviation)
+        if deviation > TOLERANCE:
+            self.off.append(f"{name}: {told}, here {value}")
+
+    def verdict(self, name, told, verdict):
+        if told == "none":
+            return
+        self.figures += 1
+        if told != verdict:
+            self.off.append(f"{name}: {told}, here {verdict}")
 
 
 def group(question):
@@ -98,32 +120,53 @@ def noise(question, result, trials):
     return 0.0
 
 
-def combine(question, result, trials, levels):
+def combine(question, result, trials):
+    """All blocks together; nothing where neighbours were merged, which is not done again here."""
     d = effects(question, trials, is_compare)
-    if len(d) < 2:
+    told = question["diagnostics"]
+    if len(d) < 2 or told["merged"] > 1:
         return None
-    same = 0.10 / levels
+    margin = margin_of(question)
     if result["design"]["stop"]["kind"] == "pairs":
         at = lambda alpha: hodges_lehmann(d, alpha)
-        p = wilcoxon(d)
+        p_different = float(stats.wilcoxon(d, zero_method="pratt", method="exact").pvalue)
+        one_side = lambda x, side: stats.wilcoxon(x, alternative=side, method="exact").pvalue
+        p_same = max(one_side(d + margin, "greater"), one_side(d - margin, "less"))
         centre = walsh(d)[1]
     else:
-        sigma = noise(question, result, trials)
-        lopsided = abs(stats.skew(d)) > SKEWNESS_MAX and len(d) >= SYMMETRIC_BLOCKS_MIN
-        if lopsided and sigma > 0.0:
+        sigma = noise(question, result, trials) or NOISE_OF_MARGIN * margin
+        lopsided = abs(stats.skew(d)) > SKEWNESS_MAX or told["modes"] is not None
+        if lopsided and len(d) >= SYMMETRIC_BLOCKS_MIN:
             at = lambda alpha: symmetric_sequence(d, alpha, sigma)
+            rho = lambda alpha: symmetric_rho(sigma, alpha)
+            evidence = lambda n: log_symmetric(d[:n], 0.0, rho(0.05))
+            far = min(log_symmetric(d, mu, rho(0.10)) for mu in (margin, -margin))
+            far += math.log(1 - FAR_SHARE)
         else:
             at = lambda alpha: t_sequence(d, alpha)
-        p = 1.0 / max([1.0] + [math.exp(log_e(d[:n], 0.0)) for n in range(2, len(d) + 1)])
+            evidence = lambda n: log_e(d[:n], 0.0)
+            far = min(log_e(d, margin), log_e(d, -margin))
+        p_different = math.exp(-max([0.0] + [evidence(n) for n in range(2, len(d) + 1)]))
+        p_same = min(1.0, 0.5 * math.exp(-far)) if abs(np.mean(d)) < margin else 1.0
         centre = float(np.mean(d))
-    found = {"centre": centre, "i95": at(0.05), "i90": at(0.10), "same": at(same)}
-    if question["metric"] in ("loss", "loss-back"):
-        found = bounded(question, found, d)
-    return {**found, "p": p, "n": len(d), "sd": float(np.std(d, ddof=1))}
+    found = {"centre": centre, "i95": at(0.05), "i90": at(0.10)}
+    found = bounded(question, found, d)
+    z = d - np.mean(d)
+    lag1 = float(np.sum(z[:-1] * z[1:]) / np.sum(z * z)) if np.any(z) else 0.0
+    more = {"p_different": p_different, "p_same": float(p_same), "lag1": lag1}
+    return {**found, **more, "n": len(d), "sd": float(np.std(d, ddof=1))}
+
+
+def margin_of(question):
+    """The margin on the scale of the effects."""
+    ratio = question["effect"] and question["effect"]["kind"] == "ratio-1"
+    return math.log1p(question["margin"]) if ratio else question["margin"]
 
 
 def bounded(question, found, d):
     """Without any loss the range reaches the exact bound of either arm."""
+    if question["metric"] not in ("loss", "loss-back"):
+        return found
     arms = [v for v in question.values() if isinstance(v, dict) and "lost" in v and "of" in v]
     if len(arms) != 2 or arms[0]["lost"] + arms[1]["lost"] > 0 or np.std(d, ddof=1) > 0:
         return found
@@ -158,10 +201,6 @@ def hodges_lehmann(d, alpha):
     return float(averages[k]), float(averages[len(averages) - 1 - k])
 
 
-def wilcoxon(d):
-    return float(stats.wilcoxon(d, zero_method="pratt", method="exact").pvalue)
-
-
 def log_e(d, mu, g=1.0):
     n = len(d)
     a = 1 + n * g
@@ -189,22 +228,25 @@ def t_sequence(d, alpha):
     return mean - radius, mean + radius
 
 
+def symmetric_rho(sigma, alpha):
+    twice = -2 * math.log(alpha)
+    return SYMMETRIC_BLOCKS * sigma**2 / (twice + math.log1p(twice))
+
+
+def log_symmetric(d, mu, rho):
+    s, v = np.sum(d - mu), np.sum((d - mu) ** 2)
+    return 0.5 * (s * s / (v + rho) - math.log1p(v / rho))
+
+
 def symmetric_sequence(d, alpha, sigma):
-    n, mean = len(d), float(np.mean(d))
+    n, mean, rho = len(d), float(np.mean(d)), symmetric_rho(sigma, alpha)
     if n < math.ceil(1 - math.log2(FAR_SHARE * alpha)):
         return -math.inf, math.inf
-    twice = -2 * math.log(alpha)
-    rho = SYMMETRIC_BLOCKS * sigma**2 / (twice + math.log1p(twice))
-
-    def evidence(mu):
-        s, v = np.sum(d - mu), np.sum((d - mu) ** 2)
-        return 0.5 * (s * s / (v + rho) - math.log1p(v / rho))
-
     wanted = -math.log((1 - FAR_SHARE) * alpha)
     peak = math.sqrt((n - 1) * (np.sum((d - mean) ** 2) + rho)) / n**0.5
-    if evidence(mean + peak) < wanted:
+    reach = lambda r: log_symmetric(d, mean + r, rho) - wanted
+    if reach(peak) < 0:
         return -math.inf, math.inf
-    reach = lambda r: evidence(mean + r) - wanted
     radius = optimize.brentq(reach, 0, peak, xtol=1e-18, rtol=1e-14)
     return mean - radius, mean + radius
 
@@ -230,16 +272,14 @@ def shown(question, found):
     return {**{k: show(v) for k, v in ends.items()}, "sd": found["sd"]}
 
 
-def rule(question, found, p):
+def rule(question, found, p_different, p_same):
     if found["n"] < BLOCKS_MIN:
         return "none"
-    margin = question["margin"]
-    if question["effect"]["kind"] == "ratio-1":
-        margin = math.log1p(margin)
-    if -margin < found["same"][0] and found["same"][1] < margin:
+    margin = margin_of(question)
+    if -margin < found["i90"][0] and found["i90"][1] < margin and p_same <= ALPHA:
         return "same"
     low, high = found["i95"]
-    if (low > 0 or high < 0) and p <= 0.05:
+    if (low > 0 or high < 0) and p_different <= ALPHA:
         more = found["centre"] > 0
         return "worse" if more == (question["metric"] in LESS_IS_BETTER) else "better"
     return "inconclusive"
