@@ -12,7 +12,8 @@ const CASES: [&str; 4] = ["null-v6", "rate-5", "delay+5", "loss+5-v6"];
 const TIME: Duration = Duration::from_secs(40);
 
 /// # Errors
-/// If nothing can be measured, or a verdict has the wrong sign. A busy host makes the self-test refuse
+/// If nothing can be measured, or a verdict has the wrong sign. On a busy host the self-test may
+/// refuse
 /// figures, which is said and is no failure.
 pub(crate) fn run() -> Result<(), String> {
     let folder = std::env::temp_dir().join(format!("v6gap-validate-{}", std::process::id()));
