@@ -1,6 +1,6 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
-use v6gap_core::analysis::words::{amount, figure};
+use v6gap_core::analysis::words::{amount, figure, more_pairs};
 use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Suspect, Verdict};
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
@@ -322,11 +322,11 @@ pub(crate) fn with_discarded(analysis: &Analysis) -> Vec<String> {
     found.into_iter().map(|(_, text)| text).collect()
 }
 
-/// The open questions and how many more pairs would settle each.
-pub(crate) fn to_settle(analysis: &Analysis) -> Vec<(&str, u32)> {
+/// The open questions and how many more pairs would settle each, in words.
+pub(crate) fn to_settle(analysis: &Analysis) -> Vec<(&str, String)> {
     let open = |q: &'_ &Question| q.verdict == Verdict::CannotTell;
     let questions = analysis.questions.iter().filter(open);
-    questions.filter_map(|q| Some((q.label.as_str(), q.pairs_to_settle?))).collect()
+    questions.filter_map(|q| Some((q.label.as_str(), more_pairs(q.pairs_to_settle?)))).collect()
 }
 
 /// Characters that foreign text must not bring along: they drive terminals, turn the direction of

@@ -13,8 +13,7 @@ const TIME: Duration = Duration::from_secs(40);
 
 /// # Errors
 /// If nothing can be measured, or a verdict has the wrong sign. On a busy host the self-test may
-/// refuse
-/// figures, which is said and is no failure.
+/// refuse figures, which is said and is no failure.
 pub(crate) fn run() -> Result<(), String> {
     let folder = std::env::temp_dir().join(format!("v6gap-validate-{}", std::process::id()));
     let results = Results::at(&folder)?;

@@ -383,7 +383,12 @@ fn speeds(results: &Results, lines: &[Value]) -> Result<String, String> {
             let found = results.analysed(done)?;
             let span_s = found.span_ns as f64 / 1e9;
             let effect = found.questions.first().and_then(|q| q.effect.as_ref());
-            let half = effect.map_or(f64::NAN, |e| (e.range95.high - e.range95.low) / 2.0);
+            let Some(range) = effect.map(|effect| effect.range95) else {
+                seconds.push("refused by the self-test".to_owned());
+                widths.push("–".to_owned());
+                continue;
+            };
+            let half = (range.high - range.low) / 2.0;
             widths.push(format!("{:.2}", half * 100.0));
             seconds.push(match half <= speed::PRECISION {
                 true => format!("{span_s:.1}"),

@@ -258,7 +258,7 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
         ),
         Verdict::CannotTell => {
             let settle = match question.pairs_to_settle {
-                Some(pairs) => format!(" About {pairs} more pairs would settle it."),
+                Some(pairs) => format!(" About {} would settle it.", more_pairs(pairs)),
                 None => String::new(),
             };
             let span = span_in_words(metric, &effect.range95);
@@ -289,6 +289,11 @@ fn clause(question: &Question) -> Option<String> {
             format!("That is better than header size suggests ({predicted}).")
         }
     })
+}
+
+/// How many pairs more, in words.
+pub fn more_pairs(pairs: u32) -> String {
+    if pairs == 1 { "1 more pair".into() } else { format!("{pairs} more pairs") }
 }
 
 /// A question as the subject of a longer sentence, as in "in round trips of 64 B over TCP".

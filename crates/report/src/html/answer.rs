@@ -199,7 +199,7 @@ fn sure(analysis: &Analysis) -> Markup {
             p.worse { b { "Failed: " } (words::sentence(&check.text)) }
         }
         @for (label, pairs) in words::to_settle(analysis) {
-            p { (label) ": about " (pairs) " more pairs would settle it." }
+            p { (label) ": about " (pairs) " would settle it." }
         }
         p { (scope) }
     }
