@@ -30,6 +30,9 @@ struct Running {
     nulls: Vec<f64>,
     /// What a share counts, see [`effect::counted`].
     events: PerArm<(u64, u64)>,
+    /// Its cell is not measured any more: it waits for no answer, but the p-values of the others
+    /// are corrected for it, as in the final analysis.
+    given_up: bool,
 }
 
 /// What can be said of a question before the end; never a verdict.
@@ -71,6 +74,7 @@ impl Progress {
                     effects: Vec::new(),
                     nulls: Vec::new(),
                     events: PerArm::default(),
+                    given_up: false,
                 });
             }
         }
@@ -103,9 +107,13 @@ impl Progress {
         }
     }
 
-    /// Takes note that a cell will not be measured any more.
+    /// Takes note that a cell will not be measured any more. What has too few blocks for an answer
+    /// is no question then.
     pub fn give_up(&mut self, cell: usize) {
-        self.questions.retain(|question| question.cell != cell);
+        self.questions.retain(|q| q.cell != cell || q.effects.len() >= effect::BLOCKS_MIN);
+        for question in self.questions.iter_mut().filter(|question| question.cell == cell) {
+            question.given_up = true;
+        }
     }
 
     /// Takes note that a round in which families were compared is over.
@@ -123,7 +131,8 @@ impl Progress {
     pub fn complete(&self, elapsed_ns: u64, round_ns: u64) -> bool {
         match self.stop {
             Stop::Pairs { pairs } => {
-                let fewest = self.questions.iter().map(|q| q.effects.len()).min();
+                let open = self.questions.iter().filter(|q| !q.given_up);
+                let fewest = open.map(|q| q.effects.len()).min();
                 // Blocks that fail again and again must not keep a run going for ever.
                 fewest.is_some_and(|n| n as u32 >= pairs) || self.rounds >= pairs.saturating_mul(2)
             }
@@ -150,7 +159,8 @@ impl Progress {
     fn settled(&self) -> bool {
         self.questions.iter().zip(self.decided()).all(|(question, decided)| {
             let combined = decided.combined.as_ref().zip(decided.ruling.as_ref());
-            combined.is_some_and(|(combined, ruling)| question.is_settled(combined, ruling))
+            question.given_up
+                || combined.is_some_and(|(combined, ruling)| question.is_settled(combined, ruling))
         })
     }
 
@@ -189,9 +199,13 @@ impl Progress {
 }
 
 impl Running {
-    /// Settled: known as precisely as the plan asks for; where it asks for no precision, the same,
-    /// clearly different, or known to half the margin.
-    /// A guard that stands against an answer keeps the question open.
+    /// Settled: known as precisely as the plan asks for; where it asks for no precision, clearly
+    /// different, the same and known well enough to see half the margin, or known to half the
+    /// margin. A guard that stands against an answer keeps the question open.
+    ///
+    /// Of ratios, "the same" alone settles nothing: one disturbed block among eight makes a range
+    /// wide, and a difference that is smaller than the margin but there would go unseen. Of shares
+    /// it does: what widens their range is how few packets there were, on every host alike.
     fn is_settled(&self, combined: &Combined, ruling: &Ruling) -> bool {
         if combined.withheld.is_some() {
             return false;
@@ -203,10 +217,15 @@ impl Running {
             return (shown.high - shown.low) / 2.0 <= precision;
         }
         let margin = effect::margin(self.metric, self.margin);
-        let different = matches!(ruling.verdict, Verdict::Better | Verdict::Worse);
-        ruling.verdict == Verdict::Same
-            || (different && ruling.qualifier == Qualifier::Clear)
-            || half_width <= margin / 2.0
+        match ruling.verdict {
+            Verdict::Better | Verdict::Worse if ruling.qualifier == Qualifier::Clear => true,
+            Verdict::Same => {
+                self.metric.scale() == Scale::Difference
+                    || ruling.qualifier == Qualifier::RealButTiny
+                    || half_width <= margin / 4.0
+            }
+            _ => half_width <= margin / 2.0,
+        }
     }
 }
 
@@ -284,6 +303,19 @@ mod tests {
     }
 
     #[test]
+    fn the_same_is_settled_when_half_the_margin_would_be_seen() {
+        let plan = plan(ADAPTIVE);
+        let verdicts = |progress: &Progress| -> Vec<Verdict> {
+            progress.decided().iter().map(|d| d.ruling.unwrap().verdict).collect()
+        };
+        let wide = progress(&plan, 8, 1.0, 0.012);
+        assert!(verdicts(&wide).contains(&Verdict::Same), "{:?}", verdicts(&wide));
+        assert!(!wide.complete(SECOND, SECOND), "a range that hides 1 %");
+        let seen = progress(&plan, 8, 1.004, 0.002);
+        assert!(seen.complete(SECOND, SECOND), "{:?}", verdicts(&seen));
+    }
+
+    #[test]
     fn a_round_is_broken_off_at_twice_the_time() {
         let adaptive = progress(&plan(ADAPTIVE), 0, 1.0, 0.0);
         assert!(!adaptive.is_overdue(120 * SECOND) && adaptive.is_overdue(120 * SECOND + 1));
@@ -318,6 +350,20 @@ mod tests {
         }
         assert!(progress.complete(0, 0));
         assert_eq!(progress.so_far().len(), 1);
+    }
+
+    /// The final analysis counts the questions of a cell that was given up late, so this must.
+    #[test]
+    fn a_cell_given_up_late_holds_nobody_up_but_still_counts() {
+        let plan = plan(ADAPTIVE);
+        let mut late = progress(&plan, 8, 1.0, 0.3);
+        assert!(!late.complete(SECOND, SECOND));
+        let before = late.so_far().len();
+        (0..plan.cells.len()).for_each(|cell| late.give_up(cell));
+        assert!(late.complete(SECOND, SECOND) && late.so_far().len() == before);
+        let mut early = progress(&plan, 2, 1.0, 0.3);
+        early.give_up(0);
+        assert!(early.so_far().iter().all(|said| said.cell != plan.cells[0].id));
     }
 
     #[test]

@@ -61,17 +61,16 @@ impl Asked {
         self.rows.is_empty() || self.rows.iter().any(|wanted| wanted == row)
     }
 
-    /// Whether a case is asked for by its row or its name; rows d and e are read from row c.
+    /// Whether a case is asked for by its row or its name; much of row d and all of row e is read
+    /// from row c.
     pub fn wants_case(&self, row: &str, name: &str) -> bool {
-        let as_row = |wanted: &str| {
-            match wanted {
-                "d" | "e" => "c",
-                other => other,
-            }
-            .to_owned()
+        let means = |wanted: &str| match wanted {
+            "d" => row == "c" || row == "d",
+            "e" => row == "c",
+            other => row == other,
         };
         self.rows.is_empty()
-            || self.rows.iter().any(|w| as_row(w) == row || (w.len() > 1 && name.starts_with(w)))
+            || self.rows.iter().any(|w| means(w) || (w.len() > 1 && name.starts_with(w)))
     }
 
     /// Whether anything needs a lab.

@@ -32,10 +32,24 @@ pub(crate) enum Injected {
     Rate(f64),
     /// The same, measured in trials of half the time: what shorter trials cost.
     Brief(f64),
+    /// The same, measured as by default: trials of 1 s, at most 75 s in all.
+    Default(f64),
     /// A delay with which the round trip of IPv6 is so much longer, as a share.
     Delay(f64),
     /// So large a share of a family's frames lost.
     Loss(Family, f64),
+}
+
+impl Injected {
+    /// How much more goodput IPv6 has where rates are what differs.
+    fn rate(self) -> Option<f64> {
+        match self {
+            Injected::Rate(effect) | Injected::Brief(effect) | Injected::Default(effect) => {
+                Some(effect)
+            }
+            Injected::Null(_) | Injected::Delay(_) | Injected::Loss(..) => None,
+        }
+    }
 }
 
 /// Runs of one kind.
@@ -47,7 +61,7 @@ pub(crate) struct Case {
     pub runs: usize,
 }
 
-/// All cases of rows b and c; rows d and e are read from those of c.
+/// All cases of rows b, c and d; the rest of row d and row e are read from those of c.
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for family in Family::BOTH {
@@ -69,6 +83,10 @@ pub(crate) fn cases() -> Vec<Case> {
         let name = format!("brief{}", percent(size));
         cases.push(Case { row: "c", name, injected: Injected::Brief(size), runs });
     }
+    for size in [0.01, -0.01] {
+        let name = format!("default{}", percent(size));
+        cases.push(Case { row: "d", name, injected: Injected::Default(size), runs: 30 });
+    }
     for family in Family::BOTH {
         for size in [0.005, 0.01, 0.02, 0.05] {
             let name = format!("loss{}-{}", percent(size), short(family));
@@ -89,7 +107,7 @@ fn short(family: Family) -> &'static str {
 /// Cases that can share a lab.
 fn share_a_lab(a: Injected, b: Injected) -> bool {
     match (a, b) {
-        (Injected::Rate(x) | Injected::Brief(x), Injected::Rate(y) | Injected::Brief(y)) => x == y,
+        (a, b) if a.rate().is_some() => a.rate() == b.rate(),
         (a, b) => std::mem::discriminant(&a) == std::mem::discriminant(&b),
     }
 }
@@ -160,13 +178,13 @@ fn visit(cases: &[&Case], results: &Results, budget: &Budget) -> Result<(), Stri
 
 /// The world of a lab before anything is changed while it is up.
 fn world(injected: Injected) -> World {
-    match injected {
-        Injected::Rate(effect) | Injected::Brief(effect) => {
+    match injected.rate() {
+        Some(effect) => {
             let mut world = World::client_router_server(LinkModel::Shaped, Some(RATE_BPS));
             world.links[0].conditions = rates(effect);
             world
         }
-        _ => World::client_router_server(LinkModel::Wire, Some(RATE_BPS)),
+        None => World::client_router_server(LinkModel::Wire, Some(RATE_BPS)),
     }
 }
 
@@ -200,7 +218,7 @@ struct Base {
     udp: PerFamily<f64>,
 }
 
-/// A run without a difference added, and what it says.
+/// Runs without a difference added, each of one transport as those with one are, and what they say.
 fn reference(
     site: &Site<'_>,
     world: &World,
@@ -208,19 +226,19 @@ fn reference(
     session: &str,
 ) -> Result<Base, String> {
     site.lab.alter(0, world.links[0].conditions).map_err(|e| e.to_string())?;
-    let seed = next_seed(results);
-    let mut plan = plans::plan(plans::ROUND_TRIP, world, seed)?;
-    plan.design.stop = v6gap_core::plan::Stop::Pairs { pairs: 12 };
-    plan.design.null_blocks = 0;
-    let lines = site.run(plan, &mut |_| ())?;
-    let facts = json!({ "row": "reference", "case": "delay", "seed": seed, "session": session });
-    let found = results.keep(facts, &lines)?;
-    let value = |cell: &str| {
-        let q = found.questions.iter().find(|q| q.cell == cell).ok_or("no round trips")?;
+    let of = |transport: &str| {
+        let seed = next_seed(results);
+        let mut plan = plans::plan(&plans::round_trip(transport), world, seed)?;
+        plan.design.stop = v6gap_core::plan::Stop::Pairs { pairs: 12 };
+        let lines = site.run(plan, &mut |_| ())?;
+        let facts =
+            json!({ "row": "reference", "case": "delay", "seed": seed, "session": session });
+        let found = results.keep(facts, &lines)?;
+        let q = found.questions.first().ok_or("no round trips")?;
         let (a, b) = q.values.a.zip(q.values.b).ok_or("no round trips")?;
         Ok::<_, String>(PerFamily { v4: a, v6: b })
     };
-    Ok(Base { tcp: value("rtt-tcp-64")?, udp: value("rtt-udp-64")? })
+    Ok(Base { tcp: of("tcp")?, udp: of("udp")? })
 }
 
 fn next_seed(results: &Results) -> u64 {
@@ -247,9 +265,12 @@ fn one(
             let text = plans::null(plans::NULL, short(family));
             (site.run(plans::plan(&text, world, seed)?, &mut |_| ())?, json!({ "effect": 0.0 }))
         }
-        Injected::Rate(_) | Injected::Brief(_) => {
-            let brief = matches!(case.injected, Injected::Brief(_));
-            let text = if brief { plans::brief() } else { plans::THROUGHPUT.to_owned() };
+        Injected::Rate(_) | Injected::Brief(_) | Injected::Default(_) => {
+            let text = match case.injected {
+                Injected::Brief(_) => plans::brief(),
+                Injected::Default(_) => plans::THROUGHPUT_DEFAULT.to_owned(),
+                _ => plans::THROUGHPUT.to_owned(),
+            };
             let plan = plans::plan(&text, world, seed)?;
             let truth = rate_truth(&world.links[0].conditions);
             (site.run(plan, &mut |_| ())?, json!({ "effect": truth }))
@@ -297,8 +318,7 @@ fn delayed(
     for family in Family::BOTH {
         world.links[0].conditions.get_mut(family).delay_ns = *added.get(family);
     }
-    let text = plans::ROUND_TRIP.replace(r#"["tcp", "udp"]"#, &format!("\"{transport}\""));
-    let lines = altered(site, &world, &text, seed)?;
+    let lines = altered(site, &world, &plans::round_trip(transport), seed)?;
     let truth = json!({
         "transport": transport, "added_ns": { "v4": 2 * added.v4, "v6": 2 * added.v6 }
     });

@@ -38,6 +38,18 @@ metric = "throughput"
 time = "250 ms"
 "#;
 
+/// TCP throughput as the default run has it: its trials, its null blocks and its time.
+pub(crate) const THROUGHPUT_DEFAULT: &str = r#"
+v6gap = 1
+name = "Throughput"
+[lab]
+model = "shaped"
+[design]
+arms = ["v4", "v6"]
+[[measure]]
+metric = "throughput"
+"#;
+
 /// Round trips of 64 B.
 pub(crate) const ROUND_TRIP: &str = r#"
 v6gap = 1
@@ -72,6 +84,11 @@ time = "120 ms"
 /// TCP throughput in trials of half the time.
 pub(crate) fn brief() -> String {
     THROUGHPUT.replace("250 ms", "120 ms")
+}
+
+/// Round trips over one transport, as plans call it.
+pub(crate) fn round_trip(transport: &str) -> String {
+    ROUND_TRIP.replace(r#"["tcp", "udp"]"#, &format!("\"{transport}\""))
 }
 
 /// The plan of `text` in `world`.

@@ -133,11 +133,16 @@ impl<'a> Runner<'a> {
         let given_up = |id: &str| {
             lines.iter().any(|line| matches!(line, Line::GaveUp(gave_up) if gave_up.cell == id))
         };
-        let leave_out = |id: &str| header.refused.contains_key(id) || given_up(id);
-        let left_out: Vec<usize> =
-            (0..plan.cells.len()).filter(|&c| leave_out(&plan.cells[c].id)).collect();
+        let cells = |which: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            (0..plan.cells.len()).filter(|&c| which(&plan.cells[c].id)).collect()
+        };
+        let mut left_out = cells(&|id| header.refused.contains_key(id));
         let mut progress = Progress::new(plan, &left_out);
         let position = Position::after(plan, lines, &mut progress);
+        for cell in cells(&given_up) {
+            progress.give_up(cell);
+            left_out.push(cell);
+        }
         Runner {
             plan,
             left_out,
