@@ -92,8 +92,8 @@ fn goodput_probe() -> UdpBulk {
 }
 
 fn lossy(world: &World, family: Family) -> bool {
-    world.links.iter().any(|l| {
-        let met = l.conditions.get(family);
+    world.path().iter().any(|hop| {
+        let met = world.links[hop.link].met(hop.from).get(family);
         met.loss > 0.0 || met.black_hole_above.is_some() || met.rate_bps.is_none()
     })
 }

@@ -1,12 +1,24 @@
-//! A world: hosts, links and what each family meets on them, as plain data.
+//! A world: hosts, routers, switches, links and what each family meets on them, as plain data.
 //!
 //! The simulator, the kernel lab and the user-space link all interpret this one value, so a test's
 //! known truth and the network that it runs on cannot differ.
 
+mod addresses;
+mod check;
+mod paths;
+mod stored;
+mod subnet;
+
+pub use check::{LINKS_MAX, Place, Problem};
+pub use paths::{End, Hop, NextHop, Segment, Topology};
+pub use subnet::Subnet;
+
 use crate::family::PerFamily;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
+use stored::Stored;
 
 /// How the lab makes a link, always named with a figure taken on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,51 +56,163 @@ impl Conditions {
     }
 }
 
-/// A link between two neighbouring nodes; both directions meet the same conditions.
+/// What a node does with packets that are not for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NodeKind {
+    /// Nothing: it is an end of paths only.
+    Host,
+    /// Forwards IP packets of both families, each with one hop less.
+    Router,
+    /// Forwards Ethernet frames as they are, a learning bridge; it has no address itself.
+    Switch,
+}
+
+/// A host, router or switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its name, different from all others.
+    pub name: String,
+    /// What it does with packets of others.
+    pub kind: NodeKind,
+}
+
+impl Node {
+    /// A node of this kind.
+    pub fn new(name: impl Into<String>, kind: NodeKind) -> Self {
+        Node { name: name.into(), kind }
+    }
+}
+
+/// One of the two ends of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// The end named first.
+    First,
+    /// The end named second.
+    Second,
+}
+
+impl Side {
+    /// Both ends, the first one first.
+    pub const BOTH: [Side; 2] = [Side::First, Side::Second];
+
+    /// The end at the other side.
+    pub const fn other(self) -> Side {
+        match self {
+            Side::First => Side::Second,
+            Side::Second => Side::First,
+        }
+    }
+}
+
+/// A link between two nodes; both directions meet the same conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Link {
+    /// The nodes at its ends, by their place in [`World::nodes`].
+    #[serde(default = "stored::unplaced", skip_serializing_if = "stored::is_unplaced")]
+    pub ends: [usize; 2],
     /// Conditions for each family.
     pub conditions: PerFamily<Conditions>,
     /// Maximum transmission unit of the interfaces at its ends, in bytes.
     pub mtu: u32,
     /// Frames that may wait for the line in each direction.
     pub queue_frames: u32,
+    /// Whether its interfaces merge, split and checksum packets for the hosts; `None` is as the
+    /// link model has it: on for `bare`, off otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offloads: Option<bool>,
+    /// Subnets in place of those that the lab gives it. All links of a switch are one subnet.
+    #[serde(default, skip_serializing_if = "stored::are_given")]
+    pub subnets: PerFamily<Option<Subnet>>,
 }
 
 impl Link {
-    /// A link with one rate for both families, MTU 1500 and a queue of 100 frames.
+    /// A link with one rate for both families, MTU 1500 and a queue of 100 frames, between the
+    /// first two nodes.
     pub const fn ethernet(rate_bps: Option<u64>) -> Self {
         let conditions =
             PerFamily { v4: Conditions::rate(rate_bps), v6: Conditions::rate(rate_bps) };
-        Link { conditions, mtu: 1500, queue_frames: 100 }
+        Link {
+            ends: [0, 1],
+            conditions,
+            mtu: 1500,
+            queue_frames: 100,
+            offloads: None,
+            subnets: PerFamily { v4: None, v6: None },
+        }
+    }
+
+    /// The same link between two other nodes.
+    #[must_use]
+    pub const fn between(self, first: usize, second: usize) -> Self {
+        Link { ends: [first, second], ..self }
+    }
+
+    /// The node at one end.
+    pub const fn node(&self, side: Side) -> usize {
+        match side {
+            Side::First => self.ends[0],
+            Side::Second => self.ends[1],
+        }
+    }
+
+    /// What frames meet that are sent from this end.
+    pub const fn met(&self, _from: Side) -> &PerFamily<Conditions> {
+        &self.conditions
     }
 }
 
-/// A chain of nodes: the first is the client, the last the server, those between are routers.
+/// Nodes and the links between them. What is measured is the path from `client` to `server`.
+///
+/// Read from a record it is sound as far as numbers of nodes go; [`World::problems`] tells whether
+/// it can be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct World {
     /// How its links are made.
     pub model: LinkModel,
-    /// Names of the nodes along the path; at least two.
-    pub nodes: Vec<String>,
-    /// Links between neighbours; one less than nodes.
+    /// All nodes; in a chain in the order of the path.
+    pub nodes: Vec<Node>,
+    /// All links, each with the nodes at its ends.
     pub links: Vec<Link>,
     /// Families that the nodes have addresses for.
     pub families: PerFamily<bool>,
+    /// Where the client is, by its place among the nodes.
+    pub client: usize,
+    /// Where the server is, by its place among the nodes.
+    pub server: usize,
 }
 
 impl World {
     /// The first-look world: client – router – server, two subnets, one rate, both families.
     pub fn client_router_server(model: LinkModel, rate_bps: Option<u64>) -> Self {
+        World::chain(model, [Link::ethernet(rate_bps); 2].to_vec())
+    }
+
+    /// Client and server with these links between them in turn and a router between each two.
+    pub fn chain(model: LinkModel, links: Vec<Link>) -> Self {
+        let routers = links.len().saturating_sub(1);
+        let router = |i: usize| match routers {
+            1 => "router".to_string(),
+            _ => format!("router{}", i + 1),
+        };
+        let mut nodes = [Node::new("client", NodeKind::Host)].to_vec();
+        nodes.extend((0..routers).map(|i| Node::new(router(i), NodeKind::Router)));
+        nodes.push(Node::new("server", NodeKind::Host));
+        let links = links.into_iter().enumerate().map(|(i, link)| link.between(i, i + 1));
         World {
             model,
-            nodes: ["client", "router", "server"].map(ToString::to_string).to_vec(),
-            links: [Link::ethernet(rate_bps); 2].to_vec(),
+            server: nodes.len() - 1,
+            nodes,
+            links: links.collect(),
             families: PerFamily { v4: true, v6: true },
+            client: 0,
         }
     }
 
-    /// The same world with the two families' conditions and addresses exchanged.
+    /// The same world with the two families' conditions and addresses exchanged; subnets stay.
+    #[must_use]
     pub fn swapped(mut self) -> Self {
         self.families = self.families.swapped();
         for link in &mut self.links {
@@ -96,4 +220,39 @@ impl World {
         }
         self
     }
+
+    /// The place of the node called `name`.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// The same world measured between two other nodes.
+    #[must_use]
+    pub fn measured(self, client: usize, server: usize) -> Self {
+        World { client, server, ..self }
+    }
+
+    /// The links from client to server in turn, each with the end that the client's packets are
+    /// sent from; empty if there is no way.
+    pub fn path(&self) -> Vec<Hop> {
+        Topology::of(self).path(self.client, self.server).unwrap_or_default()
+    }
+
+    /// The nodes from client to server, both included; empty if there is no way.
+    pub fn path_nodes(&self) -> Vec<usize> {
+        let far = |hop: &Hop| Some(self.links.get(hop.link)?.node(hop.from.other()));
+        let path = self.path();
+        let first = (!path.is_empty()).then_some(self.client);
+        first.into_iter().chain(path.iter().filter_map(far)).collect()
+    }
+
+    /// How many nodes of the path forward packets with one hop less.
+    pub fn routers(&self) -> usize {
+        let inner = self.path_nodes();
+        let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or_default();
+        inner.iter().filter(|&&node| self.nodes[node].kind == NodeKind::Router).count()
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -431,6 +431,6 @@ fn a_world_without_rates_predicts_no_goodput_and_no_serialisation() {
         assert_eq!(world_round_trip_ns(&world, family, &[1500, 1500]), 0.0);
     }
     // One link with a rate is enough for a bound.
-    world.links[1] = Link::ethernet(Some(1_000_000_000));
+    world.links[1] = Link::ethernet(Some(1_000_000_000)).between(1, 2);
     assert!(world_tcp_goodput_bps(&world, Family::V4).is_some());
 }

@@ -3,15 +3,14 @@
 mod settings;
 
 use crate::clock::HEADER_BYTES;
-use crate::layout::{self, Side};
+use crate::layout::{self, Layout};
 use crate::netlink::{Bucket, Netlink, Plug, Shape};
 use crate::wire::{Cable, Wire};
 use crate::{LabError, LabOptions};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
-use v6gap_core::family::Family;
-use v6gap_core::world::{Link, LinkModel, World};
+use v6gap_core::world::{End, Link, LinkModel, Side, World};
 use v6gap_sys::packet::{self, Port};
 use v6gap_sys::{clock, netns};
 
@@ -42,7 +41,11 @@ pub(crate) struct Built {
 }
 
 pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabError> {
-    layout::check(world)?;
+    let problems: Vec<String> = world.problems().iter().map(ToString::to_string).collect();
+    if !problems.is_empty() {
+        return Err(LabError::World(problems.join("; ")));
+    }
+    let layout = &Layout::of(world);
     let mut namespaces = Vec::new();
     for index in 0..world.nodes.len() {
         let namespace = new_namespace()?;
@@ -65,11 +68,11 @@ pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabErr
         None => None,
     };
     for (index, namespace) in namespaces.iter().enumerate() {
-        within(namespace, || equip(world, index))??;
+        within(namespace, || equip(layout, index))??;
     }
     let mut facts = settings::facts(world, options);
     for (index, namespace) in namespaces.iter().enumerate() {
-        facts.extend(within(namespace, || finish(world, index, deadline_ns))??);
+        facts.extend(within(namespace, || finish(layout, index, deadline_ns))??);
     }
     if let Some(wire) = &wire {
         // What hosts said while some were not up yet is no fault of the link.
@@ -94,18 +97,18 @@ fn make_link(
     wire: Option<&OwnedFd>,
 ) -> Result<(), LabError> {
     let mtu = world.links[link].mtu;
-    let at = |side: Side| &namespaces[side.node(link)];
+    let at = |side: Side| &namespaces[world.links[link].node(side)];
     let end = |side: Side, far: bool| Plug {
         name: layout::interface(link),
-        mac: Some(layout::mac(link, side)),
+        mac: Some(layout::mac(End { link, side })),
         namespace: far.then(|| at(side).as_fd()),
     };
     let Some(wire) = wire else {
-        let plugs = [end(Side::Client, false), end(Side::Server, true)];
-        return within(at(Side::Client), || Netlink::new().make_cable(plugs.each_ref(), mtu))?;
+        let plugs = [end(Side::First, false), end(Side::Second, true)];
+        return within(at(Side::First), || Netlink::new().make_cable(plugs.each_ref(), mtu))?;
     };
     for side in Side::BOTH {
-        let name = layout::wire_interface(link, side);
+        let name = layout::wire_interface(End { link, side });
         let far = Plug { name, mac: None, namespace: Some(wire.as_fd()) };
         let plugs = [end(side, false), far];
         within(at(side), || Netlink::new().make_cable(plugs.each_ref(), mtu))??;
@@ -119,8 +122,8 @@ fn start_wire(world: &World, namespace: &OwnedFd, options: &LabOptions) -> Resul
         let mut netlink = Netlink::new();
         let mut cables = Vec::new();
         for (number, link) in world.links.iter().enumerate() {
-            let mut port = |side| open_port(&mut netlink, number, side, link.mtu);
-            let ports = [port(Side::Client)?, port(Side::Server)?];
+            let mut port = |side| open_port(&mut netlink, End { link: number, side }, link.mtu);
+            let ports = [port(Side::First)?, port(Side::Second)?];
             cables.push(Cable { link: *link, ports });
         }
         Ok::<_, LabError>(cables)
@@ -128,8 +131,8 @@ fn start_wire(world: &World, namespace: &OwnedFd, options: &LabOptions) -> Resul
     Wire::start(within(namespace, open)??, options.wire_cpu, options.seed)
 }
 
-fn open_port(netlink: &mut Netlink, link: usize, side: Side, mtu: u32) -> Result<Port, LabError> {
-    let name = layout::wire_interface(link, side);
+fn open_port(netlink: &mut Netlink, end: End, mtu: u32) -> Result<Port, LabError> {
+    let name = layout::wire_interface(end);
     let index = netlink.interface(&name)?.index;
     netlink.switch_offloads_off(index)?;
     netlink.set_up(index)?;
@@ -137,24 +140,37 @@ fn open_port(netlink: &mut Netlink, link: usize, side: Side, mtu: u32) -> Result
     Port::open(index, RING_FRAMES, mtu as usize + HEADER_BYTES).map_err(LabError::system(operation))
 }
 
-/// Gives a node's interfaces their shaping and addresses and sets them up.
-fn equip(world: &World, node: usize) -> Result<(), LabError> {
+/// Gives a node's interfaces their shaping and addresses and sets them up; those of a switch become
+/// ports of its bridge.
+fn equip(layout: &Layout<'_>, node: usize) -> Result<(), LabError> {
+    let world = layout.world;
     let mut netlink = Netlink::new();
     netlink.set_up(LOOPBACK_INDEX)?;
-    for (number, side) in layout::ends_of(node, world.links.len()) {
-        let index = netlink.interface(&layout::interface(number))?.index;
-        if world.model != LinkModel::Bare {
+    let bridge = match layout.is_switch(node) {
+        true => Some(netlink.make_bridge(layout::BRIDGE)?),
+        false => None,
+    };
+    for end in layout.topology.ends_of(node) {
+        let link = &world.links[end.link];
+        let index = netlink.interface(&layout::interface(end.link))?.index;
+        if !link.offloads.unwrap_or(world.model == LinkModel::Bare) {
             netlink.switch_offloads_off(index)?;
             netlink.forbid_super_packets(index)?;
-            netlink.shape(index, &shape(world, &world.links[number]))?;
         }
-        for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
-            let address = layout::address(number, side, family);
-            netlink.add_address(index, address, *layout::PREFIX_BITS.get(family))?;
+        if world.model != LinkModel::Bare {
+            netlink.shape(index, &shape(world, link))?;
+        }
+        for family in layout.families() {
+            if let Some((address, prefix_bits)) = layout.address(end, family) {
+                netlink.add_address(index, address, prefix_bits)?;
+            }
+        }
+        if let Some(bridge) = bridge {
+            netlink.plug_in(index, bridge)?;
         }
         netlink.set_up(index)?;
     }
-    Ok(())
+    bridge.map_or(Ok(()), |bridge| netlink.set_up(bridge))
 }
 
 /// What an end of `link` does with what it sends.
@@ -177,30 +193,30 @@ pub(crate) fn shape(world: &World, link: &Link) -> Shape {
 /// Waits until a node's interfaces are ready, then adds what needs that, and tells how they are
 /// set.
 fn finish(
-    world: &World,
+    layout: &Layout<'_>,
     node: usize,
     deadline_ns: u64,
 ) -> Result<BTreeMap<String, String>, LabError> {
+    let world = layout.world;
     let mut netlink = Netlink::new();
     let mut facts = settings::in_force(world, node);
-    for (number, side) in layout::ends_of(node, world.links.len()) {
-        let name = layout::interface(number);
-        let index = wait_ready(&mut netlink, world, (number, side), deadline_ns)?;
-        let far = side.other();
-        for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
-            let mac = layout::mac(number, far);
-            netlink.add_neighbour(index, layout::address(number, far, family), mac)?;
-            if family == Family::V6 {
-                netlink.add_neighbour(index, layout::link_local(number, far), mac)?;
+    for end in layout.topology.ends_of(node) {
+        let name = layout::interface(end.link);
+        let index = wait_ready(&mut netlink, layout, (node, end), deadline_ns)?;
+        if !layout.is_switch(node) {
+            for neighbour in layout.neighbours(end) {
+                netlink.add_neighbour(index, neighbour.address, neighbour.mac)?;
             }
         }
-        let key = |what: &str| format!("lab.{}.{name}.{what}", world.nodes[node]);
+        let key = |what: &str| format!("lab.{}.{name}.{what}", world.nodes[node].name);
         facts.insert(key("offloads"), netlink.offloads(index)?.join(" "));
         let segments = netlink.interface(&name)?.gso_max_segs;
         facts.insert(key("gso_max_segs"), segments.to_string());
     }
-    for route in layout::routes(world, node) {
-        netlink.add_route(route.subnet, route.prefix_bits, route.via)?;
+    if !layout.is_switch(node) {
+        for route in layout.routes(node) {
+            netlink.add_route(route.subnet, route.prefix_bits, route.via)?;
+        }
     }
     Ok(facts)
 }
@@ -208,21 +224,22 @@ fn finish(
 /// Polls until an interface is operational and has its link-local address; returns its index.
 fn wait_ready(
     netlink: &mut Netlink,
-    world: &World,
-    (link, side): (usize, Side),
+    layout: &Layout<'_>,
+    (node, end): (usize, End),
     deadline_ns: u64,
 ) -> Result<u32, LabError> {
-    let name = layout::interface(link);
+    let name = layout::interface(end.link);
+    let addressed = layout.world.families.v6 && !layout.is_switch(node);
     loop {
         let found = netlink.interface(&name)?;
         if found.operational {
-            let own = layout::link_local(link, side);
-            if !world.families.v6 || netlink.has_address(found.index, own)? {
+            let own = layout::link_local(end);
+            if !addressed || netlink.has_address(found.index, own)? {
                 return Ok(found.index);
             }
         }
         if clock::now_ns() > deadline_ns {
-            let node = &world.nodes[side.node(link)];
+            let node = &layout.world.nodes[node].name;
             return Err(LabError::NotReady(format!("interface {name} of {node}")));
         }
         netlink.nudge(found.index)?;

@@ -130,7 +130,7 @@ mod tests {
 
     fn clock(conditions: Conditions, queue_frames: u32) -> LinkClock {
         let conditions = PerFamily { v4: conditions, v6: conditions };
-        LinkClock::new(&Link { conditions, mtu: 1500, queue_frames })
+        LinkClock::new(&Link { conditions, queue_frames, ..Link::ethernet(None) })
     }
 
     fn never() -> f64 {
@@ -190,7 +190,7 @@ mod tests {
         let mut late = Conditions::rate(Some(100_000_000));
         late.delay_ns = 1_000_000;
         let conditions = PerFamily { v4: Conditions::rate(Some(100_000_000)), v6: late };
-        let mut line = LinkClock::new(&Link { conditions, mtu: 1500, queue_frames: 9 });
+        let mut line = LinkClock::new(&Link { conditions, ..Link::ethernet(None) });
         assert_eq!(line.admit(0, Family::V6, UDP_64, never), Fate::Due(1_009_440));
         assert_eq!(line.admit(0, Family::V4, UDP_64, never), Fate::Due(19_840));
     }

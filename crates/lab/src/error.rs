@@ -12,16 +12,6 @@ pub enum LabError {
     /// The world contradicts itself or asks for more than the lab has.
     #[error("the world cannot be built: {0}")]
     World(String),
-    /// A link asks for something that its model cannot do.
-    #[error("link {link} has {condition}, which needs the {needs} model")]
-    NeedsModel {
-        /// Number of the link, from 1.
-        link: usize,
-        /// What it asks for.
-        condition: &'static str,
-        /// The model that can do it.
-        needs: &'static str,
-    },
     /// The kernel refused a setting.
     #[error("cannot {operation}: {reason}")]
     Kernel {

@@ -3,14 +3,14 @@
 use crate::LabError;
 use crate::build;
 use crate::lateness::Lateness;
-use crate::layout;
+use crate::layout::{self, Layout};
 use crate::netlink::Netlink;
 use crate::wire::Wire;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use v6gap_core::family::PerFamily;
-use v6gap_core::world::{Conditions, Link, LinkModel, World};
+use v6gap_core::world::{Conditions, Link, LinkModel, NodeKind, Side, World};
 use v6gap_sys::netns;
 
 /// Choices that do not belong to the world.
@@ -33,12 +33,15 @@ pub struct Lab {
     facts: BTreeMap<String, String>,
 }
 
-/// A host or router of the lab.
+/// A host, router or switch of the lab.
 #[derive(Debug)]
 pub struct Node {
     /// Its name in the world.
     pub name: String,
-    /// The addresses that others reach it by, on its interface nearest to the client.
+    /// What it does with packets of others.
+    pub kind: NodeKind,
+    /// The addresses that others reach it by, on its interface nearest to the client; a switch has
+    /// none.
     pub addresses: PerFamily<Option<IpAddr>>,
     namespace: OwnedFd,
 }
@@ -76,10 +79,12 @@ impl Lab {
     /// s. Nothing is left behind then either.
     pub fn build_with(world: &World, options: &LabOptions) -> Result<Self, LabError> {
         let built = build::build(world, options)?;
+        let layout = Layout::of(world);
         let nodes = world.nodes.iter().zip(built.namespaces).enumerate();
-        let nodes = nodes.map(|(index, (name, namespace))| Node {
-            name: name.clone(),
-            addresses: layout::addresses(world, index),
+        let nodes = nodes.map(|(index, (node, namespace))| Node {
+            name: node.name.clone(),
+            kind: node.kind,
+            addresses: world.addresses(&layout.topology, index),
             namespace,
         });
         let nodes = nodes.collect();
@@ -91,9 +96,19 @@ impl Lab {
         &self.world
     }
 
-    /// All nodes in the order of the path.
+    /// All nodes in the order of the world's.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// The node that measures.
+    pub fn client(&self) -> &Node {
+        &self.nodes[self.world.client]
+    }
+
+    /// The node that it measures to.
+    pub fn server(&self) -> &Node {
+        &self.nodes[self.world.server]
     }
 
     /// The node called `name`.
@@ -150,8 +165,8 @@ impl Lab {
         work: impl Fn(&mut Netlink, u32) -> Result<(), LabError> + Sync,
     ) -> Result<(), LabError> {
         let name = layout::interface(link);
-        for side in layout::Side::BOTH {
-            self.nodes[side.node(link)].run(|| {
+        for side in Side::BOTH {
+            self.nodes[self.link(link)?.node(side)].run(|| {
                 let mut netlink = Netlink::new();
                 let index = netlink.interface(&name)?.index;
                 work(&mut netlink, index)
@@ -184,9 +199,9 @@ impl Lab {
     /// If the kernel does not answer.
     pub fn interface_counts(&self) -> Result<Vec<InterfaceCount>, LabError> {
         let mut counts = Vec::new();
+        let layout = Layout::of(&self.world);
         for (index, node) in self.nodes.iter().enumerate() {
-            let ends = layout::ends_of(index, self.world.links.len());
-            let links: Vec<usize> = ends.map(|(link, _)| link).collect();
+            let links: Vec<usize> = layout.topology.ends_of(index).map(|end| end.link).collect();
             let read = node.run(|| {
                 let mut netlink = Netlink::new();
                 let names = links.iter().map(|&link| layout::interface(link));

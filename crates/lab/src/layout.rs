@@ -1,60 +1,21 @@
 //! From a world to names, addresses and routes: pure arithmetic, so that every lab of the same
 //! world looks the same.
 //!
-//! Link number n (from 1) is one subnet of each family: 10.46.n.0/24 and fd46:n::/64 (RFC 1918,
-//! RFC 4193), whose end nearer to the client has host number 1 and the other 2.
+//! Subnets and addresses are [`World::subnet`] and [`World::address`]; here is what only a kernel
+//! needs: names of interfaces, Ethernet addresses, neighbours and routes.
 
-use crate::LabError;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::world::{Conditions, Link, LinkModel, World};
+use std::net::{IpAddr, Ipv6Addr};
+use v6gap_core::family::Family;
+use v6gap_core::world::{End, NodeKind, Side, Topology, World};
 
-/// Links that a world may have.
-const LINKS_MAX: usize = 64;
-/// Smallest MTU of each family, in bytes (RFC 791 section 3.1, RFC 8200 section 5).
-const MTU_MIN: PerFamily<u32> = PerFamily { v4: 68, v6: 1280 };
-/// Largest MTU of a link, in bytes: jumbo frames.
-const MTU_MAX: u32 = 9_216;
-/// Rates that the lab takes, in bit/s.
-const RATE_BPS: std::ops::RangeInclusive<u64> = 8_000..=100_000_000_000;
-/// Longest delay, in ns: 10 s.
-const DELAY_NS_MAX: u64 = 10_000_000_000;
+/// Name of the bridge of a switch.
+pub(crate) const BRIDGE: &str = "bridge";
 
-/// Length of a link's prefix.
-pub(crate) const PREFIX_BITS: PerFamily<u8> = PerFamily { v4: 24, v6: 64 };
-
-/// Which end of a link: the one nearer to the client or the one nearer to the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Client,
-    Server,
-}
-
-impl Side {
-    pub const BOTH: [Side; 2] = [Side::Client, Side::Server];
-
-    pub const fn other(self) -> Side {
-        match self {
-            Side::Client => Side::Server,
-            Side::Server => Side::Client,
-        }
-    }
-
-    /// Host number in the link's subnet.
-    const fn host(self) -> u8 {
-        match self {
-            Side::Client => 1,
-            Side::Server => 2,
-        }
-    }
-
-    /// The node at this end of link `link` (from 0).
-    pub const fn node(self, link: usize) -> usize {
-        match self {
-            Side::Client => link,
-            Side::Server => link + 1,
-        }
-    }
+/// A world and who is next to whom in it.
+#[derive(Debug)]
+pub(crate) struct Layout<'a> {
+    pub world: &'a World,
+    pub topology: Topology,
 }
 
 /// A way to a subnet that is not a node's own.
@@ -67,157 +28,100 @@ pub(crate) struct Route {
     pub via: IpAddr,
 }
 
+/// Another end in the same subnet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Neighbour {
+    pub address: IpAddr,
+    pub mac: [u8; 6],
+}
+
 /// Name of the interface of a node on link `link` (from 0).
 pub(crate) fn interface(link: usize) -> String {
     format!("link{}", link + 1)
 }
 
 /// Name of the user-space link's interface towards one end of link `link` (from 0).
-pub(crate) fn wire_interface(link: usize, side: Side) -> String {
-    let letter = match side {
-        Side::Client => 'a',
-        Side::Server => 'b',
+pub(crate) fn wire_interface(end: End) -> String {
+    let letter = match end.side {
+        Side::First => 'a',
+        Side::Second => 'b',
     };
-    format!("link{}{letter}", link + 1)
+    format!("link{}{letter}", end.link + 1)
 }
 
 /// Ethernet address of a link's end: locally administered (IEEE 802 section 8.4), the same every
 /// time.
-pub(crate) fn mac(link: usize, side: Side) -> [u8; 6] {
-    [0x02, 0x46, 0, 0, number(link), side.host()]
-}
-
-/// Address of a link's end.
-pub(crate) fn address(link: usize, side: Side, family: Family) -> IpAddr {
-    in_subnet(link, side.host(), family)
+pub(crate) fn mac(end: End) -> [u8; 6] {
+    let side = match end.side {
+        Side::First => 1,
+        Side::Second => 2,
+    };
+    // Fits, because worlds with more links are refused.
+    [0x02, 0x46, 0, 0, (end.link + 1) as u8, side]
 }
 
 /// The link-local address that the kernel derives from [`mac`] (RFC 4291 appendix A).
-pub(crate) fn link_local(link: usize, side: Side) -> IpAddr {
-    let [a, b, c, d, e, f] = mac(link, side);
+pub(crate) fn link_local(end: End) -> IpAddr {
+    let [a, b, c, d, e, f] = mac(end);
     let tail = [a ^ 0x02, b, c, 0xff, 0xfe, d, e, f];
     IpAddr::V6(Ipv6Addr::from_bits((0xfe80 << 112) | u128::from(u64::from_be_bytes(tail))))
 }
 
-/// Links that node `node` has, with the side that it is on.
-pub(crate) fn ends_of(node: usize, links: usize) -> impl Iterator<Item = (usize, Side)> {
-    let towards_client = node.checked_sub(1).map(|link| (link, Side::Server));
-    let towards_server = (node < links).then_some((node, Side::Client));
-    towards_client.into_iter().chain(towards_server)
-}
+impl<'a> Layout<'a> {
+    pub fn of(world: &'a World) -> Self {
+        Layout { world, topology: Topology::of(world) }
+    }
 
-/// Addresses by which others know node `node`: those of its interface nearest to the client.
-pub(crate) fn addresses(world: &World, node: usize) -> PerFamily<Option<IpAddr>> {
-    let first = ends_of(node, world.links.len()).next();
-    PerFamily::from_fn(|family| {
-        let (link, side) = first.filter(|_| *world.families.get(family))?;
-        Some(address(link, side, family))
-    })
-}
+    /// Whether a node passes frames on as a switch.
+    pub fn is_switch(&self, node: usize) -> bool {
+        self.world.nodes[node].kind == NodeKind::Switch
+    }
 
-/// Routes of node `node` to all subnets that it is not in.
-pub(crate) fn routes(world: &World, node: usize) -> Vec<Route> {
-    let links = world.links.len();
-    let own = |link: &usize| Side::BOTH.iter().any(|side| side.node(*link) == node);
-    let mut routes = Vec::new();
-    for link in (0..links).filter(|link| !own(link)) {
-        // The next hop is the far end of the node's own link in that direction.
-        let (next, side) =
-            if link < node { (node - 1, Side::Client) } else { (node, Side::Server) };
-        for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
-            routes.push(Route {
-                subnet: in_subnet(link, 0, family),
-                prefix_bits: *PREFIX_BITS.get(family),
-                via: address(next, side, family),
-            });
-        }
+    /// The families that nodes have addresses for.
+    pub fn families(&self) -> impl Iterator<Item = Family> {
+        let families = self.world.families;
+        Family::BOTH.into_iter().filter(move |family| *families.get(*family))
     }
-    routes
-}
 
-/// Refuses a world that the lab cannot make real.
-pub(crate) fn check(world: &World) -> Result<(), LabError> {
-    let refuse = |reason: String| Err(LabError::World(reason));
-    if world.nodes.len() < 2 || world.links.len() != world.nodes.len() - 1 {
-        let (nodes, links) = (world.nodes.len(), world.links.len());
-        return refuse(format!("{nodes} nodes and {links} links do not make a chain"));
+    /// The address of an end, with the length of its prefix.
+    pub fn address(&self, end: End, family: Family) -> Option<(IpAddr, u8)> {
+        let address = self.world.address(&self.topology, end, family)?;
+        let segment = self.topology.segment_of(end.link);
+        Some((address, self.world.subnet(&self.topology, segment, family).prefix_bits()))
     }
-    if world.links.len() > LINKS_MAX {
-        return refuse(format!("{} links are more than {LINKS_MAX}", world.links.len()));
-    }
-    for (index, name) in world.nodes.iter().enumerate() {
-        if name.is_empty() || world.nodes[..index].contains(name) {
-            return refuse(format!("node {} has no name of its own", index + 1));
-        }
-    }
-    if !world.families.v4 && !world.families.v6 {
-        return refuse("it has neither family".to_owned());
-    }
-    for (index, link) in world.links.iter().enumerate() {
-        check_link(world, index + 1, link)?;
-    }
-    Ok(())
-}
 
-fn check_link(world: &World, number: usize, link: &Link) -> Result<(), LabError> {
-    let refuse = |reason: String| Err(LabError::World(format!("link {number}: {reason}")));
-    if link.mtu > MTU_MAX {
-        return refuse(format!("an MTU of {} is more than {MTU_MAX}", link.mtu));
+    /// All ends in the same subnet but `end` itself, by each of their addresses.
+    pub fn neighbours(&self, end: End) -> Vec<Neighbour> {
+        let segment = self.topology.segment_of(end.link);
+        let members = self.topology.segments()[segment].members.iter();
+        let mut neighbours = Vec::new();
+        for &other in members.filter(|&&other| other != end) {
+            for family in self.families() {
+                let address = self.world.address(&self.topology, other, family);
+                let local = (family == Family::V6).then(|| link_local(other));
+                let addresses = address.into_iter().chain(local);
+                let mac = mac(other);
+                neighbours.extend(addresses.map(|address| Neighbour { address, mac }));
+            }
+        }
+        neighbours
     }
-    for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
-        let (least, conditions) = (*MTU_MIN.get(family), link.conditions.get(family));
-        if link.mtu < least {
-            return refuse(format!("{family} needs an MTU of at least {least}, not {}", link.mtu));
-        }
-        if conditions.rate_bps.is_some_and(|rate| !RATE_BPS.contains(&rate)) {
-            let (least, most) = (RATE_BPS.start(), RATE_BPS.end());
-            return refuse(format!("the rate for {family} is not in {least} to {most} bit/s"));
-        }
-        if !(0.0..=1.0).contains(&conditions.loss) {
-            return refuse(format!("the loss for {family} is not in 0 to 1"));
-        }
-        if conditions.delay_ns > DELAY_NS_MAX {
-            return refuse(format!("the delay for {family} is longer than 10 s"));
-        }
-        check_model(world.model, number, conditions)?;
-    }
-    Ok(())
-}
 
-/// Refuses conditions that the world's link model would silently not apply.
-fn check_model(model: LinkModel, link: usize, asked: &Conditions) -> Result<(), LabError> {
-    let needs = |condition, needs| Err(LabError::NeedsModel { link, condition, needs });
-    if model == LinkModel::Wire {
-        return Ok(());
-    }
-    if asked.delay_ns > 0 {
-        return needs("a delay", "wire");
-    }
-    if asked.loss > 0.0 {
-        return needs("loss", "wire");
-    }
-    if asked.black_hole_above.is_some() {
-        return needs("a black hole", "wire");
-    }
-    if model == LinkModel::Bare && asked.rate_bps.is_some() {
-        return needs("a rate", "shaped or wire");
-    }
-    Ok(())
-}
-
-/// Number of a link as people count; fits because of [`LINKS_MAX`].
-fn number(link: usize) -> u8 {
-    (link + 1) as u8
-}
-
-fn in_subnet(link: usize, host: u8, family: Family) -> IpAddr {
-    let number = number(link);
-    match family {
-        Family::V4 => IpAddr::V4(Ipv4Addr::new(10, 46, number, host)),
-        Family::V6 => {
-            let (number, host) = (u16::from(number), u16::from(host));
-            IpAddr::V6(Ipv6Addr::new(0xfd46, number, 0, 0, 0, 0, 0, host))
+    /// Routes of a node to all subnets that it is not in.
+    pub fn routes(&self, node: usize) -> Vec<Route> {
+        let mut routes = Vec::new();
+        for (segment, hop) in self.topology.routes(node) {
+            for family in self.families() {
+                let subnet = self.world.subnet(&self.topology, segment, family);
+                let via = self.world.address(&self.topology, hop.via, family);
+                routes.extend(via.map(|via| Route {
+                    subnet: subnet.first(),
+                    prefix_bits: subnet.prefix_bits(),
+                    via,
+                }));
+            }
         }
+        routes
     }
 }
 

@@ -2,8 +2,10 @@
 
 use v6gap_core::analysis::words::{amount, figure, more_pairs};
 use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Suspect, Verdict};
+use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
+use v6gap_core::wiremodel;
 use v6gap_core::workload::{Direction, Search, Transport, Workload};
 use v6gap_core::world::LinkModel;
 
@@ -122,15 +124,15 @@ pub(crate) fn hosts(analysis: &Analysis) -> (&str, &str) {
 /// The path, if the plan made it: "100 Mbit/s, lab link “wire”, 1 router".
 pub(crate) fn path(analysis: &Analysis) -> Option<String> {
     let world = analysis.run.plan.world.as_ref()?;
-    let conditions = world.links.iter().flat_map(|l| [l.conditions.v4, l.conditions.v6]);
-    let slowest = conditions.filter_map(|c| c.rate_bps).min();
+    let rates = Family::BOTH.map(|family| wiremodel::bottleneck_bps(world, family));
+    let slowest = rates.into_iter().flatten().min();
     let rate = slowest.map_or("no rate limit".to_owned(), |r| format_rate(r as f64));
     let model = match world.model {
         LinkModel::Bare => "bare",
         LinkModel::Shaped => "shaped",
         LinkModel::Wire => "wire",
     };
-    let routers = match world.nodes.len().saturating_sub(2) {
+    let routers = match world.routers() {
         0 => "no router".to_owned(),
         1 => "1 router".to_owned(),
         n => format!("{n} routers"),

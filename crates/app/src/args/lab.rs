@@ -75,20 +75,11 @@ impl WorldArgs {
         let rate_bps = self.rate.map_or(otherwise, |rate| rate.0);
         let met =
             Conditions { delay_ns: self.delay, loss: self.loss, ..Conditions::rate(rate_bps) };
-        let mut world = World::client_router_server(self.model, rate_bps);
         let mut link = Link { mtu: self.mtu, ..Link::ethernet(rate_bps) };
         link.conditions = link.conditions.map(|_| met);
         link.conditions.v6.black_hole_above = self.black_hole;
-        world.links = vec![link; usize::from(self.routers) + 1];
+        let mut world = World::chain(self.model, vec![link; usize::from(self.routers) + 1]);
         world.families = PerFamily::from_fn(|family| self.only.is_none_or(|only| only == family));
-        let router = |i: u8| match self.routers {
-            1 => "router".to_owned(),
-            _ => format!("router{}", i + 1),
-        };
-        world.nodes = std::iter::once("client".to_owned())
-            .chain((0..self.routers).map(router))
-            .chain(std::iter::once("server".to_owned()))
-            .collect();
         world
     }
 }

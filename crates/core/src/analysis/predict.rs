@@ -13,7 +13,7 @@ use crate::wiremodel::{self, Framing, LinkTiming, TcpOptions};
 use crate::workload::{
     Capacity, Cell, Direction, Echo, Law, Sizes, TcpBulk, Transport, UdpBulk, Workload,
 };
-use crate::world::{LinkModel, World};
+use crate::world::{Hop, LinkModel, World};
 use alloc::vec::Vec;
 
 /// A predicted effect.
@@ -81,7 +81,7 @@ pub(super) fn packets<'a>(
         mtu = mtu.or(granted.path_mtu);
         timestamps = timestamps.or(granted.timestamps);
     }
-    let of_world = plan.world.as_ref().and_then(|w| w.links.iter().map(|l| l.mtu).min());
+    let of_world = plan.world.as_ref().map(wiremodel::path_mtu);
     let options = match timestamps {
         Some(false) => TcpOptions::NONE,
         _ => TcpOptions::TIMESTAMPS,
@@ -90,11 +90,14 @@ pub(super) fn packets<'a>(
     Packets { mtu: known.unwrap_or(MTU_USUAL), mtu_known: known.is_some(), options }
 }
 
-/// Rate of the slowest link, if every link has one and it is the same for both families.
+/// Rate of the slowest link of the path, if every link has one and it is the same for both
+/// families.
 pub(super) fn link_rate(world: Option<&World>) -> Option<f64> {
     let mut slowest = f64::INFINITY;
-    for link in &world?.links {
-        let (v4, v6) = (link.conditions.v4.rate_bps?, link.conditions.v6.rate_bps?);
+    let world = world?;
+    for hop in world.path() {
+        let met = world.links[hop.link].met(hop.from);
+        let (v4, v6) = (met.v4.rate_bps?, met.v6.rate_bps?);
         if v4 != v6 {
             return None;
         }
@@ -108,14 +111,14 @@ fn links(world: &World, first: Family) -> Option<Vec<LinkTiming>> {
     if world.model != LinkModel::Wire {
         return None;
     }
-    let link = |l: &crate::world::Link| {
-        let conditions = l.conditions.get(first);
+    let link = |hop: Hop| {
+        let conditions = world.links[hop.link].met(hop.from).get(first);
         Some(LinkTiming {
             rate_bps: conditions.rate_bps? as f64,
             propagation_ns: conditions.delay_ns as f64,
         })
     };
-    world.links.iter().map(link).collect()
+    world.path().into_iter().map(link).collect()
 }
 
 fn ratio(

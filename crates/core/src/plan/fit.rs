@@ -5,7 +5,7 @@ use super::{Plan, Stop};
 use crate::family::Family;
 use crate::wiremodel;
 use crate::workload::{Echo, Workload};
-use crate::world::World;
+use crate::world::{Hop, World};
 
 /// Time that one arm's counted exchanges of a block may take, in ns.
 const EXCHANGES_NS: u64 = 100_000_000;
@@ -37,8 +37,8 @@ const LOST_NS: f64 = 200_000_000.0;
 /// slower family, and the waiting for what the links lose.
 pub fn exchange_ns(world: &World) -> u64 {
     let of = |family: Family| {
-        let links = world.links.iter();
-        let kept: f64 = links.map(|link| 1.0 - link.conditions.get(family).loss).product();
+        let met = |hop: &Hop| world.links[hop.link].met(hop.from).get(family);
+        let kept: f64 = world.path().iter().map(|hop| 1.0 - met(hop).loss).product();
         let lost = 1.0 - kept * kept;
         wiremodel::world_round_trip_ns(world, family, &[SMALL_PACKET]) + lost * LOST_NS
     };

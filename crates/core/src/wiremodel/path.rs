@@ -9,29 +9,34 @@ use super::goodput::{tcp_goodput_bps, udp_goodput_bps};
 use super::round_trip::{LinkTiming, round_trip_ns};
 use super::segment::TcpOptions;
 use crate::family::Family;
-use crate::world::World;
+use crate::world::{Conditions, World};
 use alloc::vec::Vec;
 
-/// What each link of the world adds in time to packets of one family; a link without a rate adds no
+/// What packets of one family meet on the links from client to server in turn.
+fn met(world: &World, family: Family) -> Vec<&Conditions> {
+    let hops = world.path().into_iter();
+    hops.filter_map(|hop| Some(world.links.get(hop.link)?.met(hop.from).get(family))).collect()
+}
+
+/// What each link of the path adds in time to packets of one family; a link without a rate adds no
 /// serialisation time.
 pub fn link_timings(world: &World, family: Family) -> Vec<LinkTiming> {
-    let conditions = world.links.iter().map(|link| link.conditions.get(family));
-    conditions
-        .map(|met| LinkTiming {
-            rate_bps: met.rate_bps.map_or(f64::INFINITY, |rate| rate as f64),
-            propagation_ns: met.delay_ns as f64,
-        })
-        .collect()
+    let timing = |met: &Conditions| LinkTiming {
+        rate_bps: met.rate_bps.map_or(f64::INFINITY, |rate| rate as f64),
+        propagation_ns: met.delay_ns as f64,
+    };
+    met(world, family).into_iter().map(timing).collect()
 }
 
 /// Smallest MTU along the path, in bytes, which the sender is taken to know; 0 without links.
 pub fn path_mtu(world: &World) -> u32 {
-    world.links.iter().map(|link| link.mtu).min().unwrap_or(0)
+    let links = world.path().into_iter().filter_map(|hop| world.links.get(hop.link));
+    links.map(|link| link.mtu).min().unwrap_or(0)
 }
 
 /// Rate of the slowest link for one family, in bit/s; `None` if no link has a rate.
 pub fn bottleneck_bps(world: &World, family: Family) -> Option<u64> {
-    world.links.iter().filter_map(|link| link.conditions.get(family).rate_bps).min()
+    met(world, family).into_iter().filter_map(|met| met.rate_bps).min()
 }
 
 /// Round trip of back-to-back packets of these IP lengths and an echo of equal size, in ns.

@@ -56,11 +56,7 @@ impl Bed {
     /// Builds it. To be called before the program has any thread, as it enters a user namespace.
     pub fn new() -> Outcome<Self> {
         netns::enter_user_namespace()?;
-        let world = World {
-            nodes: ["client", "server"].map(str::to_owned).to_vec(),
-            links: vec![Link::ethernet(None)],
-            ..World::client_router_server(LinkModel::Bare, None)
-        };
+        let world = World::chain(LinkModel::Bare, vec![Link::ethernet(None)]);
         let lab = Lab::build(&world)?;
         let far = lab.node("server")?;
         let addresses = PerFamily {

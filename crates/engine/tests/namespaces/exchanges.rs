@@ -55,10 +55,7 @@ pub fn counts_agree() -> Outcome {
 pub fn what_does_not_fit_is_refused_with_the_path_mtu() -> Outcome {
     let narrow = Link { mtu: 1400, ..Link::ethernet(None) };
     for (second, path_mtu) in [(Link::ethernet(None), 1500), (narrow, 1400)] {
-        let world = World {
-            links: vec![Link::ethernet(None), second],
-            ..World::client_router_server(LinkModel::Bare, None)
-        };
+        let world = World::chain(LinkModel::Bare, vec![Link::ethernet(None), second]);
         let lab = Lab::build(&world)?;
         let (near, far) = (lab.node("client")?, lab.node("server")?);
         let addresses = addresses(far)?;

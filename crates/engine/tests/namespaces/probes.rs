@@ -64,10 +64,8 @@ pub fn a_full_queue_takes_its_drain_time() -> Outcome {
     const MS: u64 = 1_000_000;
     const PAYLOAD: u32 = 1408;
     let slow = Link { queue_frames: QUEUE_FRAMES, ..Link::ethernet(Some(QUEUE_RATE_BPS)) };
-    let world = World {
-        links: vec![Link::ethernet(Some(10 * QUEUE_RATE_BPS)), slow],
-        ..World::client_router_server(LinkModel::Shaped, None)
-    };
+    let fast = Link::ethernet(Some(10 * QUEUE_RATE_BPS));
+    let world = World::chain(LinkModel::Shaped, vec![fast, slow]);
     let lab = Lab::build(&world)?;
     let (near, far) = (lab.node("client")?, lab.node("server")?);
     let addresses = addresses(far)?;

@@ -14,10 +14,8 @@ const RATE_BPS: u64 = 100_000_000;
 
 /// Capacity within 1 % of the slower link's, in both families, although the search asks for more.
 pub fn find_a_slower_link_behind_a_faster_one() -> Outcome {
-    let world = World {
-        links: vec![Link::ethernet(Some(10 * RATE_BPS)), Link::ethernet(Some(RATE_BPS))],
-        ..World::client_router_server(LinkModel::Shaped, None)
-    };
+    let rates = [10 * RATE_BPS, RATE_BPS].map(|rate| Link::ethernet(Some(rate)));
+    let world = World::chain(LinkModel::Shaped, rates.to_vec());
     let lab = Lab::build(&world)?;
     let (near, far) = (lab.node("client")?, lab.node("server")?);
     let addresses = addresses(far)?;

@@ -30,12 +30,7 @@ pub fn ensure(condition: bool, message: impl FnOnce() -> String) -> Outcome {
 
 /// Two hosts on one link.
 pub fn pair(model: LinkModel, link: Link) -> Outcome<Lab> {
-    let world = World {
-        nodes: ["client", "server"].map(str::to_owned).to_vec(),
-        links: vec![link],
-        ..World::client_router_server(model, None)
-    };
-    Ok(Lab::build(&world)?)
+    Ok(Lab::build(&World::chain(model, vec![link]))?)
 }
 
 pub fn addresses(far: &Node) -> Outcome<PerFamily<IpAddr>> {

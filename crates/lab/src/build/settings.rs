@@ -5,7 +5,7 @@ use crate::{LabError, LabOptions};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use v6gap_core::family::Family;
-use v6gap_core::world::{Conditions, World};
+use v6gap_core::world::{Conditions, NodeKind, World};
 
 /// Largest socket buffer that a program in the lab may ask for, in bytes: enough for 10 Gbit/s and
 /// 50 ms.
@@ -27,7 +27,12 @@ fn node_settings(world: &World, node: usize) -> Vec<Setting> {
         ("core/rmem_max", BUFFER_BYTES_MAX, true),
         ("core/wmem_max", BUFFER_BYTES_MAX, true),
     ];
-    let router = node > 0 && node + 1 < world.nodes.len();
+    let kind = world.nodes[node].kind;
+    if kind == NodeKind::Switch {
+        // A switch says nothing itself.
+        return WITHOUT_IPV6.to_vec();
+    }
+    let router = kind == NodeKind::Router;
     if world.families.v4 && router {
         settings.push(("ipv4/ip_forward", "1", false));
     }
@@ -78,7 +83,7 @@ pub(super) fn in_force(world: &World, node: usize) -> BTreeMap<String, String> {
     let read = |(path, _, _): Setting| {
         let value = std::fs::read_to_string(format!("/proc/sys/net/{path}"));
         let value = value.map_or("absent".to_owned(), |text| text.trim().to_owned());
-        (format!("lab.{}.net/{path}", world.nodes[node]), value)
+        (format!("lab.{}.net/{path}", world.nodes[node].name), value)
     };
     node_settings(world, node).into_iter().map(read).collect()
 }
@@ -90,13 +95,15 @@ pub(super) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, Str
         facts.insert(key, value);
     };
     note("lab.model".to_owned(), format!("{:?}", world.model).to_lowercase());
-    note("lab.nodes".to_owned(), world.nodes.join(" "));
+    let names: Vec<&str> = world.nodes.iter().map(|node| node.name.as_str()).collect();
+    note("lab.nodes".to_owned(), names.join(" "));
     if let Some(cpu) = options.wire_cpu {
         note("lab.wire_cpu".to_owned(), cpu.to_string());
     }
     note("lab.seed".to_owned(), options.seed.to_string());
     for (number, link) in world.links.iter().enumerate() {
         let key = |what: &str| format!("lab.link{}.{what}", number + 1);
+        note(key("ends"), link.ends.map(|node| names[node]).join(" "));
         note(key("mtu_bytes"), link.mtu.to_string());
         note(key("queue_frames"), link.queue_frames.to_string());
         for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {

@@ -1,12 +1,10 @@
-//! Tests of names, addresses, routes and the refusal of worlds.
+//! Tests of names, addresses and routes.
 
 use super::*;
+use v6gap_core::world::{Link, LinkModel, Node};
 
 fn chain(nodes: usize) -> World {
-    let mut world = World::client_router_server(LinkModel::Bare, None);
-    world.nodes = (0..nodes).map(|node| format!("n{node}")).collect();
-    world.links = vec![Link::ethernet(None); nodes - 1];
-    world
+    World::chain(LinkModel::Bare, vec![Link::ethernet(None); nodes - 1])
 }
 
 fn ip(text: &str) -> IpAddr {
@@ -14,28 +12,32 @@ fn ip(text: &str) -> IpAddr {
 }
 
 #[test]
-fn the_first_look_world_has_the_documented_addresses() {
-    let world = World::client_router_server(LinkModel::Bare, None);
-    let of = |node| addresses(&world, node);
-    assert_eq!(of(0), PerFamily { v4: Some(ip("10.46.1.1")), v6: Some(ip("fd46:1::1")) });
-    assert_eq!(of(1), PerFamily { v4: Some(ip("10.46.1.2")), v6: Some(ip("fd46:1::2")) });
-    assert_eq!(of(2), PerFamily { v4: Some(ip("10.46.2.2")), v6: Some(ip("fd46:2::2")) });
-    assert_eq!(link_local(1, Side::Server), ip("fe80::46:ff:fe00:202"));
+fn ends_have_names_of_their_own() {
+    let ends = [End { link: 0, side: Side::First }, End { link: 1, side: Side::Second }];
+    assert_eq!(ends.map(wire_interface), ["link1a", "link2b"]);
+    assert_eq!(ends.map(mac), [[2, 0x46, 0, 0, 1, 1], [2, 0x46, 0, 0, 2, 2]]);
+    assert_eq!(link_local(ends[1]), ip("fe80::46:ff:fe00:202"));
 }
 
 #[test]
 fn an_absent_family_has_no_address_and_no_route() {
     let mut world = chain(4);
     world.families.v6 = false;
-    assert_eq!(addresses(&world, 3).v6, None);
-    assert!(routes(&world, 0).iter().all(|route| route.via.is_ipv4()));
-    assert_eq!(routes(&world, 0).len(), 2);
+    let layout = Layout::of(&world);
+    let end = End { link: 0, side: Side::First };
+    assert_eq!(layout.address(end, Family::V6), None);
+    assert_eq!(layout.address(end, Family::V4), Some((ip("10.46.1.1"), 24)));
+    assert!(layout.routes(0).iter().all(|route| route.via.is_ipv4()));
+    assert_eq!(layout.routes(0).len(), 2);
+    assert!(layout.neighbours(end).iter().all(|neighbour| neighbour.address.is_ipv4()));
 }
 
 #[test]
 fn a_node_in_the_middle_routes_both_ways() {
+    let world = chain(5);
+    let routes = Layout::of(&world).routes(2);
     let ways: Vec<(IpAddr, IpAddr)> =
-        routes(&chain(5), 2).into_iter().map(|route| (route.subnet, route.via)).collect();
+        routes.into_iter().map(|route| (route.subnet, route.via)).collect();
     let expected = [
         ("10.46.1.0", "10.46.2.1"),
         ("fd46:1::", "fd46:2::1"),
@@ -46,59 +48,43 @@ fn a_node_in_the_middle_routes_both_ways() {
 }
 
 #[test]
-fn ends_of_a_chain_have_one_link_and_routers_two() {
-    let ends = |node| ends_of(node, 2).collect::<Vec<_>>();
-    assert_eq!(ends(0), [(0, Side::Client)]);
-    assert_eq!(ends(1), [(0, Side::Server), (1, Side::Client)]);
-    assert_eq!(ends(2), [(1, Side::Server)]);
-}
-
-fn check_refused(change: impl FnOnce(&mut World), expected: &str) {
-    let mut world = chain(3);
-    change(&mut world);
-    let error = check(&world).expect_err(expected).to_string();
-    assert!(error.contains(expected), "{error}");
-}
-
-#[test]
-fn a_world_that_cannot_be_is_refused_with_its_reason() {
-    assert!(check(&chain(2)).is_ok());
-    check_refused(|world| world.links.clear(), "do not make a chain");
-    check_refused(|world| world.nodes.truncate(1), "do not make a chain");
-    check_refused(|world| world.nodes[2] = "n0".to_owned(), "node 3 has no name of its own");
-    check_refused(|world| world.families = PerFamily { v4: false, v6: false }, "neither family");
-    check_refused(|world| world.links[1].mtu = 1200, "link 2: IPv6 needs an MTU of at least 1280");
-    check_refused(|world| world.links[0].mtu = 65_535, "more than 9216");
-    let wire = |world: &mut World| world.model = LinkModel::Wire;
-    let rate = |world: &mut World, rate| world.links[0].conditions.v4.rate_bps = Some(rate);
-    check_refused(|world| (wire(world), rate(world, 0)).0, "the rate for IPv4 is not in 8000");
-    let loss = |world: &mut World, loss| world.links[0].conditions.v6.loss = loss;
-    check_refused(|world| (wire(world), loss(world, f64::NAN)).0, "the loss for IPv6");
-    check_refused(|world| world.links[0].conditions.v6.delay_ns = u64::MAX, "longer than 10 s");
+fn a_subnet_of_one_s_own_is_used_throughout() {
+    let mut world = chain(4);
+    world.links[1].subnets.v6 = Some("2001:db8:7::/48".parse().expect("a subnet"));
+    let layout = Layout::of(&world);
+    assert_eq!(
+        layout.address(End { link: 1, side: Side::Second }, Family::V6),
+        Some((ip("2001:db8:7::2"), 48))
+    );
+    let route = layout.routes(0)[1];
+    assert_eq!(
+        (route.subnet, route.prefix_bits, route.via),
+        (ip("2001:db8:7::"), 48, ip("fd46:1::2"))
+    );
+    let far = layout.routes(3).into_iter().filter(|route| route.via.is_ipv6());
+    let far: Vec<IpAddr> = far.map(|route| route.subnet).collect();
+    assert_eq!(far, [ip("fd46:1::"), ip("2001:db8:7::")]);
 }
 
 #[test]
-fn conditions_that_a_model_cannot_apply_are_refused_and_not_dropped() {
-    let delay = |world: &mut World| world.links[1].conditions.v6.delay_ns = 1;
-    check_refused(|world| delay(world), "link 2 has a delay, which needs the wire model");
-    check_refused(
-        |world| {
-            world.model = LinkModel::Shaped;
-            world.links[0].conditions.v4.loss = 0.1;
-        },
-        "link 1 has loss, which needs the wire model",
-    );
-    check_refused(
-        |world| world.links[0].conditions.v4.black_hole_above = Some(1400),
-        "a black hole, which needs the wire model",
-    );
-    check_refused(
-        |world| world.links[0].conditions.v4.rate_bps = Some(1_000_000),
-        "a rate, which needs the shaped or wire model",
-    );
+fn a_switch_makes_all_its_hosts_neighbours() {
     let mut world = chain(3);
-    world.families.v6 = false;
-    world.links[0].mtu = 576;
-    world.links[0].conditions.v6.delay_ns = 1;
-    assert!(check(&world).is_ok(), "conditions of an absent family do not matter");
+    world.nodes[1] = Node::new("switch", NodeKind::Switch);
+    world.nodes.push(Node::new("third", NodeKind::Host));
+    world.links.push(Link::ethernet(None).between(1, 3));
+    let layout = Layout::of(&world);
+    let neighbours = layout.neighbours(End { link: 0, side: Side::First });
+    let addresses: Vec<IpAddr> = neighbours.iter().map(|neighbour| neighbour.address).collect();
+    let expected = [
+        "10.46.1.2",
+        "fd46:1::2",
+        "fe80::46:ff:fe00:202",
+        "10.46.1.3",
+        "fd46:1::3",
+        "fe80::46:ff:fe00:302",
+    ];
+    assert_eq!(addresses, expected.map(ip));
+    assert_eq!(layout.address(End { link: 0, side: Side::Second }, Family::V4), None);
+    assert_eq!(layout.routes(0), []);
+    assert!(layout.is_switch(1));
 }

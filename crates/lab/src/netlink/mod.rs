@@ -80,6 +80,23 @@ impl Netlink {
         self.tell(|| format!("make the cable {} to {}", near.name, far.name), &request)
     }
 
+    /// Makes a learning bridge without spanning tree, which is down, and returns its index.
+    pub fn make_bridge(&mut self, name: &str) -> Result<u32, LabError> {
+        let header = rt_link::Ifinfomsg::new();
+        let mut request = rt_link::Request::new().set_create().set_excl().op_newlink_do(&header);
+        let attributes = request.encode().push_ifname_bytes(name.as_bytes());
+        drop(attributes.nested_linkinfo().push_kind(c"bridge").end_nested());
+        self.tell(|| format!("make the bridge {name}"), &request)?;
+        Ok(self.interface(name)?.index)
+    }
+
+    /// Makes an interface a port of a bridge.
+    pub fn plug_in(&mut self, index: u32, bridge: u32) -> Result<(), LabError> {
+        let mut request = rt_link::Request::new().op_setlink_do(&link_header(index));
+        request.encode().push_master(bridge);
+        self.tell(|| format!("make interface {index} a port of bridge {bridge}"), &request)
+    }
+
     /// Looks an interface up by its name.
     pub fn interface(&mut self, name: &str) -> Result<Interface, LabError> {
         let mut request = rt_link::Request::new().op_getlink_do(&rt_link::Ifinfomsg::new());

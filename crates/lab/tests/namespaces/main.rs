@@ -16,6 +16,7 @@ mod conditions;
 mod holding;
 mod plumbing;
 mod rates;
+mod topologies;
 mod traffic;
 
 use v6gap_sys::netns;
@@ -30,9 +31,14 @@ const OUTSIDE: [(&str, Check); 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 20] = [
+const INSIDE: [(&str, Check); 25] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
     ("longer_chain", plumbing::longer_chain),
+    ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers),
+    ("a_large_graph_is_whole", topologies::a_large_graph_is_whole),
+    ("dumb_bell_carries_cross_traffic", topologies::dumb_bell_carries_cross_traffic),
+    ("own_subnets_are_used", topologies::own_subnets_are_used),
+    ("offloads_are_as_the_link_says", topologies::offloads_are_as_the_link_says),
     ("absent_family_has_no_address", plumbing::absent_family_has_no_address),
     ("nothing_left_after_drop", plumbing::nothing_left_after_drop),
     ("wire_sleeps_between_trials", plumbing::wire_sleeps_between_trials),

@@ -55,10 +55,7 @@ fn exchange(lab: &Lab) -> Outcome<()> {
 
 pub fn longer_chain() -> Outcome<String> {
     for (model, rate) in MODELS {
-        let mut world = World::client_router_server(model, rate);
-        world.nodes = ["client", "r1", "r2", "r3", "server"].map(str::to_owned).to_vec();
-        world.links = vec![Link::ethernet(rate); 4];
-        exchange(&Lab::build(&world)?)?;
+        exchange(&Lab::build(&World::chain(model, vec![Link::ethernet(rate); 4]))?)?;
     }
     Ok("3 routers".to_owned())
 }

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 use v6gap_core::family::Family;
-use v6gap_lab::{Lab, LabOptions};
+use v6gap_lab::{Lab, LabOptions, Node};
 use v6gap_sys::{clock, cpu};
 
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -35,18 +35,21 @@ pub fn placed(work: fn(&LabOptions) -> Outcome<String>) -> Outcome<String> {
 
 /// The server's address for a family, with a port.
 pub fn server_address(lab: &Lab, family: Family, port: u16) -> Outcome<SocketAddr> {
-    let server = lab.nodes().last().ok_or("no server")?;
-    let address = server.addresses.get(family).ok_or("the server has no such address")?;
+    let address = lab.server().addresses.get(family).ok_or("the server has no such address")?;
     Ok(SocketAddr::new(address, port))
 }
 
 /// Connected sockets of the client and the server.
 pub fn udp_pair(lab: &Lab, family: Family) -> Outcome<(UdpSocket, UdpSocket)> {
-    let (client, server) = (&lab.nodes()[0], lab.nodes().last().ok_or("no server")?);
-    let listening = server_address(lab, family, 0)?;
-    let far = server.run(|| UdpSocket::bind(listening))??;
+    udp_between(lab.client(), lab.server(), family)
+}
+
+/// Connected sockets of two nodes.
+pub fn udp_between(from: &Node, to: &Node, family: Family) -> Outcome<(UdpSocket, UdpSocket)> {
+    let address = to.addresses.get(family).ok_or("there is no such address")?;
+    let far = to.run(|| UdpSocket::bind(SocketAddr::new(address, 0)))??;
     let target = far.local_addr()?;
-    let near = client.run(|| {
+    let near = from.run(|| {
         let socket = UdpSocket::bind(SocketAddr::new(family.unspecified(), 0))?;
         socket.connect(target)?;
         Ok::<_, std::io::Error>(socket)
@@ -63,7 +66,7 @@ pub fn udp_pair(lab: &Lab, family: Family) -> Outcome<(UdpSocket, UdpSocket)> {
 
 /// Connected streams of the client and the server.
 pub fn tcp_pair(lab: &Lab, family: Family) -> Outcome<(TcpStream, TcpStream)> {
-    let (client, server) = (&lab.nodes()[0], lab.nodes().last().ok_or("no server")?);
+    let (client, server) = (lab.client(), lab.server());
     let listening = server_address(lab, family, 0)?;
     let listener = server.run(|| TcpListener::bind(listening))??;
     let target = listener.local_addr()?;

@@ -74,11 +74,14 @@ fn lab(world: &World) -> Vec<String> {
         LinkModel::Shaped => "shaped links (true rates, no round trips)",
         LinkModel::Wire => "wire links (true rates and round trips)",
     };
-    let mut lines = vec![format!("In a lab: {}, {model}.", world.nodes.join(" - "))];
-    let mut number = 0;
-    for (link, ends) in world.links.iter().zip(world.nodes.windows(2)) {
-        number += 1;
-        lines.push(format!("Link {number}, {} to {}: {}.", ends[0], ends[1], on_link(link)));
+    let names = |nodes: &[usize]| {
+        let names: Vec<&str> = nodes.iter().map(|&node| world.nodes[node].name.as_str()).collect();
+        names.join(" - ")
+    };
+    let mut lines = vec![format!("In a lab: {}, {model}.", names(&world.path_nodes()))];
+    for (number, link) in world.links.iter().enumerate() {
+        let [first, second] = link.ends.map(|node| &world.nodes[node].name);
+        lines.push(format!("Link {}, {first} to {second}: {}.", number + 1, on_link(link)));
     }
     lines
 }

@@ -5,7 +5,7 @@ use crate::plan::draft;
 use crate::unit;
 use crate::world::{Conditions, Link, LinkModel, World};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 const MODELS: [(&str, LinkModel); 3] =
@@ -32,12 +32,10 @@ pub(super) fn world(draft: &Draft, problems: &mut Problems) -> Option<World> {
     if !(1280..=65_535).contains(&mtu) {
         problems.add("lab.mtu", "an MTU must be between 1280 (RFC 8200) and 65535");
     }
-    let nodes = nodes(lab.topology.as_deref().unwrap_or("client-router-server"), problems);
-    let mut world = World::client_router_server(model, both.rate_bps);
+    let routers = routers(lab.topology.as_deref().unwrap_or("client-router-server"), problems);
     let mut link = Link { mtu, ..Link::ethernet(None) };
     link.conditions = crate::family::PerFamily { v4: both, v6: both };
-    world.links = alloc::vec![link; nodes.len() - 1];
-    world.nodes = nodes;
+    let mut world = World::chain(model, alloc::vec![link; routers + 1]);
     let first = &mut world.links[0].conditions;
     if let Some(own) = &lab.v4 {
         first.v4 = conditions("lab.v4", own, both, problems);
@@ -84,8 +82,8 @@ fn conditions(
     }
 }
 
-/// `client-router-router-server` and the like: the names of the nodes, routers numbered if several.
-fn nodes(topology: &str, problems: &mut Problems) -> Vec<String> {
+/// How many routers `client-router-router-server` and the like have.
+fn routers(topology: &str, problems: &mut Problems) -> usize {
     let words: Vec<&str> = topology.split('-').collect();
     let inner = words.get(1..words.len().saturating_sub(1)).unwrap_or_default();
     let proper = words.len() >= 2
@@ -96,13 +94,5 @@ fn nodes(topology: &str, problems: &mut Problems) -> Vec<String> {
         let what = format!("\"{topology}\" is not client, up to {ROUTERS_MAX} routers, server");
         problems.add("lab.topology", what);
     }
-    let routers = if proper { inner.len().min(ROUTERS_MAX) } else { 1 };
-    let router = |i: usize| match routers {
-        1 => "router".to_string(),
-        _ => format!("router{}", i + 1),
-    };
-    let mut nodes = alloc::vec!["client".to_string()];
-    nodes.extend((0..routers).map(router));
-    nodes.push("server".to_string());
-    nodes
+    if proper { inner.len().min(ROUTERS_MAX) } else { 1 }
 }

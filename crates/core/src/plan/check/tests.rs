@@ -157,7 +157,8 @@ fn a_lab_becomes_a_world() {
         ..Lab::default()
     });
     let world = check(&with_lab, 1).unwrap().world.unwrap();
-    assert_eq!(world.nodes, ["client", "router1", "router2", "server"]);
+    let names: Vec<&str> = world.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["client", "router1", "router2", "server"]);
     assert_eq!(world.links.len(), 3);
     assert_eq!(world.links[0].conditions.v6.delay_ns, 1_000_000);
     assert_eq!(world.links[0].conditions.v4.delay_ns, 0);

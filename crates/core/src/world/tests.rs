@@ -1,0 +1,271 @@
+//! Tests of worlds as data: what is read back, what is refused, and that ways lead where they must.
+
+use super::*;
+use crate::family::Family;
+use alloc::vec;
+use alloc::vec::Vec;
+use proptest::prelude::*;
+
+fn chain(nodes: usize) -> World {
+    World::chain(LinkModel::Bare, vec![Link::ethernet(None); nodes - 1])
+}
+
+/// The same with bare links between these nodes; the first is the client, the last the server.
+fn graph(kinds: &[NodeKind], links: &[[usize; 2]]) -> World {
+    let nodes = kinds.iter().enumerate();
+    World {
+        nodes: nodes.map(|(i, kind)| Node::new(format!("n{i}"), *kind)).collect(),
+        links: links.iter().map(|ends| Link { ends: *ends, ..Link::ethernet(None) }).collect(),
+        server: kinds.len() - 1,
+        ..chain(2)
+    }
+}
+
+const H: NodeKind = NodeKind::Host;
+const R: NodeKind = NodeKind::Router;
+const S: NodeKind = NodeKind::Switch;
+
+#[test]
+fn a_chain_is_written_as_before_there_were_graphs() {
+    let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+    let text = serde_json::to_string(&world).unwrap();
+    let met = r#"{"rate_bps":100000000,"delay_ns":0,"loss":0.0,"black_hole_above":null}"#;
+    let link =
+        format!(r#"{{"conditions":{{"v4":{met},"v6":{met}}},"mtu":1500,"queue_frames":100}}"#);
+    let before = format!(
+        r#"{{"model":"wire","nodes":["client","router","server"],"links":[{link},{link}],"#
+    ) + r#""families":{"v4":true,"v6":true}}"#;
+    assert_eq!(text, before);
+    assert_eq!(serde_json::from_str::<World>(&before).unwrap(), world);
+}
+
+#[test]
+fn a_graph_is_read_as_it_was_written() {
+    let mut world = graph(&[H, S, R, H, H], &[[0, 1], [1, 2], [2, 4], [3, 1]]).measured(3, 4);
+    world.links[2].offloads = Some(false);
+    world.links[2].subnets.v4 = Some("192.0.2.0/24".parse().unwrap());
+    let text = serde_json::to_string(&world).unwrap();
+    assert_eq!(serde_json::from_str::<World>(&text).unwrap(), world);
+    for (good, bad) in [(r#""ends":[3,1]"#, r#""ends":[5,1]"#), (r#""client":3"#, r#""client":9"#)]
+    {
+        assert!(text.contains(good), "{text}");
+        let error = serde_json::from_str::<World>(&text.replace(good, bad)).unwrap_err();
+        assert!(error.to_string().contains("there is no node"), "{error}");
+    }
+    let few = text.replace(r#""kinds":["host","#, r#""kinds":["#);
+    assert!(serde_json::from_str::<World>(&few).is_err());
+}
+
+fn check_refused(change: impl FnOnce(&mut World), expected: &str) {
+    let mut world = chain(3);
+    change(&mut world);
+    let problems: Vec<_> = world.problems().iter().map(ToString::to_string).collect();
+    assert!(problems.join("\n").contains(expected), "{problems:?} instead of {expected}");
+}
+
+#[test]
+fn a_world_that_cannot_be_is_refused_with_its_reason() {
+    assert_eq!(chain(2).problems(), []);
+    assert_eq!(chain(LINKS_MAX + 1).problems(), []);
+    check_refused(|world| world.links.clear(), "there is no link");
+    check_refused(|world| world.nodes.truncate(2), "link 2: one of its ends is at no node");
+    check_refused(|world| world.server = 0, "client and server are the same");
+    check_refused(|world| world.server = 3, "no node for the server");
+    check_refused(|world| world.nodes[0].kind = S, "node 1 is a switch and cannot be the client");
+    check_refused(|world| world.links[1].ends = [1, 1], "link 2: both its ends");
+    check_refused(|world| world.nodes.push(Node::new("alone", H)), "node 4 (alone) has no link");
+    check_refused(|world| world.nodes[1].kind = H, "node 1 (client) has no way to server");
+    check_refused(|world| *world = chain(LINKS_MAX + 2), "65 links are more than 64");
+    check_refused(|world| world.nodes[2].name = "client".into(), "node 3 has no name of its own");
+    check_refused(|world| world.nodes[2].name = "a b".into(), "node 3 is called \"a b\"");
+    check_refused(|world| world.families = PerFamily::default(), "neither family");
+    check_refused(|world| world.links[1].mtu = 1200, "link 2: IPv6 needs an MTU of at least 1280");
+    check_refused(|world| world.links[0].mtu = 65_535, "more than 9216");
+    let wire = |world: &mut World| world.model = LinkModel::Wire;
+    let rate = |world: &mut World, rate| world.links[0].conditions.v4.rate_bps = Some(rate);
+    check_refused(|world| (wire(world), rate(world, 0)).0, "the rate for IPv4 is not in 8000");
+    let loss = |world: &mut World, loss| world.links[0].conditions.v6.loss = loss;
+    check_refused(|world| (wire(world), loss(world, f64::NAN)).0, "the loss for IPv6");
+    check_refused(|world| world.links[0].conditions.v6.delay_ns = u64::MAX, "longer than 10 s");
+}
+
+#[test]
+fn conditions_that_a_model_cannot_apply_are_refused_and_not_dropped() {
+    let delay = |world: &mut World| world.links[1].conditions.v6.delay_ns = 1;
+    check_refused(delay, "link 2: has a delay, which needs the wire model");
+    check_refused(
+        |world| {
+            world.model = LinkModel::Shaped;
+            world.links[0].conditions.v4.loss = 0.1;
+        },
+        "link 1: has loss, which needs the wire model",
+    );
+    let hole = |world: &mut World| world.links[0].conditions.v4.black_hole_above = Some(1400);
+    check_refused(hole, "a black hole, which needs the wire model");
+    let rate = |world: &mut World| world.links[0].conditions.v4.rate_bps = Some(1_000_000);
+    check_refused(rate, "a rate, which needs the shaped or wire model");
+    check_refused(
+        |world| {
+            world.model = LinkModel::Wire;
+            world.links[0].offloads = Some(true);
+        },
+        "link 1: offloads make frames",
+    );
+    let mut world = chain(3);
+    world.families.v6 = false;
+    world.links[0].mtu = 576;
+    world.links[0].conditions.v6.delay_ns = 1;
+    assert_eq!(world.problems(), [], "conditions of an absent family do not matter");
+}
+
+#[test]
+fn switches_make_trees_of_one_mtu_and_one_subnet() {
+    let refused = |world: &World, expected: &str| {
+        let problems: Vec<_> = world.problems().iter().map(ToString::to_string).collect();
+        assert!(problems.join("\n").contains(expected), "{problems:?} instead of {expected}");
+    };
+    refused(&graph(&[H, S, S, H], &[[0, 1], [1, 2], [2, 1], [2, 3]]), "closes a ring");
+    refused(&graph(&[H, S, H], &[[0, 1], [0, 1], [1, 2]]), "two links to the same switched");
+    let mut world = graph(&[H, S, S, R, H], &[[0, 1], [1, 2], [2, 3], [3, 4]]);
+    assert_eq!(world.problems(), []);
+    world.links[1].mtu = 1400;
+    refused(&world, "one MTU");
+    world.links[1].mtu = 1500;
+    world.links[0].subnets.v4 = Some("192.0.2.0/30".parse().unwrap());
+    assert_eq!(world.problems(), []);
+    world.links[2].subnets.v4 = Some("198.51.100.0/24".parse().unwrap());
+    refused(&world, "one subnet, but name several");
+    world.links[2].subnets.v4 = Some("192.0.2.0/31".parse().unwrap());
+    world.links[0].subnets.v4 = None;
+    refused(&world, "no room for 2 hosts");
+    world.links[2].subnets.v4 = Some("10.0.0.0/8".parse().unwrap());
+    refused(&world, "overlaps");
+    world.links[2].subnets.v4 = Some("fd00::/64".parse().unwrap());
+    refused(&world, "no subnet of IPv4");
+}
+
+#[test]
+fn the_first_look_world_has_the_documented_addresses() {
+    let world = World::client_router_server(LinkModel::Bare, None);
+    let topology = Topology::of(&world);
+    let of = |node| {
+        let found = world.addresses(&topology, node);
+        found.map(|address| address.unwrap().to_string())
+    };
+    assert_eq!(of(0), PerFamily { v4: "10.46.1.1".into(), v6: "fd46:1::1".into() });
+    assert_eq!(of(1), PerFamily { v4: "10.46.1.2".into(), v6: "fd46:1::2".into() });
+    assert_eq!(of(2), PerFamily { v4: "10.46.2.2".into(), v6: "fd46:2::2".into() });
+}
+
+#[test]
+fn all_that_a_switch_joins_are_neighbours() {
+    let world = graph(&[H, S, S, H, R, H], &[[0, 1], [1, 2], [2, 3], [2, 4], [4, 5]]);
+    let topology = Topology::of(&world);
+    assert_eq!(topology.segments().len(), 2);
+    let host = |node| world.addresses(&topology, node).v4.map(|address| address.to_string());
+    let expected = ["10.46.1.1", "10.46.1.2", "10.46.1.3", "10.46.2.2"].map(|a| Some(a.into()));
+    assert_eq!([0, 3, 4, 5].map(host), expected);
+    assert_eq!(host(1), None);
+    let hops: Vec<usize> = world.path().iter().map(|hop| hop.link).collect();
+    assert_eq!(hops, [0, 1, 3, 4]);
+    assert_eq!(world.path_nodes(), [0, 1, 2, 4, 5]);
+    assert_eq!(world.routers(), 1);
+    assert_eq!(topology.routes(0).len(), 1);
+    assert_eq!(topology.routes(4), []);
+}
+
+#[test]
+fn the_shortest_way_is_taken_and_back() {
+    // 0 - 1 - 2 - 5 and 0 - 1 - 3 - 4 - 5.
+    let links = [[0, 1], [1, 3], [3, 4], [4, 5], [2, 1], [5, 2]];
+    let world = graph(&[H, R, R, R, R, H], &links);
+    assert_eq!(world.problems(), []);
+    assert_eq!(world.path_nodes(), [0, 1, 2, 5]);
+    let sides: Vec<Side> = world.path().iter().map(|hop| hop.from).collect();
+    assert_eq!(sides, [Side::First, Side::Second, Side::Second]);
+    assert_eq!(world.measured(5, 0).path_nodes(), [5, 2, 1, 0]);
+}
+
+/// Connected graphs: each new node hangs on an earlier one that forwards, and some links more.
+fn worlds() -> impl Strategy<Value = World> {
+    let node =
+        (prop_oneof![2 => Just(H), 3 => Just(R), 2 => Just(S)], any::<prop::sample::Index>());
+    let more = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    (prop::collection::vec(node, 1..10), prop::collection::vec(more, 0..4)).prop_map(
+        |(nodes, more)| {
+            let mut kinds = vec![R];
+            let mut links = Vec::new();
+            for (kind, at) in nodes {
+                let forwarding: Vec<usize> = (0..kinds.len()).filter(|&n| kinds[n] != H).collect();
+                links.push([forwarding[at.index(forwarding.len())], kinds.len()]);
+                kinds.push(kind);
+            }
+            links.extend(more.iter().map(|(a, b)| [a.index(kinds.len()), b.index(kinds.len())]));
+            graph(&kinds, &links)
+        },
+    )
+}
+
+/// The nodes that a packet meets which every node sends on by its own routes.
+fn forwarded(world: &World, topology: &Topology, from: usize, to: usize) -> Vec<usize> {
+    let (_, arrival) = topology.ends_towards(from, to).unwrap();
+    let segment = topology.segment_of(arrival.link);
+    let mut nodes = vec![from];
+    while nodes.len() <= world.nodes.len() {
+        let node = nodes[nodes.len() - 1];
+        if node == to {
+            return nodes;
+        }
+        let route = topology.routes(node).into_iter().find(|(known, _)| *known == segment);
+        let next = route.map_or(to, |(_, hop)| topology.node(hop.via));
+        assert!(node == from || world.nodes[node].kind == R, "a host forwards");
+        nodes.push(next);
+    }
+    panic!("packets go round: {nodes:?}");
+}
+
+proptest! {
+    #[test]
+    fn any_two_nodes_reach_each_other_on_one_way(mut world in worlds()) {
+        let talks: Vec<usize> = (0..world.nodes.len()).filter(|&n| world.is_addressed(n)).collect();
+        prop_assume!(talks.len() > 1);
+        world = world.measured(talks[0], talks[talks.len() - 1]);
+        prop_assume!(world.problems().is_empty());
+        let topology = Topology::of(&world);
+        for &from in &talks {
+            for &to in talks.iter().filter(|&&to| to != from) {
+                let there = world.clone().measured(from, to);
+                let mut back = there.clone().measured(to, from).path_nodes();
+                back.reverse();
+                prop_assert_eq!(there.path_nodes(), back);
+                let mut inner = there.path_nodes();
+                inner.retain(|&node| world.is_addressed(node));
+                prop_assert_eq!(inner, forwarded(&world, &topology, from, to));
+                let ends = topology.ends_towards(from, to).unwrap();
+                let back = topology.ends_towards(to, from).unwrap();
+                prop_assert_eq!(ends, (back.1, back.0));
+            }
+        }
+    }
+
+    #[test]
+    fn every_end_has_an_address_of_its_own(world in worlds()) {
+        let topology = Topology::of(&world);
+        let mut seen = Vec::new();
+        for end in (0..world.nodes.len()).flat_map(|node| topology.ends_of(node)) {
+            let addressed = world.is_addressed(topology.node(end));
+            for family in Family::BOTH {
+                let address = world.address(&topology, end, family);
+                prop_assert_eq!(address.is_some(), addressed);
+                prop_assert!(address.is_none() || !seen.contains(&address));
+                seen.push(address);
+            }
+        }
+    }
+
+    #[test]
+    fn a_world_survives_being_stored(world in worlds()) {
+        let text = serde_json::to_string(&world).unwrap();
+        prop_assert_eq!(serde_json::from_str::<World>(&text).unwrap(), world);
+    }
+}
