@@ -5,6 +5,7 @@
 
 mod addresses;
 mod check;
+pub mod draft;
 mod paths;
 mod stored;
 mod subnet;

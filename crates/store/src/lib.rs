@@ -1,4 +1,4 @@
-//! Run folders and plan files: the only crate that touches the disk.
+//! Run folders, plan files and world files: the only crate that touches the disk.
 //!
 //! A run is a folder that holds a journal, one line for each trial, appended and synced block by
 //! block. Everything else in the folder can be made again from it.
@@ -8,12 +8,14 @@ mod journal;
 mod layout;
 mod planfile;
 mod reference;
+mod worldfile;
 
 pub use error::StoreError;
 pub use journal::{Journal, read_journal};
 pub use layout::{Entry, Store, new_id};
 pub use planfile::{PlanFileError, PlanProblem, read_plan};
 pub use reference::Reference;
+pub use worldfile::{parse_world, read_world};
 
 #[cfg(test)]
 mod tests;

@@ -142,7 +142,7 @@ pub fn read_plan(path: &Path, seed: u64) -> Result<(Draft, Plan), PlanFileError>
 }
 
 fn parse(text: &str, seed: u64) -> Result<(Draft, Plan), Vec<PlanProblem>> {
-    let draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e)])?;
+    let draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
     match check::check(&draft, seed) {
         Ok(plan) => Ok((draft, plan)),
         Err(problems) => Err(problems.into_iter().map(|p| place(text, p)).collect()),
@@ -154,13 +154,13 @@ fn line_of(text: &str, offset: usize) -> usize {
 }
 
 /// What the TOML reader says, with a suggestion for an unknown key.
-fn syntax(text: &str, error: &toml::de::Error) -> PlanProblem {
+pub(crate) fn syntax(text: &str, error: &toml::de::Error, keys: &[&str]) -> PlanProblem {
     let span = error.span().unwrap_or(0..0);
     let message = error.message().lines().next().unwrap_or_default();
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
     let (what, help) = match unknown {
         Some(key) => {
-            let help = nearest(key, KEYS).map(|known| format!("did you mean \"{known}\"?"));
+            let help = nearest(key, keys).map(|known| format!("did you mean \"{known}\"?"));
             (format!("unknown key \"{key}\""), help)
         }
         None => (message.to_owned(), None),
@@ -169,7 +169,7 @@ fn syntax(text: &str, error: &toml::de::Error) -> PlanProblem {
 }
 
 /// Finds the place of a key path such as `measure[1].message`; the nearest parent that exists.
-fn place(text: &str, problem: Problem) -> PlanProblem {
+pub(crate) fn place(text: &str, problem: Problem) -> PlanProblem {
     let span = find(text, &problem.key).unwrap_or(0..0);
     let what = format!("{}: {}", problem.key, problem.what);
     PlanProblem { line: line_of(text, span.start), span, what, help: problem.help }

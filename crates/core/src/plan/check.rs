@@ -39,21 +39,32 @@ pub struct Problem {
 
 /// Collects problems so that a person sees all of them at once.
 #[derive(Debug, Default)]
-pub(super) struct Problems(Vec<Problem>);
+pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
-    pub(super) fn add(&mut self, key: impl Into<String>, what: impl Into<String>) {
+    pub(crate) fn add(&mut self, key: impl Into<String>, what: impl Into<String>) {
         self.0.push(Problem { key: key.into(), what: what.into(), help: None });
     }
 
-    fn one_of(&mut self, key: impl Into<String>, found: &str, known: &[&str]) {
+    /// All problems, each once.
+    pub(crate) fn into_found(self) -> Vec<Problem> {
+        let mut found: Vec<Problem> = Vec::new();
+        for problem in self.0 {
+            if !found.contains(&problem) {
+                found.push(problem);
+            }
+        }
+        found
+    }
+
+    pub(crate) fn one_of(&mut self, key: impl Into<String>, found: &str, known: &[&str]) {
         let help = nearest(found, known).map(|word| format!("did you mean \"{word}\"?"));
         let what = format!("\"{found}\" is not one of {}", known.join(", "));
         self.0.push(Problem { key: key.into(), what, help });
     }
 
     /// The value that `parse` reads from `text`, or `None` and a problem.
-    fn read<T, E: ToString>(
+    pub(crate) fn read<T, E: ToString>(
         &mut self,
         key: &str,
         text: &str,
@@ -62,7 +73,7 @@ impl Problems {
         parse(text).map_err(|e| self.add(key, e.to_string())).ok()
     }
 
-    fn read_optional<T, E: ToString>(
+    pub(crate) fn read_optional<T, E: ToString>(
         &mut self,
         key: &str,
         text: Option<&String>,

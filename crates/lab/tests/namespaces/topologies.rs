@@ -170,7 +170,7 @@ pub fn a_large_graph_is_whole() -> Outcome<String> {
     Ok(format!("{nodes} nodes and {links} links in {took_ms} ms"))
 }
 
-/// Cross traffic has its own way to the line in the middle, and the ends reach each other crosswise.
+/// Cross traffic has its own way to the line in the middle, and all ends reach each other.
 pub fn dumb_bell_carries_cross_traffic() -> Outcome<String> {
     let lab = Lab::build(&dumb_bell(LinkModel::Wire, Some(100_000_000)))?;
     for (from, to) in [("n0", "n5"), ("n3", "n4"), ("n0", "n4"), ("n3", "n5"), ("n0", "n3")] {

@@ -1,0 +1,285 @@
+//! A world as a person writes it: every key optional where a default exists, quantities as text with
+//! units. Unknown keys are errors. [`world`] makes a [`World`] of it.
+
+use super::{Conditions, Link, LinkModel, Node, NodeKind, Place, Subnet, World};
+use crate::family::{Family, PerFamily};
+use crate::plan::check::{Problem, Problems};
+use crate::unit;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// Version of the language of worlds.
+pub const VERSION: u32 = 1;
+
+/// Link models by the names that people write.
+pub(crate) const MODELS: [(&str, LinkModel); 3] =
+    [("bare", LinkModel::Bare), ("shaped", LinkModel::Shaped), ("wire", LinkModel::Wire)];
+
+/// A whole world file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// Version of the language.
+    pub v6gap: u32,
+    /// What it is for, in a sentence.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// `bare`, `shaped` or `wire`.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// `v4`, `v6` or both.
+    #[serde(default)]
+    pub families: Option<Vec<String>>,
+    /// Nodes that only send and receive.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// Nodes that forward packets.
+    #[serde(default)]
+    pub routers: Vec<String>,
+    /// Nodes that forward frames.
+    #[serde(default)]
+    pub switches: Vec<String>,
+    /// The node that measures; `client` unless told.
+    #[serde(default)]
+    pub client: Option<String>,
+    /// The node that it measures to; `server` unless told.
+    #[serde(default)]
+    pub server: Option<String>,
+    /// What holds for every link that says nothing else.
+    #[serde(default)]
+    pub every: LinkDraft,
+    /// The links.
+    pub links: Vec<LinkDraft>,
+}
+
+/// A link, or one family or direction of it, in place of what it says for all.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkDraft {
+    /// The nodes at its ends.
+    #[serde(default)]
+    pub between: Option<[String; 2]>,
+    /// MTU in bytes.
+    #[serde(default)]
+    pub mtu: Option<u32>,
+    /// Frames that may wait in each direction.
+    #[serde(default)]
+    pub queue: Option<u32>,
+    /// Whether hosts leave work to its interfaces.
+    #[serde(default)]
+    pub offloads: Option<bool>,
+    /// Line rate, or `none`.
+    #[serde(default)]
+    pub rate: Option<String>,
+    /// Delay added in each direction.
+    #[serde(default)]
+    pub delay: Option<String>,
+    /// Share of frames lost.
+    #[serde(default)]
+    pub loss: Option<String>,
+    /// Largest IP packet that passes, in bytes.
+    #[serde(default)]
+    pub black_hole: Option<u32>,
+    /// Addresses in place of those that the lab gives; of one family only.
+    #[serde(default)]
+    pub subnet: Option<String>,
+    /// IPv4 alone.
+    #[serde(default)]
+    pub v4: Option<Box<LinkDraft>>,
+    /// IPv6 alone.
+    #[serde(default)]
+    pub v6: Option<Box<LinkDraft>>,
+}
+
+/// The world that a draft describes. Its nodes are in the order of the path, then as they are
+/// listed.
+///
+/// # Errors
+/// Every problem found, each with the key it concerns.
+pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
+    let mut problems = Problems::default();
+    if draft.v6gap != VERSION {
+        let what = format!("version {} of the language of worlds is not known", draft.v6gap);
+        problems.add("v6gap", what);
+    }
+    let nodes = nodes(draft);
+    let model = model("model", draft.model.as_deref().unwrap_or("wire"), &mut problems);
+    let place = |name: &str| nodes.iter().position(|node| node.name == name);
+    let mut named = |key: &str, name: &str| {
+        place(name).unwrap_or_else(|| {
+            let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+            problems.one_of(key, name, &known);
+            0
+        })
+    };
+    let client = named("client", draft.client.as_deref().unwrap_or("client"));
+    let server = named("server", draft.server.as_deref().unwrap_or("server"));
+    let mut ends = Vec::new();
+    for (number, link) in draft.links.iter().enumerate() {
+        let key = format!("links[{number}].between");
+        ends.push(
+            link.between
+                .as_ref()
+                .map(|[first, second]| [named(&key, first.as_str()), named(&key, second.as_str())]),
+        );
+    }
+    let usual = link("every", &draft.every, Link::ethernet(None), &mut problems);
+    if draft.every.between.is_some() {
+        problems.add("every.between", "every link has ends of its own");
+    }
+    let mut links = Vec::new();
+    for (number, (written, ends)) in draft.links.iter().zip(ends).enumerate() {
+        let key = format!("links[{number}]");
+        let made = link(&key, written, usual, &mut problems);
+        match ends {
+            Some([first, second]) => links.push(made.between(first, second)),
+            None => problems.add(key, "between which nodes? as between = [\"client\", \"server\"]"),
+        }
+    }
+    let families = families(draft, &mut problems);
+    let world = World { model, nodes, links, families, client, server };
+    let found = problems.into_found();
+    if !found.is_empty() {
+        return Err(found);
+    }
+    match world.problems() {
+        found if found.is_empty() => Ok(in_order(world)),
+        found => Err(found.iter().map(|problem| placed(&world, problem)).collect()),
+    }
+}
+
+fn nodes(draft: &Draft) -> Vec<Node> {
+    let of = |names: &[String], kind| {
+        names.iter().map(move |name| Node::new(name.clone(), kind)).collect::<Vec<_>>()
+    };
+    let mut nodes = of(&draft.hosts, NodeKind::Host);
+    nodes.extend(of(&draft.routers, NodeKind::Router));
+    nodes.extend(of(&draft.switches, NodeKind::Switch));
+    nodes
+}
+
+/// The link model of that name.
+pub(crate) fn model(key: &str, text: &str, problems: &mut Problems) -> LinkModel {
+    match MODELS.iter().find(|(name, _)| *name == text) {
+        Some((_, model)) => *model,
+        None => {
+            problems.one_of(key, text, &MODELS.map(|(name, _)| name));
+            LinkModel::Wire
+        }
+    }
+}
+
+fn families(draft: &Draft, problems: &mut Problems) -> PerFamily<bool> {
+    let Some(names) = &draft.families else { return PerFamily { v4: true, v6: true } };
+    for (number, name) in names.iter().enumerate() {
+        if name != "v4" && name != "v6" {
+            problems.one_of(format!("families[{number}]"), name, &["v4", "v6"]);
+        }
+    }
+    let has = |family: &str| names.iter().any(|name| name == family);
+    PerFamily { v4: has("v4"), v6: has("v6") }
+}
+
+/// What is written about a link, on top of what holds otherwise.
+fn link(key: &str, written: &LinkDraft, usual: Link, problems: &mut Problems) -> Link {
+    let mut link = Link {
+        mtu: written.mtu.unwrap_or(usual.mtu),
+        queue_frames: written.queue.unwrap_or(usual.queue_frames),
+        offloads: written.offloads.or(usual.offloads),
+        ..usual
+    };
+    if written.subnet.is_some() {
+        let what = "a subnet is of one family, as v4 = { subnet = \"192.0.2.0/24\" }";
+        problems.add(format!("{key}.subnet"), what);
+    }
+    for family in Family::BOTH {
+        let met = link.conditions.get_mut(family);
+        *met = conditions(key, written, *met, problems);
+        let own = match family {
+            Family::V4 => ("v4", &written.v4),
+            Family::V6 => ("v6", &written.v6),
+        };
+        let (name, Some(own)) = own else { continue };
+        let key = format!("{key}.{name}");
+        out_of_place(&key, own, problems);
+        *met = conditions(&key, own, *met, problems);
+        let subnet = problems
+            .read_optional(&format!("{key}.subnet"), own.subnet.as_ref(), |t| t.parse::<Subnet>());
+        let known = link.subnets.get_mut(family);
+        *known = subnet.or(*known);
+    }
+    link
+}
+
+/// What belongs to a link as a whole.
+fn out_of_place(key: &str, own: &LinkDraft, problems: &mut Problems) {
+    let whole = [
+        ("between", own.between.is_some()),
+        ("mtu", own.mtu.is_some()),
+        ("queue", own.queue.is_some()),
+        ("offloads", own.offloads.is_some()),
+        ("v4", own.v4.is_some()),
+        ("v6", own.v6.is_some()),
+    ];
+    for (name, _) in whole.iter().filter(|(_, written)| *written) {
+        problems.add(format!("{key}.{name}"), "it belongs to the link as a whole");
+    }
+}
+
+/// What frames meet by `written`, and by `otherwise` where it says nothing.
+fn conditions(
+    key: &str,
+    written: &LinkDraft,
+    otherwise: Conditions,
+    problems: &mut Problems,
+) -> Conditions {
+    let mut met = otherwise;
+    let sub = |name: &str| format!("{key}.{name}");
+    match written.rate.as_deref() {
+        None => {}
+        Some("none") => met.rate_bps = None,
+        Some(text) => met.rate_bps = problems.read(&sub("rate"), text, unit::parse_rate),
+    }
+    let delay = problems.read_optional(&sub("delay"), written.delay.as_ref(), unit::parse_span);
+    met.delay_ns = delay.unwrap_or(met.delay_ns);
+    let loss = problems.read_optional(&sub("loss"), written.loss.as_ref(), unit::parse_share);
+    met.loss = loss.unwrap_or(met.loss);
+    met.black_hole_above = written.black_hole.or(met.black_hole_above);
+    met
+}
+
+/// The same world with the nodes of the path first and in its order.
+fn in_order(world: World) -> World {
+    let mut order = world.path_nodes();
+    order.extend((0..world.nodes.len()).filter(|node| !order.contains(node)).collect::<Vec<_>>());
+    let place = |node: usize| order.iter().position(|&old| old == node).unwrap_or(node);
+    World {
+        client: place(world.client),
+        server: place(world.server),
+        links: world.links.iter().map(|l| Link { ends: l.ends.map(place), ..*l }).collect(),
+        nodes: order.iter().map(|&node| world.nodes[node].clone()).collect(),
+        ..world
+    }
+}
+
+/// A problem of a world at the key where it was written.
+fn placed(world: &World, problem: &super::Problem) -> Problem {
+    let (key, what) = match problem.place {
+        Place::World => ("links".to_string(), problem.what.clone()),
+        Place::Link(link) => (format!("links[{link}]"), problem.what.clone()),
+        Place::Node(node) => {
+            let kind = world.nodes[node].kind;
+            let before = world.nodes[..node].iter().filter(|other| other.kind == kind).count();
+            let list = match kind {
+                NodeKind::Host => "hosts",
+                NodeKind::Router => "routers",
+                NodeKind::Switch => "switches",
+            };
+            (format!("{list}[{before}]"), format!("it {}", problem.what))
+        }
+    };
+    Problem { key, what, help: None }
+}

@@ -1,0 +1,160 @@
+//! World files: TOML text to a world, with every problem placed at its line.
+
+use crate::StoreError;
+use crate::planfile::{PlanFileError, PlanProblem, place, syntax};
+use std::path::Path;
+use v6gap_core::world::World;
+use v6gap_core::world::draft::{self, Draft};
+
+/// Keys of the language of worlds, to suggest the nearest one for an unknown key.
+const KEYS: &[&str] = &[
+    "v6gap",
+    "description",
+    "model",
+    "families",
+    "hosts",
+    "routers",
+    "switches",
+    "client",
+    "server",
+    "every",
+    "links",
+    "between",
+    "mtu",
+    "queue",
+    "offloads",
+    "rate",
+    "delay",
+    "loss",
+    "black_hole",
+    "subnet",
+    "v4",
+    "v6",
+];
+
+/// Reads and checks the world in the file `path`.
+///
+/// # Errors
+/// If the file cannot be read, is not TOML, or does not describe a world that can be made; all
+/// problems at once.
+pub fn read_world(path: &Path) -> Result<(Draft, World), PlanFileError> {
+    let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
+    parse_world(&text).map_err(|problems| PlanFileError::Wrong {
+        path: path.display().to_string(),
+        text,
+        problems,
+    })
+}
+
+/// The world that a text describes, as [`read_world`].
+///
+/// # Errors
+/// Every problem, with its line.
+pub fn parse_world(text: &str) -> Result<(Draft, World), Vec<PlanProblem>> {
+    let draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
+    match draft::world(&draft) {
+        Ok(world) => Ok((draft, world)),
+        Err(problems) => Err(problems.into_iter().map(|p| place(text, p)).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::family::Family;
+    use v6gap_core::world::{LinkModel, World};
+
+    const DEMO: &str = "\
+v6gap = 1
+hosts = [\"client\", \"server\"]
+routers = [\"router\"]
+[every]
+rate = \"100 Mbit/s\"
+[[links]]
+between = [\"client\", \"router\"]
+[[links]]
+between = [\"router\", \"server\"]
+";
+
+    fn refused(text: &str) -> Vec<(usize, String)> {
+        let problems = parse_world(text).unwrap_err();
+        problems.into_iter().map(|problem| (problem.line, problem.what)).collect()
+    }
+
+    #[test]
+    fn a_file_becomes_the_world_that_it_describes() {
+        let (_, world) = parse_world(DEMO).unwrap();
+        assert_eq!(world, World::client_router_server(LinkModel::Wire, Some(100_000_000)));
+    }
+
+    #[test]
+    fn a_link_says_what_differs_from_every_link_and_a_family_from_its_link() {
+        let more = "delay = \"2 ms\"\nmtu = 1400\nqueue = 7\nv4.subnet = \"192.0.2.0/24\"\n\
+                    v6 = { rate = \"none\", loss = \"1 %\", black_hole = 1300 }\n";
+        let (_, world) = parse_world(&format!("{DEMO}{more}")).unwrap();
+        let [first, second] = [world.links[0], world.links[1]];
+        assert_eq!((first.mtu, first.queue_frames, first.conditions.v6.delay_ns), (1500, 100, 0));
+        assert_eq!((second.mtu, second.queue_frames), (1400, 7));
+        let (v4, v6) = (second.conditions.v4, second.conditions.v6);
+        assert_eq!((v4.rate_bps, v4.delay_ns, v4.loss), (Some(100_000_000), 2_000_000, 0.0));
+        assert_eq!((v6.rate_bps, v6.delay_ns, v6.loss), (None, 2_000_000, 0.01));
+        assert_eq!((v4.black_hole_above, v6.black_hole_above), (None, Some(1300)));
+        assert_eq!(second.subnets.get(Family::V4).unwrap().to_string(), "192.0.2.0/24");
+        assert_eq!(*second.subnets.get(Family::V6), None);
+    }
+
+    #[test]
+    fn nodes_are_put_in_the_order_of_the_path() {
+        let text = "v6gap = 1\nmodel = \"bare\"\nhosts = [\"b\", \"x\", \"a\"]\n\
+                    routers = [\"r2\", \"r1\"]\nclient = \"a\"\nserver = \"b\"\n\
+                    links = [{ between = [\"b\", \"r2\"] }, { between = [\"r1\", \"r2\"] },\n\
+                    { between = [\"x\", \"r1\"] }, { between = [\"a\", \"r1\"] }]\n";
+        let (_, world) = parse_world(text).unwrap();
+        let names: Vec<&str> = world.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["a", "r1", "r2", "b", "x"]);
+        assert_eq!((world.client, world.server), (0, 3));
+        assert_eq!(world.links[0].ends, [3, 2]);
+        assert_eq!(world.path_nodes(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn every_problem_is_told_with_its_line() {
+        let text = DEMO
+            .replace("100 Mbit/s", "fast")
+            .replace("[\"router\", \"server\"]", "[\"router\", \"servr\"]\nloss = \"x\"");
+        let problems = refused(&text);
+        let told = |line: usize, part: &str| {
+            let found = problems.iter().filter(|(at, what)| *at == line && what.contains(part));
+            assert_eq!(found.count(), 1, "{part} in {problems:?}");
+        };
+        told(5, "every.rate: ");
+        told(9, "links[1].between: \"servr\" is not one of client, server, router");
+        told(10, "links[1].loss: ");
+        assert_eq!(problems.len(), 3, "{problems:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_told_where_it_is_written() {
+        assert_eq!(refused(&DEMO.replace("rate =", "rat =")), [(5, "unknown key \"rat\"".into())]);
+        let told = |text: &str, line: usize, part: &str| {
+            let problems = refused(text);
+            assert!(problems.iter().any(|(l, w)| *l == line && w.contains(part)), "{problems:?}");
+        };
+        told(&DEMO.replace("[every]", "model = \"bare\"\n[every]"), 7, "has a rate, which needs");
+        told(&format!("{DEMO}mtu = 99\n"), 8, "IPv6 needs an MTU of at least 1280");
+        told(&format!("{DEMO}v6.mtu = 99\n"), 10, "belongs to the link as a whole");
+        told(&format!("{DEMO}subnet = \"192.0.2.0/24\"\n"), 10, "a subnet is of one family");
+        told(&format!("{DEMO}v6.subnet = \"192.0.2.0/24\"\n"), 8, "no subnet of IPv6");
+        told(&DEMO.replace("v6gap = 1", "v6gap = 2"), 1, "version 2");
+        told(
+            &DEMO.replace("hosts = [\"client\", ", "hosts = [\"client\", \"alone\", "),
+            2,
+            "no link",
+        );
+        told(&DEMO.replace("routers = [\"router\"]", "hosts2 = 1"), 3, "unknown key");
+        let switched = DEMO
+            .replace("routers", "switches")
+            .replace("[[links]]\nbetween = [\"r", "mtu = 1400\n[[links]]\nbetween = [\"r");
+        told(&switched, 9, "one MTU");
+    }
+}
