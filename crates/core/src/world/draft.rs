@@ -1,5 +1,5 @@
-//! A world as a person writes it: every key optional where a default exists, quantities as text with
-//! units. Unknown keys are errors. [`world`] makes a [`World`] of it.
+//! A world as a person writes it: every key optional where a default exists, quantities as text
+//! with units. Unknown keys are errors. [`world`] makes a [`World`] of it.
 
 use super::{Conditions, Link, LinkModel, Node, NodeKind, Place, Subnet, World};
 use crate::family::{Family, PerFamily};
