@@ -67,7 +67,7 @@ pub fn probes(world: &World, wait: Wait) -> Vec<Probe> {
     let mut probes = Vec::new();
     for family in families {
         let arms = PerArm::null(family);
-        if world.model == LinkModel::Wire {
+        if world.model == LinkModel::Wire && has_fixed_delay(world, family) {
             for bytes in [SMALL_BYTES, LARGE_BYTES] {
                 let mut echo = preset::echo(Transport::Udp, bytes, wait);
                 fit_echo(&mut echo, exchange_ns(world));
@@ -92,10 +92,18 @@ fn goodput_probe() -> UdpBulk {
 }
 
 fn lossy(world: &World, family: Family) -> bool {
-    world.path().iter().any(|hop| {
-        let met = world.links[hop.link].met(hop.from).get(family);
-        met.loss > 0.0 || met.black_hole_above.is_some() || met.rate_bps.is_none()
+    world.ways(family).iter().flatten().any(|met| {
+        met.mean_loss() > 0.0
+            || met.duplication > 0.0
+            || met.black_hole_above.is_some()
+            || met.rate_bps.is_none()
     })
+}
+
+/// Whether round trips of one size all take the same time, which alone can be held against the
+/// model by a few of them.
+fn has_fixed_delay(world: &World, family: Family) -> bool {
+    world.ways(family).iter().flatten().all(|way| way.has_fixed_delay())
 }
 
 /// Whether a reading agrees with the model; a goodput probe that was disturbed may be repeated.

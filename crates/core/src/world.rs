@@ -5,16 +5,18 @@
 
 mod addresses;
 mod check;
+mod conditions;
 pub mod draft;
 mod paths;
 mod stored;
 mod subnet;
 
 pub use check::{LINKS_MAX, Place, Problem};
+pub use conditions::{Bursts, Conditions, Jitter, NORMAL_REACH, Reordering, Spread};
 pub use paths::{End, Hop, NextHop, Segment, Topology};
 pub use subnet::Subnet;
 
-use crate::family::PerFamily;
+use crate::family::{Family, PerFamily};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -33,28 +35,6 @@ pub enum LinkModel {
     /// A token bucket for back-pressure and a user-space link that serialises each frame: true
     /// rates and true round trips.
     Wire,
-}
-
-/// What one direction of a link does to the frames of one family.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Conditions {
-    /// Line rate in bit/s, counted with preamble, frame check sequence and inter-packet gap;
-    /// `None` is without limit.
-    pub rate_bps: Option<u64>,
-    /// Delay added after serialisation, in ns.
-    pub delay_ns: u64,
-    /// Share of frames lost at random, 0 to 1.
-    pub loss: f64,
-    /// Largest IP packet that passes, in bytes; a larger one vanishes without a word (a black
-    /// hole); `None` lets all pass.
-    pub black_hole_above: Option<u32>,
-}
-
-impl Conditions {
-    /// A link that only has a rate.
-    pub const fn rate(rate_bps: Option<u64>) -> Self {
-        Conditions { rate_bps, delay_ns: 0, loss: 0.0, black_hole_above: None }
-    }
 }
 
 /// What a node does with packets that are not for it.
@@ -107,17 +87,22 @@ impl Side {
     }
 }
 
-/// A link between two nodes; both directions meet the same conditions.
+/// A link between two nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// The nodes at its ends, by their place in [`World::nodes`].
     #[serde(default = "stored::unplaced", skip_serializing_if = "stored::is_unplaced")]
     pub ends: [usize; 2],
-    /// Conditions for each family.
+    /// Conditions for each family of what the first end sends, and of what the second one sends
+    /// if [`back`](Self::back) says nothing else.
     pub conditions: PerFamily<Conditions>,
+    /// Conditions of what the second end sends, where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<PerFamily<Conditions>>,
     /// Maximum transmission unit of the interfaces at its ends, in bytes.
     pub mtu: u32,
-    /// Frames that may wait for the line in each direction.
+    /// Frames that may wait for the line in each direction; where some have priority, so many of
+    /// these and so many others.
     pub queue_frames: u32,
     /// Whether its interfaces merge, split and checksum packets for the hosts; `None` is as the
     /// link model has it: on for `bare`, off otherwise.
@@ -137,6 +122,7 @@ impl Link {
         Link {
             ends: [0, 1],
             conditions,
+            back: None,
             mtu: 1500,
             queue_frames: 100,
             offloads: None,
@@ -159,8 +145,11 @@ impl Link {
     }
 
     /// What frames meet that are sent from this end.
-    pub const fn met(&self, _from: Side) -> &PerFamily<Conditions> {
-        &self.conditions
+    pub const fn met(&self, from: Side) -> &PerFamily<Conditions> {
+        match (from, &self.back) {
+            (Side::Second, Some(back)) => back,
+            _ => &self.conditions,
+        }
     }
 }
 
@@ -183,6 +172,11 @@ pub struct World {
     pub client: usize,
     /// Where the server is, by its place among the nodes.
     pub server: usize,
+    /// Differentiated services code points (RFC 2474, 0 to 63) whose packets every link sends
+    /// before all others, without cutting a frame short; none is one queue for all.
+    pub priority: Vec<u8>,
+    /// IEEE 802.1Q tags that every frame is counted with, 4 bytes each.
+    pub vlan_tags: u32,
 }
 
 impl World {
@@ -209,6 +203,8 @@ impl World {
             links: links.collect(),
             families: PerFamily { v4: true, v6: true },
             client: 0,
+            priority: Vec::new(),
+            vlan_tags: 0,
         }
     }
 
@@ -218,6 +214,7 @@ impl World {
         self.families = self.families.swapped();
         for link in &mut self.links {
             link.conditions = link.conditions.swapped();
+            link.back = link.back.map(PerFamily::swapped);
         }
         self
     }
@@ -239,12 +236,28 @@ impl World {
         Topology::of(self).path(self.client, self.server).unwrap_or_default()
     }
 
+    /// What packets of one family meet on the links from client to server in turn, and on those
+    /// back in turn.
+    pub fn ways(&self, family: Family) -> [Vec<Conditions>; 2] {
+        let path = self.path();
+        let met = |hop: &Hop, from| Some(*self.links.get(hop.link)?.met(from).get(family));
+        let there = path.iter().filter_map(|hop| met(hop, hop.from));
+        let back = path.iter().rev().filter_map(|hop| met(hop, hop.from.other()));
+        [there.collect(), back.collect()]
+    }
+
     /// The nodes from client to server, both included; empty if there is no way.
     pub fn path_nodes(&self) -> Vec<usize> {
         let far = |hop: &Hop| Some(self.links.get(hop.link)?.node(hop.from.other()));
         let path = self.path();
         let first = (!path.is_empty()).then_some(self.client);
         first.into_iter().chain(path.iter().filter_map(far)).collect()
+    }
+
+    /// [`priority`](Self::priority) with one bit for each code point.
+    pub fn priority_bits(&self) -> u64 {
+        let bits = self.priority.iter().filter_map(|class| 1_u64.checked_shl((*class).into()));
+        bits.fold(0, |all, bit| all | bit)
     }
 
     /// How many nodes of the path forward packets with one hop less.

@@ -10,7 +10,7 @@ use crate::{LabError, LabOptions};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
-use v6gap_core::world::{End, Link, LinkModel, Side, World};
+use v6gap_core::world::{Conditions, End, Link, LinkModel, NodeKind, Side, World};
 use v6gap_sys::packet::{self, Port};
 use v6gap_sys::{clock, netns};
 
@@ -41,10 +41,7 @@ pub(crate) struct Built {
 }
 
 pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabError> {
-    let problems: Vec<String> = world.problems().iter().map(ToString::to_string).collect();
-    if !problems.is_empty() {
-        return Err(LabError::World(problems.join("; ")));
-    }
+    check(world)?;
     let layout = &Layout::of(world);
     let mut namespaces = Vec::new();
     for index in 0..world.nodes.len() {
@@ -79,6 +76,12 @@ pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabErr
         wire.reset();
     }
     Ok(Built { namespaces, wire, facts })
+}
+
+/// Refuses a world that cannot be made real.
+pub(crate) fn check(world: &World) -> Result<(), LabError> {
+    let problems: Vec<String> = world.problems().iter().map(ToString::to_string).collect();
+    if problems.is_empty() { Ok(()) } else { Err(LabError::World(problems.join("; "))) }
 }
 
 fn new_namespace() -> Result<OwnedFd, LabError> {
@@ -124,7 +127,8 @@ fn start_wire(world: &World, namespace: &OwnedFd, options: &LabOptions) -> Resul
         for (number, link) in world.links.iter().enumerate() {
             let mut port = |side| open_port(&mut netlink, End { link: number, side }, link.mtu);
             let ports = [port(Side::First)?, port(Side::Second)?];
-            cables.push(Cable { link: *link, ports });
+            let (vlan_tags, priority) = (world.vlan_tags, world.priority_bits());
+            cables.push(Cable { link: *link, vlan_tags, priority, ports });
         }
         Ok::<_, LabError>(cables)
     };
@@ -157,8 +161,8 @@ fn equip(layout: &Layout<'_>, node: usize) -> Result<(), LabError> {
             netlink.switch_offloads_off(index)?;
             netlink.forbid_super_packets(index)?;
         }
-        if world.model != LinkModel::Bare {
-            netlink.shape(index, &shape(world, link))?;
+        if let Some(shape) = shape(world, link, end.side) {
+            netlink.shape(index, &shape)?;
         }
         for family in layout.families() {
             if let Some((address, prefix_bits)) = layout.address(end, family) {
@@ -173,9 +177,19 @@ fn equip(layout: &Layout<'_>, node: usize) -> Result<(), LabError> {
     bridge.map_or(Ok(()), |bridge| netlink.set_up(bridge))
 }
 
-/// What an end of `link` does with what it sends.
-pub(crate) fn shape(world: &World, link: &Link) -> Shape {
+/// What an end of `link` does with what it sends; `None` if nothing.
+///
+/// A host that feeds the user-space link must be slowed down by a queue of its own. What only
+/// forwards has nobody to slow down, and with a queue here as well as on the link it would have a
+/// longer one than the world says.
+pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
     let wire = world.model == LinkModel::Wire;
+    let node = link.node(side);
+    let measures = node == world.client || node == world.server;
+    let forwards = world.nodes[node].kind != NodeKind::Host && !measures;
+    if world.model == LinkModel::Bare || (wire && forwards) {
+        return None;
+    }
     let deepest = 10 * (link.mtu + HEADER_BYTES as u32 + 24);
     let bucket = |rate: u64| {
         let fast = wire || rate > FAST_BPS;
@@ -183,11 +197,15 @@ pub(crate) fn shape(world: &World, link: &Link) -> Shape {
         let rate_bps = if wire { rate / 1000 * FEED_PER_MILLE } else { rate };
         Bucket { rate_bps, burst_bytes: burst.max(deepest) }
     };
-    Shape {
-        buckets: link.conditions.map(|conditions| conditions.rate_bps.map(bucket)),
-        queue_packets: if wire { FEED_QUEUE } else { link.queue_frames },
+    let met = *link.met(side);
+    let queue = |met: Conditions| met.queue_frames.unwrap_or(link.queue_frames);
+    Some(Shape {
+        buckets: met.map(|met| met.rate_bps.map(bucket)),
+        queue_packets: met.map(|met| if wire { FEED_QUEUE } else { queue(met) }),
         mtu: link.mtu,
-    }
+        vlan_tags: world.vlan_tags,
+        priority: world.priority_bits(),
+    })
 }
 
 /// Waits until a node's interfaces are ready, then adds what needs that, and tells how they are

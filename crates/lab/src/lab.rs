@@ -19,7 +19,7 @@ pub struct LabOptions {
     /// Processor for the user-space link; no other busy thread should be on it. `None` leaves it
     /// to the scheduler.
     pub wire_cpu: Option<usize>,
-    /// Decides which frames are lost where the world has loss.
+    /// Decides what happens to which frames where the world leaves that to chance.
     pub seed: u64,
 }
 
@@ -120,27 +120,45 @@ impl Lab {
         found.ok_or_else(|| LabError::NoNode(name.to_owned()))
     }
 
-    /// Gives link `link` (from 0) other conditions while traffic flows over it: what the tests of
-    /// doubt need. [`world`](Self::world) stays what was built.
+    /// Gives link `link` (from 0) other conditions, the same both ways, while traffic flows over
+    /// it: what the tests of doubt need. [`world`](Self::world) stays what was built.
     ///
     /// In the `shaped` model only rates change; families that had one rate must keep one, and a
     /// family without a rate stays without. In the `wire` model the line changes and the bucket at
     /// the hosts does not, so a rate below the one that was built lets packets queue on the line.
     ///
     /// # Errors
-    /// If there is no such link, the kernel refuses, or the model is `bare`, which has no
-    /// conditions.
+    /// If there is no such link, the conditions contradict themselves or are none of the model's,
+    /// the kernel refuses, or the model is `bare`, which has no conditions.
     pub fn alter(&self, link: usize, conditions: PerFamily<Conditions>) -> Result<(), LabError> {
-        let changed = Link { conditions, ..*self.link(link)? };
+        self.alter_ways(link, [conditions; 2])
+    }
+
+    /// The same with conditions of what its first end sends, and of what its second one sends.
+    ///
+    /// # Errors
+    /// As [`alter`](Self::alter).
+    pub fn alter_ways(
+        &self,
+        link: usize,
+        ways: [PerFamily<Conditions>; 2],
+    ) -> Result<(), LabError> {
+        let [conditions, back] = ways;
+        let changed = Link { conditions, back: Some(back), ..*self.link(link)? };
+        let mut world = self.world.clone();
+        world.links[link] = changed;
+        build::check(&world)?;
         if let Some(wire) = &self.wire {
-            wire.alter(link, conditions);
+            wire.alter(link, ways);
             return Ok(());
         }
         if self.world.model == LinkModel::Bare {
             return Err(LabError::World("a bare link has no conditions to change".to_owned()));
         }
-        let shape = build::shape(&self.world, &changed);
-        self.at_ends(link, |netlink, index| netlink.reshape(index, &shape))
+        self.at_ends(link, |netlink, index, side| match build::shape(&self.world, &changed, side) {
+            Some(shape) => netlink.reshape(index, &shape),
+            None => Ok(()),
+        })
     }
 
     /// Sets the MTU of the interfaces at both ends of link `link` (from 0), in bytes, while traffic
@@ -150,7 +168,7 @@ impl Lab {
     /// If there is no such link or the kernel refuses.
     pub fn set_mtu(&self, link: usize, mtu: u32) -> Result<(), LabError> {
         self.link(link)?;
-        self.at_ends(link, |netlink, index| netlink.set_mtu(index, mtu))
+        self.at_ends(link, |netlink, index, _| netlink.set_mtu(index, mtu))
     }
 
     fn link(&self, link: usize) -> Result<&Link, LabError> {
@@ -162,14 +180,14 @@ impl Lab {
     fn at_ends(
         &self,
         link: usize,
-        work: impl Fn(&mut Netlink, u32) -> Result<(), LabError> + Sync,
+        work: impl Fn(&mut Netlink, u32, Side) -> Result<(), LabError> + Sync,
     ) -> Result<(), LabError> {
         let name = layout::interface(link);
         for side in Side::BOTH {
             self.nodes[self.link(link)?.node(side)].run(|| {
                 let mut netlink = Netlink::new();
                 let index = netlink.interface(&name)?.index;
-                work(&mut netlink, index)
+                work(&mut netlink, index, side)
             })??;
         }
         Ok(())

@@ -24,6 +24,8 @@ pub struct Lateness {
     pub p99_ns: u64,
     /// The latest delivery, in ns.
     pub max_ns: u64,
+    /// Copies made, as the world says; they are among the frames.
+    pub doubled: u64,
     /// Frames dropped because the link's queue was full, as a real link would.
     pub queue_drops: u64,
     /// Frames lost at random, as the world says.
@@ -42,6 +44,7 @@ pub struct Lateness {
 pub(crate) struct Recorder {
     buckets: [AtomicU64; BUCKETS],
     max_ns: AtomicU64,
+    pub doubled: AtomicU64,
     pub queue_drops: AtomicU64,
     pub lost: AtomicU64,
     pub black_holed: AtomicU64,
@@ -54,6 +57,7 @@ impl Recorder {
         Self {
             buckets: array::from_fn(|_| AtomicU64::new(0)),
             max_ns: AtomicU64::new(0),
+            doubled: AtomicU64::new(0),
             queue_drops: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             black_holed: AtomicU64::new(0),
@@ -91,6 +95,7 @@ impl Recorder {
             p50_ns: quantile(50),
             p99_ns: quantile(99),
             max_ns,
+            doubled: self.doubled.load(Relaxed),
             queue_drops: self.queue_drops.load(Relaxed),
             lost: self.lost.load(Relaxed),
             black_holed: self.black_holed.load(Relaxed),
@@ -103,6 +108,7 @@ impl Recorder {
     pub fn reset(&self) {
         let totals = [
             &self.max_ns,
+            &self.doubled,
             &self.queue_drops,
             &self.lost,
             &self.black_holed,

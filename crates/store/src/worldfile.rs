@@ -17,6 +17,8 @@ const KEYS: &[&str] = &[
     "switches",
     "client",
     "server",
+    "priority",
+    "vlan_tags",
     "every",
     "links",
     "between",
@@ -25,7 +27,19 @@ const KEYS: &[&str] = &[
     "offloads",
     "rate",
     "delay",
+    "jitter",
+    "spread",
+    "shape",
+    "reorders",
     "loss",
+    "bursts",
+    "begin",
+    "end",
+    "duplication",
+    "reordering",
+    "share",
+    "by",
+    "back",
     "black_hole",
     "subnet",
     "v4",
@@ -62,7 +76,7 @@ pub fn parse_world(text: &str) -> Result<(Draft, World), Vec<PlanProblem>> {
 mod tests {
     use super::*;
     use v6gap_core::family::Family;
-    use v6gap_core::world::{LinkModel, World};
+    use v6gap_core::world::{Bursts, Jitter, LinkModel, Reordering, Spread, World};
 
     const DEMO: &str = "\
 v6gap = 1
@@ -101,6 +115,39 @@ between = [\"router\", \"server\"]
         assert_eq!((v4.black_hole_above, v6.black_hole_above), (None, Some(1300)));
         assert_eq!(second.subnets.get(Family::V4).unwrap().to_string(), "192.0.2.0/24");
         assert_eq!(*second.subnets.get(Family::V6), None);
+    }
+
+    #[test]
+    fn a_direction_says_what_differs_from_its_link() {
+        let more = "delay = \"2 ms\"\njitter = { spread = \"1 ms\" }\nv6.loss = \"1 %\"\n\
+                    bursts = { begin = \"0.5 %\", end = \"20 %\" }\nduplication = \"2 %\"\n\
+                    back = { rate = \"5 Mbit/s\", queue = 9, v6.queue = 7, delay = \"8 ms\",\n\
+                    jitter = { spread = \"2 ms\", shape = \"normal\", reorders = true },\n\
+                    reordering = { share = \"3 %\", by = \"4 ms\" } }\n";
+        let text = DEMO.replace("[every]", "priority = [\"EF\", \"8\"]\nvlan_tags = 1\n[every]");
+        let (_, world) = parse_world(&format!("{text}{more}")).unwrap();
+        assert_eq!((world.priority.as_slice(), world.vlan_tags), ([46, 8].as_slice(), 1));
+        let link = world.links[1];
+        let (there, back) = (link.conditions.v6, link.back.unwrap());
+        let jitter = |spread_ns, spread, reorders| Some(Jitter { spread_ns, spread, reorders });
+        assert_eq!(there.jitter, jitter(1_000_000, Spread::Uniform, false));
+        assert_eq!(there.bursts, Some(Bursts { begin: 0.005, end: 0.2, loss: 1.0 }));
+        assert_eq!((there.duplication, there.reordering, there.queue_frames), (0.02, None, None));
+        assert_eq!((there.loss, link.conditions.v4.loss, back.v6.loss), (0.01, 0.0, 0.01));
+        assert_eq!((there.rate_bps, back.v4.rate_bps), (Some(100_000_000), Some(5_000_000)));
+        assert_eq!(back.v4.jitter, jitter(2_000_000, Spread::Normal, true));
+        assert_eq!(back.v4.bursts, there.bursts);
+        assert_eq!(back.v4.reordering, Some(Reordering { share: 0.03, by_ns: 4_000_000 }));
+        assert_eq!((back.v4.queue_frames, back.v6.queue_frames), (Some(9), Some(7)));
+        assert_eq!(world.links[0].back, None);
+        let told = |more: &str, part: &str| {
+            let problems = refused(&format!("{DEMO}{more}"));
+            assert!(problems.iter().any(|(_, what)| what.contains(part)), "{problems:?}");
+        };
+        told("jitter = { spread = \"1 ms\", shape = \"odd\" }\n", "one of uniform, normal");
+        told("back = { mtu = 1400 }\n", "links[1].back.mtu: it belongs to the link as a whole");
+        told("jitter = { spread = \"1 ms\" }\n", "more than the delay of 0 ns");
+        told("bursts = { begin = \"x\", end = \"1 %\" }\n", "links[1].bursts.begin");
     }
 
     #[test]

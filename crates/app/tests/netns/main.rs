@@ -24,7 +24,7 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 19] = [
+const SCENARIOS: [Scenario; 24] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test),
@@ -33,9 +33,14 @@ const SCENARIOS: [Scenario; 19] = [
     ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts),
     ("tcp_goodput_is_the_model_s", goodput::tcp),
     ("udp_goodput_is_the_model_s", goodput::udp),
+    ("slow_tcp_goodput_is_the_model_s", goodput::tcp_slow),
+    ("fast_tcp_goodput_is_the_model_s", goodput::tcp_fast),
+    ("slow_udp_goodput_is_the_model_s", goodput::udp_slow),
     ("capacity_is_the_link_s", capacity::by_load),
     ("the_highest_rate_without_loss_is_the_link_s", capacity::by_halving),
     ("round_trips_are_the_model_s", round_trips::rise_with_size),
+    ("slow_round_trips_are_the_model_s", round_trips::rise_with_size_on_a_slow_line),
+    ("the_cliff_of_fragments_is_where_it_must_be", round_trips::the_cliff_of_fragments),
     ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped),
     ("nothing_is_found_where_nothing_is", nulls::agree),
     ("a_slower_family_is_found", differences::rate),

@@ -6,14 +6,14 @@
 
 use super::collect::Block;
 use crate::arm::PerArm;
-use crate::family::Family;
+use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
 use crate::plan::Plan;
 use crate::wiremodel::{self, Framing, LinkTiming, TcpOptions};
 use crate::workload::{
     Capacity, Cell, Direction, Echo, Law, Sizes, TcpBulk, Transport, UdpBulk, Workload,
 };
-use crate::world::{Hop, LinkModel, World};
+use crate::world::{Conditions, LinkModel, Side, World};
 use alloc::vec::Vec;
 
 /// A predicted effect.
@@ -55,13 +55,14 @@ pub(super) fn predict(
             capacity(plan, search, arms, &packets)
         }
         (Workload::Echo(echo), Metric::Rtt) => {
-            let links = links(world?, arms.a)?;
-            timed(arms, &packets, base, |family, p| round_trip_ns(echo, family, p, &links))
+            let ways = Ways::of(world?, arms.a)?;
+            timed(arms, &packets, base, |family, p| round_trip_ns(echo, family, p, &ways))
         }
         (Workload::Connect(_), Metric::Connect) => {
-            let links = links(world?, arms.a)?;
+            let ways = Ways::of(world?, arms.a)?;
             timed(arms, &packets, base, |family, _| {
-                Some(wiremodel::connect_ns(family, &links, Framing::default(), TcpOptions::SYN))
+                let syn = [wiremodel::tcp_header_bytes(family, TcpOptions::SYN)];
+                Some(ways.exchange_ns(&syn, &syn))
             })
         }
         _ => None,
@@ -90,35 +91,48 @@ pub(super) fn packets<'a>(
     Packets { mtu: known.unwrap_or(MTU_USUAL), mtu_known: known.is_some(), options }
 }
 
-/// Rate of the slowest link of the path, if every link has one and it is the same for both
-/// families.
+/// Rate of the slowest link of the path, if every link has one and it is the same for both families
+/// and both ways.
 pub(super) fn link_rate(world: Option<&World>) -> Option<f64> {
-    let mut slowest = f64::INFINITY;
     let world = world?;
+    let mut slowest = f64::INFINITY;
     for hop in world.path() {
-        let met = world.links[hop.link].met(hop.from);
-        let (v4, v6) = (met.v4.rate_bps?, met.v6.rate_bps?);
-        if v4 != v6 {
+        let link = world.links.get(hop.link)?;
+        let first = link.conditions.v4.rate_bps;
+        let same =
+            |met: &PerFamily<Conditions>| [met.v4, met.v6].iter().all(|m| m.rate_bps == first);
+        if !Side::BOTH.iter().all(|side| same(link.met(*side))) {
             return None;
         }
-        slowest = slowest.min(v4 as f64);
+        slowest = slowest.min(first? as f64);
     }
     slowest.is_finite().then_some(slowest)
 }
 
-/// The links as the first arm meets them: both arms are sent over these.
-fn links(world: &World, first: Family) -> Option<Vec<LinkTiming>> {
-    if world.model != LinkModel::Wire {
-        return None;
+/// What the headers are counted with on the links of a plan.
+fn framing(world: Option<&World>) -> Framing {
+    world.map(wiremodel::framing).unwrap_or_default()
+}
+
+/// The links there and back as the first arm meets them: both arms are sent over these.
+struct Ways {
+    links: [Vec<LinkTiming>; 2],
+    framing: Framing,
+}
+
+impl Ways {
+    fn of(world: &World, first: Family) -> Option<Ways> {
+        let links = wiremodel::link_timings(world, first);
+        let timed = links.iter().flatten().all(|link| link.rate_bps.is_finite());
+        let framing = wiremodel::framing(world);
+        (world.model == LinkModel::Wire && timed).then_some(Ways { links, framing })
     }
-    let link = |hop: Hop| {
-        let conditions = world.links[hop.link].met(hop.from).get(first);
-        Some(LinkTiming {
-            rate_bps: conditions.rate_bps? as f64,
-            propagation_ns: conditions.delay_ns as f64,
-        })
-    };
-    world.path().into_iter().map(link).collect()
+
+    fn exchange_ns(&self, request: &[u32], answer: &[u32]) -> f64 {
+        let [there, back] = &self.links;
+        wiremodel::one_way_ns(request, there, self.framing)
+            + wiremodel::one_way_ns(answer, back, self.framing)
+    }
 }
 
 fn ratio(
@@ -153,7 +167,7 @@ fn tcp_bulk(
             mss.saturating_add(family.header_bytes()).saturating_add(wiremodel::TCP_HEADER_BYTES)
         });
         let largest = asked.map_or(p.mtu, |packet| packet.min(p.mtu));
-        wiremodel::tcp_goodput_bps(rate, largest, family, p.options, Framing::default())
+        wiremodel::tcp_goodput_bps(rate, largest, family, p.options, framing(world))
     };
     let least = goodput(arms.a, &packets.a).min(goodput(arms.b, &packets.b));
     match bulk.pacing_bps.map(|pace| pace as f64) {
@@ -175,7 +189,7 @@ fn udp_bulk(
     let world = plan.world.as_ref();
     let rate = link_rate(world);
     let goodput = |family, p: &Packets, rate: f64| {
-        wiremodel::udp_goodput_bps(rate, bulk.payload_bytes, family, p.mtu, Framing::default())
+        wiremodel::udp_goodput_bps(rate, bulk.payload_bytes, family, p.mtu, framing(world))
             .unwrap_or(f64::NAN)
     };
     // Shorter datagrams have a larger share of headers, and pauses leave part of a link unused.
@@ -214,7 +228,7 @@ fn capacity(
     let rate = link_rate(world);
     let share = |family: Family, p: &Packets| {
         let sizes = wiremodel::udp_packets(search.payload_bytes, family, p.mtu).ok()?;
-        Some(wiremodel::ip_share(&sizes, Framing::default()))
+        Some(wiremodel::ip_share(&sizes, framing(world)))
     };
     let shares = PerArm { a: share(arms.a, &packets.a)?, b: share(arms.b, &packets.b)? };
     let most = search.rate_bps_max as f64;
@@ -231,13 +245,13 @@ fn capacity(
     }
 }
 
-fn round_trip_ns(echo: &Echo, family: Family, p: &Packets, links: &[LinkTiming]) -> Option<f64> {
+fn round_trip_ns(echo: &Echo, family: Family, p: &Packets, ways: &Ways) -> Option<f64> {
     // Requests on the way together wait for each other, and that is not in the model.
     if echo.outstanding > 1 {
         return None;
     }
     let (request, answer) = exchange(echo, family, p)?;
-    Some(wiremodel::exchange_ns(&request, &answer, links, Framing::default()))
+    Some(ways.exchange_ns(&request, &answer))
 }
 
 /// IP lengths of the packets of a request and of its answer; `None` if a family has no such

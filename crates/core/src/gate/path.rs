@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
 use crate::wiremodel;
 use crate::workload::{Cell, Transport, Workload};
-use crate::world::{LinkModel, World};
+use crate::world::{Conditions, LinkModel, World};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -144,14 +144,23 @@ fn retransmissions(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<G
     let count = end.counter("Tcp.RetransSegs");
     if count > 0 {
         let seen = format!("{who}: TCP segments sent again: {count}");
-        let lossy = |world: &World| {
-            world.links.iter().any(|l| l.conditions.v4.loss > 0.0 || l.conditions.v6.loss > 0.0)
-        };
-        // A world with loss asks for them.
-        let own = plan.world.as_ref().is_some_and(|world| !lossy(world));
+        // A world that loses or reorders asks for them.
+        let own = plan.world.as_ref().is_some_and(|world| !loses(world));
         let make = if own { fatal } else { caveat };
         findings.push(make("retransmissions", seen));
     }
+}
+
+/// Whether segments may be lost in this world, or come so late that they are thought lost: by what
+/// a link does, or in the queue before a line that is slower than the one that leads there.
+fn loses(world: &World) -> bool {
+    let troubled = |way: &Conditions| way.mean_loss() > 0.0 || !way.keeps_order();
+    let slower = |met: &[Conditions]| {
+        let rate = |way: &Conditions| way.rate_bps.unwrap_or(u64::MAX);
+        met.windows(2).any(|pair| rate(&pair[1]) < rate(&pair[0]))
+    };
+    let mut ways = Family::BOTH.into_iter().flat_map(|family| world.ways(family));
+    ways.any(|met| met.iter().any(troubled) || slower(&met))
 }
 
 /// On a link with a rate each packet must have been one packet: a mean above what the link carries

@@ -5,7 +5,7 @@ use super::{Plan, Stop};
 use crate::family::Family;
 use crate::wiremodel;
 use crate::workload::{Echo, Workload};
-use crate::world::{Hop, World};
+use crate::world::World;
 
 /// Time that one arm's counted exchanges of a block may take, in ns.
 const EXCHANGES_NS: u64 = 100_000_000;
@@ -37,9 +37,9 @@ const LOST_NS: f64 = 200_000_000.0;
 /// slower family, and the waiting for what the links lose.
 pub fn exchange_ns(world: &World) -> u64 {
     let of = |family: Family| {
-        let met = |hop: &Hop| world.links[hop.link].met(hop.from).get(family);
-        let kept: f64 = world.path().iter().map(|hop| 1.0 - met(hop).loss).product();
-        let lost = 1.0 - kept * kept;
+        let ways = world.ways(family);
+        let kept: f64 = ways.iter().flatten().map(|way| 1.0 - way.mean_loss()).product();
+        let lost = 1.0 - kept;
         wiremodel::world_round_trip_ns(world, family, &[SMALL_PACKET]) + lost * LOST_NS
     };
     Family::BOTH.into_iter().map(of).fold(0.0, f64::max) as u64

@@ -25,7 +25,7 @@ impl TcpOptions {
 }
 
 /// Length of a segment's IP and TCP headers, in bytes.
-pub(super) fn header_bytes(family: Family, options: TcpOptions) -> u32 {
+pub fn header_bytes(family: Family, options: TcpOptions) -> u32 {
     (family.header_bytes() + TCP_HEADER_BYTES).saturating_add(options.bytes)
 }
 

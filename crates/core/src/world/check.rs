@@ -1,9 +1,10 @@
 //! Whether a world can be made, and if not, why: all reasons at once, each with its place.
 
-use super::{Conditions, Link, LinkModel, NodeKind, Side, Subnet, Topology, World};
+use super::{Bursts, Conditions, Jitter, Link, LinkModel, NodeKind, Reordering};
+use super::{Side, Subnet, Topology, World};
 use crate::family::{Family, PerFamily};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -20,6 +21,10 @@ const MTU_MAX: u32 = 9_216;
 const RATE_BPS: RangeInclusive<u64> = 8_000..=100_000_000_000;
 /// Longest delay, in ns: 10 s.
 const DELAY_NS_MAX: u64 = 10_000_000_000;
+/// Largest differentiated services code point (RFC 2474 section 3).
+const CODE_POINT_MAX: u8 = 63;
+/// Most IEEE 802.1Q tags of a frame.
+const VLAN_TAGS_MAX: u32 = 2;
 
 /// What a problem is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +132,7 @@ impl Check<'_> {
         if !families.v4 && !families.v6 {
             self.add(Place::World, "it has neither family");
         }
+        self.frames();
         for (index, link) in links.iter().enumerate() {
             let [first, second] = link.ends;
             if first >= nodes.len() || second >= nodes.len() {
@@ -135,6 +141,25 @@ impl Check<'_> {
                 self.add(Place::Link(index), "both its ends are at the same node");
             }
             self.link(index, link);
+        }
+    }
+
+    /// What holds for the frames of all links.
+    fn frames(&mut self) {
+        let World { model, priority, vlan_tags, .. } = self.world;
+        if let Some(class) = priority.iter().find(|class| **class > CODE_POINT_MAX) {
+            let what = format!("{class} is no code point, which is at most {CODE_POINT_MAX}");
+            self.add(Place::World, what);
+        }
+        if *vlan_tags > VLAN_TAGS_MAX {
+            let what = format!("{vlan_tags} tags on a frame are more than {VLAN_TAGS_MAX}");
+            self.add(Place::World, what);
+        }
+        if *model == LinkModel::Bare && !priority.is_empty() {
+            self.add(Place::World, "it has priorities, which need the shaped or wire model");
+        }
+        if *model == LinkModel::Bare && *vlan_tags > 0 {
+            self.add(Place::World, "it has tags, which need the shaped or wire model");
         }
     }
 
@@ -162,19 +187,48 @@ impl Check<'_> {
                 }
             }
         }
+        let own = Side::BOTH.iter().any(|side| {
+            let met = link.met(*side);
+            met.v4.queue_frames != met.v6.queue_frames
+        });
+        if own && *model == LinkModel::Shaped {
+            self.add(place, "has a queue length of one family, which needs the wire model");
+        }
     }
 
     fn conditions(&mut self, place: Place, family: Family, met: &Conditions) {
+        let mut add = |name: &str, what: &str| {
+            self.add(place, format!("the {name} for {family} {what}"));
+        };
         if met.rate_bps.is_some_and(|rate| !RATE_BPS.contains(&rate)) {
             let (least, most) = (RATE_BPS.start(), RATE_BPS.end());
-            let what = format!("the rate for {family} is not in {least} to {most} bit/s");
-            self.add(place, what);
+            add("rate", &format!("is not in {least} to {most} bit/s"));
         }
-        if !(0.0..=1.0).contains(&met.loss) {
-            self.add(place, format!("the loss for {family} is not in 0 to 1"));
+        let held = met.reordering.unwrap_or(Reordering { share: 0.0, by_ns: 0 });
+        let bursts = met.bursts.unwrap_or(Bursts { begin: 0.0, end: 1.0, loss: 0.0 });
+        let shares = [
+            (met.loss, "loss"),
+            (met.duplication, "duplication"),
+            (held.share, "share held back"),
+            (bursts.begin, "probability that a burst begins"),
+            (bursts.end, "probability that a burst ends"),
+            (bursts.loss, "loss inside bursts"),
+        ];
+        // Written so that what is no number is refused as well.
+        for (_, name) in shares.iter().filter(|(share, _)| !(0.0..=1.0).contains(share)) {
+            add(name, "is not in 0 to 1");
         }
-        if met.delay_ns > DELAY_NS_MAX {
-            self.add(place, format!("the delay for {family} is longer than 10 s"));
+        if bursts.end == 0.0 {
+            add("probability that a burst ends", "is 0");
+        }
+        let times = [(met.delay_ns, "delay"), (held.by_ns, "time of being held back")];
+        for (_, name) in times.iter().filter(|(ns, _)| *ns > DELAY_NS_MAX) {
+            add(name, "is longer than 10 s");
+        }
+        let reach_ns = met.jitter.map_or(0, Jitter::reach_ns);
+        if reach_ns > met.delay_ns {
+            let delay_ns = met.delay_ns;
+            add("jitter", &format!("reaches {reach_ns} ns, more than the delay of {delay_ns} ns"));
         }
     }
 
@@ -272,12 +326,18 @@ fn needs_model(model: LinkModel, asked: &Conditions) -> Option<String> {
     }
     let wire = [
         (asked.delay_ns > 0, "a delay"),
+        (asked.jitter.is_some(), "jitter"),
         (asked.loss > 0.0, "loss"),
+        (asked.bursts.is_some(), "loss in bursts"),
+        (asked.duplication > 0.0, "duplication"),
+        (asked.reordering.is_some(), "reordering"),
         (asked.black_hole_above.is_some(), "a black hole"),
     ];
     if let Some((_, what)) = wire.iter().find(|(asked, _)| *asked) {
         return Some(format!("has {what}, which needs the wire model"));
     }
-    let rate = model == LinkModel::Bare && asked.rate_bps.is_some();
-    rate.then(|| "has a rate, which needs the shaped or wire model".to_string())
+    let line =
+        [(asked.rate_bps.is_some(), "a rate"), (asked.queue_frames.is_some(), "a queue length")];
+    let of_line = line.iter().find(|(asked, _)| *asked && model == LinkModel::Bare);
+    of_line.map(|(_, what)| format!("has {what}, which needs the shaped or wire model"))
 }

@@ -1,6 +1,10 @@
 //! A world as a person writes it: every key optional where a default exists, quantities as text
 //! with units. Unknown keys are errors. [`world`] makes a [`World`] of it.
 
+mod chance;
+
+pub use chance::{BurstsDraft, JitterDraft, ReorderingDraft};
+
 use super::{Conditions, Link, LinkModel, Node, NodeKind, Place, Subnet, World};
 use crate::family::{Family, PerFamily};
 use crate::plan::check::{Problem, Problems};
@@ -48,6 +52,12 @@ pub struct Draft {
     /// The node that it measures to; `server` unless told.
     #[serde(default)]
     pub server: Option<String>,
+    /// Code points whose packets go first on every link, as `EF` or `46`.
+    #[serde(default)]
+    pub priority: Vec<String>,
+    /// VLAN tags that every frame is counted with.
+    #[serde(default)]
+    pub vlan_tags: Option<u32>,
     /// What holds for every link that says nothing else.
     #[serde(default)]
     pub every: LinkDraft,
@@ -65,7 +75,8 @@ pub struct LinkDraft {
     /// MTU in bytes.
     #[serde(default)]
     pub mtu: Option<u32>,
-    /// Frames that may wait in each direction.
+    /// Frames that may wait in each direction; of one family or direction those that may wait when
+    /// one of its frames comes.
     #[serde(default)]
     pub queue: Option<u32>,
     /// Whether hosts leave work to its interfaces.
@@ -77,9 +88,21 @@ pub struct LinkDraft {
     /// Delay added in each direction.
     #[serde(default)]
     pub delay: Option<String>,
+    /// How the delay varies.
+    #[serde(default)]
+    pub jitter: Option<JitterDraft>,
     /// Share of frames lost.
     #[serde(default)]
     pub loss: Option<String>,
+    /// Loss that comes in bursts.
+    #[serde(default)]
+    pub bursts: Option<BurstsDraft>,
+    /// Share of frames that come twice.
+    #[serde(default)]
+    pub duplication: Option<String>,
+    /// Frames that are held back.
+    #[serde(default)]
+    pub reordering: Option<ReorderingDraft>,
     /// Largest IP packet that passes, in bytes.
     #[serde(default)]
     pub black_hole: Option<u32>,
@@ -92,6 +115,9 @@ pub struct LinkDraft {
     /// IPv6 alone.
     #[serde(default)]
     pub v6: Option<Box<LinkDraft>>,
+    /// What the end named second sends, in place of what is said of both directions.
+    #[serde(default)]
+    pub back: Option<Box<LinkDraft>>,
 }
 
 /// The world that a draft describes. Its nodes are in the order of the path, then as they are
@@ -140,7 +166,13 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
         }
     }
     let families = families(draft, &mut problems);
-    let world = World { model, nodes, links, families, client, server };
+    let mut priority = Vec::new();
+    for (number, class) in draft.priority.iter().enumerate() {
+        let key = format!("priority[{number}]");
+        priority.extend(problems.read(&key, class, unit::parse_dscp));
+    }
+    let vlan_tags = draft.vlan_tags.unwrap_or(0);
+    let world = World { model, nodes, links, families, client, server, priority, vlan_tags };
     let found = problems.into_found();
     if !found.is_empty() {
         return Err(found);
@@ -195,36 +227,69 @@ fn link(key: &str, written: &LinkDraft, usual: Link, problems: &mut Problems) ->
         let what = "a subnet is of one family, as v4 = { subnet = \"192.0.2.0/24\" }";
         problems.add(format!("{key}.subnet"), what);
     }
+    link.conditions = way(key, written, usual.conditions, problems);
+    if written.back.is_some() || usual.back.is_some() {
+        let otherwise = usual.back.unwrap_or(usual.conditions);
+        let both = way(key, written, otherwise, problems);
+        let key = format!("{key}.back");
+        let own = written.back.as_ref();
+        link.back = Some(own.map_or(both, |own| {
+            out_of_place(&key, own, &["subnet", "back"], problems);
+            let both =
+                both.map(|met| Conditions { queue_frames: own.queue.or(met.queue_frames), ..met });
+            way(&key, own, both, problems)
+        }));
+    }
     for family in Family::BOTH {
-        let met = link.conditions.get_mut(family);
-        *met = conditions(key, written, *met, problems);
-        let own = match family {
-            Family::V4 => ("v4", &written.v4),
-            Family::V6 => ("v6", &written.v6),
-        };
-        let (name, Some(own)) = own else { continue };
-        let key = format!("{key}.{name}");
-        out_of_place(&key, own, problems);
-        *met = conditions(&key, own, *met, problems);
-        let subnet = problems
-            .read_optional(&format!("{key}.subnet"), own.subnet.as_ref(), |t| t.parse::<Subnet>());
+        let (name, Some(own)) = of_family(written, family) else { continue };
+        let key = format!("{key}.{name}.subnet");
+        let subnet = problems.read_optional(&key, own.subnet.as_ref(), |t| t.parse::<Subnet>());
         let known = link.subnets.get_mut(family);
         *known = subnet.or(*known);
     }
     link
 }
 
-/// What belongs to a link as a whole.
-fn out_of_place(key: &str, own: &LinkDraft, problems: &mut Problems) {
+/// What is written about one family alone, and its key.
+fn of_family(written: &LinkDraft, family: Family) -> (&'static str, Option<&LinkDraft>) {
+    match family {
+        Family::V4 => ("v4", written.v4.as_deref()),
+        Family::V6 => ("v6", written.v6.as_deref()),
+    }
+}
+
+/// What is written about one direction of a link, or both, on top of what holds otherwise.
+fn way(
+    key: &str,
+    written: &LinkDraft,
+    otherwise: PerFamily<Conditions>,
+    problems: &mut Problems,
+) -> PerFamily<Conditions> {
+    PerFamily::from_fn(|family| {
+        let met = conditions(key, written, *otherwise.get(family), problems);
+        let (name, Some(own)) = of_family(written, family) else { return met };
+        let key = format!("{key}.{name}");
+        out_of_place(&key, own, &["v4", "v6", "back"], problems);
+        let met = conditions(&key, own, met, problems);
+        Conditions { queue_frames: own.queue.or(met.queue_frames), ..met }
+    })
+}
+
+/// Refuses what belongs to a link as a whole, and what else is named.
+fn out_of_place(key: &str, own: &LinkDraft, also: &[&str], problems: &mut Problems) {
     let whole = [
         ("between", own.between.is_some()),
         ("mtu", own.mtu.is_some()),
-        ("queue", own.queue.is_some()),
         ("offloads", own.offloads.is_some()),
+    ];
+    let parts = [
+        ("subnet", own.subnet.is_some()),
         ("v4", own.v4.is_some()),
         ("v6", own.v6.is_some()),
+        ("back", own.back.is_some()),
     ];
-    for (name, _) in whole.iter().filter(|(_, written)| *written) {
+    let parts = parts.into_iter().filter(|(name, _)| also.contains(name));
+    for (name, _) in whole.into_iter().chain(parts).filter(|(_, written)| *written) {
         problems.add(format!("{key}.{name}"), "it belongs to the link as a whole");
     }
 }
@@ -247,7 +312,17 @@ fn conditions(
     met.delay_ns = delay.unwrap_or(met.delay_ns);
     let loss = problems.read_optional(&sub("loss"), written.loss.as_ref(), unit::parse_share);
     met.loss = loss.unwrap_or(met.loss);
+    let duplication = problems.read_optional(
+        &sub("duplication"),
+        written.duplication.as_ref(),
+        unit::parse_share,
+    );
+    met.duplication = duplication.unwrap_or(met.duplication);
     met.black_hole_above = written.black_hole.or(met.black_hole_above);
+    met.jitter = written.jitter.as_ref().map_or(met.jitter, |jitter| jitter.read(key, problems));
+    met.bursts = written.bursts.as_ref().map_or(met.bursts, |bursts| bursts.read(key, problems));
+    let held = written.reordering.as_ref();
+    met.reordering = held.map_or(met.reordering, |held| held.read(key, problems));
     met
 }
 

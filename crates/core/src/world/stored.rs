@@ -41,6 +41,14 @@ pub(super) struct Stored {
     /// The last node unless told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     server: Option<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    priority: Vec<u8>,
+    #[serde(default, skip_serializing_if = "is_none")]
+    vlan_tags: u32,
+}
+
+const fn is_none(tags: &u32) -> bool {
+    *tags == 0
 }
 
 /// The kind of a node of a chain.
@@ -67,6 +75,8 @@ impl From<World> for Stored {
             families: world.families,
             client: (world.client != 0).then_some(world.client),
             server: (world.server + 1 != count).then_some(world.server),
+            priority: world.priority,
+            vlan_tags: world.vlan_tags,
             nodes: world.nodes.into_iter().map(|node| node.name).collect(),
         }
     }
@@ -96,6 +106,8 @@ impl TryFrom<Stored> for World {
             families: stored.families,
             client: within(stored.client.unwrap_or(0))?,
             server: within(stored.server.unwrap_or(count.saturating_sub(1)))?,
+            priority: stored.priority,
+            vlan_tags: stored.vlan_tags,
             nodes: stored
                 .nodes
                 .into_iter()

@@ -87,6 +87,47 @@ fn a_world_that_cannot_be_is_refused_with_its_reason() {
     let loss = |world: &mut World, loss| world.links[0].conditions.v6.loss = loss;
     check_refused(|world| (wire(world), loss(world, f64::NAN)).0, "the loss for IPv6");
     check_refused(|world| world.links[0].conditions.v6.delay_ns = u64::MAX, "longer than 10 s");
+    check_refused(|world| world.priority = vec![46, 64], "64 is no code point");
+    check_refused(|world| world.vlan_tags = 3, "3 tags on a frame");
+}
+
+#[test]
+fn conditions_that_contradict_themselves_are_refused_both_ways() {
+    let refused = |met: Conditions, expected: &str| {
+        for back in [false, true] {
+            check_refused(
+                |world| {
+                    world.model = LinkModel::Wire;
+                    let link = &mut world.links[1];
+                    let there = &mut link.conditions;
+                    let way = if back { link.back.insert(*there) } else { there };
+                    way.v6 = met;
+                },
+                expected,
+            );
+        }
+    };
+    let plain = Conditions::rate(None);
+    let spread = |spread| Some(Jitter { spread_ns: 300, spread, reorders: true });
+    let met = Conditions { delay_ns: 299, jitter: spread(Spread::Uniform), ..plain };
+    refused(met, "link 2: the jitter for IPv6 reaches 300 ns, more than the delay of 299 ns");
+    let met = Conditions { delay_ns: 1199, jitter: spread(Spread::Normal), ..plain };
+    refused(met, "reaches 1200 ns");
+    let bursts = Bursts { begin: 0.1, end: 0.0, loss: 1.0 };
+    refused(Conditions { bursts: Some(bursts), ..plain }, "a burst ends for IPv6 is 0");
+    let bursts = Bursts { loss: 1.5, ..bursts };
+    refused(Conditions { bursts: Some(bursts), ..plain }, "the loss inside bursts for IPv6");
+    refused(Conditions { duplication: -0.1, ..plain }, "the duplication for IPv6 is not in 0 to 1");
+    let held = |share, by_ns| Some(Reordering { share, by_ns });
+    refused(Conditions { reordering: held(f64::NAN, 1), ..plain }, "the share held back");
+    refused(Conditions { reordering: held(0.1, u64::MAX), ..plain }, "the time of being held back");
+}
+
+#[test]
+fn code_points_are_bits() {
+    let mut world = chain(2);
+    world.priority = vec![46, 0, 46, 63];
+    assert_eq!(world.priority_bits(), 1 << 63 | 1 << 46 | 1);
 }
 
 #[test]
@@ -111,6 +152,29 @@ fn conditions_that_a_model_cannot_apply_are_refused_and_not_dropped() {
         },
         "link 1: offloads make frames",
     );
+    type Change = fn(&mut Conditions);
+    let wire_only: [(Change, &str); 5] = [
+        (|met| met.duplication = 0.1, "duplication, which needs the wire model"),
+        (|met| met.reordering = Some(Reordering { share: 0.1, by_ns: 9 }), "reordering, which"),
+        (
+            |met| met.bursts = Some(Bursts { begin: 0.1, end: 0.1, loss: 0.1 }),
+            "loss in bursts, which needs the wire model",
+        ),
+        (|met| met.black_hole_above = Some(1400), "a black hole, which"),
+        (|met| met.queue_frames = Some(3), "a queue length of one family, which needs the wire"),
+    ];
+    for (change, expected) in wire_only {
+        check_refused(
+            |world| {
+                world.model = LinkModel::Shaped;
+                let link = &mut world.links[0];
+                change(&mut link.back.insert(link.conditions).v4);
+            },
+            expected,
+        );
+    }
+    check_refused(|world| world.priority = vec![46], "priorities, which need the shaped or wire");
+    check_refused(|world| world.vlan_tags = 1, "tags, which need the shaped or wire");
     let mut world = chain(3);
     world.families.v6 = false;
     world.links[0].mtu = 576;
@@ -268,4 +332,38 @@ proptest! {
         let text = serde_json::to_string(&world).unwrap();
         prop_assert_eq!(serde_json::from_str::<World>(&text).unwrap(), world);
     }
+}
+
+#[test]
+fn a_world_of_a_time_with_fewer_conditions_is_read() {
+    let conditions = r#"{"rate_bps":1000000,"delay_ns":5,"loss":0.5,"black_hole_above":1400}"#;
+    let text = format!(
+        r#"{{"model":"wire","nodes":["a","b"],"families":{{"v4":true,"v6":false}},
+        "links":[{{"conditions":{{"v4":{conditions},"v6":{conditions}}},"mtu":1500,
+        "queue_frames":7}}]}}"#
+    );
+    let world: World = serde_json::from_str(&text).unwrap();
+    let met = world.links[0].conditions.v4;
+    let usual = Conditions {
+        delay_ns: 5,
+        loss: 0.5,
+        black_hole_above: Some(1400),
+        ..Conditions::rate(Some(1_000_000))
+    };
+    assert_eq!(met, usual);
+    assert_eq!(*world.links[0].met(Side::Second), world.links[0].conditions);
+    assert_eq!((world.priority.len(), world.vlan_tags), (0, 0));
+    let again: World = serde_json::from_str(&serde_json::to_string(&world).unwrap()).unwrap();
+    assert_eq!(again, world);
+}
+
+#[test]
+fn swapping_exchanges_the_families_in_both_directions() {
+    let mut world = World::client_router_server(LinkModel::Wire, None);
+    let slow = Conditions::rate(Some(1));
+    let back = PerFamily { v4: slow, v6: Conditions::rate(None) };
+    world.links[0].back = Some(back);
+    let swapped = world.clone().swapped();
+    assert_eq!(swapped.links[0].met(Side::Second).v6, slow);
+    assert_eq!(swapped.swapped(), world);
 }

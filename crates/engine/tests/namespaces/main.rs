@@ -14,6 +14,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod exchanges;
+mod links;
 mod probes;
 mod searches;
 mod support;
@@ -25,7 +26,7 @@ use v6gap_sys::netns;
 /// A check says what was wrong.
 type Check = fn() -> Outcome;
 
-const CHECKS: [(&str, Check); 7] = [
+const CHECKS: [(&str, Check); 12] = [
     ("transfers_agree", transfers::agree),
     ("exchanges_agree", exchanges::counts_agree),
     ("lost_probes_are_those_that_the_link_lost", probes::lost_probes_are_those_that_the_link_lost),
@@ -33,6 +34,11 @@ const CHECKS: [(&str, Check); 7] = [
         "what_does_not_fit_is_refused_with_the_path_mtu",
         exchanges::what_does_not_fit_is_refused_with_the_path_mtu,
     ),
+    ("troubles_of_each_way_are_found", links::troubles_of_each_way_are_found),
+    ("jitter_is_found", links::jitter_is_found),
+    ("bursts_are_found", links::bursts_are_found),
+    ("each_way_has_its_rate", links::each_way_has_its_rate),
+    ("marked_packets_go_first", links::marked_packets_go_first),
     ("a_full_queue_takes_its_drain_time", probes::a_full_queue_takes_its_drain_time),
     (
         "searches_find_a_slower_link_behind_a_faster_one",

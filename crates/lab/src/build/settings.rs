@@ -5,7 +5,7 @@ use crate::{LabError, LabOptions};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use v6gap_core::family::Family;
-use v6gap_core::world::{Conditions, NodeKind, World};
+use v6gap_core::world::{Bursts, Conditions, NodeKind, World};
 
 /// Largest socket buffer that a program in the lab may ask for, in bytes: enough for 10 Gbit/s and
 /// 50 ms.
@@ -97,6 +97,13 @@ pub(super) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, Str
     note("lab.model".to_owned(), format!("{:?}", world.model).to_lowercase());
     let names: Vec<&str> = world.nodes.iter().map(|node| node.name.as_str()).collect();
     note("lab.nodes".to_owned(), names.join(" "));
+    if world.vlan_tags > 0 {
+        note("lab.vlan_tags".to_owned(), world.vlan_tags.to_string());
+    }
+    if !world.priority.is_empty() {
+        let classes: Vec<String> = world.priority.iter().map(u8::to_string).collect();
+        note("lab.priority".to_owned(), classes.join(" "));
+    }
     if let Some(cpu) = options.wire_cpu {
         note("lab.wire_cpu".to_owned(), cpu.to_string());
     }
@@ -108,6 +115,9 @@ pub(super) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, Str
         note(key("queue_frames"), link.queue_frames.to_string());
         for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
             note(key(&family.to_string()), in_words(link.conditions.get(family)));
+            if let Some(back) = &link.back {
+                note(key(&format!("{family}.back")), in_words(back.get(family)));
+            }
         }
     }
     facts
@@ -116,6 +126,25 @@ pub(super) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, Str
 fn in_words(conditions: &Conditions) -> String {
     let rate = conditions.rate_bps.map_or("no limit".to_owned(), |rate| format!("{rate} bit/s"));
     let Conditions { delay_ns, loss, .. } = conditions;
-    let hole = conditions.black_hole_above.map(|bytes| format!(", black hole above {bytes} bytes"));
-    format!("{rate}, delay {delay_ns} ns, loss {loss}{}", hole.unwrap_or_default())
+    let mut words = vec![rate, format!("delay {delay_ns} ns"), format!("loss {loss}")];
+    words.extend(conditions.jitter.map(|jitter| {
+        let order = if jitter.reorders { "reordering" } else { "in order" };
+        format!("jitter {:?} {} ns {order}", jitter.spread, jitter.spread_ns).to_lowercase()
+    }));
+    words.extend(conditions.bursts.map(|bursts| {
+        let Bursts { begin, end, loss } = bursts;
+        format!("bursts begin {begin} end {end} loss {loss}")
+    }));
+    if conditions.duplication > 0.0 {
+        words.push(format!("duplication {}", conditions.duplication));
+    }
+    words.extend(
+        conditions
+            .reordering
+            .map(|held| format!("share {} held back {} ns", held.share, held.by_ns)),
+    );
+    words.extend(conditions.queue_frames.map(|frames| format!("queue {frames}")));
+    let hole = conditions.black_hole_above;
+    words.extend(hole.map(|bytes| format!("black hole above {bytes} bytes")));
+    words.join(", ")
 }

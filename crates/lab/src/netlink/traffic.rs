@@ -15,10 +15,18 @@ const ROOT: u32 = 0xffff_ffff;
 const BUCKET_HANDLE: u32 = 1 << 16;
 /// Class of each family, by its minor number, which is also the major number of its queue.
 const CLASS: PerFamily<u32> = PerFamily { v4: 0x10, v6: 0x20 };
+/// What is added to it for the class of packets with priority and for that of the others, where
+/// there are two inside the family's.
+const INNER: [u32; 2] = [1, 2];
+/// Rate of its own of the class of packets without priority, in byte/s: so little that it lives on
+/// what the other leaves of their common bucket.
+const REST_BYTES_PER_S: u64 = 1_000;
 /// EtherType of each family (RFC 894, RFC 2464 section 3).
 const ETHER_TYPE: PerFamily<u16> = PerFamily { v4: 0x0800, v6: 0x86dd };
 /// Bytes on the wire beyond those that the queue sees: frame check sequence, preamble and gap.
 const OVERHEAD_BYTES: u32 = 4 + 8 + 12;
+/// A tag of IEEE 802.1Q, in bytes.
+const TAG_BYTES: u32 = 4;
 /// Least bytes that a frame takes on the wire.
 const WIRE_BYTES_MIN: u32 = 64 + 8 + 12;
 /// Ethernet header, in bytes.
@@ -44,10 +52,14 @@ pub(crate) struct Bucket {
 pub(crate) struct Shape {
     /// The bucket of each family; the same one twice is one bucket for both.
     pub buckets: PerFamily<Option<Bucket>>,
-    /// Packets that may wait for each bucket.
-    pub queue_packets: u32,
+    /// Packets that may wait for each bucket, of those with priority and of the others each.
+    pub queue_packets: PerFamily<u32>,
     /// MTU of the interface, in bytes.
     pub mtu: u32,
+    /// IEEE 802.1Q tags that each frame is counted with.
+    pub vlan_tags: u32,
+    /// Differentiated services code points whose packets go first, one bit each.
+    pub priority: u64,
 }
 
 /// Whether a class is to be made or is there and gets other parameters.
@@ -55,6 +67,21 @@ pub(crate) struct Shape {
 enum Class {
     New,
     There,
+}
+
+/// A class of the token bucket.
+#[derive(Debug, Clone, Copy)]
+struct Parameters {
+    /// Minor number, and that of the class that it is in; 0 is the bucket itself.
+    class: u32,
+    parent: u32,
+    /// What it always gets and what it may borrow, in byte/s.
+    own_bytes_per_s: u64,
+    most_bytes_per_s: u64,
+    /// Depth in bytes.
+    burst_bytes: u32,
+    /// Lower ones borrow first.
+    order: u32,
 }
 
 impl Netlink {
@@ -65,44 +92,61 @@ impl Netlink {
             return Ok(());
         }
         let shared = v4 == v6;
+        let [first, rest] = if shape.priority == 0 { [0; 2] } else { INNER };
         // Without a default class, what no filter chose passes unshaped.
-        self.add_buckets(index, shape.mtu, if shared { CLASS.v4 } else { 0 })?;
+        self.add_buckets(index, shape, if shared { CLASS.v4 + rest } else { 0 })?;
+        self.put_classes(index, shape, Class::New)?;
         for family in Family::BOTH {
-            let Some(bucket) = shape.buckets.get(family) else { continue };
-            if shared && family == Family::V6 {
+            if shape.buckets.get(family).is_none() {
                 continue;
             }
-            let class = *CLASS.get(family);
-            self.put_class(index, class, bucket, shape.mtu, Class::New)?;
-            self.add_queue(index, class, shape.queue_packets)?;
+            let class = *CLASS.get(if shared { Family::V4 } else { family });
+            // The filters of a protocol are asked by number, those of marked packets first.
+            for code_point in (0..64).filter(|bit| shape.priority >> bit & 1 == 1) {
+                self.add_filter(index, (1, family), marked(family, code_point), class + first)?;
+            }
             if !shared {
-                self.add_filter(index, class, *ETHER_TYPE.get(family))?;
+                self.add_filter(index, (2, family), tc::TcU32Key::new(), class + rest)?;
             }
         }
         Ok(())
     }
 
     /// Gives the buckets of an interface that has a shape other rates; which families share one
-    /// must stay as it was.
+    /// must stay as it was, and so must the priorities.
     pub fn reshape(&mut self, index: u32, shape: &Shape) -> Result<(), LabError> {
+        self.put_classes(index, shape, Class::There)
+    }
+
+    fn put_classes(&mut self, index: u32, shape: &Shape, state: Class) -> Result<(), LabError> {
         let shared = shape.buckets.v4 == shape.buckets.v6;
         for family in Family::BOTH {
             let Some(bucket) = shape.buckets.get(family) else { continue };
-            if !shared || family == Family::V4 {
-                self.put_class(index, *CLASS.get(family), bucket, shape.mtu, Class::There)?;
+            if shared && family == Family::V6 {
+                continue;
+            }
+            let outer = bucket_class(*CLASS.get(family), bucket);
+            self.put_class(index, &outer, shape.mtu, state)?;
+            let leaves = inner_classes(&outer, shape);
+            for leaf in &leaves {
+                self.put_class(index, leaf, shape.mtu, state)?;
+            }
+            let leaves = if leaves.is_empty() { vec![outer] } else { leaves };
+            for leaf in leaves.iter().filter(|_| state == Class::New) {
+                self.add_queue(index, leaf.class, *shape.queue_packets.get(family))?;
             }
         }
         Ok(())
     }
 
-    fn add_buckets(&mut self, index: u32, mtu: u32, default: u32) -> Result<(), LabError> {
+    fn add_buckets(&mut self, index: u32, shape: &Shape, default: u32) -> Result<(), LabError> {
         let header = header(index, BUCKET_HANDLE, ROOT);
         let mut request = tc::Request::new().set_create().set_excl().op_newqdisc_do(&header);
         let mut global = tc::TcHtbGlob::new();
         global.version = HTB_VERSION;
         global.rate2quantum = 10;
         global.defcls = default;
-        let (spec, table) = size_table(mtu);
+        let (spec, table) = size_table(shape.mtu, shape.vlan_tags);
         request.encode().nested_stab().push_base(spec).push_data(&table);
         request.encode().nested_options_htb().push_init(global);
         self.tell(|| format!("add a token bucket to interface {index}"), &request)
@@ -111,28 +155,33 @@ impl Netlink {
     fn put_class(
         &mut self,
         index: u32,
-        class: u32,
-        bucket: &Bucket,
+        class: &Parameters,
         mtu: u32,
         state: Class,
     ) -> Result<(), LabError> {
-        let header = header(index, BUCKET_HANDLE | class, BUCKET_HANDLE);
+        let header = header(index, BUCKET_HANDLE | class.class, BUCKET_HANDLE | class.parent);
         let request = tc::Request::new();
         let request = match state {
             Class::New => request.set_create().set_excl(),
             Class::There => request,
         };
         let mut request = request.op_newtclass_do(&header);
-        let bytes_per_s = bucket.rate_bps / 8;
+        let rate = |bytes_per_s: u64| {
+            let mut rate = tc::TcRatespec::new();
+            rate.linklayer = LINK_LAYER_ETHERNET;
+            rate.rate = u32::try_from(bytes_per_s).unwrap_or(u32::MAX);
+            rate
+        };
+        let (own, most) = (class.own_bytes_per_s, class.most_bytes_per_s);
         let mut options = tc::TcHtbOpt::new();
-        options.rate.linklayer = LINK_LAYER_ETHERNET;
-        options.rate.rate = u32::try_from(bytes_per_s).unwrap_or(u32::MAX);
-        options.ceil = options.rate.clone();
-        options.buffer = burst_ticks(bucket);
-        options.cbuffer = options.buffer;
+        options.rate = rate(own);
+        options.ceil = rate(most);
+        options.buffer = burst_ticks(class.burst_bytes, own);
+        options.cbuffer = burst_ticks(class.burst_bytes, most);
         options.quantum = mtu + HEADER_BYTES + OVERHEAD_BYTES;
+        options.prio = class.order;
         let parameters = request.encode().nested_options_htb().push_parms(options);
-        parameters.push_rate64(bytes_per_s).push_ceil64(bytes_per_s);
+        parameters.push_rate64(own).push_ceil64(most);
         self.tell(|| format!("set a class of interface {index}"), &request)
     }
 
@@ -143,20 +192,74 @@ impl Netlink {
         self.tell(|| format!("add a queue to interface {index}"), &request)
     }
 
-    /// Sends all packets of a protocol to a class. The u32 filter with a key that matches anything
-    /// is in every kernel, matchall is not.
-    fn add_filter(&mut self, index: u32, class: u32, ether_type: u16) -> Result<(), LabError> {
+    /// Sends the packets of a family with this key to a class. `order` decides among the filters
+    /// of a family. The u32 filter is in every kernel, matchall and flower are not; a key of
+    /// nothing matches anything.
+    fn add_filter(
+        &mut self,
+        index: u32,
+        (order, family): (u32, Family),
+        key: tc::TcU32Key,
+        class: u32,
+    ) -> Result<(), LabError> {
         const TERMINAL: u8 = 1;
         let mut header = header(index, 0, BUCKET_HANDLE);
-        header.info = (class << 16) | u32::from(ether_type.to_be());
+        // One number must not serve two protocols.
+        let order = 2 * order + u32::from(family == Family::V6);
+        header.info = (order << 16) | u32::from(ETHER_TYPE.get(family).to_be());
         let mut request = tc::Request::new().set_create().set_excl().op_newtfilter_do(&header);
         let mut select = tc::TcU32Sel::new();
         select.flags = TERMINAL;
         select.nkeys = 1;
+        select.keys = key;
         let class = BUCKET_HANDLE | class;
         request.encode().nested_options_u32().push_classid(class).push_sel(select);
         self.tell(|| format!("add a filter to interface {index}"), &request)
     }
+}
+
+/// The key of a differentiated services code point: six bits of the first word of the IP header,
+/// behind version and length in IPv4, behind the version in IPv6 (RFC 2474 section 3).
+fn marked(family: Family, code_point: u8) -> tc::TcU32Key {
+    let place = match family {
+        Family::V4 => 18,
+        Family::V6 => 22,
+    };
+    let mut key = tc::TcU32Key::new();
+    key._mask_be = (0x3f_u32 << place).to_be();
+    key._val_be = (u32::from(code_point) << place).to_be();
+    key
+}
+
+fn bucket_class(class: u32, bucket: &Bucket) -> Parameters {
+    let bytes_per_s = bucket.rate_bps / 8;
+    Parameters {
+        class,
+        parent: 0,
+        own_bytes_per_s: bytes_per_s,
+        most_bytes_per_s: bytes_per_s,
+        burst_bytes: bucket.burst_bytes,
+        order: 0,
+    }
+}
+
+/// The classes for packets with priority and for the others inside a bucket; none without
+/// priorities. A class within its own rate is always served before one that borrows, so the first
+/// owns the whole bucket and the other nearly nothing.
+fn inner_classes(outer: &Parameters, shape: &Shape) -> Vec<Parameters> {
+    if shape.priority == 0 {
+        return Vec::new();
+    }
+    let inner = |order: usize, own_bytes_per_s| Parameters {
+        class: outer.class + INNER[order],
+        parent: outer.class,
+        own_bytes_per_s,
+        order: order as u32,
+        ..*outer
+    };
+    let rest = inner(1, REST_BYTES_PER_S.min(outer.own_bytes_per_s));
+    let frame_bytes = shape.mtu + HEADER_BYTES + OVERHEAD_BYTES;
+    vec![inner(0, outer.own_bytes_per_s), Parameters { burst_bytes: frame_bytes, ..rest }]
 }
 
 fn header(index: u32, handle: u32, parent: u32) -> tc::Tcmsg {
@@ -170,11 +273,12 @@ fn header(index: u32, handle: u32, parent: u32) -> tc::Tcmsg {
 /// The size of each frame on the wire, one entry a byte so that nothing is rounded.
 ///
 /// The kernel looks up entry `length + overhead - 1`; entry i therefore holds max(i + 1, least).
-fn size_table(mtu: u32) -> (tc::TcSizespec, Vec<u8>) {
-    let sizes = (mtu + HEADER_BYTES + OVERHEAD_BYTES + 1).next_power_of_two().max(2048);
+fn size_table(mtu: u32, vlan_tags: u32) -> (tc::TcSizespec, Vec<u8>) {
+    let overhead = OVERHEAD_BYTES + TAG_BYTES * vlan_tags;
+    let sizes = (mtu + HEADER_BYTES + overhead + 1).next_power_of_two().max(2048);
     let mut spec = tc::TcSizespec::new();
     spec.cell_align = -1;
-    spec.overhead = OVERHEAD_BYTES.cast_signed();
+    spec.overhead = overhead.cast_signed();
     spec.linklayer = u32::from(LINK_LAYER_ETHERNET);
     spec.mpu = WIRE_BYTES_MIN;
     spec.mtu = sizes - 1;
@@ -184,8 +288,8 @@ fn size_table(mtu: u32) -> (tc::TcSizespec, Vec<u8>) {
 }
 
 /// The bucket's depth as the time that it takes to fill, in scheduler ticks.
-fn burst_ticks(bucket: &Bucket) -> u32 {
-    let ns = u128::from(bucket.burst_bytes) * 8 * 1_000_000_000 / u128::from(bucket.rate_bps);
+fn burst_ticks(burst_bytes: u32, bytes_per_s: u64) -> u32 {
+    let ns = u128::from(burst_bytes) * 1_000_000_000 / u128::from(bytes_per_s.max(1));
     u32::try_from(ns / u128::from(TICK_NS)).unwrap_or(u32::MAX)
 }
 
@@ -195,13 +299,14 @@ mod tests {
 
     #[test]
     fn the_size_table_is_exact_for_every_frame() {
-        for mtu in [576, 1280, 1500, 9216] {
-            let (spec, table) = size_table(mtu);
+        for (mtu, tags) in [(576, 0), (1280, 0), (1500, 0), (1500, 1), (9216, 2)] {
+            let (spec, table) = size_table(mtu, tags);
             for frame in 14..=mtu + HEADER_BYTES {
                 let slot =
                     (frame.cast_signed() + spec.overhead + i32::from(spec.cell_align)) as usize;
                 let size = u16::from_ne_bytes([table[2 * slot], table[2 * slot + 1]]);
-                assert_eq!(u32::from(size), (frame.max(60) + 4 + 8 + 12), "frame of {frame}");
+                let wire = (frame + 4 * tags).max(60) + 4 + 8 + 12;
+                assert_eq!(u32::from(size), wire, "frame of {frame}");
             }
             assert_eq!(table.len(), 2 * spec.tsize as usize);
             assert!(table.len() < usize::from(u16::MAX) - 4, "fits an attribute");
@@ -211,6 +316,6 @@ mod tests {
     #[test]
     fn the_depth_is_the_time_to_fill_the_bucket() {
         // 15400 bytes at 100 Mbit/s: 1232 us, in ticks of 64 ns.
-        assert_eq!(burst_ticks(&Bucket { rate_bps: 100_000_000, burst_bytes: 15_400 }), 19_250);
+        assert_eq!(burst_ticks(15_400, 12_500_000), 19_250);
     }
 }

@@ -1,7 +1,7 @@
 //! The loop of the user-space link.
 
 use super::{Cable, Orders};
-use crate::clock::{Fate, HEADER_BYTES, LinkClock, family_of};
+use crate::clock::{Arriving, Due, Fate, HEADER_BYTES, Line, LinkClock, dscp_of, family_of};
 use crate::lateness::Recorder;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::world::Conditions;
+use v6gap_core::world::{Conditions, Side};
 use v6gap_sys::clock;
 use v6gap_sys::packet::{self, Frame, Port};
 
@@ -32,7 +32,7 @@ const AGE_NS_MAX: u64 = 1_000_000_000;
 /// Buffers kept for reuse.
 const SPARE_MAX: usize = 4096;
 
-/// A frame that has been let onto the link.
+/// A frame whose time of arrival is known.
 struct Waiting {
     due_ns: u64,
     bytes: Vec<u8>,
@@ -42,11 +42,17 @@ struct Waiting {
 struct Direction {
     to: usize,
     clock: LinkClock,
+    /// The code points that have priority, one bit each.
+    priority: u64,
     frame_bytes_max: usize,
-    /// The shorter of the two families' delays, in ns.
+    /// The shorter of the two families' shortest delays, in ns.
     delay_ns_min: u64,
-    random: ChaCha8Rng,
-    /// One queue a family: the delays may differ, within a family the order holds.
+    /// Each family draws its own numbers, so that no frame of the other one changes its fortunes.
+    random: PerFamily<ChaCha8Rng>,
+    /// Frames without priority whose turn the line will tell.
+    ordinary: VecDeque<Vec<u8>>,
+    /// One queue a family, by time of arrival: the delays may differ, and within a family the
+    /// order holds but where the conditions say otherwise.
     waiting: PerFamily<VecDeque<Waiting>>,
 }
 
@@ -68,17 +74,26 @@ impl Carrier {
     ) -> Self {
         let mut ports = Vec::new();
         let mut directions = Vec::new();
-        for Cable { link, ports: ends } in cables {
+        for Cable { link, vlan_tags, priority, ports: ends } in cables {
             let first = ports.len();
-            for (from, to) in [(first, first + 1), (first + 1, first)] {
-                let mut random = ChaCha8Rng::seed_from_u64(seed);
-                random.set_stream(from as u64);
+            let ways = Side::BOTH.map(|side| *link.met(side));
+            for (from, conditions) in (first..).zip(ways) {
+                let stream = |number: usize| {
+                    let mut random = ChaCha8Rng::seed_from_u64(seed);
+                    random.set_stream(number as u64);
+                    random
+                };
+                let queue_frames = link.queue_frames;
+                let prioritised = priority != 0;
+                let line = Line { conditions, queue_frames, vlan_tags, priority: prioritised };
                 directions.push(Direction {
-                    to,
-                    clock: LinkClock::new(&link),
+                    to: if from == first { first + 1 } else { first },
+                    clock: LinkClock::new(line),
+                    priority,
                     frame_bytes_max: link.mtu as usize + HEADER_BYTES,
-                    delay_ns_min: shortest_delay_ns(&link.conditions),
-                    random,
+                    delay_ns_min: shortest_delay_ns(&conditions),
+                    random: PerFamily { v4: stream(2 * from), v6: stream(2 * from + 1) },
+                    ordinary: VecDeque::new(),
                     waiting: PerFamily::default(),
                 });
             }
@@ -89,8 +104,8 @@ impl Carrier {
 
     /// Takes new conditions of links; two directions belong to each.
     fn obey(&mut self) {
-        for (link, conditions) in self.orders.take() {
-            for direction in self.directions.iter_mut().skip(2 * link).take(2) {
+        for (link, ways) in self.orders.take() {
+            for (direction, conditions) in self.directions.iter_mut().skip(2 * link).zip(ways) {
                 direction.clock.alter(conditions);
                 direction.delay_ns_min = shortest_delay_ns(&conditions);
             }
@@ -139,27 +154,39 @@ impl Carrier {
     /// Takes what has arrived and decides on it; whether there was anything.
     fn take(&mut self) -> bool {
         let mut any = false;
+        let now = Moment::now();
         for (port, direction) in self.ports.iter_mut().zip(&mut self.directions) {
+            let mut all = false;
             for _ in 0..TAKEN_AT_ONCE {
-                let Some(frame) = port.receive() else { break };
+                let Some(frame) = port.receive() else {
+                    all = true;
+                    break;
+                };
                 any = true;
-                direction.admit(&frame, &mut self.spare, &self.recorder);
+                direction.admit(&frame, now, &mut self.spare, &self.recorder);
+            }
+            if all {
+                // Whatever came until then has been seen.
+                direction.start(now.steady_ns, &mut self.spare, &self.recorder);
             }
         }
         any
     }
 
-    /// Sends what is due; when the first of those that still wait is.
+    /// Sends what is due by `now_ns`; when the first of those that still wait is.
     fn deliver(&mut self, now_ns: u64) -> Option<u64> {
         let mut next: Option<u64> = None;
+        // Sending takes microseconds, by which the next one is later.
+        let mut sent_ns = now_ns;
         for direction in &mut self.directions {
             for family in Family::BOTH {
                 let queue = direction.waiting.get_mut(family);
                 while let Some(frame) = queue.pop_front_if(|frame| frame.due_ns <= now_ns) {
                     match self.ports[direction.to].send(&frame.bytes) {
-                        Ok(()) => self.recorder.delivered(now_ns - frame.due_ns),
+                        Ok(()) => self.recorder.delivered(sent_ns - frame.due_ns),
                         Err(_) => fault(&self.recorder, 1),
                     }
+                    sent_ns = clock::now_ns();
                     if self.spare.len() < SPARE_MAX {
                         self.spare.push(frame.bytes);
                     }
@@ -167,8 +194,30 @@ impl Carrier {
                 let due_ns = queue.front().map(|frame| frame.due_ns);
                 next = [next, due_ns].into_iter().flatten().min();
             }
+            next = [next, direction.clock.next_start_ns()].into_iter().flatten().min();
         }
         next
+    }
+}
+
+/// The same moment by both clocks, in ns.
+#[derive(Clone, Copy)]
+struct Moment {
+    steady_ns: u64,
+    wall_ns: u64,
+}
+
+impl Moment {
+    fn now() -> Self {
+        Moment { steady_ns: clock::now_ns(), wall_ns: clock::wall_ns() }
+    }
+
+    /// The steady time of a stamp of the wall clock from about now: this moment itself if the wall
+    /// clock was set since.
+    fn steady_ns_of(self, stamp_ns: u64) -> u64 {
+        let since_ns = stamp_ns.wrapping_sub(self.wall_ns).cast_signed();
+        let near = since_ns.unsigned_abs() < AGE_NS_MAX;
+        self.steady_ns.saturating_add_signed(if near { since_ns } else { 0 })
     }
 }
 
@@ -180,32 +229,88 @@ fn nap(now_ns: u64, due_ns: u64) -> Option<Duration> {
 }
 
 impl Direction {
-    fn admit(&mut self, frame: &Frame<'_>, spare: &mut Vec<Vec<u8>>, recorder: &Recorder) {
+    fn admit(
+        &mut self,
+        frame: &Frame<'_>,
+        now: Moment,
+        spare: &mut Vec<Vec<u8>>,
+        recorder: &Recorder,
+    ) {
         recorder.seen(frame.length);
         if frame.length > self.frame_bytes_max {
             return fault(recorder, 1);
         }
-        let now_ns = clock::now_ns();
-        let age_ns = clock::wall_ns().saturating_sub(frame.arrival_realtime_ns).min(AGE_NS_MAX);
+        let at_ns = now.steady_ns_of(frame.arrival_realtime_ns);
+        self.start(at_ns, spare, recorder);
         let family = family_of(frame.bytes);
-        let draw = || uniform(&mut self.random);
-        match self.clock.admit(now_ns.saturating_sub(age_ns), family, frame.length, draw) {
-            Fate::Due(due_ns) => {
-                let mut bytes = spare.pop().unwrap_or_default();
-                bytes.clear();
-                bytes.extend_from_slice(frame.bytes);
-                self.waiting.get_mut(family).push_back(Waiting { due_ns, bytes });
+        let marked = || dscp_of(frame.bytes).is_some_and(|class| self.priority >> class & 1 == 1);
+        let priority = self.priority != 0 && marked();
+        let arriving = Arriving { at_ns, family, frame_bytes: frame.length, priority };
+        let random = self.random.get_mut(family);
+        match self.clock.admit(arriving, &mut || uniform(random)) {
+            Fate::Due(due) => {
+                self.wait(family, due, copy(frame.bytes, spare), spare, recorder);
             }
+            Fate::Waits => self.ordinary.push_back(copy(frame.bytes, spare)),
             Fate::QueueFull => drop(recorder.queue_drops.fetch_add(1, Relaxed)),
             Fate::Lost => drop(recorder.lost.fetch_add(1, Relaxed)),
             Fate::BlackHole => drop(recorder.black_holed.fetch_add(1, Relaxed)),
         }
     }
+
+    /// Gives frames without priority the line where that is free by `until_ns`, up to which all
+    /// arrivals are known.
+    fn start(&mut self, until_ns: u64, spare: &mut Vec<Vec<u8>>, recorder: &Recorder) {
+        while let Some((family, due)) = self.clock.start(until_ns) {
+            // The line has as many of them as are here.
+            let Some(bytes) = self.ordinary.pop_front() else { return };
+            self.wait(family, due, bytes, spare, recorder);
+        }
+    }
+
+    /// Keeps a frame until it is due, and its copy.
+    fn wait(
+        &mut self,
+        family: Family,
+        due: Due,
+        bytes: Vec<u8>,
+        spare: &mut Vec<Vec<u8>>,
+        recorder: &Recorder,
+    ) {
+        let queue = self.waiting.get_mut(family);
+        let second = due.copy_at_ns.map(|due_ns| Waiting { due_ns, bytes: copy(&bytes, spare) });
+        insert(queue, Waiting { due_ns: due.at_ns, bytes });
+        if let Some(second) = second {
+            recorder.doubled.fetch_add(1, Relaxed);
+            insert(queue, second);
+        }
+    }
 }
 
-/// The shorter of the two families' delays, in ns.
+/// Puts a frame before those that are due later, which is the end but where frames overtake.
+fn insert(queue: &mut VecDeque<Waiting>, frame: Waiting) {
+    if queue.back().is_none_or(|last| last.due_ns <= frame.due_ns) {
+        return queue.push_back(frame);
+    }
+    let place = queue.partition_point(|other| other.due_ns <= frame.due_ns);
+    queue.insert(place, frame);
+}
+
+/// The same bytes in a buffer that was used before, if there is one.
+fn copy(bytes: &[u8], spare: &mut Vec<Vec<u8>>) -> Vec<u8> {
+    let mut buffer = spare.pop().unwrap_or_default();
+    buffer.clear();
+    buffer.extend_from_slice(bytes);
+    buffer
+}
+
+/// The shorter of the two families' shortest delays, in ns.
 fn shortest_delay_ns(conditions: &PerFamily<Conditions>) -> u64 {
-    conditions.v4.delay_ns.min(conditions.v6.delay_ns)
+    let of = |met: &Conditions| {
+        let reach_ns = met.jitter.map_or(0, |jitter| jitter.reach_ns());
+        met.delay_ns.saturating_sub(reach_ns)
+    };
+    of(&conditions.v4).min(of(&conditions.v6))
 }
 
 fn fault(recorder: &Recorder, count: u64) {
@@ -220,6 +325,16 @@ fn uniform(random: &mut ChaCha8Rng) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stamp_is_moved_to_the_steady_clock_unless_the_wall_clock_was_set() {
+        let now = Moment { steady_ns: 5_000_000_000, wall_ns: 90_000_000_000 };
+        assert_eq!(now.steady_ns_of(89_999_999_000), 4_999_999_000);
+        assert_eq!(now.steady_ns_of(90_000_000_700), 5_000_000_700);
+        for set_ns in [0, 89_000_000_000, 91_000_000_000, u64::MAX] {
+            assert_eq!(now.steady_ns_of(set_ns), 5_000_000_000, "{set_ns}");
+        }
+    }
 
     #[test]
     fn a_nap_ends_before_the_next_frame_is_due() {

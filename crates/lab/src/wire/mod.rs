@@ -23,6 +23,9 @@ use v6gap_sys::packet::Port;
 /// A link with the ports at its two ends.
 pub(crate) struct Cable {
     pub link: Link,
+    pub vlan_tags: u32,
+    /// The code points that have priority, one bit each.
+    pub priority: u64,
     pub ports: [Port; 2],
 }
 
@@ -30,18 +33,21 @@ pub(crate) struct Cable {
 #[derive(Debug, Default)]
 struct Orders {
     any: AtomicBool,
-    list: Mutex<Vec<(usize, PerFamily<Conditions>)>>,
+    list: Mutex<Vec<(usize, Ways)>>,
 }
 
+/// Conditions there and back.
+pub(crate) type Ways = [PerFamily<Conditions>; 2];
+
 impl Orders {
-    fn put(&self, link: usize, conditions: PerFamily<Conditions>) {
+    fn put(&self, link: usize, ways: Ways) {
         // A list is whole at any time, whatever became of who held it.
-        self.list.lock().unwrap_or_else(PoisonError::into_inner).push((link, conditions));
+        self.list.lock().unwrap_or_else(PoisonError::into_inner).push((link, ways));
         self.any.store(true, Ordering::Release);
     }
 
     /// Nothing, nearly always, and that without a lock.
-    fn take(&self) -> Vec<(usize, PerFamily<Conditions>)> {
+    fn take(&self) -> Vec<(usize, Ways)> {
         if !self.any.load(Ordering::Relaxed) || !self.any.swap(false, Ordering::Acquire) {
             return Vec::new();
         }
@@ -92,8 +98,8 @@ impl Wire {
     }
 
     /// Link `link` (from 0) has other conditions from its next frame on.
-    pub fn alter(&self, link: usize, conditions: PerFamily<Conditions>) {
-        self.orders.put(link, conditions);
+    pub fn alter(&self, link: usize, ways: Ways) {
+        self.orders.put(link, ways);
     }
 
     pub fn lateness(&self) -> Lateness {

@@ -1,7 +1,7 @@
 //! A checked plan back in words: what each line of it does, and what it leaves to the program.
 
 use crate::output;
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Plan, Stop};
@@ -10,7 +10,7 @@ use v6gap_core::workload::{
     Capacity, Cell, Connect, Direction, Echo, Law, LoadFamily, Probe, Purpose, Search, Sizes,
     TcpBulk, Timing, UdpBulk, Wait, Workload, ZeroCopy,
 };
-use v6gap_core::world::{Conditions, Link, LinkModel, World};
+use v6gap_core::world::{Conditions, Link, LinkModel, Spread, World};
 
 /// Columns for the names of cells; what longer ones do begins on the next line.
 const ID_COLUMNS: usize = 24;
@@ -87,28 +87,61 @@ fn lab(world: &World) -> Vec<String> {
 }
 
 fn on_link(link: &Link) -> String {
-    let same = link.conditions.v4 == link.conditions.v6;
-    let met = match same {
-        true => conditions(&link.conditions.v4),
-        false => Family::BOTH
-            .map(|family| format!("{family} {}", conditions(link.conditions.get(family))))
-            .join("; "),
+    let met = match link.back {
+        None => on_way(&link.conditions),
+        Some(back) => format!("there {}; back {}", on_way(&link.conditions), on_way(&back)),
     };
     format!("{met}; MTU {}", link.mtu)
 }
 
+fn on_way(way: &PerFamily<Conditions>) -> String {
+    match way.v4 == way.v6 {
+        true => conditions(&way.v4),
+        false => Family::BOTH
+            .map(|family| format!("{family} {}", conditions(way.get(family))))
+            .join("; "),
+    }
+}
+
+/// What a link does to frames, in words.
 fn conditions(met: &Conditions) -> String {
-    let mut text = match met.rate_bps {
+    let time = |ns: u64| format_span(ns as f64);
+    let mut words = vec![match met.rate_bps {
         Some(rate) => format_rate(rate as f64),
         None => "no rate".to_owned(),
-    };
+    }];
     if met.delay_ns > 0 {
-        text.push_str(&format!(", {} more each way", format_span(met.delay_ns as f64)));
+        words.push(format!("{} more each way", time(met.delay_ns)));
+    }
+    if let Some(jitter) = met.jitter {
+        let spread = match jitter.spread {
+            Spread::Uniform => format!("±{}, uniform", time(jitter.spread_ns)),
+            Spread::Normal => format!("normal with deviation {}", time(jitter.spread_ns)),
+        };
+        let order = if jitter.reorders { "" } else { ", in order" };
+        words.push(format!("jitter {spread}{order}"));
     }
     if met.loss > 0.0 {
-        text.push_str(&format!(", {} lost", format_share(met.loss)));
+        words.push(format!("{} lost", format_share(met.loss)));
     }
-    text
+    if let Some(bursts) = met.bursts {
+        let frames = 1.0 / bursts.end;
+        let (share, loss) = (format_share(bursts.share()), format_share(bursts.loss));
+        words.push(format!("{share} in bursts of {frames:.1} frames that lose {loss}"));
+    }
+    if met.duplication > 0.0 {
+        words.push(format!("{} doubled", format_share(met.duplication)));
+    }
+    if let Some(held) = met.reordering {
+        words.push(format!("{} held back {}", format_share(held.share), time(held.by_ns)));
+    }
+    if let Some(frames) = met.queue_frames {
+        words.push(format!("a queue of {frames}"));
+    }
+    if let Some(bytes) = met.black_hole_above {
+        words.push(format!("a black hole above {bytes} B"));
+    }
+    words.join(", ")
 }
 
 fn design(draft: &Draft, plan: &Plan) -> Vec<String> {

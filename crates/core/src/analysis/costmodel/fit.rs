@@ -83,7 +83,11 @@ impl Path {
     fn of(world: Option<&World>, families: PerArm<Family>) -> Path {
         let timings = |family| {
             let world = world.filter(|w| w.model == LinkModel::Wire)?;
-            let timings = wiremodel::link_timings(world, family);
+            // The model knows one list of links; where the way back is another, it guesses.
+            let [timings, back] = wiremodel::link_timings(world, family);
+            if !timings.iter().eq(back.iter().rev()) {
+                return None;
+            }
             let slowest = timings.iter().map(|l| l.rate_bps).fold(f64::INFINITY, f64::min);
             slowest.is_finite().then_some((timings, slowest))
         };
