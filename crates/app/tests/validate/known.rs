@@ -150,7 +150,7 @@ pub(crate) fn run(cases: &[Case], results: &Results, budget: &Budget) -> Result<
 fn visit(cases: &[&Case], results: &Results, budget: &Budget) -> Result<(), String> {
     let world = world(cases[0].injected);
     let session = format!("{}", v6gap_sys::clock::wall_ns());
-    let seed = results.lines().len() as u64 + 1;
+    let seed = results.next_seed();
     site::with(&world, Placement::usual(), seed, |site| {
         let mut bases = Vec::new();
         let delays = matches!(cases[0].injected, Injected::Delay(_));
@@ -227,7 +227,7 @@ fn reference(
 ) -> Result<Base, String> {
     site.lab.alter(0, world.links[0].conditions).map_err(|e| e.to_string())?;
     let of = |transport: &str| {
-        let seed = next_seed(results);
+        let seed = results.next_seed();
         let mut plan = plans::plan(&plans::round_trip(transport), world, seed)?;
         plan.design.stop = v6gap_core::plan::Stop::Pairs { pairs: 12 };
         let lines = site.run(plan, &mut |_| ())?;
@@ -241,10 +241,6 @@ fn reference(
     Ok(Base { tcp: of("tcp")?, udp: of("udp")? })
 }
 
-fn next_seed(results: &Results) -> u64 {
-    10_000 + results.lines().len() as u64
-}
-
 /// One run of a case.
 fn one(
     site: &Site<'_>,
@@ -254,7 +250,7 @@ fn one(
     results: &Results,
     session: &str,
 ) -> Result<(), String> {
-    let seed = next_seed(results);
+    let seed = results.next_seed();
     let facts = |truth: Value| {
         json!({
             "row": case.row, "case": case.name, "seed": seed, "session": session, "truth": truth

@@ -39,6 +39,13 @@ impl Results {
         self.lines().iter().filter(|done| done["row"] == row && done["case"] == case).count()
     }
 
+    /// A seed above those of all runs kept: journals are named after theirs.
+    pub(crate) fn next_seed(&self) -> u64 {
+        let lines = self.lines();
+        let seeds = lines.iter().filter_map(|done| done["seed"].as_u64());
+        seeds.max().map_or(10_000, |seed| seed + 1)
+    }
+
     /// Keeps a run: its journal first, then the line that makes it count. `facts` says what was
     /// true; what was found then is added.
     ///

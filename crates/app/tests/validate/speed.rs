@@ -55,7 +55,7 @@ fn one(
     results: &Results,
 ) -> Result<(), String> {
     let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
-    let seed = 30_000 + results.lines().len() as u64;
+    let seed = results.next_seed();
     let text = plans::NULL.replace(r#"["FAMILY", "FAMILY"]"#, r#"["v4", "v6"]"#);
     let mut plan = plans::plan(&text, &world, seed)?;
     plan.cells.retain(|c| c.id == cell);

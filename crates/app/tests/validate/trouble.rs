@@ -124,7 +124,7 @@ pub(crate) fn one(
     let family = Family::BOTH[turn % 2];
     let short = if family == Family::V4 { "v4" } else { "v6" };
     let world = trouble.world();
-    let seed = 20_000 + results.lines().len() as u64;
+    let seed = results.next_seed();
     let mut plan = plans::plan(&plans::null(plans::NULL, short), &world, seed)?;
     plan.design.stop = Stop::Pairs { pairs: PAIRS };
     if trouble == Trouble::RateDrift {

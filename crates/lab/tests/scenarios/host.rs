@@ -1,0 +1,308 @@
+//! What the two hosts of a simulated network measure of one trial.
+
+use crate::file::Trouble;
+use crate::network::{Network, Packet, Way};
+use rand_chacha::ChaCha8Rng;
+use rand_core::Rng;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::{
+    Connections, EndReport, Endpoints, Measured, PerEnd, Received, Sent, Times,
+};
+use v6gap_core::wiremodel::{self, TcpOptions};
+use v6gap_core::workload::{Cell, Connect, Direction, Echo, TcpBulk, Transport, UdpBulk, Workload};
+
+/// What the hosts take of a round trip, in ns, and the spread of a single one.
+const HOST_NS: f64 = 20_000.0;
+const HOST_SPREAD: f64 = 0.02;
+/// Of ten thousand exchanges one is held up for long.
+const HELD_UP: (f64, f64) = (1e-4, 1e6);
+/// A sender asks again after this time, in ns (RFC 6298 section 2, as Linux has it).
+const AGAIN_NS: u64 = 200_000_000;
+/// Time between two parts of a trial, in ns: what is still queued has arrived then.
+const PAUSE_NS: u64 = 50_000_000;
+/// Exchanges, segments and datagrams of a simulated trial: enough for its figures.
+const EXCHANGES_MAX: u64 = 200;
+const SEGMENTS: usize = 3_000;
+const DATAGRAMS_MAX: u64 = 3_000;
+
+/// The two hosts.
+pub struct Hosts {
+    pub network: Network,
+    pub mtu: u32,
+    pub trouble: Option<Trouble>,
+    pub random: ChaCha8Rng,
+    /// The present time, in ns.
+    pub now_ns: u64,
+    /// Trials done.
+    pub trials: u64,
+}
+
+/// What a trial came to.
+pub struct Outcome {
+    pub values: BTreeMap<Metric, f64>,
+    pub ends: PerEnd<EndReport>,
+    pub duration_ns: u64,
+}
+
+impl Hosts {
+    /// Measures a cell over one family; `Err` if nothing came of it.
+    pub fn trial(&mut self, cell: &Cell, family: Family) -> Result<Outcome, String> {
+        let start_ns = self.now_ns;
+        let (values, client, server) = match &cell.workload {
+            Workload::Echo(echo) => self.echo(echo, family)?,
+            Workload::TcpBulk(bulk) => self.tcp_bulk(bulk, family)?,
+            Workload::UdpBulk(bulk) => self.udp_bulk(bulk, family)?,
+            Workload::Connect(connect) => self.connect(connect, family)?,
+            other => return Err(format!("{other:?} is not simulated")),
+        };
+        self.trials += 1;
+        let mut ends = PerEnd { client: end(family, client), server: end(family, server) };
+        if self.trouble == Some(Trouble::ClockSteps) && self.trials.is_multiple_of(3) {
+            ends.server.clock_step_ns = 40_000_000;
+        }
+        let duration_ns = (self.now_ns - start_ns).max(1);
+        Ok(Outcome { values, ends, duration_ns })
+    }
+
+    fn uniform(&mut self) -> f64 {
+        ((self.random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Time that the hosts take of one exchange, in ns.
+    fn host_ns(&mut self) -> u64 {
+        let spread: f64 = (0..4).map(|_| self.uniform() - 0.5).sum();
+        let mut ns = HOST_NS * (1.0 + HOST_SPREAD * spread);
+        if self.uniform() < HELD_UP.0 {
+            ns += HELD_UP.1 * self.uniform();
+        }
+        if self.trouble == Some(Trouble::Overload) && self.uniform() < 0.3 {
+            ns += 4e6 * self.uniform();
+        }
+        ns as u64
+    }
+
+    /// Sends packets of these lengths at once; when the last of them is there, if all are.
+    fn send(&mut self, way: Way, family: Family, at_ns: u64, lengths: &[u32]) -> Option<u64> {
+        let packets = lengths.iter().enumerate();
+        let packets = packets.map(|(number, &bytes)| Packet { number, at_ns, bytes }).collect();
+        let arrived = self.network.pass(way, family, packets);
+        let mut first: BTreeMap<usize, u64> = BTreeMap::new();
+        for packet in &arrived {
+            first.entry(packet.number).or_insert(packet.at_ns);
+        }
+        (first.len() == lengths.len()).then(|| first.values().copied().max()).flatten()
+    }
+
+    /// A request and its answer; how long they take, or that one of them was lost.
+    fn exchange(&mut self, family: Family, request: &[u32], answer: &[u32]) -> Option<u64> {
+        let start_ns = self.now_ns;
+        let host_ns = self.host_ns();
+        let there_ns = self.send(Way::There, family, start_ns, request);
+        let back_ns = there_ns
+            .and_then(|at_ns| self.send(Way::Back, family, at_ns + host_ns / 2, answer))
+            .map(|at_ns| at_ns + host_ns / 2);
+        self.now_ns = back_ns.unwrap_or(start_ns + AGAIN_NS);
+        back_ns.map(|at_ns| at_ns - start_ns)
+    }
+
+    fn echo(&mut self, echo: &Echo, family: Family) -> Result<Found, String> {
+        let lengths = |bytes: u32| match echo.transport {
+            Transport::Tcp => {
+                Ok(wiremodel::tcp_packets(bytes, family, self.mtu, TcpOptions::TIMESTAMPS))
+            }
+            Transport::Udp | Transport::Icmp => {
+                wiremodel::udp_packets(bytes, family, self.mtu).map_err(|e| format!("{e:?}"))
+            }
+        };
+        let (request, answer) = (lengths(echo.message_bytes)?, lengths(echo.answer_bytes())?);
+        let exchanges = echo.exchanges().min(EXCHANGES_MAX);
+        let asked = (0..exchanges).map(|_| self.exchange(family, &request, &answer));
+        let times = times(&asked.collect::<Vec<_>>());
+        if times.count == 0 {
+            return Err("nothing came back".to_owned());
+        }
+        let values = [(Metric::Rtt, times.trimmed_mean_ns / 1e9)].into();
+        Ok((values, Measured::Times(times), Measured::Nothing))
+    }
+
+    fn connect(&mut self, connect: &Connect, family: Family) -> Result<Found, String> {
+        let lengths = [family.header_bytes() + 40];
+        let count = u64::from(connect.count).min(EXCHANGES_MAX);
+        let asked = (0..count).map(|_| self.exchange(family, &lengths, &lengths));
+        let connect = times(&asked.collect::<Vec<_>>());
+        if connect.count == 0 {
+            return Err("no connection was made".to_owned());
+        }
+        let values = [(Metric::Connect, connect.trimmed_mean_ns / 1e9)].into();
+        let all = Connections { connect, ..Connections::default() };
+        Ok((values, Measured::Connections(Box::new(all)), Measured::Nothing))
+    }
+
+    /// A sender that a lossless line paces: each segment comes when the line is free for it.
+    fn tcp_bulk(&mut self, bulk: &TcpBulk, family: Family) -> Result<Found, String> {
+        let mss = wiremodel::tcp_mss(self.mtu, family, TcpOptions::TIMESTAMPS);
+        let way = way(bulk.direction)?;
+        let arrived = self.stream(way, family, self.mtu, bulk.duration_ns, SEGMENTS);
+        let Some((first, last)) = arrived.first().zip(arrived.last()) else {
+            return Err("no segment arrived".to_owned());
+        };
+        let bytes = (arrived.len() as u64 - 1) * u64::from(mss);
+        let host = self.host_ns() as f64 / HOST_NS;
+        let span_ns = (last.at_ns - first.at_ns) as f64 * (1.0 + 0.002 * (host - 1.0));
+        let received = Received {
+            bytes,
+            span_ns: span_ns as u64,
+            rate_bps: bytes as f64 * 8e9 / span_ns,
+            ..Received::default()
+        };
+        let values = [(Metric::Throughput, received.rate_bps)].into();
+        let sent = Sent { bytes, span_ns: span_ns as u64, ..Sent::default() };
+        let (sent, received) = (Measured::Sent(sent), Measured::Received(received));
+        Ok(if way == Way::There { (values, sent, received) } else { (values, received, sent) })
+    }
+
+    /// At most `count` packets in `time_ns`, as fast as the slowest link takes them.
+    fn stream(
+        &mut self,
+        way: Way,
+        family: Family,
+        bytes: u32,
+        time_ns: u64,
+        count: usize,
+    ) -> Vec<Packet> {
+        // Two at once show how long the slowest link is busy with one.
+        let mut gap_ns = 0;
+        for _ in 0..100 {
+            let probe = self.paced(way, family, bytes, 0, 2);
+            if let [first, second] = probe[..] {
+                gap_ns = second.at_ns - first.at_ns;
+                break;
+            }
+        }
+        let fitting = time_ns.checked_div(gap_ns).map_or(count, |n| count.min(n as usize));
+        self.paced(way, family, bytes, gap_ns, fitting)
+    }
+
+    /// Packets at a distance in time; afterwards all have arrived.
+    fn paced(
+        &mut self,
+        way: Way,
+        family: Family,
+        bytes: u32,
+        gap_ns: u64,
+        count: usize,
+    ) -> Vec<Packet> {
+        let at = |number: usize| self.now_ns + number as u64 * gap_ns;
+        let packets = (0..count).map(|number| Packet { number, at_ns: at(number), bytes });
+        let packets: Vec<Packet> = packets.collect();
+        let sent_ns = at(count);
+        let arrived = self.network.pass(way, family, packets);
+        self.now_ns = arrived.last().map_or(sent_ns, |last| last.at_ns.max(sent_ns)) + PAUSE_NS;
+        arrived
+    }
+
+    fn udp_bulk(&mut self, bulk: &UdpBulk, family: Family) -> Result<Found, String> {
+        let lengths = wiremodel::udp_packets(bulk.payload_bytes, family, self.mtu)
+            .map_err(|e| format!("{e:?}"))?;
+        let [bytes] = lengths[..] else { return Err("fragments are not simulated".to_owned()) };
+        let Some(rate_bps) = bulk.rate_bps else {
+            return Err("datagrams at full speed are not simulated".to_owned());
+        };
+        let gap_ns = (u64::from(bulk.payload_bytes) * 8_000_000_000 / rate_bps.max(1)).max(1);
+        let most = bulk.packets.unwrap_or(DATAGRAMS_MAX).min(DATAGRAMS_MAX);
+        let count = most.min(bulk.duration_ns / gap_ns);
+        let arrived = self.paced(Way::There, family, bytes, gap_ns, count as usize);
+        let (sent, received) = counted(bulk, count, &arrived);
+        let mut values: BTreeMap<Metric, f64> = BTreeMap::new();
+        values.insert(Metric::Loss, received.lost_of(&sent) as f64 / count as f64);
+        values.insert(Metric::Throughput, received.rate_bps);
+        Ok((values, Measured::Sent(sent), Measured::Received(received)))
+    }
+}
+
+/// Values of the trial, and what the client and the server measured.
+type Found = (BTreeMap<Metric, f64>, Measured, Measured);
+
+/// Which way the bytes of a stream go.
+fn way(direction: Direction) -> Result<Way, String> {
+    match direction {
+        Direction::Send => Ok(Way::There),
+        Direction::Receive => Ok(Way::Back),
+        Direction::Both => Err("streams both ways are not simulated".to_owned()),
+    }
+}
+
+/// What was sent and what came, from the packets that did.
+fn counted(bulk: &UdpBulk, count: u64, arrived: &[Packet]) -> (Sent, Received) {
+    let mut seen = std::collections::BTreeSet::new();
+    let (mut latest, mut reordered) = (0, 0);
+    for packet in arrived {
+        if seen.insert(packet.number) {
+            reordered += u64::from(packet.number < latest);
+            latest = latest.max(packet.number);
+        }
+    }
+    let packets = seen.len() as u64;
+    let span_ns = match (arrived.first(), arrived.last()) {
+        (Some(first), Some(last)) => (last.at_ns - first.at_ns).max(1),
+        _ => 1,
+    };
+    let payload = u64::from(bulk.payload_bytes);
+    let received = Received {
+        bytes: packets * payload,
+        span_ns,
+        rate_bps: (packets.saturating_sub(1) * payload) as f64 * 8e9 / span_ns as f64,
+        packets,
+        duplicates: arrived.len() as u64 - packets,
+        reordered,
+        dropped: Some(0),
+        ..Received::default()
+    };
+    let sent = Sent { bytes: count * payload, packets: count, span_ns, ..Sent::default() };
+    (Sent { blocked_ns: Some(span_ns), ..sent }, received)
+}
+
+/// The figures of single times; lost ones are `None`.
+fn times(asked: &[Option<u64>]) -> Times {
+    let mut ns: Vec<u64> = asked.iter().flatten().copied().collect();
+    ns.sort_unstable();
+    let (Some(&min_ns), Some(&max_ns)) = (ns.first(), ns.last()) else {
+        return Times { lost: asked.len() as u64, ..Times::default() };
+    };
+    let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len() as f64;
+    let share = |of: f64| (ns.len() as f64 * of) as usize;
+    let middle = &ns[share(0.05)..share(0.9).max(share(0.05) + 1)];
+    Times {
+        count: ns.len() as u64,
+        lost: (asked.len() - ns.len()) as u64,
+        trimmed_mean_ns: mean(middle),
+        mean_ns: mean(&ns),
+        median_ns: ns[ns.len() / 2] as f64,
+        min_ns,
+        max_ns,
+        exchanges_each: 1,
+        ..Times::default()
+    }
+}
+
+/// What an end reports beside its measurement: sockets of the family, and packets counted.
+fn end(family: Family, measured: Measured) -> EndReport {
+    let text = match family {
+        Family::V4 => ["10.46.1.1:30000", "10.46.2.2:4466"],
+        Family::V6 => ["[fd46:1::1]:30000", "[fd46:2::2]:4466"],
+    };
+    let [local, peer] = text.map(|text| text.parse::<SocketAddr>().expect("an address"));
+    let counter = match family {
+        Family::V4 => "Ip.InReceives",
+        Family::V6 => "Ip6.InReceives",
+    };
+    EndReport {
+        measured,
+        endpoints: Some(Endpoints { domain: family, local, peer }),
+        counters: [(counter.to_owned(), 100)].into(),
+        ..EndReport::default()
+    }
+}

@@ -1,0 +1,99 @@
+//! The scenarios of `scenarios/` on a simulated network: frames go through the pure clocks of the
+//! user-space link, the plan's own schedule and stopping rule decide what is measured, and the
+//! core's gates and analysis answer. Every run is a function of its seed.
+#![cfg(target_os = "linux")]
+
+mod file;
+mod host;
+mod network;
+mod run;
+
+use file::{Expected, Scenario};
+use v6gap_core::analysis::{Analysis, Question};
+use v6gap_core::plan::draft::Draft;
+use v6gap_core::plan::{Plan, check};
+use v6gap_core::world::World;
+use v6gap_core::world::draft as world_draft;
+
+/// The level of these tests (CONTRIBUTING.md).
+const LEVEL: u8 = 2;
+
+/// Seeds of each scenario: what holds for a world must not be luck.
+const SEEDS: u64 = 5;
+
+fn world(scenario: &Scenario) -> World {
+    let draft: world_draft::Draft = scenario.world.clone().try_into().expect("a world");
+    world_draft::world(&draft).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn plan(scenario: &Scenario, world: &World, seed: u64) -> Plan {
+    let draft: Draft = scenario.plan.clone().try_into().expect("a plan");
+    let plan = check::check(&draft, seed).unwrap_or_else(|problems| panic!("{problems:?}"));
+    Plan { world: Some(world.clone()), seed, ..plan }
+}
+
+/// What is wrong with the answer, if anything is.
+fn wrong(expected: &Expected, found: &Analysis) -> Option<String> {
+    let name = |q: &&Question| q.cell == expected.cell && word(&q.metric) == expected.metric;
+    let Some(q) = found.questions.iter().find(name) else {
+        return Some(format!("{} {} is no question", expected.cell, expected.metric));
+    };
+    if !expected.verdict.contains(&word(&q.verdict)) {
+        let why = q.why_none.as_ref().unwrap_or(&q.sentence);
+        return Some(format!("{}: {:?}: {why}", q.cell, q.verdict));
+    }
+    let checks = found.checks.iter().map(|check| format!("{}: {}", check.id, check.text));
+    let said = checks.chain(q.caveats.iter().cloned()).chain(q.why_none.clone());
+    let said = said.collect::<Vec<_>>().join("; ") + &q.sentence;
+    if let Some(words) = expected.says.iter().find(|words| !said.contains(words.as_str())) {
+        return Some(format!("{} does not say \"{words}\": {said}", q.cell));
+    }
+    let truth = expected.truth?;
+    let range = q.effect.as_ref().map(|effect| effect.range95);
+    let holds = range.is_some_and(|range| {
+        range.low - expected.allow <= truth && truth <= range.high + expected.allow
+    });
+    (!holds).then(|| format!("{}: {range:?} misses {truth}", q.cell))
+}
+
+/// How a value is written in results.
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).unwrap().as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn every_scenario_finds_what_it_must() {
+    let mut failed = Vec::new();
+    for scenario in Scenario::of_level(LEVEL) {
+        let world = world(&scenario);
+        for seed in 1..=SEEDS {
+            let plan = plan(&scenario, &world, seed);
+            let found = run::simulate(&scenario, &plan, &world, seed);
+            let wrong = scenario.expect.iter().filter_map(|expected| wrong(expected, &found));
+            failed.extend(
+                wrong.map(|why| {
+                    format!("{} ({}), seed {seed}: {why}", scenario.name, scenario.what)
+                }),
+            );
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// The two families' conditions exchanged: what was slower is faster then, and a loss a gain.
+#[test]
+fn exchanging_the_families_links_turns_the_verdict_round() {
+    for (name, metric) in [("v6-slower", "throughput"), ("v4-lossy", "loss"), ("v6-later", "rtt")] {
+        let scenarios = Scenario::of_level(LEVEL);
+        let scenario = scenarios.iter().find(|s| s.name == name).expect("a scenario");
+        let world = world(scenario);
+        let verdict = |world: &World| {
+            let found = run::simulate(scenario, &plan(scenario, world, 1), world, 1);
+            let asked = found.questions.iter().find(|q| word(&q.metric) == metric);
+            word(&asked.expect("a question").verdict)
+        };
+        let (there, turned) = (verdict(&world), verdict(&world.clone().swapped()));
+        let pair = [there.as_str(), turned.as_str()];
+        assert!(pair == ["worse", "better"] || pair == ["better", "worse"], "{name}: {pair:?}");
+    }
+}
