@@ -1,6 +1,6 @@
 //! Who is to be measured: from a name or addresses to one address of each family.
 
-use crate::args::{ConnectArgs, ResultArgs};
+use crate::args::{CaptureArgs, ConnectArgs, ResultArgs};
 use crate::failure::{Failure, Outcome};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use v6gap_core::family::{Family, PerFamily};
@@ -26,6 +26,8 @@ pub struct RunOptions {
     pub connect: ConnectArgs,
     /// Processor to pin the measuring thread to.
     pub processor: Option<usize>,
+    /// What to capture meanwhile.
+    pub capture: CaptureArgs,
     /// What to do with the result.
     pub result: ResultArgs,
 }

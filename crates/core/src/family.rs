@@ -56,6 +56,31 @@ impl Family {
         }
     }
 
+    /// EtherType of its packets (RFC 894, RFC 2464 section 3).
+    pub const fn ethertype(self) -> u16 {
+        match self {
+            Family::V4 => 0x0800,
+            Family::V6 => 0x86dd,
+        }
+    }
+
+    /// Where in its header the number of the protocol inside stands (RFC 791 section 3.1, RFC 8200
+    /// section 3).
+    pub const fn protocol_at(self) -> usize {
+        match self {
+            Family::V4 => 9,
+            Family::V6 => 6,
+        }
+    }
+
+    /// The number of its control protocol (RFC 792, RFC 4443 section 1).
+    pub const fn icmp(self) -> u8 {
+        match self {
+            Family::V4 => 1,
+            Family::V6 => 58,
+        }
+    }
+
     /// The loopback address of the family.
     pub const fn loopback(self) -> IpAddr {
         match self {

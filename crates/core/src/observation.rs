@@ -3,10 +3,12 @@
 //! The server's part of it crosses the network and all of it is stored, so every field is plain
 //! data.
 
+mod beside;
 mod machine;
 mod probe;
 mod search;
 
+pub use beside::{Beside, ETHERNET_BYTES, Frames, TAG_BYTES, Tapped, Traffic};
 pub use machine::{Busy, MachineUse};
 pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
 pub use search::{RateTrial, Searched};

@@ -262,6 +262,7 @@ mod tests {
             ends: PerEnd::default(),
             findings: Vec::new(),
             link: None,
+            beside: None,
         }
     }
 

@@ -125,6 +125,7 @@ fn trial(plan: &Plan, block: u32, arm: Arm, value: f64) -> TrialRecord {
         ends,
         findings: Vec::new(),
         link: None,
+        beside: None,
     }
 }
 

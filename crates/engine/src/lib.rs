@@ -5,6 +5,7 @@
 //! socket while something is measured. Control and data are apart: the control connection may
 //! allocate and wait; the loops in [`hot`] do neither.
 
+pub mod capture;
 pub mod control;
 pub mod hot;
 pub mod run;

@@ -128,6 +128,22 @@ impl Store {
         fs::remove_dir_all(&folder).map_err(StoreError::io("remove", &folder))
     }
 
+    /// Makes a new file to be written bit by bit, and the folders that it needs.
+    ///
+    /// # Errors
+    /// If it exists or cannot be made.
+    pub fn new_file(path: &Path) -> Result<fs::File, StoreError> {
+        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        }
+        fs::File::create_new(path).map_err(StoreError::io("create", path))
+    }
+
+    /// Whether there is something at `path`.
+    pub fn exists(path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok()
+    }
+
     /// Writes a file whole or not at all; what exists and is no regular file, as `/dev/stdout`, is
     /// written to and not replaced.
     ///

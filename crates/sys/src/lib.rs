@@ -6,6 +6,7 @@
 //! never silently replaced.
 #![expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 
+pub mod capture;
 pub mod clock;
 pub mod counters;
 pub mod cpu;

@@ -1,5 +1,6 @@
 //! Options of `demo` and `lab`: networks on this computer.
 
+use super::capture::CaptureArgs;
 use super::run::{DesignArgs, ResultArgs};
 use super::values::{self, Rate};
 use clap::{Args, Subcommand};
@@ -28,6 +29,9 @@ pub struct DemoArgs {
     /// What to measure and for how long
     #[command(flatten)]
     pub design: DesignArgs,
+    /// What to capture
+    #[command(flatten)]
+    pub capture: CaptureArgs,
     /// What to do with the result
     #[command(flatten)]
     pub result: ResultArgs,

@@ -3,6 +3,7 @@
 //! The doc comments are the help texts. Values are checked and converted here, so that commands get
 //! numbers and names and never text to be read again.
 
+mod capture;
 mod doctor;
 mod foreign;
 mod knobs;
@@ -14,6 +15,7 @@ mod stored;
 mod tools;
 mod values;
 
+pub use capture::CaptureArgs;
 pub use doctor::DoctorArgs;
 pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;

@@ -1,5 +1,6 @@
 //! Options of `plan`.
 
+use super::capture::CaptureArgs;
 use super::run::{ConnectArgs, ResultArgs};
 use super::values::{self, Rate};
 use clap::{Args, Subcommand};
@@ -107,6 +108,9 @@ pub struct PlanRunArgs {
     /// Processor to pin the measuring thread to
     #[arg(short = 'A', long = "affinity", value_name = "CPU", help_heading = "Measuring")]
     pub processor: Option<usize>,
+    /// What to capture
+    #[command(flatten)]
+    pub capture: CaptureArgs,
     /// What to do with the result
     #[command(flatten)]
     pub result: ResultArgs,

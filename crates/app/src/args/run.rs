@@ -1,5 +1,6 @@
 //! Options of `run`, `check` and `serve`, and those that other measuring verbs share with them.
 
+use super::capture::CaptureArgs;
 use super::knobs::KnobArgs;
 use super::values::{self, Measured, Precision};
 use clap::{Args, ValueEnum};
@@ -45,6 +46,9 @@ pub struct RunArgs {
     /// Processor to pin the measuring thread to
     #[arg(short = 'A', long = "affinity", value_name = "CPU", help_heading = "Measuring")]
     pub processor: Option<usize>,
+    /// What to capture
+    #[command(flatten)]
+    pub capture: CaptureArgs,
     /// What to do with the result
     #[command(flatten)]
     pub result: ResultArgs,

@@ -52,6 +52,14 @@ pub(super) fn size(text: &str) -> Result<u32, String> {
     }
 }
 
+/// The size of a file in bytes, from 64 KiB to 1 TiB.
+pub(super) fn file_size(text: &str) -> Result<u64, String> {
+    match unit::parse_bytes(text).map_err(|e| e.to_string())? {
+        bytes @ 0x1_0000..=0x100_0000_0000 => Ok(bytes),
+        _ => Err("it must be between 64 KiB and 1 TiB".to_owned()),
+    }
+}
+
 /// A margin: `METRIC=SHARE`.
 pub(super) fn margin(text: &str) -> Result<(Metric, f64), String> {
     let (name, value) = text.split_once('=').ok_or("it must be METRIC=SHARE, as in rtt=2%")?;

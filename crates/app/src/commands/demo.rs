@@ -17,8 +17,12 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
     if args.world.only.is_some_and(|only| args.design.null != Some(only)) {
         return Err(Failure::usage("a comparison needs both families"));
     }
-    let options =
-        RunOptions { connect: ConnectArgs::local(), processor: None, result: args.result.clone() };
+    let options = RunOptions {
+        connect: ConnectArgs::local(),
+        processor: None,
+        capture: args.capture.clone(),
+        result: args.result.clone(),
+    };
     let refused = match args.loopback {
         true => Some("--loopback was asked for".to_owned()),
         false => world::refusal(),

@@ -67,7 +67,12 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
             return Err(Failure::usage(what).run(command, ""));
         }
     };
-    let options = RunOptions { connect, processor: args.processor, result: args.result.clone() };
+    let options = RunOptions {
+        connect,
+        processor: args.processor,
+        capture: args.capture.clone(),
+        result: args.result.clone(),
+    };
     run::execute_plan(plan, target, &options, context)
 }
 

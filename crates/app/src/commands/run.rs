@@ -43,6 +43,7 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     let options = RunOptions {
         connect: args.connect.clone(),
         processor: args.processor,
+        capture: args.capture.clone(),
         result: args.result.clone(),
     };
     if let Some(reference) = &args.continued {

@@ -1,11 +1,12 @@
 //! What a run calls back for: storing its lines, showing its progress, reading the lab's link.
 
 use super::progress::Progress;
+use super::witness::Witnesses;
 use super::world::RealWorld;
 use std::io;
-use v6gap_core::observation::Lateness;
+use v6gap_core::observation::{Beside, Lateness};
 use v6gap_core::record::Line;
-use v6gap_engine::run::{Event, Hooks};
+use v6gap_engine::run::{About, Event, Hooks};
 use v6gap_store::Journal;
 
 /// The hooks of the program.
@@ -16,6 +17,8 @@ pub struct AppHooks<'a> {
     pub lab: Option<&'a RealWorld>,
     /// The view.
     pub progress: Progress,
+    /// Others who see the trials.
+    pub witnesses: Witnesses,
 }
 
 impl Hooks for AppHooks<'_> {
@@ -29,5 +32,13 @@ impl Hooks for AppHooks<'_> {
 
     fn lateness(&mut self) -> Option<Lateness> {
         self.lab.and_then(RealWorld::lateness)
+    }
+
+    fn before(&mut self, trial: &About<'_>) {
+        self.witnesses.before(trial);
+    }
+
+    fn beside(&mut self) -> Option<Beside> {
+        self.witnesses.beside()
     }
 }

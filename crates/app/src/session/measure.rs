@@ -7,6 +7,7 @@ use super::path;
 use super::progress::Progress;
 use super::repeat::LOOPBACK;
 use super::selftest;
+use super::witness::{self, Witnesses};
 use super::world::RealWorld;
 use crate::args::ConnectArgs;
 use crate::failure::{Failure, Outcome};
@@ -63,6 +64,9 @@ pub fn tool() -> String {
 pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcome, Failure> {
     let stop = interruptible()?;
     let mut progress = Progress::new(&measuring.options.result, context);
+    // Before the first packet: what is not permitted should be known by then.
+    let prepared = witness::prepare(&measuring)?;
+    measuring.notes.extend(prepared.as_ref().map(witness::Prepared::note));
     let mut connection = connect(&measuring, &stop)?;
     let client = ClientContext {
         server: measuring.target.addresses,
@@ -87,15 +91,21 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
             }
         }
     };
+    let witnesses = match prepared {
+        Some(prepared) => prepared.start(&header.id, context)?,
+        None => Witnesses::default(),
+    };
     progress.begin(&header);
-    let mut hooks = AppHooks { journal, lab: measuring.lab, progress };
+    let mut hooks = AppHooks { journal, lab: measuring.lab, progress, witnesses };
     let ending = run::run(&lines, &header, &mut connection, &client, &mut hooks, &stop);
     hooks.progress.end();
     if ending.is_ok() {
         connection.close();
     }
     // The lock goes with the journal, so that the result can be read and continued.
-    drop(hooks);
+    let AppHooks { journal, witnesses, .. } = hooks;
+    drop(journal);
+    witnesses.finish(measuring.options.result.quiet);
     let addresses = measuring.target.addresses;
     let port = addresses.v4.or(addresses.v6).map(|address| address.port());
     let outcome = conclude::conclude(&header.id, port, &measuring.options.result, context)?;

@@ -12,6 +12,7 @@ mod path;
 mod progress;
 mod repeat;
 mod selftest;
+mod witness;
 pub mod world;
 
 pub use conclude::in_words;

@@ -274,6 +274,7 @@ impl Blocks<'_> {
                 ends: PerEnd::default(),
                 findings: Vec::new(),
                 link: None,
+                beside: None,
             })));
         }
         self.lines.push(Line::Block(BlockRecord { block, valid: true }));

@@ -6,6 +6,7 @@
 //! they run.
 
 mod capacity;
+mod capture;
 mod crash;
 mod demo;
 mod differences;
@@ -24,7 +25,7 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 24] = [
+const SCENARIOS: [Scenario; 26] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test),
@@ -48,6 +49,8 @@ const SCENARIOS: [Scenario; 24] = [
     ("a_killed_end_loses_no_finished_block", crash::survives),
     ("trouble_is_named", trouble::is_named),
     ("a_black_hole_is_named", trouble::black_hole),
+    ("capture_in_a_lab_has_every_frame", capture::in_a_lab),
+    ("capture_between_hosts_has_what_is_measured", capture::between_hosts),
     ("every_command_of_the_readme_runs", readme::runs),
 ];
 

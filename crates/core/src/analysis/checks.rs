@@ -3,7 +3,9 @@
 use super::collect::Collected;
 use super::diagnostics::{self, Diagnostics};
 use super::routes;
-use super::{Check, CheckState, Discarded, NullResult, Question, effect, offloads, placement};
+use super::{
+    Check, CheckState, Discarded, NullResult, Question, beside, effect, offloads, placement,
+};
 use crate::observation::PerEnd;
 use crate::record::{Ending, TrialRecord};
 use alloc::collections::BTreeMap;
@@ -47,6 +49,7 @@ pub(super) fn judge(
     let apart = placement::differences(&found.blocks);
     checks.extend(apart.into_iter().map(|text| note("placement", text)));
     checks.extend(unavailable(&found.trials));
+    checks.extend(beside::notes(&found.trials).into_iter().map(|text| note("capture", text)));
     checks.extend(unmeasured(found));
     checks.extend(found.run.notes.iter().map(|text| noticed(text)));
     if let Some(Ending::Failed { error }) = found.ending {

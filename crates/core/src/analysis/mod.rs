@@ -3,6 +3,7 @@
 //! [`analyse`] is a pure function of what was stored, so analysing a run again gives the same
 //! bytes. Doubt travels with each value, and a failed check takes the place of the verdict.
 
+mod beside;
 mod checks;
 mod collect;
 pub mod costmodel;

@@ -98,6 +98,7 @@ mod tests {
             ends: PerEnd { client: end(client), server: end(server) },
             findings: Vec::new(),
             link: None,
+            beside: None,
         }
     }
 

@@ -122,6 +122,7 @@ fn trial(
         ends,
         findings: Vec::new(),
         link: None,
+        beside: None,
     }
 }
 

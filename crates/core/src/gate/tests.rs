@@ -52,6 +52,7 @@ fn trial(plan: &Plan, cell: &str, family: Family) -> TrialRecord {
         ends: PerEnd { client: end(family), server: end(family) },
         findings: Vec::new(),
         link: None,
+        beside: None,
     }
 }
 

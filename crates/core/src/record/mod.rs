@@ -74,6 +74,7 @@ mod tests {
             ends: PerEnd { client, server: EndReport::default() },
             findings: vec![GateFinding { gate: "x".into(), fatal: true, seen: "\"\n".into() }],
             link: Some(Lateness::default()),
+            beside: None,
         }
     }
 

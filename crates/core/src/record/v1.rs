@@ -4,7 +4,7 @@ use super::RecordError;
 use crate::arm::{Arm, BlockKind, TurnOrder};
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
-use crate::observation::{EndReport, Lateness, PerEnd};
+use crate::observation::{Beside, EndReport, Lateness, PerEnd};
 use crate::plan::Plan;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -101,6 +101,9 @@ pub struct TrialRecord {
     pub findings: Vec<GateFinding>,
     /// How late the lab's user-space link was, if there was one.
     pub link: Option<Lateness>,
+    /// What others saw of it, if they were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Box<Beside>>,
 }
 
 /// Marks a block as complete; trials without it are not used.

@@ -1,6 +1,6 @@
 //! One block: both arms of a cell, next to each other in time.
 
-use super::lingers;
+use super::{About, Hooks, lingers};
 use crate::control::{Connection, FamilyProblem, TaskError};
 use crate::trial::client::{self, ClientContext};
 use crate::trial::{self, Idle, TrialError, values};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{EndReport, PerEnd};
+use v6gap_core::observation::{Beside, EndReport, PerEnd};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::TrialRecord;
 use v6gap_core::schedule::Block;
@@ -70,6 +70,13 @@ struct ArmMeasured {
     started_unix_ns: u64,
     started_ns: u64,
     duration_ns: u64,
+    beside: Option<Box<Beside>>,
+}
+
+/// Who is told of the trials of a block, and what they are told.
+struct Witness<'a> {
+    hooks: &'a mut dyn Hooks,
+    about: About<'a>,
 }
 
 /// A connection with what is needed to measure over it.
@@ -96,7 +103,7 @@ pub fn measure_block(
     context: &ClientContext,
 ) -> Result<PerArm<BTreeMap<Metric, f64>>, RunError> {
     let mut bench = Bench::new(connection, context, SETTLE_NS);
-    let arms = bench.arms(&cell.workload, arms, order, seed)?;
+    let arms = bench.arms(&cell.workload, arms, order, seed, None)?;
     let of = |arm| {
         let found = arms.iter().find(|m| m.arm == arm);
         found.map(|m| values::values(&cell.workload, &m.ends)).unwrap_or_default()
@@ -122,13 +129,14 @@ impl<'a> Bench<'a> {
         self
     }
 
-    /// Measures both arms of `block`.
+    /// Measures both arms of `block`, which has this number and was tried so many times.
     pub fn block(
         &mut self,
         plan: &Plan,
         block: &Block,
         cell: &Cell,
-        attempt: u32,
+        (number, attempt): (u32, u32),
+        hooks: &mut dyn Hooks,
     ) -> Result<Measured, RunError> {
         let arms = match block.kind {
             BlockKind::Compare => plan.design.arms,
@@ -136,7 +144,9 @@ impl<'a> Bench<'a> {
         };
         // Another attempt uses other ports.
         let seed = block.seed.wrapping_add(u64::from(attempt));
-        let mut measured = self.arms(&cell.workload, arms, block.order, seed)?;
+        let about = About { block: number, round: block.round, attempt, cell, family: None };
+        let witness = Some(Witness { hooks, about });
+        let mut measured = self.arms(&cell.workload, arms, block.order, seed, witness)?;
         let mut record = |arm: Arm| -> Result<TrialRecord, RunError> {
             let index = measured.iter().position(|m| m.arm == arm);
             let found = index.map(|i| measured.swap_remove(i));
@@ -161,6 +171,7 @@ impl<'a> Bench<'a> {
                 ends: found.ends,
                 findings: Vec::new(),
                 link: None,
+                beside: found.beside,
             })
         };
         Ok(Measured { a: record(Arm::A)?, b: record(Arm::B)? })
@@ -172,10 +183,14 @@ impl<'a> Bench<'a> {
         arms: PerArm<Family>,
         order: TurnOrder,
         seed: u64,
+        mut witness: Option<Witness<'_>>,
     ) -> Result<Vec<ArmMeasured>, RunError> {
         let member = |arm| TaskArm { arm, family: *arms.get(arm) };
         match workload.interleaving() {
-            Interleaving::Slice => self.task(workload, Arm::BOTH.map(member).to_vec(), order, seed),
+            Interleaving::Slice => {
+                let members = Arm::BOTH.map(member).to_vec();
+                self.witnessed(workload, members, order, seed, witness.as_mut())
+            }
             Interleaving::Trial => {
                 let mut measured = Vec::new();
                 for (turn, arm) in order.arms().into_iter().enumerate() {
@@ -184,11 +199,38 @@ impl<'a> Bench<'a> {
                     }
                     // Ports of the two trials differ.
                     let seed = seed ^ ((turn as u64) << 32);
-                    measured.extend(self.task(workload, vec![member(arm)], order, seed)?);
+                    let members = vec![member(arm)];
+                    let witness = witness.as_mut();
+                    measured.extend(self.witnessed(workload, members, order, seed, witness)?);
                 }
                 Ok(measured)
             }
         }
+    }
+
+    /// Measures the arms at once or in turns, and asks what others saw of them meanwhile.
+    fn witnessed(
+        &mut self,
+        workload: &Workload,
+        arms: Vec<TaskArm>,
+        order: TurnOrder,
+        seed: u64,
+        witness: Option<&mut Witness<'_>>,
+    ) -> Result<Vec<ArmMeasured>, RunError> {
+        let Some(Witness { hooks, about }) = witness else {
+            return self.task(workload, arms, order, seed);
+        };
+        let shared = arms.len() > 1;
+        about.family = arms.first().map(|member| member.family).filter(|_| !shared);
+        hooks.before(about);
+        let measured = self.task(workload, arms, order, seed);
+        let beside = hooks.beside().map(|beside| Box::new(Beside { shared, ..beside }));
+        let mut measured = measured?;
+        // Once, so that nobody counts it twice.
+        if let Some(first) = measured.iter_mut().min_by_key(|found| found.arm != Arm::A) {
+            first.beside = beside;
+        }
+        Ok(measured)
     }
 
     fn task(
@@ -217,7 +259,8 @@ impl<'a> Bench<'a> {
             if !shaped {
                 trial::note_queue_drops(&mut ends);
             }
-            Some(ArmMeasured { arm, ends, started_unix_ns, started_ns, duration_ns })
+            let beside = None;
+            Some(ArmMeasured { arm, ends, started_unix_ns, started_ns, duration_ns, beside })
         };
         Ok(trial::with_idle(own, idle).into_iter().filter_map(with_server).collect())
     }

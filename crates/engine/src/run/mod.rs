@@ -16,9 +16,10 @@ use block::{Bench, Measured};
 use position::Position;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use v6gap_core::family::Family;
 use v6gap_core::gate;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::Lateness;
+use v6gap_core::observation::{Beside, Lateness};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{BlockRecord, Ending, GaveUp, Line, RunHeader, TrialRecord};
 use v6gap_core::schedule::{self, Block};
@@ -82,6 +83,29 @@ pub trait Hooks {
 
     /// How late the lab's user-space link was since this was last asked; `None` without one.
     fn lateness(&mut self) -> Option<Lateness>;
+
+    /// Told before the first packet of a trial, or of both that are measured in turns.
+    fn before(&mut self, _trial: &About<'_>) {}
+
+    /// What others saw of that trial. Asked after its last packet, even if it failed.
+    fn beside(&mut self) -> Option<Beside> {
+        None
+    }
+}
+
+/// A trial that is about to begin.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// Number of its block.
+    pub block: u32,
+    /// Its round.
+    pub round: u32,
+    /// How many times the block was tried before.
+    pub attempt: u32,
+    /// What it measures.
+    pub cell: &'a Cell,
+    /// Its family; `None` if both arms are measured in turns.
+    pub family: Option<Family>,
 }
 
 /// Measures until the plan's stopping rule is met, `stop` is set or something fails. `lines` is
@@ -212,7 +236,8 @@ impl<'a> Runner<'a> {
         for attempt in self.position.attempt..=ATTEMPTS_AGAIN {
             // Of the link only what happens during the block counts.
             self.hooks.lateness();
-            let measured = bench.block(self.plan, block, cell, attempt);
+            let number = self.position.block;
+            let measured = bench.block(self.plan, block, cell, (number, attempt), self.hooks);
             let link = self.hooks.lateness();
             failed = match measured {
                 Ok(measured) => {

@@ -124,6 +124,7 @@ mod tests {
                 ends: PerEnd::default(),
                 findings: Vec::new(),
                 link: None,
+                beside: None,
             }))
         };
         let end = Line::Block(BlockRecord { block: number, valid });

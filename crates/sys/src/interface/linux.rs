@@ -145,6 +145,20 @@ fn flags(socket: &OwnedFd, name: &str) -> io::Result<libc::c_int> {
     Ok(unsafe { request.ifr_ifru.ifru_flags }.into())
 }
 
+/// Number of an interface and the kind of its link (`ARPHRD_…`).
+pub(crate) fn kind(name: &str) -> io::Result<(u32, u16)> {
+    let socket = control_socket()?;
+    let mut request = request(name)?;
+    let (fd, asked) = (socket.as_raw_fd(), libc::SIOCGIFHWADDR as _);
+    // SAFETY: the descriptor is open, and the kernel writes into the structure only.
+    if unsafe { libc::ioctl(fd, asked, &mut request) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: after this request the kernel has filled this member of the union.
+    let kind = unsafe { request.ifr_ifru.ifru_hwaddr }.sa_family;
+    Ok((rustix::net::netdevice::name_to_index(&socket, name)?, kind))
+}
+
 /// Gives an ethtool command in `words`, into which the kernel writes its answer.
 fn ask(socket: &OwnedFd, name: &str, words: &mut [u32]) -> io::Result<()> {
     let mut request = request(name)?;

@@ -6,6 +6,9 @@ mod platform;
 #[cfg(test)]
 mod tests;
 
+#[cfg(target_os = "linux")]
+pub(crate) use platform::kind;
+
 use crate::Unavailable;
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -5,6 +5,7 @@
 
 mod ring;
 
+pub(crate) use ring::slot_bytes;
 pub use ring::{Frame, Port};
 
 use std::io;

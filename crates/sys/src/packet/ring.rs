@@ -13,7 +13,14 @@ const BLOCK_BYTES: usize = 64 * 1024;
 /// Bytes of a slot before the frame: header, link-layer address and alignment, rounded up well.
 const SLOT_HEAD_BYTES: usize = 128;
 
-/// Smallest slot, in bytes; holds a frame of an ordinary Ethernet with MTU 1500.
+/// `PACKET_OUTGOING` of linux/if_packet.h: what this host sends.
+const OUTGOING: u8 = 4;
+
+/// Where in a slot the link-layer address lies: behind the header, aligned (`TPACKET_ALIGN`).
+const ADDRESS_AT: usize =
+    size_of::<libc::tpacket2_hdr>().next_multiple_of(libc::TPACKET_ALIGNMENT);
+
+/// Smallest slot of a port that carries frames, in bytes; holds a frame of an ordinary Ethernet with MTU 1500.
 const SLOT_BYTES_MIN: usize = 2048;
 
 /// Longest frame that a slot can be made for, in bytes.
@@ -44,6 +51,10 @@ pub struct Frame<'port> {
     pub length: usize,
     /// When it arrived by the kernel's wall clock, in ns since the Unix epoch.
     pub arrival_realtime_ns: u64,
+    /// Whether this host sent it; only a port that listens along gets such frames.
+    pub outgoing: bool,
+    /// The VLAN tag that stood behind the two addresses, if the kernel took one out.
+    pub tag: Option<[u8; 4]>,
     status: &'port AtomicU32,
 }
 
@@ -61,17 +72,44 @@ impl Port {
     /// Without the right to open packet sockets there, if there is no such interface, if memory is
     /// short, and for `frame_bytes` beyond 65408.
     pub fn open(interface: u32, slots: usize, frame_bytes: usize) -> io::Result<Self> {
+        Self::with(interface, slots, frame_bytes, SLOT_BYTES_MIN, |socket| {
+            set(socket, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
+            set(socket, libc::PACKET_QDISC_BYPASS, &1_i32)
+        })
+    }
+
+    /// Listens along at interface number `interface`: gets what comes and what goes, as far as the
+    /// `program` of classic BPF takes it; the program says how many bytes of each frame are kept,
+    /// and a slot holds up to `frame_bytes` of them.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and if the kernel does not take the program.
+    pub(crate) fn listen(
+        interface: u32,
+        slots: usize,
+        frame_bytes: usize,
+        program: &[libc::sock_filter],
+    ) -> io::Result<Self> {
+        Self::with(interface, slots, frame_bytes, 1, |socket| attach(socket, program))
+    }
+
+    fn with(
+        interface: u32,
+        slots: usize,
+        frame_bytes: usize,
+        slot_bytes_min: usize,
+        prepare: impl FnOnce(&OwnedFd) -> io::Result<()>,
+    ) -> io::Result<Self> {
         if frame_bytes > FRAME_BYTES_MAX {
             let message = format!("a ring cannot hold frames of {frame_bytes} bytes");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let slot_bytes = (frame_bytes + SLOT_HEAD_BYTES).next_power_of_two().max(SLOT_BYTES_MIN);
+        let slot_bytes = slot_bytes(frame_bytes).max(slot_bytes_min);
         let blocks = (slots.max(1) * slot_bytes).div_ceil(BLOCK_BYTES);
         let ring_bytes = blocks * BLOCK_BYTES;
         let socket = packet_socket()?;
         set(&socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))?;
-        set(&socket, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
-        set(&socket, libc::PACKET_QDISC_BYPASS, &1_i32)?;
+        prepare(&socket)?;
         let slots = ring_bytes / slot_bytes;
         let request = libc::tpacket_req {
             tp_block_size: BLOCK_BYTES as u32,
@@ -109,10 +147,16 @@ impl Port {
         // SAFETY: start + kept lies within the slot by the two bounds above.
         let bytes = unsafe { std::slice::from_raw_parts(slot.add(start).as_ptr(), kept) };
         let seconds = u64::from(header.tp_sec) * 1_000_000_000;
+        // SAFETY: the kernel writes the link-layer address behind the header, aligned to 16 bytes,
+        // and a slot has room for both.
+        let from = unsafe { slot.add(ADDRESS_AT).cast::<libc::sockaddr_ll>().read() };
+        let tagged = header.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
         Some(Frame {
             bytes,
             length: header.tp_len as usize,
             arrival_realtime_ns: seconds + u64::from(header.tp_nsec),
+            outgoing: from.sll_pkttype == OUTGOING,
+            tag: tagged.then(|| tag(&header)),
             status,
         })
     }
@@ -162,6 +206,38 @@ impl Drop for Port {
         // SAFETY: the mapping was made with this address and length and nothing borrows from it.
         unsafe { libc::munmap(self.ring.as_ptr().cast(), self.ring_bytes) };
     }
+}
+
+/// Bytes of the ring that one frame of `frame_bytes` takes.
+pub(crate) fn slot_bytes(frame_bytes: usize) -> usize {
+    (frame_bytes + SLOT_HEAD_BYTES).next_power_of_two()
+}
+
+/// The tag as it stood on the line: its protocol, 802.1Q where the kernel does not say, and its
+/// control information.
+fn tag(header: &libc::tpacket2_hdr) -> [u8; 4] {
+    const DOT1Q: u16 = 0x8100;
+    let told = header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
+    let protocol = if told { header.tp_vlan_tpid } else { DOT1Q };
+    let ([a, b], [c, d]) = (protocol.to_be_bytes(), header.tp_vlan_tci.to_be_bytes());
+    [a, b, c, d]
+}
+
+/// Lets through only what `program` takes.
+fn attach(socket: &OwnedFd, program: &[libc::sock_filter]) -> io::Result<()> {
+    let too_long = || io::Error::new(io::ErrorKind::InvalidInput, "the filter is too long");
+    let program = libc::sock_fprog {
+        len: u16::try_from(program.len()).map_err(|_| too_long())?,
+        filter: program.as_ptr().cast_mut(),
+    };
+    let length = size_of::<libc::sock_fprog>() as libc::socklen_t;
+    let value = (&raw const program).cast();
+    let (socket, level) = (socket.as_raw_fd(), libc::SOL_SOCKET);
+    // SAFETY: the structure and the instructions that it points to are live, and their number is
+    // passed; the kernel copies them.
+    let returned =
+        unsafe { libc::setsockopt(socket, level, libc::SO_ATTACH_FILTER, value, length) };
+    if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// A packet socket that receives nothing until it is bound.

@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 29] = [
+pub const CODES: [Topic; 30] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -145,6 +145,16 @@ sysctl kernel.unprivileged_userns_clone=1. Ubuntu:
 sysctl kernel.apparmor_restrict_unprivileged_userns=0. In a container: the
 capabilities NET_ADMIN and SYS_ADMIN. Or run it with sudo. Measuring between
 two hosts (serve, run, check) needs no privileges.",
+    },
+    Topic {
+        name: "E302",
+        title: "capturing is not permitted",
+        text: "\
+--capture listens along at the interfaces, which the system lets only
+privileged programs do: on Linux those with the capability CAP_NET_RAW. Give
+it to this program once (setcap), or run it with sudo. In a lab of this
+program's own no privilege is needed: v6gap demo --capture. Nothing was sent;
+measuring without --capture needs no privilege either.",
     },
     Topic {
         name: "E401",

@@ -1,0 +1,178 @@
+//! Captures beside real trials: the files are read by a reader of the tests' own, and by tcpdump
+//! and tshark where they are installed.
+
+#[path = "../../../engine/tests/common/pcapng.rs"]
+mod pcapng;
+
+use super::support::{Home, PROGRAM, figure, text};
+use super::two_hosts::Lab;
+use pcapng::{Section, read};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The only stored run's folder.
+fn run_folder(home: &Home) -> PathBuf {
+    let mut runs = std::fs::read_dir(home.path().join("runs")).unwrap();
+    runs.next().expect("a run is stored").unwrap().path()
+}
+
+/// The trials of a journal, as JSON.
+fn trials(folder: &Path) -> Vec<Value> {
+    let journal = std::fs::read_to_string(folder.join("journal.jsonl")).unwrap();
+    let lines = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|line| line["line"] == "trial").collect()
+}
+
+fn octets(traffic: &Value, field: &str) -> u64 {
+    let of = |frames: &Value| frames[field].as_u64().unwrap();
+    let both = |pair: &Value| of(&pair["v4"]) + of(&pair["v6"]);
+    both(&traffic["packets"]) + both(&traffic["upkeep"]) + of(&traffic["other"])
+}
+
+/// Every node of a lab, every frame: the file has what was counted, and what was counted is what
+/// the interface counted.
+pub fn in_a_lab() {
+    let home = Home::new("capture");
+    let at = "--capture-at=client,router,server";
+    let plan = ["--measure", "rtt,throughput,tcp", "--pairs", "2", "--model", "shaped"];
+    let output =
+        home.command().args(["demo", "--capture", at]).args(plan).args(["-V"]).output().unwrap();
+    let (answer, said) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{answer}{said}");
+    assert!(said.contains("captured packets are in"), "{said}");
+    assert!(answer.contains("packets were captured at client and router and server"), "{answer}");
+    let folder = run_folder(&home);
+    let mut frames_in_files = 0;
+    for node in ["client", "router", "server"] {
+        let path = folder.join(format!("{node}.pcapng"));
+        let sections = read(&std::fs::read(&path).unwrap());
+        frames_in_files += sections.iter().map(|s| s.packets.len()).sum::<usize>();
+        looks_right(node, &sections);
+        others_can_read(&path, sections.iter().map(|s| s.packets.len()).sum());
+    }
+    let mut frames_counted = 0;
+    let (mut ours, mut theirs) = (0, 0);
+    for trial in trials(&folder).iter().filter(|trial| !trial["beside"].is_null()) {
+        let beside = &trial["beside"];
+        assert_eq!(beside["troubles"].as_array().unwrap().len(), 0, "{beside}");
+        for tap in beside["taps"].as_array().unwrap() {
+            assert_eq!(tap["dropped"], 0, "{tap}");
+            frames_counted += octets(&tap["sent"], "frames") + octets(&tap["received"], "frames");
+            assert_eq!(
+                tap["written"].as_u64().unwrap(),
+                octets(&tap["sent"], "frames") + octets(&tap["received"], "frames")
+            );
+            if tap["node"] == "client" && trial["cell"] == "throughput-tcp" {
+                ours += octets(&tap["sent"], "octets");
+                let name = format!("if.{}.tx_bytes", tap["interface"].as_str().unwrap());
+                theirs += trial["ends"]["client"]["counters"][&name].as_u64().unwrap();
+            }
+        }
+    }
+    assert_eq!(frames_counted, frames_in_files as u64);
+    let ratio = ours as f64 / theirs as f64;
+    figure("octets captured over the interface's own count", format!("{ratio:.6}"));
+    // The control connection and a neighbour's question may fall on either side of the readings.
+    assert!((ratio - 1.0).abs() < 0.001, "{ours} {theirs}");
+}
+
+fn looks_right(node: &str, sections: &[Section]) {
+    let links = if node == "router" { 2 } else { 1 };
+    for section in sections {
+        assert!(section.comment.starts_with("v6gap run "), "{}", section.comment);
+        assert!(section.application.starts_with("v6gap "), "{}", section.application);
+        assert_eq!(section.interfaces.len(), links);
+        for interface in &section.interfaces {
+            assert!(interface.name.starts_with(&format!("{node}:link")), "{interface:?}");
+            assert_eq!((interface.link, interface.resolution), (1, 9), "{interface:?}");
+        }
+        for name in ["client", "router", "server"] {
+            let known = section.names.iter().filter(|(_, known)| known == name);
+            assert_eq!(known.count(), 2, "{:?}", section.names);
+        }
+        assert!(!section.packets.is_empty(), "{}", section.comment);
+        let ends = section.packets.iter().map(|p| p.ticks);
+        let (first, last) = (ends.clone().min().unwrap(), ends.max().unwrap());
+        assert!(last - first < 120_000_000_000, "{first} {last}");
+        // Whole nanoseconds: not all stamps end in zeros.
+        assert!(section.packets.iter().any(|p| p.ticks % 1000 != 0), "{}", section.comment);
+        assert!(section.packets.iter().all(|p| p.bytes.len() <= 128 && p.flags != 0));
+    }
+    for part in ["throughput-tcp, IPv4", "throughput-tcp, IPv6", "rtt-tcp-64, both arms in turns"] {
+        assert!(sections.iter().any(|s| s.comment.contains(part)), "{part} is missing");
+    }
+}
+
+/// What other programs find in the file, where they are installed.
+fn others_can_read(path: &Path, packets: usize) {
+    let count = |program: &str, args: &[&str]| {
+        let output = Command::new(program).args(args).arg(path).output().ok()?;
+        let lines = text(&output.stdout).lines().count();
+        assert!(output.status.success(), "{program}: {}", text(&output.stderr));
+        Some(lines)
+    };
+    for (program, args) in [("tcpdump", &["-nn", "-r"][..]), ("tshark", &["-n", "-r"])] {
+        match count(program, args) {
+            Some(lines) => assert_eq!(lines, packets, "{program} {}", path.display()),
+            None => figure("not installed, so not asked", program),
+        }
+    }
+}
+
+/// Between two hosts only what is measured is taken; no file is replaced; without the right to
+/// listen it says so before anything is sent.
+pub fn between_hosts() {
+    let home = Home::new("captured");
+    let lab = Lab::up("captured", &["--model", "bare"]);
+    let server = lab.serve(&home, &["-q"]);
+    let file = home.path().join("one.pcapng");
+    let capture = format!("--capture={}", file.display());
+    let args = ["run", "server", "--measure", "rtt,udp", "--pairs", "2", &capture];
+    let addresses = ["--v4", "10.46.2.2", "--v6", "fd46:2::2"];
+    let output =
+        lab.command(&home, "client").args(args).args(addresses).output().unwrap();
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    let sections = read(&std::fs::read(&file).unwrap());
+    let (mut taken, mut fragments) = (0, 0);
+    for section in &sections {
+        assert!(section.interfaces[0].filter.contains("port 4466"), "{:?}", section.interfaces);
+        for packet in &section.packets {
+            match on_port(&packet.bytes) {
+                Some(port) => taken += u32::from(port),
+                None => fragments += 1,
+            }
+        }
+    }
+    assert!(taken > 100 && fragments > 0, "{taken} packets and {fragments} fragments");
+    let again = lab.command(&home, "client").args(args).args(addresses).output().unwrap();
+    assert_eq!(again.status.code(), Some(2), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("replace no file"), "{}", text(&again.stderr));
+    let mut without = lab.exec(&home, "client");
+    without.args(["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw", PROGRAM]);
+    let refused = without.args(["run", "server", "--capture"]).args(addresses).output().unwrap();
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(5), "{said}");
+    assert!(said.contains("[E302, exit 5]") && said.contains("Nothing was sent"), "{said}");
+    drop(server);
+}
+
+/// Whether a frame is of the server's port; `None` for a later fragment.
+fn on_port(frame: &[u8]) -> Option<bool> {
+    let half = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
+    let (transport, at) = match half(12) {
+        0x0800 if half(20) & 0x1fff != 0 => return None,
+        0x0800 => (frame[23], 34),
+        0x86dd if frame[20] == 44 => return None,
+        0x86dd => (frame[20], 54),
+        other => panic!("a frame of type {other:#x}"),
+    };
+    match transport {
+        6 | 17 => {
+            assert!(half(at) == 4466 || half(at + 2) == 4466, "{} {}", half(at), half(at + 2));
+            Some(true)
+        }
+        1 | 58 => Some(false),
+        other => panic!("a packet of protocol {other}"),
+    }
+}
