@@ -35,9 +35,9 @@ fn octets(traffic: &Value, field: &str) -> u64 {
 pub fn in_a_lab() {
     let home = Home::new("capture");
     let at = "--capture-at=client,router,server";
-    let plan = ["--measure", "rtt,throughput,tcp", "--pairs", "2", "--model", "shaped"];
-    let output =
-        home.command().args(["demo", "--capture", at]).args(plan).args(["-V"]).output().unwrap();
+    let plan = ["--measure", "rtt,throughput,tcp", "--pairs", "2", "-t", "500ms", "-V"];
+    let capture = ["demo", "--capture", at, "--capture-limit", "1G"];
+    let output = home.command().args(capture).args(plan).output().unwrap();
     let (answer, said) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{answer}{said}");
     assert!(said.contains("captured packets are in"), "{said}");
@@ -125,13 +125,12 @@ fn others_can_read(path: &Path, packets: usize) {
 pub fn between_hosts() {
     let home = Home::new("captured");
     let lab = Lab::up("captured", &["--model", "bare"]);
-    let server = lab.serve(&home, &["-q"]);
+    let server = lab.serve(&home, &[]);
     let file = home.path().join("one.pcapng");
     let capture = format!("--capture={}", file.display());
     let args = ["run", "server", "--measure", "rtt,udp", "--pairs", "2", &capture];
     let addresses = ["--v4", "10.46.2.2", "--v6", "fd46:2::2"];
-    let output =
-        lab.command(&home, "client").args(args).args(addresses).output().unwrap();
+    let output = lab.command(&home, "client").args(args).args(addresses).output().unwrap();
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     let sections = read(&std::fs::read(&file).unwrap());
     let (mut taken, mut fragments) = (0, 0);
@@ -147,7 +146,7 @@ pub fn between_hosts() {
     assert!(taken > 100 && fragments > 0, "{taken} packets and {fragments} fragments");
     let again = lab.command(&home, "client").args(args).args(addresses).output().unwrap();
     assert_eq!(again.status.code(), Some(2), "{}", text(&again.stderr));
-    assert!(text(&again.stderr).contains("replace no file"), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("exists, and captures"), "{}", text(&again.stderr));
     let mut without = lab.exec(&home, "client");
     without.args(["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw", PROGRAM]);
     let refused = without.args(["run", "server", "--capture"]).args(addresses).output().unwrap();

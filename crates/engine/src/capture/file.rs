@@ -214,8 +214,7 @@ pub(super) fn ethertype_of(packet: &[u8]) -> u16 {
 /// The frame as it stood on the line, and its full length.
 fn with_tag<'a>(seen: &Seen<'a>, whole: &'a mut Vec<u8>) -> (&'a [u8], usize) {
     const ADDRESSES_BYTES: usize = 12;
-    let Some((tag, (addresses, rest))) =
-        seen.tag.zip(seen.bytes.split_at_checked(ADDRESSES_BYTES))
+    let Some((tag, (addresses, rest))) = seen.tag.zip(seen.bytes.split_at_checked(ADDRESSES_BYTES))
     else {
         return (seen.bytes, seen.length);
     };

@@ -93,10 +93,10 @@ fn what_is_written_is_read_again() {
 
     let sections = read(&sink.bytes());
     assert_eq!(sections.len(), 2);
-    assert_eq!(sections.iter().map(|s| s.comment.as_str()).collect::<Vec<_>>(), [
-        "trial 0, é",
-        "trial 1"
-    ]);
+    assert_eq!(
+        sections.iter().map(|s| s.comment.as_str()).collect::<Vec<_>>(),
+        ["trial 0, é", "trial 1"]
+    );
     let first = &sections[0];
     assert_eq!(first.application, "v6gap 1");
     let names: Vec<(&str, u16)> =
@@ -185,8 +185,7 @@ fn a_section_has_what_was_sent_in_it() {
         Err(error) => panic!("{error}"),
     };
     let sink = Sink::new(1 << 20);
-    let spot =
-        Spot { node: "here".to_owned(), taps: vec![tap], sink: Box::new(sink.clone()) };
+    let spot = Spot { node: "here".to_owned(), taps: vec![tap], sink: Box::new(sink.clone()) };
     let mut recorder = Recorder::start(vec![spot], setup(1 << 20)).unwrap();
     let sender = UdpSocket::bind(address).unwrap();
     let send = |byte: u8| {

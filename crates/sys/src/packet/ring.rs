@@ -17,8 +17,7 @@ const SLOT_HEAD_BYTES: usize = 128;
 const OUTGOING: u8 = 4;
 
 /// Where in a slot the link-layer address lies: behind the header, aligned (`TPACKET_ALIGN`).
-const ADDRESS_AT: usize =
-    size_of::<libc::tpacket2_hdr>().next_multiple_of(libc::TPACKET_ALIGNMENT);
+const ADDRESS_AT: usize = size_of::<libc::tpacket2_hdr>().next_multiple_of(libc::TPACKET_ALIGNMENT);
 
 /// Smallest slot of a port that carries frames, in bytes; holds a frame of an ordinary Ethernet with MTU 1500.
 const SLOT_BYTES_MIN: usize = 2048;
