@@ -35,7 +35,7 @@ fn octets(traffic: &Value, field: &str) -> u64 {
 pub fn in_a_lab() {
     let home = Home::new("capture");
     let at = "--capture-at=client,router,server";
-    let plan = ["--measure", "rtt,throughput,tcp", "--pairs", "2", "-t", "500ms", "-V"];
+    let plan = ["--measure", "rtt,throughput,tcp", "--pairs", "2", "--model", "bare", "-V"];
     let capture = ["demo", "--capture", at, "--capture-limit", "1G"];
     let output = home.command().args(capture).args(plan).output().unwrap();
     let (answer, said) = (text(&output.stdout), text(&output.stderr));

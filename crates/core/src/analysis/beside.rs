@@ -23,8 +23,8 @@ pub(super) fn notes(trials: &[&TrialRecord]) -> Vec<String> {
     if !nodes.is_empty() {
         let nodes = nodes.join(" and ");
         notes.push(format!(
-            "packets were captured at {nodes} while trials ran; that takes processor time, so times \
-             may be longer and rates lower than without"
+            "packets were captured at {nodes} while trials ran; that takes processor time, so \
+             times may be longer and rates lower than without"
         ));
     }
     for (node, count) in dropped.into_iter().filter(|(_, count)| *count > 0) {

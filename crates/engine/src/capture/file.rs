@@ -1,7 +1,7 @@
 //! The files: pcapng, one section for each trial, written with `pcap-file`.
 //!
-//! The crate is a release candidate, so it is pinned exactly and named nowhere else; tests read what
-//! it wrote with a reader of their own.
+//! The crate is a release candidate, so it is pinned exactly and named nowhere else; tests read
+//! what it wrote with a reader of their own.
 
 use super::Setup;
 use pcap_file::DataLink;

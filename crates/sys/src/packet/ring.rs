@@ -19,7 +19,8 @@ const OUTGOING: u8 = 4;
 /// Where in a slot the link-layer address lies: behind the header, aligned (`TPACKET_ALIGN`).
 const ADDRESS_AT: usize = size_of::<libc::tpacket2_hdr>().next_multiple_of(libc::TPACKET_ALIGNMENT);
 
-/// Smallest slot of a port that carries frames, in bytes; holds a frame of an ordinary Ethernet with MTU 1500.
+/// Smallest slot of a port that carries frames, in bytes; holds a frame of an ordinary Ethernet with
+/// MTU 1500.
 const SLOT_BYTES_MIN: usize = 2048;
 
 /// Longest frame that a slot can be made for, in bytes.
