@@ -244,7 +244,7 @@ fn at_nodes(
 
 fn node_names<'a>(measuring: &'a Measuring<'_>) -> Vec<&'a str> {
     let world = measuring.plan.world.as_ref();
-    world.map(|world| world.nodes.iter().map(String::as_str).collect()).unwrap_or_default()
+    world.map(|world| world.nodes.iter().map(|n| n.name.as_str()).collect()).unwrap_or_default()
 }
 
 /// Listens along at each interface once.

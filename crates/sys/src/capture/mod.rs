@@ -4,6 +4,7 @@
 //! The kernel writes what a filter takes into a ring, whether anybody looks or not, so a listener
 //! need not wake for each frame. What did not fit is counted.
 
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux takes programs"))]
 mod filter;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
