@@ -3,6 +3,7 @@
 
 use crate::args::{Color, Live, StyleArgs};
 use crate::failure::Failure;
+use crate::session::Keys;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use v6gap_report::text::{Glyphs, Style};
@@ -16,7 +17,9 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 const WIDTH: usize = 80;
 
 /// The variables that this program looks at.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 14] = [
+    "V6GAP_SNMP_AUTH_KEY",
+    "V6GAP_SNMP_PRIV_KEY",
     "V6GAP_DATA",
     "XDG_DATA_HOME",
     "HOME",
@@ -138,6 +141,8 @@ pub struct Settings {
     pub data: Option<PathBuf>,
     /// How text is written.
     pub output: OutputStyle,
+    /// Keys for managed devices.
+    pub keys: Keys,
 }
 
 impl Settings {
@@ -148,7 +153,12 @@ impl Settings {
             errors: environment.style(flags, environment.stderr),
             live: environment.live(),
         };
-        Settings { data: environment.data(), output }
+        let key = |name| environment.get(name).map(str::to_owned);
+        let keys = Keys {
+            authentication: key("V6GAP_SNMP_AUTH_KEY"),
+            privacy: key("V6GAP_SNMP_PRIV_KEY"),
+        };
+        Settings { data: environment.data(), output, keys }
     }
 
     /// From the environment alone, for errors in what was typed.
@@ -167,6 +177,8 @@ pub struct Context {
     pub output: OutputStyle,
     /// Version of the program, as in `0.1.0`.
     pub version: &'static str,
+    /// Keys for managed devices.
+    pub keys: Keys,
 }
 
 impl Context {
@@ -177,7 +189,8 @@ impl Context {
     pub fn new(settings: &Settings) -> Result<Self, Failure> {
         let data = settings.data.as_ref().ok_or(StoreError::NoHome)?;
         let output = settings.output.clone();
-        Ok(Context { store: Store::at(data), output, version: VERSION })
+        let keys = settings.keys.clone();
+        Ok(Context { store: Store::at(data), output, version: VERSION, keys })
     }
 
     /// Program and version, as peers and reports name it: `v6gap 0.1.0`.

@@ -1,6 +1,6 @@
 //! Who is to be measured: from a name or addresses to one address of each family.
 
-use crate::args::{CaptureArgs, ConnectArgs, ResultArgs};
+use crate::args::{CaptureArgs, ConnectArgs, ResultArgs, SnmpArgs};
 use crate::failure::{Failure, Outcome};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use v6gap_core::family::{Family, PerFamily};
@@ -28,6 +28,8 @@ pub struct RunOptions {
     pub processor: Option<usize>,
     /// What to capture meanwhile.
     pub capture: CaptureArgs,
+    /// Devices to read before and after each trial.
+    pub snmp: SnmpArgs,
     /// What to do with the result.
     pub result: ResultArgs,
 }
@@ -221,7 +223,11 @@ pub fn key(word: Option<&str>, file: Option<&std::path::Path>) -> Result<Key, Fa
 }
 
 #[expect(clippy::disallowed_methods, reason = "a key is no result; the store never sees it")]
-fn read_key(path: &std::path::Path) -> Result<String, Failure> {
+/// The text of a file with keys.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_key(path: &std::path::Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
         let what = format!("cannot read the key in {}: {error}", path.display());
         Failure::new("E507", Outcome::Usage, what)

@@ -12,6 +12,7 @@ pub mod analysis;
 pub mod arm;
 pub mod capacity;
 pub mod cost;
+pub mod device;
 pub mod family;
 pub mod feature;
 pub mod fitness;

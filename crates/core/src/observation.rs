@@ -8,7 +8,9 @@ mod machine;
 mod probe;
 mod search;
 
-pub use beside::{Beside, ETHERNET_BYTES, Frames, TAG_BYTES, Tapped, Traffic};
+pub use beside::{
+    Beside, DeviceCount, ETHERNET_BYTES, Frames, PortCount, TAG_BYTES, Tapped, Traffic,
+};
 pub use machine::{Busy, MachineUse};
 pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
 pub use search::{RateTrial, Searched};

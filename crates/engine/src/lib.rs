@@ -7,6 +7,7 @@
 
 pub mod capture;
 pub mod control;
+pub mod device;
 pub mod hot;
 pub mod run;
 pub mod server;

@@ -11,6 +11,7 @@
 //! settings are written below `/proc/sys/net` only, from inside.
 #![cfg(target_os = "linux")]
 
+mod agent;
 mod build;
 pub mod clock;
 mod error;
@@ -21,6 +22,7 @@ mod layout;
 mod netlink;
 mod wire;
 
+pub use agent::{Agent, AgentOptions, AgentUser};
 pub use error::LabError;
 pub use lab::{InterfaceCount, Lab, LabOptions, Node};
 pub use lateness::Lateness;

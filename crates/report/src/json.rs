@@ -13,6 +13,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use v6gap_core::analysis::beside::OctetsBeside;
 use v6gap_core::analysis::costmodel::CostModel;
 use v6gap_core::analysis::{
     Analysis, Check, Diagnostics, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
@@ -50,6 +51,7 @@ struct Document<'a> {
     cost_models: &'a [CostModel],
     processor_time: &'a [ProcessorTime],
     memory: &'a [HeldMemory],
+    beside: &'a [OctetsBeside],
     notes: &'a [String],
     refused: &'a BTreeMap<String, String>,
     trials: usize,
@@ -292,6 +294,7 @@ pub fn json(analysis: &Analysis) -> String {
         cost_models: &analysis.cost_models,
         processor_time: &analysis.processor_time,
         memory: &analysis.memory,
+        beside: &analysis.beside,
         notes: &run.notes,
         refused: &run.refused,
         trials: analysis.trials,

@@ -4,6 +4,7 @@
 //! clock, so rendering a run again gives the same bytes. Strings that came from a peer or a user
 //! are untrusted: each form escapes them in its own way, in one place.
 
+mod beside;
 mod costs;
 mod csv;
 pub mod figure;

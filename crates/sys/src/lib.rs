@@ -7,6 +7,8 @@
 #![expect(unsafe_code, reason = "system calls; each block says why it is sound")]
 
 pub mod capture;
+#[cfg(target_os = "linux")]
+pub mod child;
 pub mod clock;
 pub mod counters;
 pub mod cpu;

@@ -2,6 +2,7 @@
 
 use super::capture::CaptureArgs;
 use super::run::{DesignArgs, ResultArgs};
+use super::snmp::SnmpArgs;
 use super::values::{self, Rate};
 use clap::{Args, Subcommand};
 use v6gap_core::family::{Family, PerFamily};
@@ -32,6 +33,9 @@ pub struct DemoArgs {
     /// What to capture
     #[command(flatten)]
     pub capture: CaptureArgs,
+    /// Devices to read
+    #[command(flatten)]
+    pub snmp: SnmpArgs,
     /// What to do with the result
     #[command(flatten)]
     pub result: ResultArgs,

@@ -11,6 +11,7 @@ mod lab;
 mod normal;
 mod plan;
 mod run;
+mod snmp;
 mod stored;
 mod tools;
 mod values;
@@ -25,6 +26,7 @@ pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
 pub use run::{
     CheckArgs, Condition, ConnectArgs, DesignArgs, Live, ResultArgs, RunArgs, ServeArgs,
 };
+pub use snmp::SnmpArgs;
 pub use stored::{
     ExportArgs, ExportFormat, ListArgs, ReferenceArgs, ReportArgs, ShowArgs, ShowFormat,
 };

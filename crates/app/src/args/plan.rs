@@ -2,6 +2,7 @@
 
 use super::capture::CaptureArgs;
 use super::run::{ConnectArgs, ResultArgs};
+use super::snmp::SnmpArgs;
 use super::values::{self, Rate};
 use clap::{Args, Subcommand};
 
@@ -111,6 +112,9 @@ pub struct PlanRunArgs {
     /// What to capture
     #[command(flatten)]
     pub capture: CaptureArgs,
+    /// Devices to read
+    #[command(flatten)]
+    pub snmp: SnmpArgs,
     /// What to do with the result
     #[command(flatten)]
     pub result: ResultArgs,

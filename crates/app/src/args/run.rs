@@ -2,6 +2,7 @@
 
 use super::capture::CaptureArgs;
 use super::knobs::KnobArgs;
+use super::snmp::SnmpArgs;
 use super::values::{self, Measured, Precision};
 use clap::{Args, ValueEnum};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -49,6 +50,9 @@ pub struct RunArgs {
     /// What to capture
     #[command(flatten)]
     pub capture: CaptureArgs,
+    /// Devices to read
+    #[command(flatten)]
+    pub snmp: SnmpArgs,
     /// What to do with the result
     #[command(flatten)]
     pub result: ResultArgs,

@@ -21,6 +21,7 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
         connect: ConnectArgs::local(),
         processor: None,
         capture: args.capture.clone(),
+        snmp: args.snmp.clone(),
         result: args.result.clone(),
     };
     let refused = match args.loopback {

@@ -71,6 +71,7 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         connect,
         processor: args.processor,
         capture: args.capture.clone(),
+        snmp: args.snmp.clone(),
         result: args.result.clone(),
     };
     run::execute_plan(plan, target, &options, context)

@@ -44,6 +44,7 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
         connect: args.connect.clone(),
         processor: args.processor,
         capture: args.capture.clone(),
+        snmp: args.snmp.clone(),
         result: args.result.clone(),
     };
     if let Some(reference) = &args.continued {

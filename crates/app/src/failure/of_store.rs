@@ -71,6 +71,14 @@ impl Failure {
             .run("v6gap demo --capture", "captures in a lab, without privileges")
     }
 
+    /// A managed device cannot be read; `why` in words.
+    pub fn device(name: &str, why: &str) -> Self {
+        let what = format!("the counters of {name} cannot be read by SNMP");
+        Failure::new("E303", Outcome::Peer, what)
+            .seen(format!("{why}."))
+            .seen("Nothing was measured. Without --snmp the measurement needs no device.")
+    }
+
     /// The system gives this process no network namespaces; `why` in the words of the refusal.
     pub fn namespaces(why: &str) -> Self {
         let what = "a network on this computer needs permission to create network namespaces";

@@ -1,6 +1,7 @@
 //! One measurement: connect, test the lab's links, measure, store, conclude.
 
 use super::conclude;
+use super::devices;
 use super::facts::this_host;
 use super::hooks::AppHooks;
 use super::path;
@@ -67,6 +68,7 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
     // Before the first packet: what is not permitted should be known by then.
     let prepared = witness::prepare(&measuring)?;
     measuring.notes.extend(prepared.as_ref().map(witness::Prepared::note));
+    let devices = devices::prepare(&measuring, &context.keys)?;
     let mut connection = connect(&measuring, &stop)?;
     let client = ClientContext {
         server: measuring.target.addresses,
@@ -95,6 +97,7 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
         Some(prepared) => prepared.start(&header.id, context)?,
         None => Witnesses::default(),
     };
+    let witnesses = witnesses.with(devices);
     progress.begin(&header);
     let mut hooks = AppHooks { journal, lab: measuring.lab, progress, witnesses };
     let ending = run::run(&lines, &header, &mut connection, &client, &mut hooks, &stop);

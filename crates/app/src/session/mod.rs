@@ -3,6 +3,7 @@
 
 pub mod alone;
 mod conclude;
+mod devices;
 pub mod facts;
 mod here;
 mod hooks;
@@ -16,6 +17,7 @@ mod witness;
 pub mod world;
 
 pub use conclude::in_words;
+pub use devices::Keys;
 pub use here::{in_lab, on_loopback};
 pub use local::with_server;
 pub use measure::{Measuring, broken_off, connect_for, interruptible, measure, tool};

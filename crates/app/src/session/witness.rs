@@ -1,7 +1,8 @@
-//! Others who see the trials: captures at nodes of the path.
+//! Others who see the trials: captures at nodes of the path, and managed devices on it.
 //!
 //! What they need is asked for before the first packet, so that a refusal costs nothing.
 
+use super::devices::Devices;
 use super::local::Placement;
 use super::measure::{Measuring, tool};
 use crate::args::CaptureArgs;
@@ -38,6 +39,8 @@ pub struct Witnesses {
     files: Vec<PathBuf>,
     frames: u64,
     told: Vec<String>,
+    devices: Devices,
+    troubles: Vec<String>,
 }
 
 /// Opens what the options ask for.
@@ -121,8 +124,14 @@ impl Prepared {
 }
 
 impl Witnesses {
-    /// A trial is about to begin.
+    /// With the devices that are to be read.
+    pub fn with(self, devices: Devices) -> Self {
+        Witnesses { devices, ..self }
+    }
+
+    /// A trial is about to begin. The devices are read first, so that it is not captured.
     pub fn before(&mut self, trial: &About<'_>) {
+        self.devices.before(&mut self.troubles);
         if let Some(recorder) = &mut self.recorder {
             recorder.begin(&comment(&self.run, trial));
         }
@@ -130,13 +139,19 @@ impl Witnesses {
 
     /// What they saw of it.
     pub fn beside(&mut self) -> Option<Beside> {
-        let captured = self.recorder.as_mut()?.end();
+        let captured = self.recorder.as_mut().map(Recorder::end);
+        let devices = self.devices.after(&mut self.troubles);
+        let mut troubles = std::mem::take(&mut self.troubles);
+        if captured.is_none() && !self.devices.any() {
+            return None;
+        }
+        let captured = captured.unwrap_or_default();
         self.frames += captured.taps.iter().map(|tap| tap.written).sum::<u64>();
         for trouble in &captured.troubles {
             self.told.push(format!("capture: {trouble}"));
         }
-        let troubles = captured.troubles.iter().map(|why| format!("capture at {why}")).collect();
-        Some(Beside { taps: captured.taps, troubles, ..Beside::default() })
+        troubles.extend(captured.troubles.iter().map(|why| format!("capture at {why}")));
+        Some(Beside { taps: captured.taps, devices, troubles, ..Beside::default() })
     }
 
     /// Completes the files and says where they are.

@@ -15,6 +15,7 @@ mod goodput;
 mod nulls;
 mod readme;
 mod round_trips;
+mod snmp;
 mod support;
 mod trouble;
 mod two_hosts;
@@ -25,7 +26,7 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 26] = [
+const SCENARIOS: [Scenario; 29] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test),
@@ -51,6 +52,9 @@ const SCENARIOS: [Scenario; 26] = [
     ("a_black_hole_is_named", trouble::black_hole),
     ("capture_in_a_lab_has_every_frame", capture::in_a_lab),
     ("capture_between_hosts_has_what_is_measured", capture::between_hosts),
+    ("snmp_counts_what_passes", snmp::counts_agree),
+    ("snmp_that_cannot_be_asked_is_named", snmp::trouble_is_named),
+    ("snmp_that_fails_loses_no_measurement", snmp::failure_loses_nothing),
     ("every_command_of_the_readme_runs", readme::runs),
 ];
 

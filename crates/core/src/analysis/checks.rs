@@ -49,7 +49,7 @@ pub(super) fn judge(
     let apart = placement::differences(&found.blocks);
     checks.extend(apart.into_iter().map(|text| note("placement", text)));
     checks.extend(unavailable(&found.trials));
-    checks.extend(beside::notes(&found.trials).into_iter().map(|text| note("capture", text)));
+    checks.extend(beside::notes(&found.trials).into_iter().map(|text| note("beside", text)));
     checks.extend(unmeasured(found));
     checks.extend(found.run.notes.iter().map(|text| noticed(text)));
     if let Some(Ending::Failed { error }) = found.ending {

@@ -3,7 +3,7 @@
 //! [`analyse`] is a pure function of what was stored, so analysing a run again gives the same
 //! bytes. Doubt travels with each value, and a failed check takes the place of the verdict.
 
-mod beside;
+pub mod beside;
 mod checks;
 mod collect;
 pub mod costmodel;
@@ -285,6 +285,10 @@ pub struct Analysis {
     pub processor_time: Vec<ProcessorTime>,
     /// What connections that were held open took of the kernel's memory.
     pub memory: Vec<HeldMemory>,
+    /// Octets of the trials as captures and managed devices counted them, beside this program's own
+    /// count; empty without any.
+    #[serde(default)]
+    pub beside: Vec<beside::OctetsBeside>,
     /// Complete rounds in which families were compared.
     pub rounds: u32,
     /// Trials stored, discarded ones included.
@@ -343,6 +347,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         cost_models: costmodel::judge(&found, &names, valid),
         processor_time: resources::processor_time(&found),
         memory: resources::memory(&found),
+        beside: beside::octets(&found),
         rounds: rounds(&found),
         trials: found.trials.len(),
         span_ns: span_ns(&found),

@@ -52,7 +52,7 @@ pub(super) fn plan(arms: PerArm<Family>, seed: u64) -> Plan {
     preset::first_look(arms, Some(world), seed)
 }
 
-fn header(plan: Plan) -> RunHeader {
+pub(super) fn header(plan: Plan) -> RunHeader {
     RunHeader {
         id: "test".into(),
         tool: "0.1.0".into(),

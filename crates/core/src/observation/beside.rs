@@ -5,6 +5,7 @@
 //! show that this program's own count is right, or what else was on the line.
 
 use crate::family::{Family, PerFamily};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,9 @@ pub struct Beside {
     /// What passed the interfaces that were captured at.
     #[serde(default)]
     pub taps: Vec<Tapped>,
+    /// What managed devices on the path counted.
+    #[serde(default)]
+    pub devices: Vec<DeviceCount>,
     /// What could not be read or stored, and why.
     #[serde(default)]
     pub troubles: Vec<String>,
@@ -54,6 +58,41 @@ pub struct Tapped {
     pub dropped: u64,
     /// Frames of the above that stand in the file.
     pub written: u64,
+}
+
+/// What a managed device counted between two readings by SNMP, one before and one after a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DeviceCount {
+    /// What it is called by who asked.
+    pub device: String,
+    /// What it calls itself.
+    pub name: String,
+    /// Time between the readings by its own clock, in ns.
+    pub span_ns: u64,
+    /// Interfaces that counted anything.
+    pub ports: Vec<PortCount>,
+    /// Counters of IP that moved, for each version, by the names of IP-MIB.
+    pub ip: PerFamily<BTreeMap<String, u64>>,
+    /// Counters of TCP and UDP that moved, both versions of IP together.
+    pub transport: BTreeMap<String, u64>,
+    /// Why something is missing.
+    pub doubts: Vec<String>,
+}
+
+/// What one interface of a device counted.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PortCount {
+    /// Its number there.
+    pub index: u32,
+    /// Its name there.
+    pub name: String,
+    /// Octets that it received, with the Ethernet header, and with or without frame check sequence
+    /// as its maker chose.
+    pub received_octets: u64,
+    /// Octets that it sent.
+    pub sent_octets: u64,
+    /// Its other counters that moved, by the names of IF-MIB, IP-MIB and EtherLike-MIB.
+    pub others: BTreeMap<String, u64>,
 }
 
 /// Frames of one direction by what is in them.

@@ -1,6 +1,7 @@
 //! The sections below the first screen: figures with their numbers, checks, how to repeat, method.
 
 use super::PageInfo;
+use crate::beside;
 use crate::figure::{Figure, Kind, Table};
 use crate::resources;
 use crate::words;
@@ -40,6 +41,7 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     .flatten()
     .collect();
     sections.extend(taken(analysis));
+    sections.extend(beside(analysis));
     sections.push(Section { id: "checks", name: "Checks", body: checks(analysis) });
     sections.push(Section { id: "again", name: "Run it again", body: again(analysis, info) });
     sections.push(Section { id: "method", name: "Method", body: super::method::method(analysis) });
@@ -137,6 +139,19 @@ fn taken(analysis: &Analysis) -> Option<Section> {
         div.card { (data_table(&table, "What it took from the hosts")) }
     };
     (!table.rows.is_empty()).then_some(Section { id: "hosts", name: "Hosts", body })
+}
+
+fn beside(analysis: &Analysis) -> Option<Section> {
+    let table = Table {
+        heads: beside::HEADS.map(str::to_owned).to_vec(),
+        rows: beside::rows(analysis).into_iter().map(|row| row.to_vec()).collect(),
+    };
+    let body = html! {
+        h2 { "What others counted" }
+        p.say { (beside::WHY) }
+        div.card { (data_table(&table, "What others counted")) }
+    };
+    (!table.rows.is_empty()).then_some(Section { id: "beside", name: "Other counts", body })
 }
 
 fn checks(analysis: &Analysis) -> Markup {

@@ -3,6 +3,7 @@
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Style, Tone};
+use crate::beside;
 use crate::loads::loads;
 use crate::resources;
 use crate::searches::searches;
@@ -28,6 +29,7 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     granted(lines, style, out);
     costs(analysis, style, out);
     resources(analysis, true, style, out);
+    beside(analysis, style, out);
     let sentences = transfers(lines).into_iter().chain(loads(lines)).chain(searches(lines));
     for sentence in sentences {
         super::say(style, out, &sentence);
@@ -90,6 +92,39 @@ pub(super) fn resources(analysis: &Analysis, all: bool, style: &Style, out: &mut
             }
         }
     }
+    out.push('\n');
+}
+
+/// Octets as captures and managed devices counted them; nothing if there are none.
+fn beside(analysis: &Analysis, style: &Style, out: &mut String) {
+    let rows = beside::rows(analysis);
+    if rows.is_empty() {
+        return;
+    }
+    let cell = |text: &str| Cell::new(style.clean(text), Tone::Plain);
+    let mut columns = vec![Column::left(Some(12)), Column::left(Some(16))];
+    columns.extend((0..4).map(|_| Column::right()));
+    let heads = beside::HEADS.iter().map(|head| cell(head)).collect();
+    let mut grid = Grid { columns, rows: vec![heads] };
+    grid.rows.extend(rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()));
+    match grid.render(style).filter(|_| !style.plain) {
+        Some(text) => out.push_str(&text),
+        None => {
+            let mut of = "";
+            for [name, who, sent, received, sent_ratio, received_ratio] in &rows {
+                of = if name.is_empty() { of } else { name };
+                super::say(
+                    style,
+                    out,
+                    &format!(
+                        "{of}, {who}: {sent} octets sent ({sent_ratio} of own) and {received} \
+                     received ({received_ratio})."
+                    ),
+                );
+            }
+        }
+    }
+    super::say(style, out, beside::WHY);
     out.push('\n');
 }
 

@@ -17,7 +17,8 @@ const SLOT_HEAD_BYTES: usize = 128;
 const OUTGOING: u8 = 4;
 
 /// Where in a slot the link-layer address lies: behind the header, aligned (`TPACKET_ALIGN`).
-const ADDRESS_AT: usize = size_of::<libc::tpacket2_hdr>().next_multiple_of(libc::TPACKET_ALIGNMENT);
+const ADDRESS_AT: usize = HEADER_BYTES.next_multiple_of(libc::TPACKET_ALIGNMENT);
+const HEADER_BYTES: usize = size_of::<libc::tpacket2_hdr>();
 
 /// Smallest slot of a port that carries frames, in bytes; holds a frame of an ordinary Ethernet with
 /// MTU 1500.

@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 30] = [
+pub const CODES: [Topic; 31] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -155,6 +155,17 @@ privileged programs do: on Linux those with the capability CAP_NET_RAW. Give
 it to this program once (setcap), or run it with sudo. In a lab of this
 program's own no privilege is needed: v6gap demo --capture. Nothing was sent;
 measuring without --capture needs no privilege either.",
+    },
+    Topic {
+        name: "E303",
+        title: "a switch or router cannot be read",
+        text: "\
+--snmp reads counters of a managed device before and after each trial. It must
+answer SNMP v2c (--snmp-community) or v3 (--snmp-user, with its keys in
+V6GAP_SNMP_AUTH_KEY and V6GAP_SNMP_PRIV_KEY) on UDP port 161, and let this
+computer read interfaces, ip, tcp, udp and dot3. `snmpwalk -v2c -c WORD HOST
+1.3.6.1.2.1.2` shows whether it does. A router of the lab needs the program
+snmpd on this computer (Debian: apt-get install snmpd).",
     },
     Topic {
         name: "E401",

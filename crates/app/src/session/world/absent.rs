@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use v6gap_core::family::PerFamily;
 use v6gap_core::observation::Lateness;
 use v6gap_core::world::World;
+use v6gap_engine::device::Credentials;
 
 pub(super) const BECAUSE: &str = "network namespaces exist on Linux only";
 
@@ -17,6 +18,9 @@ pub fn refusal() -> Option<String> {
 pub fn enter() -> Result<(), String> {
     Err(BECAUSE.to_owned())
 }
+
+/// An agent; there is no value of it here.
+pub enum RunningAgent {}
 
 /// A lab; there is no value of it here.
 pub enum RealWorld {}
@@ -44,6 +48,11 @@ impl RealWorld {
 
     /// Not reached.
     pub fn largest_frame(&self) -> Option<u32> {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn start_agent(&self, _: &str, _: &Credentials) -> Result<RunningAgent, String> {
         match *self {}
     }
 

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use v6gap_core::family::PerFamily;
 use v6gap_core::observation::Lateness;
 use v6gap_core::world::{LinkModel, World};
-use v6gap_lab::{Lab, LabOptions};
+use v6gap_engine::device::{Credentials, Secret};
+use v6gap_lab::{Agent, AgentOptions, AgentUser, Lab, LabOptions};
 use v6gap_sys::netns;
 
 /// Why no lab can be built here; found out by trying in a child process.
@@ -17,6 +18,9 @@ pub fn refusal() -> Option<String> {
 pub fn enter() -> Result<(), String> {
     netns::enter_user_namespace().map_err(|refusal| refusal.to_string())
 }
+
+/// An agent at a node, which ends with this value.
+pub struct RunningAgent(#[expect(dead_code, reason = "held for its end")] Agent);
 
 /// A lab. Everything is gone when it is dropped or the process ends.
 pub struct RealWorld(Lab);
@@ -62,6 +66,28 @@ impl RealWorld {
             }
         };
         u32::try_from(largest).ok()
+    }
+
+    /// Starts net-snmp's agent at a node, which answers whoever has these credentials.
+    pub fn start_agent(
+        &self,
+        node: &str,
+        credentials: &Credentials,
+    ) -> Result<RunningAgent, String> {
+        let mut options = AgentOptions::default();
+        match credentials {
+            Credentials::Community(word) => options.community.clone_from(word),
+            Credentials::User { name, digest, password, secret } => {
+                let word = |word: &Option<String>| word.clone().unwrap_or_default();
+                let privacy = |s: &Secret| (s.cipher.name().to_owned(), s.word.clone());
+                options.user = Some(AgentUser {
+                    name: name.clone(),
+                    authentication: (digest.name().to_owned(), word(password)),
+                    privacy: secret.as_ref().map(privacy),
+                });
+            }
+        }
+        self.0.start_agent(node, &options).map(RunningAgent).map_err(|e| e.to_string())
     }
 
     /// What was set up, for the record.
