@@ -30,14 +30,34 @@ fn octets(traffic: &Value, field: &str) -> u64 {
     both(&traffic["packets"]) + both(&traffic["upkeep"]) + of(&traffic["other"])
 }
 
+/// Few packets: the files are read as a whole.
+const PLAN: &str = r#"
+v6gap = 1
+name = "captured"
+[lab]
+model = "bare"
+[design]
+pairs = 2
+null_blocks = 0
+[[measure]]
+metric = "rtt"
+message = "64 B"
+turn = 50
+turns = 4
+[[measure]]
+metric = "throughput"
+time = "300 ms"
+"#;
+
 /// Every node of a lab, every frame: the file has what was counted, and what was counted is what
 /// the interface counted.
 pub fn in_a_lab() {
     let home = Home::new("capture");
-    let at = "--capture-at=client,router,server";
-    let plan = ["--measure", "rtt,throughput,tcp", "--pairs", "2", "--model", "bare", "-V"];
-    let capture = ["demo", "--capture", at, "--capture-limit", "1G"];
-    let output = home.command().args(capture).args(plan).output().unwrap();
+    let plan = home.path().join("plan.toml");
+    std::fs::write(&plan, PLAN).unwrap();
+    let mut run = home.command();
+    run.args(["plan", "run"]).arg(&plan).args(["-V", "--capture"]);
+    let output = run.arg("--capture-at=client,router,server").output().unwrap();
     let (answer, said) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{answer}{said}");
     assert!(said.contains("captured packets are in"), "{said}");

@@ -177,6 +177,9 @@ pub enum Side {
     After,
 }
 
+/// A part of a reading.
+type Step = fn(&mut Device, &mut Reading) -> Result<(), DeviceError>;
+
 /// A device that is read.
 pub struct Device {
     name: String,
@@ -204,8 +207,7 @@ impl Device {
     pub fn read(&mut self, side: Side) -> Result<Reading, DeviceError> {
         self.session.begin();
         let mut reading = Reading::default();
-        let steps: [fn(&mut Self, &mut Reading) -> Result<(), DeviceError>; 5] =
-            [Self::system, Self::ip, Self::transport, Self::ports, Self::octets];
+        let steps: [Step; 5] = [Self::system, Self::ip, Self::transport, Self::ports, Self::octets];
         match side {
             Side::Before => steps.into_iter().try_for_each(|step| step(self, &mut reading))?,
             Side::After => steps.into_iter().rev().try_for_each(|step| step(self, &mut reading))?,
