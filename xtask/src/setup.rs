@@ -23,18 +23,21 @@ const PEERS: [Need; 6] = [
     Need { program: "cc", packages: "gcc libc6-dev", why: "compiles a plain ping-pong in C" },
 ];
 
-const NEEDS: [Need; 1] = [Need {
-    program: "cc",
-    packages: "gcc libc6-dev",
-    why: "links what rustc makes, and compiles the C parts of cargo-deny",
-}];
+const NEEDS: [Need; 2] = [
+    Need {
+        program: "cc",
+        packages: "gcc libc6-dev",
+        why: "links what rustc makes, and compiles the C parts of cargo-deny",
+    },
+    Need { program: "snmpd", packages: "snmpd", why: "makes a lab's router a managed one" },
+];
 
 /// Version of cargo-deny whose configuration deny.toml is written for.
 const DENY_VERSION: &str = "0.20.2";
 
 /// Installs everything that is missing; does nothing, and needs no network, if nothing is.
 pub fn install_missing() -> Result<(), String> {
-    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !answers(need.program)).collect();
+    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !is_there(need.program)).collect();
     if !missing.is_empty() {
         install_packages(&missing)?;
     }
@@ -101,10 +104,13 @@ fn apt_get() -> Option<Vec<String>> {
     sudo.then(|| ["sudo", "-n", "apt-get"].map(str::to_owned).to_vec())
 }
 
-/// Whether a program of that name can be found; not all of them answer to `--version`.
+/// Whether a program of that name can be found, servers among them; not all of them answer to
+/// `--version`.
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    let servers = std::path::PathBuf::from("/usr/sbin");
+    let mut folders = std::env::split_paths(&path).chain(std::iter::once(servers));
+    folders.any(|folder| folder.join(program).is_file())
 }
 
 fn answers(program: &str) -> bool {

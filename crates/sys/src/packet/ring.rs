@@ -20,8 +20,8 @@ const OUTGOING: u8 = 4;
 const ADDRESS_AT: usize = HEADER_BYTES.next_multiple_of(libc::TPACKET_ALIGNMENT);
 const HEADER_BYTES: usize = size_of::<libc::tpacket2_hdr>();
 
-/// Smallest slot of a port that carries frames, in bytes; holds a frame of an ordinary Ethernet with
-/// MTU 1500.
+/// Smallest slot of a port that carries frames, in bytes; holds a frame of an ordinary Ethernet
+/// with MTU 1500.
 const SLOT_BYTES_MIN: usize = 2048;
 
 /// Longest frame that a slot can be made for, in bytes.
