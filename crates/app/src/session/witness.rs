@@ -229,7 +229,9 @@ fn at_nodes(
     let known: Vec<&str> = node_names(measuring);
     let mut nodes = args.capture_at.clone();
     if nodes.is_empty() {
-        nodes = ["client", "server"].map(str::to_owned).to_vec();
+        let world = measuring.plan.world.iter();
+        let ends = world.flat_map(|w| [w.client, w.server].map(|end| w.nodes[end].name.clone()));
+        nodes = ends.collect();
     }
     nodes.dedup();
     let mut opened = Vec::new();

@@ -36,6 +36,7 @@ v6gap = 1
 name = "captured"
 [lab]
 model = "bare"
+rate = "none"
 [design]
 pairs = 2
 null_blocks = 0
