@@ -13,7 +13,8 @@ pub(crate) const HEADS: [&str; 6] =
 pub(crate) const WHY: &str = "Own is what the client's interface counted, without frame check \
     sequence. SNMP counts 4 octets more for each frame where the agent counts that sequence too; \
     the agent's own answers, ARP, neighbour discovery and the control connection fall between the \
-    two readings as well. What the sockets say leaves all that out.";
+    two readings as well. What the sockets say leaves all that out; where segments \
+    are cut behind the interface (offloads), it counts headers once for many.";
 
 /// One row for each cell, family and counter.
 pub(crate) fn rows(analysis: &Analysis) -> Vec<[String; 6]> {

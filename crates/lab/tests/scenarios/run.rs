@@ -131,6 +131,7 @@ impl Run<'_> {
             ends,
             findings: Vec::new(),
             link: None,
+            beside: None,
         };
         trial.findings = gate::judge(self.plan, cell, &trial);
         Ok(trial)
