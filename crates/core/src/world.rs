@@ -56,12 +56,14 @@ pub struct Node {
     pub name: String,
     /// What it does with packets of others.
     pub kind: NodeKind,
+    /// Whether an SNMP agent answers there.
+    pub snmp: bool,
 }
 
 impl Node {
     /// A node of this kind.
     pub fn new(name: impl Into<String>, kind: NodeKind) -> Self {
-        Node { name: name.into(), kind }
+        Node { name: name.into(), kind, snmp: false }
     }
 }
 

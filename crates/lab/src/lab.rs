@@ -1,6 +1,7 @@
 //! The lab as its users see it: nodes to go to, and what the links did.
 
 use crate::LabError;
+use crate::agent::{Agent, AgentOptions};
 use crate::build;
 use crate::lateness::Lateness;
 use crate::layout::{self, Layout};
@@ -26,7 +27,8 @@ pub struct LabOptions {
 /// A world made real. Everything is gone when it is dropped.
 #[derive(Debug)]
 pub struct Lab {
-    // First, so that the thread has ended before the namespaces go.
+    // First, so that these and the thread have ended before the namespaces go.
+    agents: Vec<Agent>,
     wire: Option<Wire>,
     world: World,
     nodes: Vec<Node>,
@@ -88,7 +90,13 @@ impl Lab {
             namespace,
         });
         let nodes = nodes.collect();
-        Ok(Self { wire: built.wire, world: world.clone(), nodes, facts: built.facts })
+        let (wire, facts) = (built.wire, built.facts);
+        let mut lab = Self { agents: Vec::new(), wire, world: world.clone(), nodes, facts };
+        let usual = AgentOptions { community: "public".to_owned(), user: None };
+        for node in world.nodes.iter().filter(|node| node.snmp) {
+            lab.agents.push(lab.start_agent(&node.name, &usual)?);
+        }
+        Ok(lab)
     }
 
     /// The world that this lab is.

@@ -19,6 +19,7 @@ const KEYS: &[&str] = &[
     "server",
     "priority",
     "vlan_tags",
+    "snmp",
     "every",
     "links",
     "between",
@@ -115,6 +116,19 @@ between = [\"router\", \"server\"]
         assert_eq!((v4.black_hole_above, v6.black_hole_above), (None, Some(1300)));
         assert_eq!(second.subnets.get(Family::V4).unwrap().to_string(), "192.0.2.0/24");
         assert_eq!(*second.subnets.get(Family::V6), None);
+    }
+
+    #[test]
+    fn nodes_may_be_managed_but_not_switches() {
+        let with = |nodes: &str| DEMO.replace("[every]", &format!("snmp = {nodes}\n[every]"));
+        let (_, world) = parse_world(&with("[\"router\"]")).unwrap();
+        let managed: Vec<bool> = world.nodes.iter().map(|node| node.snmp).collect();
+        assert_eq!(managed, [false, true, false]);
+        let problems = parse_world(&with("[\"ruoter\"]")).unwrap_err();
+        assert!(format!("{problems:?}").contains("did you mean"), "{problems:?}");
+        let text = with("[\"router\"]").replace("routers =", "switches =");
+        let problems = parse_world(&text).unwrap_err();
+        assert!(format!("{problems:?}").contains("has no address"), "{problems:?}");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn prepare(measuring: &Measuring<'_>, keys: &Keys) -> Result<Devices, Failur
         let credentials = credentials(args, keys)?;
         let address = match node(measuring, name) {
             Some(addresses) => {
-                if let Some(lab) = measuring.lab {
+                if let Some(lab) = measuring.lab.filter(|_| !has_agent(measuring, name)) {
                     let agent = lab.start_agent(name, &credentials);
                     devices._agents.push(agent.map_err(|why| agent_failed(name, &why))?);
                 }
@@ -140,6 +140,12 @@ fn credentials(args: &SnmpArgs, keys: &Keys) -> Result<Credentials, Failure> {
     let secret = keys.privacy.map(|word| Secret { cipher: args.snmp_priv.cipher(), word });
     let digest = args.snmp_auth.digest();
     Ok(Credentials::User { name, digest, password: keys.authentication, secret })
+}
+
+/// Whether the world itself has an agent there.
+fn has_agent(measuring: &Measuring<'_>, name: &str) -> bool {
+    let world = measuring.plan.world.iter();
+    world.flat_map(|world| &world.nodes).any(|node| node.name == name && node.snmp)
 }
 
 /// The addresses of a node of the lab, if the name is one's.

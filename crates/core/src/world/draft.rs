@@ -58,6 +58,9 @@ pub struct Draft {
     /// VLAN tags that every frame is counted with.
     #[serde(default)]
     pub vlan_tags: Option<u32>,
+    /// Hosts and routers that an SNMP agent answers at.
+    #[serde(default)]
+    pub snmp: Vec<String>,
     /// What holds for every link that says nothing else.
     #[serde(default)]
     pub every: LinkDraft,
@@ -131,7 +134,8 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
         let what = format!("version {} of the language of worlds is not known", draft.v6gap);
         problems.add("v6gap", what);
     }
-    let nodes = nodes(draft);
+    let mut nodes = nodes(draft);
+    managed(draft, &mut nodes, &mut problems);
     let model = model("model", draft.model.as_deref().unwrap_or("wire"), &mut problems);
     let place = |name: &str| nodes.iter().position(|node| node.name == name);
     let mut named = |key: &str, name: &str| {
@@ -180,6 +184,23 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
     match world.problems() {
         found if found.is_empty() => Ok(in_order(world)),
         found => Err(found.iter().map(|problem| placed(&world, problem)).collect()),
+    }
+}
+
+/// Marks the nodes with an agent.
+fn managed(draft: &Draft, nodes: &mut [Node], problems: &mut Problems) {
+    for (number, name) in draft.snmp.iter().enumerate() {
+        let key = format!("snmp[{number}]");
+        match nodes.iter_mut().find(|node| node.name == *name) {
+            Some(node) if node.kind == NodeKind::Switch => {
+                problems.add(key, "a switch has no address to ask it at; name a router or a host");
+            }
+            Some(node) => node.snmp = true,
+            None => {
+                let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+                problems.one_of(&key, name, &known);
+            }
+        }
     }
 }
 

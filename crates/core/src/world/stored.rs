@@ -45,6 +45,9 @@ pub(super) struct Stored {
     priority: Vec<u8>,
     #[serde(default, skip_serializing_if = "is_none")]
     vlan_tags: u32,
+    /// Nodes with an SNMP agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    snmp: Vec<usize>,
 }
 
 const fn is_none(tags: &u32) -> bool {
@@ -77,6 +80,7 @@ impl From<World> for Stored {
             server: (world.server + 1 != count).then_some(world.server),
             priority: world.priority,
             vlan_tags: world.vlan_tags,
+            snmp: (0..count).filter(|&node| world.nodes[node].snmp).collect(),
             nodes: world.nodes.into_iter().map(|node| node.name).collect(),
         }
     }
@@ -112,7 +116,7 @@ impl TryFrom<Stored> for World {
                 .nodes
                 .into_iter()
                 .enumerate()
-                .map(|(i, name)| Node { name, kind: kind(i) })
+                .map(|(i, name)| Node { name, kind: kind(i), snmp: stored.snmp.contains(&i) })
                 .collect(),
         })
     }

@@ -358,6 +358,16 @@ fn a_world_of_a_time_with_fewer_conditions_is_read() {
 }
 
 #[test]
+fn a_managed_node_survives_being_stored() {
+    let mut world = World::client_router_server(LinkModel::Wire, None);
+    let plain = serde_json::to_string(&world).unwrap();
+    world.nodes[1].snmp = true;
+    let text = serde_json::to_string(&world).unwrap();
+    assert_eq!(serde_json::from_str::<World>(&text).unwrap(), world);
+    assert!(!plain.contains("snmp") && text.contains("\"snmp\":[1]"), "{text}");
+}
+
+#[test]
 fn swapping_exchanges_the_families_in_both_directions() {
     let mut world = World::client_router_server(LinkModel::Wire, None);
     let slow = Conditions::rate(Some(1));

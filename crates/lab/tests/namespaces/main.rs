@@ -14,6 +14,7 @@
 mod changes;
 mod conditions;
 mod holding;
+mod managed;
 mod plumbing;
 mod rates;
 mod topologies;
@@ -31,7 +32,7 @@ const OUTSIDE: [(&str, Check); 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 25] = [
+const INSIDE: [(&str, Check); 26] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
     ("longer_chain", plumbing::longer_chain),
     ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers),
@@ -40,6 +41,7 @@ const INSIDE: [(&str, Check); 25] = [
     ("own_subnets_are_used", topologies::own_subnets_are_used),
     ("offloads_are_as_the_link_says", topologies::offloads_are_as_the_link_says),
     ("absent_family_has_no_address", plumbing::absent_family_has_no_address),
+    ("managed_router_comes_and_goes", managed::comes_and_goes),
     ("nothing_left_after_drop", plumbing::nothing_left_after_drop),
     ("wire_sleeps_between_trials", plumbing::wire_sleeps_between_trials),
     ("small_mtu_is_discovered", conditions::small_mtu_is_discovered),
