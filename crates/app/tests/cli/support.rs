@@ -70,8 +70,8 @@ impl Sandbox {
     /// The same as `swept3` on a path of one link that is not known, with the MTU that the kernel
     /// told.
     pub fn store_sweep_of_a_path(&self, mtu: Option<u32>) {
-        let mut cable = preset::demo_world();
-        cable.links.truncate(1);
+        let demo = preset::demo_world();
+        let cable = World::chain(demo.model, demo.links[..1].to_vec());
         let mut lines = sweep("swept3", PerArm::FAMILIES, &cable, mtu);
         if let Line::Run(header) = &mut lines[0] {
             header.plan.world = None;
