@@ -1,7 +1,6 @@
 //! The scenarios of `scenarios/` on a simulated network: frames go through the pure clocks of the
 //! user-space link, the plan's own schedule and stopping rule decide what is measured, and the
 //! core's gates and analysis answer. Every run is a function of its seed.
-#![cfg(target_os = "linux")]
 
 mod file;
 mod host;
