@@ -26,7 +26,7 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 29] = [
+const SCENARIOS: [Scenario; 31] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test),
@@ -34,14 +34,16 @@ const SCENARIOS: [Scenario; 29] = [
     ("two_hosts_measure_each_other", two_hosts::measure_each_other),
     ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts),
     ("tcp_goodput_is_the_model_s", goodput::tcp),
-    ("udp_goodput_is_the_model_s", goodput::udp),
-    ("slow_tcp_goodput_is_the_model_s", goodput::tcp_slow),
-    ("fast_tcp_goodput_is_the_model_s", goodput::tcp_fast),
-    ("slow_udp_goodput_is_the_model_s", goodput::udp_slow),
+    ("tcp_goodput_on_a_slow_line", goodput::tcp_slow),
+    ("tcp_goodput_on_a_fast_line", goodput::tcp_fast),
+    ("udp_goodput_of_long_datagrams", goodput::udp_long),
+    ("udp_goodput_of_short_datagrams", goodput::udp_short),
+    ("udp_goodput_on_a_slow_line_of_long_datagrams", goodput::udp_slow_long),
+    ("udp_goodput_on_a_slow_line_of_short_datagrams", goodput::udp_slow_short),
     ("capacity_is_the_link_s", capacity::by_load),
     ("the_highest_rate_without_loss_is_the_link_s", capacity::by_halving),
     ("round_trips_are_the_model_s", round_trips::rise_with_size),
-    ("slow_round_trips_are_the_model_s", round_trips::rise_with_size_on_a_slow_line),
+    ("round_trips_on_a_slow_line", round_trips::rise_with_size_on_a_slow_line),
     ("the_cliff_of_fragments_is_where_it_must_be", round_trips::the_cliff_of_fragments),
     ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped),
     ("nothing_is_found_where_nothing_is", nulls::agree),

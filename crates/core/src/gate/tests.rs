@@ -11,7 +11,7 @@ use crate::observation::{
 use crate::plan::{Plan, preset};
 use crate::record::TrialRecord;
 use crate::workload::{Capacity, Cell, Marking, Search, Workload};
-use crate::world::{LinkModel, World};
+use crate::world::{LinkModel, Reordering, World};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -170,15 +170,25 @@ fn an_end_that_does_not_know_the_path_takes_the_other_s_word() {
 }
 
 #[test]
-fn a_world_with_loss_bears_retransmissions() {
-    let mut lossy = plan();
-    if let Some(world) = &mut lossy.world {
-        world.links[0].conditions.v6.loss = 0.01;
-    }
-    let mut trial = trial(&lossy, "rtt-tcp-64", Family::V6);
-    count(&mut trial.ends.client, "Tcp.RetransSegs", 1);
-    let (_, cell) = lossy.cell("rtt-tcp-64").unwrap();
-    assert!(judge(&lossy, cell, &trial).iter().all(|finding| !finding.fatal));
+fn a_world_that_loses_or_reorders_bears_retransmissions() {
+    let fatal = |change: fn(&mut World)| {
+        let mut plan = plan();
+        plan.world.iter_mut().for_each(change);
+        let mut trial = trial(&plan, "rtt-tcp-64", Family::V6);
+        count(&mut trial.ends.client, "Tcp.RetransSegs", 1);
+        let (_, cell) = plan.cell("rtt-tcp-64").unwrap();
+        judge(&plan, cell, &trial).iter().any(|finding| finding.fatal)
+    };
+    assert!(fatal(|_| ()));
+    assert!(fatal(|world| world.links[1].conditions.v6.duplication = 0.1));
+    assert!(!fatal(|world| world.links[0].conditions.v6.loss = 0.01));
+    assert!(!fatal(|world| {
+        let link = &mut world.links[0];
+        let held = Some(Reordering { share: 0.1, by_ns: 5 });
+        link.back.insert(link.conditions).v4.reordering = held;
+    }));
+    // The queue before a slower line overflows.
+    assert!(!fatal(|world| world.links[1].conditions.v6.rate_bps = Some(10_000_000)));
 }
 
 #[test]
