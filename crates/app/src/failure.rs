@@ -111,6 +111,11 @@ impl Failure {
         self
     }
 
+    /// What failed, in one line.
+    pub fn what(&self) -> &str {
+        &self.said.what
+    }
+
     /// The whole text, ending with a newline.
     pub fn render(&self, style: &Style) -> String {
         let width = style.width.clamp(Style::WIDTH_MIN, WIDTH);

@@ -16,6 +16,7 @@ mod presets;
 mod session;
 mod settings;
 mod target;
+mod worlds;
 
 use parse::Parsed;
 use settings::{Environment, Settings};

@@ -1,10 +1,12 @@
 //! Plans that come with the program: the files in `plans/`, as they are, and plans by name or file.
 
 use crate::failure::{Failure, Outcome};
+use crate::worlds;
 use std::path::Path;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::check::{self, nearest};
-use v6gap_core::plan::draft::Draft;
+use v6gap_core::plan::draft::{Draft, Lab};
+use v6gap_core::world::World;
 use v6gap_store::{PlanFileError, StoreError, read_plan};
 
 /// A plan that comes with the program.
@@ -44,16 +46,49 @@ pub fn find(name: &str) -> Result<&'static Preset, Failure> {
 /// # Errors
 /// If there is neither, or the file is not a plan.
 pub fn read(plan: &str, seed: u64) -> Result<(Draft, Plan), Failure> {
-    match read_plan(Path::new(plan), seed) {
+    read_in(plan, seed, None)
+}
+
+/// The same in the lab of a world, in place of the plan's own.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_in(plan: &str, seed: u64, world: Option<World>) -> Result<(Draft, Plan), Failure> {
+    let path = Path::new(plan);
+    let lab = |lab: &mut Option<Lab>| match &world {
+        Some(world) => {
+            *lab = Some(Lab { made: Some(world.clone()), ..Lab::default() });
+            Ok(())
+        }
+        None => lab.as_mut().map_or(Ok(()), |lab| with_world(lab, path)),
+    };
+    match read_plan(path, seed, &lab) {
         Ok(found) => Ok(found),
         Err(PlanFileError::Store(StoreError::Io { source, .. }))
             if source.kind() == std::io::ErrorKind::NotFound
                 && !plan.contains(['/', '\\', '.']) =>
         {
-            read_preset(find(plan)?, seed)
+            let (mut draft, plan) = read_preset(find(plan)?, seed)?;
+            if world.is_none() {
+                return Ok((draft, plan));
+            }
+            draft.lab = Some(Lab { made: world, ..Lab::default() });
+            let plan = check::check(&draft, seed).map_err(|problems| {
+                let texts = problems.into_iter().map(|p| format!("{}: {}", p.key, p.what));
+                Failure::usage(texts.collect::<Vec<_>>().join("; "))
+            })?;
+            Ok((draft, plan))
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Reads the world that a lab names, beside the plan at `path`.
+fn with_world(lab: &mut Lab, path: &Path) -> Result<(), String> {
+    let Some(name) = &lab.world else { return Ok(()) };
+    let found = worlds::read_beside(path.parent().unwrap_or(Path::new("")), name);
+    lab.made = Some(found.map_err(|failure| failure.what().to_owned())?.1);
+    Ok(())
 }
 
 /// A plan that comes with the program, checked.

@@ -3,6 +3,7 @@
 use crate::LabError;
 use crate::agent::{Agent, AgentOptions};
 use crate::build;
+use crate::holder::Held;
 use crate::lateness::Lateness;
 use crate::layout::{self, Layout};
 use crate::netlink::Netlink;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use v6gap_core::family::PerFamily;
-use v6gap_core::world::{Conditions, Link, LinkModel, NodeKind, Side, World};
+use v6gap_core::world::{Conditions, Link, LinkModel, NodeKind, Side, Topology, World};
 use v6gap_sys::netns;
 
 /// Choices that do not belong to the world.
@@ -30,6 +31,8 @@ pub struct Lab {
     // First, so that these and the thread have ended before the namespaces go.
     agents: Vec<Agent>,
     wire: Option<Wire>,
+    /// The wire of a lab that another process holds.
+    held: Option<Held>,
     world: World,
     nodes: Vec<Node>,
     facts: BTreeMap<String, String>,
@@ -91,12 +94,36 @@ impl Lab {
         });
         let nodes = nodes.collect();
         let (wire, facts) = (built.wire, built.facts);
-        let mut lab = Self { agents: Vec::new(), wire, world: world.clone(), nodes, facts };
+        let copy = world.clone();
+        let agents = Vec::new();
+        let mut lab = Self { agents, wire, held: None, world: copy, nodes, facts };
         let usual = AgentOptions { community: "public".to_owned(), user: None };
         for node in world.nodes.iter().filter(|node| node.snmp) {
             lab.agents.push(lab.start_agent(&node.name, &usual)?);
         }
         Ok(lab)
+    }
+
+    /// A lab of another process.
+    pub(crate) fn held(
+        world: World,
+        nodes: Vec<Node>,
+        facts: BTreeMap<String, String>,
+        held: Option<Held>,
+    ) -> Self {
+        Self { agents: Vec::new(), wire: None, held, world, nodes, facts }
+    }
+
+    /// The same lab, measured between two other nodes, which must be in it and have addresses: the
+    /// addresses that nodes are known by are those on the way between them.
+    #[must_use]
+    pub fn measured(mut self, client: usize, server: usize) -> Self {
+        self.world = self.world.measured(client, server);
+        let topology = Topology::of(&self.world);
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            node.addresses = self.world.addresses(&topology, index);
+        }
+        self
     }
 
     /// The world that this lab is.
@@ -160,6 +187,10 @@ impl Lab {
             wire.alter(link, ways);
             return Ok(());
         }
+        if self.held.is_some() {
+            let what = "the links of a lab that another process holds stay as they are";
+            return Err(LabError::World(what.to_owned()));
+        }
         if self.world.model == LinkModel::Bare {
             return Err(LabError::World("a bare link has no conditions to change".to_owned()));
         }
@@ -209,13 +240,25 @@ impl Lab {
 
     /// What the user-space link did since [`reset_wire`](Self::reset_wire); `None` in other models.
     pub fn wire_lateness(&self) -> Option<Lateness> {
-        self.wire.as_ref().map(Wire::lateness)
+        match &self.held {
+            Some(held) => held.lateness(),
+            None => self.wire.as_ref().map(Wire::lateness),
+        }
+    }
+
+    /// Processor time that the user-space link of this process has taken until now, in ns, at most
+    /// 10 ms old while it is busy; `None` in other models.
+    pub fn wire_used_ns(&self) -> Option<u64> {
+        self.wire.as_ref().map(Wire::used_ns)
     }
 
     /// Starts the counts of [`wire_lateness`](Self::wire_lateness) anew, as before each trial.
     pub fn reset_wire(&self) {
         if let Some(wire) = &self.wire {
             wire.reset();
+        }
+        if let Some(held) = &self.held {
+            held.reset();
         }
     }
 
@@ -249,6 +292,15 @@ impl Lab {
 }
 
 impl Node {
+    pub(crate) fn new(
+        name: String,
+        kind: NodeKind,
+        addresses: PerFamily<Option<IpAddr>>,
+        namespace: OwnedFd,
+    ) -> Self {
+        Self { name, kind, addresses, namespace }
+    }
+
     /// Moves the calling thread to this node: sockets that it opens from now on are the node's.
     ///
     /// # Errors

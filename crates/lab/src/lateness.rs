@@ -4,7 +4,7 @@
 //! The link is a program and can be scheduled away; a trial in which it was late did not run over
 //! the link that its world describes.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,7 +14,7 @@ const STEP_BITS: u32 = STEPS.trailing_zeros();
 const BUCKETS: usize = (64 - STEP_BITS as usize + 1) * STEPS;
 
 /// What the user-space link did since it was last reset.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lateness {
     /// Frames delivered.
     pub frames: u64,
@@ -50,6 +50,8 @@ pub(crate) struct Recorder {
     pub black_holed: AtomicU64,
     pub faults: AtomicU64,
     frame_bytes_max: AtomicU64,
+    /// Processor time of the thread since it began, in ns; not reset.
+    pub used_ns: AtomicU64,
 }
 
 impl Recorder {
@@ -63,6 +65,7 @@ impl Recorder {
             black_holed: AtomicU64::new(0),
             faults: AtomicU64::new(0),
             frame_bytes_max: AtomicU64::new(0),
+            used_ns: AtomicU64::new(0),
         }
     }
 

@@ -17,6 +17,7 @@ mod resources;
 mod searches;
 mod sockets;
 pub mod text;
+pub mod topology;
 mod transfers;
 mod words;
 

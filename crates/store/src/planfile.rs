@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::check::{self, Problem, nearest};
-use v6gap_core::plan::draft::Draft;
+use v6gap_core::plan::draft::{Draft, Lab};
 
 /// Keys of the plan language, to suggest the nearest one for an unknown key.
 const KEYS: &[&str] = &[
@@ -20,6 +20,7 @@ const KEYS: &[&str] = &[
     "bind",
     "v4",
     "v6",
+    "world",
     "topology",
     "model",
     "rate",
@@ -128,21 +129,34 @@ fn counted(problems: usize) -> String {
     }
 }
 
-/// Reads and checks the plan in the file `path`. `seed` is used where the plan names none.
+/// Reads and checks the plan in the file `path`. `seed` is used where the plan names none, and
+/// `lab` reads the world that its lab names, if it has a lab.
 ///
 /// # Errors
 /// If the file cannot be read, is not TOML, or does not describe a plan; all problems at once.
-pub fn read_plan(path: &Path, seed: u64) -> Result<(Draft, Plan), PlanFileError> {
+pub fn read_plan(
+    path: &Path,
+    seed: u64,
+    lab: &dyn Fn(&mut Option<Lab>) -> Result<(), String>,
+) -> Result<(Draft, Plan), PlanFileError> {
     let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
-    parse(&text, seed).map_err(|problems| PlanFileError::Wrong {
+    parse(&text, seed, lab).map_err(|problems| PlanFileError::Wrong {
         path: path.display().to_string(),
         text,
         problems,
     })
 }
 
-fn parse(text: &str, seed: u64) -> Result<(Draft, Plan), Vec<PlanProblem>> {
-    let draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
+fn parse(
+    text: &str,
+    seed: u64,
+    lab: &dyn Fn(&mut Option<Lab>) -> Result<(), String>,
+) -> Result<(Draft, Plan), Vec<PlanProblem>> {
+    let mut draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
+    if let Err(what) = lab(&mut draft.lab) {
+        let problem = Problem { key: "lab.world".to_owned(), what, help: None };
+        return Err(vec![place(text, problem)]);
+    }
     match check::check(&draft, seed) {
         Ok(plan) => Ok((draft, plan)),
         Err(problems) => Err(problems.into_iter().map(|p| place(text, p)).collect()),

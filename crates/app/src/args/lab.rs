@@ -5,6 +5,7 @@ use super::run::{DesignArgs, ResultArgs};
 use super::snmp::SnmpArgs;
 use super::values::{self, Rate};
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
 
@@ -93,13 +94,18 @@ impl WorldArgs {
 }
 
 /// Make networks on this computer to measure in
+///
+/// A world says which hosts, routers, switches and links there are: a file, or the name of a world
+/// that comes with the program.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
   v6gap lab up                              client - router - server, 100 Mbit/s
+  v6gap lab up dumb-bell                    a world that comes with the program
   v6gap lab exec server -- v6gap serve      any program, on one of its hosts
   v6gap lab exec client -- ping -c 3 server
   v6gap lab status
+  v6gap lab graph -o lab.svg
   v6gap lab down")]
 pub struct LabArgs {
     /// What to do
@@ -113,12 +119,32 @@ const LAB: &str = "lab";
 /// What can be done with labs.
 #[derive(Debug, Clone, Subcommand)]
 pub enum LabCommand {
+    /// Say in words what a world is, or everything that is wrong with it
+    #[command(after_help = "Examples:\n  v6gap lab check my.toml\n  v6gap lab check dumb-bell")]
+    Check {
+        /// A world file, or the name of a world that comes with the program
+        #[arg(value_name = "FILE|NAME")]
+        world: String,
+    },
+    /// Print a world that comes with the program
+    #[command(after_help = "Example:\n  v6gap lab show dumb-bell > my.toml")]
+    Show {
+        /// Its name
+        world: String,
+    },
     /// Make a network and keep it up
     #[command(after_help = "\
 Examples:
   v6gap lab up
+  v6gap lab up three-routers
+  v6gap lab up my.toml --name mine
   v6gap lab up --name slow --rate 10M --delay 20ms --routers 2")]
     Up {
+        /// A world file, or the name of a world that comes with the program
+        #[arg(value_name = "FILE|NAME",
+              conflicts_with_all = ["model", "rate", "delay", "loss", "mtu", "routers", "only",
+                                    "black_hole"])]
+        file: Option<String>,
         /// Name of the lab
         #[arg(long, default_value = LAB)]
         name: String,
@@ -138,22 +164,75 @@ Examples:
         /// Name of the lab
         #[arg(long, default_value = LAB)]
         name: String,
-        /// The host: client, router or server
+        /// The host: client, router, server or as the world calls it
         node: String,
         /// The program and what it is given
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<String>,
     },
+    /// Open a shell on one of its hosts
+    #[command(after_help = "Examples:\n  v6gap lab shell\n  v6gap lab shell router")]
+    Shell {
+        /// Name of the lab
+        #[arg(long, default_value = LAB)]
+        name: String,
+        /// The host [the client]
+        node: Option<String>,
+    },
     /// Show hosts, addresses and links of a lab
-    #[command(after_help = "Example:\n  v6gap lab status")]
+    #[command(after_help = "Examples:\n  v6gap lab status\n  v6gap lab status --json")]
     Status {
         /// Name of the lab
         #[arg(long, default_value = LAB)]
         name: String,
+        /// Write JSON
+        #[arg(short = 'J', long)]
+        json: bool,
     },
-    /// List the labs that are up
-    #[command(after_help = "Example:\n  v6gap lab list")]
-    List,
+    /// Draw a lab or a world as SVG
+    #[command(after_help = "\
+Examples:
+  v6gap lab graph > lab.svg                 the lab that is up
+  v6gap lab graph dumb-bell -o bell.svg     a world, without making it")]
+    Graph {
+        /// A world file, or the name of a world, in place of a lab
+        #[arg(value_name = "FILE|NAME", conflicts_with = "name")]
+        world: Option<String>,
+        /// Name of the lab
+        #[arg(long, default_value = LAB)]
+        name: String,
+        /// Where to write it [standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// List the labs that are up, or the worlds that come with the program
+    #[command(after_help = "Examples:\n  v6gap lab list\n  v6gap lab list --worlds")]
+    List {
+        /// The worlds that come with the program
+        #[arg(long)]
+        worlds: bool,
+    },
+    /// Measure how true each link model is on this host
+    ///
+    /// Goodput and round trips of both families against what the headers predict, how late the
+    /// user-space link is, how many packets it holds and what it takes of a processor.
+    #[command(after_help = "\
+Examples:
+  v6gap lab calibrate
+  v6gap lab calibrate --rate 10M,100M,1G --repeats 5 --json")]
+    Calibrate {
+        /// Rates of the links
+        #[arg(long, value_name = "RATE", value_delimiter = ',', value_parser = values::rate,
+              default_values = ["10M", "100M", "1G"])]
+        rate: Vec<Rate>,
+        /// Blocks of two trials for each figure
+        #[arg(long, value_name = "N", default_value_t = 3,
+              value_parser = clap::value_parser!(u32).range(1..=100))]
+        repeats: u32,
+        /// Write JSON
+        #[arg(short = 'J', long)]
+        json: bool,
+    },
     /// Take a network down
     #[command(after_help = "Example:\n  v6gap lab down")]
     Down {

@@ -24,7 +24,7 @@ pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
 pub use normal::{SHORT_HELP, Typed, VERBS, normalise};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
 pub use run::{
-    CheckArgs, Condition, ConnectArgs, DesignArgs, Live, ResultArgs, RunArgs, ServeArgs,
+    CheckArgs, Condition, ConnectArgs, DesignArgs, LabChoice, Live, ResultArgs, RunArgs, ServeArgs,
 };
 pub use snmp::SnmpArgs;
 pub use stored::{

@@ -1,7 +1,7 @@
 //! Options of `plan`.
 
 use super::capture::CaptureArgs;
-use super::run::{ConnectArgs, ResultArgs};
+use super::run::{ConnectArgs, LabChoice, ResultArgs};
 use super::snmp::SnmpArgs;
 use super::values::{self, Rate};
 use clap::{Args, Subcommand};
@@ -99,7 +99,11 @@ pub struct PlanRunArgs {
     #[arg(value_name = "FILE|NAME")]
     pub plan: String,
     /// Name or address of the server, in place of the plan's
+    #[arg(conflicts_with = "lab")]
     pub host: Option<String>,
+    /// In which lab, in place of the plan's
+    #[command(flatten)]
+    pub lab: LabChoice,
     /// Seed of every random choice, where the plan has none [random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -23,11 +23,16 @@ Examples:
   v6gap run nas --v4 192.0.2.20 --v6 fd12::20      where names do not tell both
   v6gap run lab-b --fail-if worse --require same:throughput -q
   v6gap run lab-b --continue last --for 10min      more pairs for the last result
+  v6gap run --lab two-routers --from router1 --to router2
 
 The time given is that of the whole run. What is reported is what arrived, at the receiver.")]
 pub struct RunArgs {
     /// Name or address of the server
-    pub host: String,
+    #[arg(required_unless_present = "lab", conflicts_with = "lab")]
+    pub host: Option<String>,
+    /// In which lab, in place of a server
+    #[command(flatten)]
+    pub lab: LabChoice,
     /// What to measure and for how long
     #[command(flatten)]
     pub design: DesignArgs,
@@ -58,7 +63,27 @@ pub struct RunArgs {
     pub result: ResultArgs,
 }
 
+/// A lab to measure in.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Lab")]
+pub struct LabChoice {
+    /// Measure in a lab that is up, or make the world of this file or name for the run
+    #[arg(long, value_name = "LAB|FILE|NAME")]
+    pub lab: Option<String>,
+    /// Node of the lab that measures [the world's client]
+    #[arg(long, value_name = "NODE", requires = "lab")]
+    pub from: Option<String>,
+    /// Node of the lab that it measures to [the world's server]
+    #[arg(long, value_name = "NODE", requires = "lab")]
+    pub to: Option<String>,
+}
+
 impl RunArgs {
+    /// Name or address of the server, which is there unless a lab is.
+    pub fn host(&self) -> &str {
+        self.host.as_deref().unwrap_or_default()
+    }
+
     /// The one family that is to be measured alone, if so.
     pub fn only(&self) -> Option<Family> {
         match (self.only_four, self.only_six) {

@@ -1,31 +1,71 @@
 //! `lab`: networks on this computer that other programs can use.
 
+mod calibrate;
+mod status;
+
 use crate::args::{LabArgs, LabCommand};
+use crate::commands::plan::words;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session::world::{self, holder};
 use crate::settings::Context;
+use crate::worlds::{self, WORLDS};
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use v6gap_core::world::World;
+use v6gap_report::topology;
+use v6gap_store::Store;
 
 /// Does what is asked for.
 ///
 /// # Errors
-/// If there is no such lab, or the system refuses one.
+/// If there is no such lab or world, or the system refuses one.
 pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
-    let say = |text: &str| output::to_stdout(&output::fit(&context.output.results, text));
+    let style = &context.output.results;
+    let say = |text: &str| output::to_stdout(&output::fit(style, text));
     match &args.command {
-        LabCommand::Up { name, foreground: true, world } => hold(name, &world.world(), &say)?,
-        LabCommand::Up { name, foreground: false, .. } => {
-            start(name)?;
-            say(&format!("lab {name} is up:  v6gap lab exec --name {name} NODE -- PROGRAM"));
+        LabCommand::Check { world } => {
+            let (draft, world) = worlds::read(world)?;
+            let first = draft.description.into_iter();
+            let lines: Vec<String> = first.chain(words::lab(&world)).collect();
+            let lines = lines.iter().map(|line| output::wrap(line, style.width, "  "));
+            say(&lines.collect::<Vec<_>>().join("\n"));
+        }
+        LabCommand::Show { world } => say(worlds::find(world)?.text),
+        LabCommand::Up { file, name, foreground, world } => {
+            let world = match file {
+                Some(file) => worlds::read(file)?.1,
+                None => world.world(),
+            };
+            if *foreground {
+                hold(name, &world, &say)?;
+            } else {
+                start(name)?;
+                say(&format!("lab {name} is up:  v6gap lab exec --name {name} NODE -- PROGRAM"));
+            }
         }
         LabCommand::Exec { name, node, program } => return exec(name, node, program),
-        LabCommand::Status { name } => say(&holder::status(name).map_err(failure)?),
-        LabCommand::List => {
+        LabCommand::Shell { name, node } => return shell(name, node.as_deref()),
+        LabCommand::Status { name, json: true } => say(&holder::status(name).map_err(failure)?),
+        LabCommand::Status { name, json: false } => {
+            say(&status::Status::of(name)?.text());
+        }
+        LabCommand::Graph { world, name, output } => {
+            let world = match world {
+                Some(world) => worlds::read(world)?.1,
+                None => status::Status::of(name)?.world,
+            };
+            draw(&world, output.as_deref())?;
+        }
+        LabCommand::List { worlds: true } => say(&list_worlds()?),
+        LabCommand::List { worlds: false } => {
             let names = holder::list().map_err(failure)?;
             say(&if names.is_empty() { "no lab is up".to_owned() } else { names.join("\n") });
+        }
+        LabCommand::Calibrate { rate, repeats, json } => {
+            let rates: Vec<u64> = rate.iter().filter_map(|rate| rate.0).collect();
+            return calibrate::execute(&rates, *repeats, *json, context);
         }
         LabCommand::Down { name } => {
             holder::down(name).map_err(failure)?;
@@ -33,6 +73,35 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
         }
     }
     Ok(Outcome::Done)
+}
+
+fn list_worlds() -> Result<String, Failure> {
+    let mut out = String::new();
+    for preset in &WORLDS {
+        let (draft, _) = worlds::read_preset(preset)?;
+        let description = draft.description.unwrap_or_default();
+        out.push_str(&format!("{:<14} {description}\n", preset.name));
+    }
+    Ok(out)
+}
+
+/// Writes the drawing as it is: an SVG file is no text for a terminal.
+fn draw(world: &World, to: Option<&Path>) -> Result<(), Failure> {
+    let drawing = topology::svg(world);
+    match to {
+        None => output::to_stdout(&drawing),
+        Some(path) => Store::write_file(path, &drawing)?,
+    }
+    Ok(())
+}
+
+fn shell(name: &str, node: Option<&str>) -> Result<Outcome, Failure> {
+    let node = match node {
+        Some(node) => node.to_owned(),
+        None => status::Status::of(name)?.client(),
+    };
+    let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
+    exec(name, &node, &[shell])
 }
 
 fn failure(why: String) -> Failure {

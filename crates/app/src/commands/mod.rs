@@ -10,7 +10,7 @@ mod export;
 pub mod lab;
 mod list;
 mod man;
-mod plan;
+pub mod plan;
 mod predict;
 mod report;
 mod rm;

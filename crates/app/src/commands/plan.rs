@@ -1,13 +1,14 @@
 //! `plan`: check, estimate, run, list and show plans.
 
 mod expect;
-mod words;
+pub mod words;
 
 use crate::args::{PlanArgs, PlanCommand, PlanRunArgs};
 use crate::commands::run;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::presets::{self, PRESETS};
+use crate::session;
 use crate::settings::Context;
 use crate::target::{RunOptions, Target};
 
@@ -39,7 +40,9 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         Some(seed) => seed,
         None => run::random_seed()?,
     };
-    let (draft, plan) = presets::read(&args.plan, seed)?;
+    let lab = args.lab.choose()?;
+    let world = lab.as_ref().map(|lab| lab.world.clone());
+    let (draft, plan) = presets::read_in(&args.plan, seed, world)?;
     let mut connect = args.connect.clone();
     let hosts = draft.hosts;
     let host = args.host.clone().or(hosts.server);
@@ -74,7 +77,10 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         snmp: args.snmp.clone(),
         result: args.result.clone(),
     };
-    run::execute_plan(plan, target, &options, context)
+    match lab.and_then(|lab| lab.held) {
+        Some(name) => session::in_held_lab(&name, plan, &options, context),
+        None => run::execute_plan(plan, target, &options, context),
+    }
 }
 
 fn list() -> Result<String, Failure> {

@@ -6,6 +6,7 @@ mod knobs;
 use crate::args::{DesignArgs, Measured, RunArgs};
 use crate::estimate::{Path, estimate};
 use crate::failure::{Failure, Outcome};
+use crate::session::labs::Chosen;
 use crate::session::{self, Measuring, alone};
 use crate::settings::Context;
 use crate::target::{RunOptions, Target};
@@ -13,7 +14,7 @@ use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_core::plan::{Plan, Stop, preset};
+use v6gap_core::plan::{Plan, Stop, fit, preset};
 use v6gap_core::record::{Ending, Line, RunHeader};
 use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::World;
@@ -50,23 +51,50 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     if let Some(reference) = &args.continued {
         return go_on(reference, args, &options, context);
     }
+    if let Some(lab) = args.lab.choose()? {
+        return in_lab(args, lab, &options, context);
+    }
     let mut plan = plan(&args.design, None)?;
-    let mut target = Target::of(&args.host, &args.connect)?;
+    let mut target = Target::of(args.host(), &args.connect)?;
     let mut notes = Vec::new();
     if let Some(only) = args.only() {
         if let Some(bound) = target.local.get(only.other()) {
             let what = format!("--bind {}: {only} alone is measured", bound.ip());
             return Err(Failure::usage(what));
         }
-        plan.design.arms = PerArm::null(only);
-        plan.design.null_blocks = 0;
-        plan.design.sentinel_every = 0;
+        measure_alone(&mut plan, only);
         notes.push(alone::note(only));
     }
     if !plan.design.arms.is_null() {
         target = target.comparable()?;
     }
     between_hosts(plan, true, target, &options, notes, None, context)
+}
+
+/// Measures between two nodes of a lab that is up, or of one that is made for it.
+fn in_lab(
+    args: &RunArgs,
+    lab: Chosen,
+    options: &RunOptions,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let exchange_ns = fit::exchange_ns(&lab.world);
+    let mut plan = plan(&args.design, Some(lab.world))?;
+    if let Some(only) = args.only() {
+        measure_alone(&mut plan, only);
+    }
+    fit::fit(&mut plan, exchange_ns);
+    match lab.held {
+        Some(name) => session::in_held_lab(&name, plan, options, context),
+        None => session::in_lab(plan, options, None, context),
+    }
+}
+
+/// One family and no comparison.
+fn measure_alone(plan: &mut Plan, only: Family) {
+    plan.design.arms = PerArm::null(only);
+    plan.design.null_blocks = 0;
+    plan.design.sentinel_every = 0;
 }
 
 /// Measures a plan, in its lab or against `target`.
@@ -92,7 +120,7 @@ pub fn execute_plan(
 
 fn between_hosts(
     plan: Plan,
-    fit: bool,
+    fits: bool,
     target: Target,
     options: &RunOptions,
     notes: Vec<String>,
@@ -102,7 +130,7 @@ fn between_hosts(
     in_place(&plan, &target)?;
     let processor = options.processor.or_else(|| v6gap_sys::cpu::allowed().ok()?.first().copied());
     let measuring =
-        Measuring { plan, target, options, lab: None, fit, notes, continued, processor };
+        Measuring { plan, target, options, lab: None, fit: fits, notes, continued, processor };
     session::measure(measuring, context)
 }
 
@@ -139,7 +167,7 @@ fn go_on(
     if plan.world.is_some() {
         return session::in_lab(plan, options, Some(id), context);
     }
-    let mut target = Target::of(&args.host, &args.connect)?;
+    let mut target = Target::of(args.host(), &args.connect)?;
     if !plan.design.arms.is_null() {
         target = target.comparable()?;
     }

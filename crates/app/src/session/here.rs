@@ -32,17 +32,50 @@ pub fn in_lab(
     let placement = Placement::choose();
     let lab = RealWorld::build(&wanted, placement.link, plan.seed)
         .map_err(|why| Failure::unexpected(format!("the lab could not be built: {why}")))?;
+    between_nodes(plan, &lab, options, continued, context)
+}
+
+/// Measures `plan` in the lab called `name` that another process holds, between the nodes that the
+/// plan's world names. The process must have one thread still.
+///
+/// # Errors
+/// If it cannot be joined, or as any measurement.
+pub fn in_held_lab(
+    name: &str,
+    plan: Plan,
+    options: &RunOptions,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let Some(wanted) = plan.world.clone() else {
+        return Err(Failure::unexpected("the plan asks for no lab"));
+    };
+    let failed = |why: String| Failure::unexpected(format!("the lab cannot be joined: {why}"));
+    let lab = RealWorld::join(name).map_err(failed)?;
+    let lab = lab.measured(wanted.client, wanted.server);
+    between_nodes(plan, &lab, options, None, context)
+}
+
+/// Measures between client and server of a lab.
+fn between_nodes(
+    plan: Plan,
+    lab: &RealWorld,
+    options: &RunOptions,
+    continued: Option<String>,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let placement = Placement::choose();
     let port = wire::PORT;
-    let addresses = lab.addresses("server").map(|ip| ip.map(|ip| SocketAddr::new(ip, port)));
+    let (client, server) = (lab.client(), lab.server());
+    let addresses = lab.addresses(&server).map(|ip| ip.map(|ip| SocketAddr::new(ip, port)));
     let listen = addresses.map(|a| a.map(|a| SocketAddr::new(unspecified(a), port)));
     let work = |_| {
-        lab.go_to("client").map_err(Failure::unexpected)?;
-        let target = Target { name: "server".to_owned(), addresses, local: PerFamily::default() };
+        lab.go_to(&client).map_err(Failure::unexpected)?;
+        let target = Target { name: server.clone(), addresses, local: PerFamily::default() };
         let measuring = Measuring {
             plan,
             target,
             options,
-            lab: Some(&lab),
+            lab: Some(lab),
             fit: false,
             notes: Vec::new(),
             continued,
@@ -50,8 +83,8 @@ pub fn in_lab(
         };
         measure(measuring, context)
     };
-    let server = Host { name: "server".to_owned(), ..this_host() };
-    local::with_server(Some(&lab), listen, placement.ends, server, work)
+    let host = Host { name: server.clone(), ..this_host() };
+    local::with_server(Some(lab), listen, placement.ends, host, work)
         .map_err(Failure::unexpected)?
 }
 

@@ -72,7 +72,7 @@ fn serve(
     stop: &AtomicBool,
 ) -> Result<(), String> {
     if let Some(lab) = lab {
-        lab.go_to("server")?;
+        lab.go_to(&lab.server())?;
     }
     let server = Server::bind(options).map_err(|e| e.to_string())?;
     // The other thread waits for this; if it is gone, there is nobody to serve.

@@ -216,7 +216,7 @@ fn fresh(
     }
     let mut client_host = this_host();
     if let Some(lab) = measuring.lab {
-        client_host.name = "client".to_owned();
+        client_host.name = lab.client();
         let facts = lab.facts().iter().map(|(k, v)| (format!("lab.{k}"), v.clone()));
         client_host.facts.extend(facts);
     }

@@ -7,7 +7,8 @@ mod devices;
 pub mod facts;
 mod here;
 mod hooks;
-mod local;
+pub mod labs;
+pub mod local;
 mod measure;
 mod path;
 mod progress;
@@ -18,7 +19,7 @@ pub mod world;
 
 pub use conclude::in_words;
 pub use devices::Keys;
-pub use here::{in_lab, on_loopback};
+pub use here::{in_held_lab, in_lab, on_loopback};
 pub use local::with_server;
 pub use measure::{Measuring, broken_off, connect_for, interruptible, measure, tool};
 pub use path::check as check_path;

@@ -3,6 +3,7 @@
 
 use super::alone;
 use crate::args::{Rate, WorldArgs};
+use crate::worlds;
 use v6gap_core::analysis::Analysis;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::{Plan, Stop, preset};
@@ -25,7 +26,7 @@ pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
     let mut words = match &plan.world {
         Some(world) => match network(world) {
             Some(words) => format!("v6gap demo{words}"),
-            None => return from_file,
+            None => in_world(world),
         },
         None if run.target == LOOPBACK => "v6gap demo --loopback".to_owned(),
         None => {
@@ -51,6 +52,21 @@ pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
         None => {}
     }
     words + &shares("precision", plan.design.precision.clone().into_iter()) + &margins(plan)
+}
+
+/// Measuring in a world that no options of `demo` make, by its name if it comes with the program.
+fn in_world(world: &World) -> String {
+    let known = worlds::name_of(world);
+    let mut words = format!("v6gap run --lab {}", known.map_or("FILE", |(name, _)| name));
+    let usual = known.map_or((world.client, world.server), |(_, usual)| usual);
+    for (option, node, otherwise) in
+        [("from", world.client, usual.0), ("to", world.server, usual.1)]
+    {
+        if node != otherwise {
+            words.push_str(&format!(" --{option} {}", world.nodes[node].name));
+        }
+    }
+    words
 }
 
 /// The same cells, named as the first look names them: what was fitted to the path is fitted again.
@@ -230,13 +246,20 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn another_plan_needs_its_file() {
+    fn another_plan_or_world_needs_its_file() {
         let mut plan = first_look(None);
         plan.cells.pop();
         assert_eq!(repeat(&analysis(plan, "lab-b"), None), "v6gap plan run FILE --seed 7");
         let mut world = preset::demo_world();
         world.links[1].mtu = 1280;
         let found = analysis(first_look(Some(world)), "server");
-        assert_eq!(repeat(&found, None), "v6gap plan run FILE --seed 7");
+        assert_eq!(repeat(&found, None), "v6gap run --lab small-mtu --seed 7");
+        let mut world = preset::demo_world().measured(0, 1);
+        world.links[1].mtu = 1280;
+        let found = analysis(first_look(Some(world.clone())), "router");
+        assert_eq!(repeat(&found, None), "v6gap run --lab small-mtu --to router --seed 7");
+        world.links[1].mtu = 1281;
+        let found = analysis(first_look(Some(world)), "router");
+        assert_eq!(repeat(&found, None), "v6gap run --lab FILE --seed 7");
     }
 }

@@ -2,6 +2,7 @@
 
 mod doctor;
 mod help;
+mod labs;
 mod plans;
 mod predict;
 mod stored;

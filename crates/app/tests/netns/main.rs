@@ -12,6 +12,7 @@ mod demo;
 mod differences;
 mod doctor;
 mod goodput;
+mod labs;
 mod nulls;
 mod readme;
 mod round_trips;
@@ -26,11 +27,15 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 31] = [
+const SCENARIOS: [Scenario; 35] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test),
     ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback),
+    ("labs_come_and_go", labs::come_and_go),
+    ("labs_are_measured_inside", labs::measure_inside),
+    ("labs_are_brought_up_by_the_run", labs::run_brings_its_own),
+    ("labs_are_shown", labs::are_shown),
     ("two_hosts_measure_each_other", two_hosts::measure_each_other),
     ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts),
     ("tcp_goodput_is_the_model_s", goodput::tcp),

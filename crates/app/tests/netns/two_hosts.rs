@@ -22,6 +22,11 @@ impl Lab {
         Lab { name }
     }
 
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// A command in a node of the lab; what it is follows as arguments.
     pub fn exec(&self, home: &Home, node: &str) -> Command {
         let mut command = home.command();

@@ -46,6 +46,11 @@ impl Problems {
         self.0.push(Problem { key: key.into(), what: what.into(), help: None });
     }
 
+    /// Problems of the lab as a whole.
+    fn extend(&mut self, found: impl Iterator<Item = String>) {
+        found.for_each(|what| self.add("lab.world", what));
+    }
+
     /// All problems, each once.
     pub(crate) fn into_found(self) -> Vec<Problem> {
         let mut found: Vec<Problem> = Vec::new();

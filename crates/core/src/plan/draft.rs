@@ -1,6 +1,7 @@
 //! A plan as a person writes it: every key optional where a default exists, quantities as text with
 //! units, a list or a range where a factor has several levels. Unknown keys are errors.
 
+use crate::world::World;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -56,6 +57,13 @@ pub struct Hosts {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lab {
+    /// A world file, beside the plan unless its path says otherwise, or the name of a world that
+    /// comes with the program; in place of all other keys.
+    #[serde(default)]
+    pub world: Option<String>,
+    /// That world, once somebody has read it.
+    #[serde(skip)]
+    pub made: Option<World>,
     /// `client-server`, `client-router-server` or with more routers.
     #[serde(default)]
     pub topology: Option<String>,

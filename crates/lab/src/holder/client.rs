@@ -5,7 +5,7 @@ use super::{PATIENCE, address, prefix};
 use crate::LabError;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{SocketAddr, UnixStream};
 use std::time::Duration;
 use v6gap_sys::netns;
 
@@ -53,8 +53,22 @@ pub fn down(name: &str) -> Result<(), LabError> {
     ask(name, &Request::Down, DOWN_PATIENCE).map(drop)
 }
 
-fn ask(name: &str, request: &Request, patience: Duration) -> Result<(String, Reply), LabError> {
-    let holder = UnixStream::connect_addr(&address(name)?).map_err(|error| match error.kind() {
+pub(super) fn ask(
+    name: &str,
+    request: &Request,
+    patience: Duration,
+) -> Result<(String, Reply), LabError> {
+    ask_at(&address(name)?, name, request, patience)
+}
+
+/// Asks the holder at a socket of the network namespace that the calling thread is in.
+pub(super) fn ask_at(
+    socket: &SocketAddr,
+    name: &str,
+    request: &Request,
+    patience: Duration,
+) -> Result<(String, Reply), LabError> {
+    let holder = UnixStream::connect_addr(socket).map_err(|error| match error.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::NotFound => LabError::NoLab(name.to_owned()),
         _ => LabError::system(format!("reach the lab called {name}"))(error),
     })?;

@@ -1,7 +1,7 @@
 //! What holder and asker say to each other: one request and one reply a connection.
 //!
-//! A request is text up to the end of the stream: `status`, `down` or `join NODE`. A reply is `+`
-//! and text, with file descriptors if asked for, or `-` and a reason.
+//! A request is text up to the end of the stream: `status`, `reset`, `down` or `join NODE`. A reply
+//! is `+` and text, with file descriptors if asked for, or `-` and a reason.
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -27,6 +27,8 @@ pub(super) enum Request {
     Status,
     /// Hand out the namespaces of a node.
     Join(String),
+    /// Start the counts of the wire anew.
+    Reset,
     /// End.
     Down,
     /// Something else.
@@ -95,6 +97,7 @@ fn encode(request: &Request) -> String {
     match request {
         Request::Status => "status".to_owned(),
         Request::Join(node) => format!("join {node}"),
+        Request::Reset => "reset".to_owned(),
         Request::Down => "down".to_owned(),
         Request::Unknown => String::new(),
     }
@@ -103,6 +106,7 @@ fn encode(request: &Request) -> String {
 fn decode(text: &str) -> Request {
     match (text, text.strip_prefix("join ")) {
         ("status", _) => Request::Status,
+        ("reset", _) => Request::Reset,
         ("down", _) => Request::Down,
         (_, Some(node)) => Request::Join(node.to_owned()),
         _ => Request::Unknown,
@@ -116,7 +120,9 @@ mod tests {
 
     #[test]
     fn requests_survive_their_journey() {
-        for request in [Request::Status, Request::Down, Request::Join("a b".to_owned())] {
+        for request in
+            [Request::Status, Request::Reset, Request::Down, Request::Join("a b".to_owned())]
+        {
             assert_eq!(decode(&encode(&request)), request);
         }
         for junk in ["", "statuses", "join", "\0\0"] {

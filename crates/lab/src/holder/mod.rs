@@ -5,14 +5,17 @@
 //! answered.
 
 mod client;
+mod join;
 mod message;
 
 pub use client::{down, join, list, status};
+pub(crate) use join::Held;
+pub use join::lab;
 
 use crate::{Lab, LabError, LabOptions, Lateness};
 use message::Request;
 use rustix::process::geteuid;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::IpAddr;
@@ -38,6 +41,14 @@ struct Status<'a> {
     nodes: Vec<NodeStatus<'a>>,
     wire: Option<Lateness>,
     facts: &'a BTreeMap<String, String>,
+}
+
+/// What is needed of it to measure in a lab.
+#[derive(Deserialize)]
+struct HeldStatus {
+    world: World,
+    wire: Option<Lateness>,
+    facts: BTreeMap<String, String>,
 }
 
 #[derive(Serialize)]
@@ -92,6 +103,10 @@ fn serve(
         let outcome = match request {
             Request::Down => return Ok(peer),
             Request::Status => message::reply(&peer, Ok(&status_text(name, lab)), &[]),
+            Request::Reset => {
+                lab.reset_wire();
+                message::reply(&peer, Ok(""), &[])
+            }
             Request::Join(node) => match lab.node(&node) {
                 Ok(node) => message::reply(&peer, Ok(""), &[user, node.namespace()]),
                 Err(error) => message::reply(&peer, Err(&error.to_string()), &[]),

@@ -15,6 +15,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::world::{Conditions, Side};
 use v6gap_sys::clock;
 use v6gap_sys::packet::{self, Frame, Port};
+use v6gap_sys::usage;
 
 /// The thread goes on spinning for this long after the last frame, in ns.
 const SPIN_NS: u64 = 20_000_000;
@@ -146,6 +147,9 @@ impl Carrier {
                 next_check_ns = now_ns + OVERRUN_CHECK_NS;
                 let overruns = self.ports.iter().filter_map(|port| port.overruns().ok());
                 fault(&self.recorder, overruns.map(u64::from).sum());
+                if let Ok(used) = usage::thread() {
+                    self.recorder.used_ns.store(used.user_ns + used.system_ns, Relaxed);
+                }
             }
             std::hint::spin_loop();
         }

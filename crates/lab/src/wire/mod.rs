@@ -106,6 +106,11 @@ impl Wire {
         self.recorder.read()
     }
 
+    /// Processor time of the thread until now, in ns, at most 10 ms old while it is busy.
+    pub fn used_ns(&self) -> u64 {
+        self.recorder.used_ns.load(Ordering::Relaxed)
+    }
+
     pub fn reset(&self) {
         self.recorder.reset();
     }

@@ -10,7 +10,8 @@ use v6gap_core::workload::{
     Capacity, Cell, Connect, Direction, Echo, Law, LoadFamily, Probe, Purpose, Search, Sizes,
     TcpBulk, Timing, UdpBulk, Wait, Workload, ZeroCopy,
 };
-use v6gap_core::world::{Conditions, Link, LinkModel, Spread, World};
+use v6gap_core::world::{Conditions, Link, LinkModel, World};
+use v6gap_report::topology;
 
 /// Columns for the names of cells; what longer ones do begins on the next line.
 const ID_COLUMNS: usize = 24;
@@ -68,7 +69,8 @@ fn place(draft: &Draft, plan: &Plan) -> Vec<String> {
     [line + "."].into_iter().chain(from).chain(refused).collect()
 }
 
-fn lab(world: &World) -> Vec<String> {
+/// What a lab is: its path and each of its links.
+pub fn lab(world: &World) -> Vec<String> {
     let model = match world.model {
         LinkModel::Bare => "bare links (no line: what the protocol stack costs)",
         LinkModel::Shaped => "shaped links (true rates, no round trips)",
@@ -96,52 +98,11 @@ fn on_link(link: &Link) -> String {
 
 fn on_way(way: &PerFamily<Conditions>) -> String {
     match way.v4 == way.v6 {
-        true => conditions(&way.v4),
+        true => topology::conditions(&way.v4),
         false => Family::BOTH
-            .map(|family| format!("{family} {}", conditions(way.get(family))))
+            .map(|family| format!("{family} {}", topology::conditions(way.get(family))))
             .join("; "),
     }
-}
-
-/// What a link does to frames, in words.
-fn conditions(met: &Conditions) -> String {
-    let time = |ns: u64| format_span(ns as f64);
-    let mut words = vec![match met.rate_bps {
-        Some(rate) => format_rate(rate as f64),
-        None => "no rate".to_owned(),
-    }];
-    if met.delay_ns > 0 {
-        words.push(format!("{} more each way", time(met.delay_ns)));
-    }
-    if let Some(jitter) = met.jitter {
-        let spread = match jitter.spread {
-            Spread::Uniform => format!("±{}, uniform", time(jitter.spread_ns)),
-            Spread::Normal => format!("normal with deviation {}", time(jitter.spread_ns)),
-        };
-        let order = if jitter.reorders { "" } else { ", in order" };
-        words.push(format!("jitter {spread}{order}"));
-    }
-    if met.loss > 0.0 {
-        words.push(format!("{} lost", format_share(met.loss)));
-    }
-    if let Some(bursts) = met.bursts {
-        let frames = 1.0 / bursts.end;
-        let (share, loss) = (format_share(bursts.share()), format_share(bursts.loss));
-        words.push(format!("{share} in bursts of {frames:.1} frames that lose {loss}"));
-    }
-    if met.duplication > 0.0 {
-        words.push(format!("{} doubled", format_share(met.duplication)));
-    }
-    if let Some(held) = met.reordering {
-        words.push(format!("{} held back {}", format_share(held.share), time(held.by_ns)));
-    }
-    if let Some(frames) = met.queue_frames {
-        words.push(format!("a queue of {frames}"));
-    }
-    if let Some(bytes) = met.black_hole_above {
-        words.push(format!("a black hole above {bytes} B"));
-    }
-    words.join(", ")
 }
 
 fn design(draft: &Draft, plan: &Plan) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 31] = [
+pub const CODES: [Topic; 32] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -247,6 +247,13 @@ was complete before is kept.",
         text: "\
 `v6gap plan list` shows the plans that come with the program. A file is named
 with its ending: my.toml.",
+    },
+    Topic {
+        name: "E511",
+        title: "no world is called that",
+        text: "\
+`v6gap lab list --worlds` shows the worlds that come with the program, and
+`v6gap lab list` the labs that are up. A file is named with its ending: my.toml.",
     },
     Topic {
         name: "V601",

@@ -31,6 +31,26 @@ impl RealWorld {
         Err(BECAUSE.to_owned())
     }
 
+    /// Always refused.
+    pub fn join(_: &str) -> Result<Self, String> {
+        Err(BECAUSE.to_owned())
+    }
+
+    /// Not reached.
+    pub fn client(&self) -> String {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn server(&self) -> String {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn measured(self, _: usize, _: usize) -> Self {
+        self
+    }
+
     /// Not reached.
     pub fn go_to(&self, _: &str) -> Result<(), String> {
         match *self {}
@@ -43,6 +63,11 @@ impl RealWorld {
 
     /// Not reached.
     pub fn lateness(&self) -> Option<Lateness> {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn wire_used_ns(&self) -> Option<u64> {
         match *self {}
     }
 

@@ -32,6 +32,30 @@ impl RealWorld {
         Lab::build_with(world, &options).map(RealWorld).map_err(|e| e.to_string())
     }
 
+    /// Joins the lab called `name` that another process holds.
+    pub fn join(name: &str) -> Result<Self, String> {
+        v6gap_lab::holder::lab(name).map(RealWorld).map_err(|e| e.to_string())
+    }
+
+    /// Name of the node that measures.
+    pub fn client(&self) -> String {
+        self.name(self.0.world().client)
+    }
+
+    /// Name of the node that it measures to.
+    pub fn server(&self) -> String {
+        self.name(self.0.world().server)
+    }
+
+    fn name(&self, node: usize) -> String {
+        self.0.world().nodes[node].name.clone()
+    }
+
+    /// The same lab, measured between two other nodes.
+    pub fn measured(self, client: usize, server: usize) -> Self {
+        RealWorld(self.0.measured(client, server))
+    }
+
     /// Moves the calling thread to a node.
     pub fn go_to(&self, node: &str) -> Result<(), String> {
         self.0.node(node).and_then(|node| node.enter()).map_err(|e| e.to_string())
@@ -54,6 +78,11 @@ impl RealWorld {
             p99_ns: seen.p99_ns,
             max_ns: seen.max_ns,
         })
+    }
+
+    /// Processor time that the user-space link has taken until now, in ns; `None` without one.
+    pub fn wire_used_ns(&self) -> Option<u64> {
+        self.0.wire_used_ns()
     }
 
     /// Largest frame that was on a link, or the mean length where that alone is known, in bytes.

@@ -3,13 +3,11 @@
 use super::{Problems, draft::Draft};
 use crate::plan::draft;
 use crate::unit;
-use crate::world::{Conditions, Link, LinkModel, World};
+use crate::world::draft::model;
+use crate::world::{Conditions, Link, World};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-
-const MODELS: [(&str, LinkModel); 3] =
-    [("bare", LinkModel::Bare), ("shaped", LinkModel::Shaped), ("wire", LinkModel::Wire)];
 
 /// Most routers of a chain.
 const ROUTERS_MAX: usize = 8;
@@ -17,6 +15,9 @@ const ROUTERS_MAX: usize = 8;
 /// The world that the draft's lab describes, if it has one.
 pub(super) fn world(draft: &Draft, problems: &mut Problems) -> Option<World> {
     let lab = draft.lab.as_ref()?;
+    if lab.world.is_some() || lab.made.is_some() {
+        return of_file(lab, problems);
+    }
     let both = conditions(
         "lab",
         &draft::Conditions {
@@ -27,7 +28,7 @@ pub(super) fn world(draft: &Draft, problems: &mut Problems) -> Option<World> {
         Conditions::rate(None),
         problems,
     );
-    let model = model(lab.model.as_deref().unwrap_or("wire"), problems);
+    let model = model("lab.model", lab.model.as_deref().unwrap_or("wire"), problems);
     let mtu = lab.mtu.unwrap_or(1500);
     if !(1280..=65_535).contains(&mtu) {
         problems.add("lab.mtu", "an MTU must be between 1280 (RFC 8200) and 65535");
@@ -46,14 +47,19 @@ pub(super) fn world(draft: &Draft, problems: &mut Problems) -> Option<World> {
     Some(world)
 }
 
-fn model(text: &str, problems: &mut Problems) -> LinkModel {
-    match MODELS.iter().find(|(name, _)| *name == text) {
-        Some((_, model)) => *model,
-        None => {
-            problems.one_of("lab.model", text, &MODELS.map(|(name, _)| name));
-            LinkModel::Wire
-        }
+/// The world of a file, which says all of it.
+fn of_file(lab: &draft::Lab, problems: &mut Problems) -> Option<World> {
+    let alone =
+        draft::Lab { world: lab.world.clone(), made: lab.made.clone(), ..draft::Lab::default() };
+    if *lab != alone {
+        problems.add("lab", "a world says all of the lab: no other key may stand beside it");
     }
+    let Some(world) = &lab.made else {
+        problems.add("lab.world", "no such world was found");
+        return None;
+    };
+    problems.extend(world.problems().into_iter().map(|problem| problem.to_string()));
+    Some(world.clone())
 }
 
 fn conditions(

@@ -1,0 +1,63 @@
+//! Which lab is measured in: one that another process holds, or one that is made for the run.
+
+use super::world::holder;
+use crate::args::LabChoice;
+use crate::failure::{Failure, Outcome};
+use crate::worlds;
+use v6gap_core::world::World;
+
+/// A lab to measure in.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// Name of the lab that is up already; `None` is to be made.
+    pub held: Option<String>,
+    /// Its world, measured between the nodes that were asked for.
+    pub world: World,
+}
+
+impl LabChoice {
+    /// The lab that was asked for, if one was: that of the name if it is up, otherwise the world of
+    /// the file or name.
+    ///
+    /// # Errors
+    /// If there is neither, or its world has no such nodes.
+    pub fn choose(&self) -> Result<Option<Chosen>, Failure> {
+        let Some(lab) = &self.lab else { return Ok(None) };
+        let up = worlds::is_name(lab) && holder::list().is_ok_and(|labs| labs.contains(lab));
+        let world = if up { held_world(lab)? } else { worlds::read(lab)?.1 };
+        let world = self.between(world)?;
+        Ok(Some(Chosen { held: up.then(|| lab.clone()), world }))
+    }
+
+    /// The world between the nodes that were asked for.
+    fn between(&self, world: World) -> Result<World, Failure> {
+        let place = |name: &Option<String>, otherwise: usize| match name {
+            None => Ok(otherwise),
+            Some(name) => world.find(name).filter(|&n| world.is_addressed(n)).ok_or_else(|| {
+                let nodes = 0..world.nodes.len();
+                let known: Vec<&str> = nodes
+                    .filter(|&node| world.is_addressed(node))
+                    .map(|node| world.nodes[node].name.as_str())
+                    .collect();
+                let what = format!("the lab has no host or router called \"{name}\"");
+                Failure::usage(what).likely(format!("It has {}.", known.join(", ")))
+            }),
+        };
+        let (client, server) = (place(&self.from, world.client)?, place(&self.to, world.server)?);
+        let world = world.measured(client, server);
+        match world.problems().first() {
+            None => Ok(world),
+            Some(problem) => Err(Failure::usage(problem.to_string())),
+        }
+    }
+}
+
+/// The world of a lab that is up.
+fn held_world(name: &str) -> Result<World, Failure> {
+    let wrong = |why: String| Failure::new("E302", Outcome::Usage, why);
+    let status = holder::status(name).map_err(wrong)?;
+    let mut told: serde_json::Value = serde_json::from_str(&status)
+        .map_err(|e| wrong(format!("lab {name} tells nothing of itself: {e}")))?;
+    serde_json::from_value(told["world"].take())
+        .map_err(|e| wrong(format!("lab {name} is of another version: {e}")))
+}

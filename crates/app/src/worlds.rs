@@ -1,0 +1,155 @@
+//! Worlds that come with the program: the files in `worlds/`, as they are, and worlds by name or
+//! file.
+
+use crate::failure::{Failure, Outcome};
+use std::path::Path;
+use v6gap_core::plan::check::nearest;
+use v6gap_core::world::World;
+use v6gap_core::world::draft::Draft;
+use v6gap_store::{PlanFileError, StoreError, parse_world, read_world};
+
+/// A world that comes with the program.
+#[derive(Debug)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal),* $(,)?) => {
+        [$(Preset {
+            name: $name,
+            text: include_str!(concat!("../../../worlds/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// All of them.
+pub const WORLDS: [Preset; 15] = presets![
+    "cable",
+    "switch",
+    "one-router",
+    "two-routers",
+    "three-routers",
+    "dumb-bell",
+    "slower-v6",
+    "farther-v6",
+    "lossy-v6",
+    "troubled",
+    "black-hole",
+    "small-mtu",
+    "asymmetric",
+    "priority",
+    "bare",
+];
+
+/// The world of that name.
+///
+/// # Errors
+/// If there is none, with the nearest.
+pub fn find(name: &str) -> Result<&'static Preset, Failure> {
+    WORLDS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+        let what = format!("no world is called \"{name}\"");
+        let failure = Failure::new("E511", Outcome::Usage, what);
+        let names = WORLDS.map(|preset| preset.name);
+        match nearest(name, &names) {
+            Some(near) => failure.likely(format!("\"{near}\" was meant.")),
+            None => failure,
+        }
+        .run("v6gap lab list --worlds", "worlds that come with the program")
+    })
+}
+
+/// The world in a file, or the one of that name that comes with the program. A file wins.
+///
+/// # Errors
+/// If there is neither, or the file is not a world.
+pub fn read(world: &str) -> Result<(Draft, World), Failure> {
+    read_beside(Path::new(""), world)
+}
+
+/// The same, with the file in `folder` unless its path says otherwise.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_beside(folder: &Path, world: &str) -> Result<(Draft, World), Failure> {
+    match read_world(&folder.join(world)) {
+        Ok(found) => Ok(found),
+        Err(PlanFileError::Store(StoreError::Io { source, .. }))
+            if source.kind() == std::io::ErrorKind::NotFound && is_name(world) =>
+        {
+            read_preset(find(world)?)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Name of the world that comes with the program and is this one, whatever nodes are measured
+/// between, with the places of its own client and server.
+pub fn name_of(world: &World) -> Option<(&'static str, (usize, usize))> {
+    WORLDS.iter().find_map(|preset| {
+        let (_, known) = read_preset(preset).ok()?;
+        let (client, server) = (known.client, known.server);
+        let same = known.measured(world.client, world.server) == *world;
+        same.then_some((preset.name, (client, server)))
+    })
+}
+
+/// Whether this can be a name and not a file.
+pub fn is_name(text: &str) -> bool {
+    !text.contains(['/', '\\', '.'])
+}
+
+/// A world that comes with the program, checked.
+///
+/// # Errors
+/// If it is not right, which a test rules out.
+pub fn read_preset(preset: &Preset) -> Result<(Draft, World), Failure> {
+    parse_world(preset.text).map_err(|problems| {
+        let texts: Vec<String> = problems.into_iter().map(|problem| problem.what).collect();
+        Failure::unexpected(format!("world {}: {}", preset.name, texts.join("; ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::plan::preset;
+
+    #[test]
+    fn every_world_that_comes_with_the_program_is_right() {
+        for preset in &WORLDS {
+            let (draft, world) = read_preset(preset).unwrap_or_else(|f| panic!("{f:?}"));
+            assert!(draft.description.is_some(), "{}", preset.name);
+            assert!(preset.text.starts_with("# "), "{} says nothing of itself", preset.name);
+            assert!(!world.path().is_empty());
+        }
+    }
+
+    #[test]
+    fn every_file_in_the_folder_is_a_world_that_comes_with_the_program() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../worlds");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        let mut names = WORLDS.map(|preset| preset.name.to_owned()).to_vec();
+        files.sort();
+        names.sort();
+        assert_eq!(files, names);
+    }
+
+    #[test]
+    fn the_demo_s_network_is_among_them() {
+        let (_, world) = read_preset(find("one-router").unwrap()).unwrap();
+        assert_eq!(world, preset::demo_world());
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_right_is_recognised() {
+        let text = find("dumbbell").unwrap_err().render(&Default::default());
+        assert!(text.contains("\"dumb-bell\" was meant"), "{text}");
+    }
+}

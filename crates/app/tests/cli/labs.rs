@@ -1,0 +1,90 @@
+//! Worlds: problems in their place, worlds in words, drawings; nothing here makes a network.
+
+use crate::support::Sandbox;
+
+#[test]
+fn a_problem_of_a_world_is_shown_in_its_place() {
+    let sandbox = Sandbox::new();
+    let text = "v6gap = 1\nhosts = [\"client\", \"server\"]\n\n[[links]]\n\
+                between = [\"client\", \"server\"]\nrat = \"1 Gbit/s\"\n";
+    sandbox.write("my.toml", text);
+    let expected = "\
+error: my.toml, line 6: unknown key \"rat\"
+    5 | between = [\"client\", \"server\"]
+    6 | rat = \"1 Gbit/s\"
+      | ^^^ did you mean \"rate\"?
+  [E501, exit 2]
+";
+    for verb in ["check", "up", "graph"] {
+        assert_eq!(sandbox.run(&format!("lab {verb} my.toml")).ended(2).err, expected);
+    }
+    assert_eq!(sandbox.run("run --lab my.toml").ended(2).err, expected);
+    let ran = sandbox.run("lab check nosuch").ended(2);
+    assert!(ran.err.contains("no world is called \"nosuch\""), "{}", ran.err);
+}
+
+#[test]
+fn worlds_that_come_with_the_program_are_listed_shown_checked_and_drawn() {
+    let sandbox = Sandbox::new();
+    let list = sandbox.run("lab list --worlds").ended(0).out;
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
+    for name in ["cable", "switch", "one-router", "two-routers", "three-routers", "dumb-bell"] {
+        assert!(names.contains(&name), "{list}");
+    }
+    for name in names {
+        let shown = sandbox.run(&format!("lab show {name}")).ended(0).out;
+        sandbox.write("copy.toml", &shown);
+        let by_name = sandbox.run(&format!("lab check {name}")).ended(0).out;
+        assert_eq!(sandbox.run("lab check copy.toml").ended(0).out, by_name);
+        let drawn = sandbox.run(&format!("lab graph {name}")).ended(0).out;
+        assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"), "{drawn}");
+        sandbox.run(&format!("lab graph copy.toml -o {name}.svg")).ended(0);
+        assert_eq!(sandbox.read(&format!("{name}.svg")), drawn);
+    }
+    let wrong = sandbox.run("lab show dumbell").ended(2);
+    assert!(wrong.err.contains("\"dumb-bell\" was meant"), "{wrong:?}");
+}
+
+#[test]
+fn a_world_is_said_back_in_words() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.run("lab check slower-v6").ended(0).out;
+    for part in ["IPv6 has half the rate", "client - router - server", "IPv6 50 Mbit/s"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_plan_names_a_world_beside_it_or_one_of_the_program() {
+    let sandbox = Sandbox::new();
+    let world = "v6gap = 1\nhosts = [\"client\", \"server\"]\nlinks = [\n\
+                 { between = [\"client\", \"server\"], rate = \"7 Mbit/s\" }]\n";
+    sandbox.write("mine.toml", world);
+    let plan = |lab: &str| format!("v6gap = 1\n[lab]\n{lab}\n[[measure]]\nmetric = \"rtt\"\n");
+    for (lab, part) in
+        [("world = \"mine.toml\"", "7 Mbit/s"), ("world = \"two-routers\"", "router1 - router2")]
+    {
+        sandbox.write("plan.toml", &plan(lab));
+        let said = sandbox.run("plan check plan.toml").ended(0).out;
+        assert!(said.contains(part), "{said}");
+    }
+    for (lab, part) in [
+        ("world = \"nosuch\"", "line 3: lab.world: no world is called"),
+        ("world = \"cable\"\nmodel = \"bare\"", "line 2: lab: a world says all of the lab"),
+    ] {
+        sandbox.write("plan.toml", &plan(lab));
+        let ran = sandbox.run("plan check plan.toml").ended(2);
+        assert!(ran.err.contains(part), "{}", ran.err);
+    }
+}
+
+#[test]
+fn nodes_that_a_lab_does_not_have_are_refused() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run("run --lab switch --from switch").ended(2);
+    assert!(ran.err.contains("no host or router called \"switch\""), "{}", ran.err);
+    let ran = sandbox.run("run --lab cable --from client --to client").ended(2);
+    assert!(ran.err.contains("client and server are the same"), "{}", ran.err);
+    sandbox.run("run --from client").ended(2);
+    sandbox.run("run lab-b --lab cable").ended(2);
+}
