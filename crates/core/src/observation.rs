@@ -5,6 +5,8 @@
 
 mod beside;
 mod machine;
+mod measured;
+mod packed;
 mod probe;
 mod search;
 
@@ -12,14 +14,14 @@ pub use beside::{
     Beside, DeviceCount, ETHERNET_BYTES, Frames, PortCount, TAG_BYTES, Tapped, Traffic,
 };
 pub use machine::{Busy, MachineUse};
+pub use measured::Measured;
+pub(crate) use packed::Packing;
+pub use packed::{Buckets, Counters};
 pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
 pub use search::{RateTrial, Searched};
 
 use crate::family::Family;
-use crate::metric::Metric;
 use crate::workload::Marking;
-use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -57,7 +59,7 @@ pub struct Times {
     /// Longest.
     pub max_ns: u64,
     /// All of them.
-    pub histogram: Histogram,
+    pub histogram: Buckets,
     /// Trimmed mean of each turn in order of time, for slices; empty otherwise.
     pub turns_ns: Vec<f64>,
     /// Exchanges that one time stands for: more than 1 if whole turns were timed and divided.
@@ -216,68 +218,6 @@ pub struct Sent {
     pub blocked_ns: Option<u64>,
 }
 
-/// What one end measured of the workload itself.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Measured {
-    /// Nothing: it only answered.
-    #[default]
-    Nothing,
-    /// Times of exchanges; at the server, times between connections.
-    Times(Times),
-    /// Connections that this end opened.
-    Connections(Box<Connections>),
-    /// Bulk data that arrived.
-    Received(Received),
-    /// Bulk data that was sent.
-    Sent(Sent),
-    /// Bulk data both ways at the same time.
-    BothWays {
-        /// What arrived here.
-        received: Received,
-        /// What left here.
-        sent: Sent,
-    },
-    /// Probes that came back.
-    Probed(Box<Probed>),
-    /// Probes that were sent back.
-    Returned(Box<Returned>),
-    /// A search for the rate of the path, as the end that sent saw it.
-    Searched(Box<Searched>),
-}
-
-impl Measured {
-    /// The single times behind `metric`, if it has any.
-    pub fn times(&self, metric: Metric) -> Option<&Times> {
-        match self {
-            Measured::Times(times) => Some(times),
-            Measured::Connections(all) if metric == Metric::FirstByte => all.first_byte.as_ref(),
-            Measured::Connections(all) => Some(&all.connect),
-            Measured::Probed(probed) if metric == Metric::Rtt => Some(&probed.round_trip),
-            Measured::Returned(returned) if metric == Metric::Ipdv => Some(&returned.there.ipdv),
-            Measured::Returned(returned) if metric == Metric::Pdv => Some(&returned.there.pdv),
-            _ => None,
-        }
-    }
-
-    /// What arrived at this end, if it was an end that received.
-    pub fn received(&self) -> Option<&Received> {
-        match self {
-            Measured::Received(received) | Measured::BothWays { received, .. } => Some(received),
-            _ => None,
-        }
-    }
-
-    /// What left this end, if it was an end that sent.
-    pub fn sent(&self) -> Option<&Sent> {
-        match self {
-            Measured::Sent(sent) | Measured::BothWays { sent, .. } => Some(sent),
-            Measured::Searched(searched) => Some(&searched.sent),
-            _ => None,
-        }
-    }
-}
-
 /// The kernel's account of one connection at the end of a trial. Counts run since it began; `None`
 /// means that the kernel does not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -422,7 +362,7 @@ pub struct EndReport {
     /// step.
     pub clock_step_ns: i64,
     /// Kernel counters that changed, by name, as in `Udp6.RcvbufErrors`.
-    pub counters: BTreeMap<String, i64>,
+    pub counters: Counters,
     /// What could not be had on this host, in words.
     pub unavailable: Vec<String>,
 }
@@ -430,7 +370,7 @@ pub struct EndReport {
 impl EndReport {
     /// By how much a counter rose; 0 if it did not change.
     pub fn counter(&self, name: &str) -> i64 {
-        self.counters.get(name).copied().unwrap_or(0)
+        self.counters.get(name).unwrap_or(0)
     }
 
     /// The interface that carried most of the trial: a bridge and its ports count the same bytes,
@@ -442,8 +382,8 @@ impl EndReport {
         };
         let names = self
             .counters
-            .keys()
-            .filter_map(|counter| Some(counter.strip_prefix("if.")?.rsplit_once('.')?.0));
+            .iter()
+            .filter_map(|(counter, _)| Some(counter.strip_prefix("if.")?.rsplit_once('.')?.0));
         names.max_by_key(|name| bytes(name))
     }
 

@@ -198,7 +198,7 @@ fn ours(bed: &Bed, family: Family) -> Outcome<Quantiles> {
         if lost > 0 {
             return Err(format!("{lost} probes were lost on a cable").into());
         }
-        all.extend(probed.round_trip_sent.histogram);
+        all.extend(probed.round_trip_sent.histogram.iter());
     }
     all.sort_unstable();
     let count: u64 = all.iter().map(|(_, count)| count).sum();

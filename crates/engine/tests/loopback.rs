@@ -364,7 +364,7 @@ fn counters_and_costs_are_reported_where_the_host_has_them() {
     let (client, server) = service.perform(&task, &service.context(Transport::Tcp));
     for (_, end) in client.unwrap().iter().chain(&server.unwrap()) {
         let told = |what: &str| end.unavailable.iter().any(|u| u.contains(what));
-        let counted = end.counters.get("Ip6.InReceives").is_some_and(|&n| n > 0);
+        let counted = end.counters.get("Ip6.InReceives").is_some_and(|n| n > 0);
         assert!(counted || told("counters"), "{:?}", end.unavailable);
         assert!(end.user_ns.is_some() || !end.unavailable.is_empty());
     }

@@ -147,9 +147,12 @@ fn histograms_survive_every_export_of_trials() {
         for percent in 1..=100 {
             let q = f64::from(percent) / 100.0;
             let of = |buckets: &[(u64, u64)], lost| quantile::of_histogram(buckets, lost, q);
-            let expected = of(&times.histogram, times.lost);
+            let expected = of(&times.histogram.iter().collect::<Vec<_>>(), times.lost);
             assert_eq!(of(&from_csv, lost), expected);
-            assert_eq!(of(&from_json.histogram, from_json.lost), expected);
+            assert_eq!(
+                of(&from_json.histogram.iter().collect::<Vec<_>>(), from_json.lost),
+                expected
+            );
         }
         assert_eq!(
             quantile::of_histogram(&from_csv, lost, 1.0),

@@ -2,12 +2,19 @@
 
 use crate::StoreError;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use v6gap_core::record::{self, Line};
+use v6gap_core::record::{self, Line, RecordError};
 
 /// A journal of at least so many bytes is worth several threads.
-const LONG_BYTES: usize = 4_000_000;
+const LONG_BYTES: u64 = 1_000_000;
+
+/// Room for what is read from the file at once, in bytes: fits in a processor's cache.
+const ROOM_BYTES: usize = 256 * 1024;
+
+/// Where the last line is looked for first, in bytes before the end.
+const TAIL_BYTES: u64 = 4096;
 
 /// A journal open for appending. While it is open no other process can append.
 #[derive(Debug)]
@@ -39,9 +46,8 @@ impl Journal {
             .open(path)
             .map_err(StoreError::io("open", path))?;
         let mut journal = Journal { file, path: path.to_owned(), good_bytes: 0 }.locked()?;
-        let text = whole_lines(path)?;
-        let lines = parse(path, &text)?;
-        journal.good_bytes = text.len() as u64;
+        let (lines, bytes) = read_whole_lines(path)?;
+        journal.good_bytes = bytes;
         journal.cut().map_err(StoreError::io("mend", path))?;
         Ok((journal, lines))
     }
@@ -95,72 +101,173 @@ impl Journal {
 /// # Errors
 /// If the file cannot be read or holds a line that is not a record.
 pub fn read_journal(path: &Path) -> Result<Vec<Line>, StoreError> {
-    parse(path, &whole_lines(path)?)
+    Ok(read_whole_lines(path)?.0)
 }
 
-/// The text up to the last newline. What follows is not looked at: a crash may have cut it inside a
-/// character.
-pub(crate) fn whole_lines(path: &Path) -> Result<String, StoreError> {
-    let mut bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
-    bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
-    String::from_utf8(bytes).map_err(|error| {
-        StoreError::io("read", path)(std::io::Error::new(std::io::ErrorKind::InvalidData, error))
-    })
+/// The lines, and how many bytes they take. What follows the last newline is not looked at: a crash
+/// may have cut it inside a character.
+///
+/// Long journals are read by all processors at once, each of them a part of the file.
+fn read_whole_lines(path: &Path) -> Result<(Vec<Line>, u64), StoreError> {
+    let found = std::fs::metadata(path).map_err(StoreError::io("read", path))?;
+    // A pipe has no length and no parts.
+    let bytes = if found.is_file() { found.len() } else { u64::MAX };
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let parts = if (LONG_BYTES..u64::MAX).contains(&bytes) { processors } else { 1 };
+    read_parts(path, bytes, parts)
 }
 
-/// Long journals are read by all processors at once.
-fn parse(path: &Path, text: &str) -> Result<Vec<Line>, StoreError> {
-    let parts = std::thread::available_parallelism().map_or(1, |n| n.get());
-    if parts == 1 || text.len() < LONG_BYTES {
-        return parse_part(path, text, 0);
-    }
-    let texts = split(text, parts);
-    let mut first = 0;
-    std::thread::scope(|scope| {
-        let mut readers = Vec::new();
-        for text in texts {
-            let before = first;
-            readers.push(scope.spawn(move || parse_part(path, text, before)));
-            first += text.lines().count();
-        }
-        let mut lines = Vec::with_capacity(first);
+/// The lines of the first `bytes` bytes, by so many threads.
+fn read_parts(path: &Path, bytes: u64, parts: u64) -> Result<(Vec<Line>, u64), StoreError> {
+    let edge = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(parts)) as u64;
+    let mut found = std::thread::scope(|scope| {
+        let read = |part| scope.spawn(move || read_part(path, edge(part)..edge(part + 1), bytes));
+        let readers: Vec<_> = (1..parts).map(read).collect();
+        let mut found = vec![read_part(path, 0..edge(1), bytes)];
         for reader in readers {
-            match reader.join() {
-                Ok(part) => lines.extend(part?),
-                Err(panic) => std::panic::resume_unwind(panic),
+            found.push(reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        found.into_iter()
+    });
+    let mut whole = Part::default();
+    for part in &mut found {
+        let part = part?;
+        whole.lines.extend(part.lines);
+        whole.end = whole.end.max(part.end);
+        if let Some(source) = part.wrong {
+            let line = whole.lines.len() + 1;
+            return Err(StoreError::Record { path: path.to_owned(), line, source });
+        }
+    }
+    Ok((whole.lines, whole.end))
+}
+
+/// What one thread read.
+#[derive(Default)]
+struct Part {
+    lines: Vec<Line>,
+    /// Where the last of them ends in the file; 0 if there are none.
+    end: u64,
+    /// What is wrong with the line after them.
+    wrong: Option<RecordError>,
+}
+
+/// The lines that begin in `range`, of a file of which `bytes` bytes are looked at. They are
+/// decoded where they were read to, in room that is used again and again.
+fn read_part(path: &Path, range: Range<u64>, bytes: u64) -> Result<Part, StoreError> {
+    let wrong = |error| StoreError::io("read", path)(error);
+    // A line begins after a newline, so the byte before the range is looked at as well.
+    let mut at = range.start.saturating_sub(1);
+    let mut file = File::open(path).map_err(wrong)?;
+    if at > 0 {
+        file.seek(SeekFrom::Start(at)).map_err(wrong)?;
+    }
+    let mut file = file.take(bytes - at);
+    let mut part = Part::default();
+    let mut room = Room::default();
+    let mut is_tail = range.start > 0;
+    while is_tail || at < range.end {
+        let Some(line) = room.next_line(&mut file).map_err(wrong)? else { break };
+        at += line.len() as u64 + 1;
+        if std::mem::take(&mut is_tail) {
+            continue;
+        }
+        match decode(line) {
+            Ok(decoded) => part.lines.push(decoded),
+            Err(error) => {
+                part.wrong = Some(error);
+                break;
             }
         }
-        Ok(lines)
-    })
+        part.end = at;
+    }
+    Ok(part)
 }
 
-/// About equal parts of whole lines.
-fn split(text: &str, parts: usize) -> Vec<&str> {
-    let mut rest = text;
-    let mut found = Vec::with_capacity(parts);
-    for part in (1..=parts).rev() {
-        let bytes = rest.as_bytes();
-        let from = bytes.len() / part;
-        let newline = bytes[from..].iter().position(|&byte| byte == b'\n');
-        let (first, second) = rest.split_at(newline.map_or(bytes.len(), |at| from + at + 1));
-        found.push(first);
-        rest = second;
-    }
-    found
+/// What was read of a file and not looked at yet.
+#[derive(Default)]
+struct Room {
+    bytes: Vec<u8>,
+    /// Where the part not looked at begins.
+    start: usize,
+    /// Where what was read ends.
+    end: usize,
 }
 
-/// `before` lines stand before `text`.
-fn parse_part(path: &Path, text: &str, before: usize) -> Result<Vec<Line>, StoreError> {
-    let mut lines = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let decoded = record::decode(line).map_err(|source| StoreError::Record {
-            path: path.to_owned(),
-            line: before + index + 1,
-            source,
-        })?;
-        lines.push(decoded);
+impl Room {
+    /// The next line without its newline; `None` if no whole one is left.
+    fn next_line(&mut self, file: &mut impl Read) -> std::io::Result<Option<&[u8]>> {
+        let mut looked = self.start;
+        loop {
+            let rest = &self.bytes[looked..self.end];
+            if let Some(length) = newline(rest) {
+                let line = self.start..looked + length;
+                self.start = line.end + 1;
+                return Ok(Some(&self.bytes[line]));
+            }
+            looked = self.end - self.start;
+            if !self.read_more(file)? {
+                return Ok(None);
+            }
+        }
     }
-    Ok(lines)
+
+    /// Moves what is left to the front and reads as much as fits; false at the end of the file. A
+    /// line longer than the room gets more of it.
+    fn read_more(&mut self, file: &mut impl Read) -> std::io::Result<bool> {
+        self.bytes.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.bytes.len() < self.end + ROOM_BYTES / 2 {
+            self.bytes.resize((self.bytes.len() * 2).max(ROOM_BYTES), 0);
+        }
+        loop {
+            match file.read(&mut self.bytes[self.end..]) {
+                Ok(count) => {
+                    self.end += count;
+                    return Ok(count > 0);
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+/// Where the first newline stands. Looks at many bytes at once, which compilers turn into few
+/// instructions.
+fn newline(bytes: &[u8]) -> Option<usize> {
+    let is_newline = |&byte: &u8| byte == b'\n';
+    let chunks = bytes.chunks(64);
+    let found = |chunk: &[u8]| chunk.iter().fold(false, |found, byte| found | is_newline(byte));
+    let before = chunks.clone().take_while(|chunk| !found(chunk)).count() * 64;
+    let length = bytes.get(before..)?.iter().position(is_newline)?;
+    Some(before + length)
+}
+
+fn decode(line: &[u8]) -> Result<Line, RecordError> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let text = std::str::from_utf8(line).map_err(|e| RecordError::Malformed(e.to_string()))?;
+    record::decode(text)
+}
+
+/// The last whole line, if it can be read.
+pub(crate) fn last_line(path: &Path) -> Option<Line> {
+    let mut file = File::open(path).ok()?;
+    let bytes = file.metadata().ok()?.len();
+    let mut tail = Vec::new();
+    for wanted in [TAIL_BYTES, bytes] {
+        let start = bytes.saturating_sub(wanted);
+        tail.clear();
+        file.seek(SeekFrom::Start(start)).ok()?;
+        (&file).take(bytes - start).read_to_end(&mut tail).ok()?;
+        tail.truncate(tail.iter().rposition(|&byte| byte == b'\n')?);
+        let before = tail.iter().rposition(|&byte| byte == b'\n');
+        if before.is_some() || start == 0 {
+            return decode(&tail[before.map_or(0, |at| at + 1)..]).ok();
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -169,35 +276,75 @@ mod tests {
     use crate::tests::Scratch;
     use v6gap_core::record::{BlockRecord, Ending};
 
+    fn block(block: u32) -> Line {
+        Line::Block(BlockRecord { block, valid: true })
+    }
+
+    /// Wherever the parts begin, in the middle of a line or at its end, and however long it is.
     #[test]
-    fn parts_are_whole_lines_and_nothing_is_left_out() {
-        for text in ["", "a\n", "a\nb\n", "a long line\nb\n", "a\nbb\nccc\ndddd\n"] {
-            for parts in 1..6 {
-                let found = split(text, parts);
-                assert_eq!(found.concat(), text);
-                assert!(found.iter().all(|part| part.is_empty() || part.ends_with('\n')));
+    fn every_line_is_read_once_and_in_order_by_any_number_of_threads() {
+        let scratch = Scratch::new("parts");
+        let path = scratch.0.join("journal.jsonl");
+        let why = |n: usize| Ending::Failed { error: "x".repeat(n) };
+        let mut lines: Vec<Line> = (0..5).map(block).collect();
+        lines.extend([0, 1, 2000, 3 * ROOM_BYTES, 0].map(|n| Line::End(why(n))));
+        for count in [0, 1, 5, 7, 8, lines.len()] {
+            let lines = &lines[..count];
+            let mut text: String = lines.iter().map(|l| record::encode(l) + "\n").collect();
+            let whole = text.len() as u64;
+            for unfinished in ["", "{\"v\":1"] {
+                text.push_str(unfinished);
+                std::fs::write(&path, &text).unwrap();
+                for parts in [1, 2, 3, 7, 19] {
+                    let (read, bytes) = read_parts(&path, text.len() as u64, parts).unwrap();
+                    assert_eq!((read.as_slice(), bytes), (lines, whole), "{parts}");
+                }
             }
         }
     }
 
     #[test]
-    fn a_long_journal_is_read_in_order_and_its_bad_line_named() {
-        let line = |block| record::encode(&Line::Block(BlockRecord { block, valid: true })) + "\n";
-        let count = u32::try_from(LONG_BYTES / line(0).len() + 1).unwrap();
-        let mut text: String = (0..count).map(line).collect();
-        let path = Path::new("journal.jsonl");
-        let lines = parse(path, &text).unwrap();
-        let in_order = lines
-            .iter()
-            .zip(0..count)
-            .all(|(line, i)| matches!(line, Line::Block(block) if block.block == i));
-        assert!(in_order && lines.len() == count as usize);
-        text.push_str("{}\n");
-        let error = parse(path, &text).unwrap_err();
-        assert!(
-            matches!(error, StoreError::Record { line, .. } if line == count as usize + 1),
-            "{error}"
-        );
+    fn the_bad_line_is_named_wherever_it_stands() {
+        let scratch = Scratch::new("bad-line");
+        let path = scratch.0.join("journal.jsonl");
+        for bad in 0..8 {
+            let line = |n| if n == bad { "{}".to_owned() } else { record::encode(&block(n)) };
+            let text: String = (0..8).map(|n| line(n) + "\n").collect();
+            std::fs::write(&path, &text).unwrap();
+            for parts in 1..10 {
+                let error = read_parts(&path, text.len() as u64, parts).unwrap_err();
+                let named =
+                    matches!(error, StoreError::Record { line, .. } if line == bad as usize + 1);
+                assert!(named, "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_text_is_an_error() {
+        let scratch = Scratch::new("no-text");
+        let path = scratch.0.join("journal.jsonl");
+        std::fs::write(&path, b"\xff\n").unwrap();
+        assert!(matches!(read_journal(&path), Err(StoreError::Record { line: 1, .. })));
+        // Cut inside a character: not a whole line.
+        std::fs::write(&path, b"\xc3").unwrap();
+        assert_eq!(read_journal(&path).unwrap(), []);
+    }
+
+    #[test]
+    fn the_last_line_is_found_however_long_it_is() {
+        let scratch = Scratch::new("last-line");
+        let path = scratch.0.join("journal.jsonl");
+        assert_eq!(last_line(&path), None);
+        for n in [0, TAIL_BYTES as usize - 50, TAIL_BYTES as usize, 20_000] {
+            let last = Line::End(Ending::Failed { error: "x".repeat(n) });
+            for before in [vec![], vec![block(1)]] {
+                let mut text: String = before.iter().map(|l| record::encode(l) + "\n").collect();
+                text += &(record::encode(&last) + "\n{\"v\":");
+                std::fs::write(&path, &text).unwrap();
+                assert_eq!(last_line(&path), Some(last.clone()), "{n}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Where runs lie and what a list of them shows.
 
-use crate::journal::whole_lines;
+use crate::journal::last_line;
 use crate::{Journal, Reference, StoreError, read_journal};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -180,13 +180,9 @@ fn entry(journal: &Path) -> Option<Entry> {
     let mut first = String::new();
     BufReader::new(file).read_line(&mut first).ok()?;
     let Ok(Line::Run(header)) = record::decode(first.trim_end()) else { return None };
-    let ending = last_line(journal).and_then(|text| match record::decode(&text) {
-        Ok(Line::End(ending)) => Some(ending),
+    let ending = match last_line(journal) {
+        Some(Line::End(ending)) => Some(ending),
         _ => None,
-    });
+    };
     Some(Entry { header: *header, ending, bytes })
-}
-
-fn last_line(journal: &Path) -> Option<String> {
-    whole_lines(journal).ok()?.lines().last().map(str::to_owned)
 }

@@ -21,6 +21,7 @@ mod questions;
 mod resources;
 mod routes;
 mod suspects;
+mod tally;
 pub mod verdict;
 pub mod words;
 

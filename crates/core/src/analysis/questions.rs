@@ -5,6 +5,7 @@ use super::diagnostics::{self, Diagnostics};
 use super::effect::{self, Combined};
 use super::joint::{self, Asked};
 use super::predict::{self, Predicted};
+use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
 use super::{Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, routes, words};
 use crate::arm::{Arm, BlockKind, PerArm};
@@ -239,11 +240,11 @@ fn times<'a>(o: &'a Open<'_>, arm: Arm) -> impl Iterator<Item = &'a Times> {
 
 /// Buckets are alike whatever the longest time of a trial, so those of one value add up.
 fn histogram(o: &Open<'_>, arm: Arm) -> Histogram {
-    let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
-    for (value, count) in times(o, arm).flat_map(|t| &t.histogram) {
-        *merged.entry(*value).or_insert(0) += count;
+    let mut merged = Tally::default();
+    for times in times(o, arm) {
+        times.histogram.iter().for_each(|(value, count)| merged.add(value, count));
     }
-    merged.into_iter().collect()
+    merged.ascending()
 }
 
 fn exchanges_each(o: &Open<'_>) -> u32 {

@@ -53,7 +53,7 @@ fn foreign(family: Family, endpoints: &Endpoints) -> Option<String> {
 /// Counters are kept for both families or for none; a family whose counter did not move carried
 /// nothing.
 fn silent_counter(family: Family, end: &EndReport) -> Option<String> {
-    let moved = |f: Family| end.counters.get(received(f)).copied().unwrap_or(0) > 0;
+    let moved = |f: Family| end.counter(received(f)) > 0;
     let counted = Family::BOTH.into_iter().any(moved);
     (counted && !moved(family)).then(|| format!("no {family} packet was counted"))
 }

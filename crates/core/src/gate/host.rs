@@ -212,7 +212,7 @@ fn moved(
     findings: &mut Vec<GateFinding>,
 ) {
     for (name, meaning) in counters {
-        if let Some(&count) = end.counters.get(*name)
+        if let Some(count) = end.counters.get(name)
             && count > 0
         {
             findings.push(fatal(gate, format!("{who}: {meaning} ({name} {count})")));

@@ -168,7 +168,7 @@ fn loses(world: &World) -> bool {
 fn super_packets(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     let Some(world) = plan.world.as_ref().filter(|w| w.model != LinkModel::Bare) else { return };
     let limit = i64::from(wiremodel::path_mtu(world)) + ETHERNET_HEADER as i64;
-    for (name, &bytes) in &end.counters {
+    for (name, bytes) in end.counters.iter() {
         let Some(interface) = name.strip_prefix("if.").and_then(|n| n.strip_suffix(".tx_bytes"))
         else {
             continue;

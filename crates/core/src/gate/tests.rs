@@ -66,7 +66,7 @@ fn closed(cell: &str, family: Family, spoil: impl FnOnce(&mut TrialRecord)) -> V
 }
 
 fn count(end: &mut EndReport, name: &str, by: i64) {
-    end.counters.insert(name.to_string(), by);
+    end.counters.insert(name, by);
 }
 
 #[test]

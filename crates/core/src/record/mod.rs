@@ -3,6 +3,7 @@
 //! Every version that was ever written stays readable: [`decode`] takes a line of any version and
 //! returns the current types. docs/record.md describes the format; a test keeps its hash.
 
+mod plain;
 mod v1;
 
 pub use v1::{
@@ -52,12 +53,12 @@ mod tests {
         let times = Times {
             count,
             trimmed_mean_ns: value,
-            histogram: vec![(count, 1), (u64::MAX, count)],
+            histogram: [(count, 1), (u64::MAX, count)].into_iter().collect(),
             turns_ns: vec![value; 3],
             ..Times::default()
         };
         let mut client = EndReport { measured: Measured::Times(times), ..EndReport::default() };
-        client.counters.insert("Ip6.InReceives".into(), -1);
+        client.counters.insert("Ip6.InReceives", -1);
         TrialRecord {
             block: 3,
             cell: "rtt-udp-64".into(),
@@ -95,6 +96,15 @@ mod tests {
         fn any_text_is_a_line_or_an_error(text in ".*") {
             let _ = decode(&text);
         }
+    }
+
+    /// A long journal is read the short way.
+    #[test]
+    fn a_trial_is_in_the_plain_form() {
+        let mut trial = trial(0.5, 3, Family::V6);
+        trial.findings.clear();
+        let text = encode(&Line::Trial(Box::new(trial.clone())));
+        assert_eq!(plain::read::<TrialRecord>(&text), Some(trial));
     }
 
     #[test]

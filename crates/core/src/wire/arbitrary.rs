@@ -232,7 +232,7 @@ fn times() -> impl Strategy<Value = Times> {
                 median_ns,
                 min_ns,
                 max_ns,
-                histogram,
+                histogram: histogram.into_iter().collect(),
                 turns_ns,
                 exchanges_each,
             }
@@ -258,7 +258,7 @@ fn connections() -> impl Strategy<Value = Connections> {
 }
 
 /// Boxed, as workloads are.
-fn measured() -> BoxedStrategy<Measured> {
+pub(crate) fn measured() -> BoxedStrategy<Measured> {
     prop_oneof![
         Just(Measured::Nothing),
         times().prop_map(Measured::Times),
@@ -368,7 +368,7 @@ fn address() -> impl Strategy<Value = SocketAddr> {
     })
 }
 
-fn end_report() -> impl Strategy<Value = EndReport> {
+pub(crate) fn end_report() -> impl Strategy<Value = EndReport> {
     let sizes = any::<[Option<u32>; 4]>();
     let switches = any::<([Option<bool>; 2], Option<u64>, [Option<u32>; 2])>();
     let granted = (sizes, of(text()), switches, marking(), of(marking())).prop_map(
@@ -416,7 +416,7 @@ fn end_report() -> impl Strategy<Value = EndReport> {
                 instructions,
                 processor,
                 clock_step_ns: step,
-                counters,
+                counters: counters.into(),
                 unavailable,
             }
         },

@@ -68,7 +68,7 @@ impl Before {
             steal_share: ticks.and_then(|(a, b)| steal_share(&a, &b)),
             processor: self.processor,
             clock_step_ns,
-            counters: counted.map(|(a, b)| b.since(&a)).unwrap_or_default(),
+            counters: counted.map(|(a, b)| b.since(&a).into()).unwrap_or_default(),
             unavailable,
             ..EndReport::default()
         }

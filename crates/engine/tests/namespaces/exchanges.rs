@@ -156,8 +156,7 @@ fn counter(report: &EndReport, family: Family, name: &str) -> u64 {
         Family::V4 => "Ip",
         Family::V6 => "Ip6",
     };
-    let count = report.counters.get(&format!("{group}.{name}"));
-    count.copied().unwrap_or(0).try_into().unwrap_or(0)
+    report.counter(&format!("{group}.{name}")).try_into().unwrap_or(0)
 }
 
 /// What came in of the trial's own: datagrams and echoes, whole or in fragments.

@@ -86,7 +86,7 @@ fn compare(
         accounts.iter().map(of).sum::<Option<u64>>().ok_or("the kernel does not tell")
     };
     let preambles = client.connections.len() as u64 * Data::BYTES as u64;
-    let counter = |name: &str| server.counters.get(name).copied().unwrap_or(0).unsigned_abs();
+    let counter = |name: &str| server.counter(name).unsigned_abs();
     let received = server.measured.received().ok_or("the server received nothing")?.bytes;
     let again = told(|a| a.bytes_retransmitted)?;
     let ip = match family {

@@ -302,7 +302,7 @@ fn end(family: Family, measured: Measured) -> EndReport {
     EndReport {
         measured,
         endpoints: Some(Endpoints { domain: family, local, peer }),
-        counters: [(counter.to_owned(), 100)].into(),
+        counters: [(counter.to_owned(), 100)].into_iter().collect(),
         ..EndReport::default()
     }
 }

@@ -92,7 +92,7 @@ fn times() -> BoxedStrategy<Times> {
                 median_ns,
                 min_ns,
                 max_ns,
-                histogram,
+                histogram: histogram.into_iter().collect(),
                 turns_ns,
                 exchanges_each,
             }
