@@ -23,13 +23,16 @@ const PEERS: [Need; 6] = [
     Need { program: "cc", packages: "gcc libc6-dev", why: "compiles a plain ping-pong in C" },
 ];
 
-const NEEDS: [Need; 2] = [
+const NEEDS: [Need; 5] = [
     Need {
         program: "cc",
         packages: "gcc libc6-dev",
         why: "links what rustc makes, and compiles the C parts of cargo-deny",
     },
     Need { program: "snmpd", packages: "snmpd", why: "makes a lab's router a managed one" },
+    Need { program: "tayga", packages: "tayga", why: "translates between the families in labs" },
+    Need { program: "wireguard-go", packages: "wireguard-go", why: "makes WireGuard tunnels" },
+    Need { program: "wg", packages: "wireguard-tools", why: "sets WireGuard tunnels up" },
 ];
 
 /// Version of cargo-deny whose configuration deny.toml is written for.

@@ -30,6 +30,7 @@ pub mod steady;
 pub mod stopping;
 pub mod task;
 pub mod transfer;
+pub mod tunnel;
 pub mod unit;
 pub mod wire;
 pub mod wiremodel;

@@ -20,6 +20,7 @@ mod lab;
 mod lateness;
 mod layout;
 mod netlink;
+pub mod tunnel;
 mod wire;
 
 pub use agent::{Agent, AgentOptions, AgentUser};

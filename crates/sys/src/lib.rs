@@ -28,6 +28,8 @@ pub mod perf;
 pub mod sleep;
 pub mod socket;
 pub mod term;
+#[cfg(target_os = "linux")]
+pub mod tun;
 pub mod usage;
 
 pub use entropy::random;

@@ -6,6 +6,7 @@
 
 mod features;
 mod traffic;
+mod tunnel;
 
 pub(crate) use traffic::{Bucket, Shape};
 

@@ -19,6 +19,7 @@ mod plumbing;
 mod rates;
 mod topologies;
 mod traffic;
+mod tunnels;
 
 use v6gap_sys::netns;
 
@@ -32,7 +33,7 @@ const OUTSIDE: [(&str, Check); 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 26] = [
+const INSIDE: [(&str, Check); 29] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
     ("longer_chain", plumbing::longer_chain),
     ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers),
@@ -59,6 +60,9 @@ const INSIDE: [(&str, Check); 26] = [
     ("shaped_tcp_sends_single_frames", rates::shaped_tcp_sends_single_frames),
     ("wire_udp_goodput", rates::wire_udp_goodput),
     ("bare_tcp_shows_super_packets", rates::bare_tcp_shows_super_packets),
+    ("tunnels_add_what_the_model_says", tunnels::each_adds_what_the_model_says),
+    ("translation_exchanges_the_header", tunnels::translation_exchanges_the_header),
+    ("what_is_missing_is_said", tunnels::what_is_missing_is_said),
 ];
 
 fn main() {

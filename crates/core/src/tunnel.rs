@@ -1,0 +1,128 @@
+//! Tunnels of a lab: what an IP packet is put into between two nodes, as plain data. What they cost
+//! is said by [`Encapsulation`].
+
+use crate::family::Family;
+use crate::wiremodel::Encapsulation;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// How packets are wrapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TunnelKind {
+    /// An IP packet in an IP packet: 6in4 (RFC 4213), 4in6 as of DS-Lite (RFC 2473, RFC 6333), and
+    /// each family in itself.
+    IpInIp,
+    /// Generic Routing Encapsulation without options (RFC 2784).
+    Gre,
+    /// Ethernet frames in UDP (RFC 7348).
+    Vxlan,
+    /// Segment routing over IPv6 with one segment (RFC 8754, RFC 8986 H.Encaps).
+    SegmentRouting,
+    /// WireGuard.
+    WireGuard,
+}
+
+impl TunnelKind {
+    /// All of them.
+    pub const ALL: [TunnelKind; 5] = [
+        TunnelKind::IpInIp,
+        TunnelKind::Gre,
+        TunnelKind::Vxlan,
+        TunnelKind::SegmentRouting,
+        TunnelKind::WireGuard,
+    ];
+
+    /// Its name, as in a world.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TunnelKind::IpInIp => "ip-in-ip",
+            TunnelKind::Gre => "gre",
+            TunnelKind::Vxlan => "vxlan",
+            TunnelKind::SegmentRouting => "segment-routing",
+            TunnelKind::WireGuard => "wire-guard",
+        }
+    }
+
+    /// Families that the packet outside may have.
+    pub fn outer(self) -> impl Iterator<Item = Family> {
+        let any = self != TunnelKind::SegmentRouting;
+        Family::BOTH.into_iter().filter(move |&family| any || family == Family::V6)
+    }
+}
+
+impl fmt::Display for TunnelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A tunnel between two nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tunnel {
+    /// How packets are wrapped.
+    pub kind: TunnelKind,
+    /// Family of the packet outside.
+    pub outer: Family,
+}
+
+impl Tunnel {
+    /// What it does to a packet on a path of `outer_mtu` bytes.
+    pub fn encapsulation(self, outer_mtu: u32) -> Encapsulation {
+        let outer = self.outer;
+        match self.kind {
+            TunnelKind::IpInIp => Encapsulation::IpInIp { outer, encapsulation_limit: false },
+            TunnelKind::Gre => {
+                Encapsulation::Gre { outer, key: false, sequence: false, checksum: false }
+            }
+            TunnelKind::Vxlan => Encapsulation::Vxlan { outer },
+            TunnelKind::SegmentRouting => {
+                Encapsulation::SegmentRouting { segments: 1, reduced: false }
+            }
+            TunnelKind::WireGuard => {
+                let unpadded = Encapsulation::WireGuard { outer, interface_mtu: 0 };
+                let interface_mtu = outer_mtu.saturating_sub(unpadded.overhead_bytes(0));
+                Encapsulation::WireGuard { outer, interface_mtu }
+            }
+        }
+    }
+
+    /// Largest packet inside on a path of `outer_mtu` bytes.
+    pub fn inner_mtu(self, outer_mtu: u32) -> u32 {
+        self.encapsulation(outer_mtu).inner_mtu(outer_mtu)
+    }
+}
+
+impl fmt::Display for Tunnel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} over {}", self.kind, self.outer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4213 3.2, RFC 2784, RFC 7348 4.3 (without the inner check sequence), RFC 8754 section
+    /// 4.1, and WireGuard's 60 and 80 bytes.
+    #[test]
+    fn what_is_left_of_1500_bytes() {
+        let left = |kind| {
+            let mtu = |outer| Tunnel { kind, outer }.inner_mtu(1500);
+            Family::BOTH.map(mtu)
+        };
+        assert_eq!(left(TunnelKind::IpInIp), [1480, 1460]);
+        assert_eq!(left(TunnelKind::Gre), [1476, 1456]);
+        assert_eq!(left(TunnelKind::Vxlan), [1450, 1430]);
+        assert_eq!(left(TunnelKind::SegmentRouting)[1], 1436);
+        assert_eq!(left(TunnelKind::WireGuard), [1440, 1420]);
+    }
+
+    #[test]
+    fn names_are_those_of_the_record() {
+        for kind in TunnelKind::ALL {
+            let written = serde_json::to_string(&kind).unwrap();
+            assert_eq!(written, alloc::format!("\"{kind}\""));
+        }
+    }
+}
