@@ -14,6 +14,7 @@ mod doctor;
 mod goodput;
 mod labs;
 mod nulls;
+mod predicted;
 mod readme;
 mod round_trips;
 mod snmp;
@@ -27,7 +28,7 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 35] = [
+const SCENARIOS: [Scenario; 36] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test),
@@ -50,6 +51,7 @@ const SCENARIOS: [Scenario; 35] = [
     ("round_trips_are_the_model_s", round_trips::rise_with_size),
     ("round_trips_on_a_slow_line", round_trips::rise_with_size_on_a_slow_line),
     ("the_cliff_of_fragments_is_where_it_must_be", round_trips::the_cliff_of_fragments),
+    ("a_run_says_what_a_slower_line_takes", predicted::slower_line),
     ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped),
     ("nothing_is_found_where_nothing_is", nulls::agree),
     ("a_slower_family_is_found", differences::rate),
