@@ -104,7 +104,8 @@ fn check_sizes(rate_mbps: u64, sizes: Sizes) {
 }
 
 /// One more byte makes two packets of a datagram, for IPv6 beyond 1452 B and for IPv4 beyond 1472:
-/// a step of a short packet's time on each of four lines. Beyond 1452 it must be there for IPv6 only.
+/// a step of a short packet's time on each of four lines. Beyond 1452 it must be there for IPv6
+/// only.
 pub fn the_cliff_of_fragments() {
     const CLIFFS: [(u32, u32); 2] = [(1_452, 1_453), (1_472, 1_473)];
     let home = Home::new("cliff");
