@@ -17,6 +17,7 @@ mod nulls;
 mod predicted;
 mod readme;
 mod round_trips;
+mod scenarios;
 mod snmp;
 mod support;
 mod trouble;
@@ -28,7 +29,7 @@ use std::time::Instant;
 /// A scenario: its name and what it does; it fails by panicking.
 type Scenario = (&'static str, fn());
 
-const SCENARIOS: [Scenario; 36] = [
+const SCENARIOS: [Scenario; 37] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test),
@@ -64,6 +65,7 @@ const SCENARIOS: [Scenario; 36] = [
     ("snmp_counts_what_passes", snmp::counts_agree),
     ("snmp_that_cannot_be_asked_is_named", snmp::trouble_is_named),
     ("snmp_that_fails_loses_no_measurement", snmp::failure_loses_nothing),
+    ("scenarios_find_what_they_must", scenarios::hold),
     ("every_command_of_the_readme_runs", readme::runs),
 ];
 

@@ -202,12 +202,18 @@ fn drift_check(questions: &[Question]) -> Check {
     }
 }
 
+/// Blocks of one question that are named one by one.
+const NAMED_MAX: usize = 8;
+
 /// Which blocks lie far from the others of their question. No value is left out for that.
 fn outliers_check(questions: &[Question]) -> Check {
     let of = |q: &Question| {
         let outliers = q.diagnostics.outliers.iter().filter(|o| o.far);
-        let far: Vec<String> = outliers.map(|o| o.block.to_string()).collect();
-        (!far.is_empty()).then(|| format!("{} ({}: {})", far.join(", "), q.cell, q.metric))
+        let mut far: Vec<String> = outliers.map(|o| o.block.to_string()).collect();
+        let more = far.len().saturating_sub(NAMED_MAX);
+        far.truncate(NAMED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!far.is_empty()).then(|| format!("{}{more} ({}: {})", far.join(", "), q.cell, q.metric))
     };
     let far: Vec<String> = questions.iter().filter_map(of).collect();
     if far.is_empty() {

@@ -1,0 +1,88 @@
+//! The scenarios of `scenarios/` on real kernel links: the same files that the simulated network
+//! runs (crates/lab/tests/scenarios).
+
+#[path = "../../../lab/tests/scenarios/file.rs"]
+mod file;
+
+use super::support::{Home, number, question};
+use file::{Expected, Scenario, Trouble};
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The level of these tests (CONTRIBUTING.md).
+const LEVEL: u8 = 5;
+
+/// Every scenario for real networks finds what it must.
+pub fn hold() {
+    let mut failed = Vec::new();
+    for scenario in Scenario::of_level(LEVEL) {
+        println!("  {}: {}", scenario.name, scenario.what);
+        let result = run(&scenario);
+        for expected in &scenario.expect {
+            if let Err(why) = check(expected, &result) {
+                failed.push(format!("{}: {why}", scenario.name));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+fn run(scenario: &Scenario) -> Value {
+    let home = Home::new(&scenario.name);
+    let file = |name: &str, table: &toml::Table| {
+        let path = home.path().join(name);
+        std::fs::write(&path, toml::to_string(table).unwrap()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (world, plan) = (file("world.toml", &scenario.world), file("plan.toml", &scenario.plan));
+    let _hogs = (scenario.trouble == Some(Trouble::Overload)).then(Hogs::start);
+    let output = home.v6gap(&["plan", "run", &plan, "--lab", &world, "--json", "-q"]);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
+        panic!("{}: {e}: {}", scenario.name, String::from_utf8_lossy(&output.stderr))
+    })
+}
+
+fn check(expected: &Expected, result: &Value) -> Result<(), String> {
+    let q = question(result, &expected.cell, &expected.metric);
+    let said = format!("{q} {}", result["checks"]);
+    let verdict = q["verdict"].as_str().unwrap_or_default();
+    if !expected.verdict.iter().any(|right| right == verdict) {
+        return Err(format!("{} is {verdict}: {}", expected.cell, q["sentence"]));
+    }
+    if let Some(words) = expected.says.iter().find(|words| !said.contains(words.as_str())) {
+        return Err(format!("{} does not say \"{words}\": {said}", expected.cell));
+    }
+    let Some(truth) = expected.truth else { return Ok(()) };
+    let (low, high) = (number(&q["effect"]["low"]), number(&q["effect"]["high"]));
+    match low - expected.allow <= truth && truth <= high + expected.allow {
+        true => Ok(()),
+        false => Err(format!("{}: {low} to {high} misses {truth}", expected.cell)),
+    }
+}
+
+/// Threads that keep every processor busy, more of them than processors, until dropped.
+struct Hogs {
+    stop: Arc<AtomicBool>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Hogs {
+    fn start() -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let count = 3 * std::thread::available_parallelism().map_or(1, usize::from);
+        let hog = |stop: Arc<AtomicBool>| move || while !stop.load(Ordering::Relaxed) {};
+        let threads = (0..count).map(|_| std::thread::spawn(hog(Arc::clone(&stop)))).collect();
+        Hogs { stop, threads }
+    }
+}
+
+impl Drop for Hogs {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // A thread that only counts cannot panic.
+            let _ = thread.join();
+        }
+    }
+}
