@@ -22,6 +22,9 @@ pub struct Scenario {
     /// What goes wrong with the hosts.
     #[serde(default)]
     pub trouble: Option<Trouble>,
+    /// The error with which the program stops before it measures; a simulated run has none.
+    #[serde(default)]
+    pub error: Option<String>,
     /// The world, as in a world file.
     pub world: toml::Table,
     /// The plan, as in a plan file.
