@@ -6,9 +6,10 @@ use crate::lab::Node;
 use crate::netlink::Netlink;
 use crate::{Lab, LabError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
 use v6gap_core::family::Family;
 use v6gap_core::world::{End, NodeKind, Topology};
-use v6gap_sys::Unavailable;
+use v6gap_sys::{Unavailable, clock, packet};
 
 /// Where the IPv4 addresses stand inside IPv6 (RFC 6052 section 2.2), and their length.
 const PREFIX: Ipv6Addr = Ipv6Addr::new(0xfd46, 0x64, 0, 0, 0, 0, 0, 0);
@@ -21,6 +22,11 @@ const POOL_OWN: Ipv4Addr = Ipv4Addr::new(10, 49, 0, 1);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 0, 1);
 const CLIENT_OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 0, 2);
 const CLIENT_SIX: Ipv6Addr = Ipv6Addr::new(0xfd46, 0x464, 0, 0, 0, 0, 0, 1);
+
+/// The translator's interface has this long to become ready, in ns.
+const ATTACHED_NS: u64 = 3_000_000_000;
+/// Pause between two looks at it.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// Name of the translator's interface.
 const INTERFACE: &str = "translate";
@@ -163,5 +169,24 @@ fn translate(node: &Node, settings: &str) -> Result<Program, LabError> {
         let index = netlink.interface(INTERFACE)?.index;
         netlink.set_up(index)
     })??;
-    node.run(|| program::start(TAYGA, &settings))?
+    let program = node.run(|| program::start(TAYGA, &settings))??;
+    node.run(wait_attached)??;
+    Ok(program)
+}
+
+/// Waits until the kernel has seen that tayga is at its interface: what is sent before is lost.
+fn wait_attached() -> Result<(), LabError> {
+    let mut netlink = Netlink::new();
+    let deadline_ns = clock::now_ns() + ATTACHED_NS;
+    loop {
+        let found = netlink.interface(INTERFACE)?;
+        if found.operational {
+            return Ok(());
+        }
+        if clock::now_ns() > deadline_ns {
+            return Err(LabError::NotReady(format!("interface {INTERFACE}")));
+        }
+        netlink.nudge(found.index)?;
+        packet::wait(&[], Some(LOOK_AGAIN)).map_err(LabError::system("wait"))?;
+    }
 }
