@@ -1,6 +1,6 @@
 //! Goodput on links of 10, 100 and 1000 Mbit/s: the headers and nothing else.
 
-use super::support::{Home, figure, number, question, times};
+use super::support::{Home, figure, full_form, number, question, times};
 use v6gap_core::family::Family;
 use v6gap_core::wiremodel;
 use v6gap_core::world::{LinkModel, World};
@@ -62,7 +62,7 @@ pub fn tcp_slow() {
 
 /// A fast line, which only a machine without other work carries.
 pub fn tcp_fast() {
-    if times(0, 1) == 1 {
+    if full_form() {
         check_tcp(1_000, "1 s");
     }
 }
@@ -90,8 +90,10 @@ const LONG: [u32; 4] = [512, 1_024, 1_408, 1_472];
 const SHORT: [u32; 3] = [64, 128, 256];
 
 /// Datagrams of every payload: 100 · p / (p + 66) and / (p + 86) while they are one packet.
+///
+/// In the short form without the one that is cut, which costs a busy machine packets.
 pub fn udp_long() {
-    check_udp(100, &LONG);
+    check_udp(100, if times(0, 1) == 1 { &LONG } else { &LONG[..3] });
 }
 
 /// In the short form without the shortest, of which nearly 100 000 a second are needed.
@@ -101,7 +103,7 @@ pub fn udp_short() {
 
 /// The same at a tenth of the rate.
 pub fn udp_slow_long() {
-    if times(0, 1) == 1 {
+    if full_form() {
         check_udp(10, &LONG);
     }
 }

@@ -193,8 +193,9 @@ pub fn run_brings_its_own() {
     let mut command = home.command();
     command.args(["run", "--lab", file.to_str().unwrap(), "--measure", "connect", "--pairs", "4"]);
     let output = command.args(["--json", "-q", "--no-report"]).output().unwrap();
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // Four pairs are too few for a verdict, and enough to see where it measured.
+    let result: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr)));
     assert_eq!(result["hosts"]["client"]["name"], "a", "{:#}", result["hosts"]);
     assert!(result.to_string().contains("2001:db8:7::2"), "the subnet of the file is used");
 }

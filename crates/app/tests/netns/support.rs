@@ -81,6 +81,15 @@ pub fn times(quick: usize, full: usize) -> usize {
     }
 }
 
+/// Whether what a busy machine cannot carry is measured as well; said where it is left out.
+pub fn full_form() -> bool {
+    let full = times(0, 1) == 1;
+    if !full {
+        println!("    only with V6GAP_VALIDATE=full");
+    }
+    full
+}
+
 /// Prints a measured figure in the form that docs/validation quotes.
 pub fn figure(what: &str, value: impl std::fmt::Display) {
     println!("    {what}: {value}");
