@@ -185,12 +185,7 @@ impl Netlink {
         prefix_bits: u8,
         via: IpAddr,
     ) -> Result<(), LabError> {
-        let mut header = rt_route::Rtmsg::new();
-        header.rtm_family = family_number(subnet);
-        header.rtm_dst_len = prefix_bits;
-        header.rtm_table = TABLE_MAIN;
-        header.rtm_protocol = PROTOCOL_STATIC;
-        header.rtm_type = ROUTE_UNICAST;
+        let header = static_route(subnet, prefix_bits);
         let mut request = rt_route::Request::new().set_create().set_excl().op_newroute_do(&header);
         request.encode().push_dst(subnet).push_gateway(via);
         self.tell(|| format!("add the route to {subnet}/{prefix_bits} by {via}"), &request)
@@ -258,6 +253,17 @@ fn describe_plug<P: Pusher>(
 fn link_header(index: u32) -> rt_link::Ifinfomsg {
     let mut header = rt_link::Ifinfomsg::new();
     header.ifi_index = index.cast_signed();
+    header
+}
+
+/// What every route of the lab to a subnet begins with.
+fn static_route(subnet: IpAddr, prefix_bits: u8) -> rt_route::Rtmsg {
+    let mut header = rt_route::Rtmsg::new();
+    header.rtm_family = family_number(subnet);
+    header.rtm_dst_len = prefix_bits;
+    header.rtm_table = TABLE_MAIN;
+    header.rtm_protocol = PROTOCOL_STATIC;
+    header.rtm_type = ROUTE_UNICAST;
     header
 }
 

@@ -1,6 +1,6 @@
 //! Tunnels that the kernel makes itself: VXLAN interfaces, and routes with a segment list.
 
-use super::{Netlink, PROTOCOL_STATIC, ROUTE_UNICAST, TABLE_MAIN, family_number};
+use super::{Netlink, static_route};
 use crate::LabError;
 use netlink_bindings::traits::Pusher;
 use netlink_bindings::{rt_link, rt_route, utils};
@@ -62,12 +62,7 @@ impl Netlink {
         let IpAddr::V6(segment) = segment else {
             return Err(LabError::World("segments are IPv6 addresses".to_owned()));
         };
-        let mut header = rt_route::Rtmsg::new();
-        header.rtm_family = family_number(destination);
-        header.rtm_dst_len = if destination.is_ipv4() { 32 } else { 128 };
-        header.rtm_table = TABLE_MAIN;
-        header.rtm_protocol = PROTOCOL_STATIC;
-        header.rtm_type = ROUTE_UNICAST;
+        let header = static_route(destination, if destination.is_ipv4() { 32 } else { 128 });
         let mut request = rt_route::Request::new().set_create().set_excl().op_newroute_do(&header);
         // Next header (set by the kernel), length in 8 bytes beyond the first, type, segments left,
         // last entry, flags and tag, then the list (RFC 8754 section 2).
@@ -90,12 +85,7 @@ impl Netlink {
         subnet: IpAddr,
         prefix_bits: u8,
     ) -> Result<(), LabError> {
-        let mut header = rt_route::Rtmsg::new();
-        header.rtm_family = family_number(subnet);
-        header.rtm_dst_len = prefix_bits;
-        header.rtm_table = TABLE_MAIN;
-        header.rtm_protocol = PROTOCOL_STATIC;
-        header.rtm_type = ROUTE_UNICAST;
+        let header = static_route(subnet, prefix_bits);
         let mut request = rt_route::Request::new().set_create().set_excl().op_newroute_do(&header);
         request.encode().push_dst(subnet).push_oif(index);
         self.tell(|| format!("add the route to {subnet}/{prefix_bits}"), &request)
