@@ -26,47 +26,61 @@ mod two_hosts;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// A scenario: its name and what it does; it fails by panicking.
-type Scenario = (&'static str, fn());
+/// What a scenario judges.
+#[derive(Clone, Copy, PartialEq)]
+enum Judges {
+    /// What the program does: once is enough to condemn it.
+    Conduct,
+    /// What it measured. A machine whose processors are taken away for a second gives other
+    /// figures, so in the short form one that fails is tried again, and fails if it never holds.
+    Figures,
+}
+use Judges::{Conduct, Figures};
+
+/// How often the short form tries a scenario that judges figures.
+const TRIES: usize = 3;
+
+/// A scenario: its name, what it does and what it judges; it fails by panicking.
+type Scenario = (&'static str, fn(), Judges);
 
 const SCENARIOS: [Scenario; 37] = [
-    ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time),
-    ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind),
-    ("demo_stops_in_its_self_test", demo::stops_in_its_self_test),
-    ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback),
-    ("labs_come_and_go", labs::come_and_go),
-    ("labs_are_measured_inside", labs::measure_inside),
-    ("labs_are_brought_up_by_the_run", labs::run_brings_its_own),
-    ("labs_are_shown", labs::are_shown),
-    ("two_hosts_measure_each_other", two_hosts::measure_each_other),
-    ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts),
-    ("tcp_goodput_is_the_model_s", goodput::tcp),
-    ("tcp_goodput_on_a_slow_line", goodput::tcp_slow),
-    ("tcp_goodput_on_a_fast_line", goodput::tcp_fast),
-    ("udp_goodput_of_long_datagrams", goodput::udp_long),
-    ("udp_goodput_of_short_datagrams", goodput::udp_short),
-    ("udp_goodput_on_a_slow_line_of_long_datagrams", goodput::udp_slow_long),
-    ("udp_goodput_on_a_slow_line_of_short_datagrams", goodput::udp_slow_short),
-    ("capacity_is_the_link_s", capacity::by_load),
-    ("the_highest_rate_without_loss_is_the_link_s", capacity::by_halving),
-    ("round_trips_are_the_model_s", round_trips::rise_with_size),
-    ("round_trips_on_a_slow_line", round_trips::rise_with_size_on_a_slow_line),
-    ("the_cliff_of_fragments_is_where_it_must_be", round_trips::the_cliff_of_fragments),
-    ("a_run_says_what_a_slower_line_takes", predicted::slower_line),
-    ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped),
-    ("nothing_is_found_where_nothing_is", nulls::agree),
-    ("a_slower_family_is_found", differences::rate),
-    ("a_later_family_is_found", differences::delay),
-    ("a_killed_end_loses_no_finished_block", crash::survives),
-    ("trouble_is_named", trouble::is_named),
-    ("a_black_hole_is_named", trouble::black_hole),
-    ("capture_in_a_lab_has_every_frame", capture::in_a_lab),
-    ("capture_between_hosts_has_what_is_measured", capture::between_hosts),
-    ("snmp_counts_what_passes", snmp::counts_agree),
-    ("snmp_that_cannot_be_asked_is_named", snmp::trouble_is_named),
-    ("snmp_that_fails_loses_no_measurement", snmp::failure_loses_nothing),
-    ("scenarios_find_what_they_must", scenarios::hold),
-    ("every_command_of_the_readme_runs", readme::runs),
+    ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Figures),
+    ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Conduct),
+    ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Conduct),
+    ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback, Conduct),
+    ("labs_come_and_go", labs::come_and_go, Conduct),
+    ("labs_are_measured_inside", labs::measure_inside, Figures),
+    ("labs_are_brought_up_by_the_run", labs::run_brings_its_own, Figures),
+    ("labs_are_shown", labs::are_shown, Conduct),
+    ("two_hosts_measure_each_other", two_hosts::measure_each_other, Figures),
+    ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts, Figures),
+    ("tcp_goodput_is_the_model_s", goodput::tcp, Figures),
+    ("tcp_goodput_on_a_slow_line", goodput::tcp_slow, Figures),
+    ("tcp_goodput_on_a_fast_line", goodput::tcp_fast, Figures),
+    ("udp_goodput_of_long_datagrams", goodput::udp_long, Figures),
+    ("udp_goodput_of_short_datagrams", goodput::udp_short, Figures),
+    ("udp_goodput_on_a_slow_line_of_long_datagrams", goodput::udp_slow_long, Figures),
+    ("udp_goodput_on_a_slow_line_of_short_datagrams", goodput::udp_slow_short, Figures),
+    ("capacity_is_the_link_s", capacity::by_load, Figures),
+    ("the_highest_rate_without_loss_is_the_link_s", capacity::by_halving, Figures),
+    ("round_trips_are_the_model_s", round_trips::rise_with_size, Figures),
+    ("round_trips_on_a_slow_line", round_trips::rise_with_size_on_a_slow_line, Figures),
+    ("the_cliff_of_fragments_is_where_it_must_be", round_trips::the_cliff_of_fragments, Figures),
+    ("a_run_says_what_a_slower_line_takes", predicted::slower_line, Figures),
+    ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped, Figures),
+    ("nothing_is_found_where_nothing_is", nulls::agree, Figures),
+    ("a_slower_family_is_found", differences::rate, Figures),
+    ("a_later_family_is_found", differences::delay, Figures),
+    ("a_killed_end_loses_no_finished_block", crash::survives, Conduct),
+    ("trouble_is_named", trouble::is_named, Conduct),
+    ("a_black_hole_is_named", trouble::black_hole, Conduct),
+    ("capture_in_a_lab_has_every_frame", capture::in_a_lab, Figures),
+    ("capture_between_hosts_has_what_is_measured", capture::between_hosts, Figures),
+    ("snmp_counts_what_passes", snmp::counts_agree, Figures),
+    ("snmp_that_cannot_be_asked_is_named", snmp::trouble_is_named, Conduct),
+    ("snmp_that_fails_loses_no_measurement", snmp::failure_loses_nothing, Conduct),
+    ("scenarios_find_what_they_must", scenarios::hold, Figures),
+    ("every_command_of_the_readme_runs", readme::runs, Figures),
 ];
 
 fn main() -> ExitCode {
@@ -79,13 +93,21 @@ fn main() -> ExitCode {
         return if required { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     }
     let mut failed = 0;
-    for (name, scenario) in SCENARIOS.iter().filter(|(name, _)| wanted(name)) {
+    for (name, scenario, judges) in SCENARIOS.into_iter().filter(|(name, ..)| wanted(name)) {
         println!("scenario {name} …");
         let start = Instant::now();
-        let good = std::panic::catch_unwind(scenario).is_ok();
+        let tries = if judges == Figures { support::times(TRIES, 1) } else { 1 };
+        let good = (1..=tries).any(|nth| holds(nth, scenario));
         let word = if good { "ok" } else { "FAILED" };
         println!("scenario {name} {word} ({:.1} s)", start.elapsed().as_secs_f64());
         failed += usize::from(!good);
     }
     if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn holds(nth: usize, scenario: fn()) -> bool {
+    if nth > 1 {
+        println!("    again, for the {nth}. time");
+    }
+    std::panic::catch_unwind(scenario).is_ok()
 }

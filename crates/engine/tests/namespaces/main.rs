@@ -47,6 +47,16 @@ const CHECKS: [(&str, Check); 12] = [
     ("a_link_local_zone_is_kept", exchanges::a_link_local_zone_is_kept),
 ];
 
+/// Those that judge times and rates, not only counts.
+const FIGURES: [&str; 6] = [
+    "jitter_is_found",
+    "bursts_are_found",
+    "each_way_has_its_rate",
+    "marked_packets_go_first",
+    "a_full_queue_takes_its_drain_time",
+    "searches_find_a_slower_link_behind_a_faster_one",
+];
+
 fn main() {
     if let Err(refusal) = netns::probe() {
         println!("SKIPPED: {refusal}");
@@ -59,7 +69,7 @@ fn main() {
         |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
     let mut failed = 0;
     for (name, check) in CHECKS.into_iter().filter(|(name, _)| wanted(name)) {
-        match check() {
+        match judged(name, check) {
             Ok(()) => println!("ok     {name}"),
             Err(error) => {
                 failed += 1;
@@ -68,4 +78,17 @@ fn main() {
         }
     }
     std::process::exit(i32::from(failed > 0));
+}
+
+/// A check of figures is made up to three times: a machine whose processors are taken away for a
+/// second gives others.
+fn judged(name: &str, check: Check) -> Outcome {
+    let tries = if FIGURES.contains(&name) { 3 } else { 1 };
+    for nth in 1..tries {
+        match check() {
+            Ok(()) => return Ok(()),
+            Err(error) => println!("again  {name}, time {nth}: {error}"),
+        }
+    }
+    check()
 }

@@ -65,6 +65,23 @@ const INSIDE: [(&str, Check); 29] = [
     ("what_is_missing_is_said", tunnels::what_is_missing_is_said),
 ];
 
+/// Those that judge times and rates.
+const FIGURES: [&str; 13] = [
+    "dumb_bell_carries_cross_traffic",
+    "delay_hits_its_family_only",
+    "delay_changes",
+    "rate_changes",
+    "wire_sleeps_between_trials",
+    "wire_round_trip",
+    "wire_icmp_round_trip",
+    "wire_patience",
+    "shaped_udp_goodput",
+    "shaped_rate_of_each_family",
+    "shaped_tcp_sends_single_frames",
+    "wire_udp_goodput",
+    "bare_tcp_shows_super_packets",
+];
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(code) = holding::play_role(&arguments) {
@@ -92,7 +109,7 @@ fn run(checks: &[(&str, Check)], arguments: &[String]) -> usize {
         if !all && !wanted.iter().any(|part| name.contains(part.as_str())) {
             continue;
         }
-        match check() {
+        match judged(name, *check) {
             Ok(figures) => println!("ok     {name}: {figures}"),
             Err(error) => {
                 failures += 1;
@@ -101,4 +118,17 @@ fn run(checks: &[(&str, Check)], arguments: &[String]) -> usize {
         }
     }
     failures
+}
+
+/// A check of figures is made up to three times: a machine whose processors are taken away for a
+/// second gives others.
+fn judged(name: &str, check: Check) -> Result<String, Box<dyn std::error::Error>> {
+    let tries = if FIGURES.contains(&name) { 3 } else { 1 };
+    for nth in 1..tries {
+        match check() {
+            Ok(figures) => return Ok(figures),
+            Err(error) => println!("again  {name}, time {nth}: {error}"),
+        }
+    }
+    check()
 }
