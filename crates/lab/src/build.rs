@@ -30,8 +30,9 @@ const FAST_BPS: u64 = 100_000_000;
 /// Share of the link's rate, in parts per thousand, at which a host feeds the user-space link: a
 /// little less, so that packets wait at the host, where they slow the sender, and not on the link.
 const FEED_PER_MILLE: u64 = 999;
-/// Packets that may wait at a host that feeds the user-space link.
-const FEED_QUEUE: u32 = 1000;
+/// Packets that may wait at a host, as in an interface of Linux. A sender is held back by the room
+/// of its socket, which holds over a hundred pieces of datagrams; losses are the network's.
+const HOST_QUEUE: u32 = 1000;
 
 /// What [`build`] made.
 pub(crate) struct Built {
@@ -198,10 +199,11 @@ pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
         Bucket { rate_bps, burst_bytes: burst.max(deepest) }
     };
     let met = *link.met(side);
-    let queue = |met: Conditions| met.queue_frames.unwrap_or(link.queue_frames);
+    let own = if forwards { 0 } else { HOST_QUEUE };
+    let queue = |met: Conditions| met.queue_frames.unwrap_or(link.queue_frames).max(own);
     Some(Shape {
         buckets: met.map(|met| met.rate_bps.map(bucket)),
-        queue_packets: met.map(|met| if wire { FEED_QUEUE } else { queue(met) }),
+        queue_packets: met.map(queue),
         mtu: link.mtu,
         vlan_tags: world.vlan_tags,
         priority: world.priority_bits(),

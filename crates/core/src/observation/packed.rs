@@ -7,7 +7,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Room for a usual table, in bytes; what is left over is given back.
@@ -23,8 +23,8 @@ const LONG: u16 = u16::MAX;
 pub struct Buckets(Box<[u8]>);
 
 impl Buckets {
-    /// What a reader is asked for by name: it may hand over the bytes that [`Packing`] makes of the
-    /// pairs, or else treat it as it would any other type.
+    /// What a reader is asked for by name: it may hand over the bytes that [`Packing`] makes, or
+    /// else treat it as it would any other type.
     pub(crate) const NAME: &str = "$v6gap::Buckets";
 
     /// The pairs in their order.
@@ -68,10 +68,26 @@ impl fmt::Debug for Buckets {
     }
 }
 
+/// A flat list of numbers: of each pair the step from the value before, and the count.
 impl Serialize for Buckets {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.iter())
+        let mut last = 0;
+        to.collect_seq(self.iter().flat_map(|(value, count)| {
+            let step = value.wrapping_sub(last);
+            last = value;
+            [step, count]
+        }))
     }
+}
+
+/// What stands in the list of a histogram.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Item {
+    /// A step, or a count.
+    Number(u64),
+    /// Value and count, as earlier versions wrote them.
+    Pair(u64, u64),
 }
 
 impl<'de> Deserialize<'de> for Buckets {
@@ -81,7 +97,7 @@ impl<'de> Deserialize<'de> for Buckets {
             type Value = Buckets;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("pairs of value and count")
+                f.write_str("steps and counts, or pairs of value and count")
             }
 
             fn visit_newtype_struct<D: Deserializer<'de>>(
@@ -98,8 +114,17 @@ impl<'de> Deserialize<'de> for Buckets {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Buckets, A::Error> {
                 let mut packing = Packing::default();
-                while let Some(pair) = seq.next_element()? {
-                    packing.put(pair);
+                while let Some(item) = seq.next_element()? {
+                    match item {
+                        Item::Pair(value, count) => packing.put((value, count)),
+                        Item::Number(step) => {
+                            let count = seq.next_element()?;
+                            packing.put_step(
+                                step,
+                                count.ok_or_else(|| A::Error::missing_field("count"))?,
+                            );
+                        }
+                    }
                 }
                 Ok(Buckets(packing.bytes().into()))
             }
@@ -118,10 +143,15 @@ pub(crate) struct Packing {
 impl Packing {
     #[inline]
     pub fn put(&mut self, (value, count): (u64, u64)) {
+        self.put_step(value.wrapping_sub(self.last), count);
+    }
+
+    /// The value that lies `step` above the last one.
+    #[inline]
+    pub fn put_step(&mut self, step: u64, count: u64) {
         if self.bytes.is_empty() {
             self.bytes.reserve(ROOM_BYTES);
         }
-        let step = value.wrapping_sub(self.last);
         match (u16::try_from(step), u16::try_from(count)) {
             (Ok(step), Ok(count)) if step < LONG => {
                 let ([a, b], [c, d]) = (step.to_le_bytes(), count.to_le_bytes());
@@ -133,7 +163,7 @@ impl Packing {
                 self.bytes.extend_from_slice(&count.to_le_bytes());
             }
         }
-        self.last = value;
+        self.last = self.last.wrapping_add(step);
     }
 
     /// What [`Buckets`] are made of.
@@ -288,9 +318,10 @@ mod tests {
         fn nothing_is_lost(pairs: Vec<(u64, u64)>, counters: BTreeMap<String, i64>) {
             let buckets: Buckets = pairs.iter().copied().collect();
             prop_assert!(buckets.iter().eq(pairs.iter().copied()));
-            let text = serde_json::to_string(&pairs).unwrap();
-            prop_assert_eq!(&serde_json::to_string(&buckets).unwrap(), &text);
-            prop_assert_eq!(serde_json::from_str::<Buckets>(&text).unwrap(), buckets);
+            for text in [serde_json::to_string(&buckets), serde_json::to_string(&pairs)] {
+                let read: Buckets = serde_json::from_str(&text.unwrap()).unwrap();
+                prop_assert_eq!(&read, &buckets);
+            }
 
             let packed = Counters::from(counters.clone());
             let all = counters.iter().map(|(name, value)| (name.as_str(), *value));
@@ -298,6 +329,15 @@ mod tests {
             let text = serde_json::to_string(&counters).unwrap();
             prop_assert_eq!(&serde_json::to_string(&packed).unwrap(), &text);
             prop_assert_eq!(serde_json::from_str::<Counters>(&text).unwrap(), packed);
+        }
+
+        /// In few characters: steps are shorter than values.
+        #[test]
+        fn buckets_are_written_as_steps(first in 1u64..1_000_000, counts: [u16; 2]) {
+            let pairs = [(first, u64::from(counts[0])), (first + 64, u64::from(counts[1]))];
+            let text = serde_json::to_string(&Buckets::from_iter(pairs)).unwrap();
+            prop_assert_eq!(text, format!("[{first},{},64,{}]", counts[0], counts[1]));
+            prop_assert!(serde_json::from_str::<Buckets>("[1,2,3]").is_err());
         }
 
         /// In any order, and of one name the last.

@@ -126,6 +126,11 @@ impl<'a> Reader<'a> {
 
     /// Any number as the nearest one of double precision.
     fn float(&mut self) -> Result<f64, Unfit> {
+        let mut rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        if let Some(value) = short_decimal(&mut rest) {
+            self.at = self.text.len() - rest.len();
+            return Ok(value);
+        }
         let start = self.at;
         if self.next() == b'-' {
             self.at += 1;
@@ -175,23 +180,28 @@ impl<'a> Reader<'a> {
         visitor.visit_f64(self.float()?)
     }
 
-    /// The pairs of a histogram, which are most of a long journal.
-    fn pairs(&mut self) -> Result<Vec<u8>, Unfit> {
+    /// The steps and counts of a histogram, which are much of a long journal, or the pairs of an
+    /// earlier version.
+    fn buckets(&mut self) -> Result<Vec<u8>, Unfit> {
         let mut packing = Packing::default();
         self.expect(b'[')?;
         let mut rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        if rest.first() != Some(&b']') {
-            loop {
-                pass(&mut rest, b'[')?;
-                let value = whole(&mut rest)?;
-                pass(&mut rest, b',')?;
-                let count = whole(&mut rest)?;
-                pass(&mut rest, b']')?;
-                packing.put((value, count));
-                if rest.first() != Some(&b',') {
-                    break;
-                }
+        while rest.first() != Some(&b']') {
+            if rest.first() == Some(&b'[') {
                 rest = &rest[1..];
+                packing.put(two(&mut rest)?);
+                pass(&mut rest, b']')?;
+            } else {
+                let (step, count) = two(&mut rest)?;
+                packing.put_step(step, count);
+            }
+            if rest.first() != Some(&b',') {
+                break;
+            }
+            rest = &rest[1..];
+            // A comma before the bracket is no JSON.
+            if rest.first() == Some(&b']') {
+                return Err(Unfit);
             }
         }
         self.at = self.text.len() - rest.len();
@@ -228,6 +238,39 @@ fn pass(rest: &mut &[u8], byte: u8) -> Result<(), Unfit> {
         }
         _ => Err(Unfit),
     }
+}
+
+/// A number of a few digits with a fraction, as most are: digits and power of ten are both exact in
+/// double precision, so that their quotient is the nearest number (Clinger, 1990).
+#[inline]
+fn short_decimal(rest: &mut &[u8]) -> Option<f64> {
+    const TENS: [f64; 18] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17,
+    ];
+    const EXACT_MAX: u64 = 1 << f64::MANTISSA_DIGITS;
+    let mut after = *rest;
+    let whole = whole(&mut after).ok()?;
+    pass(&mut after, b'.').ok()?;
+    let mut digits = whole;
+    let mut places = 0;
+    while let [digit @ b'0'..=b'9', more @ ..] = after {
+        digits = digits.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+        places += 1;
+        after = more;
+    }
+    let is_short = places > 0 && digits <= EXACT_MAX && !matches!(after, [b'e' | b'E', ..]);
+    let ten = TENS.get(places).filter(|_| is_short)?;
+    *rest = after;
+    Some(digits as f64 / ten)
+}
+
+/// Two whole numbers and the comma between them.
+#[inline]
+fn two(rest: &mut &[u8]) -> Result<(u64, u64), Unfit> {
+    let first = whole(rest)?;
+    pass(rest, b',')?;
+    Ok((first, whole(rest)?))
 }
 
 /// A whole number without a sign.
@@ -322,7 +365,7 @@ impl<'a> Deserializer<'a> for &mut Reader<'a> {
         visitor: V,
     ) -> Result<V::Value, Unfit> {
         if name == Buckets::NAME {
-            return visitor.visit_byte_buf(self.pairs()?);
+            return visitor.visit_byte_buf(self.buckets()?);
         }
         visitor.visit_newtype_struct(self)
     }

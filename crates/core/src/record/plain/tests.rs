@@ -48,6 +48,18 @@ proptest! {
         prop_assert_eq!(agrees::<Option<i64>>(&written), Some(some));
     }
 
+    /// The short way of fractions, at and beyond its limits.
+    #[test]
+    fn fractions_are_read_alike(
+        whole in 0u64..1 << 40,
+        fraction in 0u64..1 << 40,
+        zeros in 0usize..9,
+    ) {
+        let text = format!("{whole}.{}{fraction}", "0".repeat(zeros));
+        let nearest: f64 = text.parse().unwrap();
+        prop_assert_eq!(agrees::<f64>(&text).map(f64::to_bits), Some(nearest.to_bits()));
+    }
+
     /// The short way of histograms, with any byte changed.
     #[test]
     fn pairs_are_read_alike(
@@ -56,11 +68,14 @@ proptest! {
         with in "[-0-9\\[\\]{},. e]?",
         cut: bool,
     ) {
-        let text = serde_json::to_string(&pairs).unwrap();
-        prop_assert!(agrees::<Buckets>(&text).is_some());
-        let at = at.index(text.len());
-        let rest = &text[at + usize::from(cut)..];
-        agrees::<Buckets>(&format!("{}{with}{rest}", &text[..at]));
+        let steps: Buckets = pairs.iter().map(|&(value, count)| (value, count.into())).collect();
+        for text in [serde_json::to_string(&pairs), serde_json::to_string(&steps)] {
+            let text = text.unwrap();
+            prop_assert!(agrees::<Buckets>(&text).is_some());
+            let at = at.index(text.len());
+            let rest = &text[at + usize::from(cut)..];
+            agrees::<Buckets>(&format!("{}{with}{rest}", &text[..at]));
+        }
     }
 
     /// Nothing is accepted that the complete reader refuses or reads otherwise.
