@@ -36,5 +36,6 @@ mod special;
 pub mod steady;
 pub mod summary;
 pub mod trend;
+pub mod two_runs;
 
 pub use estimate::{Alternative, Estimate, Interval, Warning};

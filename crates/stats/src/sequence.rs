@@ -25,6 +25,9 @@ pub const DEFAULT_SCALE: f64 = 1.0;
 /// Share of alpha that pays for leaving out what lies far away, see [`symmetric_sequence`].
 const FAR_SHARE: f64 = 0.02;
 
+/// Logarithm of the share that is left for the rest.
+pub(crate) const NEAR_SHARE_LOG: f64 = -0.020_202_707_317_519_466;
+
 /// Radius of the t confidence sequence after `n` values with standard deviation `sd`. With
 /// `A = 1 + n g` and `k = (A / alpha^2)^(1/n)` it is
 /// `sd / sqrt(n) * sqrt((n - 1) (k - 1) / (1 - k / A))`; infinite while `k >= A` (up to n = 4 at
@@ -82,7 +85,7 @@ pub fn e_value(d: &[f64], mu: f64, g: f64) -> f64 {
 }
 
 /// As [`e_value`], from the number of values, their mean less `mu`, and their standard deviation.
-fn e_value_of(n: usize, shift: f64, spread: f64, g: f64) -> f64 {
+pub(crate) fn e_value_of(n: usize, shift: f64, spread: f64, g: f64) -> f64 {
     let usable = g > 0.0 && shift.is_finite() && spread.is_finite();
     if n < 2 || !usable {
         return 1.0;
@@ -182,16 +185,15 @@ pub fn symmetric_sequence(d: &[f64], alpha: f64, rho: f64) -> Estimate {
     if !warnings.is_empty() {
         return Estimate::open(f64::NAN, n, warnings);
     }
-    let need = libm::ceil(1.0 - libm::log2(FAR_SHARE * alpha)) as usize;
     if no_spread(d) {
         warnings.push(Warning::NoSpread);
     }
-    let threshold = -libm::log((1.0 - FAR_SHARE) * alpha);
-    let radius = if n < need { None } else { symmetric_radius(d, threshold, rho) };
-    let Some(radius) = radius else {
-        warnings.push(Warning::TooFewBlocks { have: n, need: need.max(n + 1) });
+    let radius = symmetric_radius(n, sd(d), alpha, rho);
+    if !radius.is_finite() {
+        let need = symmetric_need(alpha).max(n + 1);
+        warnings.push(Warning::TooFewBlocks { have: n, need });
         return Estimate::open(mean(d), n, warnings);
-    };
+    }
     Estimate {
         centre: mean(d),
         interval: Interval::around(mean(d), radius),
@@ -201,21 +203,33 @@ pub fn symmetric_sequence(d: &[f64], alpha: f64, rho: f64) -> Estimate {
     }
 }
 
-/// Distance from the mean at which the log evidence reaches `threshold`, if it does: it rises up
-/// to `n x = (n - 1) (V + rho)`, x the squared distance and V taken at the mean.
-fn symmetric_radius(d: &[f64], threshold: f64, rho: f64) -> Option<f64> {
-    let usable = rho > 0.0 && rho.is_finite();
-    if !usable {
-        return None;
-    }
-    let n = d.len() as f64;
-    let at_mean = (n - 1.0) * sd(d) * sd(d);
-    let peak = libm::sqrt((n - 1.0) * (at_mean + rho) / n);
-    let reached = |r: f64| symmetric_log_e(n * n * r * r, at_mean + n * r * r, rho) >= threshold;
-    reached(peak).then(|| first_true(0.0, peak, reached))
+/// Fewest values for a bounded interval at that rate.
+pub(crate) fn symmetric_need(alpha: f64) -> usize {
+    libm::ceil(1.0 - libm::log2(FAR_SHARE * alpha)) as usize
 }
 
-fn symmetric_log_e(s_squared: f64, v: f64, rho: f64) -> f64 {
+/// The inverse: `-ln` of the smallest rate at which `n` values have a bounded interval.
+pub(crate) fn symmetric_nats(n: usize) -> f64 {
+    core::f64::consts::LN_2 * (n as f64 - 1.0) + libm::log(FAR_SHARE)
+}
+
+/// Radius of the symmetric sequence after `n` values with standard deviation `spread`: distance from
+/// the mean at which the evidence is enough for `alpha`. It rises up to `n x = (n - 1) (V + rho)`,
+/// x the squared distance and V taken at the mean. Infinite if it is never enough.
+pub(crate) fn symmetric_radius(n: usize, spread: f64, alpha: f64, rho: f64) -> f64 {
+    let usable = rho > 0.0 && rho.is_finite() && n >= symmetric_need(alpha);
+    if !usable {
+        return f64::INFINITY;
+    }
+    let threshold = -libm::log((1.0 - FAR_SHARE) * alpha);
+    let n = n as f64;
+    let at_mean = (n - 1.0) * spread * spread;
+    let peak = libm::sqrt((n - 1.0) * (at_mean + rho) / n);
+    let reached = |r: f64| symmetric_log_e(n * n * r * r, at_mean + n * r * r, rho) >= threshold;
+    if reached(peak) { first_true(0.0, peak, reached) } else { f64::INFINITY }
+}
+
+pub(crate) fn symmetric_log_e(s_squared: f64, v: f64, rho: f64) -> f64 {
     0.5 * (s_squared / (v + rho) - libm::log1p(v / rho))
 }
 

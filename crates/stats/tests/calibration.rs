@@ -6,6 +6,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use v6gap_stats::batch::{self, Batches};
+use v6gap_stats::two_runs::{self, Law, Run};
 use v6gap_stats::{Alternative, Estimate, bootstrap, drift, equivalence, modes, paired_t};
 use v6gap_stats::{permutation, power, repeats, sequence, signed_rank, summary, trend};
 
@@ -328,5 +329,55 @@ fn symmetric_p_values_are_valid_at_any_time() {
                 share(world, 60, 0.0, WALKS, |d| sequence::symmetric_anytime_p(d, rho) <= 0.05);
             assert!(found <= 0.05 + slack(0.05, WALKS), "{world:?} {guess}: {found}");
         }
+    }
+}
+
+/// Two runs of unequal noise, each stopped by whoever looked after every pair and liked what was
+/// seen: the first when its mean looked high, the second when it looked low.
+fn ever_changed(world: World, times: usize, law: Law) -> f64 {
+    let mut source = Source::new(0xcafe);
+    let mut stopped = |side: f64, noise: f64| -> Run {
+        let d: Vec<f64> = source.sample(world, 60, 0.0).iter().map(|x| noise * x).collect();
+        let enough = |n: &usize| {
+            let welcome = side * summary::mean(&d[..*n]);
+            welcome > 2.0 * summary::sd(&d[..*n]) / (*n as f64).sqrt()
+        };
+        let n = (8..60).step_by(2).find(enough).unwrap_or(60);
+        Run::new(&d[..n], law)
+    };
+    let changed = (0..times).filter(|_| {
+        let (first, second) = (stopped(1.0, 1.0), stopped(-1.0, 0.4));
+        two_runs::change(&first, &second, 0.05).excludes(0.0)
+    });
+    changed.count() as f64 / times as f64
+}
+
+#[test]
+fn the_change_between_stopped_runs_covers() {
+    let rho = sequence::symmetric_rho(1.0, 20, 0.05);
+    for world in WORLDS {
+        for law in [Law::Normal, Law::Symmetric { rho }] {
+            let found = ever_changed(world, WALKS, law);
+            assert!(found <= 0.05 + slack(0.05, WALKS), "{world:?} {law:?}: {found}");
+        }
+    }
+    // Why the interval for fixed sizes will not do: if this fails, the above proves nothing.
+    let fixed = ever_changed(World::Normal, WALKS, Law::Fixed);
+    assert!(fixed > 0.10, "{fixed}");
+}
+
+#[test]
+fn the_change_between_fixed_runs_covers_at_its_rate() {
+    for world in WORLDS {
+        let mut source = Source::new(0xbeef);
+        let missed = (0..FIXED).filter(|_| {
+            let first = Run::new(&source.sample(world, 12, 3.0), Law::Fixed);
+            let wide: Vec<f64> = source.sample(world, 20, 0.0).iter().map(|x| 3.0 * x).collect();
+            let second = Run::new(&wide, Law::Fixed);
+            two_runs::change(&first, &second, 0.05).excludes(-3.0)
+        });
+        let found = missed.count() as f64 / FIXED as f64;
+        let off = if matches!(world, World::Normal) { 0.003 } else { 0.01 };
+        assert!((found - 0.05).abs() <= off + slack(0.05, FIXED), "{world:?}: {found}");
     }
 }

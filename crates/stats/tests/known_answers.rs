@@ -5,6 +5,7 @@ use serde_json::Value;
 use v6gap_stats::drift::{self, Moments};
 use v6gap_stats::least_squares::Design;
 use v6gap_stats::runlength::RunLengthTest;
+use v6gap_stats::two_runs::{self, Law, Run};
 use v6gap_stats::{Alternative, Estimate, Interval, bootstrap, equivalence, levels, loss, modes};
 use v6gap_stats::{multiplicity, outliers, paired_t, permutation, power, quantile, repeats};
 use v6gap_stats::{runlength, sequence, signed_rank, steady, summary, trend};
@@ -169,6 +170,19 @@ fn welch_from_samples() {
     for (v, _) in paired() {
         let w = drift::welch_order_test(&list(&v["second"]), &list(&v["first"])).expect("usable");
         same(w.p, &v["welch_unpaired_p"]);
+    }
+}
+
+#[test]
+fn the_change_between_two_runs() {
+    for row in vectors()["two_runs"].as_array().expect("rows") {
+        let of = |name: &str| Run::new(&list(&row[name]), Law::Normal);
+        let (first, second) = (of("first"), of("second"));
+        let radius = two_runs::change(&first, &second, 0.05).width() / 2.0;
+        let expected = number(&row["radius"]);
+        assert!((radius / expected - 1.0).abs() < 1e-6, "{radius} instead of {expected}");
+        let (p, expected) = (two_runs::change_p(&first, &second, 0.0), number(&row["p"]));
+        assert!((p / expected - 1.0).abs() < 1e-6, "{p} instead of {expected}");
     }
 }
 
