@@ -15,9 +15,7 @@
 
 use crate::drift::{self, Moments};
 use crate::estimate::{Interval, is_rate, no_spread};
-use crate::sequence::{
-    self, DEFAULT_SCALE, e_value_of, symmetric_log_e, symmetric_need, t_sequence_radius,
-};
+use crate::sequence::{self, DEFAULT_SCALE, e_value_of, symmetric_log_e, t_sequence_radius};
 use crate::solve::first_true;
 use crate::summary::{mean, sd};
 
@@ -275,6 +273,6 @@ mod tests {
         let ten = Run::new(&A, Law::Symmetric { rho: 1.0 });
         assert_eq!(change(&ten, &ten, 0.05), Interval::WHOLE);
         assert!(change_p(&ten, &ten, 100.0) > 0.01);
-        assert_eq!(symmetric_need(0.05), 11);
+        assert_eq!(sequence::symmetric_need(0.05), 11);
     }
 }

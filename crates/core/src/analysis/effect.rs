@@ -21,19 +21,19 @@ pub const NULLS_MIN: usize = 4;
 
 /// Skewness of the blocks' effects beyond which the range for any symmetric law is used in place of
 /// the one for the normal law.
-const SKEWNESS_MAX: f64 = 1.0;
+pub(super) const SKEWNESS_MAX: f64 = 1.0;
 
 /// Fewest blocks for the range for any symmetric law; with fewer it has no ends.
-const SYMMETRIC_BLOCKS_MIN: usize = 12;
+pub(super) const SYMMETRIC_BLOCKS_MIN: usize = 12;
 
 /// Blocks for which the symmetric sequence is tuned.
-const SYMMETRIC_BLOCKS: usize = 20;
+pub(super) const SYMMETRIC_BLOCKS: usize = 20;
 
 /// Noise to tune the symmetric sequence with, as a share of the margin, where no null blocks have
 /// shown any. The plan fixes the margin before the run, so nothing that is looked at tunes the
 /// look. Too small a guess costs little: at a true noise of the whole margin the range is 9 % wider
 /// than with the right guess; and at any smaller noise than guessed it is narrow beside the margin.
-const NOISE_OF_MARGIN: f64 = 0.25;
+pub(super) const NOISE_OF_MARGIN: f64 = 0.25;
 
 /// The effect of one block: the logarithm of the ratio b/a, or the difference b − a.
 pub fn of_block(metric: Metric, a: f64, b: f64) -> f64 {

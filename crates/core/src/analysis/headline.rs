@@ -124,7 +124,7 @@ pub(super) fn details(questions: &[Question], names: &PerArm<String>) -> Vec<Str
         details.push(format!(
             "The largest difference too small to matter: {} at {} ({}).",
             question.text,
-            words::topic(question),
+            words::topic_of(question),
             question.range_text
         ));
     }
@@ -146,7 +146,7 @@ pub(super) fn predicted(questions: &[Question]) -> String {
         let question = question?;
         let effect = question.prediction.as_ref()?.effect;
         (effect != 0.0).then(|| {
-            format!("{} {}", words::topic(question), words::amount(question.metric, effect))
+            format!("{} {}", words::topic_of(question), words::amount(question.metric, effect))
         })
     };
     let throughput = questions.iter().find(|q| q.metric == Metric::Throughput);

@@ -50,7 +50,7 @@ pub(super) fn topic(run: &[&Question]) -> String {
     let size = |q: &Question| unit::format_bytes(q.level_bytes.unwrap_or(0).into());
     let (low, high, transport) = (size(first), size(last), first.transport.name());
     match (run.len(), first.metric) {
-        (1, _) => words::topic(first),
+        (1, _) => words::topic_of(first),
         (_, Metric::Rtt) => format!("round trips of {low} to {high} over {transport}"),
         (_, Metric::Throughput) => format!("{transport} throughput at {low} to {high}"),
         (_, _) => format!("packets per second of {low} to {high}"),

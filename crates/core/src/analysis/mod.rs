@@ -6,6 +6,7 @@
 pub mod beside;
 mod checks;
 mod collect;
+pub mod compare;
 pub mod costmodel;
 mod diagnostics;
 pub mod effect;

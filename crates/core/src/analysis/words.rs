@@ -191,7 +191,7 @@ pub fn figure(share: f64) -> String {
 }
 
 /// A range that may hold both directions, as in "8 % longer to 4 % shorter".
-fn span_in_words(metric: Metric, range: &Range) -> String {
+pub(super) fn span_in_words(metric: Metric, range: &Range) -> String {
     let words = directions(metric);
     if !range.low.is_finite() || !range.high.is_finite() {
         return "anything".to_string();
@@ -203,15 +203,20 @@ fn span_in_words(metric: Metric, range: &Range) -> String {
     format!("{more} {} to {less} {}", words.more, words.less)
 }
 
-/// The 95 % range for the table: figures without words where the direction is clear.
+/// The 95 % range for the table.
 fn range(question: &Question, range: &Range) -> String {
+    if none_lost(question) && range.low.is_finite() && range.high.is_finite() {
+        return format!("at most {} in a million", per_million(range.high.max(-range.low)));
+    }
+    range_in_words(question.metric, range)
+}
+
+/// A range for a table: figures without words where the direction is clear.
+pub(super) fn range_in_words(metric: Metric, range: &Range) -> String {
     if !range.low.is_finite() || !range.high.is_finite() {
         return "unbounded".to_string();
     }
-    if none_lost(question) {
-        return format!("at most {} in a million", per_million(range.high.max(-range.low)));
-    }
-    let unit = if question.metric.scale() == Scale::Ratio { "%" } else { "points" };
+    let unit = if metric.scale() == Scale::Ratio { "%" } else { "points" };
     if (range.low < 0.0) == (range.high < 0.0) {
         let (near, far) =
             if range.low < 0.0 { (range.high, range.low) } else { (range.low, range.high) };
@@ -297,10 +302,15 @@ pub fn more_pairs(pairs: u32) -> String {
 }
 
 /// A question as the subject of a longer sentence, as in "in round trips of 64 B over TCP".
-pub(super) fn topic(question: &Question) -> String {
-    let size = question.level_bytes.map(u64::from).map(unit::format_bytes).unwrap_or_default();
-    let transport = question.transport.name();
-    match question.metric {
+pub(super) fn topic_of(question: &Question) -> String {
+    topic(question.metric, question.transport, question.level_bytes)
+}
+
+/// The same from its parts.
+pub(super) fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> String {
+    let size = level_bytes.map(u64::from).map(unit::format_bytes).unwrap_or_default();
+    let transport = transport.name();
+    match metric {
         Metric::Throughput => format!("{transport} throughput"),
         Metric::Rtt => format!("round trips of {size} over {transport}"),
         Metric::Connect => "connecting".to_string(),
