@@ -1,9 +1,12 @@
-//! What a script waits for: `--fail-if` and `--require` against the verdicts of a run.
+//! What a script waits for: `--fail-if` and `--require` against the verdicts of a run or
+//! of a comparison of runs.
 
-use crate::args::{Condition, ResultArgs};
+use crate::args::{ChangeOf, CompareArgs, Condition, ResultArgs};
 use crate::failure::Outcome;
 use crate::session::alone;
-use v6gap_core::analysis::{Analysis, Question, Verdict};
+use v6gap_core::analysis::compare::{Change, Comparison, Of};
+use v6gap_core::analysis::{Analysis, Verdict};
+use v6gap_core::metric::Metric;
 
 /// How the program ends after a run with these verdicts.
 ///
@@ -18,25 +21,58 @@ pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
         let asked = !result.require.is_empty();
         return if asked { Outcome::Undecided } else { Outcome::Done };
     }
-    let held = |c: &Condition| about(c, analysis).any(|q| q.verdict == c.verdict);
-    if result.fail_if.iter().any(held) {
+    let verdicts: Vec<_> = analysis.questions.iter().map(|q| (q.metric, q.verdict)).collect();
+    let nothing =
+        analysis.questions.iter().all(|q| q.verdict == Verdict::None && q.effect.is_none());
+    judge(&result.fail_if, &result.require, &verdicts, nothing)
+}
+
+/// How the program ends after a comparison of runs: the same rules, held against the changes that
+/// `args` is about.
+pub fn outcome_of_comparison(args: &CompareArgs, comparison: &Comparison) -> Outcome {
+    if comparison.runs.iter().any(|run| run.failed.is_some()) {
+        return Outcome::NotValid;
+    }
+    let names = &comparison.arm_names;
+    let asked = |change: &Change| {
+        let arm = |name: &str| change.of.arm().is_some_and(|arm| *names.get(arm) == name);
+        match args.of {
+            ChangeOf::Difference => change.of == Of::Difference,
+            ChangeOf::Ipv4 => arm("IPv4"),
+            ChangeOf::Ipv6 => arm("IPv6"),
+            ChangeOf::All => true,
+        }
+    };
+    let changes = comparison.changes().filter(|(_, change)| asked(change));
+    let verdicts: Vec<_> = changes.map(|(row, change)| (row.metric, change.verdict)).collect();
+    judge(&args.fail_if, &args.require, &verdicts, !comparison.valid())
+}
+
+/// `nothing`: not one question has an answer.
+fn judge(
+    fail_if: &[Condition],
+    require: &[Condition],
+    verdicts: &[(Metric, Verdict)],
+    nothing: bool,
+) -> Outcome {
+    let held = |c: &Condition| about(c, verdicts).any(|verdict| verdict == c.verdict);
+    if fail_if.iter().any(held) {
         return Outcome::NotMet;
     }
-    let required: Vec<Outcome> = result.require.iter().map(|c| required(c, analysis)).collect();
+    let required: Vec<Outcome> = require.iter().map(|c| required(c, verdicts)).collect();
     let worst = [Outcome::NotMet, Outcome::Undecided].into_iter().find(|o| required.contains(o));
-    let nothing = result.require.is_empty()
-        && analysis.questions.iter().all(|q| q.verdict == Verdict::None && q.effect.is_none());
+    let nothing = require.is_empty() && nothing;
     worst.unwrap_or(if nothing { Outcome::NotValid } else { Outcome::Done })
 }
 
 /// Every question of the metric must have the verdict; "better" also satisfies who requires "same",
 /// as nothing got worse.
-fn required(condition: &Condition, analysis: &Analysis) -> Outcome {
+fn required(condition: &Condition, verdicts: &[(Metric, Verdict)]) -> Outcome {
     let mut any = false;
     let mut open = false;
-    for question in about(condition, analysis) {
+    for verdict in about(condition, verdicts) {
         any = true;
-        match question.verdict {
+        match verdict {
             verdict if verdict == condition.verdict => {}
             Verdict::Better if condition.verdict == Verdict::Same => {}
             Verdict::CannotTell | Verdict::None => open = true,
@@ -46,12 +82,10 @@ fn required(condition: &Condition, analysis: &Analysis) -> Outcome {
     if open || !any { Outcome::Undecided } else { Outcome::Done }
 }
 
-fn about<'a>(
-    condition: &Condition,
-    analysis: &'a Analysis,
-) -> impl Iterator<Item = &'a Question> + use<'a> {
+fn about(condition: &Condition, verdicts: &[(Metric, Verdict)]) -> impl Iterator<Item = Verdict> {
     let metric = condition.metric;
-    analysis.questions.iter().filter(move |q| metric.is_none_or(|metric| q.metric == metric))
+    let those = verdicts.iter().filter(move |(of, _)| metric.is_none_or(|metric| *of == metric));
+    those.map(|(_, verdict)| *verdict)
 }
 
 #[cfg(test)]
@@ -63,7 +97,6 @@ mod tests {
     use v6gap_core::analysis::analyse;
     use v6gap_core::arm::PerArm;
     use v6gap_core::family::{Family, PerFamily};
-    use v6gap_core::metric::Metric;
     use v6gap_core::observation::PerEnd;
     use v6gap_core::plan::preset;
     use v6gap_core::record::{Line, RunHeader};

@@ -94,7 +94,8 @@ fn flatten(name: &str, value: &Value, row: &mut BTreeMap<String, String>) {
     row.insert(name.to_owned(), text);
 }
 
-fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
+/// One record; cells are quoted where they must be.
+pub(crate) fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
     for (i, cell) in cells.enumerate() {
         if i > 0 {
             out.push(',');

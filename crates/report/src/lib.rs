@@ -5,17 +5,21 @@
 //! are untrusted: each form escapes them in its own way, in one place.
 
 mod beside;
+mod comparison;
 mod costs;
 mod csv;
 pub mod figure;
 pub mod html;
 mod json;
+mod json_comparison;
 mod loads;
 mod markdown;
 mod number;
 mod resources;
 mod searches;
+mod sheet;
 mod sockets;
+mod tables;
 pub mod text;
 pub mod topology;
 mod transfers;
@@ -23,5 +27,7 @@ mod words;
 
 pub use csv::csv_trials;
 pub use json::{SCHEMA, json};
+pub use json_comparison::{COMPARISON_SCHEMA, json_comparison};
 pub use markdown::markdown;
 pub use sockets::{SocketRow, sockets};
+pub use tables::{csv_comparison, csv_questions, latex, latex_comparison, markdown_comparison};

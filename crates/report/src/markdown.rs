@@ -87,7 +87,7 @@ fn taken(analysis: &Analysis, out: &mut String) {
 
 /// Keeps untrusted text from being read as markup: every character that Markdown or HTML gives a
 /// meaning inside a line gets a backslash or an entity; line ends become spaces.
-fn escape(text: impl AsRef<str>) -> String {
+pub(crate) fn escape(text: impl AsRef<str>) -> String {
     let mut out = String::new();
     for c in text.as_ref().chars() {
         match c {

@@ -87,6 +87,21 @@ pub(crate) fn shown(question: &Question) -> Shown {
     Shown { a: show(scaled.a), b: show(scaled.b), unit: symbol.to_owned() }
 }
 
+/// Values of one metric in one unit, with as many digits as their differences need; a dash where
+/// there is none.
+pub(crate) fn series(metric: Metric, values: &[Option<f64>]) -> (Vec<String>, &'static str) {
+    let present: Vec<f64> = values.iter().flatten().copied().collect();
+    let unit = unit(metric, &present);
+    let scaled: Vec<f64> = present.iter().map(|v| v / unit.size).collect();
+    let pairs = scaled.iter().flat_map(|a| scaled.iter().map(move |b| places(*a, *b)));
+    let places = pairs.max().unwrap_or(0);
+    let show = |v: &Option<f64>| {
+        v.map_or_else(|| "–".to_owned(), |v| format!("{:.places$}", v / unit.size))
+    };
+    let symbol = if present.is_empty() { "" } else { unit.symbol };
+    (values.iter().map(show).collect(), symbol)
+}
+
 /// Three figures, or four where three would blur the difference.
 fn places(a: f64, b: f64) -> usize {
     let three = decimals(a.abs().max(b.abs()), 3);

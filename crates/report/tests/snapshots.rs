@@ -7,13 +7,17 @@
     reason = "snapshots are files, and whether to write them is asked of the environment"
 )]
 
+use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::path::PathBuf;
 use v6gap_core::analysis::Analysis;
 use v6gap_report::figure::{Paint, all};
-use v6gap_report::html::{PageInfo, page};
-use v6gap_report::text::{Glyphs, Style, table, verbose};
-use v6gap_report::{csv_trials, json, markdown, sockets};
+use v6gap_report::html::{PageInfo, comparison_page, page};
+use v6gap_report::text::{self, Glyphs, Style, table, verbose};
+use v6gap_report::{
+    csv_comparison, csv_questions, csv_trials, json, json_comparison, latex, latex_comparison,
+    markdown, markdown_comparison, sockets,
+};
 
 /// Compares with the file of that name, or writes it.
 fn check(name: &str, text: &str) {
@@ -28,7 +32,7 @@ fn check(name: &str, text: &str) {
 }
 
 #[test]
-fn text() {
+fn texts() {
     let style = Style::default();
     check("lab.txt", &table(&lab(), &style));
     check("lab-wide.txt", &table(&lab(), &Style { width: 120, ..style }));
@@ -49,6 +53,34 @@ fn exports() {
     check("invalid.json", &json(&invalid()));
     check("null.json", &json(&null_run()));
     check("trials.csv", &csv_trials(&journal::lines()));
+}
+
+#[test]
+fn tables_for_papers() {
+    check("lab.tex", &latex(&lab()));
+    check("lab.csv", &csv_questions(&lab()));
+    let two = comparison(&[lab(), another_day("8m1c3e")]);
+    check("two.tex", &latex_comparison(&two));
+    check("two.md", &markdown_comparison(&two));
+    check("two.csv", &csv_comparison(&two));
+    let three = comparison(&[lab(), another_day("8m1c3e"), another_day("9x2d4f")]);
+    check("three.tex", &latex_comparison(&three));
+    check("hostile.tex", &latex(&hostile()));
+}
+
+#[test]
+fn comparisons() {
+    let two = comparison(&[lab(), another_day("8m1c3e")]);
+    let style = Style::default();
+    check("two.txt", &text::comparison(&two, &style));
+    check("two-narrow.txt", &text::comparison(&two, &Style { width: 40, ..style }));
+    check("two-plain.txt", &text::comparison(&two, &Style { plain: true, ..style }));
+    check("two.json", &json_comparison(&two));
+    check("two.html", &comparison_page(&two, "0.1.0"));
+    let three = comparison(&[lab(), another_day("8m1c3e"), another_day("9x2d4f")]);
+    check("three.txt", &text::comparison(&three, &Style { width: 120, ..style }));
+    let failed = comparison(&[lab(), Analysis { run: another_day("x").run, ..invalid() }]);
+    check("two-failed.txt", &text::comparison(&failed, &style));
 }
 
 fn html(analysis: &Analysis) -> String {

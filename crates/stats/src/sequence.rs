@@ -213,9 +213,9 @@ pub(crate) fn symmetric_nats(n: usize) -> f64 {
     core::f64::consts::LN_2 * (n as f64 - 1.0) + libm::log(FAR_SHARE)
 }
 
-/// Radius of the symmetric sequence after `n` values with standard deviation `spread`: distance from
-/// the mean at which the evidence is enough for `alpha`. It rises up to `n x = (n - 1) (V + rho)`,
-/// x the squared distance and V taken at the mean. Infinite if it is never enough.
+/// Radius of the symmetric sequence after `n` values with standard deviation `spread`: distance
+/// from the mean at which the evidence is enough for `alpha`. It rises up to `n x = (n - 1) (V +
+/// rho)`, x the squared distance and V taken at the mean. Infinite if it is never enough.
 pub(crate) fn symmetric_radius(n: usize, spread: f64, alpha: f64, rho: f64) -> f64 {
     let usable = rho > 0.0 && rho.is_finite() && n >= symmetric_need(alpha);
     if !usable {

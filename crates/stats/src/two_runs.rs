@@ -4,11 +4,11 @@
 //! * Both of a size fixed beforehand: Welch's t test ([`crate::drift::welch`]), which does not
 //!   assume that both runs are equally noisy.
 //! * Otherwise each run may have been stopped at any time, so an interval for a fixed size would
-//!   promise too much. Each has a p-value for every centre that holds at any stopping time (one over
-//!   its e-value, [`crate::sequence`]); the runs are independent, so both together are judged by the
-//!   product of the two (Fisher, "Statistical methods for research workers", 4th edition 1932,
-//!   section 21.1): under the truth `P(p q <= x) <= x (1 - ln x)`. A difference is possible if some
-//!   pair of centres that far apart is.
+//!   promise too much. Each has a p-value for every centre that holds at any stopping time: one
+//!   over its e-value ([`crate::sequence`]). The runs are independent, so both together are judged
+//!   by the product of the two (Fisher, "Statistical methods for research workers", 4th edition
+//!   1932, section 21.1): under the truth `P(p q <= x) <= x (1 - ln x)`. A difference is possible
+//!   if some pair of centres that far apart is.
 //!
 //! What neither can know: whatever changes from run to run but not within one is not in the spread
 //! of the values, and so not in the interval.

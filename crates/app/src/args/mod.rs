@@ -28,7 +28,8 @@ pub use run::{
 };
 pub use snmp::SnmpArgs;
 pub use stored::{
-    ExportArgs, ExportFormat, ListArgs, ReferenceArgs, ReportArgs, ShowArgs, ShowFormat,
+    ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ListArgs, ReferenceArgs,
+    ReportArgs, ShowArgs, ShowFormat,
 };
 pub use tools::{CompletionsArgs, ExplainArgs, ManArgs, PredictArgs};
 pub use values::{Measured, Rate};
@@ -103,6 +104,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Write the report of a stored result as a page
     Report(ReportArgs),
+    /// Compare stored results: what changed from one to another
+    Compare(CompareArgs),
     /// List stored results
     List(ListArgs),
     /// Remove stored results

@@ -2,7 +2,7 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 17] = [
+pub const VERBS: [&str; 18] = [
     "demo",
     "run",
     "check",
@@ -10,6 +10,7 @@ pub const VERBS: [&str; 17] = [
     "serve",
     "show",
     "report",
+    "compare",
     "list",
     "rm",
     "export",

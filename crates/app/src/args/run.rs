@@ -241,7 +241,7 @@ pub struct Condition {
     pub metric: Option<Metric>,
 }
 
-fn condition(text: &str) -> Result<Condition, String> {
+pub(super) fn condition(text: &str) -> Result<Condition, String> {
     values::condition(text).map(|(verdict, metric)| Condition { verdict, metric })
 }
 

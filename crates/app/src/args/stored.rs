@@ -1,5 +1,6 @@
 //! Options of the verbs that look at stored results.
 
+use super::run::{Condition, condition};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -32,9 +33,14 @@ pub enum ShowFormat {
     /// For people
     Text,
     /// Markdown
+    #[value(alias = "markdown")]
     Md,
+    /// LaTeX, for a paper
+    Latex,
     /// Every trial, for spreadsheets
     Csv,
+    /// The table of answers, for spreadsheets
+    Table,
     /// Everything, for programs
     Json,
 }
@@ -77,6 +83,7 @@ pub struct ReferenceArgs {
 #[command(after_help = "\
 Examples:
   v6gap export last --format csv -o trials.csv
+  v6gap export last --format latex -o results.tex
   v6gap export 7k2f9q -o 7k2f9q.jsonl      all of it; `v6gap show FILE` reads it anywhere")]
 pub struct ExportArgs {
     /// Identifier or the start of it, last, last~1, last:HOST, or a file
@@ -99,6 +106,82 @@ pub enum ExportFormat {
     Csv,
     /// What the analysis says
     Json,
+    /// The table of answers, for spreadsheets
+    Table,
     /// Markdown
+    #[value(alias = "markdown")]
     Md,
+    /// LaTeX, for a paper
+    Latex,
+}
+
+/// Compare stored results: what changed from the first to the others
+///
+/// For every question that the results share: how the difference between the families changed, and
+/// how each family did by itself, with 95 % ranges and verdicts by the margins of the runs. What
+/// differs in the set-up is listed; a question whose plans differ in a factor is refused.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap compare last~1 last                     before and after
+  v6gap compare 5hd02w 7m1c3e --format html -o compare.html
+  v6gap compare nt4.jsonl w2k.jsonl linux.jsonl --format latex -o table4.tex
+  v6gap compare base last --fail-if worse       for scripts: exits with 10 if it got worse
+  v6gap compare base last --of ipv6 --require same:throughput,same:rtt
+
+Exit code 0: done; 6: no verdict; 10, 11: a condition is broken, or open.")]
+pub struct CompareArgs {
+    /// Two results or more, the reference first: identifiers or starts of them, last, last~1,
+    /// last:HOST, or files
+    #[arg(value_name = "RESULT", required = true, num_args = 1..)]
+    pub references: Vec<String>,
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: CompareFormat,
+    /// The same as --format json
+    #[arg(short = 'J', long, conflicts_with = "format")]
+    pub json: bool,
+    /// Where to write it [standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Changes that --fail-if and --require are about
+    #[arg(long, value_name = "WHAT", default_value = "difference")]
+    pub of: ChangeOf,
+    /// Exit with 10 if a change is this: worse, better, same, or one with a metric (worse:rtt)
+    #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
+    pub fail_if: Vec<Condition>,
+    /// Exit with 10 unless all changes are this (same:throughput), with 11 if one is open
+    #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
+    pub require: Vec<Condition>,
+}
+
+/// How a comparison is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// For people
+    Text,
+    /// A page
+    Html,
+    /// Markdown
+    #[value(alias = "markdown")]
+    Md,
+    /// LaTeX, for a paper
+    Latex,
+    /// Every change, for spreadsheets
+    Csv,
+    /// Everything, for programs
+    Json,
+}
+
+/// What changes conditions are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChangeOf {
+    /// The difference of IPv6 against IPv4
+    Difference,
+    /// IPv4 by itself
+    Ipv4,
+    /// IPv6 by itself
+    Ipv6,
+    /// All of them
+    All,
 }

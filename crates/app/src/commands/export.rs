@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use v6gap_core::record;
-use v6gap_report::{csv_trials, json, markdown};
+use v6gap_report::{csv_questions, csv_trials, json, latex, markdown};
 use v6gap_store::Store;
 
 /// Writes a stored result.
@@ -21,7 +21,9 @@ pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure>
         }
         ExportFormat::Csv => csv_trials(&result.lines),
         ExportFormat::Json => json(&result.analysis),
+        ExportFormat::Table => csv_questions(&result.analysis),
         ExportFormat::Md => markdown(&result.analysis),
+        ExportFormat::Latex => latex(&result.analysis),
     };
     match &args.output {
         None => output::to_stdout(&text),

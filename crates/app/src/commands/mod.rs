@@ -2,6 +2,7 @@
 //! and returns how the program ends.
 
 mod check;
+mod compare;
 mod completions;
 pub mod demo;
 mod doctor;
@@ -37,6 +38,7 @@ pub fn execute(command: &Command, settings: &Settings) -> Result<Outcome, Failur
         Command::Serve(args) => serve::execute(args, &context()?),
         Command::Show(args) => show::execute(args, &context()?),
         Command::Report(args) => report::execute(args, &context()?),
+        Command::Compare(args) => compare::execute(args, &context()?),
         Command::List(args) => list::execute(args, &context()?),
         Command::Rm(args) => rm::execute(args, &context()?),
         Command::Export(args) => export::execute(args, &context()?),

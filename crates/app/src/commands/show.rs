@@ -1,4 +1,4 @@
-//! `show`: a stored result again, as text, Markdown, CSV or JSON.
+//! `show`: a stored result again, as text, Markdown, LaTeX, CSV or JSON.
 
 use super::stored;
 use crate::args::{ShowArgs, ShowFormat};
@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session;
 use crate::settings::Context;
-use v6gap_report::{csv_trials, json, markdown};
+use v6gap_report::{csv_questions, csv_trials, json, latex, markdown};
 
 /// Shows a stored result.
 ///
@@ -19,6 +19,8 @@ pub fn execute(args: &ShowArgs, context: &Context) -> Result<Outcome, Failure> {
     output::to_stdout(&match format {
         ShowFormat::Text => session::in_words(&result.analysis, &result.lines, args.verbose, style),
         ShowFormat::Md => markdown(&result.analysis),
+        ShowFormat::Latex => latex(&result.analysis),
+        ShowFormat::Table => csv_questions(&result.analysis),
         ShowFormat::Csv => csv_trials(&result.lines),
         ShowFormat::Json => json(&result.analysis),
     });

@@ -1,5 +1,6 @@
 //! The program as a person or a script meets it: what it prints, where, and how it ends.
 
+mod compare;
 mod doctor;
 mod help;
 mod labs;

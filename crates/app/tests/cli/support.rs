@@ -12,6 +12,7 @@ use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::preset;
 use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader, TrialRecord};
 use v6gap_core::wiremodel::{TcpOptions, tcp_packets, world_round_trip_ns};
+use v6gap_core::workload::Workload;
 use v6gap_core::world::World;
 use v6gap_store::Store;
 
@@ -75,6 +76,33 @@ impl Sandbox {
         let mut lines = sweep("swept3", PerArm::FAMILIES, &cable, mtu);
         if let Line::Run(header) = &mut lines[0] {
             header.plan.world = None;
+        }
+        self.store_lines(&lines);
+    }
+
+    /// Stores a run like [`Sandbox::store`] whose round trips over IPv6 take so many times as long.
+    pub fn store_slower(&self, id: &str, factor: f64) {
+        let mut lines = journal(id, "lab-b", 1_763_700_000_000_000_000);
+        for line in &mut lines {
+            if let Line::Trial(trial) = line
+                && trial.family == Family::V6
+                && let Some(rtt) = trial.values.get_mut(&Metric::Rtt)
+            {
+                *rtt *= factor;
+            }
+        }
+        self.store_lines(&lines);
+    }
+
+    /// Stores the sweep again with two requests under way at a time.
+    pub fn store_other_factor(&self, id: &str) {
+        let mut lines = sweep(id, PerArm::FAMILIES, &preset::demo_world(), Some(1500));
+        if let Line::Run(header) = &mut lines[0] {
+            for cell in &mut header.plan.cells {
+                if let Workload::Echo(echo) = &mut cell.workload {
+                    echo.outstanding = 2;
+                }
+            }
         }
         self.store_lines(&lines);
     }

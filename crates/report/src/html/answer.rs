@@ -1,6 +1,6 @@
 //! The first screen: context, answer, table of questions, what one would notice, how sure it is.
 
-use super::strip::{self, Axis};
+use super::strip::{self, Axis, Shown};
 use crate::number::shown;
 use crate::words;
 use maud::{Markup, PreEscaped, html};
@@ -77,7 +77,7 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
             td.num data-arm=(names.b) {
                 span.arm-b { (values.b) } " " span.unit { (values.unit) }
             }
-            td.strip-cell { (strip::strip(q, axis)) }
+            td.strip-cell { (strip::strip(Shown::of(q), axis)) }
             td.effect {
                 @if q.effect.is_none() {
                     b class=(class) { "not measured" }

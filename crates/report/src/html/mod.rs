@@ -4,9 +4,12 @@
 //! this crate alone.
 
 mod answer;
+mod compare;
 mod method;
 mod sections;
 mod strip;
+
+pub use compare::comparison_page;
 
 use crate::figure::{self, Paint};
 use crate::sockets::SocketRow;
@@ -39,7 +42,11 @@ pub fn page(analysis: &Analysis, info: &PageInfo<'_>) -> String {
         }
         title => title.to_owned(),
     };
-    let body = body(analysis, info);
+    document(&title, &analysis.run.tool, &body(analysis, info))
+}
+
+/// A whole document round a body.
+fn document(title: &str, tool: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -48,7 +55,7 @@ pub fn page(analysis: &Analysis, info: &PageInfo<'_>) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "v6gap " (analysis.run.tool) };
+                meta name="generator" content={ "v6gap " (tool) };
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }

@@ -4,7 +4,9 @@
 
 use crate::words;
 use maud::{Markup, PreEscaped, html};
-use v6gap_core::analysis::{Analysis, Question, Verdict};
+use v6gap_core::analysis::compare::{Change, Row};
+use v6gap_core::analysis::{Analysis, Effect, Question, Verdict};
+use v6gap_core::metric::Metric;
 use v6gap_core::unit::format_share;
 
 const WIDTH: f64 = 300.0;
@@ -18,12 +20,51 @@ pub(super) struct Axis {
     pub most: f64,
 }
 
+/// What a strip shows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shown<'a> {
+    metric: Metric,
+    margin: f64,
+    effect: Option<&'a Effect>,
+    predicted: Option<f64>,
+    verdict: Verdict,
+}
+
+impl<'a> Shown<'a> {
+    /// A question of a run.
+    pub(super) fn of(q: &'a Question) -> Self {
+        Shown {
+            metric: q.metric,
+            margin: q.margin,
+            effect: q.effect.as_ref(),
+            predicted: q.prediction.as_ref().map(|p| p.effect),
+            verdict: q.verdict,
+        }
+    }
+
+    /// A change between runs.
+    pub(super) fn change(row: &'a Row, change: &'a Change) -> Self {
+        Shown {
+            metric: row.metric,
+            margin: row.margin,
+            effect: change.effect.as_ref(),
+            predicted: None,
+            verdict: change.verdict,
+        }
+    }
+}
+
 const STEPS: [f64; 12] = [0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0];
 
 impl Axis {
     /// Wide enough for every estimate and margin; ranges far wider than that get arrows.
     pub(super) fn of(analysis: &Analysis) -> Self {
-        let need = analysis.questions.iter().map(need).fold(0.0, f64::max);
+        Axis::over(analysis.questions.iter().map(Shown::of))
+    }
+
+    /// The same for anything that strips show.
+    pub(super) fn over<'a>(shown: impl Iterator<Item = Shown<'a>>) -> Self {
+        let need = shown.map(need).fold(0.0, f64::max);
         let most = STEPS.into_iter().find(|step| *step >= need * 1.05).unwrap_or(2.0);
         Axis { most }
     }
@@ -53,16 +94,16 @@ impl Axis {
     }
 }
 
-fn need(q: &Question) -> f64 {
-    let estimate = q.effect.as_ref().map_or(0.0, |e| e.estimate.abs());
+fn need(q: Shown<'_>) -> f64 {
+    let estimate = q.effect.map_or(0.0, |e| e.estimate.abs());
     let usual = q.margin.max(if estimate.is_finite() { estimate } else { 0.0 });
-    let ends = q.effect.as_ref().map_or(0.0, |e| e.range95.low.abs().max(e.range95.high.abs()));
-    let predicted = q.prediction.as_ref().map_or(0.0, |p| p.effect.abs());
+    let ends = q.effect.map_or(0.0, |e| e.range95.low.abs().max(e.range95.high.abs()));
+    let predicted = q.predicted.map_or(0.0, f64::abs);
     usual.max(ends.min(usual * 2.5)).max(predicted.min(usual * 2.5))
 }
 
 /// The picture of one row; rows without a verdict get a hollow mark.
-pub(super) fn strip(q: &Question, axis: Axis) -> Markup {
+pub(super) fn strip(q: Shown<'_>, axis: Axis) -> Markup {
     let of = |effect: f64| words::advantage(q.metric, effect);
     let mut d = String::new();
     let (left, right) = (axis.x(-q.margin), axis.x(q.margin));
@@ -72,14 +113,14 @@ pub(super) fn strip(q: &Question, axis: Axis) -> Markup {
          <path d=\"M150 0v{HEIGHT}\" stroke=\"var(--ink3)\"/>",
         right - left
     ));
-    if let Some(prediction) = q.prediction.as_ref().filter(|p| p.effect.is_finite()) {
+    if let Some(predicted) = q.predicted.filter(|p| p.is_finite()) {
         d.push_str(&format!(
             "<path d=\"M{:.1} 4v22\" stroke=\"var(--ink3)\" stroke-width=\"2\" \
              stroke-dasharray=\"2 2.4\" fill=\"none\"/>",
-            axis.x(of(prediction.effect))
+            axis.x(of(predicted))
         ));
     }
-    if let Some(effect) = &q.effect {
+    if let Some(effect) = q.effect {
         let ends = [of(effect.range95.low), of(effect.range95.high)];
         d.push_str(&bar(axis, ends, colour(q.verdict)));
         if effect.estimate.is_finite() {

@@ -3,10 +3,12 @@
 //! Order: answer, table, explanation, what next, checks, where it is kept. The last line always
 //! names the run and the next command.
 
+mod compare;
 mod detail;
 mod grid;
 mod style;
 
+pub use compare::comparison;
 pub use style::{Glyphs, Style};
 
 use crate::number::shown;

@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 32] = [
+pub const CODES: [Topic; 33] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -263,5 +263,15 @@ What was measured is kept, but it does not compare two protocols: the check
 that the message names failed. `v6gap show last -V` lists all checks. Typical
 are a family that was not proved, a family that differs from itself (the null
 blocks), or two families that took different interfaces.",
+    },
+    Topic {
+        name: "V602",
+        title: "results that cannot be compared",
+        text: "\
+A comparison needs questions that the results share: the same workload with the
+same factors, and the same two families. The message says in what they differ.
+Run one plan for both: `v6gap plan run FILE`, or repeat the command at the end of
+a report. Cells that only some results have are left out and named; a cell whose
+factors differ is not compared, because the change would be that of the factor.",
     },
 ];

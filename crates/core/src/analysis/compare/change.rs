@@ -22,6 +22,8 @@ pub(super) struct Open<'a> {
     question: &'a Question,
     asked: Vec<Option<&'a Question>>,
     stops: Vec<&'a Stop>,
+    /// For each run, whether a failed check took its verdicts.
+    failed: Vec<bool>,
     /// For each run but the first, why it cannot be compared with it.
     refused: Vec<Option<String>>,
     margin: f64,
@@ -50,6 +52,7 @@ impl<'a> Open<'a> {
         let refused = |run: usize| set_up::refusal(told, granted, run, &question.cell);
         Open {
             stops: told.iter().map(|run| &run.analysis.run.plan.design.stop).collect(),
+            failed: told.iter().map(|run| !run.analysis.valid).collect(),
             refused: (1..told.len()).map(refused).collect(),
             margin: margins.fold(f64::INFINITY, f64::min),
             question,
@@ -135,7 +138,11 @@ fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<P
         pending.caveats.push("the runs had other margins: the smaller one counts".to_string());
     }
     for (place, q) in sides {
-        let fails = q.verdict == Verdict::None;
+        // What speaks against the difference of the arms need not speak against either arm.
+        let fails = match of.arm() {
+            None => q.verdict == Verdict::None,
+            Some(_) => q.effect.is_none() || o.failed[place],
+        };
         if let Some(why) = q.why_none.as_ref().filter(|_| fails && pending.why_none.is_none()) {
             pending.why_none = Some(format!("{}: {why}", letter(place)));
         }

@@ -1,8 +1,8 @@
 //! Runs against each other: did the difference between the families change, and did each family?
 //!
 //! Pure as the analysis of one run: everything follows from the analyses of the runs. The first run
-//! is the reference; every other is compared with it, cell by cell (docs/method.md sections C.10 and
-//! D.7). Cells that are not the same workload in both are not compared, and the reason is told.
+//! is the reference; every other is compared with it, cell by cell (docs/method.md sections C.10
+//! and D.7). Cells that are not the same workload in both are not compared, and the reason is told.
 
 mod change;
 mod set_up;

@@ -234,7 +234,10 @@ pub(super) fn differences(told: &[Told<'_>], granted: &[Granted]) -> Vec<Differs
             told.map_or_else(|| UNTOLD.to_string(), |(_, value)| value.clone())
         };
         let values: Vec<String> = all.iter().map(value).collect();
-        if values.iter().any(|value| *value != values[0]) {
+        // Not every system tells what sockets got; that is no difference between them.
+        let socket = CLIENT.iter().chain(&SERVER).any(|setting| what.starts_with(setting));
+        let untold = socket && values.iter().any(|value| value == UNTOLD);
+        if !untold && values.iter().any(|value| *value != values[0]) {
             found.push(Differs { what: what.clone(), values });
         }
     }
@@ -262,9 +265,7 @@ fn facts(told: &Told<'_>, granted: &Granted, common: &BTreeSet<&str>) -> Facts {
         put(&format!("stopping rule, {name}"), value);
     }
     for metric in Metric::ALL {
-        if told.analysis.questions.iter().any(|q| q.metric == metric) {
-            put(&format!("margin of {metric}"), unit::format_share(plan.margin(metric)));
-        }
+        put(&format!("margin of {metric}"), unit::format_share(plan.margin(metric)));
     }
     match &plan.world {
         None => put("world", "a real path".to_string()),
@@ -280,7 +281,7 @@ fn facts(told: &Told<'_>, granted: &Granted, common: &BTreeSet<&str>) -> Facts {
             put(&format!("{}, {name}", cell.id), value);
         }
     }
-    for (setting, family, values) in over_cells(granted) {
+    for (setting, family, values) in over_cells(granted, common) {
         put(&format!("{setting} over {family}"), joined(&values));
     }
     facts
@@ -295,9 +296,13 @@ fn of_host(host: &Host, end: &str, put: &mut impl FnMut(&str, String)) {
 }
 
 /// What sockets were granted whatever the cell: a difference is rarely one of a single cell.
-fn over_cells(granted: &Granted) -> Vec<(&'static str, Family, BTreeSet<String>)> {
+fn over_cells(
+    granted: &Granted,
+    common: &BTreeSet<&str>,
+) -> Vec<(&'static str, Family, BTreeSet<String>)> {
     let mut merged: BTreeMap<(&'static str, Family), BTreeSet<String>> = BTreeMap::new();
-    for ((_, setting, family), values) in granted {
+    let those = granted.iter().filter(|((cell, ..), _)| common.contains(cell.as_str()));
+    for ((_, setting, family), values) in those {
         merged.entry((setting, *family)).or_default().extend(values.iter().cloned());
     }
     merged.into_iter().map(|((setting, family), values)| (setting, family, values)).collect()

@@ -48,16 +48,16 @@ pub(super) fn fill(
             format!("{about} has no verdict: {why}.")
         }
         Verdict::Same => format!(
-            "{about}: no change that matters from A to {letter}. If there is one it is below {}; up \
-             to {ignored} was chosen to be ignored.",
+            "{about}: no change that matters from A to {letter}. If there is one it is below {}; \
+             up to {ignored} was chosen to be ignored.",
             amount_of(q.metric, low.abs().max(high.abs()))
         ),
         Verdict::Better | Verdict::Worse if change.qualifier == Qualifier::Clear => {
             format!("{about}: {estimate} in {letter} than in A (between {from} and {to}).")
         }
         Verdict::Better | Verdict::Worse => format!(
-            "{about}: {estimate} in {letter} than in A, by {from} to {to}. That may be too small to \
-             matter ({ignored} was chosen to be ignored)."
+            "{about}: {estimate} in {letter} than in A, by {from} to {to}. That may be too small \
+             to matter ({ignored} was chosen to be ignored)."
         ),
         Verdict::CannotTell => format!(
             "{about}: could not tell. In {letter} it may be {} than in A.",

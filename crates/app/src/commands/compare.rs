@@ -1,0 +1,79 @@
+//! `compare`: stored results against each other, the first for the reference.
+
+use super::stored::{self, Stored};
+use crate::args::{CompareArgs, CompareFormat};
+use crate::conditions;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::settings::Context;
+use v6gap_core::analysis::compare::{CompareError, Comparison, Told, compare};
+use v6gap_report::html::comparison_page;
+use v6gap_report::text;
+use v6gap_report::{csv_comparison, json_comparison, latex_comparison, markdown_comparison};
+use v6gap_store::Store;
+
+/// Compares stored results.
+///
+/// # Errors
+/// If one is not there, or they have nothing in common.
+pub fn execute(args: &CompareArgs, context: &Context) -> Result<Outcome, Failure> {
+    let results: Vec<Stored> = args
+        .references
+        .iter()
+        .map(|reference| stored::load(reference, context))
+        .collect::<Result<_, _>>()?;
+    let told: Vec<Told<'_>> = results
+        .iter()
+        .map(|result| Told { analysis: &result.analysis, lines: &result.lines })
+        .collect();
+    let comparison = compare(&told).map_err(|error| refused(error, &args.references))?;
+    let text = render(args, &comparison, context);
+    match &args.output {
+        None => output::to_stdout(&text),
+        Some(path) => {
+            Store::write_file(path, &text)?;
+            output::to_stdout(&path.display().to_string());
+        }
+    }
+    let outcome = conditions::outcome_of_comparison(args, &comparison);
+    // The program ends here; giving long journals back piece by piece would only take time.
+    std::mem::forget(results);
+    Ok(outcome)
+}
+
+fn render(args: &CompareArgs, comparison: &Comparison, context: &Context) -> String {
+    match if args.json { CompareFormat::Json } else { args.format } {
+        CompareFormat::Text => text::comparison(comparison, &context.output.results),
+        CompareFormat::Html => comparison_page(comparison, env!("CARGO_PKG_VERSION")),
+        CompareFormat::Md => markdown_comparison(comparison),
+        CompareFormat::Latex => latex_comparison(comparison),
+        CompareFormat::Csv => csv_comparison(comparison),
+        CompareFormat::Json => json_comparison(comparison),
+    }
+}
+
+/// What could not be compared, why, and what to do about it.
+fn refused(error: CompareError, references: &[String]) -> Failure {
+    let what = error.to_string();
+    let first = references.first().map_or("last", String::as_str);
+    match error {
+        CompareError::TooFew(_) => Failure::usage(what)
+            .run(format!("v6gap compare {first} last"), "the reference first")
+            .run("v6gap list", "shows what is stored"),
+        CompareError::TooMany(_) => Failure::usage(what),
+        CompareError::Twice(_) => Failure::usage(what)
+            .seen("A result cannot differ from itself; a second run of the same set-up can.")
+            .run("v6gap list", "shows what is stored"),
+        CompareError::Arms { .. } => Failure::new("V602", Outcome::NotValid, what)
+            .seen("A change can only be told between results that compare the same."),
+        CompareError::NothingAlike { seen } => {
+            let failure = Failure::new("V602", Outcome::NotValid, what);
+            let told = seen.into_iter().take(REASONS_MAX);
+            told.fold(failure, |failure, seen| failure.seen(format!("{seen}.")))
+                .run(format!("v6gap report {first}"), "its last part repeats the run")
+        }
+    }
+}
+
+/// Most reasons that a refusal lists.
+const REASONS_MAX: usize = 6;

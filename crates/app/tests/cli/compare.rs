@@ -1,0 +1,123 @@
+//! Stored results against each other: what is shown, what is refused, and how the program ends.
+
+use crate::support::Sandbox;
+use serde_json::Value;
+
+/// `base`, `like` with the same truth, and `slow` with round trips over IPv6 10 % longer.
+fn runs() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.store("base00", "lab-b", 1_763_500_000_000_000_000);
+    sandbox.store("like00", "lab-b", 1_763_600_000_000_000_000);
+    sandbox.store_slower("slow00", 1.1);
+    sandbox
+}
+
+/// The verdict of a change in a JSON document.
+fn verdict<'a>(document: &'a Value, metric: &str, of: &str) -> &'a str {
+    let questions = document["questions"].as_array().unwrap();
+    let question = questions.iter().find(|q| q["metric"] == metric).unwrap();
+    let changes = question["against"][0]["changes"].as_array().unwrap();
+    changes.iter().find(|c| c["of"] == of).unwrap()["verdict"].as_str().unwrap()
+}
+
+#[test]
+fn a_change_is_found_and_the_rest_is_the_same() {
+    let sandbox = runs();
+    let ran = sandbox.run("compare base slow -J").ended(0);
+    let document: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(document["schema"], "v6gap.comparison/1");
+    for (metric, of, expected) in [
+        ("rtt", "difference", "worse"),
+        ("rtt", "first", "same"),
+        ("rtt", "second", "worse"),
+        ("throughput", "difference", "same"),
+        ("throughput", "first", "same"),
+        ("throughput", "second", "same"),
+    ] {
+        assert_eq!(verdict(&document, metric, of), expected, "{metric} {of}");
+    }
+    let back = sandbox.run("compare slow base -J").ended(0);
+    let document: Value = serde_json::from_str(&back.out).unwrap();
+    assert_eq!(verdict(&document, "rtt", "difference"), "better");
+    let like = sandbox.run("compare base like -J").ended(0);
+    let document: Value = serde_json::from_str(&like.out).unwrap();
+    assert_eq!(verdict(&document, "rtt", "difference"), "same");
+}
+
+#[test]
+fn every_form_is_what_it_claims_to_be() {
+    let sandbox = runs();
+    let text = sandbox.run("compare base slow").ended(0).out;
+    assert!(text.starts_with("From A to B IPv6 got worse against IPv4: 10 % longer"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(sandbox.run("compare base slow --ascii").ended(0).out.is_ascii());
+    let plain = sandbox.run("compare base slow --plain").ended(0).out;
+    assert!(!plain.contains('▼') && plain.contains("Verdict: worse."), "{plain}");
+    let md = sandbox.run("compare base slow --format markdown").ended(0).out;
+    assert!(md.contains("| Round trip 64 B, TCP | IPv6 against IPv4 |"), "{md}");
+    let latex = sandbox.run("compare base slow --format latex").ended(0).out;
+    assert!(latex.contains("\\toprule") && latex.contains("10 \\% longer"), "{latex}");
+    let csv = sandbox.run("compare base slow --format csv").ended(0).out;
+    let columns = csv.lines().next().unwrap().split(',').count();
+    assert_eq!((columns, csv.lines().count()), (24, 1 + 2 * 3), "{csv}");
+    let path = sandbox.run("compare base slow --format html -o page.html").ended(0).out;
+    assert_eq!(path, "page.html\n");
+    assert!(sandbox.read("page.html").starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn results_are_named_as_everywhere() {
+    let sandbox = runs();
+    let text = sandbox.run("compare base00 like00").ended(0).out;
+    assert_eq!(sandbox.run("compare last~2 last~1").ended(0).out, text);
+    let files = "compare runs/base00/journal.jsonl runs/like00/journal.jsonl";
+    assert_eq!(sandbox.run(files).ended(0).out, text);
+    let all = sandbox.run("compare base like slow").ended(0).out;
+    assert!(all.contains("from A to B") && all.contains("from A to C"), "{all}");
+}
+
+#[test]
+fn scripts_learn_from_the_exit_code() {
+    let sandbox = runs();
+    for (line, code) in [
+        ("base slow", 0),
+        ("base slow --fail-if worse", 10),
+        ("base slow --fail-if worse:throughput", 0),
+        ("base slow --fail-if worse --of ipv4", 0),
+        ("base slow --fail-if worse:rtt --of ipv6", 10),
+        ("base slow --fail-if worse --of all", 10),
+        ("base slow --require same", 10),
+        ("base like --require same --of all", 0),
+        ("slow base --require same:rtt", 0),
+        ("base like --require same:connect", 11),
+    ] {
+        sandbox.run(&format!("compare {line}")).ended(code);
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_the_reason() {
+    let sandbox = runs();
+    sandbox.store_sweep();
+    sandbox.store_sweep_of_swapped_arms();
+    let ran = sandbox.run("compare base swept2").ended(6);
+    assert!(
+        ran.err.contains("B compares IPv4 with IPv6, and A compares IPv6 with IPv4"),
+        "{ran:?}"
+    );
+    assert!(ran.err.contains("[V602, exit 6]"), "{ran:?}");
+    // Only one size is in both: it alone is compared, the others are named. Its made-up values
+    // resemble their neighbours too much for a verdict.
+    let text = sandbox.run("compare base swept1").ended(6).out;
+    assert!(text.contains("Measured in B only: Round trip 1 KiB, TCP; "), "{text}");
+    assert!(text.contains("Measured in A only: Throughput, TCP."), "{text}");
+    let ran = sandbox.run("compare base").ended(2);
+    assert!(ran.err.contains("needs two results or more"), "{ran:?}");
+    let ran = sandbox.run("compare base base00").ended(2);
+    assert!(ran.err.contains("the result base00 is named twice"), "{ran:?}");
+    sandbox.run("compare base nosuch").ended(2);
+    sandbox.store_other_factor("other0");
+    let ran = sandbox.run("compare swept1 other0").ended(6);
+    assert!(ran.err.contains("a factor differs: outstanding is 1 in A and 2 in B"), "{ran:?}");
+    assert!(sandbox.run("explain V602").ended(0).out.contains("factors"));
+}

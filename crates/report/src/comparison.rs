@@ -1,0 +1,149 @@
+//! What a comparison of runs says, line by line, for every form alike: three lines for each
+//! question, the difference of the families first and then each family by itself.
+
+use crate::number::{series, utc};
+use crate::words;
+use v6gap_core::analysis::compare::{Change, Comparison, Of, Row, Side};
+use v6gap_core::analysis::words::amount;
+use v6gap_core::metric::Metric;
+
+/// One line: what it is of, what each run says, and the changes.
+pub(crate) struct Line<'a> {
+    pub row: &'a Row,
+    pub of: Of,
+    /// "Throughput, TCP".
+    pub label: &'a str,
+    /// "IPv6 against IPv4", "IPv4".
+    pub subject: String,
+    /// The unit of the values; empty for differences, which bring their own.
+    pub unit: &'static str,
+    /// The value in each run; a dash where there is none.
+    pub values: Vec<String>,
+    /// The change from the first run to each other; nothing where that does not ask.
+    pub changes: Vec<Option<&'a Change>>,
+}
+
+/// What a change is one of, in words.
+pub(crate) fn subject(comparison: &Comparison, of: Of) -> String {
+    let names = &comparison.arm_names;
+    match of.arm() {
+        None => format!("{} against {}", names.b, names.a),
+        Some(arm) => names.get(arm).clone(),
+    }
+}
+
+/// All lines, in the order of the questions.
+pub(crate) fn lines(comparison: &Comparison) -> Vec<Line<'_>> {
+    let of_row = |row| Of::ALL.map(|of| line(comparison, row, of));
+    comparison.rows.iter().flat_map(of_row).collect()
+}
+
+fn line<'a>(comparison: &'a Comparison, row: &'a Row, of: Of) -> Line<'a> {
+    let (values, unit) = match of.arm() {
+        None => {
+            let effect = |s: &Option<_>| difference(row.metric, s.as_ref());
+            (row.standings.iter().map(effect).collect(), "")
+        }
+        Some(arm) => {
+            let value =
+                |s: &Option<v6gap_core::analysis::compare::Standing>| *s.as_ref()?.values.get(arm);
+            let values: Vec<Option<f64>> =
+                row.standings.iter().map(|s| s.as_ref().and_then(|_| value(s))).collect();
+            series(row.metric, &values)
+        }
+    };
+    let others = comparison.runs.iter().skip(1);
+    let change = |run: &Side| {
+        let against = row.against.iter().find(|against| against.letter == run.letter)?;
+        against.changes.iter().find(|change| change.of == of)
+    };
+    Line {
+        row,
+        of,
+        label: &row.label,
+        subject: subject(comparison, of),
+        unit,
+        values,
+        changes: others.map(change).collect(),
+    }
+}
+
+fn difference(
+    metric: Metric,
+    standing: Option<&v6gap_core::analysis::compare::Standing>,
+) -> String {
+    let effect = standing.and_then(|s| s.effect.as_ref());
+    effect.map_or("–".to_owned(), |effect| match effect.estimate {
+        0.0 => "no difference".to_owned(),
+        estimate => amount(metric, estimate),
+    })
+}
+
+/// "▲ better".
+pub(crate) fn verdict(change: &Change) -> String {
+    format!("{} {}", words::glyph(change.verdict), words::verdict(change.verdict))
+}
+
+/// "A  7k2f9q  19 Nov 2026, 14:02 UTC  lab-a to lab-b, 30 pairs".
+pub(crate) fn run(side: &Side) -> String {
+    let (date, time) = utc(side.started_unix_ns);
+    let [client, server] = &side.hosts;
+    let pairs = if side.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", side.pairs) };
+    let client = if client.is_empty() { "this host" } else { client };
+    format!("{}  {}  {date}, {time} UTC  {client} to {server}, {pairs}", side.letter, side.id)
+}
+
+/// "From A to B": the head of the column of changes.
+pub(crate) fn from_to(side: &Side) -> String {
+    format!("from A to {}", side.letter)
+}
+
+/// The margins of the questions, in words.
+pub(crate) fn margins(comparison: &Comparison) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for metric in Metric::ALL {
+        if let Some(row) = comparison.rows.iter().find(|row| row.metric == metric) {
+            parts.push(format!("{} {}", words::noun(metric), words::margin(metric, row.margin)));
+        }
+    }
+    format!("Too small to matter: {}.", parts.join(", "))
+}
+
+/// What no range can hold, said wherever changes stand.
+pub(crate) const BETWEEN_RUNS: &str = "\
+The ranges hold what varied within the runs. What differs from one run to the next by itself is \
+not in them: a second run of each set-up shows how much that is.";
+
+/// Doubts and reasons, each once with the lines that it is about counted.
+pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
+    for (row, change) in comparison.changes() {
+        let about = format!("{}, {}", row.label, subject(comparison, change.of));
+        for note in change.why_none.iter().chain(&change.caveats) {
+            match notes.iter_mut().find(|(known, _)| known == note) {
+                Some((_, labels)) => labels.push(about.clone()),
+                None => notes.push((note.clone(), vec![about.clone()])),
+            }
+        }
+    }
+    let say = |(note, labels): (String, Vec<String>)| match &labels[..] {
+        [one] => words::sentence(&format!("{one}: {note}")),
+        many => words::sentence(&format!("{} lines, the first {}: {note}", many.len(), many[0])),
+    };
+    let mut said: Vec<String> = notes.into_iter().map(say).collect();
+    let mut apart: Vec<(String, Vec<&str>)> = Vec::new();
+    for one in &comparison.apart {
+        let letters: Vec<String> = one.letters.iter().map(char::to_string).collect();
+        let letters = letters.join(" and ");
+        match apart.iter_mut().find(|(known, _)| *known == letters) {
+            Some((_, labels)) => labels.push(&one.label),
+            None => apart.push((letters, vec![&one.label])),
+        }
+    }
+    said.extend(
+        apart
+            .into_iter()
+            .map(|(letters, labels)| format!("Measured in {letters} only: {}.", labels.join("; "))),
+    );
+    said
+}

@@ -1,0 +1,157 @@
+//! The page of a comparison: answer, runs, one table of changes for each run, what differs.
+
+use super::strip::{self, Axis, Shown};
+use crate::comparison::{self, Line};
+use crate::words;
+use maud::{Markup, html};
+use v6gap_core::analysis::Verdict;
+use v6gap_core::analysis::compare::{Change, Comparison, Of, Side};
+use v6gap_core::arm::Arm;
+
+/// The whole page; `tool` is the version that writes it.
+pub fn comparison_page(found: &Comparison, tool: &str) -> String {
+    let ids: Vec<&str> = found.runs.iter().map(|run| run.id.as_str()).collect();
+    let title = format!("{} compared", ids.join(", "));
+    super::document(&title, tool, &body(found, tool))
+}
+
+fn body(found: &Comparison, tool: &str) -> Markup {
+    let lines = comparison::lines(found);
+    let all = found.changes().map(|(row, change)| Shown::change(row, change));
+    let axis = Axis::over(all);
+    html! {
+        body {
+            a.skip href="#answer" { "Skip to the answer" }
+            div.wrap {
+                header.top {
+                    span.brand { i { "v6" } b { "gap" } }
+                    span { "comparison" }
+                }
+                main id="answer" {
+                    h1 { (found.headline) }
+                    p.lede { (found.details.join(" ")) }
+                    @for run in &found.runs { p.context { (comparison::run(run)) } }
+                    @for (place, run) in found.runs.iter().skip(1).enumerate() {
+                        (changes(found, &lines, place, run, axis))
+                    }
+                    section id="notes" { (notes(found)) }
+                    section id="set-up" { (set_up(found)) }
+                }
+                footer { "Written by v6gap " (tool) ". This page is complete: it loads nothing." }
+            }
+        }
+    }
+}
+
+fn changes(found: &Comparison, lines: &[Line<'_>], place: usize, run: &Side, axis: Axis) -> Markup {
+    html! {
+        h2 { (words::capital(&comparison::from_to(run))) }
+        div.card.answer {
+            table {
+                caption.sr {
+                    "Changes from A to " (run.letter) ", three rows for each question, with the \
+                    95 % range and the verdict"
+                }
+                thead { tr {
+                    th scope="col" { "Question" }
+                    th.num scope="col" { "A" }
+                    th.num scope="col" { (run.letter) }
+                    th.strip-cell scope="col" {
+                        div.sides { span { "◂ worse" } span { "better ▸" } }
+                    }
+                    th scope="col" { (words::capital(&comparison::from_to(run))) " it is …" }
+                    th.verdict scope="col" { "Verdict" }
+                } }
+                tbody {
+                    @for line in lines {
+                        @if let Some(change) = line.changes[place] {
+                            (row(line, change, place, axis))
+                        }
+                    }
+                }
+                tfoot { tr {
+                    td colspan="3" {} td.strip-cell { (axis.scale()) } td colspan="2" {}
+                } }
+            }
+            p.legend {
+                span { "bar: the 95 % range; grey: too small to matter, as chosen before the runs" }
+                span { (comparison::margins(found)) }
+            }
+        }
+    }
+}
+
+fn row(line: &Line<'_>, change: &Change, place: usize, axis: Axis) -> Markup {
+    let class = strip::class(change.verdict);
+    let subject = match line.unit {
+        "" => line.subject.clone(),
+        unit => format!("{}, {unit}", line.subject),
+    };
+    let arm = match line.of.arm() {
+        None => "",
+        Some(Arm::A) => "arm-a",
+        Some(Arm::B) => "arm-b",
+    };
+    html! {
+        tr {
+            th scope="row" {
+                @if line.of == Of::Difference { span.name { (line.label) } }
+                span.sub { (subject) }
+            }
+            td.num { span class=(arm) { (line.values[0]) } }
+            td.num { span class=(arm) { (line.values[place + 1]) } }
+            td.strip-cell { (strip::strip(Shown::change(line.row, change), axis)) }
+            td.effect {
+                @if change.effect.is_none() {
+                    b class=(class) { "not compared" }
+                    @if let Some(why) = &change.why_none { span.range { (why) } }
+                } @else {
+                    b class=(class) { (change.text) }
+                    @if change.verdict != Verdict::CannotTell {
+                        span.range { "95 % range " (change.range_text) }
+                    } @else {
+                        span.range { "that is the 95 % range" }
+                    }
+                }
+            }
+            td.verdict { (strip::chip(change.verdict)) }
+        }
+    }
+}
+
+fn notes(found: &Comparison) -> Markup {
+    html! {
+        h2 { "How sure is this?" }
+        ul {
+            li { (comparison::BETWEEN_RUNS) }
+            @for note in comparison::notes(found) { li { (note) } }
+        }
+    }
+}
+
+fn set_up(found: &Comparison) -> Markup {
+    html! {
+        h2 { "What differs in the set-up" }
+        @if found.set_up.is_empty() {
+            p.say { "Nothing is known to differ." }
+        } @else {
+            div.scroll tabindex="0" role="region" aria-label="Table: what differs in the set-up" {
+                table.data {
+                    caption.sr { "What differs in the set-up, a column for each run" }
+                    thead { tr {
+                        th scope="col" { "What" }
+                        @for run in &found.runs { th scope="col" { (run.letter) } }
+                    } }
+                    tbody {
+                        @for differs in &found.set_up {
+                            tr {
+                                th scope="row" { (differs.what) }
+                                @for value in &differs.values { td { (value) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

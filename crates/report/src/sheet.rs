@@ -1,0 +1,156 @@
+//! A table for a paper: the same cells as Markdown and as LaTeX.
+//!
+//! LaTeX is what `booktabs` asks for: no vertical lines, three horizontal ones. Every character of
+//! foreign text that TeX would read as a command is escaped, here and nowhere else.
+
+use crate::markdown;
+
+/// A table with what belongs under it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Sheet {
+    /// What it shows, as one or two sentences.
+    pub caption: String,
+    /// Name to refer to it by: letters, digits and hyphens.
+    pub name: String,
+    /// Heads of the columns.
+    pub heads: Vec<String>,
+    /// Columns of numbers, which are set to the right.
+    pub numbers: Vec<bool>,
+    /// Groups of rows; a little room stands between two of them.
+    pub groups: Vec<Vec<Vec<String>>>,
+    /// Sentences below.
+    pub notes: Vec<String>,
+}
+
+impl Sheet {
+    /// As Markdown (GitHub flavour).
+    pub(crate) fn markdown(&self) -> String {
+        let row = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(markdown::escape).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let mut out = format!("{}\n\n", markdown::escape(&self.caption));
+        out.push_str(&row(&self.heads));
+        let rule = |right: &bool| if *right { "---:" } else { ":---" };
+        let rules: Vec<&str> = self.numbers.iter().map(rule).collect();
+        out.push_str(&format!("| {} |\n", rules.join(" | ")));
+        self.groups.iter().flatten().for_each(|cells| out.push_str(&row(cells)));
+        for note in &self.notes {
+            out.push_str(&format!("\n{}\n", markdown::escape(note)));
+        }
+        out
+    }
+
+    /// As a LaTeX float, to be put into a document with `\input`.
+    pub(crate) fn latex(&self) -> String {
+        let row = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| tex(cell)).collect();
+            format!("    {} \\\\\n", cells.join(" & "))
+        };
+        let columns: String =
+            self.numbers.iter().map(|right| if *right { 'r' } else { 'l' }).collect();
+        let mut out =
+            String::from("% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n");
+        out.push_str(&format!("  \\caption{{{}}}\n", tex(&self.caption)));
+        out.push_str(&format!("  \\label{{tab:{}}}\n", self.name));
+        out.push_str(&format!("  \\begin{{tabular}}{{@{{}}{columns}@{{}}}}\n    \\toprule\n"));
+        out.push_str(&row(&self.heads));
+        for (place, group) in self.groups.iter().enumerate() {
+            let several = self.groups.iter().any(|group| group.len() > 1);
+            out.push_str(match place {
+                0 => "    \\midrule\n",
+                _ if several => "    \\addlinespace\n",
+                _ => "",
+            });
+            group.iter().for_each(|cells| out.push_str(&row(cells)));
+        }
+        out.push_str("    \\bottomrule\n  \\end{tabular}\n");
+        if !self.notes.is_empty() {
+            out.push_str("\n  \\smallskip\n  \\parbox{\\linewidth}{\\footnotesize\n");
+            self.notes.iter().for_each(|note| out.push_str(&format!("    {}\n", tex(note))));
+            out.push_str("  }\n");
+        }
+        out.push_str("\\end{table}\n");
+        out
+    }
+}
+
+/// Text as LaTeX: commands escaped, signs by their names, and what pdfLaTeX has no letter for
+/// replaced by a question mark.
+pub(crate) fn tex(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '\\' => out.push_str("\\textbackslash{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
+            '|' => out.push_str("\\textbar{}"),
+            '"' => out.push_str("\\textquotedbl{}"),
+            '`' => out.push_str("\\textasciigrave{}"),
+            '[' | ']' => out.push_str(&format!("{{{c}}}")),
+            '–' => out.push_str("--"),
+            '—' => out.push_str("---"),
+            '−' => out.push_str("$-$"),
+            '×' => out.push_str("$\\times$"),
+            '±' => out.push_str("$\\pm$"),
+            '∞' => out.push_str("$\\infty$"),
+            '≤' => out.push_str("$\\leq$"),
+            '≥' => out.push_str("$\\geq$"),
+            '→' => out.push_str("$\\to$"),
+            'µ' | 'μ' => out.push_str("\\textmu{}"),
+            '“' => out.push_str("``"),
+            '”' => out.push_str("''"),
+            '‘' => out.push('`'),
+            '’' => out.push('\''),
+            '…' => out.push_str("\\ldots{}"),
+            '\u{a0}' | '\u{202f}' | '\u{2009}' => out.push('~'),
+            '\n' | '\t' => out.push(' '),
+            ' '..='~' | '\u{c0}'..='\u{17e}' => out.push(c),
+            _ => out.push('?'),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_foreign_is_a_command() {
+        let evil = "\\input{/etc/passwd} $x$ 5 % & # _ ^ ~ {a} \u{1b}[31m\u{202e}";
+        let expected = "\\textbackslash{}input\\{/etc/passwd\\} \\$x\\$ 5 \\% \\& \\# \\_ \
+                        \\textasciicircum{} \\textasciitilde{} \\{a\\} ?{[}31m?";
+        assert_eq!(tex(evil), expected);
+        assert_eq!(tex("1.3 – 1.5 %, −2 µs"), "1.3 -- 1.5 \\%, $-$2 \\textmu{}s");
+    }
+
+    /// What an alignment needs: as many cells in each row as there are columns, and every group
+    /// that is opened closed.
+    #[test]
+    fn a_table_is_whole() {
+        let sheet = Sheet {
+            caption: "50 % of {it}".into(),
+            name: "x".into(),
+            heads: vec!["a".into(), "b & c".into()],
+            numbers: vec![false, true],
+            groups: vec![vec![vec!["1".into(), "2".into()]], vec![vec!["3".into(), "}".into()]]],
+            notes: vec!["A note.".into()],
+        };
+        let text = sheet.latex();
+        let bare = text.replace("\\{", "").replace("\\}", "").replace("\\%", "");
+        let count = |c| bare.chars().filter(|x| *x == c).count();
+        assert_eq!(count('{'), count('}'), "{text}");
+        for row in text.lines().filter(|line| line.ends_with("\\\\")) {
+            assert_eq!(row.replace("\\&", "").matches('&').count(), 1, "{row}");
+        }
+        assert!(text.contains("\\begin{tabular}{@{}lr@{}}"), "{text}");
+        assert_eq!(sheet.markdown().lines().filter(|line| line.starts_with('|')).count(), 4);
+    }
+}
