@@ -4,10 +4,11 @@ use crate::failure::{Failure, Outcome};
 use crate::worlds;
 use std::path::Path;
 use v6gap_core::plan::Plan;
-use v6gap_core::plan::check::{self, nearest};
+use v6gap_core::plan::check::{Problem, nearest};
 use v6gap_core::plan::draft::{Draft, Lab};
+use v6gap_core::plan::scale::Scale;
 use v6gap_core::world::World;
-use v6gap_store::{PlanFileError, StoreError, read_plan};
+use v6gap_store::{PlanFileError, StoreError, parse_plan, read_plan};
 
 /// A plan that comes with the program.
 #[derive(Debug)]
@@ -18,12 +19,69 @@ pub struct Preset {
     pub text: &'static str,
 }
 
-/// All of them.
-pub const PRESETS: [Preset; 3] = [
-    Preset { name: "first-look", text: include_str!("../../../plans/first-look.toml") },
-    Preset { name: "null", text: include_str!("../../../plans/null.toml") },
-    Preset { name: "sizes", text: include_str!("../../../plans/sizes.toml") },
+macro_rules! presets {
+    ($($name:literal),* $(,)?) => {
+        [$(Preset {
+            name: $name,
+            text: include_str!(concat!("../../../plans/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// All of them, those of one study next to each other.
+pub const PRESETS: [Preset; 19] = presets![
+    "first-look",
+    "null",
+    "sizes",
+    "windows",
+    "cpu",
+    "nightly",
+    "raicu-tcp-rtt",
+    "raicu-udp-rtt",
+    "raicu-10mbit-tcp",
+    "raicu-10mbit-udp",
+    "raicu-throughput",
+    "raicu-priority",
+    "goyal-throughput",
+    "goyal-ping",
+    "goyal-router-to-router",
+    "soorty-tcp",
+    "soorty-memory",
+    "manford-udp",
+    "sailan-window",
 ];
+
+/// What is typed beside the name of a plan.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// How much of it is measured.
+    pub scale: Scale,
+    /// Where, if not where the plan says.
+    pub place: Place,
+}
+
+/// Where a plan is measured.
+#[derive(Debug, Clone, Default)]
+pub enum Place {
+    /// Where it says: in its own lab, or against its own server.
+    #[default]
+    OfPlan,
+    /// In the lab of this world.
+    World(World),
+    /// Against a server, even if the plan has a lab.
+    Server,
+}
+
+/// A plan that was read: as it was written, at the scale and place that were asked for.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// What was written.
+    pub draft: Draft,
+    /// The same, checked.
+    pub plan: Plan,
+    /// What the scale changed, in words.
+    pub scaled: Vec<String>,
+}
 
 /// The preset of that name.
 ///
@@ -45,84 +103,107 @@ pub fn find(name: &str) -> Result<&'static Preset, Failure> {
 ///
 /// # Errors
 /// If there is neither, or the file is not a plan.
-pub fn read(plan: &str, seed: u64) -> Result<(Draft, Plan), Failure> {
-    read_in(plan, seed, None)
-}
-
-/// The same in the lab of a world, in place of the plan's own.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_in(plan: &str, seed: u64, world: Option<World>) -> Result<(Draft, Plan), Failure> {
+pub fn read(plan: &str, seed: u64, choice: &Choice) -> Result<Found, Failure> {
     let path = Path::new(plan);
-    let lab = |lab: &mut Option<Lab>| match &world {
-        Some(world) => {
-            *lab = Some(Lab { made: Some(world.clone()), ..Lab::default() });
-            Ok(())
-        }
-        None => lab.as_mut().map_or(Ok(()), |lab| with_world(lab, path)),
-    };
-    match read_plan(path, seed, &lab) {
-        Ok(found) => Ok(found),
+    let mut scaled = Vec::new();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    match read_plan(path, seed, &mut |draft| prepare(draft, folder, choice, &mut scaled)) {
+        Ok((draft, plan)) => Ok(Found { draft, plan, scaled }),
         Err(PlanFileError::Store(StoreError::Io { source, .. }))
             if source.kind() == std::io::ErrorKind::NotFound
                 && !plan.contains(['/', '\\', '.']) =>
         {
-            let (mut draft, plan) = read_preset(find(plan)?, seed)?;
-            if world.is_none() {
-                return Ok((draft, plan));
-            }
-            draft.lab = Some(Lab { made: world, ..Lab::default() });
-            let plan = check::check(&draft, seed).map_err(|problems| {
-                let texts = problems.into_iter().map(|p| format!("{}: {}", p.key, p.what));
-                Failure::usage(texts.collect::<Vec<_>>().join("; "))
-            })?;
-            Ok((draft, plan))
+            read_preset(find(plan)?, seed, choice)
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Reads the world that a lab names, beside the plan at `path`.
-fn with_world(lab: &mut Lab, path: &Path) -> Result<(), String> {
-    let Some(name) = &lab.world else { return Ok(()) };
-    let found = worlds::read_beside(path.parent().unwrap_or(Path::new("")), name);
-    lab.made = Some(found.map_err(|failure| failure.what().to_owned())?.1);
-    Ok(())
-}
-
 /// A plan that comes with the program, checked.
 ///
 /// # Errors
-/// If it is not right, which a test rules out.
-pub fn read_preset(preset: &Preset, seed: u64) -> Result<(Draft, Plan), Failure> {
-    let wrong = |why: String| Failure::unexpected(format!("plan {}: {why}", preset.name));
-    let draft: Draft = toml::from_str(preset.text).map_err(|e| wrong(e.to_string()))?;
-    let plan = check::check(&draft, seed).map_err(|problems| {
-        let texts: Vec<String> =
-            problems.into_iter().map(|p| format!("{}: {}", p.key, p.what)).collect();
-        wrong(texts.join("; "))
-    })?;
-    Ok((draft, plan))
+/// If it cannot be had as it was chosen; as it is, a test rules that out.
+pub fn read_preset(preset: &Preset, seed: u64, choice: &Choice) -> Result<Found, Failure> {
+    let mut scaled = Vec::new();
+    let mut prepare = |draft: &mut Draft| prepare(draft, Path::new(""), choice, &mut scaled);
+    let found = parse_plan(preset.text, seed, &mut prepare);
+    match found {
+        Ok((draft, plan)) => Ok(Found { draft, plan, scaled }),
+        Err(problems) => {
+            let texts: Vec<String> = problems.into_iter().map(|p| p.what).collect();
+            Err(Failure::usage(format!("plan {}: {}", preset.name, texts.join("; "))))
+        }
+    }
+}
+
+/// Puts the plan in its place and makes it as small as was asked for.
+fn prepare(
+    draft: &mut Draft,
+    folder: &Path,
+    choice: &Choice,
+    scaled: &mut Vec<String>,
+) -> Result<(), Problem> {
+    let problem = |key: &str, what| Problem { key: key.to_owned(), what, help: None };
+    let (smaller, said) = choice.scale.apply(draft).map_err(|what| problem("small", what))?;
+    (*draft, *scaled) = (smaller, said);
+    match &choice.place {
+        Place::Server => draft.lab = None,
+        Place::World(world) => {
+            draft.lab = Some(Lab { made: Some(world.clone()), ..Lab::default() });
+        }
+        Place::OfPlan => {
+            let named = draft.lab.as_mut().and_then(|lab| Some((lab.world.clone()?, lab)));
+            if let Some((name, lab)) = named {
+                let found = worlds::read_beside(folder, &name);
+                let wrong = |failure: Failure| problem("lab.world", failure.what().to_owned());
+                lab.made = Some(found.map_err(wrong)?.1);
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn preset(name: &str, choice: &Choice) -> Found {
+        read_preset(find(name).unwrap(), 7, choice).unwrap_or_else(|f| panic!("{name}: {f:?}"))
+    }
+
     #[test]
     fn every_plan_that_comes_with_the_program_is_right() {
         for preset in &PRESETS {
-            let (draft, plan) = read_preset(preset, 7).unwrap_or_else(|f| panic!("{f:?}"));
-            assert!(draft.name.is_some() && draft.description.is_some(), "{}", preset.name);
-            assert!(!plan.cells.is_empty());
+            let name = preset.name;
+            let found = self::preset(name, &Choice::default());
+            assert!(found.draft.name.is_some() && found.draft.description.is_some(), "{name}");
+            assert!(!found.plan.cells.is_empty());
+            // A study's plan runs anywhere, in its own network and at every scale.
+            let Some(reference) = &found.plan.reference else { continue };
+            assert!(name.starts_with(reference.split('/').next().unwrap()), "{name}: {reference}");
+            assert!(found.plan.world.is_some() && found.plan.design.summary.is_some(), "{name}");
+            for scale in [Scale::Paper, Scale::Small, Scale::Share(0.01)] {
+                for place in [Place::OfPlan, Place::Server] {
+                    let scaled = self::preset(name, &Choice { scale, place });
+                    assert_eq!(scaled.scaled.is_empty(), scale == Scale::Paper, "{name}");
+                    assert!(scaled.plan.cells.len() <= found.plan.cells.len(), "{name}");
+                }
+            }
         }
     }
 
     #[test]
     fn the_null_plan_compares_a_family_with_itself() {
-        let (_, plan) = read_preset(find("null").unwrap(), 7).unwrap();
-        assert!(plan.design.arms.is_null());
+        assert!(preset("null", &Choice::default()).plan.design.arms.is_null());
+    }
+
+    #[test]
+    fn a_server_takes_the_place_of_a_lab() {
+        let choice = Choice { place: Place::Server, ..Choice::default() };
+        assert!(preset("goyal-ping", &choice).plan.world.is_none());
+        let inside = preset("goyal-router-to-router", &Choice::default()).plan.world.unwrap();
+        let names = [inside.client, inside.server].map(|node| inside.nodes[node].name.clone());
+        assert_eq!(names, ["router1", "router3"]);
     }
 
     #[test]

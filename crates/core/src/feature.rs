@@ -77,6 +77,8 @@ features! {
     EchoOutstanding = "echo.outstanding",
     /// Turns that are timed as a whole.
     EchoBatch = "echo.timing.batch",
+    /// Socket buffers of round trips, which servers before this passed over.
+    EchoBuffer = "echo.buffer",
     /// Opening connections.
     Connect = "connect",
     /// Until the first byte of an answer.
@@ -247,6 +249,7 @@ impl Needed {
             Timing::Batch => self.add(true, Feature::EchoBatch),
         }
         self.wait(*wait);
+        self.add(settings.buffer_bytes.is_some(), Feature::EchoBuffer);
         self.settings(settings);
         self.marking(marking);
     }

@@ -22,6 +22,7 @@ pub mod metric;
 pub mod observation;
 pub mod plan;
 pub mod planning;
+pub mod published;
 pub mod record;
 pub mod schedule;
 pub mod selftest;

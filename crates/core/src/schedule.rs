@@ -6,7 +6,7 @@
 
 use crate::arm::{BlockKind, TurnOrder};
 use crate::family::Family;
-use crate::plan::Plan;
+use crate::plan::{Order, Plan};
 use alloc::vec::Vec;
 use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
@@ -40,7 +40,9 @@ pub fn round(plan: &Plan, number: u32) -> Vec<Block> {
         }
     };
     let mut rng = generator(plan.seed, number, Purpose::Shuffle);
-    shuffle(&mut blocks, &mut rng);
+    if plan.design.order == Order::Random {
+        shuffle(&mut blocks, &mut rng);
+    }
     for block in &mut blocks {
         block.seed = rng.next_u64();
     }
@@ -56,7 +58,10 @@ fn compare_blocks(plan: &Plan, number: u32) -> Vec<Block> {
         round: number,
         cell,
         kind: BlockKind::Compare,
-        order: compare_order(plan.seed, number, cell),
+        order: match plan.design.order {
+            Order::Random => compare_order(plan.seed, number, cell),
+            Order::Sequential => TurnOrder::Ab,
+        },
         seed: 0,
     };
     (0..plan.cells.len()).map(block).collect()
@@ -178,6 +183,17 @@ mod tests {
         assert!((1..8).any(|n| cells(n) != cells(n + 1)));
         let seeds = |n| round(&plan, n).iter().map(|b| b.seed).collect::<Vec<_>>();
         assert_ne!(seeds(1), seeds(2));
+    }
+
+    #[test]
+    fn a_facsimile_keeps_the_order_of_the_plan() {
+        let mut plan = plan(1);
+        plan.design.order = Order::Sequential;
+        for number in 1..8 {
+            let blocks = compares(&round(&plan, number));
+            assert!(blocks.iter().map(|b| b.cell).eq(0..plan.cells.len()));
+            assert!(blocks.iter().all(|b| b.order == TurnOrder::Ab));
+        }
     }
 
     /// The coin is fair: over many seeds about half of the first rounds start with the reference.

@@ -85,6 +85,33 @@ fn echo_over_both_transports_and_both_ways_of_waiting() {
     }
 }
 
+/// Buffers are asked for at both ends, and the service has its own again afterwards.
+#[test]
+fn echo_with_buffers_of_its_own() {
+    let cases = [(8 << 10, 64), (8 << 10, 8 << 10), (60 << 10, 65_507)];
+    for (transport, (buffer, bytes)) in
+        [Transport::Tcp, Transport::Udp].into_iter().flat_map(|t| cases.map(|case| (t, case)))
+    {
+        let service = Service::new();
+        let granted = |buffer: Option<u32>| {
+            let mut workload = echo(transport, bytes, Wait::Block);
+            workload.settings.buffer_bytes = buffer;
+            let task = slice(Workload::Echo(workload), PerArm::FAMILIES);
+            let (client, server) = service.perform(&task, &service.context(transport));
+            let of = |(_, report): &(Arm, EndReport)| {
+                [report.granted.send_buffer.unwrap(), report.granted.receive_buffer.unwrap()]
+            };
+            [client.unwrap(), server.unwrap()].map(|arms| [of(&arms[0]), of(&arms[1])])
+        };
+        let [_, before] = granted(None);
+        for got in granted(Some(buffer)).into_iter().flatten().flatten() {
+            assert!((buffer..=2 * buffer).contains(&got), "{transport:?}: {got} B");
+        }
+        let [_, after] = granted(None);
+        assert!(transport == Transport::Tcp || before == after, "{before:?}, {after:?}");
+    }
+}
+
 /// Both reports of a block, or `None` with the reason where this host lets nobody send echoes.
 fn echo_block(workload: &Echo, families: PerArm<Family>) -> Option<[Vec<(Arm, EndReport)>; 2]> {
     let service = Service::new();

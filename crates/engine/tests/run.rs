@@ -50,6 +50,7 @@ fn plan(pairs: u32) -> Plan {
     Plan {
         name: "test".to_string(),
         description: String::new(),
+        reference: None,
         cells: workloads.map(Cell::named).to_vec(),
         design: Design {
             arms: PerArm::FAMILIES,
@@ -58,6 +59,8 @@ fn plan(pairs: u32) -> Plan {
             null_blocks: 1,
             null_cells: vec![0, 1],
             sentinel_every: 0,
+            order: Default::default(),
+            summary: None,
             settle_ns: MS,
             confidence: 0.95,
         },

@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use v6gap_core::analysis::beside::OctetsBeside;
 use v6gap_core::analysis::costmodel::CostModel;
+use v6gap_core::analysis::studies::{AsPublished, Published};
 use v6gap_core::analysis::{
     Analysis, Check, Diagnostics, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
     ProcessorTime, Qualifier, Question, Range, Suspect, Verdict,
@@ -52,6 +53,8 @@ struct Document<'a> {
     processor_time: &'a [ProcessorTime],
     memory: &'a [HeldMemory],
     beside: &'a [OctetsBeside],
+    as_published: &'a [AsPublished],
+    published: Option<&'a Published>,
     notes: &'a [String],
     refused: &'a BTreeMap<String, String>,
     trials: usize,
@@ -279,7 +282,7 @@ pub fn json(analysis: &Analysis) -> String {
             arms: design.arms,
             arm_names: &analysis.arm_names,
             pairs: analysis.rounds,
-            order: "random",
+            order: design.order.name(),
             stop: &design.stop,
             // As text, because readers of JSON may keep only 53 bits of a number.
             seed: format!("{:#x}", run.plan.seed),
@@ -295,6 +298,8 @@ pub fn json(analysis: &Analysis) -> String {
         processor_time: &analysis.processor_time,
         memory: &analysis.memory,
         beside: &analysis.beside,
+        as_published: &analysis.as_published,
+        published: analysis.published.as_ref(),
         notes: &run.notes,
         refused: &run.refused,
         trials: analysis.trials,

@@ -19,6 +19,7 @@ mod resources;
 mod searches;
 mod sheet;
 mod sockets;
+mod studies;
 mod tables;
 pub mod text;
 pub mod topology;

@@ -2,6 +2,7 @@
 
 use crate::number::shown;
 use crate::resources;
+use crate::studies;
 use crate::words;
 use v6gap_core::analysis::Analysis;
 
@@ -29,6 +30,7 @@ pub fn markdown(analysis: &Analysis) -> String {
     }
     costs(analysis, &mut out);
     taken(analysis, &mut out);
+    study(analysis, &mut out);
     let (summary, seen) = words::checks(analysis);
     out.push_str(&format!("Checks: {summary}.\n"));
     for check in seen {
@@ -83,6 +85,24 @@ fn taken(analysis: &Analysis, out: &mut String) {
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
     out.push('\n');
+}
+
+/// What a published study would have said, and what it published.
+fn study(analysis: &Analysis, out: &mut String) {
+    let made = [studies::as_published(analysis), studies::beside(analysis)];
+    if let Some(published) = &analysis.published {
+        out.push_str(&format!("{}\n\n", escape(studies::source(published))));
+    }
+    for rows in made.into_iter().flatten() {
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(escape).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        out.push_str(&line(&rows.heads));
+        out.push_str(&format!("|{}\n", " :--- |".repeat(rows.heads.len())));
+        rows.rows.iter().for_each(|row| out.push_str(&line(row)));
+        out.push_str(&format!("\n{}\n\n", escape(rows.notes.join(" "))));
+    }
 }
 
 /// Keeps untrusted text from being read as markup: every character that Markdown or HTML gives a

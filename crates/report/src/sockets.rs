@@ -135,6 +135,7 @@ fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
             return bulk.pace_bytes().map(|bytes| format_rate(8.0 * bytes as f64));
         }
         Workload::TcpBulk(bulk) => &bulk.settings,
+        Workload::Echo(echo) if setting.ends_with("buffer") => &echo.settings,
         _ => return None,
     };
     let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));

@@ -13,7 +13,7 @@ mod worldfile;
 pub use error::StoreError;
 pub use journal::{Journal, read_journal};
 pub use layout::{Entry, Store, new_id};
-pub use planfile::{PlanFileError, PlanProblem, read_plan};
+pub use planfile::{PlanFileError, PlanProblem, parse_plan, read_plan};
 pub use reference::Reference;
 pub use worldfile::{parse_world, read_world};
 

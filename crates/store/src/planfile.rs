@@ -5,13 +5,17 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::check::{self, Problem, nearest};
-use v6gap_core::plan::draft::{Draft, Lab};
+use v6gap_core::plan::draft::Draft;
 
 /// Keys of the plan language, to suggest the nearest one for an unknown key.
 const KEYS: &[&str] = &[
     "v6gap",
     "name",
     "description",
+    "reference",
+    "small",
+    "levels",
+    "share",
     "hosts",
     "lab",
     "design",
@@ -21,6 +25,8 @@ const KEYS: &[&str] = &[
     "v4",
     "v6",
     "world",
+    "from",
+    "to",
     "topology",
     "model",
     "rate",
@@ -33,6 +39,8 @@ const KEYS: &[&str] = &[
     "arms",
     "null_blocks",
     "margin",
+    "order",
+    "summary",
     "seed",
     "metric",
     "protocol",
@@ -130,31 +138,35 @@ fn counted(problems: usize) -> String {
 }
 
 /// Reads and checks the plan in the file `path`. `seed` is used where the plan names none, and
-/// `lab` reads the world that its lab names, if it has a lab.
+/// `prepare` changes what was written before it is checked: it reads the world that the lab names,
+/// and makes the plan smaller.
 ///
 /// # Errors
 /// If the file cannot be read, is not TOML, or does not describe a plan; all problems at once.
 pub fn read_plan(
     path: &Path,
     seed: u64,
-    lab: &dyn Fn(&mut Option<Lab>) -> Result<(), String>,
+    prepare: &mut dyn FnMut(&mut Draft) -> Result<(), Problem>,
 ) -> Result<(Draft, Plan), PlanFileError> {
     let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
-    parse(&text, seed, lab).map_err(|problems| PlanFileError::Wrong {
+    parse_plan(&text, seed, prepare).map_err(|problems| PlanFileError::Wrong {
         path: path.display().to_string(),
         text,
         problems,
     })
 }
 
-fn parse(
+/// The same with the text of a plan.
+///
+/// # Errors
+/// If it is not TOML, or does not describe a plan; all problems at once.
+pub fn parse_plan(
     text: &str,
     seed: u64,
-    lab: &dyn Fn(&mut Option<Lab>) -> Result<(), String>,
+    prepare: &mut dyn FnMut(&mut Draft) -> Result<(), Problem>,
 ) -> Result<(Draft, Plan), Vec<PlanProblem>> {
     let mut draft: Draft = toml::from_str(text).map_err(|e| vec![syntax(text, &e, KEYS)])?;
-    if let Err(what) = lab(&mut draft.lab) {
-        let problem = Problem { key: "lab.world".to_owned(), what, help: None };
+    if let Err(problem) = prepare(&mut draft) {
         return Err(vec![place(text, problem)]);
     }
     match check::check(&draft, seed) {

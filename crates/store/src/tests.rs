@@ -161,7 +161,7 @@ fn problems(text: &str) -> Vec<PlanProblem> {
     let scratch = Scratch::new(&format!("plan{}", text.len()));
     let path: &Path = &scratch.0.join("plan.toml");
     fs::write(path, text).unwrap();
-    match read_plan(path, 1, &|_| Ok(())) {
+    match read_plan(path, 1, &mut |_| Ok(())) {
         Err(PlanFileError::Wrong { problems, .. }) => problems,
         other => panic!("{other:?}"),
     }

@@ -5,6 +5,7 @@ use super::run::{ConnectArgs, LabChoice, ResultArgs};
 use super::snmp::SnmpArgs;
 use super::values::{self, Rate};
 use clap::{Args, Subcommand};
+use v6gap_core::plan::scale::Scale;
 
 /// Check, estimate or run a plan
 ///
@@ -46,6 +47,9 @@ pub struct PlanCheckArgs {
     /// A plan file, or the name of a plan that comes with the program
     #[arg(value_name = "FILE|NAME")]
     pub plan: String,
+    /// How much of it: `paper` as it is, `small` as it says itself, or a share of what is sent
+    #[arg(long, value_name = "SCALE", default_value = "paper", value_parser = Scale::parse)]
+    pub scale: Scale,
 }
 
 /// A plan to estimate, and what is taken for granted of the path.
@@ -54,6 +58,7 @@ pub struct PlanCheckArgs {
 Examples:
   v6gap plan estimate my.toml
   v6gap plan estimate sizes --rate 1G --rtt 20ms
+  v6gap plan estimate manford-udp --scale small
   v6gap plan estimate first-look lab-b        what it can find, by the last result to lab-b
   v6gap plan estimate my.toml --noise 7k2f9q --json
 
@@ -63,6 +68,9 @@ pub struct PlanEstimateArgs {
     /// A plan file, or the name of a plan that comes with the program
     #[arg(value_name = "FILE|NAME")]
     pub plan: String,
+    /// How much of it: `paper` as it is, `small` as it says itself, or a share of what is sent
+    #[arg(long, value_name = "SCALE", default_value = "paper", value_parser = Scale::parse)]
+    pub scale: Scale,
     /// Name or address of the server, in place of the plan's
     pub host: Option<String>,
     /// Stored result to take the noise from
@@ -74,9 +82,9 @@ pub struct PlanEstimateArgs {
     /// Rate of the path [that of the plan's lab, otherwise 100 Mbit/s]
     #[arg(long, value_name = "RATE", value_parser = values::rate)]
     pub rate: Option<Rate>,
-    /// Round trip of a small packet
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::span)]
-    pub rtt: u64,
+    /// Round trip of a small packet [that of the plan's lab, otherwise 1 ms]
+    #[arg(long, value_name = "TIME", value_parser = values::span)]
+    pub rtt: Option<u64>,
 }
 
 /// A plan to print.
@@ -93,11 +101,16 @@ pub struct PlanShowArgs {
 Examples:
   v6gap plan run my.toml
   v6gap plan run sizes lab-b
-  v6gap plan run null lab-b -V")]
+  v6gap plan run null lab-b -V
+  v6gap plan run raicu-tcp-rtt --scale small          in the lab that it names
+  v6gap plan run sailan-window lab-b --scale 0.1      a tenth of the bytes, between two hosts")]
 pub struct PlanRunArgs {
     /// A plan file, or the name of a plan that comes with the program
     #[arg(value_name = "FILE|NAME")]
     pub plan: String,
+    /// How much of it: `paper` as it is, `small` as it says itself, or a share of what is sent
+    #[arg(long, value_name = "SCALE", default_value = "paper", value_parser = Scale::parse)]
+    pub scale: Scale,
     /// Name or address of the server, in place of the plan's
     #[arg(conflicts_with = "lab")]
     pub host: Option<String>,

@@ -1,16 +1,18 @@
 //! `plan`: check, estimate, run, list and show plans.
 
 mod expect;
+mod list;
 pub mod words;
 
 use crate::args::{PlanArgs, PlanCommand, PlanRunArgs};
 use crate::commands::run;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::presets::{self, PRESETS};
+use crate::presets::{self, Choice, Place};
 use crate::session;
 use crate::settings::Context;
 use crate::target::{RunOptions, Target};
+use v6gap_core::plan::scale::Scale;
 
 /// Does what is asked with a plan.
 ///
@@ -20,19 +22,24 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
     let style = &context.output.results;
     let text = match &args.command {
         PlanCommand::Check(args) => {
-            let (draft, plan) = presets::read(&args.plan, 0)?;
-            words::explain(&draft, &plan, style.width)
+            let found = presets::read(&args.plan, 0, &at(args.scale, Place::OfPlan))?;
+            words::explain(&found, style.width)
         }
         PlanCommand::Estimate(args) => {
-            let (draft, plan) = presets::read(&args.plan, 0)?;
-            expect::execute(args, &draft, &plan, context)?
+            let place = args.host.as_ref().map_or(Place::OfPlan, |_| Place::Server);
+            let found = presets::read(&args.plan, 0, &at(args.scale, place))?;
+            expect::execute(args, &found.draft, &found.plan, context)?
         }
         PlanCommand::Run(args) => return measure(args, context),
-        PlanCommand::List => list()?,
-        PlanCommand::Show(args) => presets::find(&args.name)?.text.to_owned(),
+        PlanCommand::List => list::list(style.width)?,
+        PlanCommand::Show(args) => list::show(&args.name, style.width)?,
     };
     output::to_stdout(&output::fit(style, &text));
     Ok(Outcome::Done)
+}
+
+fn at(scale: Scale, place: Place) -> Choice {
+    Choice { scale, place }
 }
 
 fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
@@ -41,8 +48,13 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         None => run::random_seed()?,
     };
     let lab = args.lab.choose()?;
-    let world = lab.as_ref().map(|lab| lab.world.clone());
-    let (draft, plan) = presets::read_in(&args.plan, seed, world)?;
+    let place = match (&lab, &args.host) {
+        (Some(lab), _) => Place::World(lab.world.clone()),
+        (None, Some(_)) => Place::Server,
+        (None, None) => Place::OfPlan,
+    };
+    let presets::Found { draft, plan, .. } =
+        presets::read(&args.plan, seed, &at(args.scale, place))?;
     let mut connect = args.connect.clone();
     let hosts = draft.hosts;
     let host = args.host.clone().or(hosts.server);
@@ -81,14 +93,4 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         Some(name) => session::in_held_lab(&name, plan, &options, context),
         None => run::execute_plan(plan, target, &options, context),
     }
-}
-
-fn list() -> Result<String, Failure> {
-    let mut out = String::new();
-    for preset in &PRESETS {
-        let (draft, _) = presets::read_preset(preset, 0)?;
-        let description = draft.description.unwrap_or_default();
-        out.push_str(&format!("{:<12} {description}\n", preset.name));
-    }
-    Ok(out)
 }

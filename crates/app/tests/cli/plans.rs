@@ -39,8 +39,13 @@ fn all_problems_are_shown_at_once() {
 fn plans_that_come_with_the_program_are_listed_shown_checked_and_estimated() {
     let sandbox = Sandbox::new();
     let list = sandbox.run("plan list").ended(0).out;
-    let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
-    assert_eq!(names, ["first-look", "null", "sizes"]);
+    // Names stand at the start of a line, followed by two times; studies are words.
+    let named = |line: &&str| !line.starts_with(' ') && line.contains("  ");
+    let names: Vec<&str> =
+        list.lines().filter(named).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names[..3], ["first-look", "null", "sizes"]);
+    assert!(names.contains(&"sailan-window") && names.len() == 19, "{names:?}");
+    assert!(list.contains("\nSoorty and Sarkar: "), "{list}");
     for name in names {
         let shown = sandbox.run(&format!("plan show {name}")).ended(0).out;
         sandbox.write("copy.toml", &shown);
@@ -51,6 +56,33 @@ fn plans_that_come_with_the_program_are_listed_shown_checked_and_estimated() {
     }
     let wrong = sandbox.run("plan show size").ended(2);
     assert!(wrong.err.contains("\"sizes\" was meant"), "{wrong:?}");
+}
+
+#[test]
+fn a_plan_is_measured_at_the_scale_that_is_asked_for() {
+    let sandbox = Sandbox::new();
+    let cells = |scale: &str| {
+        let checked = sandbox.run(&format!("plan check sailan-window {scale}")).ended(0).out;
+        let words = checked.split_whitespace().collect::<Vec<_>>().join(" ");
+        (checked.lines().filter(|line| line.contains("throughput-tcp-")).count(), words)
+    };
+    let (whole, words) = cells("");
+    assert_eq!(whole, 160);
+    assert!(words.contains("Repeats sailan/window"), "{words}");
+    assert!(words.contains("three consistent runs of five"), "{words}");
+    assert!(!words.contains("Made smaller"), "{words}");
+    let (small, words) = cells("--scale small");
+    assert_eq!(small, 8);
+    assert!(words.contains("6 pairs in place of 10, at most 2 levels of each factor"), "{words}");
+    let (tenth, words) = cells("--scale 0.1");
+    assert_eq!(tenth, 160);
+    assert!(words.contains("Made smaller: 10 % of the bytes"), "{words}");
+    assert!(words.contains("Measures 10 pairs"), "{words}");
+    let wrong = sandbox.run("plan check sailan-window --scale tiny").ended(2);
+    assert!(wrong.err.contains("neither small,"), "{wrong:?}");
+    sandbox.write("mine.toml", "v6gap = 1\n[[measure]]\nmetric = \"connect\"\n");
+    let wrong = sandbox.run("plan run mine.toml HOST --scale small").ended(2);
+    assert!(wrong.err.contains("has no [small]"), "{wrong:?}");
 }
 
 #[test]

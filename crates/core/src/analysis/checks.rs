@@ -7,6 +7,7 @@ use super::{
     Check, CheckState, Discarded, NullResult, Question, beside, effect, offloads, placement,
 };
 use crate::observation::PerEnd;
+use crate::plan::Order;
 use crate::record::{Ending, TrialRecord};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -43,6 +44,7 @@ pub(super) fn judge(
     let mut checks = alloc::vec![shares(found, discarded)];
     checks.extend(GATES.iter().map(|(gate, good)| gate_check(gate, good, found)));
     checks.push(null_check(nulls));
+    checks.extend(facsimile(found));
     checks.extend(offloading(found));
     let changed = routes::changes(found.trials.iter().copied());
     checks.extend(changed.into_iter().map(|text| note("route", text)));
@@ -56,6 +58,15 @@ pub(super) fn judge(
         checks.push(note("ending", format!("measuring broke off: {error}")));
     }
     checks
+}
+
+/// Said where a plan keeps the order of published runs.
+const SEQUENTIAL: &str = "the order is that of published runs, the first family always first: what \
+                          changed with time passes for a difference between the families";
+
+fn facsimile(found: &Collected<'_>) -> Option<Check> {
+    let sequential = found.run.plan.design.order == Order::Sequential;
+    sequential.then(|| note("facsimile", SEQUENTIAL))
 }
 
 /// A lab has links of its own; what the host's cards do is of no account there.

@@ -21,6 +21,7 @@ mod predict;
 mod questions;
 mod resources;
 mod routes;
+pub mod studies;
 mod suspects;
 mod tally;
 pub mod verdict;
@@ -291,6 +292,12 @@ pub struct Analysis {
     /// count; empty without any.
     #[serde(default)]
     pub beside: Vec<beside::OctetsBeside>,
+    /// The runs as the study that the plan repeats combined its own.
+    #[serde(default)]
+    pub as_published: Vec<studies::AsPublished>,
+    /// What that study published, beside what was measured.
+    #[serde(default)]
+    pub published: Option<studies::Published>,
     /// Complete rounds in which families were compared.
     pub rounds: u32,
     /// Trials stored, discarded ones included.
@@ -350,6 +357,8 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         processor_time: resources::processor_time(&found),
         memory: resources::memory(&found),
         beside: beside::octets(&found),
+        as_published: studies::as_published(&found.run.plan, &questions),
+        published: studies::published(&found.run.plan, &questions),
         rounds: rounds(&found),
         trials: found.trials.len(),
         span_ns: span_ns(&found),

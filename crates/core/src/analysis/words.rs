@@ -51,7 +51,10 @@ pub(super) fn label(
         Workload::Capacity(capacity) => capacity.suffix_words(),
         // Exchanges and transfers tell these metrics too.
         Workload::Probe(probe) => probe.words(matches!(metric, Metric::Rtt | Metric::Loss)),
-        _ => String::new(),
+        Workload::Echo(echo) => echo.settings.buffer_bytes.map_or(String::new(), |bytes| {
+            format!(", buffers {}", unit::format_bytes(bytes.into()))
+        }),
+        Workload::Connect(_) => String::new(),
     };
     let knobs = format!("{knobs}{}", in_fragments(&cell.workload, arms, mtu));
     let sized = |what: &str| match &size {

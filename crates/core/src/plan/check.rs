@@ -1,10 +1,11 @@
 //! From a draft to a checked plan: all problems at once, each with the key it concerns.
 
 use super::draft::{self, Draft, Levels};
-use super::{Design, Plan, Stop, preset};
+use super::{Design, Order, Plan, Stop, Summary, preset};
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
+use crate::published;
 use crate::unit;
 use crate::wiremodel;
 use crate::workload::Cell;
@@ -108,6 +109,11 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
         problems.add("measure", format!("{} cells are more than {CELLS_MAX}", cells.len()));
     }
     let design = design(&draft.design, &cells, &mut problems);
+    if let Some(reference) = &draft.reference
+        && published::find(reference).is_none()
+    {
+        problems.add("reference", format!("\"{reference}\" is no published experiment"));
+    }
     let margins = margins(&draft.design.margin, &mut problems);
     if let Some(World { families, .. }) = &world
         && !(families.v4 && families.v6)
@@ -120,6 +126,7 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
     Ok(Plan {
         name: draft.name.clone().unwrap_or_else(|| "Unnamed".to_string()),
         description: draft.description.clone().unwrap_or_default(),
+        reference: draft.reference.clone(),
         cells,
         design,
         margins,
@@ -170,10 +177,38 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
         precision: shares("precision", &draft.precision, problems),
         null_blocks,
         null_cells: preset::null_cells(cells),
+        order: order(draft, problems),
+        summary: summary(draft, problems),
         sentinel_every: if null_blocks == 0 { 0 } else { preset::SENTINEL_EVERY },
         settle_ns: 20_000_000,
         confidence: preset::CONFIDENCE,
     }
+}
+
+fn order(draft: &draft::Design, problems: &mut Problems) -> Order {
+    match draft.order.as_deref() {
+        None | Some("random") => Order::Random,
+        Some("sequential") => Order::Sequential,
+        Some(other) => {
+            problems.one_of("design.order", other, &["random", "sequential"]);
+            Order::Random
+        }
+    }
+}
+
+fn summary(draft: &draft::Design, problems: &mut Problems) -> Option<Summary> {
+    let name = draft.summary.as_deref()?;
+    let found = Summary::ALL.into_iter().find(|summary| summary.name() == name);
+    match found {
+        None => problems.one_of("design.summary", name, &Summary::ALL.map(Summary::name)),
+        Some(summary) => {
+            let (least, what) = (summary.runs_min(), "design.summary");
+            if draft.pairs.is_none_or(|pairs| pairs < least) {
+                problems.add(what, format!("\"{name}\" needs pairs = {least} or more"));
+            }
+        }
+    }
+    found
 }
 
 fn family(key: &str, text: &str, problems: &mut Problems) -> Family {
@@ -230,6 +265,13 @@ pub(super) fn expand(key: &str, levels: &Levels, problems: &mut Problems) -> Vec
         }
         Levels::Range(range) => expand_range(key, range, problems),
     }
+}
+
+/// The same without a place for problems: `None` if there are any.
+pub(super) fn expand_levels(levels: &Levels) -> Option<Vec<String>> {
+    let mut problems = Problems::default();
+    let found = expand("", levels, &mut problems);
+    problems.0.is_empty().then_some(found)
 }
 
 fn expand_range(key: &str, range: &draft::Range, problems: &mut Problems) -> Vec<String> {

@@ -22,6 +22,10 @@ pub struct Draft {
     /// What it is for.
     #[serde(default)]
     pub description: Option<String>,
+    /// The published experiment that it repeats, as in `raicu/tcp-100`: its values are shown beside
+    /// what is measured.
+    #[serde(default)]
+    pub reference: Option<String>,
     /// Between which hosts.
     #[serde(default)]
     pub hosts: Hosts,
@@ -31,8 +35,29 @@ pub struct Draft {
     /// How the trials are arranged.
     #[serde(default)]
     pub design: Design,
+    /// What `--scale small` makes of it.
+    #[serde(default)]
+    pub small: Option<Small>,
     /// What is measured.
     pub measure: Vec<Measure>,
+}
+
+/// A plan made small: the same design with fewer tries, fewer levels and less sent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Small {
+    /// Pairs in place of those of the design.
+    #[serde(default)]
+    pub pairs: Option<u32>,
+    /// Null blocks in place of those of the design.
+    #[serde(default)]
+    pub null_blocks: Option<u32>,
+    /// Most levels of each factor: the first, the last and those between at even distance.
+    #[serde(default)]
+    pub levels: Option<u32>,
+    /// Share of bytes, packets, exchanges and times.
+    #[serde(default)]
+    pub share: Option<String>,
 }
 
 /// Between which hosts.
@@ -64,6 +89,12 @@ pub struct Lab {
     /// That world, once somebody has read it.
     #[serde(skip)]
     pub made: Option<World>,
+    /// The node that measures, in place of the world's client.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// The node that it measures to, in place of the world's server.
+    #[serde(default)]
+    pub to: Option<String>,
     /// `client-server`, `client-router-server` or with more routers.
     #[serde(default)]
     pub topology: Option<String>,
@@ -127,6 +158,13 @@ pub struct Design {
     /// Margins by metric.
     #[serde(default)]
     pub margin: BTreeMap<String, String>,
+    /// `random` or, as a facsimile of published runs, `sequential`.
+    #[serde(default)]
+    pub order: Option<String>,
+    /// How a published study combined its runs: `mean`, `mean-sd`, `trimmed-mean` or
+    /// `three-of-five`; shown beside this program's own estimates.
+    #[serde(default)]
+    pub summary: Option<String>,
     /// Seed of every random choice.
     #[serde(default)]
     pub seed: Option<u64>,
@@ -187,6 +225,9 @@ pub struct Measure {
     /// `throughput`, `rtt`, `connect`, `loss`, `loss-back`, `ipdv` or `pdv`; over UDP also
     /// `packet-rate`, `reordering` or `duplication`.
     pub metric: String,
+    /// Whether it is measured at `--scale small` too.
+    #[serde(default)]
+    pub small: Option<bool>,
     /// `tcp` or `udp`, for round trips also `icmp`.
     #[serde(default)]
     pub protocol: Option<Levels>,
@@ -214,7 +255,8 @@ pub struct Measure {
     /// Length of a trial.
     #[serde(default)]
     pub time: Option<String>,
-    /// Datagrams after which a UDP transfer ends, if its time is not over before.
+    /// Datagrams after which a UDP transfer ends, if its time is not over before; over TCP as many
+    /// writes, or segments where their size is given.
     #[serde(default)]
     pub packets: Option<u64>,
     /// Most datagrams of one call to the kernel.
@@ -256,7 +298,8 @@ pub struct Measure {
     /// Connections of a bulk transfer that send at the same time.
     #[serde(default)]
     pub streams: Option<Counts>,
-    /// Bytes after which a bulk transfer is over, in each direction.
+    /// Bytes after which a bulk transfer is over, in each direction; for round trips the bytes of
+    /// all messages of a trial, which set the number of its turns.
     #[serde(default)]
     pub bytes: Option<Levels>,
     /// Socket buffers, which bound the TCP window.
@@ -368,7 +411,7 @@ pub struct Load {
     /// `tcp` or `udp`.
     #[serde(default)]
     pub protocol: Option<String>,
-    /// Payload of its datagrams, over UDP.
+    /// Payload of its datagrams, over UDP; `same` is that of the probes.
     #[serde(default)]
     pub payload: Option<String>,
     /// Rate of each stream over UDP, or `full`.

@@ -6,6 +6,7 @@ pub mod check;
 pub mod draft;
 pub mod fit;
 pub mod preset;
+pub mod scale;
 
 use crate::arm::PerArm;
 use crate::family::Family;
@@ -35,6 +36,68 @@ pub enum Stop {
     },
 }
 
+/// In which order trials follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Cells shuffled in every round, and which arm goes first balanced in every two rounds.
+    #[default]
+    Random,
+    /// Cells as the plan lists them, and the first arm always first: a facsimile of published runs
+    /// (docs/experiments.md), in which what changes with time passes for one between the arms.
+    Sequential,
+}
+
+impl Order {
+    /// Its name in plans.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Order::Random => "random",
+            Order::Sequential => "sequential",
+        }
+    }
+}
+
+/// How a published study combined its runs (docs/method.md section C.12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Summary {
+    /// The mean, without anything that says how well it is known.
+    Mean,
+    /// Mean and standard deviation of a run.
+    MeanSd,
+    /// The mean without the lowest and the highest run.
+    TrimmedMean,
+    /// The mean of three consistent runs of five.
+    ThreeOfFive,
+}
+
+impl Summary {
+    /// All of them.
+    pub const ALL: [Summary; 4] =
+        [Summary::Mean, Summary::MeanSd, Summary::TrimmedMean, Summary::ThreeOfFive];
+
+    /// Its name in plans.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Summary::Mean => "mean",
+            Summary::MeanSd => "mean-sd",
+            Summary::TrimmedMean => "trimmed-mean",
+            Summary::ThreeOfFive => "three-of-five",
+        }
+    }
+
+    /// Fewest runs that it can combine.
+    pub const fn runs_min(self) -> u32 {
+        match self {
+            Summary::Mean => 1,
+            Summary::MeanSd => 2,
+            Summary::TrimmedMean => 4,
+            Summary::ThreeOfFive => 5,
+        }
+    }
+}
+
 /// How the trials are arranged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Design {
@@ -52,6 +115,12 @@ pub struct Design {
     pub null_cells: Vec<usize>,
     /// One round in so many carries null blocks again, as sentinels.
     pub sentinel_every: u32,
+    /// In which order trials follow each other.
+    #[serde(default)]
+    pub order: Order,
+    /// How the study that the plan repeats combined its runs, if it repeats one.
+    #[serde(default)]
+    pub summary: Option<Summary>,
     /// Pause after each trial for packets still under way, in ns.
     pub settle_ns: u64,
     /// Confidence of the ranges shown.
@@ -65,6 +134,9 @@ pub struct Plan {
     pub name: String,
     /// What it is for, one sentence.
     pub description: String,
+    /// The published experiment that it repeats, as in `raicu/tcp-100`.
+    #[serde(default)]
+    pub reference: Option<String>,
     /// What is measured, in the order in which it is reported. All cells take part in every round.
     pub cells: Vec<Cell>,
     /// How the trials are arranged.

@@ -1,6 +1,6 @@
 //! Plans that come with the program.
 
-use super::{Design, Plan, Stop};
+use super::{Design, Order, Plan, Stop};
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
@@ -58,6 +58,7 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
     Plan {
         name: "First look".to_string(),
         description: "Throughput, round trips, connecting and loss, IPv6 against IPv4".to_string(),
+        reference: None,
         cells,
         design: Design {
             arms,
@@ -66,6 +67,8 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
             null_blocks: NULL_BLOCKS,
             null_cells,
             sentinel_every: SENTINEL_EVERY,
+            order: Order::Random,
+            summary: None,
             settle_ns: 20 * MS,
             confidence: CONFIDENCE,
         },

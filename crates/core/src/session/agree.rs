@@ -187,6 +187,13 @@ fn check_echo(echo: &Echo, payload_max: u32, limits: &Limits) -> Result<(), Obje
     if echo.transport == Transport::Icmp && fragments != Marking::default() {
         return Err(Objection::Combination { what: "marking of ICMP echoes" });
     }
+    check_settings(&echo.settings)?;
+    if echo.transport == Transport::Icmp && echo.settings.buffer_bytes.is_some() {
+        return Err(Objection::Combination { what: "socket buffers of ICMP echoes" });
+    }
+    if echo.settings.require_buffer {
+        return Err(Objection::Combination { what: "round trips with required socket buffers" });
+    }
     let outstanding_max = match (echo.transport, echo.timing) {
         (Transport::Icmp, _) | (_, Timing::Batch) => 1,
         (Transport::Tcp | Transport::Udp, Timing::Each) => Echo::OUTSTANDING_MAX,

@@ -46,7 +46,8 @@ pub struct Echo {
     pub warmup_exchanges: u32,
     /// How both ends wait.
     pub wait: Wait,
-    /// Settings of its TCP sockets.
+    /// Settings of its sockets; over UDP and ICMP the buffers alone mean something, over ICMP
+    /// nothing.
     #[serde(flatten)]
     pub settings: StreamSettings,
     /// How its packets are marked.
@@ -96,6 +97,9 @@ impl Echo {
         }
         if self.timing == Timing::Batch {
             suffix.push_str("-batch");
+        }
+        if let Some(bytes) = self.settings.buffer_bytes {
+            suffix.push_str(&format!("-window-{bytes}"));
         }
         // The other ways of waiting follow from where it runs.
         if self.wait == Wait::Spin {

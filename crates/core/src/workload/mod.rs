@@ -201,6 +201,31 @@ impl Workload {
     }
 }
 
+impl Workload {
+    /// What tells it from all others but for its level: the name of the same cell without a size.
+    /// Cells that share it belong on one axis of sizes.
+    pub fn variant(&self) -> String {
+        let mut same = self.clone();
+        match &mut same {
+            Workload::Echo(echo) => {
+                echo.response_bytes = echo.response_bytes.filter(|&to| to != echo.message_bytes);
+                echo.message_bytes = 0;
+            }
+            Workload::UdpBulk(bulk) => bulk.payload_bytes = 0,
+            Workload::Capacity(capacity) => capacity.payload_bytes = 0,
+            Workload::Probe(probe) => {
+                let load = probe.load.as_mut().and_then(|load| load.udp.as_mut());
+                if let Some(udp) = load.filter(|udp| udp.payload_bytes == probe.payload_bytes) {
+                    udp.payload_bytes = 0;
+                }
+                probe.payload_bytes = 0;
+            }
+            Workload::TcpBulk(_) | Workload::Connect(_) => {}
+        }
+        Cell::named(same).id
+    }
+}
+
 /// A cell: one workload of a plan under a name that stays the same in record and result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {

@@ -132,7 +132,8 @@ impl Load {
         }
     }
 
-    fn words(&self) -> String {
+    /// `payload_bytes` is that of the probes beside it.
+    fn words(&self, payload_bytes: u32) -> String {
         let way = match self.direction {
             Direction::Send => "",
             Direction::Receive => " back",
@@ -151,7 +152,13 @@ impl Load {
                 let rate = udp.rate_bps.map_or(String::new(), |rate_bps| {
                     format!(" at {}", format_rate(rate_bps as f64))
                 });
-                format!(" by {} of UDP{streams}{rate}", format_bytes(udp.payload_bytes.into()))
+                match udp.payload_bytes == payload_bytes {
+                    true => format!(" by UDP of the same size{streams}{rate}"),
+                    false => {
+                        let bytes = format_bytes(udp.payload_bytes.into());
+                        format!(" by {bytes} of UDP{streams}{rate}")
+                    }
+                }
             }
         };
         format!(", loaded{way}{streams}{family}")
@@ -259,7 +266,7 @@ impl Probe {
         let mut words = match &self.load {
             None if named => String::from(", probes"),
             None => String::new(),
-            Some(load) => load.words(),
+            Some(load) => load.words(self.payload_bytes),
         };
         if self.interval_ns != usual.interval_ns {
             words.push_str(&format!(", every {}", format_span(self.interval_ns as f64)));

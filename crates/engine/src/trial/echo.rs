@@ -4,12 +4,13 @@
 
 use super::client::ClientContext;
 use super::evidence::{
-    Before, add_used, apart, datagram_endpoints, datagram_granted, stream_endpoints, stream_granted,
+    Before, Used, add_used, apart, datagram_endpoints, datagram_granted, stream_endpoints,
+    stream_granted,
 };
 use super::server::DataFlows;
 use super::sockets::{
-    Locals, Marked, datagram, datagram_waits, introduced, payload, ping, ping_waits,
-    stream_options, stream_waits,
+    Buffered, Locals, Marked, accepted_options, datagram, datagram_waits, introduced, payload,
+    ping, ping_waits, set_buffers, stream_options, stream_waits,
 };
 use super::times::exchanges;
 use super::{TrialError, family, flows};
@@ -116,8 +117,14 @@ impl Asking<'_> {
     fn over_datagrams(&self, tallies: &mut PerArm<Tally>) -> Result<PerArm<Proof>, TrialError> {
         let (task, echo) = (self.task, self.echo);
         let mut locals = self.locals();
-        let open =
-            |arm: Arm, _| datagram(*self.remotes.get(arm), &self.echo.marking, locals.get_mut(arm));
+        let buffer = echo.settings.buffer_bytes;
+        let open = |arm: Arm, _| {
+            let remote = *self.remotes.get(arm);
+            let socket = datagram(remote, &self.echo.marking, locals.get_mut(arm))?;
+            let set = buffer.map_or(Ok(()), |bytes| set_buffers(&socket, bytes));
+            set.map_err(TrialError::socket(family(task, arm), Some(remote)))?;
+            Ok(socket)
+        };
         let sockets = create(task, echo.connections as u16, open)?;
         waits(task, &sockets, |socket| datagram_waits(socket, self.wait))?;
         let (turns, tag, watch) = (&self.turns, task.token.tag(), &self.watch);
@@ -190,8 +197,22 @@ pub(super) fn server(
     let nothing = PerArm::from_fn(|_| Measured::Nothing);
     let (proofs, used) = match echo.transport {
         Transport::Tcp => {
+            let asked = echo.settings.buffer_bytes;
+            // The window that is offered first is chosen before a connection can be accepted; where
+            // it cannot be, the buffers are set as soon as it is.
+            let lend = |arm| {
+                let listener = flows.listeners.get(family(task, arm)).as_ref();
+                asked.zip(listener).and_then(|(bytes, l)| l.lend_receive_buffer(bytes).ok())
+            };
+            let lent = Arm::BOTH.map(lend);
             ready();
             let streams = flows::collect(task, echo.connections as u16, flows, &watch)?;
+            // In a null block both arms have one listener, and the first loan has what was before.
+            lent.into_iter().rev().for_each(drop);
+            if asked.is_some() {
+                let options = accepted_options(&echo.settings);
+                waits(task, &streams, |stream| stream.set_options(&options))?;
+            }
             waits(task, &streams, |stream| stream_waits(stream, echo.wait))?;
             let proofs = prove(task, &streams, |_, stream| stream_proof(stream))?;
             let sizes = (request, answer);
@@ -204,27 +225,8 @@ pub(super) fn server(
             (proofs, used)
         }
         Transport::Udp => {
-            let sockets = PerArm {
-                a: service_socket(task, Arm::A, flows)?,
-                b: service_socket(task, Arm::B, flows)?,
-            };
-            let marked = |arm: Arm| {
-                Marked::new(sockets.get(arm), &echo.marking)
-                    .map_err(TrialError::socket(family(task, arm), None))
-            };
-            // In a null block both are one socket: the second is dropped first, and the first
-            // leaves it as it was.
-            let _first = marked(Arm::A)?;
-            let _second = marked(Arm::B)?;
-            let mut peers = PerArm { a: None, b: None };
-            set_waits(task, &sockets, echo.wait)?;
-            ready();
-            let memory = (&mut buffer[..], answer);
-            let (outcome, used) =
-                apart(|| hot::datagram_server(&turns, tag, &sockets, memory, &mut peers, &watch));
-            // They belong to the service, which goes on with blocking calls.
-            set_waits(task, &sockets, Wait::Block)?;
-            (service_proofs(task, &sockets, &peers, outcome)?, used)
+            let places = (&turns, &mut buffer[..]);
+            serve_datagrams(task, echo, flows, places, &watch, ready)?
         }
         Transport::Icmp => {
             ready();
@@ -237,6 +239,44 @@ pub(super) fn server(
     let mut block = before.report();
     add_used(&mut block, &used);
     Ok(reports(&block, nothing, &proofs))
+}
+
+/// The server's half over the sockets of the service, which have their own settings again when it
+/// is over.
+fn serve_datagrams(
+    task: &Task,
+    echo: &Echo,
+    flows: &DataFlows<'_>,
+    (turns, buffer): (&Turns, &mut [u8]),
+    watch: &Watch<'_>,
+    ready: impl FnOnce(),
+) -> Result<(PerArm<Proof>, Used), TrialError> {
+    let tag = task.token.tag();
+    let sockets =
+        PerArm { a: service_socket(task, Arm::A, flows)?, b: service_socket(task, Arm::B, flows)? };
+    let marked = |arm: Arm| {
+        Marked::new(sockets.get(arm), &echo.marking)
+            .map_err(TrialError::socket(family(task, arm), None))
+    };
+    // In a null block both are one socket: the second is dropped first, and the first
+    // leaves it as it was.
+    let _first = marked(Arm::A)?;
+    let _second = marked(Arm::B)?;
+    let mut peers = PerArm { a: None, b: None };
+    let buffered = |arm: Arm| {
+        Buffered::new(sockets.get(arm), echo.settings.buffer_bytes)
+            .map_err(TrialError::socket(family(task, arm), None))
+    };
+    let _first = (_first, buffered(Arm::A)?);
+    let _second = (_second, buffered(Arm::B)?);
+    set_waits(task, &sockets, echo.wait)?;
+    ready();
+    let memory = (buffer, echo.answer_bytes() as usize);
+    let (outcome, used) =
+        apart(|| hot::datagram_server(turns, tag, &sockets, memory, &mut peers, watch));
+    // They belong to the service, which goes on with blocking calls.
+    set_waits(task, &sockets, Wait::Block)?;
+    Ok((service_proofs(task, &sockets, &peers, outcome)?, used))
 }
 
 /// Waits until the client has done its part; this end has nothing to do in it.

@@ -130,6 +130,45 @@ impl Drop for Marked<'_> {
     }
 }
 
+/// A socket of the service with other buffers until the value is dropped.
+pub(super) struct Buffered<'a> {
+    socket: &'a Datagram,
+    /// As the system counts them, send and receive.
+    before: [u32; 2],
+}
+
+impl<'a> Buffered<'a> {
+    /// Gives `socket` buffers of `bytes` from now on; none where none are asked for.
+    pub fn new(socket: &'a Datagram, bytes: Option<u32>) -> Result<Option<Self>, SocketError> {
+        let Some(bytes) = bytes else { return Ok(None) };
+        let before = [socket.send_buffer()?, socket.receive_buffer()?];
+        set_buffers(socket, bytes)?;
+        Ok(Some(Buffered { socket, before }))
+    }
+}
+
+impl Drop for Buffered<'_> {
+    fn drop(&mut self) {
+        let [send, receive] = self.before;
+        give_back(send, |bytes| self.socket.set_send_buffer(bytes));
+        give_back(receive, |bytes| self.socket.set_receive_buffer(bytes));
+    }
+}
+
+/// Linux grants double what it is asked for, so half of what was there is asked for first.
+fn give_back(before: u32, set: impl Fn(u32) -> Result<u32, SocketError>) {
+    // What a socket of the service had before, the system grants again.
+    if set(before / 2).is_ok_and(|granted| granted < before) {
+        let _ = set(before);
+    }
+}
+
+/// Both buffers of a socket.
+pub(super) fn set_buffers(socket: &Datagram, bytes: u32) -> Result<(), SocketError> {
+    socket.set_send_buffer(bytes)?;
+    socket.set_receive_buffer(bytes).map(|_| ())
+}
+
 /// What of them can still be set on a connection that was accepted: what bears on sending, and the
 /// receive buffer if it could not be set before.
 pub(super) fn accepted_options(settings: &StreamSettings) -> StreamOptions {

@@ -254,6 +254,20 @@ impl Panel {
         self.link((x, within(low)), (x, within(high)), ink, 3.2);
     }
 
+    /// What somebody else published: short strokes at both ends of what was said, and a thin line
+    /// between them.
+    pub(super) fn published(&mut self, x: f64, low: f64, high: f64, ink: Ink) {
+        const HALF: f64 = 7.0;
+        let (bottom, top) = self.layout.y_range;
+        let within = |y: f64| y.clamp(bottom, top);
+        let ends = (self.at((x, within(low))), self.at((x, within(high))));
+        let (Some((x, low)), Some((_, high))) = ends else { return };
+        for y in [low, high] {
+            self.stroke((x - HALF, y), (x + HALF, y), ink, 2.0, Stroke::Solid);
+        }
+        self.stroke((x, low), (x, high), ink, 1.0, Stroke::Solid);
+    }
+
     /// Words to the right of the last point of a line.
     pub(super) fn end_label(&mut self, y: f64, text: &str, ink: Ink, shift: f64) {
         if let Some((_, y)) = self.at((self.layout.x_range.1, y)) {

@@ -29,6 +29,27 @@ pub(super) fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
     groups
 }
 
+/// The same with one group for each variant: what stands on one axis of sizes differs in nothing
+/// else.
+pub(super) fn by_size(analysis: &Analysis) -> Vec<Group<'_>> {
+    let plan = &analysis.run.plan;
+    let variant = |q: &Question| plan.cell(&q.cell).map(|(_, cell)| cell.workload.variant());
+    let mut split: Vec<Group<'_>> = Vec::new();
+    for Group { metric, transport, questions } in groups(analysis) {
+        let mut of_metric: Vec<(Option<String>, Vec<&Question>)> = Vec::new();
+        for q in questions {
+            let key = variant(q);
+            match of_metric.iter_mut().find(|(other, _)| *other == key) {
+                Some((_, questions)) => questions.push(q),
+                None => of_metric.push((key, vec![q])),
+            }
+        }
+        let group = |(_, questions)| Group { metric, transport, questions };
+        split.extend(of_metric.into_iter().map(group));
+    }
+    split
+}
+
 /// The least and the greatest of finite values, widened by a share of their distance.
 pub(super) fn span(values: impl Iterator<Item = f64>, widen: f64) -> Option<(f64, f64)> {
     let (low, high) = values

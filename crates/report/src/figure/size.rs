@@ -9,33 +9,42 @@ use crate::words;
 use std::sync::Arc;
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::family::Family;
+use v6gap_core::published::Kind as Said;
 
 const UPPER: f64 = 220.0;
 const LOWER: f64 = 210.0;
 
 pub(super) fn figures(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
-    let mut groups = series::groups(analysis);
+    let mut groups = series::by_size(analysis);
     for group in &mut groups {
         group.questions.retain(|q| q.level_bytes.is_some() && q.effect.is_some());
         group.questions.sort_by_key(|q| q.level_bytes);
     }
     groups.retain(|g| g.questions.len() >= 2);
-    groups.iter().filter_map(|group| draw(analysis, group, &groups, paint)).collect()
+    (0..groups.len()).filter_map(|at| draw(analysis, at, &groups, paint)).collect()
 }
 
 /// Values that share a scale: those of all groups of the metric.
-fn scale(groups: &[Group<'_>], group: &Group<'_>) -> Option<Scales> {
+fn scale(analysis: &Analysis, groups: &[Group<'_>], group: &Group<'_>) -> Option<Scales> {
     let like: Vec<&&Question> =
         groups.iter().filter(|g| g.metric == group.metric).flat_map(|g| &g.questions).collect();
     let values = |q: &&&Question| [q.values.a, q.values.b];
     let all: Vec<f64> = like.iter().flat_map(values).flatten().collect();
     let unit = number::unit(group.metric, &all);
-    let value = series::log_span(all.iter().map(|v| v / unit.size), 0.08)?;
+    let said = |q: &Question, kind| {
+        let of = published(analysis, q, kind);
+        of.flat_map(|(_, low, high)| [low, high]).collect::<Vec<f64>>()
+    };
+    let old = like.iter().flat_map(|q| said(q, Said::Value));
+    let value = series::log_span(all.iter().copied().chain(old).map(|v| v / unit.size), 0.08)?;
     let effects = like.iter().flat_map(|q| {
         let e = q.effect.as_ref();
         let ends = e.map(|e| [e.range95.low, e.range95.high, e.estimate]);
         let predicted = q.prediction.as_ref().map(|p| p.effect);
-        ends.into_iter().flatten().chain(predicted).chain([q.margin * 1.2, -q.margin * 1.2])
+        let old = said(q, Said::Effect);
+        let wide = [q.margin * 1.2, -q.margin * 1.2];
+        ends.into_iter().flatten().chain(predicted).chain(wide).chain(old)
     });
     let effect = series::span(effects.map(hundredfold), 0.08)?;
     let levels = like.iter().filter_map(|q| q.level_bytes).map(|n| f64::from(n).log2());
@@ -50,31 +59,72 @@ struct Scales {
     x: (f64, f64),
 }
 
-fn draw(
-    analysis: &Analysis,
-    group: &Group<'_>,
-    groups: &[Group<'_>],
-    paint: Paint,
-) -> Option<Figure> {
-    let scales = scale(groups, group)?;
+fn draw(analysis: &Analysis, at: usize, groups: &[Group<'_>], paint: Paint) -> Option<Figure> {
+    let group = &groups[at];
+    let scales = scale(analysis, groups, group)?;
     let name = words::group(group.metric, group.transport);
     let transport = group.transport.name().to_lowercase();
-    let id = format!("size-{}-{transport}", group.metric);
-    let title = format!("{name}, by size");
+    let like = |g: &&Group<'_>| (g.metric, g.transport) == (group.metric, group.transport);
+    let variants = groups.iter().filter(like).count();
+    // The first keeps the plain name.
+    let number = match groups[..at].iter().filter(like).count() {
+        0 => String::new(),
+        before => format!("-{}", before + 1),
+    };
+    let id = format!("size-{}-{transport}{number}", group.metric);
+    let which = if variants > 1 { variant(group) } else { String::new() };
+    let title = format!("{name}, by size{which}");
     let desc = describe(analysis, group);
-    let panels = vec![values(analysis, group, &scales, paint), effects(group, &scales, paint)];
+    let panels =
+        vec![values(analysis, group, &scales, paint), effects(analysis, group, &scales, paint)];
     Some(Figure {
         kind: Kind::Size,
         svg: kuva::svg(&id, &title, &desc, UPPER + LOWER, panels),
         table: table(analysis, group, scales.unit),
-        foot:
-            "Above: medians, on a scale by factors. Below: the difference with its 95 % range; the \
-               grey band is too small to matter, the dotted line is what the headers alone predict."
-                .to_owned(),
+        foot: foot(analysis, group),
         id,
         title,
         desc,
     })
+}
+
+/// How to read it.
+fn foot(analysis: &Analysis, group: &Group<'_>) -> String {
+    let mut text = "Above: medians, on a scale by factors. Below: the difference with its 95 % \
+                    range; the grey band is too small to matter, the dotted line is what the \
+                    headers alone predict."
+        .to_owned();
+    let any = |q: &&Question| {
+        [Said::Value, Said::Effect].iter().any(|kind| published(analysis, q, *kind).count() > 0)
+    };
+    if group.questions.iter().any(any) {
+        text.push_str(" Strokes across mark what was published: from the lowest to the highest.");
+    }
+    text
+}
+
+/// What was published of a question: of which arm, and both ends.
+fn published<'a>(
+    analysis: &'a Analysis,
+    q: &Question,
+    kind: Said,
+) -> impl Iterator<Item = (Arm, f64, f64)> + use<'a> {
+    let (cell, metric) = (q.cell.clone(), q.metric);
+    let all = analysis.published.iter().flat_map(|published| &published.values);
+    all.filter_map(move |beside| {
+        let value = &beside.published;
+        let same = beside.cell.as_ref() == Some(&cell) && value.metric == Some(metric);
+        let arm = if value.family == Some(Family::V4) { Arm::A } else { Arm::B };
+        let (low, high) = value.low.zip(value.high)?;
+        (same && value.kind == kind).then_some((arm, low, high))
+    })
+}
+
+/// What tells the group from others of its metric, in the words of its smallest size.
+fn variant(group: &Group<'_>) -> String {
+    let named = format!(", {}", group.transport.name());
+    let label = group.questions.first().and_then(|q| q.label.split_once(&named));
+    label.map_or_else(String::new, |(_, rest)| rest.to_owned())
 }
 
 fn describe(analysis: &Analysis, group: &Group<'_>) -> String {
@@ -117,6 +167,12 @@ fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint)
     for arm in Arm::BOTH {
         panel.line(points.get(arm), Ink::Arm(arm), Stroke::of(arm), 2.0);
     }
+    for q in &group.questions {
+        for (arm, low, high) in published(analysis, q, Said::Value) {
+            let (low, high) = (low / scales.unit.size, high / scales.unit.size);
+            panel.published(x_of(q), low, high, Ink::Arm(arm));
+        }
+    }
     for arm in Arm::BOTH {
         points.get(arm).iter().for_each(|at| panel.value(*at, arm, 4.5));
     }
@@ -130,7 +186,7 @@ fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint)
     panel
 }
 
-fn effects(group: &Group<'_>, scales: &Scales, paint: Paint) -> Panel {
+fn effects(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint) -> Panel {
     let frame = Frame {
         top: UPPER,
         height: LOWER,
@@ -157,6 +213,9 @@ fn effects(group: &Group<'_>, scales: &Scales, paint: Paint) -> Panel {
         panel.end_label(last.1, "predicted", Ink::Faint, 0.0);
     }
     for q in &group.questions {
+        for (_, low, high) in published(analysis, q, Said::Effect) {
+            panel.published(x_of(q), hundredfold(low), hundredfold(high), Ink::Faint);
+        }
         if let Some(effect) = &q.effect {
             let (low, high) = (hundredfold(effect.range95.low), hundredfold(effect.range95.high));
             panel.range(x_of(q), low, high, Ink::Verdict(q.verdict));

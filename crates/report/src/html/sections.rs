@@ -4,6 +4,7 @@ use super::PageInfo;
 use crate::beside;
 use crate::figure::{Figure, Kind, Table};
 use crate::resources;
+use crate::studies::{self, Rows};
 use crate::words;
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::analysis::{Analysis, CheckState};
@@ -42,6 +43,7 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     .collect();
     sections.extend(taken(analysis));
     sections.extend(beside(analysis));
+    sections.extend(study(analysis));
     sections.push(Section { id: "checks", name: "Checks", body: checks(analysis) });
     sections.push(Section { id: "again", name: "Run it again", body: again(analysis, info) });
     sections.push(Section { id: "method", name: "Method", body: super::method::method(analysis) });
@@ -139,6 +141,36 @@ fn taken(analysis: &Analysis) -> Option<Section> {
         div.card { (data_table(&table, "What it took from the hosts")) }
     };
     (!table.rows.is_empty()).then_some(Section { id: "hosts", name: "Hosts", body })
+}
+
+/// Published, predicted, measured; and the runs as the study would have combined them.
+fn study(analysis: &Analysis) -> Option<Section> {
+    let made = studies::as_published(analysis);
+    let beside = studies::beside(analysis);
+    let tables = [(beside, "Published, predicted, measured"), (made, "As the study combined runs")];
+    let tables: Vec<_> =
+        tables.into_iter().filter_map(|(rows, title)| Some((rows?, title))).collect();
+    let doubts = analysis.published.as_ref().map(studies::doubts).unwrap_or_default();
+    let table = |rows: &Rows| Table { heads: rows.heads.clone(), rows: rows.rows.clone() };
+    let body = html! {
+        h2 { "Published, predicted, measured" }
+        @if let Some(published) = &analysis.published { p.say { (studies::source(published)) } }
+        @for (rows, title) in &tables {
+            div.card.text {
+                h3 { (title) }
+                (data_table(&table(rows), title))
+                @for note in &rows.notes { p { (note) } }
+            }
+        }
+        @if !doubts.is_empty() {
+            div.card.text.below {
+                h3 { "What is doubtful about what was published" }
+                ul { @for doubt in &doubts { li { (doubt) } } }
+            }
+        }
+    };
+    let any = !tables.is_empty() || !doubts.is_empty();
+    any.then_some(Section { id: "published", name: "Published", body })
 }
 
 fn beside(analysis: &Analysis) -> Option<Section> {

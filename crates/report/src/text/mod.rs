@@ -6,6 +6,7 @@
 mod compare;
 mod detail;
 mod grid;
+mod study;
 mod style;
 
 pub use compare::comparison;
@@ -27,6 +28,7 @@ pub fn table(analysis: &Analysis, style: &Style) -> String {
     opening(analysis, style, &mut out);
     questions(analysis, style, &mut out);
     detail::resources(analysis, false, style, &mut out);
+    study::add(analysis, false, style, &mut out);
     closing(analysis, style, &mut out);
     out
 }
@@ -37,6 +39,7 @@ pub fn verbose(analysis: &Analysis, lines: &[Line], style: &Style) -> String {
     opening(analysis, style, &mut out);
     questions(analysis, style, &mut out);
     detail::add(analysis, lines, style, &mut out);
+    study::add(analysis, true, style, &mut out);
     closing(analysis, style, &mut out);
     out
 }

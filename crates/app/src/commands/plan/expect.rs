@@ -1,7 +1,7 @@
 //! `plan estimate`: time and bytes of a plan, and what it can find by the noise seen before.
 
 use crate::args::PlanEstimateArgs;
-use crate::estimate::{Estimate, Path, estimate};
+use crate::estimate::{Cost, Estimate, Path, estimate};
 use crate::failure::Failure;
 use crate::settings::Context;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use v6gap_core::analysis;
 use v6gap_core::analysis::words::amount_of;
 use v6gap_core::family::Family;
 use v6gap_core::plan::draft::Draft;
-use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::planning::{self, Outlook};
 use v6gap_core::record::RunHeader;
 use v6gap_core::unit::{format_bytes, format_rate, format_span};
@@ -18,6 +18,12 @@ use v6gap_store::Reference;
 
 /// Rate that is taken for granted where nothing tells, in bit/s.
 const RATE_BPS: f64 = 100e6;
+
+/// Round trip of a small packet that is taken for granted where nothing tells, in ns.
+const ROUND_TRIP_NS: f64 = 1e6;
+
+/// What two hosts may reach over a link without a rate, in bit/s.
+const UNLIMITED_BPS: f64 = 10e9;
 
 /// What can be found, and by which run.
 struct Prospect {
@@ -35,10 +41,13 @@ pub fn execute(
     plan: &Plan,
     context: &Context,
 ) -> Result<String, Failure> {
-    let of_lab = plan.world.as_ref().and_then(|world| bottleneck_bps(world, Family::V4));
-    let typed = args.rate.and_then(|rate| rate.0);
-    let rate_bps = typed.or(of_lab).map_or(RATE_BPS, |bps| bps as f64);
-    let path = Path { rate_bps, round_trip_ns: args.rtt as f64 };
+    let mut path = path_of(plan);
+    if let Some(bps) = args.rate.and_then(|rate| rate.0) {
+        path.rate_bps = bps as f64;
+    }
+    if let Some(ns) = args.rtt {
+        path.round_trip_ns = ns as f64;
+    }
     let cost = estimate(plan, path);
     let host = args.host.as_deref().or(draft.hosts.server.as_deref());
     let prospect = match run_before(args, plan, host, context)? {
@@ -49,6 +58,20 @@ pub fn execute(
         true => format!("{:#}", document(plan, path, &cost, prospect.as_ref())),
         false => in_words(plan, path, &cost) + &found(prospect.as_ref()),
     })
+}
+
+/// The path of the plan's lab, or a usual one.
+fn path_of(plan: &Plan) -> Path {
+    let Some(world) = &plan.world else {
+        return Path { rate_bps: RATE_BPS, round_trip_ns: ROUND_TRIP_NS };
+    };
+    let rate_bps = bottleneck_bps(world, Family::V4).map_or(UNLIMITED_BPS, |bps| bps as f64);
+    Path { rate_bps, round_trip_ns: fit::exchange_ns(world) as f64 }
+}
+
+/// What all of the plan takes in its own lab, or on a usual path.
+pub(super) fn in_its_place(plan: &Plan) -> Cost {
+    estimate(plan, path_of(plan)).total
 }
 
 /// The run whose noise counts: the one that is named, or the last one to the same host or in the

@@ -1,10 +1,11 @@
 //! A checked plan back in words: what each line of it does, and what it leaves to the program.
 
 use crate::output;
+use crate::presets::Found;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::draft::Draft;
-use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::plan::{Order, Plan, Stop, Summary};
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
     Capacity, Cell, Connect, Direction, Echo, Law, LoadFamily, Probe, Purpose, Search, Sizes,
@@ -17,11 +18,16 @@ use v6gap_report::topology;
 const ID_COLUMNS: usize = 24;
 
 /// All of it, in lines of at most `width` columns.
-pub(super) fn explain(draft: &Draft, plan: &Plan, width: usize) -> String {
+pub(super) fn explain(found: &Found, width: usize) -> String {
+    let Found { draft, plan, scaled } = found;
     let mut said = vec![plan.description.clone()];
     said.retain(|text| !text.is_empty());
+    if !scaled.is_empty() {
+        said.push(format!("Made smaller: {}.", scaled.join(", ")));
+    }
     said.extend(place(draft, plan));
     said.extend(design(draft, plan));
+    said.extend(study(plan));
     said.push(margins(plan));
     said.push(format!("Measures {}, all of them in every round:", count(plan.cells.len(), "cell")));
     let mut out = format!("{}\n", plan.name);
@@ -139,6 +145,28 @@ fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
     };
     let ranges = format!("Ranges hold with a confidence of {}.", format_share(design.confidence));
     [arms, stop].into_iter().chain(precision).chain([nulls, seed, ranges]).collect()
+}
+
+/// The published experiment that the plan repeats, and how its runs are combined beside.
+fn study(plan: &Plan) -> Vec<String> {
+    let order = (plan.design.order == Order::Sequential).then(|| {
+        "Keeps the order of the plan, the first family always first: a facsimile, in which what \
+         changes with time passes for a difference."
+            .to_owned()
+    });
+    let reference = plan.reference.as_ref().map(|reference| {
+        format!("Repeats {reference}: what was published stands beside what is measured.")
+    });
+    let summary = plan.design.summary.map(|summary| {
+        let how = match summary {
+            Summary::Mean => "the mean of its runs",
+            Summary::MeanSd => "mean and standard deviation of its runs",
+            Summary::TrimmedMean => "the mean of its runs without the lowest and the highest",
+            Summary::ThreeOfFive => "the mean of three consistent runs of five",
+        };
+        format!("Gives beside its own ranges what the study would have given: {how}.")
+    });
+    order.into_iter().chain(reference).chain(summary).collect()
 }
 
 /// What is known well enough; nothing where the verdicts decide that.
@@ -375,12 +403,15 @@ fn exchanges(echo: &Echo) -> String {
         1 => String::new(),
         many => format!(", {many} requests on the way at a time"),
     };
+    let buffers = echo.settings.buffer_bytes.map_or(String::new(), |bytes| {
+        format!(", socket buffers of {}", format_bytes(bytes.into()))
+    });
     let back = match echo.response_bytes {
         None => "there and back".to_owned(),
         Some(bytes) => format!("there and {} back", format_bytes(bytes.into())),
     };
     format!(
-        "{} {back} over {}, {} turns of {} exchanges over {}{outstanding}{timed}{wait}",
+        "{} {back} over {}, {} turns of {} exchanges over {}{buffers}{outstanding}{timed}{wait}",
         format_bytes(echo.message_bytes.into()),
         echo.transport.name(),
         echo.turns,

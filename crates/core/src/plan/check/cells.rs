@@ -82,10 +82,13 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
     if probe::is_asked_for(metric, measure) {
         return probe::probes(key, measure, place, problems);
     }
-    for (name, given) in
-        [("streams", measure.streams.is_some()), ("bytes", measure.bytes.is_some())]
-    {
-        if given && metric != Metric::Throughput {
+    let bulk = metric == Metric::Throughput;
+    let sized = bulk || metric == Metric::Rtt;
+    for (name, given) in [
+        ("streams", measure.streams.is_some() && !bulk),
+        ("bytes", measure.bytes.is_some() && !sized),
+    ] {
+        if given {
             problems.add(format!("{key}.{name}"), format!("{metric} is not a bulk transfer"));
         }
     }
@@ -95,7 +98,7 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
         capacity::refuse(key, measure, problems);
     }
     if transports.contains(&Transport::Tcp) || !udp_bulk::yields(metric) {
-        udp_bulk::refuse(key, measure, problems);
+        udp_bulk::refuse(key, metric, measure, problems);
     }
     for transport in transports {
         match (metric, transport) {

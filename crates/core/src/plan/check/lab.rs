@@ -15,6 +15,33 @@ const ROUTERS_MAX: usize = 8;
 /// The world that the draft's lab describes, if it has one.
 pub(super) fn world(draft: &Draft, problems: &mut Problems) -> Option<World> {
     let lab = draft.lab.as_ref()?;
+    let world = whole(lab, problems)?;
+    between(lab, world, problems)
+}
+
+/// The world between the nodes that the lab names.
+fn between(lab: &draft::Lab, world: World, problems: &mut Problems) -> Option<World> {
+    if lab.from.is_none() && lab.to.is_none() {
+        return Some(world);
+    }
+    let mut place = |key: &str, name: &Option<alloc::string::String>, otherwise: usize| {
+        let Some(name) = name else { return otherwise };
+        let found = world.find(name).filter(|&node| world.is_addressed(node));
+        found.unwrap_or_else(|| {
+            let known: Vec<&str> = world.nodes.iter().map(|node| node.name.as_str()).collect();
+            problems.one_of(key, name, &known);
+            otherwise
+        })
+    };
+    let client = place("lab.from", &lab.from, world.client);
+    let server = place("lab.to", &lab.to, world.server);
+    let world = world.measured(client, server);
+    problems.extend(world.problems().into_iter().map(|problem| problem.to_string()));
+    Some(world)
+}
+
+/// The world, measured between its own client and server.
+fn whole(lab: &draft::Lab, problems: &mut Problems) -> Option<World> {
     if lab.world.is_some() || lab.made.is_some() {
         return of_file(lab, problems);
     }
@@ -49,8 +76,13 @@ pub(super) fn world(draft: &Draft, problems: &mut Problems) -> Option<World> {
 
 /// The world of a file, which says all of it.
 fn of_file(lab: &draft::Lab, problems: &mut Problems) -> Option<World> {
-    let alone =
-        draft::Lab { world: lab.world.clone(), made: lab.made.clone(), ..draft::Lab::default() };
+    let alone = draft::Lab {
+        world: lab.world.clone(),
+        made: lab.made.clone(),
+        from: lab.from.clone(),
+        to: lab.to.clone(),
+        ..draft::Lab::default()
+    };
     if *lab != alone {
         problems.add("lab", "a world says all of the lab: no other key may stand beside it");
     }

@@ -28,6 +28,9 @@ const TIMEOUT_NS: RangeInclusive<u64> = 1_000_000..=60_000_000_000;
 /// Largest error of clocks that may be declared, in ns.
 const CLOCK_ERROR_NS_MAX: u64 = 1_000_000_000;
 
+/// What the payload of a load over UDP is called that is that of the probes.
+const SAME: &str = "same";
+
 /// Whether a table asks for probes: only they tell these metrics, or keep such a schedule.
 pub(super) fn is_asked_for(metric: Metric, measure: &Measure) -> bool {
     matches!(metric, Metric::Ipdv | Metric::Pdv | Metric::LossBack)
@@ -82,7 +85,14 @@ pub(super) fn probes(
         let most = Probe::PACKETS_MAX;
         problems.add(format!("{key}.time"), format!("an arm has more than {most} packets"));
     }
-    let made = |payload_bytes| Workload::Probe(Probe { payload_bytes, ..probe.clone() });
+    let same = measure.load.as_ref().is_some_and(|load| load.payload.as_deref() == Some(SAME));
+    let made = |payload_bytes| {
+        let mut probe = Probe { payload_bytes, ..probe.clone() };
+        if let Some(udp) = probe.load.as_mut().and_then(|load| load.udp.as_mut()).filter(|_| same) {
+            udp.payload_bytes = payload_bytes;
+        }
+        Workload::Probe(probe)
+    };
     payloads.into_iter().map(made).collect()
 }
 
@@ -173,7 +183,7 @@ fn udp_load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problem
         problems.add(format!("{key}.congestion"), "only a load over TCP has this");
     }
     let payload_key = format!("{key}.payload");
-    let text = draft.payload.as_ref();
+    let text = draft.payload.as_ref().filter(|text| *text != SAME);
     if let Some(bytes) = problems.read_optional(&payload_key, text, unit::parse_bytes) {
         udp.payload_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
     }

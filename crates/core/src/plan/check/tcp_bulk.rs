@@ -52,18 +52,38 @@ pub(super) fn tcp_bulks(
     if let Some(segments) = levels("mss", &measure.mss, StreamSettings::MSS_BYTES, problems) {
         cross(&mut made, &segments, |bulk, &bytes| bulk.settings.mss_bytes = Some(bytes));
     }
+    counted(key, measure, &mut made, problems);
     made.into_iter().map(Workload::TcpBulk).collect()
+}
+
+/// A number of packets as a number of bytes: segments where the plan gives their size, otherwise
+/// writes.
+fn counted(key: &str, measure: &Measure, made: &mut [TcpBulk], problems: &mut Problems) {
+    let Some(packets) = measure.packets else { return };
+    let packets_key = format!("{key}.packets");
+    if measure.bytes.is_some() {
+        problems.add(&packets_key, "either the bytes or the packets can be given");
+    }
+    if measure.write.is_none() && measure.mss.is_none() {
+        problems.add(&packets_key, "over TCP this counts writes or segments: give write or mss");
+    }
+    for bulk in made {
+        let each = bulk.settings.mss_bytes.unwrap_or(bulk.write_bytes);
+        bulk.bytes = Some(packets.saturating_mul(each.into()).max(1));
+        bulk.warmup_ns = 0;
+    }
 }
 
 /// What all cells of the table have in common.
 fn common(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> TcpBulk {
     let mut bulk = preset::tcp_bulk(lab);
-    let (usual_ns, warmup_ns) = match measure.bytes {
-        Some(_) => (BYTES_NS_MAX, 0),
-        None => (bulk.duration_ns, bulk.warmup_ns),
+    let bounded = measure.bytes.is_some() || measure.packets.is_some();
+    let (usual_ns, warmup_ns) = match bounded {
+        true => (BYTES_NS_MAX, 0),
+        false => (bulk.duration_ns, bulk.warmup_ns),
     };
     (bulk.duration_ns, bulk.warmup_ns) = times(key, measure, usual_ns, warmup_ns, problems);
-    if measure.bytes.is_some() && measure.warmup.is_some() {
+    if bounded && measure.warmup.is_some() {
         let what = "a transfer of a number of bytes is measured from its first byte on";
         problems.add(format!("{key}.warmup"), what);
     }

@@ -3,15 +3,18 @@
 use super::Problems;
 use super::cells::{Place, sizes};
 use crate::metric::Metric;
-use crate::plan::draft::Measure;
+use crate::plan::draft::{Levels, Measure};
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Connect, Echo, Purpose, Timing, Transport, Wait, Workload};
+use crate::workload::{Connect, Echo, Purpose, StreamSettings, Timing, Transport, Wait, Workload};
 use alloc::format;
 use alloc::vec::Vec;
 
 /// Largest message over TCP, in bytes.
 const MESSAGE_BYTES_MAX: u32 = 64 << 20;
+
+/// Most turns of each arm in a block.
+const TURNS_MAX: u32 = 10_000;
 
 /// Round trips of every size of a table over one transport.
 pub(super) fn echoes(
@@ -32,7 +35,7 @@ pub(super) fn echoes(
     let wait = wait(key, measure, place, problems);
     let connections = limited(key, "connections", measure.connections, 64, problems);
     let turn = limited(key, "turn", measure.turn, 10_000, problems);
-    let turns = limited(key, "turns", measure.turns, 10_000, problems);
+    let turns = limited(key, "turns", measure.turns, TURNS_MAX, problems);
     let outstanding =
         limited(key, "outstanding", measure.outstanding, Echo::OUTSTANDING_MAX, problems);
     let timing = timing(key, measure, problems);
@@ -51,11 +54,75 @@ pub(super) fn echoes(
     let response_key = format!("{key}.response");
     let response =
         problems.read_optional(&response_key, measure.response.as_ref(), unit::parse_bytes);
+    let volume_key = format!("{key}.bytes");
+    let volume = volume(&volume_key, measure, problems);
     for echo in &mut found {
         echo.response_bytes = response.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+        if let Some(bytes) = volume {
+            fill(echo, bytes, measure.turn.is_some());
+        }
         check(key, echo, problems);
     }
-    found.into_iter().map(Workload::Echo).collect()
+    let mut with_buffers = Vec::new();
+    for buffer in buffers(key, transport, measure, problems) {
+        with_buffers.extend(found.iter().cloned().map(|mut echo| {
+            echo.settings.buffer_bytes = buffer;
+            Workload::Echo(echo)
+        }));
+    }
+    with_buffers
+}
+
+/// Bytes of all messages of a trial, if the table gives them in place of turns.
+fn volume(key: &str, measure: &Measure, problems: &mut Problems) -> Option<u64> {
+    let levels = measure.bytes.as_ref()?;
+    let Levels::One(text) = levels else {
+        problems.add(key, "round trips take one number of bytes for all sizes");
+        return None;
+    };
+    if measure.turns.is_some() {
+        problems.add(key, "either the bytes or the turns can be given");
+    }
+    problems.read(key, text, unit::parse_bytes)
+}
+
+/// As many turns as the messages need to carry `bytes`, an even number so that the order of the
+/// arms stays balanced. Turns grow where more than [`TURNS_MAX`] would be needed, unless their
+/// length is given.
+fn fill(echo: &mut Echo, bytes: u64, turn_given: bool) {
+    let exchanges = (bytes / u64::from(echo.message_bytes.max(1))).max(1);
+    if !turn_given {
+        let least = exchanges.div_ceil(u64::from(TURNS_MAX));
+        // Two turns at least, so that both orders occur.
+        let most = (exchanges / 2).max(1);
+        let turn = u64::from(echo.turn_exchanges).max(least).min(most);
+        echo.turn_exchanges = u32::try_from(turn).unwrap_or(u32::MAX);
+    }
+    let turns = exchanges.div_ceil(u64::from(echo.turn_exchanges.max(1)));
+    let turns = turns.next_multiple_of(2).min(u64::from(TURNS_MAX));
+    echo.turns = u32::try_from(turns).unwrap_or(TURNS_MAX);
+    echo.connections = echo.connections.min(echo.turns / 2).max(1);
+}
+
+/// The levels of the sockets' buffers; `None` leaves them to the system.
+fn buffers(
+    key: &str,
+    transport: Transport,
+    measure: &Measure,
+    problems: &mut Problems,
+) -> Vec<Option<u32>> {
+    if measure.require_window.is_some() {
+        problems.add(format!("{key}.require_window"), "only bulk transfers over TCP have this");
+    }
+    let Some(levels) = &measure.window else { return alloc::vec![None] };
+    let key = format!("{key}.window");
+    if transport == Transport::Icmp {
+        problems.add(key, "ICMP echoes leave their buffers to the system");
+        return Vec::new();
+    }
+    let range = 1..=StreamSettings::BUFFER_BYTES_MAX;
+    let found = sizes(&key, Some(levels), &[], range, problems);
+    found.into_iter().map(Some).collect()
 }
 
 /// What cannot be had together.

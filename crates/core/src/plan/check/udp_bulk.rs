@@ -25,10 +25,10 @@ pub(super) fn yields(metric: Metric) -> bool {
     metric == Metric::Throughput || metric == Metric::PacketRate || ALSO.contains(&metric)
 }
 
-/// Refuses keys that only UDP bulk transfers have.
-pub(super) fn refuse(key: &str, measure: &Measure, problems: &mut Problems) {
+/// Refuses keys that only UDP bulk transfers have; those over TCP count packets too.
+pub(super) fn refuse(key: &str, metric: Metric, measure: &Measure, problems: &mut Problems) {
     let present = [
-        ("packets", measure.packets.is_some()),
+        ("packets", measure.packets.is_some() && metric != Metric::Throughput),
         ("batch", measure.batch.is_some()),
         ("offload", measure.offload.is_some()),
         ("law", measure.law.is_some()),

@@ -1,0 +1,92 @@
+//! `plan list` and `plan show`: plans that come with the program, by study, and what they take.
+
+use super::expect;
+use crate::failure::Failure;
+use crate::output;
+use crate::presets::{self, Choice, Found, PRESETS, Place, Preset};
+use v6gap_core::plan::scale::Scale;
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::unit::format_span;
+
+/// Studies by the first part of their plans' reference.
+const STUDIES: [(&str, &str); 5] = [
+    ("raicu", "Raicu: IPv6 Performance Results"),
+    ("goyal", "Goyal, Singh and Hemrajani: IPv4 & IPv6 point to point on various OS platforms"),
+    ("soorty", "Soorty and Sarkar: IPv6 for TCP in Windows and Linux networking"),
+    ("manford", "Manford and others: UDP on Windows Vista and Windows XP"),
+    ("sailan", "Sailan and Hassan: TCP window size on IPv4 and IPv6"),
+];
+
+/// Columns of a name, and of each time.
+const NAME: usize = 22;
+const TIME: usize = 12;
+
+/// All plans in lines of at most `width` columns.
+///
+/// # Errors
+/// If one is not right, which a test rules out.
+pub(super) fn list(width: usize) -> Result<String, Failure> {
+    let mut out = format!("{:NAME$}  {:>TIME$}  {:>TIME$}\n", "", "all of it", "--scale small");
+    let mut study = None;
+    for preset in &PRESETS {
+        let found = presets::read_preset(preset, 0, &Choice::default())?;
+        let of = found.plan.reference.as_deref().and_then(|r| r.split('/').next());
+        let of = STUDIES.iter().find(|(name, _)| Some(*name) == of);
+        if let Some((name, title)) = of.filter(|(name, _)| study != Some(*name)) {
+            out.push_str(&format!("\n{title}\n"));
+            study = Some(name);
+        }
+        let indent = format!("\n{}", " ".repeat(NAME + 2 * TIME + 6));
+        let about = output::wrap(&found.plan.description, width.saturating_sub(indent.len()), "");
+        let [whole, small] = times(preset, &found)?;
+        let about = about.replace('\n', &indent);
+        out.push_str(&format!("{:NAME$}  {whole:>TIME$}  {small:>TIME$}  {about}\n", preset.name));
+    }
+    out.push_str(
+        "\nTimes are those of the plan's own lab, otherwise of a path of 100 Mbit/s and 1 ms.\n",
+    );
+    Ok(out)
+}
+
+/// What a preset takes in its own place: all of it, and at its small scale.
+fn times(preset: &Preset, whole: &Found) -> Result<[String; 2], Failure> {
+    let text = |plan: &Plan| {
+        let most = if matches!(plan.design.stop, Stop::Adaptive { .. }) { "≤ " } else { "" };
+        format!("{most}{}", format_span(expect::in_its_place(plan).time_ns))
+    };
+    let small = match whole.draft.small {
+        Some(_) => {
+            let choice = Choice { scale: Scale::Small, place: Place::OfPlan };
+            text(&presets::read_preset(preset, 0, &choice)?.plan)
+        }
+        None => "–".to_owned(),
+    };
+    Ok([text(&whole.plan), small])
+}
+
+/// The file of a preset, and above it what its scales do and take.
+///
+/// # Errors
+/// If there is none of that name.
+pub(super) fn show(name: &str, width: usize) -> Result<String, Failure> {
+    let preset = presets::find(name)?;
+    let whole = presets::read_preset(preset, 0, &Choice::default())?;
+    let [time, small_time] = times(preset, &whole)?;
+    let mut said = vec![format!("All of it takes {time} in its own place.")];
+    if whole.draft.small.is_some() {
+        let choice = Choice { scale: Scale::Small, place: Place::OfPlan };
+        let small = presets::read_preset(preset, 0, &choice)?;
+        said.push(format!("--scale small measures {}: {small_time}.", small.scaled.join(", ")));
+    }
+    said.push(
+        "--scale 0.1 measures a tenth of the bytes, packets, exchanges and times, with as many \
+         tries and levels."
+            .to_owned(),
+    );
+    let mut out = String::new();
+    for text in said {
+        let text = output::wrap(&text, width.saturating_sub(2), "# ");
+        out.push_str(&format!("# {text}\n"));
+    }
+    Ok(format!("{out}\n{}", preset.text))
+}

@@ -1,0 +1,286 @@
+//! Plans made smaller: the same design with less sent, or, as the plan says itself, with fewer
+//! tries and levels too.
+
+use super::check::expand_levels;
+use super::draft::{Draft, Levels, Measure};
+use crate::unit;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Fewest packets that a number of packets is made into.
+const PACKETS_MIN: u64 = 2_000;
+
+/// Fewest bytes that a number of bytes is made into: a full window at the beginning of a connection
+/// and one more, so that what arrives has a rate.
+const BYTES_MIN: u64 = 30_000;
+
+/// Shortest time that a time is made into, in ns.
+const TIME_NS_MIN: u64 = 200_000_000;
+
+/// Fewest connections that a number of connections is made into.
+const COUNT_MIN: u32 = 24;
+
+/// How much of a plan is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Scale {
+    /// All of it, as the study that it repeats.
+    #[default]
+    Paper,
+    /// What its own `[small]` makes of it.
+    Small,
+    /// That share of the bytes, packets, exchanges and times; tries and levels as in the plan.
+    Share(f64),
+}
+
+impl Scale {
+    /// The scale that `text` names: `small`, `paper`, or a share as `0.1` or `10 %`.
+    ///
+    /// # Errors
+    /// If it is none of these, in words.
+    pub fn parse(text: &str) -> Result<Scale, String> {
+        match text {
+            "paper" => return Ok(Scale::Paper),
+            "small" => return Ok(Scale::Small),
+            _ => {}
+        }
+        match unit::parse_share(text) {
+            Ok(share) if share > 0.0 => Ok(Scale::Share(share)),
+            _ => Err(format!("\"{text}\" is neither small, paper nor a share such as 0.1 or 10 %")),
+        }
+    }
+
+    /// The draft at this scale, and what was changed in words; nothing if nothing was.
+    ///
+    /// # Errors
+    /// If the draft does not say what small is, or says it wrongly.
+    pub fn apply(self, draft: &Draft) -> Result<(Draft, Vec<String>), String> {
+        match self {
+            Scale::Paper => Ok((draft.clone(), Vec::new())),
+            Scale::Share(share) => Ok(shared(draft.clone(), share)),
+            Scale::Small => small(draft),
+        }
+    }
+}
+
+fn small(draft: &Draft) -> Result<(Draft, Vec<String>), String> {
+    let Some(small) = &draft.small else {
+        return Err("the plan has no [small] that says what small is; a share as 0.1 works for \
+                    every plan"
+            .to_string());
+    };
+    let share = match &small.share {
+        None => 1.0,
+        Some(text) => unit::parse_share(text).map_err(|e| format!("small.share: {e}"))?,
+    };
+    if share <= 0.0 {
+        return Err("small.share: must be above 0".to_string());
+    }
+    let mut scaled = draft.clone();
+    let mut said = Vec::new();
+    let before = scaled.measure.len();
+    scaled.measure.retain(|measure| measure.small != Some(false));
+    if scaled.measure.len() < before {
+        said.push(format!("{} of {before} tables", scaled.measure.len()));
+    }
+    if let Some(pairs) = small.pairs {
+        let otherwise = draft.design.pairs.map(|pairs| format!(" in place of {pairs}"));
+        said.push(format!("{pairs} pairs{}", otherwise.unwrap_or_default()));
+        scaled.design.pairs = Some(pairs);
+    }
+    if let Some(blocks) = small.null_blocks {
+        scaled.design.null_blocks = Some(blocks);
+    }
+    if let Some(most) = small.levels {
+        said.push(format!("at most {most} levels of each factor"));
+        for measure in &mut scaled.measure {
+            thin(measure, most as usize);
+        }
+    }
+    let (scaled, shared) = shared(scaled, share);
+    said.extend(shared);
+    Ok((scaled, said))
+}
+
+/// Every factor of a table with `most` levels at most.
+fn thin(measure: &mut Measure, most: usize) {
+    let Measure { message, payload, write, bytes, window, mss, .. } = measure;
+    for levels in [message, payload, write, bytes, window, mss].into_iter().flatten() {
+        let Some(all) = expand_levels(levels).filter(|all| all.len() > most) else { continue };
+        *levels = match spread(all.len(), most) {
+            places if places.is_empty() => continue,
+            places => Levels::Many(places.into_iter().map(|at| all[at].clone()).collect()),
+        };
+    }
+}
+
+/// The first, the last and `most` − 2 between of `count` places, at even distance.
+fn spread(count: usize, most: usize) -> Vec<usize> {
+    match most {
+        0 => Vec::new(),
+        1 => alloc::vec![0],
+        _ => (0..most).map(|i| (i * (count - 1) + (most - 1) / 2) / (most - 1)).collect(),
+    }
+}
+
+/// `share` of everything that is sent and of every time.
+fn shared(mut draft: Draft, share: f64) -> (Draft, Vec<String>) {
+    if share >= 1.0 {
+        return (draft, Vec::new());
+    }
+    scale_time(&mut draft.design.max_time, share, TIME_NS_MIN);
+    for measure in &mut draft.measure {
+        let bounded = measure.bytes.is_some() || measure.packets.is_some();
+        // Then the time is only the longest that it may take.
+        if !bounded {
+            scale_time(&mut measure.time, share, TIME_NS_MIN);
+            scale_time(&mut measure.warmup, share, TIME_NS_MIN / 4);
+        }
+        if let Some(packets) = &mut measure.packets {
+            *packets = part(*packets, share, PACKETS_MIN);
+        }
+        if let Some(turns) = &mut measure.turns {
+            let few = u32::try_from(part((*turns).into(), share, 2)).unwrap_or(*turns);
+            *turns = few.next_multiple_of(2).min(*turns);
+        }
+        if let Some(count) = &mut measure.count {
+            let least = COUNT_MIN.min(*count).into();
+            *count = u32::try_from(part((*count).into(), share, least)).unwrap_or(*count);
+        }
+        if let Some(levels) = &mut measure.bytes
+            && let Some(all) = expand_levels(levels)
+        {
+            let each = |text: &String| match unit::parse_bytes(text) {
+                Ok(bytes) => part(bytes, share, BYTES_MIN).to_string(),
+                // Left for the check of the plan to refuse.
+                Err(_) => text.clone(),
+            };
+            let mut scaled: Vec<String> = all.iter().map(each).collect();
+            scaled.dedup();
+            *levels = Levels::Many(scaled);
+            if let Levels::Many(one) = levels
+                && let [one] = &one[..]
+            {
+                *levels = Levels::One(one.clone());
+            }
+        }
+    }
+    let said = format!("{} of the bytes, packets, exchanges and times", unit::format_share(share));
+    (draft, alloc::vec![said])
+}
+
+fn part(of: u64, share: f64, least: u64) -> u64 {
+    // Far below 2^53, where a float has every whole number.
+    ((of as f64 * share) as u64).max(least.min(of)).max(1)
+}
+
+fn scale_time(text: &mut Option<String>, share: f64, least_ns: u64) {
+    let Some(Ok(ns)) = text.as_deref().map(unit::parse_span) else { return };
+    *text = Some(format!("{} ns", part(ns, share, least_ns)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::check::check;
+    use crate::plan::draft::{Design, Range, Small, VERSION};
+    use crate::workload::Workload;
+
+    fn measure(text: &str) -> Measure {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn draft() -> Draft {
+        let mut windows =
+            measure(r#"{"metric":"throughput","window":["8 KiB","16 KiB","64 KiB"]}"#);
+        windows.bytes = Some(Levels::Range(Range {
+            from: "100 MB".to_string(),
+            to: "1000 MB".to_string(),
+            factor: None,
+            step: Some("100 MB".to_string()),
+        }));
+        let more = measure(r#"{"metric":"throughput","bytes":"61 MB","small":false}"#);
+        Draft {
+            v6gap: VERSION,
+            design: Design { pairs: Some(10), ..Design::default() },
+            small: Some(Small {
+                pairs: Some(5),
+                null_blocks: Some(0),
+                levels: Some(2),
+                share: Some("0.1 %".to_string()),
+            }),
+            measure: alloc::vec![windows, more],
+            ..Draft::default()
+        }
+    }
+
+    fn bytes(draft: &Draft) -> Vec<u64> {
+        let plan = check(draft, 1).unwrap();
+        let of = |workload: &Workload| match workload {
+            Workload::TcpBulk(bulk) => bulk.bytes.unwrap(),
+            other => panic!("{other:?}"),
+        };
+        plan.cells.iter().map(|cell| of(&cell.workload)).collect()
+    }
+
+    #[test]
+    fn small_keeps_the_ends_of_every_factor() {
+        let (small, said) = Scale::Small.apply(&draft()).unwrap();
+        assert_eq!(bytes(&small), [100_000, 100_000, 1_000_000, 1_000_000]);
+        assert_eq!(check(&small, 1).unwrap().design.null_blocks, 0);
+        assert_eq!(
+            said,
+            [
+                "1 of 2 tables",
+                "5 pairs in place of 10",
+                "at most 2 levels of each factor",
+                "0.1 % of the bytes, packets, exchanges and times"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_share_keeps_tries_and_levels() {
+        let (scaled, _) = Scale::Share(0.1).apply(&draft()).unwrap();
+        let found = bytes(&scaled);
+        assert_eq!((found.len(), found[0], found[30]), (31, 10_000_000, 6_100_000));
+        assert_eq!(scaled.design.pairs, Some(10));
+        let (whole, said) = Scale::Paper.apply(&draft()).unwrap();
+        assert_eq!((whole, said), (draft(), Vec::new()));
+    }
+
+    #[test]
+    fn levels_between_the_ends_lie_at_even_distance() {
+        assert_eq!(spread(11, 3), [0, 5, 10]);
+        assert_eq!(spread(8, 3), [0, 4, 7]);
+        assert_eq!(spread(5, 5), [0, 1, 2, 3, 4]);
+        assert_eq!(spread(9, 1), [0]);
+    }
+
+    #[test]
+    fn a_number_of_packets_or_a_time_is_never_made_too_small() {
+        let text = r#"{"metric":"throughput","protocol":"udp","packets":1000000,"time":"5 min"}"#;
+        let timed = measure(r#"{"metric":"throughput","time":"10 s","warmup":"1 s"}"#);
+        let draft = Draft {
+            v6gap: VERSION,
+            measure: alloc::vec![measure(text), timed],
+            ..Draft::default()
+        };
+        let (scaled, _) = Scale::Share(1e-5).apply(&draft).unwrap();
+        assert_eq!(scaled.measure[0].packets, Some(PACKETS_MIN));
+        assert_eq!(scaled.measure[0].time.as_deref(), Some("5 min"), "that is only a limit");
+        assert_eq!(scaled.measure[1].time.as_deref(), Some("200000000 ns"));
+    }
+
+    #[test]
+    fn scales_are_read() {
+        assert_eq!(Scale::parse("small"), Ok(Scale::Small));
+        assert_eq!(Scale::parse("0.25"), Ok(Scale::Share(0.25)));
+        assert_eq!(Scale::parse("5 %"), Ok(Scale::Share(0.05)));
+        for wrong in ["tiny", "0", "2", "-1"] {
+            assert!(Scale::parse(wrong).is_err(), "{wrong}");
+        }
+        let bare = Draft { small: None, ..draft() };
+        assert!(Scale::Small.apply(&bare).unwrap_err().contains("[small]"));
+    }
+}
