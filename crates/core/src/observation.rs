@@ -290,34 +290,40 @@ pub struct Endpoints {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Granted {
     /// Send buffer as the kernel reports it, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_buffer: Option<u32>,
     /// Receive buffer as the kernel reports it, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receive_buffer: Option<u32>,
     /// Congestion control in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// TCP maximum segment size in use, in bytes, options already taken off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mss: Option<u32>,
     /// Path MTU that the kernel assumes, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_mtu: Option<u32>,
     /// Whether TCP timestamps are in use, which take 12 bytes of every segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
     /// Whether small segments are sent at once.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_delay: Option<bool>,
     /// How packets are marked.
     #[serde(default)]
     pub marking: Marking,
     /// What the other end's packets carried when they came in, where the system tells.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived: Option<Marking>,
     /// Pace that the kernel keeps for this socket, in bit/s.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing_bps: Option<u64>,
     /// Processor that took its packets from the interface last.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incoming_processor: Option<u32>,
     /// Receive queue of the interface that they came in over last, by the kernel's number.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incoming_queue: Option<u32>,
 }
 
@@ -327,6 +333,7 @@ pub struct EndReport {
     /// What it measured.
     pub measured: Measured,
     /// Addresses of its measuring socket, the first of them if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoints: Option<Endpoints>,
     /// Every connection of a bulk transfer, in the order of their numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -334,29 +341,35 @@ pub struct EndReport {
     /// Settings of its measuring socket.
     pub granted: Granted,
     /// Processor time of the measuring threads in user mode, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_ns: Option<u64>,
     /// Processor time of the measuring threads in the kernel, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_ns: Option<u64>,
     /// Time all processors spent in soft interrupts, in ns (sampled by the kernel's tick).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub softirq_ns: Option<u64>,
     /// What the whole machine did, where the system tells.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineUse>,
     /// Share of processor time stolen by the hypervisor, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
     /// Times the measuring threads were put aside against their will.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches_involuntary: Option<u64>,
     /// Times the measuring thread gave its processor up, mostly to wait.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches_voluntary: Option<u64>,
     /// Cycles that processors spent on the measuring thread, the kernel's work for it included; of
     /// several threads the first alone.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycles: Option<u64>,
     /// Instructions retired in them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<u64>,
     /// Processor the measuring thread was pinned to, the first if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<u32>,
     /// Change of wall clock minus monotonic clock during the trial, in ns; far from 0 is a clock
     /// step.

@@ -242,7 +242,7 @@ fn times<'a>(o: &'a Open<'_>, arm: Arm) -> impl Iterator<Item = &'a Times> {
 fn histogram(o: &Open<'_>, arm: Arm) -> Histogram {
     let mut merged = Tally::default();
     for times in times(o, arm) {
-        times.histogram.iter().for_each(|(value, count)| merged.add(value, count));
+        merged.add(times.histogram.iter());
     }
     merged.ascending()
 }

@@ -1,72 +1,68 @@
-//! Sums by value, for the many buckets of a long run: a table with open addressing, which takes a
-//! fraction of the time of an ordered one and is put in order once at the end.
+//! Sums by value, for the many buckets of a long run. The histograms of its trials have nearly the
+//! same values, in ascending order: each walks along the sums that are there.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
-/// Places of an empty tally. Always a power of two.
-const PLACES: usize = 1024;
+/// So far the next value is looked for step by step, beyond that by halving.
+const STEPS_MAX: usize = 8;
 
 /// Counts added up by value. What comes out does not depend on the order in which they were added.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// Value and count; a count of 0 is an empty place.
-    places: Vec<(u64, u64)>,
-    used: usize,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Tally { places: vec![(0, 0); PLACES], used: 0 }
-    }
+    /// Values and counts, ascending.
+    sums: Vec<(u64, u64)>,
+    /// Of the histogram that is being added: values that were not there yet.
+    new: Vec<(u64, u64)>,
 }
 
 impl Tally {
-    /// Adds `count` to that of `value`.
-    #[inline]
-    pub fn add(&mut self, value: u64, count: u64) {
-        if count == 0 {
-            return;
-        }
-        let at = self.place(value);
-        let place = &mut self.places[at];
-        let is_new = place.1 == 0;
-        *place = (value, place.1.saturating_add(count));
-        if is_new {
-            self.used += 1;
-            if self.used * 2 > self.places.len() {
-                self.grow();
+    /// Adds the counts of a histogram to those of its values. Values in another than ascending
+    /// order take longer.
+    pub fn add(&mut self, histogram: impl Iterator<Item = (u64, u64)>) {
+        let mut at = 0;
+        for (value, count) in histogram.filter(|pair| pair.1 > 0) {
+            at = self.place(value, at);
+            match self.sums.get_mut(at) {
+                Some(sum) if sum.0 == value => sum.1 = sum.1.saturating_add(count),
+                _ => self.new.push((value, count)),
             }
+        }
+        if !self.new.is_empty() {
+            self.merge();
         }
     }
 
     /// Values and counts in ascending order.
     pub fn ascending(self) -> Vec<(u64, u64)> {
-        let mut all: Vec<(u64, u64)> = self.places.into_iter().filter(|p| p.1 > 0).collect();
-        all.sort_unstable();
-        all
+        self.sums
     }
 
-    /// Where `value` stands or would stand. At least half of the places are empty.
+    /// Where `value` stands or would stand, looked for from `at` on.
     #[inline]
-    fn place(&self, value: u64) -> usize {
-        let last = self.places.len() - 1;
-        // Fibonacci hashing: neighbours end up far apart.
-        let mut at = (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & last;
-        while self.places[at].1 > 0 && self.places[at].0 != value {
-            at = (at + 1) & last;
+    fn place(&self, value: u64, mut at: usize) -> usize {
+        if at > 0 && self.sums[at - 1].0 >= value {
+            at = 0;
         }
-        at
-    }
-
-    fn grow(&mut self) {
-        let more = vec![(0, 0); self.places.len() * 2];
-        for (value, count) in core::mem::replace(&mut self.places, more) {
-            if count > 0 {
-                let at = self.place(value);
-                self.places[at] = (value, count);
+        for _ in 0..STEPS_MAX {
+            match self.sums.get(at) {
+                Some(sum) if sum.0 < value => at += 1,
+                _ => return at,
             }
         }
+        at + self.sums[at..].partition_point(|sum| sum.0 < value)
+    }
+
+    /// Puts the new values among the others.
+    fn merge(&mut self) {
+        self.sums.append(&mut self.new);
+        self.sums.sort();
+        self.sums.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            if same {
+                first.1 = first.1.saturating_add(later.1);
+            }
+            same
+        });
     }
 }
 
@@ -74,21 +70,28 @@ impl Tally {
 mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     proptest! {
-        /// The same as an ordered map, also beyond the first places.
+        /// The same as an ordered map, in ascending order or not.
         #[test]
         fn it_adds_up_as_an_ordered_map(
-            pairs in proptest::collection::vec((0u64..5000, 1u64..1_000_000), 0..4000),
+            mut histograms in vec(vec((0u64..500, 0u64..1_000_000), 0..200), 0..20),
             high: u32,
+            ordered: bool,
         ) {
             let mut tally = Tally::default();
             let mut wanted: BTreeMap<u64, u64> = BTreeMap::new();
-            for (value, count) in pairs {
-                let value = value << (high % 50);
-                tally.add(value, count);
-                *wanted.entry(value).or_insert(0) += count;
+            for histogram in &mut histograms {
+                histogram.iter_mut().for_each(|pair| pair.0 <<= high % 50);
+                if ordered {
+                    histogram.sort_unstable();
+                }
+                tally.add(histogram.iter().copied());
+                for &(value, count) in histogram.iter().filter(|pair| pair.1 > 0) {
+                    *wanted.entry(value).or_insert(0) += count;
+                }
             }
             prop_assert_eq!(tally.ascending(), wanted.into_iter().collect::<Vec<_>>());
         }

@@ -5,20 +5,22 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
+use core::iter::successors;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Room for a usual table, in bytes; what is left over is given back.
-const ROOM_BYTES: usize = 1536;
+const ROOM_BYTES: usize = 1024;
 
-/// In the place of a step of two bytes: it and the count follow in eight bytes each.
-const LONG: u16 = u16::MAX;
+/// In the place of a count and one: another step follows, and then the count itself.
+const STEP: u64 = 0;
 
-/// Pairs of (highest value of the bucket, count) of a histogram, ascending; each value is held as
-/// its distance from the one before, mostly in two bytes, as the count is. Any pairs in any order
-/// come out as they were put in.
+/// Pairs of (highest value of the bucket, count) of a histogram, ascending. As values lie on a
+/// grid, most of them are the same step above the one before, and take a byte for their count. Any
+/// pairs in any order come out as they were put in.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Buckets(Box<[u8]>);
 
@@ -31,20 +33,17 @@ impl Buckets {
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         let mut rest = &*self.0;
-        let mut value: u64 = 0;
+        let (mut value, mut step) = (0_u64, 0);
         core::iter::from_fn(move || {
-            let (&[a, b, c, d], after) = rest.split_first_chunk()?;
-            rest = after;
-            let [step, count] = [[a, b], [c, d]].map(u16::from_le_bytes);
-            if step < LONG {
-                value = value.wrapping_add(u64::from(step));
-                return Some((value, u64::from(count)));
-            }
-            let (step, after) = rest.split_first_chunk()?;
-            let (count, after) = after.split_first_chunk()?;
-            rest = after;
-            value = value.wrapping_add(u64::from_le_bytes(*step));
-            Some((value, u64::from_le_bytes(*count)))
+            let count = match take(&mut rest)? {
+                STEP => {
+                    step = take(&mut rest)?;
+                    take(&mut rest)?
+                }
+                more => more - 1,
+            };
+            value = value.wrapping_add(step);
+            Some((value, count))
         })
     }
 
@@ -68,26 +67,26 @@ impl fmt::Debug for Buckets {
     }
 }
 
-/// A flat list of numbers: of each pair the step from the value before, and the count.
+/// A list of runs: the first value, the step from each value to the next, and their counts. Values
+/// of a histogram lie on a grid, so most of them are in few runs.
 impl Serialize for Buckets {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut runs: Vec<Vec<u64>> = Vec::new();
         let mut last = 0;
-        to.collect_seq(self.iter().flat_map(|(value, count)| {
+        for (value, count) in self.iter() {
             let step = value.wrapping_sub(last);
             last = value;
-            [step, count]
-        }))
+            match runs.last_mut().map(|run| (run.len(), run)) {
+                Some((3, run)) => {
+                    run[1] = step;
+                    run.push(count);
+                }
+                Some((_, run)) if run[1] == step => run.push(count),
+                _ => runs.push(vec![value, 0, count]),
+            }
+        }
+        to.collect_seq(runs)
     }
-}
-
-/// What stands in the list of a histogram.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Item {
-    /// A step, or a count.
-    Number(u64),
-    /// Value and count, as earlier versions wrote them.
-    Pair(u64, u64),
 }
 
 impl<'de> Deserialize<'de> for Buckets {
@@ -97,7 +96,7 @@ impl<'de> Deserialize<'de> for Buckets {
             type Value = Buckets;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("steps and counts, or pairs of value and count")
+                f.write_str("runs of counts, or pairs of value and count")
             }
 
             fn visit_newtype_struct<D: Deserializer<'de>>(
@@ -114,16 +113,15 @@ impl<'de> Deserialize<'de> for Buckets {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Buckets, A::Error> {
                 let mut packing = Packing::default();
-                while let Some(item) = seq.next_element()? {
-                    match item {
-                        Item::Pair(value, count) => packing.put((value, count)),
-                        Item::Number(step) => {
-                            let count = seq.next_element()?;
-                            packing.put_step(
-                                step,
-                                count.ok_or_else(|| A::Error::missing_field("count"))?,
-                            );
+                while let Some(run) = seq.next_element::<Vec<u64>>()? {
+                    match *run {
+                        // As earlier versions wrote them.
+                        [value, count] => packing.put((value, count)),
+                        [first, step, ref counts @ ..] if !counts.is_empty() => {
+                            let values = successors(Some(first), |v| Some(v.wrapping_add(step)));
+                            values.zip(counts).for_each(|(v, count)| packing.put((v, *count)));
                         }
+                        _ => return Err(A::Error::invalid_length(run.len(), &self)),
                     }
                 }
                 Ok(Buckets(packing.bytes().into()))
@@ -138,32 +136,22 @@ impl<'de> Deserialize<'de> for Buckets {
 pub(crate) struct Packing {
     bytes: Vec<u8>,
     last: u64,
+    step: u64,
 }
 
 impl Packing {
     #[inline]
     pub fn put(&mut self, (value, count): (u64, u64)) {
-        self.put_step(value.wrapping_sub(self.last), count);
-    }
-
-    /// The value that lies `step` above the last one.
-    #[inline]
-    pub fn put_step(&mut self, step: u64, count: u64) {
         if self.bytes.is_empty() {
             self.bytes.reserve(ROOM_BYTES);
         }
-        match (u16::try_from(step), u16::try_from(count)) {
-            (Ok(step), Ok(count)) if step < LONG => {
-                let ([a, b], [c, d]) = (step.to_le_bytes(), count.to_le_bytes());
-                self.bytes.extend_from_slice(&[a, b, c, d]);
-            }
-            _ => {
-                self.bytes.extend_from_slice(&[0xff; 4]);
-                self.bytes.extend_from_slice(&step.to_le_bytes());
-                self.bytes.extend_from_slice(&count.to_le_bytes());
-            }
+        let step = value.wrapping_sub(self.last);
+        match count.checked_add(1) {
+            Some(more) if step == self.step => put(&mut self.bytes, more),
+            _ => [STEP, step, count].into_iter().for_each(|word| put(&mut self.bytes, word)),
         }
-        self.last = self.last.wrapping_add(step);
+        self.step = step;
+        self.last = value;
     }
 
     /// What [`Buckets`] are made of.
@@ -309,7 +297,7 @@ fn take(from: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
     use alloc::format;
-    use proptest::collection::vec;
+    use proptest::collection;
     use proptest::prelude::*;
 
     proptest! {
@@ -331,18 +319,25 @@ mod tests {
             prop_assert_eq!(serde_json::from_str::<Counters>(&text).unwrap(), packed);
         }
 
-        /// In few characters: steps are shorter than values.
+        /// Neighbours on the grid take a count each.
         #[test]
-        fn buckets_are_written_as_steps(first in 1u64..1_000_000, counts: [u16; 2]) {
-            let pairs = [(first, u64::from(counts[0])), (first + 64, u64::from(counts[1]))];
-            let text = serde_json::to_string(&Buckets::from_iter(pairs)).unwrap();
-            prop_assert_eq!(text, format!("[{first},{},64,{}]", counts[0], counts[1]));
-            prop_assert!(serde_json::from_str::<Buckets>("[1,2,3]").is_err());
+        fn neighbours_are_written_as_runs(first in 1u64..1_000_000, c: [u16; 5]) {
+            let values = [first, first + 64, first + 128, first + 130, first + 140];
+            let pairs = values.into_iter().zip(c.map(u64::from));
+            let text = serde_json::to_string(&pairs.collect::<Buckets>()).unwrap();
+            let [a, b, c, d, e] = c;
+            let wanted = format!("[[{first},64,{a},{b},{c}],[{},10,{d},{e}]]", first + 130);
+            prop_assert_eq!(text, wanted);
+            for wrong in ["[1,2]", "[[]]", "[[1]]", "[[1,2.5]]", "[[1,-2]]"] {
+                prop_assert!(serde_json::from_str::<Buckets>(wrong).is_err());
+            }
         }
 
         /// In any order, and of one name the last.
         #[test]
-        fn counters_come_in_any_order(entries in vec(("[ab]{0,2}", any::<i64>()), 0..6)) {
+        fn counters_come_in_any_order(
+            entries in collection::vec(("[ab]{0,2}", any::<i64>()), 0..6),
+        ) {
             let body: Vec<String> = entries.iter().map(|(n, v)| format!("{n:?}:{v}")).collect();
             let read: Counters = serde_json::from_str(&format!("{{{}}}", body.join(","))).unwrap();
             let wanted: BTreeMap<String, i64> = entries.into_iter().collect();

@@ -180,28 +180,19 @@ impl<'a> Reader<'a> {
         visitor.visit_f64(self.float()?)
     }
 
-    /// The steps and counts of a histogram, which are much of a long journal, or the pairs of an
-    /// earlier version.
+    /// The runs of a histogram, which are much of a long journal, or the pairs of an earlier
+    /// version.
     fn buckets(&mut self) -> Result<Vec<u8>, Unfit> {
         let mut packing = Packing::default();
         self.expect(b'[')?;
         let mut rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        while rest.first() != Some(&b']') {
-            if rest.first() == Some(&b'[') {
+        if rest.first() != Some(&b']') {
+            loop {
+                run(&mut rest, &mut packing)?;
+                if rest.first() != Some(&b',') {
+                    break;
+                }
                 rest = &rest[1..];
-                packing.put(two(&mut rest)?);
-                pass(&mut rest, b']')?;
-            } else {
-                let (step, count) = two(&mut rest)?;
-                packing.put_step(step, count);
-            }
-            if rest.first() != Some(&b',') {
-                break;
-            }
-            rest = &rest[1..];
-            // A comma before the bracket is no JSON.
-            if rest.first() == Some(&b']') {
-                return Err(Unfit);
             }
         }
         self.at = self.text.len() - rest.len();
@@ -265,12 +256,22 @@ fn short_decimal(rest: &mut &[u8]) -> Option<f64> {
     Some(digits as f64 / ten)
 }
 
-/// Two whole numbers and the comma between them.
+/// A first value, a step and counts in brackets; or a value and its count.
 #[inline]
-fn two(rest: &mut &[u8]) -> Result<(u64, u64), Unfit> {
-    let first = whole(rest)?;
+fn run(rest: &mut &[u8], packing: &mut Packing) -> Result<(), Unfit> {
+    pass(rest, b'[')?;
+    let mut value = whole(rest)?;
     pass(rest, b',')?;
-    Ok((first, whole(rest)?))
+    let second = whole(rest)?;
+    if rest.first() == Some(&b']') {
+        packing.put((value, second));
+    }
+    while rest.first() == Some(&b',') {
+        *rest = &rest[1..];
+        packing.put((value, whole(rest)?));
+        value = value.wrapping_add(second);
+    }
+    pass(rest, b']')
 }
 
 /// A whole number without a sign.

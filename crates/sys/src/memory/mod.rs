@@ -1,4 +1,4 @@
-//! Memory that the kernel spends on TCP sockets.
+//! Memory that the kernel spends on TCP sockets, and how that of this process grows.
 
 #[cfg(any(target_os = "linux", test))]
 mod parse;
@@ -27,9 +27,32 @@ pub fn tcp_page_bytes() -> Result<u64, Unavailable> {
     platform::tcp_page_bytes()
 }
 
+/// Lets the memory of this process grow in large steps from now on: for reading hundreds of
+/// megabytes, for which threads would otherwise ask the kernel a page at a time, each of them
+/// waiting for the others. What is not used takes no memory. Elsewhere than with glibc nothing
+/// changes.
+pub fn expect_much() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        /// Nearly what glibc sets aside for each thread at once, in bytes.
+        const STEP_BYTES: libc::c_int = 60 << 20;
+        // SAFETY: mallopt changes a setting of the allocator and may be called at any time.
+        let _ = unsafe { libc::mallopt(libc::M_TOP_PAD, STEP_BYTES) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Memory can be had before and after.
+    #[test]
+    fn memory_grows_in_large_steps() {
+        let before = vec![1_u8; 1 << 16];
+        expect_much();
+        let after = vec![before; 64];
+        assert_eq!(after.iter().flatten().map(|byte| usize::from(*byte)).sum::<usize>(), 1 << 22);
+    }
 
     #[test]
     fn what_is_told_is_plausible() {
