@@ -27,7 +27,7 @@ macro_rules! presets {
 }
 
 /// All of them.
-pub const WORLDS: [Preset; 15] = presets![
+pub const WORLDS: [Preset; 21] = presets![
     "cable",
     "switch",
     "one-router",
@@ -42,6 +42,12 @@ pub const WORLDS: [Preset; 15] = presets![
     "small-mtu",
     "asymmetric",
     "priority",
+    "6in4",
+    "4in6",
+    "gre",
+    "vxlan",
+    "segment-routing",
+    "wireguard",
     "bare",
 ];
 

@@ -160,7 +160,7 @@ fn judge_round_trips(world: &World, family: Family, readings: &[Reading], test: 
         return;
     };
     let wire_ns = |bytes| {
-        let packets = wiremodel::udp_packets(bytes, family, wiremodel::path_mtu(world));
+        let packets = wiremodel::udp_packets(bytes, family, wiremodel::path_mtu(world, family));
         packets.map_or(f64::NAN, |p| wiremodel::world_round_trip_ns(world, family, &p))
     };
     let host_ns = small.values.a * 1e9 - wire_ns(SMALL_BYTES);
@@ -214,7 +214,7 @@ fn judge_goodput(world: &World, reading: &Reading, test: &mut SelfTest) {
 /// counted once for many packets.
 fn judge_frames(world: &World, largest: Option<u32>, test: &mut SelfTest) {
     let Some(largest) = largest.filter(|_| world.model != LinkModel::Bare) else { return };
-    let limit = wiremodel::path_mtu(world) + wiremodel::ETHERNET_HEADER_BYTES;
+    let limit = wiremodel::link_packet_max(world) + wiremodel::ETHERNET_HEADER_BYTES;
     test.findings.push(format!("largest frame {largest} B of {limit} B"));
     if largest > limit {
         let reason = format!("frames of {largest} B passed a link for {limit} B");

@@ -20,6 +20,7 @@ pub enum TunnelKind {
     /// Segment routing over IPv6 with one segment (RFC 8754, RFC 8986 H.Encaps).
     SegmentRouting,
     /// WireGuard.
+    #[serde(rename = "wireguard")]
     WireGuard,
 }
 
@@ -40,7 +41,7 @@ impl TunnelKind {
             TunnelKind::Gre => "gre",
             TunnelKind::Vxlan => "vxlan",
             TunnelKind::SegmentRouting => "segment-routing",
-            TunnelKind::WireGuard => "wire-guard",
+            TunnelKind::WireGuard => "wireguard",
         }
     }
 

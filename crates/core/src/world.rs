@@ -10,11 +10,13 @@ pub mod draft;
 mod paths;
 mod stored;
 mod subnet;
+mod tunnels;
 
 pub use check::{LINKS_MAX, Place, Problem};
 pub use conditions::{Bursts, Conditions, Jitter, NORMAL_REACH, Reordering, Spread};
 pub use paths::{End, Hop, NextHop, Segment, Topology};
 pub use subnet::Subnet;
+pub use tunnels::LaidTunnel;
 
 use crate::family::{Family, PerFamily};
 use alloc::format;
@@ -179,6 +181,8 @@ pub struct World {
     pub priority: Vec<u8>,
     /// IEEE 802.1Q tags that every frame is counted with, 4 bytes each.
     pub vlan_tags: u32,
+    /// Tunnels between nodes, over the links that lead from one to the other.
+    pub tunnels: Vec<LaidTunnel>,
 }
 
 impl World {
@@ -207,13 +211,16 @@ impl World {
             client: 0,
             priority: Vec::new(),
             vlan_tags: 0,
+            tunnels: Vec::new(),
         }
     }
 
-    /// The same world with the two families' conditions and addresses exchanged; subnets stay.
+    /// The same world with the two families' conditions, addresses and tunnels exchanged; subnets
+    /// stay, and so does what is outside of a tunnel of a kind that has one family only.
     #[must_use]
     pub fn swapped(mut self) -> Self {
         self.families = self.families.swapped();
+        self.tunnels.iter_mut().for_each(LaidTunnel::swap);
         for link in &mut self.links {
             link.conditions = link.conditions.swapped();
             link.back = link.back.map(PerFamily::swapped);
@@ -239,12 +246,17 @@ impl World {
     }
 
     /// What packets of one family meet on the links from client to server in turn, and on those
-    /// back in turn.
+    /// back in turn; under a tunnel that is what packets of the family outside meet.
     pub fn ways(&self, family: Family) -> [Vec<Conditions>; 2] {
         let path = self.path();
-        let met = |hop: &Hop, from| Some(*self.links.get(hop.link)?.met(from).get(family));
-        let there = path.iter().filter_map(|hop| met(hop, hop.from));
-        let back = path.iter().rev().filter_map(|hop| met(hop, hop.from.other()));
+        let tunnels = self.tunnels_on_path(family);
+        let path = || path.iter().zip(&tunnels);
+        let met = |hop: &Hop, tunnel: &Option<&LaidTunnel>, from| {
+            let seen = tunnel.map_or(family, |laid| laid.tunnel.outer);
+            Some(*self.links.get(hop.link)?.met(from).get(seen))
+        };
+        let there = path().filter_map(|(hop, tunnel)| met(hop, tunnel, hop.from));
+        let back = path().rev().filter_map(|(hop, tunnel)| met(hop, tunnel, hop.from.other()));
         [there.collect(), back.collect()]
     }
 

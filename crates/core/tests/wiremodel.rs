@@ -55,7 +55,7 @@ fn segments(family: Family, options: TcpOptions) -> Vec<u32> {
 }
 
 fn two_links(rate_bps: f64) -> [LinkTiming; 2] {
-    [LinkTiming { rate_bps, propagation_ns: 0.0 }; 2]
+    [LinkTiming::plain(rate_bps, 0.0); 2]
 }
 
 /// Round trip over host, router, host in µs.

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::tunnel::{Tunnel, TunnelKind};
 use v6gap_core::wiremodel::*;
 use v6gap_core::workload::Transport;
-use v6gap_core::world::{Link, LinkModel, World};
+use v6gap_core::world::{LaidTunnel, Link, LinkModel, World};
 
 const PLAIN: Framing = Framing { vlan_tags: 0 };
 const STAMPS: TcpOptions = TcpOptions::TIMESTAMPS;
@@ -61,7 +62,7 @@ proptest! {
         let last = last.min(full);
         let mut lengths = vec![full; packets as usize - 1];
         lengths.push(last);
-        let links = vec![LinkTiming { rate_bps: rate, propagation_ns: 0.0 }; hops];
+        let links = vec![LinkTiming::plain(rate, 0.0); hops];
         let (frame, last_frame) = (frame_bytes(full, framing), frame_bytes(last, framing));
         let bytes = pipeline_bytes(packets, hops as u32, frame, last_frame);
         let expected = f64::from(bytes) * 8e9 / rate;
@@ -76,7 +77,7 @@ proptest! {
     ) {
         let packets = udp_packets(payload, family, 1500).unwrap();
         let links = |propagation_ns| -> Vec<_> {
-            rates.iter().map(|&rate_bps| LinkTiming { rate_bps, propagation_ns }).collect()
+            rates.iter().map(|&rate_bps| LinkTiming::plain(rate_bps, propagation_ns)).collect()
         };
         let without = one_way_ns(&packets, &links(0.0), PLAIN);
         let with = one_way_ns(&packets, &links(propagation), PLAIN);
@@ -153,7 +154,7 @@ fn unlike_links_match_the_reference() {
     // 8192 bytes of UDP over 100 Mbit/s and 1 ms, 10 Mbit/s and 2 ms, 1 Gbit/s and 5 µs, and back
     // over the same links in reverse; computed by the program described in the table of vectors.
     let links = [(1e8, 1e6), (1e7, 2e6), (1e9, 5e3)]
-        .map(|(rate_bps, propagation_ns)| LinkTiming { rate_bps, propagation_ns });
+        .map(|(rate_bps, propagation_ns)| LinkTiming::plain(rate_bps, propagation_ns));
     let packets = |family| udp_packets(8192, family, 1500).unwrap();
     assert!(close(one_way_ns(&packets(Family::V4), &links, PLAIN), 9_962_648.0));
     assert!(close(one_way_ns(&packets(Family::V6), &links, PLAIN), 10_098_232.0));
@@ -167,7 +168,7 @@ fn unlike_links_match_the_reference() {
 #[test]
 fn a_single_packet_pays_twenty_bytes_per_link() {
     for (rate_bps, extra_ns) in [(100e6, 6400.0), (10e6, 64_000.0)] {
-        let links = [LinkTiming { rate_bps, propagation_ns: 0.0 }; 2];
+        let links = [LinkTiming::plain(rate_bps, 0.0); 2];
         let [v4, v6] =
             Family::BOTH.map(|f| round_trip_ns(&udp_packets(64, f, 1500).unwrap(), &links, PLAIN));
         assert_near(v6 - v4, extra_ns, 1e-6);
@@ -413,12 +414,36 @@ fn a_world_is_predicted_from_its_links() {
     world.links[0].mtu = 1280;
     assert_eq!(bottleneck_bps(&world, Family::V4), Some(10_000_000));
     assert_eq!(bottleneck_bps(&world, Family::V6), Some(100_000_000));
-    assert_eq!(path_mtu(&world), 1280);
+    assert_eq!(path_mtu(&world, Family::V6), 1280);
     assert_near(round_trip(&world, Family::V6), 44_160.0 + 2e6, 1e-6);
     let goodput =
         PerFamily::from_fn(|family| world_udp_goodput_bps(&world, family, 1200).unwrap().unwrap());
     assert!(close(goodput.v4, 10e6 * 1200.0 / f64::from(1200 + 66)));
     assert!(close(goodput.v6, 100e6 * 1200.0 / f64::from(1200 + 86)));
+}
+
+/// Between the routers of the chain a packet of 1,480 bytes fills one of 1,500; the links at the
+/// ends carry it as it is.
+#[test]
+fn a_tunnel_costs_its_header_on_the_links_under_it() {
+    let mut world = World::chain(LinkModel::Wire, vec![Link::ethernet(Some(100_000_000)); 3]);
+    let carries = PerFamily { v4: false, v6: true };
+    let tunnel = Tunnel { kind: TunnelKind::IpInIp, outer: Family::V4 };
+    world.tunnels = vec![LaidTunnel { ends: [1, 2], tunnel, carries }];
+    assert_eq!([Family::V4, Family::V6].map(|family| path_mtu(&world, family)), [1500, 1480]);
+    let goodput = |family| world_tcp_goodput_bps(&world, family).unwrap();
+    assert!(close(goodput(Family::V4), 100e6 * 1448.0 / 1538.0));
+    assert!(close(goodput(Family::V6), 100e6 * 1408.0 / 1538.0));
+    assert_eq!(link_packet_max(&world), 1500);
+    // 64 bytes are 132 with the headers of UDP, IPv6 and Ethernet with its check sequence and
+    // preamble, on each of three links and both ways, and 20 more on the middle one.
+    let round_trip = world_round_trip_ns(&world, Family::V6, &[112]);
+    assert_near(round_trip, 2.0 * 80.0 * (3.0 * 138.0 + 20.0), 1e-6);
+    // An MTU that leaves room for the tunnel costs no payload, but line time all the same.
+    world.links[1].mtu = 1520;
+    assert_eq!((path_mtu(&world, Family::V6), link_packet_max(&world)), (1500, 1520));
+    let goodput = world_tcp_goodput_bps(&world, Family::V6).unwrap();
+    assert!(close(goodput, 100e6 * 1428.0 / 1558.0));
 }
 
 #[test]

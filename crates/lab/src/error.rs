@@ -1,6 +1,7 @@
 //! Everything that can go wrong in the lab, each naming the operation and its object.
 
 use std::io;
+use v6gap_sys::Unavailable;
 use v6gap_sys::netns::Refusal;
 
 /// Why a lab could not be built, used or found.
@@ -12,6 +13,9 @@ pub enum LabError {
     /// The world contradicts itself or asks for more than the lab has.
     #[error("the world cannot be built: {0}")]
     World(String),
+    /// The world asks for what this host does not have.
+    #[error("the world cannot be built here: {0}")]
+    Unavailable(#[from] Unavailable),
     /// The kernel refused a setting.
     #[error("cannot {operation}: {reason}")]
     Kernel {

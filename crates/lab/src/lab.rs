@@ -7,6 +7,7 @@ use crate::holder::Held;
 use crate::lateness::Lateness;
 use crate::layout::{self, Layout};
 use crate::netlink::Netlink;
+use crate::tunnel::{self, Running};
 use crate::wire::Wire;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -30,6 +31,7 @@ pub struct LabOptions {
 pub struct Lab {
     // First, so that these and the thread have ended before the namespaces go.
     agents: Vec<Agent>,
+    tunnels: Vec<Running>,
     wire: Option<Wire>,
     /// The wire of a lab that another process holds.
     held: Option<Held>,
@@ -83,6 +85,10 @@ impl Lab {
     /// If the world cannot be built, the kernel lacks something or interfaces do not come up in 3
     /// s. Nothing is left behind then either.
     pub fn build_with(world: &World, options: &LabOptions) -> Result<Self, LabError> {
+        build::check(world)?;
+        for laid in &world.tunnels {
+            tunnel::available(laid.tunnel.kind)?;
+        }
         let built = build::build(world, options)?;
         let layout = Layout::of(world);
         let nodes = world.nodes.iter().zip(built.namespaces).enumerate();
@@ -95,8 +101,11 @@ impl Lab {
         let nodes = nodes.collect();
         let (wire, facts) = (built.wire, built.facts);
         let copy = world.clone();
-        let agents = Vec::new();
-        let mut lab = Self { agents, wire, held: None, world: copy, nodes, facts };
+        let (agents, tunnels) = (Vec::new(), Vec::new());
+        let mut lab = Self { agents, tunnels, wire, held: None, world: copy, nodes, facts };
+        for number in 0..world.tunnels.len() {
+            lab.tunnels.push(lab.lay(number)?);
+        }
         let usual = AgentOptions { community: "public".to_owned(), user: None };
         for node in world.nodes.iter().filter(|node| node.snmp) {
             lab.agents.push(lab.start_agent(&node.name, &usual)?);
@@ -111,7 +120,8 @@ impl Lab {
         facts: BTreeMap<String, String>,
         held: Option<Held>,
     ) -> Self {
-        Self { agents: Vec::new(), wire: None, held, world, nodes, facts }
+        let (agents, tunnels) = (Vec::new(), Vec::new());
+        Self { agents, tunnels, wire: None, held, world, nodes, facts }
     }
 
     /// The same lab, measured between two other nodes, which must be in it and have addresses: the

@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 use v6gap_core::family::Family;
-use v6gap_core::world::{End, NodeKind, Side, Topology, World};
+use v6gap_core::world::{End, LaidTunnel, NodeKind, Side, Topology, World};
 
 /// Name of the bridge of a switch.
 pub(crate) const BRIDGE: &str = "bridge";
@@ -27,6 +27,9 @@ pub(crate) struct Route {
     /// The neighbour to send to.
     pub via: IpAddr,
 }
+
+/// First address and length of the prefix of what a route is to.
+pub(crate) type Destination = (IpAddr, u8);
 
 /// Another end in the same subnet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,22 +110,77 @@ impl<'a> Layout<'a> {
         neighbours
     }
 
-    /// Routes of a node to all subnets that it is not in.
+    /// Routes of a node to all subnets that it is not in, and to hosts by their addresses inside of
+    /// tunnels, but for what it sends into a tunnel itself.
     pub fn routes(&self, node: usize) -> Vec<Route> {
+        let tunnels = 0..self.world.tunnels.len();
+        let own: Vec<Destination> = tunnels.flat_map(|n| self.tunnelled(node, n)).collect();
         let mut routes = Vec::new();
+        let mut add = |to: Destination, via: Option<IpAddr>| {
+            let via = via.filter(|_| !own.contains(&to));
+            routes.extend(via.map(|via| Route { subnet: to.0, prefix_bits: to.1, via }));
+        };
         for (segment, hop) in self.topology.routes(node) {
             for family in self.families() {
-                let subnet = self.world.subnet(&self.topology, segment, family);
                 let via = self.world.address(&self.topology, hop.via, family);
-                routes.extend(via.map(|via| Route {
-                    subnet: subnet.first(),
-                    prefix_bits: subnet.prefix_bits(),
-                    via,
-                }));
+                add(self.subnet(segment, family), via);
+            }
+        }
+        for (host, router, addresses) in self.hosts_inside() {
+            let step = self.topology.steps(node, router).first().copied();
+            for to in addresses.into_iter().filter(|_| node != host) {
+                let via = step.and_then(|s| self.world.address(&self.topology, s.via, family(&to)));
+                add(to, via);
             }
         }
         routes
     }
+
+    /// What a node at one end of tunnel `number` sends into it: all that is behind the other end.
+    pub fn tunnelled(&self, node: usize, number: usize) -> Vec<Destination> {
+        let laid = &self.world.tunnels[number];
+        let Some([_, far]) = laid.ends_from(node) else { return Vec::new() };
+        let mut found = Vec::new();
+        for (segment, routers) in self.topology.routers_to(node) {
+            if routers.contains(&far) {
+                found.extend(self.families().map(|family| self.subnet(segment, family)));
+            }
+        }
+        for (host, router, addresses) in self.hosts_inside() {
+            let behind = || self.topology.steps(node, router).into_iter().map(|step| step.via);
+            if host == far || (host != node && behind().any(|at| self.topology.node(at) == far)) {
+                found.extend(addresses);
+            }
+        }
+        found.retain(|to| *laid.carries.get(family(to)));
+        found
+    }
+
+    /// Hosts that are known by addresses inside of tunnels, each with the other end of its tunnel
+    /// and these addresses.
+    fn hosts_inside(&self) -> Vec<(usize, usize, Vec<Destination>)> {
+        let ends = self.world.tunnels.iter().flat_map(|laid| {
+            let [first, second] = laid.ends;
+            [(laid, first, second), (laid, second, first)]
+        });
+        let host = |(laid, host, far): (&LaidTunnel, usize, usize)| {
+            let carried = self.families().filter(|family| *laid.carries.get(*family));
+            let inside = carried.filter_map(|f| self.world.address_inside(host, f));
+            let whole = |address: IpAddr| (address, if address.is_ipv4() { 32 } else { 128 });
+            let addresses: Vec<Destination> = inside.map(whole).collect();
+            (!addresses.is_empty()).then_some((host, far, addresses))
+        };
+        ends.filter_map(host).collect()
+    }
+
+    fn subnet(&self, segment: usize, family: Family) -> Destination {
+        let subnet = self.world.subnet(&self.topology, segment, family);
+        (subnet.first(), subnet.prefix_bits())
+    }
+}
+
+fn family(to: &Destination) -> Family {
+    if to.0.is_ipv4() { Family::V4 } else { Family::V6 }
 }
 
 #[cfg(test)]

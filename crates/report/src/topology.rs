@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::{format_rate, format_share, format_span};
 use v6gap_core::world::{
-    Conditions, End, Link, LinkModel, NodeKind, Side, Spread, Subnet, Topology, World,
+    Conditions, End, LaidTunnel, Link, LinkModel, NodeKind, Side, Spread, Subnet, Topology, World,
 };
 
 /// Distance of columns and of rows, in units of the drawing.
@@ -17,6 +17,8 @@ const ROW: f64 = 130.0;
 const BOX: (f64, f64) = (58.0, 26.0);
 /// Room around all.
 const EDGE: (f64, f64) = (80.0, 70.0);
+/// How far the bow of a tunnel reaches below the nodes at its ends.
+const SAG: f64 = 38.0;
 /// Room above for the heading.
 const HEAD: f64 = 40.0;
 
@@ -24,6 +26,7 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#1a1a1a}\
 .n{font-weight:600;font-size:14px}.k{fill:#555}.h{font-size:15px;font-weight:600}\
 .a{font:11px ui-monospace,monospace;fill:#333}\
 rect,path{stroke:#1a1a1a;fill:#fff}.l{stroke:#555;stroke-width:1.5;fill:none}\
+.t{stroke:#a84800;stroke-width:2;stroke-dasharray:7 4;fill:none}\
 .p{stroke:#0072b2;stroke-width:3}.e{stroke-width:2.5;stroke:#0072b2}";
 
 /// Where the nodes stand.
@@ -32,6 +35,8 @@ struct Places {
     of: Vec<(usize, usize)>,
     columns: usize,
     rows: usize,
+    /// Room below for tunnels.
+    below: f64,
 }
 
 impl Places {
@@ -52,7 +57,8 @@ impl Places {
             taken[distance] = of[node].1 + 1;
         }
         let rows = taken.iter().copied().max().unwrap_or(1);
-        Places { of, columns: taken.len().max(1), rows }
+        let below = if world.tunnels.is_empty() { 0.0 } else { SAG };
+        Places { of, columns: taken.len().max(1), rows, below }
     }
 
     fn point(&self, node: usize) -> (f64, f64) {
@@ -63,7 +69,7 @@ impl Places {
     fn size(&self) -> (f64, f64) {
         (
             2.0 * EDGE.0 + (self.columns - 1) as f64 * COLUMN,
-            HEAD + 2.0 * EDGE.1 + (self.rows - 1) as f64 * ROW,
+            HEAD + 2.0 * EDGE.1 + (self.rows - 1) as f64 * ROW + self.below,
         )
     }
 }
@@ -105,6 +111,9 @@ pub fn svg(world: &World) -> String {
             @for (number, link) in world.links.iter().enumerate() {
                 (line(world, &topology, &places, number, link, on_path.contains(&number)))
             }
+            @for (number, laid) in world.tunnels.iter().enumerate() {
+                (bow(world, &places, number, laid))
+            }
             @for node in 0..world.nodes.len() { (the_box(world, &places, node)) }
         }
     };
@@ -127,7 +136,51 @@ fn in_words(world: &World) -> String {
         let [first, second] = link.ends.map(|node| world.nodes[node].name.as_str());
         format!("Link {}: {first} to {second}, {}.", number + 1, link_words(link).join(", "))
     };
-    world.links.iter().enumerate().map(sentence).collect::<Vec<_>>().join(" ")
+    let links = world.links.iter().enumerate().map(sentence);
+    let tunnel = |(number, laid): (usize, &LaidTunnel)| {
+        let [first, second] = laid.ends.map(|node| world.nodes[node].name.as_str());
+        let words = tunnel_words(world, laid);
+        format!("Tunnel {}: {first} to {second}, {words}.", number + 1)
+    };
+    let tunnels = world.tunnels.iter().enumerate().map(tunnel);
+    links.chain(tunnels).collect::<Vec<_>>().join(" ")
+}
+
+/// A tunnel as a bow from node to node below the links, with its name and its addresses.
+fn bow(world: &World, places: &Places, number: usize, laid: &LaidTunnel) -> Markup {
+    let [from, to] = laid.ends.map(|node| places.point(node));
+    let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
+    // A bow reaches half as far as the point that it bends to.
+    let [start, end] = [from, to].map(|(x, y)| format!("{x} {}", y + BOX.1));
+    let bend = format!("{} {}", middle.0, middle.1 + BOX.1 + 2.0 * SAG);
+    let inside = world.addresses_inside(number).map(|ends| {
+        let carried = Family::BOTH.into_iter().filter(|family| *laid.carries.get(*family));
+        carried.map(|family| ends.get(family).to_string()).collect::<Vec<_>>().join(" and ")
+    });
+    html! {
+        path.t d=(format!("M{start}Q{bend} {end}")) {}
+        text.k x=(middle.0) y=(middle.1 + BOX.1 + SAG + 15.0) text-anchor="middle" {
+            "tunnel" (number + 1) ": " (tunnel_words(world, laid))
+        }
+        text.a x=(middle.0) y=(middle.1 + BOX.1 + SAG + 29.0) text-anchor="middle" {
+            (inside.join(" to "))
+        }
+    }
+}
+
+/// What a tunnel does, in a few words.
+pub fn tunnel_words(world: &World, laid: &LaidTunnel) -> String {
+    let mtu = world.mtu_inside(laid);
+    format!("{} in {}, MTU {mtu} inside", carried(laid), laid.tunnel)
+}
+
+/// The families that a tunnel carries.
+pub(crate) fn carried(laid: &LaidTunnel) -> String {
+    match (laid.carries.v4, laid.carries.v6) {
+        (true, true) => "both families".to_owned(),
+        (true, false) => Family::V4.to_string(),
+        (false, _) => Family::V6.to_string(),
+    }
 }
 
 fn line(
@@ -261,6 +314,7 @@ pub fn conditions(met: &Conditions) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::tunnel::{Tunnel, TunnelKind};
     use v6gap_core::world::Node;
 
     /// A dumb-bell with a switch at one side.
@@ -295,6 +349,20 @@ mod tests {
         assert_eq!(text.matches("<rect").count(), 1 + 6);
         assert_eq!(text.matches("class=\"l p\"").count(), 3, "the measured path");
         assert_eq!(svg(&world()), text);
+    }
+
+    #[test]
+    fn a_tunnel_is_drawn_and_said() {
+        let mut world = world();
+        let tunnel = Tunnel { kind: TunnelKind::Gre, outer: Family::V4 };
+        let carries = PerFamily { v4: true, v6: true };
+        world.tunnels.push(LaidTunnel { ends: [0, 2], tunnel, carries });
+        let text = svg(&world);
+        let words = "both families in gre over IPv4, MTU 1476 inside";
+        assert!(text.contains(&format!("tunnel1: {words}")), "{text}");
+        assert!(text.contains(&format!("Tunnel 1: client to router2, {words}.")), "{text}");
+        assert!(text.contains("10.47.1.1 and fd47:1::1 to 10.47.1.2 and fd47:1::2"), "{text}");
+        assert_eq!(text.matches("class=\"t\"").count(), 1);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
+use crate::topology;
 use v6gap_core::analysis::words::{amount, figure, more_pairs};
 use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Suspect, Verdict};
 use v6gap_core::family::Family;
@@ -7,7 +8,7 @@ use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
 use v6gap_core::wiremodel;
 use v6gap_core::workload::{Direction, Search, Transport, Workload};
-use v6gap_core::world::LinkModel;
+use v6gap_core::world::{LaidTunnel, LinkModel, World};
 
 /// The word of a verdict.
 pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
@@ -137,7 +138,16 @@ pub(crate) fn path(analysis: &Analysis) -> Option<String> {
         1 => "1 router".to_owned(),
         n => format!("{n} routers"),
     };
-    Some(format!("lab link “{model}”, {rate}, {routers}"))
+    let tunnels = tunnels(world).into_iter().map(|tunnel| format!(", {tunnel}"));
+    Some(format!("lab link “{model}”, {rate}, {routers}{}", tunnels.collect::<String>()))
+}
+
+/// What is put into what on the measured path: "IPv6 in ip-in-ip over IPv4".
+fn tunnels(world: &World) -> Vec<String> {
+    let over = Family::BOTH.map(|family| world.tunnels_on_path(family));
+    let on_path = |laid: &&LaidTunnel| over.iter().flatten().flatten().any(|other| other == laid);
+    let words = |laid: &LaidTunnel| format!("{} in {}", topology::carried(laid), laid.tunnel);
+    world.tunnels.iter().filter(on_path).map(words).collect()
 }
 
 /// What a cell's trials do, in a few words.

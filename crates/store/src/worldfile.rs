@@ -45,6 +45,10 @@ const KEYS: &[&str] = &[
     "subnet",
     "v4",
     "v6",
+    "tunnels",
+    "kind",
+    "over",
+    "carries",
 ];
 
 /// Reads and checks the world in the file `path`.
@@ -116,6 +120,31 @@ between = [\"router\", \"server\"]
         assert_eq!((v4.black_hole_above, v6.black_hole_above), (None, Some(1300)));
         assert_eq!(second.subnets.get(Family::V4).unwrap().to_string(), "192.0.2.0/24");
         assert_eq!(*second.subnets.get(Family::V6), None);
+    }
+
+    #[test]
+    fn a_tunnel_says_what_is_put_into_what() {
+        let with =
+            |more: &str| format!("{DEMO}[[tunnels]]\nbetween = [\"client\", \"router\"]\n{more}");
+        let tunnel = |more: &str| parse_world(&with(more)).unwrap().1.tunnels[0];
+        let six = tunnel("kind = \"ip-in-ip\"\nover = \"v4\"\ncarries = [\"v6\"]\n");
+        assert_eq!(six.ends, [0, 1]);
+        assert_eq!(six.tunnel.to_string(), "ip-in-ip over IPv4");
+        assert_eq!((six.carries.v4, six.carries.v6), (false, true));
+        let routed = tunnel("kind = \"segment-routing\"\n");
+        assert_eq!((routed.tunnel.outer, routed.carries.v4), (Family::V6, true));
+        for (more, line, expected) in [
+            ("kind = \"gre\"\n", 10, "over which family?"),
+            ("over = \"v4\"\n", 10, "which kind?"),
+            ("kind = \"gred\"\nover = \"v4\"\n", 12, "\"gred\" is not one of ip-in-ip, gre"),
+            ("kind = \"gre\"\nover = \"v5\"\n", 13, "\"v5\" is not one of v4, v6"),
+            ("kind = \"gre\"\nover = \"v4\"\ncarries = [\"x\"]\n", 14, "\"x\" is not one"),
+            ("kind = \"segment-routing\"\nover = \"v4\"\n", 10, "is not made over IPv4"),
+        ] {
+            let found = refused(&with(more));
+            let right = |(at, what): &(usize, String)| *at == line && what.contains(expected);
+            assert!(found.iter().any(right), "{more}: {found:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! the base.
 
 use super::collect::Block;
-use crate::arm::PerArm;
+use crate::arm::{Arm, PerArm};
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
 use crate::plan::Plan;
@@ -46,7 +46,8 @@ pub(super) fn predict(
     base: f64,
 ) -> Option<Predicted> {
     let arms = plan.design.arms;
-    let packets = PerArm::from_fn(|arm| packets(plan, blocks, |b| b.trials.get(arm)));
+    let packets =
+        PerArm::from_fn(|arm| packets(plan, *arms.get(arm), blocks, |b| b.trials.get(arm)));
     let world = plan.world.as_ref();
     match (&cell.workload, metric) {
         (Workload::TcpBulk(bulk), Metric::Throughput) => tcp_bulk(plan, bulk, arms, &packets),
@@ -56,13 +57,15 @@ pub(super) fn predict(
         }
         (Workload::Echo(echo), Metric::Rtt) => {
             let ways = Ways::of(world?, arms.a)?;
-            timed(arms, &packets, base, |family, p| round_trip_ns(echo, family, p, &ways))
+            timed(arms, &packets, base, |family, p| {
+                round_trip_ns(echo, family, p, &ways.carrying(world?, family))
+            })
         }
         (Workload::Connect(_), Metric::Connect) => {
             let ways = Ways::of(world?, arms.a)?;
             timed(arms, &packets, base, |family, _| {
                 let syn = [wiremodel::tcp_header_bytes(family, TcpOptions::SYN)];
-                Some(ways.exchange_ns(&syn, &syn))
+                Some(ways.carrying(world?, family).exchange_ns(&syn, &syn))
             })
         }
         _ => None,
@@ -72,6 +75,7 @@ pub(super) fn predict(
 /// What the packets of an arm were made of in these blocks.
 pub(super) fn packets<'a>(
     plan: &Plan,
+    family: Family,
     blocks: &[&'a Block<'a>],
     trial: impl Fn(&'a Block<'a>) -> &'a &'a crate::record::TrialRecord,
 ) -> Packets {
@@ -82,7 +86,7 @@ pub(super) fn packets<'a>(
         mtu = mtu.or(granted.path_mtu);
         timestamps = timestamps.or(granted.timestamps);
     }
-    let of_world = plan.world.as_ref().map(wiremodel::path_mtu);
+    let of_world = plan.world.as_ref().map(|world| wiremodel::path_mtu(world, family));
     let options = match timestamps {
         Some(false) => TcpOptions::NONE,
         _ => TcpOptions::TIMESTAMPS,
@@ -109,6 +113,27 @@ pub(super) fn link_rate(world: Option<&World>) -> Option<f64> {
     slowest.is_finite().then_some(slowest)
 }
 
+/// The links that packets of a family go over: the world's where [`link_rate`] knows one, otherwise
+/// one line of any rate, which cancels out. `None` where a tunnel makes that another line for each
+/// family.
+fn lines(world: Option<&World>, family: Family) -> Option<Vec<LinkTiming>> {
+    let Some(world) = world else { return Some(alloc::vec![LinkTiming::plain(1e9, 0.0)]) };
+    match link_rate(Some(world)) {
+        Some(_) => {
+            let [there, _] = wiremodel::link_timings(world, family);
+            Some(there)
+        }
+        None if is_tunnelled(world) => None,
+        None => Some(alloc::vec![LinkTiming::plain(1e9, 0.0)]),
+    }
+}
+
+/// Whether packets of either family are in a tunnel somewhere on the path.
+fn is_tunnelled(world: &World) -> bool {
+    let over = |family| world.tunnels_on_path(family).iter().any(Option::is_some);
+    Family::BOTH.into_iter().any(over)
+}
+
 /// What the headers are counted with on the links of a plan.
 fn framing(world: Option<&World>) -> Framing {
     world.map(wiremodel::framing).unwrap_or_default()
@@ -128,6 +153,16 @@ impl Ways {
         (world.model == LinkModel::Wire && timed).then_some(Ways { links, framing })
     }
 
+    /// The same links under what the tunnels put packets of another family into.
+    fn carrying(&self, world: &World, family: Family) -> Ways {
+        let own = wiremodel::link_timings(world, family);
+        let mut ways = Ways { links: self.links.clone(), framing: self.framing };
+        for (link, own) in ways.links.iter_mut().flatten().zip(own.iter().flatten()) {
+            link.inside = own.inside;
+        }
+        ways
+    }
+
     fn exchange_ns(&self, request: &[u32], answer: &[u32]) -> f64 {
         let [there, back] = &self.links;
         wiremodel::one_way_ns(request, there, self.framing)
@@ -139,10 +174,12 @@ fn ratio(
     arms: PerArm<Family>,
     packets: &PerArm<Packets>,
     absolute: bool,
-    value: impl Fn(Family, &Packets) -> f64,
-) -> Predicted {
-    let values = PerArm::from_fn(|arm| value(*arms.get(arm), packets.get(arm)));
-    Predicted { effect: values.b / values.a - 1.0, values: absolute.then_some(values) }
+    value: impl Fn(Family, &Packets) -> Option<f64>,
+) -> Option<Predicted> {
+    let value = |arm| value(*arms.get(arm), packets.get(arm));
+    let values = PerArm { a: value(Arm::A)?, b: value(Arm::B)? };
+    let effect = values.b / values.a - 1.0;
+    Some(Predicted { effect, values: absolute.then_some(values) })
 }
 
 /// A full line carries less payload the longer its headers are. Where the line need not be full,
@@ -161,22 +198,23 @@ fn tcp_bulk(
     }
     let rate = link_rate(world);
     let goodput = |family: Family, p: &Packets| {
-        let rate = rate.unwrap_or(1e9);
         // The largest segment counts TCP options, but not the headers (RFC 6691 section 2).
         let asked = bulk.settings.mss_bytes.map(|mss| {
             mss.saturating_add(family.header_bytes()).saturating_add(wiremodel::TCP_HEADER_BYTES)
         });
         let largest = asked.map_or(p.mtu, |packet| packet.min(p.mtu));
-        wiremodel::tcp_goodput_bps(rate, largest, family, p.options, framing(world))
+        let payload = wiremodel::tcp_mss(largest, family, p.options);
+        let links = lines(world, family)?;
+        Some(wiremodel::packets_goodput_bps(payload, &[largest], &links, framing(world)))
     };
-    let least = goodput(arms.a, &packets.a).min(goodput(arms.b, &packets.b));
+    let least = goodput(arms.a, &packets.a)?.min(goodput(arms.b, &packets.b)?);
     match bulk.pacing_bps.map(|pace| pace as f64) {
         // Paced below what either arm's packets let through: both arrive at the pace.
         Some(pace) if rate.is_none() || pace < least => {
             let values = rate.map(|_| PerArm { a: pace, b: pace });
             Some(Predicted { effect: 0.0, values })
         }
-        _ => Some(ratio(arms, packets, rate.is_some(), goodput)),
+        _ => ratio(arms, packets, rate.is_some(), goodput),
     }
 }
 
@@ -188,25 +226,27 @@ fn udp_bulk(
 ) -> Option<Predicted> {
     let world = plan.world.as_ref();
     let rate = link_rate(world);
-    let goodput = |family, p: &Packets, rate: f64| {
-        wiremodel::udp_goodput_bps(rate, bulk.payload_bytes, family, p.mtu, framing(world))
-            .unwrap_or(f64::NAN)
+    let goodput = |family, p: &Packets| {
+        let sizes = wiremodel::udp_packets(bulk.payload_bytes, family, p.mtu).ok()?;
+        let links = lines(world, family)?;
+        Some(wiremodel::packets_goodput_bps(bulk.payload_bytes, &sizes, &links, framing(world)))
     };
     // Shorter datagrams have a larger share of headers, and pauses leave part of a link unused.
     if bulk.law != Law::Constant || bulk.sizes != Sizes::Fixed || bulk.packets.is_some() {
         return None;
     }
+    let below = |pace: u64| {
+        let least = goodput(arms.a, &packets.a)?.min(goodput(arms.b, &packets.b)?);
+        Some((pace as f64) < least)
+    };
     match (bulk.rate_bps, rate) {
         // Paced below what either arm's packets let through: both arrive at the pace.
-        (Some(pace), Some(rate))
-            if (pace as f64)
-                < goodput(arms.a, &packets.a, rate).min(goodput(arms.b, &packets.b, rate)) =>
-        {
+        (Some(pace), Some(_)) if below(pace) == Some(true) => {
             let pace = pace as f64;
             Some(Predicted { effect: 0.0, values: Some(PerArm { a: pace, b: pace }) })
         }
         (Some(_), None) => Some(Predicted { effect: 0.0, values: None }),
-        (_, Some(rate)) => Some(ratio(arms, packets, true, |family, p| goodput(family, p, rate))),
+        (_, Some(_)) => ratio(arms, packets, true, goodput),
         (None, None) => None,
     }
 }
@@ -225,23 +265,24 @@ fn capacity(
     if world.is_some_and(|w| w.model == LinkModel::Bare) {
         return None;
     }
-    let rate = link_rate(world);
-    let share = |family: Family, p: &Packets| {
+    let known = link_rate(world).is_some();
+    let through = |family: Family, p: &Packets| {
         let sizes = wiremodel::udp_packets(search.payload_bytes, family, p.mtu).ok()?;
-        Some(wiremodel::ip_share(&sizes, framing(world)))
+        let links = lines(world, family)?;
+        let own = sizes.iter().sum();
+        Some(wiremodel::packets_goodput_bps(own, &sizes, &links, framing(world)))
     };
-    let shares = PerArm { a: share(arms.a, &packets.a)?, b: share(arms.b, &packets.b)? };
+    let values = PerArm { a: through(arms.a, &packets.a)?, b: through(arms.b, &packets.b)? };
     let most = search.rate_bps_max as f64;
-    let least = shares.a.min(shares.b);
-    match rate {
+    match known {
         // Both reach the highest rate that is tried.
-        Some(rate) if most < rate * least => {
+        true if most < values.a.min(values.b) => {
             Some(Predicted { effect: 0.0, values: Some(PerArm { a: most, b: most }) })
         }
-        rate => Some(Predicted {
-            effect: shares.b / shares.a - 1.0,
-            values: rate.map(|rate| shares.map(|share| rate * share)),
-        }),
+        known => {
+            let effect = values.b / values.a - 1.0;
+            Some(Predicted { effect, values: known.then_some(values) })
+        }
     }
 }
 

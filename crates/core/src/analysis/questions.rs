@@ -175,8 +175,9 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
 /// The path MTU of each arm: that of the plan's world, or the smallest that the client's kernel
 /// assumed in a valid trial.
 fn path_mtu(plan: &Plan, o: &Open<'_>) -> PerArm<Option<u32>> {
-    let of_world = plan.world.as_ref().map(wiremodel::path_mtu);
     PerArm::from_fn(|arm| {
+        let family = *plan.design.arms.get(arm);
+        let of_world = plan.world.as_ref().map(|world| wiremodel::path_mtu(world, family));
         let valid = o.blocks.iter().filter(|block| block.valid);
         let told = valid.filter_map(|block| block.trials.get(arm).ends.client.granted.path_mtu);
         of_world.or(told.min())

@@ -3,7 +3,7 @@
 use super::draft::{self, Draft, Levels};
 use super::{Design, Order, Plan, Stop, Summary, preset};
 use crate::arm::PerArm;
-use crate::family::Family;
+use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
 use crate::published;
 use crate::unit;
@@ -102,7 +102,7 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
     }
     let world = lab::world(draft, &mut problems);
     let payload_max = payload_max(&draft.design);
-    let mtu = world.as_ref().map(wiremodel::path_mtu);
+    let mtu = world.as_ref().map(|world| PerFamily::from_fn(|f| wiremodel::path_mtu(world, f)));
     let place = cells::Place { lab: world.is_some(), payload_max, mtu };
     let cells = cells::cells(&draft.measure, place, &mut problems);
     if cells.len() > CELLS_MAX {

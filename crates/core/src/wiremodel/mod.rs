@@ -31,8 +31,8 @@ pub use goodput::{
     tcp_goodput_bps, tcp_goodput_ratio, udp_goodput_bps, udp_goodput_ratio, window_limited_bps,
 };
 pub use path::{
-    bottleneck_bps, framing, link_timings, path_mtu, world_round_trip_ns, world_tcp_goodput_bps,
-    world_udp_goodput_bps,
+    bottleneck_bps, framing, link_packet_max, link_timings, packets_goodput_bps, path_mtu,
+    world_round_trip_ns, world_tcp_goodput_bps, world_udp_goodput_bps,
 };
 pub use round_trip::{LinkTiming, connect_ns, exchange_ns, one_way_ns, round_trip_ns};
 pub use segment::{

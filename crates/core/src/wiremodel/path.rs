@@ -1,26 +1,37 @@
 //! The wire model on the links of a [`World`]: what the headers predict for a lab network.
 //!
-//! Rates, mean delays, tags and MTUs are the world's; all else that a link does to frames is left
-//! out, and so is what the hosts and routers cost.
+//! Rates, mean delays, tags, MTUs and tunnels are the world's; all else that a link does to frames
+//! is left out, and so is what the hosts, routers and ends of tunnels cost.
 
-use super::fragment::Unsendable;
+use super::fragment::{Unsendable, udp_packets};
 use super::frame::Framing;
-use super::goodput::{tcp_goodput_bps, udp_goodput_bps};
 use super::round_trip::{LinkTiming, one_way_ns};
-use super::segment::TcpOptions;
+use super::segment::{TcpOptions, tcp_mss};
+use super::tunnel::Encapsulation;
 use crate::family::Family;
-use crate::world::{Conditions, World};
+use crate::world::World;
 use alloc::vec::Vec;
 
-/// What each link of the path adds in time to packets of one family on the way there, and on the
-/// way back, each in the order in which they meet them; a link without a rate adds no serialisation
-/// time.
+/// What each link of the path adds to packets of one family on the way there, and on the way back,
+/// each in the order in which they meet them; a link without a rate adds no serialisation time.
 pub fn link_timings(world: &World, family: Family) -> [Vec<LinkTiming>; 2] {
-    let timing = |met: &Conditions| LinkTiming {
-        rate_bps: met.rate_bps.map_or(f64::INFINITY, |rate| rate as f64),
-        propagation_ns: met.delay_ns as f64,
-    };
-    world.ways(family).map(|way| way.iter().map(timing).collect())
+    let there = encapsulations(world, family);
+    let back: Vec<_> = there.iter().rev().copied().collect();
+    let [ahead, home] = world.ways(family);
+    [(ahead, there), (home, back)].map(|(met, inside)| {
+        let timing = met.iter().zip(inside).map(|(met, inside)| LinkTiming {
+            rate_bps: met.rate_bps.map_or(f64::INFINITY, |rate| rate as f64),
+            propagation_ns: met.delay_ns as f64,
+            inside,
+        });
+        timing.collect()
+    })
+}
+
+/// What packets of one family are put into on each link from client to server in turn.
+fn encapsulations(world: &World, family: Family) -> Vec<Option<Encapsulation>> {
+    let tunnels = world.tunnels_on_path(family);
+    tunnels.into_iter().map(|laid| laid.map(|laid| world.encapsulation(laid))).collect()
 }
 
 /// What every frame of the world has besides the plain Ethernet header.
@@ -28,10 +39,27 @@ pub fn framing(world: &World) -> Framing {
     Framing { vlan_tags: world.vlan_tags }
 }
 
-/// Smallest MTU along the path, in bytes, which the sender is taken to know; 0 without links.
-pub fn path_mtu(world: &World) -> u32 {
+/// Largest packet of one family that the path takes in one piece, in bytes, which the sender is
+/// taken to know: the smallest MTU of its links and of the tunnels over them; 0 without links.
+pub fn path_mtu(world: &World, family: Family) -> u32 {
     let links = world.path().into_iter().filter_map(|hop| world.links.get(hop.link));
-    links.map(|link| link.mtu).min().unwrap_or(0)
+    let over = world.tunnels_on_path(family);
+    let mtu = links.zip(over).map(|(link, laid)| match laid {
+        Some(laid) => world.mtu_inside(laid),
+        None => link.mtu,
+    });
+    mtu.min().unwrap_or(0)
+}
+
+/// Largest packet that the senders and the tunnels of the path make of both families, in bytes.
+pub fn link_packet_max(world: &World) -> u32 {
+    let most = |family| {
+        let mtu = path_mtu(world, family);
+        let outside = encapsulations(world, family).into_iter().flatten();
+        outside.map(|encapsulation| encapsulation.outer_bytes(mtu)).fold(mtu, u32::max)
+    };
+    let has = |family: &Family| *world.families.get(*family);
+    Family::BOTH.into_iter().filter(has).map(most).max().unwrap_or(0)
 }
 
 /// Rate of the slowest link for one family on the way there, in bit/s; `None` if no link has a
@@ -47,12 +75,29 @@ pub fn world_round_trip_ns(world: &World, family: Family, packets: &[u32]) -> f6
     ways.iter().map(|links| one_way_ns(packets, links, framing(world))).sum()
 }
 
+/// Rate at which `payload` bytes in packets of these IP lengths pass over and over, in bit/s: that
+/// of the link which needs longest for them; infinite if no link has a rate.
+pub fn packets_goodput_bps(
+    payload: u32,
+    packets: &[u32],
+    links: &[LinkTiming],
+    framing: Framing,
+) -> f64 {
+    let through = |link: &LinkTiming| {
+        let wire: f64 = packets.iter().map(|&p| f64::from(link.wire_bytes(p, framing))).sum();
+        link.rate_bps * f64::from(payload) / wire
+    };
+    links.iter().map(through).fold(f64::INFINITY, f64::min)
+}
+
 /// TCP goodput there through the slowest link, in bit/s, with timestamps, which Linux hosts use;
 /// `None` if no link has a rate, since then the hosts alone bound it.
 pub fn world_tcp_goodput_bps(world: &World, family: Family) -> Option<f64> {
-    let rate = bottleneck_bps(world, family)? as f64;
-    let (mtu, framing) = (path_mtu(world), framing(world));
-    Some(tcp_goodput_bps(rate, mtu, family, TcpOptions::TIMESTAMPS, framing))
+    let mtu = path_mtu(world, family);
+    let mss = tcp_mss(mtu, family, TcpOptions::TIMESTAMPS);
+    let [there, _] = link_timings(world, family);
+    let goodput = packets_goodput_bps(mss, &[mtu], &there, framing(world));
+    goodput.is_finite().then_some(goodput)
 }
 
 /// UDP goodput there through the slowest link for datagrams of `payload` bytes, in bit/s; `None` if
@@ -65,7 +110,8 @@ pub fn world_udp_goodput_bps(
     family: Family,
     payload: u32,
 ) -> Result<Option<f64>, Unsendable> {
-    let rate = bottleneck_bps(world, family).map_or(f64::INFINITY, |rate| rate as f64);
-    let goodput = udp_goodput_bps(rate, payload, family, path_mtu(world), framing(world))?;
+    let packets = udp_packets(payload, family, path_mtu(world, family))?;
+    let [there, _] = link_timings(world, family);
+    let goodput = packets_goodput_bps(payload, &packets, &there, framing(world));
     Ok(goodput.is_finite().then_some(goodput))
 }

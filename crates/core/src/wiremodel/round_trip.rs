@@ -1,7 +1,8 @@
 //! Time through store-and-forward links: exact, for packets that leave back to back.
 
-use super::frame::{Framing, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES, frame_bytes};
+use super::frame::{Framing, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES, frame_bytes, wire_bytes};
 use super::segment::{TcpOptions, header_bytes};
+use super::tunnel::Encapsulation;
 use crate::family::Family;
 use alloc::vec::Vec;
 
@@ -13,6 +14,25 @@ pub struct LinkTiming {
     /// Time after the last bit was sent until it arrives, in ns; a device's constant delay belongs
     /// here too.
     pub propagation_ns: f64,
+    /// What packets are put into on this link, if the link is under a tunnel.
+    pub inside: Option<Encapsulation>,
+}
+
+impl LinkTiming {
+    /// A link that packets cross as they are.
+    pub const fn plain(rate_bps: f64, propagation_ns: f64) -> Self {
+        LinkTiming { rate_bps, propagation_ns, inside: None }
+    }
+
+    /// Line time that a packet takes, in bytes: preamble, frame and inter-packet gap.
+    pub fn wire_bytes(&self, ip_bytes: u32, framing: Framing) -> u32 {
+        wire_bytes(self.link_bytes(ip_bytes), framing)
+    }
+
+    /// Length of a packet on this link, in bytes.
+    fn link_bytes(&self, ip_bytes: u32) -> u32 {
+        self.inside.map_or(ip_bytes, |encapsulation| encapsulation.outer_bytes(ip_bytes))
+    }
 }
 
 /// Time from the first bit of the first packet sent until the last bit of the last packet has
@@ -55,7 +75,8 @@ fn pass<'a>(packets: &[u32], links: impl Iterator<Item = &'a LinkTiming>, framin
         let line_ns = |bytes: u32| f64::from(bytes) * 8e9 / link.rate_bps;
         let mut line_free = 0.0;
         for (arrival, &ip_bytes) in arrivals.iter_mut().zip(packets) {
-            let sent_bytes = frame_bytes(ip_bytes, framing).saturating_add(PREAMBLE_BYTES);
+            let frame = frame_bytes(link.link_bytes(ip_bytes), framing);
+            let sent_bytes = frame.saturating_add(PREAMBLE_BYTES);
             let sent = arrival.max(line_free) + line_ns(sent_bytes);
             line_free = sent + line_ns(INTER_PACKET_GAP_BYTES);
             *arrival = sent + link.propagation_ns;

@@ -25,14 +25,17 @@ impl World {
     }
 
     /// The addresses that a node is known by: those of its end nearest to the client, and the
-    /// client's own nearest to the server.
+    /// client's own nearest to the server; of a family that a tunnel carries which ends at this
+    /// host, the address inside.
     pub fn addresses(&self, topology: &Topology, node: usize) -> PerFamily<Option<IpAddr>> {
         let end = if node == self.client {
             topology.ends_towards(node, self.server).map(|(out, _)| out)
         } else {
             topology.ends_towards(self.client, node).map(|(_, via)| via)
         };
-        PerFamily::from_fn(|family| self.address(topology, end?, family))
+        PerFamily::from_fn(|family| {
+            self.address_inside(node, family).or_else(|| self.address(topology, end?, family))
+        })
     }
 
     /// Whether a node has addresses.

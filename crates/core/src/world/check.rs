@@ -14,7 +14,7 @@ pub const LINKS_MAX: usize = 64;
 /// Longest name of a node, in bytes.
 const NAME_BYTES_MAX: usize = 32;
 /// Smallest MTU of each family, in bytes (RFC 791 section 3.1, RFC 8200 section 5).
-const MTU_MIN: PerFamily<u32> = PerFamily { v4: 68, v6: 1280 };
+pub(super) const MTU_MIN: PerFamily<u32> = PerFamily { v4: 68, v6: 1280 };
 /// Largest MTU of a link, in bytes: jumbo frames.
 const MTU_MAX: u32 = 9_216;
 /// Rates that the lab takes, in bit/s.
@@ -35,6 +35,8 @@ pub enum Place {
     Node(usize),
     /// A link, by its place among the links.
     Link(usize),
+    /// A tunnel, by its place among the tunnels.
+    Tunnel(usize),
 }
 
 /// A reason why a world cannot be made.
@@ -53,6 +55,7 @@ impl fmt::Display for Problem {
             Place::World => f.write_str(what),
             Place::Node(node) => write!(f, "node {} {what}", node + 1),
             Place::Link(link) => write!(f, "link {}: {what}", link + 1),
+            Place::Tunnel(number) => write!(f, "tunnel {}: {what}", number + 1),
         }
     }
 }
@@ -79,6 +82,9 @@ impl World {
             let topology = Topology::of(self);
             check.ways(&topology);
             check.subnets(&topology);
+        }
+        if check.found.is_empty() {
+            check.found = self.tunnel_problems();
         }
         check.found
     }

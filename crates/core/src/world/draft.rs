@@ -2,10 +2,12 @@
 //! with units. Unknown keys are errors. [`world`] makes a [`World`] of it.
 
 mod chance;
+mod tunnel;
 
 pub use chance::{BurstsDraft, JitterDraft, ReorderingDraft};
+pub use tunnel::TunnelDraft;
 
-use super::{Conditions, Link, LinkModel, Node, NodeKind, Place, Subnet, World};
+use super::{Conditions, LaidTunnel, Link, LinkModel, Node, NodeKind, Place, Subnet, World};
 use crate::family::{Family, PerFamily};
 use crate::plan::check::{Problem, Problems};
 use crate::unit;
@@ -66,6 +68,9 @@ pub struct Draft {
     pub every: LinkDraft,
     /// The links.
     pub links: Vec<LinkDraft>,
+    /// Tunnels over them.
+    #[serde(default)]
+    pub tunnels: Vec<TunnelDraft>,
 }
 
 /// A link, or one family or direction of it, in place of what it says for all.
@@ -147,15 +152,15 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
     };
     let client = named("client", draft.client.as_deref().unwrap_or("client"));
     let server = named("server", draft.server.as_deref().unwrap_or("server"));
-    let mut ends = Vec::new();
-    for (number, link) in draft.links.iter().enumerate() {
-        let key = format!("links[{number}].between");
-        ends.push(
-            link.between
-                .as_ref()
-                .map(|[first, second]| [named(&key, first.as_str()), named(&key, second.as_str())]),
-        );
-    }
+    let mut between = |list: &str, number: usize, written: &Option<[String; 2]>| {
+        let key = format!("{list}[{number}].between");
+        written.as_ref().map(|ends| ends.each_ref().map(|name| named(&key, name)))
+    };
+    let of_links = draft.links.iter().enumerate();
+    let ends: Vec<_> = of_links.map(|(i, link)| between("links", i, &link.between)).collect();
+    let of_tunnels = draft.tunnels.iter().enumerate();
+    let tunnel_ends: Vec<_> =
+        of_tunnels.map(|(i, tunnel)| between("tunnels", i, &tunnel.between)).collect();
     let usual = link("every", &draft.every, Link::ethernet(None), &mut problems);
     if draft.every.between.is_some() {
         problems.add("every.between", "every link has ends of its own");
@@ -170,13 +175,19 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
         }
     }
     let families = families(draft, &mut problems);
+    let tunnels = draft.tunnels.iter().zip(tunnel_ends).enumerate();
+    let tunnels = tunnels.filter_map(|(number, (written, ends))| {
+        written.read(&format!("tunnels[{number}]"), ends, families, &mut problems)
+    });
+    let tunnels: Vec<LaidTunnel> = tunnels.collect();
     let mut priority = Vec::new();
     for (number, class) in draft.priority.iter().enumerate() {
         let key = format!("priority[{number}]");
         priority.extend(problems.read(&key, class, unit::parse_dscp));
     }
     let vlan_tags = draft.vlan_tags.unwrap_or(0);
-    let world = World { model, nodes, links, families, client, server, priority, vlan_tags };
+    let world =
+        World { model, nodes, links, families, client, server, priority, vlan_tags, tunnels };
     let found = problems.into_found();
     if !found.is_empty() {
         return Err(found);
@@ -356,6 +367,11 @@ fn in_order(world: World) -> World {
         client: place(world.client),
         server: place(world.server),
         links: world.links.iter().map(|l| Link { ends: l.ends.map(place), ..*l }).collect(),
+        tunnels: world
+            .tunnels
+            .iter()
+            .map(|t| LaidTunnel { ends: t.ends.map(place), ..*t })
+            .collect(),
         nodes: order.iter().map(|&node| world.nodes[node].clone()).collect(),
         ..world
     }
@@ -366,6 +382,7 @@ fn placed(world: &World, problem: &super::Problem) -> Problem {
     let (key, what) = match problem.place {
         Place::World => ("links".to_string(), problem.what.clone()),
         Place::Link(link) => (format!("links[{link}]"), problem.what.clone()),
+        Place::Tunnel(number) => (format!("tunnels[{number}]"), problem.what.clone()),
         Place::Node(node) => {
             let kind = world.nodes[node].kind;
             let before = world.nodes[..node].iter().filter(|other| other.kind == kind).count();

@@ -184,8 +184,25 @@ impl Topology {
 
     /// Where a node sends what is for each segment that is not its own and can be reached.
     pub fn routes(&self, node: usize) -> Vec<(usize, NextHop)> {
+        let ways = self.ways(node).into_iter();
+        ways.filter_map(|(number, steps)| Some((number, *steps.first()?))).collect()
+    }
+
+    /// The routers by which a node reaches each segment that is not its own, in turn.
+    pub fn routers_to(&self, node: usize) -> Vec<(usize, Vec<usize>)> {
+        let routers = |steps: Vec<NextHop>| steps.iter().map(|step| self.node(step.via)).collect();
+        self.ways(node).into_iter().map(|(number, steps)| (number, routers(steps))).collect()
+    }
+
+    /// The steps from a node to another, over one segment each; none if there is no way.
+    pub fn steps(&self, from: usize, to: usize) -> Vec<NextHop> {
+        steps(&self.reach(from), to).unwrap_or_default()
+    }
+
+    /// The steps to the last router before each segment that is not a node's own.
+    fn ways(&self, node: usize) -> Vec<(usize, Vec<NextHop>)> {
         let reached = self.reach(node);
-        let mut routes = Vec::new();
+        let mut ways = Vec::new();
         for (number, segment) in self.segments.iter().enumerate() {
             let members = || segment.members.iter().map(|&end| self.node(end));
             if members().any(|member| member == node) {
@@ -196,10 +213,9 @@ impl Topology {
                 Some((self.through(cost, router, node, number), router))
             };
             let Some((_, last)) = members().filter_map(cost).min() else { continue };
-            let first = steps(&reached, last).and_then(|steps| steps.first().copied());
-            routes.extend(first.map(|step| (number, step)));
+            ways.extend(steps(&reached, last).map(|steps| (number, steps)));
         }
-        routes
+        ways
     }
 
     /// The links from one node to another in turn; `None` if there is no way.

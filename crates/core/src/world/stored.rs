@@ -2,7 +2,7 @@
 //! nodes in turn and links without ends, so that old records are read and new chains are read by
 //! older programs.
 
-use super::{Link, LinkModel, Node, NodeKind, Subnet, World};
+use super::{LaidTunnel, Link, LinkModel, Node, NodeKind, Subnet, World};
 use crate::family::PerFamily;
 use alloc::format;
 use alloc::string::String;
@@ -48,6 +48,8 @@ pub(super) struct Stored {
     /// Nodes with an SNMP agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     snmp: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tunnels: Vec<LaidTunnel>,
 }
 
 const fn is_none(tags: &u32) -> bool {
@@ -81,6 +83,7 @@ impl From<World> for Stored {
             priority: world.priority,
             vlan_tags: world.vlan_tags,
             snmp: (0..count).filter(|&node| world.nodes[node].snmp).collect(),
+            tunnels: world.tunnels,
             nodes: world.nodes.into_iter().map(|node| node.name).collect(),
         }
     }
@@ -103,6 +106,9 @@ impl TryFrom<Stored> for World {
             let ends = if is_unplaced(&link.ends) { [i, i + 1] } else { link.ends };
             links.push(Link { ends: [within(ends[0])?, within(ends[1])?], ..link });
         }
+        for laid in &stored.tunnels {
+            laid.ends.iter().try_for_each(|&node| within(node).map(drop))?;
+        }
         let kind = |i: usize| stored.kinds.get(i).copied().unwrap_or(usual_kind(i, count));
         Ok(World {
             model: stored.model,
@@ -112,6 +118,7 @@ impl TryFrom<Stored> for World {
             server: within(stored.server.unwrap_or(count.saturating_sub(1)))?,
             priority: stored.priority,
             vlan_tags: stored.vlan_tags,
+            tunnels: stored.tunnels,
             nodes: stored
                 .nodes
                 .into_iter()

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::family::Family;
+use crate::tunnel::{Tunnel, TunnelKind};
 use alloc::vec;
 use alloc::vec::Vec;
 use proptest::prelude::*;
@@ -121,6 +122,100 @@ fn conditions_that_contradict_themselves_are_refused_both_ways() {
     let held = |share, by_ns| Some(Reordering { share, by_ns });
     refused(Conditions { reordering: held(f64::NAN, 1), ..plain }, "the share held back");
     refused(Conditions { reordering: held(0.1, u64::MAX), ..plain }, "the time of being held back");
+}
+
+fn tunnel(kind: TunnelKind, outer: Family, ends: [usize; 2]) -> LaidTunnel {
+    let carries = PerFamily { v4: true, v6: true };
+    LaidTunnel { ends, tunnel: Tunnel { kind, outer }, carries }
+}
+
+#[test]
+fn tunnels_that_cannot_be_laid_are_refused() {
+    let (gre, four, six) = (TunnelKind::Gre, Family::V4, Family::V6);
+    let with = |tunnels: &[LaidTunnel]| {
+        let tunnels = tunnels.to_vec();
+        move |world: &mut World| world.tunnels = tunnels
+    };
+    check_refused(with(&[tunnel(gre, four, [1, 1])]), "tunnel 1: both its ends are at the same");
+    check_refused(with(&[tunnel(gre, four, [0, 9])]), "tunnel 1: one of its ends is at no node");
+    let routed = TunnelKind::SegmentRouting;
+    check_refused(with(&[tunnel(routed, four, [0, 2])]), "segment-routing is not made over IPv4");
+    let only = |v4: bool| PerFamily { v4, v6: !v4 };
+    let twice = [
+        LaidTunnel { carries: only(true), ..tunnel(gre, four, [0, 2]) },
+        LaidTunnel { carries: only(false), ..tunnel(gre, six, [1, 2]) },
+    ];
+    check_refused(with(&twice), "tunnel 2: tunnel 1 is over link 2 already");
+    let nothing = PerFamily { v4: false, v6: false };
+    let empty = LaidTunnel { carries: nothing, ..tunnel(gre, four, [0, 2]) };
+    check_refused(with(&[empty]), "tunnel 1: it carries no family that the world has");
+    check_refused(
+        |world| {
+            world.families.v4 = false;
+            world.tunnels = vec![tunnel(gre, four, [0, 2])];
+        },
+        "tunnel 1: it is over IPv4, which the world does not have",
+    );
+    check_refused(
+        |world| {
+            world.links[1].mtu = 1300;
+            world.tunnels = vec![tunnel(gre, four, [0, 2])];
+        },
+        "tunnel 1: it leaves 1276 bytes, and IPv6 needs 1280",
+    );
+    check_refused(
+        |world| {
+            world.model = LinkModel::Shaped;
+            world.priority = vec![46];
+            world.tunnels = vec![tunnel(gre, four, [0, 2])];
+        },
+        "no packet outside has a mark",
+    );
+    check_refused(
+        |world| {
+            world.links[0].subnets.v4 = "10.47.0.0/16".parse().ok();
+            world.tunnels = vec![tunnel(gre, four, [0, 2])];
+        },
+        "10.47.0.0/16 holds addresses that tunnels have inside",
+    );
+    let mut ring = graph(&[H, R, R, H], &[[0, 1], [0, 2], [1, 3], [2, 3]]);
+    ring.tunnels = vec![tunnel(gre, four, [0, 1]), tunnel(gre, six, [2, 0])];
+    let found: Vec<String> = ring.problems().iter().map(ToString::to_string).collect();
+    assert_eq!(found, ["tunnel 2: another tunnel of n0 carries the same family"]);
+}
+
+#[test]
+fn packets_are_in_a_tunnel_where_they_pass_both_its_ends() {
+    let mut world = chain(6);
+    let six = PerFamily { v4: false, v6: true };
+    let mut laid = tunnel(TunnelKind::IpInIp, Family::V4, [1, 3]);
+    laid.carries = six;
+    world.tunnels = vec![laid];
+    let over = |world: &World, family| {
+        let over = world.tunnels_on_path(family);
+        over.iter().map(Option::is_some).collect::<Vec<bool>>()
+    };
+    assert_eq!(over(&world, Family::V4), [false; 5]);
+    assert_eq!(over(&world, Family::V6), [false, true, true, false, false]);
+    world.links[2].conditions.v4.delay_ns = 7;
+    let delays = |family| world.ways(family).map(|way| way.iter().map(|c| c.delay_ns).sum::<u64>());
+    assert_eq!(delays(Family::V6), [7, 7], "what is outside meets what IPv4 meets");
+    // A router at the end of the path is reached by its address outside.
+    assert_eq!(over(&world.clone().measured(1, 5), Family::V6), [false; 4]);
+    assert_eq!(over(&world.clone().measured(5, 0), Family::V6), [false, false, true, true, false]);
+    // A host by the one inside.
+    world.tunnels[0].ends = [0, 3];
+    assert_eq!(over(&world, Family::V6), [true, true, true, false, false]);
+    let known = world.addresses(&Topology::of(&world), 0).map(|a| a.map(|a| a.to_string()));
+    assert_eq!(known.v4.as_deref(), Some("10.46.1.1"));
+    assert_eq!(known.v6.as_deref(), Some("fd47:1::1"));
+    let swapped = world.swapped();
+    assert_eq!(over(&swapped, Family::V4), [true, true, true, false, false]);
+    assert_eq!(swapped.tunnels[0].tunnel.outer, Family::V6);
+    let text = serde_json::to_string(&swapped).unwrap();
+    assert_eq!(serde_json::from_str::<World>(&text).unwrap(), swapped);
+    let lost = text.replace(r#""ends":[0,3]"#, r#""ends":[0,9]"#);
+    assert!(serde_json::from_str::<World>(&lost).is_err(), "{text}");
 }
 
 #[test]

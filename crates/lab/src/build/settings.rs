@@ -108,6 +108,15 @@ pub(super) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, Str
         note("lab.wire_cpu".to_owned(), cpu.to_string());
     }
     note("lab.seed".to_owned(), options.seed.to_string());
+    for (number, laid) in world.tunnels.iter().enumerate() {
+        let key = |what: &str| format!("lab.tunnel{}.{what}", number + 1);
+        let carried = Family::BOTH.into_iter().filter(|family| *laid.carries.get(*family));
+        let carried: Vec<String> = carried.map(|family| family.to_string()).collect();
+        note(key("ends"), laid.ends.map(|node| names[node]).join(" "));
+        note(key("kind"), laid.tunnel.to_string());
+        note(key("carries"), carried.join(" "));
+        note(key("mtu_bytes"), world.mtu_inside(laid).to_string());
+    }
     for (number, link) in world.links.iter().enumerate() {
         let key = |what: &str| format!("lab.link{}.{what}", number + 1);
         note(key("ends"), link.ends.map(|node| names[node]).join(" "));

@@ -51,18 +51,19 @@ impl Netlink {
         self.tell(|| format!("make the VXLAN interface {name}"), &request)
     }
 
-    /// Sends what goes to one address by interface `index` inside packets to `segment`, in an IPv6
-    /// header with a list of that one segment; `ends` are the source and the destination inside.
+    /// Sends what goes to a subnet by interface `index` inside packets to `segment`, in an IPv6
+    /// header with a list of that one segment; `source` is what this node itself sends from.
     pub fn add_segment_route(
         &mut self,
         index: u32,
-        [source, destination]: [IpAddr; 2],
+        source: Option<IpAddr>,
+        (subnet, prefix_bits): (IpAddr, u8),
         segment: IpAddr,
     ) -> Result<(), LabError> {
         let IpAddr::V6(segment) = segment else {
             return Err(LabError::World("segments are IPv6 addresses".to_owned()));
         };
-        let header = static_route(destination, if destination.is_ipv4() { 32 } else { 128 });
+        let header = static_route(subnet, prefix_bits);
         let mut request = rt_route::Request::new().set_create().set_excl().op_newroute_do(&header);
         // Next header (set by the kernel), length in 8 bytes beyond the first, type, segments left,
         // last entry, flags and tag, then the list (RFC 8754 section 2).
@@ -71,9 +72,15 @@ impl Netlink {
         list.extend(segment.octets());
         let mut encap = Vec::new();
         push(&mut encap, SEGMENT_HEADER, &list);
-        let attributes = request.encode().push_dst(destination).push_oif(index);
-        attributes.push_prefsrc(source).push_encap_type(ENCAP_SEGMENTS).push_encap(&encap);
-        self.tell(|| format!("add the route to {destination} by segment {segment}"), &request)
+        let mut attributes = request.encode().push_dst(subnet).push_oif(index);
+        if let Some(source) = source {
+            attributes = attributes.push_prefsrc(source);
+        }
+        drop(attributes.push_encap_type(ENCAP_SEGMENTS).push_encap(&encap));
+        self.tell(
+            || format!("add the route to {subnet}/{prefix_bits} by segment {segment}"),
+            &request,
+        )
     }
 }
 

@@ -1,25 +1,27 @@
 //! Tunnels between two nodes of a lab: each kind by the kernel or by a program, whichever this host
 //! has.
 //!
-//! A tunnel adds an interface and one address of each family at both nodes; what is sent to the
-//! other's address travels wrapped over the links. The kernel's own 6in4, IP-in-IP and GRE are
-//! seldom loaded and cannot be loaded by an ordinary user, so a thread of this program does their
-//! work, which is to put a header in front and to take it away.
+//! A tunnel adds an interface at both nodes, and for each family that it carries an address and
+//! the routes to all that is behind the other end; what is sent there travels wrapped over the
+//! links. What is sent to the links between, as the packets outside are, does not.
+//!
+//! The kernel's own 6in4, IP-in-IP and GRE are seldom loaded and cannot be loaded by an ordinary
+//! user, so a thread of this program does their work, which is to put a header in front and to take
+//! it away.
 
 mod program;
 pub mod translate;
 mod wrapper;
 
 use crate::lab::Node;
-use crate::layout;
+use crate::layout::{self, Destination, Layout};
 use crate::netlink::Netlink;
 use crate::{Lab, LabError};
 use program::Program;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::tunnel::{Tunnel, TunnelKind};
-use v6gap_core::wiremodel::Encapsulation;
-use v6gap_core::world::Topology;
+use v6gap_core::tunnel::TunnelKind;
+use v6gap_core::world::{LinkModel, NodeKind};
 use v6gap_sys::{Unavailable, netns};
 use wrapper::Wrapper;
 
@@ -32,13 +34,7 @@ const WHOLE: PerFamily<u8> = PerFamily { v4: 32, v6: 128 };
 
 /// A running tunnel; it is gone when dropped or with the lab.
 #[derive(Debug)]
-pub struct Tunnelled {
-    /// What it does to a packet.
-    pub encapsulation: Encapsulation,
-    /// Largest IP packet inside, in bytes.
-    pub mtu: u32,
-    /// Addresses at its two ends, in the order of the nodes.
-    pub ends: [PerFamily<IpAddr>; 2],
+pub(crate) struct Running {
     _wrappers: Vec<Wrapper>,
     _programs: Vec<Program>,
 }
@@ -46,81 +42,81 @@ pub struct Tunnelled {
 /// One end of a tunnel while it is made.
 struct Ending<'a> {
     node: &'a Node,
+    /// Number of the tunnel, from 1.
+    number: u8,
     /// Addresses of the packets outside: this end's and the other's.
     outer: [IpAddr; 2],
     /// Addresses inside: this end's and the other's.
     inner: [PerFamily<IpAddr>; 2],
+    /// The families carried.
+    families: Vec<Family>,
+    /// What is sent into it.
+    routes: Vec<Destination>,
+    /// Whether this end sends itself, by its address inside.
+    is_host: bool,
     mac: [u8; 6],
     far_mac: [u8; 6],
     name: String,
     /// The interface that its packets outside leave by.
     link: String,
     mtu: u32,
+    /// Whether hosts may hand over packets of many segments.
+    offloads: bool,
 }
 
 impl Lab {
-    /// Lays a tunnel between two nodes; `number`, from 1 to 99, is part of its addresses and names.
+    /// Lays tunnel `number` (from 0) of the world.
     ///
     /// # Errors
-    /// If there are no such nodes, they have no address of the outer family, or this host lacks
-    /// what the kind needs: see [`available`].
-    pub fn tunnel(
-        &self,
-        number: u8,
-        tunnel: Tunnel,
-        between: [&str; 2],
-    ) -> Result<Tunnelled, LabError> {
-        let [near, far] = [self.node(between[0])?, self.node(between[1])?];
-        let outside = |node: &Node| {
-            let none = || LabError::World(format!("{} has no {} address", node.name, tunnel.outer));
-            node.addresses.get(tunnel.outer).ok_or_else(none)
-        };
-        let outer = [outside(near)?, outside(far)?];
-        let path = self.path(near, far)?;
-        let outer_mtu = path.iter().map(|&link| self.world().links[link].mtu).min();
-        let outer_mtu = outer_mtu.unwrap_or_default();
-        let mtu = tunnel.inner_mtu(outer_mtu);
-        let link = [path[0], path[path.len() - 1]];
-        let inner = [1, 2].map(|host| addresses(number, host));
-        let macs = [1, 2].map(|host| mac(number, host));
-        let end = |node, own: usize| Ending {
-            node,
-            outer: [outer[own], outer[1 - own]],
-            inner: [inner[own], inner[1 - own]],
-            mac: macs[own],
-            far_mac: macs[1 - own],
-            name: format!("tunnel{number}"),
-            link: layout::interface(link[own]),
-            mtu,
-        };
-        let ends = [end(near, 0), end(far, 1)];
+    /// If this host lacks what the kind needs (see [`available`]), or the kernel refuses.
+    pub(crate) fn lay(&self, number: usize) -> Result<Running, LabError> {
+        let laid = self.world().tunnels[number];
+        let ends = [self.ending(number, 0)?, self.ending(number, 1)?];
         let (mut wrappers, mut programs) = (Vec::new(), Vec::new());
-        match tunnel.kind {
-            TunnelKind::IpInIp | TunnelKind::Gre => {
+        match laid.tunnel.kind {
+            kind @ (TunnelKind::IpInIp | TunnelKind::Gre) => {
                 for end in &ends {
-                    wrappers.push(end.wrap(tunnel.kind)?);
+                    wrappers.push(end.wrap(kind)?);
                 }
             }
             TunnelKind::Vxlan => ends.iter().try_for_each(Ending::vxlan)?,
             TunnelKind::SegmentRouting => ends.iter().try_for_each(Ending::segment_routing)?,
             TunnelKind::WireGuard => programs = program::wireguard(&ends)?,
         }
-        Ok(Tunnelled {
-            encapsulation: tunnel.encapsulation(outer_mtu),
-            mtu,
-            ends: inner,
-            _wrappers: wrappers,
-            _programs: programs,
-        })
+        Ok(Running { _wrappers: wrappers, _programs: programs })
     }
-}
 
-/// Addresses inside tunnel `number`, 10.47.n.0/24 and fd47:n::/64 (RFC 1918, RFC 4193).
-fn addresses(number: u8, host: u8) -> PerFamily<IpAddr> {
-    let (subnet, host_six) = (u16::from(number), u16::from(host));
-    PerFamily {
-        v4: IpAddr::V4(Ipv4Addr::new(10, 47, number, host)),
-        v6: IpAddr::V6(Ipv6Addr::new(0xfd47, subnet, 0, 0, 0, 0, 0, host_six)),
+    /// The first (0) or second (1) end of a tunnel. Its address outside is that of the link by
+    /// which the way to the other end leaves, so that its own packets are never sent into the
+    /// tunnel.
+    fn ending(&self, number: usize, own: usize) -> Result<Ending<'_>, LabError> {
+        let world = self.world();
+        let laid = world.tunnels[number];
+        let layout = Layout::of(world);
+        let [near, far] = [laid.ends[own], laid.ends[1 - own]];
+        let towards = layout.topology.ends_towards(near, far);
+        let none = || LabError::World(format!("tunnel {} has no way", number + 1));
+        let (out, via) = towards.ok_or_else(none)?;
+        let outside = |end| world.address(&layout.topology, end, laid.tunnel.outer);
+        let inner = world.addresses_inside(number);
+        let host = number as u8 + 1;
+        let macs = [1, 2].map(|end| mac(host, end));
+        let link = &world.links[out.link];
+        Ok(Ending {
+            node: &self.nodes()[near],
+            number: host,
+            outer: [outside(out).ok_or_else(none)?, outside(via).ok_or_else(none)?],
+            inner: [inner[own], inner[1 - own]],
+            families: layout.families().filter(|family| *laid.carries.get(*family)).collect(),
+            routes: layout.tunnelled(near, number),
+            is_host: world.nodes[near].kind == NodeKind::Host,
+            mac: macs[own],
+            far_mac: macs[1 - own],
+            name: format!("tunnel{host}"),
+            link: layout::interface(out.link),
+            mtu: world.mtu_inside(&laid),
+            offloads: link.offloads.unwrap_or(world.model == LinkModel::Bare),
+        })
     }
 }
 
@@ -141,7 +137,7 @@ pub fn available(kind: TunnelKind) -> Result<(), Unavailable> {
             in_scratch(|| v6gap_sys::tun::Tun::open("probe").map(drop).map_err(|e| e.to_string()))
         }
         TunnelKind::Vxlan => in_scratch(|| {
-            let ends = [1, 2].map(|host| addresses(1, host).v4);
+            let ends = [1, 2].map(|host| IpAddr::V4(Ipv4Addr::new(10, 47, 0, host)));
             let made = Netlink::new().make_vxlan("probe", NETWORK_ID, ends, None, 1280);
             made.map_err(|e| e.to_string())
         }),
@@ -161,18 +157,6 @@ fn in_scratch<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Resul
     netns::run_in(&namespace, work).map_err(|e| e.to_string())?
 }
 
-impl Lab {
-    /// The links from one node to another in turn; at least one.
-    fn path(&self, near: &Node, far: &Node) -> Result<Vec<usize>, LabError> {
-        let world = self.world();
-        let place = |node: &Node| world.find(&node.name);
-        let path = place(near).zip(place(far)).and_then(|(a, b)| Topology::of(world).path(a, b));
-        let path: Vec<usize> = path.unwrap_or_default().iter().map(|hop| hop.link).collect();
-        let none = || LabError::World(format!("no way from {} to {}", near.name, far.name));
-        if path.is_empty() { Err(none()) } else { Ok(path) }
-    }
-}
-
 impl Ending<'_> {
     /// The thread that wraps and unwraps at this end.
     fn wrap(&self, kind: TunnelKind) -> Result<Wrapper, LabError> {
@@ -184,11 +168,15 @@ impl Ending<'_> {
     fn vxlan(&self) -> Result<(), LabError> {
         self.node.run(|| {
             let mut netlink = Netlink::new();
-            let mac = Some(self.mac);
-            netlink.make_vxlan(&self.name, NETWORK_ID, self.outer, mac, self.mtu)?;
-            let index = self.equip()?;
-            for family in Family::BOTH {
-                netlink.add_neighbour(index, *self.inner[1].get(family), self.far_mac)?;
+            let (id, mac) = (NETWORK_ID + u32::from(self.number), Some(self.mac));
+            netlink.make_vxlan(&self.name, id, self.outer, mac, self.mtu)?;
+            let index = self.prepare()?;
+            for &family in &self.families {
+                let far = *self.inner[1].get(family);
+                netlink.add_neighbour(index, far, self.far_mac)?;
+                for &(to, bits) in self.routes_of(family) {
+                    netlink.add_route(to, bits, far)?;
+                }
             }
             Ok(())
         })?
@@ -205,26 +193,43 @@ impl Ending<'_> {
             let mut netlink = Netlink::new();
             let loopback = netlink.interface("lo")?.index;
             let link = netlink.interface(&self.link)?.index;
-            let [own, far] = &self.inner;
-            for family in Family::BOTH {
-                netlink.add_address(loopback, *own.get(family), *WHOLE.get(family))?;
-                let ends = [*own.get(family), *far.get(family)];
-                netlink.add_segment_route(link, ends, self.outer[1])?;
+            for &family in &self.families {
+                let own = *self.inner[0].get(family);
+                netlink.add_address(loopback, own, *WHOLE.get(family))?;
+                let source = self.is_host.then_some(own);
+                for &to in self.routes_of(family) {
+                    netlink.add_segment_route(link, source, to, self.outer[1])?;
+                }
             }
             Ok(())
         })?
     }
 
+    /// Makes the interface ready for use and sends into it what belongs there.
+    fn equip(&self) -> Result<(), LabError> {
+        let index = self.prepare()?;
+        let mut netlink = Netlink::new();
+        self.routes.iter().try_for_each(|&(to, bits)| netlink.add_device_route(index, to, bits))
+    }
+
     /// Gives the tunnel's interface its addresses and its MTU and sets it up; returns its number.
-    fn equip(&self) -> Result<u32, LabError> {
+    fn prepare(&self) -> Result<u32, LabError> {
         let mut netlink = Netlink::new();
         let index = netlink.interface(&self.name)?.index;
         netlink.set_mtu(index, self.mtu)?;
-        for family in Family::BOTH {
+        if !self.offloads {
+            netlink.forbid_super_packets(index)?;
+        }
+        for &family in &self.families {
             let address = *self.inner[0].get(family);
             netlink.add_address(index, address, *PREFIX_BITS.get(family))?;
         }
         netlink.set_up(index)?;
         Ok(index)
+    }
+
+    /// What of one family is sent into the tunnel.
+    fn routes_of(&self, family: Family) -> impl Iterator<Item = &Destination> {
+        self.routes.iter().filter(move |(to, _)| to.is_ipv4() == (family == Family::V4))
     }
 }

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
-/// Port of WireGuard at both ends.
+/// Port of WireGuard at both ends of tunnel 0; the number of another is added.
 const WIREGUARD_PORT: u16 = 51_820;
 
 /// Gives the program a folder of its own for its socket, starts and configures it, says so, and
@@ -72,9 +72,10 @@ pub(super) fn wireguard(ends: &[Ending<'_>; 2]) -> Result<Vec<Program>, LabError
     let public = [wg("pubkey", &a)?, wg("pubkey", &b)?];
     let mut programs = Vec::new();
     for (end, (own, far)) in ends.iter().zip([(&a, &public[1]), (&b, &public[0])]) {
-        let remote = SocketAddr::new(end.outer[1], WIREGUARD_PORT);
+        let port = WIREGUARD_PORT + u16::from(end.number);
+        let remote = SocketAddr::new(end.outer[1], port);
         let settings = format!(
-            "[Interface]\nPrivateKey = {own}\nListenPort = {WIREGUARD_PORT}\n\
+            "[Interface]\nPrivateKey = {own}\nListenPort = {port}\n\
              [Peer]\nPublicKey = {far}\nAllowedIPs = 0.0.0.0/0, ::/0\nEndpoint = {remote}\n"
         );
         let named = [("NAME", end.name.as_str()), ("SETTINGS", settings.as_str())];

@@ -110,7 +110,7 @@ fn icmp_round_trip(options: &LabOptions) -> Outcome<String> {
         return Ok("not judged: the link and the hosts need a processor each".to_owned());
     }
     let lab = wire(options, Some(100_000_000), |_| ())?;
-    let link = LinkTiming { rate_bps: 100e6, propagation_ns: 0.0 };
+    let link = LinkTiming::plain(100e6, 0.0);
     let mut figures = Vec::new();
     for bytes in [64_u32, 3_000] {
         let mut times: PerFamily<Vec<u64>> = PerFamily::default();

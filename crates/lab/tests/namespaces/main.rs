@@ -33,7 +33,7 @@ const OUTSIDE: [(&str, Check); 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 29] = [
+const INSIDE: [(&str, Check); 30] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
     ("longer_chain", plumbing::longer_chain),
     ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers),
@@ -61,6 +61,7 @@ const INSIDE: [(&str, Check); 29] = [
     ("wire_udp_goodput", rates::wire_udp_goodput),
     ("bare_tcp_shows_super_packets", rates::bare_tcp_shows_super_packets),
     ("tunnels_add_what_the_model_says", tunnels::each_adds_what_the_model_says),
+    ("tunnels_carry_what_they_are_told", tunnels::only_what_is_carried_is_wrapped),
     ("translation_exchanges_the_header", tunnels::translation_exchanges_the_header),
     ("what_is_missing_is_said", tunnels::what_is_missing_is_said),
 ];

@@ -1,13 +1,13 @@
 //! Checks that tunnels and translation carry both families and cost what the wire model says, to
 //! the byte.
 
-use crate::traffic::{Outcome, ensure, passes};
+use crate::traffic::{Outcome, ensure, passes, udp_pair};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::tunnel::{Tunnel, TunnelKind};
-use v6gap_core::wiremodel::{ETHERNET_HEADER_BYTES, translated_bytes};
-use v6gap_core::world::{Link, LinkModel, World};
+use v6gap_core::wiremodel::{self, ETHERNET_HEADER_BYTES, translated_bytes};
+use v6gap_core::world::{LaidTunnel, Link, LinkModel, World};
 use v6gap_lab::tunnel::translate::{self, Translated};
 use v6gap_lab::{Lab, Node, tunnel};
 use v6gap_sys::packet::Port;
@@ -15,6 +15,7 @@ use v6gap_sys::packet::Port;
 const UDP_BYTES: u32 = 8;
 /// Datagrams that are counted together.
 const COUNT: usize = 20;
+const BOTH: PerFamily<bool> = PerFamily { v4: true, v6: true };
 
 fn lab() -> Outcome<Lab> {
     Ok(Lab::build(&World::client_router_server(LinkModel::Bare, None))?)
@@ -46,9 +47,12 @@ fn ports(lab: &Lab) -> Outcome<[Port; 2]> {
         };
         Ok::<_, Box<dyn std::error::Error>>(lab.node(node)?.run(open)??)
     };
-    let path = lab.world().path_nodes();
-    let node = |place: usize| lab.nodes()[path[place]].name.as_str();
-    Ok([open(node(1), "link1")?, open(node(2), "link2")?])
+    let (nodes, hops) = (lab.world().path_nodes(), lab.world().path());
+    let port = |place: usize| {
+        let node = &lab.nodes()[nodes[place + 1]].name;
+        open(node, &format!("link{}", hops[place].link + 1))
+    };
+    Ok([port(0)?, port(1)?])
 }
 
 /// Sends datagrams of `payload` bytes and says how long their frames were on both links.
@@ -89,6 +93,36 @@ fn is_housekeeping(frame: &[u8]) -> bool {
     }
 }
 
+/// A chain of bare links with a tunnel between two of its nodes.
+fn chain(links: usize, tunnel: Tunnel, ends: [usize; 2], carries: PerFamily<bool>) -> World {
+    let chain = World::chain(LinkModel::Bare, vec![Link::ethernet(None); links]);
+    World { tunnels: vec![LaidTunnel { ends, tunnel, carries }], ..chain }
+}
+
+/// Whether frames of one family on the first two links of the path are as long as the world says,
+/// from the shortest to the longest that fits.
+fn exact_frames(lab: &Lab, inner: Family) -> Outcome<()> {
+    let world = lab.world();
+    let sockets = udp_pair(lab, inner)?;
+    // The first may have to wait for keys.
+    ensure(passes(&sockets.0, &sockets.1, 1)?, || "nothing passes".to_owned())?;
+    ensure(passes(&sockets.1, &sockets.0, 1)?, || "nothing passes back".to_owned())?;
+    let headers = inner.header_bytes() + UDP_BYTES;
+    let mut ports = ports(lab)?;
+    for payload in [1, 100, 1001, wiremodel::path_mtu(world, inner) - headers] {
+        let found = frames(&mut ports, &sockets, payload)?;
+        let over = world.tunnels_on_path(inner);
+        let wanted = [over[0], over[1]].map(|laid| {
+            let packet = headers + payload;
+            let outside = laid.map(|laid| world.encapsulation(laid).outer_bytes(packet));
+            ETHERNET_HEADER_BYTES + outside.unwrap_or(packet)
+        });
+        ensure(found == wanted, || format!("{payload} B: {found:?}, not {wanted:?}"))?;
+    }
+    Ok(())
+}
+
+/// Between hosts, between routers and between a host and a router.
 pub fn each_adds_what_the_model_says() -> Outcome<String> {
     let mut figures = String::new();
     for kind in TunnelKind::ALL {
@@ -97,31 +131,44 @@ pub fn each_adds_what_the_model_says() -> Outcome<String> {
             continue;
         }
         for outer in kind.outer() {
-            let lab = Lab::build(&World::chain(LinkModel::Bare, vec![Link::ethernet(None); 3]))?;
-            let made = lab.tunnel(1, Tunnel { kind, outer }, ["client", "server"])?;
-            for inner in Family::BOTH {
-                let ends = made.ends.map(|end| *end.get(inner));
-                let sockets = pair(&lab, ends[0], ends[1], ends[1])?;
-                // The first may have to wait for keys.
-                ensure(passes(&sockets.0, &sockets.1, 1)?, || format!("{kind}: nothing passes"))?;
-                let headers = inner.header_bytes() + UDP_BYTES;
-                let mut ports = ports(&lab)?;
-                for payload in [1, 100, 1001, made.mtu - headers] {
-                    let found = frames(&mut ports, &sockets, payload)?;
-                    let packet = made.encapsulation.outer_bytes(headers + payload);
-                    let wanted = ETHERNET_HEADER_BYTES + packet;
-                    ensure(found == [wanted; 2], || {
-                        format!(
-                            "{inner} in {kind} over {outer}, {payload} B: {found:?}, not {wanted}"
-                        )
-                    })?;
+            let tunnel = Tunnel { kind, outer };
+            for (links, ends) in [(3, [0, 3]), (4, [3, 1]), (4, [0, 3])] {
+                let lab = Lab::build(&chain(links, tunnel, ends, BOTH))?;
+                for inner in Family::BOTH {
+                    exact_frames(&lab, inner)
+                        .map_err(|e| format!("{inner} in {tunnel}, {ends:?}: {e}"))?;
                 }
             }
-            let added = made.encapsulation.overhead_bytes(made.mtu);
-            figures += &format!("{kind} over {outer} +{added} B; ");
+            let added = tunnel.encapsulation(1500).overhead_bytes(tunnel.inner_mtu(1500));
+            figures += &format!("{tunnel} +{added} B; ");
         }
     }
     Ok(figures)
+}
+
+/// What a tunnel does not carry stays as it is; and what comes from one tunnel goes into the next.
+pub fn only_what_is_carried_is_wrapped() -> Outcome<String> {
+    let four = Tunnel { kind: TunnelKind::IpInIp, outer: Family::V4 };
+    if let Err(reason) = tunnel::available(four.kind) {
+        return Ok(reason.to_string());
+    }
+    let six = Tunnel { outer: Family::V6, ..four };
+    let mut world = chain(6, four, [0, 2], PerFamily { v4: false, v6: true });
+    world.tunnels.push(LaidTunnel { ends: [3, 5], tunnel: six, carries: BOTH });
+    let lab = Lab::build(&world)?;
+    for family in Family::BOTH {
+        exact_frames(&lab, family).map_err(|e| format!("{family}: {e}"))?;
+    }
+    let known = lab.client().addresses;
+    ensure(known.v4 != known.v6 && known.v6 == "fd47:1::1".parse().ok(), || {
+        format!("the client is {known:?}")
+    })?;
+    // From the other end the first links are those of the second tunnel.
+    let lab = lab.measured(6, 0);
+    for family in Family::BOTH {
+        exact_frames(&lab, family).map_err(|e| format!("{family} back: {e}"))?;
+    }
+    Ok("IPv6 in IPv4, then both in IPv6".to_owned())
 }
 
 pub fn translation_exchanges_the_header() -> Outcome<String> {
@@ -172,9 +219,8 @@ fn exact(
 pub fn what_is_missing_is_said() -> Outcome<String> {
     let mut said = String::new();
     for kind in TunnelKind::ALL {
-        let lab = lab()?;
         let outer = kind.outer().last().ok_or("no outer family")?;
-        let made = lab.tunnel(1, Tunnel { kind, outer }, ["client", "server"]);
+        let made = Lab::build(&chain(2, Tunnel { kind, outer }, [0, 2], BOTH));
         let answer = tunnel::available(kind);
         ensure(made.is_ok() == answer.is_ok(), || format!("{kind}: {made:?} and {answer:?}"))?;
         said += &answer.map_or_else(|e| format!("{e}; "), |()| format!("{kind}; "));

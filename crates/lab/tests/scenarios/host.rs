@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{
     Connections, EndReport, Endpoints, Measured, PerEnd, Received, Sent, Times,
@@ -31,7 +31,7 @@ const DATAGRAMS_MAX: u64 = 3_000;
 /// The two hosts.
 pub struct Hosts {
     pub network: Network,
-    pub mtu: u32,
+    pub mtu: PerFamily<u32>,
     pub trouble: Option<Trouble>,
     pub random: ChaCha8Rng,
     /// The present time, in ns.
@@ -109,12 +109,13 @@ impl Hosts {
     }
 
     fn echo(&mut self, echo: &Echo, family: Family) -> Result<Found, String> {
+        let mtu = *self.mtu.get(family);
         let lengths = |bytes: u32| match echo.transport {
             Transport::Tcp => {
-                Ok(wiremodel::tcp_packets(bytes, family, self.mtu, TcpOptions::TIMESTAMPS))
+                Ok(wiremodel::tcp_packets(bytes, family, mtu, TcpOptions::TIMESTAMPS))
             }
             Transport::Udp | Transport::Icmp => {
-                wiremodel::udp_packets(bytes, family, self.mtu).map_err(|e| format!("{e:?}"))
+                wiremodel::udp_packets(bytes, family, mtu).map_err(|e| format!("{e:?}"))
             }
         };
         let (request, answer) = (lengths(echo.message_bytes)?, lengths(echo.answer_bytes())?);
@@ -143,9 +144,10 @@ impl Hosts {
 
     /// A sender that a lossless line paces: each segment comes when the line is free for it.
     fn tcp_bulk(&mut self, bulk: &TcpBulk, family: Family) -> Result<Found, String> {
-        let mss = wiremodel::tcp_mss(self.mtu, family, TcpOptions::TIMESTAMPS);
+        let mtu = *self.mtu.get(family);
+        let mss = wiremodel::tcp_mss(mtu, family, TcpOptions::TIMESTAMPS);
         let way = way(bulk.direction)?;
-        let arrived = self.stream(way, family, self.mtu, bulk.duration_ns, SEGMENTS);
+        let arrived = self.stream(way, family, mtu, bulk.duration_ns, SEGMENTS);
         let Some((first, last)) = arrived.first().zip(arrived.last()) else {
             return Err("no segment arrived".to_owned());
         };
@@ -205,7 +207,7 @@ impl Hosts {
     }
 
     fn udp_bulk(&mut self, bulk: &UdpBulk, family: Family) -> Result<Found, String> {
-        let lengths = wiremodel::udp_packets(bulk.payload_bytes, family, self.mtu)
+        let lengths = wiremodel::udp_packets(bulk.payload_bytes, family, *self.mtu.get(family))
             .map_err(|e| format!("{e:?}"))?;
         let [bytes] = lengths[..] else { return Err("fragments are not simulated".to_owned()) };
         let Some(rate_bps) = bulk.rate_bps else {

@@ -2,7 +2,8 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::wiremodel::Encapsulation;
 use v6gap_core::world::{Hop, Side, World};
 use v6gap_lab::clock::{Arriving, Fate, Line, LinkClock};
 
@@ -29,28 +30,41 @@ pub struct Packet {
     pub bytes: u32,
 }
 
+/// What packets of a family are in on a link: the family outside, and what it is put into.
+type Inside = PerFamily<Option<(Family, Encapsulation)>>;
+
 /// All directions of the links between client and server.
 pub struct Network {
-    there: Vec<LinkClock>,
-    back: Vec<LinkClock>,
+    there: Vec<(LinkClock, Inside)>,
+    back: Vec<(LinkClock, Inside)>,
     random: ChaCha8Rng,
 }
 
 impl Network {
     pub fn new(world: &World, seed: u64) -> Self {
         let path = world.path();
-        let clock = |hop: &Hop, from: Side| {
+        let over = PerFamily::from_fn(|family| world.tunnels_on_path(family));
+        let inside = |hop: usize| {
+            PerFamily::from_fn(|family| {
+                let laid = over.get(family)[hop]?;
+                Some((laid.tunnel.outer, world.encapsulation(laid)))
+            })
+        };
+        let path: Vec<(Hop, Inside)> =
+            path.into_iter().enumerate().map(|(i, hop)| (hop, inside(i))).collect();
+        let clock = |(hop, inside): &(Hop, Inside), from: Side| {
             let link = &world.links[hop.link];
-            LinkClock::new(Line {
+            let clock = LinkClock::new(Line {
                 conditions: *link.met(from),
                 queue_frames: link.queue_frames,
                 vlan_tags: world.vlan_tags,
                 priority: false,
-            })
+            });
+            (clock, *inside)
         };
         Network {
-            there: path.iter().map(|hop| clock(hop, hop.from)).collect(),
-            back: path.iter().rev().map(|hop| clock(hop, hop.from.other())).collect(),
+            there: path.iter().map(|hop| clock(hop, hop.0.from)).collect(),
+            back: path.iter().rev().map(|hop| clock(hop, hop.0.from.other())).collect(),
             random: ChaCha8Rng::seed_from_u64(seed),
         }
     }
@@ -64,13 +78,19 @@ impl Network {
             Way::There => &mut self.there,
             Way::Back => &mut self.back,
         };
-        hops.iter_mut().fold(packets, |packets, hop| {
+        hops.iter_mut().fold(packets, |packets, (hop, inside)| {
             let mut arrived = Vec::new();
             for packet in packets {
+                let (family, bytes) = match *inside.get(family) {
+                    Some((outer, encapsulation)) => {
+                        (outer, encapsulation.outer_bytes(packet.bytes))
+                    }
+                    None => (family, packet.bytes),
+                };
                 let frame = Arriving {
                     at_ns: packet.at_ns,
                     family,
-                    frame_bytes: packet.bytes as usize + ETHERNET_BYTES,
+                    frame_bytes: bytes as usize + ETHERNET_BYTES,
                     priority: false,
                 };
                 if let Fate::Due(due) = hop.admit(frame, &mut draw) {

@@ -35,7 +35,7 @@ struct Run<'a> {
 pub fn simulate(scenario: &Scenario, plan: &Plan, world: &World, seed: u64) -> Analysis {
     let hosts = Hosts {
         network: Network::new(world, seed),
-        mtu: wiremodel::path_mtu(world),
+        mtu: PerFamily::from_fn(|family| wiremodel::path_mtu(world, family)),
         trouble: scenario.trouble,
         random: ChaCha8Rng::seed_from_u64(!seed),
         now_ns: 0,

@@ -190,7 +190,7 @@ fn expected(world: &World, asked: &Asked, family: Family) -> Option<f64> {
             wiremodel::world_udp_goodput_bps(world, family, bulk.payload_bytes).ok()?
         }
         Workload::Echo(echo) => {
-            let mtu = wiremodel::path_mtu(world);
+            let mtu = wiremodel::path_mtu(world, family);
             let packets = wiremodel::udp_packets(echo.message_bytes, family, mtu).ok()?;
             Some(wiremodel::world_round_trip_ns(world, family, &packets) / 1e9)
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use v6gap_core::family::Family;
 use v6gap_core::unit::format_span;
 use v6gap_core::world::{NodeKind, Topology, World};
-use v6gap_report::topology::link_words;
+use v6gap_report::topology::{link_words, tunnel_words};
 
 /// The status of a lab.
 pub struct Status {
@@ -58,6 +58,10 @@ impl Status {
         out += &table(&nodes(world));
         out.push('\n');
         out += &table(&links(world));
+        if !world.tunnels.is_empty() {
+            out.push('\n');
+            out += &table(&tunnels(world));
+        }
         out += &self.lateness();
         out
     }
@@ -109,6 +113,22 @@ fn links(world: &World) -> Vec<Vec<String>> {
         let [first, second] = link.ends.map(|node| world.nodes[node].name.as_str());
         let is = link_words(link).join("; ");
         rows.push(vec![format!("link{}", number + 1), format!("{first} - {second}"), is]);
+    }
+    rows
+}
+
+fn tunnels(world: &World) -> Vec<Vec<String>> {
+    let head = ["TUNNEL", "BETWEEN", "FIRST END", "SECOND END", "IS"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for (number, laid) in world.tunnels.iter().enumerate() {
+        let [first, second] = laid.ends.map(|node| world.nodes[node].name.as_str());
+        let [near, far] = world.addresses_inside(number).map(|ends| {
+            let carried = Family::BOTH.into_iter().filter(|family| *laid.carries.get(*family));
+            carried.map(|family| ends.get(family).to_string()).collect::<Vec<_>>().join(" ")
+        });
+        let between = format!("{first} - {second}");
+        let is = tunnel_words(world, laid);
+        rows.push(vec![format!("tunnel{}", number + 1), between, near, far, is]);
     }
     rows
 }

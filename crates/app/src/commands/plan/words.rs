@@ -91,6 +91,11 @@ pub fn lab(world: &World) -> Vec<String> {
         let [first, second] = link.ends.map(|node| &world.nodes[node].name);
         lines.push(format!("Link {}, {first} to {second}: {}.", number + 1, on_link(link)));
     }
+    for (number, laid) in world.tunnels.iter().enumerate() {
+        let [first, second] = laid.ends.map(|node| &world.nodes[node].name);
+        let words = topology::tunnel_words(world, laid);
+        lines.push(format!("Tunnel {}, {first} to {second}: {words}.", number + 1));
+    }
     lines
 }
 

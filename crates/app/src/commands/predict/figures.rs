@@ -81,7 +81,7 @@ impl Figures {
 
     /// Round trips of a message and an echo of equal size.
     pub(super) fn round_trips(&self) -> Vec<Row> {
-        let link = LinkTiming { rate_bps: self.rate_bps, propagation_ns: 0.0 };
+        let link = LinkTiming::plain(self.rate_bps, 0.0);
         let links = vec![link; self.hops as usize];
         let time = |packets: &[u32]| round_trip_ns(packets, &links, self.framing);
         let tcp = |size| move |family| Some(tcp_packets(size, family, self.mtu, self.options));

@@ -8,6 +8,7 @@ use crate::analysis::{AnalysisError, collect};
 use crate::arm::{Arm, BlockKind, PerArm};
 use crate::cost;
 use crate::family::{Family, PerFamily};
+use crate::plan::Plan;
 use crate::record::Line;
 use crate::wiremodel::{self, Framing, LinkTiming};
 use crate::workload::{Echo, Workload};
@@ -153,6 +154,8 @@ impl Path {
 pub struct Transfers {
     families: PerArm<Family>,
     packets: PerArm<Packets>,
+    /// The links, for the tunnels over them.
+    links: PerArm<Vec<LinkTiming>>,
     /// Rate of the run's line, in bit/s, where it is known.
     rate_bps: Option<f64>,
     joint: Joint<PerArm<f64>>,
@@ -190,9 +193,19 @@ pub fn transfers(lines: &[Line]) -> Result<Option<Transfers>, AnalysisError> {
     };
     let mut rng = ChaCha12Rng::seed_from_u64(plan.seed);
     let joint = Joint::new(values.len(), mean, fit::RESAMPLES, || rng.next_u64());
-    let packets = PerArm::from_fn(|arm| predict::packets(plan, &blocks, |b| b.trials.get(arm)));
+    let packets = PerArm::from_fn(|arm| {
+        predict::packets(plan, *families.get(arm), &blocks, |b| b.trials.get(arm))
+    });
     let rate_bps = predict::link_rate(plan.world.as_ref());
-    Ok(Some(Transfers { families, packets, rate_bps, joint, pairs: values.len() }))
+    let links = PerArm::from_fn(|arm| links(plan, *families.get(arm)));
+    Ok(Some(Transfers { families, packets, links, rate_bps, joint, pairs: values.len() }))
+}
+
+/// The links of the run, or one where they are not known.
+fn links(plan: &Plan, family: Family) -> Vec<LinkTiming> {
+    let world = plan.world.as_ref();
+    let known = world.map(|world| wiremodel::link_timings(world, family));
+    known.map_or_else(|| fit::equal_links(1), |[there, _]| there)
 }
 
 impl Transfers {
@@ -210,7 +223,10 @@ impl Transfers {
         let (arms, path) = (self.families, Path::of(&self.packets, mtu));
         let line = PerArm::from_fn(|arm| {
             let (family, p) = (*arms.get(arm), path.packets.get(arm));
-            wiremodel::tcp_goodput_bps(rate_bps, p.mtu, family, p.options, Framing::default())
+            let links = self.links.get(arm).iter().map(|link| LinkTiming { rate_bps, ..*link });
+            let payload = wiremodel::tcp_mss(p.mtu, family, p.options);
+            let links: Vec<LinkTiming> = links.collect();
+            wiremodel::packets_goodput_bps(payload, &[p.mtu], &links, Framing::default())
         });
         let threads = f64::from(flows.min(processors).max(1));
         let hosts = |arm: Arm, draw: &PerArm<f64>| threads * 8e9 / draw.get(arm);

@@ -76,7 +76,7 @@ struct Path {
 
 /// Lines of equal rate on which a byte takes 1 ns.
 pub(super) fn equal_links(count: u32) -> Vec<LinkTiming> {
-    alloc::vec![LinkTiming { rate_bps: 8e9, propagation_ns: 0.0 }; count as usize]
+    alloc::vec![LinkTiming::plain(8e9, 0.0); count as usize]
 }
 
 impl Path {
@@ -99,6 +99,7 @@ impl Path {
             let link = |l: &LinkTiming| LinkTiming {
                 rate_bps: 8e9 * l.rate_bps / slowest,
                 propagation_ns: 0.0,
+                inside: l.inside,
             };
             links.iter().map(link).collect()
         };

@@ -84,8 +84,10 @@ fn sweep(found: &Collected<'_>, mut members: Vec<(&Cell, &Echo)>) -> Sweep {
         numbers.into_iter().enumerate().map(|(i, number)| (number, i / joined)).collect();
     let units = rounds.div_ceil(joined);
     let all: Vec<&Block<'_>> = blocks.iter().flatten().copied().collect();
-    let packets =
-        PerArm::from_fn(|arm| predict::packets(&found.run.plan, &all, |b| b.trials.get(arm)));
+    let plan = &found.run.plan;
+    let packets = PerArm::from_fn(|arm| {
+        predict::packets(plan, *plan.design.arms.get(arm), &all, |b| b.trials.get(arm))
+    });
     let level = |((cell, echo), blocks): (&(&Cell, &Echo), &Vec<&Block<'_>>)| {
         level(cell, echo, blocks, &unit, units)
     };

@@ -40,7 +40,7 @@ pub(super) fn truth_s(cell: &Cell, family: Family, links: usize, rate_bps: f64) 
         }
         _ => wiremodel::udp_packets(echo.message_bytes, family, 1500).unwrap(),
     };
-    let link = wiremodel::LinkTiming { rate_bps, propagation_ns: 0.0 };
+    let link = wiremodel::LinkTiming::plain(rate_bps, 0.0);
     let line = wiremodel::round_trip_ns(
         &packets,
         &alloc::vec![link; links],

@@ -2,7 +2,7 @@
 
 use super::tcp_bulk::tcp_bulks;
 use super::{Problems, capacity, expand, probe, timed, udp_bulk};
-use crate::family::Family;
+use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
 use crate::plan::draft::{Levels, Measure};
 use crate::unit;
@@ -26,7 +26,7 @@ pub(super) struct Place {
     /// Largest UDP or ICMP payload that both arms can carry, in bytes.
     pub payload_max: u32,
     /// Path MTU in bytes, where the plan makes the path.
-    pub mtu: Option<u32>,
+    pub mtu: Option<PerFamily<u32>>,
 }
 
 /// All cells; a cell that two tables name alike is a problem.
@@ -64,6 +64,7 @@ fn whole(key: &str, workload: &Workload, place: Place, problems: &mut Problems) 
     };
     let Some(mtu) = place.mtu else { return };
     for family in Family::BOTH {
+        let mtu = *mtu.get(family);
         if wiremodel::fragments(bytes, family, mtu).is_some_and(|count| count > 1) {
             let what =
                 format!("{bytes} B over {family} do not fit the MTU of {mtu} B in one piece");
