@@ -178,7 +178,7 @@ fn tunnels_that_cannot_be_laid_are_refused() {
         },
         "10.47.0.0/16 holds addresses that tunnels have inside",
     );
-    let mut ring = graph(&[H, R, R, H], &[[0, 1], [0, 2], [1, 3], [2, 3]]);
+    let mut ring = graph(&[H, R, R, H], &[[0, 1], [0, 2], [1, 3], [2, 3], [1, 2]]);
     ring.tunnels = vec![tunnel(gre, four, [0, 1]), tunnel(gre, six, [2, 0])];
     let found: Vec<String> = ring.problems().iter().map(ToString::to_string).collect();
     assert_eq!(found, ["tunnel 2: another tunnel of n0 carries the same family"]);
