@@ -15,6 +15,8 @@ use v6gap_sys::packet::Port;
 const UDP_BYTES: u32 = 8;
 /// Datagrams that are counted together.
 const COUNT: usize = 20;
+/// Other packets that may pass meanwhile.
+const STRAYS_MAX: usize = 4;
 const BOTH: PerFamily<bool> = PerFamily { v4: true, v6: true };
 
 fn lab() -> Outcome<Lab> {
@@ -75,9 +77,11 @@ fn frames(
                 seen.push(frame.length as u32);
             }
         }
-        let alike = seen.len() == COUNT && seen.iter().all(|other| *other == seen[0]);
-        ensure(alike, || format!("{payload} B: frames of {seen:?}"))?;
-        *length = seen[0];
+        // What the hosts say of their groups inside of a tunnel cannot be told from data.
+        seen.sort_unstable();
+        let own = seen.chunk_by(|a, b| a == b).find(|alike| alike.len() == COUNT);
+        let right = own.filter(|_| seen.len() <= COUNT + STRAYS_MAX);
+        *length = right.ok_or_else(|| format!("{payload} B: frames of {seen:?}"))?[0];
     }
     Ok(lengths)
 }
