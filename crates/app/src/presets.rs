@@ -29,7 +29,7 @@ macro_rules! presets {
 }
 
 /// All of them, those of one study next to each other.
-pub const PRESETS: [Preset; 19] = presets![
+pub const PRESETS: [Preset; 20] = presets![
     "first-look",
     "null",
     "sizes",
@@ -48,6 +48,7 @@ pub const PRESETS: [Preset; 19] = presets![
     "soorty-tcp",
     "soorty-memory",
     "manford-udp",
+    "manford-rtt",
     "sailan-window",
 ];
 

@@ -93,15 +93,15 @@ fn question<'a>(analysis: &'a Analysis, cell: &str, metric: Metric) -> Option<&'
 /// of it has a number that was measured.
 pub(crate) fn beside(analysis: &Analysis) -> Option<Rows> {
     let published = analysis.published.as_ref()?;
-    let heads = ["published", "measured here", "says", "predicted", "measured", "so"];
+    let heads = ["measured here", "published", "predicted", "measured", "so", "place"];
     let shown = |beside: &&Beside| beside.measured.is_some();
     let rows: Vec<_> = published.values.iter().filter(shown).map(|b| row(analysis, b)).collect();
     (!rows.is_empty()).then(|| Rows {
         heads: heads.map(str::to_owned).to_vec(),
         rows,
         notes: vec![
-            "Published differences are compared with the measured range; published values of \
-             other hosts are not."
+            "Published differences are compared with the measured range, which may be wide; \
+             published values of other hosts are not."
                 .to_owned(),
         ],
     })
@@ -127,18 +127,18 @@ fn row(analysis: &Analysis, beside: &Beside) -> Vec<String> {
         }
     };
     let so = match beside.comparison {
-        Some(Comparison::Agrees) => "agrees",
-        Some(Comparison::Above) => "above",
-        Some(Comparison::Below) => "below",
+        Some(Comparison::Within) => "in our range",
+        Some(Comparison::Above) => "ours is above",
+        Some(Comparison::Below) => "ours is below",
         None => "",
     };
     vec![
-        place(value),
         label,
         value.says.clone(),
         predicted.unwrap_or_else(|| "–".to_owned()),
         measured,
         so.to_owned(),
+        place(value),
     ]
 }
 

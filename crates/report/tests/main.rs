@@ -5,4 +5,5 @@ mod fixtures;
 mod html;
 mod language;
 mod snapshots;
+mod studies;
 mod text;

@@ -3,9 +3,11 @@
 
 use super::alone;
 use crate::args::{Rate, WorldArgs};
+use crate::presets::{self, Choice, PRESETS, Place, Preset};
 use crate::worlds;
 use v6gap_core::analysis::Analysis;
 use v6gap_core::metric::Metric;
+use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::wire;
 use v6gap_core::workload::Workload;
@@ -21,7 +23,7 @@ pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
     let plan = &run.plan;
     let from_file = format!("v6gap plan run FILE --seed {}", plan.seed);
     if !is_first_look(plan, analysis) {
-        return from_file;
+        return by_name(analysis).unwrap_or(from_file);
     }
     let mut words = match &plan.world {
         Some(world) => match network(world) {
@@ -52,6 +54,25 @@ pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
         None => {}
     }
     words + &shares("precision", plan.design.precision.clone().into_iter()) + &margins(plan)
+}
+
+/// The command with the name of the plan, if it comes with the program and was measured where and
+/// as it says.
+fn by_name(analysis: &Analysis) -> Option<String> {
+    let run = &analysis.run;
+    let place = if run.plan.world.is_some() { Place::OfPlan } else { Place::Server };
+    let host = if run.plan.world.is_some() { String::new() } else { format!(" {}", run.target) };
+    let named = PRESETS.iter().flat_map(|preset| {
+        [(Scale::Paper, ""), (Scale::Small, " --scale small")].map(|scale| (preset, scale))
+    });
+    let same = |preset: &Preset, scale| {
+        let choice = Choice { scale, place: place.clone() };
+        let found = presets::read_preset(preset, run.plan.seed, &choice);
+        found.is_ok_and(|found| found.plan == run.plan)
+    };
+    let (preset, (_, scale)) =
+        named.into_iter().find(|(preset, (scale, _))| same(preset, *scale))?;
+    Some(format!("v6gap plan run {}{host}{scale} --seed {}", preset.name, run.plan.seed))
 }
 
 /// Measuring in a world that no options of `demo` make, by its name if it comes with the program.
@@ -234,6 +255,23 @@ pub(super) mod tests {
         assert_eq!(repeat(&found, None), "v6gap run lab-b --seed 7 --pairs 40 --null v6");
         found.run.notes = vec![alone::note(Family::V6)];
         assert_eq!(repeat(&found, None), "v6gap run lab-b --seed 7 --pairs 40 --ipv6");
+    }
+
+    #[test]
+    fn plans_that_come_with_the_program_have_their_names() {
+        for (name, place, scale, words) in [
+            ("goyal-ping", Place::OfPlan, Scale::Paper, ""),
+            ("sailan-window", Place::Server, Scale::Small, " lab-b --scale small"),
+        ] {
+            let choice = Choice { scale, place };
+            let plan = presets::read_preset(presets::find(name).unwrap(), 7, &choice).unwrap().plan;
+            let mut found = analysis(plan, "lab-b");
+            let command = format!("v6gap plan run {name}{words} --seed 7");
+            assert_eq!(repeat(&found, None), command);
+            Cli::try_parse_from(command.split_whitespace()).unwrap();
+            found.run.plan.margins.insert(Metric::Rtt, 0.3);
+            assert_eq!(repeat(&found, None), "v6gap plan run FILE --seed 7");
+        }
     }
 
     #[test]

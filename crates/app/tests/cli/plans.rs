@@ -44,7 +44,7 @@ fn plans_that_come_with_the_program_are_listed_shown_checked_and_estimated() {
     let names: Vec<&str> =
         list.lines().filter(named).filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names[..3], ["first-look", "null", "sizes"]);
-    assert!(names.contains(&"sailan-window") && names.len() == 19, "{names:?}");
+    assert!(names.contains(&"sailan-window") && names.len() == 20, "{names:?}");
     assert!(list.contains("\nSoorty and Sarkar: "), "{list}");
     for name in names {
         let shown = sandbox.run(&format!("plan show {name}")).ended(0).out;

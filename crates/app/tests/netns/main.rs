@@ -15,6 +15,7 @@ mod goodput;
 mod labs;
 mod nulls;
 mod predicted;
+mod presets;
 mod readme;
 mod round_trips;
 mod scenarios;
@@ -43,7 +44,7 @@ const TRIES: usize = 3;
 /// A scenario: its name, what it does and what it judges; it fails by panicking.
 type Scenario = (&'static str, fn(), Judges);
 
-const SCENARIOS: [Scenario; 37] = [
+const SCENARIOS: [Scenario; 40] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Figures),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Conduct),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Conduct),
@@ -80,6 +81,9 @@ const SCENARIOS: [Scenario; 37] = [
     ("snmp_that_cannot_be_asked_is_named", snmp::trouble_is_named, Conduct),
     ("snmp_that_fails_loses_no_measurement", snmp::failure_loses_nothing, Conduct),
     ("scenarios_find_what_they_must", scenarios::hold, Figures),
+    ("published_transfers_run_end_to_end", presets::transfers, Figures),
+    ("published_round_trips_run_end_to_end", presets::round_trips, Figures),
+    ("every_published_experiment_runs_end_to_end", presets::others, Figures),
     ("every_command_of_the_readme_runs", readme::runs, Figures),
 ];
 

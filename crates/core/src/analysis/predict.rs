@@ -182,9 +182,28 @@ fn ratio(
     Some(Predicted { effect, values: absolute.then_some(values) })
 }
 
+/// So many times what is under way on a full line a window must hold to be no limit: segments and
+/// acknowledgements come in pairs, and a buffer holds more than their payload.
+const WINDOW_OF_PATH: f64 = 4.0;
+
+/// Whether a window of so many bytes keeps the path of `world` full over both families.
+fn keeps_full(window_bytes: u32, world: &World) -> bool {
+    let holds = |family: Family| {
+        let Some(rate) = wiremodel::bottleneck_bps(world, family) else { return false };
+        let mtu = wiremodel::path_mtu(world);
+        let [there, back] = wiremodel::link_timings(world, family);
+        let framing = wiremodel::framing(world);
+        let ack = [wiremodel::tcp_header_bytes(family, TcpOptions::TIMESTAMPS)];
+        let trip_ns = wiremodel::one_way_ns(&[mtu], &there, framing)
+            + wiremodel::one_way_ns(&ack, &back, framing);
+        f64::from(window_bytes) >= WINDOW_OF_PATH * trip_ns * rate as f64 / 8e9
+    };
+    Family::BOTH.into_iter().all(holds)
+}
+
 /// A full line carries less payload the longer its headers are. Where the line need not be full,
-/// as with a window of its own, or carries acknowledgements of the other direction, there is no
-/// prediction.
+/// as with a window that limits or may do so, or carries acknowledgements of the other direction,
+/// there is no prediction.
 fn tcp_bulk(
     plan: &Plan,
     bulk: &TcpBulk,
@@ -192,7 +211,9 @@ fn tcp_bulk(
     packets: &PerArm<Packets>,
 ) -> Option<Predicted> {
     let world = plan.world.as_ref();
-    let fills = bulk.settings.buffer_bytes.is_none() && bulk.direction != Direction::Both;
+    let window = bulk.settings.buffer_bytes;
+    let open = window.is_none_or(|bytes| world.is_some_and(|world| keeps_full(bytes, world)));
+    let fills = open && bulk.direction != Direction::Both;
     if !fills || world.is_some_and(|w| w.model == LinkModel::Bare) {
         return None;
     }
@@ -231,8 +252,13 @@ fn udp_bulk(
         let links = lines(world, family)?;
         Some(wiremodel::packets_goodput_bps(bulk.payload_bytes, &sizes, &links, framing(world)))
     };
+    // Of so few datagrams most would be gone before the rate is taken.
+    let short = bulk.packets.is_some_and(|packets| {
+        let bits = packets as f64 * f64::from(bulk.payload_bytes) * 8.0;
+        bits * 1e9 / rate.unwrap_or(1e9) < 2.0 * bulk.warmup_ns as f64
+    });
     // Shorter datagrams have a larger share of headers, and pauses leave part of a link unused.
-    if bulk.law != Law::Constant || bulk.sizes != Sizes::Fixed || bulk.packets.is_some() {
+    if bulk.law != Law::Constant || bulk.sizes != Sizes::Fixed || short {
         return None;
     }
     let below = |pace: u64| {
@@ -323,6 +349,7 @@ mod tests {
     use super::*;
     use crate::plan::preset;
     use crate::workload::Search;
+    use crate::world::Link;
 
     fn of_search(search: Capacity, model: LinkModel, rate_bps: Option<u64>) -> Option<Predicted> {
         let world = World::client_router_server(model, rate_bps);
@@ -351,6 +378,34 @@ mod tests {
         let found = of_search(low, LinkModel::Shaped, Some(100_000_000)).unwrap();
         let values = PerArm { a: 50e6, b: 50e6 };
         assert_eq!(found, Predicted { effect: 0.0, values: Some(values) });
+    }
+
+    #[test]
+    fn a_window_that_holds_the_path_four_times_is_no_limit() {
+        let switch = World::chain(LinkModel::Wire, [Link::ethernet(Some(100_000_000)); 2].to_vec());
+        // 0.26 ms at 100 Mbit/s are 3.3 kB.
+        assert!(!keeps_full(8 << 10, &switch) && keeps_full(16 << 10, &switch));
+        let mut far = switch.clone();
+        for link in &mut far.links {
+            (link.conditions.v4.delay_ns, link.conditions.v6.delay_ns) = (5_000_000, 5_000_000);
+        }
+        assert!(!keeps_full(64 << 10, &far) && keeps_full(2 << 20, &far));
+        let bare = World::client_router_server(LinkModel::Bare, None);
+        assert!(!keeps_full(1 << 30, &bare));
+    }
+
+    #[test]
+    fn a_number_of_datagrams_is_predicted_if_it_lasts() {
+        let plan = preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), 1);
+        let of = |packets| {
+            let bulk = UdpBulk { rate_bps: None, packets: Some(packets), ..UdpBulk::default() };
+            let cell = Cell::named(Workload::UdpBulk(UdpBulk { payload_bytes: 128, ..bulk }));
+            predict(&plan, &cell, Metric::Throughput, &[], 0.0)
+        };
+        assert_eq!(of(1_000), None);
+        // Payload of 128 B in frames of 194 and 214 B.
+        let found = of(1_000_000).unwrap();
+        assert!((found.effect - (194.0 / 214.0 - 1.0)).abs() < 1e-9, "{found:?}");
     }
 
     #[test]

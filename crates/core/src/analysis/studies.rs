@@ -80,7 +80,7 @@ pub struct Beside {
 #[serde(rename_all = "kebab-case")]
 pub enum Comparison {
     /// The measured range holds something of what was published.
-    Agrees,
+    Within,
     /// All of it lies above.
     Above,
     /// All of it lies below.
@@ -233,7 +233,7 @@ fn compare(value: &Value, range: Range) -> Option<Comparison> {
     } else if range.high < low {
         Comparison::Below
     } else {
-        Comparison::Agrees
+        Comparison::Within
     })
 }
 
@@ -281,11 +281,11 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_touches_agrees() {
+    fn a_range_that_touches_holds_it() {
         let (study, _) = published::find("goyal/throughput").unwrap();
         let value = &study.values[0];
         let range = |low, high| Range { low, high };
-        assert_eq!(compare(value, range(-0.015, -0.013)), Some(Comparison::Agrees));
+        assert_eq!(compare(value, range(-0.015, -0.013)), Some(Comparison::Within));
         assert_eq!(compare(value, range(-0.009, 0.0)), Some(Comparison::Above));
         assert_eq!(compare(value, range(-0.5, -0.03)), Some(Comparison::Below));
     }

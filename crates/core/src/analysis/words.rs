@@ -8,7 +8,7 @@ use crate::family::Family;
 use crate::metric::{Metric, Scale};
 use crate::unit;
 use crate::wiremodel;
-use crate::workload::{Cell, Direction, TcpBulk, Transport, Workload};
+use crate::workload::{Cell, Direction, Marking, TcpBulk, Transport, Workload};
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -56,7 +56,8 @@ pub(super) fn label(
         }),
         Workload::Connect(_) => String::new(),
     };
-    let knobs = format!("{knobs}{}", in_fragments(&cell.workload, arms, mtu));
+    let marked = marked(&cell.workload);
+    let knobs = format!("{knobs}{marked}{}", in_fragments(&cell.workload, arms, mtu));
     let sized = |what: &str| match &size {
         Some(size) => format!("{what} {size}, {}{knobs}", transport.name()),
         None => format!("{what}, {}{knobs}", transport.name()),
@@ -79,6 +80,15 @@ pub(super) fn label(
         (Metric::Duplication, _) => sized("Duplicated"),
         (Metric::Cpu, _) => sized("Processor time"),
     }
+}
+
+/// How its packets are marked, where they are.
+fn marked(workload: &Workload) -> String {
+    let Marking { traffic_class, hop_limit, flow_label, dont_fragment: _ } = workload.marking();
+    let class = traffic_class.map(|octet| format!(", marked {octet:#04x}"));
+    let hops = hop_limit.map(|hops| format!(", {hops} hops"));
+    let label = flow_label.map(|label| format!(", flow {label:#07x}"));
+    [class, hops, label].into_iter().flatten().collect()
 }
 
 /// Into how many packets the path cuts each datagram by the wire model, if not into one.

@@ -58,7 +58,7 @@ impl Order {
     }
 }
 
-/// How a published study combined its runs (docs/method.md section C.12).
+/// How a published study combined its runs (docs/method.md section C.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Summary {

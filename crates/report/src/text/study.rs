@@ -15,9 +15,9 @@ pub(super) fn add(analysis: &Analysis, all: bool, style: &Style, out: &mut Strin
     let Some(published) = &analysis.published else { return };
     super::say(style, out, &studies::source(published));
     if let Some(beside) = studies::beside(analysis) {
-        let wrapped = [12, 12, 12].map(|least| Column::left(Some(least)));
-        let mut columns = wrapped.to_vec();
-        columns.extend([Column::right(), Column::right(), Column::left(None)]);
+        let mut columns = [14, 12].map(|least| Column::left(Some(least))).to_vec();
+        columns.extend([Column::right(), Column::right()]);
+        columns.extend([8, 12].map(|least| Column::left(Some(least))));
         table(&beside, columns, style, out);
     }
     let doubts = studies::doubts(published);

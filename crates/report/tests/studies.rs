@@ -1,0 +1,106 @@
+//! Published values and the studies' own summaries, in every form of a result.
+
+use crate::fixtures;
+use v6gap_core::analysis::Analysis;
+use v6gap_core::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
+use v6gap_core::arm::PerArm;
+use v6gap_core::plan::Summary;
+use v6gap_core::published::{self, Kind};
+use v6gap_report::figure::{self, Kind as Figures, Paint};
+use v6gap_report::html::{PageInfo, page};
+use v6gap_report::text::{Style, table};
+
+/// The first look as a run of a study's plan: what it published of TCP at 64 B and 16 KiB.
+fn studied() -> Analysis {
+    let mut analysis = fixtures::lab();
+    let (study, _) = published::find("raicu/tcp-100").unwrap();
+    let mut values = Vec::new();
+    for (cell, says) in [("rtt-tcp-64", "about 25 % at 64 B"), ("rtt-tcp-16384", "down to")] {
+        let question = analysis.questions.iter().find(|q| q.cell == cell).unwrap();
+        let effect = question.effect.as_ref().unwrap();
+        values.push(Beside {
+            published: study.values.iter().find(|v| v.says.contains(says)).unwrap().clone(),
+            cell: Some(cell.to_owned()),
+            measured: Some(effect.estimate),
+            range: Some(effect.range95),
+            predicted: question.prediction.as_ref().map(|p| p.effect),
+            comparison: Some(Comparison::Below),
+        });
+    }
+    let said = study.values.iter().find(|v| v.kind == Kind::Said).unwrap().clone();
+    values.push(Beside {
+        published: said,
+        cell: None,
+        measured: None,
+        range: None,
+        predicted: None,
+        comparison: None,
+    });
+    let combined = |value| Combined {
+        value,
+        sd: Some(value / 50.0),
+        standard_error: None,
+        range: None,
+        runs: 10,
+        used: 10,
+        consistent: None,
+    };
+    analysis.as_published = vec![AsPublished {
+        cell: "rtt-tcp-64".into(),
+        metric: v6gap_core::metric::Metric::Rtt,
+        summary: Summary::MeanSd,
+        values: PerArm { a: combined(100e-6), b: combined(104e-6) },
+        effect: 0.04,
+    }];
+    analysis.published = Some(Published {
+        study: study.study,
+        authors: study.authors,
+        title: study.title,
+        cautions: study.cautions,
+        values,
+    });
+    analysis
+}
+
+#[test]
+fn text_holds_both_tables_and_says_where_the_doubts_are() {
+    let wide = Style { width: 140, ..Style::default() };
+    let shown = table(&studied(), &wide);
+    for part in
+        ["mean ± SD of the runs", "100 ± 2", "about 25 % at 64 B", "ours is below", "with -V"]
+    {
+        assert!(shown.contains(part), "{part} is missing:\n{shown}");
+    }
+    // Too narrow for tables, and for those who hear them.
+    for style in [Style { width: 60, ..wide }, Style { plain: true, ..wide }] {
+        let shown = table(&studied(), &style);
+        let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("about 25 % at 64 B"), "{shown}");
+    }
+}
+
+#[test]
+fn the_page_says_what_is_doubtful_and_marks_what_was_published() {
+    let analysis = studied();
+    let shown = page(&analysis, &PageInfo::default());
+    assert!(shown.contains("id=\"published\"") && shown.contains("href=\"#published\""));
+    assert!(shown.contains("a difference of shares, not a predicted ratio of round trips"));
+    let marks = |analysis: &Analysis| {
+        let all = figure::all(analysis, Paint::Paper);
+        let sizes = all.into_iter().filter(|f| f.kind == Figures::Size);
+        sizes.filter(|f| f.foot.contains("was published")).map(|f| f.svg.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(marks(&analysis).len(), 1, "only the figure of TCP has published values");
+    assert!(marks(&fixtures::lab()).is_empty());
+}
+
+#[test]
+fn programs_get_all_of_it() {
+    let told: serde_json::Value = serde_json::from_str(&v6gap_report::json(&studied())).unwrap();
+    let values = told["published"]["values"].as_array().unwrap();
+    assert_eq!((values.len(), &values[0]["comparison"]), (3, &"below".into()));
+    assert_eq!(values[0]["published"]["place"], "text to graphs 1 to 4");
+    assert_eq!(told["as_published"][0]["summary"], "mean-sd");
+    let markdown = v6gap_report::markdown(&studied());
+    assert!(markdown.contains("about 25 % at 64 B"), "{markdown}");
+}
