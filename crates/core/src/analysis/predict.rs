@@ -190,7 +190,7 @@ const WINDOW_OF_PATH: f64 = 4.0;
 fn keeps_full(window_bytes: u32, world: &World) -> bool {
     let holds = |family: Family| {
         let Some(rate) = wiremodel::bottleneck_bps(world, family) else { return false };
-        let mtu = wiremodel::path_mtu(world);
+        let mtu = wiremodel::path_mtu(world, family);
         let [there, back] = wiremodel::link_timings(world, family);
         let framing = wiremodel::framing(world);
         let ack = [wiremodel::tcp_header_bytes(family, TcpOptions::TIMESTAMPS)];
