@@ -128,7 +128,7 @@ fn expected_goodput(world: &World, reading: &Reading) -> Option<f64> {
 /// Judges the readings; `largest_frame` is the largest frame that passed the wire, in bytes.
 pub fn judge(world: &World, readings: &[Reading], largest_frame: Option<u32>) -> SelfTest {
     let mut test = SelfTest::default();
-    if world.model == LinkModel::Shaped {
+    if matches!(world.model, LinkModel::Shaped | LinkModel::Netem) {
         let reason = "a token bucket gives no true round trip (use the wire model)".to_string();
         test.refused.insert(Metric::Rtt, reason.clone());
         test.refused.insert(Metric::Connect, reason);

@@ -45,6 +45,19 @@ impl TunnelKind {
         }
     }
 
+    /// What it is, in a few words, with its standard.
+    pub const fn what(self) -> &'static str {
+        match self {
+            TunnelKind::IpInIp => {
+                "6in4, 4in6 as of DS-Lite, each family in itself (RFC 4213, 2473)"
+            }
+            TunnelKind::Gre => "Generic Routing Encapsulation (RFC 2784)",
+            TunnelKind::Vxlan => "Ethernet in UDP (RFC 7348)",
+            TunnelKind::SegmentRouting => "SRv6 with one segment (RFC 8754, RFC 8986)",
+            TunnelKind::WireGuard => "WireGuard, by the program wireguard-go",
+        }
+    }
+
     /// Families that the packet outside may have.
     pub fn outer(self) -> impl Iterator<Item = Family> {
         let any = self != TunnelKind::SegmentRouting;

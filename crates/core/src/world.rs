@@ -37,6 +37,24 @@ pub enum LinkModel {
     /// A token bucket for back-pressure and a user-space link that serialises each frame: true
     /// rates and true round trips.
     Wire,
+    /// As `shaped`, with delay, loss and doubling by the kernel's netem, where it has that.
+    Netem,
+}
+
+impl LinkModel {
+    /// All of them.
+    pub const ALL: [LinkModel; 4] =
+        [LinkModel::Bare, LinkModel::Shaped, LinkModel::Wire, LinkModel::Netem];
+
+    /// Its name, as in a world.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LinkModel::Bare => "bare",
+            LinkModel::Shaped => "shaped",
+            LinkModel::Wire => "wire",
+            LinkModel::Netem => "netem",
+        }
+    }
 }
 
 /// What a node does with packets that are not for it.

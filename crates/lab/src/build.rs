@@ -4,7 +4,7 @@ mod settings;
 
 use crate::clock::HEADER_BYTES;
 use crate::layout::{self, Layout};
-use crate::netlink::{Bucket, Netlink, Plug, Shape};
+use crate::netlink::{Bucket, Delayed, Netlink, Plug, Shape};
 use crate::wire::{Cable, Wire};
 use crate::{LabError, LabOptions};
 use std::collections::BTreeMap;
@@ -34,6 +34,9 @@ const FEED_PER_MILLE: u64 = 999;
 /// of its socket, which holds over a hundred pieces of datagrams; losses are the network's.
 const HOST_QUEUE: u32 = 1000;
 
+/// Least bytes that a packet takes on the line (IEEE 802.3).
+const PACKET_BYTES_MIN: f64 = 84.0;
+
 /// What [`build`] made.
 pub(crate) struct Built {
     pub namespaces: Vec<OwnedFd>,
@@ -52,7 +55,7 @@ pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabErr
     }
     let wire_namespace = match world.model {
         LinkModel::Wire => Some(new_namespace()?),
-        LinkModel::Bare | LinkModel::Shaped => None,
+        LinkModel::Bare | LinkModel::Shaped | LinkModel::Netem => None,
     };
     if let Some(namespace) = &wire_namespace {
         within(namespace, settings::of_wire)??;
@@ -204,10 +207,24 @@ pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
     Some(Shape {
         buckets: met.map(|met| met.rate_bps.map(bucket)),
         queue_packets: met.map(queue),
+        delayed: (world.model == LinkModel::Netem).then(|| met.map(|met| delayed(met, queue(met)))),
         mtu: link.mtu,
         vlan_tags: world.vlan_tags,
         priority: world.priority_bits(),
     })
+}
+
+/// What netem does in place of a plain queue: those that wait for the line and those that are on
+/// the way have room.
+fn delayed(met: Conditions, queue: u32) -> Delayed {
+    let on_the_way = met.rate_bps.unwrap_or(0) as f64 / 8.0 / PACKET_BYTES_MIN;
+    let on_the_way = on_the_way * met.delay_ns as f64 / 1e9;
+    Delayed {
+        limit_packets: queue.saturating_add(on_the_way.ceil() as u32),
+        delay_ns: met.delay_ns,
+        loss: met.loss,
+        duplication: met.duplication,
+    }
 }
 
 /// Waits until a node's interfaces are ready, then adds what needs that, and tells how they are

@@ -7,7 +7,8 @@ use crate::holder::Held;
 use crate::lateness::Lateness;
 use crate::layout::{self, Layout};
 use crate::netlink::Netlink;
-use crate::tunnel::{self, Running};
+use crate::provided;
+use crate::tunnel::Running;
 use crate::wire::Wire;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -86,9 +87,7 @@ impl Lab {
     /// s. Nothing is left behind then either.
     pub fn build_with(world: &World, options: &LabOptions) -> Result<Self, LabError> {
         build::check(world)?;
-        for laid in &world.tunnels {
-            tunnel::available(laid.tunnel.kind)?;
-        }
+        provided::needed(world)?;
         let built = build::build(world, options)?;
         let layout = Layout::of(world);
         let nodes = world.nodes.iter().zip(built.namespaces).enumerate();

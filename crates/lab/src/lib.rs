@@ -20,6 +20,7 @@ mod lab;
 mod lateness;
 mod layout;
 mod netlink;
+pub mod provided;
 pub mod tunnel;
 mod wire;
 

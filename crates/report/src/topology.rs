@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::{format_rate, format_share, format_span};
 use v6gap_core::world::{
-    Conditions, End, LaidTunnel, Link, LinkModel, NodeKind, Side, Spread, Subnet, Topology, World,
+    Conditions, End, LaidTunnel, Link, NodeKind, Side, Spread, Subnet, Topology, World,
 };
 
 /// Distance of columns and of rows, in units of the drawing.
@@ -121,11 +121,7 @@ pub fn svg(world: &World) -> String {
 }
 
 fn heading(world: &World) -> String {
-    let model = match world.model {
-        LinkModel::Bare => "bare",
-        LinkModel::Shaped => "shaped",
-        LinkModel::Wire => "wire",
-    };
+    let model = world.model.name();
     let name = |node: usize| world.nodes.get(node).map_or("", |node| node.name.as_str());
     format!("{} to {}, “{model}” links", name(world.client), name(world.server))
 }
@@ -315,7 +311,7 @@ pub fn conditions(met: &Conditions) -> String {
 mod tests {
     use super::*;
     use v6gap_core::tunnel::{Tunnel, TunnelKind};
-    use v6gap_core::world::Node;
+    use v6gap_core::world::{LinkModel, Node};
 
     /// A dumb-bell with a switch at one side.
     fn world() -> World {

@@ -8,7 +8,7 @@ use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
 use v6gap_core::wiremodel;
 use v6gap_core::workload::{Direction, Search, Transport, Workload};
-use v6gap_core::world::{LaidTunnel, LinkModel, World};
+use v6gap_core::world::{LaidTunnel, World};
 
 /// The word of a verdict.
 pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
@@ -128,11 +128,7 @@ pub(crate) fn path(analysis: &Analysis) -> Option<String> {
     let rates = Family::BOTH.map(|family| wiremodel::bottleneck_bps(world, family));
     let slowest = rates.into_iter().flatten().min();
     let rate = slowest.map_or("no rate limit".to_owned(), |r| format_rate(r as f64));
-    let model = match world.model {
-        LinkModel::Bare => "bare",
-        LinkModel::Shaped => "shaped",
-        LinkModel::Wire => "wire",
-    };
+    let model = world.model.name();
     let routers = match world.routers() {
         0 => "no router".to_owned(),
         1 => "1 router".to_owned(),

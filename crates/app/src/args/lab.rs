@@ -46,7 +46,8 @@ pub struct DemoArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Network")]
 pub struct WorldArgs {
-    /// How links are made: wire (true rates and times), shaped (true rates), bare (no line)
+    /// How links are made: wire (true rates and times), shaped (true rates), bare (no line), netem
+    /// (where the kernel has it)
     #[arg(long, value_name = "MODEL", default_value = "wire", value_parser = values::model)]
     pub model: LinkModel,
     /// Rate of every link, or none [100 Mbit/s; none for bare links]
@@ -79,7 +80,7 @@ impl WorldArgs {
     pub fn world(&self) -> World {
         let otherwise = match self.model {
             LinkModel::Bare => None,
-            LinkModel::Shaped | LinkModel::Wire => Some(100_000_000),
+            LinkModel::Shaped | LinkModel::Wire | LinkModel::Netem => Some(100_000_000),
         };
         let rate_bps = self.rate.map_or(otherwise, |rate| rate.0);
         let met =
@@ -205,12 +206,22 @@ Examples:
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// List the labs that are up, or the worlds that come with the program
-    #[command(after_help = "Examples:\n  v6gap lab list\n  v6gap lab list --worlds")]
+    /// List the labs that are up, the worlds that come with the program, or what this host provides
+    #[command(after_help = "\
+Examples:
+  v6gap lab list
+  v6gap lab list --worlds
+  v6gap lab list --kinds --json")]
     List {
         /// The worlds that come with the program
         #[arg(long)]
         worlds: bool,
+        /// Kinds of tunnels, translation and links that this host provides, or why not
+        #[arg(long, conflicts_with = "worlds")]
+        kinds: bool,
+        /// Write JSON
+        #[arg(short = 'J', long)]
+        json: bool,
     },
     /// Measure how true each link model is on this host
     ///

@@ -101,12 +101,8 @@ pub(super) fn family(text: &str) -> Result<Family, String> {
 
 /// A link model of the lab.
 pub(super) fn model(text: &str) -> Result<LinkModel, String> {
-    match text {
-        "bare" => Ok(LinkModel::Bare),
-        "shaped" => Ok(LinkModel::Shaped),
-        "wire" => Ok(LinkModel::Wire),
-        _ => Err(one_of(text, &["bare", "shaped", "wire"])),
-    }
+    let known = LinkModel::ALL.into_iter().find(|model| model.name() == text);
+    known.ok_or_else(|| one_of(text, &LinkModel::ALL.map(LinkModel::name)))
 }
 
 /// A part of what is measured: a metric or a transport.

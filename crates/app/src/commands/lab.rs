@@ -1,6 +1,7 @@
 //! `lab`: networks on this computer that other programs can use.
 
 mod calibrate;
+mod list;
 mod status;
 
 use crate::args::{LabArgs, LabCommand};
@@ -9,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session::world::{self, holder};
 use crate::settings::Context;
-use crate::worlds::{self, WORLDS};
+use crate::worlds;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -58,10 +59,8 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
             };
             draw(&world, output.as_deref())?;
         }
-        LabCommand::List { worlds: true } => say(&list_worlds()?),
-        LabCommand::List { worlds: false } => {
-            let names = holder::list().map_err(failure)?;
-            say(&if names.is_empty() { "no lab is up".to_owned() } else { names.join("\n") });
+        LabCommand::List { worlds, kinds, json } => {
+            output::to_stdout(&output::fit(style, &list::text(*worlds, *kinds, *json)?));
         }
         LabCommand::Calibrate { rate, repeats, json } => {
             let rates: Vec<u64> = rate.iter().filter_map(|rate| rate.0).collect();
@@ -73,16 +72,6 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
         }
     }
     Ok(Outcome::Done)
-}
-
-fn list_worlds() -> Result<String, Failure> {
-    let mut out = String::new();
-    for preset in &WORLDS {
-        let (draft, _) = worlds::read_preset(preset)?;
-        let description = draft.description.unwrap_or_default();
-        out.push_str(&format!("{:<14} {description}\n", preset.name));
-    }
-    Ok(out)
 }
 
 /// Writes the drawing as it is: an SVG file is no text for a terminal.

@@ -79,6 +79,13 @@ impl Failure {
             .seen("Nothing was measured. Without --snmp the measurement needs no device.")
     }
 
+    /// This host lacks what a world asks for; `why` says what, why and how to get it.
+    pub fn not_provided(why: &str) -> Self {
+        Failure::new("E304", Outcome::Permission, format!("the lab cannot be made: {why}"))
+            .seen("Nothing was measured.")
+            .run("v6gap lab list --kinds", "what this host provides")
+    }
+
     /// The system gives this process no network namespaces; `why` in the words of the refusal.
     pub fn namespaces(why: &str) -> Self {
         let what = "a network on this computer needs permission to create network namespaces";

@@ -29,6 +29,7 @@ pub fn in_lab(
     };
     let refused = |why: String| Failure::namespaces(&why);
     world::enter().map_err(refused)?;
+    world::provides(&wanted).map_err(|why| Failure::not_provided(&why))?;
     let placement = Placement::choose();
     let lab = RealWorld::build(&wanted, placement.link, plan.seed)
         .map_err(|why| Failure::unexpected(format!("the lab could not be built: {why}")))?;

@@ -114,7 +114,7 @@ fn network(world: &World) -> Option<String> {
     let met = link.conditions.v6;
     let usual = match world.model {
         LinkModel::Bare => None,
-        LinkModel::Shaped | LinkModel::Wire => Some(100_000_000),
+        LinkModel::Shaped | LinkModel::Wire | LinkModel::Netem => Some(100_000_000),
     };
     let args = WorldArgs {
         model: world.model,
@@ -135,11 +135,7 @@ fn network(world: &World) -> Option<String> {
             words.push_str(&format!(" --{word}"));
         }
     };
-    let model = match world.model {
-        LinkModel::Bare => "bare",
-        LinkModel::Shaped => "shaped",
-        LinkModel::Wire => "wire",
-    };
+    let model = world.model.name();
     put(world.model != LinkModel::Wire, format!("model {model}"));
     let rate = met.rate_bps.map_or_else(|| "none".to_owned(), rate);
     put(args.rate.is_some(), format!("rate {rate}"));

@@ -6,7 +6,7 @@ pub mod holder;
 #[cfg(target_os = "linux")]
 mod real;
 #[cfg(target_os = "linux")]
-pub use real::{RealWorld, RunningAgent, enter, refusal};
+pub use real::{RealWorld, RunningAgent, enter, provided, provides, refusal};
 
 #[cfg(not(target_os = "linux"))]
 mod absent;
@@ -14,4 +14,4 @@ mod absent;
 #[path = "world/no_holder.rs"]
 pub mod holder;
 #[cfg(not(target_os = "linux"))]
-pub use absent::{RealWorld, RunningAgent, enter, refusal};
+pub use absent::{RealWorld, RunningAgent, enter, provided, provides, refusal};

@@ -45,6 +45,44 @@ fn worlds_that_come_with_the_program_are_listed_shown_checked_and_drawn() {
     assert!(wrong.err.contains("\"dumb-bell\" was meant"), "{wrong:?}");
 }
 
+/// Whether or not this host lets anybody build a lab: programs that are not there are what is said
+/// first, with how to get them.
+#[test]
+fn what_is_not_installed_is_said_with_how_to_get_it() {
+    let sandbox = Sandbox::new();
+    let nowhere = sandbox.path("nowhere");
+    let variables = [("PATH", nowhere.as_path()), ("HOME", nowhere.as_path())];
+    let told = sandbox.run_with("lab list --kinds --json", &variables).ended(0).out;
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let kinds = told["kinds"].as_array().unwrap();
+    if kinds[0]["name"] == "labs" {
+        return; // No system for labs at all.
+    }
+    for (name, package) in [("wireguard", "wireguard-go"), ("translation", "tayga")] {
+        let kind = kinds.iter().find(|kind| kind["name"] == name).unwrap();
+        assert_eq!(kind["available"], false);
+        let because = kind["because"].as_str().unwrap();
+        let expected = format!("`{package}` is not installed: sudo apt install {package}");
+        assert_eq!(because, expected);
+    }
+    for name in ["ip-in-ip", "gre", "vxlan", "segment-routing", "ipsec-esp", "netem"] {
+        let kind = kinds.iter().find(|kind| kind["name"] == name).unwrap();
+        assert_eq!(kind["available"].as_bool().unwrap(), kind["because"].is_null(), "{kind}");
+    }
+    let text = sandbox.run_with("lab list --kinds", &variables).ended(0).out;
+    assert!(text.contains("unavailable, because `tayga` is not installed"), "{text}");
+}
+
+#[test]
+fn lists_are_written_as_json() {
+    let sandbox = Sandbox::new();
+    let told = sandbox.run("lab list --worlds --json").ended(0).out;
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let world = told["worlds"].as_array().unwrap().iter().find(|world| world["name"] == "6in4");
+    let description = "IPv6 in IPv4 between two routers (6in4)";
+    assert_eq!(world.unwrap()["description"], description);
+}
+
 #[test]
 fn a_world_is_said_back_in_words() {
     let sandbox = Sandbox::new();

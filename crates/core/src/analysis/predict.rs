@@ -348,8 +348,10 @@ fn timed(
 mod tests {
     use super::*;
     use crate::plan::preset;
-    use crate::workload::Search;
-    use crate::world::Link;
+    use crate::tunnel::{Tunnel, TunnelKind};
+    use crate::workload::{Search, Wait};
+    use crate::world::{LaidTunnel, Link};
+    use alloc::vec;
 
     fn of_search(search: Capacity, model: LinkModel, rate_bps: Option<u64>) -> Option<Predicted> {
         let world = World::client_router_server(model, rate_bps);
@@ -378,6 +380,33 @@ mod tests {
         let found = of_search(low, LinkModel::Shaped, Some(100_000_000)).unwrap();
         let values = PerArm { a: 50e6, b: 50e6 };
         assert_eq!(found, Predicted { effect: 0.0, values: Some(values) });
+    }
+
+    /// 6in4 between the routers of a chain: 1,408 bytes of payload in 1,500 of packet, and 20 bytes
+    /// more on one of three links.
+    #[test]
+    fn a_tunnel_of_one_family_is_part_of_the_prediction() {
+        let mut world = World::chain(LinkModel::Wire, vec![Link::ethernet(Some(100_000_000)); 3]);
+        let carries = PerFamily { v4: false, v6: true };
+        let tunnel = Tunnel { kind: TunnelKind::IpInIp, outer: Family::V4 };
+        world.tunnels = vec![LaidTunnel { ends: [1, 2], tunnel, carries }];
+        let of = |world: &World, workload, metric, base| {
+            let plan = preset::first_look(PerArm::FAMILIES, Some(world.clone()), 1);
+            predict(&plan, &Cell::named(workload), metric, &[], base)
+        };
+        let tcp = || Workload::TcpBulk(preset::tcp_bulk(true));
+        let found = of(&world, tcp(), Metric::Throughput, 0.0).unwrap();
+        let values = found.values.unwrap();
+        assert!((values.a - 100e6 * 1448.0 / 1538.0).abs() < 1.0, "{found:?}");
+        assert!((values.b - 100e6 * 1408.0 / 1538.0).abs() < 1.0, "{found:?}");
+        let echo = Workload::Echo(preset::echo(Transport::Udp, 64, Wait::Yield));
+        let values = of(&world, echo, Metric::Rtt, 100e-6).unwrap().values.unwrap();
+        assert!((values.b - values.a - 2.0 * 80e-9 * 80.0).abs() < 1e-12, "{values:?}");
+        // A line of another rate for each family is not one line with another tunnel.
+        world.links[1].conditions.v6.rate_bps = Some(50_000_000);
+        assert_eq!(of(&world, tcp(), Metric::Throughput, 0.0), None);
+        world.tunnels.clear();
+        assert!(of(&world, tcp(), Metric::Throughput, 0.0).is_some());
     }
 
     #[test]

@@ -188,6 +188,9 @@ impl Check<'_> {
             let ways = if met[0] == met[1] { &met[..1] } else { &met[..] };
             for conditions in ways {
                 self.conditions(place, family, conditions);
+                if *model == LinkModel::Netem && conditions.rate_bps.is_none() {
+                    self.add(place, "has no rate, which every netem link has");
+                }
                 if let Some(what) = needs_model(*model, conditions) {
                     self.add(place, what);
                 }
@@ -197,7 +200,7 @@ impl Check<'_> {
             let met = link.met(*side);
             met.v4.queue_frames != met.v6.queue_frames
         });
-        if own && *model == LinkModel::Shaped {
+        if own && matches!(model, LinkModel::Shaped | LinkModel::Netem) {
             self.add(place, "has a queue length of one family, which needs the wire model");
         }
     }
@@ -330,12 +333,13 @@ fn needs_model(model: LinkModel, asked: &Conditions) -> Option<String> {
     if model == LinkModel::Wire {
         return None;
     }
+    let plain = model != LinkModel::Netem;
     let wire = [
-        (asked.delay_ns > 0, "a delay"),
+        (asked.delay_ns > 0 && plain, "a delay"),
         (asked.jitter.is_some(), "jitter"),
-        (asked.loss > 0.0, "loss"),
+        (asked.loss > 0.0 && plain, "loss"),
         (asked.bursts.is_some(), "loss in bursts"),
-        (asked.duplication > 0.0, "duplication"),
+        (asked.duplication > 0.0 && plain, "duplication"),
         (asked.reordering.is_some(), "reordering"),
         (asked.black_hole_above.is_some(), "a black hole"),
     ];

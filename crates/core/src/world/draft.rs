@@ -20,10 +20,6 @@ use serde::{Deserialize, Serialize};
 /// Version of the language of worlds.
 pub const VERSION: u32 = 1;
 
-/// Link models by the names that people write.
-pub(crate) const MODELS: [(&str, LinkModel); 3] =
-    [("bare", LinkModel::Bare), ("shaped", LinkModel::Shaped), ("wire", LinkModel::Wire)];
-
 /// A whole world file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +29,7 @@ pub struct Draft {
     /// What it is for, in a sentence.
     #[serde(default)]
     pub description: Option<String>,
-    /// `bare`, `shaped` or `wire`.
+    /// `bare`, `shaped`, `wire` or `netem`.
     #[serde(default)]
     pub model: Option<String>,
     /// `v4`, `v6` or both.
@@ -227,10 +223,10 @@ fn nodes(draft: &Draft) -> Vec<Node> {
 
 /// The link model of that name.
 pub(crate) fn model(key: &str, text: &str, problems: &mut Problems) -> LinkModel {
-    match MODELS.iter().find(|(name, _)| *name == text) {
-        Some((_, model)) => *model,
+    match LinkModel::ALL.into_iter().find(|model| model.name() == text) {
+        Some(model) => model,
         None => {
-            problems.one_of(key, text, &MODELS.map(|(name, _)| name));
+            problems.one_of(key, text, &LinkModel::ALL.map(LinkModel::name));
             LinkModel::Wire
         }
     }

@@ -8,7 +8,7 @@ mod features;
 mod traffic;
 mod tunnel;
 
-pub(crate) use traffic::{Bucket, Shape};
+pub(crate) use traffic::{Bucket, Delayed, Shape};
 
 use crate::LabError;
 use netlink_bindings::traits::{NetlinkRequest, Pusher};

@@ -47,13 +47,28 @@ pub(crate) struct Bucket {
     pub burst_bytes: u32,
 }
 
+/// What netem does to packets.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Delayed {
+    /// Packets that have room, those that are delayed among them.
+    pub limit_packets: u32,
+    /// Time that each is held.
+    pub delay_ns: u64,
+    /// Shares that are lost and that come twice, 0 to 1.
+    pub loss: f64,
+    pub duplication: f64,
+}
+
 /// What an interface is to do with what it sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
     /// The bucket of each family; the same one twice is one bucket for both.
     pub buckets: PerFamily<Option<Bucket>>,
     /// Packets that may wait for each bucket, of those with priority and of the others each.
     pub queue_packets: PerFamily<u32>,
+    /// What netem does to the packets of each family in place of that queue; `None` for a plain
+    /// one.
+    pub delayed: Option<PerFamily<Delayed>>,
     /// MTU of the interface, in bytes.
     pub mtu: u32,
     /// IEEE 802.1Q tags that each frame is counted with.
@@ -133,7 +148,11 @@ impl Netlink {
             }
             let leaves = if leaves.is_empty() { vec![outer] } else { leaves };
             for leaf in leaves.iter().filter(|_| state == Class::New) {
-                self.add_queue(index, leaf.class, *shape.queue_packets.get(family))?;
+                let queue = *shape.queue_packets.get(family);
+                match shape.delayed.map(|delayed| *delayed.get(family)) {
+                    Some(delayed) => self.add_netem(index, leaf.class, &delayed)?,
+                    None => self.add_queue(index, leaf.class, queue)?,
+                }
             }
         }
         Ok(())
@@ -190,6 +209,28 @@ impl Netlink {
         let mut request = tc::Request::new().set_create().set_excl().op_newqdisc_do(&header);
         request.encode().nested_options_pfifo(&tc::TcFifoQopt { limit: packets });
         self.tell(|| format!("add a queue to interface {index}"), &request)
+    }
+
+    fn add_netem(&mut self, index: u32, class: u32, delayed: &Delayed) -> Result<(), LabError> {
+        self.put_netem(&header(index, class << 16, BUCKET_HANDLE | class), delayed)
+    }
+
+    /// Makes netem (tc-netem(8)) the only queue of an interface.
+    pub fn add_netem_root(&mut self, index: u32, delayed: &Delayed) -> Result<(), LabError> {
+        self.put_netem(&header(index, BUCKET_HANDLE, ROOT), delayed)
+    }
+
+    fn put_netem(&mut self, header: &tc::Tcmsg, delayed: &Delayed) -> Result<(), LabError> {
+        // Shares are parts of the largest number of 32 bits.
+        let share = |share: f64| (share * f64::from(u32::MAX)).round() as u32;
+        let mut options = tc::TcNetemQopt::new();
+        options.limit = delayed.limit_packets;
+        options.loss = share(delayed.loss);
+        options.duplicate = share(delayed.duplication);
+        let mut request = tc::Request::new().set_create().set_excl().op_newqdisc_do(header);
+        let delay_ns = i64::try_from(delayed.delay_ns).unwrap_or(i64::MAX);
+        drop(request.encode().nested_options_netem(&options).push_latency64(delay_ns));
+        self.tell(|| format!("add netem to interface {}", header.ifindex), &request)
     }
 
     /// Sends the packets of a family with this key to a class. `order` decides among the filters

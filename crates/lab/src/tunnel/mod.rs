@@ -18,10 +18,12 @@ use crate::layout::{self, Destination, Layout};
 use crate::netlink::Netlink;
 use crate::{Lab, LabError};
 use program::Program;
+pub(crate) use program::wireguard_is_there;
 use std::net::{IpAddr, Ipv4Addr};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::tunnel::TunnelKind;
 use v6gap_core::world::{LinkModel, NodeKind};
+use v6gap_sys::tun::Tun;
 use v6gap_sys::{Unavailable, netns};
 use wrapper::Wrapper;
 
@@ -133,26 +135,33 @@ fn mac(number: u8, host: u8) -> [u8; 6] {
 pub fn available(kind: TunnelKind) -> Result<(), Unavailable> {
     let missing = |because: String| Unavailable::new(kind.name(), because);
     match kind {
-        TunnelKind::IpInIp | TunnelKind::Gre => {
-            in_scratch(|| v6gap_sys::tun::Tun::open("probe").map(drop).map_err(|e| e.to_string()))
-        }
+        TunnelKind::IpInIp | TunnelKind::Gre => makes_interfaces(),
         TunnelKind::Vxlan => in_scratch(|| {
             let ends = [1, 2].map(|host| IpAddr::V4(Ipv4Addr::new(10, 47, 0, host)));
             let made = Netlink::new().make_vxlan("probe", NETWORK_ID, ends, None, 1280);
-            made.map_err(|e| e.to_string())
+            made.map_err(|e| format!("{e}: `sudo modprobe vxlan` loads it where it is a module"))
         }),
         TunnelKind::SegmentRouting => in_scratch(|| {
             std::fs::read("/proc/sys/net/ipv6/conf/default/seg6_enabled")
                 .map(drop)
                 .map_err(|_| "this kernel was built without segment routing".to_owned())
         }),
-        TunnelKind::WireGuard => program::wireguard_is_there(),
+        TunnelKind::WireGuard => wireguard_is_there().and_then(|()| makes_interfaces()),
     }
     .map_err(missing)
 }
 
+/// Whether programs may make interfaces of their own.
+fn makes_interfaces() -> Result<(), String> {
+    let help = "`modprobe tun` and `chmod 666 /dev/net/tun` as root make it so";
+    let open = || Tun::open("probe").map(drop).map_err(|e| format!("{e}; {help}"));
+    in_scratch(open)
+}
+
 /// Does `work` in a network namespace of its own, which is gone afterwards.
-fn in_scratch<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+pub(crate) fn in_scratch<T: Send>(
+    work: impl FnOnce() -> Result<T, String> + Send,
+) -> Result<T, String> {
     let namespace = netns::new_network_namespace().map_err(|e| e.to_string())?;
     netns::run_in(&namespace, work).map_err(|e| e.to_string())?
 }

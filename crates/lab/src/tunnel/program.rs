@@ -103,12 +103,12 @@ fn wg(verb: &str, input: &str) -> Result<String, LabError> {
 }
 
 /// Whether the programs that make a WireGuard tunnel are installed.
-pub(super) fn wireguard_is_there() -> Result<(), String> {
+pub(crate) fn wireguard_is_there() -> Result<(), String> {
     for (program, package) in
         [("wireguard-go", "wireguard-go"), ("wg", "wireguard-tools"), ("unshare", "util-linux")]
     {
         if !installed(program) {
-            return Err(format!("`{program}` is not installed (Debian package {package})"));
+            return Err(format!("`{program}` is not installed: sudo apt install {package}"));
         }
     }
     Ok(())

@@ -70,10 +70,18 @@ impl Translated {
 /// # Errors
 /// With the reason, if it has none.
 pub fn available() -> Result<(), Unavailable> {
-    let what = "translation between the families";
-    program::installed("tayga")
-        .then_some(())
-        .ok_or_else(|| Unavailable::new(what, "`tayga` is not installed (Debian package tayga)"))
+    let there = program_is_there().and_then(|()| super::makes_interfaces());
+    there.map_err(|because| Unavailable::new("translation between the families", because))
+}
+
+/// Whether the translating program is installed.
+pub(crate) fn program_is_there() -> Result<(), String> {
+    for (program, package) in [("tayga", "tayga"), ("unshare", "util-linux")] {
+        if !program::installed(program) {
+            return Err(format!("`{program}` is not installed: sudo apt install {package}"));
+        }
+    }
+    Ok(())
 }
 
 impl Lab {

@@ -33,7 +33,7 @@ const OUTSIDE: [(&str, Check); 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 30] = [
+const INSIDE: [(&str, Check); 31] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
     ("longer_chain", plumbing::longer_chain),
     ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers),
@@ -64,6 +64,7 @@ const INSIDE: [(&str, Check); 30] = [
     ("tunnels_carry_what_they_are_told", tunnels::only_what_is_carried_is_wrapped),
     ("translation_exchanges_the_header", tunnels::translation_exchanges_the_header),
     ("what_is_missing_is_said", tunnels::what_is_missing_is_said),
+    ("what_is_provided_is_listed", tunnels::what_is_provided_is_listed),
 ];
 
 /// Those that judge times and rates.

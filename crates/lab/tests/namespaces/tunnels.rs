@@ -9,7 +9,7 @@ use v6gap_core::tunnel::{Tunnel, TunnelKind};
 use v6gap_core::wiremodel::{self, ETHERNET_HEADER_BYTES, translated_bytes};
 use v6gap_core::world::{LaidTunnel, Link, LinkModel, World};
 use v6gap_lab::tunnel::translate::{self, Translated};
-use v6gap_lab::{Lab, Node, tunnel};
+use v6gap_lab::{Lab, Node, provided, tunnel};
 use v6gap_sys::packet::Port;
 
 const UDP_BYTES: u32 = 8;
@@ -230,4 +230,25 @@ pub fn what_is_missing_is_said() -> Outcome<String> {
         said += &answer.map_or_else(|e| format!("{e}; "), |()| format!("{kind}; "));
     }
     Ok(said)
+}
+
+/// What is listed is what was tried, and a world that asks for what is not there is refused with
+/// that reason. ESP is refused or not by what `ip xfrm` would be told as well.
+pub fn what_is_provided_is_listed() -> Outcome<String> {
+    let all = provided::list(None);
+    let of = |name: &str| all.iter().find(|p| p.name == name).ok_or("not listed");
+    for kind in TunnelKind::ALL {
+        let listed = of(kind.name())?.found.is_ok();
+        ensure(listed == tunnel::available(kind).is_ok(), || format!("{kind} is {listed}"))?;
+    }
+    let netem = &of("netem")?.found;
+    let world = World::client_router_server(LinkModel::Netem, Some(10_000_000));
+    let made = Lab::build(&world);
+    ensure(made.is_ok() == netem.is_ok(), || format!("{made:?} and {netem:?}"))?;
+    if let (Err(made), Err(missing)) = (made, netem) {
+        let (made, missing) = (made.to_string(), missing.to_string());
+        ensure(made.contains(&missing), || format!("{made} is not for {missing}"))?;
+    }
+    let missing = all.iter().filter_map(|kind| kind.found.as_ref().err());
+    Ok(missing.map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }

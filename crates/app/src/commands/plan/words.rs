@@ -81,6 +81,7 @@ pub fn lab(world: &World) -> Vec<String> {
         LinkModel::Bare => "bare links (no line: what the protocol stack costs)",
         LinkModel::Shaped => "shaped links (true rates, no round trips)",
         LinkModel::Wire => "wire links (true rates and round trips)",
+        LinkModel::Netem => "netem links (true rates and delays of the kernel, no round trips)",
     };
     let names = |nodes: &[usize]| {
         let names: Vec<&str> = nodes.iter().map(|&node| world.nodes[node].name.as_str()).collect();

@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 33] = [
+pub const CODES: [Topic; 34] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -168,6 +168,15 @@ computer read interfaces, ip, tcp, udp and dot3. `snmpwalk -v2c -c WORD HOST
 snmpd on this computer (Debian: apt-get install snmpd).",
     },
     Topic {
+        name: "E304",
+        title: "this host does not provide what the world asks for",
+        text: "\
+Some kinds of tunnels need a program, and some tunnels and links a kernel that
+was built with them. `v6gap lab list --kinds` says for each whether this host
+has it, and if not, why and how to get it. It is found out by trying, before
+anything is sent. The link model `wire` needs nothing but namespaces.",
+    },
+    Topic {
         name: "E401",
         title: "large packets of one family vanish",
         text: "\
@@ -270,8 +279,9 @@ blocks), or two families that took different interfaces.",
         text: "\
 A comparison needs questions that the results share: the same workload with the
 same factors, and the same two families. The message says in what they differ.
-Run one plan for both: `v6gap plan run FILE`, or repeat the command at the end of
-a report. Cells that only some results have are left out and named; a cell whose
-factors differ is not compared, because the change would be that of the factor.",
+Run one plan for both: `v6gap plan run FILE`, or repeat the command at the end
+of a report. Cells that only some results have are left out and named; a cell
+whose factors differ is not compared, because the change would be that of the
+factor.",
     },
 ];

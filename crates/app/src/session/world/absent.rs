@@ -19,6 +19,16 @@ pub fn enter() -> Result<(), String> {
     Err(BECAUSE.to_owned())
 }
 
+/// Always refused.
+pub fn provides(_: &World) -> Result<(), String> {
+    Err(BECAUSE.to_owned())
+}
+
+/// Nothing is provided.
+pub fn provided() -> Vec<(&'static str, &'static str, Result<(), String>)> {
+    vec![("labs", "networks on this computer", Err(BECAUSE.to_owned()))]
+}
+
 /// An agent; there is no value of it here.
 pub enum RunningAgent {}
 

@@ -19,6 +19,19 @@ pub fn enter() -> Result<(), String> {
     netns::enter_user_namespace().map_err(|refusal| refusal.to_string())
 }
 
+/// Whether this host has what `world` asks for; to be asked after [`enter`].
+pub fn provides(world: &World) -> Result<(), String> {
+    v6gap_lab::provided::needed(world).map_err(|missing| missing.to_string())
+}
+
+/// What this host provides of what worlds may ask for: name, what it is, and why it is not there.
+/// Moves this process, which must have one thread, to where it may build a lab.
+pub fn provided() -> Vec<(&'static str, &'static str, Result<(), String>)> {
+    let refusal = enter().err();
+    let all = v6gap_lab::provided::list(refusal.as_deref()).into_iter();
+    all.map(|kind| (kind.name, kind.what, kind.found.map_err(|missing| missing.because))).collect()
+}
+
 /// An agent at a node, which ends with this value.
 pub struct RunningAgent(#[expect(dead_code, reason = "held for its end")] Agent);
 
