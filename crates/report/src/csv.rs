@@ -23,6 +23,9 @@ const FIRST: [&str; 12] = [
     "duration_ns",
 ];
 
+/// How the columns end that hold histograms.
+const HISTOGRAM: &str = "histogram";
+
 /// All trials of a journal; numbers are SI units or ns as stored, in full precision.
 ///
 /// `block_valid` is empty for a trial whose block was never completed.
@@ -89,9 +92,24 @@ fn flatten(name: &str, value: &Value, row: &mut BTreeMap<String, String>) {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => String::new(),
+        Value::Array(runs) if name.ends_with(HISTOGRAM) => Value::from(buckets(runs)).to_string(),
         Value::Array(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
     };
     row.insert(name.to_owned(), text);
+}
+
+/// The runs in which a record holds a histogram as pairs of (highest value, count), which need no
+/// explanation: each run is its first value, the step to the next and the counts.
+fn buckets(runs: &[Value]) -> Vec<Value> {
+    let numbers =
+        |run: &Value| -> Option<Vec<u64>> { run.as_array()?.iter().map(Value::as_u64).collect() };
+    let mut pairs = Vec::new();
+    for run in runs.iter().filter_map(numbers) {
+        let [first, step, counts @ ..] = &run[..] else { continue };
+        let values = std::iter::successors(Some(*first), |value| value.checked_add(*step));
+        pairs.extend(values.zip(counts).map(|(value, count)| Value::from(vec![value, *count])));
+    }
+    pairs
 }
 
 /// One record; cells are quoted where they must be.
