@@ -5,6 +5,7 @@
 //! are untrusted: each form escapes them in its own way, in one place.
 
 mod beside;
+mod cite;
 mod comparison;
 mod costs;
 mod csv;
@@ -15,6 +16,7 @@ mod json_comparison;
 mod loads;
 mod markdown;
 mod number;
+pub mod paper;
 mod resources;
 mod searches;
 mod sheet;
@@ -26,6 +28,7 @@ pub mod topology;
 mod transfers;
 mod words;
 
+pub use cite::{CiteForm, bibtex, cite};
 pub use csv::csv_trials;
 pub use json::{SCHEMA, json};
 pub use json_comparison::{COMPARISON_SCHEMA, json_comparison};

@@ -91,7 +91,7 @@ pub(crate) fn tex(text: &str) -> String {
             '<' => out.push_str("\\textless{}"),
             '>' => out.push_str("\\textgreater{}"),
             '|' => out.push_str("\\textbar{}"),
-            '"' => out.push_str("\\textquotedbl{}"),
+            '"' => out.push_str("''"),
             '`' => out.push_str("\\textasciigrave{}"),
             '[' | ']' => out.push_str(&format!("{{{c}}}")),
             '–' => out.push_str("--"),
@@ -111,7 +111,8 @@ pub(crate) fn tex(text: &str) -> String {
             '…' => out.push_str("\\ldots{}"),
             '\u{a0}' | '\u{202f}' | '\u{2009}' => out.push('~'),
             '\n' | '\t' => out.push(' '),
-            ' '..='~' | '\u{c0}'..='\u{17e}' => out.push(c),
+            'Ð' | 'ð' | 'Þ' | 'þ' | '÷' => out.push('?'),
+            ' '..='~' | '\u{c0}'..='\u{ff}' => out.push(c),
             _ => out.push('?'),
         }
     }

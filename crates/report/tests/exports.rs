@@ -1,12 +1,15 @@
 //! JSON and CSV hold what scripts rely on.
 
-use crate::fixtures::{invalid, journal, lab, null_run};
+use crate::fixtures::runs::{another_day, comparison};
+use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use serde_json::Value;
 use v6gap_core::analysis::{Question, Range};
 use v6gap_core::arm::Arm;
 use v6gap_core::metric::Metric;
 use v6gap_core::record::{self, Line};
-use v6gap_report::{SCHEMA, csv_trials, json, sockets};
+use v6gap_report::figure::{Paint, all};
+use v6gap_report::paper;
+use v6gap_report::{CiteForm, SCHEMA, cite, csv_trials, json, latex, latex_comparison, sockets};
 use v6gap_stats::quantile;
 
 fn parse(text: &str) -> Value {
@@ -199,4 +202,46 @@ fn sockets_show_what_was_asked_and_what_each_family_got() {
     assert_eq!((size.v4.as_str(), size.v6.as_str()), ("1448 B", "1428 B"));
     let congestion = rows.iter().find(|row| row.setting == "congestion control");
     assert_eq!(congestion.and_then(|row| row.asked.as_deref()), Some("cubic"));
+}
+
+/// A figure for a paper has a size, says where it comes from, and is still one element.
+#[test]
+fn figures_for_papers_are_whole() {
+    for figure in all(&lab(), Paint::Paper) {
+        let svg = paper::svg(&figure, &lab(), 122.0);
+        assert!(svg.starts_with("<svg width=\"122mm\" height=\""), "{}", &svg[..80]);
+        assert!(svg.contains("<metadata>run 7k2f9q, plan first-look"), "{svg}");
+        assert_eq!((svg.matches("<svg").count(), svg.matches("</svg>").count()), (1, 1));
+        assert!(!svg.contains("var(") && !svg.contains("class=\"page"), "{svg}");
+        let rows = paper::csv(&figure);
+        assert_eq!(rows.lines().count(), figure.table.rows.len() + 1, "{rows}");
+        assert!(paper::caption(&figure, &lab()).contains("run 7k2f9q"));
+    }
+    let svg = paper::svg(&all(&hostile(), Paint::Paper)[0], &hostile(), 122.0);
+    assert!(!svg.contains("<script") && !svg.contains('\u{202e}'), "{svg}");
+}
+
+/// What TeX would stop at: unbalanced groups, and characters that begin a command or a comment.
+#[test]
+fn latex_of_foreign_text_is_balanced() {
+    let two = comparison(&[hostile(), another_day("8m1c3e")]);
+    let texts = [
+        latex(&hostile()),
+        latex_comparison(&two),
+        cite(&hostile(), "v6gap run a_b --seed 1", CiteForm::Latex),
+    ];
+    for text in texts {
+        let bare = text.replace("\\{", "").replace("\\}", "").replace("\\%", "");
+        let count = |c| bare.chars().filter(|x| *x == c).count();
+        assert_eq!(count('{'), count('}'), "{text}");
+        assert_eq!(count('$') % 2, 0, "{text}");
+        // A comment stands on a line of its own only.
+        let comments = bare.lines().filter(|line| line.contains('%'));
+        assert!(comments.clone().all(|line| line.starts_with('%')), "{text}");
+        assert!(!text.contains('<') && !text.contains('\u{1b}'), "{text}");
+        for row in text.lines().filter(|line| line.ends_with("\\\\")) {
+            let cells = row.replace("\\&", "").matches('&').count();
+            assert!(cells == 6, "{row}");
+        }
+    }
 }

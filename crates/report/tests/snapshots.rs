@@ -13,10 +13,11 @@ use std::path::PathBuf;
 use v6gap_core::analysis::Analysis;
 use v6gap_report::figure::{Paint, all};
 use v6gap_report::html::{PageInfo, comparison_page, page};
+use v6gap_report::paper;
 use v6gap_report::text::{self, Glyphs, Style, table, verbose};
 use v6gap_report::{
-    csv_comparison, csv_questions, csv_trials, json, json_comparison, latex, latex_comparison,
-    markdown, markdown_comparison, sockets,
+    CiteForm, bibtex, cite, csv_comparison, csv_questions, csv_trials, json, json_comparison,
+    latex, latex_comparison, markdown, markdown_comparison, sockets,
 };
 
 /// Compares with the file of that name, or writes it.
@@ -66,6 +67,18 @@ fn tables_for_papers() {
     let three = comparison(&[lab(), another_day("8m1c3e"), another_day("9x2d4f")]);
     check("three.tex", &latex_comparison(&three));
     check("hostile.tex", &latex(&hostile()));
+}
+
+#[test]
+fn what_papers_say() {
+    let command = "v6gap demo --seed 6168134 --margin rtt=2%";
+    check("lab-cite.txt", &cite(&lab(), command, CiteForm::Text));
+    check("lab-cite.tex", &cite(&lab(), command, CiteForm::Latex));
+    check("lab-cite.bib", &bibtex(&lab()));
+    check("hostile-cite.tex", &cite(&hostile(), command, CiteForm::Latex));
+    let figure = &all(&lab(), Paint::Paper)[0];
+    check("lab-caption.txt", &paper::caption(figure, &lab()));
+    check("lab-figure.csv", &paper::csv(figure));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod foreign;
 mod knobs;
 mod lab;
 mod normal;
+mod paper;
 mod plan;
 mod run;
 mod snmp;
@@ -22,6 +23,7 @@ pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;
 pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
 pub use normal::{SHORT_HELP, Typed, VERBS, normalise};
+pub use paper::{CiteArgs, CiteFormat, FiguresArgs};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
 pub use run::{
     CheckArgs, Condition, ConnectArgs, DesignArgs, LabChoice, Live, ResultArgs, RunArgs, ServeArgs,
@@ -104,6 +106,10 @@ pub enum Command {
     Show(ShowArgs),
     /// Write the report of a stored result as a page
     Report(ReportArgs),
+    /// Write the figures of a stored result, for papers
+    Figures(FiguresArgs),
+    /// Write a paragraph on the method of a stored result
+    Cite(CiteArgs),
     /// Compare stored results: what changed from one to another
     Compare(CompareArgs),
     /// List stored results

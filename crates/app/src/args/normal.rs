@@ -2,7 +2,7 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 18] = [
+pub const VERBS: [&str; 20] = [
     "demo",
     "run",
     "check",
@@ -10,6 +10,8 @@ pub const VERBS: [&str; 18] = [
     "serve",
     "show",
     "report",
+    "figures",
+    "cite",
     "compare",
     "list",
     "rm",

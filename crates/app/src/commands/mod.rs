@@ -2,12 +2,14 @@
 //! and returns how the program ends.
 
 mod check;
+mod cite;
 mod compare;
 mod completions;
 pub mod demo;
 mod doctor;
 mod explain;
 mod export;
+mod figures;
 pub mod lab;
 mod list;
 mod man;
@@ -38,6 +40,8 @@ pub fn execute(command: &Command, settings: &Settings) -> Result<Outcome, Failur
         Command::Serve(args) => serve::execute(args, &context()?),
         Command::Show(args) => show::execute(args, &context()?),
         Command::Report(args) => report::execute(args, &context()?),
+        Command::Figures(args) => figures::execute(args, &context()?),
+        Command::Cite(args) => cite::execute(args, &context()?),
         Command::Compare(args) => compare::execute(args, &context()?),
         Command::List(args) => list::execute(args, &context()?),
         Command::Rm(args) => rm::execute(args, &context()?),

@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
-const VERBS: [&str; 26] = [
+const VERBS: [&str; 28] = [
     "demo",
     "run",
     "check",
@@ -11,6 +11,8 @@ const VERBS: [&str; 26] = [
     "serve",
     "show",
     "report",
+    "figures",
+    "cite",
     "compare",
     "list",
     "rm",
@@ -88,7 +90,7 @@ fn shells_and_packagers_are_served_without_a_data_folder() {
     let page = sandbox.run_with("man", &[]).ended(0).out;
     assert!(page.contains(".TH v6gap 1"), "{page}");
     let listed = sandbox.run("man --dir pages").ended(0).out;
-    assert_eq!(listed.lines().count(), 18);
+    assert_eq!(listed.lines().count(), 20);
     assert!(std::fs::read_to_string(sandbox.path("pages/v6gap-run.1")).unwrap().contains("pairs"));
 }
 

@@ -4,6 +4,7 @@ mod compare;
 mod doctor;
 mod help;
 mod labs;
+mod papers;
 mod plans;
 mod predict;
 mod stored;

@@ -7,6 +7,7 @@
 
 mod capacity;
 mod capture;
+mod changes;
 mod crash;
 mod demo;
 mod differences;
@@ -44,7 +45,7 @@ const TRIES: usize = 3;
 /// A scenario: its name, what it does and what it judges; it fails by panicking.
 type Scenario = (&'static str, fn(), Judges);
 
-const SCENARIOS: [Scenario; 40] = [
+const SCENARIOS: [Scenario; 41] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Figures),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Conduct),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Conduct),
@@ -72,6 +73,7 @@ const SCENARIOS: [Scenario; 40] = [
     ("nothing_is_found_where_nothing_is", nulls::agree, Figures),
     ("a_slower_family_is_found", differences::rate, Figures),
     ("a_later_family_is_found", differences::delay, Figures),
+    ("a_change_between_runs_is_found", changes::are_found, Figures),
     ("a_killed_end_loses_no_finished_block", crash::survives, Conduct),
     ("trouble_is_named", trouble::is_named, Conduct),
     ("a_black_hole_is_named", trouble::black_hole, Conduct),

@@ -102,7 +102,8 @@ const LEFT: f64 = 100.0;
 const RIGHT: f64 = 68.0;
 const ABOVE: f64 = 26.0;
 const BELOW: f64 = 26.0;
-const TICK: u32 = 12;
+/// Height of all text.
+pub(super) const TICK: u32 = 12;
 
 /// One pair of axes and what is drawn on it.
 pub(super) struct Panel {

@@ -52,11 +52,19 @@ pub struct Figure {
     pub desc: String,
     /// The picture, as an SVG element.
     pub svg: String,
+    /// Its height where it is [`WIDTH`] wide.
+    pub height: f64,
     /// The numbers behind it.
     pub table: Table,
     /// What was left out or how to read it, in one or two sentences.
     pub foot: String,
 }
+
+/// Width of every figure in its own units.
+pub const WIDTH: f64 = kuva::WIDTH;
+
+/// Height of its text in the same units.
+pub const TEXT_SIZE: f64 = kuva::TICK as f64;
 
 /// All figures that the run has data for, in the order of the report.
 pub fn all(analysis: &Analysis, paint: Paint) -> Vec<Figure> {

@@ -79,6 +79,7 @@ fn draw(analysis: &Analysis, at: usize, groups: &[Group<'_>], paint: Paint) -> O
         vec![values(analysis, group, &scales, paint), effects(analysis, group, &scales, paint)];
     Some(Figure {
         kind: Kind::Size,
+        height: UPPER + LOWER,
         svg: kuva::svg(&id, &title, &desc, UPPER + LOWER, panels),
         table: table(analysis, group, scales.unit),
         foot: foot(analysis, group),

@@ -78,6 +78,7 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
     let panel = panel(analysis, q, unit, x, paint);
     Some(Figure {
         kind: Kind::Spread,
+        height: HEIGHT,
         svg: kuva::svg(&id, &title, &desc, HEIGHT, vec![panel]),
         table: table(analysis, q, unit),
         foot: format!(

@@ -57,6 +57,7 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
     };
     Some(Figure {
         kind: Kind::Trials,
+        height: UPPER + LOWER,
         svg: kuva::svg(&id, &title, &desc, UPPER + LOWER, vec![values, effects]),
         table: table(analysis, q, &pairs),
         foot: format!(

@@ -14,8 +14,8 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
     let confidence = format_share(design.confidence);
     let ranges = match design.stop {
         Stop::Pairs { pairs } => format!(
-            "The number of pairs ({pairs}) was fixed before the run; ranges are Student’s \
-             intervals for the mean of the pairs’ effects."
+            "The number of pairs ({pairs}) was fixed before the run; estimates and ranges are \
+             those of signed ranks (Hodges and Lehmann; Wilcoxon), exact for any symmetric law."
         ),
         Stop::Adaptive { .. } => {
             "The run stops when every question is answered or its time is over. \

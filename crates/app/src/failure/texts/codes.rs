@@ -284,4 +284,11 @@ of a report. Cells that only some results have are left out and named; a cell
 whose factors differ is not compared, because the change would be that of the
 factor.",
     },
+    Topic {
+        name: "V603",
+        title: "nothing to draw",
+        text: "\
+Figures show pairs in the order of time, sizes beside each other and how single
+delays spread. A result without a pair that counts has none of these.",
+    },
 ];

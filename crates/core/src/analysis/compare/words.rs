@@ -106,7 +106,11 @@ fn against(letter: char, rows: &[Row], names: &PerArm<String>) -> String {
         ),
         (None, None) if none > 0 => format!(
             "From A to {letter} {b} against {a} did not change by anything that matters in what \
-             could be compared; {none} questions have no answer."
+             could be compared; {} no answer.",
+            match none {
+                1 => "1 question has".to_string(),
+                n => format!("{n} questions have"),
+            }
         ),
         (None, None) => {
             format!("From A to {letter} {b} against {a} did not change by anything that matters.")

@@ -1,0 +1,87 @@
+//! Options of the verbs that serve papers: figures and the paragraph on the method.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Write the figures of a stored result, for papers and slides
+///
+/// Every figure becomes an SVG file of the width asked for, in fixed colours that also differ in
+/// shape; beside it stand its caption and the numbers behind it.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap figures last
+  v6gap figures 7k2f9q --for lncs -o paper/figures
+
+SVG becomes PDF in other programs: rsvg-convert -f pdf FIGURE.svg, or Inkscape.")]
+pub struct FiguresArgs {
+    /// Identifier or the start of it, last, last~1, last:HOST, or a file
+    #[arg(value_name = "RESULT", default_value = "last")]
+    pub reference: String,
+    /// What they are for, which sets their width
+    #[arg(long = "for", value_name = "WHAT", default_value = "a4")]
+    pub target: FigureTarget,
+    /// Folder to write into
+    #[arg(short, long, value_name = "FOLDER", default_value = "figures")]
+    pub output: PathBuf,
+}
+
+/// What figures are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FigureTarget {
+    /// One column of an IEEE paper, 88.9 mm
+    #[value(name = "ieee-1col")]
+    IeeeColumn,
+    /// Both columns of an IEEE paper, 181 mm
+    #[value(name = "ieee-2col")]
+    IeeePage,
+    /// Lecture Notes in Computer Science, 122 mm
+    Lncs,
+    /// The text of an A4 page, 160 mm
+    A4,
+    /// A slide of 16:9, 254 mm
+    Slides,
+}
+
+impl FigureTarget {
+    /// The width in mm.
+    pub const fn width_mm(self) -> f64 {
+        match self {
+            FigureTarget::IeeeColumn => 88.9,
+            FigureTarget::IeeePage => 181.0,
+            FigureTarget::Lncs => 122.0,
+            FigureTarget::A4 => 160.0,
+            FigureTarget::Slides => 254.0,
+        }
+    }
+}
+
+/// Write a paragraph on the method of a stored result, and its sources
+///
+/// Hosts, path, design, statistics, margins, versions, seed, and the command that repeats it; all
+/// of it from the record.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap cite last
+  v6gap cite 7k2f9q --format latex >> paper.tex
+  v6gap cite 7k2f9q --format bibtex >> paper.bib")]
+pub struct CiteArgs {
+    /// Identifier or the start of it, last, last~1, last:HOST, or a file
+    #[arg(value_name = "RESULT", default_value = "last")]
+    pub reference: String,
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: CiteFormat,
+}
+
+/// How the paragraph is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CiteFormat {
+    /// Plain text
+    Text,
+    /// LaTeX that cites the sources
+    Latex,
+    /// The sources, for BibTeX
+    Bibtex,
+}

@@ -1,0 +1,54 @@
+//! `figures`: every figure of a stored result as files for a paper.
+
+use super::stored;
+use crate::args::FiguresArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::settings::Context;
+use v6gap_report::figure::{self, Paint};
+use v6gap_report::paper;
+use v6gap_store::Store;
+
+/// Points in a millimetre.
+const POINTS_PER_MM: f64 = 72.0 / 25.4;
+
+/// Smallest text that is read in print, in points; what is shown as that is that.
+const TEXT_PT_MIN: f64 = 7.95;
+
+/// Writes the figures and says where.
+///
+/// # Errors
+/// If the result is not there, has no figures, or a file cannot be written.
+pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure> {
+    let result = stored::load(&args.reference, context)?;
+    let analysis = &result.analysis;
+    let figures = figure::all(analysis, Paint::Paper);
+    if figures.is_empty() {
+        let what = format!("the result {} has nothing to draw", analysis.run.id);
+        return Err(Failure::new("V603", Outcome::NotValid, what)
+            .seen("A figure needs pairs that count, or several sizes of one question.")
+            .run(format!("v6gap show {}", analysis.run.id), "shows what was measured"));
+    }
+    let width_mm = args.target.width_mm();
+    for figure in &figures {
+        let name = format!("{}-{}", analysis.run.id, figure.id);
+        let files = [
+            (format!("{name}.svg"), paper::svg(figure, analysis, width_mm)),
+            (format!("{name}.caption.txt"), paper::caption(figure, analysis)),
+            (format!("{name}.csv"), paper::csv(figure)),
+        ];
+        for (name, text) in files {
+            let path = args.output.join(name);
+            Store::write_file(&path, &text)?;
+            output::to_stdout(&path.display().to_string());
+        }
+    }
+    let text_pt = figure::TEXT_SIZE * width_mm / figure::WIDTH * POINTS_PER_MM;
+    if text_pt < TEXT_PT_MIN {
+        output::to_stderr(&format!(
+            "note: at {width_mm} mm the text is {text_pt:.1} points; --for lncs and wider have 8 \
+             and more"
+        ));
+    }
+    Ok(Outcome::Done)
+}

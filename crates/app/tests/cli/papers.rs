@@ -1,0 +1,56 @@
+//! What a stored result gives to a paper: tables, figures, a paragraph on the method.
+
+use crate::support::Sandbox;
+
+#[test]
+fn a_table_of_answers_is_written_for_papers_and_for_spreadsheets() {
+    let sandbox = Sandbox::with_run();
+    let latex = sandbox.run("export last --format latex -o t.tex").ended(0).out;
+    assert_eq!(latex, "t.tex\n");
+    let latex = sandbox.read("t.tex");
+    assert!(latex.contains("\\begin{tabular}") && latex.contains("1.4 \\% slower"), "{latex}");
+    assert_eq!(sandbox.run("show last --format latex").ended(0).out, latex);
+    let table = sandbox.run("export last --format table").ended(0).out;
+    let rows: Vec<&str> = table.lines().collect();
+    assert_eq!(rows.len(), 1 + 2, "{table}");
+    assert!(rows[1].starts_with("7k2f9q,throughput-tcp,"), "{table}");
+    assert!(rows.iter().skip(1).all(|row| row.contains(",ratio-1,-0.0") || row.contains(",0.0")));
+}
+
+#[test]
+fn figures_are_written_with_captions_and_numbers() {
+    let sandbox = Sandbox::with_run();
+    let ran = sandbox.run("figures last --for lncs -o drawn").ended(0);
+    let files: Vec<&str> = ran.out.lines().collect();
+    assert!(!files.is_empty() && files.len() % 3 == 0, "{ran:?}");
+    assert_eq!(ran.err, "");
+    for file in files {
+        let text = sandbox.read(file);
+        match file.rsplit('.').next().unwrap() {
+            "svg" => assert!(text.starts_with("<svg width=\"122mm\""), "{file}"),
+            "csv" => assert!(text.lines().count() > 1, "{file}: {text}"),
+            _ => assert!(text.contains("run 7k2f9q"), "{file}: {text}"),
+        }
+    }
+    let narrow = sandbox.run("figures last --for ieee-1col").ended(0);
+    assert!(narrow.err.contains("the text is 5.8 points"), "{narrow:?}");
+    assert!(narrow.out.contains("figures/7k2f9q-"), "{narrow:?}");
+}
+
+#[test]
+fn a_paragraph_says_how_the_run_was_made() {
+    let sandbox = Sandbox::with_run();
+    let text = sandbox.run("cite").ended(0).out;
+    for part in ["v6gap 0.1.0", "Holm 1979", "margins fixed beforehand", "--seed 7", "20 rounds"] {
+        assert!(text.replace('\n', " ").contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let latex = sandbox.run("cite last --format latex").ended(0).out;
+    let bibtex = sandbox.run("cite last --format bibtex").ended(0).out;
+    let cited: Vec<&str> = latex.split("\\cite{").skip(1).collect();
+    assert_eq!(cited.len(), 3, "{latex}");
+    for key in cited.iter().filter_map(|rest| rest.split('}').next()) {
+        assert!(bibtex.contains(&format!("{{{key},\n")), "{key}: {bibtex}");
+    }
+    sandbox.run("cite nosuch").ended(2);
+}

@@ -1,0 +1,306 @@
+//! What a paper says of a run: a paragraph on the method, and the sources of its statistics.
+//!
+//! Everything stated follows from the record: design, numbers, margins, versions, world, seed, and
+//! the command that repeats the run.
+
+use crate::number::utc;
+use crate::sheet::tex;
+use crate::words;
+use v6gap_core::analysis::Analysis;
+use v6gap_core::arm::Arm;
+use v6gap_core::family::Family;
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::plan::Stop;
+use v6gap_core::record::Host;
+use v6gap_core::unit::{format_share, format_span};
+
+/// How a paragraph is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CiteForm {
+    /// Plain text, sources by author and year.
+    Text,
+    /// LaTeX, sources by `\cite`.
+    Latex,
+}
+
+/// A source of the method.
+struct Source {
+    /// Its key in BibTeX.
+    key: &'static str,
+    /// Author and year.
+    short: &'static str,
+    /// The entry without its braces and key: kind and fields.
+    kind: &'static str,
+    fields: &'static [(&'static str, &'static str)],
+}
+
+const HOLM: Source = Source {
+    key: "holm1979",
+    short: "Holm 1979",
+    kind: "article",
+    fields: &[
+        ("author", "Sture Holm"),
+        ("title", "A Simple Sequentially Rejective Multiple Test Procedure"),
+        ("journal", "Scandinavian Journal of Statistics"),
+        ("volume", "6"),
+        ("year", "1979"),
+    ],
+};
+const SCHUIRMANN: Source = Source {
+    key: "schuirmann1987",
+    short: "Schuirmann 1987",
+    kind: "article",
+    fields: &[
+        ("author", "Donald J. Schuirmann"),
+        ("title", "A Comparison of the Two One-Sided Tests Procedure and the Power Approach"),
+        ("journal", "Journal of Pharmacokinetics and Biopharmaceutics"),
+        ("volume", "15"),
+        ("year", "1987"),
+    ],
+};
+const HODGES_LEHMANN: Source = Source {
+    key: "hodges1963",
+    short: "Hodges and Lehmann 1963",
+    kind: "article",
+    fields: &[
+        ("author", "J. L. Hodges and E. L. Lehmann"),
+        ("title", "Estimates of Location Based on Rank Tests"),
+        ("journal", "Annals of Mathematical Statistics"),
+        ("volume", "34"),
+        ("year", "1963"),
+    ],
+};
+const WANG_RAMDAS: Source = Source {
+    key: "wang2023",
+    short: "Wang and Ramdas 2023",
+    kind: "misc",
+    fields: &[
+        ("author", "Hongjian Wang and Aaditya Ramdas"),
+        (
+            "title",
+            "Anytime-Valid t-Tests and Confidence Sequences for Gaussian Means with Unknown \
+             Variance",
+        ),
+        ("year", "2023"),
+    ],
+};
+
+/// The sources that a run's method rests on.
+fn sources(analysis: &Analysis) -> [Source; 3] {
+    let ranges = match analysis.run.plan.design.stop {
+        Stop::Pairs { .. } => HODGES_LEHMANN,
+        Stop::Adaptive { .. } => WANG_RAMDAS,
+    };
+    [ranges, SCHUIRMANN, HOLM]
+}
+
+/// A paragraph on how the run was made and judged; `command` repeats it.
+pub fn cite(analysis: &Analysis, command: &str, form: CiteForm) -> String {
+    let [ranges, same, several] = sources(analysis);
+    let by = |source: &Source| match form {
+        CiteForm::Text => format!(" ({})", source.short),
+        // A mark that no text holds, so that it is not escaped.
+        CiteForm::Latex => format!("\u{1}{}\u{2}", source.key),
+    };
+    let said = [
+        what(analysis),
+        where_and_when(analysis),
+        design(analysis),
+        stopping(analysis, &by(&ranges)),
+        verdicts(analysis, &by(&same), &by(&several)),
+        discarded(analysis),
+        predicted(analysis),
+    ];
+    let said: Vec<String> = said.into_iter().filter(|text| !text.is_empty()).collect();
+    let again = format!("To repeat the run (seed {:#x}):", analysis.run.plan.seed);
+    match form {
+        CiteForm::Text => {
+            let clean = |c: char| c != '\n' && words::is_unsafe(c);
+            format!("{} {again} {command}\n", said.join(" ")).replace(clean, "?")
+        }
+        CiteForm::Latex => {
+            let text = format!("{} {again}", said.join(" "));
+            // Escaping turns both marks into question marks, so the pieces between them are escaped
+            // one by one.
+            let mut out = String::from("% the sources: v6gap cite RESULT --format bibtex\n");
+            for (place, piece) in text.split(['\u{1}', '\u{2}']).enumerate() {
+                match place % 2 {
+                    0 => out.push_str(&tex(piece)),
+                    _ => out.push_str(&format!("~\\cite{{{piece}}}")),
+                }
+            }
+            out.push_str(&format!(" \\texttt{{{}}}\n", tex(command).replace("--", "-{}-")));
+            out
+        }
+    }
+}
+
+/// The program and the sources of its method, for BibTeX.
+pub fn bibtex(analysis: &Analysis) -> String {
+    let run = &analysis.run;
+    let note = format!("Version {}, record of run {}", run.tool, run.id);
+    let year = utc(run.started_unix_ns).0.rsplit(' ').next().unwrap_or("").to_owned();
+    let mut out = entry(
+        "misc",
+        "v6gap",
+        &[
+            ("title", "v6gap: how {IPv6} performs against {IPv4} between two hosts".to_owned()),
+            ("note", tex(&note)),
+            ("year", year),
+        ],
+    );
+    for source in sources(analysis) {
+        let fields: Vec<(&str, String)> =
+            source.fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        out.push('\n');
+        out.push_str(&entry(source.kind, source.key, &fields));
+    }
+    out
+}
+
+fn entry(kind: &str, key: &str, fields: &[(&str, String)]) -> String {
+    let mut out = format!("@{kind}{{{key},\n");
+    for (name, value) in fields {
+        out.push_str(&format!("  {name} = {{{value}}},\n"));
+    }
+    out.push_str("}\n");
+    out
+}
+
+fn what(analysis: &Analysis) -> String {
+    let names = &analysis.arm_names;
+    let mut metrics: Vec<&str> = Vec::new();
+    for metric in Metric::ALL {
+        let noun = words::noun(metric);
+        if analysis.questions.iter().any(|q| q.metric == metric) && !metrics.contains(&noun) {
+            metrics.push(noun);
+        }
+    }
+    let (client, server) = words::hosts(analysis);
+    let run = &analysis.run;
+    format!(
+        "{} was compared with {} between {client} and {server} with v6gap {} (control protocol {}) \
+         in {} questions on {}.",
+        names.b,
+        names.a,
+        run.tool,
+        run.protocol,
+        analysis.questions.len(),
+        metrics.join(", ")
+    )
+}
+
+fn where_and_when(analysis: &Analysis) -> String {
+    let run = &analysis.run;
+    let (date, time) = utc(run.started_unix_ns);
+    let path = match words::path(analysis) {
+        Some(path) => format!("a network made in namespaces of one machine ({path})"),
+        None => "the network between them".to_owned(),
+    };
+    let addresses: Vec<String> = Family::BOTH
+        .into_iter()
+        .filter_map(|family| run.addresses.get(family).map(|a| format!("{family} {a}")))
+        .collect();
+    let to = match addresses.len() {
+        0 => String::new(),
+        _ => format!(" to {}", addresses.join(", ")),
+    };
+    format!(
+        "The path was {path}{to}; the run began on {date} at {time} UTC and took {}. {} {}",
+        format_span(analysis.span_ns as f64),
+        host("The client", &run.hosts.client),
+        host("The server", &run.hosts.server)
+    )
+    .trim()
+    .to_owned()
+}
+
+/// What runs on a host, as far as it told.
+fn host(end: &str, host: &Host) -> String {
+    let fact = |name: &str| host.facts.get(name).cloned();
+    let told: Vec<String> =
+        ["distribution", "kernel", "processor"].into_iter().filter_map(fact).collect();
+    if told.is_empty() { String::new() } else { format!("{end} ran {}.", told.join(", ")) }
+}
+
+fn design(analysis: &Analysis) -> String {
+    let design = &analysis.run.plan.design;
+    let names = &analysis.arm_names;
+    let mut said = format!(
+        "Both were measured next to each other in time in {} rounds of pairs, in random order \
+         balanced over every two rounds, every question once in each round; neither shares sockets \
+         or source ports with the other.",
+        analysis.rounds
+    );
+    let nulls: usize = analysis.nulls.iter().map(|null| null.blocks).sum();
+    if nulls > 0 {
+        said.push_str(&format!(
+            " {nulls} null pairs, of a family with itself, before the first comparison and in one \
+             of {} rounds ({}) bound what the instrument adds.",
+            design.sentinel_every,
+            match analysis.nulls.iter().all(|null| null.passed) {
+                true => "all passed",
+                false => "not all passed",
+            }
+        ));
+    }
+    let values = [Arm::A, Arm::B].map(|arm| names.get(arm).as_str());
+    said.push_str(&format!(
+        " The effect of a pair is the logarithm of the ratio of {} to {}{}.",
+        values[1],
+        values[0],
+        match analysis.questions.iter().any(|q| q.metric.scale() == Scale::Difference) {
+            true => ", for shares of packets their difference",
+            false => "",
+        }
+    ));
+    said
+}
+
+fn stopping(analysis: &Analysis, source: &str) -> String {
+    let confidence = format_share(analysis.run.plan.design.confidence);
+    match analysis.run.plan.design.stop {
+        Stop::Pairs { pairs } => format!(
+            "The number of pairs, {pairs}, was fixed beforehand; estimates are Hodges-Lehmann, \
+             with exact signed-rank ranges of {confidence}{source}."
+        ),
+        Stop::Adaptive { time_ns_max, pairs_min } => format!(
+            "The run was to stop when every question was answered, after {pairs_min} pairs at the \
+             earliest and {} at the latest; ranges of {confidence} are confidence sequences, which \
+             hold at any stopping time{source}.",
+            format_span(time_ns_max as f64)
+        ),
+    }
+}
+
+fn verdicts(analysis: &Analysis, same: &str, several: &str) -> String {
+    let margins = words::margins(analysis).unwrap_or_default();
+    let margins = margins.replace("Too small to matter: ", "").replace(" (--margin).", "");
+    format!(
+        "Differences are called the same if the 90 % range lies inside margins fixed beforehand \
+         ({margins}), by two one-sided tests{same}; p-values are corrected over the questions of \
+         one metric and transport{several}."
+    )
+}
+
+fn discarded(analysis: &Analysis) -> String {
+    let counted = match analysis.discarded.len() {
+        0 => "No pair was discarded.".to_owned(),
+        1 => "1 pair was discarded by a gate fixed beforehand.".to_owned(),
+        n => format!("{n} pairs were discarded by gates fixed beforehand."),
+    };
+    let failed = if analysis.valid { "" } else { " A check of the run failed: it has no verdict." };
+    let stopped = analysis.stopped.as_ref().map(|why| format!(" It was {}", words::sentence(why)));
+    format!("{counted}{failed}{}", stopped.unwrap_or_default())
+}
+
+fn predicted(analysis: &Analysis) -> String {
+    match analysis.questions.iter().any(|q| q.prediction.is_some()) {
+        true => {
+            "What the longer IPv6 header alone costs was predicted from the lengths of headers and \
+             the packets of each message, and a second verdict given on the rest."
+                .to_owned()
+        }
+        false => String::new(),
+    }
+}
