@@ -10,7 +10,8 @@ use v6gap_core::analysis::Analysis;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_core::plan::Stop;
+use v6gap_core::plan::{Order, Stop};
+use v6gap_core::published;
 use v6gap_core::record::Host;
 use v6gap_core::unit::{format_share, format_span};
 
@@ -104,6 +105,7 @@ pub fn cite(analysis: &Analysis, command: &str, form: CiteForm) -> String {
     };
     let said = [
         what(analysis),
+        repeats(analysis, form),
         where_and_when(analysis),
         design(analysis),
         stopping(analysis, &by(&ranges)),
@@ -149,6 +151,14 @@ pub fn bibtex(analysis: &Analysis) -> String {
             ("year", year),
         ],
     );
+    let reference = analysis.run.plan.reference.as_deref();
+    if let Some((study, _)) = reference.and_then(published::find) {
+        let mut fields =
+            vec![("author", study.authors.replace(", ", " and ")), ("title", study.title)];
+        fields.extend(study.year.map(|year| ("year", year)));
+        out.push('\n');
+        out.push_str(&entry("misc", &study.study, &fields));
+    }
     for source in sources(analysis) {
         let fields: Vec<(&str, String)> =
             source.fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
@@ -190,6 +200,22 @@ fn what(analysis: &Analysis) -> String {
     )
 }
 
+/// The published experiment that the plan repeats.
+fn repeats(analysis: &Analysis, form: CiteForm) -> String {
+    let reference = analysis.run.plan.reference.as_deref();
+    let Some((study, experiment)) = reference.and_then(published::find) else {
+        return String::new();
+    };
+    let cited = match form {
+        CiteForm::Text => String::new(),
+        CiteForm::Latex => format!("\u{1}{}\u{2}", study.study),
+    };
+    format!(
+        "The plan repeats the experiment “{experiment}” of {}, “{}”{cited}.",
+        study.authors, study.title
+    )
+}
+
 fn where_and_when(analysis: &Analysis) -> String {
     let run = &analysis.run;
     let (date, time) = utc(run.started_unix_ns);
@@ -226,10 +252,16 @@ fn host(end: &str, host: &Host) -> String {
 fn design(analysis: &Analysis) -> String {
     let design = &analysis.run.plan.design;
     let names = &analysis.arm_names;
+    let order = match design.order {
+        Order::Random => "in random order balanced over every two rounds".to_owned(),
+        Order::Sequential => format!(
+            "{} always first, so that what changes with time passes for a difference",
+            names.a
+        ),
+    };
     let mut said = format!(
-        "Both were measured next to each other in time in {} rounds of pairs, in random order \
-         balanced over every two rounds, every question once in each round; neither shares sockets \
-         or source ports with the other.",
+        "Both were measured next to each other in time in {} rounds of pairs, {order}, every \
+         question once in each round; neither shares sockets with the other.",
         analysis.rounds
     );
     let nulls: usize = analysis.nulls.iter().map(|null| null.blocks).sum();

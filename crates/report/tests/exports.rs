@@ -9,7 +9,9 @@ use v6gap_core::metric::Metric;
 use v6gap_core::record::{self, Line};
 use v6gap_report::figure::{Paint, all};
 use v6gap_report::paper;
-use v6gap_report::{CiteForm, SCHEMA, cite, csv_trials, json, latex, latex_comparison, sockets};
+use v6gap_report::{
+    CiteForm, SCHEMA, bibtex, cite, csv_trials, json, latex, latex_comparison, sockets,
+};
 use v6gap_stats::quantile;
 
 fn parse(text: &str) -> Value {
@@ -244,4 +246,15 @@ fn latex_of_foreign_text_is_balanced() {
             assert!(cells == 6, "{row}");
         }
     }
+}
+
+#[test]
+fn a_repeated_study_is_cited() {
+    let mut analysis = lab();
+    assert!(!cite(&analysis, "v6gap", CiteForm::Text).contains("repeats"));
+    analysis.run.plan.reference = Some("raicu/tcp-100".into());
+    let text = cite(&analysis, "v6gap", CiteForm::Text);
+    assert!(text.contains("of Raicu, “IPv6 Performance Results”."), "{text}");
+    assert!(cite(&analysis, "v6gap", CiteForm::Latex).contains("~\\cite{raicu}."));
+    assert!(bibtex(&analysis).contains("@misc{raicu,\n  author = {Raicu},"));
 }

@@ -263,6 +263,7 @@ fn facts(told: &Told<'_>, granted: &Granted, common: &BTreeSet<&str>) -> Facts {
     }
     let plan = &run.plan;
     put("plan", plan.name.clone());
+    put("order", plan.design.order.name().to_string());
     for (name, value) in fields(&plan.design.stop) {
         put(&format!("stopping rule, {name}"), value);
     }
