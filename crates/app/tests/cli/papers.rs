@@ -22,7 +22,7 @@ fn figures_are_written_with_captions_and_numbers() {
     let sandbox = Sandbox::with_run();
     let ran = sandbox.run("figures last --for lncs -o drawn").ended(0);
     let files: Vec<&str> = ran.out.lines().collect();
-    assert!(!files.is_empty() && files.len() % 3 == 0, "{ran:?}");
+    assert!(!files.is_empty() && files.len().is_multiple_of(3), "{ran:?}");
     assert_eq!(ran.err, "");
     for file in files {
         let text = sandbox.read(file);
