@@ -173,6 +173,7 @@ fn welch_from_samples() {
     }
 }
 
+/// The vectors were found by a search that is exact to 6e-6 where means are large beside spreads.
 #[test]
 fn the_change_between_two_runs() {
     for row in vectors()["two_runs"].as_array().expect("rows") {
@@ -180,9 +181,9 @@ fn the_change_between_two_runs() {
         let (first, second) = (of("first"), of("second"));
         let radius = two_runs::change(&first, &second, 0.05).width() / 2.0;
         let expected = number(&row["radius"]);
-        assert!((radius / expected - 1.0).abs() < 1e-6, "{radius} instead of {expected}");
+        assert!((radius / expected - 1.0).abs() < 1e-5, "{radius} instead of {expected}");
         let (p, expected) = (two_runs::change_p(&first, &second, 0.0), number(&row["p"]));
-        assert!((p / expected - 1.0).abs() < 1e-6, "{p} instead of {expected}");
+        assert!((p / expected - 1.0).abs() < 1e-5, "{p} instead of {expected}");
     }
 }
 
