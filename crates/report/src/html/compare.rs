@@ -1,5 +1,6 @@
 //! The page of a comparison: answer, runs, one table of changes for each run, what differs.
 
+use super::Page;
 use super::strip::{self, Axis, Shown};
 use crate::comparison::{self, Line};
 use crate::words;
@@ -12,35 +13,25 @@ use v6gap_core::arm::Arm;
 pub fn comparison_page(found: &Comparison, tool: &str) -> String {
     let ids: Vec<&str> = found.runs.iter().map(|run| run.id.as_str()).collect();
     let title = format!("{} compared", ids.join(", "));
-    super::document(&title, tool, &body(found, tool))
+    super::document(&title, tool, &content(found, tool))
 }
 
-fn body(found: &Comparison, tool: &str) -> Markup {
+fn content(found: &Comparison, tool: &str) -> Page {
     let lines = comparison::lines(found);
     let all = found.changes().map(|(row, change)| Shown::change(row, change));
     let axis = Axis::over(all);
-    html! {
-        body {
-            a.skip href="#answer" { "Skip to the answer" }
-            div.wrap {
-                header.top {
-                    span.brand { i { "v6" } b { "gap" } }
-                    span { "comparison" }
-                }
-                main id="answer" {
-                    h1 { (found.headline) }
-                    p.lede { (found.details.join(" ")) }
-                    @for run in &found.runs { p.context { (comparison::run(run)) } }
-                    @for (place, run) in found.runs.iter().skip(1).enumerate() {
-                        (changes(found, &lines, place, run, axis))
-                    }
-                    section id="notes" { (notes(found)) }
-                    section id="set-up" { (set_up(found)) }
-                }
-                footer { "Written by v6gap " (tool) ". This page is complete: it loads nothing." }
-            }
+    let main = html! {
+        h1 { (found.headline) }
+        p.lede { (found.details.join(" ")) }
+        @for run in &found.runs { p.context { (comparison::run(run)) } }
+        @for (place, run) in found.runs.iter().skip(1).enumerate() {
+            (changes(found, &lines, place, run, axis))
         }
-    }
+        section id="notes" { (notes(found)) }
+        section id="set-up" { (set_up(found)) }
+    };
+    let origin = format!("Written by v6gap {tool}");
+    Page { kind: "comparison", when: None, main, origin }
 }
 
 fn changes(found: &Comparison, lines: &[Line<'_>], place: usize, run: &Side, axis: Axis) -> Markup {

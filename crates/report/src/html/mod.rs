@@ -42,11 +42,22 @@ pub fn page(analysis: &Analysis, info: &PageInfo<'_>) -> String {
         }
         title => title.to_owned(),
     };
-    document(&title, &analysis.run.tool, &body(analysis, info))
+    document(&title, &analysis.run.tool, &content(analysis, info))
 }
 
-/// A whole document round a body.
-fn document(title: &str, tool: &str, body: &Markup) -> String {
+/// What differs between the pages.
+struct Page {
+    /// What it is, in a word.
+    kind: &'static str,
+    /// When what it tells of was measured, if at one time.
+    when: Option<String>,
+    main: Markup,
+    /// The sentence before the last one.
+    origin: String,
+}
+
+/// A whole document.
+fn document(title: &str, tool: &str, page: &Page) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -59,41 +70,39 @@ fn document(title: &str, tool: &str, body: &Markup) -> String {
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            (body)
+            body {
+                a.skip href="#answer" { "Skip to the answer" }
+                div.wrap {
+                    header.top {
+                        span.brand { i { "v6" } b { "gap" } }
+                        span { (page.kind) }
+                        @if let Some(when) = &page.when { span.when { (when) } }
+                    }
+                    main id="answer" { (page.main) }
+                    footer { (page.origin) ". This page is complete: it loads nothing." }
+                }
+            }
         }
     };
     // Escaping makes markup harmless; characters that turn or hide text remain, and go here.
     page.into_string().replace(|c| c != '\n' && words::is_unsafe(c), "\u{fffd}")
 }
 
-fn body(analysis: &Analysis, info: &PageInfo<'_>) -> Markup {
+fn content(analysis: &Analysis, info: &PageInfo<'_>) -> Page {
     let figures = figure::all(analysis, Paint::Page);
     let sections = sections::all(analysis, info, &figures);
-    html! {
-        body {
-            a.skip href="#answer" { "Skip to the answer" }
-            div.wrap {
-                header.top {
-                    span.brand { i { "v6" } b { "gap" } }
-                    span { "report" }
-                    span.when { (when(analysis)) }
-                }
-                main id="answer" {
-                    (answer::opening(analysis))
-                    (answer::table(analysis))
-                    (answer::boxes(analysis))
-                    nav aria-label="Contents" {
-                        @for s in &sections { a href={ "#" (s.id) } { (s.name) } }
-                    }
-                    @for s in &sections { section id=(s.id) { (s.body) } }
-                }
-                footer {
-                    "Run " (analysis.run.id) ", measured and written by v6gap " (analysis.run.tool)
-                    ". This page is complete: it loads nothing."
-                }
-            }
+    let main = html! {
+        (answer::opening(analysis))
+        (answer::table(analysis))
+        (answer::boxes(analysis))
+        nav aria-label="Contents" {
+            @for s in &sections { a href={ "#" (s.id) } { (s.name) } }
         }
-    }
+        @for s in &sections { section id=(s.id) { (s.body) } }
+    };
+    let run = &analysis.run;
+    let origin = format!("Run {}, measured and written by v6gap {}", run.id, run.tool);
+    Page { kind: "report", when: Some(when(analysis)), main, origin }
 }
 
 /// "19 Nov 2026, 14:02 – 14:31 UTC".
