@@ -22,6 +22,8 @@ mod round_trips;
 mod scenarios;
 mod snmp;
 mod support;
+#[path = "../../../lab/tests/namespaces/tries.rs"]
+mod tries;
 mod trouble;
 mod two_hosts;
 
@@ -33,14 +35,10 @@ use std::time::Instant;
 enum Judges {
     /// What the program does: once is enough to condemn it.
     Conduct,
-    /// What it measured. A machine whose processors are taken away for a second gives other
-    /// figures, so in the short form one that fails is tried again, and fails if it never holds.
+    /// What it measured, which may be tried again ([`tries::tries`]).
     Figures,
 }
 use Judges::{Conduct, Figures};
-
-/// How often the short form tries a scenario that judges figures.
-const TRIES: usize = 3;
 
 /// A scenario: its name, what it does and what it judges; it fails by panicking.
 type Scenario = (&'static str, fn(), Judges);
@@ -102,8 +100,7 @@ fn main() -> ExitCode {
     for (name, scenario, judges) in SCENARIOS.into_iter().filter(|(name, ..)| wanted(name)) {
         println!("scenario {name} …");
         let start = Instant::now();
-        let tries = if judges == Figures { support::times(TRIES, 1) } else { 1 };
-        let good = (1..=tries).any(|nth| holds(nth, scenario));
+        let good = (1..=tries::tries(judges == Figures)).any(|nth| holds(nth, scenario));
         let word = if good { "ok" } else { "FAILED" };
         println!("scenario {name} {word} ({:.1} s)", start.elapsed().as_secs_f64());
         failed += usize::from(!good);

@@ -19,8 +19,11 @@ mod probes;
 mod searches;
 mod support;
 mod transfers;
+#[path = "../../../lab/tests/namespaces/tries.rs"]
+mod tries;
 
 use support::Outcome;
+use tries::tries;
 use v6gap_sys::netns;
 
 /// A check says what was wrong.
@@ -80,11 +83,9 @@ fn main() {
     std::process::exit(i32::from(failed > 0));
 }
 
-/// A check of figures is made up to three times: a machine whose processors are taken away for a
-/// second gives others.
+/// The check, tried as often as [`tries`] allows.
 fn judged(name: &str, check: Check) -> Outcome {
-    let tries = if FIGURES.contains(&name) { 3 } else { 1 };
-    for nth in 1..tries {
+    for nth in 1..tries(FIGURES.contains(&name)) {
         match check() {
             Ok(()) => return Ok(()),
             Err(error) => println!("again  {name}, time {nth}: {error}"),

@@ -19,8 +19,10 @@ mod plumbing;
 mod rates;
 mod topologies;
 mod traffic;
+mod tries;
 mod tunnels;
 
+use tries::tries;
 use v6gap_sys::netns;
 
 /// A check returns the figures that it saw, or what was wrong.
@@ -124,11 +126,9 @@ fn run(checks: &[(&str, Check)], arguments: &[String]) -> usize {
     failures
 }
 
-/// Such a check is made up to three times: a machine whose processors are taken away for a second
-/// gives other figures, and programs are late.
+/// The check, tried as often as [`tries`] allows.
 fn judged(name: &str, check: Check) -> Result<String, Box<dyn std::error::Error>> {
-    let tries = if FIGURES.contains(&name) { 3 } else { 1 };
-    for nth in 1..tries {
+    for nth in 1..tries(FIGURES.contains(&name)) {
         match check() {
             Ok(figures) => return Ok(figures),
             Err(error) => println!("again  {name}, time {nth}: {error}"),
