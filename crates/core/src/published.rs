@@ -187,6 +187,23 @@ mod tests {
         assert_eq!(studies().len(), FILES.len());
     }
 
+    /// A number beside the wrong cell would be a wrong number.
+    #[test]
+    fn a_value_belongs_to_the_cell_that_measures_the_same() {
+        let (study, _) = find("soorty/tcp").unwrap();
+        let of = |part: &str| study.values.iter().find(|v| v.says.contains(part)).unwrap();
+        let bulk = |mss_bytes, write_bytes| {
+            let mut bulk = TcpBulk { write_bytes, ..TcpBulk::default() };
+            bulk.settings.mss_bytes = mss_bytes;
+            Cell::named(Workload::TcpBulk(bulk))
+        };
+        let lower = of("5.2 %");
+        assert!(lower.is_of(&bulk(None, 768), Metric::Throughput));
+        assert!(lower.is_of(&bulk(Some(768), 4096), Metric::Throughput));
+        assert!(!lower.is_of(&bulk(Some(1408), 768), Metric::Throughput));
+        assert!(!lower.is_of(&bulk(None, 768), Metric::Rtt));
+    }
+
     #[test]
     fn a_reference_names_a_study_and_one_of_its_experiments() {
         let (study, experiment) = find("manford/udp").unwrap();

@@ -45,7 +45,6 @@ pub(crate) struct Built {
 }
 
 pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabError> {
-    check(world)?;
     let layout = &Layout::of(world);
     let mut namespaces = Vec::new();
     for index in 0..world.nodes.len() {

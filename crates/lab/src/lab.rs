@@ -200,8 +200,13 @@ impl Lab {
             let what = "the links of a lab that another process holds stay as they are";
             return Err(LabError::World(what.to_owned()));
         }
-        if self.world.model == LinkModel::Bare {
-            return Err(LabError::World("a bare link has no conditions to change".to_owned()));
+        let fixed = match self.world.model {
+            LinkModel::Bare => Some("a bare link has no conditions to change"),
+            LinkModel::Netem => Some("a netem link stays as it was built"),
+            LinkModel::Shaped | LinkModel::Wire => None,
+        };
+        if let Some(what) = fixed {
+            return Err(LabError::World(what.to_owned()));
         }
         self.at_ends(link, |netlink, index, side| match build::shape(&self.world, &changed, side) {
             Some(shape) => netlink.reshape(index, &shape),

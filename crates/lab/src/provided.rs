@@ -27,12 +27,14 @@ pub struct Provided {
 /// cannot, `refusal` says why, which holds for all that programs alone do not decide.
 pub fn list(refusal: Option<&str>) -> Vec<Provided> {
     let tried = |name, what, probe: &dyn Fn() -> Result<(), Unavailable>| {
-        let missing = needs_programs(name).map_err(|because| Unavailable::new(name, because));
-        let refused = || match refusal {
-            Some(why) => Err(Unavailable::new(name, why)),
-            None => Ok(()),
+        let found = match refusal {
+            None => probe(),
+            Some(why) => {
+                let because = needs_programs(name).err().unwrap_or_else(|| why.to_owned());
+                Err(Unavailable::new(name, because))
+            }
         };
-        Provided { name, what, found: missing.and_then(|()| refused()).and_then(|()| probe()) }
+        Provided { name, what, found }
     };
     let tunnels =
         TunnelKind::ALL.map(|kind| tried(kind.name(), kind.what(), &|| tunnel::available(kind)));

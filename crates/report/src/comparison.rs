@@ -3,7 +3,7 @@
 
 use crate::number::{series, utc};
 use crate::words;
-use v6gap_core::analysis::compare::{Change, Comparison, Of, Row, Side};
+use v6gap_core::analysis::compare::{Change, Comparison, Of, Row, Side, Standing};
 use v6gap_core::analysis::words::amount;
 use v6gap_core::metric::Metric;
 
@@ -23,12 +23,13 @@ pub(crate) struct Line<'a> {
     pub changes: Vec<Option<&'a Change>>,
 }
 
-/// What a change is one of, in words.
-pub(crate) fn subject(comparison: &Comparison, of: Of) -> String {
-    let names = &comparison.arm_names;
-    match of.arm() {
-        None => format!("{} against {}", names.b, names.a),
-        Some(arm) => names.get(arm).clone(),
+impl Line<'_> {
+    /// "IPv4, Mbit/s".
+    pub(crate) fn named(&self) -> String {
+        match self.unit {
+            "" => self.subject.clone(),
+            unit => format!("{}, {unit}", self.subject),
+        }
     }
 }
 
@@ -45,10 +46,8 @@ fn line<'a>(comparison: &'a Comparison, row: &'a Row, of: Of) -> Line<'a> {
             (row.standings.iter().map(effect).collect(), "")
         }
         Some(arm) => {
-            let value =
-                |s: &Option<v6gap_core::analysis::compare::Standing>| *s.as_ref()?.values.get(arm);
-            let values: Vec<Option<f64>> =
-                row.standings.iter().map(|s| s.as_ref().and_then(|_| value(s))).collect();
+            let value = |s: &Option<Standing>| *s.as_ref()?.values.get(arm);
+            let values: Vec<Option<f64>> = row.standings.iter().map(value).collect();
             series(row.metric, &values)
         }
     };
@@ -61,17 +60,14 @@ fn line<'a>(comparison: &'a Comparison, row: &'a Row, of: Of) -> Line<'a> {
         row,
         of,
         label: &row.label,
-        subject: subject(comparison, of),
+        subject: of.subject(&comparison.arm_names),
         unit,
         values,
         changes: others.map(change).collect(),
     }
 }
 
-fn difference(
-    metric: Metric,
-    standing: Option<&v6gap_core::analysis::compare::Standing>,
-) -> String {
+fn difference(metric: Metric, standing: Option<&Standing>) -> String {
     let effect = standing.and_then(|s| s.effect.as_ref());
     effect.map_or("–".to_owned(), |effect| match effect.estimate {
         0.0 => "no difference".to_owned(),
@@ -118,7 +114,7 @@ not in them: a second run of each set-up shows how much that is.";
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for (row, change) in comparison.changes() {
-        let about = format!("{}, {}", row.label, subject(comparison, change.of));
+        let about = format!("{}, {}", row.label, change.of.subject(&comparison.arm_names));
         for note in change.why_none.iter().chain(&change.caveats) {
             match notes.iter_mut().find(|(known, _)| known == note) {
                 Some((_, labels)) => labels.push(about.clone()),

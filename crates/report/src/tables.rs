@@ -205,7 +205,7 @@ fn sheet(comparison: &Comparison) -> Sheet {
     Sheet {
         caption: format!(
             "{} in {} runs: {}.{legend}",
-            comparison::subject(comparison, Of::Difference),
+            Of::Difference.subject(&comparison.arm_names),
             comparison.runs.len(),
             described.join("; ")
         ),
@@ -219,11 +219,7 @@ fn sheet(comparison: &Comparison) -> Sheet {
 
 fn cells(line: &Line<'_>, two: bool) -> Vec<String> {
     let label = if line.of == Of::Difference { line.label } else { "" };
-    let subject = match line.unit {
-        "" => line.subject.clone(),
-        unit => format!("{}, {unit}", line.subject),
-    };
-    let mut cells = vec![label.to_owned(), subject, line.values[0].clone()];
+    let mut cells = vec![label.to_owned(), line.named(), line.values[0].clone()];
     if two {
         cells.push(line.values[1].clone());
         cells.extend(match line.changes[0] {

@@ -129,7 +129,8 @@ Examples:
   v6gap compare base last --fail-if worse       for scripts: exits with 10 if it got worse
   v6gap compare base last --of ipv6 --require same:throughput,same:rtt
 
-Exit code 0: done; 6: no verdict; 10, 11: a condition is broken, or open.")]
+Exit code 0: done; 6: a check failed, or nothing can be compared;
+10, 11: a condition is broken, or open.")]
 pub struct CompareArgs {
     /// Two results or more, the reference first: identifiers or starts of them, last, last~1,
     /// last:HOST, or files

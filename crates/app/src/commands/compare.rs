@@ -4,13 +4,11 @@ use super::stored::{self, Stored};
 use crate::args::{CompareArgs, CompareFormat};
 use crate::conditions;
 use crate::failure::{Failure, Outcome};
-use crate::output;
 use crate::settings::Context;
 use v6gap_core::analysis::compare::{CompareError, Comparison, Told, compare};
 use v6gap_report::html::comparison_page;
 use v6gap_report::text;
 use v6gap_report::{csv_comparison, json_comparison, latex_comparison, markdown_comparison};
-use v6gap_store::Store;
 
 /// Compares stored results.
 ///
@@ -28,13 +26,7 @@ pub fn execute(args: &CompareArgs, context: &Context) -> Result<Outcome, Failure
         .collect();
     let comparison = compare(&told).map_err(|error| refused(error, &args.references))?;
     let text = render(args, &comparison, context);
-    match &args.output {
-        None => output::to_stdout(&text),
-        Some(path) => {
-            Store::write_file(path, &text)?;
-            output::to_stdout(&path.display().to_string());
-        }
-    }
+    stored::write(&text, args.output.as_deref())?;
     let outcome = conditions::outcome_of_comparison(args, &comparison);
     // The program ends here; giving long journals back piece by piece would only take time.
     std::mem::forget(results);

@@ -3,11 +3,9 @@
 use super::stored;
 use crate::args::{ExportArgs, ExportFormat};
 use crate::failure::{Failure, Outcome};
-use crate::output;
 use crate::settings::Context;
 use v6gap_core::record;
 use v6gap_report::{csv_questions, csv_trials, json, latex, markdown};
-use v6gap_store::Store;
 
 /// Writes a stored result.
 ///
@@ -25,12 +23,6 @@ pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure>
         ExportFormat::Md => markdown(&result.analysis),
         ExportFormat::Latex => latex(&result.analysis),
     };
-    match &args.output {
-        None => output::to_stdout(&text),
-        Some(path) => {
-            Store::write_file(path, &text)?;
-            output::to_stdout(&path.display().to_string());
-        }
-    }
+    stored::write(&text, args.output.as_deref())?;
     Ok(Outcome::Done)
 }

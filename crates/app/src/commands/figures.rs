@@ -7,7 +7,6 @@ use crate::output;
 use crate::settings::Context;
 use v6gap_report::figure::{self, Paint};
 use v6gap_report::paper;
-use v6gap_store::Store;
 
 /// Points in a millimetre.
 const POINTS_PER_MM: f64 = 72.0 / 25.4;
@@ -38,9 +37,7 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
             (format!("{name}.csv"), paper::csv(figure)),
         ];
         for (name, text) in files {
-            let path = args.output.join(name);
-            Store::write_file(&path, &text)?;
-            output::to_stdout(&path.display().to_string());
+            stored::write(&text, Some(&args.output.join(name)))?;
         }
     }
     let text_pt = figure::TEXT_SIZE * width_mm / figure::WIDTH * POINTS_PER_MM;

@@ -3,12 +3,10 @@
 use super::stored;
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome};
-use crate::output;
 use crate::session;
 use crate::settings::Context;
 use v6gap_report::html::{self, PageInfo};
 use v6gap_report::sockets;
-use v6gap_store::Store;
 
 /// Writes the report of each result, beside it or where `-o` says.
 ///
@@ -25,8 +23,7 @@ pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure>
         let command = session::repeat(&result.analysis, None);
         let sockets = sockets(&result.lines);
         let info = PageInfo { title: "", command: &command, sockets: &sockets };
-        Store::write_file(&path, &html::page(&result.analysis, &info))?;
-        output::to_stdout(&path.display().to_string());
+        stored::write(&html::page(&result.analysis, &info), Some(&path))?;
     }
     Ok(Outcome::Done)
 }

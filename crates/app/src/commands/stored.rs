@@ -1,10 +1,12 @@
 //! Stored results by reference, for the verbs that look at them.
 
 use crate::failure::Failure;
+use crate::output;
 use crate::settings::Context;
+use std::path::Path;
 use v6gap_core::analysis::{Analysis, analyse};
 use v6gap_core::record::Line;
-use v6gap_store::Reference;
+use v6gap_store::{Reference, Store};
 
 /// A stored result.
 pub(super) struct Stored {
@@ -23,4 +25,18 @@ pub(super) fn load(reference: &str, context: &Context) -> Result<Stored, Failure
     let lines = context.store.read(&Reference::parse(reference))?;
     let analysis = analyse(&lines)?;
     Ok(Stored { lines, analysis })
+}
+
+/// Writes `text` into a file and says where, or without a file to standard output.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(super) fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = file else {
+        output::to_stdout(text);
+        return Ok(());
+    };
+    Store::write_file(path, text)?;
+    output::to_stdout(&path.display().to_string());
+    Ok(())
 }

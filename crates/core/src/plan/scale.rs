@@ -76,6 +76,9 @@ fn small(draft: &Draft) -> Result<(Draft, Vec<String>), String> {
     if share <= 0.0 {
         return Err("small.share: must be above 0".to_string());
     }
+    if small.levels == Some(0) {
+        return Err("small.levels: must be at least 1".to_string());
+    }
     let mut scaled = draft.clone();
     let mut said = Vec::new();
     let before = scaled.measure.len();
@@ -107,17 +110,14 @@ fn thin(measure: &mut Measure, most: usize) {
     let Measure { message, payload, write, bytes, window, mss, .. } = measure;
     for levels in [message, payload, write, bytes, window, mss].into_iter().flatten() {
         let Some(all) = expand_levels(levels).filter(|all| all.len() > most) else { continue };
-        *levels = match spread(all.len(), most) {
-            places if places.is_empty() => continue,
-            places => Levels::Many(places.into_iter().map(|at| all[at].clone()).collect()),
-        };
+        let places = spread(all.len(), most);
+        *levels = Levels::Many(places.into_iter().map(|at| all[at].clone()).collect());
     }
 }
 
 /// The first, the last and `most` − 2 between of `count` places, at even distance.
 fn spread(count: usize, most: usize) -> Vec<usize> {
     match most {
-        0 => Vec::new(),
         1 => alloc::vec![0],
         _ => (0..most).map(|i| (i * (count - 1) + (most - 1) / 2) / (most - 1)).collect(),
     }
@@ -128,6 +128,7 @@ fn shared(mut draft: Draft, share: f64) -> (Draft, Vec<String>) {
     if share >= 1.0 {
         return (draft, Vec::new());
     }
+    let before = draft.clone();
     scale_time(&mut draft.design.max_time, share, TIME_NS_MIN);
     for measure in &mut draft.measure {
         let bounded = measure.bytes.is_some() || measure.packets.is_some();
@@ -157,16 +158,16 @@ fn shared(mut draft: Draft, share: f64) -> (Draft, Vec<String>) {
             };
             let mut scaled: Vec<String> = all.iter().map(each).collect();
             scaled.dedup();
-            *levels = Levels::Many(scaled);
-            if let Levels::Many(one) = levels
-                && let [one] = &one[..]
-            {
-                *levels = Levels::One(one.clone());
-            }
+            *levels = match &scaled[..] {
+                [one] => Levels::One(one.clone()),
+                _ => Levels::Many(scaled),
+            };
         }
     }
-    let said = format!("{} of the bytes, packets, exchanges and times", unit::format_share(share));
-    (draft, alloc::vec![said])
+    let share = unit::format_share(share);
+    let said = || format!("{share} of the bytes, packets, exchanges and times");
+    let said = (draft != before).then(said).into_iter().collect();
+    (draft, said)
 }
 
 fn part(of: u64, share: f64, least: u64) -> u64 {

@@ -148,7 +148,12 @@ fn tunnels_that_cannot_be_laid_are_refused() {
     check_refused(with(&twice), "tunnel 2: tunnel 1 is over link 2 already");
     let nothing = PerFamily { v4: false, v6: false };
     let empty = LaidTunnel { carries: nothing, ..tunnel(gre, four, [0, 2]) };
-    check_refused(with(&[empty]), "tunnel 1: it carries no family that the world has");
+    check_refused(with(&[empty]), "tunnel 1: it carries no family");
+    let without_v6 = |world: &mut World| {
+        world.families = only(true);
+        world.tunnels = [tunnel(gre, four, [0, 2])].to_vec();
+    };
+    check_refused(without_v6, "tunnel 1: it carries IPv6, which the world does not have");
     check_refused(
         |world| {
             world.families.v4 = false;

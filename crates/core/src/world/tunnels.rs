@@ -201,8 +201,10 @@ impl World {
         if !*self.families.get(outer) {
             return Some(format!("it is over {outer}, which the world does not have"));
         }
-        let has = |family: Family| *self.families.get(family) && *laid.carries.get(family);
-        let carries = Family::BOTH.into_iter().any(has);
-        (!carries).then(|| "it carries no family that the world has".into())
+        let mut carried = Family::BOTH.into_iter().filter(|family| *laid.carries.get(*family));
+        if let Some(absent) = carried.clone().find(|family| !*self.families.get(*family)) {
+            return Some(format!("it carries {absent}, which the world does not have"));
+        }
+        carried.next().is_none().then(|| "it carries no family".into())
     }
 }

@@ -204,11 +204,14 @@ pub(super) fn server(
                 let listener = flows.listeners.get(family(task, arm)).as_ref();
                 asked.zip(listener).and_then(|(bytes, l)| l.lend_receive_buffer(bytes).ok())
             };
-            let lent = Arm::BOTH.map(lend);
+            // In a null block both arms have one listener, and the first loan has what was before:
+            // it ends last, also where collecting fails.
+            let first = lend(Arm::A);
+            let second = lend(Arm::B);
             ready();
             let streams = flows::collect(task, echo.connections as u16, flows, &watch)?;
-            // In a null block both arms have one listener, and the first loan has what was before.
-            lent.into_iter().rev().for_each(drop);
+            drop(second);
+            drop(first);
             if asked.is_some() {
                 let options = accepted_options(&echo.settings);
                 waits(task, &streams, |stream| stream.set_options(&options))?;

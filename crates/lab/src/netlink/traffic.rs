@@ -62,7 +62,8 @@ pub(crate) struct Delayed {
 /// What an interface is to do with what it sends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
-    /// The bucket of each family; the same one twice is one bucket for both.
+    /// The bucket of each family; the same one twice is one bucket for both, unless netem does
+    /// other things to them.
     pub buckets: PerFamily<Option<Bucket>>,
     /// Packets that may wait for each bucket, of those with priority and of the others each.
     pub queue_packets: PerFamily<u32>,
@@ -75,6 +76,14 @@ pub(crate) struct Shape {
     pub vlan_tags: u32,
     /// Differentiated services code points whose packets go first, one bit each.
     pub priority: u64,
+}
+
+impl Shape {
+    /// Whether both families go through one bucket: what netem does to them is alike as well.
+    fn is_shared(&self) -> bool {
+        let alike = self.delayed.is_none_or(|delayed| delayed.v4 == delayed.v6);
+        self.buckets.v4 == self.buckets.v6 && alike
+    }
 }
 
 /// Whether a class is to be made or is there and gets other parameters.
@@ -106,7 +115,7 @@ impl Netlink {
         if v4.is_none() && v6.is_none() {
             return Ok(());
         }
-        let shared = v4 == v6;
+        let shared = shape.is_shared();
         let [first, rest] = if shape.priority == 0 { [0; 2] } else { INNER };
         // Without a default class, what no filter chose passes unshaped.
         self.add_buckets(index, shape, if shared { CLASS.v4 + rest } else { 0 })?;
@@ -134,7 +143,7 @@ impl Netlink {
     }
 
     fn put_classes(&mut self, index: u32, shape: &Shape, state: Class) -> Result<(), LabError> {
-        let shared = shape.buckets.v4 == shape.buckets.v6;
+        let shared = shape.is_shared();
         for family in Family::BOTH {
             let Some(bucket) = shape.buckets.get(family) else { continue };
             if shared && family == Family::V6 {
@@ -352,6 +361,28 @@ mod tests {
             assert_eq!(table.len(), 2 * spec.tsize as usize);
             assert!(table.len() < usize::from(u16::MAX) - 4, "fits an attribute");
         }
+    }
+
+    /// One netem for both families would give one of them the other's delay.
+    #[test]
+    fn families_share_a_bucket_only_where_all_is_alike() {
+        let bucket = Some(Bucket { rate_bps: 1_000_000, burst_bytes: 1 });
+        let shape = Shape {
+            buckets: PerFamily { v4: bucket, v6: bucket },
+            queue_packets: PerFamily { v4: 1, v6: 1 },
+            delayed: None,
+            mtu: 1500,
+            vlan_tags: 0,
+            priority: 0,
+        };
+        assert!(shape.is_shared());
+        let delayed = |v6_ns| {
+            let v6 = Delayed { delay_ns: v6_ns, ..Delayed::default() };
+            Shape { delayed: Some(PerFamily { v4: Delayed::default(), v6 }), ..shape }
+        };
+        assert!(delayed(0).is_shared());
+        assert!(!delayed(1).is_shared());
+        assert!(!Shape { buckets: PerFamily { v4: bucket, v6: None }, ..shape }.is_shared());
     }
 
     #[test]

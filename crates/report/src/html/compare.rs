@@ -74,10 +74,7 @@ fn changes(found: &Comparison, lines: &[Line<'_>], place: usize, run: &Side, axi
 
 fn row(line: &Line<'_>, change: &Change, place: usize, axis: Axis) -> Markup {
     let class = strip::class(change.verdict);
-    let subject = match line.unit {
-        "" => line.subject.clone(),
-        unit => format!("{}, {unit}", line.subject),
-    };
+    let subject = line.named();
     let arm = match line.of.arm() {
         None => "",
         Some(Arm::A) => "arm-a",

@@ -50,7 +50,7 @@ pub fn comparison(found: &Comparison, style: &Style) -> String {
 fn table(found: &Comparison, lines: &[Line<'_>], style: &Style) -> Option<String> {
     let two = found.runs.len() == 2;
     let cell = |text: &str, tone| Cell::new(style.clean(text), tone);
-    let head = comparison::subject(found, Of::Difference);
+    let head = Of::Difference.subject(&found.arm_names);
     let mut heads = vec![cell(&head, Tone::Plain), cell("A", Tone::Plain)];
     let mut columns = vec![Column::left(Some(13)), Column { gap: 2, ..Column::right() }];
     if two {
@@ -84,10 +84,7 @@ fn label(line: &Line<'_>) -> String {
         Some(Arm::A) => '○',
         Some(Arm::B) => '◆',
     };
-    match line.unit {
-        "" => format!("{glyph} {}", line.subject),
-        unit => format!("{glyph} {}, {unit}", line.subject),
-    }
+    format!("{glyph} {}", line.named())
 }
 
 fn of_two(line: &Line<'_>, style: &Style) -> Vec<Cell> {

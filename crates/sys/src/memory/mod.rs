@@ -37,7 +37,8 @@ pub fn expect_much() {
         /// Nearly what glibc sets aside for each thread at once, in bytes.
         const STEP_BYTES: libc::c_int = 60 << 20;
         // SAFETY: mallopt changes a setting of the allocator and may be called at any time.
-        let _ = unsafe { libc::mallopt(libc::M_TOP_PAD, STEP_BYTES) };
+        let set = unsafe { libc::mallopt(libc::M_TOP_PAD, STEP_BYTES) };
+        debug_assert_eq!(set, 1, "glibc knows this setting");
     }
 }
 
@@ -45,13 +46,9 @@ pub fn expect_much() {
 mod tests {
     use super::*;
 
-    /// Memory can be had before and after.
     #[test]
-    fn memory_grows_in_large_steps() {
-        let before = vec![1_u8; 1 << 16];
+    fn memory_may_grow_in_large_steps() {
         expect_much();
-        let after = vec![before; 64];
-        assert_eq!(after.iter().flatten().map(|byte| usize::from(*byte)).sum::<usize>(), 1 << 22);
     }
 
     #[test]

@@ -115,7 +115,10 @@ pub fn execute(
     let found = Calibration {
         links: measured,
         packets: packets(),
-        unavailable: vec![("netem", "delay and loss are made in the user-space link instead")],
+        unavailable: vec![(
+            "netem",
+            "they are not measured yet; `v6gap lab list --kinds` says if this host has them",
+        )],
     };
     let text = match json {
         true => format!("{:#}", document::json(&found)),

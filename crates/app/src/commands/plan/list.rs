@@ -6,16 +6,8 @@ use crate::output;
 use crate::presets::{self, Choice, Found, PRESETS, Place, Preset};
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::published;
 use v6gap_core::unit::format_span;
-
-/// Studies by the first part of their plans' reference.
-const STUDIES: [(&str, &str); 5] = [
-    ("raicu", "Raicu: IPv6 Performance Results"),
-    ("goyal", "Goyal, Singh and Hemrajani: IPv4 & IPv6 point to point on various OS platforms"),
-    ("soorty", "Soorty and Sarkar: IPv6 for TCP in Windows and Linux networking"),
-    ("manford", "Manford and others: UDP on Windows Vista and Windows XP"),
-    ("sailan", "Sailan and Hassan: TCP window size on IPv4 and IPv6"),
-];
 
 /// Columns of a name, and of each time.
 const NAME: usize = 22;
@@ -30,11 +22,11 @@ pub(super) fn list(width: usize) -> Result<String, Failure> {
     let mut study = None;
     for preset in &PRESETS {
         let found = presets::read_preset(preset, 0, &Choice::default())?;
-        let of = found.plan.reference.as_deref().and_then(|r| r.split('/').next());
-        let of = STUDIES.iter().find(|(name, _)| Some(*name) == of);
-        if let Some((name, title)) = of.filter(|(name, _)| study != Some(*name)) {
-            out.push_str(&format!("\n{title}\n"));
-            study = Some(name);
+        let of = found.plan.reference.as_deref().and_then(published::find).map(|(of, _)| of);
+        if let Some(of) = of.filter(|of| study.as_ref() != Some(&of.study)) {
+            let title = format!("{}: {}", of.authors, of.title);
+            out.push_str(&format!("\n{}\n", output::wrap(&title, width, "")));
+            study = Some(of.study);
         }
         let indent = format!("\n{}", " ".repeat(NAME + 2 * TIME + 6));
         let about = output::wrap(&found.plan.description, width.saturating_sub(indent.len()), "");
@@ -79,8 +71,8 @@ pub(super) fn show(name: &str, width: usize) -> Result<String, Failure> {
         said.push(format!("--scale small measures {}: {small_time}.", small.scaled.join(", ")));
     }
     said.push(
-        "--scale 0.1 measures a tenth of the bytes, packets, exchanges and times, with as many \
-         tries and levels."
+        "--scale 0.1 measures a tenth of the bytes, packets, exchanges and times that it gives, \
+         with as many tries and levels."
             .to_owned(),
     );
     let mut out = String::new();

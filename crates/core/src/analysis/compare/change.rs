@@ -4,7 +4,7 @@
 use super::set_up::{self, Granted};
 use super::{Change, Changes, Of, Row, Standing, Told, letter, words};
 use crate::analysis::effect::{self, BLOCKS_MIN, Combined};
-use crate::analysis::guard::{self, Guard, Withheld};
+use crate::analysis::guard::{self, Guard};
 use crate::analysis::verdict::{self, Adjusted, Ruling};
 use crate::analysis::{Question, Verdict};
 use crate::arm::{Arm, PerArm};
@@ -134,8 +134,8 @@ fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<P
         caveats: Vec::new(),
         p: Adjusted::NOTHING,
     };
-    if sides[0].1.margin != sides[1].1.margin {
-        pending.caveats.push("the runs had other margins: the smaller one counts".to_string());
+    if sides.iter().any(|(_, q)| q.margin != o.margin) {
+        pending.caveats.push("the runs had other margins: the smallest counts".to_string());
     }
     for (place, q) in sides {
         // What speaks against the difference of the arms need not speak against either arm.
@@ -208,7 +208,7 @@ impl Sample {
     }
 }
 
-/// By the run's stopping rule and the shape of its values, as within one run.
+/// By the run's stopping rule and, where that is adaptive, the shape of its values.
 fn law(stop: &Stop, units: &[f64], guard: &Guard, margin: f64) -> Law {
     let lopsided = libm::fabs(drift::skewness(units)) > effect::SKEWNESS_MAX;
     let enough = units.len() >= effect::SYMMETRIC_BLOCKS_MIN && margin > 0.0;
@@ -227,7 +227,6 @@ fn combine(o: &Open<'_>, of: Of, samples: &[Sample; 2], asked: [&Question; 2]) -
     let margin = effect::margin(o.question.metric, o.margin);
     let [first, second] = samples.each_ref().map(Sample::run);
     let sd = samples.each_ref().map(|s| summary::sd(&s.values));
-    let withheld = samples.iter().any(|s| s.withheld().is_some());
     let i90 = two_runs::change(&first, &second, 0.10);
     let combined = Combined {
         centre: second.moments.mean - first.moments.mean,
@@ -241,7 +240,8 @@ fn combine(o: &Open<'_>, of: Of, samples: &[Sample; 2], asked: [&Question; 2]) -
         sd_unit: libm::hypot(first.moments.sd, second.moments.sd),
         symmetric: samples.iter().any(|s| matches!(s.law, Law::Symmetric { .. })),
         guard: samples[0].guard.clone(),
-        withheld: withheld.then_some(Withheld::Modes { need: 0 }),
+        // Said by `why_none`, which keeps it from being ruled on.
+        withheld: None,
         doubt: None,
     };
     match o.question.metric.scale() {

@@ -15,6 +15,7 @@ use crate::arm::{Arm, PerArm};
 use crate::metric::Metric;
 use crate::record::Line;
 use crate::workload::Transport;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,14 @@ impl Of {
             Of::Difference => None,
             Of::First => Some(Arm::A),
             Of::Second => Some(Arm::B),
+        }
+    }
+
+    /// What a change is one of, as the subject of a sentence: "IPv6 against IPv4", "IPv4".
+    pub fn subject(self, names: &PerArm<String>) -> String {
+        match self.arm() {
+            None => format!("{} against {}", names.b, names.a),
+            Some(arm) => names.get(arm).clone(),
         }
     }
 }
@@ -187,7 +196,7 @@ impl Comparison {
         against.flat_map(|(row, against)| against.changes.iter().map(move |c| (row, c)))
     }
 
-    /// False if a failed check of a run took the place of the verdicts, or no change got one.
+    /// False if a failed check of a run took the place of the verdicts, or no change was measured.
     pub fn valid(&self) -> bool {
         self.runs.iter().all(|run| run.failed.is_none())
             && self.changes().any(|(_, change)| change.effect.is_some())
@@ -263,8 +272,12 @@ pub fn compare(told: &[Told<'_>]) -> Result<Comparison, CompareError> {
         }
     }
     if rows.iter().all(|row| row.is_refused()) {
-        let mut seen: Vec<String> = rows.iter().flat_map(|row| row.refusals()).collect();
-        seen.dedup();
+        let mut seen: Vec<String> = Vec::new();
+        for why in rows.iter().flat_map(|row| row.refusals()) {
+            if !seen.contains(&why) {
+                seen.push(why);
+            }
+        }
         if rows.is_empty() {
             seen = told.iter().enumerate().map(|(i, run)| measured(i, run.analysis)).collect();
         }
@@ -287,7 +300,7 @@ fn alike_in_kind(told: &[Told<'_>]) -> Result<(), CompareError> {
     let arms = |run: &Told<'_>| run.analysis.run.plan.design.arms;
     let words = |run: &Told<'_>| {
         let names = &run.analysis.arm_names;
-        alloc::format!("{} with {}", names.b, names.a)
+        format!("{} with {}", names.b, names.a)
     };
     for (place, run) in told.iter().enumerate().skip(1) {
         let id = &run.analysis.run.id;
@@ -327,7 +340,7 @@ fn find<'a>(analysis: &'a Analysis, like: &Question) -> Option<&'a Question> {
 /// What a run measured, as in "A: throughput-tcp, rtt-tcp-64".
 fn measured(place: usize, analysis: &Analysis) -> String {
     let cells: Vec<&str> = analysis.run.plan.cells.iter().map(|cell| cell.id.as_str()).collect();
-    alloc::format!("{}: {}", letter(place), cells.join(", "))
+    format!("{}: {}", letter(place), cells.join(", "))
 }
 
 /// The questions that not all runs ask, each once, in the order of the runs.

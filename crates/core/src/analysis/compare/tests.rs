@@ -312,6 +312,13 @@ fn holm_counts_the_runs_too() {
         assert!(change.p_different_adjusted >= change.p_different, "{}", row.label);
         assert!(change.p_same_adjusted >= change.p_same, "{}", row.label);
     }
+    // Another run is more to be right about at once.
+    let two = compare(&told(&runs[..2])).unwrap();
+    let grown = |row: &Row| {
+        let of_two = |c: &Change| change(&two, &row.cell, row.metric, c.of).p_same_adjusted;
+        row.against[0].changes.iter().any(|c| c.p_same_adjusted > of_two(c))
+    };
+    assert!(found.rows.iter().any(grown));
     let against_c = |row: &Row| row.against[1].changes.iter().all(|c| c.verdict == Verdict::Same);
     assert!(found.rows.iter().all(against_c));
     assert!(found.headline.contains("From A to C IPv6 against IPv4 did not change"));

@@ -8,14 +8,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What a change is one of, as the subject of a sentence: "IPv6 against IPv4", "IPv4".
-pub(super) fn subject(of: Of, names: &PerArm<String>) -> String {
-    match of.arm() {
-        None => format!("{} against {}", names.b, names.a),
-        Some(arm) => names.get(arm).clone(),
-    }
-}
-
 /// Fills in the texts of a change that is otherwise complete.
 pub(super) fn fill(
     change: &mut Change,
@@ -24,11 +16,13 @@ pub(super) fn fill(
     letter: char,
     names: &PerArm<String>,
 ) {
+    let about = format!("{}, {}", q.label, change.of.subject(names));
+    let why = change.why_none.as_deref().unwrap_or("nothing was measured");
+    let unanswered = format!("{about} has no verdict: {why}.");
     let Some(effect) = change.effect.clone() else {
-        let why = change.why_none.as_deref().unwrap_or("nothing was measured");
         change.text = "–".to_string();
         change.range_text = "–".to_string();
-        change.sentence = format!("{} has no verdict: {why}.", q.label);
+        change.sentence = unanswered;
         return;
     };
     change.text = match change.verdict {
@@ -37,16 +31,12 @@ pub(super) fn fill(
         _ => amount(q.metric, effect.estimate),
     };
     change.range_text = range_in_words(q.metric, &effect.range95);
-    let (of, estimate) = (subject(change.of, names), amount(q.metric, effect.estimate));
+    let estimate = amount(q.metric, effect.estimate);
     let Range { low, high } = effect.range95;
     let [from, to] = [low, high].map(|end| amount(q.metric, end));
     let ignored = amount_of(q.metric, margin);
-    let about = format!("{}, {of}", q.label);
     change.sentence = match change.verdict {
-        Verdict::None => {
-            let why = change.why_none.as_deref().unwrap_or("nothing was measured");
-            format!("{about} has no verdict: {why}.")
-        }
+        Verdict::None => unanswered,
         Verdict::Same => format!(
             "{about}: no change that matters from A to {letter}. If there is one it is below {}; \
              up to {ignored} was chosen to be ignored.",
@@ -68,13 +58,16 @@ pub(super) fn fill(
 
 /// The answer in one sentence.
 pub(super) fn headline(runs: &[Side], rows: &[Row], names: &PerArm<String>) -> String {
-    if let Some(run) = runs.iter().find(|run| run.failed.is_some()) {
-        let why = run.failed.as_deref().unwrap_or_default();
-        return format!("No verdict: a check of {} failed: {why}.", run.letter);
+    let failed = |run: &Side| {
+        let why = run.failed.as_ref()?;
+        Some(format!("No verdict: a check of {} failed: {why}.", run.letter))
+    };
+    // Without the reference there is nothing to compare with.
+    if let Some(said) = runs.first().and_then(failed) {
+        return said;
     }
-    let said: Vec<String> =
-        runs.iter().skip(1).map(|run| against(run.letter, rows, names)).collect();
-    said.join(" ")
+    let say = |run: &Side| failed(run).unwrap_or_else(|| against(run.letter, rows, names));
+    runs.iter().skip(1).map(say).collect::<Vec<_>>().join(" ")
 }
 
 /// What happened from A to one other run.

@@ -64,13 +64,15 @@ fn counted(key: &str, measure: &Measure, made: &mut [TcpBulk], problems: &mut Pr
     if measure.bytes.is_some() {
         problems.add(&packets_key, "either the bytes or the packets can be given");
     }
+    if packets == 0 {
+        problems.add(&packets_key, "a transfer of 0 packets measures nothing");
+    }
     if measure.write.is_none() && measure.mss.is_none() {
         problems.add(&packets_key, "over TCP this counts writes or segments: give write or mss");
     }
     for bulk in made {
         let each = bulk.settings.mss_bytes.unwrap_or(bulk.write_bytes);
-        bulk.bytes = Some(packets.saturating_mul(each.into()).max(1));
-        bulk.warmup_ns = 0;
+        bulk.bytes = Some(packets.saturating_mul(each.into()));
     }
 }
 

@@ -83,7 +83,11 @@ fn volume(key: &str, measure: &Measure, problems: &mut Problems) -> Option<u64> 
     if measure.turns.is_some() {
         problems.add(key, "either the bytes or the turns can be given");
     }
-    problems.read(key, text, unit::parse_bytes)
+    let bytes = problems.read(key, text, unit::parse_bytes);
+    if bytes == Some(0) {
+        problems.add(key, "round trips of 0 B measure nothing");
+    }
+    bytes
 }
 
 /// As many turns as the messages need to carry `bytes`, an even number so that the order of the
