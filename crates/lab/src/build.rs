@@ -131,7 +131,9 @@ fn start_wire(world: &World, namespace: &OwnedFd, options: &LabOptions) -> Resul
             let mut port = |side| open_port(&mut netlink, End { link: number, side }, link.mtu);
             let ports = [port(Side::First)?, port(Side::Second)?];
             let (vlan_tags, priority) = (world.vlan_tags, world.priority_bits());
-            cables.push(Cable { link: *link, vlan_tags, priority, ports });
+            let forwarders =
+                Side::BOTH.map(|side| Some(link.node(side)).filter(|&n| forwards(world, n)));
+            cables.push(Cable { link: *link, vlan_tags, priority, forwarders, ports });
         }
         Ok::<_, LabError>(cables)
     };
@@ -188,8 +190,7 @@ fn equip(layout: &Layout<'_>, node: usize) -> Result<(), LabError> {
 pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
     let wire = world.model == LinkModel::Wire;
     let node = link.node(side);
-    let measures = node == world.client || node == world.server;
-    let forwards = world.nodes[node].kind != NodeKind::Host && !measures;
+    let forwards = forwards(world, node);
     if world.model == LinkModel::Bare || (wire && forwards) {
         return None;
     }
@@ -211,6 +212,12 @@ pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
         vlan_tags: world.vlan_tags,
         priority: world.priority_bits(),
     })
+}
+
+/// Whether a node does nothing but forward: no trial begins or ends there.
+fn forwards(world: &World, node: usize) -> bool {
+    let measures = node == world.client || node == world.server;
+    world.nodes[node].kind != NodeKind::Host && !measures
 }
 
 /// What netem does in place of a plain queue: those that wait for the line and those that are on

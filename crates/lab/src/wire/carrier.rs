@@ -1,5 +1,6 @@
 //! The loop of the user-space link.
 
+use super::forwarded::{Deliveries, Delivery};
 use super::{Cable, Orders};
 use crate::clock::{Arriving, Due, Fate, HEADER_BYTES, Line, LinkClock, dscp_of, family_of};
 use crate::lateness::Recorder;
@@ -30,6 +31,9 @@ const OVERRUN_CHECK_NS: u64 = 10_000_000;
 const TAKEN_AT_ONCE: usize = 32;
 /// A frame whose stamp is older than this, in ns, was stamped before the wall clock was set.
 const AGE_NS_MAX: u64 = 1_000_000_000;
+/// The two clocks are read within this time of each other, in ns, if they can in so many tries.
+const APART_NS_MAX: u64 = 1_000;
+const READS_MAX: usize = 3;
 /// Buffers kept for reuse.
 const SPARE_MAX: usize = 4096;
 
@@ -42,6 +46,11 @@ struct Waiting {
 /// One direction: from its port's interface to another port.
 struct Direction {
     to: usize,
+    /// The node that it comes from, if that only forwards, and what was delivered to it.
+    forwarder: Option<usize>,
+    delivered: Deliveries,
+    /// When the last frame came, in ns.
+    last_ns: u64,
     clock: LinkClock,
     /// The code points that have priority, one bit each.
     priority: u64,
@@ -62,6 +71,8 @@ pub(super) struct Carrier {
     ports: Vec<Port>,
     directions: Vec<Direction>,
     spare: Vec<Vec<u8>>,
+    /// Deliveries of one look, with the port of each.
+    delivered: Vec<(usize, Delivery)>,
     recorder: Arc<Recorder>,
     orders: Arc<Orders>,
 }
@@ -75,10 +86,10 @@ impl Carrier {
     ) -> Self {
         let mut ports = Vec::new();
         let mut directions = Vec::new();
-        for Cable { link, vlan_tags, priority, ports: ends } in cables {
+        for Cable { link, vlan_tags, priority, forwarders, ports: ends } in cables {
             let first = ports.len();
             let ways = Side::BOTH.map(|side| *link.met(side));
-            for (from, conditions) in (first..).zip(ways) {
+            for ((from, conditions), forwarder) in (first..).zip(ways).zip(forwarders) {
                 let stream = |number: usize| {
                     let mut random = ChaCha8Rng::seed_from_u64(seed);
                     random.set_stream(number as u64);
@@ -89,6 +100,9 @@ impl Carrier {
                 let line = Line { conditions, queue_frames, vlan_tags, priority: prioritised };
                 directions.push(Direction {
                     to: if from == first { first + 1 } else { first },
+                    forwarder,
+                    delivered: Deliveries::default(),
+                    last_ns: 0,
                     clock: LinkClock::new(line),
                     priority,
                     frame_bytes_max: link.mtu as usize + HEADER_BYTES,
@@ -100,7 +114,8 @@ impl Carrier {
             }
             ports.extend(ends);
         }
-        Self { ports, directions, spare: Vec::new(), recorder, orders }
+        let (spare, delivered) = (Vec::new(), Vec::new());
+        Self { ports, directions, spare, delivered, recorder, orders }
     }
 
     /// Takes new conditions of links; two directions belong to each.
@@ -169,8 +184,9 @@ impl Carrier {
                 any = true;
                 direction.admit(&frame, now, &mut self.spare, &self.recorder);
             }
-            if all {
+            if all && direction.priority != 0 {
                 // Whatever came until then has been seen.
+                direction.last_ns = direction.last_ns.max(now.steady_ns);
                 direction.start(now.steady_ns, &mut self.spare, &self.recorder);
             }
         }
@@ -190,7 +206,10 @@ impl Carrier {
                         Ok(()) => self.recorder.delivered(sent_ns - frame.due_ns),
                         Err(_) => fault(&self.recorder, 1),
                     }
+                    let (due_ns, from_ns) = (frame.due_ns, sent_ns);
                     sent_ns = clock::now_ns();
+                    let delivery = Delivery { due_ns, from_ns, to_ns: sent_ns };
+                    self.delivered.push((direction.to, delivery));
                     if self.spare.len() < SPARE_MAX {
                         self.spare.push(frame.bytes);
                     }
@@ -200,7 +219,21 @@ impl Carrier {
             }
             next = [next, direction.clock.next_start_ns()].into_iter().flatten().min();
         }
+        self.tell_forwarders();
         next
+    }
+
+    /// Tells each direction that leaves a forwarding node what has been delivered to that.
+    fn tell_forwarders(&mut self) {
+        for (port, delivery) in self.delivered.drain(..) {
+            let Some(node) = self.directions[port].forwarder else { continue };
+            let own = |(from, direction): &(usize, &mut Direction)| {
+                *from != port && direction.forwarder == Some(node)
+            };
+            for (_, direction) in self.directions.iter_mut().enumerate().filter(own) {
+                direction.delivered.push(delivery);
+            }
+        }
     }
 }
 
@@ -212,8 +245,20 @@ struct Moment {
 }
 
 impl Moment {
+    /// Read close to each other: a thread that is interrupted in between reads again.
     fn now() -> Self {
-        Moment { steady_ns: clock::now_ns(), wall_ns: clock::wall_ns() }
+        let read = || {
+            let steady_ns = clock::now_ns();
+            let wall_ns = clock::wall_ns();
+            (Moment { steady_ns, wall_ns }, clock::now_ns() - steady_ns)
+        };
+        let apart = |(_, apart_ns): &(Moment, u64)| *apart_ns;
+        let (mut best, mut tries) = (read(), 1);
+        while best.1 > APART_NS_MAX && tries < READS_MAX {
+            best = [best, read()].into_iter().min_by_key(apart).unwrap_or(best);
+            tries += 1;
+        }
+        best.0
     }
 
     /// The steady time of a stamp of the wall clock from about now: this moment itself if the wall
@@ -244,7 +289,9 @@ impl Direction {
         if frame.length > self.frame_bytes_max {
             return fault(recorder, 1);
         }
-        let at_ns = now.steady_ns_of(frame.arrival_realtime_ns);
+        let stamped_ns = now.steady_ns_of(frame.arrival_realtime_ns);
+        let at_ns = self.delivered.undelayed_ns(stamped_ns).max(self.last_ns);
+        self.last_ns = at_ns;
         self.start(at_ns, spare, recorder);
         let family = family_of(frame.bytes);
         let marked = || dscp_of(frame.bytes).is_some_and(|class| self.priority >> class & 1 == 1);

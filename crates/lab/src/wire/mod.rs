@@ -2,11 +2,12 @@
 //! last bit would arrive.
 //!
 //! Every decision is [`LinkClock`]'s; this is only the carrying. The kernel stamps arrivals, so a
-//! late wake-up delays a frame but does not accumulate: the mean rate stays exact, and the lateness
-//! is recorded. The thread spins while there is traffic, because a sleeping one wakes tens of
-//! microseconds late, and sleeps between trials.
+//! late wake-up delays a frame but does not accumulate, on one line or over several: the mean rate
+//! stays exact, and the lateness is recorded. The thread spins while there is traffic, because a
+//! sleeping one wakes tens of microseconds late, and sleeps between trials.
 
 mod carrier;
+mod forwarded;
 
 use crate::LabError;
 use crate::lateness::{Lateness, Recorder};
@@ -26,6 +27,8 @@ pub(crate) struct Cable {
     pub vlan_tags: u32,
     /// The code points that have priority, one bit each.
     pub priority: u64,
+    /// The nodes at its ends, by number, where they do nothing but forward.
+    pub forwarders: [Option<usize>; 2],
     pub ports: [Port; 2],
 }
 

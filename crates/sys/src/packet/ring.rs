@@ -109,6 +109,10 @@ impl Port {
         let blocks = (slots.max(1) * slot_bytes).div_ceil(BLOCK_BYTES);
         let ring_bytes = blocks * BLOCK_BYTES;
         let socket = packet_socket()?;
+        // Asks for stamps from the moment a frame leaves its sender. Without it the ring's stamp is
+        // taken once the frame has been copied into the ring, which takes the longer the longer
+        // the frame is.
+        set_at(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1_i32)?;
         set(&socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))?;
         prepare(&socket)?;
         let slots = ring_bytes / slot_bytes;
@@ -255,11 +259,19 @@ fn packet_socket() -> io::Result<OwnedFd> {
 }
 
 fn set<T>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
+    set_at(socket, libc::SOL_PACKET, option, value)
+}
+
+fn set_at<T>(
+    socket: &OwnedFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     let value = std::ptr::from_ref(value).cast();
     // SAFETY: the value is live and its length is passed; the kernel only reads it.
-    let returned =
-        unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_PACKET, option, value, length) };
+    let returned = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value, length) };
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
