@@ -49,7 +49,7 @@ pub(crate) fn as_published(analysis: &Analysis) -> Option<Rows> {
 }
 
 /// The name of a rule, and what it leaves out.
-fn rule(summary: Summary) -> (&'static str, &'static str) {
+pub(crate) fn rule(summary: Summary) -> (&'static str, &'static str) {
     match summary {
         Summary::Mean => (
             "mean of the runs",

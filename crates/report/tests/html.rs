@@ -8,7 +8,10 @@ use v6gap_report::sockets;
 
 fn html(analysis: &Analysis) -> String {
     let sockets = sockets(&journal::lines());
-    page(analysis, &PageInfo { title: "", command: "v6gap run lab-b", sockets: &sockets })
+    page(
+        analysis,
+        &PageInfo { title: "", command: "v6gap run lab-b", sockets: &sockets, facsimile: false },
+    )
 }
 
 /// A tag as it stands in the text.

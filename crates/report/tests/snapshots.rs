@@ -76,7 +76,7 @@ fn what_papers_say() {
     check("lab-cite.tex", &cite(&lab(), command, CiteForm::Latex));
     check("lab-cite.bib", &bibtex(&lab()));
     check("hostile-cite.tex", &cite(&hostile(), command, CiteForm::Latex));
-    let figure = &all(&lab(), Paint::Paper)[0];
+    let figure = &all(&lab(), Paint::Paper, false)[0];
     check("lab-caption.txt", &paper::caption(figure, &lab()));
     check("lab-figure.csv", &paper::csv(figure));
 }
@@ -98,8 +98,12 @@ fn comparisons() {
 
 fn html(analysis: &Analysis) -> String {
     let sockets = sockets(&journal::lines());
-    let info =
-        PageInfo { title: "", command: "v6gap run lab-b --seed 0x5eed46", sockets: &sockets };
+    let info = PageInfo {
+        title: "",
+        command: "v6gap run lab-b --seed 0x5eed46",
+        sockets: &sockets,
+        facsimile: false,
+    };
     page(analysis, &info)
 }
 
@@ -111,7 +115,7 @@ fn pages() {
 
 #[test]
 fn figures_for_paper() {
-    for figure in all(&lab(), Paint::Paper).iter().filter(|f| f.id.starts_with("size-")) {
+    for figure in all(&lab(), Paint::Paper, false).iter().filter(|f| f.id.starts_with("size-")) {
         check(&format!("{}.svg", figure.id), &figure.svg);
         assert!(!figure.svg.contains("var("), "a figure that stands alone has no page to ask");
     }

@@ -86,12 +86,54 @@ fn the_page_says_what_is_doubtful_and_marks_what_was_published() {
     assert!(shown.contains("id=\"published\"") && shown.contains("href=\"#published\""));
     assert!(shown.contains("a difference of shares, not a predicted ratio of round trips"));
     let marks = |analysis: &Analysis| {
-        let all = figure::all(analysis, Paint::Paper);
+        let all = figure::all(analysis, Paint::Paper, false);
         let sizes = all.into_iter().filter(|f| f.kind == Figures::Size);
         sizes.filter(|f| f.foot.contains("was published")).map(|f| f.svg.len()).collect::<Vec<_>>()
     };
     assert_eq!(marks(&analysis).len(), 1, "only the figure of TCP has published values");
     assert!(marks(&fixtures::lab()).is_empty());
+}
+
+/// What a figure as printed holds: its title, and the rows of its table.
+fn printed(reference: &str) -> Vec<(String, usize)> {
+    let mut analysis = fixtures::lab();
+    analysis.run.plan.reference = Some(reference.to_owned());
+    let all = figure::all(&analysis, Paint::Paper, true);
+    let printed = all.into_iter().filter(|f| f.kind == Figures::Facsimile);
+    printed.map(|f| (f.title, f.table.rows.len())).collect()
+}
+
+#[test]
+fn figures_as_printed_are_those_of_the_study_that_the_plan_repeats() {
+    let raicu = printed("raicu/tcp-100");
+    let whole = |(title, rows): &&(String, usize)| title.contains("Raicu's graph 1,") && *rows > 1;
+    assert_eq!(raicu.iter().filter(whole).count(), 1, "{raicu:?}");
+    let slow = printed("raicu/udp-10");
+    assert!(slow.iter().all(|(title, _)| title.contains("Raicu's graph 1")), "{slow:?}");
+    let manford = printed("manford/udp");
+    assert!(manford.iter().any(|(title, _)| title.contains("table II")), "{manford:?}");
+    for none in ["raicu/priority", "unknown/study", ""] {
+        assert!(printed(none).is_empty(), "{none}");
+    }
+}
+
+#[test]
+fn every_figure_as_printed_warns_and_names_the_one_with_ranges() {
+    let mut analysis = studied();
+    analysis.run.plan.reference = Some("raicu/tcp-100".to_owned());
+    let all = figure::all(&analysis, Paint::Page, true);
+    let graph = all.iter().find(|f| f.title.contains("Raicu's graph 1,")).unwrap();
+    let warning = "Drawn as in the paper, from mean ± SD of the runs. Two scales in one chart can \
+                   mislead";
+    assert!(graph.foot.starts_with(warning), "{}", graph.foot);
+    let (_, number) = graph.foot.rsplit_once("see figure ").unwrap();
+    let number: usize = number.trim_end_matches('.').parse().unwrap();
+    assert_eq!(all[number - 1].id, "size-rtt-tcp");
+    assert!(graph.table.heads.iter().any(|head| head.contains("SD")), "{:?}", graph.table.heads);
+    let info = PageInfo { facsimile: true, ..PageInfo::default() };
+    let shown = page(&analysis, &info);
+    assert!(shown.contains("id=\"printed\"") && shown.contains("href=\"#printed\""));
+    assert!(!page(&analysis, &PageInfo::default()).contains("id=\"printed\""));
 }
 
 #[test]

@@ -24,6 +24,9 @@ pub struct FiguresArgs {
     /// Folder to write into
     #[arg(short, long, value_name = "FOLDER", default_value = "figures")]
     pub output: PathBuf,
+    /// Draw figures as the study printed them that the plan repeats, too
+    #[arg(long)]
+    pub facsimile: bool,
 }
 
 /// What figures are for.

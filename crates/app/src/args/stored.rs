@@ -50,7 +50,8 @@ pub enum ShowFormat {
 #[command(after_help = "\
 Examples:
   v6gap report last
-  v6gap report 7k2f9q -o difference.html")]
+  v6gap report 7k2f9q -o difference.html
+  v6gap report last --facsimile")]
 pub struct ReportArgs {
     /// Identifiers or starts of them, last, last~1, last:HOST, or files
     #[arg(value_name = "RESULT", default_value = "last")]
@@ -58,6 +59,9 @@ pub struct ReportArgs {
     /// Where to write it, for one result [beside the stored result]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Draw figures as the study printed them that the plan repeats, too
+    #[arg(long)]
+    pub facsimile: bool,
 }
 
 /// List stored results

@@ -21,7 +21,7 @@ const TEXT_PT_MIN: f64 = 7.95;
 pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure> {
     let result = stored::load(&args.reference, context)?;
     let analysis = &result.analysis;
-    let figures = figure::all(analysis, Paint::Paper);
+    let figures = figure::all(analysis, Paint::Paper, args.facsimile);
     if figures.is_empty() {
         let what = format!("the result {} has nothing to draw", analysis.run.id);
         return Err(Failure::new("V603", Outcome::NotValid, what)
@@ -39,6 +39,9 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
         for (name, text) in files {
             stored::write(&text, Some(&args.output.join(name)))?;
         }
+    }
+    if args.facsimile {
+        stored::note_facsimile(analysis);
     }
     let text_pt = figure::TEXT_SIZE * width_mm / figure::WIDTH * POINTS_PER_MM;
     if text_pt < TEXT_PT_MIN {

@@ -21,9 +21,12 @@ pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure>
         let id = &result.analysis.run.id;
         let path = args.output.clone().unwrap_or_else(|| context.store.report_path(id));
         let command = session::repeat(&result.analysis, None);
-        let sockets = sockets(&result.lines);
-        let info = PageInfo { title: "", command: &command, sockets: &sockets };
+        let (sockets, facsimile) = (sockets(&result.lines), args.facsimile);
+        let info = PageInfo { title: "", command: &command, sockets: &sockets, facsimile };
         stored::write(&html::page(&result.analysis, &info), Some(&path))?;
+        if facsimile {
+            stored::note_facsimile(&result.analysis);
+        }
     }
     Ok(Outcome::Done)
 }

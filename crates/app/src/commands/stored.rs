@@ -6,6 +6,7 @@ use crate::settings::Context;
 use std::path::Path;
 use v6gap_core::analysis::{Analysis, analyse};
 use v6gap_core::record::Line;
+use v6gap_report::figure;
 use v6gap_store::{Reference, Store};
 
 /// A stored result.
@@ -39,4 +40,14 @@ pub(super) fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     Store::write_file(path, text)?;
     output::to_stdout(&path.display().to_string());
     Ok(())
+}
+
+/// Says so where figures as a study printed them were asked for and there are none.
+pub(super) fn note_facsimile(analysis: &Analysis) {
+    if !figure::has_facsimile(analysis) {
+        output::to_stderr(
+            "note: nothing is drawn as printed: the plan of this result repeats no study that \
+             printed figures of what was measured (v6gap plan list names those that do)",
+        );
+    }
 }

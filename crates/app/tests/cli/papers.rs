@@ -38,6 +38,15 @@ fn figures_are_written_with_captions_and_numbers() {
 }
 
 #[test]
+fn nothing_is_drawn_as_printed_of_a_plan_that_repeats_no_study() {
+    let sandbox = Sandbox::with_run();
+    for verb in ["report", "figures"] {
+        let ran = sandbox.run(&format!("{verb} last --facsimile")).ended(0);
+        assert!(ran.err.contains("repeats no study that printed figures"), "{ran:?}");
+    }
+}
+
+#[test]
 fn a_paragraph_says_how_the_run_was_made() {
     let sandbox = Sandbox::with_run();
     let text = sandbox.run("cite").ended(0).out;

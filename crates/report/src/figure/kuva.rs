@@ -269,6 +269,32 @@ impl Panel {
         self.stroke((x, low), (x, high), ink, 1.0, Stroke::Solid);
     }
 
+    /// A bar from nothing up to a value, between two places of the x axis.
+    pub(super) fn bar(&mut self, (left, right): (f64, f64), y: f64, arm: Arm) {
+        let Some((left, top)) = self.at((left, y)) else { return };
+        let (right, foot) = (self.area.map_x(right), self.area.map_y(0.0));
+        let d = format!("M{left:.1} {foot:.1}V{top:.1}H{right:.1}V{foot:.1}z");
+        self.marks.push(path(d, Ink::Arm(arm), Ink::Card, 1.0, self.paint));
+    }
+
+    /// Marks of a second scale at the right edge: heights on the panel's own axis, and their texts.
+    pub(super) fn right_axis(&mut self, ticks: &[(f64, String)]) {
+        for (y, text) in ticks {
+            self.end_label(*y, text, Ink::Text, 0.0);
+        }
+    }
+
+    /// What is drawn in which ink, above the right end of the panel.
+    pub(super) fn key(&mut self, entries: &[(Ink, &str)]) {
+        // A letter is about as wide as 0.6 of its height.
+        let width = |text: &str| f64::from(TICK) * (0.6 * text.chars().count() as f64 + 1.2);
+        let mut x = WIDTH - 4.0 - entries.iter().map(|(_, text)| width(text)).sum::<f64>();
+        for (ink, text) in entries {
+            self.label((x, 14.0), text, TextAnchor::Start, *ink, true);
+            x += width(text);
+        }
+    }
+
     /// Words to the right of the last point of a line.
     pub(super) fn end_label(&mut self, y: f64, text: &str, ink: Ink, shift: f64) {
         if let Some((_, y)) = self.at((self.layout.x_range.1, y)) {

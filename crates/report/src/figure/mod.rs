@@ -2,6 +2,7 @@
 //!
 //! One code path draws them for the page and for files; only the paint differs.
 
+mod facsimile;
 mod kuva;
 mod series;
 mod size;
@@ -37,6 +38,8 @@ pub enum Kind {
     Trials,
     /// Distribution of the single delays.
     Spread,
+    /// As the study printed it that the plan repeats.
+    Facsimile,
 }
 
 /// A figure with everything that makes it readable without being seen.
@@ -66,10 +69,19 @@ pub const WIDTH: f64 = kuva::WIDTH;
 /// Height of its text in the same units.
 pub const TEXT_SIZE: f64 = kuva::TICK as f64;
 
-/// All figures that the run has data for, in the order of the report.
-pub fn all(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
+/// Whether the plan repeats a study that printed figures of what was measured.
+pub fn has_facsimile(analysis: &Analysis) -> bool {
+    !facsimile::figures(analysis, Paint::Page, &[]).is_empty()
+}
+
+/// All figures that the run has data for, in the order of the report; with `facsimile` those as
+/// printed by the study that its plan repeats come after them.
+pub fn all(analysis: &Analysis, paint: Paint, facsimile: bool) -> Vec<Figure> {
     let mut figures = size::figures(analysis, paint);
     figures.extend(trials::figures(analysis, paint));
     figures.extend(spread::figures(analysis, paint));
+    if facsimile {
+        figures.extend(facsimile::figures(analysis, paint, &figures));
+    }
     figures
 }

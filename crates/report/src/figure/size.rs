@@ -16,13 +16,34 @@ const UPPER: f64 = 220.0;
 const LOWER: f64 = 210.0;
 
 pub(super) fn figures(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
+    let groups = groups(analysis);
+    (0..groups.len()).filter_map(|at| draw(analysis, at, &groups, paint)).collect()
+}
+
+/// Questions that differ in their size alone, at least two of them, by size.
+pub(super) fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
     let mut groups = series::by_size(analysis);
     for group in &mut groups {
         group.questions.retain(|q| q.level_bytes.is_some() && q.effect.is_some());
         group.questions.sort_by_key(|q| q.level_bytes);
     }
     groups.retain(|g| g.questions.len() >= 2);
-    (0..groups.len()).filter_map(|at| draw(analysis, at, &groups, paint)).collect()
+    groups
+}
+
+/// The name of a group's figure, and what tells it from others of its metric.
+pub(super) fn named(groups: &[Group<'_>], at: usize) -> (String, String) {
+    let group = &groups[at];
+    let transport = group.transport.name().to_lowercase();
+    let like = |g: &&Group<'_>| (g.metric, g.transport) == (group.metric, group.transport);
+    let variants = groups.iter().filter(like).count();
+    // The first keeps the plain name.
+    let number = match groups[..at].iter().filter(like).count() {
+        0 => String::new(),
+        before => format!("-{}", before + 1),
+    };
+    let which = if variants > 1 { variant(group) } else { String::new() };
+    (format!("size-{}-{transport}{number}", group.metric), which)
 }
 
 /// Values that share a scale: those of all groups of the metric.
@@ -63,16 +84,7 @@ fn draw(analysis: &Analysis, at: usize, groups: &[Group<'_>], paint: Paint) -> O
     let group = &groups[at];
     let scales = scale(analysis, groups, group)?;
     let name = words::group(group.metric, group.transport);
-    let transport = group.transport.name().to_lowercase();
-    let like = |g: &&Group<'_>| (g.metric, g.transport) == (group.metric, group.transport);
-    let variants = groups.iter().filter(like).count();
-    // The first keeps the plain name.
-    let number = match groups[..at].iter().filter(like).count() {
-        0 => String::new(),
-        before => format!("-{}", before + 1),
-    };
-    let id = format!("size-{}-{transport}{number}", group.metric);
-    let which = if variants > 1 { variant(group) } else { String::new() };
+    let (id, which) = named(groups, at);
     let title = format!("{name}, by size{which}");
     let desc = describe(analysis, group);
     let panels =

@@ -26,6 +26,8 @@ pub struct PageInfo<'a> {
     pub command: &'a str,
     /// What the kernel granted to the sockets, from [`crate::sockets`].
     pub sockets: &'a [SocketRow],
+    /// Whether figures as printed by the study that the plan repeats are drawn too.
+    pub facsimile: bool,
 }
 
 const STYLE: &str = include_str!("style.css");
@@ -89,7 +91,7 @@ fn document(title: &str, tool: &str, page: &Page) -> String {
 }
 
 fn content(analysis: &Analysis, info: &PageInfo<'_>) -> Page {
-    let figures = figure::all(analysis, Paint::Page);
+    let figures = figure::all(analysis, Paint::Page, info.facsimile);
     let sections = sections::all(analysis, info, &figures);
     let main = html! {
         (answer::opening(analysis))

@@ -31,6 +31,8 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     let trials = "Each pair was measured within a short time, so what changes slowly on the path \
                   changes both values and not their difference.";
     let spread = "A mean hides how often a delay is much longer than usual; these curves show it.";
+    let printed = "Drawn from this run as the study drew its own, to hold page and paper side by \
+                   side. The figures above show the same with what is known about it.";
     let mut sections: Vec<Section> = [
         drawn("size", "By size", "By message size", size.to_owned(), Kind::Size),
         suspects(analysis),
@@ -44,6 +46,8 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     sections.extend(taken(analysis));
     sections.extend(beside(analysis));
     sections.extend(study(analysis));
+    let title = "As the study printed it";
+    sections.extend(drawn("printed", "As printed", title, printed.to_owned(), Kind::Facsimile));
     sections.push(Section { id: "checks", name: "Checks", body: checks(analysis) });
     sections.push(Section { id: "again", name: "Run it again", body: again(analysis, info) });
     sections.push(Section { id: "method", name: "Method", body: super::method::method(analysis) });

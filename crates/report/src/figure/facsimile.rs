@@ -1,0 +1,173 @@
+//! Figures as five studies printed theirs, from what was measured here: dual axes with linear
+//! averages, lines on linear scales, grouped bars. For holding page and paper side by side; the
+//! other figures say more.
+
+mod charts;
+mod paper;
+
+use super::kuva::{self, Frame, Ink, Panel, Stroke};
+use super::series::{self, hundredfold};
+use super::{Figure, Kind, Paint, Table};
+use crate::number::{self, Unit};
+use crate::words;
+use charts::{Chart, Form, Point};
+use std::sync::Arc;
+use v6gap_core::analysis::Analysis;
+use v6gap_core::arm::{Arm, PerArm};
+
+const HEIGHT: f64 = 280.0;
+
+/// Share of the distance between two sizes that a bar takes.
+const BAR_SHARE: f64 = 0.36;
+
+/// The figures of the study that the plan repeats; none if it repeats none, or one that printed no
+/// figure of what was measured. `others` are the figures of the report before them.
+pub fn figures(analysis: &Analysis, paint: Paint, others: &[Figure]) -> Vec<Figure> {
+    let charts = paper::charts(analysis);
+    charts.iter().map(|chart| draw(analysis, chart, paint, others)).collect()
+}
+
+fn draw(analysis: &Analysis, chart: &Chart<'_>, paint: Paint, others: &[Figure]) -> Figure {
+    let all: Vec<f64> = chart.points.iter().flat_map(|p| [p.values.a, p.values.b]).collect();
+    let unit = number::unit(chart.metric, &all);
+    let title = format!("As printed: {}", chart.title);
+    let desc = describe(analysis, chart, unit);
+    let panel = match chart.form {
+        Form::Bars => bars(analysis, chart, unit, paint),
+        Form::Lines => lines(analysis, chart, unit, paint),
+        Form::Dual => dual(analysis, chart, unit, paint),
+    };
+    Figure {
+        kind: Kind::Facsimile,
+        height: HEIGHT,
+        svg: kuva::svg(&chart.id, &title, &desc, HEIGHT, vec![panel]),
+        table: table(analysis, chart, unit),
+        foot: foot(chart, others),
+        id: chart.id.clone(),
+        title,
+        desc,
+    }
+}
+
+/// The line that every facsimile carries.
+fn foot(chart: &Chart<'_>, others: &[Figure]) -> String {
+    let see = others.iter().position(|figure| figure.id == chart.instead);
+    let see = see.map_or(String::new(), |at| format!("; see figure {}", at + 1));
+    let warning = match chart.form {
+        Form::Dual => "Two scales in one chart can mislead, and straight averages hide the shape",
+        Form::Lines | Form::Bars => "It has no ranges",
+    };
+    format!("Drawn as in the paper, from {}. {warning}{see}.", chart.rule)
+}
+
+fn describe(analysis: &Analysis, chart: &Chart<'_>, unit: Unit) -> String {
+    let names = &analysis.arm_names;
+    let of = |p: &Point| {
+        let value = |v: f64| series::cell(Some(v), unit);
+        let (a, b) = (value(p.values.a), value(p.values.b));
+        format!("{}: {} {a}, {} {b} {}", p.name, names.a, names.b, unit.symbol)
+    };
+    chart.points.iter().map(of).collect::<Vec<_>>().join("; ") + "."
+}
+
+/// The axes of a chart: from nothing to the greatest value.
+fn panel(chart: &Chart<'_>, unit: Unit, paint: Paint) -> (Panel, f64) {
+    let values = chart.points.iter().flat_map(|p| [p.values.a, p.values.b]);
+    let top = values.fold(0.0, f64::max) / unit.size * 1.1;
+    let frame = Frame {
+        top: 0.0,
+        height: HEIGHT,
+        x: chart.span,
+        y: (0.0, top),
+        log_y: false,
+        x_ticks: &chart.ticks,
+        y_tick: Arc::new(series::number_tick),
+        y_title: format!("{}, {}", words::noun(chart.metric), unit.symbol),
+    };
+    (Panel::new(&frame, paint), top)
+}
+
+fn key(panel: &mut Panel, analysis: &Analysis, more: &[(Ink, &str)]) {
+    let names = &analysis.arm_names;
+    let own = [(Ink::ArmText(Arm::A), names.a.as_str()), (Ink::ArmText(Arm::B), names.b.as_str())];
+    panel.key(&[&own, more].concat());
+}
+
+fn lines(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Panel {
+    let (mut panel, _) = panel(chart, unit, paint);
+    key(&mut panel, analysis, &[]);
+    for arm in Arm::BOTH {
+        let points = chart.line(arm, unit.size);
+        panel.line(&points, Ink::Arm(arm), Stroke::of(arm), 2.0);
+        points.iter().for_each(|at| panel.value(*at, arm, 4.0));
+    }
+    panel
+}
+
+/// Values at the left, the difference in per cent at the right, and a straight line through each.
+fn dual(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Panel {
+    let (mut panel, top) = panel(chart, unit, paint);
+    key(&mut panel, analysis, &[(Ink::Text, "difference, %")]);
+    for arm in Arm::BOTH {
+        let points = chart.line(arm, unit.size);
+        panel.line(&points, Ink::Arm(arm), Stroke::of(arm), 2.0);
+        average(&mut panel, &points, Ink::Arm(arm));
+        points.iter().for_each(|at| panel.value(*at, arm, 4.0));
+    }
+    let effect = |p: &Point| hundredfold(p.values.b / p.values.a - 1.0);
+    let effects = chart.points.iter().map(effect).chain([0.0]);
+    let Some((low, high)) = series::span(effects, 0.08) else { return panel };
+    let to_left = |per_cent: f64| (per_cent - low) / (high - low) * top;
+    let ticks: Vec<(f64, String)> = kuva::ticks((low, high))
+        .into_iter()
+        .map(|at| (to_left(at), format!("{} %", series::number_tick(at))))
+        .collect();
+    panel.right_axis(&ticks);
+    let points: Vec<(f64, f64)> = chart.points.iter().map(|p| (p.x, to_left(effect(p)))).collect();
+    panel.line(&points, Ink::Text, Stroke::Dotted, 2.0);
+    average(&mut panel, &points, Ink::Text);
+    points.iter().for_each(|at| panel.dot(*at, Ink::Text));
+    panel
+}
+
+/// The "linear average" of a line: the straight line of least squares, from end to end.
+fn average(panel: &mut Panel, points: &[(f64, f64)], ink: Ink) {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
+    if let Some((base, slope)) = charts::straight(points) {
+        let ends = [first.0, last.0].map(|x| (x, base + slope * x));
+        panel.link(ends[0], ends[1], ink, 1.0);
+    }
+}
+
+fn bars(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Panel {
+    let (mut panel, _) = panel(chart, unit, paint);
+    key(&mut panel, analysis, &[]);
+    for p in &chart.points {
+        panel.bar((p.x - BAR_SHARE, p.x), p.values.a / unit.size, Arm::A);
+        panel.bar((p.x, p.x + BAR_SHARE), p.values.b / unit.size, Arm::B);
+    }
+    panel
+}
+
+/// The numbers: with the deviation of one run where the study gives it (Manford's Tables I and II).
+fn table(analysis: &Analysis, chart: &Chart<'_>, unit: Unit) -> Table {
+    let names = &analysis.arm_names;
+    let head = |name: &str, what: &str| format!("{name}{what}, {}", unit.symbol);
+    let with_sd = chart.points.iter().any(|p| p.sds.is_some());
+    let mut heads = vec!["size".to_owned(), head(&names.a, ""), head(&names.b, "")];
+    if with_sd {
+        heads.extend([head(&names.a, " SD"), head(&names.b, " SD")]);
+    }
+    heads.push("difference".to_owned());
+    let row = |p: &Point| {
+        let cell = |value: f64| series::cell(Some(value), unit);
+        let mut row = vec![p.name.clone(), cell(p.values.a), cell(p.values.b)];
+        if with_sd {
+            let sds = p.sds.as_ref().map_or(PerArm { a: f64::NAN, b: f64::NAN }, |sds| *sds);
+            row.extend([cell(sds.a), cell(sds.b)]);
+        }
+        row.push(format!("{} %", words::sign(p.values.b / p.values.a - 1.0)));
+        row
+    };
+    Table { heads, rows: chart.points.iter().map(row).collect() }
+}
