@@ -27,7 +27,7 @@ macro_rules! presets {
 }
 
 /// All of them.
-pub const WORLDS: [Preset; 21] = presets![
+pub const WORLDS: [Preset; 23] = presets![
     "cable",
     "switch",
     "one-router",
@@ -48,6 +48,8 @@ pub const WORLDS: [Preset; 21] = presets![
     "vxlan",
     "segment-routing",
     "wireguard",
+    "nat64",
+    "464xlat",
     "bare",
 ];
 

@@ -7,6 +7,17 @@ use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use serde::{Deserialize, Serialize};
 
+/// The well-known prefix behind which IPv4 hosts stand, of 96 bits (RFC 6052 section 2.1).
+const TRANSLATED_GLOBAL: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
+
+/// The prefix for translation inside of one network, of 48 bits (RFC 8215).
+const TRANSLATED_LOCAL: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0);
+
+/// The prefix of labs, of 96 bits, out of addresses that networks choose for themselves (RFC 4193):
+/// the well-known one is not for private IPv4 addresses (RFC 6052 section 3.1), and translators
+/// refuse the other.
+pub(crate) const TRANSLATED_LAB: Ipv6Addr = Ipv6Addr::new(0xfd46, 0x64, 0, 0, 0, 0, 0, 0);
+
 /// An IP address family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -106,6 +117,23 @@ impl Family {
             IpAddr::V6(_) => Some(Family::V6),
         }
     }
+
+    /// The family in which packets to this address arrive: IPv4 for an IPv6 address of a prefix
+    /// that is for translation alone (RFC 6052 section 2.1, RFC 8215, a lab's), else its own. A translator
+    /// with a prefix of its network is not known by its addresses. `None` as [`of`](Self::of).
+    pub fn arriving(address: &IpAddr) -> Option<Family> {
+        match address {
+            IpAddr::V6(a) if is_translated(a) => Some(Family::V4),
+            other => Family::of(other),
+        }
+    }
+}
+
+fn is_translated(address: &Ipv6Addr) -> bool {
+    let starts = |prefix: Ipv6Addr, bits: u32| {
+        (address.to_bits() ^ prefix.to_bits()) >> (Ipv6Addr::BITS - bits) == 0
+    };
+    starts(TRANSLATED_GLOBAL, 96) || starts(TRANSLATED_LOCAL, 48) || starts(TRANSLATED_LAB, 96)
 }
 
 impl fmt::Display for Family {
@@ -184,6 +212,19 @@ mod tests {
             assert_eq!(Family::of(&family.loopback()), Some(family));
             assert_eq!(Family::of(&family.unspecified()), Some(family));
         }
+    }
+
+    #[test]
+    fn what_is_sent_to_a_translator_arrives_as_ipv4() {
+        let arriving = |text: &str| Family::arriving(&text.parse().unwrap());
+        for translated in ["64:ff9b::192.0.2.1", "64:ff9b:1:2::1", "fd46:64::10.46.2.2"] {
+            assert_eq!(arriving(translated), Some(Family::V4), "{translated}");
+        }
+        for native in ["64:ff9b:0:1::1", "64:ff9b:2::1", "2001:db8::1", "fd46:40::2"] {
+            assert_eq!(arriving(native), Some(Family::V6), "{native}");
+        }
+        assert_eq!(arriving("192.0.2.1"), Some(Family::V4));
+        assert_eq!(arriving("::ffff:192.0.2.1"), None);
     }
 
     #[test]

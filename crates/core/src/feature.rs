@@ -8,7 +8,7 @@
 //! [`of_workload`] takes every structure apart without leaving anything out, so that a new field
 //! does not compile before it is decided whether a server must know it.
 
-use crate::task::Task;
+use crate::task::{self, Task};
 use crate::workload::{
     Capacity, Connect, Direction, Echo, Law, Load, Marking, Probe, Purpose, Sizes, StreamSettings,
     TcpBulk, Timing, Transport, UdpBulk, UdpLoad, Wait, Workload, ZeroCopy,
@@ -121,6 +121,8 @@ features! {
     FlowLabel = "marking.flow-label",
     /// No fragments.
     DontFragment = "marking.dont-fragment",
+    /// A family that arrives as the other.
+    Translated = "translated",
 }
 
 /// Features, each once.
@@ -129,8 +131,12 @@ pub type Features = BTreeSet<Feature>;
 /// What a server has to know to do `task`.
 pub fn of_task(task: &Task) -> Features {
     // The other parts have been there since the first version.
-    let Task { number: _, workload, arms: _, order: _, seed: _, token: _ } = task;
-    of_workload(workload)
+    let Task { number: _, workload, arms: _, order: _, seed: _, token: _, arrives } = task;
+    let mut needed = of_workload(workload);
+    if *arrives != task::native() {
+        needed.insert(Feature::Translated);
+    }
+    needed
 }
 
 /// What a server has to know to do a task of `workload`.

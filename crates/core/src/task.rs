@@ -1,10 +1,11 @@
 //! One thing to do that both ends agreed on: a trial of one arm, or for slices a block of both.
 
 use crate::arm::{Arm, TurnOrder};
-use crate::family::Family;
+use crate::family::{Family, PerFamily};
 use crate::workload::Workload;
 use alloc::vec::Vec;
 use core::fmt;
+use core::net::IpAddr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A secret of one task: who knows it was given it over the control connection.
@@ -67,4 +68,24 @@ pub struct Task {
     pub seed: u64,
     /// The secret by which the data flows are recognised.
     pub token: Token,
+    /// In which family what the client sends over each family arrives at the server: another where
+    /// it is translated on the way.
+    #[serde(default = "native", skip_serializing_if = "is_native")]
+    pub arrives: PerFamily<Family>,
+}
+
+/// Where nothing is translated.
+pub const fn native() -> PerFamily<Family> {
+    PerFamily { v4: Family::V4, v6: Family::V6 }
+}
+
+/// [`Task::arrives`] of a server with these addresses, as far as they tell.
+pub fn arriving(addresses: PerFamily<Option<IpAddr>>) -> PerFamily<Family> {
+    PerFamily::from_fn(|family| {
+        addresses.get(family).and_then(|address| Family::arriving(&address)).unwrap_or(family)
+    })
+}
+
+fn is_native(arrives: &PerFamily<Family>) -> bool {
+    *arrives == native()
 }

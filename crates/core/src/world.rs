@@ -7,15 +7,19 @@ mod addresses;
 mod check;
 mod conditions;
 pub mod draft;
+mod on_link;
 mod paths;
 mod stored;
 mod subnet;
+mod translation;
 mod tunnels;
 
 pub use check::{LINKS_MAX, Place, Problem};
 pub use conditions::{Bursts, Conditions, Jitter, NORMAL_REACH, Reordering, Spread};
+pub use on_link::OnLink;
 pub use paths::{End, Hop, NextHop, Segment, Topology};
 pub use subnet::Subnet;
+pub use translation::{Translation, TranslationKind};
 pub use tunnels::LaidTunnel;
 
 use crate::family::{Family, PerFamily};
@@ -201,6 +205,8 @@ pub struct World {
     pub vlan_tags: u32,
     /// Tunnels between nodes, over the links that lead from one to the other.
     pub tunnels: Vec<LaidTunnel>,
+    /// Translation between the families on the way from client to server.
+    pub translation: Option<Translation>,
 }
 
 impl World {
@@ -230,11 +236,13 @@ impl World {
             priority: Vec::new(),
             vlan_tags: 0,
             tunnels: Vec::new(),
+            translation: None,
         }
     }
 
     /// The same world with the two families' conditions, addresses and tunnels exchanged; subnets
-    /// stay, and so does what is outside of a tunnel of a kind that has one family only.
+    /// and translation stay, and so does what is outside of a tunnel of a kind that has one family
+    /// only.
     #[must_use]
     pub fn swapped(mut self) -> Self {
         self.families = self.families.swapped();
@@ -264,17 +272,17 @@ impl World {
     }
 
     /// What packets of one family meet on the links from client to server in turn, and on those
-    /// back in turn; under a tunnel that is what packets of the family outside meet.
+    /// back in turn: what packets of the family meet that the link sees, under a tunnel of that
+    /// outside.
     pub fn ways(&self, family: Family) -> [Vec<Conditions>; 2] {
         let path = self.path();
-        let tunnels = self.tunnels_on_path(family);
-        let path = || path.iter().zip(&tunnels);
-        let met = |hop: &Hop, tunnel: &Option<&LaidTunnel>, from| {
-            let seen = tunnel.map_or(family, |laid| laid.tunnel.outer);
-            Some(*self.links.get(hop.link)?.met(from).get(seen))
+        let on_path = self.on_path(family);
+        let path = || path.iter().zip(&on_path);
+        let met = |hop: &Hop, on: &OnLink<'_>, from| {
+            Some(*self.links.get(hop.link)?.met(from).get(on.family))
         };
-        let there = path().filter_map(|(hop, tunnel)| met(hop, tunnel, hop.from));
-        let back = path().rev().filter_map(|(hop, tunnel)| met(hop, tunnel, hop.from.other()));
+        let there = path().filter_map(|(hop, on)| met(hop, on, hop.from));
+        let back = path().rev().filter_map(|(hop, on)| met(hop, on, hop.from.other()));
         [there.collect(), back.collect()]
     }
 

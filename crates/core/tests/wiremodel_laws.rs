@@ -5,7 +5,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::tunnel::{Tunnel, TunnelKind};
 use v6gap_core::wiremodel::*;
 use v6gap_core::workload::Transport;
-use v6gap_core::world::{LaidTunnel, Link, LinkModel, World};
+use v6gap_core::world::{LaidTunnel, Link, LinkModel, Translation, TranslationKind, World};
 
 const PLAIN: Framing = Framing { vlan_tags: 0 };
 const STAMPS: TcpOptions = TcpOptions::TIMESTAMPS;
@@ -444,6 +444,36 @@ fn a_tunnel_costs_its_header_on_the_links_under_it() {
     assert_eq!((path_mtu(&world, Family::V6), link_packet_max(&world)), (1500, 1520));
     let goodput = world_tcp_goodput_bps(&world, Family::V6).unwrap();
     assert!(close(goodput, 100e6 * 1428.0 / 1558.0));
+}
+
+/// Method.md A.5: translated segments are those of IPv6 at both ends, 20 bytes shorter on links
+/// that see IPv4.
+#[test]
+fn a_translated_family_has_the_other_s_header_on_part_of_the_path() {
+    let mut world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+    let goodput = |world: &World, family| world_tcp_goodput_bps(world, family).unwrap();
+    for (kind, mtus) in
+        [(TranslationKind::Nat64, [1500, 1500]), (TranslationKind::Xlat464, [1480, 1500])]
+    {
+        world.translation = Some(Translation { kind, at: 1, client: 0 });
+        assert_eq!([Family::V4, Family::V6].map(|family| path_mtu(&world, family)), mtus);
+        let family = kind.translates();
+        assert_eq!(world.mtu_translated(family), path_mtu(&world, family));
+        // W31: the leg with IPv6 bounds the rate, that with IPv4 where it is the slower one.
+        assert!(close(goodput(&world, family), 100e6 * 1428.0 / 1538.0));
+        let mut slow = world.clone();
+        slow.links[1] = Link::ethernet(Some(10_000_000)).between(1, 2);
+        assert!(close(goodput(&slow, family), 10e6 * 1428.0 / 1518.0));
+        assert_eq!(link_packet_max(&world), 1500);
+        // 64 bytes of UDP are 138 on the line over IPv6 and 118 over IPv4, once each way.
+        let sent = 72 + family.header_bytes();
+        let round_trip = world_round_trip_ns(&world, family, &[sent]);
+        assert_near(round_trip, 2.0 * 80.0 * (138.0 + 118.0), 1e-6);
+    }
+    // A link behind the router that takes less bounds what may be sent before it.
+    world.translation = Some(Translation { kind: TranslationKind::Nat64, at: 1, client: 0 });
+    world.links[1].mtu = 1300;
+    assert_eq!(path_mtu(&world, Family::V6), 1320);
 }
 
 #[test]

@@ -210,6 +210,7 @@ pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
         delayed: (world.model == LinkModel::Netem).then(|| met.map(|met| delayed(met, queue(met)))),
         mtu: link.mtu,
         vlan_tags: world.vlan_tags,
+        more_bytes: 0,
         priority: world.priority_bits(),
     })
 }
@@ -258,7 +259,7 @@ fn finish(
     }
     if !layout.is_switch(node) {
         for route in layout.routes(node) {
-            netlink.add_route(route.subnet, route.prefix_bits, route.via)?;
+            netlink.add_route(route.subnet, route.prefix_bits, route.via, route.mtu)?;
         }
     }
     Ok(facts)

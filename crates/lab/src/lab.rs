@@ -9,6 +9,7 @@ use crate::layout::{self, Layout};
 use crate::netlink::Netlink;
 use crate::provided;
 use crate::tunnel::Running;
+use crate::tunnel::translate::Translating;
 use crate::wire::Wire;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -33,6 +34,7 @@ pub struct Lab {
     // First, so that these and the thread have ended before the namespaces go.
     agents: Vec<Agent>,
     tunnels: Vec<Running>,
+    translating: Option<Translating>,
     wire: Option<Wire>,
     /// The wire of a lab that another process holds.
     held: Option<Held>,
@@ -100,10 +102,21 @@ impl Lab {
         let nodes = nodes.collect();
         let (wire, facts) = (built.wire, built.facts);
         let copy = world.clone();
-        let (agents, tunnels) = (Vec::new(), Vec::new());
-        let mut lab = Self { agents, tunnels, wire, held: None, world: copy, nodes, facts };
+        let mut lab = Self {
+            agents: Vec::new(),
+            tunnels: Vec::new(),
+            translating: None,
+            wire,
+            held: None,
+            world: copy,
+            nodes,
+            facts,
+        };
         for number in 0..world.tunnels.len() {
             lab.tunnels.push(lab.lay(number)?);
+        }
+        if let Some(translation) = &world.translation {
+            lab.translating = Some(lab.translate(translation)?);
         }
         let usual = AgentOptions { community: "public".to_owned(), user: None };
         for node in world.nodes.iter().filter(|node| node.snmp) {
@@ -120,7 +133,8 @@ impl Lab {
         held: Option<Held>,
     ) -> Self {
         let (agents, tunnels) = (Vec::new(), Vec::new());
-        Self { agents, tunnels, wire: None, held, world, nodes, facts }
+        let translating = None;
+        Self { agents, tunnels, translating, wire: None, held, world, nodes, facts }
     }
 
     /// The same lab, measured between two other nodes, which must be in it and have addresses: the

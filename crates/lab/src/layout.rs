@@ -6,7 +6,9 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 use v6gap_core::family::Family;
-use v6gap_core::world::{End, LaidTunnel, NodeKind, Side, Topology, World};
+use v6gap_core::world::{
+    End, LaidTunnel, NodeKind, Side, Topology, Translation, TranslationKind, World,
+};
 
 /// Name of the bridge of a switch.
 pub(crate) const BRIDGE: &str = "bridge";
@@ -26,6 +28,8 @@ pub(crate) struct Route {
     pub prefix_bits: u8,
     /// The neighbour to send to.
     pub via: IpAddr,
+    /// Largest packet, in bytes, where it is not that of the interface.
+    pub mtu: Option<u32>,
 }
 
 /// First address and length of the prefix of what a route is to.
@@ -114,26 +118,45 @@ impl<'a> Layout<'a> {
     /// tunnels, but for what it sends into a tunnel itself.
     pub fn routes(&self, node: usize) -> Vec<Route> {
         let tunnels = 0..self.world.tunnels.len();
-        let own: Vec<Destination> = tunnels.flat_map(|n| self.tunnelled(node, n)).collect();
+        let mut own: Vec<Destination> = tunnels.flat_map(|n| self.tunnelled(node, n)).collect();
+        own.extend(self.translated(node));
         let mut routes = Vec::new();
-        let mut add = |to: Destination, via: Option<IpAddr>| {
+        let mut add = |to: Destination, via: Option<IpAddr>, mtu| {
             let via = via.filter(|_| !own.contains(&to));
-            routes.extend(via.map(|via| Route { subnet: to.0, prefix_bits: to.1, via }));
+            routes.extend(via.map(|via| Route { subnet: to.0, prefix_bits: to.1, via, mtu }));
         };
         for (segment, hop) in self.topology.routes(node) {
             for family in self.families() {
                 let via = self.world.address(&self.topology, hop.via, family);
-                add(self.subnet(segment, family), via);
+                add(self.subnet(segment, family), via, None);
             }
         }
         for (host, router, addresses) in self.hosts_inside() {
             let step = self.topology.steps(node, router).first().copied();
             for to in addresses.into_iter().filter(|_| node != host) {
                 let via = step.and_then(|s| self.world.address(&self.topology, s.via, family(&to)));
-                add(to, via);
+                add(to, via, None);
             }
         }
+        for (to, bits, at) in self.world.translation.iter().flat_map(Translation::ways) {
+            let family = family(&(to, bits));
+            let step = self.topology.steps(node, at).first().copied();
+            let via = step.and_then(|s| self.world.address(&self.topology, s.via, family));
+            add((to, bits), via, Some(self.world.mtu_translated(family)));
+        }
         routes
+    }
+
+    /// What a client translates before it sends it: all IPv4 that is behind the router which
+    /// translates it back.
+    pub fn translated(&self, node: usize) -> Vec<Destination> {
+        let here = |t: &&Translation| t.kind == TranslationKind::Xlat464 && t.client == node;
+        let Some(translation) = self.world.translation.as_ref().filter(here) else {
+            return Vec::new();
+        };
+        let behind = self.topology.routers_to(node).into_iter();
+        let behind = behind.filter(|(_, routers)| routers.contains(&translation.at));
+        behind.map(|(segment, _)| self.subnet(segment, translation.kind.translates())).collect()
     }
 
     /// What a node at one end of tunnel `number` sends into it: all that is behind the other end.

@@ -65,6 +65,9 @@ pub fn needed(world: &World) -> Result<(), Unavailable> {
     if world.model == LinkModel::Netem {
         netem()?;
     }
+    if world.translation.is_some() {
+        translate::available()?;
+    }
     world.tunnels.iter().try_for_each(|laid| tunnel::available(laid.tunnel.kind))
 }
 

@@ -7,7 +7,8 @@ use maud::{Markup, PreEscaped, html};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::{format_rate, format_share, format_span};
 use v6gap_core::world::{
-    Conditions, End, LaidTunnel, Link, NodeKind, Side, Spread, Subnet, Topology, World,
+    Conditions, End, LaidTunnel, Link, NodeKind, Side, Spread, Subnet, Topology, Translation,
+    TranslationKind, World,
 };
 
 /// Distance of columns and of rows, in units of the drawing.
@@ -139,7 +140,11 @@ fn in_words(world: &World) -> String {
         format!("Tunnel {}: {first} to {second}, {words}.", number + 1)
     };
     let tunnels = world.tunnels.iter().enumerate().map(tunnel);
-    links.chain(tunnels).collect::<Vec<_>>().join(" ")
+    let translation = world
+        .translation
+        .as_ref()
+        .map(|translation| format!("Translation: {}.", translation_words(world, translation)));
+    links.chain(tunnels).chain(translation).collect::<Vec<_>>().join(" ")
 }
 
 /// A tunnel as a bow from node to node below the links, with its name and its addresses.
@@ -168,6 +173,18 @@ fn bow(world: &World, places: &Places, number: usize, laid: &LaidTunnel) -> Mark
 pub fn tunnel_words(world: &World, laid: &LaidTunnel) -> String {
     let mtu = world.mtu_inside(laid);
     format!("{} in {}, MTU {mtu} inside", carried(laid), laid.tunnel)
+}
+
+/// What is translated and where, in a few words.
+pub fn translation_words(world: &World, translation: &Translation) -> String {
+    let Translation { kind, at, client } = *translation;
+    let (at, client) = (&world.nodes[at].name, &world.nodes[client].name);
+    match kind {
+        TranslationKind::Nat64 => format!("IPv6 translated to IPv4 (nat64) at {at}"),
+        TranslationKind::Xlat464 => {
+            format!("IPv4 translated to IPv6 at {client} and back (464xlat) at {at}")
+        }
+    }
 }
 
 /// The families that a tunnel carries.

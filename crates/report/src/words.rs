@@ -135,7 +135,15 @@ pub(crate) fn path(analysis: &Analysis) -> Option<String> {
         n => format!("{n} routers"),
     };
     let tunnels = tunnels(world).into_iter().map(|tunnel| format!(", {tunnel}"));
-    Some(format!("lab link “{model}”, {rate}, {routers}{}", tunnels.collect::<String>()))
+    let translation = translation(world).map(|words| format!(", {words}")).unwrap_or_default();
+    let tunnels = tunnels.collect::<String>();
+    Some(format!("lab link “{model}”, {rate}, {routers}{tunnels}{translation}"))
+}
+
+/// What is translated on the measured path: "IPv6 translated (nat64) at router".
+fn translation(world: &World) -> Option<String> {
+    let mut found = Family::BOTH.into_iter().filter_map(|family| world.translated(family));
+    found.next().map(|(translation, _)| topology::translation_words(world, translation))
 }
 
 /// What is put into what on the measured path: "IPv6 in ip-in-ip over IPv4".
@@ -144,6 +152,28 @@ fn tunnels(world: &World) -> Vec<String> {
     let on_path = |laid: &&LaidTunnel| over.iter().flatten().flatten().any(|other| other == laid);
     let words = |laid: &LaidTunnel| format!("{} in {}", topology::carried(laid), laid.tunnel);
     world.tunnels.iter().filter(on_path).map(words).collect()
+}
+
+/// The reasons for doubt of all questions, each with what it is about; one that holds for all of
+/// several is said once.
+pub(crate) fn caveats(analysis: &Analysis) -> Vec<String> {
+    let questions = &analysis.questions;
+    let of_all = |caveat: &String| {
+        questions.len() > 1 && questions.iter().all(|q| q.caveats.contains(caveat))
+    };
+    let mut said: Vec<String> = Vec::new();
+    for q in questions {
+        for caveat in &q.caveats {
+            let text = match of_all(caveat) {
+                true => caveat.clone(),
+                false => format!("{}: {caveat}", q.label),
+            };
+            if !said.contains(&text) {
+                said.push(text);
+            }
+        }
+    }
+    said
 }
 
 /// What a cell's trials do, in a few words.

@@ -49,6 +49,8 @@ const KEYS: &[&str] = &[
     "kind",
     "over",
     "carries",
+    "translation",
+    "at",
 ];
 
 /// Reads and checks the world in the file `path`.

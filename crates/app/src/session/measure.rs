@@ -21,10 +21,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::feature;
+use v6gap_core::feature::{self, Feature};
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::record::{Ending, Line, RunHeader};
+use v6gap_core::task;
 use v6gap_core::wire::control::Queued;
 use v6gap_engine::control::{ClientOptions, Connection};
 use v6gap_engine::run::{self, RunError};
@@ -157,6 +158,9 @@ pub fn connect_for(
     client.wait = !options.no_wait;
     client.local = target.local;
     client.want = plan.cells.iter().flat_map(|cell| feature::of_workload(&cell.workload)).collect();
+    if task::arriving(target.addresses.map(|a| a.map(|a| a.ip()))) != task::native() {
+        client.want.insert(Feature::Translated);
+    }
     let name = &target.name;
     let mut told = false;
     let mut waiting = |queued: &Queued| {

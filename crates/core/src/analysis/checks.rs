@@ -3,9 +3,11 @@
 use super::collect::Collected;
 use super::diagnostics::{self, Diagnostics};
 use super::routes;
+use super::translation::{self, Translated};
 use super::{
     Check, CheckState, Discarded, NullResult, Question, beside, effect, offloads, placement,
 };
+use crate::family::Family;
 use crate::observation::PerEnd;
 use crate::plan::Order;
 use crate::record::{Ending, TrialRecord};
@@ -45,6 +47,7 @@ pub(super) fn judge(
     checks.extend(GATES.iter().map(|(gate, good)| gate_check(gate, good, found)));
     checks.push(null_check(nulls));
     checks.extend(facsimile(found));
+    checks.extend(translated(found));
     checks.extend(offloading(found));
     let changed = routes::changes(found.trials.iter().copied());
     checks.extend(changed.into_iter().map(|text| note("route", text)));
@@ -67,6 +70,24 @@ const SEQUENTIAL: &str = "the order is that of published runs, the first family 
 fn facsimile(found: &Collected<'_>) -> Option<Check> {
     let sequential = found.run.plan.design.order == Order::Sequential;
     sequential.then(|| note("facsimile", SEQUENTIAL))
+}
+
+/// What is translated is not what its sockets say.
+fn translated(found: &Collected<'_>) -> Vec<Check> {
+    let arms = found.run.plan.design.arms;
+    let families = if arms.is_null() { alloc::vec![arms.a] } else { alloc::vec![arms.a, arms.b] };
+    let said = |family: Family| {
+        let Translated { address, by } = translation::of(found, family)?;
+        let other = family.other();
+        Some(note(
+            "translation",
+            format!(
+                "what is called {family} here is translated to {other} on the way ({address} is \
+                 an address of {by}): it is not native {family}"
+            ),
+        ))
+    };
+    families.into_iter().filter_map(said).collect()
 }
 
 /// A lab has links of its own; what the host's cards do is of no account there.

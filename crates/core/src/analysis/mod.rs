@@ -24,6 +24,7 @@ mod routes;
 pub mod studies;
 mod suspects;
 mod tally;
+mod translation;
 pub mod verdict;
 pub mod words;
 
@@ -337,7 +338,7 @@ pub enum AnalysisError {
 /// If they are not the journal of one run.
 pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let found = collect::collect(lines)?;
-    let names = arm_names(found.run);
+    let names = arm_names(&found);
     let nulls = nulls::judge(&found.run.plan, &found.blocks);
     let discarded = discarded(&found);
     let mut checks = checks::judge(&found, &nulls, &discarded);
@@ -396,10 +397,15 @@ fn withdraw(questions: &mut [Question]) {
     }
 }
 
-fn arm_names(run: &RunHeader) -> PerArm<String> {
-    let arms = run.plan.design.arms;
-    let a = arms.a.to_string();
-    let b = if arms.is_null() { format!("{} again", arms.b) } else { arms.b.to_string() };
+/// A family that is translated on the way is not called by its name alone.
+fn arm_names(found: &collect::Collected<'_>) -> PerArm<String> {
+    let arms = found.run.plan.design.arms;
+    let name = |family| match translation::of(found, family) {
+        Some(translated) => format!("{family} by {}", translated.by),
+        None => family.to_string(),
+    };
+    let PerArm { a, b } = arms.map(name);
+    let b = if arms.is_null() { format!("{b} again") } else { b };
     PerArm { a, b }
 }
 

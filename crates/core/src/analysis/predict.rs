@@ -9,7 +9,7 @@ use crate::arm::{Arm, PerArm};
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
 use crate::plan::Plan;
-use crate::wiremodel::{self, Framing, LinkTiming, TcpOptions};
+use crate::wiremodel::{self, Carried, Framing, LinkTiming, TcpOptions};
 use crate::workload::{
     Capacity, Cell, Direction, Echo, Law, Sizes, TcpBulk, Transport, UdpBulk, Workload,
 };
@@ -114,8 +114,8 @@ pub(super) fn link_rate(world: Option<&World>) -> Option<f64> {
 }
 
 /// The links that packets of a family go over: the world's where [`link_rate`] knows one, otherwise
-/// one line of any rate, which cancels out. `None` where a tunnel makes that another line for each
-/// family.
+/// one line of any rate, which cancels out. `None` where a tunnel or translation makes that another
+/// line for each family.
 fn lines(world: Option<&World>, family: Family) -> Option<Vec<LinkTiming>> {
     let Some(world) = world else { return Some(alloc::vec![LinkTiming::plain(1e9, 0.0)]) };
     match link_rate(Some(world)) {
@@ -123,15 +123,22 @@ fn lines(world: Option<&World>, family: Family) -> Option<Vec<LinkTiming>> {
             let [there, _] = wiremodel::link_timings(world, family);
             Some(there)
         }
-        None if is_tunnelled(world) => None,
+        None if is_changed(world) => None,
         None => Some(alloc::vec![LinkTiming::plain(1e9, 0.0)]),
     }
 }
 
-/// Whether packets of either family are in a tunnel somewhere on the path.
-fn is_tunnelled(world: &World) -> bool {
-    let over = |family| world.tunnels_on_path(family).iter().any(Option::is_some);
-    Family::BOTH.into_iter().any(over)
+/// Whether packets of either family are in a tunnel or translated somewhere on the path.
+fn is_changed(world: &World) -> bool {
+    let changed = |family| world.on_path(family).iter().any(|on| on.carried != Carried::Plain);
+    Family::BOTH.into_iter().any(changed)
+}
+
+/// Whether the model knows these packets of a datagram on all links: what becomes of fragments by
+/// translation is not in it.
+fn is_known(links: &[LinkTiming], packets: &[u32]) -> bool {
+    let translated = |link: &LinkTiming| matches!(link.carried, Carried::Translated { .. });
+    packets.len() == 1 || !links.iter().any(translated)
 }
 
 /// What the headers are counted with on the links of a plan.
@@ -153,12 +160,12 @@ impl Ways {
         (world.model == LinkModel::Wire && timed).then_some(Ways { links, framing })
     }
 
-    /// The same links under what the tunnels put packets of another family into.
+    /// The same links with what becomes of packets of another family on them.
     fn carrying(&self, world: &World, family: Family) -> Ways {
         let own = wiremodel::link_timings(world, family);
         let mut ways = Ways { links: self.links.clone(), framing: self.framing };
         for (link, own) in ways.links.iter_mut().flatten().zip(own.iter().flatten()) {
-            link.inside = own.inside;
+            link.carried = own.carried;
         }
         ways
     }
@@ -250,6 +257,7 @@ fn udp_bulk(
     let goodput = |family, p: &Packets| {
         let sizes = wiremodel::udp_packets(bulk.payload_bytes, family, p.mtu).ok()?;
         let links = lines(world, family)?;
+        let links = is_known(&links, &sizes).then_some(links)?;
         Some(wiremodel::packets_goodput_bps(bulk.payload_bytes, &sizes, &links, framing(world)))
     };
     // Of so few datagrams most would be gone before the rate is taken.
@@ -295,6 +303,7 @@ fn capacity(
     let through = |family: Family, p: &Packets| {
         let sizes = wiremodel::udp_packets(search.payload_bytes, family, p.mtu).ok()?;
         let links = lines(world, family)?;
+        let links = is_known(&links, &sizes).then_some(links)?;
         let own = sizes.iter().sum();
         Some(wiremodel::packets_goodput_bps(own, &sizes, &links, framing(world)))
     };
@@ -317,16 +326,23 @@ fn round_trip_ns(echo: &Echo, family: Family, p: &Packets, ways: &Ways) -> Optio
     if echo.outstanding > 1 {
         return None;
     }
-    let (request, answer) = exchange(echo, family, p)?;
+    let (request, answer) = exchange(echo, family, p, &ways.links[0])?;
     Some(ways.exchange_ns(&request, &answer))
 }
 
 /// IP lengths of the packets of a request and of its answer; `None` if a family has no such
-/// datagram.
-pub(super) fn exchange(echo: &Echo, family: Family, p: &Packets) -> Option<(Vec<u32>, Vec<u32>)> {
+/// datagram, or what becomes of its fragments on these links is not known.
+pub(super) fn exchange(
+    echo: &Echo,
+    family: Family,
+    p: &Packets,
+    links: &[LinkTiming],
+) -> Option<(Vec<u32>, Vec<u32>)> {
     let packets = |bytes| match echo.transport {
         Transport::Tcp => Some(wiremodel::tcp_packets(bytes, family, p.mtu, p.options)),
-        Transport::Udp | Transport::Icmp => wiremodel::udp_packets(bytes, family, p.mtu).ok(),
+        Transport::Udp | Transport::Icmp => wiremodel::udp_packets(bytes, family, p.mtu)
+            .ok()
+            .filter(|packets| is_known(links, packets)),
     };
     Some((packets(echo.message_bytes)?, packets(echo.answer_bytes())?))
 }
@@ -350,7 +366,7 @@ mod tests {
     use crate::plan::preset;
     use crate::tunnel::{Tunnel, TunnelKind};
     use crate::workload::{Search, Wait};
-    use crate::world::{LaidTunnel, Link};
+    use crate::world::{LaidTunnel, Link, Translation, TranslationKind};
     use alloc::vec;
 
     fn of_search(search: Capacity, model: LinkModel, rate_bps: Option<u64>) -> Option<Predicted> {
@@ -407,6 +423,27 @@ mod tests {
         assert_eq!(of(&world, tcp(), Metric::Throughput, 0.0), None);
         world.tunnels.clear();
         assert!(of(&world, tcp(), Metric::Throughput, 0.0).is_some());
+    }
+
+    /// NAT64: 1,428 bytes in 1,500 of packet before the router, 1,480 behind it (W31).
+    #[test]
+    fn a_translated_family_is_predicted_by_what_it_is_on_each_link() {
+        let mut world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+        world.translation = Some(Translation { kind: TranslationKind::Nat64, at: 1, client: 0 });
+        let plan = preset::first_look(PerArm::FAMILIES, Some(world), 1);
+        let of = |workload, metric, base| {
+            predict(&plan, &Cell::named(workload), metric, &[], base)
+        };
+        let tcp = Workload::TcpBulk(preset::tcp_bulk(true));
+        let values = of(tcp, Metric::Throughput, 0.0).unwrap().values.unwrap();
+        assert!((values.a - 94.148e6).abs() < 1e3, "{values:?}");
+        assert!((values.b - 92.848e6).abs() < 1e3, "{values:?}");
+        let echo = |bytes| Workload::Echo(preset::echo(Transport::Udp, bytes, Wait::Yield));
+        let values = of(echo(64), Metric::Rtt, 100e-6).unwrap().values.unwrap();
+        // Twenty bytes on one of the two links, both ways.
+        assert!((values.b - values.a - 2.0 * 80e-9 * 20.0).abs() < 1e-12, "{values:?}");
+        // What becomes of fragments is not in the model.
+        assert_eq!(of(echo(16384), Metric::Rtt, 100e-6), None);
     }
 
     #[test]

@@ -7,7 +7,9 @@ use super::joint::{self, Asked};
 use super::predict::{self, Predicted};
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
-use super::{Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, routes, words};
+use super::{
+    Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, routes, translation, words,
+};
 use crate::arm::{Arm, BlockKind, PerArm};
 use crate::metric::{Metric, Quantity, Scale};
 use crate::observation::{Histogram, Times};
@@ -159,7 +161,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).sum()),
         exchanges_each: exchanges_each(o),
         events: o.metric.is_loss().then(|| events(o, |b| b.valid)),
-        caveats: caveats(o, refused),
+        caveats: translated(found).chain(caveats(o, refused)).collect(),
         suspects: Vec::new(),
         diagnostics: o.diagnostics.clone(),
         label: words::label(o.cell, o.metric, plan.design.arms, path_mtu(plan, o)),
@@ -255,6 +257,17 @@ fn exchanges_each(o: &Open<'_>) -> u32 {
 
 /// Said where the shape of the effects chose the range.
 const LOPSIDED: &str = "the pairs are lopsided: the wider range for any symmetric law is used";
+
+/// Said of every answer about a family that is translated on the way.
+fn translated(found: &Collected<'_>) -> impl Iterator<Item = String> {
+    let arms = found.run.plan.design.arms;
+    let second = (!arms.is_null()).then_some(arms.b);
+    let translated = [Some(arms.a), second].into_iter().flatten().filter_map(move |family| {
+        let by = translation::of(found, family)?.by;
+        Some(alloc::format!("{family} is translated on the way ({by}): it is not native {family}"))
+    });
+    translated.collect::<Vec<_>>().into_iter()
+}
 
 fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
     let mut found: BTreeMap<String, u32> = BTreeMap::new();

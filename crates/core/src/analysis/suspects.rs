@@ -2,7 +2,7 @@
 //! the run shows to differ between the families, each with the command that would test it.
 
 use super::collect::{Block, Collected};
-use super::{Explained, Question, Verdict, offloads, placement, routes};
+use super::{Explained, Question, Verdict, offloads, placement, routes, translation};
 use crate::arm::{Arm, BlockKind, PerArm};
 use crate::family::Family;
 use crate::observation::{EndReport, PerEnd};
@@ -11,7 +11,6 @@ use crate::workload::Transport;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use v6gap_stats::summary;
 
@@ -164,7 +163,7 @@ impl Seen<'_> {
                 let ends = t.ends.client.endpoints;
                 ends.into_iter().flat_map(|e| [e.local.ip(), e.peer.ip()]).collect::<Vec<_>>()
             };
-            self.trials(arm).flat_map(addresses).find_map(|a| Some((a, prefix(&a)?)))
+            self.trials(arm).flat_map(addresses).find_map(|a| Some((a, translation::kind(&a)?)))
         };
         for arm in Arm::BOTH {
             let family = self.families.get(arm);
@@ -258,16 +257,6 @@ impl Seen<'_> {
             suspect("placement", format!("placement, {seen}"), test)
         });
         named.collect()
-    }
-}
-
-/// What a special address says of itself: 464XLAT's own IPv4 addresses (RFC 7335), and the
-/// well-known prefix of NAT64 (RFC 6052).
-fn prefix(address: &IpAddr) -> Option<&'static str> {
-    match address {
-        IpAddr::V4(v4) if v4.octets()[..3] == [192, 0, 0] && v4.octets()[3] < 8 => Some("464XLAT"),
-        IpAddr::V6(v6) if v6.segments()[..6] == [0x64, 0xff9b, 0, 0, 0, 0] => Some("NAT64"),
-        _ => None,
     }
 }
 

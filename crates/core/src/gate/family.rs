@@ -1,7 +1,8 @@
 //! The proof of family: the measuring sockets and the per-family counters of both ends must say
-//! that the trial really used the family it is booked under.
+//! that the trial really used the family it is booked under, or at the server the one into which a
+//! translator on the way turns it.
 
-use super::{ends, fatal};
+use super::{families, fatal};
 use crate::family::Family;
 use crate::observation::{EndReport, Endpoints};
 use crate::record::{GateFinding, TrialRecord};
@@ -11,15 +12,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub(super) fn judge(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
-    for (who, end) in ends(trial) {
+    for (who, end, family) in families(trial) {
         // To an ICMP echo the far kernel answers without a socket: its counters must do.
         if cell.workload.transport() == Transport::Icmp && end.endpoints.is_none() {
-            if let Some(seen) = silent_counter(trial.family, end) {
+            if let Some(seen) = silent_counter(family, end) {
                 findings.push(fatal("family-proved", format!("{who}: {seen}")));
             }
             continue;
         }
-        if let Some(seen) = contradiction(trial.family, end) {
+        if let Some(seen) = contradiction(family, end) {
             findings.push(fatal("family-proved", format!("{who}: {seen}")));
         }
     }

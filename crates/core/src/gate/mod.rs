@@ -11,7 +11,9 @@ mod path;
 
 pub(crate) use host::{STEAL_SHARE_MAX, STEAL_TICKS_S};
 
+use crate::family::Family;
 use crate::metric::Metric;
+use crate::observation::EndReport;
 use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
 use crate::workload::Cell;
@@ -62,8 +64,18 @@ fn caveat(gate: &str, seen: impl Into<String>) -> GateFinding {
 }
 
 /// Both ends of a trial with the name that messages use.
-fn ends(trial: &TrialRecord) -> [(&'static str, &crate::observation::EndReport); 2] {
+fn ends(trial: &TrialRecord) -> [(&'static str, &EndReport); 2] {
     [("the client", &trial.ends.client), ("the server", &trial.ends.server)]
+}
+
+/// The same with the family that each must have used: the server another than the client where the
+/// address that the client sent to is a translator's.
+fn families(trial: &TrialRecord) -> [(&'static str, &EndReport, Family); 2] {
+    let sent_to = trial.ends.client.endpoints.map(|endpoints| endpoints.peer.ip());
+    let proper = sent_to.filter(|address| Family::of(address) == Some(trial.family));
+    let far = proper.and_then(|address| Family::arriving(&address)).unwrap_or(trial.family);
+    let [(client, near_end), (server, far_end)] = ends(trial);
+    [(client, near_end, trial.family), (server, far_end, far)]
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Gates on the path: did anything happen on the way that changes what was measured?
 
-use super::{caveat, ends, fatal};
+use super::{caveat, families, fatal};
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::observation::{EndReport, Measured};
@@ -34,14 +34,16 @@ pub(super) fn judge(
     findings: &mut Vec<GateFinding>,
 ) {
     idle_restart(plan, cell, trial, findings);
-    for (who, end) in ends(trial) {
+    let mtu = path_bytes(plan, trial);
+    let cut = mtu.map(|mtu| fragments_expected(cell, trial.family, mtu));
+    for (who, end, family) in families(trial) {
         path_mtu(who, end, findings);
-        fragments(path_bytes(plan, trial), cell, trial.family, who, end, findings);
+        fragments(cut, family, who, end, findings);
         interfaces(who, end, findings);
         if timed(cell) && cell.workload.transport() == Transport::Tcp {
             retransmissions(plan, who, end, findings);
         }
-        other_traffic(cell, trial.family, who, end, findings);
+        other_traffic(cell, family, who, end, findings);
         super_packets(plan, who, end, findings);
     }
 }
@@ -96,8 +98,7 @@ fn path_bytes(plan: &Plan, trial: &TrialRecord) -> Option<u32> {
 /// Fragments must appear exactly where the wire model says so; where the path MTU is not known, any
 /// are worth a note.
 fn fragments(
-    mtu: Option<u32>,
-    cell: &Cell,
+    expected: Option<bool>,
     family: Family,
     who: &str,
     end: &EndReport,
@@ -108,10 +109,10 @@ fn fragments(
         Family::V6 => "Ip6.FragCreates",
     };
     let created = end.counter(name);
-    if created == 0 || mtu.is_some_and(|mtu| fragments_expected(cell, family, mtu)) {
+    if created == 0 || expected == Some(true) {
         return;
     }
-    let make = if mtu.is_some() { fatal } else { caveat };
+    let make = if expected.is_some() { fatal } else { caveat };
     let seen = format!("{who}: {created} fragments were sent and none was expected");
     findings.push(make("fragmentation", seen));
 }

@@ -78,6 +78,30 @@ fn a_clean_trial_passes_every_gate() {
     }
 }
 
+/// Behind a translator the server must have used the other family, and that one alone.
+#[test]
+fn a_translated_family_is_proved_by_the_other_one_at_the_server() {
+    let cell = "throughput-tcp";
+    let translated = |server: Family| {
+        closed(cell, Family::V6, |trial| {
+            let ends = trial.ends.client.endpoints.as_mut().unwrap();
+            ends.peer = "[64:ff9b::192.0.2.2]:4466".parse().unwrap();
+            trial.ends.server = end(server);
+        })
+    };
+    assert_eq!(translated(Family::V4), Vec::<String>::new());
+    assert_eq!(translated(Family::V6), ["family-proved"]);
+    // Nobody else may have another family at the server.
+    let native = closed(cell, Family::V6, |trial| trial.ends.server = end(Family::V4));
+    assert_eq!(native, ["family-proved"]);
+    // Nor may a trial that was booked under the other family.
+    let other = closed(cell, Family::V4, |trial| {
+        let ends = trial.ends.client.endpoints.as_mut().unwrap();
+        ends.peer = "[64:ff9b::192.0.2.2]:4466".parse().unwrap();
+    });
+    assert_eq!(other, ["family-proved"]);
+}
+
 #[test]
 fn the_family_must_be_proved_at_both_ends() {
     let cell = "throughput-tcp";

@@ -108,10 +108,10 @@ fn check_arms(task: &Task) -> Result<(), Objection> {
     }
 }
 
-/// Largest UDP payload that every family of the task can carry.
+/// Largest UDP payload that every family of the task can carry, at either end.
 fn datagram_bytes_max(task: &Task) -> u32 {
-    let each = task.arms.iter().map(|arm| arm.family.udp_payload_bytes_max());
-    each.min().unwrap_or(0)
+    let families = task.arms.iter().flat_map(|arm| [arm.family, *task.arrives.get(arm.family)]);
+    families.map(Family::udp_payload_bytes_max).min().unwrap_or(0)
 }
 
 fn check_tcp_bulk(bulk: &TcpBulk, limits: &Limits) -> Result<(), Objection> {

@@ -8,7 +8,7 @@ use crate::arm::{Arm, TurnOrder};
 use crate::family::Family;
 use crate::feature::{self, Feature};
 use crate::record::Host;
-use crate::task::{Task, TaskArm, Token};
+use crate::task::{self, Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
 use crate::wire::control::{Hello, Limits, Message, RefusalCode, Welcome};
 use crate::workload::{
@@ -25,7 +25,8 @@ const V6: TaskArm = TaskArm { arm: Arm::B, family: Family::V6 };
 
 fn task(workload: Workload, arms: &[TaskArm]) -> Task {
     let arms = arms.to_vec();
-    Task { number: 0, workload, arms, order: TurnOrder::Ab, seed: 1, token: Token([7; 16]) }
+    let (order, token) = (TurnOrder::Ab, Token([7; 16]));
+    Task { number: 0, workload, arms, order, seed: 1, token, arrives: task::native() }
 }
 
 fn tcp_bulk() -> TcpBulk {

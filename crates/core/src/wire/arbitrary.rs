@@ -5,7 +5,7 @@ mod search;
 
 use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use crate::arm::{Arm, TurnOrder};
-use crate::family::Family;
+use crate::family::{Family, PerFamily};
 use crate::observation::{
     Arrivals, Busy, Connection, ConnectionMemory, Connections, EndReport, Endpoints, FreeRuns,
     Granted, MachineUse, Measured, Received, Sent, Steady, TcpAccount, Times,
@@ -201,10 +201,11 @@ fn marking() -> impl Strategy<Value = Marking> {
 pub(crate) fn task() -> impl Strategy<Value = Task> {
     let arms = many((arm(), family()).prop_map(|(arm, family)| TaskArm { arm, family }), 0..4);
     let order = prop_oneof![Just(TurnOrder::Ab), Just(TurnOrder::Ba)];
-    (any::<(u32, u64, [u8; 16])>(), workload(), arms, order).prop_map(
-        |(n, workload, arms, order)| {
+    let arrives = (family(), family()).prop_map(|(v4, v6)| PerFamily { v4, v6 });
+    (any::<(u32, u64, [u8; 16])>(), workload(), arms, order, arrives).prop_map(
+        |(n, workload, arms, order, arrives)| {
             let (number, seed, token) = n;
-            Task { number, workload, arms, order, seed, token: Token(token) }
+            Task { number, workload, arms, order, seed, token: Token(token), arrives }
         },
     )
 }

@@ -1,13 +1,13 @@
 //! The wire model on the links of a [`World`]: what the headers predict for a lab network.
 //!
-//! Rates, mean delays, tags, MTUs and tunnels are the world's; all else that a link does to frames
-//! is left out, and so is what the hosts, routers and ends of tunnels cost.
+//! Rates, mean delays, tags, MTUs, tunnels and translation are the world's; all else that a link
+//! does to frames is left out, and so is what hosts, routers, ends of tunnels and translators cost.
 
 use super::fragment::{Unsendable, udp_packets};
 use super::frame::Framing;
 use super::round_trip::{LinkTiming, one_way_ns};
 use super::segment::{TcpOptions, tcp_mss};
-use super::tunnel::Encapsulation;
+use super::tunnel::Carried;
 use crate::family::Family;
 use crate::world::World;
 use alloc::vec::Vec;
@@ -15,23 +15,22 @@ use alloc::vec::Vec;
 /// What each link of the path adds to packets of one family on the way there, and on the way back,
 /// each in the order in which they meet them; a link without a rate adds no serialisation time.
 pub fn link_timings(world: &World, family: Family) -> [Vec<LinkTiming>; 2] {
-    let there = encapsulations(world, family);
+    let there = carried(world, family);
     let back: Vec<_> = there.iter().rev().copied().collect();
     let [ahead, home] = world.ways(family);
-    [(ahead, there), (home, back)].map(|(met, inside)| {
-        let timing = met.iter().zip(inside).map(|(met, inside)| LinkTiming {
+    [(ahead, there), (home, back)].map(|(met, carried)| {
+        let timing = met.iter().zip(carried).map(|(met, carried)| LinkTiming {
             rate_bps: met.rate_bps.map_or(f64::INFINITY, |rate| rate as f64),
             propagation_ns: met.delay_ns as f64,
-            inside,
+            carried,
         });
         timing.collect()
     })
 }
 
-/// What packets of one family are put into on each link from client to server in turn.
-fn encapsulations(world: &World, family: Family) -> Vec<Option<Encapsulation>> {
-    let tunnels = world.tunnels_on_path(family);
-    tunnels.into_iter().map(|laid| laid.map(|laid| world.encapsulation(laid))).collect()
+/// What packets of one family are on each link from client to server in turn.
+fn carried(world: &World, family: Family) -> Vec<Carried> {
+    world.on_path(family).into_iter().map(|on| on.carried).collect()
 }
 
 /// What every frame of the world has besides the plain Ethernet header.
@@ -40,23 +39,24 @@ pub fn framing(world: &World) -> Framing {
 }
 
 /// Largest packet of one family that the path takes in one piece, in bytes, which the sender is
-/// taken to know: the smallest MTU of its links and of the tunnels over them; 0 without links.
+/// taken to know: the smallest MTU of its links, of the tunnels over them, and of what becomes of
+/// it by translation; 0 without links.
 pub fn path_mtu(world: &World, family: Family) -> u32 {
     let links = world.path().into_iter().filter_map(|hop| world.links.get(hop.link));
-    let over = world.tunnels_on_path(family);
-    let mtu = links.zip(over).map(|(link, laid)| match laid {
+    let mtu = links.zip(world.on_path(family)).map(|(link, on)| match on.tunnel {
         Some(laid) => world.mtu_inside(laid),
-        None => link.mtu,
+        None => on.carried.mtu(link.mtu),
     });
     mtu.min().unwrap_or(0)
 }
 
-/// Largest packet that the senders and the tunnels of the path make of both families, in bytes.
+/// Largest packet that the senders, tunnels and translators of the path make of both families, in
+/// bytes.
 pub fn link_packet_max(world: &World) -> u32 {
     let most = |family| {
         let mtu = path_mtu(world, family);
-        let outside = encapsulations(world, family).into_iter().flatten();
-        outside.map(|encapsulation| encapsulation.outer_bytes(mtu)).fold(mtu, u32::max)
+        let on_links = carried(world, family).into_iter();
+        on_links.map(|carried| carried.link_bytes(mtu)).fold(mtu, u32::max)
     };
     let has = |family: &Family| *world.families.get(*family);
     Family::BOTH.into_iter().filter(has).map(most).max().unwrap_or(0)

@@ -2,7 +2,7 @@
 
 use super::frame::{Framing, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES, frame_bytes, wire_bytes};
 use super::segment::{TcpOptions, header_bytes};
-use super::tunnel::Encapsulation;
+use super::tunnel::Carried;
 use crate::family::Family;
 use alloc::vec::Vec;
 
@@ -14,24 +14,19 @@ pub struct LinkTiming {
     /// Time after the last bit was sent until it arrives, in ns; a device's constant delay belongs
     /// here too.
     pub propagation_ns: f64,
-    /// What packets are put into on this link, if the link is under a tunnel.
-    pub inside: Option<Encapsulation>,
+    /// What packets are on this link: as they were sent, in a tunnel or translated.
+    pub carried: Carried,
 }
 
 impl LinkTiming {
     /// A link that packets cross as they are.
     pub const fn plain(rate_bps: f64, propagation_ns: f64) -> Self {
-        LinkTiming { rate_bps, propagation_ns, inside: None }
+        LinkTiming { rate_bps, propagation_ns, carried: Carried::Plain }
     }
 
     /// Line time that a packet takes, in bytes: preamble, frame and inter-packet gap.
     pub fn wire_bytes(&self, ip_bytes: u32, framing: Framing) -> u32 {
-        wire_bytes(self.link_bytes(ip_bytes), framing)
-    }
-
-    /// Length of a packet on this link, in bytes.
-    fn link_bytes(&self, ip_bytes: u32) -> u32 {
-        self.inside.map_or(ip_bytes, |encapsulation| encapsulation.outer_bytes(ip_bytes))
+        wire_bytes(self.carried.link_bytes(ip_bytes), framing)
     }
 }
 
@@ -75,7 +70,7 @@ fn pass<'a>(packets: &[u32], links: impl Iterator<Item = &'a LinkTiming>, framin
         let line_ns = |bytes: u32| f64::from(bytes) * 8e9 / link.rate_bps;
         let mut line_free = 0.0;
         for (arrival, &ip_bytes) in arrivals.iter_mut().zip(packets) {
-            let frame = frame_bytes(link.link_bytes(ip_bytes), framing);
+            let frame = frame_bytes(link.carried.link_bytes(ip_bytes), framing);
             let sent_bytes = frame.saturating_add(PREAMBLE_BYTES);
             let sent = arrival.max(line_free) + line_ns(sent_bytes);
             line_free = sent + line_ns(INTER_PACKET_GAP_BYTES);

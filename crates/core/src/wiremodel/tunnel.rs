@@ -174,6 +174,42 @@ impl Encapsulation {
     }
 }
 
+/// What became of a packet on a link of its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Carried {
+    /// It is as it was sent.
+    #[default]
+    Plain,
+    /// It is inside of another.
+    In(Encapsulation),
+    /// It has a header of the other family; `from` is that in which it was sent. Fragments, whose
+    /// headers differ by more, are not meant.
+    Translated {
+        /// Family in which it was sent.
+        from: Family,
+    },
+}
+
+impl Carried {
+    /// Length on the link of a packet that was sent with `ip_bytes`, in bytes.
+    pub fn link_bytes(self, ip_bytes: u32) -> u32 {
+        match self {
+            Carried::Plain => ip_bytes,
+            Carried::In(encapsulation) => encapsulation.outer_bytes(ip_bytes),
+            Carried::Translated { from } => translated_bytes(ip_bytes, from, false),
+        }
+    }
+
+    /// Largest packet that can be sent to be no longer than `link_mtu` on the link, in bytes.
+    pub fn mtu(self, link_mtu: u32) -> u32 {
+        match self {
+            Carried::Plain => link_mtu,
+            Carried::In(encapsulation) => encapsulation.inner_mtu(link_mtu),
+            Carried::Translated { from } => translated_bytes(link_mtu, from.other(), false),
+        }
+    }
+}
+
 /// Length of a packet after stateless or stateful translation into the other family, in bytes
 /// (RFC 7915 sections 4.1 and 5.1): the header is exchanged, and a fragment's header comes or goes.
 pub fn translated_bytes(ip_bytes: u32, from: Family, fragment: bool) -> u32 {

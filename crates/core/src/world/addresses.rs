@@ -26,7 +26,8 @@ impl World {
 
     /// The addresses that a node is known by: those of its end nearest to the client, and the
     /// client's own nearest to the server; of a family that a tunnel carries which ends at this
-    /// host, the address inside.
+    /// host, the address inside; of one that is translated, the address that the client sends to
+    /// or from.
     pub fn addresses(&self, topology: &Topology, node: usize) -> PerFamily<Option<IpAddr>> {
         let end = if node == self.client {
             topology.ends_towards(node, self.server).map(|(out, _)| out)
@@ -34,7 +35,9 @@ impl World {
             topology.ends_towards(self.client, node).map(|(_, via)| via)
         };
         PerFamily::from_fn(|family| {
-            self.address_inside(node, family).or_else(|| self.address(topology, end?, family))
+            self.address_inside(node, family)
+                .or_else(|| self.address_translated(topology, node, family))
+                .or_else(|| self.address(topology, end?, family))
         })
     }
 

@@ -37,6 +37,8 @@ pub enum Place {
     Link(usize),
     /// A tunnel, by its place among the tunnels.
     Tunnel(usize),
+    /// The translation between the families.
+    Translation,
 }
 
 /// A reason why a world cannot be made.
@@ -56,6 +58,7 @@ impl fmt::Display for Problem {
             Place::Node(node) => write!(f, "node {} {what}", node + 1),
             Place::Link(link) => write!(f, "link {}: {what}", link + 1),
             Place::Tunnel(number) => write!(f, "tunnel {}: {what}", number + 1),
+            Place::Translation => write!(f, "translation: {what}"),
         }
     }
 }
@@ -85,6 +88,7 @@ impl World {
         }
         if check.found.is_empty() {
             check.found = self.tunnel_problems();
+            check.found.extend(self.translation_problems());
         }
         check.found
     }

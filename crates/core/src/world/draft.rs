@@ -2,12 +2,16 @@
 //! with units. Unknown keys are errors. [`world`] makes a [`World`] of it.
 
 mod chance;
+mod translation;
 mod tunnel;
 
 pub use chance::{BurstsDraft, JitterDraft, ReorderingDraft};
+pub use translation::TranslationDraft;
 pub use tunnel::TunnelDraft;
 
-use super::{Conditions, LaidTunnel, Link, LinkModel, Node, NodeKind, Place, Subnet, World};
+use super::{
+    Conditions, LaidTunnel, Link, LinkModel, Node, NodeKind, Place, Subnet, Translation, World,
+};
 use crate::family::{Family, PerFamily};
 use crate::plan::check::{Problem, Problems};
 use crate::unit;
@@ -67,6 +71,9 @@ pub struct Draft {
     /// Tunnels over them.
     #[serde(default)]
     pub tunnels: Vec<TunnelDraft>,
+    /// Translation between the families on the way from client to server.
+    #[serde(default)]
+    pub translation: Option<TranslationDraft>,
 }
 
 /// A link, or one family or direction of it, in place of what it says for all.
@@ -157,6 +164,8 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
     let of_tunnels = draft.tunnels.iter().enumerate();
     let tunnel_ends: Vec<_> =
         of_tunnels.map(|(i, tunnel)| between("tunnels", i, &tunnel.between)).collect();
+    let at = draft.translation.as_ref().and_then(|translation| translation.at.as_ref());
+    let at = at.map(|name| named("translation.at", name));
     let usual = link("every", &draft.every, Link::ethernet(None), &mut problems);
     if draft.every.between.is_some() {
         problems.add("every.between", "every link has ends of its own");
@@ -176,14 +185,26 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
         written.read(&format!("tunnels[{number}]"), ends, families, &mut problems)
     });
     let tunnels: Vec<LaidTunnel> = tunnels.collect();
+    let translation = draft.translation.as_ref();
+    let translation = translation.and_then(|t| t.read(at, client, &mut problems));
     let mut priority = Vec::new();
     for (number, class) in draft.priority.iter().enumerate() {
         let key = format!("priority[{number}]");
         priority.extend(problems.read(&key, class, unit::parse_dscp));
     }
     let vlan_tags = draft.vlan_tags.unwrap_or(0);
-    let world =
-        World { model, nodes, links, families, client, server, priority, vlan_tags, tunnels };
+    let world = World {
+        model,
+        nodes,
+        links,
+        families,
+        client,
+        server,
+        priority,
+        vlan_tags,
+        tunnels,
+        translation,
+    };
     let found = problems.into_found();
     if !found.is_empty() {
         return Err(found);
@@ -368,6 +389,11 @@ fn in_order(world: World) -> World {
             .iter()
             .map(|t| LaidTunnel { ends: t.ends.map(place), ..*t })
             .collect(),
+        translation: world.translation.map(|translation| Translation {
+            at: place(translation.at),
+            client: place(translation.client),
+            ..translation
+        }),
         nodes: order.iter().map(|&node| world.nodes[node].clone()).collect(),
         ..world
     }
@@ -379,6 +405,7 @@ fn placed(world: &World, problem: &super::Problem) -> Problem {
         Place::World => ("links".to_string(), problem.what.clone()),
         Place::Link(link) => (format!("links[{link}]"), problem.what.clone()),
         Place::Tunnel(number) => (format!("tunnels[{number}]"), problem.what.clone()),
+        Place::Translation => ("translation".to_string(), problem.what.clone()),
         Place::Node(node) => {
             let kind = world.nodes[node].kind;
             let before = world.nodes[..node].iter().filter(|other| other.kind == kind).count();

@@ -2,7 +2,7 @@
 //! nodes in turn and links without ends, so that old records are read and new chains are read by
 //! older programs.
 
-use super::{LaidTunnel, Link, LinkModel, Node, NodeKind, Subnet, World};
+use super::{LaidTunnel, Link, LinkModel, Node, NodeKind, Subnet, Translation, World};
 use crate::family::PerFamily;
 use alloc::format;
 use alloc::string::String;
@@ -50,6 +50,8 @@ pub(super) struct Stored {
     snmp: Vec<usize>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tunnels: Vec<LaidTunnel>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    translation: Option<Translation>,
 }
 
 const fn is_none(tags: &u32) -> bool {
@@ -84,6 +86,7 @@ impl From<World> for Stored {
             vlan_tags: world.vlan_tags,
             snmp: (0..count).filter(|&node| world.nodes[node].snmp).collect(),
             tunnels: world.tunnels,
+            translation: world.translation,
             nodes: world.nodes.into_iter().map(|node| node.name).collect(),
         }
     }
@@ -109,6 +112,9 @@ impl TryFrom<Stored> for World {
         for laid in &stored.tunnels {
             laid.ends.iter().try_for_each(|&node| within(node).map(drop))?;
         }
+        if let Some(Translation { at, client, .. }) = stored.translation {
+            [at, client].into_iter().try_for_each(|node| within(node).map(drop))?;
+        }
         let kind = |i: usize| stored.kinds.get(i).copied().unwrap_or(usual_kind(i, count));
         Ok(World {
             model: stored.model,
@@ -119,6 +125,7 @@ impl TryFrom<Stored> for World {
             priority: stored.priority,
             vlan_tags: stored.vlan_tags,
             tunnels: stored.tunnels,
+            translation: stored.translation,
             nodes: stored
                 .nodes
                 .into_iter()

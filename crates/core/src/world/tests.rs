@@ -477,3 +477,70 @@ fn swapping_exchanges_the_families_in_both_directions() {
     assert_eq!(swapped.links[0].met(Side::Second).v6, slow);
     assert_eq!(swapped.swapped(), world);
 }
+
+fn translated(kind: TranslationKind, at: usize) -> World {
+    World { translation: Some(Translation { kind, at, client: 0 }), ..chain(5) }
+}
+
+#[test]
+fn translated_packets_are_ipv6_before_the_router_and_ipv4_behind_it() {
+    let (four, six) = (Family::V4, Family::V6);
+    let seen = |world: &World, family| -> Vec<Family> {
+        world.on_path(family).iter().map(|on| on.family).collect()
+    };
+    let mut nat64 = translated(TranslationKind::Nat64, 2);
+    assert_eq!(seen(&nat64, six), [six, six, four, four]);
+    assert_eq!(seen(&nat64, four), [four; 4], "native IPv4 stays");
+    let mut clat = translated(TranslationKind::Xlat464, 2);
+    assert_eq!(seen(&clat, four), [six, six, four, four]);
+    assert_eq!(seen(&clat, six), [six; 4], "native IPv6 stays");
+    for world in [&mut nat64, &mut clat] {
+        world.links[0].conditions.v6.delay_ns = 6;
+        world.links[3].conditions.v4.delay_ns = 4;
+        assert_eq!(world.problems(), []);
+        let family = world.translation.unwrap().kind.translates();
+        let delays = world.ways(family).map(|way| way.iter().map(|c| c.delay_ns).sum::<u64>());
+        assert_eq!(delays, [10, 10]);
+        let text = serde_json::to_string(&*world).unwrap();
+        assert_eq!(serde_json::from_str::<World>(&text).unwrap(), *world);
+        assert!(serde_json::from_str::<World>(&text.replace("\"at\":2", "\"at\":9")).is_err());
+    }
+    let known = |world: &World, node| world.addresses(&Topology::of(world), node);
+    let text = |address: Option<core::net::IpAddr>| address.unwrap().to_string();
+    assert_eq!(text(known(&nat64, 4).v6), "fd46:64::a2e:402");
+    assert_eq!(text(known(&nat64, 4).v4), "10.46.4.2");
+    assert_eq!(text(known(&nat64, 0).v6), "fd46:1::1");
+    assert_eq!(text(known(&clat, 0).v4), "192.0.0.1");
+    assert_eq!(text(known(&clat, 4).v4), "10.46.4.2");
+    assert_eq!(text(known(&clat, 4).v6), "fd46:4::2");
+}
+
+#[test]
+fn translation_that_cannot_be_had_is_refused() {
+    let refused = |kind, change: &dyn Fn(&mut World), expected: &str| {
+        let mut world = translated(kind, 2);
+        change(&mut world);
+        let problems: Vec<_> = world.problems().iter().map(ToString::to_string).collect();
+        assert!(problems.iter().any(|p| p.contains(expected)), "{expected}: {problems:?}");
+    };
+    use TranslationKind::{Nat64, Xlat464};
+    let at = |node: usize| move |world: &mut World| world.translation.as_mut().unwrap().at = node;
+    refused(Nat64, &at(4), "translation: server is not a router");
+    refused(Nat64, &|world| *world = world.clone().measured(0, 2), "router2 is not on the way");
+    refused(Xlat464, &|world| *world = world.clone().measured(2, 4), "router2 is not a host");
+    refused(Xlat464, &|world| *world = world.clone().measured(4, 0), "measure from client");
+    refused(Nat64, &|world| world.families.v4 = false, "must have both families");
+    refused(
+        Nat64,
+        &|world| world.tunnels = vec![tunnel(TunnelKind::Gre, Family::V4, [1, 3])],
+        "tunnels or translation, not both",
+    );
+    for subnet in ["10.49.0.0/30", "192.0.0.0/24"] {
+        let own = |world: &mut World| world.links[1].subnets.v4 = Some(subnet.parse().unwrap());
+        refused(Xlat464, &own, "holds addresses that translators have");
+    }
+    let own = |world: &mut World| world.links[3].subnets.v6 = Some("fd46:64::/64".parse().unwrap());
+    refused(Nat64, &own, "link 4: fd46:64::/64 holds addresses");
+    // Whoever is at the other side of the router is translated.
+    assert_eq!(translated(Nat64, 2).measured(4, 0).problems(), []);
+}

@@ -12,7 +12,7 @@ use v6gap_core::family::Family;
 use v6gap_core::record::Host;
 use v6gap_core::session::clock::Offset;
 use v6gap_core::session::{Client, ClientAction, Ending};
-use v6gap_core::task::{Task, TaskArm, Token};
+use v6gap_core::task::{Task, TaskArm, Token, native};
 use v6gap_core::wire::control::Hello;
 use v6gap_core::wire::datagram::{Flags, HEADER_BYTES, Header};
 use v6gap_core::wire::frame::{self, FrameReader};
@@ -131,6 +131,7 @@ impl ClientHost {
                 order: TurnOrder::Ab,
                 seed: 0,
                 token: Token(token),
+                arrives: native(),
             };
             self.next_task += 1;
             self.machine.prepare(task, shown).expect("the session is idle");

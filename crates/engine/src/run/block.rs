@@ -247,7 +247,8 @@ impl<'a> Bench<'a> {
         entropy::random(&mut token).map_err(RunError::Random)?;
         let number = self.connection.next_number();
         let workload = workload.clone();
-        let task = Task { number, workload, arms, order, seed, token: Token(token) };
+        let (token, arrives) = (Token(token), self.context.arrives());
+        let task = Task { number, workload, arms, order, seed, token, arrives };
         let (started_unix_ns, started_ns) = (clock::wall_ns(), clock::now_ns());
         let context = self.context;
         let (own, server) = self.connection.run_task(&task, |task| client::run(task, context))?;

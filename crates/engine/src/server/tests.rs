@@ -18,7 +18,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::Measured;
 use v6gap_core::record::Host;
 use v6gap_core::session::Ending;
-use v6gap_core::task::{Task, TaskArm, Token};
+use v6gap_core::task::{Task, TaskArm, Token, native};
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::wire::version::{VersionMismatch, VersionRange};
@@ -104,6 +104,7 @@ fn task(number: u32, count: u32) -> Task {
         order: TurnOrder::Ab,
         seed: 7,
         token: Token([number as u8; 16]),
+        arrives: native(),
     }
 }
 

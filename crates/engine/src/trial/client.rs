@@ -7,7 +7,7 @@ use std::thread;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
-use v6gap_core::task::Task;
+use v6gap_core::task::{Task, arriving};
 use v6gap_core::workload::Workload;
 use v6gap_sys::files;
 
@@ -37,6 +37,11 @@ impl ClientContext {
         let mut local = self.local.get(family).unwrap_or(any);
         local.set_port(0);
         local
+    }
+
+    /// In which family what is sent over each arrives at the server, as far as its addresses tell.
+    pub(crate) fn arrives(&self) -> PerFamily<Family> {
+        arriving(self.server.map(|address| address.map(|address| address.ip())))
     }
 
     /// The server's address in `family`.

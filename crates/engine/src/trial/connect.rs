@@ -174,7 +174,7 @@ pub(super) fn server(
 ) -> Reports {
     let (_, family) = only_arm(task);
     // A system that does not tell is taken at its word.
-    if let Some(queue_max) = flows.listeners.get(family).as_ref().and_then(|l| l.queue_max().ok()) {
+    if let Some(queue_max) = flows.listener(task, family).and_then(|l| l.queue_max().ok()) {
         queue_fits(queue_max, workload)
             .map_err(|missing| TrialError::Unavailable { family, missing })?;
     }

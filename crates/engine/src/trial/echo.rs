@@ -201,7 +201,7 @@ pub(super) fn server(
             // The window that is offered first is chosen before a connection can be accepted; where
             // it cannot be, the buffers are set as soon as it is.
             let lend = |arm| {
-                let listener = flows.listeners.get(family(task, arm)).as_ref();
+                let listener = flows.listener(task, family(task, arm));
                 asked.zip(listener).and_then(|(bytes, l)| l.lend_receive_buffer(bytes).ok())
             };
             // In a null block both arms have one listener, and the first loan has what was before:
@@ -384,7 +384,7 @@ fn service_socket<'a>(
 ) -> Result<&'a Datagram, TrialError> {
     let family = family(task, arm);
     let missing = TrialError::Missing { family, what: "UDP socket" };
-    flows.datagrams.get(family).as_ref().ok_or(missing)
+    flows.datagram(task, family).ok_or(missing)
 }
 
 fn set_waits(task: &Task, sockets: &PerArm<&Datagram>, wait: Wait) -> Result<(), TrialError> {

@@ -220,8 +220,8 @@ fn check(task: &Task) -> Result<(), TrialError> {
     if !arms_fit {
         return unsuitable("it needs both arms for slices, else one");
     }
-    let udp_bytes_max =
-        task.arms.iter().map(|a| a.family.udp_payload_bytes_max()).min().unwrap_or(0);
+    let families = task.arms.iter().flat_map(|a| [a.family, *task.arrives.get(a.family)]);
+    let udp_bytes_max = families.map(Family::udp_payload_bytes_max).min().unwrap_or(0);
     let datagram_fits = |bytes: u32| (Echo::MESSAGE_BYTES_MIN..=udp_bytes_max).contains(&bytes);
     match &task.workload {
         Workload::Echo(echo) => {

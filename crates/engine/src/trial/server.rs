@@ -6,7 +6,7 @@ use crate::hot::Watch;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 use v6gap_core::arm::Arm;
-use v6gap_core::family::PerFamily;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::task::Task;
 use v6gap_core::wire::preamble::Data;
@@ -38,7 +38,18 @@ pub struct DataFlows<'a> {
     pub processor: Option<usize>,
 }
 
-impl DataFlows<'_> {
+impl<'a> DataFlows<'a> {
+    /// The service's UDP socket for what the client sends over `family`, in the family in which
+    /// that arrives.
+    pub(super) fn datagram(&self, task: &Task, family: Family) -> Option<&'a Datagram> {
+        self.datagrams.get(*task.arrives.get(family)).as_ref()
+    }
+
+    /// The service's listening socket for the same.
+    pub(super) fn listener(&self, task: &Task, family: Family) -> Option<&'a Listener> {
+        self.listeners.get(*task.arrives.get(family)).as_ref()
+    }
+
     /// The bounds of every wait of `task`.
     pub(super) fn watch(&self, task: &Task, wait: Wait) -> Watch<'_> {
         Watch {

@@ -55,7 +55,7 @@ pub(super) fn server(
     let watch = flows.watch(task, Wait::Block);
     let mut notes = Vec::new();
     // Of the window only what is offered with the first segment needs this.
-    let lent = bulk.settings.buffer_bytes.zip(flows.listeners.get(family).as_ref());
+    let lent = bulk.settings.buffer_bytes.zip(flows.listener(task, family));
     let lent = lent.and_then(|(bytes, listener)| {
         listener.lend_receive_buffer(bytes).map_err(|missing| notes.push(missing.to_string())).ok()
     });

@@ -97,7 +97,7 @@ pub(super) fn server(
 ) -> Reports {
     let (arm, family) = only_arm(task);
     let missing = TrialError::Missing { family, what: "UDP socket" };
-    let socket = flows.datagrams.get(family).as_ref().ok_or(missing)?;
+    let socket = flows.datagram(task, family).ok_or(missing)?;
     let failed = TrialError::socket(family, None);
     let _marked = Marked::new(socket, &bulk.marking).map_err(&failed)?;
     let before = Before::look(flows.processor);

@@ -11,7 +11,7 @@ use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
-use v6gap_core::task::{Task, TaskArm, Token};
+use v6gap_core::task::{Task, TaskArm, Token, native};
 use v6gap_core::wire::preamble::{self, Data, Preamble, Progress};
 use v6gap_core::workload::{Echo, Transport, Wait, Workload};
 use v6gap_engine::trial::client::{self, ClientContext};
@@ -176,6 +176,7 @@ pub fn slice(workload: Workload, families: PerArm<Family>) -> Task {
         order: TurnOrder::Ba,
         seed: u64::from_ne_bytes(seed),
         token: Token(token),
+        arrives: native(),
     }
 }
 

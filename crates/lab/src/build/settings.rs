@@ -5,7 +5,7 @@ use crate::{LabError, LabOptions};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use v6gap_core::family::Family;
-use v6gap_core::world::{Bursts, Conditions, NodeKind, World};
+use v6gap_core::world::{Bursts, Conditions, NodeKind, TranslationKind, World};
 
 /// Largest socket buffer that a program in the lab may ask for, in bytes: enough for 10 Gbit/s and
 /// 50 ms.
@@ -47,7 +47,11 @@ fn node_settings(world: &World, node: usize) -> Vec<Setting> {
         ("ipv6/conf/default/accept_ra", "0", false),
         ("ipv6/conf/default/router_solicitations", "0", false),
     ]);
-    if router {
+    // What a client translates comes from another interface than it leaves by.
+    let translates = world.translation.is_some_and(|translation| {
+        translation.kind == TranslationKind::Xlat464 && translation.client == node
+    });
+    if router || translates {
         settings.push(("ipv6/conf/all/forwarding", "1", false));
     }
     settings
@@ -116,6 +120,10 @@ pub(super) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, Str
         note(key("kind"), laid.tunnel.to_string());
         note(key("carries"), carried.join(" "));
         note(key("mtu_bytes"), world.mtu_inside(laid).to_string());
+    }
+    if let Some(translation) = &world.translation {
+        note("lab.translation.kind".to_owned(), translation.kind.to_string());
+        note("lab.translation.at".to_owned(), names[translation.at].to_owned());
     }
     for (number, link) in world.links.iter().enumerate() {
         let key = |what: &str| format!("lab.link{}.{what}", number + 1);

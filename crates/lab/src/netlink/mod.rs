@@ -178,16 +178,22 @@ impl Netlink {
         Ok(found)
     }
 
-    /// Sends what goes to a subnet to a neighbour.
+    /// Sends what goes to a subnet to a neighbour, in packets of at most `mtu` bytes, or as large as
+    /// the interface takes.
     pub fn add_route(
         &mut self,
         subnet: IpAddr,
         prefix_bits: u8,
         via: IpAddr,
+        mtu: Option<u32>,
     ) -> Result<(), LabError> {
         let header = static_route(subnet, prefix_bits);
         let mut request = rt_route::Request::new().set_create().set_excl().op_newroute_do(&header);
-        request.encode().push_dst(subnet).push_gateway(via);
+        let attributes = request.encode().push_dst(subnet).push_gateway(via);
+        match mtu {
+            Some(mtu) => drop(attributes.nested_metrics().push_mtu(mtu).end_nested()),
+            None => drop(attributes),
+        }
         self.tell(|| format!("add the route to {subnet}/{prefix_bits} by {via}"), &request)
     }
 

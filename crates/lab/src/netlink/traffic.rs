@@ -74,6 +74,8 @@ pub(crate) struct Shape {
     pub mtu: u32,
     /// IEEE 802.1Q tags that each frame is counted with.
     pub vlan_tags: u32,
+    /// Bytes that a packet has on the line beyond its length here and the framing.
+    pub more_bytes: u32,
     /// Differentiated services code points whose packets go first, one bit each.
     pub priority: u64,
 }
@@ -174,7 +176,7 @@ impl Netlink {
         global.version = HTB_VERSION;
         global.rate2quantum = 10;
         global.defcls = default;
-        let (spec, table) = size_table(shape.mtu, shape.vlan_tags);
+        let (spec, table) = size_table(shape.mtu, shape.vlan_tags, shape.more_bytes);
         request.encode().nested_stab().push_base(spec).push_data(&table);
         request.encode().nested_options_htb().push_init(global);
         self.tell(|| format!("add a token bucket to interface {index}"), &request)
@@ -323,8 +325,8 @@ fn header(index: u32, handle: u32, parent: u32) -> tc::Tcmsg {
 /// The size of each frame on the wire, one entry a byte so that nothing is rounded.
 ///
 /// The kernel looks up entry `length + overhead - 1`; entry i therefore holds max(i + 1, least).
-fn size_table(mtu: u32, vlan_tags: u32) -> (tc::TcSizespec, Vec<u8>) {
-    let overhead = OVERHEAD_BYTES + TAG_BYTES * vlan_tags;
+fn size_table(mtu: u32, vlan_tags: u32, more_bytes: u32) -> (tc::TcSizespec, Vec<u8>) {
+    let overhead = OVERHEAD_BYTES + TAG_BYTES * vlan_tags + more_bytes;
     let sizes = (mtu + HEADER_BYTES + overhead + 1).next_power_of_two().max(2048);
     let mut spec = tc::TcSizespec::new();
     spec.cell_align = -1;
@@ -350,7 +352,7 @@ mod tests {
     #[test]
     fn the_size_table_is_exact_for_every_frame() {
         for (mtu, tags) in [(576, 0), (1280, 0), (1500, 0), (1500, 1), (9216, 2)] {
-            let (spec, table) = size_table(mtu, tags);
+            let (spec, table) = size_table(mtu, tags, 0);
             for frame in 14..=mtu + HEADER_BYTES {
                 let slot =
                     (frame.cast_signed() + spec.overhead + i32::from(spec.cell_align)) as usize;
@@ -373,6 +375,7 @@ mod tests {
             delayed: None,
             mtu: 1500,
             vlan_tags: 0,
+            more_bytes: 0,
             priority: 0,
         };
         assert!(shape.is_shared());

@@ -85,16 +85,22 @@ impl Netlink {
 }
 
 impl Netlink {
-    /// Sends what goes to a subnet out by interface `index`, which has no neighbours.
+    /// Sends what goes to a subnet out by interface `index`, which has no neighbours, in packets of
+    /// at most `mtu` bytes, or as large as the interface takes.
     pub fn add_device_route(
         &mut self,
         index: u32,
         subnet: IpAddr,
         prefix_bits: u8,
+        mtu: Option<u32>,
     ) -> Result<(), LabError> {
         let header = static_route(subnet, prefix_bits);
         let mut request = rt_route::Request::new().set_create().set_excl().op_newroute_do(&header);
-        request.encode().push_dst(subnet).push_oif(index);
+        let attributes = request.encode().push_dst(subnet).push_oif(index);
+        match mtu {
+            Some(mtu) => drop(attributes.nested_metrics().push_mtu(mtu).end_nested()),
+            None => drop(attributes),
+        }
         self.tell(|| format!("add the route to {subnet}/{prefix_bits}"), &request)
     }
 }

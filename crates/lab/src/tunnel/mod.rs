@@ -184,7 +184,7 @@ impl Ending<'_> {
                 let far = *self.inner[1].get(family);
                 netlink.add_neighbour(index, far, self.far_mac)?;
                 for &(to, bits) in self.routes_of(family) {
-                    netlink.add_route(to, bits, far)?;
+                    netlink.add_route(to, bits, far, None)?;
                 }
             }
             Ok(())
@@ -218,7 +218,8 @@ impl Ending<'_> {
     fn equip(&self) -> Result<(), LabError> {
         let index = self.prepare()?;
         let mut netlink = Netlink::new();
-        self.routes.iter().try_for_each(|&(to, bits)| netlink.add_device_route(index, to, bits))
+        let mut add = |&(to, bits): &Destination| netlink.add_device_route(index, to, bits, None);
+        self.routes.iter().try_for_each(&mut add)
     }
 
     /// Gives the tunnel's interface its addresses and its MTU and sets it up; returns its number.

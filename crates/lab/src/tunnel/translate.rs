@@ -1,27 +1,19 @@
-//! Translation between the families at a router: NAT64 (RFC 6146, by RFC 7915's headers), and with
-//! a second translator at the client 464XLAT (RFC 6877). Both by the program tayga.
+//! Translation between the families: NAT64 at a router (RFC 6146, by RFC 7915's headers), and with
+//! a second translator at the client 464XLAT (RFC 6877). Both by the program tayga, which gives each
+//! IPv6 host an IPv4 address of its own and leaves ports as they are.
 
 use super::program::{self, Program};
+use crate::build;
+use crate::clock::HEADER_BYTES;
 use crate::lab::Node;
-use crate::netlink::Netlink;
+use crate::layout::Layout;
+use crate::netlink::{Netlink, Shape};
 use crate::{Lab, LabError};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::time::Duration;
-use v6gap_core::family::Family;
-use v6gap_core::world::{End, NodeKind, Topology};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::world::{LinkModel, Topology, Translation, TranslationKind};
 use v6gap_sys::{Unavailable, clock, packet};
-
-/// Where the IPv4 addresses stand inside IPv6 (RFC 6052 section 2.2), and their length.
-const PREFIX: Ipv6Addr = Ipv6Addr::new(0xfd46, 0x64, 0, 0, 0, 0, 0, 0);
-const PREFIX_BITS: u8 = 96;
-/// IPv4 addresses that the router gives to IPv6 hosts, and its own among them.
-const POOL: Ipv4Addr = Ipv4Addr::new(10, 49, 0, 0);
-const POOL_BITS: u8 = 24;
-const POOL_OWN: Ipv4Addr = Ipv4Addr::new(10, 49, 0, 1);
-/// The client's addresses with 464XLAT (RFC 7335), and what the first becomes.
-const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 0, 1);
-const CLIENT_OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 0, 2);
-const CLIENT_SIX: Ipv6Addr = Ipv6Addr::new(0xfd46, 0x464, 0, 0, 0, 0, 0, 1);
 
 /// The translator's interface has this long to become ready, in ns.
 const ATTACHED_NS: u64 = 3_000_000_000;
@@ -51,18 +43,8 @@ kill -9 "$(cat /run/tayga.pid)"
 
 /// A running translation; it is gone when dropped or with the lab.
 #[derive(Debug)]
-pub struct Translated {
+pub(crate) struct Translating {
     _programs: Vec<Program>,
-}
-
-impl Translated {
-    /// The IPv6 address by which an IPv4 host is reached.
-    pub fn reached_by(address: Ipv4Addr) -> Ipv6Addr {
-        Ipv6Addr::from_bits(PREFIX.to_bits() | u128::from(address.to_bits()))
-    }
-
-    /// The IPv4 address of the client behind 464XLAT.
-    pub const CLIENT: Ipv4Addr = CLIENT;
 }
 
 /// Whether this host has a translator.
@@ -85,91 +67,90 @@ pub(crate) fn program_is_there() -> Result<(), String> {
 }
 
 impl Lab {
-    /// Lets the client reach the server's IPv4 address from IPv6, translated at the first router of
-    /// the path.
+    /// Starts the translators of the world, whose routes to others stand already.
     ///
     /// # Errors
-    /// If the path has no router, a family is missing, or as [`available`].
-    pub fn nat64(&self) -> Result<Translated, LabError> {
-        let router = self.first_router()?;
+    /// If this host lacks the program (see [`available`]), or the kernel refuses.
+    pub(crate) fn translate(&self, translation: &Translation) -> Result<Translating, LabError> {
+        let router = &self.nodes()[translation.at];
+        let (prefix, bits) = (Translation::PREFIX, Translation::PREFIX_BITS);
+        let usual = format!("tun-device {INTERFACE}\nprefix {prefix}/{bits}\ndata-dir /run\n");
         let settings = format!(
-            "tun-device {INTERFACE}\nipv4-addr {POOL_OWN}\nprefix {PREFIX}/{PREFIX_BITS}\n\
-             dynamic-pool {POOL}/{POOL_BITS}\ndata-dir /run\n"
+            "{usual}ipv4-addr {}\ndynamic-pool {}/{}\n",
+            Translation::POOL_OWN,
+            Translation::POOL,
+            Translation::POOL_BITS
         );
-        let program = translate(router, &settings)?;
-        let here = [(IpAddr::V6(PREFIX), PREFIX_BITS), (IpAddr::V4(POOL), POOL_BITS)];
-        router.run(|| {
-            let mut netlink = Netlink::new();
-            let index = netlink.interface(INTERFACE)?.index;
-            here.iter().try_for_each(|&(to, bits)| netlink.add_device_route(index, to, bits))
-        })??;
-        let via = |family| self.next_hop(self.client(), router, family);
-        self.route(self.client(), here[0], via(Family::V6)?)?;
-        let back = self.next_hop(self.server(), router, Family::V4)?;
-        self.route(self.server(), here[1], back)?;
-        Ok(Translated { _programs: vec![program] })
+        let here = translation.ways().into_iter().filter(|(.., node)| *node == translation.at);
+        let here: Vec<_> = here.map(|(to, bits, _)| (to, bits)).collect();
+        let mut programs = vec![self.start(router, &settings, &here)?];
+        if translation.kind == TranslationKind::Xlat464 {
+            let client = &self.nodes()[translation.client];
+            let (own, six) = (Translation::CLIENT, Translation::CLIENT_SIX);
+            let settings =
+                format!("{usual}ipv4-addr {}\nmap {own} {six}\n", Translation::CLIENT_OWN);
+            let mut here = Layout::of(self.world()).translated(translation.client);
+            here.push((six.into(), 128));
+            programs.push(self.start(client, &settings, &here)?);
+            let shape = self.before_translation(translation);
+            client.run(|| {
+                let mut netlink = Netlink::new();
+                let index = netlink.interface(INTERFACE)?.index;
+                if let Some(shape) = &shape {
+                    netlink.shape(index, shape)?;
+                }
+                netlink.add_address(index, own.into(), 32)
+            })??;
+        }
+        Ok(Translating { _programs: programs })
     }
 
-    /// Lets the client reach the server from IPv4 over an IPv6 network: translated at the client
-    /// and back at the first router, whose [`nat64`](Self::nat64) this holds as well.
-    ///
-    /// # Errors
-    /// As [`nat64`](Self::nat64).
-    pub fn xlat464(&self) -> Result<Translated, LabError> {
-        let Translated { _programs: mut programs } = self.nat64()?;
-        let (client, router) = (self.client(), self.first_router()?);
-        let settings = format!(
-            "tun-device {INTERFACE}\nipv4-addr {CLIENT_OWN}\nprefix {PREFIX}/{PREFIX_BITS}\n\
-             map {CLIENT} {CLIENT_SIX}\ndata-dir /run\n"
-        );
-        programs.push(translate(client, &settings)?);
-        let server = self.server().addresses.v4;
-        let server = server.ok_or_else(|| LabError::World("no IPv4 at the server".to_owned()))?;
-        client.run(|| {
-            // What was translated comes from another interface than it leaves by.
-            let forwarding = "/proc/sys/net/ipv6/conf/all/forwarding";
-            std::fs::write(forwarding, "1")
-                .map_err(LabError::system(format!("set {forwarding}")))?;
-            let mut netlink = Netlink::new();
-            let index = netlink.interface(INTERFACE)?.index;
-            netlink.add_address(index, CLIENT.into(), 32)?;
-            netlink.add_device_route(index, CLIENT_SIX.into(), 128)?;
-            netlink.add_device_route(index, server, 32)
-        })??;
-        let back = self.next_hop(router, client, Family::V6)?;
-        self.route(router, (CLIENT_SIX.into(), 128), back)?;
-        Ok(Translated { _programs: programs })
-    }
-
-    fn first_router(&self) -> Result<&Node, LabError> {
-        let path = self.world().path_nodes();
-        let between = path.get(1..path.len().saturating_sub(1)).unwrap_or_default();
-        let first = between.iter().find(|&&node| self.nodes()[node].kind == NodeKind::Router);
-        let none = || LabError::World("translation needs a router on the path".to_owned());
-        first.map(|&node| &self.nodes()[node]).ok_or_else(none)
-    }
-
-    /// The address that `from` sends to on its way to `to`.
-    fn next_hop(&self, from: &Node, to: &Node, family: Family) -> Result<IpAddr, LabError> {
+    /// What slows the client's senders down before its translator, as the bucket of its link does
+    /// those that send without: the translator takes all that it is given, and what is too much for
+    /// the link would be lost at the client itself.
+    fn before_translation(&self, translation: &Translation) -> Option<Shape> {
         let world = self.world();
         let topology = Topology::of(world);
-        let place = |node: &Node| world.find(&node.name);
-        let hops = place(from).zip(place(to)).and_then(|(a, b)| topology.path(a, b));
-        let first = hops.unwrap_or_default().into_iter().next();
-        let end = first.map(|hop| End { link: hop.link, side: hop.from.other() });
-        let address = end.and_then(|end| world.address(&topology, end, family));
-        let none = || LabError::World(format!("no {family} way to {}", to.name));
-        address.ok_or_else(none)
+        let (end, _) = topology.ends_towards(translation.client, translation.at)?;
+        let shape = build::shape(world, &world.links[end.link], end.side)?;
+        let of_link = shape.buckets.v6;
+        let longer = Family::V6.header_bytes() - Family::V4.header_bytes();
+        Some(Shape {
+            buckets: PerFamily { v4: of_link, v6: None },
+            queue_packets: shape.queue_packets.swapped(),
+            delayed: None,
+            more_bytes: longer + HEADER_BYTES as u32,
+            ..shape
+        })
     }
 
-    fn route(&self, node: &Node, (to, bits): (IpAddr, u8), via: IpAddr) -> Result<(), LabError> {
-        node.run(|| Netlink::new().add_route(to, bits, via))?
+    /// Starts a translator at a node and sends there what is for it.
+    fn start(
+        &self,
+        node: &Node,
+        settings: &str,
+        here: &[(IpAddr, u8)],
+    ) -> Result<Program, LabError> {
+        let program = translate(node, settings)?;
+        let world = self.world();
+        node.run(|| {
+            let mut netlink = Netlink::new();
+            let index = netlink.interface(INTERFACE)?.index;
+            if world.model != LinkModel::Bare {
+                netlink.forbid_super_packets(index)?;
+            }
+            here.iter().try_for_each(|&(to, bits)| {
+                let family = if to.is_ipv4() { Family::V4 } else { Family::V6 };
+                let mtu = Some(world.mtu_translated(family));
+                netlink.add_device_route(index, to, bits, mtu)
+            })
+        })??;
+        Ok(program)
     }
 }
 
 /// Starts a translator at a node and sets its interface up.
 fn translate(node: &Node, settings: &str) -> Result<Program, LabError> {
-    available().map_err(|reason| LabError::World(reason.to_string()))?;
     let settings = [("SETTINGS", settings)];
     drop(node.run(|| program::start(INTERFACE_MADE, &settings))??);
     node.run(|| {

@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::wiremodel::Encapsulation;
+use v6gap_core::wiremodel::Carried;
 use v6gap_core::world::{Hop, Side, World};
 use v6gap_lab::clock::{Arriving, Fate, Line, LinkClock};
 
@@ -30,8 +30,8 @@ pub struct Packet {
     pub bytes: u32,
 }
 
-/// What packets of a family are in on a link: the family outside, and what it is put into.
-type Inside = PerFamily<Option<(Family, Encapsulation)>>;
+/// What packets of a family are on a link: the family that it sees, and what became of them.
+type Inside = PerFamily<(Family, Carried)>;
 
 /// All directions of the links between client and server.
 pub struct Network {
@@ -43,11 +43,11 @@ pub struct Network {
 impl Network {
     pub fn new(world: &World, seed: u64) -> Self {
         let path = world.path();
-        let over = PerFamily::from_fn(|family| world.tunnels_on_path(family));
+        let on_path = PerFamily::from_fn(|family| world.on_path(family));
         let inside = |hop: usize| {
             PerFamily::from_fn(|family| {
-                let laid = over.get(family)[hop]?;
-                Some((laid.tunnel.outer, world.encapsulation(laid)))
+                let on = on_path.get(family)[hop];
+                (on.family, on.carried)
             })
         };
         let path: Vec<(Hop, Inside)> =
@@ -81,12 +81,8 @@ impl Network {
         hops.iter_mut().fold(packets, |packets, (hop, inside)| {
             let mut arrived = Vec::new();
             for packet in packets {
-                let (family, bytes) = match *inside.get(family) {
-                    Some((outer, encapsulation)) => {
-                        (outer, encapsulation.outer_bytes(packet.bytes))
-                    }
-                    None => (family, packet.bytes),
-                };
+                let (family, carried) = *inside.get(family);
+                let bytes = carried.link_bytes(packet.bytes);
                 let frame = Arriving {
                     at_ns: packet.at_ns,
                     family,

@@ -221,10 +221,7 @@ fn checks(analysis: &Analysis) -> Markup {
 
 /// Everything that was noticed and does not take the place of a verdict.
 fn notes(analysis: &Analysis) -> Vec<String> {
-    let of_questions = analysis
-        .questions
-        .iter()
-        .flat_map(|q| q.caveats.iter().map(move |caveat| format!("{}: {caveat}", q.label)));
+    let of_questions = words::caveats(analysis).into_iter();
     let refused = analysis.run.refused.iter().map(|(cell, why)| format!("{cell} refused: {why}"));
     let set_up = analysis.checks.iter().filter(|check| check.id == "set-up");
     of_questions.chain(set_up.map(|check| check.text.clone())).chain(refused).collect()

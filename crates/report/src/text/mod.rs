@@ -227,10 +227,7 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
 
 /// Doubts and refusals, each once.
 fn notes(analysis: &Analysis) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for q in &analysis.questions {
-        notes.extend(q.caveats.iter().map(|caveat| format!("{}: {caveat}", q.label)));
-    }
+    let mut notes = words::caveats(analysis);
     let set_up = analysis.checks.iter().filter(|check| check.id == "set-up");
     notes.extend(set_up.map(|check| check.text.clone()));
     notes.dedup();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use v6gap_core::family::Family;
 use v6gap_core::unit::format_span;
 use v6gap_core::world::{NodeKind, Topology, World};
-use v6gap_report::topology::{link_words, tunnel_words};
+use v6gap_report::topology::{link_words, translation_words, tunnel_words};
 
 /// The status of a lab.
 pub struct Status {
@@ -62,6 +62,7 @@ impl Status {
             out.push('\n');
             out += &table(&tunnels(world));
         }
+        out += &translation(world).unwrap_or_default();
         out += &self.lateness();
         out
     }
@@ -131,6 +132,18 @@ fn tunnels(world: &World) -> Vec<Vec<String>> {
         rows.push(vec![format!("tunnel{}", number + 1), between, near, far, is]);
     }
     rows
+}
+
+/// What is translated, and by which address the client then reaches the server.
+fn translation(world: &World) -> Option<String> {
+    let translation = world.translation.as_ref()?;
+    let family = translation.kind.translates();
+    let topology = Topology::of(world);
+    let known = |node| world.addresses(&topology, node).get(family).map(|a| a.to_string());
+    let [client, server] = [world.client, world.server].map(known);
+    let way = client.zip(server).map(|(from, to)| format!(", from {from} to {to}"));
+    let words = translation_words(world, translation);
+    Some(format!("\nTranslation: {words}{}.\n", way.unwrap_or_default()))
 }
 
 /// Columns as wide as their widest entry, the last one left open.

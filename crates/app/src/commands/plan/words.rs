@@ -97,6 +97,10 @@ pub fn lab(world: &World) -> Vec<String> {
         let words = topology::tunnel_words(world, laid);
         lines.push(format!("Tunnel {}, {first} to {second}: {words}.", number + 1));
     }
+    if let Some(translation) = &world.translation {
+        let words = topology::translation_words(world, translation);
+        lines.push(format!("Translation: {words}."));
+    }
     lines
 }
 

@@ -283,7 +283,13 @@ pub fn compare(told: &[Told<'_>]) -> Result<Comparison, CompareError> {
         }
         return Err(CompareError::NothingAlike { seen });
     }
-    let names = &reference.arm_names;
+    let same = told.iter().all(|run| run.analysis.arm_names == reference.arm_names);
+    // What is translated in one run and not in another has the name of its family.
+    let names = match same {
+        true => reference.arm_names.clone(),
+        false => reference.run.plan.design.arms.map(|family| family.to_string()),
+    };
+    let names = &names;
     let rows = change::decide(rows, names);
     Ok(Comparison {
         headline: words::headline(&runs, &rows, names),

@@ -99,7 +99,7 @@ impl Path {
             let link = |l: &LinkTiming| LinkTiming {
                 rate_bps: 8e9 * l.rate_bps / slowest,
                 propagation_ns: 0.0,
-                inside: l.inside,
+                carried: l.carried,
             };
             links.iter().map(link).collect()
         };
@@ -128,7 +128,7 @@ pub(super) fn counts(
     packets: &Packets,
     links: &[LinkTiming],
 ) -> Option<[f64; 2]> {
-    let (request, answer) = predict::exchange(echo, family, packets)?;
+    let (request, answer) = predict::exchange(echo, family, packets, links)?;
     let bytes = wiremodel::exchange_ns(&request, &answer, links, Framing::default());
     Some([(request.len() + answer.len()) as f64, bytes])
 }

@@ -177,8 +177,10 @@ fn translation_is_named() {
     only(&clat, "translation", "192.0.0.4 is an address of 464XLAT");
     let nat64 = question(ECHO, true, |t| translate(t, ["10.0.0.1:7", "[64:ff9b::a00:1]:7"]));
     only(&nat64, "translation", "an address of NAT64");
+    assert!(nat64.caveats[0].contains("it is not native IPv6"), "{:?}", nat64.caveats);
+    assert!(nat64.sentence.contains("IPv6 by NAT64"), "{}", nat64.sentence);
     let plain = question(ECHO, true, |t| translate(t, ["10.0.0.1:7", "[2001:db8::1]:7"]));
-    assert!(plain.suspects.is_empty());
+    assert!(plain.suspects.is_empty() && plain.caveats.iter().all(|c| !c.contains("native")));
 }
 
 #[test]

@@ -113,7 +113,8 @@ pub(super) fn server(
 ) -> Reports {
     let manner = manner(task, probe);
     let sockets = service_sockets(task, flows)?;
-    let null = sockets.len() == 2 && family(task, Arm::A) == family(task, Arm::B);
+    // Both arms come to one socket in a null block, and where one is translated into the other.
+    let null = matches!(sockets[..], [(_, a), (_, b)] if std::ptr::eq(a, b));
     let second = sockets.get(1).filter(|_| !null).map(|&(_, socket)| socket);
     let first = sockets
         .first()
@@ -180,7 +181,7 @@ fn service_sockets<'a>(
     let of = |arm: Arm| {
         let family = family(task, arm);
         let missing = TrialError::Missing { family, what: "UDP socket" };
-        Ok((arm, flows.datagrams.get(family).as_ref().ok_or(missing)?))
+        Ok((arm, flows.datagram(task, family).ok_or(missing)?))
     };
     task.arms.iter().map(|a| of(a.arm)).collect()
 }

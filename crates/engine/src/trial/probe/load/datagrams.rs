@@ -20,7 +20,7 @@ use v6gap_core::family::Family;
 use v6gap_core::observation::{LoadDatagrams, Loaded};
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{Flags, Header};
-use v6gap_core::workload::{Direction, Load, LoadFamily, Marking, Probe, UdpBulk, UdpLoad, Wait};
+use v6gap_core::workload::{Direction, Load, Marking, Probe, UdpBulk, UdpLoad, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch};
 
@@ -120,7 +120,7 @@ pub(super) fn accept(
 ) -> Result<Datagrams, TrialError> {
     let family = plan.family;
     let missing = TrialError::Missing { family, what: "UDP socket" };
-    let service = flows.datagrams.get(family).as_ref().ok_or(missing)?;
+    let service = flows.datagram(plan.task, family).ok_or(missing)?;
     let failed = TrialError::socket(family, None);
     service.set_nonblocking(true).map_err(&failed)?;
     let tag = plan.task.token.load_tag();
@@ -142,7 +142,8 @@ pub(super) fn accept(
         known.push((source, socket));
     }
     // As the probes need it, or else as it was.
-    let shared = plan.load.family == LoadFamily::Same;
+    let arrives = |family| plan.task.arrives.get(family);
+    let shared = arrives(plan.family) == arrives(super::super::super::family(plan.task, plan.arm));
     service.set_nonblocking(shared).map_err(&failed)?;
     let ways = known.into_iter().zip(0..).map(|((_, socket), number)| {
         let sends = way(plan.load, number) == Direction::Receive;
