@@ -119,8 +119,9 @@ impl Family {
     }
 
     /// The family in which packets to this address arrive: IPv4 for an IPv6 address of a prefix
-    /// that is for translation alone (RFC 6052 section 2.1, RFC 8215, a lab's), else its own. A translator
-    /// with a prefix of its network is not known by its addresses. `None` as [`of`](Self::of).
+    /// that is for translation alone (RFC 6052 section 2.1, RFC 8215, that of labs), else its own.
+    /// A translator with a prefix of its network is not known by its addresses. `None` as
+    /// [`of`](Self::of).
     pub fn arriving(address: &IpAddr) -> Option<Family> {
         match address {
             IpAddr::V6(a) if is_translated(a) => Some(Family::V4),

@@ -50,7 +50,6 @@ const KEYS: &[&str] = &[
     "over",
     "carries",
     "translation",
-    "at",
 ];
 
 /// Reads and checks the world in the file `path`.

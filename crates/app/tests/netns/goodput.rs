@@ -3,7 +3,7 @@
 use super::support::{Home, figure, full_form, number, question, times};
 use v6gap_core::family::Family;
 use v6gap_core::wiremodel;
-use v6gap_core::world::{LinkModel, World};
+use v6gap_core::world::{LinkModel, Translation, TranslationKind, World};
 
 const MBIT: f64 = 1e6;
 
@@ -132,4 +132,74 @@ fn check_udp(rate_mbps: u64, payloads: &[u32]) {
             check(rate_mbps, &what, number(&q[key]["estimate"]), model);
         }
     }
+}
+
+/// Payload of the datagrams that are translated, in bytes.
+const TRANSLATED: u32 = 1_408;
+
+/// NAT64 and 464XLAT end to end: what is IPv6 before the router and IPv4 behind it has the goodput
+/// that follows from both, and is nowhere called by the name of its family alone.
+pub fn translated() {
+    for (kind, key, name) in [
+        (TranslationKind::Nat64, "v6", "IPv6 by NAT64"),
+        (TranslationKind::Xlat464, "v4", "IPv4 by 464XLAT"),
+    ] {
+        let home = Home::new(kind.name());
+        let model = World { translation: Some(Translation { kind, at: 1, client: 0 }), ..lab(100) };
+        let file = home.path().join("world.toml");
+        std::fs::write(&file, translated_world(kind)).unwrap();
+        let (pairs, nulls, time) = (times(3, 10), times(1, 0), times(400, 1_000));
+        let result = home.plan_run(&format!(
+            r#"
+v6gap = 1
+name = "Translated"
+[lab]
+world = "{}"
+[design]
+pairs = {pairs}
+null_blocks = {nulls}
+[[measure]]
+metric = "throughput"
+time = "{time} ms"
+[[measure]]
+metric = "throughput"
+protocol = "udp"
+payload = "{TRANSLATED} B"
+bitrate = "full"
+time = "{time} ms""#,
+            file.to_str().unwrap()
+        ));
+        let family = kind.translates();
+        for (cell, expected) in [
+            ("throughput-tcp".to_owned(), wiremodel::world_tcp_goodput_bps(&model, family)),
+            (
+                format!("throughput-udp-{TRANSLATED}"),
+                wiremodel::world_udp_goodput_bps(&model, family, TRANSLATED).unwrap(),
+            ),
+        ] {
+            let q = question(&result, &cell, "throughput");
+            let (seen, expected) = (number(&q[key]["estimate"]), expected.unwrap());
+            let off = (seen / expected - 1.0) * 100.0;
+            figure(&format!("{name}, {cell}"), format!("{:.3} Mbit/s, {off:+.3} %", seen / MBIT));
+            // A program on the way passes packets on when it has its turn.
+            assert!(off.abs() < 3.0 * off_percent_max(100), "{name}: {q:#}");
+            let caveat = format!("it is not native {family}");
+            assert!(q["caveats"].to_string().contains(&caveat), "{q:#}");
+        }
+        assert!(result.to_string().contains(name), "{result:#}");
+    }
+}
+
+fn translated_world(kind: TranslationKind) -> String {
+    format!(
+        r#"
+v6gap = 1
+model = "shaped"
+hosts = ["client", "server"]
+routers = ["router"]
+translation = {{ kind = "{kind}", at = "router" }}
+every = {{ rate = "100 Mbit/s" }}
+links = [{{ between = ["client", "router"] }}, {{ between = ["router", "server"] }}]
+"#
+    )
 }

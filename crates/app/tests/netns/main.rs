@@ -43,7 +43,7 @@ use Judges::{Conduct, Figures};
 /// A scenario: its name, what it does and what it judges; it fails by panicking.
 type Scenario = (&'static str, fn(), Judges);
 
-const SCENARIOS: [Scenario; 41] = [
+const SCENARIOS: [Scenario; 42] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Figures),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Conduct),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Conduct),
@@ -61,6 +61,7 @@ const SCENARIOS: [Scenario; 41] = [
     ("udp_goodput_of_short_datagrams", goodput::udp_short, Figures),
     ("udp_goodput_on_a_slow_line_of_long_datagrams", goodput::udp_slow_long, Figures),
     ("udp_goodput_on_a_slow_line_of_short_datagrams", goodput::udp_slow_short, Figures),
+    ("goodput_of_translated_packets_is_the_model_s", goodput::translated, Figures),
     ("capacity_is_the_link_s", capacity::by_load, Figures),
     ("the_highest_rate_without_loss_is_the_link_s", capacity::by_halving, Figures),
     ("round_trips_are_the_model_s", round_trips::rise_with_size, Figures),

@@ -431,9 +431,7 @@ mod tests {
         let mut world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
         world.translation = Some(Translation { kind: TranslationKind::Nat64, at: 1, client: 0 });
         let plan = preset::first_look(PerArm::FAMILIES, Some(world), 1);
-        let of = |workload, metric, base| {
-            predict(&plan, &Cell::named(workload), metric, &[], base)
-        };
+        let of = |workload, metric, base| predict(&plan, &Cell::named(workload), metric, &[], base);
         let tcp = Workload::TcpBulk(preset::tcp_bulk(true));
         let values = of(tcp, Metric::Throughput, 0.0).unwrap().values.unwrap();
         assert!((values.a - 94.148e6).abs() < 1e3, "{values:?}");

@@ -164,8 +164,6 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
     let of_tunnels = draft.tunnels.iter().enumerate();
     let tunnel_ends: Vec<_> =
         of_tunnels.map(|(i, tunnel)| between("tunnels", i, &tunnel.between)).collect();
-    let at = draft.translation.as_ref().and_then(|translation| translation.at.as_ref());
-    let at = at.map(|name| named("translation.at", name));
     let usual = link("every", &draft.every, Link::ethernet(None), &mut problems);
     if draft.every.between.is_some() {
         problems.add("every.between", "every link has ends of its own");
@@ -185,14 +183,8 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
         written.read(&format!("tunnels[{number}]"), ends, families, &mut problems)
     });
     let tunnels: Vec<LaidTunnel> = tunnels.collect();
-    let translation = draft.translation.as_ref();
-    let translation = translation.and_then(|t| t.read(at, client, &mut problems));
-    let mut priority = Vec::new();
-    for (number, class) in draft.priority.iter().enumerate() {
-        let key = format!("priority[{number}]");
-        priority.extend(problems.read(&key, class, unit::parse_dscp));
-    }
-    let vlan_tags = draft.vlan_tags.unwrap_or(0);
+    let written = draft.translation.as_ref();
+    let translation = written.and_then(|t| t.read(&nodes, client, &mut problems));
     let world = World {
         model,
         nodes,
@@ -200,8 +192,8 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
         families,
         client,
         server,
-        priority,
-        vlan_tags,
+        priority: priority(draft, &mut problems),
+        vlan_tags: draft.vlan_tags.unwrap_or(0),
         tunnels,
         translation,
     };
@@ -213,6 +205,14 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
         found if found.is_empty() => Ok(in_order(world)),
         found => Err(found.iter().map(|problem| placed(&world, problem)).collect()),
     }
+}
+
+fn priority(draft: &Draft, problems: &mut Problems) -> Vec<u8> {
+    let classes = draft.priority.iter().enumerate();
+    let code_point = |(number, class): (usize, &String)| {
+        problems.read(&format!("priority[{number}]"), class, unit::parse_dscp)
+    };
+    classes.filter_map(code_point).collect()
 }
 
 /// Marks the nodes with an agent.

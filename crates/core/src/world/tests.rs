@@ -495,9 +495,9 @@ fn translated_packets_are_ipv6_before_the_router_and_ipv4_behind_it() {
     assert_eq!(seen(&clat, four), [six, six, four, four]);
     assert_eq!(seen(&clat, six), [six; 4], "native IPv6 stays");
     for world in [&mut nat64, &mut clat] {
+        assert_eq!(world.problems(), []);
         world.links[0].conditions.v6.delay_ns = 6;
         world.links[3].conditions.v4.delay_ns = 4;
-        assert_eq!(world.problems(), []);
         let family = world.translation.unwrap().kind.translates();
         let delays = world.ways(family).map(|way| way.iter().map(|c| c.delay_ns).sum::<u64>());
         assert_eq!(delays, [10, 10]);

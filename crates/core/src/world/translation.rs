@@ -1,9 +1,9 @@
 //! Translation between the families on the way from client to server: which packets have the other
 //! family's header on which links, by which addresses it is reached, and whether it can be had.
 //!
-//! NAT64 (RFC 6146) translates what the client sends over IPv6 at a router, so that the server meets
-//! IPv4. 464XLAT (RFC 6877) translates the client's IPv4 at the client itself and back at a router.
-//! In both, a translated packet is IPv6 before the router and IPv4 behind it.
+//! NAT64 (RFC 6146) translates what the client sends over IPv6 at a router, so that the server
+//! meets IPv4. 464XLAT (RFC 6877) translates the client's IPv4 at the client itself and back at a
+//! router. In both, a translated packet is IPv6 before the router and IPv4 behind it.
 
 use super::{NodeKind, Place, Problem, Subnet, Topology, World};
 use crate::family::{Family, PerFamily, TRANSLATED_LAB};

@@ -178,8 +178,8 @@ impl Netlink {
         Ok(found)
     }
 
-    /// Sends what goes to a subnet to a neighbour, in packets of at most `mtu` bytes, or as large as
-    /// the interface takes.
+    /// Sends what goes to a subnet to a neighbour, in packets of at most `mtu` bytes, or as large
+    /// as the interface takes.
     pub fn add_route(
         &mut self,
         subnet: IpAddr,

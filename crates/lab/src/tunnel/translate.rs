@@ -1,6 +1,6 @@
 //! Translation between the families: NAT64 at a router (RFC 6146, by RFC 7915's headers), and with
-//! a second translator at the client 464XLAT (RFC 6877). Both by the program tayga, which gives each
-//! IPv6 host an IPv4 address of its own and leaves ports as they are.
+//! a second translator at the client 464XLAT (RFC 6877). Both by the program tayga, which gives
+//! each IPv6 host an IPv4 address of its own and leaves ports as they are.
 
 use super::program::{self, Program};
 use crate::build;

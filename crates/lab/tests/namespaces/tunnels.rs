@@ -31,8 +31,8 @@ fn pair(lab: &Lab, near: IpAddr, far: IpAddr, target: IpAddr) -> Outcome<(UdpSoc
     Ok((near, far))
 }
 
-/// Where what comes in over two links of the path, by their places, is seen. Not where a tunnel ends: what
-/// Linux takes out of a segment-routing header passes there a second time.
+/// Where what comes in over two links of the path, by their places, is seen. Not where a tunnel
+/// ends: what Linux takes out of a segment-routing header passes there a second time.
 fn ports(lab: &Lab, [first, second]: [usize; 2]) -> Outcome<[Port; 2]> {
     let open = |node: &str, interface: &str| {
         let path = format!("/proc/thread-self/net/dev_snmp6/{interface}");

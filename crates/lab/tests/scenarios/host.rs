@@ -5,7 +5,7 @@ use crate::network::{Network, Packet, Way};
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{
@@ -13,6 +13,7 @@ use v6gap_core::observation::{
 };
 use v6gap_core::wiremodel::{self, TcpOptions};
 use v6gap_core::workload::{Cell, Connect, Direction, Echo, TcpBulk, Transport, UdpBulk, Workload};
+use v6gap_core::world::{Topology, World};
 
 /// What the hosts take of a round trip, in ns, and the spread of a single one.
 const HOST_NS: f64 = 20_000.0;
@@ -32,6 +33,8 @@ const DATAGRAMS_MAX: u64 = 3_000;
 pub struct Hosts {
     pub network: Network,
     pub mtu: PerFamily<u32>,
+    /// What the sockets of each family say of themselves.
+    pub endpoints: PerFamily<PerEnd<Endpoints>>,
     pub trouble: Option<Trouble>,
     pub random: ChaCha8Rng,
     /// The present time, in ns.
@@ -59,7 +62,8 @@ impl Hosts {
             other => return Err(format!("{other:?} is not simulated")),
         };
         self.trials += 1;
-        let mut ends = PerEnd { client: end(family, client), server: end(family, server) };
+        let PerEnd { client: near, server: far } = *self.endpoints.get(family);
+        let mut ends = PerEnd { client: end(near, client), server: end(far, server) };
         if self.trouble == Some(Trouble::ClockSteps) && self.trials.is_multiple_of(3) {
             ends.server.clock_step_ns = 40_000_000;
         }
@@ -290,20 +294,38 @@ fn times(asked: &[Option<u64>]) -> Times {
     }
 }
 
-/// What an end reports beside its measurement: sockets of the family, and packets counted.
-fn end(family: Family, measured: Measured) -> EndReport {
-    let text = match family {
-        Family::V4 => ["10.46.1.1:30000", "10.46.2.2:4466"],
-        Family::V6 => ["[fd46:1::1]:30000", "[fd46:2::2]:4466"],
-    };
-    let [local, peer] = text.map(|text| text.parse::<SocketAddr>().expect("an address"));
-    let counter = match family {
+/// Addresses of the sockets of both ends in a world: behind NAT64 the server's are of the other
+/// family than the client's.
+pub fn endpoints(world: &World) -> PerFamily<PerEnd<Endpoints>> {
+    let topology = Topology::of(world);
+    PerFamily::from_fn(|family| {
+        let known = |node, family, port| {
+            // A family that the world does not have is not measured.
+            let address = *world.addresses(&topology, node).get(family);
+            SocketAddr::new(address.unwrap_or(family.loopback()), port)
+        };
+        let local = known(world.client, family, 30_000);
+        let peer = known(world.server, family, 4_466);
+        let client = Endpoints { domain: family, local, peer };
+        let domain = Family::arriving(&peer.ip()).expect("a true address");
+        let from = if domain == family { local } else { SocketAddr::new(POOL, 30_000) };
+        let server = Endpoints { domain, local: known(world.server, domain, 4_466), peer: from };
+        PerEnd { client, server }
+    })
+}
+
+/// The address that a translator gives to a host.
+const POOL: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 49, 0, 2));
+
+/// What an end reports beside its measurement: its sockets, and packets of their family counted.
+fn end(endpoints: Endpoints, measured: Measured) -> EndReport {
+    let counter = match endpoints.domain {
         Family::V4 => "Ip.InReceives",
         Family::V6 => "Ip6.InReceives",
     };
     EndReport {
         measured,
-        endpoints: Some(Endpoints { domain: family, local, peer }),
+        endpoints: Some(endpoints),
         counters: [(counter.to_owned(), 100)].into_iter().collect(),
         ..EndReport::default()
     }

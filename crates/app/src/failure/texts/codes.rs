@@ -171,10 +171,11 @@ snmpd on this computer (Debian: apt-get install snmpd).",
         name: "E304",
         title: "this host does not provide what the world asks for",
         text: "\
-Some kinds of tunnels need a program, and some tunnels and links a kernel that
-was built with them. `v6gap lab list --kinds` says for each whether this host
-has it, and if not, why and how to get it. It is found out by trying, before
-anything is sent. The link model `wire` needs nothing but namespaces.",
+Translation and some kinds of tunnels need a program, and some tunnels and links
+a kernel that was built with them. `v6gap lab list --kinds` says for each
+whether this host has it, and if not, why and how to get it. It is found out by
+trying, before anything is sent. The link model `wire` needs nothing but
+namespaces.",
     },
     Topic {
         name: "E401",

@@ -1,9 +1,10 @@
 //! Translation as a person writes it.
 
 use crate::plan::check::Problems;
-use crate::world::{Translation, TranslationKind};
+use crate::world::{Node, Translation, TranslationKind};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// Translation between the families.
@@ -19,16 +20,23 @@ pub struct TranslationDraft {
 }
 
 impl TranslationDraft {
-    /// The translation at the node `at` for this client; `None` with problems.
+    /// The translation for this client; `None` with problems.
     pub(super) fn read(
         &self,
-        at: Option<usize>,
+        nodes: &[Node],
         client: usize,
         problems: &mut Problems,
     ) -> Option<Translation> {
         let kinds = TranslationKind::ALL.map(TranslationKind::name);
-        if at.is_none() {
-            problems.add("translation", "at which router? as at = \"router\"");
+        let place = |name: &String| nodes.iter().position(|node| node.name == *name);
+        let at = self.at.as_ref().and_then(place);
+        match &self.at {
+            None => problems.add("translation", "at which router? as at = \"router\""),
+            Some(name) if at.is_none() => {
+                let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+                problems.one_of("translation.at", name, &known);
+            }
+            Some(_) => {}
         }
         let Some(name) = &self.kind else {
             problems.add("translation", format!("which kind? one of {}", kinds.join(", ")));
