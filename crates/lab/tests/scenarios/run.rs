@@ -36,7 +36,7 @@ pub fn simulate(scenario: &Scenario, plan: &Plan, world: &World, seed: u64) -> A
     let hosts = Hosts {
         network: Network::new(world, seed),
         mtu: PerFamily::from_fn(|family| wiremodel::path_mtu(world, family)),
-        endpoints: host::endpoints(world),
+        endpoints: crate::host::endpoints(world),
         trouble: scenario.trouble,
         random: ChaCha8Rng::seed_from_u64(!seed),
         now_ns: 0,
