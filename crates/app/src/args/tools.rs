@@ -14,6 +14,7 @@ Examples:
   v6gap predict
   v6gap predict --mtu 1280 --rate 1G --no-timestamps
   v6gap predict --message 64 --message 64K --hops 3
+  v6gap predict --flows 1,8
   v6gap predict --from last --rate 10M --flows 1,8
   v6gap predict --json")]
 pub struct PredictArgs {
@@ -27,8 +28,8 @@ pub struct PredictArgs {
     /// Rate of the line [100M]
     #[arg(long, value_name = "RATE", value_parser = values::rate)]
     pub rate: Option<Rate>,
-    /// TCP flows at a time, 1 to 4096, with --from [1]
-    #[arg(long, value_name = "N", value_delimiter = ',', requires = "from",
+    /// TCP flows that share the line, 1 to 4096 [1]
+    #[arg(long, value_name = "N", value_delimiter = ',',
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub flows: Vec<u32>,
     /// Without TCP timestamps, which take 12 bytes of every segment

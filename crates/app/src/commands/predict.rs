@@ -47,6 +47,13 @@ fn table(figures: &Figures) -> String {
     for row in figures.goodput() {
         out.push_str(&line(&row, mbits, ["faster", "slower"]));
     }
+    for &flows in &figures.flows {
+        let flow = if flows == 1 { "flow" } else { "flows" };
+        out.push_str(&format!("\n{}", head(&format!("What layers leave, {flows} {flow}"))));
+        for row in figures.layers(flows) {
+            out.push_str(&line(&row, mbits, ["more", "less"]));
+        }
+    }
     let links = match figures.hops {
         1 => "1 link".to_owned(),
         n => format!("{n} links"),
@@ -68,9 +75,12 @@ fn line(row: &Row, format: impl Fn(f64) -> String, words: [&str; 2]) -> String {
     let PerFamily { v4, v6 } = row.values;
     let ratio = v6 / v4;
     let word = if ratio > 1.0 { words[0] } else { words[1] };
-    let by = significant((ratio - 1.0).abs() * 100.0, 3);
+    let by = match significant((ratio - 1.0).abs() * 100.0, 3) {
+        by if by == "0" => "the same".to_owned(),
+        by => format!("{by} % {word}"),
+    };
     let name = format!("  {}", row.name);
-    format!("{name:<32}{:>11}{:>11}{ratio:>10.5}  {by} % {word}\n", format(v4), format(v6))
+    format!("{name:<32}{:>11}{:>11}{ratio:>10.5}  {by}\n", format(v4), format(v6))
 }
 
 /// What a full packet is made of: the four columns of Raicu's Table 1, with every base named.

@@ -36,6 +36,26 @@ fn json_holds_the_values_of_the_wire_model() {
 }
 
 #[test]
+fn what_each_layer_leaves_ends_with_the_goodput() {
+    let document = json("predict --flows 1,8 --json");
+    for (at, flows) in [(0, 1.0), (1, 8.0)] {
+        let left = document["layers"][at]["left_bps"].as_array().unwrap();
+        assert_eq!(left.len(), 5, "line, gap, Ethernet, IP, TCP");
+        for key in ["v4", "v6"] {
+            let rates: Vec<f64> = left.iter().map(|row| row[key].as_f64().unwrap()).collect();
+            assert_eq!(rates[0], 100e6 / flows);
+            assert!(rates.is_sorted_by(|a, b| a > b), "{rates:?}");
+            let goodput = document["goodput_bps"][0][key].as_f64().unwrap() / flows;
+            assert!((rates[4] / goodput - 1.0).abs() < 1e-12, "{rates:?} {goodput}");
+        }
+    }
+    let text = Sandbox::new().run("predict --flows 8").ended(0).out;
+    assert!(text.contains("What layers leave, 8 flows"), "{text}");
+    let row = text.lines().find(|line| line.contains("less IP")).unwrap();
+    assert!(row.contains("12.029") && row.contains("11.866"), "{row}");
+}
+
+#[test]
 fn the_published_composition_is_met_without_timestamps() {
     let document = json("predict --no-timestamps --json");
     let column = |i: usize| &document["packets"][i];
@@ -156,6 +176,5 @@ fn a_run_without_sizes_names_the_command_that_measures_them() {
     sandbox.store_sweep();
     let flows = sandbox.run("predict --from swept1 --flows 4").ended(2).err;
     assert!(flows.contains("no TCP transfers"), "{flows}");
-    sandbox.run("predict --flows 4").ended(2);
     sandbox.run("predict --from nothing").ended(2);
 }

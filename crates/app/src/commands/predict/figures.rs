@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::format_bytes;
 use v6gap_core::wiremodel::{
-    Composition, Framing, LinkTiming, TcpOptions, header_composition, packet_payload_max,
-    round_trip_ns, tcp_goodput_bps, tcp_packets, udp_goodput_bps, udp_packets,
+    Channel, Composition, Duplex, Framing, LinkTiming, TcpOptions, header_composition,
+    packet_payload_max, round_trip_ns, tcp_goodput_bps, tcp_layers, tcp_packets, udp_goodput_bps,
+    udp_packets,
 };
 use v6gap_core::workload::Transport;
 
@@ -24,6 +25,8 @@ pub(super) struct Figures {
     pub(super) options: TcpOptions,
     pub(super) framing: Framing,
     pub(super) hops: u32,
+    /// TCP flows that share the line evenly.
+    pub(super) flows: Vec<u32>,
     sizes: Vec<u32>,
 }
 
@@ -53,6 +56,7 @@ impl Figures {
             options: if args.no_timestamps { TcpOptions::NONE } else { TcpOptions::TIMESTAMPS },
             framing: Framing { vlan_tags: args.vlan },
             hops: args.hops.unwrap_or(2),
+            flows: if args.flows.is_empty() { vec![1] } else { args.flows.clone() },
             sizes: match args.messages.as_slice() {
                 [] => SIZES_BYTES.to_vec(),
                 sizes => sizes.to_vec(),
@@ -75,6 +79,26 @@ impl Figures {
             self.row(Transport::Udp, size, |family| {
                 udp_goodput_bps(self.rate_bps, size, family, self.mtu, self.framing).ok()
             })
+        }));
+        rows
+    }
+
+    /// What is left of one flow's part of the line above each layer, from the line itself up to
+    /// the goodput: Goyal's q_L (method.md section A.3), in one direction.
+    pub(super) fn layers(&self, streams: u32) -> Vec<Row> {
+        let channel = Channel { gross_bps: self.rate_bps, streams, duplex: Duplex::OneWay };
+        let of = |family| tcp_layers(&channel, self.mtu, family, self.options, self.framing);
+        let (layers, share) = (PerFamily::from_fn(of), channel.share_bps());
+        let row = |name: &str, values| Row {
+            name: name.to_owned(),
+            transport: Transport::Tcp,
+            size_bytes: None,
+            values,
+        };
+        let mut rows = vec![row("the flow's part of the line", PerFamily { v4: share, v6: share })];
+        rows.extend((0..layers.v4.len()).map(|at| {
+            let left = PerFamily::from_fn(|family| layers.get(family)[at].throughput_bps);
+            row(&format!("less {}", layers.v4[at].name), left)
         }));
         rows
     }
@@ -158,6 +182,8 @@ impl Figures {
         let rows = |rows: Vec<Row>, scale: f64| -> Vec<Value> {
             rows.iter().map(|r| row(r, scale)).collect()
         };
+        let layer =
+            |row: &Row| json!({ "layer": row.name, "v4": row.values.v4, "v6": row.values.v6 });
         let column = |column: &Column| {
             let parts = &column.parts;
             json!({
@@ -184,6 +210,10 @@ impl Figures {
                 "links": self.hops,
             },
             "goodput_bps": rows(self.goodput(), 1.0),
+            "layers": self.flows.iter().map(|&flows| json!({
+                "flows": flows,
+                "left_bps": self.layers(flows).iter().map(layer).collect::<Vec<_>>(),
+            })).collect::<Vec<_>>(),
             "round_trip_s": rows(self.round_trips(), 1e-9),
             "packets": self.composition().iter().map(column).collect::<Vec<_>>(),
         })
