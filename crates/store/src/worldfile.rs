@@ -149,6 +149,28 @@ between = [\"router\", \"server\"]
     }
 
     #[test]
+    fn translation_says_of_which_kind_and_where() {
+        let with = |what: &str| DEMO.replace("[every]", &format!("translation = {what}\n[every]"));
+        let (_, world) = parse_world(&with(r#"{ kind = "464xlat", at = "router" }"#)).unwrap();
+        let translation = world.translation.unwrap();
+        assert_eq!(
+            (translation.kind.name(), translation.at, translation.client),
+            ("464xlat", 1, 0)
+        );
+        for (written, expected) in [
+            (r#"{ kind = "nat64" }"#, "at which router?"),
+            (r#"{ at = "router" }"#, "which kind? one of nat64, 464xlat"),
+            (r#"{ kind = "nat46", at = "router" }"#, "\"nat46\" is not one of nat64, 464xlat"),
+            (r#"{ kind = "nat64", at = "rooter" }"#, "\"rooter\" is not one of"),
+            (r#"{ kind = "nat64", at = "server" }"#, "server is not a router"),
+        ] {
+            let found = refused(&with(written));
+            let right = |(at, what): &(usize, String)| *at == 4 && what.contains(expected);
+            assert!(found.iter().any(right), "{written}: {found:?}");
+        }
+    }
+
+    #[test]
     fn nodes_may_be_managed_but_not_switches() {
         let with = |nodes: &str| DEMO.replace("[every]", &format!("snmp = {nodes}\n[every]"));
         let (_, world) = parse_world(&with("[\"router\"]")).unwrap();

@@ -71,6 +71,10 @@ fn what_is_not_installed_is_said_with_how_to_get_it() {
     }
     let text = sandbox.run_with("lab list --kinds", &variables).ended(0).out;
     assert!(text.contains("unavailable, because `tayga` is not installed"), "{text}");
+    // Both before anything is sent: no lab at all, or none of this world.
+    let ran = sandbox.run_with("run --lab nat64", &variables);
+    let lacks = ran.err.contains("`tayga` is not installed") && ran.err.contains("[E304,");
+    assert!(lacks || ran.err.contains("[E301,"), "{ran:?}");
 }
 
 #[test]
