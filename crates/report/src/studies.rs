@@ -1,6 +1,8 @@
 //! What the study that a plan repeats would have said of the same runs, and what it published, as
 //! rows and as sentences.
 
+mod dip;
+
 use crate::number;
 use crate::words;
 use v6gap_core::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
@@ -96,15 +98,15 @@ pub(crate) fn beside(analysis: &Analysis) -> Option<Rows> {
     let heads = ["measured here", "published", "predicted", "measured", "so", "place"];
     let shown = |beside: &&Beside| beside.measured.is_some();
     let rows: Vec<_> = published.values.iter().filter(shown).map(|b| row(analysis, b)).collect();
-    (!rows.is_empty()).then(|| Rows {
-        heads: heads.map(str::to_owned).to_vec(),
-        rows,
-        notes: vec![
-            "Published differences are compared with the measured range, which may be wide; \
-             published values of other hosts are not."
-                .to_owned(),
-        ],
-    })
+    let mut notes = vec![
+        "Published differences are compared with the measured range, which may be wide; published \
+         values of other hosts are not."
+            .to_owned(),
+    ];
+    if published.study == "raicu" {
+        notes.extend(dip::sentence(analysis));
+    }
+    (!rows.is_empty()).then(|| Rows { heads: heads.map(str::to_owned).to_vec(), rows, notes })
 }
 
 fn row(analysis: &Analysis, beside: &Beside) -> Vec<String> {

@@ -1,11 +1,13 @@
 //! Published values and the studies' own summaries, in every form of a result.
 
 use crate::fixtures;
-use v6gap_core::analysis::Analysis;
 use v6gap_core::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
+use v6gap_core::analysis::{Analysis, Range};
 use v6gap_core::arm::PerArm;
+use v6gap_core::metric::Metric;
 use v6gap_core::plan::Summary;
 use v6gap_core::published::{self, Kind};
+use v6gap_core::workload::Transport;
 use v6gap_report::figure::{self, Kind as Figures, Paint};
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::text::{Style, table};
@@ -115,6 +117,32 @@ fn figures_as_printed_are_those_of_the_study_that_the_plan_repeats() {
     for none in ["raicu/priority", "unknown/study", ""] {
         assert!(printed(none).is_empty(), "{none}");
     }
+}
+
+#[test]
+fn the_dip_that_was_called_odd_is_explained_by_packets_or_not() {
+    let mut analysis = studied();
+    let sizes = [(2_048, 0.018), (8_192, 0.010), (16_384, 0.013)];
+    let model = analysis.questions.iter().find(|q| q.cell == "rtt-tcp-16384").unwrap().clone();
+    analysis.questions.retain(|q| q.metric != Metric::Rtt || q.transport != Transport::Tcp);
+    let mut said = |shift: f64, half: f64| {
+        analysis.questions.retain(|q| q.label != "dip");
+        for (bytes, predicted) in sizes {
+            let mut q = model.clone();
+            (q.level_bytes, q.label) = (Some(bytes), "dip".to_owned());
+            q.prediction.as_mut().unwrap().effect = predicted;
+            let effect = q.effect.as_mut().unwrap();
+            effect.estimate = predicted + if bytes == 8_192 { shift } else { 0.0 };
+            effect.range95 = Range { low: effect.estimate - half, high: effect.estimate + half };
+            analysis.questions.push(q);
+        }
+        v6gap_report::markdown(&analysis)
+    };
+    let there = said(0.0, 0.001);
+    assert!(there.contains("predict one, over TCP: +1.8 %, +1.0 %, +1.3 %"), "{there}");
+    assert!(there.contains("it is there."), "{there}");
+    assert!(said(0.0, 0.01).contains("it may be there"));
+    assert!(said(0.01, 0.001).contains("it is not there."));
 }
 
 #[test]

@@ -9,7 +9,8 @@ mod size;
 mod spread;
 mod trials;
 
-use v6gap_core::analysis::Analysis;
+use v6gap_core::analysis::{Analysis, Question};
+use v6gap_core::metric::Metric;
 
 /// Where the colours of a figure come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +73,12 @@ pub const TEXT_SIZE: f64 = kuva::TICK as f64;
 /// Whether the plan repeats a study that printed figures of what was measured.
 pub fn has_facsimile(analysis: &Analysis) -> bool {
     !facsimile::figures(analysis, Paint::Page, &[]).is_empty()
+}
+
+/// Questions of a metric that differ in their size alone, by size, as each figure by size has them.
+pub(crate) fn by_size(analysis: &Analysis, metric: Metric) -> Vec<Vec<&Question>> {
+    let groups = size::groups(analysis).into_iter().filter(|group| group.metric == metric);
+    groups.map(|group| group.questions).collect()
 }
 
 /// All figures that the run has data for, in the order of the report; with `facsimile` those as
