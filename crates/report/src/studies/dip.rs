@@ -1,5 +1,5 @@
-//! The dip between 4 and 16 KB in the difference of round trips, which Raicu called odd: whether the
-//! packets alone predict it, and whether it is there.
+//! The dip between 4 and 16 KB in the difference of round trips, which Raicu called odd: whether
+//! the packets alone predict it, and whether it is there.
 
 use crate::figure::by_size;
 use crate::words;
@@ -27,7 +27,7 @@ fn of_series(questions: &[&Question]) -> Option<String> {
     let lowest = |a: Place, b: Place| if b.predicted < a.predicted { b } else { a };
     // The nearest before and behind, and the deepest between.
     let [before, inside, behind] = [
-        within(BEFORE, FROM).last()?,
+        within(BEFORE, FROM).next_back()?,
         within(FROM, TO).reduce(lowest)?,
         within(TO, u32::MAX).next()?,
     ];
