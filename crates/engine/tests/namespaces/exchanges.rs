@@ -7,7 +7,7 @@ use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured};
 use v6gap_core::wiremodel::udp_packets;
-use v6gap_core::workload::{Echo, Marking, Transport, UdpBulk, Wait, Workload};
+use v6gap_core::workload::{Direction, Echo, Marking, Transport, UdpBulk, Wait, Workload};
 use v6gap_core::world::{Link, LinkModel, World};
 use v6gap_engine::trial::{TrialError, client};
 use v6gap_lab::{Lab, Node};
@@ -95,6 +95,51 @@ pub fn what_does_not_fit_is_refused_with_the_path_mtu() -> Outcome {
                     }
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+/// What is longer than the path takes is lost once, when a router says so, and cut by the sender
+/// from then on. In a lab of its own each, so that the path must be found out anew.
+pub fn what_is_longer_than_the_path_takes_is_cut() -> Outcome {
+    let narrow = Link { mtu: 1400, ..Link::ethernet(None) };
+    let world = World::chain(LinkModel::Bare, vec![Link::ethernet(None), narrow]);
+    const BYTES: u32 = 1452;
+    for family in Family::BOTH {
+        let bulk = |direction| UdpBulk {
+            payload_bytes: BYTES,
+            rate_bps: Some(8_000_000),
+            duration_ns: 100_000_000,
+            direction,
+            ..UdpBulk::default()
+        };
+        let workloads = [
+            Workload::UdpBulk(bulk(Direction::Send)),
+            Workload::UdpBulk(bulk(Direction::Receive)),
+            Workload::Echo(echo(Transport::Udp, BYTES, Wait::Block)),
+            Workload::Echo(echo(Transport::Udp, BYTES, Wait::Spin)),
+            Workload::Echo(echo(Transport::Icmp, BYTES, Wait::Block)),
+        ];
+        for workload in workloads {
+            let task = match workload {
+                Workload::Echo(_) => slice(workload, PerArm::null(family)),
+                _ => trial(workload, family),
+            };
+            let what = format!("{family} {:?}", task.workload);
+            let lab = Lab::build(&world)?;
+            let (near, far) = (lab.node("client")?, lab.node("server")?);
+            let addresses = addresses(far)?;
+            let service = far.run(|| Service::at(addresses))?;
+            let context = service.context(task.workload.transport());
+            let both = || service.perform_with(&task, || near.run(|| client::run(&task, &context)));
+            let (client, server) = far.run(both)?;
+            let client = client?.map_err(|e| format!("{what}: {e}"))?;
+            let cut = |reports: &[(Arm, EndReport)]| {
+                reports.iter().any(|(_, report)| counter(report, family, "FragCreates") > 0)
+            };
+            let server = server.map_err(|e| format!("{what}: {e}"))?;
+            ensure(cut(&client) || cut(&server), || format!("{what}: nothing was cut"))?;
         }
     }
     Ok(())

@@ -29,13 +29,17 @@ use v6gap_sys::netns;
 /// A check says what was wrong.
 type Check = fn() -> Outcome;
 
-const CHECKS: [(&str, Check); 12] = [
+const CHECKS: [(&str, Check); 13] = [
     ("transfers_agree", transfers::agree),
     ("exchanges_agree", exchanges::counts_agree),
     ("lost_probes_are_those_that_the_link_lost", probes::lost_probes_are_those_that_the_link_lost),
     (
         "what_does_not_fit_is_refused_with_the_path_mtu",
         exchanges::what_does_not_fit_is_refused_with_the_path_mtu,
+    ),
+    (
+        "what_is_longer_than_the_path_takes_is_cut",
+        exchanges::what_is_longer_than_the_path_takes_is_cut,
     ),
     ("troubles_of_each_way_are_found", links::troubles_of_each_way_are_found),
     ("jitter_is_found", links::jitter_is_found),

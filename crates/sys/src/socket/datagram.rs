@@ -77,20 +77,22 @@ impl Datagram {
     /// Sends one datagram to the fixed peer.
     ///
     /// # Errors
-    /// The system's answer, which may be an ICMP error to an earlier datagram.
+    /// The system's answer, which may be an ICMP error to an earlier datagram, but not that it was
+    /// too long for the path: then this one is cut, or refused if it must not be.
     #[inline]
     pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
-        call::send(&self.inner, bytes)
+        call::apart_from_news(|| call::send(&self.inner, bytes))
     }
 
     /// Receives one datagram from the fixed peer. On Unix a longer one is cut to the size of
     /// `bytes`.
     ///
     /// # Errors
-    /// The system's answer; nothing in time is [`is_timeout`](super::ErrorClass::is_timeout).
+    /// The system's answer; nothing in time is [`is_timeout`](super::ErrorClass::is_timeout). That
+    /// an earlier datagram was too long for the path is none.
     #[inline]
     pub fn recv(&self, bytes: &mut [u8]) -> io::Result<usize> {
-        call::receive(&self.inner, bytes)
+        call::apart_from_news(|| call::receive(&self.inner, bytes))
     }
 
     /// Sends one datagram to `remote`. The kernel refuses an address of the other family; a mapped
@@ -100,7 +102,7 @@ impl Datagram {
     /// The system's answer.
     #[inline]
     pub fn send_to(&self, bytes: &[u8], remote: SocketAddr) -> io::Result<usize> {
-        call::send_to(&self.inner, bytes, &remote)
+        call::apart_from_news(|| call::send_to(&self.inner, bytes, &remote))
     }
 
     /// Receives one datagram and its sender. On Unix a longer one is cut to the size of `bytes`.
@@ -109,7 +111,7 @@ impl Datagram {
     /// As [`recv`](Self::recv).
     #[inline]
     pub fn recv_from(&self, bytes: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        call::receive_from(&self.inner, bytes)
+        call::apart_from_news(|| call::receive_from(&self.inner, bytes))
     }
 
     /// Waits until a datagram is there; `false` if `timeout_ns` passed before. Finer than a read

@@ -2,7 +2,7 @@
 
 use super::{Arrived, Departed, KernelTimes};
 use crate::Unavailable;
-use crate::socket::{Datagram, Domain};
+use crate::socket::{Datagram, Domain, call};
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -49,7 +49,7 @@ pub(super) fn report_times(socket: &Datagram, which: KernelTimes) -> Result<(), 
 #[inline]
 pub(super) fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<Arrived> {
     let mut notes = Notes::default();
-    let (count, source) = message(socket, bytes, 0, &mut notes)?;
+    let (count, source) = call::apart_from_news(|| message(socket, bytes, 0, &mut notes))?;
     let source = source.ok_or(io::ErrorKind::InvalidData)?;
     let Notes { hop_limit, traffic_class, wall_ns, .. } = notes;
     Ok(Arrived { bytes: count, source, hop_limit, traffic_class, wall_ns })

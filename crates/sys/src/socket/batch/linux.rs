@@ -5,7 +5,7 @@
 
 use super::Message;
 use crate::Unavailable;
-use crate::socket::{Datagram, wait};
+use crate::socket::{Datagram, call, wait};
 use socket2::{SockAddr, SockAddrStorage};
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -121,13 +121,14 @@ impl Outgoing {
         }
         let headers = self.raw.headers.as_mut_ptr();
         let descriptor = socket.inner.as_raw_fd();
-        let taken = wait::uninterrupted(|| {
+        let mut call = || {
             // SAFETY: the first `pieces` headers are filled above, and what they point to (the
             // caller's bytes, our parts, the address and the control message) lives through the
             // call; the kernel only reads it.
             let taken = unsafe { libc::sendmmsg(descriptor, headers, pieces as u32, 0) };
             if taken < 0 { Err(io::Error::last_os_error()) } else { Ok(taken as usize) }
-        })?;
+        };
+        let taken = call::apart_from_news(|| wait::uninterrupted(&mut call))?;
         Ok((taken * self.segments).min(end - start))
     }
 }
@@ -176,7 +177,7 @@ impl Incoming {
         let count = self.raw.headers.len() as u32;
         let headers = self.raw.headers.as_mut_ptr();
         let descriptor = socket.inner.as_raw_fd();
-        wait::uninterrupted(|| {
+        let mut call = || {
             // SAFETY: all `count` headers are filled above, and what they point to is ours, is
             // borrowed for writing and lives through the call.
             let came = unsafe {
@@ -189,7 +190,8 @@ impl Incoming {
                 )
             };
             if came < 0 { Err(io::Error::last_os_error()) } else { Ok(came as usize) }
-        })
+        };
+        call::apart_from_news(|| wait::uninterrupted(&mut call))
     }
 
     #[inline]
