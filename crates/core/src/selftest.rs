@@ -27,11 +27,13 @@ const GOODPUT_SHARE_MAX: f64 = 0.005;
 /// A family may differ from itself by this share in one interleaved block.
 const NULL_SHARE_MAX: f64 = 0.02;
 
-/// Payload of the goodput probe and of the larger round trip, in bytes.
-const LARGE_BYTES: u32 = 1408;
+/// Payload of the goodput probe and of the larger round trip, in bytes, where the path takes it.
+const LARGE_BYTES_MAX: u32 = 1408;
 
 /// Payload of the smaller round trip, in bytes.
 const SMALL_BYTES: u32 = 64;
+
+const UDP_HEADER_BYTES: u32 = 8;
 
 /// Something to measure before a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +62,17 @@ pub struct SelfTest {
     pub refused: BTreeMap<Metric, String>,
 }
 
+/// Payload of the goodput probe and of the larger round trip, in bytes: one packet of either
+/// family. Fragments are the hosts' work, and one that a full queue loses takes others with it.
+fn large_bytes(world: &World) -> u32 {
+    let families = Family::BOTH.into_iter().filter(|f| *world.families.get(*f));
+    let room = families.map(|family| {
+        let headers = family.header_bytes() + UDP_HEADER_BYTES;
+        wiremodel::path_mtu(world, family).saturating_sub(headers)
+    });
+    room.fold(LARGE_BYTES_MAX, u32::min)
+}
+
 /// What to measure in `world`, with ends that wait as those of the run will; nothing where the
 /// model promises no figure that could be checked.
 pub fn probes(world: &World, wait: Wait) -> Vec<Probe> {
@@ -68,22 +81,23 @@ pub fn probes(world: &World, wait: Wait) -> Vec<Probe> {
     for family in families {
         let arms = PerArm::null(family);
         if world.model == LinkModel::Wire && has_fixed_delay(world, family) {
-            for bytes in [SMALL_BYTES, LARGE_BYTES] {
+            for bytes in [SMALL_BYTES, large_bytes(world)] {
                 let mut echo = preset::echo(Transport::Udp, bytes, wait);
                 fit_echo(&mut echo, exchange_ns(world));
                 probes.push(Probe { cell: Cell::named(Workload::Echo(echo)), arms });
             }
         }
         if world.model != LinkModel::Bare && !lossy(world, family) {
-            probes.push(Probe { cell: Cell::named(Workload::UdpBulk(goodput_probe())), arms });
+            let bulk = goodput_probe(large_bytes(world));
+            probes.push(Probe { cell: Cell::named(Workload::UdpBulk(bulk)), arms });
         }
     }
     probes
 }
 
-fn goodput_probe() -> UdpBulk {
+fn goodput_probe(payload_bytes: u32) -> UdpBulk {
     UdpBulk {
-        payload_bytes: LARGE_BYTES,
+        payload_bytes,
         rate_bps: None,
         duration_ns: 300_000_000,
         warmup_ns: 75_000_000,
@@ -122,7 +136,7 @@ fn deviation(seen: f64, expected: f64) -> f64 {
 
 fn expected_goodput(world: &World, reading: &Reading) -> Option<f64> {
     let family = reading.probe.arms.a;
-    wiremodel::world_udp_goodput_bps(world, family, LARGE_BYTES).ok()?
+    wiremodel::world_udp_goodput_bps(world, family, large_bytes(world)).ok()?
 }
 
 /// Judges the readings; `largest_frame` is the largest frame that passed the wire, in bytes.
@@ -154,9 +168,10 @@ fn echo_reading(family: Family, bytes: u32, readings: &[Reading]) -> Option<&Rea
 
 /// One host term, from the small message, must carry over to the large one.
 fn judge_round_trips(world: &World, family: Family, readings: &[Reading], test: &mut SelfTest) {
-    let (Some(small), Some(large)) =
-        (echo_reading(family, SMALL_BYTES, readings), echo_reading(family, LARGE_BYTES, readings))
-    else {
+    let (Some(small), Some(large)) = (
+        echo_reading(family, SMALL_BYTES, readings),
+        echo_reading(family, large_bytes(world), readings),
+    ) else {
         return;
     };
     let wire_ns = |bytes| {
@@ -164,8 +179,8 @@ fn judge_round_trips(world: &World, family: Family, readings: &[Reading], test: 
         packets.map_or(f64::NAN, |p| wiremodel::world_round_trip_ns(world, family, &p))
     };
     let host_ns = small.values.a * 1e9 - wire_ns(SMALL_BYTES);
-    let off_ns = large.values.a * 1e9 - wire_ns(LARGE_BYTES) - host_ns;
-    let allowed = RTT_NS_MAX.max(RTT_SHARE_MAX * wire_ns(LARGE_BYTES));
+    let off_ns = large.values.a * 1e9 - wire_ns(large_bytes(world)) - host_ns;
+    let allowed = RTT_NS_MAX.max(RTT_SHARE_MAX * wire_ns(large_bytes(world)));
     test.findings.push(format!(
         "{family} round trips: hosts {}, 1408 B off the model by {:.1} µs",
         unit::format_span(host_ns),
@@ -216,7 +231,9 @@ fn judge_goodput(world: &World, reading: &Reading, test: &mut SelfTest) {
 /// counted once for many packets.
 fn judge_frames(world: &World, largest: Option<u32>, test: &mut SelfTest) {
     let Some(largest) = largest.filter(|_| world.model != LinkModel::Bare) else { return };
-    let limit = wiremodel::link_packet_max(world) + wiremodel::ETHERNET_HEADER_BYTES;
+    // A host learns a small MTU behind the first link by sending what does not fit it.
+    let mtus = world.path().into_iter().filter_map(|hop| Some(world.links.get(hop.link)?.mtu));
+    let limit = mtus.max().unwrap_or(0) + wiremodel::ETHERNET_HEADER_BYTES;
     test.findings.push(format!("largest frame {largest} B of {limit} B"));
     if largest > limit {
         let reason = format!("frames of {largest} B passed a link for {limit} B");
@@ -259,6 +276,10 @@ mod tests {
         World::client_router_server(LinkModel::Wire, Some(100_000_000))
     }
 
+    fn expected(world: &World, family: Family, bytes: u32) -> f64 {
+        wiremodel::world_udp_goodput_bps(world, family, bytes).unwrap().unwrap()
+    }
+
     /// Readings of a link that keeps the model, with hosts that take 50 µs.
     fn readings(world: &World) -> Vec<Reading> {
         let reading = |probe: Probe| {
@@ -268,7 +289,7 @@ mod tests {
                     let packets = wiremodel::udp_packets(echo.message_bytes, family, 1500).unwrap();
                     (wiremodel::world_round_trip_ns(world, family, &packets) + 50_000.0) / 1e9
                 }
-                _ => wiremodel::world_udp_goodput_bps(world, family, LARGE_BYTES).unwrap().unwrap(),
+                _ => expected(world, family, large_bytes(world)),
             };
             Reading { probe, values: PerArm { a: value, b: value } }
         };
@@ -281,6 +302,28 @@ mod tests {
         let test = judge(&world, &readings(&world), Some(1514));
         assert!(test.refused.is_empty(), "{test:?}");
         assert_eq!(test.findings.len(), 5);
+    }
+
+    /// What a tunnel leaves of the MTU, and a small one, need no fragments in the test itself.
+    #[test]
+    fn no_probe_is_cut_on_a_small_path() {
+        let mut small = wire();
+        small.links[1].mtu = 1280;
+        for (world, bytes) in [(wire(), 1408), (small, 1232)] {
+            assert_eq!(large_bytes(&world), bytes);
+            for probe in probes(&world, Wait::Yield) {
+                let (Workload::Echo(Echo { message_bytes: payload, .. })
+                | Workload::UdpBulk(UdpBulk { payload_bytes: payload, .. })) = probe.cell.workload
+                else {
+                    panic!("{probe:?}")
+                };
+                let mtu = wiremodel::path_mtu(&world, probe.arms.a);
+                assert_eq!(wiremodel::fragments(payload, probe.arms.a, mtu), Some(1));
+            }
+            // The first link may carry more than the path.
+            let test = judge(&world, &readings(&world), Some(1514));
+            assert!(test.refused.is_empty(), "{test:?}");
+        }
     }
 
     #[test]

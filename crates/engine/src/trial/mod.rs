@@ -25,6 +25,7 @@ use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::task::Task;
+use v6gap_core::wiremodel::fragments;
 use v6gap_core::workload::{Echo, Interleaving, Probe, TcpBulk, Transport, Workload};
 use v6gap_sys::Unavailable;
 use v6gap_sys::socket::{Datagram, ErrorClass, SocketError};
@@ -104,6 +105,26 @@ pub enum TrialError {
         /// The path MTU that the kernel knows of, in bytes.
         path_mtu: Option<u32>,
     },
+    /// No datagram was answered that travels in fragments.
+    #[error(
+        "{operation} over {family} with {address}: nothing came in time; {payload_bytes} B travel \
+         in fragments on this path MTU of {path_mtu} B, and a host whose memory for datagrams \
+         that came in part is full takes no others until it gives them up, 30 to 60 s later. \
+         Datagrams of at most {} B need none",
+        path_mtu.saturating_sub(family.header_bytes() + 8)
+    )]
+    Fragments {
+        /// In the middle of what.
+        operation: &'static str,
+        /// The family.
+        family: Family,
+        /// The address of the peer.
+        address: SocketAddr,
+        /// Payload of the datagrams, in bytes.
+        payload_bytes: u32,
+        /// The path MTU that the kernel knows of, in bytes.
+        path_mtu: u32,
+    },
     /// The peer did not behave as agreed.
     #[error("{operation} over {family}{}: {what}", at(address))]
     Peer {
@@ -162,6 +183,26 @@ impl TrialError {
         }
     }
 
+    /// As [`of`](Self::of) for datagrams of `payload_bytes` to `address`: if none was answered and
+    /// they travel in fragments, that is said.
+    fn of_datagrams(
+        broken: Broken,
+        family: Family,
+        address: SocketAddr,
+        payload_bytes: u32,
+    ) -> Self {
+        let operation = broken.operation;
+        let silent = matches!(broken.cause, Cause::Silent);
+        let path_mtu = silent.then(|| path_mtu(address)).flatten();
+        let packets = |mtu| fragments(payload_bytes, family, mtu).unwrap_or(1);
+        match path_mtu.filter(|&mtu| packets(mtu) > 1) {
+            Some(path_mtu) => {
+                TrialError::Fragments { operation, family, address, payload_bytes, path_mtu }
+            }
+            None => TrialError::of(broken, family, Some(address)),
+        }
+    }
+
     fn socket(family: Family, address: Option<SocketAddr>) -> impl Fn(SocketError) -> TrialError {
         move |source| TrialError::Socket { family, address, source: Box::new(source) }
     }
@@ -177,6 +218,7 @@ impl TrialError {
             | TrialError::TooBig { .. } => true,
             TrialError::Socket { .. }
             | TrialError::Io { .. }
+            | TrialError::Fragments { .. }
             | TrialError::Peer { .. }
             | TrialError::Aborted { .. } => false,
         }
@@ -192,6 +234,7 @@ impl TrialError {
             | TrialError::Io { family, .. }
             | TrialError::Buffers { family, .. }
             | TrialError::TooBig { family, .. }
+            | TrialError::Fragments { family, .. }
             | TrialError::Peer { family, .. }
             | TrialError::Aborted { family, .. } => Some(*family),
         }
@@ -287,4 +330,23 @@ fn unfit(probe: &Probe, udp_bytes_max: u32) -> Option<&'static str> {
         return Some("its turns cannot be numbered");
     }
     None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// Loopback takes 65,536 bytes in one piece, a little less than the longest datagram of IPv6.
+    #[test]
+    fn silence_about_fragments_names_them() {
+        let address: SocketAddr = "[::1]:9".parse().unwrap();
+        let silent = |payload_bytes| {
+            let broken = Broken { arm: Arm::B, operation: "knocking", cause: Cause::Silent };
+            TrialError::of_datagrams(broken, Family::V6, address, payload_bytes)
+        };
+        let error = silent(65_527);
+        assert!(matches!(error, TrialError::Fragments { path_mtu: 65_536, .. }), "{error}");
+        assert!(error.to_string().contains("at most 65488 B need none"), "{error}");
+        assert!(matches!(silent(1_000), TrialError::Peer { .. }));
+    }
 }

@@ -154,7 +154,8 @@ impl End<'_> {
         before: Before,
     ) -> Result<EndReport, TrialError> {
         let failed = TrialError::socket(self.family, Some(address));
-        let broken = |b| TrialError::of(b, self.family, Some(address));
+        let payload_bytes = self.bulk.payload_bytes;
+        let broken = |b| TrialError::of_datagrams(b, self.family, address, payload_bytes);
         let mut missing = Vec::new();
         let offload = self.bulk.offload
             && self.socket.segments().map_err(|why| missing.push(why.to_string())).is_ok();
@@ -221,7 +222,11 @@ impl End<'_> {
         ready: impl FnOnce(),
     ) -> Result<EndReport, TrialError> {
         let failed = TrialError::socket(self.family, server);
-        let broken = |b| TrialError::of(b, self.family, server);
+        let payload_bytes = self.bulk.payload_bytes;
+        let broken = |b| match server {
+            Some(server) => TrialError::of_datagrams(b, self.family, server, payload_bytes),
+            None => TrialError::of(b, self.family, None),
+        };
         let mut missing = Vec::new();
         // What is granted is read back below.
         let _ = self.socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);

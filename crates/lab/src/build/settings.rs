@@ -11,6 +11,11 @@ use v6gap_core::world::{Bursts, Conditions, NodeKind, TranslationKind, World};
 /// 50 ms.
 const BUFFER_BYTES_MAX: &str = "67108864";
 
+/// How long a host waits for the rest of a datagram, in s, and what those that it waits for may
+/// take, in bytes: enough for 100 Mbit/s of which half is lost.
+const FRAGMENT_SECONDS: &str = "2";
+const FRAGMENT_BYTES_MAX: &str = "134217728";
+
 /// One setting: path below `/proc/sys/net`, value, and whether the kernel may do without it.
 type Setting = (&'static str, &'static str, bool);
 
@@ -21,6 +26,10 @@ fn node_settings(world: &World, node: usize) -> Vec<Setting> {
         ("ipv4/tcp_no_metrics_save", "1", false),
         // A connection that waits for its next turn must not start slowly again.
         ("ipv4/tcp_slow_start_after_idle", "0", true),
+        // Nor may datagrams that came in part, of which the kernel keeps 4 MB for 30 s (IPv4) or
+        // 60 s (IPv6): once that is full, nothing in fragments arrives any more.
+        ("ipv4/ipfrag_time", FRAGMENT_SECONDS, true),
+        ("ipv4/ipfrag_high_thresh", FRAGMENT_BYTES_MAX, true),
         // Who may send echoes without privileges, over both families: the lab's only group.
         ("ipv4/ping_group_range", "0 0", true),
         // Absent or read-only in namespaces of most kernels, where the host's value holds.
@@ -46,6 +55,8 @@ fn node_settings(world: &World, node: usize) -> Vec<Setting> {
         ("ipv6/conf/default/accept_dad", "0", false),
         ("ipv6/conf/default/accept_ra", "0", false),
         ("ipv6/conf/default/router_solicitations", "0", false),
+        ("ipv6/ip6frag_time", FRAGMENT_SECONDS, true),
+        ("ipv6/ip6frag_high_thresh", FRAGMENT_BYTES_MAX, true),
     ]);
     // What a client translates comes from another interface than it leaves by.
     let translates = world.translation.is_some_and(|translation| {
