@@ -125,8 +125,12 @@ pub struct Link {
     /// Conditions of what the second end sends, where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back: Option<PerFamily<Conditions>>,
-    /// Maximum transmission unit of the interfaces at its ends, in bytes.
+    /// Maximum transmission unit of the interfaces at its ends, in bytes; the larger one where the
+    /// families differ.
     pub mtu: u32,
+    /// That of one family where it is smaller: what its packets on the link may have, in bytes.
+    #[serde(default, skip_serializing_if = "stored::are_absent")]
+    pub mtus: PerFamily<Option<u32>>,
     /// Frames that may wait for the line in each direction; where some have priority, so many of
     /// these and so many others.
     pub queue_frames: u32,
@@ -150,6 +154,7 @@ impl Link {
             conditions,
             back: None,
             mtu: 1500,
+            mtus: PerFamily { v4: None, v6: None },
             queue_frames: 100,
             offloads: None,
             subnets: PerFamily { v4: None, v6: None },
@@ -160,6 +165,11 @@ impl Link {
     #[must_use]
     pub const fn between(self, first: usize, second: usize) -> Self {
         Link { ends: [first, second], ..self }
+    }
+
+    /// Largest packet of one family, in bytes.
+    pub fn mtu_of(&self, family: Family) -> u32 {
+        self.mtus.get(family).unwrap_or(self.mtu)
     }
 
     /// The node at one end.
@@ -250,6 +260,7 @@ impl World {
         for link in &mut self.links {
             link.conditions = link.conditions.swapped();
             link.back = link.back.map(PerFamily::swapped);
+            link.mtus = link.mtus.swapped();
         }
         self
     }

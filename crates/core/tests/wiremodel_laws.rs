@@ -419,6 +419,15 @@ fn a_world_is_predicted_from_its_links() {
     let goodput =
         PerFamily::from_fn(|family| world_udp_goodput_bps(&world, family, 1200).unwrap().unwrap());
     assert!(close(goodput.v4, 10e6 * 1200.0 / f64::from(1200 + 66)));
+    // An MTU of one family leaves the other as it is.
+    world.links[0].mtu = 1500;
+    world.links[0].mtus.v6 = Some(1280);
+    assert_eq!(Family::BOTH.map(|family| path_mtu(&world, family)), [1500, 1280]);
+    let six = world_udp_goodput_bps(&world, Family::V6, 1400).unwrap().unwrap();
+    assert!(close(six, 100e6 * 1400.0 / f64::from(1280 + 38 + 40 + 8 + 1408 - 1232 + 38)));
+    assert_eq!(udp_packets(1400, Family::V6, path_mtu(&world, Family::V6)).unwrap().len(), 2);
+    world.links[0].mtus.v6 = None;
+    world.links[0].mtu = 1280;
     assert!(close(goodput.v6, 100e6 * 1200.0 / f64::from(1200 + 86)));
 }
 

@@ -170,8 +170,11 @@ fn equip(layout: &Layout<'_>, node: usize) -> Result<(), LabError> {
             netlink.shape(index, &shape)?;
         }
         for family in layout.families() {
-            if let Some((address, prefix_bits)) = layout.address(end, family) {
-                netlink.add_address(index, address, prefix_bits)?;
+            let Some((address, prefix_bits)) = layout.address(end, family) else { continue };
+            match link.mtus.get(family) {
+                None => netlink.add_address(index, address, prefix_bits)?,
+                // Its route comes once the interface is up.
+                Some(_) => netlink.add_address_alone(index, address, prefix_bits)?,
             }
         }
         if let Some(bridge) = bridge {
@@ -251,6 +254,7 @@ fn finish(
             for neighbour in layout.neighbours(end) {
                 netlink.add_neighbour(index, neighbour.address, neighbour.mac)?;
             }
+            narrow(&mut netlink, layout, end, index)?;
         }
         let key = |what: &str| format!("lab.{}.{name}.{what}", world.nodes[node].name);
         facts.insert(key("offloads"), netlink.offloads(index)?.join(" "));
@@ -263,6 +267,25 @@ fn finish(
         }
     }
     Ok(facts)
+}
+
+/// Routes of the families whose packets on this link are to be shorter than the interface takes.
+/// They are the same for both families, and routers heed them too: what does not fit is answered or
+/// cut there as if the interface took no more.
+fn narrow(
+    netlink: &mut Netlink,
+    layout: &Layout<'_>,
+    end: End,
+    index: u32,
+) -> Result<(), LabError> {
+    for family in layout.families() {
+        let mtu = *layout.world.links[end.link].mtus.get(family);
+        if let (Some(mtu), Some((own, _))) = (mtu, layout.address(end, family)) {
+            let segment = layout.topology.segment_of(end.link);
+            netlink.add_narrow_subnet(index, layout.subnet(segment, family), own, mtu)?;
+        }
+    }
+    Ok(())
 }
 
 /// Polls until an interface is operational and has its link-local address; returns its index.

@@ -232,9 +232,12 @@ impl Lab {
     /// flows over it; [`world`](Self::world) stays what was built.
     ///
     /// # Errors
-    /// If there is no such link or the kernel refuses.
+    /// If there is no such link, if a family has an MTU of its own there, or if the kernel refuses.
     pub fn set_mtu(&self, link: usize, mtu: u32) -> Result<(), LabError> {
-        self.link(link)?;
+        if self.link(link)?.mtus != (PerFamily { v4: None, v6: None }) {
+            let what = format!("link {} has an MTU for each family, which stays", link + 1);
+            return Err(LabError::World(what));
+        }
         self.at_ends(link, |netlink, index, _| netlink.set_mtu(index, mtu))
     }
 

@@ -7,7 +7,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 use v6gap_core::family::Family;
 use v6gap_core::world::{
-    End, LaidTunnel, NodeKind, Side, Topology, Translation, TranslationKind, World,
+    End, LaidTunnel, NextHop, NodeKind, Side, Topology, Translation, TranslationKind, World,
 };
 
 /// Name of the bridge of a switch.
@@ -121,28 +121,28 @@ impl<'a> Layout<'a> {
         let mut own: Vec<Destination> = tunnels.flat_map(|n| self.tunnelled(node, n)).collect();
         own.extend(self.translated(node));
         let mut routes = Vec::new();
-        let mut add = |to: Destination, via: Option<IpAddr>, mtu| {
-            let via = via.filter(|_| !own.contains(&to));
+        let mut add = |to: Destination, hop: Option<NextHop>, most: Option<u32>| {
+            let Some(hop) = hop.filter(|_| !own.contains(&to)) else { return };
+            let via = self.world.address(&self.topology, hop.via, family(&to));
+            let of_link = *self.world.links[hop.out.link].mtus.get(family(&to));
+            let mtu = most.into_iter().chain(of_link).min();
             routes.extend(via.map(|via| Route { subnet: to.0, prefix_bits: to.1, via, mtu }));
         };
         for (segment, hop) in self.topology.routes(node) {
             for family in self.families() {
-                let via = self.world.address(&self.topology, hop.via, family);
-                add(self.subnet(segment, family), via, None);
+                add(self.subnet(segment, family), Some(hop), None);
             }
         }
         for (host, router, addresses) in self.hosts_inside() {
             let step = self.topology.steps(node, router).first().copied();
             for to in addresses.into_iter().filter(|_| node != host) {
-                let via = step.and_then(|s| self.world.address(&self.topology, s.via, family(&to)));
-                add(to, via, None);
+                add(to, step, None);
             }
         }
         for (to, bits, at) in self.world.translation.iter().flat_map(Translation::ways) {
             let family = family(&(to, bits));
             let step = self.topology.steps(node, at).first().copied();
-            let via = step.and_then(|s| self.world.address(&self.topology, s.via, family));
-            add((to, bits), via, Some(self.world.mtu_translated(family)));
+            add((to, bits), step, Some(self.world.mtu_translated(family)));
         }
         routes
     }
@@ -196,7 +196,8 @@ impl<'a> Layout<'a> {
         ends.filter_map(host).collect()
     }
 
-    fn subnet(&self, segment: usize, family: Family) -> Destination {
+    /// The subnet of a segment.
+    pub fn subnet(&self, segment: usize, family: Family) -> Destination {
         let subnet = self.world.subnet(&self.topology, segment, family);
         (subnet.first(), subnet.prefix_bits())
     }

@@ -269,10 +269,21 @@ pub fn link_words(link: &Link) -> Vec<String> {
         Some(false) => ", offloads off",
         None => "",
     };
-    words.push(format!("MTU {}, queue {}{offloads}", link.mtu, link.queue_frames));
+    words.push(format!("{}, queue {}{offloads}", mtu_words(link), link.queue_frames));
     let subnets = [link.subnets.v4, link.subnets.v6].into_iter().flatten();
     words.extend(subnets.map(|subnet: Subnet| subnet.to_string()));
     words
+}
+
+/// The MTU of a link, or that of each family where they differ.
+pub fn mtu_words(link: &Link) -> String {
+    match link.mtus {
+        PerFamily { v4: None, v6: None } => format!("MTU {}", link.mtu),
+        _ => {
+            let of = |family| format!("{family} {}", link.mtu_of(family));
+            format!("MTU {}", Family::BOTH.map(of).join(", "))
+        }
+    }
 }
 
 /// The conditions of one direction, once where the families meet the same.

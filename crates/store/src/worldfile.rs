@@ -81,7 +81,7 @@ pub fn parse_world(text: &str) -> Result<(Draft, World), Vec<PlanProblem>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::family::Family;
+    use v6gap_core::family::{Family, PerFamily};
     use v6gap_core::world::{Bursts, Jitter, LinkModel, Reordering, Spread, World};
 
     const DEMO: &str = "\
@@ -121,6 +121,25 @@ between = [\"router\", \"server\"]
         assert_eq!((v4.black_hole_above, v6.black_hole_above), (None, Some(1300)));
         assert_eq!(second.subnets.get(Family::V4).unwrap().to_string(), "192.0.2.0/24");
         assert_eq!(*second.subnets.get(Family::V6), None);
+    }
+
+    #[test]
+    fn a_family_has_an_mtu_of_its_own() {
+        let with = |every: &str, more: &str| {
+            let text = DEMO.replace("[every]\n", &format!("[every]\n{every}"));
+            let link = parse_world(&format!("{text}{more}")).unwrap().1.links[1];
+            (link.mtu, Family::BOTH.map(|family| link.mtu_of(family)), link.mtus)
+        };
+        let none = PerFamily { v4: None, v6: None };
+        assert_eq!(with("", ""), (1500, [1500, 1500], none));
+        let six = PerFamily { v4: None, v6: Some(1280) };
+        assert_eq!(with("", "v6.mtu = 1280\n"), (1500, [1500, 1280], six));
+        // The interface takes the larger one.
+        let four = PerFamily { v4: Some(576), v6: None };
+        assert_eq!(with("", "v4.mtu = 576\nv6.mtu = 1400\n"), (1400, [576, 1400], four));
+        // What a link says of both is in place of what every link says of one.
+        assert_eq!(with("v6.mtu = 1280\n", "mtu = 1400\n"), (1400, [1400, 1400], none));
+        assert_eq!(with("v6.mtu = 1280\n", ""), (1500, [1500, 1280], six));
     }
 
     #[test]
@@ -255,7 +274,8 @@ between = [\"router\", \"server\"]
         };
         told(&DEMO.replace("[every]", "model = \"bare\"\n[every]"), 7, "has a rate, which needs");
         told(&format!("{DEMO}mtu = 99\n"), 8, "IPv6 needs an MTU of at least 1280");
-        told(&format!("{DEMO}v6.mtu = 99\n"), 10, "belongs to the link as a whole");
+        told(&format!("{DEMO}v6.mtu = 99\n"), 8, "IPv6 needs an MTU of at least 1280");
+        told(&format!("{DEMO}back.v6.mtu = 1300\n"), 10, "both directions of a link have the same");
         told(&format!("{DEMO}subnet = \"192.0.2.0/24\"\n"), 10, "a subnet is of one family");
         told(&format!("{DEMO}v6.subnet = \"192.0.2.0/24\"\n"), 8, "no subnet of IPv6");
         told(&DEMO.replace("v6gap = 1", "v6gap = 2"), 1, "version 2");

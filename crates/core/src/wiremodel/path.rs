@@ -45,7 +45,7 @@ pub fn path_mtu(world: &World, family: Family) -> u32 {
     let links = world.path().into_iter().filter_map(|hop| world.links.get(hop.link));
     let mtu = links.zip(world.on_path(family)).map(|(link, on)| match on.tunnel {
         Some(laid) => world.mtu_inside(laid),
-        None => on.carried.mtu(link.mtu),
+        None => on.carried.mtu(link.mtu_of(on.family)),
     });
     mtu.min().unwrap_or(0)
 }

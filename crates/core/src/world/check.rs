@@ -184,8 +184,13 @@ impl Check<'_> {
         }
         for family in Family::BOTH.into_iter().filter(|family| *families.get(*family)) {
             let least = *MTU_MIN.get(family);
-            if link.mtu < least {
-                let what = format!("{family} needs an MTU of at least {least}, not {}", link.mtu);
+            let mtu = link.mtu_of(family);
+            if mtu < least {
+                let what = format!("{family} needs an MTU of at least {least}, not {mtu}");
+                self.add(place, what);
+            }
+            if mtu > link.mtu {
+                let what = format!("the MTU of {family} is above that of the link");
                 self.add(place, what);
             }
             let met = Side::BOTH.map(|side| link.met(side).get(family));
@@ -278,8 +283,9 @@ impl Check<'_> {
             let between = |link: &&Link| link.ends.iter().all(|n| kind(n) == NodeKind::Switch);
             let joints = links().filter(between).count();
             let last = segment.links.last().copied().unwrap_or(0);
-            let mtu = self.world.links[last].mtu;
-            let mixed = links().any(|link| link.mtu != mtu);
+            let of = |link: &Link| Family::BOTH.map(|family| link.mtu_of(family));
+            let mtu = of(&self.world.links[last]);
+            let mixed = links().any(|link| of(link) != mtu);
             if !switches.is_empty() && joints + 1 != switches.len() {
                 self.add(Place::Link(last), "it closes a ring of switches");
             }

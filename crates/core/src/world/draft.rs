@@ -83,7 +83,7 @@ pub struct LinkDraft {
     /// The nodes at its ends.
     #[serde(default)]
     pub between: Option<[String; 2]>,
-    /// MTU in bytes.
+    /// MTU in bytes; of both families or of one.
     #[serde(default)]
     pub mtu: Option<u32>,
     /// Frames that may wait in each direction; of one family or direction those that may wait when
@@ -266,8 +266,15 @@ fn families(draft: &Draft, problems: &mut Problems) -> PerFamily<bool> {
 
 /// What is written about a link, on top of what holds otherwise.
 fn link(key: &str, written: &LinkDraft, usual: Link, problems: &mut Problems) -> Link {
+    let mtus = PerFamily::from_fn(|family| {
+        let (_, own) = of_family(written, family);
+        let own = own.and_then(|own| own.mtu).or(written.mtu);
+        own.unwrap_or_else(|| usual.mtu_of(family))
+    });
+    let mtu = mtus.v4.max(mtus.v6);
     let mut link = Link {
-        mtu: written.mtu.unwrap_or(usual.mtu),
+        mtu,
+        mtus: mtus.map(|own| (own < mtu).then_some(own)),
         queue_frames: written.queue.unwrap_or(usual.queue_frames),
         offloads: written.offloads.or(usual.offloads),
         ..usual
@@ -283,7 +290,14 @@ fn link(key: &str, written: &LinkDraft, usual: Link, problems: &mut Problems) ->
         let key = format!("{key}.back");
         let own = written.back.as_ref();
         link.back = Some(own.map_or(both, |own| {
-            out_of_place(&key, own, &["subnet", "back"], problems);
+            out_of_place(&key, own, &["mtu", "subnet", "back"], problems);
+            for family in Family::BOTH {
+                let (name, Some(part)) = of_family(own, family) else { continue };
+                if part.mtu.is_some() {
+                    let what = "both directions of a link have the same MTU";
+                    problems.add(format!("{key}.{name}.mtu"), what);
+                }
+            }
             let both =
                 both.map(|met| Conditions { queue_frames: own.queue.or(met.queue_frames), ..met });
             way(&key, own, both, problems)
@@ -326,12 +340,9 @@ fn way(
 
 /// Refuses what belongs to a link as a whole, and what else is named.
 fn out_of_place(key: &str, own: &LinkDraft, also: &[&str], problems: &mut Problems) {
-    let whole = [
-        ("between", own.between.is_some()),
-        ("mtu", own.mtu.is_some()),
-        ("offloads", own.offloads.is_some()),
-    ];
+    let whole = [("between", own.between.is_some()), ("offloads", own.offloads.is_some())];
     let parts = [
+        ("mtu", own.mtu.is_some()),
         ("subnet", own.subnet.is_some()),
         ("v4", own.v4.is_some()),
         ("v6", own.v6.is_some()),

@@ -25,6 +25,11 @@ pub(super) const fn are_given(subnets: &PerFamily<Option<Subnet>>) -> bool {
     subnets.v4.is_none() && subnets.v6.is_none()
 }
 
+/// Whether both families have the MTU of the link.
+pub(super) const fn are_absent(mtus: &PerFamily<Option<u32>>) -> bool {
+    mtus.v4.is_none() && mtus.v6.is_none()
+}
+
 /// A world in a record.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {

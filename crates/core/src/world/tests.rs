@@ -82,6 +82,8 @@ fn a_world_that_cannot_be_is_refused_with_its_reason() {
     check_refused(|world| world.families = PerFamily::default(), "neither family");
     check_refused(|world| world.links[1].mtu = 1200, "link 2: IPv6 needs an MTU of at least 1280");
     check_refused(|world| world.links[0].mtu = 65_535, "more than 9216");
+    check_refused(|world| world.links[1].mtus.v6 = Some(1200), "IPv6 needs an MTU of at least");
+    check_refused(|world| world.links[1].mtus.v4 = Some(1501), "the MTU of IPv4 is above that of");
     let wire = |world: &mut World| world.model = LinkModel::Wire;
     let rate = |world: &mut World, rate| world.links[0].conditions.v4.rate_bps = Some(rate);
     check_refused(|world| (wire(world), rate(world, 0)).0, "the rate for IPv4 is not in 8000");
@@ -295,6 +297,9 @@ fn switches_make_trees_of_one_mtu_and_one_subnet() {
     world.links[1].mtu = 1400;
     refused(&world, "one MTU");
     world.links[1].mtu = 1500;
+    world.links[1].mtus.v6 = Some(1400);
+    refused(&world, "one MTU");
+    world.links[1].mtus.v6 = None;
     world.links[0].subnets.v4 = Some("192.0.2.0/30".parse().unwrap());
     assert_eq!(world.problems(), []);
     world.links[2].subnets.v4 = Some("198.51.100.0/24".parse().unwrap());

@@ -86,10 +86,11 @@ impl World {
         })
     }
 
-    /// Smallest MTU of the links under a tunnel, in bytes.
+    /// Smallest MTU of the links under a tunnel for the packets outside, in bytes.
     fn mtu_under(&self, topology: &Topology, laid: &LaidTunnel) -> u32 {
         let path = topology.path(laid.ends[0], laid.ends[1]).unwrap_or_default();
-        path.iter().map(|hop| self.links[hop.link].mtu).min().unwrap_or(0)
+        let outer = laid.tunnel.outer;
+        path.iter().map(|hop| self.links[hop.link].mtu_of(outer)).min().unwrap_or(0)
     }
 
     /// What a tunnel does to a packet.

@@ -140,6 +140,11 @@ pub(super) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, Str
         let key = |what: &str| format!("lab.link{}.{what}", number + 1);
         note(key("ends"), link.ends.map(|node| names[node]).join(" "));
         note(key("mtu_bytes"), link.mtu.to_string());
+        for family in Family::BOTH {
+            if let Some(mtu) = link.mtus.get(family) {
+                note(key(&format!("{family}.mtu_bytes")), mtu.to_string());
+            }
+        }
         note(key("queue_frames"), link.queue_frames.to_string());
         for family in Family::BOTH.into_iter().filter(|family| *world.families.get(*family)) {
             note(key(&family.to_string()), in_words(link.conditions.get(family)));

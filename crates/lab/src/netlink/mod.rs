@@ -24,12 +24,16 @@ const OPERATIONAL: u8 = 6;
 /// `IFA_F_NODAD` and `IFA_F_TENTATIVE` of rtnetlink(7).
 const ADDRESS_NODAD: u8 = 0x02;
 const ADDRESS_TENTATIVE: u8 = 0x40;
+/// `IFA_F_NOPREFIXROUTE`, which needs the attribute for flags.
+const ADDRESS_WITHOUT_ROUTE: u32 = 0x200;
 /// `NUD_PERMANENT` of rtnetlink(7).
 const NEIGHBOUR_PERMANENT: u16 = 0x80;
 /// `RT_TABLE_MAIN`, `RTPROT_STATIC` and `RTN_UNICAST` of rtnetlink(7).
 const TABLE_MAIN: u8 = 254;
 const PROTOCOL_STATIC: u8 = 4;
 const ROUTE_UNICAST: u8 = 1;
+/// `RT_SCOPE_LINK`, without which no neighbour behind a route may be a gateway.
+const SCOPE_LINK: u8 = 253;
 /// `IFLA_INFO_DATA` and `VETH_INFO_PEER`, which the bindings have no type for.
 const INFO_DATA: u16 = 2;
 const VETH_PEER: u16 = 1;
@@ -148,13 +152,32 @@ impl Netlink {
         address: IpAddr,
         prefix_bits: u8,
     ) -> Result<(), LabError> {
+        self.put_address(index, (address, prefix_bits), ADDRESS_NODAD.into())
+    }
+
+    /// The same without a route to the subnet.
+    pub fn add_address_alone(
+        &mut self,
+        index: u32,
+        address: IpAddr,
+        prefix_bits: u8,
+    ) -> Result<(), LabError> {
+        let flags = u32::from(ADDRESS_NODAD) | ADDRESS_WITHOUT_ROUTE;
+        self.put_address(index, (address, prefix_bits), flags)
+    }
+
+    fn put_address(
+        &mut self,
+        index: u32,
+        (address, prefix_bits): (IpAddr, u8),
+        flags: u32,
+    ) -> Result<(), LabError> {
         let mut header = rt_addr::Ifaddrmsg::new();
         header.ifa_family = family_number(address);
         header.ifa_index = index;
         header.ifa_prefixlen = prefix_bits;
-        header.ifa_flags = ADDRESS_NODAD;
         let mut request = rt_addr::Request::new().set_create().set_excl().op_newaddr_do(&header);
-        request.encode().push_local(address).push_address(address);
+        request.encode().push_local(address).push_address(address).push_flags(flags);
         self.tell(|| format!("add address {address}/{prefix_bits}"), &request)
     }
 
@@ -195,6 +218,23 @@ impl Netlink {
             None => drop(attributes),
         }
         self.tell(|| format!("add the route to {subnet}/{prefix_bits} by {via}"), &request)
+    }
+
+    /// Sends what goes to the subnet of an interface's own address out there, in packets of at most
+    /// `mtu` bytes, in place of the route that [`add_address`](Self::add_address) brings.
+    pub fn add_narrow_subnet(
+        &mut self,
+        index: u32,
+        (subnet, prefix_bits): (IpAddr, u8),
+        own: IpAddr,
+        mtu: u32,
+    ) -> Result<(), LabError> {
+        let mut header = static_route(subnet, prefix_bits);
+        header.rtm_scope = SCOPE_LINK;
+        let mut request = rt_route::Request::new().set_create().set_excl().op_newroute_do(&header);
+        let attributes = request.encode().push_dst(subnet).push_oif(index).push_prefsrc(own);
+        drop(attributes.nested_metrics().push_mtu(mtu).end_nested());
+        self.tell(|| format!("add the route to {subnet}/{prefix_bits}"), &request)
     }
 
     /// Tells an interface a neighbour's Ethernet address for good, so that no measurement is

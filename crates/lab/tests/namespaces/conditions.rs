@@ -6,10 +6,12 @@ use crate::traffic::{
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::wiremodel::{Framing, LinkTiming, round_trip_ns as round_trip_ns_of, udp_packets};
-use v6gap_core::world::{LinkModel, World};
-use v6gap_lab::{Lab, LabOptions};
-use v6gap_sys::socket::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};
+use v6gap_core::wiremodel::{
+    self, Framing, LinkTiming, round_trip_ns as round_trip_ns_of, udp_packets,
+};
+use v6gap_core::world::{Conditions, LinkModel, World};
+use v6gap_lab::{Lab, LabOptions, Node};
+use v6gap_sys::socket::{Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, ErrorClass, Ping};
 use v6gap_sys::{clock, usage};
 
 /// Rounds of alternating families, and round trips in each.
@@ -251,4 +253,64 @@ pub fn small_mtu_is_discovered() -> Outcome<String> {
         }
     }
     Ok("200 kB of TCP arrive over an MTU of 1300 behind one of 1500".to_owned())
+}
+
+/// Each family has the MTU that the world says, from both ends, and datagrams beyond it are cut: by
+/// the router where the sender lets it (RFC 791), else by the sender once it has been told
+/// (RFC 1191, RFC 8201).
+pub fn each_family_has_its_mtu() -> Outcome<String> {
+    let mut world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+    world.links[1].mtus = PerFamily { v4: Some(1400), v6: Some(1300) };
+    for model in [LinkModel::Bare, LinkModel::Wire] {
+        let rate_bps = world.links[0].conditions.v4.rate_bps.filter(|_| model == LinkModel::Wire);
+        let conditions = PerFamily::from_fn(|_| Conditions::rate(rate_bps));
+        world.links.iter_mut().for_each(|link| link.conditions = conditions);
+        let lab = Lab::build(&World { model, ..world.clone() })?;
+        for family in Family::BOTH {
+            let expected = wiremodel::path_mtu(&world, family);
+            for ends in [(lab.client(), lab.server()), (lab.server(), lab.client())] {
+                narrow(family, expected, ends).map_err(|e| format!("{model:?} {family}: {e}"))?;
+            }
+        }
+    }
+    Ok("1400 B for IPv4 and 1300 B for IPv6 on the same link, from both ends".to_owned())
+}
+
+/// Payload that fits the other link of the path, but not this one.
+const BEYOND: usize = 1440;
+
+fn narrow(family: Family, expected: u32, (from, to): (&Node, &Node)) -> Outcome<()> {
+    let address = to.addresses.get(family).ok_or("there is no such address")?;
+    let far = to.run(|| Datagram::bind(SocketAddr::new(address, 0)))??;
+    far.set_read_timeout(Some(500_000_000))?;
+    let target = far.local()?;
+    let near = from.run(|| {
+        let socket = Datagram::bind(SocketAddr::new(family.unspecified(), 0))?;
+        socket.connect(target).map(|()| socket)
+    })??;
+    let mut arrived = [0; 2048];
+    let mut passes = |what: &str| {
+        near.send(&[7; BEYOND])?;
+        let count = far.recv(&mut arrived).map_err(|e| format!("{what}: {e}"))?;
+        ensure(count == BEYOND, || format!("{what}: {count} B came"))
+    };
+    near.set_dont_fragment(false)?;
+    if family == Family::V4 {
+        passes("cut on the way")?;
+    }
+    near.set_dont_fragment(true)?;
+    for _ in 0..50 {
+        // What does not fit is refused at once where this end has the narrow link itself.
+        let _ = near.send(&[7; BEYOND]);
+        if near.path_mtu()? == expected {
+            break;
+        }
+        near.wait_readable(20_000_000)?;
+    }
+    let mtu = near.path_mtu()?;
+    ensure(mtu == expected, || format!("a path MTU of {mtu} B, not {expected}"))?;
+    let refused = near.send(&[7; BEYOND]).map_err(|error| ErrorClass::of(&error));
+    ensure(refused == Err(ErrorClass::TooBig), || format!("{BEYOND} B: {refused:?}"))?;
+    near.set_dont_fragment(false)?;
+    passes("cut by the sender")
 }

@@ -35,7 +35,7 @@ const OUTSIDE: [(&str, Check); 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 31] = [
+const INSIDE: [(&str, Check); 32] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
     ("longer_chain", plumbing::longer_chain),
     ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers),
@@ -48,6 +48,7 @@ const INSIDE: [(&str, Check); 31] = [
     ("nothing_left_after_drop", plumbing::nothing_left_after_drop),
     ("wire_sleeps_between_trials", plumbing::wire_sleeps_between_trials),
     ("small_mtu_is_discovered", conditions::small_mtu_is_discovered),
+    ("each_family_has_its_mtu", conditions::each_family_has_its_mtu),
     ("black_hole_takes_large_packets", conditions::black_hole_takes_large_packets),
     ("loss_hits_its_family_only", conditions::loss_hits_its_family_only),
     ("delay_hits_its_family_only", conditions::delay_hits_its_family_only),

@@ -109,7 +109,7 @@ fn on_link(link: &Link) -> String {
         None => on_way(&link.conditions),
         Some(back) => format!("there {}; back {}", on_way(&link.conditions), on_way(&back)),
     };
-    format!("{met}; MTU {}", link.mtu)
+    format!("{met}; {}", topology::mtu_words(link))
 }
 
 fn on_way(way: &PerFamily<Conditions>) -> String {
