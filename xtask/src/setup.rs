@@ -23,7 +23,7 @@ const PEERS: [Need; 6] = [
     Need { program: "cc", packages: "gcc libc6-dev", why: "compiles a plain ping-pong in C" },
 ];
 
-const NEEDS: [Need; 5] = [
+const NEEDS: [Need; 6] = [
     Need {
         program: "cc",
         packages: "gcc libc6-dev",
@@ -33,6 +33,11 @@ const NEEDS: [Need; 5] = [
     Need { program: "tayga", packages: "tayga", why: "translates between the families in labs" },
     Need { program: "wireguard-go", packages: "wireguard-go", why: "makes WireGuard tunnels" },
     Need { program: "wg", packages: "wireguard-tools", why: "sets WireGuard tunnels up" },
+    Need {
+        program: "swanctl",
+        packages: "strongswan-swanctl strongswan-charon libcharon-extra-plugins",
+        why: "makes IPsec tunnels",
+    },
 ];
 
 /// Version of cargo-deny whose configuration deny.toml is written for.

@@ -27,7 +27,7 @@ macro_rules! presets {
 }
 
 /// All of them.
-pub const WORLDS: [Preset; 23] = presets![
+pub const WORLDS: [Preset; 24] = presets![
     "cable",
     "switch",
     "one-router",
@@ -48,6 +48,7 @@ pub const WORLDS: [Preset; 23] = presets![
     "vxlan",
     "segment-routing",
     "wireguard",
+    "esp",
     "nat64",
     "464xlat",
     "bare",

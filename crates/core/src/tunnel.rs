@@ -2,9 +2,13 @@
 //! is said by [`Encapsulation`].
 
 use crate::family::Family;
-use crate::wiremodel::Encapsulation;
+use crate::wiremodel::{Encapsulation, EspSuite};
 use core::fmt;
 use serde::{Deserialize, Serialize};
+
+/// Largest packet that strongSwan's own ESP reads from its interface, in bytes (version 5.9.8,
+/// `TUN_DEFAULT_MTU` of its plugin kernel-libipsec); the rest of a longer one is lost.
+const ESP_INNER_MTU_MAX: u32 = 1400;
 
 /// How packets are wrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -22,16 +26,19 @@ pub enum TunnelKind {
     /// WireGuard.
     #[serde(rename = "wireguard")]
     WireGuard,
+    /// IPsec ESP around whole packets, in UDP (RFC 4303, RFC 3948), with AES-CBC and HMAC-SHA-256.
+    Esp,
 }
 
 impl TunnelKind {
     /// All of them.
-    pub const ALL: [TunnelKind; 5] = [
+    pub const ALL: [TunnelKind; 6] = [
         TunnelKind::IpInIp,
         TunnelKind::Gre,
         TunnelKind::Vxlan,
         TunnelKind::SegmentRouting,
         TunnelKind::WireGuard,
+        TunnelKind::Esp,
     ];
 
     /// Its name, as in a world.
@@ -42,6 +49,7 @@ impl TunnelKind {
             TunnelKind::Vxlan => "vxlan",
             TunnelKind::SegmentRouting => "segment-routing",
             TunnelKind::WireGuard => "wireguard",
+            TunnelKind::Esp => "esp",
         }
     }
 
@@ -55,6 +63,7 @@ impl TunnelKind {
             TunnelKind::Vxlan => "Ethernet in UDP (RFC 7348)",
             TunnelKind::SegmentRouting => "SRv6 with one segment (RFC 8754, RFC 8986)",
             TunnelKind::WireGuard => "WireGuard, by the program wireguard-go",
+            TunnelKind::Esp => "IPsec ESP in UDP (RFC 4303, RFC 3948), by strongSwan",
         }
     }
 
@@ -98,12 +107,19 @@ impl Tunnel {
                 let interface_mtu = outer_mtu.saturating_sub(unpadded.overhead_bytes(0));
                 Encapsulation::WireGuard { outer, interface_mtu }
             }
+            TunnelKind::Esp => {
+                Encapsulation::EspTunnel { outer, suite: EspSuite::AesCbcSha256, in_udp: true }
+            }
         }
     }
 
     /// Largest packet inside on a path of `outer_mtu` bytes.
     pub fn inner_mtu(self, outer_mtu: u32) -> u32 {
-        self.encapsulation(outer_mtu).inner_mtu(outer_mtu)
+        let left = self.encapsulation(outer_mtu).inner_mtu(outer_mtu);
+        match self.kind {
+            TunnelKind::Esp => left.min(ESP_INNER_MTU_MAX),
+            _ => left,
+        }
     }
 }
 
@@ -118,7 +134,7 @@ mod tests {
     use super::*;
 
     /// RFC 4213 3.2, RFC 2784, RFC 7348 4.3 (without the inner check sequence), RFC 8754 section
-    /// 4.1, and WireGuard's 60 and 80 bytes.
+    /// 4.1, WireGuard's 60 and 80 bytes, and of ESP's 1422 and 1406 what strongSwan reads.
     #[test]
     fn what_is_left_of_1500_bytes() {
         let left = |kind| {
@@ -130,6 +146,8 @@ mod tests {
         assert_eq!(left(TunnelKind::Vxlan), [1450, 1430]);
         assert_eq!(left(TunnelKind::SegmentRouting)[1], 1436);
         assert_eq!(left(TunnelKind::WireGuard), [1440, 1420]);
+        assert_eq!(left(TunnelKind::Esp), [1400, 1400]);
+        assert_eq!(Tunnel { kind: TunnelKind::Esp, outer: Family::V6 }.inner_mtu(1400), 1310);
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! What this host provides of what worlds may ask for beyond plain links, found out by trying.
 //! Never a version number decides: kernels are built in too many ways.
 
-mod esp;
-
 use crate::netlink::{Delayed, Netlink};
 use crate::tunnel::{self, translate};
 use v6gap_core::tunnel::TunnelKind;
@@ -40,7 +38,6 @@ pub fn list(refusal: Option<&str>) -> Vec<Provided> {
         TunnelKind::ALL.map(|kind| tried(kind.name(), kind.what(), &|| tunnel::available(kind)));
     let mut all = tunnels.to_vec();
     all.push(tried(TRANSLATION, "NAT64 and 464XLAT (RFC 6146, RFC 6877)", &translate::available));
-    all.push(tried("ipsec-esp", "IPsec ESP (RFC 4303)", &esp::available));
     all.push(tried("netem", "the link model of the kernel's sch_netem", &netem));
     all
 }
@@ -53,6 +50,7 @@ fn needs_programs(name: &str) -> Result<(), String> {
     match name {
         TRANSLATION => translate::program_is_there(),
         _ if name == TunnelKind::WireGuard.name() => tunnel::wireguard_is_there(),
+        _ if name == TunnelKind::Esp.name() => tunnel::esp_is_there(),
         _ => Ok(()),
     }
 }

@@ -58,14 +58,19 @@ fn what_is_not_installed_is_said_with_how_to_get_it() {
     if kinds[0]["name"] == "labs" {
         return; // No system for labs at all.
     }
-    for (name, package) in [("wireguard", "wireguard-go"), ("translation", "tayga")] {
+    let programs = [
+        ("wireguard", "wireguard-go", "wireguard-go"),
+        ("esp", "swanctl", "strongswan-swanctl"),
+        ("translation", "tayga", "tayga"),
+    ];
+    for (name, program, package) in programs {
         let kind = kinds.iter().find(|kind| kind["name"] == name).unwrap();
         assert_eq!(kind["available"], false);
         let because = kind["because"].as_str().unwrap();
-        let expected = format!("`{package}` is not installed: sudo apt install {package}");
+        let expected = format!("`{program}` is not installed: sudo apt install {package}");
         assert_eq!(because, expected);
     }
-    for name in ["ip-in-ip", "gre", "vxlan", "segment-routing", "ipsec-esp", "netem"] {
+    for name in ["ip-in-ip", "gre", "vxlan", "segment-routing", "netem"] {
         let kind = kinds.iter().find(|kind| kind["name"] == name).unwrap();
         assert_eq!(kind["available"].as_bool().unwrap(), kind["because"].is_null(), "{kind}");
     }

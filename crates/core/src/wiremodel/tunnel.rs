@@ -5,10 +5,40 @@ use super::segment::{TcpOptions, tcp_mss};
 use crate::family::Family;
 
 const UDP: u32 = 8;
-/// ESP sequence and index 8, initialisation vector 8 (RFC 4106), integrity check 16.
-const ESP_GCM: u32 = 8 + 8 + 16;
+/// ESP's index and sequence number (RFC 4303 section 2).
+const ESP_HEADER: u32 = 8;
 /// Pad length and next header, inside the padded part (RFC 4303 section 2).
 const ESP_TRAILER: u32 = 2;
+
+/// How ESP encrypts and checks a packet; both have a check of 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EspSuite {
+    /// AES-GCM (RFC 4106): an initialisation vector of 8 bytes, padding to 4 (RFC 4303 section
+    /// 2.4).
+    AesGcm,
+    /// AES-CBC (RFC 3602) with HMAC-SHA-256-128 (RFC 4868): an initialisation vector of 16 bytes,
+    /// padding to the block of 16.
+    AesCbcSha256,
+}
+
+impl EspSuite {
+    /// What every packet gets besides padding and its trailer, in bytes.
+    const fn fixed_bytes(self) -> u32 {
+        let vector = match self {
+            EspSuite::AesGcm => 8,
+            EspSuite::AesCbcSha256 => 16,
+        };
+        ESP_HEADER + vector + 16
+    }
+
+    /// What the packet with its trailer is padded to, in bytes.
+    const fn block_bytes(self) -> u32 {
+        match self {
+            EspSuite::AesGcm => 4,
+            EspSuite::AesCbcSha256 => 16,
+        }
+    }
+}
 
 /// A way to carry an IP packet in something else; `outer` is the family of the packet outside.
 ///
@@ -52,10 +82,12 @@ pub enum Encapsulation {
         /// Carried in UDP to pass address translators (RFC 3948), 8 bytes more.
         in_udp: bool,
     },
-    /// ESP around the whole packet, with AES-GCM and a 16-byte check.
+    /// ESP around the whole packet.
     EspTunnel {
         /// Family outside.
         outer: Family,
+        /// How it is encrypted and checked.
+        suite: EspSuite,
         /// Carried in UDP to pass address translators (RFC 3948), 8 bytes more.
         in_udp: bool,
     },
@@ -99,8 +131,10 @@ impl Encapsulation {
     pub fn inner_mtu(self, outer_mtu: u32) -> u32 {
         let room = outer_mtu.saturating_sub(self.fixed_bytes());
         match self {
-            Self::EspTransport { .. } | Self::EspTunnel { .. } => {
-                (room / 4 * 4).saturating_sub(ESP_TRAILER)
+            Self::EspTransport { .. } => (room / 4 * 4).saturating_sub(ESP_TRAILER),
+            Self::EspTunnel { suite, .. } => {
+                let block = suite.block_bytes();
+                (room / block * block).saturating_sub(ESP_TRAILER)
             }
             Self::WireGuard { interface_mtu, .. } if interface_mtu <= room => interface_mtu,
             Self::WireGuard { .. } => room / 16 * 16,
@@ -143,9 +177,11 @@ impl Encapsulation {
                 let geneve = 8 + u32::from(option_bytes);
                 outer.header_bytes() + UDP + geneve + ETHERNET_HEADER_BYTES
             }
-            Self::EspTransport { in_udp } => ESP_GCM + UDP * u32::from(in_udp),
-            Self::EspTunnel { outer, in_udp } => {
-                outer.header_bytes() + ESP_GCM + UDP * u32::from(in_udp)
+            Self::EspTransport { in_udp } => {
+                EspSuite::AesGcm.fixed_bytes() + UDP * u32::from(in_udp)
+            }
+            Self::EspTunnel { outer, suite, in_udp } => {
+                outer.header_bytes() + suite.fixed_bytes() + UDP * u32::from(in_udp)
             }
             Self::WireGuard { outer, .. } => outer.header_bytes() + UDP + 16 + 16,
             Self::SegmentRouting { segments, reduced } => {
@@ -163,8 +199,9 @@ impl Encapsulation {
         match self {
             // In transport mode only what follows the IP header is padded, and both families'
             // headers are multiples of 4, so the sum is the same.
-            Self::EspTransport { .. } | Self::EspTunnel { .. } => {
-                round_up(inner_bytes.saturating_add(ESP_TRAILER), 4)
+            Self::EspTransport { .. } => round_up(inner_bytes.saturating_add(ESP_TRAILER), 4),
+            Self::EspTunnel { suite, .. } => {
+                round_up(inner_bytes.saturating_add(ESP_TRAILER), suite.block_bytes())
             }
             Self::WireGuard { interface_mtu, .. } => {
                 round_up(inner_bytes, 16).min(interface_mtu).max(inner_bytes)

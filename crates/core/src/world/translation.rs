@@ -152,7 +152,7 @@ impl World {
         let hops = self.path().into_iter().enumerate();
         let most = hops.filter_map(|(place, hop)| {
             let seen = if place < at { Family::V6 } else { Family::V4 };
-            let mtu = self.links.get(hop.link)?.mtu;
+            let mtu = self.links.get(hop.link)?.mtu_of(seen);
             Some((mtu + family.header_bytes()).saturating_sub(seen.header_bytes()))
         });
         most.min().unwrap_or(0)

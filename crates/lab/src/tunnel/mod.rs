@@ -9,6 +9,7 @@
 //! user, so a thread of this program does their work, which is to put a header in front and to take
 //! it away.
 
+mod esp;
 mod program;
 pub mod translate;
 mod wrapper;
@@ -17,6 +18,7 @@ use crate::lab::Node;
 use crate::layout::{self, Destination, Layout};
 use crate::netlink::Netlink;
 use crate::{Lab, LabError};
+pub(crate) use esp::is_there as esp_is_there;
 use program::Program;
 pub(crate) use program::wireguard_is_there;
 use std::net::{IpAddr, Ipv4Addr};
@@ -84,6 +86,7 @@ impl Lab {
             TunnelKind::Vxlan => ends.iter().try_for_each(Ending::vxlan)?,
             TunnelKind::SegmentRouting => ends.iter().try_for_each(Ending::segment_routing)?,
             TunnelKind::WireGuard => programs = program::wireguard(&ends)?,
+            TunnelKind::Esp => programs = esp::lay(&ends)?,
         }
         Ok(Running { _wrappers: wrappers, _programs: programs })
     }
@@ -114,7 +117,10 @@ impl Lab {
             is_host: world.nodes[near].kind == NodeKind::Host,
             mac: macs[own],
             far_mac: macs[1 - own],
-            name: format!("tunnel{host}"),
+            name: match laid.tunnel.kind {
+                TunnelKind::Esp => esp::interface(world, number, near),
+                _ => format!("tunnel{host}"),
+            },
             link: layout::interface(out.link),
             mtu: world.mtu_inside(&laid),
             offloads: link.offloads.unwrap_or(world.model == LinkModel::Bare),
@@ -147,6 +153,7 @@ pub fn available(kind: TunnelKind) -> Result<(), Unavailable> {
                 .map_err(|_| "this kernel was built without segment routing".to_owned())
         }),
         TunnelKind::WireGuard => wireguard_is_there().and_then(|()| makes_interfaces()),
+        TunnelKind::Esp => esp_is_there().and_then(|()| makes_interfaces()),
     }
     .map_err(missing)
 }
