@@ -57,6 +57,7 @@ const SCENARIOS: [Scenario; 42] = [
     ("tcp_goodput_is_the_model_s", goodput::tcp, Figures),
     ("tcp_goodput_on_a_slow_line", goodput::tcp_slow, Figures),
     ("tcp_goodput_on_a_fast_line", goodput::tcp_fast, Figures),
+    ("tcp_goodput_through_tunnels", goodput::through_tunnels, Figures),
     ("udp_goodput_of_long_datagrams", goodput::udp_long, Figures),
     ("udp_goodput_of_short_datagrams", goodput::udp_short, Figures),
     ("udp_goodput_on_a_slow_line_of_long_datagrams", goodput::udp_slow_long, Figures),

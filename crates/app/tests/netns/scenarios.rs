@@ -26,7 +26,7 @@ pub fn hold() {
     let (mut asked, mut answered) = (0, 0);
     for scenario in Scenario::of_level(LEVEL) {
         println!("  {}: {}", scenario.name, scenario.what);
-        if !SHORT.contains(&scenario.name.as_str()) && !full_form() {
+        if !is_wanted(&scenario.name) {
             continue;
         }
         let output = run(&scenario);
@@ -40,6 +40,9 @@ pub fn hold() {
         let result = document(&scenario, &output);
         for expected in &scenario.expect {
             asked += 1;
+            if let Err(why) = bounded(expected, &result) {
+                failed.push(format!("{}: {why}", scenario.name));
+            }
             if let Some(why) = unanswered(expected, &result) {
                 println!("    no answer for {}: {why}", expected.cell);
                 continue;
@@ -53,6 +56,14 @@ pub fn hold() {
     let enough = asked > 0 && answered * 10 >= asked * ANSWERED_OF_TEN;
     assert!(enough, "{answered} of {asked} answered");
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Whether a scenario is run: the one that `V6GAP_SCENARIO` names, or those of the form.
+fn is_wanted(name: &str) -> bool {
+    match std::env::var("V6GAP_SCENARIO") {
+        Ok(only) => name == only,
+        Err(_) => SHORT.contains(&name) || full_form(),
+    }
 }
 
 fn run(scenario: &Scenario) -> Output {
@@ -82,6 +93,19 @@ fn unanswered(expected: &Expected, result: &Value) -> Option<String> {
     let wanted = expected.verdict.iter().any(|right| right == verdict);
     let why = q["why_none"].as_str().or(q["sentence"].as_str())?;
     (open && !wanted).then(|| why.to_owned())
+}
+
+/// Whether the values of both families are where they must be, if there are any: also where the
+/// verdict is open.
+fn bounded(expected: &Expected, result: &Value) -> Result<(), String> {
+    let Some([least, most]) = expected.each else { return Ok(()) };
+    let q = question(result, &expected.cell, &expected.metric);
+    let values = ["v4", "v6"].map(|family| q[family]["estimate"].as_f64());
+    let outside = |value: &f64| !(least..=most).contains(value);
+    match values.iter().flatten().any(outside) {
+        true => Err(format!("{}: {values:?} are not in {least} to {most}", expected.cell)),
+        false => Ok(()),
+    }
 }
 
 fn check(expected: &Expected, result: &Value) -> Result<(), String> {

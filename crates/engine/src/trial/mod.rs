@@ -332,7 +332,7 @@ fn unfit(probe: &Probe, udp_bytes_max: u32) -> Option<&'static str> {
     None
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -344,9 +344,12 @@ mod tests {
             let broken = Broken { arm: Arm::B, operation: "knocking", cause: Cause::Silent };
             TrialError::of_datagrams(broken, Family::V6, address, payload_bytes)
         };
+        assert!(matches!(silent(1_000), TrialError::Peer { .. }));
+        if path_mtu(address).is_none() {
+            return; // This system does not tell.
+        }
         let error = silent(65_527);
         assert!(matches!(error, TrialError::Fragments { path_mtu: 65_536, .. }), "{error}");
         assert!(error.to_string().contains("at most 65488 B need none"), "{error}");
-        assert!(matches!(silent(1_000), TrialError::Peer { .. }));
     }
 }

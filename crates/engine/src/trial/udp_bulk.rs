@@ -125,6 +125,14 @@ pub(super) struct End<'a> {
 }
 
 impl End<'_> {
+    fn broken(&self, broken: Broken, peer: Option<SocketAddr>) -> TrialError {
+        let bytes = self.bulk.payload_bytes;
+        match peer {
+            Some(peer) => TrialError::of_datagrams(broken, self.family, peer, bytes),
+            None => TrialError::of(broken, self.family, None),
+        }
+    }
+
     pub(super) fn header(&self, flags: Flags) -> Header {
         let tag = self.task.token.tag();
         Header { tag, sequence: 0, turn: 0, next: 0, arm: self.arm, flags }
@@ -154,8 +162,7 @@ impl End<'_> {
         before: Before,
     ) -> Result<EndReport, TrialError> {
         let failed = TrialError::socket(self.family, Some(address));
-        let payload_bytes = self.bulk.payload_bytes;
-        let broken = |b| TrialError::of_datagrams(b, self.family, address, payload_bytes);
+        let broken = |b| self.broken(b, Some(address));
         let mut missing = Vec::new();
         let offload = self.bulk.offload
             && self.socket.segments().map_err(|why| missing.push(why.to_string())).is_ok();
@@ -222,11 +229,7 @@ impl End<'_> {
         ready: impl FnOnce(),
     ) -> Result<EndReport, TrialError> {
         let failed = TrialError::socket(self.family, server);
-        let payload_bytes = self.bulk.payload_bytes;
-        let broken = |b| match server {
-            Some(server) => TrialError::of_datagrams(b, self.family, server, payload_bytes),
-            None => TrialError::of(b, self.family, None),
-        };
+        let broken = |b| self.broken(b, server);
         let mut missing = Vec::new();
         // What is granted is read back below.
         let _ = self.socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);

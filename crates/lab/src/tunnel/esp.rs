@@ -1,9 +1,9 @@
-//! IPsec ESP by the program strongSwan, which does it itself where the kernel's is not to be had: its
-//! plugin kernel-libipsec reads packets from an interface, encrypts them and sends them in UDP.
+//! IPsec ESP by the program strongSwan, which does it itself where the kernel's is not to be had:
+//! its plugin kernel-libipsec reads packets from an interface, encrypts them and sends them in UDP.
 //!
-//! Each end has a daemon (charon) of its own, in a folder of its own. The two agree on keys by IKEv2
-//! (RFC 7296) before the tunnel counts as laid, and never again: new keys in the middle of a trial
-//! would be measured.
+//! Each end has a daemon (charon) of its own, in a folder of its own. The two agree on keys by
+//! IKEv2 (RFC 7296) before the tunnel counts as laid, and never again: new keys in the middle of a
+//! trial would be measured.
 
 use super::Ending;
 use super::program::{self, Program};

@@ -59,6 +59,9 @@ pub struct Expected {
     /// How far beyond the range the truth may lie, since the hosts add what no world says.
     #[serde(default)]
     pub allow: f64,
+    /// The least and the most that the value of each family may be, in SI units, on real links.
+    #[serde(default)]
+    pub each: Option<[f64; 2]>,
     /// Words that must stand in the sentence, the caveats, the checks or the reason for no answer.
     #[serde(default)]
     pub says: Vec<String>,

@@ -47,6 +47,9 @@ fn wrong(expected: &Expected, found: &Analysis) -> Option<String> {
     if let Some(words) = expected.says.iter().find(|words| !said.contains(words.as_str())) {
         return Some(format!("{} does not say \"{words}\": {said}", q.cell));
     }
+    if expected.each.is_some() {
+        return Some(format!("{}: bounds of values are for real networks", q.cell));
+    }
     let truth = expected.truth?;
     let range = q.effect.as_ref().map(|effect| effect.range95);
     let holds = range.is_some_and(|range| {
