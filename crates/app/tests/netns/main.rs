@@ -43,7 +43,7 @@ use Judges::{Conduct, Figures};
 /// A scenario: its name, what it does and what it judges; it fails by panicking.
 type Scenario = (&'static str, fn(), Judges);
 
-const SCENARIOS: [Scenario; 42] = [
+const SCENARIOS: [Scenario; 43] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Figures),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Conduct),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Conduct),
