@@ -168,21 +168,18 @@ fn echo_reading(family: Family, bytes: u32, readings: &[Reading]) -> Option<&Rea
 
 /// One host term, from the small message, must carry over to the large one.
 fn judge_round_trips(world: &World, family: Family, readings: &[Reading], test: &mut SelfTest) {
-    let (Some(small), Some(large)) = (
-        echo_reading(family, SMALL_BYTES, readings),
-        echo_reading(family, large_bytes(world), readings),
-    ) else {
-        return;
-    };
+    let large_bytes = large_bytes(world);
+    let reading = |bytes| echo_reading(family, bytes, readings);
+    let (Some(small), Some(large)) = (reading(SMALL_BYTES), reading(large_bytes)) else { return };
     let wire_ns = |bytes| {
         let packets = wiremodel::udp_packets(bytes, family, wiremodel::path_mtu(world, family));
         packets.map_or(f64::NAN, |p| wiremodel::world_round_trip_ns(world, family, &p))
     };
     let host_ns = small.values.a * 1e9 - wire_ns(SMALL_BYTES);
-    let off_ns = large.values.a * 1e9 - wire_ns(large_bytes(world)) - host_ns;
-    let allowed = RTT_NS_MAX.max(RTT_SHARE_MAX * wire_ns(large_bytes(world)));
+    let off_ns = large.values.a * 1e9 - wire_ns(large_bytes) - host_ns;
+    let allowed = RTT_NS_MAX.max(RTT_SHARE_MAX * wire_ns(large_bytes));
     test.findings.push(format!(
-        "{family} round trips: hosts {}, 1408 B off the model by {:.1} µs",
+        "{family} round trips: hosts {}, {large_bytes} B off the model by {:.1} µs",
         unit::format_span(host_ns),
         off_ns / 1000.0
     ));
@@ -192,7 +189,7 @@ fn judge_round_trips(world: &World, family: Family, readings: &[Reading], test: 
     let holds = off_ns.abs() <= allowed && host_ns > 0.0;
     if judged && !holds {
         let reason = format!(
-            "the lab's link missed the model by {:.1} µs at 1408 B over {family}",
+            "the lab's link missed the model by {:.1} µs at {large_bytes} B over {family}",
             off_ns / 1000.0
         );
         test.refused.insert(Metric::Rtt, reason.clone());
@@ -323,6 +320,8 @@ mod tests {
             // The first link may carry more than the path.
             let test = judge(&world, &readings(&world), Some(1514));
             assert!(test.refused.is_empty(), "{test:?}");
+            let said = format!("{bytes} B off the model");
+            assert!(test.findings.iter().any(|found| found.contains(&said)), "{test:?}");
         }
     }
 
