@@ -13,7 +13,7 @@ use crate::words;
 use charts::{Chart, Form, Point};
 use std::sync::Arc;
 use v6gap_core::analysis::Analysis;
-use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::arm::Arm;
 
 const HEIGHT: f64 = 280.0;
 
@@ -25,6 +25,11 @@ const BAR_SHARE: f64 = 0.36;
 pub fn figures(analysis: &Analysis, paint: Paint, others: &[Figure]) -> Vec<Figure> {
     let charts = paper::charts(analysis);
     charts.iter().map(|chart| draw(analysis, chart, paint, others)).collect()
+}
+
+/// Whether there are any.
+pub fn any(analysis: &Analysis) -> bool {
+    !paper::charts(analysis).is_empty()
 }
 
 fn draw(analysis: &Analysis, chart: &Chart<'_>, paint: Paint, others: &[Figure]) -> Figure {
@@ -163,8 +168,7 @@ fn table(analysis: &Analysis, chart: &Chart<'_>, unit: Unit) -> Table {
         let cell = |value: f64| series::cell(Some(value), unit);
         let mut row = vec![p.name.clone(), cell(p.values.a), cell(p.values.b)];
         if with_sd {
-            let sds = p.sds.as_ref().map_or(PerArm { a: f64::NAN, b: f64::NAN }, |sds| *sds);
-            row.extend([cell(sds.a), cell(sds.b)]);
+            row.extend(Arm::BOTH.map(|arm| series::cell(p.sds.map(|sds| *sds.get(arm)), unit)));
         }
         row.push(format!("{} %", words::sign(p.values.b / p.values.a - 1.0)));
         row

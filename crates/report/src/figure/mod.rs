@@ -72,7 +72,7 @@ pub const TEXT_SIZE: f64 = kuva::TICK as f64;
 
 /// Whether the plan repeats a study that printed figures of what was measured.
 pub fn has_facsimile(analysis: &Analysis) -> bool {
-    !facsimile::figures(analysis, Paint::Page, &[]).is_empty()
+    facsimile::any(analysis)
 }
 
 /// Questions of a metric that differ in their size alone, by size, as each figure by size has them.
