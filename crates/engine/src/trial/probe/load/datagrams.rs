@@ -6,7 +6,7 @@ use super::super::super::client::ClientContext;
 use super::super::super::server::DataFlows;
 use super::super::super::sockets::{Locals, datagram, datagram_waits, payload};
 use super::super::super::udp_bulk::{RECEIVE_BUFFER_BYTES, challenge, full_speed_rest_ns};
-use super::super::super::{TrialError, family};
+use super::super::super::{TrialError, family as family_of};
 use super::{Processors, connections, way};
 use crate::hot::datagram_bulk::{self as bulk, Counted, DatagramsSent, Line, Role, Sending};
 use crate::hot::pace::{CATCH_UP_MAX, Pace};
@@ -66,7 +66,7 @@ impl<'a> Plan<'a> {
         arm: Arm,
     ) -> Self {
         let bulk = udp.stream(probe.longest_ns(2).saturating_add(LATE_NS_MAX));
-        Plan { task, load, bulk, arm, family: load.family_beside(family(task, arm)) }
+        Plan { task, load, bulk, arm, family: load.family_beside(family_of(task, arm)) }
     }
 
     fn header(&self, flags: Flags) -> Header {
@@ -143,7 +143,7 @@ pub(super) fn accept(
     }
     // As the probes need it, or else as it was.
     let arrives = |family| plan.task.arrives.get(family);
-    let shared = arrives(plan.family) == arrives(super::super::super::family(plan.task, plan.arm));
+    let shared = arrives(plan.family) == arrives(family_of(plan.task, plan.arm));
     service.set_nonblocking(shared).map_err(&failed)?;
     let ways = known.into_iter().zip(0..).map(|((_, socket), number)| {
         let sends = way(plan.load, number) == Direction::Receive;
