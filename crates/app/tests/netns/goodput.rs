@@ -21,20 +21,17 @@ fn lab(rate_mbps: u64) -> World {
 }
 
 fn plan(rate_mbps: u64, measure: &str) -> String {
-    let (pairs, null_blocks) = (times(6, 10), times(2, 0));
+    let lab = format!("model = \"shaped\"\nrate = \"{rate_mbps} Mbit/s\"");
+    plan_in(&lab, [times(6, 10), times(2, 0)], &[measure])
+}
+
+/// A plan of throughput in that lab; `measures` say the rest of each measure.
+fn plan_in(lab: &str, [pairs, null_blocks]: [usize; 2], measures: &[&str]) -> String {
+    let measure = |rest: &&str| format!("[[measure]]\nmetric = \"throughput\"\n{rest}\n");
+    let measures: String = measures.iter().map(measure).collect();
     format!(
-        r#"
-v6gap = 1
-name = "Goodput"
-[lab]
-model = "shaped"
-rate = "{rate_mbps} Mbit/s"
-[design]
-pairs = {pairs}
-null_blocks = {null_blocks}
-[[measure]]
-metric = "throughput"
-{measure}"#
+        "v6gap = 1\nname = \"Goodput\"\n[lab]\n{lab}\n\
+         [design]\npairs = {pairs}\nnull_blocks = {null_blocks}\n{measures}"
     )
 }
 
@@ -153,27 +150,12 @@ pub fn translated() {
         let model = World { translation: Some(Translation { kind, at: 1, client: 0 }), ..lab(100) };
         let file = home.path().join("world.toml");
         std::fs::write(&file, translated_world(kind)).unwrap();
-        let (pairs, nulls, time) = (times(3, 10), times(1, 0), times(400, 1_000));
-        let result = home.plan_run(&format!(
-            r#"
-v6gap = 1
-name = "Translated"
-[lab]
-world = "{}"
-[design]
-pairs = {pairs}
-null_blocks = {nulls}
-[[measure]]
-metric = "throughput"
-time = "{time} ms"
-[[measure]]
-metric = "throughput"
-protocol = "udp"
-payload = "{TRANSLATED} B"
-bitrate = "full"
-time = "{time} ms""#,
-            file.to_str().unwrap()
-        ));
+        let time = format!("time = \"{} ms\"", times(400, 1_000));
+        let udp =
+            format!("protocol = \"udp\"\npayload = \"{TRANSLATED} B\"\nbitrate = \"full\"\n{time}");
+        let lab = format!("world = \"{}\"", file.to_str().unwrap());
+        let pairs = [times(3, 10), times(1, 0)];
+        let result = home.plan_run(&plan_in(&lab, pairs, &[&time, &udp]));
         let family = kind.translates();
         for (cell, expected) in [
             ("throughput-tcp".to_owned(), wiremodel::world_tcp_goodput_bps(&model, family)),
@@ -260,23 +242,11 @@ tunnels = [{{ between = ["router1", "router2"], kind = "{kind}", over = "{outer}
 "#
     );
     std::fs::write(&file, written).unwrap();
-    let (pairs, null_blocks) = (times(4, 10), times(1, 0));
     let plan = home.path().join("plan.toml");
-    let written = format!(
-        r#"
-v6gap = 1
-name = "Goodput through a tunnel"
-[design]
-pairs = {pairs}
-null_blocks = {null_blocks}
-[[measure]]
-metric = "throughput"
-time = "500 ms"
-"#
-    );
-    std::fs::write(&plan, written).unwrap();
-    let [plan, file] = [plan, file].map(|path| path.to_str().unwrap().to_owned());
-    let output = home.v6gap(&["plan", "run", &plan, "--lab", &file, "--json", "-q"]);
+    let lab = format!("world = \"{}\"", file.to_str().unwrap());
+    let pairs = [times(4, 10), times(1, 0)];
+    std::fs::write(&plan, plan_in(&lab, pairs, &["time = \"500 ms\""])).unwrap();
+    let output = home.v6gap(&["plan", "run", plan.to_str().unwrap(), "--json", "-q"]);
     let result: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{tunnel}: {e}: {}", text(&output.stderr)));
     let q = question(&result, "throughput-tcp", "throughput");
