@@ -8,6 +8,7 @@ pub mod texts;
 pub use connect::record;
 
 use crate::output;
+use serde_json::json;
 use std::process::ExitCode;
 use v6gap_report::text::Style;
 
@@ -137,6 +138,23 @@ impl Failure {
             out.push_str(&format!("  [{code}, exit {}]\n", self.outcome as u8));
         }
         output::fit(style, &out)
+    }
+
+    /// The same for programs: code, title, why, what to try, and how the program ends.
+    pub fn json(&self) -> serde_json::Value {
+        let said = &self.said;
+        let likely = said.likely.iter().map(|text| format!("Likely: {text}"));
+        let verbatim = Some(said.verbatim.clone()).filter(|text| !text.is_empty());
+        let why: Vec<String> = said.seen.iter().cloned().chain(verbatim).chain(likely).collect();
+        let commands = said.commands.iter();
+        let tries: Vec<_> = commands.map(|(run, does)| json!({"run": run, "does": does})).collect();
+        json!({
+            "code": self.code,
+            "title": said.what,
+            "why": why,
+            "try": tries,
+            "exit": self.outcome as u8,
+        })
     }
 
     /// The commands below each other, their purposes aligned.

@@ -254,10 +254,24 @@ impl From<&Prediction> for Residual {
 /// `advantage_v6` is positive where IPv6 is better, whatever the metric; it is null in a run that
 /// compares a family with itself.
 pub fn json(analysis: &Analysis) -> String {
+    // Plain data with string keys: nothing in it can fail to become JSON.
+    let mut text = serde_json::to_string_pretty(&document(analysis)).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// The same document on one line.
+pub fn json_line(analysis: &Analysis) -> String {
+    let mut text = serde_json::to_string(&document(analysis)).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn document(analysis: &Analysis) -> Document<'_> {
     let run = &analysis.run;
     let design = &run.plan.design;
     let address = |family| run.addresses.get(family).map(|a| a.to_string());
-    let document = Document {
+    Document {
         schema: SCHEMA,
         id: &run.id,
         valid: analysis.valid,
@@ -304,11 +318,7 @@ pub fn json(analysis: &Analysis) -> String {
         refused: &run.refused,
         trials: analysis.trials,
         tool: Tool { version: &run.tool, protocol: run.protocol },
-    };
-    // Plain data with string keys: nothing in it can fail to become JSON.
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    text.push('\n');
-    text
+    }
 }
 
 fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {

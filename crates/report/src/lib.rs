@@ -21,6 +21,7 @@ mod resources;
 mod searches;
 mod sheet;
 mod sockets;
+pub mod stream;
 mod studies;
 mod tables;
 pub mod text;
@@ -30,7 +31,7 @@ mod words;
 
 pub use cite::{CiteForm, bibtex, cite};
 pub use csv::csv_trials;
-pub use json::{SCHEMA, json};
+pub use json::{SCHEMA, json, json_line};
 pub use json_comparison::{COMPARISON_SCHEMA, json_comparison};
 pub use markdown::markdown;
 pub use sockets::{SocketRow, sockets};

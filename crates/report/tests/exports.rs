@@ -10,7 +10,8 @@ use v6gap_core::record::{self, Line};
 use v6gap_report::figure::{Paint, all};
 use v6gap_report::paper;
 use v6gap_report::{
-    CiteForm, SCHEMA, bibtex, cite, csv_trials, json, latex, latex_comparison, sockets,
+    CiteForm, SCHEMA, bibtex, cite, csv_trials, json, json_line, latex, latex_comparison, sockets,
+    stream,
 };
 use v6gap_stats::quantile;
 
@@ -257,4 +258,30 @@ fn a_repeated_study_is_cited() {
     assert!(text.contains("of Raicu, “IPv6 Performance Results”."), "{text}");
     assert!(cite(&analysis, "v6gap", CiteForm::Latex).contains("~\\cite{raicu}."));
     assert!(bibtex(&analysis).contains("@misc{raicu,\n  author = {Raicu},"));
+}
+
+/// Every event is an object on a line of its own, and its end says what the document says.
+#[test]
+fn events_are_lines_and_end_as_the_document_does() {
+    let analysis = lab();
+    let document = parse(&json(&analysis));
+    assert_eq!(parse(&json_line(&analysis)), document);
+    assert_eq!(json_line(&analysis).matches('\n').count(), 1);
+    let end = stream::end(&analysis);
+    let lines: Vec<Value> = end.lines().map(parse).collect();
+    let count = |event: &str| lines.iter().filter(|line| line["event"] == event).count();
+    assert_eq!(count("verdict"), document["questions"].as_array().expect("questions").len());
+    assert_eq!(count("check"), document["checks"].as_array().expect("checks").len());
+    let last = lines.last().expect("an end");
+    assert_eq!((&last["event"], &last["headline"]), (&"end".into(), &document["headline"]));
+    let begin = parse(&stream::begin(&analysis.run));
+    assert_eq!(begin["questions"].as_array().expect("questions").len(), count("verdict"));
+    for line in journal::lines() {
+        if let Line::Trial(trial) = line {
+            let told = parse(&stream::trial(&trial, true));
+            let values = serde_json::to_value(&trial.values).expect("values");
+            assert_eq!((&told["event"], &told["values"]), (&"trial".into(), &values));
+            assert!(told["course"].as_array().is_none_or(|course| course.len() <= 50));
+        }
+    }
 }

@@ -132,6 +132,18 @@ pub enum Command {
     Man(ManArgs),
 }
 
+impl Command {
+    /// What a verb that measures does with its result.
+    pub fn result(&self) -> Option<&ResultArgs> {
+        match self {
+            Command::Demo(args) => Some(&args.result),
+            Command::Run(args) => Some(&args.result),
+            Command::Plan(PlanArgs { command: PlanCommand::Run(args) }) => Some(&args.result),
+            _ => None,
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   v6gap demo                       both families on this computer, 75 s

@@ -198,6 +198,10 @@ pub struct ResultArgs {
     /// Write the result as JSON to standard output, the text to standard error
     #[arg(short = 'J', long)]
     pub json: bool,
+    /// Write what happens to standard output as it happens, one JSON object a line; the last line
+    /// is the result
+    #[arg(long, conflicts_with = "json")]
+    pub json_stream: bool,
     /// Show no progress
     #[arg(short, long)]
     pub quiet: bool,

@@ -24,6 +24,7 @@ mod stored;
 
 use crate::args::Command;
 use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::settings::{Context, Settings};
 
 /// Does what the verb says.
@@ -31,6 +32,18 @@ use crate::settings::{Context, Settings};
 /// # Errors
 /// Whatever keeps it from being done.
 pub fn execute(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
+    let done = perform(command, settings);
+    if let Err(failure) = &done
+        && command.result().is_some_and(|result| result.json_stream)
+    {
+        let mut line = failure.json();
+        line["event"] = "error".into();
+        output::to_stdout(&line.to_string());
+    }
+    done
+}
+
+fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
     let context = || Context::new(settings);
     match command {
         Command::Demo(args) => demo::execute(args, &context()?),

@@ -9,6 +9,7 @@ use crate::settings::Context;
 use v6gap_core::analysis::{self, Analysis};
 use v6gap_core::record::Line;
 use v6gap_report::html::{self, PageInfo};
+use v6gap_report::stream;
 use v6gap_report::text::{self, Style};
 use v6gap_store::{Reference, Store};
 
@@ -27,7 +28,8 @@ pub fn conclude(
     let analysis = analysis::analyse(&lines).map_err(|e| Failure::unexpected(e.to_string()))?;
     let report = (!result.no_report).then(|| report(&lines, &analysis, port, result, context));
     let report = report.transpose()?;
-    let style = match result.json {
+    let for_programs = result.json || result.json_stream;
+    let style = match for_programs {
         true => &context.output.errors,
         false => &context.output.results,
     };
@@ -35,14 +37,17 @@ pub fn conclude(
     if let Some(path) = &report {
         said.push_str(&output::fit(style, &format!("Report as a page: {path}\n")));
     }
-    match (result.json, result.quiet) {
-        (true, quiet) => {
-            if !quiet {
-                output::to_stderr(&said);
-            }
-            output::to_stdout(&v6gap_report::json(&analysis));
-        }
-        (false, _) => output::to_stdout(&said),
+    match for_programs {
+        true if result.quiet => {}
+        true => output::to_stderr(&said),
+        false => output::to_stdout(&said),
+    }
+    if result.json {
+        output::to_stdout(&v6gap_report::json(&analysis));
+    }
+    if result.json_stream {
+        output::to_stdout(&stream::end(&analysis));
+        output::to_stdout(&v6gap_report::json_line(&analysis));
     }
     Ok(conditions::outcome(result, &analysis))
 }

@@ -1,5 +1,6 @@
-//! What is shown while measuring: a line that is redrawn in place, or lines now and then where
-//! nobody watches. Drawn between trials only, so that it never shares a processor with one.
+//! What is shown while measuring: a line that is redrawn in place, lines now and then where nobody
+//! watches, and events for programs. Between trials only, so that it never shares a processor with
+//! one.
 
 use crate::args::{Live, ResultArgs};
 use crate::output;
@@ -12,6 +13,7 @@ use v6gap_core::record::RunHeader;
 use v6gap_core::stopping::SoFar;
 use v6gap_core::unit;
 use v6gap_engine::run::Event;
+use v6gap_report::stream;
 use v6gap_report::text::{Glyphs, Style};
 use v6gap_sys::clock;
 
@@ -21,6 +23,8 @@ const LINE_EVERY_NS: u64 = 10_000_000_000;
 /// The view of a run.
 pub struct Progress {
     live: Live,
+    /// Whether programs are told on standard output.
+    streams: bool,
     style: Style,
     bar: ProgressBar,
     started_ns: u64,
@@ -44,6 +48,7 @@ impl Progress {
         bar.set_style(bar_style(&style));
         Progress {
             live,
+            streams: result.json_stream,
             style,
             bar,
             started_ns: clock::now_ns(),
@@ -56,12 +61,21 @@ impl Progress {
 
     /// Says what is being done before the measurement.
     pub fn say(&mut self, text: &str) {
+        self.tell(|| stream::state(text));
         self.bar.set_message(text.to_owned());
         self.line(text);
     }
 
+    /// Tells programs, if any listen.
+    fn tell(&self, line: impl FnOnce() -> String) {
+        if self.streams {
+            output::to_stdout(&line());
+        }
+    }
+
     /// The measurement begins.
     pub fn begin(&mut self, header: &RunHeader) {
+        self.tell(|| stream::begin(header));
         let address = |a: Option<std::net::IpAddr>| a.map(|a| a.to_string()).unwrap_or_default();
         let (v4, v6) = (address(header.addresses.v4), address(header.addresses.v6));
         let end = match header.plan.design.stop {
@@ -84,6 +98,7 @@ impl Progress {
 
     /// Something happened in the run.
     pub fn event(&mut self, event: &Event<'_>) {
+        self.tell(|| in_json(event));
         match event {
             Event::Block { round, cell, turn, block } => {
                 let what = match block.kind {
@@ -144,6 +159,16 @@ impl Progress {
             Live::Line => output::to_stderr(&text),
             Live::Off => {}
         }
+    }
+}
+
+fn in_json(event: &Event<'_>) -> String {
+    match event {
+        Event::Block { round, cell, turn, block } => {
+            stream::block(*round, &cell.id, block.kind, *turn)
+        }
+        Event::Done { a, b, valid, .. } => stream::trial(a, *valid) + &stream::trial(b, *valid),
+        Event::Round { rounds, elapsed_ns, so_far } => stream::pair(*rounds, *elapsed_ns, so_far),
     }
 }
 

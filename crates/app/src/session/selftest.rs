@@ -37,17 +37,18 @@ pub fn perform(
     stop: &AtomicBool,
 ) -> Result<Option<Allowed>, RunError> {
     let (connection, context) = ends;
-    let Some(allowed) = attempt(world, plan, lab, (connection, context), stop)? else {
+    let wait = selftest::wait_of(plan);
+    let Some(allowed) = attempt(world, plan, wait, lab, (connection, context), stop)? else {
         return Ok(None);
     };
     let late = allowed.test.refused.contains_key(&Metric::Rtt) && world.model == LinkModel::Wire;
-    if !late || selftest::wait_of(plan) == Wait::Block {
+    if !late || wait == Wait::Block {
         return Ok(Some(allowed));
     }
     let sleeping = selftest::with_sleeping_ends(plan);
-    let mut other = attempt(world, &sleeping, lab, (connection, context), stop)?;
+    let mut other = attempt(world, &sleeping, Wait::Block, lab, (connection, context), stop)?;
     let note = "other work keeps the processors busy, so both ends sleep while they wait";
-    if let Some(other) = &mut other {
+    if let Some(other) = other.as_mut().filter(|_| sleeping != *plan) {
         other.test.findings.push(note.to_owned());
     }
     Ok(other)
@@ -60,12 +61,13 @@ pub fn perform(
 fn attempt(
     world: &World,
     plan: &Plan,
+    wait: Wait,
     lab: &RealWorld,
     (connection, context): (&mut Connection, &ClientContext),
     stop: &AtomicBool,
 ) -> Result<Option<Allowed>, RunError> {
     let mut readings = Vec::new();
-    for probe in selftest::probes(world, selftest::wait_of(plan)) {
+    for probe in selftest::probes(world, wait) {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }

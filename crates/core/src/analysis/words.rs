@@ -37,7 +37,7 @@ const fn directions(metric: Metric) -> Directions {
 
 /// The name of a question, as in "Round trip 64 B, TCP".
 /// `mtu` is the path MTU of each arm, as far as it is known.
-pub(super) fn label(
+pub fn label(
     cell: &Cell,
     metric: Metric,
     arms: PerArm<Family>,

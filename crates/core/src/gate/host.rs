@@ -3,6 +3,7 @@
 use super::{caveat, ends, fatal};
 use crate::capacity::{row_bps, row_up_to};
 use crate::family::Family;
+use crate::metric::Metric;
 use crate::observation::{EndReport, Lateness, Measured, Received};
 use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
@@ -21,8 +22,12 @@ pub(crate) const STEAL_SHARE_MAX: f64 = 0.01;
 /// The kernel counts stolen time in ticks of 10 ms; short trials may see two by rounding alone.
 pub(crate) const STEAL_TICKS_S: f64 = 0.03;
 
-/// Median lateness of the user-space link above which its round trips are not the model's.
+/// Median lateness of the user-space link that is always borne, in ns: short round trips are still
+/// the model's.
 const LATENESS_NS_MAX: u64 = 5_000;
+
+/// Share of a round trip that the lateness of all its crossings of a link may take.
+const LATENESS_SHARE_MAX: f64 = 0.005;
 
 /// More than this share of the datagrams of a schedule left out is a rate that was missed.
 const SKIPPED_SHARE_MAX: f64 = 0.01;
@@ -84,7 +89,7 @@ pub(super) fn judge(
         }
     }
     if let (Some(world), Some(link)) = (&plan.world, &trial.link) {
-        lateness(world, cell, link, findings);
+        lateness(world, cell, trial, link, findings);
     }
 }
 
@@ -222,7 +227,13 @@ fn moved(
 
 /// A late link adds its lateness to round trips, and a full queue of a link as fast as the sender's
 /// shaper means that the link, not the network, lost datagrams.
-fn lateness(world: &World, cell: &Cell, link: &Lateness, findings: &mut Vec<GateFinding>) {
+fn lateness(
+    world: &World,
+    cell: &Cell,
+    trial: &TrialRecord,
+    link: &Lateness,
+    findings: &mut Vec<GateFinding>,
+) {
     if world.model != LinkModel::Wire {
         return;
     }
@@ -230,7 +241,7 @@ fn lateness(world: &World, cell: &Cell, link: &Lateness, findings: &mut Vec<Gate
         cell.workload,
         Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Capacity(_)
     );
-    if timed && link.p50_ns > LATENESS_NS_MAX {
+    if timed && link.p50_ns > lateness_borne_ns(world, trial) {
         let us = link.p50_ns as f64 / 1000.0;
         findings.push(fatal("link-late", format!("the user-space link was {us:.1} µs late")));
     }
@@ -243,4 +254,12 @@ fn lateness(world: &World, cell: &Cell, link: &Lateness, findings: &mut Vec<Gate
         let seen = format!("the user-space link dropped {} frames", link.dropped);
         findings.push(fatal("link-drops", seen));
     }
+}
+
+/// The median lateness that a trial bears, in ns: what waits long in queues bears more.
+fn lateness_borne_ns(world: &World, trial: &TrialRecord) -> u64 {
+    let crossings: usize = world.ways(trial.family).iter().map(|met| met.len()).sum();
+    let rtt_ns = trial.values.get(&Metric::Rtt).map_or(0.0, |seconds| seconds * 1e9);
+    let share_ns = LATENESS_SHARE_MAX * rtt_ns / crossings.max(1) as f64;
+    LATENESS_NS_MAX.max(share_ns as u64)
 }

@@ -172,6 +172,21 @@ fn path_events_close() {
 }
 
 #[test]
+fn segments_sent_again_that_had_arrived_close_only_when_they_are_many() {
+    let resent = |sent: i64, again: i64, had: i64| {
+        closed("rtt-tcp-64", Family::V6, |t| {
+            count(&mut t.ends.server, "Tcp.OutSegs", sent);
+            count(&mut t.ends.server, "Tcp.RetransSegs", again);
+            count(&mut t.ends.server, "TcpExt.TCPDSACKRecv", had);
+        })
+    };
+    assert!(resent(1_000, 2, 2).is_empty());
+    assert_eq!(resent(1_000, 3, 3), ["retransmissions"]);
+    assert_eq!(resent(1_000, 2, 1), ["retransmissions"]);
+    assert_eq!(resent(0, 1, 1), ["retransmissions"]);
+}
+
+#[test]
 fn fragments_are_welcome_only_where_the_model_has_them() {
     let fragments = |t: &mut TrialRecord| count(&mut t.ends.client, "Ip6.FragCreates", 24);
     assert_eq!(closed("rtt-udp-64", Family::V6, fragments), ["fragmentation"]);
@@ -286,12 +301,21 @@ fn super_packets_close_on_a_link_with_a_rate() {
     assert_eq!(closed("throughput-tcp", Family::V4, with(6_400_000)), ["super-packets"]);
 }
 
+/// A trial whose round trips took `seconds`, and that `spoil` changed.
+fn rtt_s(trial: &mut TrialRecord, seconds: f64, spoil: impl FnOnce(&mut TrialRecord)) {
+    trial.values.insert(Metric::Rtt, seconds);
+    spoil(trial);
+}
+
 #[test]
 fn a_late_or_lossy_link_closes() {
     let late = |t: &mut TrialRecord| {
         t.link = Some(Lateness { p50_ns: 20_000, ..Lateness::default() });
     };
-    assert_eq!(closed("rtt-udp-64", Family::V4, late), ["link-late"]);
+    assert_eq!(closed("rtt-udp-64", Family::V4, |t| rtt_s(t, 80e-6, late)), ["link-late"]);
+    // Four crossings of 20 µs are little beside a wait of 28 ms in a queue.
+    assert!(closed("rtt-udp-64", Family::V4, |t| rtt_s(t, 28e-3, late)).is_empty());
+    assert_eq!(closed("rtt-udp-64", Family::V4, |t| rtt_s(t, 8e-3, late)), ["link-late"]);
     let drops = |t: &mut TrialRecord| {
         t.link = Some(Lateness { dropped: 2, ..Lateness::default() });
     };

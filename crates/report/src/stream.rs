@@ -1,0 +1,232 @@
+//! What happens in a run, one JSON object a line, as it happens: `--json-stream`.
+//!
+//! Every line has `event` and nothing that a later version would have to take away; units are those
+//! of the document. A run is `state`, `begin`, then for each block `block`, two `trial` and after
+//! each round `pair`; at its end the `check` and `verdict` lines of the whole and `end`.
+
+use crate::words;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use v6gap_core::analysis::words as names;
+use v6gap_core::analysis::{Analysis, Check, Question, Verdict};
+use v6gap_core::arm::{Arm, BlockKind, PerArm};
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::Measured;
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::record::{RunHeader, TrialRecord};
+use v6gap_core::stopping::SoFar;
+use v6gap_core::workload::Cell;
+
+/// Points of a trial's course that are told at most.
+const POINTS_MAX: usize = 50;
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+enum Line<'a> {
+    State {
+        text: &'a str,
+    },
+    Begin {
+        id: &'a str,
+        client: &'a str,
+        target: &'a str,
+        v4: Option<String>,
+        v6: Option<String>,
+        plan: &'a str,
+        arms: [Family; 2],
+        stop: &'a Stop,
+        questions: Vec<Asked<'a>>,
+    },
+    Block {
+        round: u32,
+        cell: &'a str,
+        null: bool,
+        turn: usize,
+        turns: usize,
+    },
+    Trial {
+        block: u32,
+        round: u32,
+        cell: &'a str,
+        null: bool,
+        arm: Arm,
+        family: Family,
+        valid: bool,
+        started_s: f64,
+        duration_s: f64,
+        values: &'a BTreeMap<Metric, f64>,
+        /// Seconds since the trial's first byte, and bit/s.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        course: Vec<(f64, f64)>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        findings: Vec<&'a str>,
+    },
+    Pair {
+        pairs: u32,
+        elapsed_s: f64,
+        so_far: Vec<Open<'a>>,
+    },
+    Check(&'a Check),
+    Verdict {
+        cell: &'a str,
+        label: &'a str,
+        metric: Metric,
+        verdict: Verdict,
+        text: &'a str,
+        range: Option<[f64; 3]>,
+        sentence: &'a str,
+    },
+    End {
+        id: &'a str,
+        valid: bool,
+        headline: String,
+        stopped: Option<&'a str>,
+        pairs: u32,
+        trials: usize,
+    },
+}
+
+#[derive(Serialize)]
+struct Asked<'a> {
+    cell: &'a str,
+    metric: Metric,
+    label: String,
+    unit: &'static str,
+}
+
+/// A question that is still open.
+#[derive(Serialize)]
+struct Open<'a> {
+    cell: &'a str,
+    metric: Metric,
+    pairs: usize,
+    text: &'a str,
+    /// Estimate and both ends of its range, as relative differences.
+    range: Option<[f64; 3]>,
+}
+
+fn line(of: &Line<'_>) -> String {
+    // Plain data with string keys: nothing in it can fail to become JSON.
+    let mut text = serde_json::to_string(of).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// What is being done before the first trial.
+pub fn state(text: &str) -> String {
+    line(&Line::State { text })
+}
+
+/// The run has a name, and this is what it will measure.
+pub fn begin(header: &RunHeader) -> String {
+    let plan = &header.plan;
+    let address = |family| header.addresses.get(family).map(|a| a.to_string());
+    line(&Line::Begin {
+        id: &header.id,
+        client: &header.hosts.client.name,
+        target: &header.target,
+        v4: address(Family::V4),
+        v6: address(Family::V6),
+        plan: &plan.name,
+        arms: [plan.design.arms.a, plan.design.arms.b],
+        stop: &plan.design.stop,
+        questions: plan.cells.iter().flat_map(|cell| asked(plan, cell)).collect(),
+    })
+}
+
+fn asked<'a>(plan: &'a Plan, cell: &'a Cell) -> impl Iterator<Item = Asked<'a>> {
+    cell.workload.metrics().iter().map(|&metric| Asked {
+        cell: &cell.id,
+        metric,
+        label: names::label(cell, metric, plan.design.arms, PerArm::default()),
+        unit: metric.unit(),
+    })
+}
+
+/// A block begins; it is the `turn.0`th of `turn.1` in its round.
+pub fn block(round: u32, cell: &str, kind: BlockKind, turn: (usize, usize)) -> String {
+    let null = kind != BlockKind::Compare;
+    line(&Line::Block { round, cell, null, turn: turn.0, turns: turn.1 })
+}
+
+/// A trial is done; whether its block is `valid` was judged with the other one's.
+pub fn trial(trial: &TrialRecord, valid: bool) -> String {
+    let fatal = trial.findings.iter().filter(|finding| finding.fatal);
+    line(&Line::Trial {
+        block: trial.block,
+        round: trial.round,
+        cell: &trial.cell,
+        null: trial.kind != BlockKind::Compare,
+        arm: trial.arm,
+        family: trial.family,
+        valid,
+        started_s: trial.started_ns as f64 / 1e9,
+        duration_s: trial.duration_ns as f64 / 1e9,
+        values: &trial.values,
+        course: course(trial),
+        findings: fatal.map(|finding| finding.seen.as_str()).collect(),
+    })
+}
+
+/// The rate in the course of a bulk transfer, from what had arrived at each time.
+fn course(trial: &TrialRecord) -> Vec<(f64, f64)> {
+    let ends = [&trial.ends.client, &trial.ends.server];
+    let received = ends.into_iter().find_map(|end| match &end.measured {
+        Measured::Received(received) => Some(received),
+        _ => None,
+    });
+    let Some(received) = received else { return Vec::new() };
+    let every = received.series.len().div_ceil(POINTS_MAX).max(1);
+    let points: Vec<(u64, u64)> = received.series.iter().copied().step_by(every).collect();
+    let rate = |pair: &[(u64, u64)]| {
+        let seconds = pair[1].0.checked_sub(pair[0].0).filter(|&ns| ns > 0)? as f64 / 1e9;
+        let bytes = pair[1].1.saturating_sub(pair[0].1);
+        Some((pair[1].0 as f64 / 1e9, bytes as f64 * 8.0 / seconds))
+    };
+    points.windows(2).filter_map(rate).collect()
+}
+
+/// A round of pairs is over.
+pub fn pair(pairs: u32, elapsed_ns: u64, so_far: &[SoFar]) -> String {
+    let elapsed_s = elapsed_ns as f64 / 1e9;
+    line(&Line::Pair { pairs, elapsed_s, so_far: so_far.iter().map(open).collect() })
+}
+
+fn open(question: &SoFar) -> Open<'_> {
+    Open {
+        cell: &question.cell,
+        metric: question.metric,
+        pairs: question.blocks,
+        text: &question.text,
+        range: question.range.map(|(estimate, low, high)| [estimate, low, high]),
+    }
+}
+
+/// What came out: every check, every verdict, and the end.
+pub fn end(analysis: &Analysis) -> String {
+    let mut text: String = analysis.checks.iter().map(|check| line(&Line::Check(check))).collect();
+    text.extend(analysis.questions.iter().map(verdict));
+    text.push_str(&line(&Line::End {
+        id: &analysis.run.id,
+        valid: analysis.valid,
+        headline: words::headline(analysis),
+        stopped: analysis.stopped.as_deref(),
+        pairs: analysis.rounds,
+        trials: analysis.trials,
+    }));
+    text
+}
+
+fn verdict(q: &Question) -> String {
+    let range = q.effect.as_ref().map(|e| [e.estimate, e.range95.low, e.range95.high]);
+    line(&Line::Verdict {
+        cell: &q.cell,
+        label: &q.label,
+        metric: q.metric,
+        verdict: q.verdict,
+        text: &q.text,
+        range,
+        sentence: &q.sentence,
+    })
+}
