@@ -46,7 +46,7 @@ pub enum Kind {
     Value,
     /// IPv6 against IPv4: the ratio of their values, less 1.
     Effect,
-    /// One system against another: a relative difference.
+    /// One system against another: by which share of its base the one is better, worse below 0.
     Systems,
     /// A sentence without a value of its own.
     Said,

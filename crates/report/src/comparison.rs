@@ -2,8 +2,11 @@
 //! question, the difference of the families first and then each family by itself.
 
 use crate::number::{series, utc};
-use crate::words;
-use v6gap_core::analysis::compare::{Change, Comparison, Of, Row, Side, Standing};
+use crate::studies::Rows;
+use crate::{tables, words};
+use v6gap_core::analysis::compare::{
+    Change, Comparison, Elsewhere, Of, Row, Side, Standing, Systems,
+};
 use v6gap_core::analysis::words::amount;
 use v6gap_core::metric::Metric;
 
@@ -103,6 +106,45 @@ pub(crate) fn margins(comparison: &Comparison) -> String {
         }
     }
     format!("Too small to matter: {}.", parts.join(", "))
+}
+
+/// What a study published of one system against another beside the changes of the same questions,
+/// in the form of its table with ranges; nothing if the runs repeat none such.
+pub(crate) fn published(comparison: &Comparison) -> Option<Rows> {
+    let systems = comparison.published.as_ref()?;
+    let mut heads = vec!["measured here".to_owned(), "published".to_owned()];
+    heads.extend(comparison.runs.iter().skip(1).map(from_to));
+    let lines = lines(comparison);
+    let row = |value: &Elsewhere| {
+        let own = |line: &&Line<'_>| {
+            line.row.cell == value.cell
+                && line.of == value.of
+                && Some(line.row.metric) == value.published.metric
+        };
+        let line = lines.iter().find(own)?;
+        let mut cells =
+            vec![format!("{} {}", line.label.replace(", ", " "), line.subject), value.text.clone()];
+        cells.extend(line.changes.iter().map(|change| tables::in_one(*change)));
+        Some(cells)
+    };
+    let rows = systems.values.iter().filter_map(row).collect();
+    Some(Rows { heads, rows, notes: notes_on(systems) })
+}
+
+/// Whose values they are, of which systems, and what is doubtful about them.
+fn notes_on(systems: &Systems) -> Vec<String> {
+    let mut notes = vec![format!("Published: {}, “{}”.", systems.authors, systems.title)];
+    if let Some(Elsewhere { published, .. }) = systems.values.first() {
+        let base = published.base.as_deref().unwrap_or("the other");
+        let system = published.system.as_deref().unwrap_or("other systems");
+        let (place, says) = (&published.place, &published.says);
+        notes.push(format!(
+            "{place}: {system}, as a share of {base}; the first is printed as {says}. Shown and \
+             not compared: these are other systems."
+        ));
+    }
+    notes.extend(systems.cautions.iter().map(|caution| words::sentence(&words::capital(caution))));
+    notes
 }
 
 /// What no range can hold, said wherever changes stand.

@@ -4,7 +4,7 @@
 //! is not finite is null. Fields are only ever added within `/1`.
 
 use serde::Serialize;
-use v6gap_core::analysis::compare::{Apart, Comparison, Differs, Row, Side};
+use v6gap_core::analysis::compare::{Apart, Comparison, Differs, Row, Side, Systems};
 use v6gap_core::arm::PerArm;
 
 /// The name and version of the document's form.
@@ -21,6 +21,7 @@ struct Document<'a> {
     questions: Vec<Asked<'a>>,
     apart: &'a [Apart],
     set_up: &'a [Differs],
+    published: Option<&'a Systems>,
 }
 
 #[derive(Serialize)]
@@ -49,6 +50,7 @@ pub fn json_comparison(comparison: &Comparison) -> String {
         questions: comparison.rows.iter().map(Asked::of).collect(),
         apart: &comparison.apart,
         set_up: &comparison.set_up,
+        published: comparison.published.as_ref(),
     };
     // Plain data with string keys: nothing in it can fail to become JSON.
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();

@@ -93,16 +93,22 @@ fn study(analysis: &Analysis, out: &mut String) {
     if let Some(published) = &analysis.published {
         out.push_str(&format!("{}\n\n", escape(studies::source(published))));
     }
-    for rows in made.into_iter().flatten() {
-        let line = |cells: &[String]| {
-            let cells: Vec<String> = cells.iter().map(escape).collect();
-            format!("| {} |\n", cells.join(" | "))
-        };
-        out.push_str(&line(&rows.heads));
-        out.push_str(&format!("|{}\n", " :--- |".repeat(rows.heads.len())));
-        rows.rows.iter().for_each(|row| out.push_str(&line(row)));
-        out.push_str(&format!("\n{}\n\n", escape(rows.notes.join(" "))));
+    for table in made.into_iter().flatten() {
+        rows(&table, out);
+        out.push('\n');
     }
+}
+
+/// Rows under heads, and how to read them.
+pub(crate) fn rows(table: &studies::Rows, out: &mut String) {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(escape).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    out.push_str(&line(&table.heads));
+    out.push_str(&format!("|{}\n", " :--- |".repeat(table.heads.len())));
+    table.rows.iter().for_each(|row| out.push_str(&line(row)));
+    out.push_str(&format!("\n{}\n", escape(table.notes.join(" "))));
 }
 
 /// Keeps untrusted text from being read as markup: every character that Markdown or HTML gives a

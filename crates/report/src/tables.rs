@@ -158,6 +158,10 @@ pub fn markdown_comparison(comparison: &Comparison) -> String {
     for note in comparison::notes(comparison) {
         out.push_str(&format!("\n{}\n", crate::markdown::escape(note)));
     }
+    if let Some(rows) = comparison::published(comparison) {
+        out.push('\n');
+        crate::markdown::rows(&rows, &mut out);
+    }
     if !comparison.set_up.is_empty() {
         out.push_str("\nWhat differs in the set-up:\n\n");
         out.push_str(&set_up(comparison).markdown());

@@ -1,16 +1,18 @@
 //! Published values and the studies' own summaries, in every form of a result.
 
 use crate::fixtures;
+use crate::fixtures::runs::{another_day, comparison};
 use v6gap_core::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
 use v6gap_core::analysis::{Analysis, Range};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Summary;
-use v6gap_core::published::{self, Kind};
-use v6gap_core::workload::Transport;
+use v6gap_core::published::{self, Kind, Value};
+use v6gap_core::workload::{Transport, Workload};
 use v6gap_report::figure::{self, Kind as Figures, Paint};
-use v6gap_report::html::{PageInfo, page};
-use v6gap_report::text::{Style, table};
+use v6gap_report::html::{PageInfo, comparison_page, page};
+use v6gap_report::text::{self, Style, table};
+use v6gap_report::{json_comparison, markdown_comparison};
 
 /// The first look as a run of a study's plan: what it published of TCP at 64 B and 16 KiB.
 fn studied() -> Analysis {
@@ -29,7 +31,8 @@ fn studied() -> Analysis {
             comparison: Some(Comparison::Below),
         });
     }
-    let said = study.values.iter().find(|v| v.kind == Kind::Said).unwrap().clone();
+    let said = |v: &&Value| v.kind == Kind::Said && v.says.contains("ideal");
+    let said = study.values.iter().find(said).unwrap().clone();
     values.push(Beside {
         published: said,
         cell: None,
@@ -173,4 +176,38 @@ fn programs_get_all_of_it() {
     assert_eq!(told["as_published"][0]["summary"], "mean-sd");
     let markdown = v6gap_report::markdown(&studied());
     assert!(markdown.contains("about 25 % at 64 B"), "{markdown}");
+}
+
+/// Raicu's Table 4: the published change of each family beside the one measured here.
+#[test]
+fn two_systems_stand_beside_those_of_the_study() {
+    let runs = [fixtures::lab(), another_day("8m1c3e")].map(|mut analysis| {
+        analysis.run.plan.reference = Some("raicu/tcp-100".to_owned());
+        for cell in &mut analysis.run.plan.cells {
+            if let Workload::Echo(echo) = &mut cell.workload {
+                echo.settings.buffer_bytes = Some(61_440);
+            }
+        }
+        analysis
+    });
+    let found = comparison(&runs);
+    let wide = Style { width: 140, ..Style::default() };
+    let shown = text::comparison(&found, &wide);
+    let row = shown.lines().find(|line| line.contains("7.29 % longer")).unwrap();
+    assert!(row.starts_with("Round trip 64 B TCP IPv6") && row.contains("worse"), "{shown}");
+    assert!(shown.contains("Shown and not compared") && shown.contains("Single runs"), "{shown}");
+    let plain = text::comparison(&found, &Style { plain: true, ..wide });
+    assert!(plain.contains("published 7.29 % longer"), "{plain}");
+    let markdown = markdown_comparison(&found);
+    assert!(markdown.contains("| Round trip 16 KiB TCP IPv4 | 3.71 % shorter |"), "{markdown}");
+    let page = comparison_page(&found, "0.1.0");
+    assert!(
+        page.contains("id=\"published\"") && page.contains("as a share of the value"),
+        "{page}"
+    );
+    let told: serde_json::Value = serde_json::from_str(&json_comparison(&found)).unwrap();
+    assert_eq!(told["published"]["values"].as_array().unwrap().len(), 6);
+    assert_eq!(told["published"]["values"][1]["published"]["low"], -0.0729);
+    let other = comparison(&[fixtures::lab(), another_day("8m1c3e")]);
+    assert!(!comparison_page(&other, "0.1.0").contains("id=\"published\""));
 }

@@ -13,12 +13,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 /// Words for more and less of a metric's value.
-struct Directions {
-    more: &'static str,
-    less: &'static str,
+pub(super) struct Directions {
+    pub(super) more: &'static str,
+    pub(super) less: &'static str,
 }
 
-const fn directions(metric: Metric) -> Directions {
+/// The words of a metric.
+pub(super) const fn directions(metric: Metric) -> Directions {
     match metric {
         Metric::Throughput => Directions { more: "faster", less: "slower" },
         Metric::Rtt => Directions { more: "longer", less: "shorter" },

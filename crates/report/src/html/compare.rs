@@ -1,8 +1,10 @@
 //! The page of a comparison: answer, runs, one table of changes for each run, what differs.
 
-use super::Page;
 use super::strip::{self, Axis, Shown};
+use super::{Page, sections};
 use crate::comparison::{self, Line};
+use crate::figure::Table;
+use crate::studies::Rows;
 use crate::words;
 use maud::{Markup, html};
 use v6gap_core::analysis::Verdict;
@@ -26,6 +28,9 @@ fn content(found: &Comparison, tool: &str) -> Page {
         @for run in &found.runs { p.context { (comparison::run(run)) } }
         @for (place, run) in found.runs.iter().skip(1).enumerate() {
             (changes(found, &lines, place, run, axis))
+        }
+        @if let Some(rows) = comparison::published(found) {
+            section id="published" { (published(&rows)) }
         }
         section id="notes" { (notes(found)) }
         section id="set-up" { (set_up(found)) }
@@ -103,6 +108,17 @@ fn row(line: &Line<'_>, change: &Change, place: usize, axis: Axis) -> Markup {
                 }
             }
             td.verdict { (strip::chip(change.verdict)) }
+        }
+    }
+}
+
+fn published(rows: &Rows) -> Markup {
+    let table = Table { heads: rows.heads.clone(), rows: rows.rows.clone() };
+    html! {
+        h2 { "Published of other systems" }
+        div.card.text {
+            (sections::data_table(&table, "What was published of other systems"))
+            @for note in &rows.notes { p { (note) } }
         }
     }
 }

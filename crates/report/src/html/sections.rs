@@ -79,7 +79,7 @@ fn one_figure(number: usize, figure: &Figure) -> Markup {
     }
 }
 
-fn data_table(table: &Table, caption: &str) -> Markup {
+pub(super) fn data_table(table: &Table, caption: &str) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label={ "Table: " (caption) } {
             table.data {

@@ -2,7 +2,7 @@
 
 use super::grid::{Cell, Column, Grid, paragraph};
 use super::style::{Style, Tone};
-use super::{grid, say};
+use super::{grid, say, study};
 use crate::comparison::{self, Line};
 use crate::tables;
 use crate::words;
@@ -36,6 +36,12 @@ pub fn comparison(found: &Comparison, style: &Style) -> String {
     say(style, &mut out, &comparison::margins(found));
     for note in comparison::notes(found) {
         say(style, &mut out, &format!("Note: {note}"));
+    }
+    if let Some(rows) = comparison::published(found) {
+        out.push('\n');
+        let mut columns = [14, 10].map(|least| Column::left(Some(least))).to_vec();
+        columns.extend(found.runs.iter().skip(1).map(|_| Column::left(Some(14))));
+        study::table(&rows, columns, style, &mut out);
     }
     set_up(found, style, &mut out);
     say(style, &mut out, comparison::BETWEEN_RUNS);

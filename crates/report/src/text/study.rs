@@ -31,7 +31,8 @@ pub(super) fn add(analysis: &Analysis, all: bool, style: &Style, out: &mut Strin
     out.push('\n');
 }
 
-fn table(rows: &Rows, columns: Vec<Column>, style: &Style, out: &mut String) {
+/// A table with its notes; sentences where it does not fit.
+pub(super) fn table(rows: &Rows, columns: Vec<Column>, style: &Style, out: &mut String) {
     let cell = |text: &String| Cell::new(style.clean(text), Tone::Plain);
     let mut grid = Grid { columns, rows: vec![rows.heads.iter().map(cell).collect()] };
     grid.rows.extend(rows.rows.iter().map(|row| row.iter().map(cell).collect()));

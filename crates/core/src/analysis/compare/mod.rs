@@ -5,10 +5,13 @@
 //! and D.7). Cells that are not the same workload in both are not compared, and the reason is told.
 
 mod change;
+mod published;
 mod set_up;
 #[cfg(test)]
 mod tests;
 mod words;
+
+pub use published::{Elsewhere, Systems};
 
 use super::{Analysis, CheckState, Effect, Qualifier, Question, Verdict};
 use crate::arm::{Arm, PerArm};
@@ -187,6 +190,9 @@ pub struct Comparison {
     pub apart: Vec<Apart>,
     /// What differs in the set-up.
     pub set_up: Vec<Differs>,
+    /// What the study that all runs repeat published of other systems.
+    #[serde(default)]
+    pub published: Option<Systems>,
 }
 
 impl Comparison {
@@ -296,6 +302,7 @@ pub fn compare(told: &[Told<'_>]) -> Result<Comparison, CompareError> {
         details: words::details(&rows, names),
         apart: apart(told),
         set_up: set_up::differences(told, &granted),
+        published: published::beside(told, &rows),
         arm_names: names.clone(),
         runs,
         rows,

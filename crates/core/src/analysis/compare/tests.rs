@@ -323,3 +323,45 @@ fn holm_counts_the_runs_too() {
     assert!(found.rows.iter().all(against_c));
     assert!(found.headline.contains("From A to C IPv6 against IPv4 did not change"));
 }
+
+/// What an old study said of two systems stands beside the same questions, and nowhere else.
+#[test]
+fn what_was_published_of_two_systems_stands_beside_the_change() {
+    let studied = |seed, reference: &str| {
+        let mut plan = families(seed);
+        plan.reference = Some(reference.into());
+        for cell in &mut plan.cells {
+            if let Workload::Echo(echo) = &mut cell.workload {
+                echo.settings.buffer_bytes = Some(61_440);
+            }
+        }
+        plan
+    };
+    let of = |second: &str| {
+        let runs = [
+            measured("a", &studied(1, "raicu/tcp-100"), &EVEN),
+            measured("b", &studied(2, second), &EVEN),
+        ];
+        compare(&told(&runs)).unwrap().published
+    };
+    let found = of("raicu/tcp-100").unwrap();
+    let texts: Vec<(&str, Of, &str)> =
+        found.values.iter().map(|v| (v.cell.as_str(), v.of, v.text.as_str())).collect();
+    assert_eq!(
+        texts,
+        [
+            ("rtt-tcp-64", Of::First, "3.72 % longer"),
+            ("rtt-tcp-64", Of::Second, "7.29 % longer"),
+            ("rtt-tcp-1024", Of::First, "3.01 % longer"),
+            ("rtt-tcp-1024", Of::Second, "5.06 % longer"),
+            ("rtt-tcp-16384", Of::First, "3.71 % shorter"),
+            ("rtt-tcp-16384", Of::Second, "3.62 % shorter"),
+        ]
+    );
+    assert!(found.cautions.iter().any(|c| c.contains("single runs")), "{:?}", found.cautions);
+    for other in ["raicu/tcp-10", "manford/udp"] {
+        assert_eq!(of(other), None, "{other}");
+    }
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
+    assert_eq!(compare(&told(&runs)).unwrap().published, None);
+}
