@@ -1,26 +1,82 @@
-//! A figure as files of its own: the SVG with a size and where it came from, its caption, and its
-//! numbers.
+//! A figure as files of its own: as SVG, PDF and PNG with a size and where it came from, its
+//! caption, and its numbers.
 
 use crate::csv::push_row;
-use crate::figure::{Figure, WIDTH};
+use crate::figure::font::{FAMILY, Fonts};
+use crate::figure::pdf::About;
+use crate::figure::{Figure, Picture, WIDTH, pdf as pages, png as pixels};
 use crate::number::utc;
 use crate::words;
 use v6gap_core::analysis::Analysis;
 
-/// The figure `width_mm` wide, with the run, the plan and the version in its metadata.
+/// The figure `width_mm` wide as SVG, with the run, the plan and the version in its metadata, and
+/// the letters that it uses.
 pub fn svg(figure: &Figure, analysis: &Analysis, width_mm: f64) -> String {
     let height_mm = width_mm * figure.height / WIDTH;
-    let run = &analysis.run;
-    let about = format!(
-        "run {}, plan {}, seed {:#x}, v6gap {}",
-        run.id, run.plan.name, run.plan.seed, run.tool
-    );
     let root = format!("<svg width=\"{width_mm}mm\" height=\"{height_mm:.1}mm\" ");
     let svg = figure.svg.replacen("<svg ", &root, 1);
-    let metadata = format!("</desc><metadata>{}</metadata>", escape(&about));
+    let letters = figure.picture.as_ref().map(style).unwrap_or_default();
+    let source = escape(&source(analysis));
+    let metadata = format!("</desc><metadata>{source}</metadata>{letters}");
     let mut text = svg.replacen("</desc>", &metadata, 1);
     text.push('\n');
     text
+}
+
+/// The same as PDF, a page of its size; nothing of a figure that does not stand alone.
+pub fn pdf(figure: &Figure, analysis: &Analysis, width_mm: f64) -> Option<Vec<u8>> {
+    let title = clean(&figure.title);
+    let maker = format!("v6gap {}", clean(&analysis.run.tool));
+    let about = About { title: &title, source: &source(analysis), maker: &maker };
+    Some(pages::pdf(figure.picture.as_ref()?, width_mm, &about))
+}
+
+/// The same as PNG, 300 pixels in an inch; nothing of a figure that does not stand alone.
+pub fn png(figure: &Figure, analysis: &Analysis, width_mm: f64) -> Option<Vec<u8>> {
+    let (title, source) = (clean(&figure.title), source(analysis));
+    let said = [("Title", title.as_str()), ("Source", source.as_str())];
+    // Fails only where a text cannot be stored, and these are clean.
+    pixels::png(figure.picture.as_ref()?, width_mm, said).ok()
+}
+
+/// Where a figure came from.
+fn source(analysis: &Analysis) -> String {
+    let run = &analysis.run;
+    clean(&format!(
+        "run {}, plan {}, seed {:#x}, v6gap {}",
+        run.id, run.plan.name, run.plan.seed, run.tool
+    ))
+}
+
+/// The letters of a picture, as the fonts of an SVG.
+fn style(picture: &Picture) -> String {
+    let fonts = Fonts::default();
+    let face = |bold: bool| {
+        let font = fonts.of(bold);
+        let own = picture.texts().filter(|text| text.bold == bold);
+        let glyphs = own.flat_map(|text| text.content.chars()).map(|c| font.glyph(c).0).collect();
+        let (weight, data) = (if bold { "bold" } else { "normal" }, base64(&font.cut(&glyphs)));
+        format!(
+            "@font-face{{font-family:\"{FAMILY}\";font-weight:{weight};\
+             src:url(data:font/ttf;base64,{data})}}"
+        )
+    };
+    format!("<style>{}{}</style>", face(false), face(true))
+}
+
+/// Bytes as text (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let letter = LETTERS[(word >> (18 - 6 * place)) as usize & 63];
+            out.push(if place > three.len() { '=' } else { char::from(letter) });
+        }
+    }
+    out
 }
 
 /// What stands under it: what it shows, how to read it, and what it rests on.
@@ -52,7 +108,26 @@ pub fn csv(figure: &Figure) -> String {
     out
 }
 
-fn escape(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+/// Without characters that could change how others are read.
+fn clean(text: &str) -> String {
     text.replace(words::is_unsafe, "?")
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The vectors of RFC 4648, section 10.
+    #[test]
+    fn bytes_become_text_as_the_standard_says() {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! One binary for all tests of rendering, because they share their fixtures.
 
 mod exports;
+mod files;
 mod fixtures;
 mod html;
 mod language;

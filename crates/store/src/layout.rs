@@ -149,17 +149,17 @@ impl Store {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub fn write_file(path: &Path, content: &str) -> Result<(), StoreError> {
+    pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), StoreError> {
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         }
         if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-            return fs::write(path, content).map_err(StoreError::io("write", path));
+            return fs::write(path, &content).map_err(StoreError::io("write", path));
         }
         let mut partial = path.as_os_str().to_owned();
         partial.push(".partial");
         let partial = PathBuf::from(partial);
-        fs::write(&partial, content).map_err(StoreError::io("write", &partial))?;
+        fs::write(&partial, &content).map_err(StoreError::io("write", &partial))?;
         fs::rename(&partial, path).map_err(StoreError::io("write", path))
     }
 }

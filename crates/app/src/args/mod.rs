@@ -23,7 +23,7 @@ pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;
 pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
 pub use normal::{SHORT_HELP, Typed, VERBS, normalise};
-pub use paper::{CiteArgs, CiteFormat, FiguresArgs};
+pub use paper::{CiteArgs, CiteFormat, FigureFormat, FiguresArgs};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
 pub use run::{
     CheckArgs, Condition, ConnectArgs, DesignArgs, LabChoice, Live, ResultArgs, RunArgs, ServeArgs,

@@ -1,32 +1,58 @@
 //! Options of the verbs that serve papers: figures and the paragraph on the method.
 
+use super::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Write the figures of a stored result, for papers and slides
 ///
-/// Every figure becomes an SVG file of the width asked for, in fixed colours that also differ in
-/// shape; beside it stand its caption and the numbers behind it.
+/// Every figure becomes files of the width asked for, in fixed colours that also differ in shape,
+/// with its letters inside, so that it looks the same everywhere; beside them stands its caption.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
   v6gap figures last
-  v6gap figures 7k2f9q --for lncs -o paper/figures
-
-SVG becomes PDF in other programs: rsvg-convert -f pdf FIGURE.svg, or Inkscape.")]
+  v6gap figures 7k2f9q --for lncs --format pdf,csv -o paper/figures
+  v6gap figures last --width 120 --format png")]
 pub struct FiguresArgs {
     /// Identifier or the start of it, last, last~1, last:HOST, or a file
     #[arg(value_name = "RESULT", default_value = "last")]
     pub reference: String,
+    /// Which files to write of each figure, besides its caption
+    #[arg(short, long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,csv")]
+    pub format: Vec<FigureFormat>,
     /// What they are for, which sets their width
     #[arg(long = "for", value_name = "WHAT", default_value = "a4")]
     pub target: FigureTarget,
+    /// Width in mm, from 40 to 500, in place of --for
+    #[arg(long, value_name = "MM", value_parser = values::width_mm, conflicts_with = "target")]
+    pub width: Option<f64>,
     /// Folder to write into
     #[arg(short, long, value_name = "FOLDER", default_value = "figures")]
     pub output: PathBuf,
     /// Draw figures as the study printed them that the plan repeats, too
     #[arg(long)]
     pub facsimile: bool,
+}
+
+impl FiguresArgs {
+    /// The width in mm.
+    pub fn width_mm(&self) -> f64 {
+        self.width.unwrap_or_else(|| self.target.width_mm())
+    }
+}
+
+/// A form of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FigureFormat {
+    /// For web pages and drawing programs
+    Svg,
+    /// For LaTeX; one page of the figure's size
+    Pdf,
+    /// Pixels, 300 in an inch, for slides
+    Png,
+    /// The numbers behind it
+    Csv,
 }
 
 /// What figures are for.

@@ -52,6 +52,15 @@ pub(super) fn size(text: &str) -> Result<u32, String> {
     }
 }
 
+/// The width of a figure in mm, from 40 to 500.
+pub(super) fn width_mm(text: &str) -> Result<f64, String> {
+    let typed = text.strip_suffix("mm").unwrap_or(text).trim_end();
+    match typed.parse::<f64>() {
+        Ok(mm) if (40.0..=500.0).contains(&mm) => Ok(mm),
+        _ => Err("a width is a number of mm from 40 to 500".to_owned()),
+    }
+}
+
 /// The size of a file in bytes, from 64 KiB to 1 TiB.
 pub(super) fn file_size(text: &str) -> Result<u64, String> {
     match unit::parse_bytes(text).map_err(|e| e.to_string())? {

@@ -1,11 +1,12 @@
 //! `figures`: every figure of a stored result as files for a paper.
 
 use super::stored;
-use crate::args::FiguresArgs;
+use crate::args::{FigureFormat, FiguresArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
-use v6gap_report::figure::{self, Paint};
+use v6gap_core::analysis::Analysis;
+use v6gap_report::figure::{self, Figure, Paint};
 use v6gap_report::paper;
 
 /// Points in a millimetre.
@@ -28,17 +29,15 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
             .seen("A figure needs pairs that count, or several sizes of one question.")
             .run(format!("v6gap show {}", analysis.run.id), "shows what was measured"));
     }
-    let width_mm = args.target.width_mm();
+    let width_mm = args.width_mm();
     for figure in &figures {
         let name = format!("{}-{}", analysis.run.id, figure.id);
-        let files = [
-            (format!("{name}.svg"), paper::svg(figure, analysis, width_mm)),
-            (format!("{name}.caption.txt"), paper::caption(figure, analysis)),
-            (format!("{name}.csv"), paper::csv(figure)),
-        ];
-        for (name, text) in files {
-            stored::write(&text, Some(&args.output.join(name)))?;
+        for format in &args.format {
+            let (ending, content) = drawn(figure, analysis, width_mm, *format)?;
+            stored::write_file(&args.output.join(format!("{name}.{ending}")), content)?;
         }
+        let caption = paper::caption(figure, analysis);
+        stored::write_file(&args.output.join(format!("{name}.caption.txt")), caption)?;
     }
     if args.facsimile {
         stored::note_facsimile(analysis);
@@ -51,4 +50,24 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
         ));
     }
     Ok(Outcome::Done)
+}
+
+/// The ending of a file and what is in it.
+fn drawn(
+    figure: &Figure,
+    analysis: &Analysis,
+    width_mm: f64,
+    format: FigureFormat,
+) -> Result<(&'static str, Vec<u8>), Failure> {
+    let (ending, content) = match format {
+        FigureFormat::Svg => ("svg", Some(paper::svg(figure, analysis, width_mm).into_bytes())),
+        FigureFormat::Pdf => ("pdf", paper::pdf(figure, analysis, width_mm)),
+        FigureFormat::Png => ("png", paper::png(figure, analysis, width_mm)),
+        FigureFormat::Csv => ("csv", Some(paper::csv(figure).into_bytes())),
+    };
+    let content = content.ok_or_else(|| {
+        let what = format!("the figure {} cannot be written as {ending}", figure.id);
+        Failure::new("V603", Outcome::NotValid, what)
+    })?;
+    Ok((ending, content))
 }

@@ -29,7 +29,7 @@ fn write_all(program: Command, folder: &Path) -> Result<(), Failure> {
     for (name, command) in std::iter::once(("v6gap".to_owned(), program)).chain(named) {
         let path = folder.join(format!("{name}.1"));
         let command = command.name(name.leak() as &'static str);
-        Store::write_file(&path, &page(command)?)?;
+        Store::write_file(&path, page(command)?)?;
         output::to_stdout(&path.display().to_string());
     }
     Ok(())

@@ -37,7 +37,15 @@ pub(super) fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
         output::to_stdout(text);
         return Ok(());
     };
-    Store::write_file(path, text)?;
+    write_file(path, text)
+}
+
+/// Writes a file and says where.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    Store::write_file(path, content)?;
     output::to_stdout(&path.display().to_string());
     Ok(())
 }

@@ -75,6 +75,6 @@ fn report(
     let command = repeat(analysis, port);
     let sockets = v6gap_report::sockets(lines);
     let info = PageInfo { title: "", command: &command, sockets: &sockets, facsimile: false };
-    Store::write_file(&path, &html::page(analysis, &info))?;
+    Store::write_file(&path, html::page(analysis, &info))?;
     Ok(path.display().to_string())
 }

@@ -38,6 +38,32 @@ fn figures_are_written_with_captions_and_numbers() {
 }
 
 #[test]
+fn a_figure_has_the_forms_and_the_width_that_were_asked_for() {
+    let sandbox = Sandbox::with_run();
+    let ran = sandbox.run("figures last --format png,pdf --width 50.8mm -o drawn").ended(0);
+    let of = |ending: &str| ran.out.lines().filter(|file| file.ends_with(ending)).count();
+    assert!(of(".png") > 0 && of(".png") == of(".pdf") && of(".png") == of(".caption.txt"));
+    assert_eq!(of(".svg") + of(".csv"), 0, "{ran:?}");
+    for file in ran.out.lines() {
+        let bytes = sandbox.bytes(file);
+        match file.rsplit('.').next().unwrap() {
+            // The width in the header of the file, RFC 2083: 2 inches of 300 pixels.
+            "png" => assert_eq!(&bytes[..20], b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x58"),
+            "pdf" => assert!(bytes.starts_with(b"%PDF-") && bytes.ends_with(b"%%EOF"), "{file}"),
+            _ => {}
+        }
+    }
+    for (wrong, why) in [
+        ("--width 30", "a width is a number of mm"),
+        ("--width 90 --for lncs", "--for"),
+        ("--format jpeg", "[possible values: svg, pdf, png, csv]"),
+    ] {
+        let ran = sandbox.run(&format!("figures last {wrong}")).ended(2);
+        assert!(ran.err.contains(why), "{wrong}: {ran:?}");
+    }
+}
+
+#[test]
 fn nothing_is_drawn_as_printed_of_a_plan_that_repeats_no_study() {
     let sandbox = Sandbox::with_run();
     for verb in ["report", "figures"] {

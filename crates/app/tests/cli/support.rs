@@ -121,6 +121,10 @@ impl Sandbox {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, text).unwrap();

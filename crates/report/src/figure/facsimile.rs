@@ -42,10 +42,12 @@ fn draw(analysis: &Analysis, chart: &Chart<'_>, paint: Paint, others: &[Figure])
         Form::Lines => lines(analysis, chart, unit, paint),
         Form::Dual => dual(analysis, chart, unit, paint),
     };
+    let drawn = kuva::draw(&chart.id, &title, &desc, HEIGHT, vec![panel]);
     Figure {
         kind: Kind::Facsimile,
         height: HEIGHT,
-        svg: kuva::svg(&chart.id, &title, &desc, HEIGHT, vec![panel]),
+        svg: drawn.svg,
+        picture: drawn.picture,
         table: table(analysis, chart, unit),
         foot: foot(chart, others),
         id: chart.id.clone(),

@@ -4,7 +4,10 @@
 //! it lacks, takes all colours from the page's variables, and puts title and description on top. A
 //! `$` is escaped because the library would read formulas between two of them.
 
-use super::Paint;
+mod scene;
+
+use super::font::FAMILY;
+use super::{Paint, Picture};
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::line::{LinePlot, LineStyle};
 use kuva::render::color::Color;
@@ -394,26 +397,41 @@ pub(super) fn ticks((low, high): (f64, f64)) -> Vec<f64> {
     generate_ticks(low, high, 5).into_iter().filter(|v| (low..=high).contains(v)).collect()
 }
 
-/// The panels as one SVG element with title and description.
-pub(super) fn svg(id: &str, title: &str, desc: &str, height: f64, panels: Vec<Panel>) -> String {
+/// A figure drawn: as an SVG element and, on paper, as plain marks.
+pub(super) struct Drawn {
+    pub svg: String,
+    pub picture: Option<Picture>,
+}
+
+/// The panels as one picture, with title and description.
+pub(super) fn draw(id: &str, title: &str, desc: &str, height: f64, panels: Vec<Panel>) -> Drawn {
     let paint = panels.first().map_or(Paint::Page, |panel| panel.paint);
     let mut scene = Scene::new(WIDTH, height).with_background(None);
+    let mut paper = match paint {
+        Paint::Page => None,
+        Paint::Paper => Some(scene::Paper::new(WIDTH, height, Ink::Faint.css(paint))),
+    };
     for panel in panels {
+        let top = panel.top;
         scene.add(Primitive::GroupStart {
-            transform: Some(format!("translate(0,{})", panel.top)),
+            transform: Some(format!("translate(0,{top})")),
             title: None,
             extra_attrs: None,
         });
-        scene.elements.extend(panel.elements());
+        let elements = panel.elements();
+        if let Some(paper) = &mut paper {
+            elements.iter().for_each(|element| paper.draw(element, top));
+        }
+        scene.elements.extend(elements);
         scene.add(Primitive::GroupEnd);
     }
     let drawn = SvgBackend::new().render_scene(&scene);
     let inner = drawn.split_once('>').map_or("", |(_, rest)| rest);
     let font = match paint {
-        Paint::Page => "",
-        Paint::Paper => " font-family=\"Inter, Arial, Liberation Sans, sans-serif\"",
+        Paint::Page => String::new(),
+        Paint::Paper => format!(" font-family=\"{FAMILY}, Arial, sans-serif\""),
     };
-    format!(
+    let svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" role=\"img\" \
          viewBox=\"0 0 {WIDTH} {height}\" aria-labelledby=\"{id}-title {id}-desc\" \
          fill=\"{}\"{font}>\
@@ -421,7 +439,8 @@ pub(super) fn svg(id: &str, title: &str, desc: &str, height: f64, panels: Vec<Pa
         Ink::Faint.css(paint),
         escape(title),
         escape(desc),
-    )
+    );
+    Drawn { svg, picture: paper.map(scene::Paper::finish) }
 }
 
 fn escape(text: &str) -> String {

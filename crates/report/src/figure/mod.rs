@@ -1,13 +1,20 @@
 //! Figures: each an SVG with title and description, and the table of the numbers behind it.
 //!
-//! One code path draws them for the page and for files; only the paint differs.
+//! One code path draws them for the page and for files; only the paint differs. What stands alone
+//! has its marks as a list, too, from which the other forms of a file are made.
 
 mod facsimile;
+pub(crate) mod font;
 mod kuva;
+pub(crate) mod pdf;
+pub(crate) mod picture;
+pub(crate) mod png;
 mod series;
 mod size;
 mod spread;
 mod trials;
+
+pub use picture::Picture;
 
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::metric::Metric;
@@ -56,6 +63,8 @@ pub struct Figure {
     pub desc: String,
     /// The picture, as an SVG element.
     pub svg: String,
+    /// The same as plain marks, if it stands alone ([`Paint::Paper`]).
+    pub picture: Option<Picture>,
     /// Its height where it is [`WIDTH`] wide.
     pub height: f64,
     /// The numbers behind it.

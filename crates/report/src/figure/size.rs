@@ -89,10 +89,12 @@ fn draw(analysis: &Analysis, at: usize, groups: &[Group<'_>], paint: Paint) -> O
     let desc = describe(analysis, group);
     let panels =
         vec![values(analysis, group, &scales, paint), effects(analysis, group, &scales, paint)];
+    let drawn = kuva::draw(&id, &title, &desc, UPPER + LOWER, panels);
     Some(Figure {
         kind: Kind::Size,
         height: UPPER + LOWER,
-        svg: kuva::svg(&id, &title, &desc, UPPER + LOWER, panels),
+        svg: drawn.svg,
+        picture: drawn.picture,
         table: table(analysis, group, scales.unit),
         foot: foot(analysis, group),
         id,

@@ -76,10 +76,12 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
         names.b
     );
     let panel = panel(analysis, q, unit, x, paint);
+    let drawn = kuva::draw(&id, &title, &desc, HEIGHT, vec![panel]);
     Some(Figure {
         kind: Kind::Spread,
         height: HEIGHT,
-        svg: kuva::svg(&id, &title, &desc, HEIGHT, vec![panel]),
+        svg: drawn.svg,
+        picture: drawn.picture,
         table: table(analysis, q, unit),
         foot: format!(
             "Share of delays finished within a time, in {}. The longest 0.5 % are not drawn.",

@@ -55,10 +55,12 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
         0 => String::new(),
         n => format!(" The last {n} pairs are not drawn."),
     };
+    let drawn = kuva::draw(&id, &title, &desc, UPPER + LOWER, vec![values, effects]);
     Some(Figure {
         kind: Kind::Trials,
         height: UPPER + LOWER,
-        svg: kuva::svg(&id, &title, &desc, UPPER + LOWER, vec![values, effects]),
+        svg: drawn.svg,
+        picture: drawn.picture,
         table: table(analysis, q, &pairs),
         foot: format!(
             "Above: both values of each pair; the scale does not start at 0. Below: their \
