@@ -10,13 +10,13 @@ use crate::words;
 use v6gap_core::analysis::Analysis;
 
 /// The figure `width_mm` wide as SVG, with the run, the plan and the version in its metadata, and
-/// the letters that it uses.
-pub fn svg(figure: &Figure, analysis: &Analysis, width_mm: f64) -> String {
+/// the letters that it uses. `runs` are the results that it shows.
+pub fn svg(figure: &Figure, runs: &[&Analysis], width_mm: f64) -> String {
     let height_mm = width_mm * figure.height / WIDTH;
     let root = format!("<svg width=\"{width_mm}mm\" height=\"{height_mm:.1}mm\" ");
     let svg = figure.svg.replacen("<svg ", &root, 1);
     let letters = figure.picture.as_ref().map(style).unwrap_or_default();
-    let source = escape(&source(analysis));
+    let source = escape(&source(runs));
     let metadata = format!("</desc><metadata>{source}</metadata>{letters}");
     let mut text = svg.replacen("</desc>", &metadata, 1);
     text.push('\n');
@@ -24,28 +24,32 @@ pub fn svg(figure: &Figure, analysis: &Analysis, width_mm: f64) -> String {
 }
 
 /// The same as PDF, a page of its size; nothing of a figure that does not stand alone.
-pub fn pdf(figure: &Figure, analysis: &Analysis, width_mm: f64) -> Option<Vec<u8>> {
+pub fn pdf(figure: &Figure, runs: &[&Analysis], width_mm: f64) -> Option<Vec<u8>> {
     let title = clean(&figure.title);
-    let maker = format!("v6gap {}", clean(&analysis.run.tool));
-    let about = About { title: &title, source: &source(analysis), maker: &maker };
+    let tool = runs.first().map_or("", |analysis| analysis.run.tool.as_str());
+    let maker = format!("v6gap {}", clean(tool));
+    let about = About { title: &title, source: &source(runs), maker: &maker };
     Some(pages::pdf(figure.picture.as_ref()?, width_mm, &about))
 }
 
 /// The same as PNG, 300 pixels in an inch; nothing of a figure that does not stand alone.
-pub fn png(figure: &Figure, analysis: &Analysis, width_mm: f64) -> Option<Vec<u8>> {
-    let (title, source) = (clean(&figure.title), source(analysis));
+pub fn png(figure: &Figure, runs: &[&Analysis], width_mm: f64) -> Option<Vec<u8>> {
+    let (title, source) = (clean(&figure.title), source(runs));
     let said = [("Title", title.as_str()), ("Source", source.as_str())];
     // Fails only where a text cannot be stored, and these are clean.
     pixels::png(figure.picture.as_ref()?, width_mm, said).ok()
 }
 
 /// Where a figure came from.
-fn source(analysis: &Analysis) -> String {
-    let run = &analysis.run;
-    clean(&format!(
-        "run {}, plan {}, seed {:#x}, v6gap {}",
-        run.id, run.plan.name, run.plan.seed, run.tool
-    ))
+fn source(runs: &[&Analysis]) -> String {
+    let of = |analysis: &&Analysis| {
+        let run = &analysis.run;
+        format!(
+            "run {}, plan {}, seed {:#x}, v6gap {}",
+            run.id, run.plan.name, run.plan.seed, run.tool
+        )
+    };
+    clean(&runs.iter().map(of).collect::<Vec<_>>().join("; "))
 }
 
 /// The letters of a picture, as the fonts of an SVG.
@@ -80,22 +84,24 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// What stands under it: what it shows, how to read it, and what it rests on.
-pub fn caption(figure: &Figure, analysis: &Analysis) -> String {
-    let (client, server) = words::hosts(analysis);
-    let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
-    let names = &analysis.arm_names;
-    let (date, _) = utc(analysis.run.started_unix_ns);
-    let text = format!(
-        "{}. {} {} and {} between {client} and {server}{path}; {}; ranges are 95 %. v6gap {}, run \
-         {}, {date}.\n",
-        figure.title,
-        figure.foot,
-        names.a,
-        names.b,
-        words::pairs_in(analysis),
-        analysis.run.tool,
-        analysis.run.id
-    );
+pub fn caption(figure: &Figure, runs: &[&Analysis]) -> String {
+    let of = |analysis: &&Analysis| {
+        let (client, server) = words::hosts(analysis);
+        let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
+        let names = &analysis.arm_names;
+        let (date, _) = utc(analysis.run.started_unix_ns);
+        format!(
+            "{} and {} between {client} and {server}{path}; {}; ranges are 95 %. v6gap {}, run \
+             {}, {date}.",
+            names.a,
+            names.b,
+            words::pairs_in(analysis),
+            analysis.run.tool,
+            analysis.run.id
+        )
+    };
+    let runs = runs.iter().map(of).collect::<Vec<_>>().join(" ");
+    let text = format!("{}. {} {runs}\n", figure.title, figure.foot);
     text.replace(|c| c != '\n' && words::is_unsafe(c), "?")
 }
 

@@ -375,6 +375,15 @@ pub(crate) fn is_unsafe(c: char) -> bool {
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// The text, cut after so many characters.
+pub(crate) fn shortened(text: &str, characters: usize) -> String {
+    if text.chars().count() <= characters {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(characters.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
 /// The text with its first letter as a capital.
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();

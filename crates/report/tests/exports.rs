@@ -211,16 +211,16 @@ fn sockets_show_what_was_asked_and_what_each_family_got() {
 #[test]
 fn figures_for_papers_are_whole() {
     for figure in all(&lab(), Paint::Paper, false) {
-        let svg = paper::svg(&figure, &lab(), 122.0);
+        let svg = paper::svg(&figure, &[&lab()], 122.0);
         assert!(svg.starts_with("<svg width=\"122mm\" height=\""), "{}", &svg[..80]);
         assert!(svg.contains("<metadata>run 7k2f9q, plan first-look"), "{svg}");
         assert_eq!((svg.matches("<svg").count(), svg.matches("</svg>").count()), (1, 1));
         assert!(!svg.contains("var(") && !svg.contains("class=\"page"), "{svg}");
         let rows = paper::csv(&figure);
         assert_eq!(rows.lines().count(), figure.table.rows.len() + 1, "{rows}");
-        assert!(paper::caption(&figure, &lab()).contains("run 7k2f9q"));
+        assert!(paper::caption(&figure, &[&lab()]).contains("run 7k2f9q"));
     }
-    let svg = paper::svg(&all(&hostile(), Paint::Paper, false)[0], &hostile(), 122.0);
+    let svg = paper::svg(&all(&hostile(), Paint::Paper, false)[0], &[&hostile()], 122.0);
     assert!(!svg.contains("<script") && !svg.contains('\u{202e}'), "{svg}");
 }
 

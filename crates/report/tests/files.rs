@@ -84,9 +84,13 @@ fn a_pdf_holds_every_text_and_every_shape_of_the_svg() {
     let figures = figures();
     assert!(figures.len() > 12, "{}", figures.len());
     for (analysis, figure) in figures {
-        let file = paper::pdf(&figure, &analysis, 122.0).unwrap();
+        let file = paper::pdf(&figure, &[&analysis], 122.0).unwrap();
         assert!(file.starts_with(b"%PDF-1."));
-        assert_eq!(paper::pdf(&figure, &analysis, 122.0).as_ref(), Some(&file), "the same bytes");
+        assert_eq!(
+            paper::pdf(&figure, &[&analysis], 122.0).as_ref(),
+            Some(&file),
+            "the same bytes"
+        );
         let pdf = Pdf::new(file).unwrap();
         assert_eq!(pdf.pages().len(), 1);
         let page = pdf.pages()[0].media_box();
@@ -108,7 +112,7 @@ fn a_png_has_its_size_and_the_inks_of_both_families() {
     figures.dedup_by_key(|(_, figure)| figure.kind);
     assert_eq!(figures.len(), 4);
     for (analysis, figure) in figures {
-        let file = paper::png(&figure, &analysis, 50.8).unwrap();
+        let file = paper::png(&figure, &[&analysis], 50.8).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let found = reader.next_frame(&mut pixels).unwrap();
@@ -128,7 +132,7 @@ fn a_png_has_its_size_and_the_inks_of_both_families() {
 #[test]
 fn an_svg_brings_its_letters() {
     let (analysis, figure) = figures().swap_remove(0);
-    let svg = paper::svg(&figure, &analysis, 160.0);
+    let svg = paper::svg(&figure, &[&analysis], 160.0);
     let fonts: Vec<&str> = svg.split("data:font/ttf;base64,").skip(1).collect();
     assert_eq!(fonts.len(), 2);
     // The first four bytes of a font file of TrueType, 0x00010000.
@@ -141,7 +145,7 @@ fn an_svg_brings_its_letters() {
 fn a_figure_for_the_page_has_no_files_of_fixed_colours() {
     let analysis = lab();
     let figure = &all(&analysis, Paint::Page, false)[0];
-    assert_eq!(paper::pdf(figure, &analysis, 160.0), None);
-    assert_eq!(paper::png(figure, &analysis, 160.0), None);
-    assert!(!paper::svg(figure, &analysis, 160.0).contains("font-face"));
+    assert_eq!(paper::pdf(figure, &[&analysis], 160.0), None);
+    assert_eq!(paper::png(figure, &[&analysis], 160.0), None);
+    assert!(!paper::svg(figure, &[&analysis], 160.0).contains("font-face"));
 }

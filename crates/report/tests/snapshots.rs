@@ -77,7 +77,7 @@ fn what_papers_say() {
     check("lab-cite.bib", &bibtex(&lab()));
     check("hostile-cite.tex", &cite(&hostile(), command, CiteForm::Latex));
     let figure = &all(&lab(), Paint::Paper, false)[0];
-    check("lab-caption.txt", &paper::caption(figure, &lab()));
+    check("lab-caption.txt", &paper::caption(figure, &[&lab()]));
     check("lab-figure.csv", &paper::csv(figure));
 }
 
@@ -89,7 +89,7 @@ fn comparisons() {
     check("two-narrow.txt", &text::comparison(&two, &Style { width: 40, ..style }));
     check("two-plain.txt", &text::comparison(&two, &Style { plain: true, ..style }));
     check("two.json", &json_comparison(&two));
-    check("two.html", &comparison_page(&two, "0.1.0"));
+    check("two.html", &comparison_page(&two, &[], "0.1.0"));
     let three = comparison(&[lab(), another_day("8m1c3e"), another_day("9x2d4f")]);
     check("three.txt", &text::comparison(&three, &Style { width: 120, ..style }));
     let failed = comparison(&[lab(), Analysis { run: another_day("x").run, ..invalid() }]);

@@ -1,7 +1,7 @@
 //! Published values and the studies' own summaries, in every form of a result.
 
-use crate::fixtures;
 use crate::fixtures::runs::{another_day, comparison};
+use crate::fixtures::{self, Spec};
 use v6gap_core::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
 use v6gap_core::analysis::{Analysis, Range};
 use v6gap_core::arm::PerArm;
@@ -9,13 +9,13 @@ use v6gap_core::metric::Metric;
 use v6gap_core::plan::Summary;
 use v6gap_core::published::{self, Kind, Value};
 use v6gap_core::workload::{Transport, Workload};
-use v6gap_report::figure::{self, Kind as Figures, Paint};
+use v6gap_report::figure::{self, Figure, JointError, Kind as Figures, Paint, System};
 use v6gap_report::html::{PageInfo, comparison_page, page};
 use v6gap_report::text::{self, Style, table};
 use v6gap_report::{json_comparison, markdown_comparison};
 
 /// The first look as a run of a study's plan: what it published of TCP at 64 B and 16 KiB.
-fn studied() -> Analysis {
+pub fn studied() -> Analysis {
     let mut analysis = fixtures::lab();
     let (study, _) = published::find("raicu/tcp-100").unwrap();
     let mut values = Vec::new();
@@ -178,18 +178,21 @@ fn programs_get_all_of_it() {
     assert!(markdown.contains("about 25 % at 64 B"), "{markdown}");
 }
 
+/// As a run of the plan that Raicu's Table 4 belongs to.
+pub fn of_table_4(mut analysis: Analysis) -> Analysis {
+    analysis.run.plan.reference = Some("raicu/tcp-100".to_owned());
+    for cell in &mut analysis.run.plan.cells {
+        if let Workload::Echo(echo) = &mut cell.workload {
+            echo.settings.buffer_bytes = Some(61_440);
+        }
+    }
+    analysis
+}
+
 /// Raicu's Table 4: the published change of each family beside the one measured here.
 #[test]
 fn two_systems_stand_beside_those_of_the_study() {
-    let runs = [fixtures::lab(), another_day("8m1c3e")].map(|mut analysis| {
-        analysis.run.plan.reference = Some("raicu/tcp-100".to_owned());
-        for cell in &mut analysis.run.plan.cells {
-            if let Workload::Echo(echo) = &mut cell.workload {
-                echo.settings.buffer_bytes = Some(61_440);
-            }
-        }
-        analysis
-    });
+    let runs = [fixtures::lab(), another_day("8m1c3e")].map(of_table_4);
     let found = comparison(&runs);
     let wide = Style { width: 140, ..Style::default() };
     let shown = text::comparison(&found, &wide);
@@ -200,7 +203,7 @@ fn two_systems_stand_beside_those_of_the_study() {
     assert!(plain.contains("published 7.29 % longer"), "{plain}");
     let markdown = markdown_comparison(&found);
     assert!(markdown.contains("| Round trip 16 KiB TCP IPv4 | 3.71 % shorter |"), "{markdown}");
-    let page = comparison_page(&found, "0.1.0");
+    let page = comparison_page(&found, &[], "0.1.0");
     assert!(
         page.contains("id=\"published\"") && page.contains("as a share of the value"),
         "{page}"
@@ -209,5 +212,98 @@ fn two_systems_stand_beside_those_of_the_study() {
     assert_eq!(told["published"]["values"].as_array().unwrap().len(), 6);
     assert_eq!(told["published"]["values"][1]["published"]["low"], -0.0729);
     let other = comparison(&[fixtures::lab(), another_day("8m1c3e")]);
-    assert!(!comparison_page(&other, "0.1.0").contains("id=\"published\""));
+    assert!(!comparison_page(&other, &[], "0.1.0").contains("id=\"published\""));
+}
+
+/// A run of Goyal's transfers on a system whose IPv4 is so fast.
+fn transfers(id: &str, distribution: &str, mbit_s: f64) -> Analysis {
+    let spec = |k: u64| {
+        let mut spec = fixtures::first_look().swap_remove(0);
+        if let Workload::TcpBulk(bulk) = &mut spec.workload {
+            bulk.bytes = Some(128_000 * k);
+        }
+        Spec { a: mbit_s * 1e6 - 1e6 / k as f64, ..spec }
+    };
+    let mut analysis = fixtures::from_specs(&[1, 2, 3, 11].map(spec));
+    analysis.run.id = id.to_owned();
+    analysis.run.plan.reference = Some("goyal/throughput".to_owned());
+    for host in [&mut analysis.run.hosts.client, &mut analysis.run.hosts.server] {
+        host.facts.insert("distribution".to_owned(), distribution.to_owned());
+        host.facts.insert("kernel".to_owned(), "6.1".to_owned());
+    }
+    analysis
+}
+
+fn joint(runs: &[Analysis]) -> Result<Vec<Figure>, JointError> {
+    let systems: Vec<System<'_>> =
+        runs.iter().map(|analysis| System { label: "", analysis }).collect();
+    figure::joint(&systems, Paint::Paper)
+}
+
+/// Goyal's figures 4, 5 and 6: IPv4 of all systems, IPv6 of all, and everything.
+#[test]
+fn several_systems_stand_in_one_picture_as_they_were_printed() {
+    let runs = [transfers("aaa111", "Debian", 94.0), transfers("bbb222", "Alpine", 90.0)];
+    let drawn = joint(&runs).unwrap();
+    let of = |id: &str| drawn.iter().find(|f| f.id == format!("printed-goyal-{id}-systems"));
+    let heads = |id: &str| of(id).unwrap().table.heads[1..].join("; ");
+    assert_eq!(drawn.len(), 3);
+    assert_eq!(heads("4"), "A IPv4, Mbit/s; B IPv4, Mbit/s");
+    assert_eq!(heads("5"), "A IPv6, Mbit/s; B IPv6, Mbit/s");
+    assert_eq!(heads("6"), "A IPv4, Mbit/s; A IPv6, Mbit/s; B IPv4, Mbit/s; B IPv6, Mbit/s");
+    let four = of("4").unwrap();
+    assert_eq!(four.table.rows.len(), 4);
+    let cells = &four.table.rows[0];
+    assert!(cells[1].starts_with("93") && cells[2].starts_with("89"), "{cells:?}");
+    assert!(four.svg.contains(">Debian, 6.1</text>") && four.svg.contains(">B</text>"));
+    assert!(four.foot.contains("A: Debian, 6.1, B: Alpine, 6.1."), "{}", four.foot);
+    assert!(four.title.ends_with("over IPv4, 2 systems"), "{}", four.title);
+    // A name of one's own takes the place of the system's.
+    let systems =
+        [("mine", &runs[0]), ("", &runs[1])].map(|(label, analysis)| System { label, analysis });
+    let named = figure::joint(&systems, Paint::Paper).unwrap();
+    assert!(named[0].foot.contains("A: mine, B: Alpine, 6.1."), "{}", named[0].foot);
+}
+
+#[test]
+fn systems_of_other_studies_have_their_pictures_too() {
+    let two = |reference: &str| {
+        let runs = ["aaa111", "bbb222"].map(|id| {
+            let mut analysis = fixtures::lab();
+            analysis.run.id = id.to_owned();
+            analysis.run.plan.reference = Some(reference.to_owned());
+            analysis
+        });
+        let drawn = joint(&runs).unwrap();
+        drawn.into_iter().map(|figure| figure.id).collect::<Vec<_>>()
+    };
+    assert!(two("raicu/tcp-100").contains(&"printed-raicu-1-1-systems".to_owned()));
+    assert!(two("goyal/ping").contains(&"printed-goyal-10-systems".to_owned()));
+    assert!(two("soorty/tcp").contains(&"printed-soorty-3-systems".to_owned()));
+    for ids in ["raicu/tcp-100", "goyal/ping", "soorty/tcp", "manford/udp"].map(two) {
+        let unique: std::collections::BTreeSet<&String> = ids.iter().collect();
+        assert_eq!(unique.len(), ids.len(), "{ids:?}");
+    }
+    assert!(two("raicu/priority").is_empty());
+}
+
+#[test]
+fn results_that_do_not_belong_together_are_refused() {
+    let runs = [transfers("aaa111", "Debian", 94.0), transfers("bbb222", "Alpine", 90.0)];
+    let refused = |second: Analysis| joint(&[runs[0].clone(), second]).unwrap_err().to_string();
+    assert_eq!(refused(runs[0].clone()), "the result aaa111 is named twice");
+    let mut other = runs[1].clone();
+    other.run.plan.reference = None;
+    assert_eq!(
+        refused(other),
+        "the results do not repeat the same experiment: aaa111 repeats goyal/throughput, bbb222 \
+         repeats no study"
+    );
+    let mut null = fixtures::null_run();
+    null.run.id = "ccc333".to_owned();
+    assert!(refused(null).starts_with("the results do not compare the same: aaa111 compares"));
+    let many: Vec<Analysis> =
+        (0..=figure::SYSTEMS_MAX).map(|n| transfers(&format!("run{n}"), "Debian", 94.0)).collect();
+    assert_eq!(joint(&many), Err(JointError::TooMany(7)));
+    assert!(joint(&runs[..1]).unwrap().is_empty());
 }

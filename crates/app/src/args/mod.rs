@@ -106,7 +106,7 @@ pub enum Command {
     Show(ShowArgs),
     /// Write the report of a stored result as a page
     Report(ReportArgs),
-    /// Write the figures of a stored result, for papers
+    /// Write the figures of stored results, for papers
     Figures(FiguresArgs),
     /// Write a paragraph on the method of a stored result
     Cite(CiteArgs),

@@ -4,7 +4,7 @@ use super::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Write the figures of a stored result, for papers and slides
+/// Write the figures of stored results, for papers and slides
 ///
 /// Every figure becomes files of the width asked for, in fixed colours that also differ in shape,
 /// with its letters inside, so that it looks the same everywhere; beside them stands its caption.
@@ -13,11 +13,12 @@ use std::path::PathBuf;
 Examples:
   v6gap figures last
   v6gap figures 7k2f9q --for lncs --format pdf,csv -o paper/figures
-  v6gap figures last --width 120 --format png")]
+  v6gap figures last --width 120 --format png
+  v6gap figures 5hd02w 7m1c3e --facsimile --label Debian --label Alpine")]
 pub struct FiguresArgs {
-    /// Identifier or the start of it, last, last~1, last:HOST, or a file
+    /// Identifiers or starts of them, last, last~1, last:HOST, or files
     #[arg(value_name = "RESULT", default_value = "last")]
-    pub reference: String,
+    pub references: Vec<String>,
     /// Which files to write of each figure, besides its caption
     #[arg(short, long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,csv")]
     pub format: Vec<FigureFormat>,
@@ -30,9 +31,14 @@ pub struct FiguresArgs {
     /// Folder to write into
     #[arg(short, long, value_name = "FOLDER", default_value = "figures")]
     pub output: PathBuf,
-    /// Draw figures as the study printed them that the plan repeats, too
+    /// Draw figures as the study printed them that the plan repeats, too; of several results also
+    /// those that hold several systems
     #[arg(long)]
     pub facsimile: bool,
+    /// What a result's system is called in pictures of several, once for each result [distribution
+    /// and kernel of its hosts]
+    #[arg(long, value_name = "NAME", requires = "facsimile")]
+    pub label: Vec<String>,
 }
 
 impl FiguresArgs {

@@ -149,6 +149,13 @@ pub struct CompareArgs {
     /// Where to write it [standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Add the pictures of several systems that the study printed which the plans repeat, to a page
+    #[arg(long)]
+    pub facsimile: bool,
+    /// What a result's system is called there, once for each result [distribution and kernel of its
+    /// hosts]
+    #[arg(long, value_name = "NAME", requires = "facsimile")]
+    pub label: Vec<String>,
     /// Changes that --fail-if and --require are about
     #[arg(long, value_name = "WHAT", default_value = "difference")]
     pub of: ChangeOf,

@@ -5,7 +5,9 @@ use crate::args::{CompareArgs, CompareFormat};
 use crate::conditions;
 use crate::failure::{Failure, Outcome};
 use crate::settings::Context;
+use v6gap_core::analysis::Analysis;
 use v6gap_core::analysis::compare::{CompareError, Comparison, Told, compare};
+use v6gap_report::figure::{Figure, Paint};
 use v6gap_report::html::comparison_page;
 use v6gap_report::text;
 use v6gap_report::{csv_comparison, json_comparison, latex_comparison, markdown_comparison};
@@ -25,7 +27,8 @@ pub fn execute(args: &CompareArgs, context: &Context) -> Result<Outcome, Failure
         .map(|result| Told { analysis: &result.analysis, lines: &result.lines })
         .collect();
     let comparison = compare(&told).map_err(|error| refused(error, &args.references))?;
-    let text = render(args, &comparison, context);
+    let printed = printed(args, &told)?;
+    let text = render(args, &comparison, &printed, context);
     stored::write(&text, args.output.as_deref())?;
     let outcome = conditions::outcome_of_comparison(args, &comparison);
     // The program ends here; giving long journals back piece by piece would only take time.
@@ -33,10 +36,29 @@ pub fn execute(args: &CompareArgs, context: &Context) -> Result<Outcome, Failure
     Ok(outcome)
 }
 
-fn render(args: &CompareArgs, comparison: &Comparison, context: &Context) -> String {
+/// Pictures of the systems as the study printed its own, if they were asked for.
+fn printed(args: &CompareArgs, told: &[Told<'_>]) -> Result<Vec<Figure>, Failure> {
+    if !args.facsimile {
+        return Ok(Vec::new());
+    }
+    if args.json || args.format != CompareFormat::Html {
+        let figures = format!("v6gap figures {} --facsimile", args.references.join(" "));
+        return Err(Failure::usage("--facsimile adds pictures to a page: --format html")
+            .run(figures, "writes them as files"));
+    }
+    let analyses: Vec<&Analysis> = told.iter().map(|run| run.analysis).collect();
+    stored::joint(&analyses, &args.label, Paint::Page)
+}
+
+fn render(
+    args: &CompareArgs,
+    comparison: &Comparison,
+    printed: &[Figure],
+    context: &Context,
+) -> String {
     match if args.json { CompareFormat::Json } else { args.format } {
         CompareFormat::Text => text::comparison(comparison, &context.output.results),
-        CompareFormat::Html => comparison_page(comparison, env!("CARGO_PKG_VERSION")),
+        CompareFormat::Html => comparison_page(comparison, printed, env!("CARGO_PKG_VERSION")),
         CompareFormat::Md => markdown_comparison(comparison),
         CompareFormat::Latex => latex_comparison(comparison),
         CompareFormat::Csv => csv_comparison(comparison),

@@ -1,6 +1,6 @@
-//! `figures`: every figure of a stored result as files for a paper.
+//! `figures`: every figure of stored results as files for a paper.
 
-use super::stored;
+use super::stored::{self, Stored};
 use crate::args::{FigureFormat, FiguresArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -18,30 +18,34 @@ const TEXT_PT_MIN: f64 = 7.95;
 /// Writes the figures and says where.
 ///
 /// # Errors
-/// If the result is not there, has no figures, or a file cannot be written.
+/// If a result is not there, none has figures, they do not belong into one picture, or a file
+/// cannot be written.
 pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure> {
-    let result = stored::load(&args.reference, context)?;
-    let analysis = &result.analysis;
-    let figures = figure::all(analysis, Paint::Paper, args.facsimile);
-    if figures.is_empty() {
-        let what = format!("the result {} has nothing to draw", analysis.run.id);
-        return Err(Failure::new("V603", Outcome::NotValid, what)
-            .seen("A figure needs pairs that count, or several sizes of one question.")
-            .run(format!("v6gap show {}", analysis.run.id), "shows what was measured"));
+    let results: Vec<Stored> = args
+        .references
+        .iter()
+        .map(|reference| stored::load(reference, context))
+        .collect::<Result<_, _>>()?;
+    let analyses: Vec<&Analysis> = results.iter().map(|result| &result.analysis).collect();
+    // What is refused is refused before anything is written.
+    let joint = match args.facsimile {
+        true => stored::joint(&analyses, &args.label, Paint::Paper)?,
+        false => Vec::new(),
+    };
+    let mut drawn = 0;
+    for analysis in &analyses {
+        let figures = figure::all(analysis, Paint::Paper, args.facsimile);
+        drawn += figures.len();
+        write(&figures, &[*analysis], args)?;
+        if args.facsimile {
+            stored::note_facsimile(analysis);
+        }
+    }
+    write(&joint, &analyses, args)?;
+    if drawn == 0 {
+        return Err(nothing(&analyses));
     }
     let width_mm = args.width_mm();
-    for figure in &figures {
-        let name = format!("{}-{}", analysis.run.id, figure.id);
-        for format in &args.format {
-            let (ending, content) = drawn(figure, analysis, width_mm, *format)?;
-            stored::write_file(&args.output.join(format!("{name}.{ending}")), content)?;
-        }
-        let caption = paper::caption(figure, analysis);
-        stored::write_file(&args.output.join(format!("{name}.caption.txt")), caption)?;
-    }
-    if args.facsimile {
-        stored::note_facsimile(analysis);
-    }
     let text_pt = figure::TEXT_SIZE * width_mm / figure::WIDTH * POINTS_PER_MM;
     if text_pt < TEXT_PT_MIN {
         output::to_stderr(&format!(
@@ -52,17 +56,45 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
     Ok(Outcome::Done)
 }
 
+fn nothing(analyses: &[&Analysis]) -> Failure {
+    let ids: Vec<&str> = analyses.iter().map(|analysis| analysis.run.id.as_str()).collect();
+    let what = match &ids[..] {
+        [one] => format!("the result {one} has nothing to draw"),
+        all => format!("the results {} have nothing to draw", all.join(", ")),
+    };
+    let failure = Failure::new("V603", Outcome::NotValid, what)
+        .seen("A figure needs pairs that count, or several sizes of one question.");
+    ids.into_iter().fold(failure, |failure, id| {
+        failure.run(format!("v6gap show {id}"), "shows what was measured")
+    })
+}
+
+/// Writes figures of these results in every form that was asked for, with their captions.
+fn write(figures: &[Figure], runs: &[&Analysis], args: &FiguresArgs) -> Result<(), Failure> {
+    let ids: Vec<&str> = runs.iter().map(|analysis| analysis.run.id.as_str()).collect();
+    for figure in figures {
+        let name = format!("{}-{}", ids.join("-"), figure.id);
+        for format in &args.format {
+            let (ending, content) = drawn(figure, runs, args.width_mm(), *format)?;
+            stored::write_file(&args.output.join(format!("{name}.{ending}")), content)?;
+        }
+        let caption = paper::caption(figure, runs);
+        stored::write_file(&args.output.join(format!("{name}.caption.txt")), caption)?;
+    }
+    Ok(())
+}
+
 /// The ending of a file and what is in it.
 fn drawn(
     figure: &Figure,
-    analysis: &Analysis,
+    runs: &[&Analysis],
     width_mm: f64,
     format: FigureFormat,
 ) -> Result<(&'static str, Vec<u8>), Failure> {
     let (ending, content) = match format {
-        FigureFormat::Svg => ("svg", Some(paper::svg(figure, analysis, width_mm).into_bytes())),
-        FigureFormat::Pdf => ("pdf", paper::pdf(figure, analysis, width_mm)),
-        FigureFormat::Png => ("png", paper::png(figure, analysis, width_mm)),
+        FigureFormat::Svg => ("svg", Some(paper::svg(figure, runs, width_mm).into_bytes())),
+        FigureFormat::Pdf => ("pdf", paper::pdf(figure, runs, width_mm)),
+        FigureFormat::Png => ("png", paper::png(figure, runs, width_mm)),
         FigureFormat::Csv => ("csv", Some(paper::csv(figure).into_bytes())),
     };
     let content = content.ok_or_else(|| {

@@ -1,12 +1,12 @@
 //! Stored results by reference, for the verbs that look at them.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use std::path::Path;
 use v6gap_core::analysis::{Analysis, analyse};
 use v6gap_core::record::Line;
-use v6gap_report::figure;
+use v6gap_report::figure::{self, Figure, JointError, Paint, System};
 use v6gap_store::{Reference, Store};
 
 /// A stored result.
@@ -57,5 +57,48 @@ pub(super) fn note_facsimile(analysis: &Analysis) {
             "note: nothing is drawn as printed: the plan of this result repeats no study that \
              printed figures of what was measured (v6gap plan list names those that do)",
         );
+    }
+}
+
+/// The pictures of several systems that the study printed which all results repeat; says so where
+/// it printed none. `labels` are the names of the systems, one for each result, or none.
+///
+/// # Errors
+/// If the results do not belong into one picture, or the labels do not fit them.
+pub(super) fn joint(
+    analyses: &[&Analysis],
+    labels: &[String],
+    paint: Paint,
+) -> Result<Vec<Figure>, Failure> {
+    if !labels.is_empty() && labels.len() != analyses.len() {
+        let (labels, results) = (labels.len(), analyses.len());
+        return Err(Failure::usage(format!(
+            "--label names the system of each result once: {labels} given for {results}"
+        )));
+    }
+    let label = |at: usize| labels.get(at).map_or("", String::as_str);
+    let named = analyses.iter().enumerate();
+    let systems: Vec<System<'_>> =
+        named.map(|(at, &analysis)| System { label: label(at), analysis }).collect();
+    let drawn = figure::joint(&systems, paint).map_err(|error| apart(&error))?;
+    if drawn.is_empty() && analyses.len() > 1 {
+        output::to_stderr(
+            "note: no picture of several systems: the study printed none of what was measured in \
+             all of these results",
+        );
+    }
+    Ok(drawn)
+}
+
+/// Why results do not belong into one picture, and what to do about it.
+fn apart(error: &JointError) -> Failure {
+    let what = error.to_string();
+    match error {
+        JointError::Twice(_) | JointError::TooMany(_) => Failure::usage(what),
+        JointError::Arms(_) | JointError::Experiments(_) => {
+            Failure::new("V602", Outcome::NotValid, what)
+                .seen("A picture of several systems needs one plan of a study, run on each.")
+                .run("v6gap plan list", "names the plans of studies")
+        }
     }
 }

@@ -121,3 +121,24 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
     assert!(ran.err.contains("a factor differs: outstanding is 1 in A and 2 in B"), "{ran:?}");
     assert!(sandbox.run("explain V602").ended(0).out.contains("factors"));
 }
+
+/// Scripts read the documents by their published schemas (docs/schema).
+#[test]
+fn documents_fit_their_published_schemas() {
+    let sandbox = runs();
+    sandbox.store_sweep();
+    for (schema, line) in [
+        (include_str!("../../../../docs/schema/result.json"), "show base -J"),
+        (include_str!("../../../../docs/schema/result.json"), "show swept1 -J"),
+        (include_str!("../../../../docs/schema/comparison.json"), "compare base like slow -J"),
+    ] {
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let document: Value = serde_json::from_str(&sandbox.run(line).ended(0).out).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&document)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{line}: {}", errors.join("\n"));
+    }
+}

@@ -89,3 +89,34 @@ fn a_paragraph_says_how_the_run_was_made() {
     }
     sandbox.run("cite nosuch").ended(2);
 }
+
+/// Two systems, one study: the pictures of both are drawn once, named by both results.
+#[test]
+fn pictures_of_several_systems_need_one_experiment() {
+    let sandbox = Sandbox::new();
+    for id in ["aaa111", "bbb222"] {
+        sandbox.store_study(id, "raicu/tcp-100");
+    }
+    sandbox.store_study("ccc333", "raicu/tcp-10");
+    let ran = sandbox.run("figures aaa bbb --facsimile -f pdf --label one --label two").ended(0);
+    assert!(ran.out.contains("figures/aaa111-bbb222-printed-raicu-1-1-systems.pdf"), "{ran:?}");
+    assert!(ran.out.contains("figures/bbb222-printed-raicu-1-1.pdf"), "{ran:?}");
+    let caption = sandbox.read("figures/aaa111-bbb222-printed-raicu-1-1-systems.caption.txt");
+    for part in ["A: one, B: two", "run aaa111", "run bbb222"] {
+        assert!(caption.contains(part), "{part}: {caption}");
+    }
+    let page = "compare aaa bbb --facsimile --format html -o page.html";
+    sandbox.run(page).ended(0);
+    assert!(sandbox.read("page.html").contains("id=\"fig-printed-raicu-1-1-systems\""));
+    let refused = sandbox.run("figures aaa ccc --facsimile -o other").ended(6);
+    assert!(refused.err.contains("ccc333 repeats raicu/tcp-10"), "{refused:?}");
+    assert!(!sandbox.path("other").exists(), "nothing is written of what is refused");
+    for (line, why) in [
+        ("figures aaa bbb --facsimile --label one", "1 given for 2"),
+        ("figures aaa --label one", "--facsimile"),
+        ("compare aaa bbb --facsimile", "--format html"),
+    ] {
+        let ran = sandbox.run(line).ended(2);
+        assert!(ran.err.contains(why), "{line}: {ran:?}");
+    }
+}

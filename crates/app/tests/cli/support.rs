@@ -94,6 +94,15 @@ impl Sandbox {
         self.store_lines(&lines);
     }
 
+    /// Stores the sweep as that of a plan that repeats an experiment of a study.
+    pub fn store_study(&self, id: &str, reference: &str) {
+        let mut lines = sweep(id, PerArm::FAMILIES, &preset::demo_world(), Some(1500));
+        if let Line::Run(header) = &mut lines[0] {
+            header.plan.reference = Some(reference.to_owned());
+        }
+        self.store_lines(&lines);
+    }
+
     /// Stores the sweep again with two requests under way at a time.
     pub fn store_other_factor(&self, id: &str) {
         let mut lines = sweep(id, PerArm::FAMILIES, &preset::demo_world(), Some(1500));

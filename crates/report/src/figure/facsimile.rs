@@ -3,6 +3,7 @@
 //! other figures say more.
 
 mod charts;
+pub mod joint;
 mod paper;
 
 use super::kuva::{self, Frame, Ink, Panel, Stroke};
@@ -94,15 +95,15 @@ fn panel(chart: &Chart<'_>, unit: Unit, paint: Paint) -> (Panel, f64) {
     (Panel::new(&frame, paint), top)
 }
 
-fn key(panel: &mut Panel, analysis: &Analysis, more: &[(Ink, &str)]) {
-    let names = &analysis.arm_names;
-    let own = [(Ink::ArmText(Arm::A), names.a.as_str()), (Ink::ArmText(Arm::B), names.b.as_str())];
-    panel.key(&[&own, more].concat());
+fn key(panel: &mut Panel, analysis: &Analysis, arms: &[Arm], more: &[(Ink, &str)]) {
+    let name = |arm: &Arm| (Ink::ArmText(*arm), analysis.arm_names.get(*arm).as_str());
+    let own: Vec<(Ink, &str)> = arms.iter().map(name).collect();
+    panel.key(&[own.as_slice(), more].concat());
 }
 
 fn lines(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Panel {
     let (mut panel, _) = panel(chart, unit, paint);
-    key(&mut panel, analysis, &[]);
+    key(&mut panel, analysis, &Arm::BOTH, &[]);
     for arm in Arm::BOTH {
         let points = chart.line(arm, unit.size);
         panel.line(&points, Ink::Arm(arm), Stroke::of(arm), 2.0);
@@ -114,27 +115,54 @@ fn lines(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Pa
 /// Values at the left, the difference in per cent at the right, and a straight line through each.
 fn dual(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Panel {
     let (mut panel, top) = panel(chart, unit, paint);
-    key(&mut panel, analysis, &[(Ink::Text, "difference, %")]);
+    key(&mut panel, analysis, &Arm::BOTH, &[(Ink::Text, "difference, %")]);
     for arm in Arm::BOTH {
         let points = chart.line(arm, unit.size);
         panel.line(&points, Ink::Arm(arm), Stroke::of(arm), 2.0);
         average(&mut panel, &points, Ink::Arm(arm));
         points.iter().for_each(|at| panel.value(*at, arm, 4.0));
     }
-    let effect = |p: &Point| hundredfold(p.values.b / p.values.a - 1.0);
-    let effects = chart.points.iter().map(effect).chain([0.0]);
-    let Some((low, high)) = series::span(effects, 0.08) else { return panel };
-    let to_left = |per_cent: f64| (per_cent - low) / (high - low) * top;
-    let ticks: Vec<(f64, String)> = kuva::ticks((low, high))
-        .into_iter()
-        .map(|at| (to_left(at), format!("{} %", series::number_tick(at))))
-        .collect();
-    panel.right_axis(&ticks);
-    let points: Vec<(f64, f64)> = chart.points.iter().map(|p| (p.x, to_left(effect(p)))).collect();
+    let Some(scale) = scale_of(&[chart], top) else { return panel };
+    panel.right_axis(&scale.ticks);
+    let points = scale.points(chart);
     panel.line(&points, Ink::Text, Stroke::Dotted, 2.0);
     average(&mut panel, &points, Ink::Text);
     points.iter().for_each(|at| panel.dot(*at, Ink::Text));
     panel
+}
+
+/// The second scale of a chart, of differences in per cent, laid over the first.
+struct Second {
+    low: f64,
+    /// Of the first scale for one of the second.
+    factor: f64,
+    /// Heights on the first scale, and their texts.
+    ticks: Vec<(f64, String)>,
+}
+
+impl Second {
+    fn to_first(&self, per_cent: f64) -> f64 {
+        (per_cent - self.low) * self.factor
+    }
+
+    /// The differences of a chart.
+    fn points(&self, chart: &Chart<'_>) -> Vec<(f64, f64)> {
+        chart.points.iter().map(|p| (p.x, self.to_first(difference(p)))).collect()
+    }
+}
+
+fn difference(p: &Point) -> f64 {
+    hundredfold(p.values.b / p.values.a - 1.0)
+}
+
+/// A second scale that holds the differences of all these charts; `top` is the end of the first.
+fn scale_of(charts: &[&Chart<'_>], top: f64) -> Option<Second> {
+    let effects = charts.iter().flat_map(|chart| &chart.points).map(difference).chain([0.0]);
+    let (low, high) = series::span(effects, 0.08)?;
+    let mut scale = Second { low, factor: top / (high - low), ticks: Vec::new() };
+    let tick = |at: f64| (scale.to_first(at), format!("{} %", series::number_tick(at)));
+    scale.ticks = kuva::ticks((low, high)).into_iter().map(tick).collect();
+    Some(scale)
 }
 
 /// The "linear average" of a line: the straight line of least squares, from end to end.
@@ -148,7 +176,7 @@ fn average(panel: &mut Panel, points: &[(f64, f64)], ink: Ink) {
 
 fn bars(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Panel {
     let (mut panel, _) = panel(chart, unit, paint);
-    key(&mut panel, analysis, &[]);
+    key(&mut panel, analysis, &Arm::BOTH, &[]);
     for p in &chart.points {
         panel.bar((p.x - BAR_SHARE, p.x), p.values.a / unit.size, Arm::A);
         panel.bar((p.x, p.x + BAR_SHARE), p.values.b / unit.size, Arm::B);

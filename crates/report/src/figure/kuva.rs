@@ -101,7 +101,8 @@ pub(super) struct Frame<'a> {
 
 /// Width of every figure, in its own units.
 pub(super) const WIDTH: f64 = 520.0;
-const LEFT: f64 = 100.0;
+/// Where the axes begin.
+pub(super) const LEFT: f64 = 100.0;
 const RIGHT: f64 = 68.0;
 const ABOVE: f64 = 26.0;
 const BELOW: f64 = 26.0;
@@ -304,6 +305,27 @@ impl Panel {
             let at = (WIDTH - RIGHT + 8.0, y + 4.0 + shift);
             self.label(at, text, TextAnchor::Start, ink, true);
         }
+    }
+
+    /// Words beside a point, moved down by `shift`; with `inside` not beyond the axes.
+    pub(super) fn end_mark(
+        &mut self,
+        point: (f64, f64),
+        text: &str,
+        ink: Ink,
+        shift: f64,
+        inside: bool,
+    ) {
+        if let Some((x, y)) = self.at(point) {
+            let end = WIDTH - RIGHT - f64::from(TICK);
+            let x = if inside { (x + 8.0).min(end) } else { x + 8.0 };
+            self.label((x, y + 4.0 + shift), text, TextAnchor::Start, ink, true);
+        }
+    }
+
+    /// Words at a place of the panel, in its own units.
+    pub(super) fn note(&mut self, at: (f64, f64), text: &str, bold: bool) {
+        self.label(at, text, TextAnchor::Start, Ink::Text, bold);
     }
 
     /// Where a value stands from the top of the panel.

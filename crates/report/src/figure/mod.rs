@@ -14,6 +14,7 @@ mod size;
 mod spread;
 mod trials;
 
+pub use facsimile::joint::{JointError, SYSTEMS_MAX, System};
 pub use picture::Picture;
 
 use v6gap_core::analysis::{Analysis, Question};
@@ -100,4 +101,13 @@ pub fn all(analysis: &Analysis, paint: Paint, facsimile: bool) -> Vec<Figure> {
         figures.extend(facsimile::figures(analysis, paint, &figures));
     }
     figures
+}
+
+/// The pictures of several systems that the study printed whose experiment all results repeat; none
+/// of fewer than two results, and none if it printed no such picture.
+///
+/// # Errors
+/// If the results do not belong together.
+pub fn joint(systems: &[System<'_>], paint: Paint) -> Result<Vec<Figure>, JointError> {
+    facsimile::joint::figures(systems, paint)
 }

@@ -3,7 +3,7 @@
 use super::strip::{self, Axis, Shown};
 use super::{Page, sections};
 use crate::comparison::{self, Line};
-use crate::figure::Table;
+use crate::figure::{Figure, Table};
 use crate::studies::Rows;
 use crate::words;
 use maud::{Markup, html};
@@ -11,17 +11,19 @@ use v6gap_core::analysis::Verdict;
 use v6gap_core::analysis::compare::{Change, Comparison, Of, Side};
 use v6gap_core::arm::Arm;
 
-/// The whole page; `tool` is the version that writes it.
-pub fn comparison_page(found: &Comparison, tool: &str) -> String {
+/// The whole page; `printed` are pictures of the systems as a study printed its own, and `tool` is
+/// the version that writes it.
+pub fn comparison_page(found: &Comparison, printed: &[Figure], tool: &str) -> String {
     let ids: Vec<&str> = found.runs.iter().map(|run| run.id.as_str()).collect();
     let title = format!("{} compared", ids.join(", "));
-    super::document(&title, tool, &content(found, tool))
+    super::document(&title, tool, &content(found, printed, tool))
 }
 
-fn content(found: &Comparison, tool: &str) -> Page {
+fn content(found: &Comparison, printed: &[Figure], tool: &str) -> Page {
     let lines = comparison::lines(found);
     let all = found.changes().map(|(row, change)| Shown::change(row, change));
     let axis = Axis::over(all);
+    let numbered: Vec<(usize, &Figure)> = printed.iter().enumerate().collect();
     let main = html! {
         h1 { (found.headline) }
         p.lede { (found.details.join(" ")) }
@@ -31,6 +33,11 @@ fn content(found: &Comparison, tool: &str) -> Page {
         }
         @if let Some(rows) = comparison::published(found) {
             section id="published" { (published(&rows)) }
+        }
+        @if !printed.is_empty() {
+            section id="printed" {
+                (sections::figure_section("As the study printed it", PRINTED, &numbered))
+            }
         }
         section id="notes" { (notes(found)) }
         section id="set-up" { (set_up(found)) }
@@ -111,6 +118,11 @@ fn row(line: &Line<'_>, change: &Change, place: usize, axis: Axis) -> Markup {
         }
     }
 }
+
+/// What is said of pictures of several systems.
+const PRINTED: &str = "\
+Drawn from these runs as the study drew its own, to hold page and paper side by side. The tables \
+above say what is known about the changes.";
 
 fn published(rows: &Rows) -> Markup {
     let table = Table { heads: rows.heads.clone(), rows: rows.rows.clone() };

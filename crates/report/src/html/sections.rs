@@ -55,7 +55,7 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     sections
 }
 
-fn figure_section(title: &str, say: &str, figures: &[(usize, &Figure)]) -> Markup {
+pub(super) fn figure_section(title: &str, say: &str, figures: &[(usize, &Figure)]) -> Markup {
     html! {
         h2 { (title) }
         p.say { (say) }

@@ -283,7 +283,7 @@ same factors, and the same two families. The message says in what they differ.
 Run one plan for both: `v6gap plan run FILE`, or repeat the command at the end
 of a report. Cells that only some results have are left out and named; a cell
 whose factors differ is not compared, because the change would be that of the
-factor.",
+factor. A picture of several systems needs results of one plan of a study.",
     },
     Topic {
         name: "V603",

@@ -75,10 +75,11 @@ fn goyal(analysis: &Analysis) -> Vec<Chart<'_>> {
     let title = "Goyal's figures 1 to 3, throughput by data size on this system";
     let metric = Metric::Throughput;
     found.extend(lines(analysis, "goyal-1".into(), title.into(), metric, points));
-    for group in by_size(analysis, Metric::Rtt) {
+    for (variant, group) in by_size(analysis, Metric::Rtt).into_iter().enumerate() {
+        let id = if variant == 0 { "goyal-7".into() } else { format!("goyal-7-{}", variant + 1) };
         let points = group.questions.iter().filter_map(|q| sized(analysis, q)).collect();
         let title = "Goyal's figures 7 to 9, round trips by size on this system";
-        let chart = lines(analysis, "goyal-7".into(), title.into(), Metric::Rtt, points);
+        let chart = lines(analysis, id, title.into(), Metric::Rtt, points);
         found.extend(chart.map(|chart| Chart { instead: group.figure, ..chart }));
     }
     found
@@ -193,11 +194,16 @@ fn lines<'a>(
     })
 }
 
-/// A mark at each point, and about six of them with words.
+/// A mark at each point, and about six of them with words, none so near to another that they meet.
 fn marks(points: &[Point]) -> Vec<(f64, String)> {
     let every = points.len().div_ceil(6).max(1);
+    let ends = series::span(points.iter().map(|p| p.x), 0.0).unwrap_or_default();
+    let apart = (ends.1 - ends.0) / 8.0;
+    let mut last = f64::NEG_INFINITY;
     let mark = |(at, p): (usize, &Point)| {
-        (p.x, if at % every == 0 { p.name.clone() } else { String::new() })
+        let shown = at % every == 0 && p.x - last >= apart;
+        last = if shown { p.x } else { last };
+        (p.x, if shown { p.name.clone() } else { String::new() })
     };
     points.iter().enumerate().map(mark).collect()
 }

@@ -1,0 +1,120 @@
+//! The published schemas of the documents (docs/schema) against what is written: every document
+//! fits, every field stands in its schema, and what is wrong is refused.
+
+use crate::fixtures::runs::{another_day, comparison};
+use crate::fixtures::{hostile, invalid, lab, null_run};
+use crate::studies;
+use jsonschema::{Validator, validator_for};
+use serde_json::{Value, json as value};
+use v6gap_core::analysis::beside::{OctetsBeside, OctetsOf, Way};
+use v6gap_core::analysis::{Analysis, Modes, OrderEffect, Outlier};
+use v6gap_core::family::Family;
+use v6gap_report::{json, json_comparison};
+
+const RESULT: &str = include_str!("../../../docs/schema/result.json");
+const COMPARISON: &str = include_str!("../../../docs/schema/comparison.json");
+
+/// The schema with every object closed, so that a field that it does not name is refused.
+fn strict(schema: &str) -> Validator {
+    fn close(schema: &mut Value) {
+        match schema {
+            Value::Object(map) => {
+                if map.contains_key("properties") && !map.contains_key("additionalProperties") {
+                    map.insert("additionalProperties".to_owned(), Value::Bool(false));
+                }
+                map.values_mut().for_each(close);
+            }
+            Value::Array(all) => all.iter_mut().for_each(close),
+            _ => {}
+        }
+    }
+    let mut schema: Value = serde_json::from_str(schema).unwrap();
+    close(&mut schema);
+    validator_for(&schema).unwrap()
+}
+
+fn fits(validator: &Validator, document: &str) -> Value {
+    let document: Value = serde_json::from_str(document).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+    document
+}
+
+/// A result that has everything which is null or empty in others.
+fn everything() -> Analysis {
+    let mut analysis = studies::studied();
+    analysis.stopped = Some("interrupted".to_owned());
+    let way = Way { sent: 1_000, received: 900 };
+    analysis.beside.push(OctetsBeside {
+        cell: "throughput-tcp".to_owned(),
+        family: Some(Family::V6),
+        trials: 3,
+        own: way,
+        others: vec![OctetsOf {
+            who: "sockets".to_owned(),
+            trials: 3,
+            octets: way,
+            upkeep: Some(way),
+            ratio: Way { sent: Some(1.0), received: None },
+        }],
+    });
+    let diagnostics = &mut analysis.questions[0].diagnostics;
+    diagnostics.modes =
+        Some(Modes { effects: [0.0, 0.1], shares: [0.5, 0.5], goes_with: Some("a port".into()) });
+    diagnostics.outliers = vec![Outlier { block: 3, far: true }];
+    diagnostics.order = Some(OrderEffect { p: 0.2, means: [0.01, 0.02], stratified: 0.015 });
+    diagnostics.unsteady = Some("it rose".to_owned());
+    analysis
+}
+
+#[test]
+fn every_result_fits_its_schema_and_has_no_field_beyond_it() {
+    let validator = strict(RESULT);
+    for analysis in [lab(), null_run(), invalid(), hostile(), everything()] {
+        fits(&validator, &json(&analysis));
+    }
+}
+
+#[test]
+fn every_comparison_fits_its_schema_and_has_no_field_beyond_it() {
+    let validator = strict(COMPARISON);
+    let studied = [lab(), another_day("8m1c3e")].map(studies::of_table_4);
+    for runs in [
+        vec![lab(), another_day("8m1c3e")],
+        vec![another_day("9x2d4f"), lab(), another_day("8m1c3e")],
+        vec![lab(), Analysis { run: another_day("x").run, ..invalid() }],
+        studied.to_vec(),
+    ] {
+        fits(&validator, &json_comparison(&comparison(&runs)));
+    }
+}
+
+#[test]
+fn what_is_wrong_does_not_fit() {
+    let validator = strict(RESULT);
+    let right = fits(&validator, &json(&lab()));
+    let wrong: [(&str, Value); 6] = [
+        ("/schema", value!("v6gap.result/2")),
+        ("/valid", value!("yes")),
+        ("/started_unix_ns", value!(-1)),
+        ("/questions/0/verdict", value!("perhaps")),
+        ("/questions/0/effect/low", value!("0")),
+        ("/design/stop", value!({"kind": "adaptive"})),
+    ];
+    for (place, wrong) in wrong {
+        let mut document = right.clone();
+        *document.pointer_mut(place).unwrap() = wrong;
+        assert!(!validator.is_valid(&document), "{place}");
+    }
+    for missing in ["id", "questions", "tool"] {
+        let mut document = right.clone();
+        document.as_object_mut().unwrap().remove(missing);
+        assert!(!validator.is_valid(&document), "{missing}");
+    }
+    let mut document = right;
+    document["more"] = value!(1);
+    assert!(!validator.is_valid(&document), "a field that no schema names");
+}
