@@ -24,6 +24,9 @@ const ROW: f64 = 17.0;
 /// Least distance of two letters at the ends of lines.
 const APART: f64 = 13.0;
 
+/// As high as a letter goes: above it stands which colour is which family.
+const HIGHEST: f64 = 28.0;
+
 /// A result, and what its system is called.
 #[derive(Debug, Clone, Copy)]
 pub struct System<'a> {
@@ -311,8 +314,10 @@ fn letters(panel: &mut Panel, mut ends: Vec<((f64, f64), usize, Ink)>, inside: b
     }
     // What was pushed down is taken back half of the way, so that the letters lie round their lines.
     let pushed = places.iter().zip(&heights).map(|(place, at)| place - at).fold(0.0, f64::max);
+    let room = places.first().map_or(0.0, |first| (first - HIGHEST).max(0.0));
+    let back = (pushed / 2.0).min(room);
     for ((at, system, ink), (place, height)) in ends.into_iter().zip(places.iter().zip(&heights)) {
-        let shift = place - height - pushed / 2.0;
+        let shift = place - height - back;
         panel.end_mark(at, &letter(system).to_string(), ink, shift, inside);
     }
 }
