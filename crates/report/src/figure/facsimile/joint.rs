@@ -312,7 +312,7 @@ fn letters(panel: &mut Panel, mut ends: Vec<((f64, f64), usize, Ink)>, inside: b
         free = place + APART;
         places.push(place);
     }
-    // What was pushed down is taken back half of the way, so that the letters lie round their lines.
+    // What was pushed down is taken back half of the way: the letters lie round their lines.
     let pushed = places.iter().zip(&heights).map(|(place, at)| place - at).fold(0.0, f64::max);
     let room = places.first().map_or(0.0, |first| (first - HIGHEST).max(0.0));
     let back = (pushed / 2.0).min(room);
