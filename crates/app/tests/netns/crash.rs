@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 pub fn survives() {
-    let kills = times(4, 20);
+    let kills = times(2, 20);
     let lab = Lab::up("crash", &[]);
     let mut kept = Vec::new();
     for kill in 0..kills {

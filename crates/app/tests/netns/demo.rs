@@ -1,6 +1,6 @@
 //! The demo as a newcomer meets it.
 
-use super::support::{Home, PROGRAM, figure, text};
+use super::support::{Home, PROGRAM, figure, full_form, text};
 use super::two_hosts::Lab;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -63,8 +63,9 @@ fn namespaces_and_interfaces() -> (usize, usize) {
 pub fn answers_in_time() {
     let ordinary = Ordinary::new("demo");
     let before = namespaces_and_interfaces();
+    let args: &[&str] = if full_form() { &[] } else { &["--quick"] };
     let start = Instant::now();
-    let output = ordinary.demo(&[]).output().unwrap();
+    let output = ordinary.demo(args).output().unwrap();
     let seconds = start.elapsed().as_secs_f64();
     let answer = text(&output.stdout);
     assert!(output.status.success(), "{:?} {answer}{}", output.status, text(&output.stderr));

@@ -137,7 +137,7 @@ pub fn measure_inside() {
     let lab = Lab::up("inside", &["three-routers"]);
     let home = Home::new("inside");
     let plan = home.path().join("plan.toml");
-    let text_of_plan = "v6gap = 1\nname = \"Inside\"\n[design]\npairs = 6\nnull_blocks = 1\n\
+    let text_of_plan = "v6gap = 1\nname = \"Inside\"\n[design]\npairs = 4\nnull_blocks = 1\n\
                         [[measure]]\nmetric = \"rtt\"\nprotocol = \"udp\"\n\
                         message = [\"64 B\", \"1024 B\"]\n";
     std::fs::write(&plan, text_of_plan).unwrap();

@@ -23,7 +23,7 @@ time = "350 ms"
 
 /// Of all runs at most one in twenty may be called different; the spread of the RTT ratio is small.
 pub fn agree() {
-    let runs = times(4, 40);
+    let runs = times(2, 40);
     let home = Home::new("nulls");
     let mut different = Vec::new();
     let mut ratios = Vec::new();

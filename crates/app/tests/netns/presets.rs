@@ -1,6 +1,6 @@
 //! Every plan that comes with the program, end to end in a lab, at the small scale.
 
-use super::support::{Home, figure, text};
+use super::support::{Home, figure, full_form, text};
 use super::tries::tries;
 use serde_json::Value;
 use std::panic::catch_unwind;
@@ -28,11 +28,14 @@ const OF_STUDIES: [&str; 14] = [
 const OWN: [&str; 2] = ["windows", "cpu"];
 
 /// Those that are made for two hosts, which a lab can stand in for.
-const BETWEEN_HOSTS: [&str; 4] = ["first-look", "null", "sizes", "nightly"];
+const BETWEEN_HOSTS: [&str; 2] = ["first-look", "null"];
+
+/// Those of them with small datagrams at full speed, which few computers carry for both ends.
+const FAST: [&str; 2] = ["sizes", "nightly"];
 
 pub fn of_studies() {
     let shipped = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans")).unwrap();
-    let here = OF_STUDIES.len() + OWN.len() + BETWEEN_HOSTS.len();
+    let here = OF_STUDIES.len() + OWN.len() + BETWEEN_HOSTS.len() + FAST.len();
     assert_eq!(shipped.count(), here, "every plan that comes with the program is run here");
     OF_STUDIES.iter().for_each(|name| holds(name, &[]));
 }
@@ -40,6 +43,9 @@ pub fn of_studies() {
 pub fn of_our_own() {
     OWN.iter().for_each(|name| holds(name, &[]));
     BETWEEN_HOSTS.iter().for_each(|name| holds(name, &["--lab", "cable"]));
+    if full_form() {
+        FAST.iter().for_each(|name| holds(name, &["--lab", "cable"]));
+    }
 }
 
 /// Each is tried again by itself.
@@ -71,9 +77,11 @@ fn run(name: &str, place: &[&str]) {
         assert!(measured(&q) || why.is_string(), "{name}: {cell} has neither value nor reason");
     }
     assert!(2 * with_values > questions.len(), "{name}: most questions have no value");
-    if let Some((study, _)) = name.split_once('-').filter(|_| OF_STUDIES.contains(&name)) {
+    // Of one of them nothing was published.
+    let published = OF_STUDIES.contains(&name) && !result["published"].is_null();
+    if let Some((study, _)) = name.split_once('-').filter(|_| published) {
         assert_eq!(result["published"]["study"], study, "{name}");
-        let combined = result["as_published"].as_array().unwrap();
-        assert_eq!(combined.len(), with_values, "{name}: each as the study combined its runs");
+        let combined = result["as_published"].as_array().unwrap().len();
+        assert!((1..=with_values).contains(&combined), "{name}: as the study combined its runs");
     }
 }

@@ -43,6 +43,7 @@ fn prepare(home: &Home, root: &Path) {
     let plan = std::fs::read_to_string(root.join("plans/sizes.toml")).unwrap();
     let short = plan.replace("pairs = 10", "pairs = 2\nnull_blocks = 1");
     assert_ne!(short, plan, "the plan names its pairs");
+    let short = short.replace("factor = 2", "factor = 32");
     let hosts = "\n[hosts]\nserver = \"lab-b\"\n";
     std::fs::write(home.path().join("plans/sizes.toml"), short + hosts).unwrap();
     let names = "127.0.0.1 localhost\n10.46.2.2 lab-b\nfd46:2::2 lab-b\n";
