@@ -23,7 +23,7 @@ const PEERS: [Need; 6] = [
     Need { program: "cc", packages: "gcc libc6-dev", why: "compiles a plain ping-pong in C" },
 ];
 
-const NEEDS: [Need; 6] = [
+const NEEDS: [Need; 7] = [
     Need {
         program: "cc",
         packages: "gcc libc6-dev",
@@ -38,6 +38,7 @@ const NEEDS: [Need; 6] = [
         packages: "strongswan-swanctl strongswan-charon libcharon-extra-plugins",
         why: "makes IPsec tunnels",
     },
+    Need { program: "chromium", packages: "chromium", why: "opens the pages of v6gap web" },
 ];
 
 /// Version of cargo-deny whose configuration deny.toml is written for.

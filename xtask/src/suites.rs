@@ -2,7 +2,7 @@
 //!
 //! Suites that need network namespaces have their own `main`, since a user namespace can only be
 //! entered before any thread exists. They are known by their place: `tests/namespaces` of any
-//! package and everything in a `tests/netns` or `tests/validate` folder.
+//! package and everything in a `tests/netns`, `tests/validate` or `tests/browser` folder.
 
 use crate::command::{Line, cargo};
 use crate::steps::Outcome;
@@ -96,7 +96,7 @@ fn namespaces_line(package: &Package, target: &TestTarget, required: bool) -> Li
 }
 
 fn needs_namespaces(target: &TestTarget) -> bool {
-    let folders = ["tests/namespaces/", "tests/netns/", "tests/validate/"];
+    let folders = ["tests/namespaces/", "tests/netns/", "tests/validate/", "tests/browser/"];
     target.path == "tests/namespaces.rs" || folders.iter().any(|f| target.path.starts_with(f))
 }
 

@@ -32,13 +32,19 @@ fn main() -> ExitCode {
         Ok(Parsed::Run(cli)) => {
             let settings = Settings::new(&cli.style, &environment);
             commands::execute(&cli.command, &settings).unwrap_or_else(|failure| {
-                output::to_stderr(&failure.render(&settings.output.errors));
+                output::to_stderr(&match cli.style.json_errors {
+                    true => failure.json().to_string(),
+                    false => failure.render(&settings.output.errors),
+                });
                 failure.outcome
             })
         }
         Err(failure) => {
             let settings = Settings::of_environment(&environment);
-            output::to_stderr(&failure.render(&settings.output.errors));
+            output::to_stderr(&match std::env::args_os().any(|word| word == "--json-errors") {
+                true => failure.json().to_string(),
+                false => failure.render(&settings.output.errors),
+            });
             failure.outcome
         }
     };

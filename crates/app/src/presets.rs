@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::worlds;
+use std::io::Read;
 use std::path::Path;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::check::{Problem, nearest};
@@ -9,6 +10,9 @@ use v6gap_core::plan::draft::{Draft, Lab};
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::world::World;
 use v6gap_store::{PlanFileError, StoreError, parse_plan, read_plan};
+
+/// Longest plan that is read from standard input, in bytes.
+const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// A plan that comes with the program.
 #[derive(Debug)]
@@ -105,6 +109,9 @@ pub fn find(name: &str) -> Result<&'static Preset, Failure> {
 /// # Errors
 /// If there is neither, or the file is not a plan.
 pub fn read(plan: &str, seed: u64, choice: &Choice) -> Result<Found, Failure> {
+    if plan == "-" {
+        return read_input(seed, choice);
+    }
     let path = Path::new(plan);
     let mut scaled = Vec::new();
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -117,6 +124,22 @@ pub fn read(plan: &str, seed: u64, choice: &Choice) -> Result<Found, Failure> {
             read_preset(find(plan)?, seed, choice)
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// The plan that is written to standard input.
+fn read_input(seed: u64, choice: &Choice) -> Result<Found, Failure> {
+    let mut text = String::new();
+    let read = std::io::stdin().take(PLAN_BYTES_MAX).read_to_string(&mut text);
+    read.map_err(|e| Failure::usage(format!("standard input: {e}")))?;
+    let mut scaled = Vec::new();
+    let mut prepare = |draft: &mut Draft| prepare(draft, Path::new(""), choice, &mut scaled);
+    match parse_plan(&text, seed, &mut prepare) {
+        Ok((draft, plan)) => Ok(Found { draft, plan, scaled }),
+        Err(problems) => {
+            let path = "standard input".to_owned();
+            Err(PlanFileError::Wrong { path, text, problems }.into())
+        }
     }
 }
 

@@ -163,7 +163,8 @@ impl Settings {
 
     /// From the environment alone, for errors in what was typed.
     pub fn of_environment(environment: &Environment) -> Self {
-        let flags = StyleArgs { color: Color::Auto, ascii: false, plain: false };
+        let flags =
+            StyleArgs { color: Color::Auto, ascii: false, plain: false, json_errors: false };
         Settings::new(&flags, environment)
     }
 }

@@ -19,7 +19,7 @@ use v6gap_core::stopping::SoFar;
 use v6gap_core::workload::Cell;
 
 /// Points of a trial's course that are told at most.
-const POINTS_MAX: usize = 50;
+const POINTS_MAX: usize = 24;
 
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]

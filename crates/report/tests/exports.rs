@@ -281,7 +281,7 @@ fn events_are_lines_and_end_as_the_document_does() {
             let told = parse(&stream::trial(&trial, true));
             let values = serde_json::to_value(&trial.values).expect("values");
             assert_eq!((&told["event"], &told["values"]), (&"trial".into(), &values));
-            assert!(told["course"].as_array().is_none_or(|course| course.len() <= 50));
+            assert!(told["course"].as_array().is_none_or(|course| course.len() <= 24));
         }
     }
 }

@@ -2,17 +2,23 @@
 //! fits, every field stands in its schema, and what is wrong is refused.
 
 use crate::fixtures::runs::{another_day, comparison};
-use crate::fixtures::{hostile, invalid, lab, null_run};
+use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use crate::studies;
 use jsonschema::{Validator, validator_for};
 use serde_json::{Value, json as value};
 use v6gap_core::analysis::beside::{OctetsBeside, OctetsOf, Way};
 use v6gap_core::analysis::{Analysis, Modes, OrderEffect, Outlier};
+use v6gap_core::arm::BlockKind;
 use v6gap_core::family::Family;
-use v6gap_report::{json, json_comparison};
+use v6gap_core::metric::Metric;
+use v6gap_core::record::Line;
+use v6gap_core::stopping::SoFar;
+use v6gap_report::{json, json_comparison, stream};
 
 const RESULT: &str = include_str!("../../../docs/schema/result.json");
 const COMPARISON: &str = include_str!("../../../docs/schema/comparison.json");
+
+const EVENT: &str = include_str!("../../../docs/schema/event.json");
 
 /// The schema with every object closed, so that a field that it does not name is refused.
 fn strict(schema: &str) -> Validator {
@@ -90,6 +96,35 @@ fn every_comparison_fits_its_schema_and_has_no_field_beyond_it() {
     ] {
         fits(&validator, &json_comparison(&comparison(&runs)));
     }
+}
+
+#[test]
+fn every_event_fits_its_schema() {
+    let validator = strict(EVENT);
+    let open = |range| SoFar {
+        cell: "throughput-tcp".to_owned(),
+        metric: Metric::Throughput,
+        blocks: 3,
+        text: String::new(),
+        range,
+    };
+    let so_far = [open(None), open(Some((-0.01, -0.02, 0.0)))];
+    let mut said = stream::state("testing the lab's links");
+    said += &stream::block(1, "throughput-tcp", BlockKind::Null(Family::V4), (1, 9));
+    said += &stream::pair(3, 5_000_000_000, &so_far);
+    for analysis in [lab(), null_run(), invalid(), everything()] {
+        said += &stream::begin(&analysis.run);
+        said += &stream::end(&analysis);
+    }
+    for line in journal::lines() {
+        if let Line::Trial(trial) = line {
+            said += &stream::trial(&trial, false);
+        }
+    }
+    for line in said.lines() {
+        fits(&validator, line);
+    }
+    assert!(!validator.is_valid(&value!({"event": "later"})));
 }
 
 #[test]

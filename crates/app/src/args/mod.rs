@@ -16,6 +16,7 @@ mod snmp;
 mod stored;
 mod tools;
 mod values;
+mod web;
 
 pub use capture::CaptureArgs;
 pub use doctor::DoctorArgs;
@@ -35,6 +36,7 @@ pub use stored::{
 };
 pub use tools::{CompletionsArgs, ExplainArgs, ManArgs, PredictArgs};
 pub use values::{Measured, Rate};
+pub use web::WebArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -76,6 +78,9 @@ pub struct StyleArgs {
     /// Sentences instead of tables and drawings, for screen readers
     #[arg(long, global = true)]
     pub plain: bool,
+    /// Write errors as JSON, for programs
+    #[arg(long, global = true, hide_short_help = true)]
+    pub json_errors: bool,
 }
 
 /// When colour is used.
@@ -122,6 +127,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Make networks on this computer to measure in
     Lab(LabArgs),
+    /// Measure and look at results in a browser
+    Web(WebArgs),
     /// Say what the headers alone cost; sends nothing
     Predict(PredictArgs),
     /// Explain a code or a topic

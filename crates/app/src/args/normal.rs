@@ -2,7 +2,7 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 20] = [
+pub const VERBS: [&str; 21] = [
     "demo",
     "run",
     "check",
@@ -18,6 +18,7 @@ pub const VERBS: [&str; 20] = [
     "export",
     "plan",
     "lab",
+    "web",
     "predict",
     "explain",
     "completions",
@@ -55,7 +56,7 @@ Examples:
 /// Options before the verb that take a value of their own.
 const GLOBAL_WITH_VALUE: [&str; 1] = ["--color"];
 /// Options before the verb that take none.
-const GLOBAL: [&str; 2] = ["--ascii", "--plain"];
+const GLOBAL: [&str; 3] = ["--ascii", "--plain", "--json-errors"];
 
 /// What was typed, in full form.
 #[derive(Debug, PartialEq, Eq)]

@@ -34,17 +34,29 @@ pub enum PlanCommand {
     /// Measure as a plan says
     Run(Box<PlanRunArgs>),
     /// List the plans that come with the program
-    #[command(after_help = "Example:\n  v6gap plan list")]
-    List,
+    List(PlanListArgs),
     /// Print a plan that comes with the program
     Show(PlanShowArgs),
 }
 
+/// List the plans that come with the program
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  v6gap plan list\n  v6gap plan list --json")]
+pub struct PlanListArgs {
+    /// Write JSON
+    #[arg(short = 'J', long)]
+    pub json: bool,
+}
+
 /// A plan to look at.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  v6gap plan check my.toml\n  v6gap plan check sizes")]
+#[command(after_help = "\
+Examples:
+  v6gap plan check my.toml
+  v6gap plan check sizes
+  v6gap plan check - < my.toml")]
 pub struct PlanCheckArgs {
-    /// A plan file, or the name of a plan that comes with the program
+    /// A plan file, the name of a plan that comes with the program, or - for standard input
     #[arg(value_name = "FILE|NAME")]
     pub plan: String,
     /// How much of it: `paper` as it is, `small` as it says itself, or a share of what is sent

@@ -202,6 +202,9 @@ pub struct ResultArgs {
     /// is the result
     #[arg(long, conflicts_with = "json")]
     pub json_stream: bool,
+    /// Stop after the present block when standard input ends, for programs that start this one
+    #[arg(long, hide_short_help = true)]
+    pub stop_at_eof: bool,
     /// Show no progress
     #[arg(short, long)]
     pub quiet: bool,
@@ -255,11 +258,15 @@ pub(super) fn condition(text: &str) -> Result<Condition, String> {
 Examples:
   v6gap check lab-b
   v6gap check nas --v6 fd12::20
+  v6gap check lab-b --json
 
 Exit code 0: ready; 3: one family is missing; 4: trouble with the server.")]
 pub struct CheckArgs {
     /// Name or address of the server
     pub host: String,
+    /// Write JSON
+    #[arg(short = 'J', long)]
+    pub json: bool,
     /// How to reach the server
     #[command(flatten)]
     pub connect: ConnectArgs,

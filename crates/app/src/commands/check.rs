@@ -7,6 +7,7 @@ use crate::output;
 use crate::session::facts::this_host;
 use crate::settings::Context;
 use crate::target::{self, Target};
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use v6gap_core::family::{Family, PerFamily};
@@ -70,8 +71,11 @@ pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> 
     server(&target, routed, &options, &mut found);
     clocks(&mut found);
     load(&mut found);
-    let text = in_words(&target, &found);
-    output::to_stdout(&output::fit(&context.output.results, &text));
+    let text = match args.json {
+        true => format!("{:#}", as_json(&target, &found)),
+        false => output::fit(&context.output.results, &in_words(&target, &found)),
+    };
+    output::to_stdout(&text);
     found.failure.map_or(Ok(Outcome::Done), Err)
 }
 
@@ -199,6 +203,25 @@ fn busy_share() -> Option<f64> {
     };
     let total = all(after).checked_sub(all(before)).filter(|&total| total > 0)?;
     Some(1.0 - (idle as f64 / total as f64).min(1.0))
+}
+
+fn as_json(target: &Target, found: &Findings) -> Value {
+    let mark = |mark| match mark {
+        Mark::Ok => "ok",
+        Mark::Note => "note",
+        Mark::Fail => "fail",
+    };
+    let lines = found.lines.iter();
+    let lines: Vec<Value> = lines
+        .map(|(of, topic, text)| json!({"mark": mark(*of), "topic": topic, "text": text}))
+        .collect();
+    json!({
+        "schema": "v6gap.check/1",
+        "host": target.name,
+        "ready": found.failure.is_none(),
+        "lines": lines,
+        "failure": found.failure.as_ref().map(Failure::json),
+    })
 }
 
 /// The answer, the findings, and what to do next.

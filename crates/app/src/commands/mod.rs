@@ -21,6 +21,7 @@ pub mod run;
 pub mod serve;
 mod show;
 mod stored;
+mod web;
 
 use crate::args::Command;
 use crate::failure::{Failure, Outcome};
@@ -61,6 +62,7 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         Command::Export(args) => export::execute(args, &context()?),
         Command::Plan(args) => plan::execute(args, &context()?),
         Command::Lab(args) => lab::execute(args, &context()?),
+        Command::Web(args) => web::execute(args, &context()?),
         Command::Predict(args) if args.from.is_some() => predict::from::execute(args, &context()?),
         // These work wherever the program is built or packaged, without a folder for results.
         Command::Predict(args) => predict::execute(args, &settings.output),

@@ -31,7 +31,8 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
             expect::execute(args, &found.draft, &found.plan, context)?
         }
         PlanCommand::Run(args) => return measure(args, context),
-        PlanCommand::List => list::list(style.width)?,
+        PlanCommand::List(args) if args.json => list::json()?,
+        PlanCommand::List(_) => list::list(style.width)?,
         PlanCommand::Show(args) => list::show(&args.name, style.width)?,
     };
     output::to_stdout(&output::fit(style, &text));

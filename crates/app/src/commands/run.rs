@@ -344,9 +344,9 @@ fn wanted(cell: &Cell, measure: &[Measured]) -> bool {
     [metrics, transports].iter().all(|kind| kind.is_empty() || kind.iter().any(&named))
 }
 
-/// Bulk transfers and null blocks that leave time for enough pairs.
+/// Transfers, round trips and null blocks that leave time for enough pairs.
 fn shorten(plan: &mut Plan, time_ns: u64) {
-    plan.design.null_blocks = 2;
+    plan.design.null_blocks = 1;
     let scaled = |ns: u64| {
         let share = ns as f64 * time_ns as f64 / USUAL_NS as f64;
         (share as u64).clamp(BULK_NS_MIN, ns)
@@ -355,10 +355,11 @@ fn shorten(plan: &mut Plan, time_ns: u64) {
         let (duration, warmup) = match &mut cell.workload {
             Workload::TcpBulk(bulk) => (&mut bulk.duration_ns, &mut bulk.warmup_ns),
             Workload::UdpBulk(bulk) => (&mut bulk.duration_ns, &mut bulk.warmup_ns),
-            Workload::Echo(_)
-            | Workload::Connect(_)
-            | Workload::Probe(_)
-            | Workload::Capacity(_) => continue,
+            Workload::Echo(echo) => {
+                echo.turns = (echo.turns / 2).next_multiple_of(2).max(2);
+                continue;
+            }
+            Workload::Connect(_) | Workload::Probe(_) | Workload::Capacity(_) => continue,
         };
         *duration = scaled(*duration);
         *warmup = *duration / 4;
@@ -486,13 +487,16 @@ mod tests {
     }
 
     #[test]
-    fn short_runs_have_short_transfers() {
+    fn short_runs_have_short_trials() {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
         shorten(&mut plan, 20 * SECOND);
         for cell in &plan.cells {
             if let Workload::TcpBulk(bulk) = &cell.workload {
                 assert_eq!(bulk.duration_ns, BULK_NS_MIN);
                 assert_eq!(bulk.warmup_ns, BULK_NS_MIN / 4);
+            }
+            if let Workload::Echo(echo) = &cell.workload {
+                assert!(echo.turns >= 2 && echo.turns.is_multiple_of(2), "{echo:?}");
             }
         }
     }

@@ -28,12 +28,12 @@ pub(super) fn load(reference: &str, context: &Context) -> Result<Stored, Failure
     Ok(Stored { lines, analysis })
 }
 
-/// Writes `text` into a file and says where, or without a file to standard output.
+/// Writes `text` into a file and says where, or without a file or with `-` to standard output.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub(super) fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
-    let Some(path) = file else {
+    let Some(path) = file.filter(|path| *path != Path::new("-")) else {
         output::to_stdout(text);
         return Ok(());
     };

@@ -65,6 +65,9 @@ pub fn tool() -> String {
 /// If the server cannot be reached or is lost. What was measured until then is stored and shown.
 pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcome, Failure> {
     let stop = interruptible()?;
+    if measuring.options.result.stop_at_eof {
+        stop_at_end_of_input(&stop);
+    }
     let mut progress = Progress::new(&measuring.options.result, context);
     // Before the first packet: what is not permitted should be known by then.
     let prepared = witness::prepare(&measuring)?;
@@ -134,6 +137,15 @@ pub fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
             .map_err(|e| Failure::unexpected(format!("cannot watch for Ctrl-C: {e}")))?;
     }
     Ok(stop)
+}
+
+/// The program that started this one lets go of it by closing its input, also by ending.
+fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
+    let stop = Arc::clone(stop);
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        stop.store(true, Ordering::Relaxed);
+    });
 }
 
 fn connect(measuring: &Measuring<'_>, stop: &AtomicBool) -> Result<Connection, Failure> {

@@ -10,3 +10,4 @@ mod predict;
 mod stored;
 mod support;
 mod trouble;
+mod web;

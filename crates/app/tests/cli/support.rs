@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
@@ -173,6 +173,12 @@ impl Sandbox {
             out: String::from_utf8(stdout).unwrap(),
             err: String::from_utf8(stderr).unwrap(),
         }
+    }
+
+    /// Starts `v6gap LINE`, whose standard input and output are pipes.
+    pub fn start(&self, line: &str) -> Child {
+        let mut command = self.command(line);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
     }
 
     /// Runs `v6gap LINE` with a standard output that nobody reads; its code and standard error.

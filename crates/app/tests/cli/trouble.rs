@@ -85,6 +85,23 @@ fn a_host_without_a_server_is_told_from_one_without_a_family() {
     assert!(ran.err.contains("[E102, exit 3]"), "{ran:?}");
 }
 
+/// Programs are told in a form that docs/schema fixes, and on standard error as they ask for it.
+#[test]
+fn trouble_is_told_to_programs_too() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run("run 127.0.0.1 --v6 ::1 -p 1 --json-stream --json-errors").ended(4);
+    let schema = include_str!("../../../../docs/schema/event.json");
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let event: serde_json::Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
+    assert!(validator.is_valid(&event), "{event}");
+    let told: serde_json::Value = serde_json::from_str(ran.err.lines().last().unwrap()).unwrap();
+    assert_eq!((&told["code"], &told["exit"]), (&event["code"], &4.into()), "{told}");
+    assert_eq!(told["title"], event["title"]);
+    let typed: serde_json::Value =
+        serde_json::from_str(&sandbox.run("run --json-errors").ended(2).err).unwrap();
+    assert_eq!(typed["exit"], 2, "{typed}");
+}
+
 #[test]
 fn a_key_file_must_hold_a_key() {
     let sandbox = Sandbox::new();

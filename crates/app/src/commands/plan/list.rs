@@ -4,10 +4,11 @@ use super::expect;
 use crate::failure::Failure;
 use crate::output;
 use crate::presets::{self, Choice, Found, PRESETS, Place, Preset};
+use serde_json::{Value, json};
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::published;
-use v6gap_core::unit::format_span;
+use v6gap_core::unit::{format_bytes, format_span};
 
 /// Columns of a name, and of each time.
 const NAME: usize = 22;
@@ -38,6 +39,30 @@ pub(super) fn list(width: usize) -> Result<String, Failure> {
         "\nTimes are those of the plan's own lab, otherwise of a path of 100 Mbit/s and 1 ms.\n",
     );
     Ok(out)
+}
+
+/// The same for programs.
+///
+/// # Errors
+/// As [`list`].
+pub(super) fn json() -> Result<String, Failure> {
+    let entry = |preset: &Preset| {
+        let found = presets::read_preset(preset, 0, &Choice::default())?;
+        let of = found.plan.reference.as_deref().and_then(published::find).map(|(of, _)| of);
+        let [whole, small] = times(preset, &found)?;
+        Ok(json!({
+            "name": preset.name,
+            "title": found.plan.name,
+            "description": found.plan.description,
+            "study": of.map(|of| format!("{}: {}", of.authors, of.title)),
+            "whole": whole,
+            "small": found.draft.small.is_some().then_some(small),
+            "bytes": format_bytes(expect::in_its_place(&found.plan).bytes as u64),
+            "lab": found.plan.world.is_some(),
+        }))
+    };
+    let all: Vec<Value> = PRESETS.iter().map(entry).collect::<Result<_, Failure>>()?;
+    Ok(format!("{:#}", Value::from(all)))
 }
 
 /// What a preset takes in its own place: all of it, and at its small scale.

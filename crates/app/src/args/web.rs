@@ -1,0 +1,39 @@
+//! Options of `web`.
+
+use clap::Args;
+use std::net::IpAddr;
+
+/// Port where browsers look first.
+const PORT: u16 = 4466;
+
+/// Measure and look at results in a browser
+///
+/// Serves pages to this computer alone. Whatever they do is a line that could be typed, and they
+/// show it. The link that is printed works once; press Enter for another.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap web                                 and open what it prints
+  v6gap web --no-open -p 8080
+  v6gap web --read-only                     results can be looked at and nothing else
+  v6gap web --listen 192.0.2.7 --allow-remote     for others; put TLS before it")]
+pub struct WebArgs {
+    /// Port; if it is taken, the next that is free
+    #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
+    pub port: u16,
+    /// Address to listen on; may be given again [127.0.0.1 and ::1]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Vec<IpAddr>,
+    /// Let others than this computer in, with the link
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// Name by which browsers may ask for it, beside localhost and its addresses
+    #[arg(long, value_name = "NAME")]
+    pub name: Vec<String>,
+    /// Show stored results and measure nothing
+    #[arg(long)]
+    pub read_only: bool,
+    /// Print the link and open no browser
+    #[arg(long)]
+    pub no_open: bool,
+}

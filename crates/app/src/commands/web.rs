@@ -1,0 +1,99 @@
+//! `web`: the program in a browser.
+
+use crate::args::WebArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::session;
+use crate::settings::Context;
+use std::io::{BufRead, IsTerminal};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use v6gap_core::family::Family;
+use v6gap_serve::{Keys, Options, Program};
+
+/// Serves pages until stopped.
+///
+/// # Errors
+/// If it would listen to others without having been told so, or no port is free.
+pub fn execute(args: &WebArgs, _: &Context) -> Result<Outcome, Failure> {
+    let listen = listen(args)?;
+    let path = std::env::current_exe().map_err(|e| Failure::unexpected(e.to_string()))?;
+    let keys = Arc::new(Keys::default());
+    let names = args.listen.iter().map(IpAddr::to_string).chain(args.name.iter().cloned());
+    let options = Options {
+        listen,
+        names: names.collect(),
+        read_only: args.read_only,
+        program: Program { path },
+        keys: Arc::clone(&keys),
+    };
+    let opens = !args.no_open && std::io::stdout().is_terminal();
+    let told = Arc::clone(&keys);
+    let listening = move |addresses: &[SocketAddr]| opened(addresses, told, opens);
+    let stop = session::interruptible()?;
+    v6gap_serve::serve(options, listening, &stop).map_err(|error| {
+        Failure::new("E209", Outcome::Usage, format!("cannot serve pages on port {}", args.port))
+            .seen(format!("{error}."))
+            .run("v6gap web -p 8080", "another port")
+    })?;
+    Ok(Outcome::Done)
+}
+
+fn listen(args: &WebArgs) -> Result<Vec<SocketAddr>, Failure> {
+    let far = args.listen.iter().find(|address| !address.is_loopback());
+    if let Some(far) = far.filter(|_| !args.allow_remote) {
+        let what = format!("--listen {far} lets other computers in");
+        return Err(Failure::usage(what)
+            .seen("Whoever has the link can then measure from here and see every result.")
+            .run(format!("v6gap web --listen {far} --allow-remote"), "if that is what you want"));
+    }
+    if far.is_some() {
+        output::to_stderr(
+            "note: pages and cookies go over the network in the clear; put TLS before it",
+        );
+    }
+    let own = Family::BOTH.map(Family::loopback);
+    let addresses = if args.listen.is_empty() { &own[..] } else { &args.listen };
+    Ok(addresses.iter().map(|&address| SocketAddr::new(address, args.port)).collect())
+}
+
+/// Says where, and gives another link for each line that is typed.
+fn opened(addresses: &[SocketAddr], keys: Arc<Keys>, opens: bool) {
+    let addresses = addresses.to_vec();
+    let link = move || -> Option<String> {
+        let key = keys.issue().ok()?;
+        let first = addresses.first()?;
+        let also: Vec<String> = addresses[1..].iter().map(|a| format!("http://{a}/")).collect();
+        let also =
+            if also.is_empty() { String::new() } else { format!("  (also {})", also.join(" ")) };
+        let link = format!("http://{first}/#k={key}");
+        output::to_stdout(&format!("Open  {link}{also}"));
+        Some(link)
+    };
+    let first = link();
+    output::to_stdout("The link works once; Enter prints another. Ctrl-C stops it.");
+    if let Some(first) = first.filter(|_| opens) {
+        open(&first);
+    }
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            if line.is_err() || link().is_none() {
+                break;
+            }
+        }
+    });
+}
+
+/// Opens a browser where this desktop has a way to.
+#[expect(clippy::disallowed_methods, reason = "the one program that is asked to show the page")]
+fn open(link: &str) {
+    let opener = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
+    // Without one the link that was printed is there to be clicked.
+    let quiet = std::process::Stdio::null;
+    let mut command = std::process::Command::new(opener);
+    let _ = command.arg(link).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+}

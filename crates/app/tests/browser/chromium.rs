@@ -1,0 +1,198 @@
+//! A real Chromium without a window, driven over the DevTools protocol through two pipes.
+
+use serde_json::{Value, json};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Longest that a page may take to become what a test waits for, in ms.
+const PATIENCE_MS: u64 = 60_000;
+
+/// Programs that are Chromium, the first that exists.
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// The browser.
+pub struct Chromium {
+    child: Child,
+    to: File,
+    from: BufReader<File>,
+    next: u64,
+    /// Addresses that were asked for.
+    pub asked: Vec<String>,
+    folder: PathBuf,
+}
+
+/// A page of it.
+#[derive(Debug, Clone)]
+pub struct Tab {
+    session: String,
+}
+
+impl Chromium {
+    /// Starts it; `None` if this computer has none.
+    pub fn start(folder: &Path) -> Option<Chromium> {
+        let named = std::env::var("V6GAP_CHROMIUM").ok();
+        let program = named.or_else(|| NAMES.into_iter().find(|n| exists(n)).map(str::to_owned))?;
+        let folder = folder.join("chromium");
+        std::fs::create_dir_all(&folder).unwrap();
+        let [to, from] = ["to", "from"].map(|name| folder.join(name));
+        for pipe in [&to, &from] {
+            assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        }
+        let script = "exec \"$1\" --headless=new --no-sandbox --disable-gpu \
+                      --disable-dev-shm-usage \
+                      --no-first-run --disable-background-networking --disable-component-update \
+                      --disable-sync --disable-default-apps --force-device-scale-factor=1 \
+                      --remote-debugging-pipe --user-data-dir=\"$2\" about:blank 3<\"$3\" 4>\"$4\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", script, "sh", &program]).arg(folder.join("profile")).args([&to, &from]);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = child.spawn().unwrap();
+        // Each waits for the other end, in the order in which the shell opens them.
+        let to = OpenOptions::new().write(true).open(&to).unwrap();
+        let from = BufReader::new(File::open(&from).unwrap());
+        Some(Chromium { child, to, from, next: 0, asked: Vec::new(), folder })
+    }
+
+    fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+        let told = self.told(session, method, params);
+        assert!(told["error"].is_null(), "{method}: {told}");
+        told["result"].clone()
+    }
+
+    /// The answer to a command, which may be an error.
+    fn told(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+        self.next += 1;
+        let mut message = json!({"id": self.next, "method": method, "params": params});
+        if let Some(session) = session {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.to.write_all(&bytes).unwrap();
+        loop {
+            let mut bytes = Vec::new();
+            self.from.read_until(0, &mut bytes).unwrap();
+            assert_eq!(bytes.pop(), Some(0), "the browser ended");
+            let told: Value = serde_json::from_slice(&bytes).unwrap();
+            if told["method"] == "Network.requestWillBeSent" {
+                let url = told["params"]["request"]["url"].as_str().unwrap();
+                self.asked.push(url.to_owned());
+            }
+            if told["id"] == self.next {
+                return told;
+            }
+        }
+    }
+
+    /// Opens a page; `alone` without the cookies of the others.
+    pub fn open(&mut self, url: &str, alone: bool) -> Tab {
+        let mut wanted = json!({"url": "about:blank"});
+        if alone {
+            let context = self.call(None, "Target.createBrowserContext", json!({}));
+            wanted["browserContextId"] = context["browserContextId"].clone();
+        }
+        let target = self.call(None, "Target.createTarget", wanted)["targetId"].clone();
+        let attached = json!({"targetId": target, "flatten": true});
+        let session = self.call(None, "Target.attachToTarget", attached)["sessionId"].clone();
+        let tab = Tab { session: session.as_str().unwrap().to_owned() };
+        for method in ["Page.enable", "Runtime.enable", "Network.enable"] {
+            self.call(Some(&tab.session), method, json!({}));
+        }
+        self.size(&tab, 1280, 800);
+        self.call(Some(&tab.session), "Page.navigate", json!({ "url": url }));
+        tab
+    }
+
+    /// Gives the page another size.
+    pub fn size(&mut self, tab: &Tab, width: u32, height: u32) {
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call(Some(&tab.session), "Emulation.setDeviceMetricsOverride", size);
+    }
+
+    pub fn reload(&mut self, tab: &Tab) {
+        self.call(Some(&tab.session), "Page.reload", json!({}));
+    }
+
+    /// The value of an expression, waited for if it is a promise.
+    pub fn value(&mut self, tab: &Tab, expression: &str) -> Value {
+        let asked = json!({
+            "expression": expression, "awaitPromise": true, "returnByValue": true,
+            "userGesture": true,
+        });
+        let told = loop {
+            let told = self.told(Some(&tab.session), "Runtime.evaluate", asked.clone());
+            // Asked while the page gave way to the next one: that one is meant.
+            let gone = told["error"]["message"].as_str().unwrap_or_default();
+            if !["navigated", "destroyed", "context"].iter().any(|word| gone.contains(word)) {
+                assert!(told["error"].is_null(), "{expression}: {told}");
+                break told["result"].clone();
+            }
+        };
+        assert!(told["exceptionDetails"].is_null(), "{expression}: {told}");
+        told["result"]["value"].clone()
+    }
+
+    /// Waits until an expression is true; tells how long it took, in ms.
+    #[track_caller]
+    pub fn until(&mut self, tab: &Tab, expression: &str) -> u64 {
+        let waiting = format!(
+            "new Promise((done) => {{ const start = performance.now(); const look = () => {{
+               let is = false; try {{ is = {expression}; }} catch {{}}
+               const took = performance.now() - start;
+               if (is) done(Math.round(took)); else if (took > {PATIENCE_MS}) done(-1);
+               else setTimeout(look, 30); }}; look(); }})"
+        );
+        let took = self.value(tab, &waiting).as_i64().unwrap();
+        if took < 0 {
+            let page = self.value(tab, "document.body.innerText");
+            panic!("never: {expression}\n{}", page.as_str().unwrap_or_default());
+        }
+        took as u64
+    }
+
+    /// Types text into what has the focus.
+    pub fn type_in(&mut self, tab: &Tab, text: &str) {
+        self.call(Some(&tab.session), "Input.insertText", json!({ "text": text }));
+    }
+
+    /// Presses Enter.
+    pub fn enter(&mut self, tab: &Tab) {
+        for kind in ["keyDown", "keyUp"] {
+            let key = json!({"type": kind, "key": "Enter", "code": "Enter", "text": "\r",
+                             "windowsVirtualKeyCode": 13});
+            self.call(Some(&tab.session), "Input.dispatchKeyEvent", key);
+        }
+    }
+
+    /// Everything in the page that keeps people from using it, by axe-core.
+    pub fn barriers(&mut self, tab: &Tab) -> Vec<String> {
+        self.value(tab, include_str!("axe.min.js"));
+        let run = "axe.run(document, {iframes: false}).then((r) => r.violations.flatMap((v) => \
+                   v.nodes.map((n) => `${v.id}: ${n.html} (${n.failureSummary})`)))";
+        let found = self.value(tab, run);
+        found.as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The page as a PNG, in base64.
+    pub fn picture(&mut self, tab: &Tab) -> String {
+        let asked = json!({"format": "png", "captureBeyondViewport": true});
+        let told = self.call(Some(&tab.session), "Page.captureScreenshot", asked);
+        told["data"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn exists(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+}

@@ -1,0 +1,288 @@
+//! The pages of `v6gap web` in a real browser, on a live measurement in the lab.
+//!
+//! `V6GAP_PICTURES=FOLDER` keeps a picture of every screen; `V6GAP_CHROMIUM` names the browser.
+
+mod chromium;
+
+use chromium::{Chromium, Tab};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_v6gap");
+
+/// Something that runs beside the browser and ends with the test.
+struct Beside {
+    child: Child,
+    input: ChildStdin,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Beside {
+    fn start(home: &Path, args: &[&str]) -> Beside {
+        let mut command = Command::new(PROGRAM);
+        command.args(args).env("V6GAP_DATA", home).env_remove("XDG_DATA_HOME");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Beside { input: child.stdin.take().unwrap(), child, lines }
+    }
+
+    /// The next line that begins so.
+    fn line(&mut self, start: &str) -> String {
+        self.lines.by_ref().map(Result::unwrap).find(|line| line.starts_with(start)).unwrap()
+    }
+
+    fn link(&mut self) -> String {
+        let line = self.line("Open");
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn main() -> ExitCode {
+    if let Err(refusal) = v6gap_sys::netns::probe() {
+        return cannot(&refusal.to_string());
+    }
+    let home = std::env::temp_dir().join(format!("v6gap-browser-{}", std::process::id()));
+    std::fs::create_dir_all(&home).unwrap();
+    let done = match Chromium::start(&home) {
+        Some(browser) => {
+            nine_steps(&home, browser);
+            ExitCode::SUCCESS
+        }
+        None => cannot("there is no Chromium (apt-get install chromium, or V6GAP_CHROMIUM)"),
+    };
+    let _ = std::fs::remove_dir_all(&home);
+    done
+}
+
+fn cannot(why: &str) -> ExitCode {
+    println!("SKIPPED: {why}");
+    let required = std::env::var_os("V6GAP_REQUIRE_NAMESPACES").is_some();
+    if required { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// One element by its name for tests.
+fn of(name: &str) -> String {
+    format!("document.querySelector('[data-testid=\"{name}\"]')")
+}
+
+/// What the steps share.
+struct Scene<'a> {
+    home: &'a Path,
+    browser: Chromium,
+    tab: Tab,
+    base: String,
+}
+
+impl Scene<'_> {
+    #[track_caller]
+    fn until(&mut self, expression: &str) -> u64 {
+        self.browser.until(&self.tab, expression)
+    }
+
+    fn value(&mut self, expression: &str) -> Value {
+        self.browser.value(&self.tab, expression)
+    }
+
+    fn screens(&mut self, name: &str) {
+        screens(&mut self.browser, &self.tab, name);
+    }
+
+    /// Goes to another screen and waits until `ready` is there and says something.
+    fn go(&mut self, path: &str, ready: &str) {
+        self.value(&format!("location.href = '{path}'"));
+        let there =
+            format!("document.readyState === 'complete' && {0} && {0}.textContent", of(ready));
+        self.until(&there);
+    }
+
+    /// Chooses what stands in a field of that name.
+    fn pick(&mut self, value: &str, name: &str) {
+        let field = format!("input[name={name}][value={value}]");
+        self.value(&format!("document.querySelector('{field}').click()"));
+    }
+}
+
+fn nine_steps(home: &Path, mut browser: Chromium) {
+    let listen = ["serve", "--listen", "127.0.0.1", "--listen", "::1", "-p", "24466"];
+    let mut server = Beside::start(home, &listen);
+    server.line("Serving");
+    let mut web = Beside::start(home, &["web", "--no-open", "-p", "24467"]);
+    let link = web.link();
+    let base = link.split("/#").next().unwrap().to_owned();
+    let tab = browser.open(&link, false);
+    let mut scene = Scene { home, browser, tab, base };
+    enters_once(&mut scene, &link);
+    looks_at_a_host(&mut scene);
+    measures(&mut scene);
+    is_stopped(&mut scene);
+    says_what_the_terminal_says(&mut scene);
+    keeps_nobody_out(&mut scene);
+
+    println!("8. no request left the page");
+    let Scene { browser, base, .. } = &scene;
+    let own = |url: &&String| ["data:", "about:", base].iter().any(|own| url.starts_with(own));
+    let others: Vec<&String> = browser.asked.iter().filter(|url| !own(url)).collect();
+    assert!(others.is_empty(), "{others:?}");
+    web.input.write_all(b"\n").unwrap();
+    assert_ne!(web.link(), link);
+}
+
+fn enters_once(scene: &mut Scene<'_>, link: &str) {
+    println!("1. the link works once and its key leaves the address bar");
+    scene.until(&of("new-run"));
+    assert_eq!(scene.value("location.hash"), "");
+    let stranger = scene.browser.open(link, true);
+    scene.browser.until(&stranger, &of("closed"));
+    let said = scene.browser.value(&stranger, "document.body.innerText");
+    assert!(said.as_str().unwrap().contains("Press Enter"), "{said}");
+}
+
+fn looks_at_a_host(scene: &mut Scene<'_>) {
+    println!("2. a host that is typed is looked at");
+    scene.value("document.querySelector('details').open = true");
+    scene.value("document.querySelector('#more-port').value = '24466'");
+    scene.value("document.querySelector('#host').focus()");
+    scene.browser.type_in(&scene.tab, "localhost");
+    let took = scene.until(&format!("{}.querySelectorAll('.ok').length >= 3", of("probe")));
+    println!("    looked at after {took} ms");
+    scene.screens("measure");
+}
+
+fn measures(scene: &mut Scene<'_>) {
+    println!("3. Enter starts; both families on one scale");
+    scene.pick("demo", "where");
+    scene.pick("quick", "long");
+    scene.value("document.querySelector('#more-port').value = ''");
+    scene.value("document.querySelector('details').open = false");
+    scene.value(&format!("{}.focus()", of("start")));
+    scene.browser.enter(&scene.tab);
+    scene.until(&of("live"));
+    let live = of("live");
+    scene.until(&format!("Number({live}.dataset.pairs) >= 1 && Number({live}.dataset.points) > 0"));
+    let most = |family: &str| format!("{}.dataset.most", of(&format!("live-{family}")));
+    scene.until(&format!("{0} && {0} === {1}", most("4"), most("6")));
+    scene.screens("live");
+    println!("4. a page that is loaded again has lost nothing");
+    let [pairs, points] = progress(&mut scene.browser, &scene.tab);
+    scene.browser.reload(&scene.tab);
+    scene.until(&live);
+    scene.until(&format!("Number({live}.dataset.pairs) >= {pairs}"));
+    scene.until(&format!("Number({live}.dataset.points) >= {points}"));
+}
+
+fn is_stopped(scene: &mut Scene<'_>) {
+    println!("5. what is stopped is kept and says so");
+    scene.until(&format!("!{}.hidden", of("stop")));
+    scene.value(&format!("{}.click()", of("stop")));
+    scene.until(&of("headline"));
+    let said = scene.value(&format!("{}.textContent", of("progress")));
+    assert!(said.as_str().unwrap().to_lowercase().contains("stopped"), "{said}");
+    let stopped = shown(scene.home, "last");
+    assert!(stopped["stopped"].is_string(), "{}", stopped["stopped"]);
+}
+
+fn says_what_the_terminal_says(scene: &mut Scene<'_>) {
+    println!("6. a whole run says what the terminal says");
+    scene.go("/", "new-run");
+    scene.until(&format!("!{}.disabled", of("start")));
+    scene.pick("demo", "where");
+    scene.pick("quick", "long");
+    scene.value(&format!("{}.click()", of("start")));
+    scene.until(&of("live"));
+    scene.until(&of("headline"));
+    let headline = format!("{}.textContent", of("headline"));
+    let said = scene.value(&headline);
+    assert_eq!(said, shown(scene.home, "last")["headline"]);
+    scene.screens("ended");
+    scene.value(&format!("{}.click()", of("open-result")));
+    scene.until(&of("result"));
+    assert_eq!(scene.value(&headline), said);
+    scene.screens("result");
+}
+
+fn keeps_nobody_out(scene: &mut Scene<'_>) {
+    println!("7. nothing in any screen or report keeps people out");
+    scene.go("/plans", "plan-problems");
+    scene.screens("plans");
+    scene.go("/history", "history");
+    scene.screens("history");
+    let boxes = format!("{}.querySelectorAll('input[type=checkbox]')", of("history"));
+    scene.value(&format!("{boxes}.forEach((box) => box.click())"));
+    scene.value(&format!("{}.click()", of("compare-chosen")));
+    scene.until(&of("compare"));
+    scene.screens("compare");
+    report(&mut scene.browser, &scene.base, &scene.tab);
+}
+
+fn progress(browser: &mut Chromium, tab: &Tab) -> [i64; 2] {
+    ["pairs", "points"].map(|what| {
+        let value = browser.value(tab, &format!("Number({}.dataset.{what} ?? 0)", of("live")));
+        value.as_i64().unwrap()
+    })
+}
+
+/// What the terminal says of a result.
+fn shown(home: &Path, reference: &str) -> Value {
+    let mut command = Command::new(PROGRAM);
+    command.args(["show", reference, "--format", "json"]).env("V6GAP_DATA", home);
+    serde_json::from_slice(&command.output().unwrap().stdout).unwrap()
+}
+
+/// The screen in both themes and at the width of a telephone: no barriers, and a picture of each.
+fn screens(browser: &mut Chromium, tab: &Tab, name: &str) {
+    for (theme, width) in [("light", 1280), ("dark", 1280), ("light", 500)] {
+        browser.size(tab, width, 800);
+        browser.value(tab, &format!("document.documentElement.dataset.theme = '{theme}'"));
+        let found = browser.barriers(tab);
+        assert!(found.is_empty(), "{name}, {theme}, {width}: {found:#?}");
+        let wide = browser.value(tab, "document.documentElement.scrollWidth <= innerWidth");
+        assert_eq!(wide, true, "{name} is wider than {width}");
+        keep(browser, tab, &format!("{name}-{theme}-{width}"));
+    }
+    browser.size(tab, 1280, 800);
+    browser.value(tab, "document.documentElement.dataset.theme = 'light'");
+}
+
+fn keep(browser: &mut Chromium, tab: &Tab, name: &str) {
+    let Some(folder) = std::env::var_os("V6GAP_PICTURES").map(PathBuf::from) else { return };
+    std::fs::create_dir_all(&folder).unwrap();
+    let picture = browser.picture(tab);
+    let mut decoder = Command::new("base64");
+    let file = std::fs::File::create(folder.join(format!("{name}.png"))).unwrap();
+    let mut decoder = decoder.arg("-d").stdin(Stdio::piped()).stdout(file).spawn().unwrap();
+    decoder.stdin.take().unwrap().write_all(picture.as_bytes()).unwrap();
+    assert!(decoder.wait().unwrap().success());
+}
+
+/// The report by itself: no barriers, and every figure has a title and a table.
+fn report(browser: &mut Chromium, base: &str, tab: &Tab) {
+    let id =
+        browser.value(tab, "fetch('/api/v1/runs').then((r) => r.json()).then((all) => all[0].id)");
+    let page = format!("{base}/api/v1/runs/{}/report.html", id.as_str().unwrap());
+    browser.value(tab, &format!("location.href = '{page}'"));
+    browser.until(
+        tab,
+        "document.readyState === 'complete' && document.querySelector('svg[role=img]')",
+    );
+    for width in [1280, 500] {
+        browser.size(tab, width, 800);
+        let found = browser.barriers(tab);
+        assert!(found.is_empty(), "report, {width}: {found:#?}");
+        keep(browser, tab, &format!("report-{width}"));
+    }
+    let bare = browser.value(
+        tab,
+        "[...document.querySelectorAll('svg[role=img]')].filter((svg) => \
+         !svg.querySelector('title')?.textContent).length",
+    );
+    assert_eq!(bare, 0, "figures without a title");
+}

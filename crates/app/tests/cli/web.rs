@@ -1,0 +1,285 @@
+//! Pages and the API: who is let in, and that they say what the terminal says.
+
+use crate::support::Sandbox;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Child;
+
+/// `v6gap web` with a stored run, and a browser's cookie once it has one.
+struct Web {
+    sandbox: Sandbox,
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+    port: u16,
+    cookie: Option<String>,
+}
+
+/// An answer.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+}
+
+impl Web {
+    fn start(more: &str) -> (Web, String) {
+        let sandbox = Sandbox::with_run();
+        let mut child = sandbox.start(&format!("web --no-open -p 0 --listen 127.0.0.1 {more}"));
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut web = Web { sandbox, child, lines, port: 0, cookie: None };
+        let key = web.next_key();
+        (web, key)
+    }
+
+    /// A server and a browser that it knows.
+    fn known() -> Web {
+        let (mut web, key) = Web::start("");
+        let answer = web.post("/session", &json!({ "key": key }));
+        assert_eq!(answer.status, 204, "{answer:?}");
+        let cookie = answer.header("set-cookie").unwrap();
+        assert!(cookie.contains("HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
+        web.cookie = Some(cookie.split(';').next().unwrap().to_owned());
+        web
+    }
+
+    /// The key in the next link that it prints.
+    fn next_key(&mut self) -> String {
+        let line = self.lines.find(|line| line.as_ref().is_ok_and(|l| l.starts_with("Open")));
+        let line = line.unwrap().unwrap();
+        let (address, key) = line.split_once("/#k=").unwrap();
+        self.port = address.rsplit(':').next().unwrap().parse().unwrap();
+        key.split_whitespace().next().unwrap().to_owned()
+    }
+
+    fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Sends a request as it is written, headers and all.
+    fn raw(&self, request: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(self.host()).unwrap();
+        // A server that has seen enough may close before everything was read.
+        let _ = stream.write_all(request);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Answer { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if let Some(cookie) = &self.cookie {
+            request.push_str(&format!("Cookie: {cookie}\r\n"));
+        }
+        if !body.is_empty() {
+            let length = body.len();
+            request.push_str(&format!(
+                "Content-Type: application/json\r\nContent-Length: {length}\r\n"
+            ));
+        }
+        self.raw(format!("{request}\r\n{body}").as_bytes())
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.ask("GET", &format!("/api/v1{path}"), &[("Host", &self.host())], "")
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        let host = self.host();
+        let headers = [("Host", host.as_str()), ("Origin", &format!("http://{host}"))];
+        self.ask("POST", &format!("/api/v1{path}"), &headers, &body.to_string())
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_link_works_once_and_enter_gives_another() {
+    let (mut web, key) = Web::start("");
+    assert_eq!(web.get("/runs").status, 403);
+    assert_eq!(web.post("/session", &json!({"key": "0".repeat(48)})).status, 403);
+    assert_eq!(web.post("/session", &json!({ "key": key })).status, 204);
+    let again = web.post("/session", &json!({ "key": key }));
+    assert_eq!(again.status, 403);
+    assert!(again.body.contains("Press Enter"), "{again:?}");
+    web.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    let other = web.next_key();
+    assert_ne!(other, key);
+    assert_eq!(web.post("/session", &json!({ "key": other })).status, 204);
+}
+
+#[test]
+fn what_is_not_our_own_page_is_refused() {
+    let web = Web::known();
+    let (host, cookie) = (web.host(), web.cookie.clone().unwrap());
+    assert_eq!(web.get("/runs").status, 200);
+    let run = json!({"place": "demo"}).to_string();
+    for (method, headers) in [
+        ("GET", vec![("Host", "evil.example")]),
+        ("GET", vec![("Host", "127.0.0.1.evil.example")]),
+        ("GET", vec![]),
+        ("POST", vec![("Host", host.as_str())]),
+        ("POST", vec![("Host", host.as_str()), ("Origin", "http://evil.example")]),
+        ("POST", vec![("Host", host.as_str()), ("Origin", "null")]),
+        ("POST", vec![("Host", host.as_str()), ("Origin", "http://127.0.0.1:1")]),
+    ] {
+        let body = if method == "POST" { run.as_str() } else { "" };
+        let answer = web.ask(method, "/api/v1/runs", &headers, body);
+        assert!([400, 403].contains(&answer.status), "{method} {headers:?}: {answer:?}");
+    }
+    let stranger =
+        format!("GET /api/v1/runs HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    assert_eq!(web.raw(stranger.as_bytes()).status, 403);
+    let wrong = stranger.replace("\r\n\r\n", &format!("\r\nCookie: {cookie}0\r\n\r\n"));
+    assert_eq!(web.raw(wrong.as_bytes()).status, 403);
+    let page = web.ask("GET", "/", &[("Host", &host)], "");
+    assert_eq!(page.status, 200);
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"));
+    assert!(!page.body.contains("<script>") && !page.body.contains("style="), "{page:?}");
+    assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+    assert_eq!(page.header("access-control-allow-origin"), None);
+}
+
+#[test]
+fn malformed_requests_are_refused_and_cost_nothing() {
+    let web = Web::known();
+    for body in [
+        json!({}),
+        json!({"place": "nowhere"}),
+        json!({"place": {"host": "--output=/tmp/x"}}),
+        json!({"place": "demo", "options": {"output": "/tmp/x"}}),
+        json!({"place": "demo", "options": {"for": 5}}),
+        json!("demo"),
+    ] {
+        let answer = web.post("/runs", &body);
+        assert!([400, 415, 422].contains(&answer.status), "{body}: {answer:?}");
+        assert!(answer.json()["error"]["title"].is_string());
+    }
+    let large = json!({"toml": "x".repeat(300 << 10)});
+    assert_eq!(web.post("/plans/validate", &large).status, 413);
+    assert_eq!(web.raw(b"nonsense\r\n\r\n").status, 400);
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(1 << 20));
+    assert!([400, 414, 431, 0].contains(&web.raw(long.as_bytes()).status));
+    assert_eq!(web.get("/runs/nothing-there").status, 400);
+    assert_eq!(web.get("/runs/7k2f9q/secret").status, 404);
+    assert_eq!(web.get("/runs/..%2f..%2fetc%2fpasswd/result.json").status, 400);
+    assert_eq!(web.get("/nothing").status, 404);
+    assert_eq!(web.get("/runs").status, 200);
+}
+
+#[test]
+fn results_are_what_the_terminal_says_byte_for_byte() {
+    let web = Web::known();
+    web.sandbox.store_slower("slower", 1.1);
+    let terminal = |line: &str| web.sandbox.run(line).ended(0).out;
+    for (path, line) in [
+        ("/runs/7k2f9q/result.json", "export 7k2f9q --format json"),
+        ("/runs/7k2f9q", "show 7k2f9q --format json"),
+        ("/runs/7k2f9q/trials.csv", "export 7k2f9q --format csv"),
+        ("/runs/7k2f9q/result.md", "export 7k2f9q --format md"),
+        ("/runs/7k2f9q/report.html", "report 7k2f9q -o -"),
+        ("/runs/7k2f9q/journal.jsonl", "export 7k2f9q"),
+        ("/compare?a=7k2f9q&b=slower", "compare 7k2f9q slower --json"),
+        ("/presets", "plan list --json"),
+        ("/presets/sizes", "plan show sizes"),
+    ] {
+        let answer = web.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.head);
+        assert_eq!(answer.body, terminal(line), "{path}");
+    }
+    let listed = web.get("/runs?limit=1").json();
+    assert_eq!(listed[0]["id"], "slower");
+    let policy = web.get("/runs/7k2f9q/report.html");
+    assert!(policy.header("content-security-policy").unwrap().contains("sandbox"));
+    let deleted = web.ask(
+        "DELETE",
+        "/api/v1/runs/slower",
+        &[("Host", &web.host()), ("Origin", &format!("http://{}", web.host()))],
+        "",
+    );
+    assert_eq!(deleted.status, 204, "{deleted:?}");
+    assert_eq!(web.get("/runs/slower").status, 400);
+}
+
+#[test]
+fn a_page_shows_the_line_that_could_be_typed() {
+    let web = Web::known();
+    let form = json!({"place": {"host": "lab-b"}, "options": {"quick": "true", "measure": "rtt"}});
+    let told = web.post("/estimate", &form).json();
+    assert_eq!(told["command"], "v6gap run lab-b --measure=rtt --quick");
+    let plan = json!({"place": {"lab": ""}, "plan": "sailan-window", "options": {"scale": "0.1"}});
+    let told = web.post("/estimate", &plan).json();
+    assert_eq!(told["command"], "v6gap plan run sailan-window --scale=0.1");
+    assert!(told["takes"].is_object(), "{told}");
+    let text = web.sandbox.run("plan show sizes").ended(0).out;
+    let words = web.post("/plans/validate", &json!({ "toml": text })).json();
+    assert!(words["words"].as_str().unwrap().contains("round trips"), "{words}");
+    let wrong =
+        web.post("/plans/validate", &json!({"toml": "v6gap = 1\n[[measure]]\nmetric = \"rt\""}));
+    assert_eq!(wrong.status, 400);
+    assert!(wrong.body.contains("rtt"), "{wrong:?}");
+}
+
+#[test]
+fn what_was_started_to_be_looked_at_measures_nothing() {
+    let (mut web, key) = Web::start("--read-only");
+    let cookie = web.post("/session", &json!({ "key": key }));
+    web.cookie = cookie.header("set-cookie").map(|c| c.split(';').next().unwrap().to_owned());
+    assert_eq!(web.post("/runs", &json!({"place": "demo"})).status, 403);
+    assert_eq!(web.post("/check", &json!({"host": "localhost"})).status, 403);
+    assert_eq!(web.get("/runs").status, 200);
+    let refused = web.sandbox.run("web --no-open --listen 192.0.2.7").ended(2);
+    assert!(refused.err.contains("--allow-remote"), "{refused:?}");
+}
+
+/// Everything that docs/openapi.json describes is there.
+#[test]
+fn what_is_described_is_there() {
+    let web = Web::known();
+    let described: Value =
+        serde_json::from_str(include_str!("../../../../docs/openapi.json")).unwrap();
+    let mut asked = 0;
+    for (path, methods) in described["paths"].as_object().unwrap() {
+        let real = path.replace("{id}", "7k2f9q").replace("{name}", "sizes");
+        let real = real.replace("{file}", "result.json");
+        for method in methods.as_object().unwrap().keys() {
+            let answer = match method.as_str() {
+                "get" if path == "/compare" => web.get("/compare?a=7k2f9q&b=7k2f9q"),
+                "get" => web.get(&real),
+                // Nothing is started or removed by a body that says nothing.
+                "post" => web.post(&real, &json!({})),
+                _ => continue,
+            };
+            let events = path.ends_with("/events") || path.ends_with("/stop");
+            assert_eq!(answer.status == 404, events, "{method} {path}: {answer:?}");
+            assert_ne!(answer.status, 405, "{method} {path}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 12, "{asked}");
+}

@@ -1,0 +1,79 @@
+// Which screen an address shows, and the way in.
+
+import { ask, h, say, show, trouble } from "./dom.js";
+import { compare } from "./compare.js";
+import { history_screen } from "./history.js";
+import { measure } from "./measure.js";
+import { plans } from "./plans.js";
+import { result } from "./result.js";
+
+const SCREENS = [
+  [/^\/$/, "measure", measure],
+  [/^\/r\/([^/]+)$/, "result", result],
+  [/^\/c\/([^/]+)\/([^/]+)$/, "compare", compare],
+  [/^\/plans$/, "plans", plans],
+  [/^\/history$/, "history", history_screen],
+];
+
+let leave = () => {};
+
+/// Shows what the address says.
+export async function route() {
+  leave();
+  leave = () => {};
+  const path = location.pathname;
+  const [pattern, name, screen] = SCREENS.find(([pattern]) => pattern.test(path)) ?? SCREENS[0];
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.dataset.screen === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  try {
+    leave = (await screen(...(path.match(pattern) ?? []).slice(1).map(decodeURIComponent))) ?? leave;
+  } catch (error) {
+    show(trouble(error));
+  }
+}
+
+export function go(path) {
+  history.pushState(null, "", path);
+  route();
+  document.getElementById("main").focus();
+}
+
+/// The key in the address is exchanged for a cookie and goes from the address bar.
+async function enter() {
+  const key = new URLSearchParams(location.hash.slice(1)).get("k");
+  if (key) {
+    history.replaceState(null, "", location.pathname);
+    await ask("/session", { method: "POST", body: { key } });
+  }
+}
+
+function theme(chosen) {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const name = chosen ?? localStorage.getItem("theme") ?? (dark ? "dark" : "light");
+  document.documentElement.dataset.theme = name;
+  if (chosen) localStorage.setItem("theme", chosen);
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='/']");
+  if (!link || link.hasAttribute("download") || link.target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (link.getAttribute("href").startsWith("/api/")) return;
+  event.preventDefault();
+  go(link.getAttribute("href"));
+});
+document.getElementById("theme").addEventListener("click", () => {
+  theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  route();
+});
+addEventListener("popstate", route);
+
+theme();
+try {
+  await enter();
+  await route();
+} catch (error) {
+  show(h("div", { class: "stack", id_: "closed" }, trouble(error)));
+  say("This page cannot be used.");
+}

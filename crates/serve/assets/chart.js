@@ -1,0 +1,90 @@
+// Charts that grow while a measurement goes on. What they show also stands in words beside them.
+
+import { amount, h } from "./dom.js";
+
+const HEIGHT = 130;
+const charts = new WeakMap();
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/// Draws `data` in `place`, anew if the number of lines or the width has changed.
+function draw(place, name, options, data) {
+  const width = Math.max(160, place.clientWidth);
+  const known = charts.get(place);
+  const shape = `${data.length} ${width} ${options.scales?.y?.range} ${document.documentElement.dataset.theme}`;
+  if (known?.shape === shape) return known.plot.setData(data);
+  known?.plot.destroy();
+  const plot = new uPlot({ width, height: HEIGHT, legend: { show: false }, cursor: { show: false }, ...options }, data, place);
+  place.setAttribute("role", "img");
+  place.setAttribute("aria-label", name);
+  charts.set(place, { plot, shape });
+}
+
+function axes(values) {
+  const line = { stroke: colour("--ink3"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
+  return [{ ...line, size: 24 }, { ...line, size: 62, values: (plot, ticks) => ticks.map(values) }];
+}
+
+/// The rates within transfers and the round trips, of both families on one scale, with gaps while the
+/// other family had its turn.
+export function courses(panels, trials, questions, element) {
+  const good = trials.filter((trial) => trial.valid && !trial.null);
+  const smallest = questions.find((question) => question.metric === "rtt");
+  const rates = {}, times = {};
+  for (const family of ["v4", "v6"]) {
+    const own = good.filter((trial) => trial.family === family);
+    rates[family] = [[], []];
+    for (const trial of own.filter((trial) => trial.course?.length)) {
+      for (const [at, rate] of trial.course) {
+        rates[family][0].push(trial.started_s + at);
+        rates[family][1].push(rate);
+      }
+      rates[family][0].push(trial.started_s + trial.duration_s);
+      rates[family][1].push(null);
+    }
+    const of = own.filter((trial) => trial.cell === smallest?.cell);
+    times[family] = [of.map((trial) => trial.started_s), of.map((trial) => trial.values.rtt)];
+    const last = (values) => values.findLast((value) => value !== null && value !== undefined) ?? null;
+    const whole = own.findLast((trial) => trial.values.throughput !== undefined);
+    panels[family].tell(whole?.values.throughput ?? null, last(times[family][1]), smallest?.label.toLowerCase());
+  }
+  const both = (of, at) => [...of.v4[at], ...of.v6[at]].filter((value) => value !== null && value !== undefined);
+  const most_rate = Math.max(...both(rates, 1), 1) * 1.05;
+  const most_time = Math.max(...both(times, 1), 1e-6) * 1.1;
+  const end = Math.max(...both(rates, 0), ...both(times, 0), 1);
+  element.dataset.points = both(rates, 1).length + both(times, 1).length;
+  for (const family of ["v4", "v6"]) {
+    const name = family === "v4" ? "IPv4" : "IPv6";
+    const own = { stroke: colour(`--${family}`), fill: "transparent", width: 1.5, points: { show: false } };
+    const dots = { stroke: colour(`--${family}`), width: 0, paths: () => null, points: { show: true, size: 5, fill: colour(`--${family}`) } };
+    const scales = (most) => ({ x: { time: false, range: [0, end] }, y: { range: [0, most] } });
+    panels[family].element.dataset.most = String(Math.round(most_rate));
+    panels[family].rates.hidden = !both(rates, 1).length;
+    panels[family].dots.hidden = !both(times, 1).length;
+    if (both(rates, 1).length) draw(panels[family].rates, `Throughput of ${name} over time`, { scales: scales(most_rate), series: [{}, own], axes: axes((v) => amount(v, "bit/s")) }, rates[family]);
+    if (both(times, 1).length) draw(panels[family].dots, `Round trips of ${name} over time`, { scales: scales(most_time), series: [{}, dots], axes: axes((v) => amount(v, "s")) }, times[family]);
+  }
+}
+
+/// How the range of a difference narrows with the pairs.
+export function funnel(place, pairs, question) {
+  const seen = pairs.map((pair) => [pair.pairs, pair.so_far.find((q) => q.cell === question.cell && q.metric === question.metric)])
+    .filter(([, q]) => q?.range);
+  if (!seen.length) return place.replaceChildren(h("p", { class: "quiet" }, "No range yet: a few pairs are needed."));
+  if (!place.querySelector(".uplot")) place.replaceChildren();
+  const of = (at) => seen.map(([, q]) => q.range[at] * 100);
+  const ends = [...of(1), ...of(2), 0];
+  const band = { stroke: colour("--axis"), width: 1, dash: [3, 3], points: { show: false } };
+  const line = { stroke: colour("--ink"), width: 2, points: { show: false } };
+  const zero = { stroke: colour("--ink3"), width: 1, points: { show: false } };
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  const room = (most - least) * 0.1 || 0.1;
+  draw(place, `${question.label}: IPv6 against IPv4 so far, ${seen.at(-1)[1].text}`, {
+    scales: { x: { time: false }, y: { range: [least - room, most + room] } },
+    series: [{}, line, band, band, zero],
+    bands: [{ series: [3, 2], fill: colour("--zone") }],
+    axes: axes((value) => `${Number(value.toPrecision(3))} %`),
+  }, [seen.map(([count]) => count), of(0), of(1), of(2), seen.map(() => 0)]);
+}

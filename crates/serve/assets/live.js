@@ -1,0 +1,135 @@
+// A measurement as it happens: both families side by side on one scale, and the difference so far.
+
+import { amount, ask, chip, h, say, sentence, trouble } from "./dom.js";
+import { courses, funnel } from "./chart.js";
+import { go } from "./app.js";
+
+const FAMILIES = [["v4", "IPv4"], ["v6", "IPv6"]];
+
+/// Shows run `id` below `place` until it ends; gives what ends the showing.
+export function follow(place, id, ended) {
+  const view = build(id);
+  place.replaceChildren(view.element);
+  const source = new EventSource(`/api/v1/runs/${id}/events`);
+  const on = (name, handle) => source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
+  on("state", view.state);
+  on("begin", view.begin);
+  on("block", view.block);
+  on("trial", view.trial);
+  on("pair", view.pair);
+  on("verdict", view.verdict);
+  on("end", view.end);
+  on("error", (error) => error && view.failed(error));
+  on("closed", () => { source.close(); view.closed(); ended(); });
+  const themes = new MutationObserver(view.draw);
+  themes.observe(document.documentElement, { attributes: true });
+  addEventListener("resize", view.draw);
+  return () => {
+    source.close();
+    themes.disconnect();
+    removeEventListener("resize", view.draw);
+    view.gone();
+  };
+}
+
+function build(id) {
+  const title = h("h1", {}, "Measuring");
+  const progress = h("p", { class: "quiet", id_: "progress" }, "connecting");
+  const turns = h("div", { class: "turns", "aria-hidden": "true" });
+  const stop = h("button", { type: "button", class: "halt", id_: "stop", onclick: halt }, "Stop and keep results");
+  const panels = Object.fromEntries(FAMILIES.map(([family, name]) => [family, panel(family, name)]));
+  const which = h("select", { "aria-label": "Question", onchange: draw });
+  const chart = h("div", { class: "chart", id_: "funnel" });
+  const open = h("p", { class: "quiet" }, "The band narrows as pairs come in. The verdict is given when the run ends, not before.");
+  const verdicts = h("div", { class: "verdicts" });
+  const element = h("section", { class: "card", id_: "live" },
+    h("div", { class: "row" }, h("div", {}, title, progress), h("span", { class: "space" }), stop),
+    turns, h("div", { class: "two" }, panels.v4.element, panels.v6.element),
+    h("div", { class: "row apart" }, h("h2", {}, "Difference so far"), which), open, chart, verdicts);
+  const run = { id: null, questions: [], trials: [], pairs: [], stop: null, started: performance.now(), over: false };
+  let due = 0;
+
+  async function halt() {
+    stop.disabled = true;
+    stop.textContent = "Stopping after this block…";
+    await ask(`/runs/${id}/stop`, { method: "POST" }).catch(() => {});
+  }
+  function draw() {
+    if (due) return;
+    due = requestAnimationFrame(() => {
+      due = 0;
+      const question = run.questions[which.value || 0];
+      courses(panels, run.trials, run.questions, element);
+      if (question) funnel(chart, run.pairs, question);
+    });
+  }
+  return {
+    element,
+    draw,
+    state: (event) => progress.replaceChildren(sentence(event.text)),
+    begin(event) {
+      Object.assign(run, { id: event.id, questions: event.questions, stop: event.stop });
+      title.replaceChildren(`${event.client} to ${event.target}`);
+      element.dataset.run = event.id;
+      which.replaceChildren(...run.questions.map((q, at) => h("option", { value: at }, q.label)));
+    },
+    block(event) {
+      const what = event.null ? "A family with itself, to see what chance makes of nothing" : `Pair ${event.round}`;
+      const most = run.stop?.kind === "pairs" ? ` of ${run.stop.pairs}` : "";
+      progress.replaceChildren(`${what}${event.null ? "" : most}, ${event.turn} of ${event.turns}: ${event.cell}`);
+    },
+    trial(event) {
+      run.trials.push(event);
+      if (turns.childElementCount >= 120) turns.firstChild.remove();
+      turns.append(h("i", { class: event.valid ? event.family : "void" }));
+      draw();
+    },
+    pair(event) {
+      run.pairs.push(event);
+      element.dataset.pairs = event.pairs;
+      draw();
+    },
+    verdict(event) {
+      verdicts.append(h("p", { id_: `verdict-${event.metric}` }, chip(event.verdict), ` ${event.label}: ${event.text || event.sentence}`));
+    },
+    end(event) {
+      run.over = true;
+      const worst = verdicts.querySelector(".chip")?.textContent ?? "";
+      document.title = `${worst} – v6gap`;
+      say(event.headline);
+      progress.replaceChildren(event.stopped ? sentence(event.stopped) : `${event.pairs} pairs, ${event.trials} trials`);
+      verdicts.prepend(h("p", { class: "headline", id_: "headline" }, event.headline));
+      verdicts.append(h("div", { class: "row" },
+        h("a", { class: "ghost", href: `/r/${event.id}`, id_: "open-result" }, "Open the report"),
+        h("a", { class: "ghost", href: "/history" }, "Compare with another"),
+        h("a", { class: "ghost", href: "/" , onclick: (e) => { e.preventDefault(); go("/"); } }, "Measure again")));
+    },
+    failed(error) {
+      progress.replaceChildren("It could not be measured.");
+      verdicts.append(trouble(error));
+    },
+    closed() {
+      stop.hidden = true;
+      for (const { element } of Object.values(panels)) element.classList.remove("on");
+      open.hidden = true;
+    },
+    gone() { cancelAnimationFrame(due); },
+  };
+}
+
+function panel(family, name) {
+  const rate = h("p", { class: "now" }, "–");
+  const times = h("p", { class: "now" }, "–");
+  const rates = h("div", { class: "chart", id_: `rates-${family}` });
+  const dots = h("div", { class: "chart", id_: `times-${family}` });
+  const sign = family === "v4" ? "○" : "◆";
+  const element = h("section", { class: `family ${family}`, id_: `live-${family.slice(1)}` },
+    h("h2", {}, `${sign} ${name}`), rate, rates, times, dots);
+  return {
+    element, rates, dots,
+    tell(rates_now, times_now, label) {
+      rate.replaceChildren(rates_now === null ? "–" : amount(rates_now, "bit/s"), " ", h("small", {}, "throughput"));
+      times.replaceChildren(times_now === null ? "–" : amount(times_now, "s"), " ", h("small", {}, label ?? "round trip"));
+    },
+  };
+}

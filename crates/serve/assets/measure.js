@@ -1,0 +1,193 @@
+// The first screen: what to measure on the left, what happens on the right.
+
+import { ask, h, say, show, trouble } from "./dom.js";
+import { follow } from "./live.js";
+import { go } from "./app.js";
+
+const LONG = [
+  ["quick", "20 s", "finds about 3 %"],
+  ["", "75 s", "finds about 1 %"],
+  ["thorough", "10 min", "finds about 0.3 %"],
+];
+const WHAT = [["throughput", "Throughput"], ["rtt", "Round trip"], ["connect", "Connecting"], ["loss", "Loss"]];
+const MORE = [
+  ["parallel", "Parallel streams", "-P", "4"],
+  ["window", "TCP window", "-w", "64K"],
+  ["length", "Size of a write or datagram", "-l", "128K"],
+  ["bitrate", "Rate of UDP", "-b", "10M"],
+  ["time", "Time of a trial", "-t", "2s"],
+  ["congestion", "Congestion control", "-C", "cubic"],
+  ["dscp", "DSCP", "--dscp", "EF"],
+  ["port", "Port of the server", "-p", "4466"],
+  ["pairs", "Pairs, in place of a time", "--pairs", "20"],
+];
+const STEADY_MS = 300;
+
+export async function measure() {
+  const info = await ask("/info");
+  const state = { host: "", plan: null, options: {}, lab: null };
+  const right = h("div", { class: "stack" });
+  const form = build(state, info, right);
+  show(h("div", { class: "columns" }, form.element, right));
+  let stop_following = () => {};
+  const watch = () => { stop_following = follow(right, "live", () => form.idle()); };
+  form.watch = watch;
+  if (info.live && !info.live.over) {
+    form.busy();
+    watch();
+  } else {
+    form.focus();
+    right.append(welcome(info));
+    const cards = await presets(form);
+    // Who was quicker than the list of plans is measuring already.
+    if (!right.querySelector("[data-testid=live]")) right.append(cards);
+  }
+  return () => stop_following();
+}
+
+function welcome(info) {
+  return h("section", { class: "card" },
+    h("h2", {}, "How does IPv6 perform against IPv4?"),
+    h("p", { class: "quiet" }, info.read_only
+      ? "Only stored results can be looked at here."
+      : "Name a host that runs v6gap serve and press Enter, or measure in a network made on this computer. Both families are measured in turns over the same path."));
+}
+
+function build(state, info, right) {
+  const host = h("input", { class: "host", type: "text", id: "host", id_: "host", autocomplete: "off", spellcheck: "false", placeholder: "lab-b, 192.0.2.7 or fd00::7" });
+  const found = h("ul", { class: "lines", id_: "probe", "aria-live": "polite" });
+  const command = h("code", { id_: "command" });
+  const problem = h("div");
+  const start = h("button", { class: "start", type: "submit", id_: "start", disabled: info.read_only }, "Start");
+  const where = picks("where", [["host", "Another host"], ["demo", "This computer", "no other host needed"]], "radio", "host", changed);
+  const what = picks("what", WHAT, "checkbox", ["throughput", "rtt", "connect", "loss"], changed);
+  const way = picks("way", [["", "Send"], ["reverse", "Receive"], ["bidir", "Both at once"]], "radio", "", changed);
+  const long = picks("long", LONG, "radio", "", changed);
+  const more = MORE.map(([name, label, option, example]) => h("div", {},
+    h("label", { class: "f", for: `more-${name}`, title: `command line: ${option}` }, label),
+    h("input", { type: "text", id: `more-${name}`, name, placeholder: example, title: `command line: ${option}`, oninput: changed })));
+  const chosen = h("p", { class: "quiet", hidden: true });
+  let timer, probing = 0;
+
+  function asked() {
+    const options = {};
+    if (state.plan) return { place: place(), plan: state.plan, options: { ...(state.scale ? { scale: state.scale } : {}) } };
+    const wanted = what.values();
+    if (wanted.length && wanted.length < WHAT.length) options.measure = wanted.join(",");
+    for (const value of [way.values()[0], long.values()[0]]) if (value) options[value] = "true";
+    for (const input of element.querySelectorAll(".more input")) if (input.value.trim()) options[input.name] = input.value.trim();
+    return { place: place(), options };
+  }
+  function place() {
+    if (where.values()[0] === "demo") return state.plan ? { lab: "" } : "demo";
+    return { host: host.value.trim() };
+  }
+  async function changed() {
+    host_part.hidden = where.values()[0] === "demo";
+    clearTimeout(timer);
+    timer = setTimeout(tell, 120);
+  }
+  async function tell() {
+    if (where.values()[0] === "host" && !host.value.trim()) return command.replaceChildren("v6gap run HOST");
+    try {
+      const told = await ask("/estimate", { method: "POST", body: asked() });
+      command.replaceChildren(told.command);
+      problem.replaceChildren();
+    } catch (error) {
+      problem.replaceChildren(trouble(error));
+    }
+  }
+  let soon;
+  host.addEventListener("input", () => {
+    changed();
+    clearTimeout(soon);
+    soon = setTimeout(probe, STEADY_MS);
+  });
+  async function probe() {
+    const number = ++probing;
+    const name = host.value.trim();
+    found.replaceChildren();
+    if (!name || info.read_only) return;
+    let lines;
+    try {
+      const told = await ask("/check", { method: "POST", body: { host: name, port: Number(element.querySelector("#more-port").value) || null } });
+      lines = told.lines.map((line) => h("li", { class: line.mark }, `${line.topic}: ${line.text}`));
+    } catch (error) {
+      lines = [h("li", { class: "fail" }, [error.title, ...(error.why ?? [])].join(" "))];
+    }
+    if (number === probing) found.replaceChildren(...lines);
+  }
+  const host_part = h("div", {}, h("label", { class: "f", for: "host" }, "To which host?"), host, found);
+  const element = h("form", { class: "card", id_: "new-run", onsubmit: begin },
+    h("h1", {}, "Compare IPv6 with IPv4"),
+    h("fieldset", {}, h("legend", {}, "Where"), where.element), host_part, chosen,
+    h("fieldset", { class: "quick" }, h("legend", {}, "What to measure"), what.element),
+    h("fieldset", { class: "quick" }, h("legend", {}, "Direction of transfers"), way.element),
+    h("fieldset", { class: "quick" }, h("legend", {}, "How long"), long.element),
+    h("details", { class: "quick" }, h("summary", {}, "More: window, sizes, streams, marks"), h("div", { class: "more" }, more)),
+    start, problem,
+    h("div", {}, h("p", { class: "f" }, h("b", {}, "The same on the command line")),
+      h("div", { class: "line" }, command, h("button", { type: "button", class: "ghost", onclick: () => navigator.clipboard?.writeText(command.textContent) }, "Copy"))));
+
+  async function begin(event) {
+    event.preventDefault();
+    problem.replaceChildren();
+    form.busy();
+    try {
+      await ask("/runs", { method: "POST", body: asked() });
+      form.watch();
+    } catch (error) {
+      form.idle();
+      problem.replaceChildren(trouble(error));
+    }
+  }
+  const form = {
+    element,
+    focus: () => host.focus(),
+    busy() { start.disabled = true; start.textContent = "Measuring…"; say("The measurement has begun."); },
+    idle() { start.disabled = info.read_only; start.textContent = "Start"; },
+    choose(preset, scale) {
+      state.plan = preset.name;
+      state.scale = scale;
+      where.set(preset.lab ? "demo" : "host");
+      chosen.hidden = false;
+      chosen.replaceChildren(`By the plan “${preset.title}”${scale ? `, scale ${scale}` : ""}. `,
+        h("button", { type: "button", class: "ghost", onclick: form.forget }, "Back to the usual"));
+      for (const part of element.querySelectorAll(".quick")) part.hidden = true;
+      changed();
+      start.focus();
+    },
+    forget() {
+      state.plan = null;
+      chosen.hidden = true;
+      for (const part of element.querySelectorAll(".quick")) part.hidden = false;
+      changed();
+    },
+  };
+  changed();
+  return form;
+}
+
+/// Choices next to each other; `values` are those that are chosen.
+export function picks(name, choices, type, chosen, changed) {
+  const inputs = choices.map(([value]) => h("input", { type, name, value, checked: [chosen].flat().includes(value), onchange: changed }));
+  const element = h("div", { class: "picks" }, choices.map(([, label, about], at) =>
+    h("label", {}, inputs[at], h("span", {}, label, about ? h("small", {}, about) : null))));
+  return {
+    element,
+    values: () => inputs.filter((input) => input.checked).map((input) => input.value),
+    set: (value) => inputs.forEach((input) => { input.checked = input.value === value; }),
+  };
+}
+
+/// The published experiments and other plans, with what they take.
+async function presets(form) {
+  const all = await ask("/presets");
+  const card = (preset) => h("button", { type: "button", class: "preset", id_: `preset-${preset.name}`, onclick: () => form.choose(preset, preset.small ? "small" : undefined) },
+    h("b", {}, preset.title), preset.description,
+    h("small", {}, [preset.small && `small: ${preset.small}`, `all: ${preset.whole}, ${preset.bytes}`].filter(Boolean).join(" · ")));
+  return h("section", { class: "card" },
+    h("h2", {}, "Repeat a published experiment"),
+    h("p", { class: "quiet" }, "Each plan has the factors and levels of its study and this program’s method: pairs in random order, ranges, a verdict. The published values stand beside what is measured."),
+    h("div", { class: "presets" }, all.map(card)));
+}

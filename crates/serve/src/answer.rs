@@ -1,0 +1,57 @@
+//! Answers that say what is wrong, in the words and codes of the terminal.
+
+use crate::guard::Refusal;
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// An error as every endpoint gives it: `{"error": {"code", "title", "why", "try"}}`.
+pub(crate) fn error(status: StatusCode, failure: Value) -> Response {
+    (status, Json(json!({ "error": failure }))).into_response()
+}
+
+/// One that has no code.
+pub(crate) fn plain(status: StatusCode, title: &str, why: &str) -> Response {
+    let why: Vec<&str> = Some(why).into_iter().filter(|why| !why.is_empty()).collect();
+    error(status, json!({"code": null, "title": title, "why": why, "try": []}))
+}
+
+/// What the program says, by the status that fits its exit code.
+pub(crate) fn failed(failure: Value) -> Response {
+    let status = match failure.get("exit").and_then(Value::as_i64) {
+        Some(2) => StatusCode::BAD_REQUEST,
+        Some(3 | 4) => StatusCode::BAD_GATEWAY,
+        Some(5) => StatusCode::FORBIDDEN,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    error(status, failure)
+}
+
+/// A request that is not this server's.
+pub(crate) fn refused(refusal: Refusal) -> Response {
+    let (title, why) = match refusal {
+        Refusal::Host => (
+            "not a page of this server",
+            "The name in the address is not one that this server was told to answer to.",
+        ),
+        Refusal::Origin => {
+            ("asked by another page", "Only pages of this server may change anything here.")
+        }
+    };
+    plain(StatusCode::FORBIDDEN, title, why)
+}
+
+/// A request without a cookie that was given out here.
+pub(crate) fn unknown() -> Response {
+    plain(
+        StatusCode::FORBIDDEN,
+        "this browser is not known here",
+        "Each link works once. Press Enter where v6gap web runs to get another.",
+    )
+}
+
+/// Nothing is there.
+pub(crate) async fn not_found() -> Response {
+    plain(StatusCode::NOT_FOUND, "there is no such page", "")
+}

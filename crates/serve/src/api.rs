@@ -1,0 +1,381 @@
+//! `/api/v1`: what pages and scripts can ask for. Described in `docs/openapi.json`.
+
+use crate::answer::{self, failed, plain};
+use crate::form::{self, Form};
+use crate::program::Ran;
+use crate::session::COOKIE;
+use crate::{Shared, guard, run};
+use axum::body::Body;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
+use axum::http::header::{
+    CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE as COOKIES, SET_COOKIE,
+};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::sse::{KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Largest body of a request, in bytes: a plan.
+const BODY_MAX: usize = 256 << 10;
+
+type State_ = State<Arc<Shared>>;
+
+/// Everything below `/api/v1`.
+pub(crate) fn routes(shared: Arc<Shared>) -> Router<Arc<Shared>> {
+    let known = Router::new()
+        .route("/info", get(info))
+        .route("/presets", get(presets))
+        .route("/presets/{name}", get(preset))
+        .route("/check", post(check))
+        .route("/estimate", post(estimate))
+        .route("/plans/validate", post(validate))
+        .route("/runs", get(list).post(start))
+        .route("/runs/{id}", get(result).delete(remove))
+        .route("/runs/{id}/stop", post(stop))
+        .route("/runs/{id}/events", get(events))
+        .route("/runs/{id}/{file}", get(file))
+        .route("/compare", get(compare))
+        .layer(middleware::from_fn_with_state(shared, authorised));
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/session", post(session))
+        .merge(known)
+        .layer(DefaultBodyLimit::max(BODY_MAX))
+}
+
+/// Lets through who has a cookie.
+async fn authorised(State(shared): State_, request: Request, next: Next) -> Response {
+    let known = |headers: &HeaderMap| {
+        let cookies = headers.get_all(COOKIES).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs =
+            cookies.flat_map(|line| line.split(';')).filter_map(|c| c.trim().split_once('='));
+        pairs.any(|(name, value)| name == COOKIE && shared.keys.knows(value))
+    };
+    match known(request.headers()) {
+        true => next.run(request).await,
+        false => answer::unknown(),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Key {
+    key: String,
+}
+
+/// A key for a cookie.
+async fn session(State(shared): State_, body: Result<Json<Key>, JsonRejection>) -> Response {
+    let Key { key } = match body {
+        Ok(Json(key)) => key,
+        Err(error) => return malformed(&error),
+    };
+    match shared.keys.exchange(&key) {
+        Ok(Some(cookie)) => {
+            let cookie = format!("{COOKIE}={cookie}; HttpOnly; SameSite=Strict; Path=/");
+            (StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response()
+        }
+        Ok(None) => answer::unknown(),
+        Err(error) => broken(&error),
+    }
+}
+
+async fn info(State(shared): State_) -> Response {
+    let live = shared.run.get();
+    let live =
+        live.map(|live| json!({"id": live.id(), "command": live.command, "over": live.is_over()}));
+    let worlds = asked(&shared, &["lab", "list", "--worlds", "--json"]).await;
+    let worlds = worlds.ok().and_then(|ran| serde_json::from_slice::<Value>(&ran.out).ok());
+    Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "read_only": shared.read_only,
+        "live": live,
+        "worlds": worlds,
+    }))
+    .into_response()
+}
+
+async fn presets(State(shared): State_) -> Response {
+    as_json(asked(&shared, &["plan", "list", "--json"]).await)
+}
+
+async fn preset(State(shared): State_, Path(name): Path<String>) -> Response {
+    match form::name(&name, "the plan") {
+        Ok(name) => as_file(asked(&shared, &["plan", "show", &name]).await, "text/plain", None),
+        Err(why) => plain(StatusCode::BAD_REQUEST, &why, ""),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Host {
+    host: String,
+    #[serde(default)]
+    port: Option<u16>,
+}
+
+/// Whether a host can be measured.
+async fn check(State(shared): State_, body: Result<Json<Host>, JsonRejection>) -> Response {
+    if shared.read_only {
+        return read_only();
+    }
+    let (host, port) = match body {
+        Ok(Json(Host { host, port })) => (form::word(&host, "the host"), port),
+        Err(error) => return malformed(&error),
+    };
+    let port = port.map(|port| format!("--port={port}"));
+    match host {
+        // Whatever was found is the answer, also if it is that there is nobody.
+        Ok(host) => {
+            let mut args = vec!["check", host.as_str(), "--json"];
+            args.extend(port.as_deref());
+            as_json(asked(&shared, &args).await)
+        }
+        Err(why) => plain(StatusCode::BAD_REQUEST, &why, ""),
+    }
+}
+
+/// The line that would be typed, and of plans what they take.
+async fn estimate(State(shared): State_, body: Result<Json<Form>, JsonRejection>) -> Response {
+    let form = match body {
+        Ok(Json(form)) => form,
+        Err(error) => return malformed(&error),
+    };
+    let command = match form.command() {
+        Ok(command) => command,
+        Err(why) => return plain(StatusCode::BAD_REQUEST, &why, ""),
+    };
+    let Some(plan) = &form.plan else { return Json(json!({"command": command})).into_response() };
+    let scale = form.options.get("scale").map(|scale| format!("--scale={scale}"));
+    let mut args = vec!["plan", "estimate", plan.as_str(), "--json"];
+    args.extend(scale.as_deref());
+    match asked(&shared, &args).await {
+        Ok(ran) if ran.code == 0 => {
+            let takes: Value = serde_json::from_slice(&ran.out).unwrap_or_default();
+            Json(json!({"command": command, "takes": takes})).into_response()
+        }
+        other => as_json(other),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    toml: String,
+}
+
+/// What a plan does in words, or everything that is wrong with it.
+async fn validate(State(shared): State_, body: Result<Json<Text>, JsonRejection>) -> Response {
+    let text = match body {
+        Ok(Json(Text { toml })) => toml,
+        Err(error) => return malformed(&error),
+    };
+    let args = ["plan", "check", "-"].map(str::to_owned);
+    match shared.program.run_with(&args, text.into_bytes()).await {
+        Ok(ran) if ran.code == 0 => {
+            Json(json!({"words": String::from_utf8_lossy(&ran.out)})).into_response()
+        }
+        Ok(ran) => failed(ran.failure()),
+        Err(error) => broken(&error),
+    }
+}
+
+#[derive(Deserialize, Default)]
+struct Filter {
+    host: Option<String>,
+    plan: Option<String>,
+    limit: Option<usize>,
+    before: Option<u64>,
+}
+
+/// Stored results, the latest first.
+async fn list(State(shared): State_, Query(filter): Query<Filter>) -> Response {
+    let ran = match asked(&shared, &["list", "--json"]).await {
+        Ok(ran) if ran.code == 0 => ran,
+        other => return as_json(other),
+    };
+    let all: Vec<BTreeMap<String, Value>> = serde_json::from_slice(&ran.out).unwrap_or_default();
+    let is = |entry: &BTreeMap<String, Value>, name: &str, wanted: &Option<String>| {
+        wanted.as_ref().is_none_or(|text| entry.get(name).and_then(Value::as_str) == Some(text))
+    };
+    let earlier = |entry: &BTreeMap<String, Value>| {
+        let started = entry.get("started_unix_ns").and_then(Value::as_u64);
+        filter.before.is_none_or(|before| started < Some(before))
+    };
+    let found = all.into_iter().filter(|entry| {
+        is(entry, "target", &filter.host) && is(entry, "plan", &filter.plan) && earlier(entry)
+    });
+    Json(found.take(filter.limit.unwrap_or(usize::MAX)).collect::<Vec<_>>()).into_response()
+}
+
+/// Starts a measurement.
+async fn start(State(shared): State_, body: Result<Json<Form>, JsonRejection>) -> Response {
+    if shared.read_only {
+        return read_only();
+    }
+    let form = match body {
+        Ok(Json(form)) => form,
+        Err(error) => return malformed(&error),
+    };
+    let (args, command) = match (form.arguments(), form.command()) {
+        (Ok(args), Ok(command)) => (args, command),
+        (Err(why), _) | (_, Err(why)) => return plain(StatusCode::BAD_REQUEST, &why, ""),
+    };
+    match shared.run.start(&shared, &args, command.clone()) {
+        Ok(Some(_)) => {
+            let started = json!({"id": "live", "command": command});
+            (StatusCode::ACCEPTED, Json(started)).into_response()
+        }
+        Ok(None) => plain(
+            StatusCode::CONFLICT,
+            "something is being measured already",
+            "One measurement at a time: two would measure each other.",
+        ),
+        Err(error) => broken(&error),
+    }
+}
+
+async fn stop(State(shared): State_, Path(id): Path<String>) -> Response {
+    match shared.run.named(&id) {
+        Some(live) => {
+            live.stop();
+            StatusCode::NO_CONTENT.into_response()
+        }
+        None => answer::not_found().await,
+    }
+}
+
+#[derive(Deserialize)]
+struct From {
+    after: Option<usize>,
+}
+
+/// What happens, as it happens; after the event that was seen last.
+async fn events(
+    State(shared): State_,
+    Path(id): Path<String>,
+    Query(from): Query<From>,
+    headers: HeaderMap,
+) -> Response {
+    const SEEN: HeaderName = HeaderName::from_static("last-event-id");
+    let Some(live) = shared.run.named(&id) else { return answer::not_found().await };
+    let seen = headers.get(SEEN).and_then(|seen| seen.to_str().ok()?.parse::<usize>().ok());
+    let next = seen.or(from.after).map_or(0, |seen| seen.saturating_add(1));
+    Sse::new(run::events(live, next)).keep_alive(KeepAlive::default()).into_response()
+}
+
+async fn result(State(shared): State_, Path(id): Path<String>) -> Response {
+    match form::name(&id, "the result") {
+        Ok(id) => as_json(asked(&shared, &["show", &id, "--format", "json"]).await),
+        Err(why) => plain(StatusCode::BAD_REQUEST, &why, ""),
+    }
+}
+
+async fn remove(State(shared): State_, Path(id): Path<String>) -> Response {
+    if shared.read_only {
+        return read_only();
+    }
+    match form::name(&id, "the result") {
+        Ok(id) => match asked(&shared, &["rm", &id]).await {
+            Ok(ran) if ran.code == 0 => StatusCode::NO_CONTENT.into_response(),
+            other => as_json(other),
+        },
+        Err(why) => plain(StatusCode::BAD_REQUEST, &why, ""),
+    }
+}
+
+/// A result in another form: the bytes that the terminal would write.
+async fn file(State(shared): State_, Path((id, file)): Path<(String, String)>) -> Response {
+    let id = match form::name(&id, "the result") {
+        Ok(id) => id,
+        Err(why) => return plain(StatusCode::BAD_REQUEST, &why, ""),
+    };
+    let (args, kind): (&[&str], _) = match file.as_str() {
+        "report.html" => (&["report", &id, "-o", "-"], "text/html; charset=utf-8"),
+        "result.json" => (&["export", &id, "--format", "json"], "application/json"),
+        "trials.csv" => (&["export", &id, "--format", "csv"], "text/csv; charset=utf-8"),
+        "table.csv" => (&["export", &id, "--format", "table"], "text/csv; charset=utf-8"),
+        "result.md" => (&["export", &id, "--format", "md"], "text/markdown; charset=utf-8"),
+        "result.tex" => (&["export", &id, "--format", "latex"], "application/x-tex"),
+        "journal.jsonl" => (&["export", &id], "application/x-ndjson"),
+        _ => return answer::not_found().await,
+    };
+    let name = (file != "report.html").then(|| format!("{id}-{file}"));
+    as_file(asked(&shared, args).await, kind, name)
+}
+
+#[derive(Deserialize)]
+struct Two {
+    a: String,
+    b: String,
+}
+
+async fn compare(
+    State(shared): State_,
+    Query(Two { a, b }): Query<Two>,
+    headers: HeaderMap,
+) -> Response {
+    let (a, b) = match (form::name(&a, "the first result"), form::name(&b, "the second result")) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(why), _) | (_, Err(why)) => return plain(StatusCode::BAD_REQUEST, &why, ""),
+    };
+    let accepts = headers.get("accept").and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    match accepts.contains("text/html") {
+        true => {
+            let args = ["compare", &a, &b, "--format", "html"];
+            as_file(asked(&shared, &args).await, "text/html; charset=utf-8", None)
+        }
+        false => as_json(asked(&shared, &["compare", &a, &b, "--json"]).await),
+    }
+}
+
+async fn asked(shared: &Shared, args: &[&str]) -> std::io::Result<Ran> {
+    let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+    shared.program.run(&args).await
+}
+
+fn as_json(ran: std::io::Result<Ran>) -> Response {
+    as_file(ran, "application/json", None)
+}
+
+/// What the program wrote, as it wrote it. Pages of reports are apart from this server's own.
+fn as_file(ran: std::io::Result<Ran>, kind: &'static str, name: Option<String>) -> Response {
+    let ran = match ran {
+        Ok(ran) if ran.code == 0 || (!ran.out.is_empty() && ran.code < 20) => ran,
+        Ok(ran) => return failed(ran.failure()),
+        Err(error) => return broken(&error),
+    };
+    let mut response = ([(CONTENT_TYPE, kind)], Body::from(ran.out)).into_response();
+    let headers = response.headers_mut();
+    if kind.starts_with("text/html")
+        && let Ok(policy) = guard::REPORT_POLICY.parse()
+    {
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    if let Some(Ok(value)) = name.map(|name| format!("attachment; filename=\"{name}\"").parse()) {
+        headers.insert(CONTENT_DISPOSITION, value);
+    }
+    response
+}
+
+fn malformed(error: &JsonRejection) -> Response {
+    plain(error.status(), "the request is not what this asks for", &error.body_text())
+}
+
+fn broken(error: &std::io::Error) -> Response {
+    plain(StatusCode::INTERNAL_SERVER_ERROR, "the program cannot be run", &error.to_string())
+}
+
+fn read_only() -> Response {
+    plain(
+        StatusCode::FORBIDDEN,
+        "results can only be looked at here",
+        "It was started with --read-only.",
+    )
+}

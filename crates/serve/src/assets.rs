@@ -1,0 +1,67 @@
+//! Pages, styles and scripts, built into the program. One page for every screen: what it shows is
+//! decided by its address, in `app.js`.
+
+use crate::Shared;
+use axum::Router;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use std::sync::Arc;
+
+const PAGE: &str = include_str!("../assets/index.html");
+
+/// A file by its name, with its type.
+struct Asset {
+    name: &'static str,
+    kind: &'static str,
+    text: &'static str,
+}
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+
+macro_rules! assets {
+    ($($name:literal $kind:expr),* $(,)?) => {
+        &[$(Asset {
+            name: $name,
+            kind: $kind,
+            text: include_str!(concat!("../assets/", $name)),
+        }),*]
+    };
+}
+
+const ASSETS: &[Asset] = assets![
+    "style.css" STYLE,
+    "uplot.css" STYLE,
+    "uplot.js" SCRIPT,
+    "app.js" SCRIPT,
+    "dom.js" SCRIPT,
+    "measure.js" SCRIPT,
+    "live.js" SCRIPT,
+    "chart.js" SCRIPT,
+    "result.js" SCRIPT,
+    "compare.js" SCRIPT,
+    "plans.js" SCRIPT,
+    "history.js" SCRIPT,
+];
+
+/// All screens and files.
+pub(crate) fn routes() -> Router<Arc<Shared>> {
+    let page = || async { Html(PAGE) };
+    Router::new()
+        .route("/", get(page))
+        .route("/r/{id}", get(page))
+        .route("/c/{a}/{b}", get(page))
+        .route("/plans", get(page))
+        .route("/history", get(page))
+        .route("/assets/{name}", get(asset))
+}
+
+async fn asset(Path(name): Path<String>) -> Response {
+    match ASSETS.iter().find(|asset| asset.name == name) {
+        Some(asset) => ([(CONTENT_TYPE, asset.kind)], asset.text).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}

@@ -1,0 +1,212 @@
+//! What a page asks to be measured, as the line that a person would type.
+//!
+//! A field becomes one argument `--name=value`, and only names in the table below are known, so
+//! that nothing that was typed into a page can become another option.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Longest value of a field, in bytes.
+const VALUE_MAX: usize = 200;
+
+/// Options that a page may set, for measurements that are no plan.
+const QUICK: [&str; 23] = [
+    "for",
+    "pairs",
+    "precision",
+    "measure",
+    "margin",
+    "seed",
+    "time",
+    "omit",
+    "parallel",
+    "length",
+    "window",
+    "set-mss",
+    "congestion",
+    "bitrate",
+    "bytes",
+    "message",
+    "payload",
+    "interval",
+    "dscp",
+    "tos",
+    "hop-limit",
+    "flowlabel",
+    "port",
+];
+
+/// Options without a value.
+const SWITCHES: [&str; 6] = ["quick", "thorough", "udp", "reverse", "bidir", "no-delay"];
+
+/// Those that a plan leaves open.
+const OF_PLAN: [&str; 3] = ["scale", "port", "seed"];
+
+/// What is to be measured.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Form {
+    /// Where.
+    pub place: Place,
+    /// By which plan; otherwise the first look with what the options change.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// Names and values of options; of a switch the value is `true`.
+    #[serde(default)]
+    pub options: BTreeMap<String, String>,
+}
+
+/// Where something is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Place {
+    /// Against a server.
+    Host(String),
+    /// In a network made on this computer.
+    Demo,
+    /// In the world of that name, or where the plan says for an empty one.
+    Lab(String),
+}
+
+impl Form {
+    /// The arguments of the program.
+    ///
+    /// # Errors
+    /// In words, if a field is not one that a page may set.
+    pub fn arguments(&self) -> Result<Vec<String>, String> {
+        let mut args = match (&self.plan, &self.place) {
+            (None, Place::Demo) => vec!["demo".to_owned()],
+            (None, Place::Host(host)) => vec!["run".to_owned(), word(host, "the host")?],
+            (None, Place::Lab(lab)) => {
+                vec!["run".to_owned(), format!("--lab={}", name(lab, "the lab")?)]
+            }
+            (Some(plan), place) => {
+                let mut args = vec!["plan".to_owned(), "run".to_owned(), name(plan, "the plan")?];
+                match place {
+                    Place::Host(host) => args.push(word(host, "the host")?),
+                    Place::Lab(lab) if !lab.is_empty() => {
+                        args.push(format!("--lab={}", name(lab, "the lab")?));
+                    }
+                    Place::Lab(_) | Place::Demo => {}
+                }
+                args
+            }
+        };
+        let known: &[&str] = if self.plan.is_some() { &OF_PLAN } else { &QUICK };
+        for (name, text) in &self.options {
+            let switch = self.plan.is_none() && SWITCHES.contains(&name.as_str());
+            match text.as_str() {
+                "true" if switch => args.push(format!("--{name}")),
+                "false" if switch => {}
+                _ if known.contains(&name.as_str()) => {
+                    args.push(format!("--{name}={}", value(text, name)?));
+                }
+                _ => return Err(format!("\"{name}\" is nothing that a page can set")),
+            }
+        }
+        Ok(args)
+    }
+
+    /// The same as a person would type it.
+    ///
+    /// # Errors
+    /// As [`Form::arguments`].
+    pub fn command(&self) -> Result<String, String> {
+        Ok(typed(&self.arguments()?))
+    }
+}
+
+/// Arguments as a line for a shell.
+pub(crate) fn typed(args: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/%+@[]~".contains(c);
+    let quoted = |arg: &String| match arg.chars().all(plain) && !arg.is_empty() {
+        true => arg.clone(),
+        false => format!("'{}'", arg.replace('\'', "'\\''")),
+    };
+    let words = std::iter::once("v6gap".to_owned()).chain(args.iter().map(quoted));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// An argument that is no option.
+pub(crate) fn word(text: &str, what: &str) -> Result<String, String> {
+    let text = value(text, what)?;
+    if text.is_empty() {
+        return Err(format!("{what} is missing"));
+    }
+    if text.starts_with('-') || text.chars().any(char::is_whitespace) {
+        return Err(format!("{what}: \"{text}\" is no name"));
+    }
+    Ok(text)
+}
+
+/// The name of a plan, world or result: never a file, which a person at this computer may name and
+/// a page may not.
+pub(crate) fn name(text: &str, what: &str) -> Result<String, String> {
+    let text = word(text, what)?;
+    if !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+        return Err(format!("{what}: \"{text}\" is no name"));
+    }
+    Ok(text)
+}
+
+fn value(text: &str, what: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.len() > VALUE_MAX || text.chars().any(char::is_control) {
+        return Err(format!("{what}: too long, or not text"));
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(text: &str) -> Form {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_form_is_the_line_that_a_person_would_type() {
+        for (text, line) in [
+            (r#"{"place":"demo"}"#, "v6gap demo"),
+            (r#"{"place":{"host":"lab-b"},"options":{"quick":"true"}}"#, "v6gap run lab-b --quick"),
+            (
+                r#"{"place":{"lab":"cable"},"options":{"for":"20 s","udp":"false"}}"#,
+                "v6gap run --lab=cable '--for=20 s'",
+            ),
+            (
+                r#"{"place":{"lab":""},"plan":"sizes","options":{"scale":"small"}}"#,
+                "v6gap plan run sizes --scale=small",
+            ),
+            (r#"{"place":{"host":"fd00::7"},"plan":"sizes"}"#, "v6gap plan run sizes fd00::7"),
+        ] {
+            assert_eq!(form(text).command().unwrap(), line);
+        }
+    }
+
+    #[test]
+    fn nothing_typed_into_a_page_becomes_another_option() {
+        for text in [
+            r#"{"place":{"host":"--output=/etc/passwd"}}"#,
+            r#"{"place":{"host":"a b"}}"#,
+            r#"{"place":{"host":""}}"#,
+            r#"{"place":{"lab":"-x"}}"#,
+            r#"{"place":"demo","options":{"output":"/etc/passwd"}}"#,
+            r#"{"place":"demo","options":{"capture":"true"}}"#,
+            r#"{"place":"demo","options":{"quick":"--output=x"}}"#,
+            r#"{"place":"demo","plan":"--help"}"#,
+            r#"{"place":"demo","plan":"../plan.toml"}"#,
+            r#"{"place":{"lab":"/tmp/world.toml"}}"#,
+            r#"{"place":"demo","options":{"key-file":"/etc/passwd"}}"#,
+            r#"{"place":"demo","plan":"sizes","options":{"measure":"rtt"}}"#,
+            "{\"place\":\"demo\",\"options\":{\"for\":\"1\\u00002\"}}",
+        ] {
+            assert!(form(text).arguments().is_err(), "{text}");
+        }
+        let odd = form(r#"{"place":"demo","options":{"measure":"x; rm -rf / #'"}}"#);
+        assert_eq!(odd.arguments().unwrap()[1], "--measure=x; rm -rf / #'");
+        assert_eq!(odd.command().unwrap(), r"v6gap demo '--measure=x; rm -rf / #'\'''");
+        let unknown = serde_json::from_str::<Form>(r#"{"place":"demo","more":1}"#);
+        assert!(unknown.is_err());
+    }
+}

@@ -1,0 +1,142 @@
+//! v6gap in a browser: pages, an API, and the events of a run as they happen.
+//!
+//! It measures nothing and knows no verdict. Whatever a page asks for, the program itself is run as
+//! a person would run it in a terminal, and what it writes is passed on: so both say the same, byte
+//! for byte, and nothing of a web server lives in a process that measures.
+//!
+//! Every request is hostile until proved otherwise: see [`guard`].
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod api;
+mod assets;
+pub mod form;
+pub mod guard;
+mod program;
+mod run;
+mod session;
+
+pub use program::Program;
+pub use session::Keys;
+
+use axum::Router;
+use axum::middleware;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// How the pages are served.
+#[derive(Debug)]
+pub struct Options {
+    /// Where to listen: loopback of both families, unless it was asked for otherwise.
+    pub listen: Vec<SocketAddr>,
+    /// Names beyond `localhost` and the addresses of loopback by which a browser may ask for it.
+    pub names: Vec<String>,
+    /// Whether stored results can be looked at and nothing else.
+    pub read_only: bool,
+    /// The program that is run.
+    pub program: Program,
+    /// Who may come in.
+    pub keys: Arc<Keys>,
+}
+
+/// What every request can see.
+#[derive(Debug)]
+struct Shared {
+    names: Vec<String>,
+    read_only: bool,
+    program: Program,
+    keys: Arc<Keys>,
+    run: run::Current,
+}
+
+/// How often is looked whether it shall stop.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Serves until `stop` is set; what is being measured then is stopped and kept. `listening` is told
+/// where, once.
+///
+/// # Errors
+/// If no address can be listened on.
+pub fn serve(
+    options: Options,
+    listening: impl FnOnce(&[SocketAddr]),
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(until_stopped(options, listening, stop))
+}
+
+async fn until_stopped(
+    options: Options,
+    listening: impl FnOnce(&[SocketAddr]),
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    let (listeners, addresses) = bind(&options.listen).await?;
+    let shared = Arc::new(Shared {
+        names: options.names,
+        read_only: options.read_only,
+        program: options.program,
+        keys: options.keys,
+        run: run::Current::default(),
+    });
+    let router = router(Arc::clone(&shared));
+    listening(&addresses);
+    let mut served = tokio::task::JoinSet::new();
+    for listener in listeners {
+        let router = router.clone();
+        served.spawn(async move { axum::serve(listener, router).await });
+    }
+    told_to_stop(stop).await;
+    served.abort_all();
+    shared.run.stop_and_wait().await;
+    Ok(())
+}
+
+/// Until the program is told to end.
+async fn told_to_stop(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// All addresses on one port: if it is taken in one family, the next is tried in all.
+async fn bind(wanted: &[SocketAddr]) -> io::Result<(Vec<TcpListener>, Vec<SocketAddr>)> {
+    /// Ports that are tried beyond the first.
+    const MORE_PORTS: u16 = 20;
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    'ports: for more in 0..=MORE_PORTS {
+        let mut listeners = Vec::new();
+        for address in wanted {
+            let mut address = *address;
+            address.set_port(address.port().saturating_add(more));
+            match TcpListener::bind(address).await {
+                Ok(listener) => listeners.push(listener),
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                    last = error;
+                    continue 'ports;
+                }
+                // A host without one of the families still has the other.
+                Err(error) => last = error,
+            }
+        }
+        if !listeners.is_empty() {
+            let addresses = listeners.iter().filter_map(|l| l.local_addr().ok()).collect();
+            return Ok((listeners, addresses));
+        }
+    }
+    Err(last)
+}
+
+fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .merge(assets::routes())
+        .nest("/api/v1", api::routes(Arc::clone(&shared)))
+        .fallback(answer::not_found)
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::check))
+        .with_state(shared)
+}

@@ -1,0 +1,122 @@
+//! The program itself, run as a person would run it.
+
+use serde_json::{Value, json};
+use std::io;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+/// Longest that anything but a measurement may take.
+const TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Most that it may write.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// How the program is run.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// Its file.
+    pub path: PathBuf,
+}
+
+/// What a run of it gave.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// Exit code; 1 if it was killed.
+    pub code: i32,
+    /// Standard output.
+    pub out: Vec<u8>,
+    /// Standard error: a failure as JSON in its last line, if it failed.
+    pub err: String,
+}
+
+impl Program {
+    /// Runs it to its end.
+    pub(crate) async fn run(&self, args: &[String]) -> io::Result<Ran> {
+        self.run_with(args, Vec::new()).await
+    }
+
+    /// Runs it to its end; `input` is what it reads.
+    pub(crate) async fn run_with(&self, args: &[String], input: Vec<u8>) -> io::Result<Ran> {
+        let mut child = self.command(args).spawn()?;
+        let (out, err) = (read(child.stdout.take()), read(child.stderr.take()));
+        let told = write(child.stdin.take(), input);
+        let all = async { tokio::join!(out, err, told, child.wait()) };
+        let (out, err, (), status) = tokio::time::timeout(TIME_MAX, all)
+            .await
+            .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?;
+        let err = String::from_utf8_lossy(&err?).into_owned();
+        Ok(Ran { code: status?.code().unwrap_or(1), out: out?, err })
+    }
+
+    /// Starts a measurement, which says what happens on its standard output and stops when its
+    /// standard input is closed, also if this process should end without having told it.
+    pub(crate) fn start(&self, args: &[String]) -> io::Result<Child> {
+        self.command(args).args(["--json-stream", "--quiet", "--stop-at-eof"]).spawn()
+    }
+
+    fn command(&self, args: &[String]) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(args).arg("--json-errors").kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
+
+/// What the program does not want to read it need not.
+async fn write(to: Option<impl AsyncWrite + Unpin>, input: Vec<u8>) {
+    if let Some(mut to) = to {
+        let _ = to.write_all(&input).await;
+    }
+}
+
+async fn read(from: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(from) = from {
+        from.take(BYTES_MAX).read_to_end(&mut bytes).await?;
+    }
+    Ok(bytes)
+}
+
+impl Ran {
+    /// What went wrong, as the program says it in JSON, or its last words.
+    pub(crate) fn failure(&self) -> Value {
+        failure(&self.err, self.code)
+    }
+}
+
+/// The failure in the last line of what a program wrote to standard error.
+pub(crate) fn failure(err: &str, code: i32) -> Value {
+    let last = err.lines().next_back().unwrap_or_default();
+    match serde_json::from_str::<Value>(last) {
+        Ok(Value::Object(failure)) if failure.contains_key("title") => Value::Object(failure),
+        _ => {
+            let tail: Vec<&str> = err.lines().rev().take(20).collect();
+            let tail: Vec<&str> = tail.into_iter().rev().collect();
+            json!({
+                "code": null,
+                "title": "the program ended unexpectedly",
+                "why": [tail.join("\n")],
+                "try": [],
+                "exit": code,
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_what_the_program_says_last() {
+        let said = "waiting\n{\"code\":\"E203\",\"title\":\"no answer\",\"exit\":4}";
+        assert_eq!(failure(said, 4)["code"], "E203");
+        let crashed = failure("thread 'main' panicked\nat x", 101);
+        assert_eq!(crashed["exit"], 101);
+        assert!(crashed["why"][0].as_str().unwrap().contains("panicked"));
+        assert_eq!(failure("[1]", 1)["code"], Value::Null);
+    }
+}

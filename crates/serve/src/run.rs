@@ -1,0 +1,201 @@
+//! The one measurement that may be going on, and everything it has said, so that a page that is
+//! opened or reloaded later sees all of it.
+
+use crate::Shared;
+use crate::program::failure;
+use axum::response::sse;
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, ChildStdin};
+use tokio::sync::watch;
+
+/// Pages are told at most so often.
+const EVERY: Duration = Duration::from_millis(250);
+
+/// Longest that a stopped measurement may take to end its block.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Events that are kept; of a longer run the newest trials are not told, its pairs and end are.
+const EVENTS_MAX: usize = 100_000;
+
+/// The last measurement that was started here.
+#[derive(Debug, Default)]
+pub(crate) struct Current(Mutex<Option<Arc<Live>>>);
+
+/// A measurement that was started here.
+#[derive(Debug)]
+pub(crate) struct Live {
+    /// As it would be typed.
+    pub command: String,
+    /// Closed to stop it.
+    input: Mutex<Option<ChildStdin>>,
+    said: Mutex<Said>,
+    /// How many events there are, and whether there will be more.
+    told: watch::Sender<(usize, bool)>,
+}
+
+#[derive(Debug, Default)]
+struct Said {
+    id: Option<String>,
+    events: Vec<Arc<str>>,
+}
+
+impl Current {
+    /// The last measurement.
+    pub(crate) fn get(&self) -> Option<Arc<Live>> {
+        self.slot().clone()
+    }
+
+    /// The measurement of that name, or the last for `live`.
+    pub(crate) fn named(&self, id: &str) -> Option<Arc<Live>> {
+        self.get().filter(|live| id == "live" || live.id().as_deref() == Some(id))
+    }
+
+    /// Starts one; `Ok(None)` if one is going on.
+    pub(crate) fn start(
+        &self,
+        shared: &Shared,
+        args: &[String],
+        command: String,
+    ) -> io::Result<Option<Arc<Live>>> {
+        let mut slot = self.slot();
+        if slot.as_ref().is_some_and(|live| !live.is_over()) {
+            return Ok(None);
+        }
+        let mut child = shared.program.start(args)?;
+        let (told, _) = watch::channel((0, false));
+        let input = Mutex::new(child.stdin.take());
+        let live = Arc::new(Live { command, input, said: Mutex::default(), told });
+        tokio::spawn(follow(Arc::clone(&live), child));
+        *slot = Some(Arc::clone(&live));
+        Ok(Some(live))
+    }
+
+    /// Stops what is going on and waits until it is stored.
+    pub(crate) async fn stop_and_wait(&self) {
+        let Some(live) = self.get().filter(|live| !live.is_over()) else { return };
+        live.stop();
+        let mut told = live.told.subscribe();
+        let _ = tokio::time::timeout(PATIENCE, told.wait_for(|(_, over)| *over)).await;
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Arc<Live>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Live {
+    /// Its name, once it has one.
+    pub(crate) fn id(&self) -> Option<String> {
+        self.said().id.clone()
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.told.borrow().1
+    }
+
+    /// Asks it to stop after the present block, as Ctrl-C does; asking again changes nothing.
+    pub(crate) fn stop(&self) {
+        drop(self.input.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, line: &str) {
+        // The result itself is asked for by its name.
+        if line.is_empty() || line.starts_with("{\"schema\"") {
+            return;
+        }
+        let mut said = self.said();
+        if line.starts_with("{\"event\":\"begin\"") {
+            let begin: Option<Value> = serde_json::from_str(line).ok();
+            said.id = begin.and_then(|b| Some(b.get("id")?.as_str()?.to_owned()));
+        }
+        let trial =
+            line.starts_with("{\"event\":\"trial\"") || line.starts_with("{\"event\":\"block\"");
+        if said.events.len() < EVENTS_MAX || !trial {
+            said.events.push(line.into());
+        }
+        let count = said.events.len();
+        drop(said);
+        self.told.send_replace((count, false));
+    }
+
+    fn end(&self, exit: i32) {
+        self.tell(&json!({"event": "closed", "exit": exit}).to_string());
+        self.told.send_modify(|(_, over)| *over = true);
+    }
+}
+
+/// Keeps what the measurement says until it ends.
+async fn follow(live: Arc<Live>, mut child: Child) {
+    let errors = child.stderr.take();
+    let errors = tokio::spawn(async move {
+        let mut text = Vec::new();
+        if let Some(errors) = errors {
+            // What is beyond this nobody reads; the pipe must not fill.
+            let mut errors = BufReader::new(errors);
+            let _ = (&mut errors).take(1 << 20).read_to_end(&mut text).await;
+            let _ = tokio::io::copy(&mut errors, &mut tokio::io::sink()).await;
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    let mut failed = false;
+    if let Some(out) = child.stdout.take() {
+        let mut lines = BufReader::new(out).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            failed |= line.starts_with("{\"event\":\"error\"");
+            live.tell(&line);
+        }
+    }
+    let code = child.wait().await.ok().and_then(|status| status.code()).unwrap_or(1);
+    let errors = errors.await.unwrap_or_default();
+    let measured = matches!(code, 0 | 6 | 10 | 11 | 130);
+    if !failed && !measured {
+        let mut line = failure(&errors, code);
+        line["event"] = "error".into();
+        live.tell(&line.to_string());
+    }
+    live.end(code);
+}
+
+/// Everything from event `next` on, as it happens. The number of an event is its place.
+pub(crate) fn events(
+    live: Arc<Live>,
+    next: usize,
+) -> impl Stream<Item = Result<sse::Event, Infallible>> {
+    let told = live.told.subscribe();
+    unfold((live, told, next), |(live, mut told, next)| async move {
+        loop {
+            let line = live.said().events.get(next).cloned();
+            if let Some(line) = line {
+                let event =
+                    sse::Event::default().id(next.to_string()).event(kind(&line)).data(&*line);
+                return Some((Ok(event), (live, told, next + 1)));
+            }
+            let (count, over) = *told.borrow_and_update();
+            if count > next {
+                continue;
+            }
+            if over || told.changed().await.is_err() {
+                return None;
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    })
+}
+
+/// What an event is called, which every line begins with.
+fn kind(line: &str) -> String {
+    let event: Option<Value> = serde_json::from_str(line).ok();
+    event.and_then(|e| Some(e.get("event")?.as_str()?.to_owned())).unwrap_or_default()
+}
