@@ -9,7 +9,7 @@ use v6gap_core::plan::check::{Problem, nearest};
 use v6gap_core::plan::draft::{Draft, Lab};
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::world::World;
-use v6gap_store::{PlanFileError, StoreError, parse_plan, read_plan};
+use v6gap_store::{PlanFileError, PlanProblem, StoreError, parse_plan, read_plan};
 
 /// Longest plan that is read from standard input, in bytes.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
@@ -132,15 +132,18 @@ fn read_input(seed: u64, choice: &Choice) -> Result<Found, Failure> {
     let mut text = String::new();
     let read = std::io::stdin().take(PLAN_BYTES_MAX).read_to_string(&mut text);
     read.map_err(|e| Failure::usage(format!("standard input: {e}")))?;
+    read_text(&text, seed, choice).map_err(|problems| {
+        let path = "standard input".to_owned();
+        PlanFileError::Wrong { path, text, problems }.into()
+    })
+}
+
+/// The plan in a text that lies in no folder.
+fn read_text(text: &str, seed: u64, choice: &Choice) -> Result<Found, Vec<PlanProblem>> {
     let mut scaled = Vec::new();
     let mut prepare = |draft: &mut Draft| prepare(draft, Path::new(""), choice, &mut scaled);
-    match parse_plan(&text, seed, &mut prepare) {
-        Ok((draft, plan)) => Ok(Found { draft, plan, scaled }),
-        Err(problems) => {
-            let path = "standard input".to_owned();
-            Err(PlanFileError::Wrong { path, text, problems }.into())
-        }
-    }
+    let (draft, plan) = parse_plan(text, seed, &mut prepare)?;
+    Ok(Found { draft, plan, scaled })
 }
 
 /// A plan that comes with the program, checked.
@@ -148,16 +151,10 @@ fn read_input(seed: u64, choice: &Choice) -> Result<Found, Failure> {
 /// # Errors
 /// If it cannot be had as it was chosen; as it is, a test rules that out.
 pub fn read_preset(preset: &Preset, seed: u64, choice: &Choice) -> Result<Found, Failure> {
-    let mut scaled = Vec::new();
-    let mut prepare = |draft: &mut Draft| prepare(draft, Path::new(""), choice, &mut scaled);
-    let found = parse_plan(preset.text, seed, &mut prepare);
-    match found {
-        Ok((draft, plan)) => Ok(Found { draft, plan, scaled }),
-        Err(problems) => {
-            let texts: Vec<String> = problems.into_iter().map(|p| p.what).collect();
-            Err(Failure::usage(format!("plan {}: {}", preset.name, texts.join("; "))))
-        }
-    }
+    read_text(preset.text, seed, choice).map_err(|problems| {
+        let texts: Vec<String> = problems.into_iter().map(|p| p.what).collect();
+        Failure::usage(format!("plan {}: {}", preset.name, texts.join("; ")))
+    })
 }
 
 /// Puts the plan in its place and makes it as small as was asked for.

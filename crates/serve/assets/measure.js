@@ -5,9 +5,9 @@ import { follow } from "./live.js";
 import { go } from "./app.js";
 
 const LONG = [
-  ["quick", "20 s", "finds about 3 %"],
-  ["", "75 s", "finds about 1 %"],
-  ["thorough", "10 min", "finds about 0.3 %"],
+  ["quick", "20 s", "a first impression"],
+  ["", "75 s", "the usual"],
+  ["thorough", "10 min", "narrow ranges"],
 ];
 const WHAT = [["throughput", "Throughput"], ["rtt", "Round trip"], ["connect", "Connecting"], ["loss", "Loss"]];
 const MORE = [
