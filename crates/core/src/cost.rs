@@ -195,6 +195,7 @@ mod tests {
             sent_bytes,
             received_bytes: 0,
             rtt_mean_us: None,
+            window_mean_bytes: None,
             processor: None,
             account: Some(TcpAccount { data_segments_out: segments, ..TcpAccount::default() }),
         };

@@ -269,6 +269,9 @@ pub struct Connection {
     pub received_bytes: u64,
     /// Mean of the smoothed round-trip times that the sender's kernel gave every 100 ms, in µs.
     pub rtt_mean_us: Option<f64>,
+    /// Mean of the windows that the peer offered the sender, looked at every 100 ms, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_mean_bytes: Option<f64>,
     /// Processor that its thread was held on.
     pub processor: Option<u32>,
     /// The kernel's account of it.

@@ -5,7 +5,7 @@ use crate::family::Family;
 use crate::observation::{Connection, EndReport, PerEnd, TcpAccount};
 use crate::wiremodel::{
     ETHERNET_HEADER_BYTES, FRAME_CHECK_BYTES, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES,
-    TCP_HEADER_BYTES, TcpOptions, ideal_transfer_ns,
+    TCP_HEADER_BYTES, TcpOptions, ideal_transfer_ns, window_limited_bps,
 };
 
 /// What one transfer was on the line and how it went.
@@ -28,6 +28,21 @@ pub struct Transfer {
     /// Buffer Delay of RFC 6349 section 4.3, as a share: how much longer round trips were, on
     /// average, than the shortest.
     pub buffer_delay: Option<f64>,
+    /// What the peer's windows held the senders to.
+    pub window: Option<Window>,
+}
+
+/// Windows that receivers offered and what they allowed, all connections together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    /// The windows offered, in bytes: means of what the senders' kernels told.
+    pub bytes: f64,
+    /// Mean of the connections' round trips, in µs.
+    pub rtt_us: f64,
+    /// The most that they allow, in bit/s: the sum of 8·W / RTT (RFC 6349 section 3.3).
+    pub most_bps: f64,
+    /// Part of the time with data under way in which the window was what kept the sender waiting.
+    pub limited: f64,
 }
 
 /// What a segment takes of the line beside its payload, in bytes: IP and TCP headers, options,
@@ -89,7 +104,22 @@ pub fn of_trial(family: Family, ends: &PerEnd<EndReport>) -> Option<Transfer> {
         steady_bps: steady.sum(),
         efficiency: sent.zip(again).and_then(|(sent, again)| efficiency(sent, again)),
         buffer_delay: delay(senders()),
+        window: window(senders()),
     })
+}
+
+fn window<'a>(connections: impl Iterator<Item = &'a Connection> + Clone) -> Option<Window> {
+    let count = connections.clone().count() as f64;
+    let (mut bytes, mut rtt_us, mut most_bps) = (0.0, 0.0, 0.0);
+    for connection in connections.clone() {
+        let (window, trip_us) = connection.window_mean_bytes.zip(connection.rtt_mean_us)?;
+        bytes += window;
+        rtt_us += trip_us / count;
+        most_bps += window_limited_bps(window, trip_us * 1e3);
+    }
+    let limited = sum(connections.clone(), |account| account.window_limited_us)?;
+    let busy = sum(connections, |account| account.busy_us).filter(|&us| us > 0)?;
+    Some(Window { bytes, rtt_us, most_bps, limited: limited as f64 / busy as f64 })
 }
 
 /// The sum over all connections; `None` if the kernel does not tell it of one of them.
@@ -144,7 +174,16 @@ mod tests {
         let rtt_mean_us = (sent_bytes > 0).then_some(300.0);
         let account = Some(account);
         let received_bytes = 0;
-        Connection { endpoints, sent_bytes, received_bytes, rtt_mean_us, processor: None, account }
+        let (processor, window_mean_bytes) = (None, rtt_mean_us.map(|_| 20_000.0));
+        Connection {
+            endpoints,
+            sent_bytes,
+            received_bytes,
+            rtt_mean_us,
+            window_mean_bytes,
+            processor,
+            account,
+        }
     }
 
     #[test]
@@ -154,6 +193,8 @@ mod tests {
             bytes_retransmitted: Some(1_428),
             data_segments_out: Some(100),
             min_rtt_us: Some(200),
+            busy_us: Some(1_000),
+            window_limited_us: Some(900),
             ..TcpAccount::default()
         };
         let received = Received {
@@ -179,6 +220,10 @@ mod tests {
         assert_eq!((found.whole_bps, found.steady_bps), (1_300e3, Some(1_430e3)));
         close(found.efficiency.unwrap(), 0.99);
         close(found.buffer_delay.unwrap(), 0.5);
+        // 20,000 B in 300 µs, twice.
+        let window = found.window.unwrap();
+        assert_eq!((window.bytes, window.rtt_us, window.limited), (40_000.0, 300.0, 0.9));
+        close(window.most_bps, 2.0 * 20_000.0 * 8.0 / 300e-6);
         // What a kernel does not tell is not made up.
         ends.client.connections[1].account = None;
         let found = of_trial(Family::V6, &ends).unwrap();

@@ -227,11 +227,11 @@ fn the_ideal_transfer_time_is_per_family() {
 
 #[test]
 fn windows_bound_a_line_above_their_round_trip() {
-    for (window, limit_ms) in
-        [(8 << 10, 0.690), (16 << 10, 1.381), (32 << 10, 2.761), (64 << 10, 5.523)]
+    for (window, limit_ms) in [(8, 0.690), (16, 1.381), (32, 2.761), (64, 5.523)]
+        .map(|(kib, ms)| (kib as f64 * 1024.0, ms))
     {
         let goodput = tcp_goodput_bps(100e6, 1500, Family::V4, NONE, PLAIN);
-        let round_trip_ns = window as f64 * 8e9 / goodput;
+        let round_trip_ns = window * 8e9 / goodput;
         assert_near(round_trip_ns / 1e6, limit_ms, 0.5e-3);
         assert!(close(window_limited_bps(window, round_trip_ns), goodput));
     }

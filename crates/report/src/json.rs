@@ -14,7 +14,9 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use v6gap_core::analysis::beside::OctetsBeside;
+use v6gap_core::analysis::compare::Of;
 use v6gap_core::analysis::costmodel::CostModel;
+use v6gap_core::analysis::sizes::SizeEffect;
 use v6gap_core::analysis::studies::{AsPublished, Published};
 use v6gap_core::analysis::{
     Analysis, Check, Diagnostics, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
@@ -50,6 +52,7 @@ struct Document<'a> {
     nulls: &'a [NullResult],
     discarded: Vec<Lost<'a>>,
     cost_models: &'a [CostModel],
+    transfer_sizes: Vec<Sizes<'a>>,
     processor_time: &'a [ProcessorTime],
     memory: &'a [HeldMemory],
     beside: &'a [OctetsBeside],
@@ -210,6 +213,40 @@ struct EffectOut {
     sd: f64,
 }
 
+/// What the size of transfers does.
+#[derive(Serialize)]
+struct Sizes<'a> {
+    effect: Option<EffectOut>,
+    cells: &'a [String; 2],
+    sizes_bytes: [u64; 2],
+    of: Of,
+    margin: f64,
+    verdict: Verdict,
+    qualifier: Qualifier,
+    label: &'a str,
+    text: &'a str,
+    range_text: &'a str,
+    sentence: &'a str,
+}
+
+impl<'a> From<&'a SizeEffect> for Sizes<'a> {
+    fn from(found: &'a SizeEffect) -> Self {
+        Sizes {
+            effect: found.effect.as_ref().map(EffectOut::from),
+            cells: &found.cells,
+            sizes_bytes: found.sizes_bytes,
+            of: found.of,
+            margin: found.margin,
+            verdict: found.verdict,
+            qualifier: found.qualifier,
+            label: &found.label,
+            text: &found.text,
+            range_text: &found.range_text,
+            sentence: &found.sentence,
+        }
+    }
+}
+
 impl From<&Effect> for EffectOut {
     fn from(effect: &Effect) -> Self {
         EffectOut {
@@ -309,6 +346,7 @@ fn document(analysis: &Analysis) -> Document<'_> {
         nulls: &analysis.nulls,
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
         cost_models: &analysis.cost_models,
+        transfer_sizes: analysis.transfer_sizes.iter().map(Sizes::from).collect(),
         processor_time: &analysis.processor_time,
         memory: &analysis.memory,
         beside: &analysis.beside,

@@ -29,6 +29,7 @@ pub fn markdown(analysis: &Analysis) -> String {
         out.push_str(&format!("{}\n\n", escape(text)));
     }
     costs(analysis, &mut out);
+    sizes(analysis, &mut out);
     taken(analysis, &mut out);
     study(analysis, &mut out);
     let (summary, seen) = words::checks(analysis);
@@ -55,6 +56,13 @@ fn table(analysis: &Analysis, out: &mut String) {
         let cells = [&q.label, &values.a, &values.b, &values.unit, text, &q.range_text, &verdict]
             .map(escape);
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+}
+
+/// Whether the size of transfers matters.
+fn sizes(analysis: &Analysis, out: &mut String) {
+    for size in &analysis.transfer_sizes {
+        out.push_str(&format!("{}\n\n", escape(&size.sentence)));
     }
 }
 

@@ -1,5 +1,5 @@
 //! What the trials took from the hosts, as rows of two families: processor time of transfers,
-//! memory of connections that were held open. Medians, without range or verdict.
+//! memory of connections that were held open. Medians, without verdict.
 
 use v6gap_core::analysis::{Analysis, HeldMemory, ProcessorTime};
 use v6gap_core::family::{Family, PerFamily};
@@ -49,6 +49,8 @@ fn memory(v4: Option<&HeldMemory>, v6: Option<&HeldMemory>, rows: &mut Vec<Row>)
         rows.push(row(&any.cell, what, shown(v4), shown(v6)));
     };
     add(&format!("kernel memory per connection, of {held}"), |m| m.bytes_each);
+    add("95 % range from", |m| Some(m.bytes_each_range?.low));
+    add("95 % range to", |m| Some(m.bytes_each_range?.high));
     add("of it socket objects", |m| m.slab_bytes_each);
     add("of it pages for data", |m| m.page_bytes_each);
     add("data held by the socket itself", |m| m.socket_bytes_each);
@@ -91,6 +93,7 @@ fn text(value: Option<f64>, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::analysis::Range;
     use v6gap_core::observation::PerEnd;
 
     fn held(family: Family, slab: Option<f64>) -> HeldMemory {
@@ -102,6 +105,7 @@ mod tests {
             slab_bytes_each: slab,
             page_bytes_each: Some(4.096),
             bytes_each: slab.map(|slab| slab + 4.096),
+            bytes_each_range: slab.map(|slab| Range { low: slab + 1.0, high: slab + 8.0 }),
             socket_bytes_each: Some(0.0),
         }
     }
@@ -113,8 +117,10 @@ mod tests {
         memory(Some(&v4), Some(&v6), &mut rows);
         let shown: Vec<_> = rows.iter().map(|r| [&r.values.v4, &r.values.v6]).collect();
         assert_eq!(shown[0], ["2372 B", "–"]);
-        assert_eq!(shown[1], ["2368 B", "–"]);
-        assert_eq!(shown[2], ["4.096 B", "4.096 B"]);
+        assert_eq!(shown[1], ["2369 B", "–"]);
+        assert_eq!(shown[2], ["2376 B", "–"]);
+        assert_eq!(shown[3], ["2368 B", "–"]);
+        assert_eq!(shown[4], ["4.096 B", "4.096 B"]);
         assert!(
             rows[0].name.ends_with("kernel memory per connection, of 1000"),
             "{}",

@@ -73,7 +73,6 @@ fn collect(seen: &mut Seen, cell: &str, end: &'static str, family: Family, repor
 }
 
 fn settings(granted: &Granted) -> [(&'static str, Option<String>); 16] {
-    let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
     let switch = |on: Option<bool>| on.map(switch);
     [
         ("congestion control", granted.congestion.clone()),
@@ -97,6 +96,10 @@ fn settings(granted: &Granted) -> [(&'static str, Option<String>); 16] {
 
 fn octet(value: Option<u8>) -> Option<String> {
     value.map(|value| format!("{value:#04x}"))
+}
+
+fn bytes(value: Option<u32>) -> Option<String> {
+    value.map(|value| format!("{value} B"))
 }
 
 fn count(value: Option<u8>) -> Option<String> {
@@ -133,6 +136,9 @@ fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
         // Each socket keeps its part of it.
         Workload::TcpBulk(bulk) if setting == "pace" => {
             return bulk.pace_bytes().map(|bytes| format_rate(8.0 * bytes as f64));
+        }
+        Workload::TcpBulk(bulk) if setting == "send buffer" => {
+            return bytes(bulk.send_buffer_bytes());
         }
         Workload::TcpBulk(bulk) => &bulk.settings,
         Workload::Echo(echo) if setting.ends_with("buffer") => &echo.settings,

@@ -4,8 +4,11 @@
 use std::collections::BTreeMap;
 use v6gap_core::family::Family;
 use v6gap_core::record::Line;
-use v6gap_core::transfer::{self, Transfer};
-use v6gap_core::unit::{format_rate, format_share};
+use v6gap_core::transfer::{self, Transfer, Window};
+use v6gap_core::unit::{format_rate, format_share, format_span};
+
+/// Least share of the time for which it is said that a window was the limit.
+const LIMITED: f64 = 0.1;
 
 /// One sentence for each cell and family that has transfers over TCP.
 pub(crate) fn transfers(lines: &[Line]) -> Vec<String> {
@@ -50,7 +53,21 @@ fn sentence(all: &[Transfer]) -> String {
     if let Some(share) = of(|t| t.buffer_delay) {
         parts.push(format!("round trips {} above the shortest", format_share(share)));
     }
+    parts.extend(window(&all.iter().filter_map(|t| t.window).collect::<Vec<_>>()));
     parts.join("; ")
+}
+
+/// What the windows allowed, where they were the limit for a part of the time that matters.
+fn window(all: &[Window]) -> Option<String> {
+    let of = |value: fn(&Window) -> f64| median(all.iter().map(value).collect());
+    let limited = of(|w| w.limited).filter(|&share| share >= LIMITED)?;
+    Some(format!(
+        "{} of the time held back by a window of {:.0} B, which allows {} in round trips of {}",
+        format_share(limited),
+        of(|w| w.bytes)?,
+        format_rate(of(|w| w.most_bps)?),
+        format_span(of(|w| w.rtt_us)? * 1e3),
+    ))
 }
 
 pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
@@ -83,6 +100,17 @@ mod tests {
         assert!(text.contains("with 110 B of headers"), "{text}");
         assert!(text.contains("never settled; 98 % of the bytes sent once"), "{text}");
         assert!(!text.contains("round trips"), "{text}");
+    }
+
+    #[test]
+    fn a_window_is_named_where_it_was_the_limit() {
+        let held = |limited| Window { bytes: 17_920.0, rtt_us: 20_200.0, most_bps: 7.1e6, limited };
+        let text = window(&[held(0.98)]).unwrap();
+        let expected = "98 % of the time held back by a window of 17920 B, which allows 7.1 Mbit/s \
+                        in round trips of 20.2 ms";
+        assert_eq!(text, expected);
+        assert_eq!(window(&[held(0.01)]), None);
+        assert_eq!(window(&[]), None);
     }
 
     #[test]

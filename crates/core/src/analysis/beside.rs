@@ -356,6 +356,7 @@ mod tests {
             sent_bytes: 0,
             received_bytes: 0,
             rtt_mean_us: None,
+            window_mean_bytes: None,
             processor: None,
             account: Some(account),
         };

@@ -21,6 +21,7 @@ mod predict;
 mod questions;
 mod resources;
 mod routes;
+pub mod sizes;
 pub mod studies;
 mod suspects;
 mod tally;
@@ -285,6 +286,9 @@ pub struct Analysis {
     /// What messages cost by constant, packets and bytes, where several sizes were measured.
     #[serde(default)]
     pub cost_models: Vec<costmodel::CostModel>,
+    /// Whether the size of transfers matters, where several sizes were measured.
+    #[serde(default)]
+    pub transfer_sizes: Vec<sizes::SizeEffect>,
     /// What transfers took of the processors.
     pub processor_time: Vec<ProcessorTime>,
     /// What connections that were held open took of the kernel's memory.
@@ -355,6 +359,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         details: if valid { headline::details(&questions, &names) } else { Vec::new() },
         predicted: headline::predicted(&questions),
         cost_models: costmodel::judge(&found, &names, valid),
+        transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),
         processor_time: resources::processor_time(&found),
         memory: resources::memory(&found),
         beside: beside::octets(&found),

@@ -4,6 +4,8 @@
 //! packets of both arms over the *same* link, and for times the measured value of the first arm as
 //! the base.
 
+mod window;
+
 use super::collect::Block;
 use crate::arm::{Arm, PerArm};
 use crate::family::{Family, PerFamily};
@@ -50,7 +52,8 @@ pub(super) fn predict(
         PerArm::from_fn(|arm| packets(plan, *arms.get(arm), blocks, |b| b.trials.get(arm)));
     let world = plan.world.as_ref();
     match (&cell.workload, metric) {
-        (Workload::TcpBulk(bulk), Metric::Throughput) => tcp_bulk(plan, bulk, arms, &packets),
+        (Workload::TcpBulk(bulk), Metric::Throughput) => tcp_bulk(plan, bulk, arms, &packets)
+            .or_else(|| window::held(world?, bulk, arms, &packets, blocks, base)),
         (Workload::UdpBulk(bulk), Metric::Throughput) => udp_bulk(plan, bulk, arms, &packets),
         (Workload::Capacity(search), Metric::Capacity | Metric::RateAtLoss) => {
             capacity(plan, search, arms, &packets)

@@ -1,6 +1,7 @@
 //! What the trials took from the hosts: processor time of transfers, memory of held connections.
 //! Medians over the trials of valid blocks, for each cell and family.
 
+use super::Range;
 use super::collect::Collected;
 use crate::arm::Arm;
 use crate::cost::{self, Cost};
@@ -11,7 +12,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
-use v6gap_stats::summary;
+use v6gap_stats::{quantile, summary};
 
 /// Processor time of the transfers of a cell over a family (docs/method.md section B.9).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,9 @@ pub struct HeldMemory {
     pub page_bytes_each: Option<f64>,
     /// Both together, in bytes: what one more connection costs the kernel.
     pub bytes_each: Option<f64>,
+    /// The 95 % range of that median, from order statistics; `None` with fewer than six trials.
+    #[serde(default)]
+    pub bytes_each_range: Option<Range>,
     /// What the client's sockets say they hold for data, in bytes.
     pub socket_bytes_each: Option<f64>,
 }
@@ -118,6 +122,17 @@ pub(super) fn processor_time(found: &Collected<'_>) -> Vec<ProcessorTime> {
     gather(found, |trial| cost::of_trial(&trial.ends)).into_iter().map(entry).collect()
 }
 
+fn bytes_each(memory: &ConnectionMemory) -> Option<f64> {
+    Some(memory.slab_bytes_each? + memory.page_bytes_each?)
+}
+
+/// The values between which the median lies with 95 % (docs/method.md section C.6).
+fn range_of_median(mut values: Vec<f64>) -> Option<Range> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = quantile::order_statistic_interval(values.len(), 0.5, 0.95);
+    Some(Range { low: *values.get(low? - 1)?, high: *values.get(high? - 1)? })
+}
+
 /// Memory of every cell that holds connections, in the order of the plan.
 pub(super) fn memory(found: &Collected<'_>) -> Vec<HeldMemory> {
     let of = |trial: &TrialRecord| match &trial.ends.client.measured {
@@ -132,7 +147,8 @@ pub(super) fn memory(found: &Collected<'_>) -> Vec<HeldMemory> {
         connections: median(&trials, |m| Some(f64::from(m.connections))).unwrap_or_default(),
         slab_bytes_each: median(&trials, |m| m.slab_bytes_each),
         page_bytes_each: median(&trials, |m| m.page_bytes_each),
-        bytes_each: median(&trials, |m| Some(m.slab_bytes_each? + m.page_bytes_each?)),
+        bytes_each: median(&trials, bytes_each),
+        bytes_each_range: range_of_median(trials.iter().filter_map(bytes_each).collect()),
         socket_bytes_each: median(&trials, |m| m.socket_bytes_each),
     };
     gather(found, of).into_iter().map(entry).collect()

@@ -123,6 +123,7 @@ fn the_family_must_be_proved_at_both_ends() {
                 sent_bytes: 1,
                 received_bytes: 0,
                 rtt_mean_us: None,
+                window_mean_bytes: None,
                 processor: None,
                 account: None,
             });

@@ -338,16 +338,20 @@ fn account() -> impl Strategy<Value = TcpAccount> {
 
 fn connection() -> impl Strategy<Value = Connection> {
     let bytes = any::<(u64, u64, Option<u32>)>();
-    (endpoints(), bytes, of(number()), of(account())).prop_map(
-        |(endpoints, (sent_bytes, received_bytes, processor), rtt_mean_us, account)| Connection {
+    let means = (of(number()), of(number()));
+    (endpoints(), bytes, means, of(account())).prop_map(|(endpoints, bytes, means, account)| {
+        let (sent_bytes, received_bytes, processor) = bytes;
+        let (rtt_mean_us, window_mean_bytes) = means;
+        Connection {
             endpoints,
             sent_bytes,
             received_bytes,
             rtt_mean_us,
+            window_mean_bytes,
             processor,
             account,
-        },
-    )
+        }
+    })
 }
 
 fn endpoints() -> impl Strategy<Value = Endpoints> {

@@ -89,8 +89,8 @@ pub fn frame_level_bps(rate_bps: f64, mtu: u32, framing: Framing) -> f64 {
 }
 
 /// The most that a TCP window allows, in bit/s: 8·W / RTT (RFC 6349 section 3.3).
-pub fn window_limited_bps(window_bytes: u64, round_trip_ns: f64) -> f64 {
-    window_bytes as f64 * 8e9 / round_trip_ns
+pub fn window_limited_bps(window_bytes: f64, round_trip_ns: f64) -> f64 {
+    window_bytes * 8e9 / round_trip_ns
 }
 
 /// Ideal transfer time of RFC 6349 section 4.1, in ns, from the goodput of the connection's own

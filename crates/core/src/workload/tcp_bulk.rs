@@ -135,6 +135,14 @@ impl TcpBulk {
         self.pacing_bps.map(each)
     }
 
+    /// Send buffer asked for, in bytes: twice the receive buffer that makes the window. Systems
+    /// count their bookkeeping too and a receiver may offer more than it was given, so with the
+    /// same for both it would be the sender's room that is measured under the window's name.
+    pub fn send_buffer_bytes(&self) -> Option<u32> {
+        let most = StreamSettings::BUFFER_BYTES_MAX;
+        self.settings.buffer_bytes.map(|bytes| bytes.saturating_mul(2).min(most))
+    }
+
     /// What is added to the name of a cell: the knobs that are not as they usually are.
     pub fn suffix(&self) -> String {
         let usual = TcpBulk::default();

@@ -28,8 +28,8 @@ const WRITES_PER_REAP: u32 = 16;
 const PACE_STEP_NS: u64 = 2_000_000;
 
 /// Time between two looks at the round-trip time, in ns (RFC 6349 section 3.3.3 asks for one each
-/// second).
-const ROUND_TRIP_STEP_NS: u64 = 100_000_000;
+/// second), and at the window.
+const LOOK_STEP_NS: u64 = 100_000_000;
 
 /// Keeps a receiver asleep until about [`WAKE_NS`] worth of data are there.
 struct LowWater {
@@ -104,18 +104,32 @@ pub struct Sending {
     pub sent: Sent,
     /// Mean of the round-trip times that the kernel gave meanwhile, in µs.
     pub rtt_mean_us: Option<f64>,
+    /// Mean of the windows that the peer offered meanwhile, in bytes.
+    pub window_mean_bytes: Option<f64>,
     /// Writes in place that the kernel had finished by then, and those that it copied all the same.
     pub reaped: Reaped,
 }
 
-/// The smoothed round-trip time that the kernel tells, looked at now and then.
-struct RoundTrips {
+/// What the kernel tells of a connection that sends, looked at now and then.
+struct Looks {
     due_ns: u64,
-    sum_us: u64,
+    round_trips_us: Mean,
+    windows_bytes: Mean,
+}
+
+/// A mean in the making.
+#[derive(Default)]
+struct Mean {
+    sum: u64,
     count: u32,
 }
 
-impl RoundTrips {
+impl Looks {
+    fn new(start_ns: u64) -> Looks {
+        let due_ns = start_ns + LOOK_STEP_NS;
+        Looks { due_ns, round_trips_us: Mean::default(), windows_bytes: Mean::default() }
+    }
+
     fn look(&mut self, stream: &Stream, now_ns: u64) {
         if now_ns < self.due_ns {
             return;
@@ -123,16 +137,25 @@ impl RoundTrips {
         // Where the system does not tell it is not asked again.
         self.due_ns = match stream.info() {
             Ok(info) => {
-                self.sum_us += u64::from(info.rtt_us);
-                self.count += 1;
-                now_ns + ROUND_TRIP_STEP_NS
+                self.round_trips_us.add(info.rtt_us);
+                if let Some(bytes) = info.snd_wnd {
+                    self.windows_bytes.add(bytes);
+                }
+                now_ns + LOOK_STEP_NS
             }
             Err(_) => u64::MAX,
         };
     }
+}
 
-    fn mean_us(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum_us as f64 / f64::from(self.count))
+impl Mean {
+    fn add(&mut self, value: u32) {
+        self.sum += u64::from(value);
+        self.count += 1;
+    }
+
+    fn value(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / f64::from(self.count))
     }
 }
 
@@ -148,7 +171,7 @@ pub fn send(
 ) -> Result<Sending, Broken> {
     let broken = Broken::at(arm, "sending bulk data");
     let start_ns = clock::now_ns();
-    let mut trips = RoundTrips { due_ns: start_ns + ROUND_TRIP_STEP_NS, sum_us: 0, count: 0 };
+    let mut looks = Looks::new(start_ns);
     let (mut bytes, mut quiet, mut writes, mut reaped) = (0, None, 0_u32, Reaped::default());
     let in_place = matches!(source, Source::InPlace(_));
     let most = chunk_bytes(source.bytes(), pace);
@@ -173,11 +196,16 @@ pub fn send(
             reap(stream, &mut reaped).map_err(|e| broken(e.into()))?;
         }
         let now_ns = clock::now_ns();
-        trips.look(stream, now_ns);
+        looks.look(stream, now_ns);
         let span_ns = now_ns - start_ns;
         if span_ns >= extent.duration_ns || bytes >= extent.bytes {
             let sent = Sent { bytes, span_ns, ..Sent::default() };
-            return Ok(Sending { sent, rtt_mean_us: trips.mean_us(), reaped });
+            return Ok(Sending {
+                sent,
+                rtt_mean_us: looks.round_trips_us.value(),
+                window_mean_bytes: looks.windows_bytes.value(),
+                reaped,
+            });
         }
         if let Some(pace) = pace {
             let end_ns = start_ns.saturating_add(extent.duration_ns);

@@ -14,7 +14,7 @@ use v6gap_core::family::Family;
 use v6gap_core::observation::{Connection, EndReport, Granted, Measured, Sent};
 use v6gap_core::task::Task;
 use v6gap_core::workload::{Direction, TcpBulk, Wait, ZeroCopy};
-use v6gap_sys::socket::{ErrorClass, MemoryFile, Stream};
+use v6gap_sys::socket::{ErrorClass, MemoryFile, Stream, StreamOptions};
 use v6gap_sys::{Unavailable, cpu};
 
 /// Bytes of one read: so many that a receiver which was put aside catches up in few calls.
@@ -25,6 +25,11 @@ const LOW_WATER_BYTES_MAX: u64 = 256 * 1024;
 
 type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 
+/// The options of a transfer: of one with a window the sender has more room than the window needs.
+fn windowed(bulk: &TcpBulk, options: StreamOptions) -> StreamOptions {
+    StreamOptions { send_buffer: bulk.send_buffer_bytes(), ..options }
+}
+
 pub(super) fn client(task: &Task, bulk: &TcpBulk, context: &ClientContext) -> Reports {
     let (arm, family) = only_arm(task);
     let remote = context.remote(family)?;
@@ -32,7 +37,7 @@ pub(super) fn client(task: &Task, bulk: &TcpBulk, context: &ClientContext) -> Re
     let places = places(context.processor, count);
     let before = Before::look(context.processor);
     let mut locals = Locals::new(task, context, arm, family, count.into());
-    let options = stream_options(&bulk.settings, &bulk.marking);
+    let options = windowed(bulk, stream_options(&bulk.settings, &bulk.marking));
     let connect = |number: u16| {
         introduced(task.token, (arm, number), remote, &options, context.timeout_ns, &mut locals)
     };
@@ -64,7 +69,7 @@ pub(super) fn server(
     drop(lent);
     let streams = std::mem::take(streams.get_mut(arm));
     let end = End { task, bulk, arm, family, watch, is_client: false };
-    let options = accepted_options(&bulk.settings);
+    let options = windowed(bulk, accepted_options(&bulk.settings));
     for stream in &streams {
         // A congestion control that this host lacks is told with what it has instead.
         if let Err(refused) = stream.set_options(&options) {
@@ -193,7 +198,7 @@ impl End<'_> {
             return Ok(());
         };
         let got = stream.got().map_err(TrialError::socket(self.family, None))?;
-        if got.buffers_as_asked(asked) {
+        if got.window_as_asked(asked) {
             return Ok(());
         }
         let (send, receive) = (got.send_buffer, got.receive_buffer);
@@ -257,6 +262,7 @@ impl End<'_> {
             sent_bytes: 0,
             received_bytes: 0,
             rtt_mean_us: None,
+            window_mean_bytes: None,
             processor: place.and_then(|cpu| u32::try_from(cpu).ok()),
             account: None,
         };
@@ -281,6 +287,7 @@ impl End<'_> {
             of_it.retransmitted_segments = info.map(|info| u64::from(info.total_retrans));
             connection.sent_bytes = of_it.bytes;
             connection.rtt_mean_us = sending.rtt_mean_us;
+            connection.window_mean_bytes = sending.window_mean_bytes;
             connection.account = info.as_ref().map(account);
             copied = sending.reaped.copied;
             sent = Some(of_it);

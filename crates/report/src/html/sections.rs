@@ -7,6 +7,7 @@ use crate::resources;
 use crate::studies::{self, Rows};
 use crate::words;
 use maud::{Markup, PreEscaped, html};
+use v6gap_core::analysis::sizes::SizeEffect;
 use v6gap_core::analysis::{Analysis, CheckState};
 use v6gap_core::family::Family;
 
@@ -37,6 +38,7 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
         drawn("size", "By size", "By message size", size.to_owned(), Kind::Size),
         suspects(analysis),
         costs(analysis),
+        sizes(analysis),
         drawn("trials", "Every pair", "Every pair in order", trials.to_owned(), Kind::Trials),
         drawn("spread", "Spread", "Spread of the single delays", spread.to_owned(), Kind::Spread),
     ]
@@ -130,6 +132,33 @@ fn costs(analysis: &Analysis) -> Option<Section> {
         }
     };
     (!found.is_empty()).then_some(Section { id: "costs", name: "Costs", body })
+}
+
+/// Whether the size of transfers matters.
+fn sizes(analysis: &Analysis) -> Option<Section> {
+    let found = &analysis.transfer_sizes;
+    let row = |size: &SizeEffect| {
+        let verdict = words::verdict(size.verdict);
+        vec![size.label.clone(), size.text.clone(), size.range_text.clone(), verdict.to_owned()]
+    };
+    let table = Table {
+        heads: ["transfer", "largest against smallest", "95 % range", "verdict"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: found.iter().map(row).collect(),
+    };
+    let body = html! {
+        h2 { "Does the size of a transfer matter?" }
+        p.say {
+            "The largest size against the smallest, within each round, so that what changes slowly \
+            on the path changes both."
+        }
+        div.card.text {
+            (data_table(&table, "size of transfers"))
+            @for size in found { p { (size.sentence) } }
+        }
+    };
+    (!found.is_empty()).then_some(Section { id: "sizes", name: "Transfer sizes", body })
 }
 
 fn taken(analysis: &Analysis) -> Option<Section> {

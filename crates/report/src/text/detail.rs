@@ -28,6 +28,7 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     out.push('\n');
     granted(lines, style, out);
     costs(analysis, style, out);
+    sizes(analysis, style, out);
     resources(analysis, true, style, out);
     beside(analysis, style, out);
     let sentences = transfers(lines).into_iter().chain(loads(lines)).chain(searches(lines));
@@ -126,6 +127,16 @@ fn beside(analysis: &Analysis, style: &Style, out: &mut String) {
     }
     super::say(style, out, beside::WHY);
     out.push('\n');
+}
+
+/// Whether the size of transfers matters.
+fn sizes(analysis: &Analysis, style: &Style, out: &mut String) {
+    for size in &analysis.transfer_sizes {
+        super::say(style, out, &size.sentence);
+    }
+    if !analysis.transfer_sizes.is_empty() {
+        out.push('\n');
+    }
 }
 
 /// What constant, packets and bytes of round trips cost.

@@ -192,6 +192,7 @@ pub(super) fn info(socket: &Socket) -> Result<TcpInfo, Unavailable> {
         segs_out: later!(tcpi_segs_out),
         segs_in: later!(tcpi_segs_in),
         data_segs_out: later!(tcpi_data_segs_out),
+        snd_wnd: later!(tcpi_snd_wnd),
         busy_us: later!(tcpi_busy_time),
         rwnd_limited_us: later!(tcpi_rwnd_limited),
         sndbuf_limited_us: later!(tcpi_sndbuf_limited),

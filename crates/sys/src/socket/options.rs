@@ -42,12 +42,11 @@ pub struct Granted {
 }
 
 impl Granted {
-    /// Whether both buffers are what was asked for, as this system reports what it grants: Linux
-    /// says twice as much.
-    pub fn buffers_as_asked(&self, asked: u32) -> bool {
-        [self.send_buffer, self.receive_buffer]
-            .iter()
-            .all(|&got| platform::buffer_as_asked(asked, got))
+    /// Whether the receive buffer is what was asked for, as this system reports what it grants
+    /// (Linux says twice as much), and the send buffer no less, so that it is not the limit.
+    pub fn window_as_asked(&self, asked: u32) -> bool {
+        platform::buffer_as_asked(asked, self.receive_buffer)
+            && self.send_buffer >= self.receive_buffer
     }
 }
 
@@ -95,6 +94,8 @@ pub struct TcpInfo {
     pub segs_in: Option<u32>,
     /// Segments with payload sent, repeats included.
     pub data_segs_out: Option<u32>,
+    /// Window that the peer offers, in bytes.
+    pub snd_wnd: Option<u32>,
     /// Time with data outstanding, µs.
     pub busy_us: Option<u64>,
     /// Time limited by the peer's window, µs.

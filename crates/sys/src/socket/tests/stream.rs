@@ -218,6 +218,7 @@ fn account_of_a_connection_is_plausible() {
         assert!(info.data_segs_out.is_some_and(|segments| segments >= 100_000 / 1_200), "{info:?}");
         assert!(info.segs_out >= info.data_segs_out && info.segs_in.is_some(), "{info:?}");
         assert!(info.busy_us.is_some() && info.rwnd_limited_us.is_some(), "{info:?}");
+        assert!(info.snd_wnd.is_some_and(|bytes| bytes > 0), "{info:?}");
         assert_eq!(info.delivered_ce, Some(0));
     });
 }
