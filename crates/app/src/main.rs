@@ -23,6 +23,9 @@ use settings::{Environment, Settings};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = session::world::first_process() {
+        return code;
+    }
     let environment = Environment::of_process();
     let outcome = match parse::parse(std::env::args_os().skip(1)) {
         Ok(Parsed::Help { text, outcome }) => {

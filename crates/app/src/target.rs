@@ -3,6 +3,7 @@
 use crate::args::{CaptureArgs, ConnectArgs, ResultArgs, SnmpArgs};
 use crate::failure::{Failure, Outcome};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
+use std::path::PathBuf;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_engine::control::Key;
 use v6gap_sys::socket::Datagram;
@@ -26,6 +27,8 @@ pub struct RunOptions {
     pub connect: ConnectArgs,
     /// Processor to pin the measuring thread to.
     pub processor: Option<usize>,
+    /// Folder with the kernel of an emulated system, if one was named.
+    pub kernel: Option<PathBuf>,
     /// What to capture meanwhile.
     pub capture: CaptureArgs,
     /// Devices to read before and after each trial.

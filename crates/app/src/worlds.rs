@@ -27,7 +27,7 @@ macro_rules! presets {
 }
 
 /// All of them.
-pub const WORLDS: [Preset; 24] = presets![
+pub const WORLDS: [Preset; 25] = presets![
     "cable",
     "switch",
     "one-router",
@@ -51,6 +51,7 @@ pub const WORLDS: [Preset; 24] = presets![
     "esp",
     "nat64",
     "464xlat",
+    "two-systems",
     "bare",
 ];
 

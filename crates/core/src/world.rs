@@ -7,6 +7,7 @@ mod addresses;
 mod check;
 mod conditions;
 pub mod draft;
+mod emulated;
 mod on_link;
 mod paths;
 mod stored;
@@ -82,12 +83,14 @@ pub struct Node {
     pub kind: NodeKind,
     /// Whether an SNMP agent answers there.
     pub snmp: bool,
+    /// Whether it is another system, with a kernel of its own under emulation.
+    pub emulated: bool,
 }
 
 impl Node {
     /// A node of this kind.
     pub fn new(name: impl Into<String>, kind: NodeKind) -> Self {
-        Node { name: name.into(), kind, snmp: false }
+        Node { name: name.into(), kind, snmp: false, emulated: false }
     }
 }
 

@@ -47,7 +47,8 @@ fn measure() -> Result<(), Box<dyn Error>> {
     }
     cpu::pin_thread(near).map_err(|unavailable| unavailable.to_string())?;
     let world = World::chain(LinkModel::Wire, vec![Link::ethernet(None)]);
-    let lab = Lab::build_with(&world, &LabOptions { wire_cpu: Some(wire_cpu), seed: 1 })?;
+    let lab =
+        Lab::build_with(&world, &LabOptions { wire_cpu: Some(wire_cpu), seed: 1, kernel: None })?;
     println!("family payload   asked/s    came/s   p50 ns   p99 ns    max ns faults  Mbit/s  cpu");
     for family in Family::BOTH {
         let (from, to) = pair(&lab, family)?;

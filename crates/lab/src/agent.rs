@@ -79,7 +79,7 @@ impl Lab {
     /// If there is no such node, the program is not installed, or it does not answer in 10 s.
     pub fn start_agent(&self, node: &str, options: &AgentOptions) -> Result<Agent, LabError> {
         let operation = || format!("start an SNMP agent at {node}");
-        let namespace = self.node(node)?.namespace();
+        let namespace = self.node(node)?.namespace()?;
         let namespace = namespace.try_clone_to_owned().map_err(LabError::system(operation()))?;
         let mut bytes = [0; 8];
         entropy::random(&mut bytes)

@@ -3,6 +3,7 @@
 mod settings;
 
 use crate::clock::HEADER_BYTES;
+use crate::emulated::{Machine, Starting};
 use crate::layout::{self, Layout};
 use crate::netlink::{Bucket, Delayed, Netlink, Plug, Shape};
 use crate::wire::{Cable, Wire};
@@ -12,6 +13,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 use v6gap_core::world::{Conditions, End, Link, LinkModel, NodeKind, Side, World};
 use v6gap_sys::packet::{self, Port};
+use v6gap_sys::tun::Tap;
 use v6gap_sys::{clock, netns};
 
 /// Interfaces have this long to become ready, in ns. An older kernel takes up to a second for each
@@ -41,6 +43,7 @@ const PACKET_BYTES_MIN: f64 = 84.0;
 pub(crate) struct Built {
     pub namespaces: Vec<OwnedFd>,
     pub wire: Option<Wire>,
+    pub machine: Option<Machine>,
     pub facts: BTreeMap<String, String>,
 }
 
@@ -59,26 +62,52 @@ pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabErr
     if let Some(namespace) = &wire_namespace {
         within(namespace, settings::of_wire)??;
     }
+    let mut starting = None;
     for link in 0..world.links.len() {
-        make_link(world, link, &namespaces, wire_namespace.as_ref())?;
+        let made = make_link(world, link, &namespaces, wire_namespace.as_ref())?;
+        if let Some((end, tap)) = made {
+            let node = world.links[link].node(end.side);
+            starting = Some(Starting::new(world, (node, end), tap, options)?);
+        }
     }
     let deadline_ns = clock::now_ns() + READY_NS;
     let wire = match &wire_namespace {
         Some(namespace) => Some(start_wire(world, namespace, options)?),
         None => None,
     };
-    for (index, namespace) in namespaces.iter().enumerate() {
+    let here = || {
+        let namespaces = namespaces.iter().enumerate();
+        namespaces.filter(|(index, _)| !world.nodes[*index].emulated)
+    };
+    for (index, namespace) in here() {
         within(namespace, || equip(layout, index))??;
     }
     let mut facts = settings::facts(world, options);
-    for (index, namespace) in namespaces.iter().enumerate() {
+    for (index, namespace) in here() {
         facts.extend(within(namespace, || finish(layout, index, deadline_ns))??);
+    }
+    let mut machine = None;
+    if let Some(starting) = starting {
+        let (running, told) = starting.wait()?;
+        machine = Some(running);
+        facts.extend(told);
     }
     if let Some(wire) = &wire {
         // What hosts said while some were not up yet is no fault of the link.
         wire.reset();
     }
-    Ok(Built { namespaces, wire, facts })
+    Ok(Built { namespaces, wire, machine, facts })
+}
+
+/// Does for one node, in a system that is nothing else, what [`build`] does in its namespace.
+pub(crate) fn set_up_alone(
+    world: &World,
+    node: usize,
+) -> Result<BTreeMap<String, String>, LabError> {
+    let layout = &Layout::of(world);
+    settings::of_node(world, node)?;
+    equip(layout, node)?;
+    finish(layout, node, clock::now_ns() + READY_NS)
 }
 
 /// Refuses a world that cannot be made real.
@@ -95,31 +124,66 @@ fn within<T: Send>(namespace: &OwnedFd, work: impl FnOnce() -> T + Send) -> Resu
     netns::run_in(namespace, work).map_err(LabError::system("enter a network namespace"))
 }
 
-/// Lays the cable of a link, or the two to the user-space link.
+/// Lays the cable of a link, or the two to the user-space link. At an emulated system it ends in a
+/// tap, which is returned with its end.
 fn make_link(
     world: &World,
     link: usize,
     namespaces: &[OwnedFd],
     wire: Option<&OwnedFd>,
-) -> Result<(), LabError> {
+) -> Result<Option<(End, Tap)>, LabError> {
     let mtu = world.links[link].mtu;
+    let is_emulated = |side: &Side| world.nodes[world.links[link].node(*side)].emulated;
+    let emulated = Side::BOTH.into_iter().find(is_emulated);
     let at = |side: Side| &namespaces[world.links[link].node(side)];
     let end = |side: Side, far: bool| Plug {
         name: layout::interface(link),
         mac: Some(layout::mac(End { link, side })),
         namespace: far.then(|| at(side).as_fd()),
     };
-    let Some(wire) = wire else {
-        let plugs = [end(Side::First, false), end(Side::Second, true)];
-        return within(at(Side::First), || Netlink::new().make_cable(plugs.each_ref(), mtu))?;
+    let unfinished = offloads(world, &world.links[link]);
+    let tap = |name: String, side: Side, mac: Option<[u8; 6]>| {
+        let end = End { link, side };
+        make_tap(&name, mac, mtu, unfinished).map(|tap| Some((end, tap)))
     };
+    let Some(wire) = wire else {
+        if let Some(side) = emulated {
+            let near = end(side.other(), false);
+            return within(at(side.other()), || tap(near.name, side, near.mac))?;
+        }
+        let plugs = [end(Side::First, false), end(Side::Second, true)];
+        within(at(Side::First), || Netlink::new().make_cable(plugs.each_ref(), mtu))??;
+        return Ok(None);
+    };
+    let mut made = None;
     for side in Side::BOTH {
         let name = layout::wire_interface(End { link, side });
+        if emulated == Some(side) {
+            made = within(wire, || tap(name, side, None))??;
+            continue;
+        }
         let far = Plug { name, mac: None, namespace: Some(wire.as_fd()) };
         let plugs = [end(side, false), far];
         within(at(side), || Netlink::new().make_cable(plugs.each_ref(), mtu))??;
     }
-    Ok(())
+    Ok(made)
+}
+
+/// Makes the interface at whose other end an emulated system is.
+fn make_tap(name: &str, mac: Option<[u8; 6]>, mtu: u32, unfinished: bool) -> Result<Tap, LabError> {
+    let tap = Tap::open(name, unfinished).map_err(LabError::system(format!("make {name}")))?;
+    let mut netlink = Netlink::new();
+    let index = netlink.interface(name)?.index;
+    if let Some(mac) = mac {
+        netlink.set_mac(index, mac)?;
+    }
+    netlink.set_mtu(index, mtu)?;
+    Ok(tap)
+}
+
+/// Whether hosts leave work to the interfaces of a link.
+fn offloads(world: &World, link: &Link) -> bool {
+    link.offloads.unwrap_or(world.model == LinkModel::Bare)
 }
 
 /// Sets the user-space link's interfaces up and starts it.
@@ -162,7 +226,7 @@ fn equip(layout: &Layout<'_>, node: usize) -> Result<(), LabError> {
     for end in layout.topology.ends_of(node) {
         let link = &world.links[end.link];
         let index = netlink.interface(&layout::interface(end.link))?.index;
-        if !link.offloads.unwrap_or(world.model == LinkModel::Bare) {
+        if !offloads(world, link) {
             netlink.switch_offloads_off(index)?;
             netlink.forbid_super_packets(index)?;
         }
@@ -296,10 +360,12 @@ fn wait_ready(
     deadline_ns: u64,
 ) -> Result<u32, LabError> {
     let name = layout::interface(end.link);
+    let far = layout.world.links[end.link].node(end.side.other());
+    let at_tap = layout.world.nodes[far].emulated && layout.world.model != LinkModel::Wire;
     let addressed = layout.world.families.v6 && !layout.is_switch(node);
     loop {
         let found = netlink.interface(&name)?;
-        if found.operational {
+        if found.operational || (at_tap && found.unknown) {
             let own = layout::link_local(end);
             if !addressed || netlink.has_address(found.index, own)? {
                 return Ok(found.index);

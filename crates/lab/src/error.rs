@@ -35,6 +35,19 @@ pub enum LabError {
     /// Interfaces did not come up in time.
     #[error("{0} was not ready after 3 s")]
     NotReady(String),
+    /// An emulated system did not come up.
+    #[error("the system at {node} did not come up: {why}")]
+    NotUp {
+        /// The node.
+        node: String,
+        /// What became of it.
+        why: &'static str,
+        /// What it said last, line by line.
+        console: Vec<String>,
+    },
+    /// What was asked for is nothing that this system can do at an emulated one.
+    #[error("{0} is another system: only the server that runs there can be asked")]
+    OtherSystem(String),
     /// The world has no such node.
     #[error("the lab has no node called `{0}`")]
     NoNode(String),

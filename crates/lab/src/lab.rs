@@ -3,6 +3,7 @@
 use crate::LabError;
 use crate::agent::{Agent, AgentOptions};
 use crate::build;
+use crate::emulated::{self, Machine};
 use crate::holder::Held;
 use crate::lateness::Lateness;
 use crate::layout::{self, Layout};
@@ -14,18 +15,28 @@ use crate::wire::Wire;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use v6gap_core::family::PerFamily;
 use v6gap_core::world::{Conditions, Link, LinkModel, NodeKind, Side, Topology, World};
 use v6gap_sys::netns;
 
 /// Choices that do not belong to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LabOptions {
     /// Processor for the user-space link; no other busy thread should be on it. `None` leaves it
     /// to the scheduler.
     pub wire_cpu: Option<usize>,
     /// Decides what happens to which frames where the world leaves that to chance.
     pub seed: u64,
+    /// Folder with the kernel of an emulated system; `None` is [`emulated::KERNEL`].
+    pub kernel: Option<PathBuf>,
+}
+
+impl LabOptions {
+    /// The folder with the kernel of an emulated system.
+    pub fn kernel_folder(&self) -> &Path {
+        self.kernel.as_deref().unwrap_or(Path::new(emulated::KERNEL))
+    }
 }
 
 /// A world made real. Everything is gone when it is dropped.
@@ -33,6 +44,7 @@ pub struct LabOptions {
 pub struct Lab {
     // First, so that these and the thread have ended before the namespaces go.
     agents: Vec<Agent>,
+    _machine: Option<Machine>,
     tunnels: Vec<Running>,
     translating: Option<Translating>,
     wire: Option<Wire>,
@@ -53,7 +65,8 @@ pub struct Node {
     /// The addresses that others reach it by, on its interface nearest to the client; a switch has
     /// none.
     pub addresses: PerFamily<Option<IpAddr>>,
-    namespace: OwnedFd,
+    /// `None` where it is another system.
+    namespace: Option<OwnedFd>,
 }
 
 /// What an interface has sent since the lab was built.
@@ -89,7 +102,7 @@ impl Lab {
     /// s. Nothing is left behind then either.
     pub fn build_with(world: &World, options: &LabOptions) -> Result<Self, LabError> {
         build::check(world)?;
-        provided::needed(world)?;
+        provided::needed(world, options)?;
         let built = build::build(world, options)?;
         let layout = Layout::of(world);
         let nodes = world.nodes.iter().zip(built.namespaces).enumerate();
@@ -97,13 +110,14 @@ impl Lab {
             name: node.name.clone(),
             kind: node.kind,
             addresses: world.addresses(&layout.topology, index),
-            namespace,
+            namespace: Some(namespace).filter(|_| !node.emulated),
         });
         let nodes = nodes.collect();
         let (wire, facts) = (built.wire, built.facts);
         let copy = world.clone();
         let mut lab = Self {
             agents: Vec::new(),
+            _machine: built.machine,
             tunnels: Vec::new(),
             translating: None,
             wire,
@@ -133,8 +147,17 @@ impl Lab {
         held: Option<Held>,
     ) -> Self {
         let (agents, tunnels) = (Vec::new(), Vec::new());
-        let translating = None;
-        Self { agents, tunnels, translating, wire: None, held, world, nodes, facts }
+        Self {
+            agents,
+            _machine: None,
+            tunnels,
+            translating: None,
+            wire: None,
+            held,
+            world,
+            nodes,
+            facts,
+        }
     }
 
     /// The same lab, measured between two other nodes, which must be in it and have addresses: the
@@ -293,14 +316,15 @@ impl Lab {
         }
     }
 
-    /// What every node's interfaces have sent until now.
+    /// What every node's interfaces have sent until now, but for those of another system.
     ///
     /// # Errors
     /// If the kernel does not answer.
     pub fn interface_counts(&self) -> Result<Vec<InterfaceCount>, LabError> {
         let mut counts = Vec::new();
         let layout = Layout::of(&self.world);
-        for (index, node) in self.nodes.iter().enumerate() {
+        let here = self.nodes.iter().enumerate().filter(|(_, node)| node.namespace.is_some());
+        for (index, node) in here {
             let links: Vec<usize> = layout.topology.ends_of(index).map(|end| end.link).collect();
             let read = node.run(|| {
                 let mut netlink = Netlink::new();
@@ -327,7 +351,7 @@ impl Node {
         name: String,
         kind: NodeKind,
         addresses: PerFamily<Option<IpAddr>>,
-        namespace: OwnedFd,
+        namespace: Option<OwnedFd>,
     ) -> Self {
         Self { name, kind, addresses, namespace }
     }
@@ -335,25 +359,29 @@ impl Node {
     /// Moves the calling thread to this node: sockets that it opens from now on are the node's.
     ///
     /// # Errors
-    /// If the kernel refuses.
+    /// If it is another system, or the kernel refuses.
     pub fn enter(&self) -> Result<(), LabError> {
         let operation = || format!("enter the namespace of {}", self.name);
-        netns::enter(&self.namespace).map_err(LabError::system(operation()))
+        netns::enter(self.namespace()?).map_err(LabError::system(operation()))
     }
 
     /// Runs `work` at this node in a thread of its own and returns what it returned; sockets may be
     /// among it and stay the node's.
     ///
     /// # Errors
-    /// If the thread cannot be started or cannot enter the namespace.
+    /// If it is another system, or the thread cannot be started or cannot enter the namespace.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
         let operation = format!("run something at {}", self.name);
-        netns::run_in(&self.namespace, work).map_err(LabError::system(operation))
+        netns::run_in(self.namespace()?, work).map_err(LabError::system(operation))
     }
 
     /// The node's network namespace.
-    pub fn namespace(&self) -> BorrowedFd<'_> {
-        self.namespace.as_fd()
+    ///
+    /// # Errors
+    /// If it is another system, which has none of this one's.
+    pub fn namespace(&self) -> Result<BorrowedFd<'_>, LabError> {
+        let own = self.namespace.as_ref().map(AsFd::as_fd);
+        own.ok_or_else(|| LabError::OtherSystem(self.name.clone()))
     }
 }
 

@@ -14,6 +14,7 @@
 mod agent;
 mod build;
 pub mod clock;
+pub mod emulated;
 mod error;
 pub mod holder;
 mod lab;

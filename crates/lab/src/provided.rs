@@ -1,6 +1,8 @@
 //! What this host provides of what worlds may ask for beyond plain links, found out by trying.
 //! Never a version number decides: kernels are built in too many ways.
 
+use crate::LabOptions;
+use crate::emulated;
 use crate::netlink::{Delayed, Netlink};
 use crate::tunnel::{self, translate};
 use v6gap_core::tunnel::TunnelKind;
@@ -38,17 +40,25 @@ pub fn list(refusal: Option<&str>) -> Vec<Provided> {
         TunnelKind::ALL.map(|kind| tried(kind.name(), kind.what(), &|| tunnel::available(kind)));
     let mut all = tunnels.to_vec();
     all.push(tried(TRANSLATION, "NAT64 and 464XLAT (RFC 6146, RFC 6877)", &translate::available));
+    let of_default = || emulated::available(LabOptions::default().kernel_folder());
+    all.push(tried(EMULATION, "hosts that are other systems, by QEMU", &of_default));
     all.push(tried("netem", "the link model of the kernel's sch_netem", &netem));
     all
 }
 
 /// Name of translation between the families.
 const TRANSLATION: &str = "translation";
+/// Name of systems with a kernel of their own.
+const EMULATION: &str = "emulation";
 
 /// Whether the programs of a kind are installed.
 fn needs_programs(name: &str) -> Result<(), String> {
     match name {
         TRANSLATION => translate::program_is_there(),
+        EMULATION => {
+            let folder = LabOptions::default();
+            emulated::available(folder.kernel_folder()).map_err(|missing| missing.because)
+        }
         _ if name == TunnelKind::WireGuard.name() => tunnel::wireguard_is_there(),
         _ if name == TunnelKind::Esp.name() => tunnel::esp_is_there(),
         _ => Ok(()),
@@ -59,7 +69,10 @@ fn needs_programs(name: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// With the reason, for the first that it lacks.
-pub fn needed(world: &World) -> Result<(), Unavailable> {
+pub fn needed(world: &World, options: &LabOptions) -> Result<(), Unavailable> {
+    if world.nodes.iter().any(|node| node.emulated) {
+        emulated::available(options.kernel_folder())?;
+    }
     if world.model == LinkModel::Netem {
         netem()?;
     }

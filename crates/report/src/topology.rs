@@ -144,7 +144,8 @@ fn in_words(world: &World) -> String {
         .translation
         .as_ref()
         .map(|translation| format!("Translation: {}.", translation_words(world, translation)));
-    links.chain(tunnels).chain(translation).collect::<Vec<_>>().join(" ")
+    let emulated = world.emulated().map(|node| format!("{}.", emulated_words(world, node)));
+    links.chain(tunnels).chain(translation).chain(emulated).collect::<Vec<_>>().join(" ")
 }
 
 /// A tunnel as a bow from node to node below the links, with its name and its addresses.
@@ -241,6 +242,7 @@ fn addresses(world: &World, topology: &Topology, end: End) -> Vec<String> {
 fn the_box(world: &World, places: &Places, node: usize) -> Markup {
     let (x, y) = places.point(node);
     let (kind, corner) = match world.nodes[node].kind {
+        NodeKind::Host if world.nodes[node].emulated => ("emulated host", 3.0),
         NodeKind::Host => ("host", 3.0),
         NodeKind::Router => ("router", BOX.1),
         NodeKind::Switch => ("switch", 12.0),
@@ -252,6 +254,11 @@ fn the_box(world: &World, places: &Places, node: usize) -> Markup {
         text.n x=(x) y=(y - 2.0) text-anchor="middle" { (world.nodes[node].name) }
         text.k x=(x) y=(y + 15.0) text-anchor="middle" { (kind) }
     }
+}
+
+/// What an emulated node is: "server is another system, emulated by QEMU".
+pub fn emulated_words(world: &World, node: usize) -> String {
+    format!("{} is another system, emulated by QEMU", world.nodes[node].name)
 }
 
 /// What is known of a link, in a few words for each thing: conditions, MTU, queue, subnets.

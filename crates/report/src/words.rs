@@ -137,7 +137,9 @@ pub(crate) fn path(analysis: &Analysis) -> Option<String> {
     let tunnels = tunnels(world).into_iter().map(|tunnel| format!(", {tunnel}"));
     let translation = translation(world).map(|words| format!(", {words}")).unwrap_or_default();
     let tunnels = tunnels.collect::<String>();
-    Some(format!("lab link “{model}”, {rate}, {routers}{tunnels}{translation}"))
+    let emulated = world.emulated().map(|node| topology::emulated_words(world, node));
+    let emulated = emulated.map(|words| format!(", {words}")).unwrap_or_default();
+    Some(format!("lab link “{model}”, {rate}, {routers}{tunnels}{translation}{emulated}"))
 }
 
 /// What is translated on the measured path: "IPv6 translated (nat64) at router".

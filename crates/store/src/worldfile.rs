@@ -50,6 +50,7 @@ const KEYS: &[&str] = &[
     "over",
     "carries",
     "translation",
+    "emulated",
 ];
 
 /// Reads and checks the world in the file `path`.
@@ -186,6 +187,25 @@ between = [\"router\", \"server\"]
             let found = refused(&with(written));
             let right = |(at, what): &(usize, String)| *at == 4 && what.contains(expected);
             assert!(found.iter().any(right), "{written}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_host_may_be_another_system() {
+        let with =
+            |written: &str| DEMO.replace("[every]", &format!("emulated = {written}\n[every]"));
+        let (_, world) = parse_world(&with("{ at = \"server\" }")).unwrap();
+        assert_eq!(world.emulated(), world.find("server"));
+        for (written, line, expected) in [
+            ("{}", 4, "which host?"),
+            ("{ at = \"sever\" }", 4, "did you mean"),
+            ("{ at = \"client\" }", 2, "is not the server"),
+            ("{ at = \"router\" }", 3, "is no host"),
+            ("{ on = \"server\" }", 4, "unknown key"),
+        ] {
+            let problems = parse_world(&with(written)).unwrap_err();
+            let text = format!("{problems:?}");
+            assert!(problems[0].line == line && text.contains(expected), "{written}: {text}");
         }
     }
 

@@ -149,6 +149,9 @@ Examples:
         /// Name of the lab
         #[arg(long, default_value = LAB)]
         name: String,
+        /// Folder with the kernel of the world's emulated system [target/kernel]
+        #[arg(long, value_name = "FOLDER")]
+        kernel: Option<PathBuf>,
         /// Stay, and hold the lab until it is taken down
         #[arg(long)]
         foreground: bool,

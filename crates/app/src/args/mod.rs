@@ -98,9 +98,9 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure in a network made on this computer; needs nothing else
-    Demo(DemoArgs),
+    Demo(Box<DemoArgs>),
     /// Compare IPv6 with IPv4 between here and HOST
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Find out whether HOST can be measured, and what will limit it
     Check(CheckArgs),
     /// Find out whether this host, and HOST, are fit for measuring

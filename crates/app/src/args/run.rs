@@ -70,6 +70,9 @@ pub struct LabChoice {
     /// Measure in a lab that is up, or make the world of this file or name for the run
     #[arg(long, value_name = "LAB|FILE|NAME")]
     pub lab: Option<String>,
+    /// Folder with the kernel of the world's emulated system [target/kernel]
+    #[arg(long, value_name = "FOLDER")]
+    pub kernel: Option<PathBuf>,
     /// Node of the lab that measures [the world's client]
     #[arg(long, value_name = "NODE", requires = "lab")]
     pub from: Option<String>,

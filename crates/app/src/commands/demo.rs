@@ -20,6 +20,7 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
     let options = RunOptions {
         connect: ConnectArgs::local(),
         processor: None,
+        kernel: None,
         capture: args.capture.clone(),
         snmp: args.snmp.clone(),
         result: args.result.clone(),

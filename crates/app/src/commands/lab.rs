@@ -8,7 +8,7 @@ use crate::args::{LabArgs, LabCommand};
 use crate::commands::plan::words;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::session::world::{self, holder};
+use crate::session::world::{self, NotBuilt, holder};
 use crate::settings::Context;
 use crate::worlds;
 use std::io::{BufRead, BufReader};
@@ -34,13 +34,13 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
             say(&lines.collect::<Vec<_>>().join("\n"));
         }
         LabCommand::Show { world } => say(worlds::find(world)?.text),
-        LabCommand::Up { file, name, foreground, world } => {
+        LabCommand::Up { file, name, kernel, foreground, world } => {
             let world = match file {
                 Some(file) => worlds::read(file)?.1,
                 None => world.world(),
             };
             if *foreground {
-                hold(name, &world, &say)?;
+                hold(name, &world, kernel.as_deref(), &say)?;
             } else {
                 start(name)?;
                 say(&format!("lab {name} is up:  v6gap lab exec --name {name} NODE -- PROGRAM"));
@@ -97,9 +97,17 @@ fn failure(why: String) -> Failure {
     Failure::new("E302", Outcome::Usage, why).run("v6gap lab list", "labs that are up")
 }
 
-fn hold(name: &str, world: &World, say: &dyn Fn(&str)) -> Result<(), Failure> {
+fn hold(
+    name: &str,
+    world: &World,
+    kernel: Option<&Path>,
+    say: &dyn Fn(&str),
+) -> Result<(), Failure> {
     allowed()?;
-    holder::hold(name, world, || say("ready")).map_err(failure)
+    holder::hold(name, world, kernel, || say("ready")).map_err(|error| match error {
+        NotBuilt { why, console: None } => failure(why),
+        system => system.into(),
+    })
 }
 
 fn allowed() -> Result<(), Failure> {

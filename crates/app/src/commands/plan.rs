@@ -86,6 +86,7 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     let options = RunOptions {
         connect,
         processor: args.processor,
+        kernel: args.lab.kernel.clone(),
         capture: args.capture.clone(),
         snmp: args.snmp.clone(),
         result: args.result.clone(),

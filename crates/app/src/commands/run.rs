@@ -44,6 +44,7 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     let options = RunOptions {
         connect: args.connect.clone(),
         processor: args.processor,
+        kernel: args.lab.kernel.clone(),
         capture: args.capture.clone(),
         snmp: args.snmp.clone(),
         result: args.result.clone(),
@@ -417,7 +418,7 @@ mod tests {
     fn typed(line: &str) -> RunArgs {
         let words = format!("v6gap run nas --continue last {line}");
         match Cli::try_parse_from(words.split_whitespace()).unwrap().command {
-            Command::Run(args) => args,
+            Command::Run(args) => *args,
             _ => panic!("run was typed"),
         }
     }

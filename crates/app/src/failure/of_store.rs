@@ -2,6 +2,7 @@
 
 use super::{Failure, Outcome};
 use crate::diag;
+use crate::session::world::NotBuilt;
 use std::io::ErrorKind;
 use v6gap_core::analysis::AnalysisError;
 use v6gap_store::{PlanFileError, StoreError};
@@ -59,6 +60,16 @@ impl From<Unavailable> for Failure {
     }
 }
 
+impl From<NotBuilt> for Failure {
+    fn from(error: NotBuilt) -> Self {
+        let NotBuilt { why, console } = error;
+        match console {
+            Some(console) => Failure::system(&why, &console),
+            None => Failure::unexpected(format!("the lab could not be built: {why}")),
+        }
+    }
+}
+
 impl Failure {
     /// This process may not listen along at `interface`.
     pub fn capture(interface: &str, target: &str) -> Self {
@@ -84,6 +95,19 @@ impl Failure {
         Failure::new("E304", Outcome::Permission, format!("the lab cannot be made: {why}"))
             .seen("Nothing was measured.")
             .run("v6gap lab list --kinds", "what this host provides")
+    }
+
+    /// The emulated system of a lab did not come up; `why` in words, and what it said last.
+    pub fn system(why: &str, console: &[String]) -> Self {
+        let said = match console.is_empty() {
+            true => "It said nothing.".to_owned(),
+            false => "What it said last:".to_owned(),
+        };
+        Failure::new("E305", Outcome::Peer, why)
+            .seen(said)
+            .verbatim(console.join("\n"))
+            .likely("its kernel is of another kind, or this computer is too busy to emulate it.")
+            .run("v6gap explain E305", "what such a kernel must have")
     }
 
     /// The system gives this process no network namespaces; `why` in the words of the refusal.

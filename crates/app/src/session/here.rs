@@ -29,10 +29,10 @@ pub fn in_lab(
     };
     let refused = |why: String| Failure::namespaces(&why);
     world::enter().map_err(refused)?;
-    world::provides(&wanted).map_err(|why| Failure::not_provided(&why))?;
+    let kernel = options.kernel.as_deref();
+    world::provides(&wanted, kernel).map_err(|why| Failure::not_provided(&why))?;
     let placement = Placement::choose();
-    let lab = RealWorld::build(&wanted, placement.link, plan.seed)
-        .map_err(|why| Failure::unexpected(format!("the lab could not be built: {why}")))?;
+    let lab = RealWorld::build(&wanted, placement.link, plan.seed, kernel)?;
     between_nodes(plan, &lab, options, continued, context)
 }
 
@@ -67,6 +67,7 @@ fn between_nodes(
     let placement = Placement::choose();
     let port = wire::PORT;
     let (client, server) = (lab.client(), lab.server());
+    let emulated = plan.world.as_ref().is_some_and(|world| world.emulated().is_some());
     let addresses = lab.addresses(&server).map(|ip| ip.map(|ip| SocketAddr::new(ip, port)));
     let listen = addresses.map(|a| a.map(|a| SocketAddr::new(unspecified(a), port)));
     let work = |_| {
@@ -84,6 +85,10 @@ fn between_nodes(
         };
         measure(measuring, context)
     };
+    if emulated {
+        // There the server is the system's own.
+        return work(addresses);
+    }
     let host = Host { name: server.clone(), ..this_host() };
     local::with_server(Some(lab), listen, placement.ends, host, work)
         .map_err(Failure::unexpected)?

@@ -230,8 +230,8 @@ fn at_nodes(
     let mut nodes = args.capture_at.clone();
     if nodes.is_empty() {
         let world = measuring.plan.world.iter();
-        let ends = world.flat_map(|w| [w.client, w.server].map(|end| w.nodes[end].name.clone()));
-        nodes = ends.collect();
+        let ends = world.flat_map(|w| [w.client, w.server].map(|end| &w.nodes[end]));
+        nodes = ends.filter(|node| !node.emulated).map(|node| node.name.clone()).collect();
     }
     nodes.dedup();
     let mut opened = Vec::new();
@@ -239,6 +239,14 @@ fn at_nodes(
         if !known.contains(&node.as_str()) {
             let what = format!("--capture-at {node}: the lab has {}", known.join(", "));
             return Err(Failure::usage(what));
+        }
+        let world = measuring.plan.world.iter();
+        if world.flat_map(|w| &w.nodes).any(|other| other.emulated && other.name == node) {
+            let what =
+                format!("--capture-at {node}: it is another system, with a kernel of its own");
+            return Err(
+                Failure::usage(what).likely("a node at the other end of its link was meant.")
+            );
         }
         // A thread of its own, which goes to the node and stays there.
         let taps = std::thread::scope(|scope| {

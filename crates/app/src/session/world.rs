@@ -2,9 +2,13 @@
 //! exist.
 
 #[cfg(target_os = "linux")]
+mod guest;
+#[cfg(target_os = "linux")]
 pub mod holder;
 #[cfg(target_os = "linux")]
 mod real;
+#[cfg(target_os = "linux")]
+pub use guest::first_process;
 #[cfg(target_os = "linux")]
 pub use real::{RealWorld, RunningAgent, enter, provided, provides, refusal};
 
@@ -14,4 +18,12 @@ mod absent;
 #[path = "world/no_holder.rs"]
 pub mod holder;
 #[cfg(not(target_os = "linux"))]
-pub use absent::{RealWorld, RunningAgent, enter, provided, provides, refusal};
+pub use absent::{RealWorld, RunningAgent, enter, first_process, provided, provides, refusal};
+
+/// Why a lab could not be built.
+pub struct NotBuilt {
+    /// In words.
+    pub why: String,
+    /// What its emulated system said last, if that is what did not come up.
+    pub console: Option<Vec<String>>,
+}

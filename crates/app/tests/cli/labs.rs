@@ -62,6 +62,8 @@ fn what_is_not_installed_is_said_with_how_to_get_it() {
         ("wireguard", "wireguard-go", "wireguard-go"),
         ("esp", "swanctl", "strongswan-swanctl"),
         ("translation", "tayga", "tayga"),
+        #[cfg(target_arch = "x86_64")]
+        ("emulation", "qemu-system-x86_64", "qemu-system-x86"),
     ];
     for (name, program, package) in programs {
         let kind = kinds.iter().find(|kind| kind["name"] == name).unwrap();

@@ -26,6 +26,7 @@ mod support;
 mod tries;
 mod trouble;
 mod two_hosts;
+mod two_systems;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -43,7 +44,7 @@ use Judges::{Conduct, Figures};
 /// A scenario: its name, what it does and what it judges; it fails by panicking.
 type Scenario = (&'static str, fn(), Judges);
 
-const SCENARIOS: [Scenario; 42] = [
+const SCENARIOS: [Scenario; 44] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Figures),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Conduct),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Conduct),
@@ -82,6 +83,8 @@ const SCENARIOS: [Scenario; 42] = [
     ("snmp_counts_what_passes", snmp::counts_agree, Figures),
     ("snmp_that_cannot_be_asked_is_named", snmp::trouble_is_named, Conduct),
     ("snmp_that_fails_loses_no_measurement", snmp::failure_loses_nothing, Conduct),
+    ("two_systems_are_compared", two_systems::are_compared, Conduct),
+    ("two_systems_that_cannot_be_are_named", two_systems::that_cannot_be_are_named, Conduct),
     ("scenarios_find_what_they_must", scenarios::hold, Figures),
     ("every_published_experiment_runs_end_to_end", presets::of_studies, Conduct),
     ("every_other_plan_runs_end_to_end", presets::of_our_own, Conduct),

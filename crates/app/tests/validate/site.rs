@@ -78,7 +78,7 @@ pub(crate) fn with<T>(
     seed: u64,
     work: impl FnOnce(&Site<'_>) -> Result<T, String>,
 ) -> Result<T, String> {
-    let options = LabOptions { wire_cpu: placement.link, seed };
+    let options = LabOptions { wire_cpu: placement.link, seed, kernel: None };
     let lab = Arc::new(Lab::build_with(world, &options).map_err(|e| e.to_string())?);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {

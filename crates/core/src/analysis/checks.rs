@@ -8,6 +8,7 @@ use super::{
     Check, CheckState, Discarded, NullResult, Question, beside, effect, offloads, placement,
 };
 use crate::family::Family;
+use crate::fitness::names;
 use crate::observation::PerEnd;
 use crate::plan::Order;
 use crate::record::{Ending, TrialRecord};
@@ -48,6 +49,7 @@ pub(super) fn judge(
     checks.push(null_check(nulls));
     checks.extend(facsimile(found));
     checks.extend(translated(found));
+    checks.extend(emulated(found));
     checks.extend(offloading(found));
     let changed = routes::changes(found.trials.iter().copied());
     checks.extend(changed.into_iter().map(|text| note("route", text)));
@@ -88,6 +90,21 @@ fn translated(found: &Collected<'_>) -> Vec<Check> {
         ))
     };
     families.into_iter().filter_map(said).collect()
+}
+
+/// Times of an emulated system are those of the emulation as well, which no comparison of the
+/// families takes away.
+fn emulated(found: &Collected<'_>) -> Option<Check> {
+    let server = &found.run.hosts.server;
+    let by = server.facts.get(names::EMULATION)?;
+    let fact = |name: &str| server.facts.get(name).map_or("an unknown one", String::as_str);
+    let text = format!(
+        "{} is another system, with the kernel {}, emulated by {by}; the families can be compared \
+         in it, but not its times with those of another system",
+        server.name,
+        fact("kernel"),
+    );
+    Some(note("emulation", text))
 }
 
 /// A lab has links of its own; what the host's cards do is of no account there.

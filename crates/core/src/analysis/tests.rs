@@ -546,6 +546,27 @@ fn what_trials_took_stands_beside_the_answer() {
     assert_eq!(analysis.memory[0].socket_bytes_each, None);
 }
 
+/// Trap: times of a computed processor pass for those of a computer.
+#[test]
+fn an_emulated_server_is_noted_with_its_kernel() {
+    let noted = |facts: &[(&str, &str)]| {
+        let mut lines = run(&plan(PerArm::FAMILIES, 1), 8, &EVEN);
+        if let Some(Line::Run(header)) = lines.first_mut() {
+            let facts = facts.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+            header.hosts.server = Host { name: "server".into(), facts: facts.collect() };
+        }
+        let checks = analyse(&lines).unwrap().checks.into_iter();
+        let notes = checks.filter(|c| c.id == "emulation" && c.state == CheckState::Note);
+        notes.map(|c| c.text).collect::<Vec<_>>()
+    };
+    assert!(noted(&[("kernel", "6.12.9")]).is_empty());
+    let found = noted(&[("kernel", "6.1.0"), ("emulation", "QEMU: times include it")]);
+    assert_eq!(found.len(), 1);
+    for part in ["server is another system", "the kernel 6.1.0", "by QEMU: times include it"] {
+        assert!(found[0].contains(part), "{found:?}");
+    }
+}
+
 /// Trap: flows of one family meet another queue of the card, and so another processor.
 #[test]
 fn families_that_come_in_over_different_processors_are_noted() {

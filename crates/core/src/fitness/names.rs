@@ -23,6 +23,8 @@ pub const SLEEP_WAKE: &str = "sleep-wake-us";
 pub const SLEEP_LIMIT: &str = "sleep-limit-us";
 /// The hypervisor, or "no".
 pub const HYPERVISOR: &str = "hypervisor";
+/// What emulates the host, where it is a system of a lab.
+pub const EMULATION: &str = "emulation";
 /// Whether a program moves interrupts: "yes" or "no".
 pub const INTERRUPTS_MOVED: &str = "interrupts-moved";
 /// Connections that the kernel keeps track of, or "none".

@@ -89,6 +89,7 @@ impl World {
         if check.found.is_empty() {
             check.found = self.tunnel_problems();
             check.found.extend(self.translation_problems());
+            check.found.extend(self.emulated_problems());
         }
         check.found
     }

@@ -2,10 +2,12 @@
 //! with units. Unknown keys are errors. [`world`] makes a [`World`] of it.
 
 mod chance;
+mod emulated;
 mod translation;
 mod tunnel;
 
 pub use chance::{BurstsDraft, JitterDraft, ReorderingDraft};
+pub use emulated::EmulatedDraft;
 pub use translation::TranslationDraft;
 pub use tunnel::TunnelDraft;
 
@@ -74,6 +76,9 @@ pub struct Draft {
     /// Translation between the families on the way from client to server.
     #[serde(default)]
     pub translation: Option<TranslationDraft>,
+    /// A host that is another system.
+    #[serde(default)]
+    pub emulated: Option<EmulatedDraft>,
 }
 
 /// A link, or one family or direction of it, in place of what it says for all.
@@ -143,7 +148,7 @@ pub fn world(draft: &Draft) -> Result<World, Vec<Problem>> {
         problems.add("v6gap", what);
     }
     let mut nodes = nodes(draft);
-    managed(draft, &mut nodes, &mut problems);
+    marked(draft, &mut nodes, &mut problems);
     let model = model("model", draft.model.as_deref().unwrap_or("wire"), &mut problems);
     let place = |name: &str| nodes.iter().position(|node| node.name == name);
     let mut named = |key: &str, name: &str| {
@@ -215,8 +220,11 @@ fn priority(draft: &Draft, problems: &mut Problems) -> Vec<u8> {
     classes.filter_map(code_point).collect()
 }
 
-/// Marks the nodes with an agent.
-fn managed(draft: &Draft, nodes: &mut [Node], problems: &mut Problems) {
+/// Marks the nodes with an agent, and the one that is another system.
+fn marked(draft: &Draft, nodes: &mut [Node], problems: &mut Problems) {
+    if let Some(emulated) = &draft.emulated {
+        emulated.mark(nodes, problems);
+    }
     for (number, name) in draft.snmp.iter().enumerate() {
         let key = format!("snmp[{number}]");
         match nodes.iter_mut().find(|node| node.name == *name) {

@@ -53,6 +53,9 @@ pub(super) struct Stored {
     /// Nodes with an SNMP agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     snmp: Vec<usize>,
+    /// Nodes that are emulated systems.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    emulated: Vec<usize>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tunnels: Vec<LaidTunnel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,6 +93,7 @@ impl From<World> for Stored {
             priority: world.priority,
             vlan_tags: world.vlan_tags,
             snmp: (0..count).filter(|&node| world.nodes[node].snmp).collect(),
+            emulated: (0..count).filter(|&node| world.nodes[node].emulated).collect(),
             tunnels: world.tunnels,
             translation: world.translation,
             nodes: world.nodes.into_iter().map(|node| node.name).collect(),
@@ -135,7 +139,12 @@ impl TryFrom<Stored> for World {
                 .nodes
                 .into_iter()
                 .enumerate()
-                .map(|(i, name)| Node { name, kind: kind(i), snmp: stored.snmp.contains(&i) })
+                .map(|(i, name)| Node {
+                    name,
+                    kind: kind(i),
+                    snmp: stored.snmp.contains(&i),
+                    emulated: stored.emulated.contains(&i),
+                })
                 .collect(),
         })
     }

@@ -473,6 +473,35 @@ fn a_managed_node_survives_being_stored() {
 }
 
 #[test]
+fn an_emulated_node_is_the_server_and_has_nothing_else_to_do() {
+    let mut world = World::client_router_server(LinkModel::Wire, None);
+    let plain = serde_json::to_string(&world).unwrap();
+    world.nodes[2].emulated = true;
+    assert_eq!((world.problems(), world.emulated()), (Vec::new(), Some(2)));
+    let text = serde_json::to_string(&world).unwrap();
+    assert_eq!(serde_json::from_str::<World>(&text).unwrap(), world);
+    assert!(!plain.contains("emulated") && text.contains("\"emulated\":[2]"), "{text}");
+
+    let emulated = |place: usize, change: fn(&mut World), expected: &str| {
+        let mut world = World::client_router_server(LinkModel::Wire, None);
+        world.nodes[place].emulated = true;
+        change(&mut world);
+        let problems: Vec<_> = world.problems().iter().map(ToString::to_string).collect();
+        assert!(problems.join("\n").contains(expected), "{problems:?} instead of {expected}");
+    };
+    emulated(1, |_| (), "node 2 (router) is no host, and only hosts are emulated");
+    emulated(0, |_| (), "node 1 (client) is emulated and is not the server, which alone can be");
+    emulated(2, |world| world.server = 1, "is not the server");
+    emulated(2, |world| world.nodes[2].snmp = true, "is emulated and has no SNMP agent");
+    let second = |world: &mut World| {
+        world.nodes.push(Node::new("other", NodeKind::Host));
+        world.links.push(Link::ethernet(None).between(2, 3));
+        world.links.push(Link::ethernet(None).between(1, 3));
+    };
+    emulated(2, second, "node 3 (server) is emulated and has more than one link");
+}
+
+#[test]
 fn swapping_exchanges_the_families_in_both_directions() {
     let mut world = World::client_router_server(LinkModel::Wire, None);
     let slow = Conditions::rate(Some(1));

@@ -47,6 +47,11 @@ pub fn lab(name: &str) -> Result<Lab, LabError> {
     let mut nodes = Vec::new();
     let mut user = None;
     for (index, node) in world.nodes.iter().enumerate() {
+        let addresses = world.addresses(&layout.topology, index);
+        if node.emulated {
+            nodes.push(Node::new(node.name.clone(), node.kind, addresses, None));
+            continue;
+        }
         let (_, reply) = ask(name, &Request::Join(node.name.clone()), PATIENCE)?;
         let mut descriptors = reply.descriptors.into_iter();
         let (Some(of_user), Some(namespace)) = (descriptors.next(), descriptors.next()) else {
@@ -54,8 +59,7 @@ pub fn lab(name: &str) -> Result<Lab, LabError> {
             return Err(LabError::Holder { name: name.to_owned(), reason });
         };
         user.get_or_insert(of_user);
-        let addresses = world.addresses(&layout.topology, index);
-        nodes.push(Node::new(node.name.clone(), node.kind, addresses, namespace));
+        nodes.push(Node::new(node.name.clone(), node.kind, addresses, Some(namespace)));
     }
     let user = user.ok_or_else(|| LabError::World("it has no nodes".to_owned()))?;
     netns::join_user(user).map_err(LabError::system("join the lab's user namespace"))?;

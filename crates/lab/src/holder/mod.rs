@@ -12,7 +12,7 @@ pub use client::{down, join, list, status};
 pub(crate) use join::Held;
 pub use join::lab;
 
-use crate::{Lab, LabError, LabOptions, Lateness};
+use crate::{Lab, LabError, LabOptions, Lateness, Node};
 use message::Request;
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
@@ -107,8 +107,8 @@ fn serve(
                 lab.reset_wire();
                 message::reply(&peer, Ok(""), &[])
             }
-            Request::Join(node) => match lab.node(&node) {
-                Ok(node) => message::reply(&peer, Ok(""), &[user, node.namespace()]),
+            Request::Join(node) => match lab.node(&node).and_then(Node::namespace) {
+                Ok(namespace) => message::reply(&peer, Ok(""), &[user, namespace]),
                 Err(error) => message::reply(&peer, Err(&error.to_string()), &[]),
             },
             Request::Unknown => message::reply(&peer, Err("unknown request"), &[]),

@@ -19,8 +19,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// `IFF_UP` of netdevice(7).
 const FLAG_UP: u32 = 1;
-/// `IF_OPER_UP` (RFC 2863 section 3.1.12).
+/// `IF_OPER_UP` and `IF_OPER_UNKNOWN` (RFC 2863 section 3.1.12).
 const OPERATIONAL: u8 = 6;
+const UNKNOWN: u8 = 0;
 /// `IFA_F_NODAD` and `IFA_F_TENTATIVE` of rtnetlink(7).
 const ADDRESS_NODAD: u8 = 0x02;
 const ADDRESS_TENTATIVE: u8 = 0x40;
@@ -48,6 +49,8 @@ pub(crate) struct Netlink {
 pub(crate) struct Interface {
     pub index: u32,
     pub operational: bool,
+    /// Whether the kernel does not know, as of a tap, which is as good as what reads it.
+    pub unknown: bool,
     pub gso_max_segs: u32,
     pub tx_bytes: u64,
     pub tx_packets: u64,
@@ -110,9 +113,11 @@ impl Netlink {
             let mut reply = self.socket.request(&request)?;
             let (header, attributes) = reply.recv_one()?;
             let counts = attributes.get_stats64()?;
+            let state = attributes.get_operstate()?;
             Ok(Interface {
                 index: header.ifi_index.unsigned_abs(),
-                operational: attributes.get_operstate()? == OPERATIONAL,
+                operational: state == OPERATIONAL,
+                unknown: state == UNKNOWN,
                 gso_max_segs: attributes.get_gso_max_segs()?,
                 tx_bytes: counts.tx_bytes,
                 tx_packets: counts.tx_packets,
@@ -128,6 +133,20 @@ impl Netlink {
         header.ifi_change = FLAG_UP;
         let request = rt_link::Request::new().op_setlink_do(&header);
         self.tell(|| format!("set interface {index} up"), &request)
+    }
+
+    /// Gives an interface, which is down, another name.
+    pub fn rename(&mut self, index: u32, name: &str) -> Result<(), LabError> {
+        let mut request = rt_link::Request::new().op_setlink_do(&link_header(index));
+        request.encode().push_ifname_bytes(name.as_bytes());
+        self.tell(|| format!("name interface {index} {name}"), &request)
+    }
+
+    /// Gives an interface another Ethernet address.
+    pub fn set_mac(&mut self, index: u32, mac: [u8; 6]) -> Result<(), LabError> {
+        let mut request = rt_link::Request::new().op_setlink_do(&link_header(index));
+        request.encode().push_address(&mac);
+        self.tell(|| format!("set the Ethernet address of interface {index}"), &request)
     }
 
     /// Sets the MTU of an interface, in bytes.

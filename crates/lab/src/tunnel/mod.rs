@@ -20,7 +20,7 @@ use crate::netlink::Netlink;
 use crate::{Lab, LabError};
 pub(crate) use esp::is_there as esp_is_there;
 use program::Program;
-pub(crate) use program::wireguard_is_there;
+pub(crate) use program::{installed, wireguard_is_there};
 use std::net::{IpAddr, Ipv4Addr};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::tunnel::TunnelKind;

@@ -114,7 +114,7 @@ pub(crate) fn wireguard_is_there() -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn installed(program: &str) -> bool {
+pub(crate) fn installed(program: &str) -> bool {
     let mut asked = command(program);
     asked.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     asked.status().is_ok()

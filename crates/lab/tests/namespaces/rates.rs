@@ -47,7 +47,7 @@ pub fn shaped_rate_of_each_family() -> Outcome<String> {
 pub fn wire_udp_goodput() -> Outcome<String> {
     let wire_cpu = cpu::allowed()?.last().copied();
     let world = World::client_router_server(LinkModel::Wire, MBPS_100);
-    let lab = Lab::build_with(&world, &LabOptions { wire_cpu, seed: 1 })?;
+    let lab = Lab::build_with(&world, &LabOptions { wire_cpu, seed: 1, kernel: None })?;
     let figures = check_udp(&lab, UDP_1408, 0.05, 0.002)?;
     let late = lab.wire_lateness().ok_or("no wire")?;
     ensure(late.faults == 0 && late.frame_bytes_max == 1470, || format!("{late:?}"))?;

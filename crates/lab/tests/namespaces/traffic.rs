@@ -28,7 +28,7 @@ pub fn placed(work: fn(&LabOptions) -> Outcome<String>) -> Outcome<String> {
     let wire_cpu = (allowed.len() > 1).then(|| allowed[1]);
     let thread = std::thread::spawn(move || {
         cpu::pin_thread(allowed[0]).map_err(|error| error.to_string())?;
-        work(&LabOptions { wire_cpu, seed: 46 }).map_err(|error| error.to_string())
+        work(&LabOptions { wire_cpu, seed: 46, kernel: None }).map_err(|error| error.to_string())
     });
     Ok(thread.join().map_err(|_| "the check panicked")??)
 }

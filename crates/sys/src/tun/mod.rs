@@ -26,25 +26,7 @@ impl Tun {
     /// If the kernel has no such interfaces, this user may not make any, the name is taken, or is
     /// longer than 15 bytes.
     pub fn open(name: &str) -> io::Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(DEVICE)
-            .map_err(|e| io::Error::new(e.kind(), format!("{DEVICE}: {e}")))?;
-        // SAFETY: all zeroes is a valid ifreq.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        if name.is_empty() || name.len() >= request.ifr_name.len() {
-            let message = format!("`{name}` is no name for an interface");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
-        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-            *to = from as libc::c_char;
-        }
-        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
-        // SAFETY: the descriptor is open, and the kernel reads and writes one live ifreq.
-        let made = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
-        if made < 0 { Err(io::Error::last_os_error()) } else { Ok(Self { file }) }
+        Ok(Self { file: made(name, libc::IFF_TUN)? })
     }
 
     /// The next IP packet that was sent to the interface; `None` if none is waiting. What does not
@@ -70,6 +52,56 @@ impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
+}
+
+/// One end of a cable whose other end is a program's: Ethernet frames sent to the interface are
+/// read from the descriptor, and what is written there has come in over it. Gone when it and all of
+/// its copies are closed.
+#[derive(Debug)]
+pub struct Tap {
+    file: File,
+}
+
+impl Tap {
+    /// Makes an interface called `name` in the calling thread's network namespace; it is down. With
+    /// `unfinished` frames have a header that says what is left to do with them (`virtio_net.h`),
+    /// so that both ends may leave checksums and segments to each other.
+    ///
+    /// # Errors
+    /// As [`Tun::open`].
+    pub fn open(name: &str, unfinished: bool) -> io::Result<Self> {
+        let header = if unfinished { libc::IFF_VNET_HDR } else { 0 };
+        Ok(Self { file: made(name, libc::IFF_TAP | header)? })
+    }
+}
+
+impl AsFd for Tap {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// An interface of this kind, by its descriptor.
+fn made(name: &str, kind: libc::c_int) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(DEVICE)
+        .map_err(|e| io::Error::new(e.kind(), format!("{DEVICE}: {e}")))?;
+    // SAFETY: all zeroes is a valid ifreq.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    if name.is_empty() || name.len() >= request.ifr_name.len() {
+        let message = format!("`{name}` is no name for an interface");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (kind | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the descriptor is open, and the kernel reads and writes one live ifreq.
+    let made = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
+    if made < 0 { Err(io::Error::last_os_error()) } else { Ok(file) }
 }
 
 /// A socket for all packets of one IP protocol between two addresses. The kernel writes the IP

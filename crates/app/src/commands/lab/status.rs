@@ -90,6 +90,7 @@ fn nodes(world: &World) -> Vec<Vec<String>> {
     let mut rows = vec![["NODE", "KIND", "LINK", "IPV4", "IPV6"].map(str::to_owned).to_vec()];
     for (number, node) in world.nodes.iter().enumerate() {
         let kind = match node.kind {
+            NodeKind::Host if node.emulated => "emulated host",
             NodeKind::Host => "host",
             NodeKind::Router => "router",
             NodeKind::Switch => "switch",

@@ -101,6 +101,9 @@ pub fn lab(world: &World) -> Vec<String> {
         let words = topology::translation_words(world, translation);
         lines.push(format!("Translation: {words}."));
     }
+    if let Some(node) = world.emulated() {
+        lines.push(format!("{}.", topology::emulated_words(world, node)));
+    }
     lines
 }
 

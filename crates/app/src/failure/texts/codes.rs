@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 35] = [
+pub const CODES: [Topic; 36] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -176,6 +176,18 @@ a kernel that was built with them. `v6gap lab list --kinds` says for each
 whether this host has it, and if not, why and how to get it. It is found out by
 trying, before anything is sent. The link model `wire` needs nothing but
 namespaces.",
+    },
+    Topic {
+        name: "E305",
+        title: "the emulated system did not come up",
+        text: "\
+A node of a world may be another system, whose kernel QEMU emulates. It has 60 s
+to load its modules, take its addresses and serve; what it said last stands
+above. It must be a Linux kernel for this computer's kind of processor with the
+drivers virtio_pci and virtio_net, as modules (.ko, not compressed) or built in,
+and it must be able to run this program: Debian's linux-image-cloud-amd64 is
+one. --kernel FOLDER names a folder with another. On a computer that is busy it
+may only have been too slow.",
     },
     Topic {
         name: "E401",

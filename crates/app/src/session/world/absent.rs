@@ -1,7 +1,9 @@
 //! Systems without network namespaces: the lab is refused with the reason.
 
+use super::NotBuilt;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::path::Path;
 use v6gap_core::family::PerFamily;
 use v6gap_core::observation::Lateness;
 use v6gap_core::world::World;
@@ -19,8 +21,13 @@ pub fn enter() -> Result<(), String> {
     Err(BECAUSE.to_owned())
 }
 
+/// There are no emulated systems.
+pub fn first_process() -> Option<std::process::ExitCode> {
+    None
+}
+
 /// Always refused.
-pub fn provides(_: &World) -> Result<(), String> {
+pub fn provides(_: &World, _: Option<&Path>) -> Result<(), String> {
     Err(BECAUSE.to_owned())
 }
 
@@ -37,8 +44,8 @@ pub enum RealWorld {}
 
 impl RealWorld {
     /// Always refused.
-    pub fn build(_: &World, _: Option<usize>, _: u64) -> Result<Self, String> {
-        Err(BECAUSE.to_owned())
+    pub fn build(_: &World, _: Option<usize>, _: u64, _: Option<&Path>) -> Result<Self, NotBuilt> {
+        Err(NotBuilt { why: BECAUSE.to_owned(), console: None })
     }
 
     /// Always refused.

@@ -1,9 +1,10 @@
 //! Labs that a process of their own holds, and the system calls that belong to them.
 
+use super::NotBuilt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use v6gap_core::world::World;
-use v6gap_lab::LabOptions;
 
 /// Names of this user's labs.
 pub fn list() -> Result<Vec<String>, String> {
@@ -26,11 +27,16 @@ pub fn join(name: &str, node: &str) -> Result<(), String> {
 }
 
 /// Holds a lab until it is taken down.
-pub fn hold(name: &str, world: &World, ready: impl FnOnce()) -> Result<(), String> {
+pub fn hold(
+    name: &str,
+    world: &World,
+    kernel: Option<&Path>,
+    ready: impl FnOnce(),
+) -> Result<(), NotBuilt> {
     let allowed = v6gap_sys::cpu::allowed().unwrap_or_default();
     let wire_cpu = allowed.last().copied().filter(|_| allowed.len() > 1);
-    let options = LabOptions { wire_cpu, seed: 0 };
-    v6gap_lab::holder::hold(name, world, &options, |_| ready()).map_err(|e| e.to_string())
+    let options = super::real::options(wire_cpu, 0, kernel);
+    Ok(v6gap_lab::holder::hold(name, world, &options, |_| ready())?)
 }
 
 /// Keeps a terminal's Ctrl-C away from the process.

@@ -1,6 +1,8 @@
 //! Systems without labs: nothing to hold.
 
+use super::NotBuilt;
 use super::absent::BECAUSE;
+use std::path::Path;
 use std::process::Command;
 use v6gap_core::world::World;
 
@@ -29,8 +31,8 @@ pub fn join(_: &str, _: &str) -> Result<(), String> {
 }
 
 /// Always refused.
-pub fn hold(_: &str, _: &World, _: impl FnOnce()) -> Result<(), String> {
-    refused()
+pub fn hold(_: &str, _: &World, _: Option<&Path>, _: impl FnOnce()) -> Result<(), NotBuilt> {
+    Err(NotBuilt { why: BECAUSE.to_owned(), console: None })
 }
 
 /// Nothing to keep away.

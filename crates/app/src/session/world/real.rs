@@ -1,12 +1,14 @@
 //! Linux: the lab in namespaces of this process.
 
+use super::NotBuilt;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::path::Path;
 use v6gap_core::family::PerFamily;
 use v6gap_core::observation::Lateness;
 use v6gap_core::world::{LinkModel, World};
 use v6gap_engine::device::{Credentials, Secret};
-use v6gap_lab::{Agent, AgentOptions, AgentUser, Lab, LabOptions};
+use v6gap_lab::{Agent, AgentOptions, AgentUser, Lab, LabError, LabOptions};
 use v6gap_sys::netns;
 
 /// Why no lab can be built here; found out by trying in a child process.
@@ -20,8 +22,9 @@ pub fn enter() -> Result<(), String> {
 }
 
 /// Whether this host has what `world` asks for; to be asked after [`enter`].
-pub fn provides(world: &World) -> Result<(), String> {
-    v6gap_lab::provided::needed(world).map_err(|missing| missing.to_string())
+pub fn provides(world: &World, kernel: Option<&Path>) -> Result<(), String> {
+    v6gap_lab::provided::needed(world, &options(None, 0, kernel))
+        .map_err(|missing| missing.to_string())
 }
 
 /// What this host provides of what worlds may ask for: name, what it is, and why it is not there.
@@ -35,14 +38,34 @@ pub fn provided() -> Vec<(&'static str, &'static str, Result<(), String>)> {
 /// An agent at a node, which ends with this value.
 pub struct RunningAgent(#[expect(dead_code, reason = "held for its end")] Agent);
 
+impl From<LabError> for NotBuilt {
+    fn from(error: LabError) -> Self {
+        let why = error.to_string();
+        match error {
+            LabError::NotUp { console, .. } => NotBuilt { why, console: Some(console) },
+            _ => NotBuilt { why, console: None },
+        }
+    }
+}
+
+/// The choices for a lab, with the folder of the kernel of its emulated system.
+pub(super) fn options(wire_cpu: Option<usize>, seed: u64, kernel: Option<&Path>) -> LabOptions {
+    LabOptions { wire_cpu, seed, kernel: kernel.map(Path::to_owned) }
+}
+
 /// A lab. Everything is gone when it is dropped or the process ends.
 pub struct RealWorld(Lab);
 
 impl RealWorld {
     /// Makes `world` real; `wire_processor` is for the user-space link.
-    pub fn build(world: &World, wire_processor: Option<usize>, seed: u64) -> Result<Self, String> {
-        let options = LabOptions { wire_cpu: wire_processor, seed };
-        Lab::build_with(world, &options).map(RealWorld).map_err(|e| e.to_string())
+    pub fn build(
+        world: &World,
+        wire_processor: Option<usize>,
+        seed: u64,
+        kernel: Option<&Path>,
+    ) -> Result<Self, NotBuilt> {
+        let options = options(wire_processor, seed, kernel);
+        Ok(RealWorld(Lab::build_with(world, &options)?))
     }
 
     /// Joins the lab called `name` that another process holds.

@@ -8,6 +8,7 @@ use crate::analysis::guard::{self, Guard};
 use crate::analysis::verdict::{self, Adjusted, Ruling};
 use crate::analysis::{Question, Verdict};
 use crate::arm::{Arm, PerArm};
+use crate::fitness::names;
 use crate::metric::Scale;
 use crate::plan::Stop;
 use alloc::format;
@@ -24,10 +25,16 @@ pub(super) struct Open<'a> {
     stops: Vec<&'a Stop>,
     /// For each run, whether a failed check took its verdicts.
     failed: Vec<bool>,
+    /// For each run, whether its server is emulated.
+    emulated: Vec<bool>,
     /// For each run but the first, why it cannot be compared with it.
     refused: Vec<Option<String>>,
     margin: f64,
 }
+
+/// Why a family by itself is not compared with that of another system; that its difference to the
+/// other family is compared is no contradiction, since the emulation is in both.
+const EMULATED: &str = "its server is emulated, and what that takes is in these values";
 
 /// One change while it is decided.
 struct Pending {
@@ -53,6 +60,7 @@ impl<'a> Open<'a> {
         Open {
             stops: told.iter().map(|run| &run.analysis.run.plan.design.stop).collect(),
             failed: told.iter().map(|run| !run.analysis.valid).collect(),
+            emulated: told.iter().map(|run| is_emulated(run)).collect(),
             refused: (1..told.len()).map(refused).collect(),
             margin: margins.fold(f64::INFINITY, f64::min),
             question,
@@ -71,6 +79,10 @@ impl<'a> Open<'a> {
         let say = |why: &String| format!("{}: {why}", self.question.cell);
         self.refused.iter().flatten().map(say)
     }
+}
+
+fn is_emulated(told: &Told<'_>) -> bool {
+    told.analysis.run.hosts.server.facts.contains_key(names::EMULATION)
 }
 
 /// Decides all changes together. Those of one thing, one metric and one transport are one family:
@@ -146,6 +158,11 @@ fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<P
         if let Some(why) = q.why_none.as_ref().filter(|_| fails && pending.why_none.is_none()) {
             pending.why_none = Some(format!("{}: {why}", letter(place)));
         }
+    }
+    let [first, second] = [o.emulated[0], o.emulated[run]];
+    if of.arm().is_some() && first != second && pending.why_none.is_none() {
+        let letter = letter(if first { 0 } else { run });
+        pending.why_none = Some(format!("{letter}: {EMULATED}"));
     }
     if pending.why_none.is_none() {
         let samples = sides.map(|(place, q)| Sample::new(place, q, of, o, series));

@@ -60,6 +60,32 @@ fn runs_of_one_set_up_are_the_same() {
     assert_eq!(found.rows.len(), runs[0].1.questions.len());
 }
 
+/// The families by themselves: only between systems that are both emulated, or both not.
+#[test]
+fn times_of_an_emulated_system_are_not_compared_with_those_of_another() {
+    let emulated = |id: &str, seed| {
+        let (lines, mut analysis) = measured(id, &families(seed), &EVEN);
+        let facts = &mut analysis.run.hosts.server.facts;
+        facts.insert("emulation".into(), "QEMU".into());
+        (lines, analysis)
+    };
+    let both = [emulated("a", 1), emulated("b", 2)];
+    for (row, change) in compare(&told(&both)).unwrap().changes() {
+        assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);
+    }
+    let one = [measured("a", &families(1), &EVEN), emulated("b", 2)];
+    for (row, change) in compare(&told(&one)).unwrap().changes() {
+        match change.of.arm() {
+            None => assert_eq!(change.verdict, Verdict::Same, "{}", row.label),
+            Some(_) => {
+                assert_eq!(change.verdict, Verdict::None, "{}", row.label);
+                let why = change.why_none.as_ref().unwrap();
+                assert!(why.starts_with("B: its server is emulated"), "{why}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_same_values_twice_are_the_same() {
     let (lines, mut analysis) = measured("a", &families(1), &EVEN);

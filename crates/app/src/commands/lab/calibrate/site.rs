@@ -72,7 +72,7 @@ impl Site<'_> {
         work: impl FnOnce(&mut Site<'_>) -> Result<T, String> + Send,
     ) -> Result<T, String> {
         let placement = Placement::choose();
-        let lab = RealWorld::build(world, placement.link, SEED)?;
+        let lab = RealWorld::build(world, placement.link, SEED, None).map_err(|e| e.why)?;
         let server = lab.server();
         let addresses: PerFamily<Option<SocketAddr>> =
             lab.addresses(&server).map(|ip| ip.map(|ip| SocketAddr::new(ip, wire::PORT)));
