@@ -10,6 +10,7 @@ pub struct Line {
     program: String,
     args: Vec<String>,
     env: Vec<(&'static str, &'static str)>,
+    folder: &'static str,
 }
 
 /// `cargo` with `args`, separated by blanks.
@@ -22,7 +23,7 @@ impl Line {
     /// `program` with `args`, separated by blanks.
     pub fn new(program: &str, args: &str) -> Self {
         let args = args.split_whitespace().map(str::to_owned).collect();
-        Line { program: program.to_owned(), args, env: Vec::new() }
+        Line { program: program.to_owned(), args, env: Vec::new(), folder: "" }
     }
 
     /// With more arguments, taken as they are.
@@ -34,6 +35,12 @@ impl Line {
     /// With a variable of the environment set.
     pub fn env(mut self, key: &'static str, value: &'static str) -> Self {
         self.env.push((key, value));
+        self
+    }
+
+    /// In this folder of the workspace.
+    pub fn within(mut self, folder: &'static str) -> Self {
+        self.folder = folder;
         self
     }
 
@@ -76,7 +83,7 @@ impl Line {
         let _ = std::io::stdout().flush();
         let mut command = Command::new(&self.program);
         command.args(&self.args).envs(self.env.iter().copied());
-        command.current_dir(crate::workspace::root());
+        command.current_dir(crate::workspace::root().join(self.folder));
         command
     }
 }

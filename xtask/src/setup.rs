@@ -4,7 +4,7 @@
 //! Elsewhere the message says what to install: guessing at other package managers would help few.
 
 use crate::command::{Line, cargo};
-use crate::targets;
+use crate::{targets, workspace};
 
 /// A program that a step calls and the Debian packages that bring it.
 struct Need {
@@ -23,7 +23,7 @@ const PEERS: [Need; 6] = [
     Need { program: "cc", packages: "gcc libc6-dev", why: "compiles a plain ping-pong in C" },
 ];
 
-const NEEDS: [Need; 7] = [
+const NEEDS: [Need; 8] = [
     Need {
         program: "cc",
         packages: "gcc libc6-dev",
@@ -38,8 +38,18 @@ const NEEDS: [Need; 7] = [
         packages: "strongswan-swanctl strongswan-charon libcharon-extra-plugins",
         why: "makes IPsec tunnels",
     },
+    Need {
+        program: "qemu-system-x86_64",
+        packages: "qemu-system-x86",
+        why: "emulates a lab's other system",
+    },
     Need { program: "chromium", packages: "chromium", why: "opens the pages of v6gap web" },
 ];
+
+/// Folder with the kernel of the lab's other system, as `v6gap_lab::emulated::KERNEL`.
+const KERNEL: &str = "target/kernel";
+/// Package that names the present kernel for virtual machines, which has few drivers.
+const CLOUD: &str = "linux-image-cloud-amd64";
 
 /// Version of cargo-deny whose configuration deny.toml is written for.
 const DENY_VERSION: &str = "0.20.2";
@@ -57,7 +67,40 @@ pub fn install_missing() -> Result<(), String> {
         }
     }
     targets::add_missing()?;
+    unpack_kernel()?;
     install_deny()
+}
+
+/// Brings the kernel of the lab's other system into the folder where labs look for it. It does not
+/// become a kernel of this computer: its package is unpacked there and not installed.
+fn unpack_kernel() -> Result<(), String> {
+    let folder = workspace::root().join(KERNEL);
+    if folder.join("boot").is_dir() {
+        return Ok(());
+    }
+    if !cfg!(target_arch = "x86_64") || !answers("apt-get") || !answers("dpkg-deb") {
+        println!("no kernel for the lab's other system: that takes Debian on x86-64");
+        return Ok(());
+    }
+    let listed = Line::new("apt-cache", "depends --no-recommends").args([CLOUD.to_owned()]);
+    let package = needed(&listed.output()?)
+        .ok_or_else(|| format!("apt knows no {CLOUD}: run apt-get update, and this again"))?;
+    let trouble = |e: std::io::Error| format!("{}: {e}", folder.display());
+    std::fs::create_dir_all(&folder).map_err(trouble)?;
+    // Both in the folder, so that nothing lies elsewhere when one of them fails.
+    Line::new("apt-get", "download").args([package]).within(KERNEL).run()?;
+    let files = std::fs::read_dir(&folder).map_err(trouble)?.flatten().map(|entry| entry.path());
+    let archive = files.filter(|path| path.extension().is_some_and(|end| end == "deb")).last();
+    let archive = archive.ok_or("apt-get downloaded nothing")?;
+    let named = archive.display().to_string();
+    Line::new("dpkg-deb", "-x").args([named, folder.display().to_string()]).run()?;
+    std::fs::remove_file(&archive).map_err(trouble)
+}
+
+/// The package that the newest kernel of a series is in.
+fn needed(listed: &str) -> Option<String> {
+    let line = listed.lines().find_map(|line| line.trim().strip_prefix("Depends: "));
+    line.map(str::to_owned)
 }
 
 /// Installs the programs that the benchmarks compare with.
@@ -136,6 +179,13 @@ mod tests {
         let text = refusal(&[&need], need.packages);
         assert!(text.contains("  cc: links\n"), "{text}");
         assert!(text.ends_with("apt-get install gcc libc6-dev"), "{text}");
+    }
+
+    #[test]
+    fn the_package_of_a_kernel_is_the_one_that_its_series_needs() {
+        let listed = "linux-image-cloud-amd64\n  Depends: linux-image-6.1.0-1-cloud-amd64\n";
+        assert_eq!(needed(listed).unwrap(), "linux-image-6.1.0-1-cloud-amd64");
+        assert_eq!(needed("linux-image-cloud-amd64\n"), None);
     }
 
     #[test]
