@@ -11,6 +11,13 @@ pub fn to_stdout(text: &str) {
     write(std::io::stdout().lock(), text);
 }
 
+/// Writes a result that is no text, as it is.
+pub fn bytes_to_stdout(bytes: &[u8]) {
+    let mut stream = std::io::stdout().lock();
+    // There is nobody left to tell of trouble with it.
+    let _ = stream.write_all(bytes).and_then(|()| stream.flush());
+}
+
 /// Writes progress, notes and errors.
 pub fn to_stderr(text: &str) {
     write(std::io::stderr().lock(), text);

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::worlds;
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::Path;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::check::{Problem, nearest};
@@ -127,11 +127,15 @@ pub fn read(plan: &str, seed: u64, choice: &Choice) -> Result<Found, Failure> {
     }
 }
 
-/// The plan that is written to standard input.
+/// The plan that is written to standard input, up to its end or a zero byte: a program that starts
+/// this one may keep its input open (`--stop-at-eof`).
 fn read_input(seed: u64, choice: &Choice) -> Result<Found, Failure> {
-    let mut text = String::new();
-    let read = std::io::stdin().take(PLAN_BYTES_MAX).read_to_string(&mut text);
-    read.map_err(|e| Failure::usage(format!("standard input: {e}")))?;
+    let wrong = |why: String| Failure::usage(format!("standard input: {why}"));
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(PLAN_BYTES_MAX).read_until(0, &mut bytes);
+    read.map_err(|e| wrong(e.to_string()))?;
+    bytes.pop_if(|last| *last == 0);
+    let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
     read_text(&text, seed, choice).map_err(|problems| {
         let path = "standard input".to_owned();
         PlanFileError::Wrong { path, text, problems }.into()

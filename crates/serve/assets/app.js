@@ -1,12 +1,13 @@
 // Which screen an address shows, and the way in.
 
-import { ask, h, say, show, trouble } from "./dom.js";
+import { ask, h, say, show, trouble, when } from "./dom.js";
 import { compare } from "./compare.js";
 import { history_screen } from "./history.js";
 import { measure } from "./measure.js";
 import { plans } from "./plans.js";
 import { result } from "./result.js";
 
+const TITLES = { measure: "Measure", result: "Result", compare: "Compare", plans: "Plans", history: "History" };
 const SCREENS = [
   [/^\/$/, "measure", measure],
   [/^\/r\/([^/]+)$/, "result", result],
@@ -23,6 +24,7 @@ export async function route() {
   leave = () => {};
   const path = location.pathname;
   const [pattern, name, screen] = SCREENS.find(([pattern]) => pattern.test(path)) ?? SCREENS[0];
+  document.title = `${TITLES[name]} – v6gap`;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.screen === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -49,6 +51,16 @@ async function enter() {
   }
 }
 
+/// Pages that show a recording say so wherever one looks.
+async function recording() {
+  const { demo } = await ask("/info");
+  if (!demo) return;
+  const note = document.getElementById("recording");
+  const speed = demo.speed === 1 ? "" : `, ${demo.speed} times as fast`;
+  note.textContent = `A recording: what was measured from ${demo.client} to ${demo.target} on ${when(demo.started_unix_ns)}${speed}. Nothing is measured here.`;
+  note.hidden = false;
+}
+
 function theme(chosen) {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const name = chosen ?? localStorage.getItem("theme") ?? (dark ? "dark" : "light");
@@ -72,6 +84,7 @@ addEventListener("popstate", route);
 theme();
 try {
   await enter();
+  await recording();
   await route();
 } catch (error) {
   show(h("div", { class: "stack", id_: "closed" }, trouble(error)));

@@ -13,7 +13,7 @@ function colour(name) {
 function draw(place, name, options, data) {
   const width = Math.max(160, place.clientWidth);
   const known = charts.get(place);
-  const shape = `${data.length} ${width} ${options.scales?.y?.range} ${document.documentElement.dataset.theme}`;
+  const shape = `${data.length} ${width} ${options.scales?.x?.range} ${options.scales?.y?.range} ${document.documentElement.dataset.theme}`;
   if (known?.shape === shape) return known.plot.setData(data);
   known?.plot.destroy();
   const plot = new uPlot({ width, height: HEIGHT, legend: { show: false }, cursor: { show: false }, ...options }, data, place);
@@ -22,9 +22,9 @@ function draw(place, name, options, data) {
   charts.set(place, { plot, shape });
 }
 
-function axes(values) {
+function axes(values, across) {
   const line = { stroke: colour("--ink3"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
-  return [{ ...line, size: 24 }, { ...line, size: 62, values: (plot, ticks) => ticks.map(values) }];
+  return [{ ...line, size: 24, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000], values: (plot, ticks) => ticks.map(across) }, { ...line, size: 62, values: (plot, ticks) => ticks.map(values) }];
 }
 
 /// The rates within transfers and the round trips, of both families on one scale, with gaps while the
@@ -48,10 +48,10 @@ export function courses(panels, trials, questions, element) {
     times[family] = [of.map((trial) => trial.started_s), of.map((trial) => trial.values.rtt)];
     const last = (values) => values.findLast((value) => value !== null && value !== undefined) ?? null;
     const whole = own.findLast((trial) => trial.values.throughput !== undefined);
-    panels[family].tell(whole?.values.throughput ?? null, last(times[family][1]), smallest?.label.toLowerCase());
+    panels[family].tell(whole?.values.throughput ?? null, last(times[family][1]), smallest && smallest.label[0].toLowerCase() + smallest.label.slice(1));
   }
   const both = (of, at) => [...of.v4[at], ...of.v6[at]].filter((value) => value !== null && value !== undefined);
-  const most_rate = Math.max(...both(rates, 1), 1) * 1.05;
+  const most_rate = Math.max(...both(rates, 1), 1) * 1.15;
   const most_time = Math.max(...both(times, 1), 1e-6) * 1.1;
   const end = Math.max(...both(rates, 0), ...both(times, 0), 1);
   element.dataset.points = both(rates, 1).length + both(times, 1).length;
@@ -63,8 +63,8 @@ export function courses(panels, trials, questions, element) {
     panels[family].element.dataset.most = String(Math.round(most_rate));
     panels[family].rates.hidden = !both(rates, 1).length;
     panels[family].dots.hidden = !both(times, 1).length;
-    if (both(rates, 1).length) draw(panels[family].rates, `Throughput of ${name} over time`, { scales: scales(most_rate), series: [{}, own], axes: axes((v) => amount(v, "bit/s")) }, rates[family]);
-    if (both(times, 1).length) draw(panels[family].dots, `Round trips of ${name} over time`, { scales: scales(most_time), series: [{}, dots], axes: axes((v) => amount(v, "s")) }, times[family]);
+    if (both(rates, 1).length) draw(panels[family].rates, `Throughput of ${name} over time`, { scales: scales(most_rate), series: [{}, own], axes: axes((v) => amount(v, "bit/s"), (s) => `${s} s`) }, rates[family]);
+    if (both(times, 1).length) draw(panels[family].dots, `Round trips of ${name} over time`, { scales: scales(most_time), series: [{}, dots], axes: axes((v) => amount(v, "s"), (s) => `${s} s`) }, times[family]);
   }
 }
 
@@ -85,6 +85,6 @@ export function funnel(place, pairs, question) {
     scales: { x: { time: false }, y: { range: [least - room, most + room] } },
     series: [{}, line, band, band, zero],
     bands: [{ series: [3, 2], fill: colour("--zone") }],
-    axes: axes((value) => `${Number(value.toPrecision(3))} %`),
+    axes: axes((value) => `${Number(value.toPrecision(3))} %`, (pairs) => `${pairs} pairs`),
   }, [seen.map(([count]) => count), of(0), of(1), of(2), seen.map(() => 0)]);
 }

@@ -2,23 +2,24 @@
 
 import { ask, chip, h, show } from "./dom.js";
 
+/// Verdicts on one family by itself name no family.
+const OWN = { worse: "worse", better: "better", same: "same", inconclusive: "can’t tell", none: "no verdict" };
+
 function size(change) {
-  const effect = change.effect;
-  if (!effect) return change.why_none ?? "";
-  const share = (value) => `${(100 * value).toFixed(2)} %`;
-  return `${share(effect.estimate)} (${share(effect.range95.low)} to ${share(effect.range95.high)})`;
+  if (!change.effect) return change.why_none ?? "";
+  return `${change.text} (${change.range_text})`;
 }
 
 export async function compare(a, b) {
   const found = await ask(`/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`);
   document.title = `${a} and ${b} – v6gap`;
   const rows = found.questions.flatMap((q) => q.against.map((changes) => h("tr", { id_: `changed-${q.metric}` }, h("td", {}, q.label),
-    changes.changes.map((change) => h("td", {}, chip(change.verdict), ` ${size(change)}`)))));
+    changes.changes.map((change) => h("td", {}, chip(change.verdict, change.of === "difference" ? undefined : OWN), ` ${size(change)}`)))));
   show(h("div", { class: "stack", id_: "compare" },
     h("section", { class: "card" }, h("h1", { class: "headline", id_: "headline" }, found.headline ?? `${a} and ${b}`),
       h("p", { class: "quiet" }, "Question one: did the difference between IPv4 and IPv6 change? Question two: did each family change?"),
-      h("div", { class: "row" }, h("a", { class: "ghost", href: `/r/${a}` }, `Result ${a}`), h("a", { class: "ghost", href: `/r/${b}` }, `Result ${b}`))),
+      h("div", { class: "row" }, h("a", { class: "ghost", href: `/r/${a}` }, `A: result ${a}`), h("a", { class: "ghost", href: `/r/${b}` }, `B: result ${b}`))),
     h("section", { class: "card scroll", tabindex: "0", role: "region", "aria-label": "Changes" }, h("table", {},
       h("thead", {}, h("tr", {}, ["Question", "The difference", ...Object.values(found.arm_names)].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, rows))),
-    h("iframe", { class: "report", title: `${a} against ${b}`, sandbox: "allow-scripts allow-popups", src: `/api/v1/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}` })));
+    h("iframe", { class: "report", title: `${a} against ${b}`, onload: (event) => { event.target.dataset.loaded = "yes"; }, sandbox: "allow-scripts allow-popups", src: `/api/v1/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}` })));
 }

@@ -8,7 +8,7 @@ export function h(name, attributes = {}, ...children) {
     else if (key === "id_") element.dataset.testid = value;
     else element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(2).filter((child) => child !== null && child !== undefined && child !== false && child !== ""));
   return element;
 }
 
@@ -59,8 +59,16 @@ export function sentence(text) {
 export const SIGNS = { worse: "▼", better: "▲", same: "=", inconclusive: "?", none: "–" };
 const WORDS = { worse: "IPv6 worse", better: "IPv6 better", same: "same", inconclusive: "can’t tell", none: "no verdict" };
 
-export function chip(verdict) {
-  return h("span", { class: `chip ${verdict}` }, `${SIGNS[verdict] ?? ""} ${WORDS[verdict] ?? verdict}`);
+export function chip(verdict, words = WORDS) {
+  return h("span", { class: `chip ${verdict}` }, `${SIGNS[verdict] ?? ""} ${words[verdict] ?? verdict}`);
+}
+
+/// What a tab is called: the gravest verdicts first, so that it is seen from afar.
+export function tab_title(verdicts, target) {
+  const grave = ["worse", "better"].filter((verdict) => verdicts.includes(verdict));
+  const found = grave.length ? grave : ["inconclusive", "same", "none"].filter((verdict) => verdicts.includes(verdict)).slice(0, 1);
+  const words = found.map((verdict, at) => (at ? WORDS[verdict].replace("IPv6 ", "and ") : WORDS[verdict])).join(" ");
+  document.title = `${found.map((verdict) => SIGNS[verdict]).join("")} ${words}, ${target} – v6gap`;
 }
 
 /// A value in the unit that people read it in.

@@ -1,6 +1,6 @@
 // A measurement as it happens: both families side by side on one scale, and the difference so far.
 
-import { amount, ask, chip, h, say, sentence, trouble } from "./dom.js";
+import { amount, ask, chip, h, say, sentence, tab_title, trouble } from "./dom.js";
 import { courses, funnel } from "./chart.js";
 import { go } from "./app.js";
 
@@ -46,7 +46,7 @@ function build(id) {
     h("div", { class: "row" }, h("div", {}, title, progress), h("span", { class: "space" }), stop),
     turns, h("div", { class: "two" }, panels.v4.element, panels.v6.element),
     h("div", { class: "row apart" }, h("h2", {}, "Difference so far"), which), open, chart, verdicts);
-  const run = { id: null, questions: [], trials: [], pairs: [], stop: null, started: performance.now(), over: false };
+  const run = { id: null, questions: [], trials: [], pairs: [], verdicts: [], stop: null, started: performance.now(), over: false };
   let due = 0;
 
   async function halt() {
@@ -68,7 +68,7 @@ function build(id) {
     draw,
     state: (event) => progress.replaceChildren(sentence(event.text)),
     begin(event) {
-      Object.assign(run, { id: event.id, questions: event.questions, stop: event.stop });
+      Object.assign(run, { id: event.id, target: event.target, questions: event.questions, stop: event.stop });
       title.replaceChildren(`${event.client} to ${event.target}`);
       element.dataset.run = event.id;
       which.replaceChildren(...run.questions.map((q, at) => h("option", { value: at }, q.label)));
@@ -90,12 +90,12 @@ function build(id) {
       draw();
     },
     verdict(event) {
+      run.verdicts.push(event.verdict);
       verdicts.append(h("p", { id_: `verdict-${event.metric}` }, chip(event.verdict), ` ${event.label}: ${event.text || event.sentence}`));
     },
     end(event) {
       run.over = true;
-      const worst = verdicts.querySelector(".chip")?.textContent ?? "";
-      document.title = `${worst} – v6gap`;
+      tab_title(run.verdicts, run.target);
       say(event.headline);
       progress.replaceChildren(event.stopped ? sentence(event.stopped) : `${event.pairs} pairs, ${event.trials} trials`);
       verdicts.prepend(h("p", { class: "headline", id_: "headline" }, event.headline));

@@ -1,6 +1,6 @@
 // The first screen: what to measure on the left, what happens on the right.
 
-import { ask, h, say, show, trouble } from "./dom.js";
+import { amount, ask, h, say, sentence, show, trouble } from "./dom.js";
 import { follow } from "./live.js";
 import { go } from "./app.js";
 
@@ -19,6 +19,8 @@ const MORE = [
   ["congestion", "Congestion control", "-C", "cubic"],
   ["dscp", "DSCP", "--dscp", "EF"],
   ["port", "Port of the server", "-p", "4466"],
+  ["v4", "IPv4 address of the host", "--v4", "192.0.2.7"],
+  ["v6", "IPv6 address of the host", "--v6", "fd00::7"],
   ["pairs", "Pairs, in place of a time", "--pairs", "20"],
 ];
 const STEADY_MS = 300;
@@ -57,6 +59,7 @@ function build(state, info, right) {
   const host = h("input", { class: "host", type: "text", id: "host", id_: "host", autocomplete: "off", spellcheck: "false", placeholder: "lab-b, 192.0.2.7 or fd00::7" });
   const found = h("ul", { class: "lines", id_: "probe", "aria-live": "polite" });
   const command = h("code", { id_: "command" });
+  const takes = h("p", { class: "quiet", id_: "takes" });
   const problem = h("div");
   const start = h("button", { class: "start", type: "submit", id_: "start", disabled: info.read_only }, "Start");
   const where = picks("where", [["host", "Another host"], ["demo", "This computer", "no other host needed"]], "radio", "host", changed);
@@ -92,6 +95,7 @@ function build(state, info, right) {
     try {
       const told = await ask("/estimate", { method: "POST", body: asked() });
       command.replaceChildren(told.command);
+      takes.replaceChildren(`At most ${span(told.takes.time_ns / 1e9)} and ${size(told.takes.bytes)}, if the path carries ${amount(told.takes.taken_for_granted.rate_bps, "bit/s")}.`);
       problem.replaceChildren();
     } catch (error) {
       problem.replaceChildren(trouble(error));
@@ -110,7 +114,8 @@ function build(state, info, right) {
     if (!name || info.read_only) return;
     let lines;
     try {
-      const told = await ask("/check", { method: "POST", body: { host: name, port: Number(element.querySelector("#more-port").value) || null } });
+      const typed = (field) => element.querySelector(`#more-${field}`).value.trim() || null;
+      const told = await ask("/check", { method: "POST", body: { host: name, port: Number(typed("port")) || null, v4: typed("v4"), v6: typed("v6") } });
       lines = told.lines.map((line) => h("li", { class: line.mark }, `${line.topic}: ${line.text}`));
     } catch (error) {
       lines = [h("li", { class: "fail" }, [error.title, ...(error.why ?? [])].join(" "))];
@@ -125,7 +130,7 @@ function build(state, info, right) {
     h("fieldset", { class: "quick" }, h("legend", {}, "Direction of transfers"), way.element),
     h("fieldset", { class: "quick" }, h("legend", {}, "How long"), long.element),
     h("details", { class: "quick" }, h("summary", {}, "More: window, sizes, streams, marks"), h("div", { class: "more" }, more)),
-    start, problem,
+    start, takes, problem,
     h("div", {}, h("p", { class: "f" }, h("b", {}, "The same on the command line")),
       h("div", { class: "line" }, command, h("button", { type: "button", class: "ghost", onclick: () => navigator.clipboard?.writeText(command.textContent) }, "Copy"))));
 
@@ -134,7 +139,18 @@ function build(state, info, right) {
     problem.replaceChildren();
     form.busy();
     try {
-      await ask("/runs", { method: "POST", body: asked() });
+      await start_run(asked());
+      form.watch();
+    } catch (error) {
+      form.idle();
+      problem.replaceChildren(error.code === "E306" ? sure(error, begin_anyway) : trouble(error));
+    }
+  }
+  async function begin_anyway() {
+    problem.replaceChildren();
+    form.busy();
+    try {
+      await start_run({ ...asked(), confirm: true });
       form.watch();
     } catch (error) {
       form.idle();
@@ -166,6 +182,27 @@ function build(state, info, right) {
   };
   changed();
   return form;
+}
+
+function start_run(body) {
+  return ask("/runs", { method: "POST", body });
+}
+
+/// Asks before much is sent.
+export function sure(error, go_on) {
+  return h("section", { class: "card trouble", role: "alert", id_: "sure" },
+    h("h2", {}, `${sentence(error.title)}.`), h("p", {}, "Somebody may pay for it by volume."),
+    h("button", { type: "button", class: "halt", id_: "sure-yes", onclick: go_on }, "Measure all the same"));
+}
+
+/// A time as people say it.
+export function span(seconds) {
+  return seconds < 120 ? `${Math.ceil(seconds)} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Number((seconds / 3600).toPrecision(2))} h`;
+}
+
+export function size(bytes) {
+  const [unit, name] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]].find(([unit]) => bytes >= unit) ?? [1, "B"];
+  return `${Number((bytes / unit).toPrecision(2))} ${name}`;
 }
 
 /// Choices next to each other; `values` are those that are chosen.

@@ -1,15 +1,33 @@
 // Plans: a list, an editor that says at once what a plan does or what is wrong with it.
 
 import { ask, h, show, trouble } from "./dom.js";
+import { go } from "./app.js";
+import { size, span, sure } from "./measure.js";
 
 const STEADY_MS = 400;
 
 export async function plans() {
-  const all = await ask("/presets");
+  const [all, info] = await Promise.all([ask("/presets"), ask("/info")]);
   const text = h("textarea", { class: "mono", spellcheck: "false", id: "plan", id_: "plan-editor", oninput: later });
   const said = h("div", { id_: "plan-problems", "aria-live": "polite" });
   const choose = h("select", { id: "preset", onchange: take }, all.map((plan) => h("option", { value: plan.name }, `${plan.name}: ${plan.title}`)));
+  const host = h("input", { type: "text", id: "plan-host", autocomplete: "off", spellcheck: "false", placeholder: "host; empty for the lab of the plan" });
+  const start = h("button", { class: "halt", type: "button", id_: "plan-start", onclick: () => begin(false), disabled: info.read_only }, "Run this plan");
+  const problem = h("div");
   let timer;
+  function asked(confirm) {
+    const name = host.value.trim();
+    return { place: name ? { host: name } : { lab: "" }, toml: text.value, confirm };
+  }
+  async function begin(confirm) {
+    problem.replaceChildren();
+    try {
+      await ask("/runs", { method: "POST", body: asked(confirm) });
+      go("/");
+    } catch (error) {
+      problem.replaceChildren(error.code === "E306" ? sure(error, () => begin(true)) : trouble(error));
+    }
+  }
   function later() {
     clearTimeout(timer);
     timer = setTimeout(check, STEADY_MS);
@@ -17,7 +35,8 @@ export async function plans() {
   async function check() {
     try {
       const told = await ask("/plans/validate", { method: "POST", body: { toml: text.value } });
-      said.replaceChildren(h("pre", { class: "said", id_: "estimate" }, told.words));
+      const { takes } = await ask("/estimate", { method: "POST", body: asked(false) });
+      said.replaceChildren(h("p", {}, h("b", {}, `At most ${span(takes.time_ns / 1e9)} and ${size(takes.bytes)}.`)), h("pre", { class: "said", id_: "estimate" }, told.words));
     } catch (error) {
       said.replaceChildren(trouble(error));
     }
@@ -29,7 +48,8 @@ export async function plans() {
   show(h("div", { class: "columns" },
     h("section", { class: "card stack" }, h("h1", {}, "Plans"),
       h("div", {}, h("label", { class: "f", for: "preset" }, "Begin with"), choose),
-      h("p", { class: "quiet" }, "Everything a plan does stands beside it as you type. A plan that is saved to a file runs in the terminal: v6gap plan run FILE HOST.")),
+      h("p", { class: "quiet" }, "Everything a plan does stands beside it as you type. A plan that is saved to a file runs in the terminal: v6gap plan run FILE HOST."),
+      h("div", {}, h("label", { class: "f", for: "plan-host" }, "Against which host?"), host), h("div", {}, start), problem),
     h("section", { class: "card stack" }, h("div", {}, h("label", { class: "f", for: "plan" }, "The plan"), text), said)));
   await take();
   return () => clearTimeout(timer);

@@ -1,12 +1,12 @@
 // A stored result: its report, and what can be done with it.
 
-import { amount, ask, chip, h, show, trouble, when } from "./dom.js";
+import { amount, ask, chip, h, say, show, tab_title, trouble, when } from "./dom.js";
 import { go } from "./app.js";
 
 const FILES = [["result.json", "JSON"], ["trials.csv", "Trials, CSV"], ["table.csv", "Answers, CSV"], ["result.md", "Markdown"], ["result.tex", "LaTeX"], ["journal.jsonl", "Everything"]];
 
 export async function result(id) {
-  const found = await ask(`/runs/${id}`);
+  const [found, written, figures] = await Promise.all([ask(`/runs/${id}`), ask(`/runs/${id}/note`), ask(`/runs/${id}/figures`)]);
   const files = FILES.map(([file, name]) => h("a", { class: "ghost", href: `/api/v1/runs/${id}/${file}`, download: `${id}-${file}` }, name));
   const problem = h("div");
   const remove = h("button", { type: "button", class: "ghost grave", id_: "remove", onclick: ask_first }, "Delete");
@@ -23,15 +23,54 @@ export async function result(id) {
       problem.replaceChildren(trouble(error));
     }
   }
-  document.title = `${found.headline} – v6gap`;
+  tab_title(found.questions.map((q) => q.verdict), found.target);
+  const own = (figure) => h("li", {}, `${figure.number}. ${figure.title} `,
+    ["svg", "pdf"].map((ending) => [" ", h("a", { href: `/api/v1/runs/${id}/figures/${figure.number}.${ending}`, download: `${id}-${figure.name}.${ending}`, "aria-label": `Figure ${figure.number} as ${ending.toUpperCase()}` }, ending.toUpperCase())]));
   show(h("div", { class: "stack", id_: "result" },
     h("section", { class: "card" },
       h("p", { class: "quiet" }, `${found.hosts.client.name} to ${found.target}, ${when(found.started_unix_ns)}, plan “${found.plan}”, ${found.design.pairs} pairs${found.stopped ? `; ${found.stopped}` : ""}. Result ${id}.`),
       h("h1", { class: "headline", id_: "headline" }, found.headline),
+      notes(id, written),
       answers(found),
       h("div", { class: "row" }, files, h("span", { class: "space" }),
-        h("a", { class: "ghost", href: `/api/v1/runs/${id}/report.html`, target: "_blank", rel: "noopener" }, "Report in a page of its own"), remove), problem),
-    h("iframe", { class: "report", title: `Report of ${id}`, sandbox: "allow-scripts allow-popups", src: `/api/v1/runs/${id}/report.html` })));
+        h("a", { class: "ghost", href: `/api/v1/runs/${id}/report.html`, target: "_blank", rel: "noopener" }, "Report in a page of its own"), remove), problem,
+      figures.length ? h("details", { class: "figures" }, h("summary", {}, `Figures for papers (${figures.length})`), h("ol", { class: "plainly" }, figures.map(own))) : null),
+    h("iframe", { class: "report", title: `Report of ${id}`, onload: (event) => { event.target.dataset.loaded = "yes"; }, sandbox: "allow-scripts allow-popups", src: `/api/v1/runs/${id}/report.html` })));
+}
+
+/// Title and note, and a form to write them; text nodes only, whoever wrote them.
+function notes(id, written) {
+  const title = h("input", { type: "text", id: "title", maxlength: 80, value: written.title });
+  const text = h("textarea", { id: "note", maxlength: 2000, rows: 3 });
+  text.value = written.note;
+  const shown = h("div", { id_: "note" });
+  const problem = h("div");
+  const open = h("details", { class: "write" });
+  const summary = h("summary", {});
+  function draw() {
+    shown.replaceChildren(...[
+      written.title && h("p", { class: "title" }, written.title),
+      written.note && h("p", { class: "noted" }, written.note)].filter(Boolean));
+    summary.replaceChildren(written.title || written.note ? "Change title or note" : "Add a title or note");
+  }
+  async function save(event) {
+    event.preventDefault();
+    try {
+      written = await ask(`/runs/${id}`, { method: "PATCH", body: { title: title.value.trim(), note: text.value.trim() } });
+      problem.replaceChildren();
+      open.open = false;
+      draw();
+      say("Saved.");
+    } catch (error) {
+      problem.replaceChildren(trouble(error));
+    }
+  }
+  open.append(summary, h("form", { class: "written", onsubmit: save, id_: "write" },
+    h("div", {}, h("label", { class: "f", for: "title" }, "Title"), title),
+    h("div", {}, h("label", { class: "f", for: "note" }, "Note"), text),
+    h("div", {}, h("button", { class: "halt", type: "submit", id_: "save-note" }, "Save")), problem));
+  draw();
+  return h("div", { class: "notes" }, shown, open);
 }
 
 function answers(found) {

@@ -17,6 +17,12 @@ pub(crate) fn plain(status: StatusCode, title: &str, why: &str) -> Response {
     error(status, json!({"code": null, "title": title, "why": why, "try": []}))
 }
 
+/// One with a code, which `v6gap explain` knows.
+pub(crate) fn coded(status: StatusCode, code: &str, title: &str, why: &str) -> Response {
+    let tries = json!([{"run": format!("v6gap explain {code}"), "does": "says more"}]);
+    error(status, json!({"code": code, "title": title, "why": [why], "try": tries}))
+}
+
 /// What the program says, by the status that fits its exit code.
 pub(crate) fn failed(failure: Value) -> Response {
     let status = match failure.get("exit").and_then(Value::as_i64) {

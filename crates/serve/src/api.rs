@@ -1,12 +1,12 @@
 //! `/api/v1`: what pages and scripts can ask for. Described in `docs/openapi.json`.
 
-use crate::answer::{self, failed, plain};
-use crate::form::{self, Form};
+use crate::answer::{self, coded, failed, plain};
+use crate::form::{self, Form, Place};
 use crate::program::Ran;
 use crate::session::COOKIE;
 use crate::{Shared, guard, run};
 use axum::body::Body;
-use axum::extract::rejection::JsonRejection;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::header::{
     CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE as COOKIES, SET_COOKIE,
@@ -25,7 +25,13 @@ use std::sync::Arc;
 /// Largest body of a request, in bytes: a plan.
 const BODY_MAX: usize = 256 << 10;
 
+/// Bytes that are sent without a question.
+const BYTES_UNASKED: f64 = 10e9;
+
 type State_ = State<Arc<Shared>>;
+
+/// What stands behind the question mark of an address.
+type Asked<T> = Result<Query<T>, QueryRejection>;
 
 /// Everything below `/api/v1`.
 pub(crate) fn routes(shared: Arc<Shared>) -> Router<Arc<Shared>> {
@@ -37,9 +43,12 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router<Arc<Shared>> {
         .route("/estimate", post(estimate))
         .route("/plans/validate", post(validate))
         .route("/runs", get(list).post(start))
-        .route("/runs/{id}", get(result).delete(remove))
+        .route("/runs/{id}", get(result).patch(annotate).delete(remove))
+        .route("/runs/{id}/note", get(note))
         .route("/runs/{id}/stop", post(stop))
         .route("/runs/{id}/events", get(events))
+        .route("/runs/{id}/figures", get(figures))
+        .route("/runs/{id}/figures/{file}", get(figure))
         .route("/runs/{id}/{file}", get(file))
         .route("/compare", get(compare))
         .layer(middleware::from_fn_with_state(shared, authorised));
@@ -95,6 +104,7 @@ async fn info(State(shared): State_) -> Response {
     Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "read_only": shared.read_only,
+        "demo": shared.demo.as_ref().map(|demo| &demo.about),
         "live": live,
         "worlds": worlds,
     }))
@@ -112,33 +122,43 @@ async fn preset(State(shared): State_, Path(name): Path<String>) -> Response {
     }
 }
 
+/// Whether a host can be measured: the place of a form, and how to reach it.
+async fn check(State(shared): State_, body: Result<Json<Host>, JsonRejection>) -> Response {
+    if shared.read_only {
+        return read_only();
+    }
+    let Host { host, port, v4, v6 } = match body {
+        Ok(Json(host)) => host,
+        Err(error) => return malformed(&error),
+    };
+    let mut options = BTreeMap::new();
+    let port = port.map(|port| port.to_string());
+    for (name, text) in [("port", port), ("v4", v4), ("v6", v6)] {
+        options.extend(text.map(|text| (name.to_owned(), text)));
+    }
+    let form = Form { options, ..Form::at(Place::Host(host)) };
+    match (form.arguments(), &shared.demo) {
+        (Ok(_), Some(demo)) => Json(&demo.check).into_response(),
+        // Whatever was found is the answer, also if it is that there is nobody.
+        (Ok(mut args), None) => {
+            args.splice(..1, ["check".to_owned()]);
+            args.push("--json".to_owned());
+            as_json(shared.program.run(&args).await)
+        }
+        (Err(why), _) => plain(StatusCode::BAD_REQUEST, &why, ""),
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Host {
     host: String,
     #[serde(default)]
     port: Option<u16>,
-}
-
-/// Whether a host can be measured.
-async fn check(State(shared): State_, body: Result<Json<Host>, JsonRejection>) -> Response {
-    if shared.read_only {
-        return read_only();
-    }
-    let (host, port) = match body {
-        Ok(Json(Host { host, port })) => (form::word(&host, "the host"), port),
-        Err(error) => return malformed(&error),
-    };
-    let port = port.map(|port| format!("--port={port}"));
-    match host {
-        // Whatever was found is the answer, also if it is that there is nobody.
-        Ok(host) => {
-            let mut args = vec!["check", host.as_str(), "--json"];
-            args.extend(port.as_deref());
-            as_json(asked(&shared, &args).await)
-        }
-        Err(why) => plain(StatusCode::BAD_REQUEST, &why, ""),
-    }
+    #[serde(default)]
+    v4: Option<String>,
+    #[serde(default)]
+    v6: Option<String>,
 }
 
 /// The line that would be typed, and of plans what they take.
@@ -151,17 +171,39 @@ async fn estimate(State(shared): State_, body: Result<Json<Form>, JsonRejection>
         Ok(command) => command,
         Err(why) => return plain(StatusCode::BAD_REQUEST, &why, ""),
     };
-    let Some(plan) = &form.plan else { return Json(json!({"command": command})).into_response() };
-    let scale = form.options.get("scale").map(|scale| format!("--scale={scale}"));
-    let mut args = vec!["plan", "estimate", plan.as_str(), "--json"];
-    args.extend(scale.as_deref());
-    match asked(&shared, &args).await {
-        Ok(ran) if ran.code == 0 => {
-            let takes: Value = serde_json::from_slice(&ran.out).unwrap_or_default();
-            Json(json!({"command": command, "takes": takes})).into_response()
-        }
-        other => as_json(other),
+    match takes(&shared, &form).await {
+        Ok(takes) => Json(json!({"command": command, "takes": takes})).into_response(),
+        Err(refused) => refused,
     }
+}
+
+/// How long it takes and how much it sends at most, as the program says.
+async fn takes(shared: &Shared, form: &Form) -> Result<Value, Response> {
+    let wrong = |why: String| plain(StatusCode::BAD_REQUEST, &why, "");
+    let mut args = form.arguments().map_err(wrong)?;
+    args.extend(["--dry-run", "--json"].map(str::to_owned));
+    match shared.program.run_with(&args, form.input()).await {
+        Ok(ran) if ran.code == 0 => Ok(serde_json::from_slice(&ran.out).unwrap_or_default()),
+        Ok(ran) => Err(failed(ran.failure())),
+        Err(error) => Err(broken(&error)),
+    }
+}
+
+/// Refuses what is longer than was allowed, and asks before it sends much.
+fn limited(shared: &Shared, form: &Form, takes: &Value) -> Option<Response> {
+    let number = |name: &str| takes.get(name).and_then(Value::as_f64).unwrap_or_default();
+    let (seconds, bytes) = (number("time_ns") / 1e9, number("bytes"));
+    if shared.time_max.is_some_and(|most| seconds > most.as_secs_f64()) {
+        let why = format!("It takes {seconds:.0} s; this server was started with --max-time.");
+        return Some(coded(StatusCode::FORBIDDEN, "E307", "that is longer than allowed", &why));
+    }
+    let much = bytes > BYTES_UNASKED && !form.confirm;
+    much.then(|| {
+        let most = BYTES_UNASKED / 1e9;
+        let title = format!("that sends up to {:.0} GB, more than {most:.0} GB", bytes / 1e9);
+        let why = "Somebody may pay for it by volume. Ask again with \"confirm\": true.";
+        coded(StatusCode::PRECONDITION_REQUIRED, "E306", &title, why)
+    })
 }
 
 #[derive(Deserialize)]
@@ -195,7 +237,11 @@ struct Filter {
 }
 
 /// Stored results, the latest first.
-async fn list(State(shared): State_, Query(filter): Query<Filter>) -> Response {
+async fn list(State(shared): State_, filter: Asked<Filter>) -> Response {
+    let filter = match filter {
+        Ok(Query(filter)) => filter,
+        Err(error) => return misasked(&error),
+    };
     let ran = match asked(&shared, &["list", "--json"]).await {
         Ok(ran) if ran.code == 0 => ran,
         other => return as_json(other),
@@ -227,7 +273,17 @@ async fn start(State(shared): State_, body: Result<Json<Form>, JsonRejection>) -
         (Ok(args), Ok(command)) => (args, command),
         (Err(why), _) | (_, Err(why)) => return plain(StatusCode::BAD_REQUEST, &why, ""),
     };
-    match shared.run.start(&shared, &args, command.clone()) {
+    let (args, input) = match &shared.demo {
+        Some(demo) => (demo.args.clone(), Vec::new()),
+        None => match takes(&shared, &form).await {
+            Ok(takes) => match limited(&shared, &form, &takes) {
+                Some(refused) => return refused,
+                None => (args, form.input()),
+            },
+            Err(refused) => return refused,
+        },
+    };
+    match shared.run.start(&shared, &args, input, command.clone()) {
         Ok(Some(_)) => {
             let started = json!({"id": "live", "command": command});
             (StatusCode::ACCEPTED, Json(started)).into_response()
@@ -260,9 +316,13 @@ struct From {
 async fn events(
     State(shared): State_,
     Path(id): Path<String>,
-    Query(from): Query<From>,
+    from: Asked<From>,
     headers: HeaderMap,
 ) -> Response {
+    let from = match from {
+        Ok(Query(from)) => from,
+        Err(error) => return misasked(&error),
+    };
     const SEEN: HeaderName = HeaderName::from_static("last-event-id");
     let Some(live) = shared.run.named(&id) else { return answer::not_found().await };
     let seen = headers.get(SEEN).and_then(|seen| seen.to_str().ok()?.parse::<usize>().ok());
@@ -275,6 +335,50 @@ async fn result(State(shared): State_, Path(id): Path<String>) -> Response {
         Ok(id) => as_json(asked(&shared, &["show", &id, "--format", "json"]).await),
         Err(why) => plain(StatusCode::BAD_REQUEST, &why, ""),
     }
+}
+
+/// What a person wrote on a result.
+async fn note(State(shared): State_, Path(id): Path<String>) -> Response {
+    match form::name(&id, "the result") {
+        Ok(id) => as_json(asked(&shared, &["note", &id, "--json"]).await),
+        Err(why) => plain(StatusCode::BAD_REQUEST, &why, ""),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    note: Option<String>,
+}
+
+/// Writes on a result; what is not named stays.
+async fn annotate(
+    State(shared): State_,
+    Path(id): Path<String>,
+    body: Result<Json<Written>, JsonRejection>,
+) -> Response {
+    if shared.read_only {
+        return read_only();
+    }
+    let Written { title, note } = match body {
+        Ok(Json(written)) => written,
+        Err(error) => return malformed(&error),
+    };
+    let id = match form::name(&id, "the result") {
+        Ok(id) => id,
+        Err(why) => return plain(StatusCode::BAD_REQUEST, &why, ""),
+    };
+    if title.iter().chain(&note).any(|text| text.contains('\0')) {
+        return plain(StatusCode::BAD_REQUEST, "the title or the note is no text", "");
+    }
+    let mut args = vec!["note".to_owned(), id, "--json".to_owned()];
+    args.extend(title.map(|title| format!("--title={title}")));
+    // Whatever it begins with, it is no option.
+    args.extend(note.into_iter().flat_map(|note| ["--".to_owned(), note]));
+    as_json(shared.program.run(&args).await)
 }
 
 async fn remove(State(shared): State_, Path(id): Path<String>) -> Response {
@@ -310,17 +414,43 @@ async fn file(State(shared): State_, Path((id, file)): Path<(String, String)>) -
     as_file(asked(&shared, args).await, kind, name)
 }
 
+/// Number, name and title of every figure of a result.
+async fn figures(State(shared): State_, Path(id): Path<String>) -> Response {
+    match form::name(&id, "the result") {
+        Ok(id) => as_json(asked(&shared, &["figures", &id, "--list"]).await),
+        Err(why) => plain(StatusCode::BAD_REQUEST, &why, ""),
+    }
+}
+
+/// One of them: the bytes of the file that the terminal would write.
+async fn figure(State(shared): State_, Path((id, file)): Path<(String, String)>) -> Response {
+    let (number, ending) = file.rsplit_once('.').unwrap_or((&file, ""));
+    let (id, number) = match (form::name(&id, "the result"), form::name(number, "the figure")) {
+        (Ok(id), Ok(number)) => (id, number),
+        (Err(why), _) | (_, Err(why)) => return plain(StatusCode::BAD_REQUEST, &why, ""),
+    };
+    let kind = match ending {
+        "svg" => "image/svg+xml",
+        "pdf" => "application/pdf",
+        "png" => "image/png",
+        "csv" => "text/csv; charset=utf-8",
+        _ => return answer::not_found().await,
+    };
+    let args = ["figures", &id, "--only", &number, "--format", ending, "-o", "-"];
+    as_file(asked(&shared, &args).await, kind, Some(format!("{id}-{file}")))
+}
+
 #[derive(Deserialize)]
 struct Two {
     a: String,
     b: String,
 }
 
-async fn compare(
-    State(shared): State_,
-    Query(Two { a, b }): Query<Two>,
-    headers: HeaderMap,
-) -> Response {
+async fn compare(State(shared): State_, two: Asked<Two>, headers: HeaderMap) -> Response {
+    let Two { a, b } = match two {
+        Ok(Query(two)) => two,
+        Err(error) => return misasked(&error),
+    };
     let (a, b) = match (form::name(&a, "the first result"), form::name(&b, "the second result")) {
         (Ok(a), Ok(b)) => (a, b),
         (Err(why), _) | (_, Err(why)) => return plain(StatusCode::BAD_REQUEST, &why, ""),
@@ -366,6 +496,10 @@ fn as_file(ran: std::io::Result<Ran>, kind: &'static str, name: Option<String>) 
 
 fn malformed(error: &JsonRejection) -> Response {
     plain(error.status(), "the request is not what this asks for", &error.body_text())
+}
+
+fn misasked(error: &QueryRejection) -> Response {
+    plain(error.status(), "the address is not what this asks for", &error.body_text())
 }
 
 fn broken(error: &std::io::Error) -> Response {

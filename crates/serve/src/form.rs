@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const VALUE_MAX: usize = 200;
 
 /// Options that a page may set, for measurements that are no plan.
-const QUICK: [&str; 23] = [
+const QUICK: [&str; 25] = [
     "for",
     "pairs",
     "precision",
@@ -34,13 +34,15 @@ const QUICK: [&str; 23] = [
     "hop-limit",
     "flowlabel",
     "port",
+    "v4",
+    "v6",
 ];
 
 /// Options without a value.
 const SWITCHES: [&str; 6] = ["quick", "thorough", "udp", "reverse", "bidir", "no-delay"];
 
 /// Those that a plan leaves open.
-const OF_PLAN: [&str; 3] = ["scale", "port", "seed"];
+const OF_PLAN: [&str; 5] = ["scale", "port", "seed", "v4", "v6"];
 
 /// What is to be measured.
 #[derive(Debug, Clone, Deserialize)]
@@ -51,9 +53,15 @@ pub struct Form {
     /// By which plan; otherwise the first look with what the options change.
     #[serde(default)]
     pub plan: Option<String>,
+    /// By this plan, as TOML, in place of one that comes with the program.
+    #[serde(default)]
+    pub toml: Option<String>,
     /// Names and values of options; of a switch the value is `true`.
     #[serde(default)]
     pub options: BTreeMap<String, String>,
+    /// That a person was told how much it sends and wants it.
+    #[serde(default)]
+    pub confirm: bool,
 }
 
 /// Where something is measured.
@@ -69,19 +77,27 @@ pub enum Place {
 }
 
 impl Form {
+    /// The first look there.
+    pub fn at(place: Place) -> Self {
+        Form { place, plan: None, toml: None, options: BTreeMap::new(), confirm: false }
+    }
+
     /// The arguments of the program.
     ///
     /// # Errors
     /// In words, if a field is not one that a page may set.
     pub fn arguments(&self) -> Result<Vec<String>, String> {
-        let mut args = match (&self.plan, &self.place) {
+        // What is read from standard input; a person would save it to a file.
+        let named = self.plan.as_deref().map(|plan| name(plan, "the plan")).transpose()?;
+        let plan = self.toml.as_ref().map(|_| "-".to_owned()).or(named);
+        let mut args = match (&plan, &self.place) {
             (None, Place::Demo) => vec!["demo".to_owned()],
             (None, Place::Host(host)) => vec!["run".to_owned(), word(host, "the host")?],
             (None, Place::Lab(lab)) => {
                 vec!["run".to_owned(), format!("--lab={}", name(lab, "the lab")?)]
             }
             (Some(plan), place) => {
-                let mut args = vec!["plan".to_owned(), "run".to_owned(), name(plan, "the plan")?];
+                let mut args = vec!["plan".to_owned(), "run".to_owned(), plan.clone()];
                 match place {
                     Place::Host(host) => args.push(word(host, "the host")?),
                     Place::Lab(lab) if !lab.is_empty() => {
@@ -92,9 +108,9 @@ impl Form {
                 args
             }
         };
-        let known: &[&str] = if self.plan.is_some() { &OF_PLAN } else { &QUICK };
+        let known: &[&str] = if plan.is_some() { &OF_PLAN } else { &QUICK };
         for (name, text) in &self.options {
-            let switch = self.plan.is_none() && SWITCHES.contains(&name.as_str());
+            let switch = plan.is_none() && SWITCHES.contains(&name.as_str());
             match text.as_str() {
                 "true" if switch => args.push(format!("--{name}")),
                 "false" if switch => {}
@@ -107,12 +123,22 @@ impl Form {
         Ok(args)
     }
 
-    /// The same as a person would type it.
+    /// What the program reads: the plan, and a zero byte at its end.
+    pub fn input(&self) -> Vec<u8> {
+        let text = self.toml.as_deref().map(|toml| toml.bytes().filter(|&byte| byte != 0));
+        text.map(|text| text.chain([0]).collect()).unwrap_or_default()
+    }
+
+    /// The same as a person would type it; a plan that was written in a page would be in a file.
     ///
     /// # Errors
     /// As [`Form::arguments`].
     pub fn command(&self) -> Result<String, String> {
-        Ok(typed(&self.arguments()?))
+        let mut args = self.arguments()?;
+        if self.toml.is_some() {
+            args.iter_mut().filter(|arg| *arg == "-").for_each(|arg| *arg = "FILE".to_owned());
+        }
+        Ok(typed(&args))
     }
 }
 
@@ -174,6 +200,7 @@ mod tests {
                 r#"{"place":{"lab":"cable"},"options":{"for":"20 s","udp":"false"}}"#,
                 "v6gap run --lab=cable '--for=20 s'",
             ),
+            (r#"{"place":{"host":"lab-b"},"toml":"v6gap = 1"}"#, "v6gap plan run FILE lab-b"),
             (
                 r#"{"place":{"lab":""},"plan":"sizes","options":{"scale":"small"}}"#,
                 "v6gap plan run sizes --scale=small",

@@ -22,6 +22,7 @@ pub use session::Keys;
 
 use axum::Router;
 use axum::middleware;
+use serde_json::Value;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -38,10 +39,25 @@ pub struct Options {
     pub names: Vec<String>,
     /// Whether stored results can be looked at and nothing else.
     pub read_only: bool,
+    /// Longest measurement that may be asked for.
+    pub time_max: Option<Duration>,
     /// The program that is run.
     pub program: Program,
     /// Who may come in.
     pub keys: Arc<Keys>,
+    /// What happens in place of measurements, if none shall be made.
+    pub demo: Option<Demo>,
+}
+
+/// A recording, which happens again whatever is to be measured.
+#[derive(Debug, Clone)]
+pub struct Demo {
+    /// The arguments that play it.
+    pub args: Vec<String>,
+    /// Where and when it was made, for pages to say.
+    pub about: Value,
+    /// What a look at a host found then, as `check --json` says it.
+    pub check: Value,
 }
 
 /// What every request can see.
@@ -49,8 +65,10 @@ pub struct Options {
 struct Shared {
     names: Vec<String>,
     read_only: bool,
+    time_max: Option<Duration>,
     program: Program,
     keys: Arc<Keys>,
+    demo: Option<Demo>,
     run: run::Current,
 }
 
@@ -80,8 +98,10 @@ async fn until_stopped(
     let shared = Arc::new(Shared {
         names: options.names,
         read_only: options.read_only,
+        time_max: options.time_max,
         program: options.program,
         keys: options.keys,
+        demo: options.demo,
         run: run::Current::default(),
     });
     let router = router(Arc::clone(&shared));

@@ -19,6 +19,8 @@ const BYTES_MAX: u64 = 256 << 20;
 pub struct Program {
     /// Its file.
     pub path: PathBuf,
+    /// Where it keeps results, if not where it usually does.
+    pub data: Option<PathBuf>,
 }
 
 /// What a run of it gave.
@@ -59,7 +61,8 @@ impl Program {
 
     fn command(&self, args: &[String]) -> Command {
         let mut command = Command::new(&self.path);
-        command.args(args).arg("--json-errors").kill_on_drop(true);
+        command.arg("--json-errors").args(args).kill_on_drop(true);
+        command.envs(self.data.as_ref().map(|data| ("V6GAP_DATA", data)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

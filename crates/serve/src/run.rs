@@ -11,7 +11,7 @@ use std::convert::Infallible;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin};
 use tokio::sync::watch;
 
@@ -33,11 +33,17 @@ pub(crate) struct Current(Mutex<Option<Arc<Live>>>);
 pub(crate) struct Live {
     /// As it would be typed.
     pub command: String,
-    /// Closed to stop it.
-    input: Mutex<Option<ChildStdin>>,
+    input: Mutex<Input>,
     said: Mutex<Said>,
     /// How many events there are, and whether there will be more.
     told: watch::Sender<(usize, bool)>,
+}
+
+/// What a measurement reads; it stops when that is closed.
+#[derive(Debug, Default)]
+struct Input {
+    pipe: Option<ChildStdin>,
+    stopped: bool,
 }
 
 #[derive(Debug, Default)]
@@ -57,11 +63,12 @@ impl Current {
         self.get().filter(|live| id == "live" || live.id().as_deref() == Some(id))
     }
 
-    /// Starts one; `Ok(None)` if one is going on.
+    /// Starts one, which reads `input`; `Ok(None)` if one is going on.
     pub(crate) fn start(
         &self,
         shared: &Shared,
         args: &[String],
+        input: Vec<u8>,
         command: String,
     ) -> io::Result<Option<Arc<Live>>> {
         let mut slot = self.slot();
@@ -70,8 +77,9 @@ impl Current {
         }
         let mut child = shared.program.start(args)?;
         let (told, _) = watch::channel((0, false));
-        let input = Mutex::new(child.stdin.take());
-        let live = Arc::new(Live { command, input, said: Mutex::default(), told });
+        let (pipe, said) = (child.stdin.take(), Mutex::default());
+        let live = Arc::new(Live { command, input: Mutex::default(), said, told });
+        tokio::spawn(tell(Arc::clone(&live), pipe, input));
         tokio::spawn(follow(Arc::clone(&live), child));
         *slot = Some(Arc::clone(&live));
         Ok(Some(live))
@@ -103,7 +111,13 @@ impl Live {
 
     /// Asks it to stop after the present block, as Ctrl-C does; asking again changes nothing.
     pub(crate) fn stop(&self) {
-        drop(self.input.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let mut input = self.input();
+        input.stopped = true;
+        drop(input.pipe.take());
+    }
+
+    fn input(&self) -> MutexGuard<'_, Input> {
+        self.input.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn said(&self) -> MutexGuard<'_, Said> {
@@ -133,6 +147,17 @@ impl Live {
     fn end(&self, exit: i32) {
         self.tell(&json!({"event": "closed", "exit": exit}).to_string());
         self.told.send_modify(|(_, over)| *over = true);
+    }
+}
+
+/// Gives the measurement what it reads, and keeps its input open until it shall stop.
+async fn tell(live: Arc<Live>, pipe: Option<ChildStdin>, text: Vec<u8>) {
+    let Some(mut pipe) = pipe else { return };
+    // One that ended before it had read everything says why by itself.
+    let _ = pipe.write_all(&text).await;
+    let mut input = live.input();
+    if !input.stopped {
+        input.pipe = Some(pipe);
     }
 }
 

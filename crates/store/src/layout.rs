@@ -41,6 +41,25 @@ impl Store {
         Store { runs: data.join("runs") }
     }
 
+    /// A store of its own within the same folder, for what shall not be among these runs.
+    pub fn apart(&self, name: &str) -> Self {
+        Store::at(&self.data().join(name))
+    }
+
+    /// The folder for this program's data.
+    pub fn data(&self) -> &Path {
+        // Made by joining a name to it.
+        self.runs.parent().unwrap_or(&self.runs)
+    }
+
+    /// Removes all runs, and the folder around them.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn clear(&self) -> Result<(), StoreError> {
+        fs::remove_dir_all(self.data()).map_err(StoreError::io("remove", self.data()))
+    }
+
     /// The folder of a run.
     pub fn folder(&self, id: &str) -> PathBuf {
         self.runs.join(id)
@@ -83,6 +102,7 @@ impl Store {
     /// If there is none, or the journal cannot be read.
     pub fn read(&self, reference: &Reference) -> Result<Vec<Line>, StoreError> {
         match reference {
+            Reference::File(path) if path.is_dir() => read_journal(&path.join(JOURNAL)),
             Reference::File(path) => read_journal(path),
             _ => read_journal(&self.journal_path(&self.resolve(reference)?)),
         }

@@ -1,11 +1,13 @@
 //! Run folders, plan files and world files: the only crate that touches the disk.
 //!
 //! A run is a folder that holds a journal, one line for each trial, appended and synced block by
-//! block. Everything else in the folder can be made again from it.
+//! block. Everything else in the folder can be made again from it, but
+//! for what a person wrote on the run.
 
 mod error;
 mod journal;
 mod layout;
+mod note;
 mod planfile;
 mod reference;
 mod worldfile;
@@ -13,6 +15,7 @@ mod worldfile;
 pub use error::StoreError;
 pub use journal::{Journal, read_journal};
 pub use layout::{Entry, Store, new_id};
+pub use note::{NOTE_CHARS_MAX, Note, TITLE_CHARS_MAX};
 pub use planfile::{PlanFileError, PlanProblem, parse_plan, read_plan};
 pub use reference::Reference;
 pub use worldfile::{parse_world, read_world};

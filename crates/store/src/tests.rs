@@ -184,3 +184,41 @@ fn wrong_values_are_placed() {
     assert_eq!(&text[found[1].span.clone()], "\"conect\"");
     assert_eq!(problems("v6gap = \"\n")[0].line, 1);
 }
+
+#[test]
+fn a_note_lies_beside_the_run_and_goes_with_it() {
+    let scratch = Scratch::new("note");
+    let store = Store::at(&scratch.0);
+    drop(store.create(&header("7k2f9q", "lab-b", 5)).unwrap());
+    assert_eq!(store.note("7k2f9q"), Note::default());
+    let note = Note { title: "baseline".into(), note: "two\nlines".into() };
+    store.set_note("7k2f9q", &note).unwrap();
+    assert_eq!(store.note("7k2f9q"), note);
+    // What is no note, or could drive a terminal, is none.
+    for text in ["{", "[]", "{\"title\":\"\\u001b[2J\"}"] {
+        fs::write(store.folder("7k2f9q").join("note.json"), text).unwrap();
+        assert_eq!(store.note("7k2f9q"), Note::default(), "{text}");
+    }
+    store.set_note("7k2f9q", &Note::default()).unwrap();
+    store.set_note("7k2f9q", &Note::default()).unwrap();
+    assert!(!store.folder("7k2f9q").join("note.json").exists());
+    let long = Note { title: "x".repeat(TITLE_CHARS_MAX + 1), note: String::new() };
+    assert!(long.check().is_err());
+    let wide = Note { title: "é".repeat(TITLE_CHARS_MAX), note: "y".repeat(NOTE_CHARS_MAX) };
+    assert_eq!(wide.check(), Ok(()));
+}
+
+#[test]
+fn a_store_apart_goes_as_a_whole() {
+    let scratch = Scratch::new("apart");
+    let store = Store::at(&scratch.0);
+    drop(store.create(&header("7k2f9q", "lab-b", 5)).unwrap());
+    let apart = store.apart("demo");
+    drop(apart.create(&header("5hd02w", "lab-b", 6)).unwrap());
+    assert_eq!((store.list().unwrap().len(), apart.list().unwrap().len()), (1, 1));
+    // A run is read by the folder that holds it, too.
+    let folder = Reference::File(apart.folder("5hd02w"));
+    assert_eq!(store.read(&folder).unwrap().len(), 1);
+    apart.clear().unwrap();
+    assert!(!apart.data().exists() && store.list().unwrap().len() == 1);
+}

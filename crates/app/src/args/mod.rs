@@ -31,8 +31,8 @@ pub use run::{
 };
 pub use snmp::SnmpArgs;
 pub use stored::{
-    ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ListArgs, ReferenceArgs,
-    ReportArgs, ShowArgs, ShowFormat,
+    ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ListArgs, NoteArgs,
+    ReferenceArgs, ReplayArgs, ReportArgs, ShowArgs, ShowFormat,
 };
 pub use tools::{CompletionsArgs, ExplainArgs, ManArgs, PredictArgs};
 pub use values::{Measured, Rate};
@@ -109,6 +109,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Show a stored result
     Show(ShowArgs),
+    /// Let a stored result happen again, at its times
+    Replay(Box<ReplayArgs>),
     /// Write the report of a stored result as a page
     Report(ReportArgs),
     /// Write the figures of stored results, for papers
@@ -119,6 +121,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// List stored results
     List(ListArgs),
+    /// Give a stored result a title, or write a note on it
+    Note(NoteArgs),
     /// Remove stored results
     Rm(ReferenceArgs),
     /// Write a stored result for other programs
@@ -145,6 +149,7 @@ impl Command {
         match self {
             Command::Demo(args) => Some(&args.result),
             Command::Run(args) => Some(&args.result),
+            Command::Replay(args) => Some(&args.result),
             Command::Plan(PlanArgs { command: PlanCommand::Run(args) }) => Some(&args.result),
             _ => None,
         }

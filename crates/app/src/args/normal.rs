@@ -2,18 +2,20 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 21] = [
+pub const VERBS: [&str; 23] = [
     "demo",
     "run",
     "check",
     "doctor",
     "serve",
     "show",
+    "replay",
     "report",
     "figures",
     "cite",
     "compare",
     "list",
+    "note",
     "rm",
     "export",
     "plan",

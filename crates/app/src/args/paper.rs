@@ -14,6 +14,8 @@ Examples:
   v6gap figures last
   v6gap figures 7k2f9q --for lncs --format pdf,csv -o paper/figures
   v6gap figures last --width 120 --format png
+  v6gap figures last --list                             their numbers, names and titles
+  v6gap figures last --only 2 --format pdf -o - > 2.pdf
   v6gap figures 5hd02w 7m1c3e --facsimile --label Debian --label Alpine")]
 pub struct FiguresArgs {
     /// Identifiers or starts of them, last, last~1, last:HOST, or files
@@ -28,9 +30,15 @@ pub struct FiguresArgs {
     /// Width in mm, from 40 to 500, in place of --for
     #[arg(long, value_name = "MM", value_parser = values::width_mm, conflicts_with = "target")]
     pub width: Option<f64>,
-    /// Folder to write into
+    /// Folder to write into; - is standard output, for one figure in one form
     #[arg(short, long, value_name = "FOLDER", default_value = "figures")]
     pub output: PathBuf,
+    /// Write this figure alone: its number or its name, as --list tells
+    #[arg(long, value_name = "N|NAME")]
+    pub only: Option<String>,
+    /// Write no figure, but number, name and title of each, as JSON
+    #[arg(long)]
+    pub list: bool,
     /// Draw figures as the study printed them that the plan repeats, too; of several results also
     /// those that hold several systems
     #[arg(long)]

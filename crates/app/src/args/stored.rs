@@ -1,6 +1,7 @@
 //! Options of the verbs that look at stored results.
 
-use super::run::{Condition, condition};
+use super::run::{Condition, ResultArgs, condition};
+use super::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -64,11 +65,61 @@ pub struct ReportArgs {
     pub facsimile: bool,
 }
 
+/// Let a stored result happen again, at its times
+///
+/// Everything is said as it was while it was measured, on the screen or with --json-stream for
+/// programs, and no packet is sent.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap replay last --speed 20
+  v6gap replay 7k2f9q.jsonl --speed 5 --json-stream -q | head -3")]
+pub struct ReplayArgs {
+    /// Identifier or the start of it, last, last~1, last:HOST, a file, or a folder that holds it
+    #[arg(value_name = "RESULT", default_value = "last")]
+    pub reference: String,
+    /// How many times as fast
+    #[arg(long, value_name = "TIMES", default_value = "1", value_parser = values::times)]
+    pub speed: f64,
+    /// Store it again as it goes, in place of a result of its name
+    #[arg(long, hide = true)]
+    pub keep: bool,
+    /// What to do with the result
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
 /// List stored results
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:\n  v6gap list\n  v6gap list --json")]
 pub struct ListArgs {
     /// Write JSON
+    #[arg(short = 'J', long)]
+    pub json: bool,
+}
+
+/// Give a stored result a title, or write a note on it
+///
+/// Both are shown in lists and on pages, and change nothing of what was measured. Without a text or
+/// a title they are printed.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap note last \"before the new router\"
+  v6gap note 7k2f9q --title baseline
+  v6gap note last \"\"                 takes the note away
+  v6gap note last")]
+pub struct NoteArgs {
+    /// Identifier or the start of it, last, last~1, or last:HOST
+    #[arg(value_name = "RESULT")]
+    pub reference: String,
+    /// The note, at most 2000 characters; an empty one takes it away
+    #[arg(value_name = "TEXT")]
+    pub text: Option<String>,
+    /// The title, at most 80 characters; an empty one takes it away
+    #[arg(long, alias = "name", value_name = "TITLE")]
+    pub title: Option<String>,
+    /// Write both as JSON
     #[arg(short = 'J', long)]
     pub json: bool,
 }

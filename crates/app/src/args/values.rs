@@ -52,6 +52,14 @@ pub(super) fn size(text: &str) -> Result<u32, String> {
     }
 }
 
+/// How many times as fast something happens again.
+pub(super) fn times(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(times) if (0.01..=10_000.0).contains(&times) => Ok(times),
+        _ => Err("it must be a number from 0.01 to 10000".to_owned()),
+    }
+}
+
 /// The width of a figure in mm, from 40 to 500.
 pub(super) fn width_mm(text: &str) -> Result<f64, String> {
     let typed = text.strip_suffix("mm").unwrap_or(text).trim_end();

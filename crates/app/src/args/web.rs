@@ -1,5 +1,6 @@
 //! Options of `web`.
 
+use super::values;
 use clap::Args;
 use std::net::IpAddr;
 
@@ -15,6 +16,7 @@ const PORT: u16 = 4466;
 Examples:
   v6gap web                                 and open what it prints
   v6gap web --no-open -p 8080
+  v6gap web --demo 7k2f9q.jsonl --speed 20  a run that was recorded happens again, measuring nothing
   v6gap web --read-only                     results can be looked at and nothing else
   v6gap web --listen 192.0.2.7 --allow-remote     for others; put TLS before it")]
 pub struct WebArgs {
@@ -33,6 +35,17 @@ pub struct WebArgs {
     /// Show stored results and measure nothing
     #[arg(long)]
     pub read_only: bool,
+    /// Refuse measurements that may take longer
+    #[arg(long, value_name = "TIME", value_parser = values::span)]
+    pub max_time: Option<u64>,
+    /// Let this run happen again in place of measuring: a result, a file, or a folder that holds
+    /// it; given again, results that are there to compare with
+    #[arg(long, value_name = "RESULT", conflicts_with = "read_only")]
+    pub demo: Vec<String>,
+    /// How many times as fast
+    #[arg(long, value_name = "TIMES", default_value = "1", value_parser = values::times,
+          requires = "demo")]
+    pub speed: f64,
     /// Print the link and open no browser
     #[arg(long)]
     pub no_open: bool,

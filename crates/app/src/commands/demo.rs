@@ -1,5 +1,6 @@
 //! `demo`: measure in a network made on this computer, or over loopback where none can be made.
 
+use super::plan::expect;
 use super::run;
 use crate::args::{ConnectArgs, DemoArgs};
 use crate::failure::{Failure, Outcome};
@@ -25,7 +26,9 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
         snmp: args.snmp.clone(),
         result: args.result.clone(),
     };
+    let dry = args.result.dry_run;
     let refused = match args.loopback {
+        false if dry => None,
         true => Some("--loopback was asked for".to_owned()),
         false => world::refusal(),
     };
@@ -35,7 +38,14 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
             let exchange_ns = fit::exchange_ns(&world);
             let mut plan = run::plan(&args.design, Some(world))?;
             fit::fit(&mut plan, exchange_ns);
+            if dry {
+                return expect::dry_run(&plan, None, args.result.json, context);
+            }
             session::in_lab(plan, &options, None, context)
+        }
+        Some(_) if dry => {
+            let plan = run::plan(&args.design, None)?;
+            expect::dry_run(&plan, None, args.result.json, context)
         }
         Some(why) => {
             let note = format!("no lab: {why}. Measuring loopback instead.");

@@ -5,6 +5,8 @@ use crate::args::{FigureFormat, FiguresArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
+use serde_json::{Value, json};
+use std::path::Path;
 use v6gap_core::analysis::Analysis;
 use v6gap_report::figure::{self, Figure, Paint};
 use v6gap_report::paper;
@@ -32,9 +34,16 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
         true => stored::joint(&analyses, &args.label, Paint::Paper)?,
         false => Vec::new(),
     };
+    if args.list {
+        output::to_stdout(&list(&analyses, args));
+        return Ok(Outcome::Done);
+    }
+    if args.output == Path::new("-") {
+        return to_stdout(&analyses, args);
+    }
     let mut drawn = 0;
     for analysis in &analyses {
-        let figures = figure::all(analysis, Paint::Paper, args.facsimile);
+        let figures = chosen(analysis, args)?;
         drawn += figures.len();
         write(&figures, &[*analysis], args)?;
         if args.facsimile {
@@ -52,6 +61,46 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
             "note: at {width_mm} mm the text is {text_pt:.1} points; --for lncs and wider have 8 \
              and more"
         ));
+    }
+    Ok(Outcome::Done)
+}
+
+/// All figures of a result, or the one that was asked for.
+fn chosen(analysis: &Analysis, args: &FiguresArgs) -> Result<Vec<Figure>, Failure> {
+    let mut figures = figure::all(analysis, Paint::Paper, args.facsimile);
+    let Some(only) = &args.only else { return Ok(figures) };
+    let by_name = figures.iter().position(|figure| figure.id == *only);
+    let by_number = || only.parse::<usize>().ok()?.checked_sub(1).filter(|&n| n < figures.len());
+    match by_name.or_else(by_number) {
+        Some(at) => Ok(vec![figures.swap_remove(at)]),
+        None => {
+            let id = &analysis.run.id;
+            let what = format!("{id} has no figure \"{only}\"");
+            let list = format!("v6gap figures {id} --list");
+            Err(Failure::usage(what).run(list, "names them"))
+        }
+    }
+}
+
+/// Number, name and title of every figure, as JSON.
+fn list(analyses: &[&Analysis], args: &FiguresArgs) -> String {
+    let of = |analysis: &&Analysis| figure::all(analysis, Paint::Paper, args.facsimile);
+    let figures = analyses.iter().map(of).flat_map(|figures| figures.into_iter().enumerate());
+    let lines = figures
+        .map(|(at, figure)| json!({"number": at + 1, "name": figure.id, "title": figure.title}));
+    format!("{:#}", Value::from(lines.collect::<Vec<_>>()))
+}
+
+/// One figure in one form, and nothing else.
+fn to_stdout(analyses: &[&Analysis], args: &FiguresArgs) -> Result<Outcome, Failure> {
+    let ([analysis], [format], Some(_)) = (analyses, &args.format[..], &args.only) else {
+        let what = "standard output holds one figure of one result in one form";
+        let example = "v6gap figures last --only 1 --format pdf -o -";
+        return Err(Failure::usage(what).run(example, ""));
+    };
+    for figure in chosen(analysis, args)? {
+        let (_, content) = drawn(&figure, &[*analysis], args.width_mm(), *format)?;
+        output::bytes_to_stdout(&content);
     }
     Ok(Outcome::Done)
 }

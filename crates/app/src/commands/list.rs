@@ -7,7 +7,7 @@ use crate::settings::Context;
 use serde_json::{Value, json};
 use v6gap_core::record::Ending;
 use v6gap_core::unit::format_bytes;
-use v6gap_store::Entry;
+use v6gap_store::{Entry, Note};
 
 /// Lists stored results.
 ///
@@ -16,16 +16,20 @@ use v6gap_store::Entry;
 pub fn execute(args: &ListArgs, context: &Context) -> Result<Outcome, Failure> {
     let entries = context.store.list()?;
     let text = match args.json {
-        true => format!("{:#}", Value::from(entries.iter().map(as_json).collect::<Vec<_>>())),
+        true => format!(
+            "{:#}",
+            Value::from(entries.iter().map(|entry| as_json(entry, context)).collect::<Vec<_>>())
+        ),
         false if entries.is_empty() => "Nothing is stored yet.  v6gap demo --quick".to_owned(),
-        false => table(&entries),
+        false => table(&entries, context),
     };
     output::to_stdout(&output::fit(&context.output.results, &text));
     Ok(Outcome::Done)
 }
 
-fn as_json(entry: &Entry) -> Value {
+fn as_json(entry: &Entry, context: &Context) -> Value {
     let header = &entry.header;
+    let Note { title, note } = context.store.note(&header.id);
     json!({
         "id": header.id,
         "started_unix_ns": header.started_unix_ns,
@@ -33,6 +37,8 @@ fn as_json(entry: &Entry) -> Value {
         "plan": header.plan.name,
         "ending": ending(entry),
         "journal_bytes": entry.bytes,
+        "title": title,
+        "note": note,
     })
 }
 
@@ -46,9 +52,13 @@ fn ending(entry: &Entry) -> &'static str {
 }
 
 /// Columns as wide as their widest entry, the last one left open.
-fn table(entries: &[Entry]) -> String {
-    let heads = ["RESULT", "STARTED (UTC)", "AGAINST", "PLAN", "ENDED", "SIZE"].map(str::to_owned);
-    let row = |entry: &Entry| {
+fn table(entries: &[Entry], context: &Context) -> String {
+    let titles = entries.iter().map(|entry| context.store.note(&entry.header.id).title);
+    let titles: Vec<String> = titles.collect();
+    let title = if titles.iter().all(String::is_empty) { "" } else { "TITLE" };
+    let heads = ["RESULT", "STARTED (UTC)", "AGAINST", "PLAN", "ENDED", "SIZE", title];
+    let heads = heads.map(str::to_owned);
+    let row = |(entry, title): (&Entry, &String)| {
         let header = &entry.header;
         [
             header.id.clone(),
@@ -57,12 +67,14 @@ fn table(entries: &[Entry]) -> String {
             header.plan.name.clone(),
             ending(entry).to_owned(),
             format_bytes(entry.bytes),
+            title.clone(),
         ]
     };
-    let rows: Vec<[String; 6]> = std::iter::once(heads).chain(entries.iter().map(row)).collect();
+    let rows = std::iter::once(heads).chain(entries.iter().zip(&titles).map(row));
+    let rows: Vec<[String; 7]> = rows.collect();
     let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 6] = std::array::from_fn(width);
-    let line = |row: &[String; 6]| {
+    let widths: [usize; 7] = std::array::from_fn(width);
+    let line = |row: &[String; 7]| {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
     };

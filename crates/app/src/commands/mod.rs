@@ -13,8 +13,10 @@ mod figures;
 pub mod lab;
 mod list;
 mod man;
+mod note;
 pub mod plan;
 mod predict;
+mod replay;
 mod report;
 mod rm;
 pub mod run;
@@ -53,11 +55,13 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         Command::Doctor(args) => doctor::execute(args, &context()?),
         Command::Serve(args) => serve::execute(args, &context()?),
         Command::Show(args) => show::execute(args, &context()?),
+        Command::Replay(args) => replay::execute(args, &context()?),
         Command::Report(args) => report::execute(args, &context()?),
         Command::Figures(args) => figures::execute(args, &context()?),
         Command::Cite(args) => cite::execute(args, &context()?),
         Command::Compare(args) => compare::execute(args, &context()?),
         Command::List(args) => list::execute(args, &context()?),
+        Command::Note(args) => note::execute(args, &context()?),
         Command::Rm(args) => rm::execute(args, &context()?),
         Command::Export(args) => export::execute(args, &context()?),
         Command::Plan(args) => plan::execute(args, &context()?),

@@ -1,6 +1,6 @@
 //! `plan`: check, estimate, run, list and show plans.
 
-mod expect;
+pub mod expect;
 mod list;
 pub mod words;
 
@@ -59,6 +59,9 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     let mut connect = args.connect.clone();
     let hosts = draft.hosts;
     let host = args.host.clone().or(hosts.server);
+    if args.result.dry_run {
+        return expect::dry_run(&plan, host.as_deref(), args.result.json, context);
+    }
     // What is typed wins over what the plan says, address by address.
     connect.four = match (connect.four, hosts.v4) {
         (None, Some(text)) => {

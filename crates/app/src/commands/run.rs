@@ -4,6 +4,7 @@
 mod knobs;
 
 use crate::args::{DesignArgs, Measured, RunArgs};
+use crate::commands::plan::expect;
 use crate::estimate::{Path, estimate};
 use crate::failure::{Failure, Outcome};
 use crate::session::labs::Chosen;
@@ -56,6 +57,9 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
         return in_lab(args, lab, &options, context);
     }
     let mut plan = plan(&args.design, None)?;
+    if args.result.dry_run {
+        return expect::dry_run(&plan, Some(args.host()), args.result.json, context);
+    }
     let mut target = Target::of(args.host(), &args.connect)?;
     let mut notes = Vec::new();
     if let Some(only) = args.only() {
@@ -85,6 +89,9 @@ fn in_lab(
         measure_alone(&mut plan, only);
     }
     fit::fit(&mut plan, exchange_ns);
+    if options.result.dry_run {
+        return expect::dry_run(&plan, None, options.result.json, context);
+    }
     match lab.held {
         Some(name) => session::in_held_lab(&name, plan, options, context),
         None => session::in_lab(plan, options, None, context),
@@ -165,6 +172,9 @@ fn go_on(
         return Err(Failure::unexpected(format!("{id} does not begin with the facts of a run")));
     };
     let plan = continuation(header, &lines, args)?;
+    if options.result.dry_run {
+        return expect::dry_run(&plan, Some(&header.target), options.result.json, context);
+    }
     if plan.world.is_some() {
         return session::in_lab(plan, options, Some(id), context);
     }

@@ -1,5 +1,7 @@
 //! `web`: the program in a browser.
 
+mod demo;
+
 use crate::args::WebArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -8,6 +10,7 @@ use crate::settings::Context;
 use std::io::{BufRead, IsTerminal};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 use v6gap_core::family::Family;
 use v6gap_serve::{Keys, Options, Program};
 
@@ -15,8 +18,12 @@ use v6gap_serve::{Keys, Options, Program};
 ///
 /// # Errors
 /// If it would listen to others without having been told so, or no port is free.
-pub fn execute(args: &WebArgs, _: &Context) -> Result<Outcome, Failure> {
+pub fn execute(args: &WebArgs, context: &Context) -> Result<Outcome, Failure> {
     let listen = listen(args)?;
+    let recording = match args.demo.split_first() {
+        Some((first, others)) => Some(demo::Recording::new(first, others, args.speed, context)?),
+        None => None,
+    };
     let path = std::env::current_exe().map_err(|e| Failure::unexpected(e.to_string()))?;
     let keys = Arc::new(Keys::default());
     let names = args.listen.iter().map(IpAddr::to_string).chain(args.name.iter().cloned());
@@ -24,8 +31,10 @@ pub fn execute(args: &WebArgs, _: &Context) -> Result<Outcome, Failure> {
         listen,
         names: names.collect(),
         read_only: args.read_only,
-        program: Program { path },
+        time_max: args.max_time.map(Duration::from_nanos),
+        program: Program { path, data: recording.as_ref().map(demo::Recording::data) },
         keys: Arc::clone(&keys),
+        demo: recording.as_ref().map(|recording| recording.demo.clone()),
     };
     let opens = !args.no_open && std::io::stdout().is_terminal();
     let told = Arc::clone(&keys);

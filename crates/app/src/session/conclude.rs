@@ -25,15 +25,28 @@ pub fn conclude(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let lines = context.store.read(&Reference::Id(id.to_owned()))?;
-    let analysis = analysis::analyse(&lines).map_err(|e| Failure::unexpected(e.to_string()))?;
-    let report = (!result.no_report).then(|| report(&lines, &analysis, port, result, context));
+    say(&lines, port, result, context)
+}
+
+/// The same of the lines of a run.
+///
+/// # Errors
+/// If the report cannot be written.
+pub fn say(
+    lines: &[Line],
+    port: Option<u16>,
+    result: &ResultArgs,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let analysis = analysis::analyse(lines).map_err(|e| Failure::unexpected(e.to_string()))?;
+    let report = (!result.no_report).then(|| report(lines, &analysis, port, result, context));
     let report = report.transpose()?;
     let for_programs = result.json || result.json_stream;
     let style = match for_programs {
         true => &context.output.errors,
         false => &context.output.results,
     };
-    let mut said = in_words(&analysis, &lines, result.verbose, style);
+    let mut said = in_words(&analysis, lines, result.verbose, style);
     if let Some(path) = &report {
         said.push_str(&output::fit(style, &format!("Report as a page: {path}\n")));
     }

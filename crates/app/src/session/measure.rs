@@ -140,7 +140,7 @@ pub fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// The program that started this one lets go of it by closing its input, also by ending.
-fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
+pub(super) fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
     let stop = Arc::clone(stop);
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());

@@ -11,3 +11,4 @@ mod stored;
 mod support;
 mod trouble;
 mod web;
+mod web_errors;

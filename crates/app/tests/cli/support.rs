@@ -1,7 +1,7 @@
 //! Runs the real program with a data folder of its own, and makes a stored run for it to look at.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -173,6 +173,17 @@ impl Sandbox {
             out: String::from_utf8(stdout).unwrap(),
             err: String::from_utf8(stderr).unwrap(),
         }
+    }
+
+    /// Runs `v6gap LINE` with a text on its standard input.
+    pub fn run_on(&self, line: &str, text: &str) -> Ran {
+        let mut command = self.command(line);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+        let [out, err] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        Ran { code: status.code().unwrap(), out, err }
     }
 
     /// Starts `v6gap LINE`, whose standard input and output are pipes.

@@ -7,8 +7,8 @@ use std::net::TcpStream;
 use std::process::Child;
 
 /// `v6gap web` with a stored run, and a browser's cookie once it has one.
-struct Web {
-    sandbox: Sandbox,
+pub struct Web {
+    pub sandbox: Sandbox,
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
     port: u16,
@@ -17,14 +17,14 @@ struct Web {
 
 /// An answer.
 #[derive(Debug)]
-struct Answer {
-    status: u16,
+pub struct Answer {
+    pub status: u16,
     head: String,
-    body: String,
+    pub body: String,
 }
 
 impl Answer {
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
@@ -45,7 +45,7 @@ impl Web {
     }
 
     /// A server and a browser that it knows.
-    fn known() -> Web {
+    pub fn known() -> Web {
         let (mut web, key) = Web::start("");
         let answer = web.post("/session", &json!({ "key": key }));
         assert_eq!(answer.status, 204, "{answer:?}");
@@ -98,14 +98,18 @@ impl Web {
         self.raw(format!("{request}\r\n{body}").as_bytes())
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> Answer {
         self.ask("GET", &format!("/api/v1{path}"), &[("Host", &self.host())], "")
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, body)
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
         let host = self.host();
         let headers = [("Host", host.as_str()), ("Origin", &format!("http://{host}"))];
-        self.ask("POST", &format!("/api/v1{path}"), &headers, &body.to_string())
+        self.ask(method, &format!("/api/v1{path}"), &headers, &body.to_string())
     }
 }
 
@@ -205,6 +209,9 @@ fn results_are_what_the_terminal_says_byte_for_byte() {
         ("/runs/7k2f9q/report.html", "report 7k2f9q -o -"),
         ("/runs/7k2f9q/journal.jsonl", "export 7k2f9q"),
         ("/compare?a=7k2f9q&b=slower", "compare 7k2f9q slower --json"),
+        ("/runs/7k2f9q/note", "note 7k2f9q --json"),
+        ("/runs/7k2f9q/figures", "figures 7k2f9q --list"),
+        ("/runs/7k2f9q/figures/1.svg", "figures 7k2f9q --only 1 -f svg -o -"),
         ("/presets", "plan list --json"),
         ("/presets/sizes", "plan show sizes"),
     ] {
@@ -245,6 +252,132 @@ fn a_page_shows_the_line_that_could_be_typed() {
     assert!(wrong.body.contains("rtt"), "{wrong:?}");
 }
 
+/// A figure in a page is the file that the terminal writes.
+#[test]
+fn figures_are_the_files_of_the_terminal() {
+    let web = Web::known();
+    web.sandbox.run("figures 7k2f9q -f svg,csv -o drawn").ended(0);
+    let listed = web.get("/runs/7k2f9q/figures").json();
+    for figure in listed.as_array().unwrap() {
+        let (number, name) = (&figure["number"], figure["name"].as_str().unwrap());
+        for ending in ["svg", "csv"] {
+            let answer = web.get(&format!("/runs/7k2f9q/figures/{number}.{ending}"));
+            assert_eq!(answer.status, 200, "{answer:?}");
+            assert_eq!(answer.body, web.sandbox.read(&format!("drawn/7k2f9q-{name}.{ending}")));
+        }
+    }
+    assert!(listed.as_array().unwrap().len() > 1, "{listed}");
+    let pdf = web.get("/runs/7k2f9q/figures/1.pdf");
+    assert!(pdf.status == 200 && pdf.body.starts_with("%PDF-"), "{}", pdf.head);
+    assert_eq!(web.get("/runs/7k2f9q/figures/99.svg").status, 400);
+    assert_eq!(web.get("/runs/7k2f9q/figures/1.exe").status, 404);
+    assert_eq!(web.get("/runs/7k2f9q/figures/..%2f1.svg").status, 400);
+    web.sandbox.run("figures 7k2f9q -o -").ended(2);
+}
+
+#[test]
+fn a_title_and_a_note_are_kept_beside_the_run() {
+    let web = Web::known();
+    let before = web.sandbox.read("runs/7k2f9q/journal.jsonl");
+    let shown = web.get("/runs/7k2f9q").body;
+    let note = "--title=x <b>&\n\u{1f600} two lines";
+    let told = web.send("PATCH", "/runs/7k2f9q", &json!({"title": "baseline", "note": note}));
+    assert_eq!((told.status, &told.json()["note"]), (200, &json!(note)), "{told:?}");
+    let entry = web.get("/runs").json()[0].clone();
+    assert_eq!((&entry["title"], &entry["note"]), (&json!("baseline"), &json!(note)));
+    assert!(web.sandbox.run("list").ended(0).out.contains("baseline"));
+    web.sandbox.run("note 7k2f9q again").ended(0);
+    let said = web.sandbox.run("note last").ended(0).out;
+    assert_eq!(said, "7k2f9q: baseline\nagain\n");
+    for wrong in [
+        json!({"title": "x".repeat(81)}),
+        json!({"title": "two\nlines"}),
+        json!({"note": "x".repeat(2001)}),
+        json!({"note": "\u{1b}[2J"}),
+        json!({"note": "\u{0}"}),
+    ] {
+        let refused = web.send("PATCH", "/runs/7k2f9q", &wrong);
+        assert_eq!(refused.status, 400, "{wrong}: {refused:?}");
+    }
+    assert_eq!(web.send("PATCH", "/runs/7k2f9q", &json!({"id": "x"})).status, 422);
+    let taken = web.send("PATCH", "/runs/7k2f9q", &json!({"title": "", "note": ""}));
+    assert_eq!(taken.json()["note"], "");
+    assert!(!web.sandbox.path("runs/7k2f9q/note.json").exists());
+    assert_eq!(web.sandbox.read("runs/7k2f9q/journal.jsonl"), before);
+    assert_eq!(web.get("/runs/7k2f9q").body, shown);
+}
+
+#[test]
+fn much_is_not_sent_without_a_question() {
+    let web = Web::known();
+    let much = json!({"place": {"host": "no-such.invalid"}, "options": {"for": "1h"}});
+    let told = web.post("/estimate", &much).json();
+    assert_eq!(told["command"], "v6gap run no-such.invalid --for=1h");
+    assert!(told["takes"]["bytes"].as_f64().unwrap() > 10e9, "{told}");
+    let asked = web.post("/runs", &much);
+    assert_eq!((asked.status, &asked.json()["error"]["code"]), (428, &json!("E306")), "{asked:?}");
+    let mut sure = much.clone();
+    sure["confirm"] = true.into();
+    assert_eq!(web.post("/runs", &sure).status, 202);
+    assert!(web.get("/runs/live/events").body.contains("E103"));
+    let (mut short, key) = Web::start("--max-time 30s");
+    let cookie = short.post("/session", &json!({ "key": key }));
+    short.cookie = cookie.header("set-cookie").map(|c| c.split(';').next().unwrap().to_owned());
+    let long = json!({"place": {"host": "no-such.invalid"}, "confirm": true});
+    let refused = short.post("/runs", &long);
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!("E307")));
+    let quick = json!({"place": {"host": "no-such.invalid"}, "options": {"quick": "true"}});
+    assert_eq!(short.post("/runs", &quick).status, 202);
+}
+
+/// A plan that was written in a page is measured as one in a file.
+#[test]
+fn a_plan_that_was_written_in_a_page_runs() {
+    let web = Web::known();
+    let toml = "v6gap = 1\n[design]\npairs = 2\nnull_blocks = 0\n[[measure]]\nmetric = \"rtt\"\n\
+                message = \"64 B\"\n";
+    let form = json!({"place": {"host": "no-such.invalid"}, "toml": toml});
+    let told = web.post("/estimate", &form).json();
+    assert_eq!(told["command"], "v6gap plan run FILE no-such.invalid", "{told}");
+    assert_eq!(web.post("/runs", &form).status, 202);
+    // It was read to its end, and there is no such host.
+    assert!(web.get("/runs/live/events").body.contains("E103"));
+}
+
+#[test]
+fn a_wrong_address_is_told_as_an_error() {
+    let web = Web::known();
+    for path in ["/runs?limit=x", "/compare?a=7k2f9q", "/runs?before=-1"] {
+        let answer = web.get(path);
+        assert_eq!(answer.status, 400, "{path}");
+        assert!(answer.json()["error"]["title"].is_string(), "{path}: {answer:?}");
+    }
+}
+
+/// A recording is played again with the same events, and what is said of it is what was measured.
+#[test]
+fn a_recording_happens_again() {
+    let sandbox = Sandbox::with_run();
+    let lines = |speed: &str| {
+        let line = format!("replay ./runs/7k2f9q --speed {speed} --json-stream -q");
+        sandbox.run(&line).ended(0).out
+    };
+    let events = lines("5000");
+    assert_eq!(events, lines("10000"));
+    let count = |event: &str| events.matches(&format!("{{\"event\":\"{event}\"")).count();
+    assert_eq!((count("pair"), count("trial"), count("end")), (20, 112, 1));
+    let document: Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
+    let shown: Value =
+        serde_json::from_str(&sandbox.run("show 7k2f9q --json").ended(0).out).unwrap();
+    assert_eq!(document, shown);
+    // Nothing was stored, and with the words the terminal says the same.
+    let said = sandbox.run("replay last --speed 10000 -q").ended(0).out;
+    assert_eq!(said, sandbox.run("show last").ended(0).out);
+    assert_eq!(sandbox.run("list --json").out.matches("\"id\"").count(), 1);
+    sandbox.run("replay last --speed 0").ended(2);
+    sandbox.run("replay nosuch").ended(2);
+}
+
 #[test]
 fn what_was_started_to_be_looked_at_measures_nothing() {
     let (mut web, key) = Web::start("--read-only");
@@ -266,13 +399,14 @@ fn what_is_described_is_there() {
     let mut asked = 0;
     for (path, methods) in described["paths"].as_object().unwrap() {
         let real = path.replace("{id}", "7k2f9q").replace("{name}", "sizes");
-        let real = real.replace("{file}", "result.json");
+        let real = real.replace("{file}", "result.json").replace("{figure}", "1.svg");
         for method in methods.as_object().unwrap().keys() {
             let answer = match method.as_str() {
                 "get" if path == "/compare" => web.get("/compare?a=7k2f9q&b=7k2f9q"),
                 "get" => web.get(&real),
                 // Nothing is started or removed by a body that says nothing.
                 "post" => web.post(&real, &json!({})),
+                "patch" => web.send("PATCH", &real, &json!({})),
                 _ => continue,
             };
             let events = path.ends_with("/events") || path.ends_with("/stop");

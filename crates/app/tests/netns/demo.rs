@@ -1,5 +1,6 @@
 //! The demo as a newcomer meets it.
 
+use super::pages;
 use super::support::{Home, PROGRAM, figure, full_form, text};
 use super::two_hosts::Lab;
 use std::io::{BufRead, BufReader};
@@ -138,4 +139,10 @@ pub fn falls_back_to_loopback() {
     let output = refusing("lab up --name none");
     assert!(text(&output.stderr).contains("[E301, exit 5]"), "{}", text(&output.stderr));
     assert_eq!(output.status.code(), Some(5));
+    let terminal = refusing("run --lab cable --json-errors");
+    let terminal = pages::last_line(&terminal.stderr, &terminal);
+    let mut refused = lab.exec(&home, "client");
+    let none = "echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"";
+    refused.args(["sh", "-c", none, "sh"]);
+    pages::same(&pages::asked(refused, "{\"place\":{\"lab\":\"cable\"}}"), &terminal, "E301");
 }

@@ -15,6 +15,7 @@ mod doctor;
 mod goodput;
 mod labs;
 mod nulls;
+mod pages;
 mod predicted;
 mod presets;
 mod readme;
@@ -92,6 +93,13 @@ const SCENARIOS: [Scenario; 44] = [
 ];
 
 fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().collect();
+    if let [_, word, form] = &words[..]
+        && word == pages::ASK
+    {
+        pages::ask(form);
+        return ExitCode::SUCCESS;
+    }
     let filters: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let wanted =
         |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));

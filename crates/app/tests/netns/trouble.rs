@@ -1,5 +1,6 @@
 //! What can be wrong between two hosts, provoked for real: the text and the exit code must name it.
 
+use super::pages;
 use super::support::{Home, text};
 use super::two_hosts::Lab;
 use std::process::Output;
@@ -16,6 +17,14 @@ fn expect(output: &Output, code: &str, exit: i32) {
     assert_eq!(output.status.code(), Some(exit), "{said}");
     assert!(said.starts_with("error: "), "{said}");
     assert!(said.contains("Try:"), "no next command in: {said}");
+}
+
+/// The same error in a page, in the same words.
+fn in_pages(lab: &Lab, home: &Home, code: &str) {
+    let form = "{\"place\":{\"host\":\"10.46.2.2\"},\"options\":{\"v6\":\"fd46:2::2\"}}";
+    let page = pages::asked(lab.exec(home, "client"), form);
+    let output = client(lab, home, &[&BOTH[..], &["--json-errors"]].concat());
+    pages::same(&page, &pages::last_line(&output.stderr, &output), code);
 }
 
 const BOTH: [&str; 3] = ["10.46.2.2", "--v6", "fd46:2::2"];
@@ -42,6 +51,7 @@ pub fn is_named() {
     let without = Lab::up("only4", &["--only", "v4", "--model", "bare", "--rate", "none"]);
     let server = without.serve(&home, &[]);
     expect(&client(&without, &home, &BOTH), "E101", 3);
+    in_pages(&without, &home, "E101");
     drop(server);
 }
 
@@ -51,5 +61,6 @@ pub fn black_hole() {
     let lab = Lab::up("hole", &["--black-hole-v6", "1400"]);
     let server = lab.serve(&home, &[]);
     expect(&client(&lab, &home, &BOTH), "E401", 6);
+    in_pages(&lab, &home, "E401");
     drop(server);
 }

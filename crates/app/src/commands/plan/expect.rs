@@ -2,16 +2,18 @@
 
 use crate::args::PlanEstimateArgs;
 use crate::estimate::{Cost, Estimate, Path, estimate};
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
 use v6gap_core::analysis;
 use v6gap_core::analysis::words::amount_of;
 use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::planning::{self, Outlook};
-use v6gap_core::record::RunHeader;
+use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::unit::{format_bytes, format_rate, format_span};
 use v6gap_core::wiremodel::bottleneck_bps;
 use v6gap_store::Reference;
@@ -58,6 +60,40 @@ pub fn execute(
         true => format!("{:#}", document(plan, path, &cost, prospect.as_ref())),
         false => in_words(plan, path, &cost) + &found(prospect.as_ref()),
     })
+}
+
+/// Says what a measurement takes that is not begun, by the rate that the last one to the same host
+/// reached.
+///
+/// # Errors
+/// If the folder of results cannot be read.
+pub fn dry_run(
+    plan: &Plan,
+    host: Option<&str>,
+    json: bool,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let mut path = path_of(plan);
+    let before = host.filter(|_| plan.world.is_none()).and_then(|host| {
+        let entries = context.store.list().ok()?;
+        let is = |header: &RunHeader| header.plan.world.is_none() && header.target == host;
+        entries.into_iter().find(|entry| is(&entry.header))
+    });
+    if let Some(entry) = before {
+        let lines = context.store.read(&Reference::Id(entry.header.id))?;
+        let rates = lines.iter().filter_map(|line| match line {
+            Line::Trial(trial) => trial.values.get(&Metric::Throughput).copied(),
+            _ => None,
+        });
+        path.rate_bps = rates.fold(path.rate_bps, f64::max);
+    }
+    let cost = estimate(plan, path);
+    let text = match json {
+        true => format!("{:#}", document(plan, path, &cost, None)),
+        false => output::fit(&context.output.results, &in_words(plan, path, &cost)),
+    };
+    output::to_stdout(&text);
+    Ok(Outcome::Done)
 }
 
 /// The path of the plan's lab, or a usual one.

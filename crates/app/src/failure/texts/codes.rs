@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 36] = [
+pub const CODES: [Topic; 38] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -188,6 +188,23 @@ drivers virtio_pci and virtio_net, as modules (.ko, not compressed) or built in,
 and it must be able to run this program: Debian's linux-image-cloud-amd64 is
 one. --kernel FOLDER names a folder with another. On a computer that is busy it
 may only have been too slow.",
+    },
+    Topic {
+        name: "E306",
+        title: "a page asked for more than 10 GB",
+        text: "\
+Whatever a page of `v6gap web` asks for is estimated first, by the rate of the
+last result to the same host or of the lab, otherwise 100 Mbit/s. More than
+10 GB is sent only if it was confirmed: the page says how much and asks, and a
+script sends \"confirm\": true. In the terminal: --dry-run says how much.",
+    },
+    Topic {
+        name: "E307",
+        title: "a page asked for a longer measurement than allowed",
+        text: "\
+The server of the pages was started with --max-time, and what was asked for may
+take longer. A shorter one (--for, --quick, a smaller --scale) is allowed, and
+the terminal has no such limit.",
     },
     Topic {
         name: "E401",

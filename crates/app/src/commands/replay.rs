@@ -1,0 +1,17 @@
+//! `replay`: a stored result happens again.
+
+use crate::args::ReplayArgs;
+use crate::failure::{Failure, Outcome};
+use crate::session::{self, Playing};
+use crate::settings::Context;
+use v6gap_store::Reference;
+
+/// Plays a stored result.
+///
+/// # Errors
+/// If it is not there or cannot be read.
+pub fn execute(args: &ReplayArgs, context: &Context) -> Result<Outcome, Failure> {
+    let lines = context.store.read(&Reference::parse(&args.reference))?;
+    let playing = Playing { speed: args.speed, keep: args.keep };
+    session::replay(&lines, playing, &args.result, context)
+}

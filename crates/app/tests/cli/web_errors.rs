@@ -1,0 +1,211 @@
+//! Errors in the pages are those of the terminal: the same code, title, reasons and commands, each
+//! provoked for real on loopback. Those that need another network are in the `netns` suite:
+//! E101, E301 and E401.
+
+use crate::support::{Ran, Sandbox};
+use crate::web::Web;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
+use std::process::Child;
+
+/// What a page is told when it asks for that: at once, or in the events of the run.
+fn in_page(web: &Web, form: &Value) -> Value {
+    let started = web.post("/runs", form);
+    if started.status != 202 {
+        return started.json()["error"].clone();
+    }
+    // Ends with the run.
+    let events = web.get("/runs/live/events");
+    let data = events.body.lines().filter_map(|line| line.strip_prefix("data: "));
+    let mut errors = data.filter(|line| line.starts_with("{\"") && line.contains("\"error\""));
+    let told = errors.next().unwrap_or_else(|| panic!("no error: {events:?}"));
+    let mut told: Value = serde_json::from_str(told).unwrap();
+    told.as_object_mut().unwrap().remove("event");
+    told
+}
+
+fn in_terminal(ran: &Ran) -> Value {
+    let last = ran.err.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|e| panic!("{e}: {ran:?}"))
+}
+
+/// Both are asked; they say the same, and this code.
+#[track_caller]
+fn same(web: &Web, code: &str, form: &Value, line: &str) {
+    let terminal = in_terminal(&web.sandbox.run(&format!("{line} --json-errors -q")));
+    assert_eq!(terminal["code"], code, "{line}: {terminal}");
+    assert!(terminal["title"].as_str().is_some_and(|title| !title.is_empty()), "{terminal}");
+    assert_eq!(in_page(web, form), terminal, "{line}");
+}
+
+fn against(host: &str, port: u16) -> Value {
+    json!({"place": {"host": host}, "options": {"port": port.to_string()}})
+}
+
+/// This computer by both families, however it calls itself.
+fn here(port: u16) -> Value {
+    let options = json!({"port": port.to_string(), "v4": "127.0.0.1", "v6": "::1"});
+    json!({"place": {"host": "here"}, "options": options})
+}
+
+fn run_here(port: u16) -> String {
+    format!("run here --v4 127.0.0.1 --v6 ::1 --port={port}")
+}
+
+/// Listeners of both families on one port, each doing `answer` with whoever comes.
+fn listening(answer: fn(TcpStream)) -> u16 {
+    let v6 = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+    let port = v6.local_addr().unwrap().port();
+    let v4 = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+    for listener in [v4, v6] {
+        std::thread::spawn(move || listener.incoming().for_each(|s| answer(s.unwrap())));
+    }
+    port
+}
+
+/// A port on which nothing listens.
+fn free() -> u16 {
+    let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// A server that ends with the test.
+struct Server(Child);
+
+impl Server {
+    fn start(sandbox: &Sandbox, line: &str) -> Server {
+        let mut child = sandbox.start(line);
+        let mut byte = [0];
+        // It says where it listens when it does.
+        child.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
+        Server(child)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn trouble_with_a_host_is_told_as_in_the_terminal() {
+    let web = Web::known();
+    let nobody = free();
+    let run = |host: &str, port: u16| format!("run {host} --port={port}");
+    same(&web, "E201", &here(nobody), &run_here(nobody));
+    same(&web, "E102", &against("127.0.0.1", nobody), &run("127.0.0.1", nobody));
+    same(&web, "E103", &against("no-such.invalid", 1), &run("no-such.invalid", 1));
+    same(&web, "E104", &against("fe80::1", nobody), &run("fe80::1", nobody));
+    let one = free();
+    let _server = Server::start(&web.sandbox, &format!("serve --listen 127.0.0.1 -p {one}"));
+    same(&web, "E202", &here(one), &run_here(one));
+}
+
+#[test]
+fn programs_that_are_no_server_of_today_are_told_as_in_the_terminal() {
+    let web = Web::known();
+    let old = listening(|mut stream| {
+        let mut greeting = [0; 8];
+        let _ = stream.read_exact(&mut greeting);
+        let _ = stream.write_all(b"v6gC\x63\x63\0\0");
+    });
+    same(&web, "E205", &here(old), &run_here(old));
+    let other = listening(|mut stream| {
+        let _ = stream.write_all(b"SSH-2.0-other\r\n");
+        let _ = stream.read(&mut [0; 64]);
+    });
+    same(&web, "E206", &here(other), &run_here(other));
+}
+
+/// A listener whose queue is full lets packets go unanswered, as a firewall does.
+#[test]
+fn silence_is_told_as_in_the_terminal() {
+    let web = Web::known();
+    let (port, _full) = silent();
+    let told = std::thread::scope(|scope| {
+        let page = scope.spawn(|| in_page(&web, &here(port)));
+        let line = run_here(port) + " --json-errors -q";
+        (in_terminal(&web.sandbox.run(&line)), page.join().unwrap())
+    });
+    assert_eq!(told.0["code"], "E203", "{told:?}");
+    assert_eq!(told.0, told.1);
+}
+
+/// A port on which both families are silent, and what keeps it so.
+fn silent() -> (u16, Vec<socket2::Socket>) {
+    use socket2::{Domain, SockAddr, Socket, Type};
+    let mut kept = Vec::new();
+    let mut port = 0;
+    for (domain, address) in [
+        (Domain::IPV6, std::net::IpAddr::from(Ipv6Addr::LOCALHOST)),
+        (Domain::IPV4, Ipv4Addr::LOCALHOST.into()),
+    ] {
+        let listener = Socket::new(domain, Type::STREAM, None).unwrap();
+        listener.bind(&SockAddr::from(std::net::SocketAddr::new(address, port))).unwrap();
+        listener.listen(0).unwrap();
+        let there = listener.local_addr().unwrap();
+        port = there.as_socket().unwrap().port();
+        kept.push(listener);
+        for _ in 0..4 {
+            let waiting = Socket::new(domain, Type::STREAM, None).unwrap();
+            waiting.set_nonblocking(true).unwrap();
+            let _ = waiting.connect(&there);
+            kept.push(waiting);
+        }
+    }
+    (port, kept)
+}
+
+/// A server that measures for somebody else: a look at it says so.
+#[test]
+fn a_busy_server_is_told_as_in_the_terminal() {
+    let web = Web::known();
+    let port = free();
+    let _server =
+        Server::start(&web.sandbox, &format!("serve --listen 127.0.0.1 --listen ::1 -p {port}"));
+    let other = run_here(port) + " --measure rtt --for 60s --json-stream -q";
+    let mut other = web.sandbox.start(&other);
+    // Its first line comes when it has the server.
+    other.stdout.as_mut().unwrap().read_exact(&mut [0; 16]).unwrap();
+    let page = web
+        .post("/check", &json!({"host": "here", "port": port, "v4": "127.0.0.1", "v6": "::1"}))
+        .json();
+    let terminal =
+        web.sandbox.run(&(run_here(port).replacen("run", "check", 1) + " --json --json-errors"));
+    let _ = other.kill();
+    let _ = other.wait();
+    let told = in_terminal(&terminal);
+    assert_eq!(told["code"], "E204", "{terminal:?}");
+    for part in ["code", "title", "try", "exit"] {
+        assert_eq!(page["failure"][part], told[part], "{part}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_plan_is_told_as_in_the_terminal() {
+    let web = Web::known();
+    let text = "v6gap = 1\n\n[[measure]]\nmetric  = \"rtt\"\nmesage  = [\"64 B\"]\n";
+    let terminal = in_terminal(&web.sandbox.run_on("plan check - --json-errors", text));
+    assert_eq!(terminal["code"], "E501", "{terminal}");
+    assert_eq!(web.post("/plans/validate", &json!({"toml": text})).json()["error"], terminal);
+    assert_eq!(in_page(&web, &json!({"place": {"lab": ""}, "toml": text})), terminal);
+}
+
+#[test]
+fn what_is_not_there_is_told_as_in_the_terminal() {
+    let web = Web::known();
+    for (path, line) in [
+        ("/runs/nosuch", "show nosuch --json-errors"),
+        ("/runs/nosuch/report.html", "report nosuch -o - --json-errors"),
+        ("/runs/nosuch/note", "note nosuch --json-errors"),
+        ("/runs/nosuch/figures", "figures nosuch --json-errors"),
+        ("/compare?a=nosuch&b=7k2f9q", "compare nosuch 7k2f9q --json-errors"),
+    ] {
+        let told = in_terminal(&web.sandbox.run(line));
+        assert_eq!(told["code"], "E502", "{line}");
+        assert_eq!(web.get(path).json()["error"], told, "{path}");
+    }
+}

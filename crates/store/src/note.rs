@@ -1,0 +1,75 @@
+//! What a person wrote on a run: a title and a note, in a file beside the journal. Nothing that was
+//! measured is changed by it, and no analysis reads it.
+
+use crate::{Store, StoreError};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::ErrorKind;
+
+const FILE: &str = "note.json";
+
+/// Longest title, in characters.
+pub const TITLE_CHARS_MAX: usize = 80;
+
+/// Longest note, in characters.
+pub const NOTE_CHARS_MAX: usize = 2000;
+
+/// A title and a note; either may be empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// One line.
+    #[serde(default)]
+    pub title: String,
+    /// Any number of lines.
+    #[serde(default)]
+    pub note: String,
+}
+
+impl Note {
+    /// What is wrong with it, in words.
+    ///
+    /// # Errors
+    /// If one of them is too long, or holds control characters.
+    pub fn check(&self) -> Result<(), String> {
+        let texts = [("title", &self.title, TITLE_CHARS_MAX), ("note", &self.note, NOTE_CHARS_MAX)];
+        for (name, text, most) in texts {
+            if text.chars().count() > most {
+                return Err(format!("the {name} is longer than {most} characters"));
+            }
+            let breaks = |c: char| name == "note" && matches!(c, '\n' | '\t');
+            if text.chars().any(|c| c.is_control() && !breaks(c)) {
+                return Err(format!("the {name} holds characters that cannot be shown"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// What was written on a run; nothing if that cannot be read.
+    pub fn note(&self, id: &str) -> Note {
+        let text = fs::read_to_string(self.folder(id).join(FILE)).unwrap_or_default();
+        let note: Note = serde_json::from_str(&text).unwrap_or_default();
+        // A file from elsewhere may hold anything.
+        if note.check().is_ok() { note } else { Note::default() }
+    }
+
+    /// Writes it beside the run, or removes it if it is empty.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn set_note(&self, id: &str, note: &Note) -> Result<(), StoreError> {
+        let path = self.folder(id).join(FILE);
+        if *note == Note::default() {
+            return match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    Err(StoreError::io("remove", &path)(error))
+                }
+                _ => Ok(()),
+            };
+        }
+        // Two texts: nothing in them can fail to become JSON.
+        let text = serde_json::to_string(note).unwrap_or_default();
+        Store::write_file(&path, text + "\n")
+    }
+}
