@@ -73,7 +73,7 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
     let prepared = witness::prepare(&measuring)?;
     measuring.notes.extend(prepared.as_ref().map(witness::Prepared::note));
     let devices = devices::prepare(&measuring, &context.keys)?;
-    let mut connection = connect(&measuring, &stop)?;
+    let mut connection = connect(&measuring, &stop, &mut |text| progress.wait(text))?;
     let client = ClientContext {
         server: measuring.target.addresses,
         processor: measuring.processor,
@@ -148,13 +148,17 @@ pub(super) fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
     });
 }
 
-fn connect(measuring: &Measuring<'_>, stop: &AtomicBool) -> Result<Connection, Failure> {
+fn connect(
+    measuring: &Measuring<'_>,
+    stop: &AtomicBool,
+    waits: &mut dyn FnMut(&str),
+) -> Result<Connection, Failure> {
     let target = Target { addresses: wanted(measuring), ..measuring.target.clone() };
-    connect_for(&measuring.plan, &target, &measuring.options.connect, stop)
+    connect_for(&measuring.plan, &target, &measuring.options.connect, stop, waits)
 }
 
 /// Connects to measure `plan` against `target`, over both families if it has both, and waits its
-/// turn in the server's queue unless the options forbid it.
+/// turn in the server's queue unless the options forbid it, which `waits` is told once.
 ///
 /// # Errors
 /// If the server cannot be reached over each of the families.
@@ -163,6 +167,7 @@ pub fn connect_for(
     target: &Target,
     options: &ConnectArgs,
     stop: &AtomicBool,
+    waits: &mut dyn FnMut(&str),
 ) -> Result<Connection, Failure> {
     let key = target::key(options.key.as_deref(), options.key_file.as_deref())?;
     let mut client = ClientOptions::new(key, tool(), this_host());
@@ -178,11 +183,12 @@ pub fn connect_for(
     let mut waiting = |queued: &Queued| {
         if !std::mem::replace(&mut told, true) {
             let by = &queued.by;
-            output::to_stderr(&format!(
-                "waiting: {name} is measuring for {by} (since {} s); place {} in the queue\n  \
-                 Ctrl-C gives up; --no-wait fails at once.",
+            let text = format!(
+                "waiting: {name} is measuring for {by} (since {} s); place {} in the queue",
                 queued.seconds, queued.place
-            ));
+            );
+            waits(&text);
+            output::to_stderr(&format!("{text}\n  Ctrl-C gives up; --no-wait fails at once."));
         }
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())

@@ -66,6 +66,11 @@ impl Progress {
         self.line(text);
     }
 
+    /// Tells programs that the server has to be waited for; a terminal is told with what can be done.
+    pub fn wait(&self, text: &str) {
+        self.tell(|| stream::state(text));
+    }
+
     /// Tells programs, if any listen.
     fn tell(&self, line: impl FnOnce() -> String) {
         if self.streams {

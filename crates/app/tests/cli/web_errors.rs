@@ -175,6 +175,11 @@ fn a_busy_server_is_told_as_in_the_terminal() {
         .json();
     let terminal =
         web.sandbox.run(&(run_here(port).replacen("run", "check", 1) + " --json --json-errors"));
+    // A measurement waits its turn, and the page says for what.
+    assert_eq!(web.post("/runs", &here(port)).status, 202);
+    assert_eq!(web.post("/runs/live/stop", &json!({})).status, 204);
+    let events = web.get("/runs/live/events").body;
+    assert!(events.contains("\"text\":\"waiting: here is measuring for "), "{events}");
     let _ = other.kill();
     let _ = other.wait();
     let told = in_terminal(&terminal);

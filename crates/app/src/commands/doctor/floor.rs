@@ -101,7 +101,7 @@ impl Meeting<'_> {
     fn hold(&self) -> Result<Met, Failure> {
         let stop = session::interruptible()?;
         let mut plan = look(QUICK_NS, crate::commands::run::random_seed()?);
-        let mut connection = connect_for(&plan, self.target, self.options, &stop)?;
+        let mut connection = connect_for(&plan, self.target, self.options, &stop, &mut |_| {})?;
         let client = ClientContext {
             server: self.target.addresses,
             processor: self.processor,

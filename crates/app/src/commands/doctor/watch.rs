@@ -142,7 +142,8 @@ fn round_trips(
     let options = ConnectArgs::local();
     let stop = AtomicBool::new(false);
     let plain = |why: crate::failure::Failure| why.render(&Default::default());
-    let mut connection = connect_for(&plan, &target, &options, &stop).map_err(plain)?;
+    let mut connection =
+        connect_for(&plan, &target, &options, &stop, &mut |_| {}).map_err(plain)?;
     let context =
         ClientContext { processor, ..ClientContext::new(addresses, options.connect_timeout) };
     let mut trips: PerFamily<Vec<f64>> = PerFamily::default();
