@@ -98,6 +98,8 @@ function build(id) {
       tab_title(run.verdicts, run.target);
       say(event.headline);
       progress.replaceChildren(event.stopped ? sentence(event.stopped) : `${event.pairs} pairs, ${event.trials} trials`);
+      // The answer first, the way to it below.
+      turns.before(verdicts);
       verdicts.prepend(h("p", { class: "headline", id_: "headline" }, event.headline));
       verdicts.append(h("div", { class: "row" },
         h("a", { class: "ghost", href: `/r/${event.id}`, id_: "open-result" }, "Open the report"),

@@ -44,9 +44,13 @@ impl Chromium {
                       --disable-dev-shm-usage \
                       --no-first-run --disable-background-networking --disable-component-update \
                       --disable-sync --disable-default-apps --force-device-scale-factor=1 \
+                      --hide-scrollbars --disable-lcd-text \
+                      --font-render-hinting=none \
                       --remote-debugging-pipe --user-data-dir=\"$2\" about:blank 3<\"$3\" 4>\"$4\"";
         let mut command = Command::new("sh");
         command.args(["-c", script, "sh", &program]).arg(folder.join("profile")).args([&to, &from]);
+        // The same letters everywhere.
+        command.env("FONTCONFIG_FILE", fonts(&folder));
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = child.spawn().unwrap();
         // Each waits for the other end, in the order in which the shell opens them.
@@ -99,6 +103,13 @@ impl Chromium {
         let tab = Tab { session: session.as_str().unwrap().to_owned() };
         for method in ["Page.enable", "Runtime.enable", "Network.enable"] {
             self.call(Some(&tab.session), method, json!({}));
+        }
+        let everywhere = [
+            ("Emulation.setLocaleOverride", json!({"locale": "en-GB"})),
+            ("Emulation.setTimezoneOverride", json!({"timezoneId": "UTC"})),
+        ];
+        for (method, params) in everywhere {
+            self.call(Some(&tab.session), method, params);
         }
         self.size(&tab, 1280, 800);
         self.call(Some(&tab.session), "Page.navigate", json!({ "url": url }));
@@ -176,11 +187,12 @@ impl Chromium {
         found.as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect()
     }
 
-    /// The page as a PNG, in base64.
-    pub fn picture(&mut self, tab: &Tab) -> String {
-        let asked = json!({"format": "png", "captureBeyondViewport": true});
+    /// The page as a PNG, from its top.
+    pub fn picture(&mut self, tab: &Tab, size: (u32, u32)) -> Vec<u8> {
+        let clip = json!({"x": 0, "y": 0, "width": size.0, "height": size.1, "scale": 1});
+        let asked = json!({"format": "png", "clip": clip});
         let told = self.call(Some(&tab.session), "Page.captureScreenshot", asked);
-        told["data"].as_str().unwrap().to_owned()
+        base64(told["data"].as_str().unwrap())
     }
 }
 
@@ -190,6 +202,36 @@ impl Drop for Chromium {
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// The only fonts that pages find: those of the figures.
+fn fonts(folder: &Path) -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/fonts");
+    let file = folder.join("fonts.conf");
+    let text = format!(
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE fontconfig SYSTEM \"fonts.dtd\">\n\
+         <fontconfig><dir>{}</dir><cachedir>{}</cachedir></fontconfig>\n",
+        own.display(),
+        folder.join("fonts").display()
+    );
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+fn base64(text: &str) -> Vec<u8> {
+    let value = |letter: u8| match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let four = |letters: &[u8]| {
+        let bits = letters.iter().fold(0, |bits, &letter| bits << 6 | u32::from(value(letter)));
+        let bits = bits << (6 * (4 - letters.len()));
+        bits.to_be_bytes()[1..letters.len()].to_vec()
+    };
+    text.trim_end_matches('=').as_bytes().chunks(4).flat_map(four).collect()
 }
 
 fn exists(program: &str) -> bool {

@@ -19,12 +19,15 @@ fn expect(output: &Output, code: &str, exit: i32) {
     assert!(said.contains("Try:"), "no next command in: {said}");
 }
 
-/// The same error in a page, in the same words.
-fn in_pages(lab: &Lab, home: &Home, code: &str) {
+/// The error for programs, and the same in a page.
+fn in_pages(lab: &Lab, home: &Home, code: &str, exit: i32) {
     let form = "{\"place\":{\"host\":\"10.46.2.2\"},\"options\":{\"v6\":\"fd46:2::2\"}}";
     let page = pages::asked(lab.exec(home, "client"), form);
     let output = client(lab, home, &[&BOTH[..], &["--json-errors"]].concat());
-    pages::same(&page, &pages::last_line(&output.stderr, &output), code);
+    assert_eq!(output.status.code(), Some(exit), "{}", text(&output.stderr));
+    let terminal = pages::last_line(&output.stderr, &output);
+    assert!(terminal["try"].as_array().is_some_and(|tries| !tries.is_empty()), "{terminal}");
+    pages::same(&page, &terminal, code);
 }
 
 const BOTH: [&str; 3] = ["10.46.2.2", "--v6", "fd46:2::2"];
@@ -51,7 +54,7 @@ pub fn is_named() {
     let without = Lab::up("only4", &["--only", "v4", "--model", "bare", "--rate", "none"]);
     let server = without.serve(&home, &[]);
     expect(&client(&without, &home, &BOTH), "E101", 3);
-    in_pages(&without, &home, "E101");
+    in_pages(&without, &home, "E101", 3);
     drop(server);
 }
 
@@ -60,7 +63,6 @@ pub fn black_hole() {
     let home = Home::new("black-hole");
     let lab = Lab::up("hole", &["--black-hole-v6", "1400"]);
     let server = lab.serve(&home, &[]);
-    expect(&client(&lab, &home, &BOTH), "E401", 6);
-    in_pages(&lab, &home, "E401");
+    in_pages(&lab, &home, "E401", 6);
     drop(server);
 }
