@@ -66,7 +66,7 @@ impl Progress {
         self.line(text);
     }
 
-    /// Tells programs that the server has to be waited for; a terminal is told with what can be done.
+    /// Tells programs that the server has to be waited for; people are told what they can do.
     pub fn wait(&self, text: &str) {
         self.tell(|| stream::state(text));
     }
