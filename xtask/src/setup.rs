@@ -51,12 +51,23 @@ const KERNEL: &str = "target/kernel";
 /// Package that names the present kernel for virtual machines, which has few drivers.
 const CLOUD: &str = "linux-image-cloud-amd64";
 
+/// What the examples of docs/analysis.md need.
+const PYTHON: Need = Need {
+    program: "python3",
+    packages: "python3 python3-venv",
+    why: "runs the examples of docs/analysis.md",
+};
+
+/// Libraries of that Python, in versions that the examples were tried with; below `target`.
+const LIBRARIES: [&str; 2] = ["pandas==3.1.1", "pyarrow==26.0.1"];
+
 /// Version of cargo-deny whose configuration deny.toml is written for.
 const DENY_VERSION: &str = "0.20.2";
 
 /// Installs everything that is missing; does nothing, and needs no network, if nothing is.
 pub fn install_missing() -> Result<(), String> {
-    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !is_there(need.program)).collect();
+    let mut missing: Vec<&Need> = NEEDS.iter().filter(|need| !is_there(need.program)).collect();
+    missing.extend((!makes_environments()).then_some(&PYTHON));
     if !missing.is_empty() {
         install_packages(&missing)?;
     }
@@ -68,6 +79,7 @@ pub fn install_missing() -> Result<(), String> {
     }
     targets::add_missing()?;
     unpack_kernel()?;
+    install_libraries()?;
     install_deny()
 }
 
@@ -101,6 +113,25 @@ fn unpack_kernel() -> Result<(), String> {
 fn needed(listed: &str) -> Option<String> {
     let line = listed.lines().find_map(|line| line.trim().strip_prefix("Depends: "));
     line.map(str::to_owned)
+}
+
+/// Whether there is a Python that can have libraries of its own.
+fn makes_environments() -> bool {
+    Line::new("python3", "-c").args(["import venv, ensurepip".to_owned()]).output().is_ok()
+}
+
+/// Makes the Python of the examples below `target`; takes about 15 s, once.
+fn install_libraries() -> Result<(), String> {
+    let folder = workspace::root().join("target/python");
+    let program = folder.join("bin/python").display().to_string();
+    let found = Line::new(&program, "-m pip freeze").output().unwrap_or_default();
+    if LIBRARIES.iter().all(|library| found.lines().any(|line| line == *library)) {
+        return Ok(());
+    }
+    Line::new("python3", "-m venv").args([folder.display().to_string()]).run()?;
+    Line::new(&program, "-m pip install --quiet --disable-pip-version-check")
+        .args(LIBRARIES.map(str::to_owned))
+        .run()
 }
 
 /// Installs the programs that the benchmarks compare with.

@@ -2,7 +2,8 @@
 //!
 //! Suites that need network namespaces have their own `main`, since a user namespace can only be
 //! entered before any thread exists. They are known by their place: `tests/namespaces` of any
-//! package and everything in a `tests/netns`, `tests/validate` or `tests/browser` folder.
+//! package and everything in a `tests/netns`, `tests/validate` or `tests/browser` folder. Those in
+//! `tests/notebooks` need a Python with libraries and stand with them.
 
 use crate::command::{Line, cargo};
 use crate::steps::Outcome;
@@ -96,8 +97,9 @@ fn namespaces_line(package: &Package, target: &TestTarget, required: bool) -> Li
 }
 
 fn needs_namespaces(target: &TestTarget) -> bool {
-    let folders = ["tests/namespaces/", "tests/netns/", "tests/validate/", "tests/browser/"];
-    target.path == "tests/namespaces.rs" || folders.iter().any(|f| target.path.starts_with(f))
+    let folders = ["namespaces", "netns", "validate", "browser", "notebooks"];
+    target.path == "tests/namespaces.rs"
+        || folders.iter().any(|f| target.path.starts_with(&format!("tests/{f}/")))
 }
 
 fn skips(text: &str) -> Vec<String> {

@@ -5,6 +5,7 @@ mod files;
 mod fixtures;
 mod html;
 mod language;
+mod parquet;
 mod schema;
 mod snapshots;
 mod studies;

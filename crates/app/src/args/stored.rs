@@ -139,6 +139,7 @@ pub struct ReferenceArgs {
 Examples:
   v6gap export last --format csv -o trials.csv
   v6gap export last --format latex -o results.tex
+  v6gap export last --format parquet -o last       trials, pairs and histograms in that folder
   v6gap export 7k2f9q -o 7k2f9q.jsonl      all of it; `v6gap show FILE` reads it anywhere")]
 pub struct ExportArgs {
     /// Identifier or the start of it, last, last~1, last:HOST, or a file
@@ -147,7 +148,8 @@ pub struct ExportArgs {
     /// How to write it
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub format: ExportFormat,
-    /// Where to write it [standard output]
+    /// Where to write it [standard output]; of Parquet, the folder for its tables, or a file that
+    /// ends in .parquet for the trials alone
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -168,6 +170,8 @@ pub enum ExportFormat {
     Md,
     /// LaTeX, for a paper
     Latex,
+    /// Every trial, every pair and every histogram as tables, for pandas, R, DuckDB and the like
+    Parquet,
 }
 
 /// Compare stored results: what changed from the first to the others

@@ -1,17 +1,22 @@
-//! `export`: a stored result for other programs, to a file or to standard output.
+//! `export`: a stored result for other programs, to files or to standard output.
 
-use super::stored;
+use super::stored::{self, Stored};
 use crate::args::{ExportArgs, ExportFormat};
 use crate::failure::{Failure, Outcome};
 use crate::settings::Context;
+use std::path::Path;
 use v6gap_core::record;
-use v6gap_report::{csv_questions, csv_trials, json, latex, markdown};
+use v6gap_report::{csv_questions, csv_trials, json, latex, markdown, parquet};
+
+/// How files of tables end.
+const PARQUET: &str = "parquet";
 
 /// Writes a stored result.
 ///
 /// # Errors
-/// If it is not there, or the file cannot be written.
+/// If it is not there, or a file cannot be written.
 pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure> {
+    let output = args.output.as_deref();
     let result = stored::load(&args.reference, context)?;
     let text = match args.format {
         ExportFormat::Jsonl => {
@@ -22,7 +27,32 @@ pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure>
         ExportFormat::Table => csv_questions(&result.analysis),
         ExportFormat::Md => markdown(&result.analysis),
         ExportFormat::Latex => latex(&result.analysis),
+        ExportFormat::Parquet => {
+            tables(&result, output.filter(|path| *path != Path::new("-")).ok_or_else(nowhere)?)?;
+            return Ok(Outcome::Done);
+        }
     };
-    stored::write(&text, args.output.as_deref())?;
+    stored::write(&text, output)?;
     Ok(Outcome::Done)
+}
+
+fn nowhere() -> Failure {
+    Failure::usage("Parquet is three tables in a folder, and standard output takes none")
+        .run("v6gap export last --format parquet -o FOLDER", "trials, pairs and histograms")
+        .run("v6gap export last --format parquet -o trials.parquet", "the trials alone")
+}
+
+/// All tables into a folder, or the trials into a file of that kind.
+fn tables(result: &Stored, to: &Path) -> Result<(), Failure> {
+    let trials_alone = to.extension().is_some_and(|end| end == PARQUET);
+    let [trials, pairs, histograms] = parquet(&result.lines, &result.analysis)
+        .map_err(|error| Failure::unexpected(format!("the tables cannot be made: {error}")))?;
+    if trials_alone {
+        return stored::write_file(to, trials.bytes);
+    }
+    for table in [trials, pairs, histograms] {
+        let file = to.join(table.name).with_extension(PARQUET);
+        stored::write_file(&file, table.bytes)?;
+    }
+    Ok(())
 }

@@ -98,6 +98,21 @@ fn an_export_can_be_read_elsewhere() {
 }
 
 #[test]
+fn tables_are_files_in_a_folder() {
+    let sandbox = Sandbox::with_run();
+    let out = sandbox.run("export last --format parquet -o tables").ended(0).out;
+    let names = ["trials", "pairs", "histograms"].map(|name| format!("tables/{name}.parquet"));
+    assert_eq!(out.lines().collect::<Vec<_>>(), names);
+    sandbox.run("export last --format parquet -o some/alone.parquet").ended(0);
+    let trials = sandbox.bytes("tables/trials.parquet");
+    assert!(trials.starts_with(b"PAR1") && trials == sandbox.bytes("some/alone.parquet"));
+    for line in ["export last --format parquet", "export last --format parquet -o -"] {
+        let ran = sandbox.run(line).ended(2);
+        assert!(ran.err.contains("-o FOLDER"), "{ran:?}");
+    }
+}
+
+#[test]
 fn removing_looks_everything_up_first() {
     let sandbox = Sandbox::new();
     for (id, at) in [("abc111", 1), ("abd222", 2), ("zzz333", 3)] {

@@ -1,0 +1,109 @@
+//! Trials as rows of named cells, for tables that other programs read.
+//!
+//! The columns come from the record itself, so a field added to the format cannot be forgotten.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use v6gap_core::record::{Line, TrialRecord};
+
+/// Columns that every trial has, which stand first and in this order.
+pub(crate) const FIRST: [&str; 12] = [
+    "block",
+    "block_valid",
+    "cell",
+    "kind",
+    "round",
+    "arm",
+    "family",
+    "order",
+    "attempt",
+    "started_unix_ns",
+    "started_ns",
+    "duration_ns",
+];
+
+/// How the columns end that hold histograms.
+const HISTOGRAM: &str = "histogram";
+
+/// A trial as named cells.
+pub(crate) type Row = BTreeMap<String, Value>;
+
+/// Whether a cell of that name holds a histogram.
+pub(crate) fn is_histogram(name: &str) -> bool {
+    name.ends_with(HISTOGRAM)
+}
+
+/// Every trial, in the order of the journal, and whether its block was valid; `None` if the block
+/// was never completed. A block may be tried several times under its number: each attempt's trials
+/// get the validity of the block line that follows them.
+pub(crate) fn trials(lines: &[Line]) -> Vec<(&TrialRecord, Option<bool>)> {
+    let mut trials = Vec::new();
+    let mut open: Vec<&TrialRecord> = Vec::new();
+    for line in lines {
+        let valid = match line {
+            Line::Trial(trial) => {
+                open.push(trial);
+                continue;
+            }
+            Line::Block(block) => Some(block.valid),
+            Line::Run(_) | Line::GaveUp(_) | Line::End(_) => None,
+        };
+        trials.extend(open.drain(..).map(|trial| (trial, valid)));
+    }
+    trials.extend(open.into_iter().map(|trial| (trial, None)));
+    trials
+}
+
+/// One trial with every stored field in a cell of its own.
+pub(crate) fn row(trial: &TrialRecord, valid: Option<bool>) -> Row {
+    let mut row = Row::new();
+    // Plain data with string keys always becomes a value.
+    flatten("", serde_json::to_value(trial).unwrap_or_default(), &mut row);
+    row.retain(|name, _| name != "kind" && !name.starts_with("kind."));
+    row.insert("kind".to_owned(), trial.kind.to_string().into());
+    if let Some(valid) = valid {
+        row.insert("block_valid".to_owned(), valid.into());
+    }
+    row
+}
+
+/// Every field of `value` under its path from `name`, parts of which are joined by dots.
+pub(crate) fn flatten(name: &str, value: Value, row: &mut Row) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let name = if name.is_empty() { key } else { format!("{name}.{key}") };
+                flatten(&name, value, row);
+            }
+        }
+        value => {
+            row.insert(name.to_owned(), value);
+        }
+    }
+}
+
+/// All names of `rows`, [`FIRST`] of all those that every trial has. A group of fields that some
+/// trials lack is null there; its fields are the columns.
+pub(crate) fn columns(rows: &[Row]) -> Vec<&str> {
+    let named: BTreeSet<&str> = rows.iter().flat_map(|r| r.keys().map(String::as_str)).collect();
+    let is_group = |name: &str| {
+        let inside = format!("{name}.");
+        named.range(inside.as_str()..).next().is_some_and(|next| next.starts_with(&inside))
+    };
+    let rest = named.iter().copied().filter(|name| !FIRST.contains(name) && !is_group(name));
+    FIRST.into_iter().chain(rest).collect()
+}
+
+/// The runs in which a record holds a histogram as pairs of (highest value, count), which need no
+/// explanation: each run is its first value, the step to the next and the counts.
+pub(crate) fn buckets(runs: &[Value]) -> Vec<(u64, u64)> {
+    let numbers =
+        |run: &Value| -> Option<Vec<u64>> { run.as_array()?.iter().map(Value::as_u64).collect() };
+    let mut pairs = Vec::new();
+    for run in runs.iter().filter_map(numbers) {
+        let [first, step, counts @ ..] = &run[..] else { continue };
+        let values = std::iter::successors(Some(*first), |value| value.checked_add(*step));
+        pairs.extend(values.zip(counts.iter().copied()));
+    }
+    pairs
+}
