@@ -115,11 +115,11 @@ impl Environment {
         }
     }
 
-    /// Redrawing in place needs a terminal that a person watches.
-    fn live(&self) -> Live {
+    /// Redrawing in place needs a terminal that a person watches; to one who listens it is noise.
+    fn live(&self, plain: bool) -> Live {
         let watched = self.stderr.is_tty && self.get("CI").is_none();
         let able = self.get("TERM") != Some("dumb");
-        if watched && able { Live::Inline } else { Live::Line }
+        if watched && able && !plain { Live::Inline } else { Live::Line }
     }
 }
 
@@ -151,7 +151,7 @@ impl Settings {
         let output = OutputStyle {
             results: environment.style(flags, environment.stdout),
             errors: environment.style(flags, environment.stderr),
-            live: environment.live(),
+            live: environment.live(flags.plain),
         };
         let key = |name| environment.get(name).map(str::to_owned);
         let keys = Keys {

@@ -24,6 +24,7 @@ use v6gap_core::analysis::{
 };
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
+use v6gap_core::fitness::names::VIEW;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::observation::Times;
 use v6gap_core::plan::Stop;
@@ -96,6 +97,8 @@ struct Design<'a> {
 struct Tool<'a> {
     version: &'a str,
     protocol: u32,
+    /// How the run was shown while it was measured, if that is known.
+    live_view: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -355,7 +358,11 @@ fn document(analysis: &Analysis) -> Document<'_> {
         notes: &run.notes,
         refused: &run.refused,
         trials: analysis.trials,
-        tool: Tool { version: &run.tool, protocol: run.protocol },
+        tool: Tool {
+            version: &run.tool,
+            protocol: run.protocol,
+            live_view: run.hosts.client.facts.get(VIEW).map(String::as_str),
+        },
     }
 }
 

@@ -6,6 +6,7 @@ mod files;
 mod fixtures;
 mod html;
 mod language;
+mod live;
 mod parquet;
 mod schema;
 mod snapshots;

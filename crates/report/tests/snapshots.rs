@@ -21,7 +21,7 @@ use v6gap_report::{
 };
 
 /// Compares with the file of that name, or writes it.
-fn check(name: &str, text: &str) {
+pub fn check(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     if std::env::var_os("V6GAP_BLESS").is_some() {
         std::fs::write(&path, text).expect("the snapshot can be written");

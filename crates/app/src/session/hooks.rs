@@ -35,6 +35,7 @@ impl Hooks for AppHooks<'_> {
     }
 
     fn before(&mut self, trial: &About<'_>) {
+        self.progress.before(trial);
         self.witnesses.before(trial);
     }
 

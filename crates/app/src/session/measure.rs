@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::feature::{self, Feature};
+use v6gap_core::fitness::names::VIEW;
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::record::{Ending, Line, RunHeader};
@@ -102,7 +103,7 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
         None => Witnesses::default(),
     };
     let witnesses = witnesses.with(devices);
-    progress.begin(&header);
+    progress.begin(&header, &stop);
     let mut hooks = AppHooks { journal, lab: measuring.lab, progress, witnesses };
     let ending = run::run(&lines, &header, &mut connection, &client, &mut hooks, &stop);
     hooks.progress.end();
@@ -237,6 +238,7 @@ fn fresh(
         (plan, refused) = (allowed.plan, allowed.refused);
     }
     let mut client_host = this_host();
+    client_host.facts.insert(VIEW.to_owned(), progress.name().to_owned());
     if let Some(lab) = measuring.lab {
         client_host.name = lab.client();
         let facts = lab.facts().iter().map(|(k, v)| (format!("lab.{k}"), v.clone()));

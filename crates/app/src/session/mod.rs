@@ -15,6 +15,7 @@ mod progress;
 mod repeat;
 mod replay;
 mod selftest;
+mod view;
 mod witness;
 pub mod world;
 

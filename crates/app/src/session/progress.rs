@@ -1,69 +1,75 @@
-//! What is shown while measuring: a line that is redrawn in place, lines now and then where nobody
-//! watches, and events for programs. Between trials only, so that it never shares a processor with
-//! one.
+//! What is shown while measuring: a view that is redrawn in place, lines now and then where nobody
+//! watches, and events for programs.
 
-use crate::args::{Live, ResultArgs};
+use super::view::{LONG_NS, View};
+use crate::args::{Live as How, ResultArgs};
 use crate::output;
 use crate::settings::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use v6gap_core::arm::BlockKind;
-use v6gap_core::metric::{Metric, Scale};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::RunHeader;
-use v6gap_core::stopping::SoFar;
 use v6gap_core::unit;
-use v6gap_engine::run::Event;
+use v6gap_engine::run::{About, Event};
 use v6gap_report::stream;
-use v6gap_report::text::{Glyphs, Style};
+use v6gap_report::text::{Live, Style};
 use v6gap_sys::clock;
 
 /// Lines come at most this often, in ns.
 const LINE_EVERY_NS: u64 = 10_000_000_000;
 
-/// The view of a run.
+/// What is shown of a run.
 pub struct Progress {
-    live: Live,
+    how: How,
     /// Whether programs are told on standard output.
     streams: bool,
+    /// Whether standard input is free for keys.
+    keys: bool,
     style: Style,
-    bar: ProgressBar,
+    view: Option<View>,
+    /// The run as lines tell it; the view has its own.
+    live: Option<Live>,
     started_ns: u64,
     last_line_ns: u64,
-    time_ns_max: Option<u64>,
-    pairs_max: Option<u32>,
-    so_far: String,
+    /// The shorter of the latest trials of each cell, in ns.
+    took_ns: BTreeMap<String, u64>,
 }
 
 impl Progress {
     /// The view that the options and the terminal ask for.
     pub fn new(result: &ResultArgs, context: &Context) -> Self {
-        let live =
-            if result.quiet { Live::Off } else { result.live.unwrap_or(context.output.live) };
-        let target = match live {
-            Live::Inline => ProgressDrawTarget::stderr_with_hz(4),
-            Live::Line | Live::Off => ProgressDrawTarget::hidden(),
-        };
+        let how = if result.quiet { How::Off } else { result.live.unwrap_or(context.output.live) };
         let style = context.output.errors;
-        let bar = ProgressBar::with_draw_target(Some(1000), target);
-        bar.set_style(bar_style(&style));
         Progress {
-            live,
+            how,
             streams: result.json_stream,
+            keys: !result.stop_at_eof,
             style,
-            bar,
+            view: matches!(how, How::Inline).then(|| View::new(style)),
+            live: None,
             started_ns: clock::now_ns(),
             last_line_ns: 0,
-            time_ns_max: None,
-            pairs_max: None,
-            so_far: String::new(),
+            took_ns: BTreeMap::new(),
+        }
+    }
+
+    /// How the run is shown, as its result tells.
+    pub fn name(&self) -> &'static str {
+        match self.how {
+            How::Inline => "inline",
+            How::Line => "line",
+            How::Off => "off",
         }
     }
 
     /// Says what is being done before the measurement.
     pub fn say(&mut self, text: &str) {
         self.tell(|| stream::state(text));
-        self.bar.set_message(text.to_owned());
-        self.line(text);
+        if let Some(view) = &self.view {
+            view.say(text);
+        }
+        self.line(|_, _| text.to_owned());
     }
 
     /// Tells programs that the server has to be waited for; people are told what they can do.
@@ -78,92 +84,88 @@ impl Progress {
         }
     }
 
-    /// The measurement begins.
-    pub fn begin(&mut self, header: &RunHeader) {
+    /// The measurement begins; the view may set `stop`.
+    pub fn begin(&mut self, header: &RunHeader, stop: &Arc<AtomicBool>) {
         self.tell(|| stream::begin(header));
         let address = |a: Option<std::net::IpAddr>| a.map(|a| a.to_string()).unwrap_or_default();
         let (v4, v6) = (address(header.addresses.v4), address(header.addresses.v6));
         let end = match header.plan.design.stop {
             Stop::Adaptive { time_ns_max, .. } => {
-                self.time_ns_max = Some(time_ns_max);
                 format!("at most {}", unit::format_span(time_ns_max as f64))
             }
-            Stop::Pairs { pairs } => {
-                self.pairs_max = Some(pairs);
-                format!("{pairs} pairs")
-            }
+            Stop::Pairs { pairs } => format!("{pairs} pairs"),
         };
-        let text = format!(
+        self.print(&format!(
             "{} to {}   IPv4 {v4}   IPv6 {v6}   {end}, saved as {}",
             header.hosts.client.name, header.target, header.id
-        );
+        ));
         self.started_ns = clock::now_ns();
-        self.print(&text);
+        let live = Live::new(header);
+        if let Some(view) = &mut self.view {
+            view.begin(live.clone(), self.keys, stop);
+        }
+        self.live = Some(live);
+    }
+
+    /// A trial is about to begin.
+    pub fn before(&mut self, trial: &About<'_>) {
+        let Some(view) = &self.view else { return };
+        view.change(|live| live.turn(trial.family));
+        let took_ns = self.took_ns.get(&trial.cell.id).copied().unwrap_or(0);
+        // Where both take turns, each of them is short, however long all of them take.
+        view.before(trial.family.is_some() && took_ns >= LONG_NS);
     }
 
     /// Something happened in the run.
     pub fn event(&mut self, event: &Event<'_>) {
         self.tell(|| in_json(event));
-        match event {
-            Event::Block { round, cell, turn, block } => {
-                let what = match block.kind {
-                    BlockKind::Compare => format!("pair {round}"),
-                    BlockKind::Null(family) => format!("{family} with itself"),
-                };
-                let place = format!("{}/{}", turn.0, turn.1);
-                self.bar.set_position(self.permille(*round, *turn));
-                self.bar.set_message(format!("{what} {place} {}  {}", cell.id, self.so_far));
-            }
-            Event::Done { cell, valid: false, a, b } => {
-                let findings = a.findings.iter().chain(&b.findings);
-                let why = findings.filter(|f| f.fatal).map(|f| f.seen.as_str()).next();
-                let why = why.unwrap_or_default();
-                self.bar.set_message(format!("{} again: {why}", cell.id));
-            }
-            Event::Done { .. } => {}
-            Event::Round { rounds, elapsed_ns, so_far } => {
-                self.so_far = summary(so_far);
-                let left = self.time_ns_max.map(|max| max.saturating_sub(*elapsed_ns));
-                let left = left.map(|ns| format!("   at most {} left", seconds(ns)));
-                let left = left.unwrap_or_default();
-                self.line(&format!("pair {rounds}   {} so far (not final){left}", self.so_far));
-            }
+        if let Event::Done { cell, a, b, .. } = event {
+            self.took_ns.insert(cell.id.clone(), a.duration_ns.min(b.duration_ns));
+        }
+        if let Some(view) = &self.view {
+            view.change(|live| note(live, event));
+        }
+        if let Some(live) = &mut self.live {
+            note(live, event);
+        }
+        if let Event::Round { elapsed_ns, .. } = event {
+            self.line(|live, style| live.map_or_else(String::new, |l| l.line(*elapsed_ns, style)));
         }
     }
 
     /// The measurement is over; the view goes.
     pub fn end(&mut self) {
-        self.bar.finish_and_clear();
-    }
-
-    /// How far the run is at most, in thousandths: by time or by pairs.
-    fn permille(&self, round: u32, turn: (usize, usize)) -> u64 {
-        let within = turn.0 as f64 / turn.1.max(1) as f64;
-        let share = match (self.time_ns_max, self.pairs_max) {
-            (Some(max), _) => (clock::now_ns() - self.started_ns) as f64 / max.max(1) as f64,
-            (None, Some(pairs)) => (f64::from(round) - 1.0 + within) / f64::from(pairs.max(1)),
-            (None, None) => 0.0,
-        };
-        (share.clamp(0.0, 1.0) * 1000.0) as u64
+        self.view = None;
     }
 
     /// A line where nobody watches, unless one came a moment ago.
-    fn line(&mut self, text: &str) {
+    fn line(&mut self, text: impl FnOnce(Option<&Live>, &Style) -> String) {
         let now_ns = clock::now_ns();
         let soon = self.last_line_ns > 0 && now_ns - self.last_line_ns < LINE_EVERY_NS;
-        if matches!(self.live, Live::Line) && !soon {
+        if matches!(self.how, How::Line) && !soon {
             self.last_line_ns = now_ns;
-            self.print(text);
+            self.print(&text(self.live.as_ref(), &self.style));
         }
     }
 
     fn print(&self, text: &str) {
         let text = output::fit(&self.style, text);
-        match self.live {
-            Live::Inline => self.bar.println(text),
-            Live::Line => output::to_stderr(&text),
-            Live::Off => {}
+        match (&self.view, self.how) {
+            (Some(view), _) => view.print(&text),
+            (None, How::Line) => output::to_stderr(&text),
+            (None, How::Inline | How::Off) => {}
         }
+    }
+}
+
+/// What a run that is being measured has learnt.
+fn note(live: &mut Live, event: &Event<'_>) {
+    match event {
+        Event::Block { round, cell, turn, block } => {
+            live.block(*round, &cell.id, block.kind, *turn);
+        }
+        Event::Done { a, b, valid, .. } => live.trials(a, b, *valid),
+        Event::Round { rounds, so_far, .. } => live.round(*rounds, so_far),
     }
 }
 
@@ -174,59 +176,5 @@ fn in_json(event: &Event<'_>) -> String {
         }
         Event::Done { a, b, valid, .. } => stream::trial(a, *valid) + &stream::trial(b, *valid),
         Event::Round { rounds, elapsed_ns, so_far } => stream::pair(*rounds, *elapsed_ns, so_far),
-    }
-}
-
-fn bar_style(style: &Style) -> ProgressStyle {
-    let (template, chars) = match style.glyphs {
-        Glyphs::Unicode => ("{bar:24} {elapsed:>4}  {wide_msg}", "━╸─"),
-        Glyphs::Ascii => ("[{bar:24}] {elapsed:>4}  {wide_msg}", "=>-"),
-    };
-    // The template is a constant that a test reads, so the plain style is never needed.
-    let plain = ProgressStyle::default_bar();
-    ProgressStyle::with_template(template).unwrap_or(plain).progress_chars(chars)
-}
-
-fn seconds(ns: u64) -> String {
-    format!("{} s", ns.div_ceil(1_000_000_000))
-}
-
-/// The first question of each metric that has a range.
-fn summary(so_far: &[SoFar]) -> String {
-    let mut parts = Vec::new();
-    for metric in Metric::ALL.into_iter().filter(|m| m.scale() == Scale::Ratio) {
-        let found = so_far.iter().find(|s| s.metric == metric && !s.text.is_empty());
-        parts.extend(found.map(|s| format!("{metric} {}", s.text)));
-    }
-    parts.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_templates_are_ones() {
-        for template in ["{bar:24} {elapsed:>4}  {wide_msg}", "[{bar:24}] {elapsed:>4}  {wide_msg}"]
-        {
-            assert!(ProgressStyle::with_template(template).is_ok());
-        }
-    }
-
-    #[test]
-    fn a_summary_names_each_metric_once() {
-        let question = |cell: &str, metric, text: &str| SoFar {
-            cell: cell.into(),
-            metric,
-            blocks: 8,
-            text: text.into(),
-            range: None,
-        };
-        let so_far = [
-            question("a", Metric::Throughput, "1.4 % slower"),
-            question("b", Metric::Rtt, ""),
-            question("c", Metric::Rtt, "5.4 % longer"),
-        ];
-        assert_eq!(summary(&so_far), "throughput 1.4 % slower, rtt 5.4 % longer");
     }
 }

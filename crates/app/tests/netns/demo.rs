@@ -136,6 +136,7 @@ pub fn falls_back_to_loopback() {
     let first = said.lines().next().unwrap_or_default();
     assert!(first.starts_with("no lab:") && said.contains("max_user_namespaces"), "{said}");
     assert!(answer.contains("loopback"), "{answer}");
+    assert!(said.contains("so far, not final") && !said.contains('\u{1b}'), "{said}");
     let output = refusing("lab up --name none");
     assert!(text(&output.stderr).contains("[E301, exit 5]"), "{}", text(&output.stderr));
     assert_eq!(output.status.code(), Some(5));

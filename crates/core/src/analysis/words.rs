@@ -226,7 +226,7 @@ fn range(question: &Question, range: &Range) -> String {
 }
 
 /// A range for a table: figures without words where the direction is clear.
-pub(super) fn range_in_words(metric: Metric, range: &Range) -> String {
+pub fn range_in_words(metric: Metric, range: &Range) -> String {
     if !range.low.is_finite() || !range.high.is_finite() {
         return "unbounded".to_string();
     }

@@ -4,6 +4,8 @@
 /// Part of every value that could not be had.
 pub const UNAVAILABLE: &str = "unavailable, because";
 
+/// How the client showed the run while it measured: "inline", "line" or "off".
+pub const VIEW: &str = "view";
 /// Processors that the program may use.
 pub const PROCESSORS: &str = "processors";
 /// Rules by which frequencies are chosen, as in "performance" or "performance powersave".

@@ -6,10 +6,12 @@
 mod compare;
 mod detail;
 mod grid;
+mod live;
 mod study;
 mod style;
 
 pub use compare::comparison;
+pub use live::{Live, Moment};
 pub use style::{Glyphs, Style};
 
 use crate::number::shown;

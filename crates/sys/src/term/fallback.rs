@@ -1,7 +1,22 @@
-//! Other platforms: the width stays unknown.
+//! Other platforms: the width stays unknown and no keys are read.
 
 use super::Output;
+use crate::Unavailable;
+use std::time::Duration;
+
+/// Nothing is changed, so nothing is put back.
+pub(super) type Before = std::convert::Infallible;
 
 pub(super) fn width(_output: Output) -> Option<u16> {
     None
 }
+
+pub(super) fn begin() -> Result<Before, Unavailable> {
+    Err(Unavailable::new("keys", "this program reads them on Unix only"))
+}
+
+pub(super) fn next(_wait: Duration) -> Option<u8> {
+    None
+}
+
+pub(super) fn end(_before: &Before) {}

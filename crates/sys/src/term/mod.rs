@@ -1,10 +1,13 @@
-//! The terminal: whether an output is one and how wide it is.
+//! The terminal: whether an output is one, how wide it is, and its keys.
 
+mod keys;
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(not(unix), path = "fallback.rs")]
 mod platform;
 #[cfg(test)]
 mod tests;
+
+pub use keys::Keys;
 
 use std::io::IsTerminal;
 

@@ -1,7 +1,22 @@
-//! Unix: the window size of the terminal; 0 columns means that the terminal does not know.
+//! Unix: the window size of the terminal, where 0 columns means that the terminal does not know;
+//! and its settings.
 
 use super::Output;
-use rustix::termios::tcgetwinsize;
+use crate::Unavailable;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::read;
+use rustix::process::getpgrp;
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize,
+    tcsetattr,
+};
+use std::io::{IsTerminal, stdin};
+use std::time::Duration;
+
+const KEYS: &str = "keys";
+
+/// The terminal's settings before they were changed.
+pub(super) type Before = Termios;
 
 pub(super) fn width(output: Output) -> Option<u16> {
     let size = match output {
@@ -9,4 +24,38 @@ pub(super) fn width(output: Output) -> Option<u16> {
         Output::Stderr => tcgetwinsize(std::io::stderr()),
     };
     size.ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
+}
+
+pub(super) fn begin() -> Result<Before, Unavailable> {
+    let refused = |error: rustix::io::Errno| Unavailable::new(KEYS, error);
+    if !stdin().is_terminal() {
+        return Err(Unavailable::new(KEYS, "standard input is no terminal"));
+    }
+    // Whoever sets the terminal from the background is stopped by it.
+    if tcgetpgrp(stdin()).map_err(refused)? != getpgrp() {
+        return Err(Unavailable::new(KEYS, "this program runs in the background"));
+    }
+    let before = tcgetattr(stdin()).map_err(refused)?;
+    let mut one_at_a_time = before.clone();
+    one_at_a_time.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+    one_at_a_time.special_codes[SpecialCodeIndex::VMIN] = 1;
+    one_at_a_time.special_codes[SpecialCodeIndex::VTIME] = 0;
+    tcsetattr(stdin(), OptionalActions::Now, &one_at_a_time).map_err(refused)?;
+    Ok(before)
+}
+
+pub(super) fn next(wait: Duration) -> Option<u8> {
+    let input = stdin();
+    let mut wanted = [PollFd::new(&input, PollFlags::IN)];
+    let wait = Timespec::try_from(wait).ok()?;
+    if poll(&mut wanted, Some(&wait)).ok()? == 0 {
+        return None;
+    }
+    let mut key = [0];
+    (read(&input, &mut key).ok()? == 1).then_some(key[0])
+}
+
+pub(super) fn end(before: &Before) {
+    // If the terminal is gone, there is nothing to put back.
+    let _ = tcsetattr(stdin(), OptionalActions::Now, before);
 }

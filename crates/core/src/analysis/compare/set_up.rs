@@ -33,7 +33,8 @@ const CONDUCT: [&str; 8] = [
 ];
 
 /// Facts that say how a host was just then, and are never the same twice.
-const FLEETING: [&str; 4] = [names::FREQUENCY_NOW, names::TRACKED, "clock-read", "clock-step"];
+const FLEETING: [&str; 5] =
+    [names::FREQUENCY_NOW, names::TRACKED, names::VIEW, "clock-read", "clock-step"];
 
 /// Said where a run does not tell.
 const UNTOLD: &str = "–";

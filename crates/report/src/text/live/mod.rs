@@ -1,0 +1,194 @@
+//! A run while it is measured: what is known of it after each event, and the view of that as a few
+//! lines, which are redrawn in place or told now and then. Nothing in it is a verdict.
+
+mod frame;
+mod strip;
+
+pub use frame::Moment;
+
+use crate::number;
+use std::collections::{BTreeMap, VecDeque};
+use v6gap_core::analysis::words as names;
+use v6gap_core::arm::{Arm, BlockKind, PerArm};
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::observation::Measured;
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::record::{RunHeader, TrialRecord};
+use v6gap_core::stopping::SoFar;
+
+/// Trials that the strips of the families show.
+const TRIALS: usize = 40;
+
+/// What is known of a run that is being measured.
+#[derive(Debug, Clone)]
+pub struct Live {
+    plan: Plan,
+    arms: PerArm<String>,
+    /// The block under way, in words; empty before the first.
+    doing: String,
+    /// The round under way, and how much of it is done.
+    round: (u32, f64),
+    rounds: u32,
+    /// Whose turn it is; nobody's between trials, everybody's where both take turns.
+    turn: PerArm<bool>,
+    /// The latest trials in order: whose, of which cell, and the value of its first metric.
+    course: VecDeque<(Arm, usize, f64)>,
+    /// The latest value of each metric.
+    latest: PerArm<BTreeMap<Metric, f64>>,
+    /// What else the latest trial told, in words.
+    details: PerArm<String>,
+    so_far: Vec<SoFar>,
+}
+
+impl Live {
+    /// Nothing measured yet.
+    pub fn new(header: &RunHeader) -> Self {
+        let plan = header.plan.clone();
+        let of = plan.design.arms;
+        let arms = match of.is_null() {
+            true => PerArm { a: of.a.to_string(), b: format!("{} again", of.b) },
+            false => of.map(|family| family.to_string()),
+        };
+        Live {
+            plan,
+            arms,
+            doing: String::new(),
+            round: (0, 0.0),
+            rounds: 0,
+            turn: PerArm::default(),
+            course: VecDeque::new(),
+            latest: PerArm::default(),
+            details: PerArm::default(),
+            so_far: Vec::new(),
+        }
+    }
+
+    /// A block begins; it is the `turn.0`th of `turn.1` in its round.
+    pub fn block(&mut self, round: u32, cell: &str, kind: BlockKind, turn: (usize, usize)) {
+        self.doing = match kind {
+            BlockKind::Compare => cell.to_owned(),
+            BlockKind::Null(family) => format!("{cell}, {family} with itself"),
+        };
+        self.round = (round, (turn.0.max(1) - 1) as f64 / turn.1.max(1) as f64);
+    }
+
+    /// A trial begins, of one family or of both in turns.
+    pub fn turn(&mut self, family: Option<Family>) {
+        let of = self.plan.design.arms;
+        self.turn = of.map(|arm| family.is_none_or(|family| family == arm));
+    }
+
+    /// Both trials of a block are done. Those that compare show in the strips.
+    pub fn trials(&mut self, a: &TrialRecord, b: &TrialRecord, valid: bool) {
+        self.turn = PerArm::default();
+        if !valid {
+            let findings = a.findings.iter().chain(&b.findings);
+            let why = findings.filter(|finding| finding.fatal).map(|f| f.seen.as_str()).next();
+            self.doing = format!("{} again: {}", a.cell, why.unwrap_or("a check failed"));
+            return;
+        }
+        if a.kind != BlockKind::Compare {
+            return;
+        }
+        let in_order = a.order.arms().map(|arm| if arm == Arm::A { a } else { b });
+        for trial in in_order {
+            self.trial(trial);
+        }
+    }
+
+    fn trial(&mut self, trial: &TrialRecord) {
+        let Some(cell) = self.plan.cells.iter().position(|cell| cell.id == trial.cell) else {
+            return;
+        };
+        let first = self.plan.cells[cell].workload.metrics().first();
+        if let Some(value) = first.and_then(|metric| trial.values.get(metric)) {
+            self.course.push_back((trial.arm, cell, *value));
+            if self.course.len() > TRIALS {
+                self.course.pop_front();
+            }
+        }
+        self.latest.get_mut(trial.arm).extend(trial.values.clone());
+        *self.details.get_mut(trial.arm) = details(trial);
+    }
+
+    /// A round of comparing is over.
+    pub fn round(&mut self, rounds: u32, so_far: &[SoFar]) {
+        self.rounds = rounds;
+        self.so_far = so_far.to_vec();
+    }
+
+    /// How much of the run is done at most, as a share; it may be over earlier.
+    fn share(&self, elapsed_ns: u64) -> f64 {
+        let share = match self.plan.design.stop {
+            Stop::Adaptive { time_ns_max, .. } => elapsed_ns as f64 / time_ns_max.max(1) as f64,
+            Stop::Pairs { pairs } => {
+                (f64::from(self.round.0.max(1) - 1) + self.round.1) / f64::from(pairs.max(1))
+            }
+        };
+        share.clamp(0.0, 1.0)
+    }
+
+    /// "at most 38 s left", or nothing where nobody knows.
+    fn left(&self, elapsed_ns: u64) -> Option<String> {
+        let seconds = |ns: u64| ns.div_ceil(1_000_000_000);
+        match self.plan.design.stop {
+            Stop::Adaptive { time_ns_max, .. } => {
+                Some(format!("at most {} s left", seconds(time_ns_max.saturating_sub(elapsed_ns))))
+            }
+            Stop::Pairs { .. } => {
+                let share = self.share(elapsed_ns);
+                let left = elapsed_ns as f64 * (1.0 - share) / share;
+                (share > 0.05).then(|| format!("about {} s left", seconds(left as u64)))
+            }
+        }
+    }
+
+    /// "pair 4", or "pair 4 of 30".
+    fn pair(&self, round: u32) -> String {
+        match self.plan.design.stop {
+            Stop::Pairs { pairs } => format!("pair {} of {pairs}", round.min(pairs)),
+            Stop::Adaptive { .. } => format!("pair {round}"),
+        }
+    }
+
+    /// The name of a question, as the result will have it but for what only the result knows.
+    fn label(&self, question: &SoFar) -> String {
+        let cell = self.plan.cells.iter().find(|cell| cell.id == question.cell);
+        let arms = self.plan.design.arms;
+        let label = |cell| names::label(cell, question.metric, arms, PerArm::default());
+        cell.map_or_else(|| question.cell.clone(), label).replace(", ", " ")
+    }
+
+    /// The metrics whose values stand beside the strips: the first two that were measured.
+    fn shown(&self) -> Vec<Metric> {
+        let measured = |metric: &Metric| {
+            self.latest.a.contains_key(metric) || self.latest.b.contains_key(metric)
+        };
+        Metric::ALL.into_iter().filter(measured).take(2).collect()
+    }
+
+    /// The latest values of a metric in one unit, and the unit.
+    fn values(&self, metric: Metric) -> (PerArm<String>, &'static str) {
+        let latest = [&self.latest.a, &self.latest.b].map(|values| values.get(&metric).copied());
+        let (mut texts, unit) = number::series(metric, &latest);
+        let b = texts.pop().unwrap_or_default();
+        (PerArm { a: texts.pop().unwrap_or_default(), b }, unit)
+    }
+}
+
+/// What was sent again and what the trial took of the client's processor.
+fn details(trial: &TrialRecord) -> String {
+    let ends = [&trial.ends.client, &trial.ends.server];
+    let sent_again = ends.iter().find_map(|end| match &end.measured {
+        Measured::Sent(sent) => sent.retransmitted_segments,
+        _ => None,
+    });
+    let client = &trial.ends.client;
+    let processor = client.user_ns.zip(client.system_ns).filter(|_| trial.duration_ns > 0);
+    let share = |(user, system): (u64, u64)| {
+        format!("processor {:.0} %", (user + system) as f64 / trial.duration_ns as f64 * 100.0)
+    };
+    let parts = [sent_again.map(|n| format!("sent again {n}")), processor.map(share)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,140 @@
+//! The view of a run that is being measured: every width, ASCII, sentences, and what stands in it.
+
+use crate::fixtures::{header, long};
+use crate::snapshots::check;
+use v6gap_core::arm::{Arm, BlockKind};
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::plan::Stop;
+use v6gap_core::record::{Line, RunHeader, TrialRecord};
+use v6gap_core::stopping::SoFar;
+use v6gap_report::text::{Glyphs, Live, Moment, Style};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn so_far(cell: &str, metric: Metric, text: &str, range: Option<(f64, f64, f64)>) -> SoFar {
+    SoFar { cell: cell.into(), metric, blocks: 8, text: text.into(), range }
+}
+
+/// In the middle of a run, IPv6 having its turn.
+fn measuring() -> Live {
+    let lines = long::lines(360);
+    let Line::Run(header) = &lines[0] else { unreachable!("the first line is the header") };
+    let mut live = Live::new(header);
+    let trials: Vec<&TrialRecord> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Trial(trial) => Some(&**trial),
+            _ => None,
+        })
+        .collect();
+    for pair in trials.chunks(2) {
+        let [first, second] = pair else { unreachable!("two trials in each block") };
+        let (a, b) = if first.arm == Arm::A { (first, second) } else { (second, first) };
+        live.block(a.round, &a.cell, a.kind, (1, 12));
+        live.turn(Some(first.family));
+        live.trials(a, b, true);
+    }
+    live.round(
+        11,
+        &[
+            so_far(
+                "throughput-tcp",
+                Metric::Throughput,
+                "1.4 % slower",
+                Some((-0.014, -0.015, -0.013)),
+            ),
+            so_far("rtt-tcp-64", Metric::Rtt, "5.3 % longer", Some((0.053, 0.02, 0.08))),
+            so_far("rtt-tcp-256", Metric::Rtt, "0.3 % shorter", Some((-0.003, -0.01, 0.004))),
+            so_far("rtt-tcp-1024", Metric::Rtt, "2.0 % longer", Some((0.02, -0.04, 0.09))),
+            so_far("rtt-tcp-4096", Metric::Rtt, "", None),
+            so_far("connect-tcp", Metric::Connect, "6.1 % quicker", Some((-0.061, -0.09, -0.03))),
+            so_far("rtt-udp-64", Metric::Rtt, "40 % longer", Some((0.4, 0.1, 3.0))),
+        ],
+    );
+    live.block(12, "throughput-tcp", BlockKind::Compare, (3, 12));
+    live.turn(Some(Family::V6));
+    live
+}
+
+fn moment() -> Moment {
+    Moment { elapsed_ns: 212 * SECOND, keys: true, ..Moment::default() }
+}
+
+#[test]
+fn the_view_at_every_width() {
+    let live = measuring();
+    for width in [80, 72, 60, 40] {
+        let style = Style { width, ..Style::default() };
+        let frame = live.frame(&moment(), &style);
+        check(&format!("live-{width}.txt"), &frame);
+        let strips = frame.contains('░');
+        assert_eq!(strips, width >= 72, "{frame}");
+        for number in ["1.4 % slower", "5.3 % longer", "Mbit/s", "µs"] {
+            assert!(frame.contains(number), "{number} at {width}:\n{frame}");
+        }
+    }
+}
+
+#[test]
+fn the_view_in_other_forms() {
+    let live = measuring();
+    let style = Style::default();
+    let ascii = live.frame(&moment(), &Style { glyphs: Glyphs::Ascii, ..style });
+    assert!(ascii.is_ascii(), "{ascii}");
+    check("live-ascii.txt", &ascii);
+    check("live-colour.txt", &live.frame(&moment(), &Style { colour: true, ..style }));
+    let plain = live.frame(&moment(), &Style { plain: true, ..style });
+    assert!(!plain.contains(['▼', '○', '█', '░', '│']), "{plain}");
+    check("live-plain.txt", &plain);
+    let all = Moment { details: true, help: true, ..moment() };
+    check("live-details.txt", &live.frame(&all, &style));
+    check("live-line.txt", &live.line(212 * SECOND, &style));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let live = measuring();
+    for width in 20..130 {
+        for plain in [false, true] {
+            let style = Style { width, plain, ..Style::default() };
+            let all = Moment { details: true, help: true, ..moment() };
+            let frame = live.frame(&all, &style);
+            let longest = frame.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(width), "{longest:?} of {width}:\n{frame}");
+        }
+    }
+}
+
+#[test]
+fn before_the_first_pair_there_is_a_view_too() {
+    let frame = Live::new(&empty()).frame(&Moment::default(), &Style::default());
+    assert!(frame.contains("Before the pairs") && frame.contains("Ctrl-C"), "{frame}");
+    let line = Live::new(&empty()).line(0, &Style::default());
+    assert!(line.contains("pair 0") && line.contains("not final"), "{line}");
+}
+
+fn empty() -> RunHeader {
+    header(Vec::new())
+}
+
+#[test]
+fn pairs_that_are_fixed_are_counted_down() {
+    let mut fixed = empty();
+    fixed.plan.design.stop = Stop::Pairs { pairs: 10 };
+    let mut live = Live::new(&fixed);
+    live.block(6, "x", BlockKind::Compare, (1, 1));
+    let frame =
+        live.frame(&Moment { elapsed_ns: 50 * SECOND, ..Moment::default() }, &Style::default());
+    assert!(frame.starts_with("Pair 6 of 10"), "{frame}");
+    assert!(frame.lines().next().is_some_and(|line| line.ends_with("about 50 s left")), "{frame}");
+}
+
+/// What a peer says cannot drive the terminal.
+#[test]
+fn foreign_text_stays_text() {
+    let mut live = measuring();
+    live.block(1, "\u{1b}[2J\u{202e}", BlockKind::Compare, (1, 1));
+    let frame = live.frame(&Moment { details: true, ..moment() }, &Style::default());
+    assert!(!frame.contains(['\u{1b}', '\u{202e}']), "{frame}");
+}
