@@ -44,6 +44,19 @@ pub enum StoreError {
         /// What is wrong with it.
         source: RecordError,
     },
+    /// The file that is to be stored begins with no facts of a run, or with an identifier that is
+    /// none.
+    #[error("{} is not the journal of a run", path.display())]
+    NoJournal {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another result has the identifier.
+    #[error("another result is stored as {id}")]
+    Taken {
+        /// The identifier.
+        id: String,
+    },
     /// Another process is measuring into the run.
     #[error("{} is being written by another v6gap", path.display())]
     Locked {

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use v6gap_core::record::{self, Ending, Line, RunHeader};
 
-const JOURNAL: &str = "journal.jsonl";
+pub(crate) const JOURNAL: &str = "journal.jsonl";
 const REPORT: &str = "report.html";
 
 /// Letters of an identifier: none that is mistaken for another.

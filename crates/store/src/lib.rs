@@ -5,6 +5,7 @@
 //! for what a person wrote on the run.
 
 mod error;
+mod import;
 mod journal;
 mod layout;
 mod note;
@@ -13,6 +14,7 @@ mod reference;
 mod worldfile;
 
 pub use error::StoreError;
+pub use import::Imported;
 pub use journal::{Journal, read_journal};
 pub use layout::{Entry, Store, new_id};
 pub use note::{NOTE_CHARS_MAX, Note, TITLE_CHARS_MAX};

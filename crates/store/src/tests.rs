@@ -8,7 +8,7 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::preset;
-use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader};
+use v6gap_core::record::{self, BlockRecord, Ending, Host, Line, RunHeader};
 
 /// A folder that is removed at the end of a test.
 pub(crate) struct Scratch(pub(crate) PathBuf);
@@ -61,6 +61,40 @@ fn what_is_written_comes_back() {
     assert_eq!(lines, expected);
     let listed = store.list().unwrap();
     assert_eq!(listed[0].ending, Some(Ending::Complete));
+}
+
+#[test]
+fn a_result_of_another_host_keeps_its_name_and_its_lines() {
+    let (there, here) = (Scratch::new("there"), Scratch::new("here"));
+    let (there, here) = (Store::at(&there.0), Store::at(&here.0));
+    there.create(&header("7k2f9q", "lab-b", 5)).unwrap().append(&[block(0)]).unwrap();
+    let journal = there.journal_path("7k2f9q");
+    for (path, found) in [
+        (journal.clone(), Imported::Stored("7k2f9q".into())),
+        (there.folder("7k2f9q"), Imported::Known("7k2f9q".into())),
+    ] {
+        assert_eq!(here.import(&path).unwrap(), found);
+    }
+    let of = |store: &Store| store.read(&Reference::parse("7k2f9q")).unwrap();
+    assert_eq!(of(&here), of(&there));
+    there.resume("7k2f9q").unwrap().0.append(&[block(1)]).unwrap();
+    let taken = here.import(&journal);
+    assert!(matches!(taken, Err(StoreError::Taken { .. })), "{taken:?}");
+}
+
+/// A file from elsewhere cannot choose where it is written.
+#[test]
+fn an_identifier_is_no_path() {
+    let scratch = Scratch::new("path");
+    let store = Store::at(&scratch.0.join("data"));
+    for id in ["../escaped", "/tmp/escaped", "", ".", "a b", "a\\b"] {
+        let line = record::encode(&Line::Run(Box::new(header(id, "lab-b", 5))));
+        let file = scratch.0.join("run.jsonl");
+        fs::write(&file, format!("{line}\n")).unwrap();
+        let refused = store.import(&file);
+        assert!(matches!(refused, Err(StoreError::NoJournal { .. })), "{id}: {refused:?}");
+    }
+    assert!(!scratch.0.join("data").exists());
 }
 
 #[test]

@@ -31,10 +31,10 @@ pub use run::{
 };
 pub use snmp::SnmpArgs;
 pub use stored::{
-    ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ListArgs, NoteArgs,
+    ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ImportArgs, ListArgs, NoteArgs,
     ReferenceArgs, ReplayArgs, ReportArgs, ShowArgs, ShowFormat,
 };
-pub use tools::{CompletionsArgs, ExplainArgs, ManArgs, PredictArgs};
+pub use tools::{CompletionsArgs, Document, ExplainArgs, ManArgs, PredictArgs, SchemaArgs};
 pub use values::{Measured, Rate};
 pub use web::WebArgs;
 
@@ -127,6 +127,8 @@ pub enum Command {
     Rm(ReferenceArgs),
     /// Write a stored result for other programs
     Export(ExportArgs),
+    /// Store results that were exported elsewhere
+    Import(ImportArgs),
     /// Check, estimate or run a plan
     Plan(PlanArgs),
     /// Make networks on this computer to measure in
@@ -137,6 +139,8 @@ pub enum Command {
     Predict(PredictArgs),
     /// Explain a code or a topic
     Explain(ExplainArgs),
+    /// Write the JSON Schema of a document that this program writes
+    Schema(SchemaArgs),
     /// Write completions for a shell
     Completions(CompletionsArgs),
     /// Write manual pages

@@ -154,6 +154,22 @@ pub struct ExportArgs {
     pub output: Option<PathBuf>,
 }
 
+/// Store results that were exported elsewhere
+///
+/// A file is the journal of a run, as `v6gap export RESULT -o FILE` writes it; a folder is that of
+/// a run. It keeps its identifier, so that the same result is never stored twice.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap export 7k2f9q -o 7k2f9q.jsonl      on the host that measured
+  v6gap import 7k2f9q.jsonl                here
+  v6gap import runs/*                      folders of runs")]
+pub struct ImportArgs {
+    /// Files or folders
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<String>,
+}
+
 /// How a result is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {

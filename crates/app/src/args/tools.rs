@@ -1,7 +1,7 @@
 //! Options of the verbs that need neither network nor stored results.
 
 use super::values::{self, Rate};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
@@ -63,6 +63,29 @@ pub struct ExplainArgs {
     /// A code as errors end with, or a topic
     #[arg(value_name = "CODE|TOPIC")]
     pub about: Option<String>,
+}
+
+/// Write the JSON Schema of a document that this program writes
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap schema result > result.schema.json     of `show --json` and --json
+  v6gap schema event                           of each line of --json-stream
+  v6gap schema comparison                      of `compare --json`")]
+pub struct SchemaArgs {
+    /// The document
+    pub document: Document,
+}
+
+/// A document that has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Document {
+    /// What the analysis of a run says
+    Result,
+    /// What happens in a run, one a line
+    Event,
+    /// What changed from one run to others
+    Comparison,
 }
 
 /// Write completions for a shell

@@ -10,6 +10,7 @@ mod doctor;
 mod explain;
 mod export;
 mod figures;
+mod import;
 pub mod lab;
 mod list;
 mod man;
@@ -20,6 +21,7 @@ mod replay;
 mod report;
 mod rm;
 pub mod run;
+mod schema;
 pub mod serve;
 mod show;
 mod stored;
@@ -64,6 +66,7 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         Command::Note(args) => note::execute(args, &context()?),
         Command::Rm(args) => rm::execute(args, &context()?),
         Command::Export(args) => export::execute(args, &context()?),
+        Command::Import(args) => import::execute(args, &context()?),
         Command::Plan(args) => plan::execute(args, &context()?),
         Command::Lab(args) => lab::execute(args, &context()?),
         Command::Web(args) => web::execute(args, &context()?),
@@ -71,6 +74,7 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         // These work wherever the program is built or packaged, without a folder for results.
         Command::Predict(args) => predict::execute(args, &settings.output),
         Command::Explain(args) => explain::execute(args, &settings.output),
+        Command::Schema(args) => schema::execute(args),
         Command::Completions(args) => completions::execute(args),
         Command::Man(args) => man::execute(args),
     }

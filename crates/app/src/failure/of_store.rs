@@ -19,6 +19,11 @@ impl From<StoreError> for Failure {
                 Failure::new("E503", Outcome::Usage, text).run("v6gap list", "")
             }
             StoreError::Record { .. } => Failure::new("E504", Outcome::Unexpected, text),
+            StoreError::NoJournal { .. } => Failure::new("E512", Outcome::Usage, text)
+                .run("v6gap export RESULT -o RESULT.jsonl", "there: writes the journal"),
+            StoreError::Taken { ref id } => Failure::new("E513", Outcome::Usage, text)
+                .run(format!("v6gap show {id}"), "the one that is stored")
+                .run("v6gap show FILE", "the other one, without storing it"),
             StoreError::Locked { .. } => Failure::new("E505", Outcome::Usage, text)
                 .seen("It can be shown meanwhile; changing it has to wait."),
             StoreError::NoHome => {

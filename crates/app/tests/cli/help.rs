@@ -122,3 +122,32 @@ fn the_headers_are_drawn_to_scale() {
         text.lines().filter(|l| l.starts_with("  │")).map(|l| l.chars().count()).collect();
     assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
 }
+
+/// Every code that the sources give to an error, by what stands in quotes there.
+fn codes(folder: &std::path::Path, found: &mut std::collections::BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            codes(&path, found);
+        } else {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let is_code = |word: &&str| {
+                let number = word.strip_prefix(['E', 'N', 'V']);
+                number.is_some_and(|n| n.len() == 3 && n.bytes().all(|b| b.is_ascii_digit()))
+            };
+            found.extend(text.split('"').filter(is_code).map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn every_code_is_explained() {
+    let sandbox = Sandbox::new();
+    let mut found = std::collections::BTreeSet::new();
+    codes(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut found);
+    assert!(found.len() > 30, "{found:?}");
+    let listed = sandbox.run("explain").ended(0).out;
+    let unexplained: Vec<_> =
+        found.iter().filter(|code| !listed.contains(&format!("  {code} "))).collect();
+    assert!(unexplained.is_empty(), "{unexplained:?}");
+}

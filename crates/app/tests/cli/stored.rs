@@ -98,6 +98,38 @@ fn an_export_can_be_read_elsewhere() {
 }
 
 #[test]
+fn a_result_travels_as_one_file() {
+    let there = Sandbox::with_run();
+    there.run("export last -o moved.jsonl").ended(0);
+    let here = Sandbox::new();
+    here.write("moved.jsonl", &there.read("moved.jsonl"));
+    assert_eq!(here.run("import moved.jsonl").ended(0).out, "stored as 7k2f9q\n");
+    assert_eq!(here.run("show 7k2f9q").ended(0).out, there.run("show last").ended(0).out);
+    assert_eq!(here.run("import moved.jsonl").ended(0).out, "7k2f9q was stored before\n");
+    here.write("result.jsonl", "");
+    let ran = here.run("import result.jsonl").ended(2);
+    assert!(ran.err.contains("[E512, exit 2]"), "{ran:?}");
+}
+
+#[test]
+fn schemas_come_with_the_program() {
+    let sandbox = Sandbox::with_run();
+    sandbox.store_slower("slow01", 1.1);
+    let documents =
+        [("result", "show last --json"), ("comparison", "compare 7k2f9q slow01 --json")];
+    for (name, line) in documents {
+        let schema = sandbox.run(&format!("schema {name}")).ended(0).out;
+        let schema: Value = serde_json::from_str(&schema).unwrap();
+        let document: Value = serde_json::from_str(&sandbox.run(line).out).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        assert!(validator.is_valid(&document), "{name}");
+    }
+    let event = sandbox.run("schema event").ended(0).out;
+    assert!(event.contains("\"event\""), "{event}");
+    sandbox.run("schema other").ended(2);
+}
+
+#[test]
 fn tables_are_files_in_a_folder() {
     let sandbox = Sandbox::with_run();
     let out = sandbox.run("export last --format parquet -o tables").ended(0).out;

@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 38] = [
+pub const CODES: [Topic; 41] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -134,6 +134,15 @@ tells in the handshake; `v6gap check HOST` shows them.",
         text: "\
 The control connection ended before the measurement was complete. Blocks that
 were complete are stored; `v6gap run HOST --continue last` goes on from there.",
+    },
+    Topic {
+        name: "E211",
+        title: "a measurement failed",
+        text: "\
+A trial failed again and again and nothing else was left to measure, or the
+server refused it for good. The message ends with the reason. What was measured
+before is kept, and `v6gap run HOST --continue RESULT` goes on with it; `v6gap
+check HOST` says what limits the path, --measure leaves out what fails.",
     },
     Topic {
         name: "E301",
@@ -293,6 +302,22 @@ with its ending: my.toml.",
         text: "\
 `v6gap lab list --worlds` shows the worlds that come with the program, and
 `v6gap lab list` the labs that are up. A file is named with its ending: my.toml.",
+    },
+    Topic {
+        name: "E512",
+        title: "what is to be imported is no journal",
+        text: "\
+`v6gap import` takes what `v6gap export RESULT -o FILE` writes, which is the
+journal of a run, or the folder of a run. CSV, JSON and Parquet hold what the
+program says of a run and cannot be turned back into one.",
+    },
+    Topic {
+        name: "E513",
+        title: "another result has the same identifier",
+        text: "\
+A result keeps its identifier when it is imported, and one with other trials is
+stored under it: an earlier state of the same run that was continued, or, once
+in a thousand million, another run. `v6gap rm` removes the stored one.",
     },
     Topic {
         name: "V601",
