@@ -5,7 +5,7 @@ use crate::Unavailable;
 use std::time::Duration;
 
 /// Nothing is changed, so nothing is put back.
-pub(super) type Before = std::convert::Infallible;
+pub(super) type Before = ();
 
 pub(super) fn width(_output: Output) -> Option<u16> {
     None
@@ -19,4 +19,4 @@ pub(super) fn next(_wait: Duration) -> Option<u8> {
     None
 }
 
-pub(super) fn end(_before: &Before) {}
+pub(super) fn end((): &Before) {}
