@@ -7,7 +7,7 @@
     reason = "a program of its own, which measures what others only do"
 )]
 
-#[allow(dead_code, reason = "the tests use the rest of it")]
+#[allow(dead_code, unused_imports, reason = "the tests use the rest of it")]
 #[path = "../tests/fixtures/mod.rs"]
 mod fixtures;
 

@@ -26,3 +26,15 @@ fn columns_unknown(output: Output) -> bool {
 fn columns_unknown(_output: Output) -> bool {
     true
 }
+
+/// Whether or not the tests have a terminal, nobody is stopped for asking.
+#[test]
+fn keys_come_from_a_terminal() {
+    match Keys::read() {
+        Ok(keys) => {
+            assert!(std::io::stdin().is_terminal());
+            let _ = keys.next(std::time::Duration::ZERO);
+        }
+        Err(why) => assert!(why.to_string().starts_with("keys unavailable, because"), "{why}"),
+    }
+}

@@ -31,8 +31,7 @@ pub(super) fn begin() -> Result<Before, Unavailable> {
     if !stdin().is_terminal() {
         return Err(Unavailable::new(KEYS, "standard input is no terminal"));
     }
-    // Whoever sets the terminal from the background is stopped by it.
-    if tcgetpgrp(stdin()).map_err(refused)? != getpgrp() {
+    if !in_foreground() {
         return Err(Unavailable::new(KEYS, "this program runs in the background"));
     }
     let before = tcgetattr(stdin()).map_err(refused)?;
@@ -45,6 +44,9 @@ pub(super) fn begin() -> Result<Before, Unavailable> {
 }
 
 pub(super) fn next(wait: Duration) -> Option<u8> {
+    if !in_foreground() {
+        return None;
+    }
     let input = stdin();
     let mut wanted = [PollFd::new(&input, PollFlags::IN)];
     let wait = Timespec::try_from(wait).ok()?;
@@ -56,6 +58,14 @@ pub(super) fn next(wait: Duration) -> Option<u8> {
 }
 
 pub(super) fn end(before: &Before) {
-    // If the terminal is gone, there is nothing to put back.
-    let _ = tcsetattr(stdin(), OptionalActions::Now, before);
+    if in_foreground() {
+        // If the terminal is gone, there is nothing to put back.
+        let _ = tcsetattr(stdin(), OptionalActions::Now, before);
+    }
+}
+
+/// Whether the terminal listens to this program: one that reads or sets it from the background is
+/// stopped by it. A shell that puts a program there puts its own settings back.
+fn in_foreground() -> bool {
+    tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp())
 }
