@@ -2,7 +2,7 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 23] = [
+pub const VERBS: [&str; 25] = [
     "demo",
     "run",
     "check",

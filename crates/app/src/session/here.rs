@@ -51,8 +51,8 @@ pub fn in_held_lab(
         return Err(Failure::unexpected("the plan asks for no lab"));
     };
     let failed = |why: String| Failure::unexpected(format!("the lab cannot be joined: {why}"));
-    let lab = RealWorld::join(name).map_err(failed)?;
-    let lab = lab.measured(wanted.client, wanted.server);
+    let joined = RealWorld::join(name).map(|lab| lab.measured(wanted.client, wanted.server));
+    let lab = joined.map_err(failed)?;
     between_nodes(plan, &lab, options, None, context)
 }
 

@@ -53,7 +53,7 @@ pub fn replay(
     let journal = playing.keep.then(|| afresh(header, context)).transpose()?;
     let mut view = View::new(result, context);
     view.say("a recording: nothing is measured");
-    view.begin(header);
+    view.begin(header, &stop);
     let mut player = Player::new(header, view, journal, playing.speed);
     let played = player.play(rest, &stop);
     player.view.end();
