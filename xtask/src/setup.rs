@@ -94,6 +94,10 @@ fn unpack_kernel() -> Result<(), String> {
         println!("no kernel for the lab's other system: that takes Debian on x86-64");
         return Ok(());
     }
+    // An old list names a package that may be gone.
+    if let Some(apt) = apt_get() {
+        Line::new(&apt[0], &apt[1..].join(" ")).args(["update".to_owned()]).run()?;
+    }
     let listed = Line::new("apt-cache", "depends --no-recommends").args([CLOUD.to_owned()]);
     let package = needed(&listed.output()?)
         .ok_or_else(|| format!("apt knows no {CLOUD}: run apt-get update, and this again"))?;

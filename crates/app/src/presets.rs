@@ -115,7 +115,7 @@ pub fn read(plan: &str, seed: u64, choice: &Choice) -> Result<Found, Failure> {
     let path = Path::new(plan);
     let mut scaled = Vec::new();
     let folder = path.parent().unwrap_or(Path::new(""));
-    match read_plan(path, seed, &mut |draft| prepare(draft, folder, choice, &mut scaled)) {
+    match read_plan(path, seed, &mut |draft| prepare(draft, Some(folder), choice, &mut scaled)) {
         Ok((draft, plan)) => Ok(Found { draft, plan, scaled }),
         Err(PlanFileError::Store(StoreError::Io { source, .. }))
             if source.kind() == std::io::ErrorKind::NotFound
@@ -142,10 +142,11 @@ fn read_input(seed: u64, choice: &Choice) -> Result<Found, Failure> {
     })
 }
 
-/// The plan in a text that lies in no folder.
+/// The plan in a text that lies in no folder: its world is one that comes with the program, never
+/// a file, which whoever wrote it may not be allowed to read.
 fn read_text(text: &str, seed: u64, choice: &Choice) -> Result<Found, Vec<PlanProblem>> {
     let mut scaled = Vec::new();
-    let mut prepare = |draft: &mut Draft| prepare(draft, Path::new(""), choice, &mut scaled);
+    let mut prepare = |draft: &mut Draft| prepare(draft, None, choice, &mut scaled);
     let (draft, plan) = parse_plan(text, seed, &mut prepare)?;
     Ok(Found { draft, plan, scaled })
 }
@@ -164,7 +165,7 @@ pub fn read_preset(preset: &Preset, seed: u64, choice: &Choice) -> Result<Found,
 /// Puts the plan in its place and makes it as small as was asked for.
 fn prepare(
     draft: &mut Draft,
-    folder: &Path,
+    folder: Option<&Path>,
     choice: &Choice,
     scaled: &mut Vec<String>,
 ) -> Result<(), Problem> {
@@ -179,7 +180,10 @@ fn prepare(
         Place::OfPlan => {
             let named = draft.lab.as_mut().and_then(|lab| Some((lab.world.clone()?, lab)));
             if let Some((name, lab)) = named {
-                let found = worlds::read_beside(folder, &name);
+                let found = match folder {
+                    Some(folder) => worlds::read_beside(folder, &name),
+                    None => worlds::named(&name),
+                };
                 let wrong = |failure: Failure| problem("lab.world", failure.what().to_owned());
                 lab.made = Some(found.map_err(wrong)?.1);
             }

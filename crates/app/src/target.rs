@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use std::path::PathBuf;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_engine::control::Key;
+use v6gap_sys::interface;
 use v6gap_sys::socket::Datagram;
 
 /// A server to measure.
@@ -46,6 +47,16 @@ impl Target {
         let given = connect.addresses();
         let target = resolve(host, connect.port, given.v4.as_deref(), given.v6.as_deref())?;
         target.from(&connect.bind)
+    }
+
+    /// The interface that packets of a family leave by, where the system tells. The kernel is asked
+    /// by a connected socket, which sends nothing.
+    pub fn way_out(&self, family: Family) -> Option<String> {
+        let address = (*self.addresses.get(family))?;
+        let any = SocketAddr::new(family.unspecified(), 0);
+        let socket = Datagram::bind(self.local.get(family).unwrap_or(any)).ok()?;
+        socket.connect(address).ok()?;
+        interface::with_address(socket.local().ok()?.ip()).ok()
     }
 
     /// The same, measured from these addresses of this host.

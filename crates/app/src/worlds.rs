@@ -90,10 +90,18 @@ pub fn read_beside(folder: &Path, world: &str) -> Result<(Draft, World), Failure
         Err(PlanFileError::Store(StoreError::Io { source, .. }))
             if source.kind() == std::io::ErrorKind::NotFound && is_name(world) =>
         {
-            read_preset(find(world)?)
+            named(world)
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// The world of that name that comes with the program.
+///
+/// # Errors
+/// As [`find`].
+pub fn named(name: &str) -> Result<(Draft, World), Failure> {
+    read_preset(find(name)?)
 }
 
 /// Name of the world that comes with the program and is this one, whatever nodes are measured

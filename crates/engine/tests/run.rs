@@ -61,6 +61,7 @@ fn plan(pairs: u32) -> Plan {
             sentinel_every: 0,
             order: Default::default(),
             summary: None,
+            different_links: false,
             settle_ns: MS,
             confidence: 0.95,
         },

@@ -132,6 +132,9 @@ pub struct DesignArgs {
     /// Compare a family with itself: whatever differs is the instrument's own
     #[arg(long, value_name = "v4|v6", value_parser = values::family)]
     pub null: Option<Family>,
+    /// Compare families that take different interfaces all the same
+    #[arg(long)]
+    pub allow_different_links: bool,
     /// What a trial does
     #[command(flatten)]
     pub knobs: KnobArgs,

@@ -284,6 +284,7 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
         return Err(Failure::usage("--measure leaves nothing to be measured"));
     }
     plan.design.null_cells = preset::null_cells(&plan.cells);
+    plan.design.different_links = args.allow_different_links;
     plan.margins.extend(args.margins.iter().copied());
     for precision in &args.precision {
         let all = Metric::ALL.into_iter().filter(|metric| metric.scale() == Scale::Ratio);

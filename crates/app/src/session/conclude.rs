@@ -47,6 +47,9 @@ pub fn say(
         false => &context.output.results,
     };
     let mut said = in_words(&analysis, lines, result.verbose, style);
+    if !analysis.valid {
+        said.push_str(&output::fit(style, "[V601, exit 6]\n"));
+    }
     if let Some(path) = &report {
         said.push_str(&output::fit(style, &format!("Report as a page: {path}\n")));
     }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::feature::{self, Feature};
-use v6gap_core::fitness::names::VIEW;
+use v6gap_core::fitness::names::{self, VIEW};
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::record::{Ending, Line, RunHeader};
@@ -239,6 +239,8 @@ fn fresh(
     }
     let mut client_host = this_host();
     client_host.facts.insert(VIEW.to_owned(), progress.name().to_owned());
+    let way_out = |f| Some((names::way_out(f).to_owned(), measuring.target.way_out(f)?));
+    client_host.facts.extend(Family::BOTH.into_iter().filter_map(way_out));
     if let Some(lab) = measuring.lab {
         client_host.name = lab.client();
         let facts = lab.facts().iter().map(|(k, v)| (format!("lab.{k}"), v.clone()));

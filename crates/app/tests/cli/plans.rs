@@ -182,3 +182,18 @@ fn an_estimate_says_what_can_be_found_and_by_which_result() {
     assert!(same_lab.contains("By the noise of result 7k2f9q"), "{same_lab}");
     sandbox.run("plan estimate first-look --noise nosuch").ended(2);
 }
+
+/// Whoever wrote a plan that is read from standard input, as in a page, may not be allowed to read
+/// the files of this computer.
+#[test]
+fn a_plan_without_a_folder_names_no_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write("secret.toml", "password = 1\n");
+    let plan = |world: &str| {
+        format!("v6gap = 1\n[lab]\nworld = \"{world}\"\n[[measure]]\nmetric = \"connect\"\n")
+    };
+    let ran = sandbox.run_on("plan check -", &plan("secret.toml")).ended(2);
+    assert!(ran.err.contains("no world is called \"secret.toml\""), "{}", ran.err);
+    assert!(!ran.err.contains("password"), "{}", ran.err);
+    sandbox.run_on("plan check -", &plan("switch")).ended(0);
+}

@@ -199,6 +199,37 @@ fn what_is_wrong_with_a_plan_is_told_as_in_the_terminal() {
     assert_eq!(in_page(&web, &json!({"place": {"lab": ""}, "toml": text})), terminal);
 }
 
+/// What a kernel does not grant is no error: the note stands in the result.
+#[test]
+fn a_window_that_is_not_granted_is_noted_as_in_the_terminal() {
+    let web = Web::known();
+    let port = free();
+    let _server = Server::start(&web.sandbox, &format!("serve -p {port}"));
+    let plan = "v6gap = 1\n[design]\npairs = 2\nnull_blocks = 0\n[[measure]]\n\
+                metric = \"throughput\"\nwindow = \"1 GiB\"\n\
+                time = \"60 ms\"\nwarmup = \"10 ms\"\n";
+    web.sandbox.write("window.toml", plan);
+    let line = run_here(port).replacen("run", "plan run window.toml", 1);
+    let line = line + " -q --json --no-report";
+    // Whether its pairs count does not matter: other tests send over loopback meanwhile.
+    let result: Value = serde_json::from_str(&web.sandbox.run(&line).out).unwrap();
+    let notes = |result: &Value| -> Vec<Value> {
+        let checks = result["checks"].as_array().unwrap();
+        checks.iter().filter(|check| check["id"] == "window").cloned().collect()
+    };
+    let told = notes(&result);
+    let text = told[0]["text"].as_str().unwrap();
+    assert!(text.starts_with("asked for a window of 1 GiB, the kernel here granted "), "{text}");
+    assert!(text.ends_with("[N402]"), "{text}");
+    let mut form = here(port);
+    form["toml"] = plan.into();
+    assert_eq!(web.post("/runs", &form).status, 202);
+    // Ends with the run.
+    let events = web.get("/runs/live/events").body;
+    let id = events.split_once("\"id\":\"").unwrap().1.split('"').next().unwrap();
+    assert_eq!(notes(&web.get(&format!("/runs/{id}/result.json")).json()), told);
+}
+
 #[test]
 fn what_is_not_there_is_told_as_in_the_terminal() {
     let web = Web::known();

@@ -46,7 +46,7 @@ use Judges::{Conduct, Figures};
 /// A scenario: its name, what it does and what it judges; it fails by panicking.
 type Scenario = (&'static str, fn(), Judges);
 
-const SCENARIOS: [Scenario; 46] = [
+const SCENARIOS: [Scenario; 47] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Figures),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Conduct),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Conduct),
@@ -81,6 +81,7 @@ const SCENARIOS: [Scenario; 46] = [
     ("a_change_between_runs_is_found", changes::are_found, Figures),
     ("a_killed_end_loses_no_finished_block", crash::survives, Conduct),
     ("trouble_is_named", trouble::is_named, Conduct),
+    ("two_links_are_not_two_protocols", trouble::two_links, Conduct),
     ("a_black_hole_is_named", trouble::black_hole, Conduct),
     ("capture_in_a_lab_has_every_frame", capture::in_a_lab, Figures),
     ("capture_between_hosts_has_what_is_measured", capture::between_hosts, Figures),

@@ -58,6 +58,36 @@ pub fn is_named() {
     drop(server);
 }
 
+/// The server is reached over one cable by IPv4 and over another by IPv6.
+pub fn two_links() {
+    const WORLD: &str = "v6gap = 1\nmodel = \"bare\"\nhosts = [\"client\", \"server\"]\n\
+                         [[links]]\nbetween = [\"client\", \"server\"]\n\
+                         [[links]]\nbetween = [\"client\", \"server\"]\n";
+    let home = Home::new("two-links");
+    let file = home.path().join("two-links.toml");
+    std::fs::write(&file, WORLD).unwrap();
+    let lab = Lab::up("links", &[file.to_str().unwrap()]);
+    let server = lab.serve(&home, &[]);
+    let over = |six: &str, more: &[&str]| {
+        let args = ["10.46.1.2", "--v6", six, "--measure", "connect", "--pairs", "6"];
+        let mut command = lab.command(&home, "client");
+        command.args(args).args(["--json", "--no-report"]).args(more).output().unwrap()
+    };
+    let different = "IPv4 and IPv6 took different interfaces (link1, link2)";
+    let refused = over("fd46:2::2", &[]);
+    let said = text(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(refused.status.code(), Some(6), "{said}");
+    assert!(said.contains(&format!("No verdict: {different}")), "{said}");
+    assert!(said.contains("[V601, exit 6]"), "{said}");
+    let allowed = over("fd46:2::2", &["--allow-different-links"]);
+    assert_eq!(allowed.status.code(), Some(0), "{}", text(&allowed.stderr));
+    assert!(text(&allowed.stdout).contains(different), "{}", text(&allowed.stdout));
+    let one = over("fd46:1::2", &[]);
+    assert_eq!(one.status.code(), Some(0), "{}", text(&one.stderr));
+    assert!(!text(&one.stdout).contains("different interfaces"), "{}", text(&one.stdout));
+    drop(server);
+}
+
 /// Large IPv6 packets vanish without a word.
 pub fn black_hole() {
     let home = Home::new("black-hole");

@@ -2,11 +2,11 @@
 
 use super::collect::Collected;
 use super::diagnostics::{self, Diagnostics};
-use super::routes;
 use super::translation::{self, Translated};
 use super::{
     Check, CheckState, Discarded, NullResult, Question, beside, effect, offloads, placement,
 };
+use super::{links, routes, windows};
 use crate::family::Family;
 use crate::fitness::names;
 use crate::observation::PerEnd;
@@ -48,6 +48,8 @@ pub(super) fn judge(
     checks.extend(GATES.iter().map(|(gate, good)| gate_check(gate, good, found)));
     checks.push(null_check(nulls));
     checks.extend(facsimile(found));
+    checks.extend(links::check(found));
+    checks.extend(windows::check(found));
     checks.extend(translated(found));
     checks.extend(emulated(found));
     checks.extend(offloading(found));
@@ -85,7 +87,7 @@ fn translated(found: &Collected<'_>) -> Vec<Check> {
             "translation",
             format!(
                 "what is called {family} here is translated to {other} on the way ({address} is \
-                 an address of {by}): it is not native {family}"
+                 an address of {by}): it is not native {family} [N105]"
             ),
         ))
     };

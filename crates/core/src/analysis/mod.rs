@@ -14,6 +14,7 @@ pub mod guard;
 mod headline;
 pub mod joint;
 mod levels;
+mod links;
 mod nulls;
 pub(crate) mod offloads;
 mod placement;
@@ -27,6 +28,7 @@ mod suspects;
 mod tally;
 mod translation;
 pub mod verdict;
+mod windows;
 pub mod words;
 
 pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier};

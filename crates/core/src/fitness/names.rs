@@ -1,6 +1,8 @@
 //! Names of the facts that hosts tell of themselves and that are judged here. Values are text; what
 //! a host cannot tell holds the words of [`UNAVAILABLE`] and the reason.
 
+use crate::family::Family;
+
 /// Part of every value that could not be had.
 pub const UNAVAILABLE: &str = "unavailable, because";
 
@@ -25,6 +27,13 @@ pub const SLEEP_WAKE: &str = "sleep-wake-us";
 pub const SLEEP_LIMIT: &str = "sleep-limit-us";
 /// The hypervisor, or "no".
 pub const HYPERVISOR: &str = "hypervisor";
+/// Interface that packets of a family leave by.
+pub const fn way_out(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "way-out-v4",
+        Family::V6 => "way-out-v6",
+    }
+}
 /// What emulates the host, where it is a system of a lab.
 pub const EMULATION: &str = "emulation";
 /// Whether a program moves interrupts: "yes" or "no".

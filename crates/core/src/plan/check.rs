@@ -179,6 +179,7 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
         null_cells: preset::null_cells(cells),
         order: order(draft, problems),
         summary: summary(draft, problems),
+        different_links: draft.different_links,
         sentinel_every: if null_blocks == 0 { 0 } else { preset::SENTINEL_EVERY },
         settle_ns: 20_000_000,
         confidence: preset::CONFIDENCE,

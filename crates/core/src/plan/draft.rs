@@ -165,6 +165,9 @@ pub struct Design {
     /// `three-of-five`; shown beside this program's own estimates.
     #[serde(default)]
     pub summary: Option<String>,
+    /// Whether families that take different interfaces are compared all the same.
+    #[serde(default)]
+    pub different_links: bool,
     /// Seed of every random choice.
     #[serde(default)]
     pub seed: Option<u64>,

@@ -121,6 +121,9 @@ pub struct Design {
     /// How the study that the plan repeats combined its runs, if it repeats one.
     #[serde(default)]
     pub summary: Option<Summary>,
+    /// Whether families that take different interfaces are compared all the same.
+    #[serde(default)]
+    pub different_links: bool,
     /// Pause after each trial for packets still under way, in ns.
     pub settle_ns: u64,
     /// Confidence of the ranges shown.

@@ -69,6 +69,7 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
             sentinel_every: SENTINEL_EVERY,
             order: Order::Random,
             summary: None,
+            different_links: false,
             settle_ns: 20 * MS,
             confidence: CONFIDENCE,
         },

@@ -15,7 +15,6 @@ use v6gap_core::plan::{Plan, preset};
 use v6gap_core::workload::{Cell, Echo, Transport, Wait, Workload};
 use v6gap_engine::run;
 use v6gap_engine::trial::client::ClientContext;
-use v6gap_sys::socket::Datagram;
 use v6gap_sys::{clock, counters, cpu, interface, usage};
 
 /// How long the clock is read without a pause, in ns.
@@ -37,15 +36,8 @@ const TURNS: u32 = 10;
 /// Without a target, every one that is up.
 pub fn interfaces(target: Option<&Target>) -> Vec<String> {
     let Some(target) = target else { return interface::up().unwrap_or_default() };
-    let of = |family: Family| {
-        let address = (*target.addresses.get(family))?;
-        let any = SocketAddr::new(family.unspecified(), 0);
-        // Connecting it asks the kernel for the route and sends nothing.
-        let socket = Datagram::bind(target.local.get(family).unwrap_or(any)).ok()?;
-        socket.connect(address).ok()?;
-        interface::with_address(socket.local().ok()?.ip()).ok()
-    };
-    let mut names: Vec<String> = Family::BOTH.into_iter().filter_map(of).collect();
+    let way_out = |family| target.way_out(family);
+    let mut names: Vec<String> = Family::BOTH.into_iter().filter_map(way_out).collect();
     names.sort_unstable();
     names.dedup();
     names

@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 41] = [
+pub const CODES: [Topic; 43] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -320,13 +320,33 @@ stored under it: an earlier state of the same run that was continued, or, once
 in a thousand million, another run. `v6gap rm` removes the stored one.",
     },
     Topic {
+        name: "N105",
+        title: "note: a family is translated on the way",
+        text: "\
+An address of NAT64 (RFC 6052) or 464XLAT (RFC 7335) is used: what is called
+IPv4 or IPv6 here is the other family on a part of the path. What is compared
+is the translation with the native family, and the result says so wherever it
+names them.",
+    },
+    Topic {
+        name: "N402",
+        title: "note: a smaller window than asked for",
+        text: "\
+The kernel grants receive buffers up to net.core.rmem_max (twice that is
+reported, as it counts its bookkeeping). The measurement used what was granted,
+and the result says what that was. `sysctl -w net.core.rmem_max=BYTES` raises
+it; `require_window = true` in a plan makes such a trial an error.",
+    },
+    Topic {
         name: "V601",
         title: "no verdict: a check failed",
         text: "\
 What was measured is kept, but it does not compare two protocols: the check
 that the message names failed. `v6gap show last -V` lists all checks. Typical
 are a family that was not proved, a family that differs from itself (the null
-blocks), or two families that took different interfaces.",
+blocks), or two families that took different interfaces: choose addresses of
+one interface with `--bind ADDR,ADDR`, or compare two links on purpose with
+`--allow-different-links` (in a plan `different_links = true` under `[design]`).",
     },
     Topic {
         name: "V602",
