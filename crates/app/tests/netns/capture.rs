@@ -30,7 +30,7 @@ fn octets(traffic: &Value, field: &str) -> u64 {
     both(&traffic["packets"]) + both(&traffic["upkeep"]) + of(&traffic["other"])
 }
 
-/// Few packets: the files are read as a whole.
+/// Few packets, however fast the computer is: the files are read as a whole, and have an end.
 const PLAN: &str = r#"
 v6gap = 1
 name = "captured"
@@ -47,8 +47,12 @@ turn = 50
 turns = 4
 [[measure]]
 metric = "throughput"
+bytes = "200 MB"
 time = "300 ms"
 "#;
+
+/// The transfer of that plan.
+const TRANSFER: &str = "throughput-tcp-bytes-200000000";
 
 /// Every node of a lab, every frame: the file has what was counted, and what was counted is what
 /// the interface counted.
@@ -86,7 +90,7 @@ pub fn in_a_lab() {
                 tap["written"].as_u64().unwrap(),
                 octets(&tap["sent"], "frames") + octets(&tap["received"], "frames")
             );
-            if tap["node"] == "client" && trial["cell"] == "throughput-tcp" {
+            if tap["node"] == "client" && trial["cell"] == TRANSFER {
                 ours += octets(&tap["sent"], "octets");
                 let name = format!("if.{}.tx_bytes", tap["interface"].as_str().unwrap());
                 theirs += trial["ends"]["client"]["counters"][&name].as_u64().unwrap();
@@ -122,7 +126,8 @@ fn looks_right(node: &str, sections: &[Section]) {
         assert!(section.packets.iter().any(|p| p.ticks % 1000 != 0), "{}", section.comment);
         assert!(section.packets.iter().all(|p| p.bytes.len() <= 128 && p.flags != 0));
     }
-    for part in ["throughput-tcp, IPv4", "throughput-tcp, IPv6", "rtt-tcp-64, both arms in turns"] {
+    let transfers = ["IPv4", "IPv6"].map(|family| format!("{TRANSFER}, {family}"));
+    for part in transfers.iter().map(String::as_str).chain(["rtt-tcp-64, both arms in turns"]) {
         assert!(sections.iter().any(|s| s.comment.contains(part)), "{part} is missing");
     }
 }
