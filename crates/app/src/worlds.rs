@@ -27,8 +27,9 @@ macro_rules! presets {
 }
 
 /// All of them.
-pub const WORLDS: [Preset; 25] = presets![
+pub const WORLDS: [Preset; 26] = presets![
     "cable",
+    "cable-10",
     "switch",
     "one-router",
     "two-routers",

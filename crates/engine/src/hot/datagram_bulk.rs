@@ -325,7 +325,8 @@ pub(super) fn gather(
 }
 
 /// Hands the datagrams of these slots to the kernel, waiting for room. True if it refused to cut
-/// pieces and took them one by one.
+/// pieces and took them one by one. All of them are put in: that the other end has finished is for
+/// the caller to see, and a slow line has no room for long.
 pub(super) fn put_batch(
     socket: &Datagram,
     batch: &mut SendBatch,
@@ -334,6 +335,7 @@ pub(super) fn put_batch(
     blocked_ns: &mut u64,
 ) -> Result<bool, Cause> {
     let (mut next, mut quiet, mut refused) = (slots.start, None, false);
+    let watch = watch.unfinished();
     while next < slots.end {
         match batch.send(socket, next..slots.end) {
             Ok(taken) => {

@@ -63,6 +63,11 @@ impl Watch<'static> {
 }
 
 impl Watch<'_> {
+    /// The same for what is to be brought to its end although the peer has done its part.
+    fn unfinished(&self) -> Watch<'_> {
+        Watch { finish: &NEVER, ..*self }
+    }
+
     /// To be called whenever a socket had nothing; says whether to go on waiting. `quiet` holds
     /// since when there was nothing and is to be cleared when something comes.
     #[inline]

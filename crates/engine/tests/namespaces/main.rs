@@ -29,7 +29,7 @@ use v6gap_sys::netns;
 /// A check says what was wrong.
 type Check = fn() -> Outcome;
 
-const CHECKS: [(&str, Check); 13] = [
+const CHECKS: [(&str, Check); 14] = [
     ("transfers_agree", transfers::agree),
     ("exchanges_agree", exchanges::counts_agree),
     ("lost_probes_are_those_that_the_link_lost", probes::lost_probes_are_those_that_the_link_lost),
@@ -47,6 +47,7 @@ const CHECKS: [(&str, Check); 13] = [
     ("each_way_has_its_rate", links::each_way_has_its_rate),
     ("marked_packets_go_first", links::marked_packets_go_first),
     ("a_full_queue_takes_its_drain_time", probes::a_full_queue_takes_its_drain_time),
+    ("a_full_sender_is_stopped_without_error", probes::a_full_sender_is_stopped_without_error),
     (
         "searches_find_a_slower_link_behind_a_faster_one",
         searches::find_a_slower_link_behind_a_faster_one,

@@ -66,26 +66,11 @@ pub fn a_full_queue_takes_its_drain_time() -> Outcome {
     let slow = Link { queue_frames: QUEUE_FRAMES, ..Link::ethernet(Some(QUEUE_RATE_BPS)) };
     let fast = Link::ethernet(Some(10 * QUEUE_RATE_BPS));
     let world = World::chain(LinkModel::Shaped, vec![fast, slow]);
-    let lab = Lab::build(&world)?;
-    let (near, far) = (lab.node("client")?, lab.node("server")?);
-    let addresses = addresses(far)?;
-    let service = far.run(|| Service::at(addresses))?;
-    let context = service.context(Transport::Udp);
-    let median_ns = |task: &Task| -> Outcome<(f64, Option<Loaded>)> {
-        let both = || service.perform_with(task, || near.run(|| client::run(task, &context)));
-        let (client, server) = far.run(both)?;
-        let (client, server) = (client??.remove(0).1, server?.remove(0).1);
-        match (client.measured, server.measured) {
-            (Measured::Probed(probed), Measured::Returned(seen)) => {
-                Ok((probed.round_trip.median_ns, seen.load))
-            }
-            _ => Err("no probes".into()),
-        }
-    };
+    let under = Under::build(&world)?;
     let usual = Probe { interval_ns: 61 * MS, timeout_ns: 500 * MS, ..Probe::default() };
     for family in Family::BOTH {
         let idle = Probe { turns: 2, turn_packets: 3, ..usual.clone() };
-        let (idle_ns, _) = median_ns(&slice(Workload::Probe(idle), PerArm::null(family)))?;
+        let (idle_ns, _) = under.median_ns(&slice(Workload::Probe(idle), PerArm::null(family)))?;
         for beside in [LoadFamily::Same, LoadFamily::Other] {
             let load = Load {
                 family: beside,
@@ -99,7 +84,7 @@ pub fn a_full_queue_takes_its_drain_time() -> Outcome {
                 Family::V6 => PAYLOAD + 8 + 40 + 38,
             };
             let probe = Probe { turns: 2, turn_packets: 14, load: Some(load), ..usual.clone() };
-            let (loaded_ns, seen) = median_ns(&trial(Workload::Probe(probe), family))?;
+            let (loaded_ns, seen) = under.median_ns(&trial(Workload::Probe(probe), family))?;
             let frame_ns = f64::from(frame_bytes) * 8e9 / QUEUE_RATE_BPS as f64;
             let frames = (loaded_ns - idle_ns) / frame_ns;
             let seen = seen.ok_or("no load")?;
@@ -123,6 +108,59 @@ pub fn a_full_queue_takes_its_drain_time() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// A load at full speed over a line so slow that a sender waits long for room in its own queue,
+/// longer than it looks whether its part is over: it is no error that the probes end meanwhile.
+pub fn a_full_sender_is_stopped_without_error() -> Outcome {
+    const MS: u64 = 1_000_000;
+    let line = Link::ethernet(Some(QUEUE_RATE_BPS));
+    let under = Under::build(&World::chain(LinkModel::Shaped, vec![line]))?;
+    for family in Family::BOTH {
+        let load = Load {
+            lead_ns: 500 * MS,
+            udp: Some(UdpLoad { payload_bytes: 1408, rate_bps: None }),
+            ..Load::default()
+        };
+        let (interval_ns, timeout_ns) = (20 * MS, 1000 * MS);
+        let probe = Probe { interval_ns, timeout_ns, load: Some(load), ..Probe::default() };
+        let probe = Probe { turns: 1, turn_packets: 10, ..probe };
+        let (loaded_ns, _) = under.median_ns(&trial(Workload::Probe(probe), family))?;
+        println!("       {family}: {:.1} ms", loaded_ns / 1e6);
+        ensure(loaded_ns > 50e6, || format!("{family}: {loaded_ns} ns is no full queue"))?;
+    }
+    Ok(())
+}
+
+/// A lab with a service at its server.
+struct Under {
+    lab: Lab,
+    service: Service,
+}
+
+impl Under {
+    fn build(world: &World) -> Outcome<Self> {
+        let lab = Lab::build(world)?;
+        let far = lab.node("server")?;
+        let addresses = addresses(far)?;
+        let service = far.run(|| Service::at(addresses))?;
+        Ok(Under { lab, service })
+    }
+
+    /// The median round trip of the probes of `task`, and what its load was.
+    fn median_ns(&self, task: &Task) -> Outcome<(f64, Option<Loaded>)> {
+        let (near, far) = (self.lab.node("client")?, self.lab.node("server")?);
+        let context = self.service.context(Transport::Udp);
+        let client = || near.run(|| client::run(task, &context));
+        let (client, server) = far.run(|| self.service.perform_with(task, client))?;
+        let (client, server) = (client??.remove(0).1, server?.remove(0).1);
+        match (client.measured, server.measured) {
+            (Measured::Probed(probed), Measured::Returned(seen)) => {
+                Ok((probed.round_trip.median_ns, seen.load))
+            }
+            _ => Err("no probes".into()),
+        }
+    }
 }
 
 /// Probes that came in at a port, without those that begin and end a trial.
