@@ -76,6 +76,66 @@ fn the_view_at_every_width() {
     }
 }
 
+/// A plan that asks for one thing at several sizes, in the middle of it.
+fn levels(pairs: Option<u32>) -> Live {
+    let lines = long::lines(360);
+    let Line::Run(header) = &lines[0] else { unreachable!("the first line is the header") };
+    let mut header = header.clone();
+    header.plan.cells.retain(|cell| cell.id.starts_with("rtt-"));
+    header.plan.design.stop = pairs.map_or(header.plan.design.stop, |pairs| Stop::Pairs { pairs });
+    let mut live = Live::new(&header);
+    let trials = lines.iter().filter_map(|line| match line {
+        Line::Trial(trial) => Some(&**trial),
+        _ => None,
+    });
+    let trials: Vec<&TrialRecord> = trials.collect();
+    for pair in trials.chunks(2).filter(|pair| pair[0].cell.starts_with("rtt-")) {
+        let (a, b) = if pair[0].arm == Arm::A { (pair[0], pair[1]) } else { (pair[1], pair[0]) };
+        live.block(a.round, &a.cell, a.kind, (1, 10));
+        live.trials(a, b, true);
+    }
+    let some =
+        |size: u32, text: &str, range| so_far(&format!("rtt-tcp-{size}"), Metric::Rtt, text, range);
+    live.round(
+        8,
+        &[
+            some(64, "5.3 % longer", Some((0.053, 0.02, 0.08))),
+            some(256, "0.3 % shorter", Some((-0.003, -0.01, 0.004))),
+            some(1024, "", None),
+        ],
+    );
+    live.block(9, "rtt-tcp-256", BlockKind::Compare, (2, 10));
+    live
+}
+
+#[test]
+fn a_plan_of_levels_has_a_row_for_each() {
+    let live = levels(Some(10));
+    for width in [100, 80, 64, 40] {
+        let style = Style { width, ..Style::default() };
+        let frame = live.frame(&moment(), &style);
+        check(&format!("live-levels-{width}.txt"), &frame);
+        assert!(frame.contains("Round trip 16 KiB TCP"), "{frame}");
+        assert_eq!(frame.contains("2.0 – 8.0   8/10"), width >= 80, "{frame}");
+        assert!(frame.contains("… 4 more (d shows all)"), "{frame}");
+        assert_eq!(frame.contains("8/10"), width >= 80, "{frame}");
+        assert_eq!(frame.contains("at the end"), width >= 92, "{frame}");
+        assert_eq!(frame.contains(" µs"), width >= 63, "{frame}");
+        let marked: Vec<&str> = frame.lines().filter(|line| line.contains('>')).collect();
+        assert!(matches!(marked[..], [one] if one.contains("256 B")), "{frame}");
+    }
+    let all = live.frame(&Moment { details: true, ..moment() }, &Style::default());
+    assert_eq!(all.matches("Round trip ").count(), 10, "{all}");
+    assert!(all.contains("Now: rtt-tcp-256"), "{all}");
+    let open = levels(None).frame(&moment(), &Style::default());
+    assert!(!open.contains("8/") && open.contains("  8\n"), "{open}");
+    for width in 20..130 {
+        let style = Style { width, ..Style::default() };
+        let frame = live.frame(&Moment { details: true, ..moment() }, &style);
+        assert!(frame.lines().all(|line| line.chars().count() <= width), "{width}:\n{frame}");
+    }
+}
+
 #[test]
 fn the_view_in_other_forms() {
     let live = measuring();

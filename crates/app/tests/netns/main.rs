@@ -46,13 +46,14 @@ use Judges::{Conduct, Figures};
 /// A scenario: its name, what it does and what it judges; it fails by panicking.
 type Scenario = (&'static str, fn(), Judges);
 
-const SCENARIOS: [Scenario; 47] = [
+const SCENARIOS: [Scenario; 48] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Figures),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Conduct),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Conduct),
     ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback, Conduct),
     ("the_view_is_drawn_on_a_terminal", views::drawn_on_a_terminal, Conduct),
     ("the_view_is_drawn_in_ascii", views::drawn_in_ascii, Conduct),
+    ("the_view_of_a_plan_has_a_row_for_each_level", views::of_levels, Conduct),
     ("labs_come_and_go", labs::come_and_go, Conduct),
     ("labs_are_measured_inside", labs::measure_inside, Figures),
     ("labs_are_brought_up_by_the_run", labs::run_brings_its_own, Figures),

@@ -106,6 +106,25 @@ pub fn drawn_on_a_terminal() {
     assert!(shown["stopped"].is_string() && shown["trials"].as_u64() > Some(2), "{shown:#}");
 }
 
+/// A plan of several levels has a row for each, which fills while it is measured.
+pub fn of_levels() {
+    let home = Home::new("view-levels");
+    let file = home.path().join("levels.toml");
+    let plan = "v6gap = 1\n[lab]\nmodel = \"wire\"\n[design]\npairs = 60\nnull_blocks = 1\n\
+                [[measure]]\nmetric = \"rtt\"\n\
+                message = [\"64 B\", \"1 KiB\", \"4 KiB\"]\n";
+    std::fs::write(&file, plan).unwrap();
+    let line = format!("{PROGRAM} plan run {} --no-report; echo code $?", file.display());
+    let mut screen = Screen::open(&home, &line);
+    for part in ["○ IPv4", "over IPv6", "Round trip 4 KiB", "TCP  >", "2/60", "longer"] {
+        screen.wait(part);
+    }
+    assert!(!screen.text().contains("◂ IPv6 worse"), "strips and table: {}", screen.text());
+    screen.press(b"q");
+    screen.wait("code 130");
+    screen.child.wait().unwrap();
+}
+
 /// Without colour and without Unicode it is the same view.
 pub fn drawn_in_ascii() {
     let home = Home::new("view-ascii");

@@ -72,15 +72,18 @@ impl Live {
     fn picture(&self, moment: &Moment, style: &Style) -> Vec<(Tone, String)> {
         let columns = style.columns();
         let mut lines = vec![(Tone::Strong, self.progress(moment, style)), blank()];
+        if let Some(metric) = self.of_levels() {
+            lines.extend(self.table(metric, moment.details, style));
+            if moment.details {
+                lines.extend(self.latest_details());
+            }
+            return lines;
+        }
         for arm in Arm::BOTH {
             lines.push((Tone::Arm(arm), self.family(arm, style)));
         }
         if moment.details {
-            for arm in Arm::BOTH {
-                let details = self.details.get(arm);
-                lines.push((Tone::Arm(arm), format!("{}  {details}", self.name(arm))));
-            }
-            lines.push((Tone::Plain, format!("Now: {}", self.doing)));
+            lines.extend(self.latest_details());
         }
         lines.push(blank());
         let over = &self.arms.b;
@@ -109,6 +112,13 @@ impl Live {
             _ => {}
         }
         lines
+    }
+
+    /// What else the latest trials told, and what is done now.
+    fn latest_details(&self) -> Vec<(Tone, String)> {
+        let of = |arm| (Tone::Arm(arm), format!("{}  {}", self.name(arm), self.details.get(arm)));
+        let now = (Tone::Plain, format!("Now: {}", self.doing));
+        Arm::BOTH.into_iter().map(of).chain([now]).collect()
     }
 
     /// Which pair, how much of it is done, how much time is left.
@@ -241,18 +251,18 @@ fn keys(moment: &Moment) -> &'static str {
     }
 }
 
-fn blank() -> (Tone, String) {
+pub(super) fn blank() -> (Tone, String) {
     (Tone::Plain, String::new())
 }
 
 /// The range of a question in words.
-fn range(question: &SoFar) -> Option<String> {
+pub(super) fn range(question: &SoFar) -> Option<String> {
     let (_, low, high) = question.range?;
     Some(names::range_in_words(question.metric, &Range { low, high }))
 }
 
 /// The text in so many columns.
-fn cut(text: &str, columns: usize) -> String {
+pub(super) fn cut(text: &str, columns: usize) -> String {
     match text.chars().count() <= columns {
         true => text.to_owned(),
         false => text.chars().take(columns.saturating_sub(1)).chain(['~']).collect(),

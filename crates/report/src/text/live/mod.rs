@@ -3,6 +3,7 @@
 
 mod frame;
 mod strip;
+mod table;
 
 pub use frame::Moment;
 
@@ -36,6 +37,10 @@ pub struct Live {
     course: VecDeque<(Arm, usize, f64)>,
     /// The latest value of each metric.
     latest: PerArm<BTreeMap<Metric, f64>>,
+    /// The cell under way, by its place in the plan.
+    under_way: Option<usize>,
+    /// Of the first metric of each cell.
+    means: Vec<PerArm<table::Mean>>,
     /// What else the latest trial told, in words.
     details: PerArm<String>,
     so_far: Vec<SoFar>,
@@ -59,6 +64,8 @@ impl Live {
             turn: PerArm::default(),
             course: VecDeque::new(),
             latest: PerArm::default(),
+            under_way: None,
+            means: Vec::new(),
             details: PerArm::default(),
             so_far: Vec::new(),
         }
@@ -70,6 +77,7 @@ impl Live {
             BlockKind::Compare => cell.to_owned(),
             BlockKind::Null(family) => format!("{cell}, {family} with itself"),
         };
+        self.under_way = self.plan.cells.iter().position(|other| other.id == cell);
         self.round = (round, (turn.0.max(1) - 1) as f64 / turn.1.max(1) as f64);
     }
 
@@ -103,6 +111,7 @@ impl Live {
         };
         let first = self.plan.cells[cell].workload.metrics().first();
         if let Some(value) = first.and_then(|metric| trial.values.get(metric)) {
+            self.add_to_level(cell, trial.arm, *value);
             self.course.push_back((trial.arm, cell, *value));
             if self.course.len() > TRIALS {
                 self.course.pop_front();
@@ -177,18 +186,23 @@ impl Live {
     }
 }
 
-/// What was sent again and what the trial took of the client's processor.
+/// What was sent again, the congestion window of the first connection at its end, and what the
+/// trial took of the client's processor.
 fn details(trial: &TrialRecord) -> String {
     let ends = [&trial.ends.client, &trial.ends.server];
     let sent_again = ends.iter().find_map(|end| match &end.measured {
         Measured::Sent(sent) => sent.retransmitted_segments,
         _ => None,
     });
+    let sending = ends.iter().flat_map(|end| &end.connections).find(|c| c.sent_bytes > 0);
+    let window = sending.and_then(|connection| Some(connection.account?.cwnd));
+    let window = window.map(|segments| format!("cwnd {segments} segments"));
     let client = &trial.ends.client;
     let processor = client.user_ns.zip(client.system_ns).filter(|_| trial.duration_ns > 0);
     let share = |(user, system): (u64, u64)| {
         format!("processor {:.0} %", (user + system) as f64 / trial.duration_ns as f64 * 100.0)
     };
-    let parts = [sent_again.map(|n| format!("sent again {n}")), processor.map(share)];
+    let sent_again = sent_again.map(|n| format!("sent again {n}"));
+    let parts = [sent_again, window, processor.map(share)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
