@@ -1,5 +1,6 @@
 //! Goodput on links of 10, 100 and 1000 Mbit/s: the headers and nothing else.
 
+use super::pages;
 use super::support::{Home, figure, full_form, number, question, text, times};
 use serde_json::Value;
 use v6gap_core::family::{Family, PerFamily};
@@ -174,7 +175,29 @@ pub fn translated() {
             assert!(q["caveats"].to_string().contains(&caveat), "{q:#}");
         }
         assert!(result.to_string().contains(name), "{result:#}");
+        noted(&home, &result, family, name);
     }
+}
+
+/// The note on what is translated (N105): the terminal and the page say the same of a stored run.
+fn noted(home: &Home, result: &Value, family: Family, name: &str) {
+    let checks = result["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["id"] == "translation");
+    let note = check.unwrap_or_else(|| panic!("no note in {checks:#?}"))["text"].as_str().unwrap();
+    let other = family.other();
+    let begins = format!("what is called {family} here is translated to {other} on the way (");
+    let by = name.rsplit(' ').next().unwrap();
+    let ends = format!(" is an address of {by}): it is not native {family} [N105]");
+    let address = note.strip_prefix(&begins).and_then(|rest| rest.strip_suffix(&ends));
+    assert!(address.is_some_and(|a| a.parse::<std::net::IpAddr>().is_ok()), "{note}");
+    let id = result["id"].as_str().unwrap();
+    let terminal = text(&home.v6gap(&["show", id]).stdout);
+    let terminal = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(terminal.contains(note), "{terminal}");
+    let page: Value = serde_json::from_str(&pages::given(home, &format!("runs/{id}"))).unwrap();
+    assert_eq!(page["checks"], result["checks"]);
+    let report = pages::given(home, &format!("runs/{id}/report.html"));
+    assert!(report.contains(&note[1..]), "{note} is not in the report");
 }
 
 fn translated_world(kind: TranslationKind) -> String {

@@ -1,11 +1,11 @@
 //! What `v6gap web` tells of an error that needs another network: asked inside a lab's node, where
 //! this test starts itself again, and compared with what the terminal says there.
 
-use super::support::{PROGRAM, text};
+use super::support::{Home, PROGRAM, text};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// The argument that makes this test ask, with the form that follows it.
 pub const ASK: &str = "--ask-page";
@@ -37,20 +37,11 @@ pub fn same(page: &Value, terminal: &Value, code: &str) {
 /// Starts a server of pages where this process is, asks it to measure, and prints the error that
 /// comes of it.
 pub fn ask(form: &str) {
-    let port = AUTHORITY.rsplit(':').next().unwrap();
-    let mut command = Command::new(PROGRAM);
-    command.args(["web", "--no-open", "--listen", "127.0.0.1", "-p", port]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    let key = line.split_once("#k=").unwrap().1.split_whitespace().next().unwrap();
-    let entered = http("POST", "session", &format!("{{\"key\":\"{key}\"}}"), "");
-    let cookie = entered.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
-    let cookie = cookie.split(';').next().unwrap();
-    let started = http("POST", "runs", form, cookie);
+    let (mut child, cookie) = serve(Command::new(PROGRAM));
+    let started = http("POST", "runs", form, &cookie);
     let told = match started.contains("\"error\"") {
         true => started.split_once("\r\n\r\n").unwrap().1.to_owned(),
-        false => http("GET", "runs/live/events", "", cookie),
+        false => http("GET", "runs/live/events", "", &cookie),
     };
     let line = told.lines().find(|line| line.contains("\"error\"")).unwrap_or(&told);
     let line = line.strip_prefix("data: ").unwrap_or(line);
@@ -58,6 +49,29 @@ pub fn ask(form: &str) {
     println!("{}", error.get("error").unwrap_or(&error));
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// What a page is given below `/api/v1` of what is stored there.
+pub fn given(home: &Home, path: &str) -> String {
+    let (mut child, cookie) = serve(home.command());
+    let answer = http("GET", path, "", &cookie);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{path}: {answer}");
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
+
+/// A server of pages, and the cookie of who has entered it.
+fn serve(mut command: Command) -> (Child, String) {
+    let port = AUTHORITY.rsplit(':').next().unwrap();
+    command.args(["web", "--no-open", "--listen", "127.0.0.1", "-p", port]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let key = line.split_once("#k=").unwrap().1.split_whitespace().next().unwrap();
+    let entered = http("POST", "session", &format!("{{\"key\":\"{key}\"}}"), "");
+    let cookie = entered.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    (child, cookie.split(';').next().unwrap().to_owned())
 }
 
 fn http(method: &str, path: &str, body: &str, cookie: &str) -> String {
