@@ -95,7 +95,8 @@ fn small(draft: &Draft) -> Result<(Draft, Vec<String>), String> {
         scaled.design.null_blocks = Some(blocks);
     }
     if let Some(most) = small.levels {
-        said.push(format!("at most {most} levels of each factor"));
+        let levels = if most == 1 { "level" } else { "levels" };
+        said.push(format!("at most {most} {levels} of each factor"));
         for measure in &mut scaled.measure {
             thin(measure, most as usize);
         }
