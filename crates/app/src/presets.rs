@@ -80,6 +80,8 @@ pub enum Place {
 /// A plan that was read: as it was written, at the scale and place that were asked for.
 #[derive(Debug, Clone)]
 pub struct Found {
+    /// The text that was read.
+    pub text: String,
     /// What was written.
     pub draft: Draft,
     /// The same, checked.
@@ -116,7 +118,7 @@ pub fn read(plan: &str, seed: u64, choice: &Choice) -> Result<Found, Failure> {
     let mut scaled = Vec::new();
     let folder = path.parent().unwrap_or(Path::new(""));
     match read_plan(path, seed, &mut |draft| prepare(draft, Some(folder), choice, &mut scaled)) {
-        Ok((draft, plan)) => Ok(Found { draft, plan, scaled }),
+        Ok((text, draft, plan)) => Ok(Found { text, draft, plan, scaled }),
         Err(PlanFileError::Store(StoreError::Io { source, .. }))
             if source.kind() == std::io::ErrorKind::NotFound
                 && !plan.contains(['/', '\\', '.']) =>
@@ -148,7 +150,7 @@ fn read_text(text: &str, seed: u64, choice: &Choice) -> Result<Found, Vec<PlanPr
     let mut scaled = Vec::new();
     let mut prepare = |draft: &mut Draft| prepare(draft, None, choice, &mut scaled);
     let (draft, plan) = parse_plan(text, seed, &mut prepare)?;
-    Ok(Found { draft, plan, scaled })
+    Ok(Found { text: text.to_owned(), draft, plan, scaled })
 }
 
 /// A plan that comes with the program, checked.

@@ -36,6 +36,8 @@ pub struct RunOptions {
     pub snmp: SnmpArgs,
     /// What to do with the result.
     pub result: ResultArgs,
+    /// The plan as it was written, if it was.
+    pub written: Option<String>,
 }
 
 impl Target {

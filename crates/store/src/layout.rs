@@ -75,6 +75,16 @@ impl Store {
         self.folder(id).join(JOURNAL)
     }
 
+    /// Where the plan of a run lies as it was written, if it was a file.
+    pub fn plan_path(&self, id: &str) -> PathBuf {
+        self.folder(id).join("plan.toml")
+    }
+
+    /// The plan of a run as it was written; nothing if it was not, or cannot be read.
+    pub fn written_plan(&self, id: &str) -> Option<String> {
+        fs::read_to_string(self.plan_path(id)).ok()
+    }
+
     /// Makes the folder of a new run and writes the first line of its journal.
     ///
     /// # Errors

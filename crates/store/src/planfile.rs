@@ -137,9 +137,9 @@ fn counted(problems: usize) -> String {
     }
 }
 
-/// Reads and checks the plan in the file `path`. `seed` is used where the plan names none, and
-/// `prepare` changes what was written before it is checked: it reads the world that the lab names,
-/// and makes the plan smaller.
+/// Reads and checks the plan in the file `path`; its text comes first. `seed` is used where the
+/// plan names none, and `prepare` changes what was written before it is checked: it reads the world
+/// that the lab names, and makes the plan smaller.
 ///
 /// # Errors
 /// If the file cannot be read, is not TOML, or does not describe a plan; all problems at once.
@@ -147,13 +147,14 @@ pub fn read_plan(
     path: &Path,
     seed: u64,
     prepare: &mut dyn FnMut(&mut Draft) -> Result<(), Problem>,
-) -> Result<(Draft, Plan), PlanFileError> {
+) -> Result<(String, Draft, Plan), PlanFileError> {
     let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
-    parse_plan(&text, seed, prepare).map_err(|problems| PlanFileError::Wrong {
-        path: path.display().to_string(),
-        text,
-        problems,
-    })
+    match parse_plan(&text, seed, prepare) {
+        Ok((draft, plan)) => Ok((text, draft, plan)),
+        Err(problems) => {
+            Err(PlanFileError::Wrong { path: path.display().to_string(), text, problems })
+        }
+    }
 }
 
 /// The same with the text of a plan.

@@ -188,6 +188,8 @@ pub enum ExportFormat {
     Latex,
     /// Every trial, every pair and every histogram as tables, for pandas, R, DuckDB and the like
     Parquet,
+    /// The plan as it was written, which `plan run` takes
+    Plan,
 }
 
 /// Compare stored results: what changed from the first to the others

@@ -25,6 +25,7 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
         capture: args.capture.clone(),
         snmp: args.snmp.clone(),
         result: args.result.clone(),
+        written: None,
     };
     let dry = args.result.dry_run;
     let refused = match args.loopback {
@@ -39,13 +40,13 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
             let mut plan = run::plan(&args.design, Some(world))?;
             fit::fit(&mut plan, exchange_ns);
             if dry {
-                return expect::dry_run(&plan, None, args.result.json, context);
+                return expect::dry_run(&plan, None, false, args.result.json, context);
             }
             session::in_lab(plan, &options, None, context)
         }
         Some(_) if dry => {
             let plan = run::plan(&args.design, None)?;
-            expect::dry_run(&plan, None, args.result.json, context)
+            expect::dry_run(&plan, None, false, args.result.json, context)
         }
         Some(why) => {
             let note = format!("no lab: {why}. Measuring loopback instead.");

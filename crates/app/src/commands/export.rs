@@ -3,6 +3,7 @@
 use super::stored::{self, Stored};
 use crate::args::{ExportArgs, ExportFormat};
 use crate::failure::{Failure, Outcome};
+use crate::session;
 use crate::settings::Context;
 use std::path::Path;
 use v6gap_core::record;
@@ -27,6 +28,7 @@ pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure>
         ExportFormat::Table => csv_questions(&result.analysis),
         ExportFormat::Md => markdown(&result.analysis),
         ExportFormat::Latex => latex(&result.analysis),
+        ExportFormat::Plan => plan(&result, context)?,
         ExportFormat::Parquet => {
             tables(&result, output.filter(|path| *path != Path::new("-")).ok_or_else(nowhere)?)?;
             return Ok(Outcome::Done);
@@ -34,6 +36,25 @@ pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure>
     };
     stored::write(&text, output)?;
     Ok(Outcome::Done)
+}
+
+/// The plan of a run: the file that was measured, or what comes with the program and the line that
+/// measures it again.
+fn plan(result: &Stored, context: &Context) -> Result<String, Failure> {
+    let analysis = &result.analysis;
+    if let Some(text) = context.store.written_plan(&analysis.run.id) {
+        return Ok(text);
+    }
+    let again = session::repeat(analysis, None);
+    match session::preset_of(analysis) {
+        Some(preset) => Ok(format!("# {again}\n\n{}", preset.text)),
+        None => {
+            let what = format!("the plan of {} is not stored as a file", analysis.run.id);
+            Err(Failure::usage(what)
+                .seen("It was made of options, or comes from an older version or another computer.")
+                .run(again, "measures the same again"))
+        }
+    }
 }
 
 fn nowhere() -> Failure {

@@ -54,13 +54,13 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         (None, Some(_)) => Place::Server,
         (None, None) => Place::OfPlan,
     };
-    let presets::Found { draft, plan, .. } =
+    let presets::Found { text, draft, plan, .. } =
         presets::read(&args.plan, seed, &at(args.scale, place))?;
     let mut connect = args.connect.clone();
     let hosts = draft.hosts;
     let host = args.host.clone().or(hosts.server);
     if args.result.dry_run {
-        return expect::dry_run(&plan, host.as_deref(), args.result.json, context);
+        return expect::dry_run(&plan, host.as_deref(), false, args.result.json, context);
     }
     // What is typed wins over what the plan says, address by address.
     connect.four = match (connect.four, hosts.v4) {
@@ -93,6 +93,7 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
         capture: args.capture.clone(),
         snmp: args.snmp.clone(),
         result: args.result.clone(),
+        written: Some(text),
     };
     match lab.and_then(|lab| lab.held) {
         Some(name) => session::in_held_lab(&name, plan, &options, context),

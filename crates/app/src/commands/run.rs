@@ -49,6 +49,7 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
         capture: args.capture.clone(),
         snmp: args.snmp.clone(),
         result: args.result.clone(),
+        written: None,
     };
     if let Some(reference) = &args.continued {
         return go_on(reference, args, &options, context);
@@ -58,7 +59,7 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     }
     let mut plan = plan(&args.design, None)?;
     if args.result.dry_run {
-        return expect::dry_run(&plan, Some(args.host()), args.result.json, context);
+        return expect::dry_run(&plan, Some(args.host()), true, args.result.json, context);
     }
     let mut target = Target::of(args.host(), &args.connect)?;
     let mut notes = Vec::new();
@@ -90,7 +91,7 @@ fn in_lab(
     }
     fit::fit(&mut plan, exchange_ns);
     if options.result.dry_run {
-        return expect::dry_run(&plan, None, options.result.json, context);
+        return expect::dry_run(&plan, None, false, options.result.json, context);
     }
     match lab.held {
         Some(name) => session::in_held_lab(&name, plan, options, context),
@@ -173,7 +174,7 @@ fn go_on(
     };
     let plan = continuation(header, &lines, args)?;
     if options.result.dry_run {
-        return expect::dry_run(&plan, Some(&header.target), options.result.json, context);
+        return expect::dry_run(&plan, Some(&header.target), false, options.result.json, context);
     }
     if plan.world.is_some() {
         return session::in_lab(plan, options, Some(id), context);

@@ -31,7 +31,7 @@ use v6gap_core::wire::control::Queued;
 use v6gap_engine::control::{ClientOptions, Connection};
 use v6gap_engine::run::{self, RunError};
 use v6gap_engine::trial::client::ClientContext;
-use v6gap_store::{Journal, Reference};
+use v6gap_store::{Journal, Reference, Store};
 use v6gap_sys::{clock, entropy};
 
 /// Everything that one measurement needs.
@@ -263,6 +263,9 @@ fn fresh(
         refused,
     };
     let journal = context.store.create(&header)?;
+    if let Some(text) = &measuring.options.written {
+        Store::write_file(&context.store.plan_path(&header.id), text)?;
+    }
     let lines = vec![Line::Run(Box::new(header.clone()))];
     Ok(Some((header, journal, lines)))
 }

@@ -25,5 +25,5 @@ pub use here::{in_held_lab, in_lab, on_loopback};
 pub use local::with_server;
 pub use measure::{Measuring, broken_off, connect_for, interruptible, measure, tool};
 pub use path::check as check_path;
-pub use repeat::{LOOPBACK, repeat};
+pub use repeat::{LOOPBACK, preset_of, repeat};
 pub use replay::{Playing, replay};

@@ -60,8 +60,15 @@ pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
 /// as it says.
 fn by_name(analysis: &Analysis) -> Option<String> {
     let run = &analysis.run;
-    let place = if run.plan.world.is_some() { Place::OfPlan } else { Place::Server };
+    let (preset, scale) = named(analysis)?;
     let host = if run.plan.world.is_some() { String::new() } else { format!(" {}", run.target) };
+    Some(format!("v6gap plan run {}{host}{scale} --seed {}", preset.name, run.plan.seed))
+}
+
+/// The plan that comes with the program, and the option that makes it as small as it was measured.
+fn named(analysis: &Analysis) -> Option<(&'static Preset, &'static str)> {
+    let run = &analysis.run;
+    let place = if run.plan.world.is_some() { Place::OfPlan } else { Place::Server };
     let named = PRESETS.iter().flat_map(|preset| {
         [(Scale::Paper, ""), (Scale::Small, " --scale small")].map(|scale| (preset, scale))
     });
@@ -70,9 +77,17 @@ fn by_name(analysis: &Analysis) -> Option<String> {
         let found = presets::read_preset(preset, run.plan.seed, &choice);
         found.is_ok_and(|found| found.plan == run.plan)
     };
-    let (preset, (_, scale)) =
+    let (preset, (_, option)) =
         named.into_iter().find(|(preset, (scale, _))| same(preset, *scale))?;
-    Some(format!("v6gap plan run {}{host}{scale} --seed {}", preset.name, run.plan.seed))
+    Some((preset, option))
+}
+
+/// The plan that comes with the program and was measured, at whatever scale.
+pub fn preset_of(analysis: &Analysis) -> Option<&'static Preset> {
+    if is_first_look(&analysis.run.plan, analysis) {
+        return PRESETS.iter().find(|preset| preset.name == "first-look");
+    }
+    named(analysis).map(|(preset, _)| preset)
 }
 
 /// Measuring in a world that no options of `demo` make, by its name if it comes with the program.

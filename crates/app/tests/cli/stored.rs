@@ -180,3 +180,17 @@ fn nobody_reading_is_no_error() {
         assert_eq!(sandbox.run_unread(line), (0, String::new()), "{line}");
     }
 }
+
+/// A plan that was a file is kept with the run; of what options made there is the line to type.
+#[test]
+fn a_plan_is_given_back_as_it_was_written() {
+    let sandbox = Sandbox::with_run();
+    let refused = sandbox.run("export 7k2f9q --format plan").ended(2);
+    assert!(refused.err.contains("the plan of 7k2f9q is not stored as a file"), "{refused:?}");
+    assert!(refused.err.contains("v6gap "), "{refused:?}");
+    let text = sandbox.run("plan show sizes").ended(0).out;
+    sandbox.write("runs/7k2f9q/plan.toml", &text);
+    assert_eq!(sandbox.run("export 7k2f9q --format plan").ended(0).out, text);
+    sandbox.run("export 7k2f9q --format plan -o again.toml").ended(0);
+    sandbox.run("plan check again.toml").ended(0);
+}

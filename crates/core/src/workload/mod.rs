@@ -135,6 +135,22 @@ impl Workload {
         }
     }
 
+    /// The highest rate that it asks the path for, in bit/s; `None` is what the path carries. What
+    /// waits for answers asks for none.
+    pub fn rate_bps_most(&self) -> Option<u64> {
+        match self {
+            Workload::TcpBulk(bulk) => bulk.pacing_bps,
+            Workload::UdpBulk(bulk) => bulk.asked_bps(),
+            Workload::Capacity(search) => Some(search.rate_bps_max),
+            Workload::Probe(probe) => {
+                let bits = 8_000_000_000 * u64::from(probe.payload_bytes);
+                let own = bits / probe.interval_ns.max(1);
+                probe.load.as_ref().map_or(Some(own), |load| Some(own + load.asked_bps()?))
+            }
+            Workload::Echo(_) | Workload::Connect(_) => Some(0),
+        }
+    }
+
     /// How its packets are marked.
     pub fn marking(&self) -> Marking {
         match self {

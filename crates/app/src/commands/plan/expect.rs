@@ -62,17 +62,41 @@ pub fn execute(
     })
 }
 
-/// Says what a measurement takes that is not begun, by the rate that the last one to the same host
-/// reached.
+/// Says what a measurement takes that is not begun, by the rate and the round trip that the last
+/// one to the same host had, and what it can find by the noise of that. `fits` is whether the plan
+/// is fitted to the path.
 ///
 /// # Errors
 /// If the folder of results cannot be read.
 pub fn dry_run(
     plan: &Plan,
     host: Option<&str>,
+    fits: bool,
     json: bool,
     context: &Context,
 ) -> Result<Outcome, Failure> {
+    let path = path_before(plan, host, context)?;
+    let mut plan = plan.clone();
+    if fits {
+        fit::fit(&mut plan, path.round_trip_ns as u64);
+    }
+    let cost = estimate(&plan, path);
+    // A result that cannot be read tells no noise, and keeps nobody from measuring.
+    let last = last_alike(&plan, host, context)?;
+    let prospect = last.and_then(|last| prospect(&last, &plan, cost.rounds, context).ok());
+    let text = match json {
+        true => format!("{:#}", document(&plan, path, &cost, prospect.as_ref())),
+        false => {
+            let words = in_words(&plan, path, &cost) + &found(prospect.as_ref());
+            output::fit(&context.output.results, &words)
+        }
+    };
+    output::to_stdout(&text);
+    Ok(Outcome::Done)
+}
+
+/// The path as the last result to the same host found it, where there is one.
+fn path_before(plan: &Plan, host: Option<&str>, context: &Context) -> Result<Path, Failure> {
     let mut path = path_of(plan);
     let before = host.filter(|_| plan.world.is_none()).and_then(|host| {
         let entries = context.store.list().ok()?;
@@ -81,19 +105,18 @@ pub fn dry_run(
     });
     if let Some(entry) = before {
         let lines = context.store.read(&Reference::Id(entry.header.id))?;
-        let rates = lines.iter().filter_map(|line| match line {
-            Line::Trial(trial) => trial.values.get(&Metric::Throughput).copied(),
-            _ => None,
-        });
-        path.rate_bps = rates.fold(path.rate_bps, f64::max);
+        let values = |metric| {
+            lines.iter().filter_map(move |line| match line {
+                Line::Trial(trial) => trial.values.get(&metric).copied(),
+                _ => None,
+            })
+        };
+        path.rate_bps = values(Metric::Throughput).fold(path.rate_bps, f64::max);
+        if let Some(seconds) = values(Metric::Rtt).reduce(f64::min) {
+            path.round_trip_ns = seconds * 1e9;
+        }
     }
-    let cost = estimate(plan, path);
-    let text = match json {
-        true => format!("{:#}", document(plan, path, &cost, None)),
-        false => output::fit(&context.output.results, &in_words(plan, path, &cost)),
-    };
-    output::to_stdout(&text);
-    Ok(Outcome::Done)
+    Ok(path)
 }
 
 /// The path of the plan's lab, or a usual one.
@@ -118,9 +141,18 @@ fn run_before(
     host: Option<&str>,
     context: &Context,
 ) -> Result<Option<Reference>, Failure> {
-    if let Some(named) = &args.noise {
-        return Ok(Some(Reference::parse(named)));
+    match &args.noise {
+        Some(named) => Ok(Some(Reference::parse(named))),
+        None => last_alike(plan, host, context),
     }
+}
+
+/// The last run to the same host or in the same lab.
+fn last_alike(
+    plan: &Plan,
+    host: Option<&str>,
+    context: &Context,
+) -> Result<Option<Reference>, Failure> {
     let alike = |header: &RunHeader| match (&plan.world, host) {
         (Some(world), _) => header.plan.world.as_ref() == Some(world),
         (None, Some(host)) => header.plan.world.is_none() && header.target == host,
@@ -241,9 +273,30 @@ fn document(plan: &Plan, path: Path, cost: &Estimate, prospect: Option<&Prospect
         "rounds": cost.rounds,
         "compare_blocks": cost.compare_blocks,
         "null_blocks": cost.null_blocks,
+        "rate_bps_most": rate_bps_most(plan),
         "taken_for_granted": { "rate_bps": path.rate_bps, "round_trip_ns": path.round_trip_ns },
         "cells": cells,
         "noise_from": prospect.map(|p| json!({ "id": p.run.id, "target": p.run.target })),
         "outlook": prospect.map(|p| &p.outlook),
+        "finds": prospect.and_then(finds),
+    })
+}
+
+/// The highest rate that it asks a network for: `None` is as much as that carries; a lab is none.
+fn rate_bps_most(plan: &Plan) -> Option<u64> {
+    if plan.world.is_some() {
+        return Some(0);
+    }
+    let rates = plan.cells.iter().map(|cell| cell.workload.rate_bps_most());
+    rates.collect::<Option<Vec<u64>>>()?.into_iter().max()
+}
+
+/// The smallest difference found in four of five times, of throughput or what is asked first.
+fn finds(prospect: &Prospect) -> Option<Value> {
+    let known = |o: &Outlook| Some((o.seen.metric, o.smallest?));
+    let of_rates = prospect.outlook.iter().find(|o| o.seen.metric == Metric::Throughput);
+    let first = of_rates.into_iter().chain(&prospect.outlook).find_map(known);
+    first.map(|(metric, least)| {
+        json!({ "metric": metric, "least": least, "text": amount_of(metric, least) })
     })
 }

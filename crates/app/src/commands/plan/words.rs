@@ -19,7 +19,7 @@ const ID_COLUMNS: usize = 24;
 
 /// All of it, in lines of at most `width` columns.
 pub(super) fn explain(found: &Found, width: usize) -> String {
-    let Found { draft, plan, scaled } = found;
+    let Found { draft, plan, scaled, .. } = found;
     let mut said = vec![plan.description.clone()];
     said.retain(|text| !text.is_empty());
     if !scaled.is_empty() {
