@@ -7,6 +7,7 @@ use crate::figure::pdf::About;
 use crate::figure::{Figure, Picture, WIDTH, pdf as pages, png as pixels};
 use crate::number::utc;
 use crate::words;
+use serde::Serialize;
 use v6gap_core::analysis::Analysis;
 
 /// The figure `width_mm` wide as SVG, with the run, the plan and the version in its metadata, and
@@ -112,6 +113,35 @@ pub fn csv(figure: &Figure) -> String {
         push_row(&mut out, row.iter().map(String::as_str));
     }
     out
+}
+
+/// What a figure says without its picture.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    id: String,
+    title: String,
+    foot: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// The same numbers with the figure's name, its title and what stands under it, as one JSON
+/// document: every text as the page has it.
+pub fn json(figure: &Figure) -> String {
+    let all = |cells: &Vec<String>| cells.iter().map(|cell| words::harmless(cell)).collect();
+    let document = Document {
+        schema: "v6gap.figure/1",
+        id: figure.id.clone(),
+        title: words::harmless(&figure.title),
+        foot: words::harmless(&figure.foot),
+        columns: all(&figure.table.heads),
+        rows: figure.table.rows.iter().map(all).collect(),
+    };
+    // Plain texts: nothing in them can fail to become JSON.
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
 }
 
 /// Without characters that could change how others are read.

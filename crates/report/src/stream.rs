@@ -12,7 +12,7 @@ use v6gap_core::analysis::{Analysis, Check, Question, Verdict};
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::Measured;
+use v6gap_core::observation::{EndReport, Measured};
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::{RunHeader, TrialRecord};
 use v6gap_core::stopping::SoFar;
@@ -60,6 +60,8 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         course: Vec<(f64, f64)>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
+        connections: Vec<OfConnection>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         findings: Vec<&'a str>,
     },
     Pair {
@@ -81,10 +83,23 @@ enum Line<'a> {
         id: &'a str,
         valid: bool,
         headline: String,
+        code: Option<&'static str>,
         stopped: Option<&'a str>,
         pairs: u32,
         trials: usize,
     },
+}
+
+/// A connection at the end of a transfer, as its sender's kernel tells.
+#[derive(Serialize)]
+struct OfConnection {
+    sender: &'static str,
+    sent_bytes: u64,
+    rtt_s: Option<f64>,
+    /// Congestion window, in segments.
+    cwnd: Option<u32>,
+    /// Segments sent again.
+    sent_again: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -165,8 +180,26 @@ pub fn trial(trial: &TrialRecord, valid: bool) -> String {
         duration_s: trial.duration_ns as f64 / 1e9,
         values: &trial.values,
         course: course(trial),
+        connections: connections(trial),
         findings: fatal.map(|finding| finding.seen.as_str()).collect(),
     })
+}
+
+/// The connections of a transfer, each at the end that sent.
+fn connections(trial: &TrialRecord) -> Vec<OfConnection> {
+    let ends = [("client", &trial.ends.client), ("server", &trial.ends.server)];
+    let of = |(sender, end): (&'static str, &EndReport)| {
+        let sent = end.connections.iter().filter(|connection| connection.sent_bytes > 0);
+        let told = sent.map(|connection| OfConnection {
+            sender,
+            sent_bytes: connection.sent_bytes,
+            rtt_s: connection.account.map(|account| f64::from(account.rtt_us) / 1e6),
+            cwnd: connection.account.map(|account| account.cwnd),
+            sent_again: connection.account.map(|account| account.retransmitted_segments),
+        });
+        told.collect::<Vec<_>>()
+    };
+    ends.into_iter().flat_map(of).collect()
 }
 
 /// The rate in the course of a bulk transfer, from what had arrived at each time.
@@ -211,6 +244,7 @@ pub fn end(analysis: &Analysis) -> String {
         id: &analysis.run.id,
         valid: analysis.valid,
         headline: words::headline(analysis),
+        code: words::code(analysis),
         stopped: analysis.stopped.as_deref(),
         pairs: analysis.rounds,
         trials: analysis.trials,

@@ -244,6 +244,11 @@ pub(crate) fn headline(analysis: &Analysis) -> String {
     }
 }
 
+/// The code of an analysis without verdicts because a check failed, of which `explain` tells more.
+pub fn code(analysis: &Analysis) -> Option<&'static str> {
+    (!analysis.valid).then_some("V601")
+}
+
 /// "Too small to matter: throughput 2 %, round trip 5 %", for the metrics that were asked about.
 pub(crate) fn margins(analysis: &Analysis) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
@@ -375,6 +380,11 @@ pub(crate) fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text with a mark in place of each such character but the ends of its lines.
+pub(crate) fn harmless(text: &str) -> String {
+    text.replace(|c| c != '\n' && is_unsafe(c), "\u{fffd}")
 }
 
 /// The text, cut after so many characters.

@@ -13,10 +13,13 @@ use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::record::Line;
 use v6gap_core::stopping::SoFar;
-use v6gap_report::{json, json_comparison, stream};
+use v6gap_report::figure::{self, Paint};
+use v6gap_report::{json, json_comparison, paper, stream};
 
 const RESULT: &str = include_str!("../../../docs/schema/result.json");
 const COMPARISON: &str = include_str!("../../../docs/schema/comparison.json");
+
+const FIGURE: &str = include_str!("../../../docs/schema/figure.json");
 
 const EVENT: &str = include_str!("../../../docs/schema/event.json");
 
@@ -125,6 +128,28 @@ fn every_event_fits_its_schema() {
         fits(&validator, line);
     }
     assert!(!validator.is_valid(&value!({"event": "later"})));
+}
+
+/// Also that the page and the files say the same: only their paint differs.
+#[test]
+fn the_numbers_of_every_figure_fit_their_schema() {
+    let validator = strict(FIGURE);
+    let mut cells = 0;
+    for analysis in [lab(), null_run(), hostile(), everything()] {
+        let drawn = [Paint::Page, Paint::Paper].map(|paint| figure::all(&analysis, paint, true));
+        assert_eq!(drawn[0].len(), drawn[1].len());
+        for (page, paper) in drawn[0].iter().zip(&drawn[1]) {
+            let said = paper::json(page);
+            assert_eq!(said, paper::json(paper));
+            let document = fits(&validator, &said);
+            let columns = document["columns"].as_array().map(Vec::len);
+            for row in document["rows"].as_array().into_iter().flatten() {
+                assert_eq!(row.as_array().map(Vec::len), columns, "{}", page.id);
+                cells += columns.unwrap_or_default();
+            }
+        }
+    }
+    assert!(cells > 100, "{cells}");
 }
 
 #[test]

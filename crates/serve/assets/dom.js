@@ -52,6 +52,11 @@ export function trouble(error) {
     error.code ? h("p", { class: "quiet mono" }, error.code) : null);
 }
 
+/// The code of a result without verdicts, as the terminal writes it.
+export function coded(code) {
+  return code ? h("p", { class: "quiet mono", id_: "code" }, `[${code}]`) : null;
+}
+
 export function sentence(text) {
   return text ? text[0].toUpperCase() + text.slice(1) : "";
 }

@@ -1,6 +1,6 @@
 // A measurement as it happens: both families side by side on one scale, and the difference so far.
 
-import { amount, ask, chip, h, say, sentence, tab_title, trouble } from "./dom.js";
+import { amount, ask, chip, coded, h, say, sentence, tab_title, trouble } from "./dom.js";
 import { courses, funnel } from "./chart.js";
 import { go } from "./app.js";
 
@@ -42,9 +42,14 @@ function build(id) {
   const chart = h("div", { class: "chart", id_: "funnel" });
   const open = h("p", { class: "quiet" }, "The band narrows as pairs come in. The verdict is given when the run ends, not before.");
   const verdicts = h("div", { class: "verdicts" });
+  const rows = h("tbody", {});
+  const connections = h("details", { class: "connections", hidden: true, id_: "connections" },
+    h("summary", {}, "Connections of the latest transfers"),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Connections" }, h("table", {},
+      h("thead", {}, h("tr", {}, ["Family", "Sender", "Rate", "Round trip", "Window, segments", "Sent again"].map((name) => h("th", { scope: "col" }, name)))), rows)));
   const element = h("section", { class: "card", id_: "live" },
     h("div", { class: "row" }, h("div", {}, title, progress), h("span", { class: "space" }), stop),
-    turns, h("div", { class: "two" }, panels.v4.element, panels.v6.element),
+    turns, h("div", { class: "two" }, panels.v4.element, panels.v6.element), connections,
     h("div", { class: "row apart" }, h("h2", {}, "Difference so far"), which), open, chart, verdicts);
   const run = { id: null, questions: [], trials: [], pairs: [], verdicts: [], stop: null, started: performance.now(), over: false };
   let due = 0;
@@ -60,6 +65,7 @@ function build(id) {
       due = 0;
       const question = run.questions[which.value || 0];
       courses(panels, run.trials, run.questions, element);
+      connected(run.trials, connections, rows);
       if (question) funnel(chart, run.pairs, question);
     });
   }
@@ -100,7 +106,7 @@ function build(id) {
       progress.replaceChildren(event.stopped ? sentence(event.stopped) : `${event.pairs} pairs, ${event.trials} trials`);
       // The answer first, the way to it below.
       turns.before(verdicts);
-      verdicts.prepend(h("p", { class: "headline", id_: "headline" }, event.headline));
+      verdicts.prepend(...[h("p", { class: "headline", id_: "headline" }, event.headline), coded(event.code)].filter(Boolean));
       verdicts.append(h("div", { class: "row" },
         h("a", { class: "ghost", href: `/r/${event.id}`, id_: "open-result" }, "Open the report"),
         h("a", { class: "ghost", href: "/history" }, "Compare with another"),
@@ -117,6 +123,14 @@ function build(id) {
     },
     gone() { cancelAnimationFrame(due); },
   };
+}
+
+/// What the kernels tell of each connection of the latest transfer of each family.
+function connected(trials, place, rows) {
+  const last = FAMILIES.map(([family, name]) => [name, trials.findLast((trial) => trial.family === family && trial.connections?.length)]).filter(([, trial]) => trial);
+  place.hidden = !last.length;
+  const row = (name, trial) => (one) => h("tr", {}, [name, one.sender, amount(one.sent_bytes * 8 / trial.duration_s, "bit/s"), amount(one.rtt_s, "s"), one.cwnd ?? "–", one.sent_again ?? "–"].map((text) => h("td", {}, String(text))));
+  rows.replaceChildren(...last.flatMap(([name, trial]) => trial.connections.map(row(name, trial))));
 }
 
 function panel(family, name) {

@@ -15,6 +15,7 @@ const MORE = [
   ["window", "TCP window", "-w", "64K"],
   ["length", "Size of a write or datagram", "-l", "128K"],
   ["bitrate", "Rate of UDP", "-b", "10M"],
+  ["fq-rate", "Rate of each TCP stream", "--fq-rate", "50M"],
   ["time", "Time of a trial", "-t", "2s"],
   ["congestion", "Congestion control", "-C", "cubic"],
   ["dscp", "DSCP", "--dscp", "EF"],
@@ -32,7 +33,7 @@ export async function measure() {
   const form = build(state, info, right);
   show(h("div", { class: "columns" }, form.element, right));
   let stop_following = () => {};
-  const watch = () => { stop_following = follow(right, "live", () => form.idle()); };
+  const watch = () => { stop_following = follow(right, "live", () => { form.idle(); form.changed(); }); };
   form.watch = watch;
   if (info.live && !info.live.over) {
     form.busy();
@@ -70,7 +71,7 @@ function build(state, info, right) {
     h("label", { class: "f", for: `more-${name}`, title: `command line: ${option}` }, label),
     h("input", { type: "text", id: `more-${name}`, name, placeholder: example, title: `command line: ${option}`, oninput: changed })));
   const chosen = h("p", { class: "quiet", hidden: true });
-  let timer, probing = 0;
+  let timer, probing = 0, reaching = 0;
 
   function asked() {
     const options = {};
@@ -95,11 +96,28 @@ function build(state, info, right) {
     try {
       const told = await ask("/estimate", { method: "POST", body: asked() });
       command.replaceChildren(told.command);
-      takes.replaceChildren(`At most ${span(told.takes.time_ns / 1e9)} and ${size(told.takes.bytes)}, if the path carries ${amount(told.takes.taken_for_granted.rate_bps, "bit/s")}.`);
+      reach(told.takes);
+      takes.replaceChildren(`At most ${span(told.takes.time_ns / 1e9)} and ${size(told.takes.bytes)}, if the path carries ${amount(told.takes.taken_for_granted.rate_bps, "bit/s")}.`,
+        told.takes.finds ? ` By the noise of the last result there, it finds a difference in ${told.takes.finds.metric} of ${told.takes.finds.text} in four of five times.` : "");
       problem.replaceChildren();
     } catch (error) {
       problem.replaceChildren(trouble(error));
     }
+  }
+  // What each length would find, by the noise of the last result there.
+  async function reach(chosen) {
+    const number = ++reaching;
+    const body = asked();
+    if (body.plan) return;
+    const others = LONG.map(async ([value]) => {
+      if (value === long.values()[0]) return chosen;
+      const options = Object.fromEntries(Object.entries(body.options).filter(([name]) => !LONG.some(([other]) => other === name)));
+      if (value) options[value] = "true";
+      return (await ask("/estimate", { method: "POST", body: { ...body, options } })).takes;
+    });
+    const found = await Promise.all(others.map((one) => one.catch(() => null)));
+    if (number !== reaching) return;
+    LONG.forEach(([, , about], at) => long.about(at, found[at]?.finds ? `finds ${found[at].finds.text}` : about));
   }
   let soon;
   host.addEventListener("input", () => {
@@ -162,6 +180,7 @@ function build(state, info, right) {
     focus: () => host.focus(),
     busy() { start.disabled = true; start.textContent = "Measuring…"; say("The measurement has begun."); },
     idle() { start.disabled = info.read_only; start.textContent = "Start"; },
+    changed,
     choose(preset, scale) {
       state.plan = preset.name;
       state.scale = scale;
@@ -213,6 +232,7 @@ export function picks(name, choices, type, chosen, changed) {
   return {
     element,
     values: () => inputs.filter((input) => input.checked).map((input) => input.value),
+    about: (at, text) => element.querySelectorAll("small")[at].replaceChildren(text),
     set: (value) => inputs.forEach((input) => { input.checked = input.value === value; }),
   };
 }

@@ -1,6 +1,6 @@
 // A stored result: its report, and what can be done with it.
 
-import { amount, ask, chip, h, say, show, tab_title, trouble, when } from "./dom.js";
+import { amount, ask, chip, coded, h, say, show, tab_title, trouble, when } from "./dom.js";
 import { go } from "./app.js";
 
 const FILES = [["result.json", "JSON"], ["trials.csv", "Trials, CSV"], ["table.csv", "Answers, CSV"], ["result.md", "Markdown"], ["result.tex", "LaTeX"], ["journal.jsonl", "Everything"]];
@@ -29,7 +29,7 @@ export async function result(id) {
   show(h("div", { class: "stack", id_: "result" },
     h("section", { class: "card" },
       h("p", { class: "quiet" }, `${found.hosts.client.name} to ${found.target}, ${when(found.started_unix_ns)}, plan “${found.plan}”, ${found.design.pairs} pairs${found.stopped ? `; ${found.stopped}` : ""}. Result ${id}.`),
-      h("h1", { class: "headline", id_: "headline" }, found.headline),
+      h("h1", { class: "headline", id_: "headline" }, found.headline), coded(found.code),
       notes(id, written),
       answers(found),
       h("div", { class: "row" }, files, h("span", { class: "space" }),

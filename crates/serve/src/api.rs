@@ -189,13 +189,27 @@ async fn takes(shared: &Shared, form: &Form) -> Result<Value, Response> {
     }
 }
 
-/// Refuses what is longer than was allowed, and asks before it sends much.
+/// Refuses what is longer or faster than was allowed, and asks before it sends much.
 fn limited(shared: &Shared, form: &Form, takes: &Value) -> Option<Response> {
     let number = |name: &str| takes.get(name).and_then(Value::as_f64).unwrap_or_default();
     let (seconds, bytes) = (number("time_ns") / 1e9, number("bytes"));
     if shared.time_max.is_some_and(|most| seconds > most.as_secs_f64()) {
         let why = format!("It takes {seconds:.0} s; this server was started with --max-time.");
         return Some(coded(StatusCode::FORBIDDEN, "E307", "that is longer than allowed", &why));
+    }
+    if let Some(most) = shared.rate_bps_max {
+        let mbps = |bps: f64| format!("{} Mbit/s", bps / 1e6);
+        let most = most as f64;
+        let asks = match takes.get("rate_bps_most").and_then(Value::as_f64) {
+            Some(bps) if bps <= most => None,
+            Some(bps) => Some(format!("It asks for {}", mbps(bps))),
+            None => Some("It sends as fast as the path carries".to_owned()),
+        };
+        if let Some(asks) = asks {
+            let allowed = mbps(most);
+            let why = format!("{asks}; this server was started with --max-rate {allowed}.");
+            return Some(coded(StatusCode::FORBIDDEN, "E308", "that is faster than allowed", &why));
+        }
     }
     let much = bytes > BYTES_UNASKED && !form.confirm;
     much.then(|| {
@@ -407,6 +421,7 @@ async fn file(State(shared): State_, Path((id, file)): Path<(String, String)>) -
         "table.csv" => (&["export", &id, "--format", "table"], "text/csv; charset=utf-8"),
         "result.md" => (&["export", &id, "--format", "md"], "text/markdown; charset=utf-8"),
         "result.tex" => (&["export", &id, "--format", "latex"], "application/x-tex"),
+        "plan.toml" => (&["export", &id, "--format", "plan"], "application/toml"),
         "journal.jsonl" => (&["export", &id], "application/x-ndjson"),
         _ => return answer::not_found().await,
     };
@@ -434,6 +449,7 @@ async fn figure(State(shared): State_, Path((id, file)): Path<(String, String)>)
         "pdf" => "application/pdf",
         "png" => "image/png",
         "csv" => "text/csv; charset=utf-8",
+        "json" => "application/json",
         _ => return answer::not_found().await,
     };
     let args = ["figures", &id, "--only", &number, "--format", ending, "-o", "-"];

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const VALUE_MAX: usize = 200;
 
 /// Options that a page may set, for measurements that are no plan.
-const QUICK: [&str; 25] = [
+const QUICK: [&str; 26] = [
     "for",
     "pairs",
     "precision",
@@ -25,6 +25,7 @@ const QUICK: [&str; 25] = [
     "set-mss",
     "congestion",
     "bitrate",
+    "fq-rate",
     "bytes",
     "message",
     "payload",

@@ -41,6 +41,8 @@ pub struct Options {
     pub read_only: bool,
     /// Longest measurement that may be asked for.
     pub time_max: Option<Duration>,
+    /// Highest rate over a network that may be asked for, in bit/s.
+    pub rate_bps_max: Option<u64>,
     /// The program that is run.
     pub program: Program,
     /// Who may come in.
@@ -66,6 +68,7 @@ struct Shared {
     names: Vec<String>,
     read_only: bool,
     time_max: Option<Duration>,
+    rate_bps_max: Option<u64>,
     program: Program,
     keys: Arc<Keys>,
     demo: Option<Demo>,
@@ -99,6 +102,7 @@ async fn until_stopped(
         names: options.names,
         read_only: options.read_only,
         time_max: options.time_max,
+        rate_bps_max: options.rate_bps_max,
         program: options.program,
         keys: options.keys,
         demo: options.demo,

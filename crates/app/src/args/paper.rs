@@ -67,6 +67,8 @@ pub enum FigureFormat {
     Png,
     /// The numbers behind it
     Csv,
+    /// The same with its name, its title and what stands under it
+    Json,
 }
 
 /// What figures are for.

@@ -71,7 +71,8 @@ pub struct ExplainArgs {
 Examples:
   v6gap schema result > result.schema.json     of `show --json` and --json
   v6gap schema event                           of each line of --json-stream
-  v6gap schema comparison                      of `compare --json`")]
+  v6gap schema comparison                      of `compare --json`
+  v6gap schema figure                          of `figures --format json`")]
 pub struct SchemaArgs {
     /// The document
     pub document: Document,
@@ -86,6 +87,8 @@ pub enum Document {
     Event,
     /// What changed from one run to others
     Comparison,
+    /// The numbers behind a figure
+    Figure,
 }
 
 /// Write completions for a shell

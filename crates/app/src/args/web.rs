@@ -38,6 +38,9 @@ pub struct WebArgs {
     /// Refuse measurements that may take longer
     #[arg(long, value_name = "TIME", value_parser = values::span)]
     pub max_time: Option<u64>,
+    /// Refuse measurements that may send faster over a network, as in 50M
+    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    pub max_rate: Option<values::Rate>,
     /// Let this run happen again in place of measuring: a result, a file, or a folder that holds
     /// it; given again, results that are there to compare with
     #[arg(long, value_name = "RESULT", conflicts_with = "read_only")]

@@ -145,6 +145,7 @@ fn drawn(
         FigureFormat::Pdf => ("pdf", paper::pdf(figure, runs, width_mm)),
         FigureFormat::Png => ("png", paper::png(figure, runs, width_mm)),
         FigureFormat::Csv => ("csv", Some(paper::csv(figure).into_bytes())),
+        FigureFormat::Json => ("json", Some(paper::json(figure).into_bytes())),
     };
     let content = content.ok_or_else(|| {
         let what = format!("the figure {} cannot be written as {ending}", figure.id);

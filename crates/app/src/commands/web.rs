@@ -32,6 +32,7 @@ pub fn execute(args: &WebArgs, context: &Context) -> Result<Outcome, Failure> {
         names: names.collect(),
         read_only: args.read_only,
         time_max: args.max_time.map(Duration::from_nanos),
+        rate_bps_max: args.max_rate.and_then(|rate| rate.0),
         program: Program { path, data: recording.as_ref().map(demo::Recording::data) },
         keys: Arc::clone(&keys),
         demo: recording.as_ref().map(|recording| recording.demo.clone()),

@@ -47,8 +47,8 @@ pub fn say(
         false => &context.output.results,
     };
     let mut said = in_words(&analysis, lines, result.verbose, style);
-    if !analysis.valid {
-        said.push_str(&output::fit(style, "[V601, exit 6]\n"));
+    if let Some(code) = v6gap_report::code(&analysis) {
+        said.push_str(&output::fit(style, &format!("[{code}, exit 6]\n")));
     }
     if let Some(path) = &report {
         said.push_str(&output::fit(style, &format!("Report as a page: {path}\n")));

@@ -27,6 +27,8 @@ pub struct Chromium {
 #[derive(Debug, Clone)]
 pub struct Tab {
     session: String,
+    /// The world of a frame in it, if that is meant.
+    world: Option<u64>,
 }
 
 impl Chromium {
@@ -100,7 +102,7 @@ impl Chromium {
         let target = self.call(None, "Target.createTarget", wanted)["targetId"].clone();
         let attached = json!({"targetId": target, "flatten": true});
         let session = self.call(None, "Target.attachToTarget", attached)["sessionId"].clone();
-        let tab = Tab { session: session.as_str().unwrap().to_owned() };
+        let tab = Tab { session: session.as_str().unwrap().to_owned(), world: None };
         for method in ["Page.enable", "Runtime.enable", "Network.enable"] {
             self.call(Some(&tab.session), method, json!({}));
         }
@@ -116,6 +118,25 @@ impl Chromium {
         tab
     }
 
+    /// The frame in the page whose address ends so, which has a process of its own or not.
+    pub fn frame(&mut self, tab: &Tab, ending: &str) -> Tab {
+        let is = |info: &Value| info["url"].as_str().is_some_and(|url| url.ends_with(ending));
+        let apart = self.call(None, "Target.getTargets", json!({"filter": [{"type": "iframe"}]}));
+        if let Some(info) = apart["targetInfos"].as_array().unwrap().iter().find(|info| is(info)) {
+            let wanted = json!({"targetId": info["targetId"], "flatten": true});
+            let session = self.call(None, "Target.attachToTarget", wanted)["sessionId"].clone();
+            return Tab { session: session.as_str().unwrap().to_owned(), world: None };
+        }
+        let tree = self.call(Some(&tab.session), "Page.getFrameTree", json!({}));
+        let frames = tree["frameTree"]["childFrames"].as_array().unwrap();
+        let frame = frames.iter().map(|child| &child["frame"]).find(|frame| is(frame)).unwrap();
+        let wanted = json!({"frameId": frame["id"]});
+        let world = self.call(Some(&tab.session), "Page.createIsolatedWorld", wanted);
+        let world = world["executionContextId"].as_u64();
+        assert!(world.is_some());
+        Tab { session: tab.session.clone(), world }
+    }
+
     /// Gives the page another size.
     pub fn size(&mut self, tab: &Tab, width: u32, height: u32) {
         let size =
@@ -129,10 +150,13 @@ impl Chromium {
 
     /// The value of an expression, waited for if it is a promise.
     pub fn value(&mut self, tab: &Tab, expression: &str) -> Value {
-        let asked = json!({
+        let mut asked = json!({
             "expression": expression, "awaitPromise": true, "returnByValue": true,
             "userGesture": true,
         });
+        if let Some(world) = tab.world {
+            asked["contextId"] = world.into();
+        }
         let told = loop {
             let told = self.told(Some(&tab.session), "Runtime.evaluate", asked.clone());
             // Asked while the page gave way to the next one: that one is meant.

@@ -3,7 +3,9 @@
 //! `V6GAP_PICTURES=FOLDER` keeps a picture of every screen; `V6GAP_CHROMIUM` names the browser.
 
 mod chromium;
+mod figures;
 mod golden;
+mod links;
 mod replay;
 
 use chromium::{Chromium, Tab};
@@ -130,6 +132,7 @@ fn nine_steps(home: &Path, mut browser: Chromium) -> ExitCode {
     measures(&mut scene);
     is_stopped(&mut scene);
     says_what_the_terminal_says(&mut scene);
+    links::have_no_verdict(&mut scene);
 
     println!("8. no request left the page");
     let Scene { browser, base, .. } = &scene;
@@ -174,6 +177,13 @@ fn measures(scene: &mut Scene<'_>) {
     scene.until(&format!("Number({live}.dataset.pairs) >= 1 && Number({live}.dataset.points) > 0"));
     let most = |family: &str| format!("{}.dataset.most", of(&format!("live-{family}")));
     scene.until(&format!("{0} && {0} === {1}", most("4"), most("6")));
+    // What the kernels tell of the connections: a row at least for each family, with its window.
+    scene.value(&format!("{}.open = true", of("connections")));
+    let cells =
+        format!("[...{}.querySelectorAll('tbody tr')].map((r) => r.cells)", of("connections"));
+    scene.until(&format!(
+        "{cells}.length >= 2 && {cells}.every((c) => c.length === 6 && Number(c[4].innerText) > 0)"
+    ));
     scene.screens("live");
     println!("4. a page that is loaded again has lost nothing");
     let [pairs, points] = progress(&mut scene.browser, &scene.tab);
@@ -209,6 +219,15 @@ fn says_what_the_terminal_says(scene: &mut Scene<'_>) {
     scene.value(&format!("{}.click()", of("open-result")));
     scene.until(&of("result"));
     assert_eq!(scene.value(&headline), said);
+    println!("7. every figure has a title, and a table that is its JSON");
+    let id = opened(scene);
+    figures::steps(scene, &id);
+}
+
+/// The result that is open.
+fn opened(scene: &mut Scene<'_>) -> String {
+    let path = scene.value("location.pathname");
+    path.as_str().unwrap().strip_prefix("/r/").unwrap().to_owned()
 }
 
 fn progress(browser: &mut Chromium, tab: &Tab) -> [i64; 2] {
@@ -245,28 +264,4 @@ fn keep(browser: &mut Chromium, tab: &Tab, name: &str, width: u32) {
     std::fs::create_dir_all(&folder).unwrap();
     let picture = browser.picture(tab, (width, 800));
     std::fs::write(folder.join(format!("{name}.png")), picture).unwrap();
-}
-
-/// The report by itself: no barriers, and every figure has a title and a table.
-fn report(browser: &mut Chromium, base: &str, tab: &Tab) {
-    let id =
-        browser.value(tab, "fetch('/api/v1/runs').then((r) => r.json()).then((all) => all[0].id)");
-    let page = format!("{base}/api/v1/runs/{}/report.html", id.as_str().unwrap());
-    browser.value(tab, &format!("location.href = '{page}'"));
-    browser.until(
-        tab,
-        "document.readyState === 'complete' && document.querySelector('svg[role=img]')",
-    );
-    for width in [1280, 500] {
-        browser.size(tab, width, 800);
-        let found = browser.barriers(tab);
-        assert!(found.is_empty(), "report, {width}: {found:#?}");
-        keep(browser, tab, &format!("report-{width}"), width);
-    }
-    let bare = browser.value(
-        tab,
-        "[...document.querySelectorAll('svg[role=img]')].filter((svg) => \
-         !svg.querySelector('title')?.textContent).length",
-    );
-    assert_eq!(bare, 0, "figures without a title");
 }

@@ -4,7 +4,7 @@
 //! Left to the live run: that a link works once (1), which has nothing to do with what is measured.
 
 use super::golden;
-use super::{Beside, Chromium, Scene, of, progress, report, shown};
+use super::{Beside, Chromium, Scene, figures, of, progress, shown};
 use miniz_oxide::inflate::decompress_to_vec;
 use std::path::{Path, PathBuf};
 
@@ -116,6 +116,10 @@ fn ends(scene: &mut Scene<'_>, file: &str) -> Vec<String> {
     assert_eq!(headline, shown(scene.home, file)["headline"]);
     let title = scene.value("document.title");
     assert_eq!(title, "▼ IPv6 worse, server – v6gap");
+    // What a run finds is known by now, by the noise of the one that ended.
+    scene.until(
+        "[...document.querySelectorAll('.picks small')].some((e) => /^finds/.test(e.innerText))",
+    );
     scene.keep("ended", &[("light", 1280), ("dark", 1280), ("light", 500)]);
     events(scene)
 }
@@ -149,7 +153,9 @@ fn shows(scene: &mut Scene<'_>) {
     scene.keep("compare", &[("light", 1280), ("dark", 1280), ("light", 500)]);
     scene.go("/plans", "estimate");
     scene.keep("plans", &[("light", 1280), ("dark", 1280)]);
-    report(&mut scene.browser, &scene.base, &scene.tab);
+    figures::prove(&mut scene.browser, &scene.tab);
+    scene.go("/r/ygbv7b", "result");
+    figures::steps(scene, "ygbv7b");
 }
 
 impl Scene<'_> {

@@ -131,6 +131,10 @@ fn documents_fit_their_published_schemas() {
         (include_str!("../../../../docs/schema/result.json"), "show base -J"),
         (include_str!("../../../../docs/schema/result.json"), "show swept1 -J"),
         (include_str!("../../../../docs/schema/comparison.json"), "compare base like slow -J"),
+        (
+            include_str!("../../../../docs/schema/figure.json"),
+            "figures swept1 --only 1 -f json -o -",
+        ),
     ] {
         let schema: Value = serde_json::from_str(schema).unwrap();
         let validator = jsonschema::validator_for(&schema).unwrap();

@@ -56,7 +56,7 @@ fn a_figure_has_the_forms_and_the_width_that_were_asked_for() {
     for (wrong, why) in [
         ("--width 30", "a width is a number of mm"),
         ("--width 90 --for lncs", "--for"),
-        ("--format jpeg", "[possible values: svg, pdf, png, csv]"),
+        ("--format jpeg", "[possible values: svg, pdf, png, csv, json]"),
     ] {
         let ran = sandbox.run(&format!("figures last {wrong}")).ended(2);
         assert!(ran.err.contains(why), "{wrong}: {ran:?}");

@@ -256,11 +256,11 @@ fn a_page_shows_the_line_that_could_be_typed() {
 #[test]
 fn figures_are_the_files_of_the_terminal() {
     let web = Web::known();
-    web.sandbox.run("figures 7k2f9q -f svg,csv -o drawn").ended(0);
+    web.sandbox.run("figures 7k2f9q -f svg,csv,json -o drawn").ended(0);
     let listed = web.get("/runs/7k2f9q/figures").json();
     for figure in listed.as_array().unwrap() {
         let (number, name) = (&figure["number"], figure["name"].as_str().unwrap());
-        for ending in ["svg", "csv"] {
+        for ending in ["svg", "csv", "json"] {
             let answer = web.get(&format!("/runs/7k2f9q/figures/{number}.{ending}"));
             assert_eq!(answer.status, 200, "{answer:?}");
             assert_eq!(answer.body, web.sandbox.read(&format!("drawn/7k2f9q-{name}.{ending}")));
@@ -328,6 +328,53 @@ fn much_is_not_sent_without_a_question() {
     assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!("E307")));
     let quick = json!({"place": {"host": "no-such.invalid"}, "options": {"quick": "true"}});
     assert_eq!(short.post("/runs", &quick).status, 202);
+}
+
+#[test]
+fn more_than_the_rate_allowed_is_not_sent() {
+    let (mut slow, key) = Web::start("--max-rate 50M");
+    let cookie = slow.post("/session", &json!({ "key": key }));
+    slow.cookie = cookie.header("set-cookie").map(|c| c.split(';').next().unwrap().to_owned());
+    let form = |options: Value| json!({"place": {"host": "no-such.invalid"}, "options": options});
+    for (options, why) in [
+        (json!({}), "It sends as fast as the path carries"),
+        (json!({"udp": "true", "bitrate": "80M"}), "It asks for 80 Mbit/s"),
+    ] {
+        let refused = slow.post("/runs", &form(options));
+        let error = &refused.json()["error"];
+        assert_eq!((refused.status, &error["code"]), (403, &json!("E308")), "{refused:?}");
+        let why = format!("{why}; this server was started with --max-rate 50 Mbit/s.");
+        assert_eq!(error["why"], json!([why]));
+    }
+    for options in [
+        json!({"udp": "true", "bitrate": "40M", "measure": "throughput"}),
+        json!({"fq-rate": "40M", "measure": "throughput"}),
+        json!({"measure": "rtt"}),
+    ] {
+        let started = slow.post("/runs", &form(options));
+        assert_eq!(started.status, 202, "{started:?}");
+        assert!(slow.get("/runs/live/events").body.contains("E103"));
+    }
+    assert!(slow.sandbox.run("explain E308").ended(0).out.contains("--max-rate"));
+}
+
+/// How long to measure is chosen by what would be found, once a result tells the noise.
+#[test]
+fn a_page_says_what_a_measurement_can_find() {
+    let web = Web::known();
+    let finds = |place: Value, options: Value| {
+        let form = json!({"place": place, "options": options});
+        let takes = web.post("/estimate", &form).json()["takes"].clone();
+        assert_eq!(takes["finds"].is_null(), takes["noise_from"].is_null(), "{takes}");
+        takes["finds"].clone()
+    };
+    assert!(finds(json!({"host": "elsewhere"}), json!({"thorough": "true"})).is_null());
+    let lengths =
+        [json!({}), json!({"thorough": "true"})].map(|length| finds(json!("demo"), length));
+    let [usual, thorough] = lengths.each_ref().map(|found| found["least"].as_f64().unwrap());
+    assert!(0.0 < thorough && thorough < usual && usual < 0.2, "{lengths:?}");
+    assert_eq!(lengths[0]["metric"], "throughput");
+    assert!(web.sandbox.run("demo --dry-run").ended(0).out.contains("noise of result 7k2f9q"));
 }
 
 /// A plan that was written in a page is measured as one in a file.

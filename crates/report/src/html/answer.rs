@@ -21,6 +21,7 @@ pub(super) fn opening(analysis: &Analysis) -> Markup {
             @if !plan.is_empty() { " · plan “" (plan) "”" }
         }
         h1 { (words::headline(analysis)) }
+        @if let Some(code) = words::code(analysis) { p.lede { "[" (code) "]" } }
         @if !analysis.details.is_empty() { p.lede { (analysis.details.join(" ")) } }
         @if let Some(stopped) = &analysis.stopped { p.lede { (words::sentence(stopped)) } }
     }

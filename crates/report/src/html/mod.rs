@@ -87,7 +87,7 @@ fn document(title: &str, tool: &str, page: &Page) -> String {
         }
     };
     // Escaping makes markup harmless; characters that turn or hide text remain, and go here.
-    page.into_string().replace(|c| c != '\n' && words::is_unsafe(c), "\u{fffd}")
+    words::harmless(&page.into_string())
 }
 
 fn content(analysis: &Analysis, info: &PageInfo<'_>) -> Page {

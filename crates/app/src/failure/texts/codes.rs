@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 43] = [
+pub const CODES: [Topic; 44] = [
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -214,6 +214,15 @@ script sends \"confirm\": true. In the terminal: --dry-run says how much.",
 The server of the pages was started with --max-time, and what was asked for may
 take longer. A shorter one (--for, --quick, a smaller --scale) is allowed, and
 the terminal has no such limit.",
+    },
+    Topic {
+        name: "E308",
+        title: "a page asked for a higher rate than allowed",
+        text: "\
+The server of the pages was started with --max-rate, and what was asked for may
+send faster over a network. A rate for UDP (--bitrate) and for TCP (--fq-rate)
+of at most that is allowed, as are round trips, connections and labs; the
+terminal has no such limit.",
     },
     Topic {
         name: "E401",
