@@ -15,7 +15,7 @@ const MORE = [
   ["window", "TCP window", "-w", "64K"],
   ["length", "Size of a write or datagram", "-l", "128K"],
   ["bitrate", "Rate of UDP", "-b", "10M"],
-  ["fq-rate", "Rate of each TCP stream", "--fq-rate", "50M"],
+  ["fq-rate", "Rate of TCP, all streams", "--fq-rate", "50M"],
   ["time", "Time of a trial", "-t", "2s"],
   ["congestion", "Congestion control", "-C", "cubic"],
   ["dscp", "DSCP", "--dscp", "EF"],

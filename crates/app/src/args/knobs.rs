@@ -52,7 +52,7 @@ pub struct KnobArgs {
     /// Send from a file without copying (sendfile), where the system can
     #[arg(short = 'Z', long = "zerocopy")]
     pub zero_copy: bool,
-    /// Rate that each connection is held to, as in 50M
+    /// Rate that all connections of a direction are held to together, as in 50M
     #[arg(long = "fq-rate", value_name = "RATE")]
     pub pacing: Option<String>,
     /// Congestion control of TCP

@@ -3,6 +3,7 @@
 
 use super::{Chromium, Scene, Tab, keep, of};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// What a page shows of each figure, as the JSON of it would say; the table must come after it.
 const SHOWN: &str = "[...document.querySelectorAll('svg[role=img]')].map((svg) => { \
@@ -50,28 +51,33 @@ fn report(scene: &mut Scene<'_>, id: &str, written: &[Value]) {
     agree(&mut scene.browser, &scene.tab, written, "the report");
 }
 
-/// That a page shows what was written, in that order and byte for byte, and no other figure.
+/// That a page shows what was written, byte for byte and under its number, and no other figure.
 fn agree(browser: &mut Chromium, tab: &Tab, written: &[Value], place: &str) {
     let shown = browser.value(tab, SHOWN);
     let shown = shown.as_array().unwrap();
-    let ids = |all: &[Value]| all.iter().map(|figure| figure["id"].clone()).collect::<Vec<_>>();
-    assert_eq!(ids(shown), ids(written), "{place}");
+    let ids = |all: &[Value]| all.iter().map(|f| f["id"].to_string()).collect::<BTreeSet<_>>();
+    assert_eq!((shown.len(), ids(shown)), (written.len(), ids(written)), "{place}");
     let mut cells = 0;
-    for (shown, written) in shown.iter().zip(written) {
-        assert!(written["title"].as_str().is_some_and(|title| !title.is_empty()), "{written}");
-        for part in ["schema", "title", "foot", "columns"] {
-            assert_eq!(shown[part], written[part], "{place}, {}: {part}", written["id"]);
-        }
-        let rows = |figure: &Value| figure["rows"].as_array().unwrap_or(&Vec::new()).clone();
-        assert_eq!(rows(shown).len(), rows(written).len(), "{place}, {}", written["id"]);
-        for (shown, written) in rows(shown).iter().zip(rows(written)) {
-            assert_eq!(*shown, written, "{place}");
-            cells += written.as_array().unwrap().len();
+    for (at, written) in written.iter().enumerate() {
+        let id = &written["id"];
+        let shown = shown.iter().find(|shown| shown["id"] == *id).unwrap();
+        let title = written["title"].as_str().unwrap();
+        assert!(!title.is_empty(), "{written}");
+        let heading = format!("document.querySelector('#fig-' + {id} + ' h3').textContent");
+        assert_eq!(browser.value(tab, &heading), format!("Figure {}. {title}", at + 1));
+        let rows = written["rows"].as_array().unwrap();
+        assert!(!rows.is_empty(), "{place}: no numbers behind {id}");
+        cells += rows.iter().map(|row| row.as_array().unwrap().len()).sum::<usize>();
+        for part in ["schema", "title", "foot", "columns", "rows"] {
+            assert_eq!(shown[part], written[part], "{place}, {id}: {part}");
         }
     }
-    assert!(!written.is_empty() && cells >= 10 * written.len(), "{place}: {cells} cells");
+    assert!(!written.is_empty() && cells >= CELLS_MIN, "{place}: {cells} cells");
     println!("    {place}: {} figures, {cells} cells", written.len());
 }
+
+/// Cells that are compared at least, of all figures of a run together.
+const CELLS_MIN: usize = 50;
 
 /// That the comparison sees a cell that differs, a table that is gone and one that comes first.
 pub fn prove(browser: &mut Chromium, tab: &Tab) {

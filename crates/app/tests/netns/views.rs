@@ -112,7 +112,7 @@ pub fn of_levels() {
     let file = home.path().join("levels.toml");
     let plan = "v6gap = 1\n[lab]\nmodel = \"wire\"\n[design]\npairs = 60\nnull_blocks = 1\n\
                 [[measure]]\nmetric = \"rtt\"\n\
-                message = [\"64 B\", \"1 KiB\", \"4 KiB\"]\n";
+                message = [\"64 B\", \"1 KiB\", \"4 KiB\"]\nturns = 8\n";
     std::fs::write(&file, plan).unwrap();
     let line = format!("{PROGRAM} plan run {} --no-report; echo code $?", file.display());
     let mut screen = Screen::open(&home, &line);
