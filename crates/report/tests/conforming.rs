@@ -2,6 +2,7 @@
 //! leads somewhere, and the page's own policy allows all that it holds.
 
 use crate::fixtures::runs::{another_day, comparison};
+use crate::fixtures::views::varied;
 use crate::fixtures::{hostile, invalid, journal, lab, long, null_run};
 use crate::studies::studied;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
@@ -132,6 +133,7 @@ fn pages() -> Vec<(&'static str, String)> {
         ("a null run", null_run()),
         ("hostile names", hostile()),
         ("a study", studied()),
+        ("every view", varied()),
         ("a short journal", analyse(&journal::lines()).expect("an analysis")),
         ("a long run", analyse(&long::lines(660)).expect("an analysis")),
     ];

@@ -12,3 +12,4 @@ mod schema;
 mod snapshots;
 mod studies;
 mod text;
+mod views;

@@ -8,10 +8,11 @@
 )]
 
 use crate::fixtures::runs::{another_day, comparison};
+use crate::fixtures::views::varied;
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::path::PathBuf;
 use v6gap_core::analysis::Analysis;
-use v6gap_report::figure::{Paint, all};
+use v6gap_report::figure::{Kind, Paint, all};
 use v6gap_report::html::{PageInfo, comparison_page, page};
 use v6gap_report::paper;
 use v6gap_report::text::{self, Glyphs, Style, table, verbose};
@@ -116,6 +117,11 @@ fn pages() {
 #[test]
 fn figures_for_paper() {
     for figure in all(&lab(), Paint::Paper, false).iter().filter(|f| f.id.starts_with("size-")) {
+        check(&format!("{}.svg", figure.id), &figure.svg);
+        assert!(!figure.svg.contains("var("), "a figure that stands alone has no page to ask");
+    }
+    let once = [Kind::Window, Kind::Amount, Kind::Opening, Kind::Cost, Kind::Path];
+    for figure in all(&varied(), Paint::Paper, false).iter().filter(|f| once.contains(&f.kind)) {
         check(&format!("{}.svg", figure.id), &figure.svg);
         assert!(!figure.svg.contains("var("), "a figure that stands alone has no page to ask");
     }

@@ -4,6 +4,7 @@
 //! bytes. Doubt travels with each value, and a failed check takes the place of the verdict.
 
 pub mod beside;
+pub mod breakdown;
 mod checks;
 mod collect;
 pub mod compare;
@@ -17,6 +18,7 @@ mod levels;
 mod links;
 mod nulls;
 pub(crate) mod offloads;
+pub mod path;
 mod placement;
 mod predict;
 mod questions;
@@ -295,6 +297,18 @@ pub struct Analysis {
     pub processor_time: Vec<ProcessorTime>,
     /// What connections that were held open took of the kernel's memory.
     pub memory: Vec<HeldMemory>,
+    /// The windows of TCP transfers.
+    #[serde(default)]
+    pub windows: Vec<breakdown::Window>,
+    /// Where transfers took processor time.
+    #[serde(default)]
+    pub places: Vec<breakdown::PlaceCost>,
+    /// What is known of the path.
+    #[serde(default)]
+    pub path: path::Path,
+    /// The stages of opening connections.
+    #[serde(default)]
+    pub openings: Vec<breakdown::Opening>,
     /// Octets of the trials as captures and managed devices counted them, beside this program's own
     /// count; empty without any.
     #[serde(default)]
@@ -364,6 +378,10 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),
         processor_time: resources::processor_time(&found),
         memory: resources::memory(&found),
+        windows: breakdown::windows(&found),
+        places: breakdown::places(&found),
+        openings: breakdown::openings(&found),
+        path: path::path(&found),
         beside: beside::octets(&found),
         as_published: studies::as_published(&found.run.plan, &questions),
         published: studies::published(&found.run.plan, &questions),

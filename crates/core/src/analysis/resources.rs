@@ -62,13 +62,13 @@ pub struct HeldMemory {
     pub socket_bytes_each: Option<f64>,
 }
 
-type ByCell<'a, T> = BTreeMap<(usize, Family), Vec<T>>;
+pub(super) type ByCell<T> = BTreeMap<(usize, Family), Vec<T>>;
 
 /// What `of` finds in the trials of valid blocks, by place of the cell in the plan and family.
-fn gather<'a, T>(
+pub(super) fn gather<'a, T>(
     found: &Collected<'a>,
     of: impl Fn(&'a TrialRecord) -> Option<T>,
-) -> ByCell<'a, T> {
+) -> ByCell<T> {
     let mut all = ByCell::new();
     for block in found.blocks.iter().filter(|block| block.valid) {
         let Some((place, _)) = found.run.plan.cell(block.cell()) else { continue };
@@ -127,7 +127,7 @@ fn bytes_each(memory: &ConnectionMemory) -> Option<f64> {
 }
 
 /// The values between which the median lies with 95 % (docs/method.md section C.6).
-fn range_of_median(mut values: Vec<f64>) -> Option<Range> {
+pub(super) fn range_of_median(mut values: Vec<f64>) -> Option<Range> {
     values.sort_by(f64::total_cmp);
     let (low, high) = quantile::order_statistic_interval(values.len(), 0.5, 0.95);
     Some(Range { low: *values.get(low? - 1)?, high: *values.get(high? - 1)? })

@@ -31,7 +31,7 @@ pub(super) fn check(found: &Collected<'_>) -> Option<Check> {
 }
 
 /// The receive buffer that an end got, in bytes, of which Linux reports twice as much.
-fn granted(end: &EndReport, host: &Host) -> Option<u32> {
+pub(super) fn granted(end: &EndReport, host: &Host) -> Option<u32> {
     let doubles = host.facts.get("system").is_some_and(|system| system == "Linux");
     end.granted.receive_buffer.map(|bytes| if doubles { bytes / 2 } else { bytes })
 }

@@ -4,7 +4,10 @@
 //! it lacks, takes all colours from the page's variables, and puts title and description on top. A
 //! `$` is escaped because the library would read formulas between two of them.
 
+mod canvas;
 mod scene;
+
+pub(super) use canvas::{Align, Canvas, width_of};
 
 use super::font::FAMILY;
 use super::{Paint, Picture};
@@ -32,6 +35,10 @@ pub(super) enum Ink {
     Grid,
     Zone,
     Card,
+    /// Behind a verdict of better or worse.
+    Soft(Verdict),
+    /// The same in every theme, as on a scale of magnitudes.
+    Fixed(&'static str),
 }
 
 impl Ink {
@@ -50,6 +57,11 @@ impl Ink {
             Ink::Grid => ("var(--grid)", "#E9ECF1"),
             Ink::Zone => ("var(--zone)", "#E6E9EE"),
             Ink::Card => ("var(--card)", "#FFFFFF"),
+            Ink::Soft(Verdict::Better) => ("var(--better-soft)", "#E4F4EA"),
+            Ink::Soft(Verdict::Worse) => ("var(--worse-soft)", "#F3E8FA"),
+            Ink::Soft(Verdict::Same) => ("var(--zone)", "#E6E9EE"),
+            Ink::Soft(_) => ("var(--card)", "#FFFFFF"),
+            Ink::Fixed(colour) => (colour, colour),
         };
         match paint {
             Paint::Page => page,
@@ -365,6 +377,11 @@ impl Panel {
         });
     }
 
+    fn part(self) -> Part {
+        let (top, paint) = (self.top, self.paint);
+        Part { top, paint, elements: self.elements() }
+    }
+
     fn elements(self) -> Vec<Primitive> {
         let mut lines = self.lines;
         if lines.is_empty() {
@@ -419,28 +436,46 @@ pub(super) fn ticks((low, high): (f64, f64)) -> Vec<f64> {
     generate_ticks(low, high, 5).into_iter().filter(|v| (low..=high).contains(v)).collect()
 }
 
+/// A part of a figure: what is drawn, and where its upper edge stands.
+pub(super) struct Part {
+    top: f64,
+    paint: Paint,
+    elements: Vec<Primitive>,
+}
+
+impl From<Panel> for Part {
+    fn from(panel: Panel) -> Part {
+        panel.part()
+    }
+}
+
 /// A figure drawn: as an SVG element and, on paper, as plain marks.
 pub(super) struct Drawn {
     pub svg: String,
     pub picture: Option<Picture>,
 }
 
-/// The panels as one picture, with title and description.
-pub(super) fn draw(id: &str, title: &str, desc: &str, height: f64, panels: Vec<Panel>) -> Drawn {
-    let paint = panels.first().map_or(Paint::Page, |panel| panel.paint);
+/// The parts as one picture, with title and description.
+pub(super) fn draw<P: Into<Part>>(
+    id: &str,
+    title: &str,
+    desc: &str,
+    height: f64,
+    parts: Vec<P>,
+) -> Drawn {
+    let parts: Vec<Part> = parts.into_iter().map(P::into).collect();
+    let paint = parts.first().map_or(Paint::Page, |part| part.paint);
     let mut scene = Scene::new(WIDTH, height).with_background(None);
     let mut paper = match paint {
         Paint::Page => None,
         Paint::Paper => Some(scene::Paper::new(WIDTH, height, Ink::Faint.css(paint))),
     };
-    for panel in panels {
-        let top = panel.top;
+    for Part { top, elements, .. } in parts {
         scene.add(Primitive::GroupStart {
             transform: Some(format!("translate(0,{top})")),
             title: None,
             extra_attrs: None,
         });
-        let elements = panel.elements();
         if let Some(paper) = &mut paper {
             elements.iter().for_each(|element| paper.draw(element, top));
         }

@@ -3,16 +3,21 @@
 //! One code path draws them for the page and for files; only the paint differs. What stands alone
 //! has its marks as a list, too, from which the other forms of a file are made.
 
+mod amount;
 mod facsimile;
 pub(crate) mod font;
 mod kuva;
+mod opening;
+mod path;
 pub(crate) mod pdf;
 pub(crate) mod picture;
+mod place;
 pub(crate) mod png;
 mod series;
 mod size;
 mod spread;
 mod trials;
+mod window;
 
 pub use facsimile::joint::{JointError, SYSTEMS_MAX, System};
 pub use picture::Picture;
@@ -43,10 +48,20 @@ pub struct Table {
 pub enum Kind {
     /// Values and differences by message or payload size.
     Size,
+    /// Values and differences by window and data size.
+    Window,
+    /// Values and differences by the amount of data.
+    Amount,
     /// Every pair in the order of time.
     Trials,
     /// Distribution of the single delays.
     Spread,
+    /// Stages of opening a connection.
+    Opening,
+    /// Processor time by place.
+    Cost,
+    /// The measured path.
+    Path,
     /// As the study printed it that the plan repeats.
     Facsimile,
 }
@@ -95,10 +110,18 @@ pub(crate) fn by_size(analysis: &Analysis, metric: Metric) -> Vec<Vec<&Question>
 /// printed by the study that its plan repeats come after them.
 pub fn all(analysis: &Analysis, paint: Paint, facsimile: bool) -> Vec<Figure> {
     let mut figures = size::figures(analysis, paint);
+    figures.extend(amount::figures(analysis, paint));
+    figures.extend(window::figures(analysis, paint));
     figures.extend(trials::figures(analysis, paint));
     figures.extend(spread::figures(analysis, paint));
+    figures.extend(opening::figures(analysis, paint));
+    figures.extend(place::figures(analysis, paint));
     if facsimile {
         figures.extend(facsimile::figures(analysis, paint, &figures));
+    }
+    // Where nothing was measured there is nothing to ask about the path.
+    if !figures.is_empty() {
+        figures.push(path::figure(analysis, paint));
     }
     figures
 }

@@ -3,7 +3,7 @@
 use crate::number::Unit;
 use crate::words;
 use v6gap_core::analysis::{Analysis, Question, Verdict};
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, significant};
 use v6gap_core::workload::Transport;
 
@@ -116,4 +116,34 @@ pub(super) fn tally(questions: &[&Question]) -> String {
 /// A size as "64 B" or "16 KiB".
 pub(super) fn size(bytes: u32) -> String {
     format_bytes(bytes.into())
+}
+
+/// "slower over IPv6 in 2 of 8, no difference that matters in 6": what questions of one metric
+/// found, for a title.
+pub(crate) fn finding(analysis: &Analysis, questions: &[&Question]) -> String {
+    let Some(first) = questions.first() else { return String::new() };
+    let (metric, over) = (first.metric, words::over(analysis));
+    let of = |verdict| questions.iter().filter(|q| q.verdict == verdict).count();
+    let direction = |better: bool| {
+        let more = better == (metric.better() == Better::Higher);
+        let text = words::round_effect(metric, if more { 0.01 } else { -0.01 });
+        format!("{} {over}", text.rsplit(' ').next().unwrap_or_default())
+    };
+    let found = [
+        (direction(false), of(Verdict::Worse)),
+        (direction(true), of(Verdict::Better)),
+        ("no difference that matters".to_owned(), of(Verdict::Same)),
+        ("could not tell".to_owned(), of(Verdict::CannotTell)),
+        ("no verdict".to_owned(), of(Verdict::None)),
+    ];
+    let all = questions.len();
+    let there: Vec<&(String, usize)> = found.iter().filter(|(_, n)| *n > 0).collect();
+    if let [(words, _)] = there[..] {
+        return if all == 1 { words.clone() } else { format!("{words} in all {all}") };
+    }
+    let part = |(at, (words, n)): (usize, &&(String, usize))| match at {
+        0 => format!("{words} in {n} of {all}"),
+        _ => format!("{words} in {n}"),
+    };
+    there.iter().enumerate().map(part).collect::<Vec<_>>().join(", ")
 }

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
 use v6gap_core::published::Kind as Said;
 
-const UPPER: f64 = 220.0;
-const LOWER: f64 = 210.0;
+pub(super) const UPPER: f64 = 220.0;
+pub(super) const LOWER: f64 = 210.0;
 
 pub(super) fn figures(analysis: &Analysis, paint: Paint) -> Vec<Figure> {
     let groups = groups(analysis);
@@ -59,18 +60,27 @@ fn scale(analysis: &Analysis, groups: &[Group<'_>], group: &Group<'_>) -> Option
     };
     let old = like.iter().flat_map(|q| said(q, Said::Value));
     let value = series::log_span(all.iter().copied().chain(old).map(|v| v / unit.size), 0.08)?;
-    let effects = like.iter().flat_map(|q| {
-        let e = q.effect.as_ref();
-        let ends = e.map(|e| [e.range95.low, e.range95.high, e.estimate]);
-        let predicted = q.prediction.as_ref().map(|p| p.effect);
-        let old = said(q, Said::Effect);
-        let wide = [q.margin * 1.2, -q.margin * 1.2];
-        ends.into_iter().flatten().chain(predicted).chain(wide).chain(old)
-    });
-    let effect = series::span(effects.map(hundredfold), 0.08)?;
+    let effect = effect_span(analysis, like.iter().map(|q| **q))?;
     let levels = like.iter().filter_map(|q| q.level_bytes).map(|n| f64::from(n).log2());
     let x = series::span(levels, 0.07)?;
     Some(Scales { unit, value, effect, x })
+}
+
+/// Differences that share a scale, in per cent or points.
+pub(super) fn effect_span<'a>(
+    analysis: &Analysis,
+    questions: impl Iterator<Item = &'a Question>,
+) -> Option<(f64, f64)> {
+    let effects = questions.flat_map(|q| {
+        let e = q.effect.as_ref();
+        let ends = e.map(|e| [e.range95.low, e.range95.high, e.estimate]);
+        let predicted = q.prediction.as_ref().map(|p| p.effect);
+        let old = published(analysis, q, Said::Effect).flat_map(|(_, low, high)| [low, high]);
+        let old: Vec<f64> = old.collect();
+        let wide = [q.margin * 1.2, -q.margin * 1.2];
+        ends.into_iter().flatten().chain(predicted).chain(wide).chain(old)
+    });
+    series::span(effects.map(hundredfold), 0.08)
 }
 
 struct Scales {
@@ -201,23 +211,45 @@ fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint)
     panel
 }
 
+/// The axis on which the differences of questions stand.
+pub(super) struct Axis<'a> {
+    /// Where a question stands.
+    pub at: &'a dyn Fn(&Question) -> f64,
+    pub ticks: &'a [(f64, String)],
+    pub x: (f64, f64),
+    /// Differences in per cent or points.
+    pub effect: (f64, f64),
+}
+
 fn effects(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint) -> Panel {
+    let axis = Axis { at: &x_of, ticks: &ticks(group), x: scales.x, effect: scales.effect };
+    differences(analysis, &group.questions, &axis, paint)
+}
+
+/// The lower panel: differences with their ranges, the margin, and what the headers predict.
+pub(super) fn differences(
+    analysis: &Analysis,
+    questions: &[&Question],
+    axis: &Axis<'_>,
+    paint: Paint,
+) -> Panel {
+    let metric = questions.first().map_or(Metric::Throughput, |q| q.metric);
     let frame = Frame {
         top: UPPER,
         height: LOWER,
-        x: scales.x,
-        y: scales.effect,
+        x: axis.x,
+        y: axis.effect,
         log_y: false,
-        x_ticks: &ticks(group),
-        y_tick: Arc::new(series::effect_tick(group.metric)),
+        x_ticks: axis.ticks,
+        y_tick: Arc::new(series::effect_tick(metric)),
         y_title: "difference".to_owned(),
     };
+    let x_of = axis.at;
     let mut panel = Panel::new(&frame, paint);
-    let margin = group.questions.iter().map(|q| q.margin).fold(0.0, f64::max);
+    let margin = questions.iter().map(|q| q.margin).fold(0.0, f64::max);
     panel.zone(hundredfold(-margin), hundredfold(margin));
     panel.level(0.0, Ink::Axis, Stroke::Solid);
-    let predicted: Vec<(f64, f64)> = group
-        .questions
+    let predicted: Vec<(f64, f64)> = questions
         .iter()
         .filter_map(|q| Some((x_of(q), hundredfold(q.prediction.as_ref()?.effect))))
         .collect();
@@ -227,7 +259,7 @@ fn effects(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint
     if let Some(last) = predicted.last() {
         panel.end_label(last.1, "predicted", Ink::Faint, 0.0);
     }
-    for q in &group.questions {
+    for q in questions {
         for (_, low, high) in published(analysis, q, Said::Effect) {
             panel.published(x_of(q), hundredfold(low), hundredfold(high), Ink::Faint);
         }

@@ -20,7 +20,7 @@ pub(super) struct Section {
 
 /// All sections that have something to say, in order.
 pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) -> Vec<Section> {
-    let drawn = |id, name, title, say: String, kind| {
+    let drawn = |id, name, title: &str, say: String, kind| {
         let shown: Vec<_> =
             figures.iter().enumerate().filter(|(_, figure)| figure.kind == kind).collect();
         (!shown.is_empty()).then(|| Section { id, name, body: figure_section(title, &say, &shown) })
@@ -34,13 +34,24 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     let spread = "A mean hides how often a delay is much longer than usual; these curves show it.";
     let printed = "Drawn from this run as the study drew its own, to hold page and paper side by \
                    side. The figures above show the same with what is known about it.";
+    let [amount, windows, opening, cost] = [
+        ("Throughput by amount of data", Kind::Amount),
+        ("Throughput by window and data size", Kind::Window),
+        ("Opening connections", Kind::Opening),
+        ("Processor cost", Kind::Cost),
+    ]
+    .map(|(subject, kind)| headline(subject, figures, kind));
     let mut sections: Vec<Section> = [
         drawn("size", "By size", "By message size", size.to_owned(), Kind::Size),
         suspects(analysis),
         costs(analysis),
         sizes(analysis),
+        drawn("amount", "By amount", &amount, AMOUNT.to_owned(), Kind::Amount),
+        drawn("window", "By window", &windows, WINDOW.to_owned(), Kind::Window),
         drawn("trials", "Every pair", "Every pair in order", trials.to_owned(), Kind::Trials),
         drawn("spread", "Spread", "Spread of the single delays", spread.to_owned(), Kind::Spread),
+        drawn("opening", "Opening", &opening, OPENING.to_owned(), Kind::Opening),
+        drawn("cost", "Processor", &cost, COST.to_owned(), Kind::Cost),
     ]
     .into_iter()
     .flatten()
@@ -50,11 +61,27 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     sections.extend(study(analysis));
     let title = "As the study printed it";
     sections.extend(drawn("printed", "As printed", title, printed.to_owned(), Kind::Facsimile));
-    sections.push(Section { id: "checks", name: "Checks", body: checks(analysis) });
+    sections.push(Section { id: "checks", name: "Checks", body: checks(analysis, figures) });
     sections.push(Section { id: "again", name: "Run it again", body: again(analysis, info) });
     sections.push(Section { id: "method", name: "Method", body: super::method::method(analysis) });
     sections.push(Section { id: "words", name: "Words used", body: super::method::glossary() });
     sections
+}
+
+const AMOUNT: &str = "Short transfers are over before a connection is up to speed: what does the \
+    amount of data change?";
+const WINDOW: &str = "A window bounds what may be under way, so throughput is at most one window \
+    for each round trip. Rows are what was offered, not what was asked for.";
+const OPENING: &str = "What a program waits for before the first byte comes, one stage after the \
+    other.";
+const COST: &str = "Where transfers spend processor time: at the sender or the receiver, in the \
+    program, in the kernel for it, or in interrupts.";
+
+/// What was found, as the first figure of a kind has it behind the colon of its title.
+fn headline(subject: &str, figures: &[Figure], kind: Kind) -> String {
+    let first = figures.iter().find(|figure| figure.kind == kind);
+    let found = first.and_then(|figure| figure.title.split_once(": "));
+    found.map_or_else(|| subject.to_owned(), |(_, found)| format!("{subject}: {found}"))
 }
 
 pub(super) fn figure_section(title: &str, say: &str, figures: &[(usize, &Figure)]) -> Markup {
@@ -219,7 +246,7 @@ fn beside(analysis: &Analysis) -> Option<Section> {
     (!table.rows.is_empty()).then_some(Section { id: "beside", name: "Other counts", body })
 }
 
-fn checks(analysis: &Analysis) -> Markup {
+fn checks(analysis: &Analysis, figures: &[Figure]) -> Markup {
     let (summary, _) = words::checks(analysis);
     let notes = notes(analysis);
     let shape = |state| match state {
@@ -244,6 +271,11 @@ fn checks(analysis: &Analysis) -> Markup {
         }
         @if !notes.is_empty() || !analysis.nulls.is_empty() || !analysis.discarded.is_empty() {
             div.card.text.below { (caveats(&notes)) (nulls(analysis)) (discarded(analysis)) }
+        }
+        div.figures.alone.below {
+            @for (at, figure) in figures.iter().enumerate() {
+                @if figure.kind == Kind::Path { (one_figure(at + 1, figure)) }
+            }
         }
     }
 }
