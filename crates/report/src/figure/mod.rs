@@ -16,12 +16,14 @@ pub(crate) mod png;
 mod series;
 mod size;
 mod spread;
+mod systems;
 mod trials;
 mod window;
 
 pub use facsimile::joint::{JointError, SYSTEMS_MAX, System};
 pub use picture::Picture;
 
+use v6gap_core::analysis::compare::Comparison;
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::metric::Metric;
 
@@ -60,6 +62,8 @@ pub enum Kind {
     Opening,
     /// Processor time by place.
     Cost,
+    /// Values of several systems beside each other.
+    Systems,
     /// The measured path.
     Path,
     /// As the study printed it that the plan repeats.
@@ -124,6 +128,11 @@ pub fn all(analysis: &Analysis, paint: Paint, facsimile: bool) -> Vec<Figure> {
         figures.push(path::figure(analysis, paint));
     }
     figures
+}
+
+/// The figures of several systems beside each other, one for each metric that has a true zero.
+pub fn systems(found: &Comparison, paint: Paint) -> Vec<Figure> {
+    systems::figures(found, paint)
 }
 
 /// The pictures of several systems that the study printed whose experiment all results repeat; none

@@ -3,7 +3,7 @@
 use super::strip::{self, Axis, Shown};
 use super::{Page, sections};
 use crate::comparison::{self, Line};
-use crate::figure::{Figure, Table};
+use crate::figure::{self, Figure, Paint, Table};
 use crate::studies::Rows;
 use crate::words;
 use maud::{Markup, html};
@@ -23,7 +23,9 @@ fn content(found: &Comparison, printed: &[Figure], tool: &str) -> Page {
     let lines = comparison::lines(found);
     let all = found.changes().map(|(row, change)| Shown::change(row, change));
     let axis = Axis::over(all);
-    let numbered: Vec<(usize, &Figure)> = printed.iter().enumerate().collect();
+    let systems = figure::systems(found, Paint::Page);
+    let numbered: Vec<(usize, &Figure)> = systems.iter().chain(printed).enumerate().collect();
+    let (systems, printed) = numbered.split_at(systems.len());
     let main = html! {
         h1 { (found.headline) }
         p.lede { (found.details.join(" ")) }
@@ -31,12 +33,13 @@ fn content(found: &Comparison, printed: &[Figure], tool: &str) -> Page {
         @for (place, run) in found.runs.iter().skip(1).enumerate() {
             (changes(found, &lines, place, run, axis))
         }
+        section id="systems" { (heat(found, &lines)) (beside(systems)) }
         @if let Some(rows) = comparison::published(found) {
             section id="published" { (published(&rows)) }
         }
         @if !printed.is_empty() {
             section id="printed" {
-                (sections::figure_section("As the study printed it", PRINTED, &numbered))
+                (sections::figure_section("As the study printed it", PRINTED, printed))
             }
         }
         section id="notes" { (notes(found)) }
@@ -115,6 +118,66 @@ fn row(line: &Line<'_>, change: &Change, place: usize, axis: Axis) -> Markup {
                 }
             }
             td.verdict { (strip::chip(change.verdict)) }
+        }
+    }
+}
+
+/// All changes at a glance: a row for each line, a column for each run, words in tinted cells.
+fn heat(found: &Comparison, lines: &[Line<'_>]) -> Markup {
+    html! {
+        h2 { "Systems compared: " (tally(found)) }
+        p.say {
+            "A: its values. The other columns: the change against A in words, tinted where it is \
+            worse or better and grey where it is too small to matter."
+        }
+        div.card { div.scroll tabindex="0" role="region" aria-label="Table: all changes" {
+            table.data.heat {
+                caption.sr { "All changes, a row for each question and family" }
+                thead { tr {
+                    th scope="col" { "Question" } th scope="col" { "A" }
+                    @for run in found.runs.iter().skip(1) { th scope="col" { (run.letter) } }
+                } }
+                tbody { @for line in lines { tr {
+                    th scope="row" { (line.label) ", " (line.named()) }
+                    td { (line.values[0]) }
+                    @for change in &line.changes { (tinted(*change)) }
+                } } }
+            }
+        } }
+    }
+}
+
+fn tinted(change: Option<&Change>) -> Markup {
+    let Some(change) = change else { return html! { td { "–" } } };
+    let class = strip::class(change.verdict);
+    html! {
+        td class=(class) {
+            span aria-hidden="true" { (words::glyph(change.verdict)) } " "
+            @match (&change.effect, change.verdict) {
+                (None, _) => { "not compared" }
+                (_, Verdict::CannotTell) => { "can’t tell: " (change.text) }
+                (_, Verdict::Same) => { (change.text) ", too small to matter" }
+                _ => { (change.text) }
+            }
+        }
+    }
+}
+
+/// "2 worse, 7 same".
+fn tally(found: &Comparison) -> String {
+    let all = [Verdict::Worse, Verdict::Better, Verdict::Same, Verdict::CannotTell, Verdict::None];
+    let count = |verdict| found.changes().filter(|(_, c)| c.verdict == verdict).count();
+    let part = |verdict| match count(verdict) {
+        0 => None,
+        n => Some(format!("{n} {}", words::verdict(verdict))),
+    };
+    all.into_iter().filter_map(part).collect::<Vec<_>>().join(", ")
+}
+
+fn beside(figures: &[(usize, &Figure)]) -> Markup {
+    html! {
+        div class=(if figures.len() == 1 { "figures alone below" } else { "figures below" }) {
+            @for (at, figure) in figures { (sections::one_figure(at + 1, figure)) }
         }
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn figure_section(title: &str, say: &str, figures: &[(usize, &Figure)
     }
 }
 
-fn one_figure(number: usize, figure: &Figure) -> Markup {
+pub(super) fn one_figure(number: usize, figure: &Figure) -> Markup {
     html! {
         figure.card id={ "fig-" (figure.id) } {
             h3 { "Figure " (number) ". " (figure.title) }
