@@ -1,12 +1,13 @@
 //! The figures of windows, amounts, processor time, connections and the path.
 
+use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::views::varied;
 use crate::fixtures::{hostile, lab};
 use v6gap_core::analysis::path::Path;
 use v6gap_core::family::PerFamily;
 use v6gap_core::fitness::names;
-use v6gap_report::figure::{Figure, Kind, Paint, all};
-use v6gap_report::html::{PageInfo, page};
+use v6gap_report::figure::{Figure, Kind, Paint, all, systems};
+use v6gap_report::html::{PageInfo, comparison_page, page};
 
 fn of(kind: Kind) -> Vec<Figure> {
     all(&varied(), Paint::Paper, false).into_iter().filter(|f| f.kind == kind).collect()
@@ -131,4 +132,45 @@ fn sections_are_headed_by_what_was_found() {
         assert!(html.contains(head), "{head}");
     }
     assert!(html.len() < 400_000);
+}
+
+#[test]
+fn compared_systems_stand_beside_each_other() {
+    let two = comparison(&[lab(), another_day("8m1c3e")]);
+    let figures = systems(&two, Paint::Paper);
+    assert!(figures.iter().all(|figure| figure.kind == Kind::Systems), "two runs are no history");
+    let throughput = figures.iter().find(|f| f.id == "systems-throughput").unwrap();
+    let rows = &throughput.table.rows;
+    assert_eq!(rows.len(), 4);
+    assert_eq!((&rows[0][1..4], &*rows[0][4]), (&["A", "IPv4", "94.1"].map(String::from)[..], "–"));
+    assert!(rows[2][4].starts_with("96."), "by the change against A: {:?}", rows[2]);
+    let html = comparison_page(&two, &[], "0.1.0");
+    assert!(html.contains("Systems compared: 2 worse, 2 better, 9 same, 2 can't tell"));
+    let heat = html.split("data heat").nth(1).unwrap().split("</table>").next().unwrap();
+    for (class, cells) in [("worse", 2), ("better", 2), ("same", 9), ("open", 2)] {
+        assert_eq!(heat.matches(&format!("<td class=\"{class}\">")).count(), cells, "{class}");
+    }
+    assert_eq!(heat.matches("can’t tell: ").count(), 2);
+}
+
+#[test]
+fn runs_between_the_same_hosts_have_a_history() {
+    let mut last = another_day("9x2d4f");
+    last.run.started_unix_ns += 86_400_000_000_000;
+    let three = comparison(&[lab(), last.clone(), another_day("8m1c3e")]);
+    let history = |found| {
+        let figures = systems(&found, Paint::Paper);
+        figures.into_iter().filter(|f| f.kind == Kind::History).collect::<Vec<_>>()
+    };
+    let found = history(three);
+    assert_eq!(found.len(), 4);
+    let moved = found.iter().find(|f| f.id == "history-rtt-rtt-tcp-64").unwrap();
+    assert!(moved.title.ends_with("another difference than in A in 2 of 2"), "{}", moved.title);
+    let runs: Vec<&str> = moved.table.rows.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(runs, ["A", "C", "B"], "in the order of time");
+    assert_eq!(moved.svg.matches("2 4").count(), 1, "one change, after the first run");
+    assert!(found[0].title.ends_with("no change against the first run was found"));
+    // Other hosts are another path.
+    last.run.hosts.server.name = "elsewhere".into();
+    assert!(history(comparison(&[lab(), last, another_day("8m1c3e")])).is_empty());
 }

@@ -229,6 +229,14 @@ impl Panel {
         }
     }
 
+    /// A dotted line from the top of the panel to its foot.
+    pub(super) fn upright(&mut self, x: f64, ink: Ink) {
+        let (bottom, top) = self.layout.y_range;
+        if let (Some(from), Some(to)) = (self.at((x, bottom)), self.at((x, top))) {
+            self.stroke(from, to, ink, 1.2, Stroke::Dotted);
+        }
+    }
+
     /// A value of an arm: a hollow circle for the first, a filled diamond for the second.
     pub(super) fn value(&mut self, at: (f64, f64), arm: Arm, size: f64) {
         let Some((x, y)) = self.at(at) else { return };

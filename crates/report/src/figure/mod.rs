@@ -6,6 +6,7 @@
 mod amount;
 mod facsimile;
 pub(crate) mod font;
+mod history;
 mod kuva;
 mod opening;
 mod path;
@@ -64,6 +65,8 @@ pub enum Kind {
     Cost,
     /// Values of several systems beside each other.
     Systems,
+    /// The difference of the families in run after run.
+    History,
     /// The measured path.
     Path,
     /// As the study printed it that the plan repeats.
@@ -130,9 +133,12 @@ pub fn all(analysis: &Analysis, paint: Paint, facsimile: bool) -> Vec<Figure> {
     figures
 }
 
-/// The figures of several systems beside each other, one for each metric that has a true zero.
+/// The figures of several systems beside each other, one for each metric that has a true zero, and
+/// the history of a path of three runs or more.
 pub fn systems(found: &Comparison, paint: Paint) -> Vec<Figure> {
-    systems::figures(found, paint)
+    let mut figures = systems::figures(found, paint);
+    figures.extend(history::figures(found, paint));
+    figures
 }
 
 /// The pictures of several systems that the study printed whose experiment all results repeat; none
