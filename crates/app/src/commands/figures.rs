@@ -8,6 +8,7 @@ use crate::settings::Context;
 use serde_json::{Value, json};
 use std::path::Path;
 use v6gap_core::analysis::Analysis;
+use v6gap_core::analysis::compare::{Told, compare};
 use v6gap_report::figure::{self, Figure, Paint};
 use v6gap_report::paper;
 
@@ -51,6 +52,7 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
         }
     }
     write(&joint, &analyses, args)?;
+    write(&beside(&results), &analyses, args)?;
     if drawn == 0 {
         return Err(nothing(&analyses));
     }
@@ -63,6 +65,15 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
         ));
     }
     Ok(Outcome::Done)
+}
+
+/// What several results have beside each other, where they can be compared.
+fn beside(results: &[Stored]) -> Vec<Figure> {
+    let told: Vec<Told<'_>> = results
+        .iter()
+        .map(|result| Told { analysis: &result.analysis, lines: &result.lines })
+        .collect();
+    compare(&told).map(|found| figure::systems(&found, Paint::Paper)).unwrap_or_default()
 }
 
 /// All figures of a result, or the one that was asked for.

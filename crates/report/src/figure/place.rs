@@ -145,18 +145,20 @@ fn draw(analysis: &Analysis, cell: &Cell, places: &[&PlaceCost], top: f64, paint
         svg: drawn.svg,
         picture: drawn.picture,
         table: table(analysis, places),
-        foot: foot_of(places),
+        foot: foot_of(analysis, places),
         id,
         title,
         desc,
     }
 }
 
-fn foot_of(places: &[&PlaceCost]) -> String {
+fn foot_of(analysis: &Analysis, places: &[&PlaceCost]) -> String {
     let known = |place| places.iter().any(|one| one.place == place);
-    let mut text = "Medians with their 95 % ranges, from 0 on. At the right: what IPv6 takes more \
-                    (+) or less (−). Program and kernel are the measuring threads."
-        .to_owned();
+    let mut text = format!(
+        "Medians with their 95 % ranges, from 0 on. At the right: the difference {}, + is more. \
+         Program and kernel are the measuring threads.",
+        words::over(analysis)
+    );
     text.push_str(match known(Place::Interrupts) {
         true => " Interrupts are those of the whole machine beyond what it has when idle.",
         false => " Interrupts are not in it: the idle machine was not watched (also = [\"cpu\"]).",
