@@ -101,6 +101,7 @@ fn pictures_of_several_systems_need_one_experiment() {
     let ran = sandbox.run("figures aaa bbb --facsimile -f pdf --label one --label two").ended(0);
     assert!(ran.out.contains("figures/aaa111-bbb222-printed-raicu-1-1-systems.pdf"), "{ran:?}");
     assert!(ran.out.contains("figures/bbb222-printed-raicu-1-1.pdf"), "{ran:?}");
+    assert!(ran.out.contains("figures/aaa111-bbb222-systems-rtt.pdf"), "{ran:?}");
     let caption = sandbox.read("figures/aaa111-bbb222-printed-raicu-1-1-systems.caption.txt");
     for part in ["A: one, B: two", "run aaa111", "run bbb222"] {
         assert!(caption.contains(part), "{part}: {caption}");
