@@ -93,6 +93,7 @@ fn comparisons() {
     check("two.html", &comparison_page(&two, &[], "0.1.0"));
     let three = comparison(&[lab(), another_day("8m1c3e"), another_day("9x2d4f")]);
     check("three.txt", &text::comparison(&three, &Style { width: 120, ..style }));
+    check("three.html", &comparison_page(&three, &[], "0.1.0"));
     let failed = comparison(&[lab(), Analysis { run: another_day("x").run, ..invalid() }]);
     check("two-failed.txt", &text::comparison(&failed, &style));
 }
@@ -112,6 +113,7 @@ fn html(analysis: &Analysis) -> String {
 fn pages() {
     check("lab.html", &html(&lab()));
     check("invalid.html", &html(&invalid()));
+    check("views.html", &html(&varied()));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// What a page shows of each figure, as the JSON of it would say; the table must come after it.
-const SHOWN: &str = "[...document.querySelectorAll('svg[role=img]')].map((svg) => { \
+pub const SHOWN: &str = "[...document.querySelectorAll('svg[role=img]')].map((svg) => { \
     const figure = svg.closest('figure'); const table = figure?.querySelector('table'); \
     const follows = Node.DOCUMENT_POSITION_FOLLOWING; \
     const after = table && svg.compareDocumentPosition(table) & follows; \

@@ -6,6 +6,7 @@ mod chromium;
 mod figures;
 mod golden;
 mod links;
+mod pages;
 mod replay;
 
 use chromium::{Chromium, Tab};
@@ -55,7 +56,8 @@ fn main() -> ExitCode {
     std::fs::create_dir_all(&home).unwrap();
     let done = match Chromium::start(&home) {
         Some(browser) => {
-            let browser = replay::steps(&home, browser);
+            let mut browser = replay::steps(&home, browser);
+            pages::steps(&mut browser);
             // `cargo test --test browser -- replay`: what is quick, and needs no lab.
             let alone = std::env::args().any(|word| word == "replay");
             match v6gap_sys::netns::probe().map_err(|refusal| refusal.to_string()) {
