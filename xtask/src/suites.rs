@@ -8,6 +8,7 @@
 use crate::command::{Line, cargo};
 use crate::steps::Outcome;
 use crate::workspace::{self, Package, TestTarget};
+use std::collections::BTreeSet;
 
 /// Set for suites that need namespaces when they must fail, not skip, where there are none.
 const REQUIRE: (&str, &str) = ("V6GAP_REQUIRE_NAMESPACES", "1");
@@ -36,13 +37,10 @@ pub fn namespaces(required: bool) -> Outcome {
         Err(e) => return Outcome::Failed(e),
     };
     let (mut skipped, mut failed) = (Vec::new(), Vec::new());
-    for package in &packages {
-        for target in package.tests.iter().filter(|t| needs_namespaces(t)) {
-            let line = namespaces_line(package, target, required);
-            match line.run_and_keep() {
-                Ok(text) => skipped.extend(skips(&text)),
-                Err(why) => failed.push(why),
-            }
+    for name in suites(&packages) {
+        match namespaces_line(name, required).run_and_keep() {
+            Ok(text) => skipped.extend(skips(&text)),
+            Err(why) => failed.push(why),
         }
     }
     if !failed.is_empty() {
@@ -90,9 +88,18 @@ fn doc_tests_line() -> Line {
     cargo("test --workspace --locked --doc")
 }
 
-fn namespaces_line(package: &Package, target: &TestTarget, required: bool) -> Line {
-    let names = [package.name.clone(), "--test".to_owned(), target.name.clone()];
-    let line = cargo("test --release --locked -p").args(names);
+/// The names of the suites, each once.
+fn suites(packages: &[Package]) -> BTreeSet<&str> {
+    let targets = packages.iter().flat_map(|package| &package.tests);
+    targets.filter(|target| needs_namespaces(target)).map(|target| target.name.as_str()).collect()
+}
+
+/// The suites of that name in all packages. All lines speak of the whole workspace: dependencies
+/// are built with the features that the packages named on a line want together, so lines that
+/// name different ones build them anew.
+fn namespaces_line(name: &str, required: bool) -> Line {
+    let suite = ["--test", name].map(str::to_owned);
+    let line = cargo("test --release --locked --workspace --no-fail-fast").args(suite);
     if required { line.env(REQUIRE.0, REQUIRE.1) } else { line }
 }
 
@@ -150,11 +157,16 @@ mod tests {
 
     #[test]
     fn required_suites_are_told_so() {
-        let package = package();
-        let line = |required| namespaces_line(&package, &package.tests[1], required).to_string();
-        let plain = "cargo test --release --locked -p v6gap --test namespaces";
+        let line = |required| namespaces_line("netns", required).to_string();
+        let plain = "cargo test --release --locked --workspace --no-fail-fast --test netns";
         assert_eq!(line(false), plain);
         assert_eq!(line(true), format!("V6GAP_REQUIRE_NAMESPACES=1 {plain}"));
+    }
+
+    #[test]
+    fn suites_of_one_name_have_one_line() {
+        let packages = [package(), package()];
+        assert_eq!(suites(&packages).into_iter().collect::<Vec<_>>(), ["namespaces", "netns"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 const PAIRS: &str = "6";
 
 /// Longest time of a run without a number of pairs.
-const SPAN: &str = "15s";
+const SPAN: &str = "12s";
 
 /// Answers of a measurement that are no failure of the command: no verdict, because a busy host
 /// spoiled it, and a condition that is not met or cannot be told.

@@ -239,16 +239,8 @@ impl Panel {
 
     /// A value of an arm: a hollow circle for the first, a filled diamond for the second.
     pub(super) fn value(&mut self, at: (f64, f64), arm: Arm, size: f64) {
-        let Some((x, y)) = self.at(at) else { return };
-        let mark = match arm {
-            Arm::A => circle((x, y), size, Ink::Card, Ink::Arm(arm), self.paint),
-            Arm::B => {
-                let s = size * 1.25;
-                let d = format!("M{x:.1} {:.1}l{s} {s}l-{s} {s}l-{s} -{s}z", y - s);
-                path(d, Ink::Arm(arm), Ink::Card, 0.8, self.paint)
-            }
-        };
-        self.marks.push(mark);
+        let Some(place) = self.at(at) else { return };
+        self.marks.push(mark_of(arm, place, size, self.paint));
     }
 
     /// A small dot.
@@ -413,6 +405,18 @@ fn theme(paint: Paint) -> Theme {
         text_color: Ink::Faint.css(paint).to_owned(),
         grid_color: Ink::Grid.css(paint).to_owned(),
         ..Theme::light()
+    }
+}
+
+/// The mark of an arm's value: a hollow circle for the first, a filled diamond for the second.
+fn mark_of(arm: Arm, (x, y): (f64, f64), size: f64, paint: Paint) -> Primitive {
+    match arm {
+        Arm::A => circle((x, y), size, Ink::Card, Ink::Arm(arm), paint),
+        Arm::B => {
+            let s = size * 1.25;
+            let d = format!("M{x:.1} {:.1}l{s} {s}l-{s} {s}l-{s} -{s}z", y - s);
+            path(d, Ink::Arm(arm), Ink::Card, 0.8, paint)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A plain sheet for what has no axes of its own: tables of cells, rows of marks, small charts,
 //! drawings.
 
-use super::{Ink, Part, Stroke, TICK, circle, path};
+use super::{Ink, Part, Stroke, TICK, mark_of, path};
 use crate::figure::Paint;
 use crate::figure::font::Fonts;
 use kuva::render::color::Color;
@@ -127,16 +127,8 @@ impl Canvas {
     }
 
     /// A value of an arm: a hollow circle for the first, a filled diamond for the second.
-    pub(in crate::figure) fn value(&mut self, (x, y): (f64, f64), arm: Arm, size: f64) {
-        let mark = match arm {
-            Arm::A => circle((x, y), size, Ink::Card, Ink::Arm(arm), self.paint),
-            Arm::B => {
-                let s = size * 1.25;
-                let d = format!("M{x:.1} {:.1}l{s} {s}l-{s} {s}l-{s} -{s}z", y - s);
-                path(d, Ink::Arm(arm), Ink::Card, 0.8, self.paint)
-            }
-        };
-        self.marks.push(mark);
+    pub(in crate::figure) fn value(&mut self, at: (f64, f64), arm: Arm, size: f64) {
+        self.marks.push(mark_of(arm, at, size, self.paint));
     }
 
     /// A small triangle that points down for worse and up for better; nothing else has one.
