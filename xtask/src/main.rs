@@ -10,6 +10,9 @@ usage: cargo xtask VERB
                   what cannot run here is reported as skipped, with the reason
   test --setup    the same, but installs what is missing first, and nothing may be skipped
   ci              test --setup
+  truth           the night: all suites with everything that they have, once, with the bounds that
+                  are reported; wants a quiet machine
+  truth --setup   the same, but installs what is missing first, and nothing may be skipped
   tidy            the rules of CONTRIBUTING.md that a program can check
   targets         cargo check for every supported platform
   deny            licences, sources and banned crates of the dependencies (installs cargo-deny)
@@ -27,8 +30,10 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match args.as_slice() {
-        ["test"] => steps::all(false),
-        ["test", "--setup"] | ["ci"] => steps::all(true),
+        ["test"] => steps::test(false),
+        ["test", "--setup"] | ["ci"] => steps::test(true),
+        ["truth"] => steps::truth(false),
+        ["truth", "--setup"] => steps::truth(true),
         ["tidy"] => steps::tidy(),
         ["targets"] => targets::add_missing().and_then(|()| targets::check_all()),
         ["deny"] => steps::deny(),

@@ -1,6 +1,8 @@
-//! The steps of a full test, in order from fast to slow, each timed; the first failure ends it.
+//! The steps of the two tiers of tests, in order from fast to slow, each timed; the first failure
+//! ends the day's, the night goes on to its end.
 
 use crate::command::cargo;
+use crate::suites::Tier;
 use crate::{setup, suites, targets, tidy, workspace};
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -31,21 +33,37 @@ struct Done {
 
 type Step = (&'static str, fn(bool) -> Outcome);
 
-/// Every step after the installation; the argument says whether nothing may be skipped.
-const STEPS: [Step; 7] = [
+/// Every step of the day's tier after the installation; the argument says whether nothing may be
+/// skipped.
+const DAY: [Step; 7] = [
     ("format", |_| cargo("fmt --all --check").run().into()),
     ("tidy", |_| tidy().into()),
     ("clippy", |_| clippy().into()),
     ("tests", |_| suites::unprivileged().into()),
     ("targets", check_targets),
     ("deny", check_dependencies),
-    ("namespaces", suites::namespaces),
+    ("namespaces", |required| suites::namespaces(Tier::Day, required)),
 ];
 
-/// All steps. With `setup`, what is missing is installed first and a skipped step is a failure.
-pub fn all(setup: bool) -> Result<(), String> {
+/// Those of the night, which wants a quiet machine.
+const NIGHT: [Step; 1] = [("suites", |required| suites::namespaces(Tier::Night, required))];
+
+/// What everybody waits for. With `setup`, what is missing is installed first and a skipped step is
+/// a failure.
+pub fn test(setup: bool) -> Result<(), String> {
     let install: Step = ("setup", |_| setup::install_missing().into());
-    let steps = setup.then_some(install).into_iter().chain(STEPS);
+    run(setup.then_some(install).into_iter().chain(DAY), setup, true)
+}
+
+/// What judges figures at length, goes on for hours or needs quiet: everything once. `setup` as in
+/// [`test`].
+pub fn truth(setup: bool) -> Result<(), String> {
+    let install: Step = ("setup", |_| setup::install_missing().into());
+    run(setup.then_some(install).into_iter().chain(NIGHT), setup, false)
+}
+
+/// Runs the steps and says how each ended; whether the first failure ends it is `brief`.
+fn run(steps: impl Iterator<Item = Step>, setup: bool, brief: bool) -> Result<(), String> {
     let mut done: Vec<Done> = Vec::new();
     for (name, run) in steps {
         println!("\n== {name} {}", "=".repeat(76 - name.len()));
@@ -53,14 +71,20 @@ pub fn all(setup: bool) -> Result<(), String> {
         let outcome = judge(run(setup), setup);
         let failed = matches!(outcome, Outcome::Failed(_));
         done.push(Done { name, outcome, took: start.elapsed() });
-        if failed {
+        if failed && brief {
             break;
         }
     }
     print!("\n{}", summary(&done));
-    match done.last() {
-        Some(Done { name, outcome: Outcome::Failed(why), .. }) => Err(format!("{name}: {why}")),
-        _ => Ok(()),
+    done.iter().find_map(Done::failure).map_or(Ok(()), Err)
+}
+
+impl Done {
+    fn failure(&self) -> Option<String> {
+        match &self.outcome {
+            Outcome::Failed(why) => Some(format!("{}: {why}", self.name)),
+            Outcome::Passed | Outcome::Skipped(_) => None,
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! The test targets, told apart by what they need.
 //!
 //! Suites that need network namespaces have their own `main`, since a user namespace can only be
-//! entered before any thread exists. They are known by their place: `tests/namespaces` of any
-//! package and everything in a `tests/netns`, `tests/validate` or `tests/browser` folder. Those in
-//! `tests/notebooks` need a Python with libraries and stand with them.
+//! entered before any thread exists. They are known by their folder below `tests`, as in
+//! [`SUITES`]; those in `notebooks` need a Python with libraries and stand with them. Each runs in
+//! the tier that everybody waits for, and with everything that it has in the night's; those in
+//! [`NIGHTLY`] only there.
 
 use crate::command::{Line, cargo};
 use crate::steps::Outcome;
@@ -12,6 +13,24 @@ use std::collections::BTreeSet;
 
 /// Set for suites that need namespaces when they must fail, not skip, where there are none.
 const REQUIRE: (&str, &str) = ("V6GAP_REQUIRE_NAMESPACES", "1");
+
+/// Set for suites in the night, when nothing is left out.
+const FULL: (&str, &str) = ("V6GAP_FULL", "1");
+
+/// Folders of suites of both tiers.
+const SUITES: [&str; 4] = ["namespaces", "netns", "browser", "notebooks"];
+
+/// Folders of suites that have nothing for the day.
+const NIGHTLY: [&str; 1] = ["validate"];
+
+/// Which tier of the tests runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// What everybody waits for: conduct, and one witness for each claim about figures.
+    Day,
+    /// Everything, once, with the bounds that are reported.
+    Night,
+}
 
 /// Set for tests that write their snapshots anew.
 const BLESS: (&str, &str) = ("V6GAP_BLESS", "1");
@@ -31,14 +50,14 @@ pub fn bless() -> Result<(), String> {
 /// The suites on real kernel links (level 5), with the program as it is released: each of them,
 /// also after one has failed. A suite that could not run says so in a line that starts with
 /// `SKIPPED`; if `required`, that is a failure.
-pub fn namespaces(required: bool) -> Outcome {
+pub fn namespaces(tier: Tier, required: bool) -> Outcome {
     let packages = match workspace::packages() {
         Ok(packages) => packages,
         Err(e) => return Outcome::Failed(e),
     };
     let (mut skipped, mut failed) = (Vec::new(), Vec::new());
-    for name in suites(&packages) {
-        match namespaces_line(name, required).run_and_keep() {
+    for name in suites(&packages, tier) {
+        match namespaces_line(name, tier, required).run_and_keep() {
             Ok(text) => skipped.extend(skips(&text)),
             Err(why) => failed.push(why),
         }
@@ -79,7 +98,10 @@ fn bench_line(package: &Package, bench: &str) -> Line {
 }
 
 fn tests_line(packages: &[Package]) -> Line {
-    let names = packages.iter().flat_map(|p| &p.tests).filter(|t| !needs_namespaces(t));
+    let names = packages
+        .iter()
+        .flat_map(|p| &p.tests)
+        .filter(|t| !lies_in(t, &SUITES) && !lies_in(t, &NIGHTLY));
     let flags = names.flat_map(|t| ["--test".to_owned(), t.name.clone()]);
     cargo("test --workspace --locked --lib --bins").args(flags)
 }
@@ -88,25 +110,27 @@ fn doc_tests_line() -> Line {
     cargo("test --workspace --locked --doc")
 }
 
-/// The names of the suites, each once.
-fn suites(packages: &[Package]) -> BTreeSet<&str> {
+/// The names of the suites of a tier, each once.
+fn suites(packages: &[Package], tier: Tier) -> BTreeSet<&str> {
     let targets = packages.iter().flat_map(|package| &package.tests);
-    targets.filter(|target| needs_namespaces(target)).map(|target| target.name.as_str()).collect()
+    let wanted = |target: &&TestTarget| {
+        lies_in(target, &SUITES) || tier == Tier::Night && lies_in(target, &NIGHTLY)
+    };
+    targets.filter(wanted).map(|target| target.name.as_str()).collect()
 }
 
 /// The suites of that name in all packages. All lines speak of the whole workspace: dependencies
 /// are built with the features that the packages named on a line want together, so lines that
 /// name different ones build them anew.
-fn namespaces_line(name: &str, required: bool) -> Line {
+fn namespaces_line(name: &str, tier: Tier, required: bool) -> Line {
     let suite = ["--test", name].map(str::to_owned);
     let line = cargo("test --release --locked --workspace --no-fail-fast").args(suite);
+    let line = if tier == Tier::Night { line.env(FULL.0, FULL.1) } else { line };
     if required { line.env(REQUIRE.0, REQUIRE.1) } else { line }
 }
 
-fn needs_namespaces(target: &TestTarget) -> bool {
-    let folders = ["namespaces", "netns", "validate", "browser", "notebooks"];
-    target.path == "tests/namespaces.rs"
-        || folders.iter().any(|f| target.path.starts_with(&format!("tests/{f}/")))
+fn lies_in(target: &TestTarget, folders: &[&str]) -> bool {
+    folders.iter().any(|folder| target.path.starts_with(&format!("tests/{folder}/")))
 }
 
 fn skips(text: &str) -> Vec<String> {
@@ -127,8 +151,9 @@ mod tests {
             dependencies: Vec::new(),
             tests: vec![
                 test("cli", "tests/cli/main.rs"),
-                test("namespaces", "tests/namespaces.rs"),
+                test("namespaces", "tests/namespaces/main.rs"),
                 test("netns", "tests/netns/main.rs"),
+                test("validate", "tests/validate/main.rs"),
             ],
             benches: vec!["speed".into()],
         }
@@ -156,17 +181,21 @@ mod tests {
     }
 
     #[test]
-    fn required_suites_are_told_so() {
-        let line = |required| namespaces_line("netns", required).to_string();
+    fn suites_are_told_what_is_required_and_which_tier_runs() {
+        let line = |tier, required| namespaces_line("netns", tier, required).to_string();
         let plain = "cargo test --release --locked --workspace --no-fail-fast --test netns";
-        assert_eq!(line(false), plain);
-        assert_eq!(line(true), format!("V6GAP_REQUIRE_NAMESPACES=1 {plain}"));
+        assert_eq!(line(Tier::Day, false), plain);
+        assert_eq!(line(Tier::Day, true), format!("V6GAP_REQUIRE_NAMESPACES=1 {plain}"));
+        let night = format!("V6GAP_FULL=1 V6GAP_REQUIRE_NAMESPACES=1 {plain}");
+        assert_eq!(line(Tier::Night, true), night);
     }
 
     #[test]
-    fn suites_of_one_name_have_one_line() {
+    fn suites_of_one_name_have_one_line_and_the_night_has_more() {
         let packages = [package(), package()];
-        assert_eq!(suites(&packages).into_iter().collect::<Vec<_>>(), ["namespaces", "netns"]);
+        let of = |tier| suites(&packages, tier).into_iter().collect::<Vec<_>>();
+        assert_eq!(of(Tier::Day), ["namespaces", "netns"]);
+        assert_eq!(of(Tier::Night), ["namespaces", "netns", "validate"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Running the program and reading what it says.
 
+use super::tier::is_night;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -75,17 +76,14 @@ pub fn number(value: &Value) -> f64 {
 
 /// How often statistical scenarios repeat: (quick, full).
 pub fn times(quick: usize, full: usize) -> usize {
-    match std::env::var("V6GAP_VALIDATE").as_deref() {
-        Ok("full") => full,
-        _ => quick,
-    }
+    if is_night() { full } else { quick }
 }
 
 /// Whether what a busy machine cannot carry is measured as well; said where it is left out.
 pub fn full_form() -> bool {
-    let full = times(0, 1) == 1;
+    let full = is_night();
     if !full {
-        println!("    only with V6GAP_VALIDATE=full");
+        println!("    only with V6GAP_FULL=1");
     }
     full
 }
