@@ -99,12 +99,12 @@ mod tests {
     use v6gap_core::family::{Family, PerFamily};
     use v6gap_core::observation::PerEnd;
     use v6gap_core::plan::preset;
-    use v6gap_core::record::{Line, RunHeader};
+    use v6gap_core::record::{Line, RunHeader, RunId};
 
     /// An analysis of nothing, in which every question then gets a verdict.
     fn analysis(verdict: impl Fn(Metric) -> Verdict) -> Analysis {
         let header = RunHeader {
-            id: "000000".to_owned(),
+            id: RunId::from_bits(0),
             tool: "0.1.0".to_owned(),
             protocol: 1,
             started_unix_ns: 0,
@@ -116,6 +116,7 @@ mod tests {
             plan: preset::first_look(PerArm::FAMILIES, None, 7),
             notes: Vec::new(),
             refused: BTreeMap::new(),
+            limits: None,
         };
         let mut analysis = analyse(&[Line::Run(Box::new(header))]).unwrap();
         analysis.valid = true;

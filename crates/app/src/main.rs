@@ -10,6 +10,8 @@ mod conditions;
 mod diag;
 mod estimate;
 mod failure;
+mod key;
+mod limits;
 mod output;
 mod parse;
 mod presets;

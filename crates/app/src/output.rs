@@ -4,6 +4,7 @@
 //! error: a measurement goes on and is stored.
 
 use std::io::Write;
+use std::path::Path;
 use v6gap_report::text::Style;
 
 /// Writes a result.
@@ -35,6 +36,12 @@ fn write(mut stream: impl Write, text: &str) {
 /// The text in ASCII where the style asks for it; control characters of foreign text become `?`.
 pub fn fit(style: &Style, text: &str) -> String {
     style.fit(text)
+}
+
+/// The name of a file, for a line of its own: characters that could drive a terminal become `?`,
+/// and so do line breaks.
+pub fn shown(path: &Path) -> String {
+    fit(&Style::default(), &path.display().to_string()).replace('\n', "?")
 }
 
 /// Breaks a paragraph into lines of at most `width` columns, all but the first indented.

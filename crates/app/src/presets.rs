@@ -106,13 +106,21 @@ pub fn find(name: &str) -> Result<&'static Preset, Failure> {
     })
 }
 
-/// The plan in a file, or the one of that name that comes with the program. A file wins.
+/// What stands before a name that is no file, but that of a plan or world that comes with the
+/// program.
+pub const SHIPPED: &str = "preset:";
+
+/// The plan in a file, or the one of that name that comes with the program. A file wins, unless
+/// [`SHIPPED`] stands before the name.
 ///
 /// # Errors
 /// If there is neither, or the file is not a plan.
 pub fn read(plan: &str, seed: u64, choice: &Choice) -> Result<Found, Failure> {
     if plan == "-" {
         return read_input(seed, choice);
+    }
+    if let Some(name) = plan.strip_prefix(SHIPPED) {
+        return read_preset(find(name)?, seed, choice);
     }
     let path = Path::new(plan);
     let mut scaled = Vec::new();

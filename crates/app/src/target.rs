@@ -1,11 +1,10 @@
 //! Who is to be measured: from a name or addresses to one address of each family.
 
 use crate::args::{CaptureArgs, ConnectArgs, ResultArgs, SnmpArgs};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use std::path::PathBuf;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_engine::control::Key;
 use v6gap_sys::interface;
 use v6gap_sys::socket::Datagram;
 
@@ -223,36 +222,10 @@ fn interfaces() -> Vec<String> {
     counters.keys().filter_map(name).collect()
 }
 
-/// The key that was given, by word or by file.
-///
-/// # Errors
-/// If the file cannot be read or its first line is empty.
-pub fn key(word: Option<&str>, file: Option<&std::path::Path>) -> Result<Key, Failure> {
-    let Some(path) = file else { return Ok(Key::new(word)) };
-    let text = read_key(path)?;
-    match text.lines().next().map(str::trim) {
-        None | Some("") => {
-            Err(Failure::usage(format!("{}: the first line holds no key", path.display())))
-        }
-        Some(word) => Ok(Key::new(Some(word))),
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a key is no result; the store never sees it")]
-/// The text of a file with keys.
-///
-/// # Errors
-/// If it cannot be read.
-pub fn read_key(path: &std::path::Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| {
-        let what = format!("cannot read the key in {}: {error}", path.display());
-        Failure::new("E507", Outcome::Usage, what)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Outcome;
 
     fn code(result: Result<Target, Failure>) -> Option<&'static str> {
         result.unwrap_err().code

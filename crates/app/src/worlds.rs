@@ -2,6 +2,7 @@
 //! file.
 
 use crate::failure::{Failure, Outcome};
+use crate::presets::SHIPPED;
 use std::path::Path;
 use v6gap_core::plan::check::nearest;
 use v6gap_core::world::World;
@@ -73,7 +74,8 @@ pub fn find(name: &str) -> Result<&'static Preset, Failure> {
     })
 }
 
-/// The world in a file, or the one of that name that comes with the program. A file wins.
+/// The world in a file, or the one of that name that comes with the program. A file wins, unless
+/// [`SHIPPED`] stands before the name.
 ///
 /// # Errors
 /// If there is neither, or the file is not a world.
@@ -86,6 +88,9 @@ pub fn read(world: &str) -> Result<(Draft, World), Failure> {
 /// # Errors
 /// As [`read`].
 pub fn read_beside(folder: &Path, world: &str) -> Result<(Draft, World), Failure> {
+    if let Some(name) = world.strip_prefix(SHIPPED) {
+        return named(name);
+    }
     match read_world(&folder.join(world)) {
         Ok(found) => Ok(found),
         Err(PlanFileError::Store(StoreError::Io { source, .. }))

@@ -146,6 +146,15 @@ impl fmt::Display for Family {
     }
 }
 
+/// An address as 16 bytes, different ones for different addresses of either family, so that what
+/// compares or hashes them goes one way for both.
+pub const fn wide(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => address.octets(),
+    }
+}
+
 /// One value for each family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PerFamily<T> {

@@ -91,7 +91,7 @@ fn plan(seed: u64, pairs_min: u32) -> Plan {
 
 fn header(plan: Plan) -> RunHeader {
     RunHeader {
-        id: "test".into(),
+        id: "test".parse().unwrap(),
         tool: "0.1.0".into(),
         protocol: 1,
         started_unix_ns: 0,
@@ -103,6 +103,7 @@ fn header(plan: Plan) -> RunHeader {
         plan,
         notes: Vec::new(),
         refused: BTreeMap::new(),
+        limits: None,
     }
 }
 

@@ -1,23 +1,31 @@
 //! The measuring loops allocate nothing: counted on each loop's own thread while it runs.
 
+#[path = "common/proving.rs"]
+mod proving;
+
 use allocation_counter::measure;
+use proving::{NOWHERE, message, prove};
 use std::net::SocketAddr;
 use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::capacity::{LoadSearch, Thresholds};
 use v6gap_core::family::Family;
+use v6gap_core::session::access::Access;
+use v6gap_core::session::validation::Validation;
 use v6gap_core::task::Token;
-use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::wire::status::Status;
 use v6gap_core::workload::{Echo, Transport, UdpBulk, Wait};
 use v6gap_engine::hot::bulk::{Extent, Sink, Source};
 use v6gap_engine::hot::capacity::{Followed, Following, Reporter};
 use v6gap_engine::hot::connect::{Places, Steps};
-use v6gap_engine::hot::datagram_bulk::{Counted, Line, Role, Sending};
+use v6gap_engine::hot::datagram_bulk::{Counted, Line, Replies, Sending};
 use v6gap_engine::hot::echo::Buffers;
 use v6gap_engine::hot::pace::Pace;
-use v6gap_engine::hot::probe::{self, ClientNotes, Clock, Manner, ServerNotes, Slot};
+use v6gap_engine::hot::probe::{
+    self, ClientBuffers, ClientNotes, Clock, Manner, ServerNotes, Slot,
+};
 use v6gap_engine::hot::series::Series;
 use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::window::{self, Window};
@@ -52,10 +60,35 @@ fn datagram_pair(family: Family) -> (Datagram, Datagram) {
     let server = Datagram::bind(any(family)).unwrap();
     let client = Datagram::bind(any(family)).unwrap();
     client.connect(server.local().unwrap()).unwrap();
+    server.connect(client.local().unwrap()).unwrap();
     for end in [&client, &server] {
         end.set_read_timeout(Some(hot::TICK_NS)).unwrap();
     }
     (client, server)
+}
+
+/// What servers of exchanges and probes fill their answers with.
+const FILL: u8 = 0xf1;
+
+/// A validation to which all of these sockets have proved themselves.
+fn validated(sockets: &PerArm<Vec<Datagram>>) -> Validation<'static> {
+    let count = sockets.a.len() as u16;
+    let sources = PerArm { a: count, b: count };
+    let mut validation = Validation::new(TAG, &[3; 16], &Access::Near, NOWHERE, sources);
+    for arm in Arm::BOTH {
+        for socket in sockets.get(arm) {
+            prove(&mut validation, TAG, socket.local().unwrap(), arm);
+        }
+    }
+    validation
+}
+
+/// Somebody who introduces himself in the middle of it all.
+fn stranger(server: &Datagram) -> Datagram {
+    let socket = Datagram::bind(any(Family::of(&server.local().unwrap().ip()).unwrap())).unwrap();
+    let introduction = message(TAG, Flags::INTRODUCTION, Arm::A, 0);
+    socket.send_to(&introduction, server.local().unwrap()).unwrap();
+    socket
 }
 
 /// Runs both ends at once and asserts that neither allocated.
@@ -92,7 +125,7 @@ fn echo_client(workload: &Echo) -> Client {
     let (turns, exchanges) = (workload.turns as usize, workload.turn_exchanges as usize);
     Client {
         turns: Turns::new(TurnOrder::Ab, workload).unwrap(),
-        buffers: Buffers { out: vec![0; 64], back: vec![0; 64] },
+        buffers: Buffers { out: vec![0; 64], back: vec![0; 64], expected: vec![FILL; 64] },
         tallies: PerArm::from_fn(|_| Tally::with_room(turns, exchanges)),
     }
 }
@@ -121,11 +154,12 @@ fn echo_over_streams() {
             }
         }
         let watch = Watch::silence(wait, WAIT_NS);
-        let mut buffer = vec![0; 64];
+        let (mut request, mut answer) = (vec![0; 64], vec![FILL; 64]);
+        let memory = (&mut request[..], &mut answer[..]);
         let Client { buffers, tallies, .. } = &mut client;
         assert_free(
             || hot::echo::stream_client(&turns, TAG, &near, buffers, tallies, &watch).unwrap(),
-            || hot::echo::stream_server(&turns, TAG, &far, &mut buffer, (64, 64), &watch).unwrap(),
+            || hot::echo::stream_server(&turns, TAG, &far, memory, &watch).unwrap(),
         );
         assert_eq!(client.tallies.a.times_ns.len(), 60);
     }
@@ -152,16 +186,18 @@ fn echo_over_datagrams() {
             socket.set_nonblocking(wait.polls()).unwrap();
         }
         let watch = Watch::silence(wait, WAIT_NS);
-        let mut buffer = vec![0; 64];
+        let (mut request, mut answer) = (vec![0; 64], vec![FILL; 64]);
+        let memory = (&mut request[..], &mut answer[..]);
         let mut peers = PerArm { a: None, b: None };
         let sockets = PerArm { a: &servers.a, b: &servers.b };
+        let mut validation = validated(&near);
+        let _stranger = stranger(sockets.a);
         let Client { buffers, tallies, .. } = &mut client;
-        let peers = &mut peers;
+        let (peers, valid) = (&mut peers, &mut validation);
         assert_free(
             || hot::echo::datagram_client(&turns, TAG, &near, buffers, tallies, &watch).unwrap(),
             || {
-                hot::echo::datagram_server(&turns, TAG, &sockets, (&mut buffer, 64), peers, &watch)
-                    .unwrap();
+                hot::echo::datagram_server(&turns, valid, &sockets, memory, peers, &watch).unwrap();
             },
         );
         assert_eq!(client.tallies.b.turn_ends.len(), 6);
@@ -188,14 +224,13 @@ fn requests_outstanding() {
         }
         let watch = Watch::silence(wait, WAIT_NS);
         let asking = Watch { asks: wait == Wait::Block, ..watch };
-        let mut buffer = vec![0; 64];
+        let (mut request, mut answer) = (vec![0; 64], vec![FILL; 64]);
+        let memory = (&mut request[..], &mut answer[..]);
         let mut window = Window::of(workload.outstanding, &turns);
         let Client { buffers, tallies, .. } = &mut client;
         let places = (buffers, &mut window);
         thread::scope(|scope| {
-            let server = || {
-                hot::echo::stream_server(&turns, TAG, &far, &mut buffer, (64, 64), &watch).unwrap();
-            };
+            let server = || hot::echo::stream_server(&turns, TAG, &far, memory, &watch).unwrap();
             let server = scope.spawn(|| measure(server));
             let client = measure(|| {
                 window::stream_client(&turns, TAG, &near, places, tallies, &asking).unwrap();
@@ -225,18 +260,19 @@ fn requests_outstanding_as_datagrams() {
         socket.set_nonblocking(true).unwrap();
     }
     let watch = Watch::silence(Wait::Spin, WAIT_NS);
-    let mut buffer = [0; 64];
+    let (mut request, mut answer) = (vec![0; 64], vec![FILL; 64]);
+    let mut validation = validated(&near);
     let mut peers = PerArm { a: None, b: None };
     let sockets = PerArm { a: &servers.a, b: &servers.b };
     let mut window = Window::of(workload.outstanding, &turns);
     let Client { buffers, tallies, .. } = &mut client;
     let places = (buffers, &mut window);
     thread::scope(|scope| {
-        let memory = (&mut buffer[..], 64);
-        let peers = &mut peers;
+        let memory = (&mut request[..], &mut answer[..]);
+        let (peers, valid) = (&mut peers, &mut validation);
         let server = scope.spawn(move || {
             measure(|| {
-                hot::echo::datagram_server(&turns, TAG, &sockets, memory, peers, &watch).unwrap();
+                hot::echo::datagram_server(&turns, valid, &sockets, memory, peers, &watch).unwrap();
             })
         });
         let client = measure(|| {
@@ -295,12 +331,12 @@ fn tcp_bulk() {
             };
             let mut series = Series::new(100 * MS);
             // Long enough for the round-trip time to be looked at.
-            let extent = Extent { duration_ns: 250 * MS, bytes: u64::MAX };
-            let low_water = 256 * 1024;
             let pace = (number == 0).then_some(50_000_000);
+            let extent = Extent { duration_ns: 250 * MS, bytes: u64::MAX, pace };
+            let low_water = 256 * 1024;
             assert_free(
                 || {
-                    bulk::send(Arm::A, &near, source, extent, pace, &watch).unwrap();
+                    bulk::send(Arm::A, &near, source, extent, &watch).unwrap();
                     near.shutdown_write().unwrap();
                 },
                 || {
@@ -322,7 +358,7 @@ fn udp_bulk_paced_and_at_full_speed() {
         let watch = Watch::silence(Wait::Block, WAIT_NS);
         let bulk = UdpBulk { rate_bps, payload_bytes: 1000, ..UdpBulk::default() };
         let offload = offload && near.segments().is_ok() && far.set_coalescing(true).is_ok();
-        let mut message = vec![0; 1000];
+        let (mut message, mut answer) = (vec![0; 1000], vec![FILL; 1000]);
         let mut out = SendBatch::new(bulk.batch, &message, offload, None);
         let mut back = ReceiveBatch::new(8, if offload { 1 << 16 } else { 1001 });
         let mut counted = Counted::new(50 * MS, 1000);
@@ -335,56 +371,62 @@ fn udp_bulk_paced_and_at_full_speed() {
             || {
                 datagram_bulk::send(&near, &mut out, &mut sending, &watch).unwrap();
                 let end = Header { flags: Flags::END, ..header };
-                let line = Line { socket: &near, peer: None };
-                datagram_bulk::knock(line, &mut message, end, &watch).unwrap();
+                let line = Line { socket: &near, end: End::Client };
+                datagram_bulk::end(line, &mut message, end, &watch).unwrap();
             },
             || {
-                let role = Role::Answering;
-                datagram_bulk::receive(Arm::A, &far, TAG, &mut back, &mut counted, &role, &watch)
-                    .unwrap();
+                let line = Line { socket: &far, end: End::Server };
+                let mut replies = Replies { answer: &mut answer, knock: None };
+                let (of, counted) = ((Arm::A, TAG), &mut counted);
+                datagram_bulk::receive(of, line, &mut back, counted, &mut replies, &watch).unwrap();
             },
         );
         assert!(counted.sequence.packets > 0);
     }
 }
 
-/// The other way round: the server waits for proof, then sends.
+/// The other way round: the server waits for the knock, then sends.
 #[test]
 fn udp_bulk_from_the_server() {
     for family in Family::BOTH {
         let (near, far) = datagram_pair(family);
+        far.set_nonblocking(true).unwrap();
         let watch = Watch::silence(Wait::Block, WAIT_NS);
-        let (mut message, mut buffer) = (vec![0; 1000], vec![0; 1000]);
+        let (mut message, mut answer) = (vec![0; 1000], vec![0; 1000]);
+        let mut knock = vec![0; 1000];
         let mut back = ReceiveBatch::new(8, 1001);
         let mut counted = Counted::new(50 * MS, 1000);
         let header =
             Header { tag: TAG, sequence: 0, turn: 0, next: 0, arm: Arm::A, flags: Flags::NONE };
-        let knock = Header { flags: Flags::WARMUP, ..header };
-        let mut out = SendBatch::new(64, &buffer, false, Some(near.local().unwrap()));
+        Header { flags: Flags::WARMUP, ..header }.encode(&mut knock);
+        let mut out = SendBatch::new(64, &message, false, None);
         let duration_ns = 20 * MS;
-        let mut sending = Sending { pace: None, duration_ns, packets_max: 1000, header };
+        let data = Header { flags: End::Server.says(Flags::NONE), ..header };
+        let mut sending = Sending { pace: None, duration_ns, packets_max: 1000, header: data };
+        // The proof comes again, because its answer was lost.
+        near.send(&message_of_proof()).unwrap();
         assert_free(
             || {
-                let line = Line { socket: &near, peer: None };
-                let proved = datagram_bulk::ask(line, &mut message, knock, &watch).unwrap();
-                proved.encode(&mut message);
-                near.send(&message).unwrap();
-                let role = Role::Asking { proof: &message };
-                datagram_bulk::receive(Arm::A, &near, TAG, &mut back, &mut counted, &role, &watch)
-                    .unwrap();
+                let line = Line { socket: &near, end: End::Client };
+                let mut replies = Replies { answer: &mut answer, knock: Some(&knock) };
+                let (of, counted) = ((Arm::A, TAG), &mut counted);
+                datagram_bulk::receive(of, line, &mut back, counted, &mut replies, &watch).unwrap();
             },
             || {
-                let peer =
-                    datagram_bulk::await_proof(Arm::A, &far, TAG, 7, &mut buffer, &watch).unwrap();
+                let line = Line { socket: &far, end: End::Server };
+                datagram_bulk::await_knock(Arm::A, line, TAG, &watch).unwrap();
                 let done = datagram_bulk::send(&far, &mut out, &mut sending, &watch).unwrap();
                 assert!(done.sent.packets > 0);
                 let end = Header { flags: Flags::END, ..header };
-                let line = Line { socket: &far, peer: Some(peer) };
-                datagram_bulk::knock(line, &mut buffer, end, &watch).unwrap();
+                datagram_bulk::end(line, &mut message, end, &watch).unwrap();
             },
         );
         assert!(counted.sequence.packets > 0);
     }
+}
+
+fn message_of_proof() -> [u8; 20] {
+    message(TAG, v6gap_core::session::validation::PROOF, Arm::A, 7)
 }
 
 /// A sender that follows reports, and one that asks for them.
@@ -394,7 +436,7 @@ fn searching_for_capacity() {
         let (near, far) = datagram_pair(family);
         near.set_nonblocking(true).unwrap();
         let watch = Watch::silence(Wait::Block, WAIT_NS);
-        let mut message = vec![0; 1000];
+        let (mut message, mut answer) = (vec![0; 1000], vec![FILL; 1000]);
         let mut out = SendBatch::new(64, &message, false, None);
         let mut back = ReceiveBatch::new(8, 1001);
         let mut counted = Counted::new(300 * MS, 1000);
@@ -412,19 +454,20 @@ fn searching_for_capacity() {
         let mut status = Status::default();
         assert_free(
             || {
-                let line = Line { socket: &near, peer: None };
+                let line = Line { socket: &near, end: End::Client };
                 let (search, found) = (&mut following, &mut followed);
                 capacity::follow(line, &mut out, search, found, &watch).unwrap();
                 if asks {
                     status = capacity::ask_status(line, &mut message, header, &watch).unwrap();
                 }
                 let end = Header { flags: Flags::END, ..header };
-                datagram_bulk::knock(line, &mut message, end, &watch).unwrap();
+                datagram_bulk::end(line, &mut message, end, &watch).unwrap();
             },
             || {
-                let role = Role::Answering;
-                datagram_bulk::receive(Arm::A, &far, TAG, &mut back, &mut counted, &role, &watch)
-                    .unwrap();
+                let line = Line { socket: &far, end: End::Server };
+                let mut replies = Replies { answer: &mut answer, knock: None };
+                let (of, counted) = ((Arm::A, TAG), &mut counted);
+                datagram_bulk::receive(of, line, &mut back, counted, &mut replies, &watch).unwrap();
             },
         );
         let sent = followed.sent.packets;
@@ -504,8 +547,16 @@ fn probing() {
         let (interval_ns, timeout_ns) = (1_000 * MS, 2_000 * MS);
         let manner = Manner { tag: TAG, clock: Clock::Wall, interval_ns, timeout_ns };
         let watch = Watch::silence(wait, WAIT_NS);
-        let (mut message, mut back) = (vec![0; 100], vec![0; 101]);
-        let mut buffer = vec![0; 101];
+        let mut buffers =
+            ClientBuffers { message: vec![0; 100], back: vec![0; 101], expected: vec![FILL; 100] };
+        let (mut buffer, mut answer) = (vec![0; 101], vec![FILL; 100]);
+        let sources = PerArm { a: 1, b: 1 };
+        let mut valid = Validation::new(TAG, &[3; 16], &Access::Near, NOWHERE, sources);
+        for (arm, (near, _)) in [(Arm::A, &ends.a), (Arm::B, &ends.b)] {
+            prove(&mut valid, TAG, near.local().unwrap(), arm);
+        }
+        let again = message(TAG, Flags::INTRODUCTION, Arm::A, 0);
+        ends.a.0.send(&again).unwrap();
         let mut client = PerArm::from_fn(|_| ClientNotes::with_room(40));
         let mut server = PerArm::from_fn(|_| ServerNotes::with_room(40));
         client.b.back = Vec::with_capacity(5);
@@ -514,11 +565,12 @@ fn probing() {
         let (notes, seen) = (&mut client, &mut server);
         assert_free(
             || {
-                probe::client(&course, &manner, &sockets, &mut message, &mut back, notes, &watch)
-                    .unwrap();
+                probe::client(&course, &manner, &sockets, &mut buffers, notes, &watch).unwrap();
             },
             || {
-                probe::server(&manner, &first, Some(&second), &mut buffer, seen, &watch).unwrap();
+                let memory = (&mut buffer[..], &mut answer[..]);
+                let both = (&first, Some(&second));
+                probe::server(&manner, &mut valid, both, memory, seen, &watch).unwrap();
             },
         );
         let sent = client.b.sent.len() as u64;

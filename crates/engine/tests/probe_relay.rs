@@ -15,7 +15,8 @@ const MS: u64 = 1_000_000;
 
 /// All but the packets that begin and end a trial.
 fn is_probe(packet: &[u8]) -> bool {
-    Header::decode(packet).expect("only packets of ours").flags == Flags::NONE
+    let flags = Header::decode(packet).expect("only packets of ours").flags;
+    [Flags::NONE, Flags::ANSWER].contains(&flags)
 }
 
 /// Both ends' notes of each arm after probes through relays with these rules, and the values.

@@ -15,7 +15,8 @@ use v6gap_sys::socket::Datagram;
 
 /// All but those that begin and end a transfer.
 fn is_payload(message: &[u8]) -> bool {
-    Header::decode(message).expect("only messages of ours").flags == Flags::NONE
+    let flags = Header::decode(message).expect("only messages of ours").flags;
+    [Flags::NONE, Flags::ANSWER].contains(&flags)
 }
 
 /// A lost exchange is repeated, counted, and has no time; the server finds its way back whichever
@@ -77,7 +78,7 @@ fn a_path_that_loses_everything_is_an_error_that_names_it() {
             (client.unwrap_err().to_string(), addresses.v6.to_string())
         },
     );
-    assert!(error.contains(&address) && error.contains("nothing came in time"), "{error}");
+    assert!(error.contains(&address) && error.contains("UDP over IPv6 is blocked"), "{error}");
 }
 
 #[test]

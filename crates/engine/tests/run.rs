@@ -20,7 +20,8 @@ use v6gap_engine::control::{ClientOptions, Connection, Key};
 use v6gap_engine::run::{self, Event, Hooks, RunError};
 use v6gap_engine::server::{Server, ServerOptions};
 use v6gap_engine::trial::{ClientContext, TrialError};
-use v6gap_sys::socket::Listener;
+use v6gap_sys::clock;
+use v6gap_sys::socket::{Datagram, Listener};
 
 const MS: u64 = 1_000_000;
 
@@ -73,7 +74,7 @@ fn plan(pairs: u32) -> Plan {
 
 fn header(plan: Plan) -> RunHeader {
     RunHeader {
-        id: "test".to_string(),
+        id: "test".parse().unwrap(),
         tool: "test 1".to_string(),
         protocol: 1,
         started_unix_ns: 0,
@@ -85,6 +86,7 @@ fn header(plan: Plan) -> RunHeader {
         plan,
         notes: Vec::new(),
         refused: Default::default(),
+        limits: None,
     }
 }
 
@@ -153,7 +155,7 @@ fn served<T>(stop: &AtomicBool, work: impl FnOnce(PerFamily<Option<SocketAddr>>)
 
 fn connect(addresses: PerFamily<Option<SocketAddr>>) -> (Connection, ClientContext) {
     let host = Host { name: "client".to_string(), ..Host::default() };
-    let options = ClientOptions::new(Key::new(None), "test 1".to_string(), host);
+    let options = ClientOptions::new(Key::none(), "test 1".to_string(), host);
     let connection =
         Connection::open(addresses, &options, &mut |_| ControlFlow::Continue(())).unwrap();
     let context = ClientContext::new(addresses, 5_000 * MS);
@@ -339,6 +341,101 @@ fn a_run_of_which_every_cell_fails_has_failed() {
     assert!(matches!(error, RunError::Trial(_)), "{error}");
     // The last one is left for another try.
     assert_eq!(given_up(&lines, &error), 1);
+}
+
+/// Passes connections on to `servers` and no datagrams: these come to sockets that nobody reads.
+/// Ends with the process, as its threads wait for connections.
+fn only_tcp(
+    servers: PerFamily<Option<SocketAddr>>,
+) -> (PerFamily<Option<SocketAddr>>, [Datagram; 2]) {
+    use std::net::{TcpListener, TcpStream};
+    let copy = |from: &TcpStream, to: &TcpStream| {
+        let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+        thread::spawn(move || {
+            // A connection that is reset has no more to pass on.
+            let _ = io::copy(&mut from, &mut to);
+            let _ = to.shutdown(std::net::Shutdown::Write);
+        });
+    };
+    let front = |family: Family| {
+        let both = std::iter::repeat_with(|| {
+            let listener = TcpListener::bind((family.loopback(), 0)).unwrap();
+            let address = listener.local_addr().unwrap();
+            Datagram::bind(address).ok().map(|datagram| (listener, datagram, address))
+        });
+        let (listener, datagram, address) = both.take(1000).find_map(|both| both).unwrap();
+        let server = servers.get(family).unwrap();
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(server).unwrap());
+                copy(&client, &server);
+                copy(&server, &client);
+            }
+        });
+        (address, datagram)
+    };
+    let (v4, v6) = (front(Family::V4), front(Family::V6));
+    (PerFamily { v4: Some(v4.0), v6: Some(v6.0) }, [v4.1, v6.1])
+}
+
+/// Where no datagrams come through, that is found out once, in time, and said of every question
+/// that needs them; the others are answered.
+#[test]
+fn what_goes_over_tcp_is_answered_where_udp_is_blocked() {
+    struct Watching<'a> {
+        memory: Memory<'a>,
+        asked_ns: Vec<u64>,
+        given_up_ns: Option<u64>,
+    }
+    impl Hooks for Watching<'_> {
+        fn store(&mut self, lines: &[Line]) -> io::Result<()> {
+            if lines.iter().any(|line| matches!(line, Line::GaveUp(_))) {
+                self.given_up_ns.get_or_insert(clock::now_ns());
+            }
+            self.memory.store(lines)
+        }
+        fn event(&mut self, event: Event<'_>) {
+            if let Event::Block { cell, .. } = &event
+                && cell.workload.transport() == Transport::Udp
+            {
+                self.asked_ns.push(clock::now_ns());
+            }
+            self.memory.event(event);
+        }
+        fn lateness(&mut self) -> Option<Lateness> {
+            None
+        }
+    }
+    let server_stop = AtomicBool::new(false);
+    served(&server_stop, |servers| {
+        let (addresses, _silent) = only_tcp(servers);
+        let header = header(plan(2));
+        let (mut connection, context) = connect(addresses);
+        let stop = AtomicBool::new(false);
+        let lines = vec![Line::Run(Box::new(header.clone()))];
+        let so_far = lines.clone();
+        let memory = Memory { lines, blocks: 0, stop_after: usize::MAX, stop: &stop, rounds: 0 };
+        let mut hooks = Watching { memory, asked_ns: Vec::new(), given_up_ns: None };
+        let ending =
+            run::run(&so_far, &header, &mut connection, &context, &mut hooks, &stop).unwrap();
+        assert_eq!(ending, Ending::Complete);
+        let Watching { memory, asked_ns, given_up_ns } = hooks;
+        let took_ns = given_up_ns.unwrap() - asked_ns[0];
+        assert!(took_ns <= 3_000 * MS, "{took_ns} ns");
+        assert_eq!(asked_ns.len(), 1, "asked again");
+        let of = |line: &Line| match line {
+            Line::GaveUp(gone) => Some((gone.cell.clone(), gone.why.clone())),
+            _ => None,
+        };
+        let gone: Vec<(String, String)> = memory.lines.iter().filter_map(of).collect();
+        assert_eq!(gone.len(), 2, "{gone:?}");
+        for (cell, why) in &gone {
+            let (_, cell) = header.plan.cell(cell).unwrap();
+            assert_eq!(cell.workload.transport(), Transport::Udp);
+            assert!(why.contains("UDP over IPv") && why.contains("is blocked"), "{why}");
+        }
+        assert!(memory.rounds >= 2 && !memory.trials().is_empty());
+    });
 }
 
 /// What is still under way after the first trial of a block must not disturb the second.

@@ -1,16 +1,22 @@
 //! What does not belong to a task, coming without end: it must not keep a loop from stopping.
 
+#[path = "common/proving.rs"]
+mod proving;
+
+use proving::{NOWHERE, message, prove};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::capacity::{LoadSearch, Thresholds};
-use v6gap_core::family::Family;
-use v6gap_core::wire::datagram::{Flags, HEADER_BYTES, Header};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::session::access::Access;
+use v6gap_core::session::validation::{Own, PROOF, Validation};
+use v6gap_core::wire::datagram::{End, Flags, HEADER_BYTES, Header};
 use v6gap_core::wire::status::STATUS_BYTES;
 use v6gap_core::workload::{Echo, Transport, Wait};
 use v6gap_engine::hot::capacity::{self, Followed, Following, Reporter};
-use v6gap_engine::hot::datagram_bulk::{self, Counted, Line, Role};
+use v6gap_engine::hot::datagram_bulk::{self, Counted, Line, Replies};
 use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::{Broken, Cause, TICK_NS, Watch, bulk, echo};
 use v6gap_sys::clock;
@@ -64,12 +70,16 @@ fn datagrams(family: Family) -> (Datagram, Datagram) {
     (server, client)
 }
 
-fn receive(server: &Datagram, watch: &Watch<'_>) -> (Result<(), Broken>, Counted) {
-    let mut counted = Counted::new(1, 64);
-    let mut batch = ReceiveBatch::new(16, 65);
-    let role = Role::Answering;
-    let outcome =
-        datagram_bulk::receive(Arm::A, server, TAG, &mut batch, &mut counted, &role, watch);
+fn receive(
+    socket: &Datagram,
+    mut counted: Counted,
+    watch: &Watch<'_>,
+) -> (Result<(), Broken>, Counted) {
+    let (mut batch, mut answer) = (ReceiveBatch::new(16, 65), [0xf1; 64]);
+    let line = Line { socket, end: End::Server };
+    let mut replies = Replies { answer: &mut answer, knock: None };
+    let of = (Arm::A, TAG);
+    let outcome = datagram_bulk::receive(of, line, &mut batch, &mut counted, &mut replies, watch);
     (outcome, counted)
 }
 
@@ -80,52 +90,57 @@ fn a_receiver_of_datagrams_stops_among_strangers() {
     let flood = || drop(stranger.send(&[0; 64]));
     flooded(flood, || {
         assert_stops(|watch| {
-            let (outcome, counted) = receive(&server, watch);
-            assert_eq!((counted.sequence.packets, counted.peer), (0, None));
+            let (outcome, counted) = receive(&server, Counted::new(1, 64), watch);
+            assert_eq!((counted.sequence.packets, counted.began), (0, false));
             outcome
         });
     });
 }
 
-/// Nobody gets data for asking alone, however often: only who repeats the challenge that was sent
-/// to his address, and knows the task.
+/// A sender begins only when it is asked by a message of the task, and not by its own kind's.
 #[test]
-fn a_sender_waits_for_proof_and_stops_among_strangers() {
-    let (server, stranger) = datagrams(Family::V6);
-    let knock = |tag, sequence| {
-        let mut message = [0; 64];
-        let flags = Flags::WARMUP;
-        Header { tag, sequence, turn: 0, next: 0, arm: Arm::A, flags }.encode(&mut message);
-        message
-    };
-    let proof = |watch: &Watch<'_>| {
-        let challenge = u64::from_be_bytes(*b"12345678");
-        datagram_bulk::await_proof(Arm::A, &server, TAG, challenge, &mut [0; 64], watch)
-    };
-    for message in [knock(*b"no token", 0), knock(TAG, 0x1234)] {
-        let flood = || drop(stranger.send(&message));
-        flooded(flood, || {
-            let soon_ns = clock::now_ns() + TICK_NS;
-            let patient = Watch::silence(Wait::Block, SILENCE_NS);
-            let cause = |watch| proof(&watch).unwrap_err().cause;
-            let aborted = Watch { abort: &YES, finish: &NO, ..patient };
-            assert!(matches!(cause(aborted), Cause::Aborted));
-            let late = Watch { deadline_ns: soon_ns, ..patient };
-            assert!(matches!(cause(late), Cause::TooLong));
-        });
+fn a_sender_waits_for_the_knock_and_stops_among_strangers() {
+    let (server, client) = datagrams(Family::V6);
+    server.connect(client.local().unwrap()).unwrap();
+    server.set_nonblocking(true).unwrap();
+    let line = Line { socket: &server, end: End::Server };
+    let knock = |watch: &Watch<'_>| datagram_bulk::await_knock(Arm::A, line, TAG, watch);
+    let patient = Watch::silence(Wait::Block, SILENCE_NS);
+    for other in [
+        message(*b"no token", Flags::WARMUP, Arm::A, 0),
+        message(TAG, End::Server.says(Flags::WARMUP), Arm::A, 0),
+        message(TAG, Flags::INTRODUCTION, Arm::A, 0),
+    ] {
+        flooded(
+            || drop(client.send(&other)),
+            || {
+                let cause = |watch| knock(&watch).unwrap_err().cause;
+                let soon_ns = clock::now_ns() + TICK_NS;
+                let aborted = Watch { abort: &YES, finish: &NO, ..patient };
+                assert!(matches!(cause(aborted), Cause::Aborted));
+                assert!(matches!(cause(Watch { deadline_ns: soon_ns, ..patient }), Cause::TooLong));
+                let finished = Watch { finish: &YES, ..patient };
+                assert!(matches!(cause(finished), Cause::Finished));
+            },
+        );
     }
-    // What is answered is as long as what came, and only to who knows the task.
-    stranger.set_nonblocking(true).unwrap();
+    // What the flood left fills the socket.
+    while server.recv(&mut [0; 100]).is_ok() {}
+    // The last answer was lost and the proof comes again; then the knock.
+    client.send(&message(TAG, PROOF, Arm::A, 5)).unwrap();
+    client.send(&message(TAG, Flags::WARMUP, Arm::A, 0)).unwrap();
+    knock(&patient).unwrap();
     let mut back = [0; 100];
-    while let Ok(count) = stranger.recv(&mut back) {
-        assert_eq!(count, 64);
-        assert_eq!(&back[..12], b"of tests1234");
-    }
+    client.set_nonblocking(true).unwrap();
+    assert_eq!(client.recv(&mut back).unwrap(), HEADER_BYTES);
+    assert_eq!(back[..20], message(TAG, End::Server.says(PROOF), Arm::A, 5));
+    assert!(client.recv(&mut back).is_err());
 }
 
 #[test]
 fn what_comes_late_is_not_waited_for_without_end() {
     let (server, client) = datagrams(Family::V6);
+    server.connect(client.local().unwrap()).unwrap();
     let mut header =
         Header { tag: TAG, sequence: 0, turn: 0, next: 0, arm: Arm::A, flags: Flags::END };
     let mut message = [0; HEADER_BYTES];
@@ -138,13 +153,12 @@ fn what_comes_late_is_not_waited_for_without_end() {
     let watch = Watch::silence(Wait::Block, SILENCE_NS);
     // The end comes before anything else.
     flood();
-    let (outcome, counted) = flooded(flood, || receive(&server, &watch));
+    let (outcome, counted) = flooded(flood, || receive(&server, Counted::new(1, 64), &watch));
     outcome.unwrap();
     assert!(counted.sequence.packets > 0, "late ones count");
 }
 
-#[test]
-fn an_echo_server_stops_among_strangers() {
+fn turns() -> Turns {
     let workload = Echo {
         transport: Transport::Udp,
         message_bytes: 64,
@@ -155,19 +169,79 @@ fn an_echo_server_stops_among_strangers() {
         wait: Wait::Block,
         ..Echo::default()
     };
-    let turns = Turns::new(TurnOrder::Ab, &workload).unwrap();
+    Turns::new(TurnOrder::Ab, &workload).unwrap()
+}
+
+/// Those that know the task's tag and have proved nothing are strangers too.
+#[test]
+fn an_echo_server_stops_among_strangers() {
     let ((a, to_a), (b, to_b)) = (datagrams(Family::V4), datagrams(Family::V6));
     let sockets = PerArm { a: &a, b: &b };
-    let flood = || {
-        let _ = to_a.send(&[0; 64]);
-        let _ = to_b.send(&[0; 64]);
-    };
-    flooded(flood, || {
-        assert_stops(|watch| {
-            let mut peers = PerArm { a: None, b: None };
-            echo::datagram_server(&turns, TAG, &sockets, (&mut [0; 64], 64), &mut peers, watch)
+    for kind in [[0; 20], message(TAG, Flags::NONE, Arm::A, 0), message(TAG, Flags::END, Arm::B, 0)]
+    {
+        let flood = || {
+            let _ = to_a.send(&kind);
+            let _ = to_b.send(&kind);
+        };
+        flooded(flood, || {
+            assert_stops(|watch| {
+                let room = PerArm { a: 1, b: 1 };
+                let mut valid = Validation::new(TAG, &[3; 16], &Access::Near, NOWHERE, room);
+                let mut peers = PerArm { a: None, b: None };
+                let memory = (&mut [0; 64][..], &mut [0; 64][..]);
+                let outcome = echo::datagram_server(
+                    &turns(),
+                    &mut valid,
+                    &sockets,
+                    memory,
+                    &mut peers,
+                    watch,
+                );
+                assert_eq!(peers, PerArm { a: None, b: None });
+                outcome
+            });
         });
-    });
+    }
+    to_a.set_nonblocking(true).unwrap();
+    assert!(to_a.recv(&mut [0; 100]).is_err(), "a stranger was answered");
+}
+
+/// What comes from the server's own address and port, and what another server answers, is as good
+/// as nothing: it goes round once and no more.
+#[test]
+fn a_server_does_not_talk_to_itself() {
+    for family in Family::BOTH {
+        let (server, other) = datagrams(family);
+        let local = server.local().unwrap();
+        let sockets = PerArm { a: &server, b: &server };
+        let addresses = [local.ip()];
+        let ports = PerFamily::from_fn(|_| local.port());
+        let own = Own { addresses: Some(&addresses), ports };
+        let room = PerArm { a: 1, b: 1 };
+        let mut valid = Validation::new(TAG, &[3; 16], &Access::Near, own, room);
+        prove(&mut valid, TAG, other.local().unwrap(), Arm::A);
+        for kind in [Flags::NONE, Flags::WARMUP, Flags::INTRODUCTION, PROOF] {
+            server.send_to(&message(TAG, kind, Arm::A, 0), local).unwrap();
+            // One that has proved itself may be another server whose address was forged.
+            other.send(&message(TAG, End::Server.says(kind), Arm::A, 0)).unwrap();
+        }
+        let watch = Watch { finish: &YES, ..Watch::silence(Wait::Block, SILENCE_NS) };
+        let mut peers = PerArm { a: None, b: None };
+        let (mut request, mut answer) = ([0; 64], [0; 64]);
+        // It looks at one datagram before it asks whether it is over.
+        for _ in 0..10 {
+            let memory = (&mut request[..], &mut answer[..]);
+            let deadline_ns = clock::now_ns() + SILENCE_NS / 4;
+            let watch = Watch { deadline_ns, ..watch };
+            echo::datagram_server(&turns(), &mut valid, &sockets, memory, &mut peers, &watch)
+                .unwrap();
+        }
+        assert_eq!(peers, PerArm { a: None, b: None });
+        server.set_nonblocking(true).unwrap();
+        assert!(server.recv_from(&mut [0; 100]).is_err(), "it answered itself");
+        other.set_nonblocking(true).unwrap();
+        assert!(other.recv(&mut [0; 100]).is_err(), "it answered an answer");
+    }
 }
 
 #[test]
@@ -188,6 +262,7 @@ fn the_end_of_a_connection_that_goes_on_is_not_awaited_for_ever() {
 fn a_receiver_of_a_search_sends_no_more_than_it_got() {
     for family in Family::BOTH {
         let (server, client) = datagrams(family);
+        server.connect(client.local().unwrap()).unwrap();
         client.set_nonblocking(true).unwrap();
         let header =
             Header { tag: TAG, sequence: 0, turn: 1, next: 0, arm: Arm::A, flags: Flags::STATUS };
@@ -199,11 +274,8 @@ fn a_receiver_of_a_search_sends_no_more_than_it_got() {
         }
         let mut counted = Counted::new(1, 64);
         counted.reporter = Some(Reporter::new(header, false, TICK_NS, 0));
-        let mut batch = ReceiveBatch::new(16, 65);
         let watch = Watch { finish: &YES, ..Watch::silence(Wait::Block, SILENCE_NS) };
-        let role = Role::Answering;
-        datagram_bulk::receive(Arm::A, &server, TAG, &mut batch, &mut counted, &role, &watch)
-            .unwrap();
+        receive(&server, counted, &watch).0.unwrap();
         let (mut told_bytes, mut back) = (0, [0; 100]);
         while let Ok(count) = client.recv(&mut back) {
             assert_eq!(count, STATUS_BYTES);
@@ -222,7 +294,7 @@ fn a_sender_of_a_search_follows_so_many_reports_and_no_more() {
     let number = AtomicU32::new(1);
     let report = |tag| {
         let sequence = number.fetch_add(1, Ordering::Relaxed);
-        let flags = Flags::STATUS;
+        let flags = End::Server.says(Flags::STATUS);
         let mut message = [0; STATUS_BYTES];
         Header { tag, sequence, turn: 0, next: 0, arm: Arm::A, flags }.encode(&mut message);
         drop(server.send_to(&message, to));
@@ -236,7 +308,7 @@ fn a_sender_of_a_search_follows_so_many_reports_and_no_more() {
         let (ip_bytes, payload_bytes) = (112, 64);
         let mut following = Following { search, ip_bytes, payload_bytes, duration_ns, header };
         let mut followed = Followed::new(duration_ns);
-        let line = Line { socket: &client, peer: None };
+        let line = Line { socket: &client, end: End::Client };
         let watch = Watch::silence(Wait::Block, SILENCE_NS);
         capacity::follow(line, &mut out, &mut following, &mut followed, &watch).unwrap();
         followed

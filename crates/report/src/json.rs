@@ -296,14 +296,16 @@ impl From<&Prediction> for Residual {
 /// compares a family with itself.
 pub fn json(analysis: &Analysis) -> String {
     // Plain data with string keys: nothing in it can fail to become JSON.
-    let mut text = serde_json::to_string_pretty(&document(analysis)).unwrap_or_default();
+    let mut text =
+        words::json_escaped(serde_json::to_string_pretty(&document(analysis)).unwrap_or_default());
     text.push('\n');
     text
 }
 
 /// The same document on one line.
 pub fn json_line(analysis: &Analysis) -> String {
-    let mut text = serde_json::to_string(&document(analysis)).unwrap_or_default();
+    let mut text =
+        words::json_escaped(serde_json::to_string(&document(analysis)).unwrap_or_default());
     text.push('\n');
     text
 }
@@ -314,7 +316,7 @@ fn document(analysis: &Analysis) -> Document<'_> {
     let address = |family| run.addresses.get(family).map(|a| a.to_string());
     Document {
         schema: SCHEMA,
-        id: &run.id,
+        id: run.id.as_str(),
         valid: analysis.valid,
         headline: words::headline(analysis),
         code: words::code(analysis),

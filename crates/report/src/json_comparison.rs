@@ -53,7 +53,8 @@ pub fn json_comparison(comparison: &Comparison) -> String {
         published: comparison.published.as_ref(),
     };
     // Plain data with string keys: nothing in it can fail to become JSON.
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    let mut text =
+        crate::words::json_escaped(serde_json::to_string_pretty(&document).unwrap_or_default());
     text.push('\n');
     text
 }

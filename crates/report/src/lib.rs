@@ -39,4 +39,4 @@ pub use markdown::markdown;
 pub use parquet::{ParquetError, ParquetTable, parquet};
 pub use sockets::{SocketRow, sockets};
 pub use tables::{csv_comparison, csv_questions, latex, latex_comparison, markdown_comparison};
-pub use words::code;
+pub use words::{code, json_escaped};

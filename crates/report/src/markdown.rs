@@ -38,7 +38,7 @@ pub fn markdown(analysis: &Analysis) -> String {
         out.push_str(&format!("- {}: {}\n", escape(&check.id), escape(&check.text)));
     }
     let run = &analysis.run;
-    out.push_str(&format!("\nRun {}, v6gap {}.\n", escape(&run.id), escape(&run.tool)));
+    out.push_str(&format!("\nRun {}, v6gap {}.\n", escape(run.id.as_str()), escape(&run.tool)));
     out
 }
 

@@ -139,7 +139,7 @@ pub fn json(figure: &Figure) -> String {
         rows: figure.table.rows.iter().map(all).collect(),
     };
     // Plain texts: nothing in them can fail to become JSON.
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    let mut text = words::json_escaped(serde_json::to_string_pretty(&document).unwrap_or_default());
     text.push('\n');
     text
 }

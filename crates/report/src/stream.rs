@@ -123,7 +123,7 @@ struct Open<'a> {
 
 fn line(of: &Line<'_>) -> String {
     // Plain data with string keys: nothing in it can fail to become JSON.
-    let mut text = serde_json::to_string(of).unwrap_or_default();
+    let mut text = words::json_escaped(serde_json::to_string(of).unwrap_or_default());
     text.push('\n');
     text
 }
@@ -138,7 +138,7 @@ pub fn begin(header: &RunHeader) -> String {
     let plan = &header.plan;
     let address = |family| header.addresses.get(family).map(|a| a.to_string());
     line(&Line::Begin {
-        id: &header.id,
+        id: header.id.as_str(),
         client: &header.hosts.client.name,
         target: &header.target,
         v4: address(Family::V4),
@@ -241,7 +241,7 @@ pub fn end(analysis: &Analysis) -> String {
     let mut text: String = analysis.checks.iter().map(|check| line(&Line::Check(check))).collect();
     text.extend(analysis.questions.iter().map(verdict));
     text.push_str(&line(&Line::End {
-        id: &analysis.run.id,
+        id: analysis.run.id.as_str(),
         valid: analysis.valid,
         headline: words::headline(analysis),
         code: words::code(analysis),

@@ -92,7 +92,7 @@ pub fn csv_questions(analysis: &Analysis) -> String {
     push_row(&mut out, heads.split(','));
     for q in &analysis.questions {
         let mut cells = vec![
-            analysis.run.id.clone(),
+            analysis.run.id.to_string(),
             q.cell.clone(),
             q.label.clone(),
             q.metric.to_string(),
@@ -276,7 +276,7 @@ pub fn csv_comparison(comparison: &Comparison) -> String {
                 line.subject.clone(),
             ];
             cells.extend(runs.map(|run| run.letter.to_string()));
-            cells.extend(runs.map(|run| run.id.clone()));
+            cells.extend(runs.map(|run| run.id.to_string()));
             cells.extend([value(0), value(place + 1)]);
             cells.extend(effect(change.effect.as_ref()));
             let p = [row.margin, change.p_different_adjusted, change.p_same_adjusted];

@@ -387,6 +387,26 @@ pub(crate) fn harmless(text: &str) -> String {
     text.replace(|c| c != '\n' && is_unsafe(c), "\u{fffd}")
 }
 
+/// A JSON document that says the same with each such character escaped: JSON itself only wants that
+/// of the lowest 32, and terminals take U+009B for the beginning of a command.
+pub fn json_escaped(text: String) -> String {
+    let foreign = |c: char| c != '\n' && is_unsafe(c);
+    if !text.contains(foreign) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        match foreign(c) {
+            true => {
+                let escape = |unit: &mut u16| out.push_str(&format!("\\u{unit:04x}"));
+                c.encode_utf16(&mut [0; 2]).iter_mut().for_each(escape);
+            }
+            false => out.push(c),
+        }
+    }
+    out
+}
+
 /// The text, cut after so many characters.
 pub(crate) fn shortened(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {

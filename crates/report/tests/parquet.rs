@@ -58,7 +58,7 @@ fn every_trial_is_a_row_with_typed_cells_the_run_and_its_factors() {
     let trials = trials(&lines);
     assert_eq!(table.rows.len(), trials.len());
     for (row, trial) in table.rows.iter().zip(trials) {
-        assert_eq!(row["run"], text(&analysis.run.id));
+        assert_eq!(row["run"], text(analysis.run.id.as_str()));
         assert_eq!(row["block"], Field::Long(trial.block.into()));
         assert_eq!(row["family"], text(if trial.family == Family::V4 { "v4" } else { "v6" }));
         assert_eq!(row["started_unix_ns"], Field::Long(trial.started_unix_ns as i64));
@@ -101,7 +101,10 @@ fn pairs_are_those_of_the_questions() {
         analysis.questions.iter().flat_map(|q| q.pairs.iter().map(move |p| (q, p))).collect();
     assert_eq!(table.rows.len(), pairs.len());
     for (row, (q, pair)) in table.rows.iter().zip(pairs) {
-        assert_eq!((&row["run"], &row["question"]), (&text(&analysis.run.id), &text(&q.label)));
+        assert_eq!(
+            (&row["run"], &row["question"]),
+            (&text(analysis.run.id.as_str()), &text(&q.label))
+        );
         assert_eq!(
             (&row["metric"], &row["unit"]),
             (&text(&q.metric.to_string()), &text(q.metric.unit()))

@@ -225,7 +225,7 @@ fn transfers(id: &str, distribution: &str, mbit_s: f64) -> Analysis {
         Spec { a: mbit_s * 1e6 - 1e6 / k as f64, ..spec }
     };
     let mut analysis = fixtures::from_specs(&[1, 2, 3, 11].map(spec));
-    analysis.run.id = id.to_owned();
+    analysis.run.id = id.parse().unwrap();
     analysis.run.plan.reference = Some("goyal/throughput".to_owned());
     for host in [&mut analysis.run.hosts.client, &mut analysis.run.hosts.server] {
         host.facts.insert("distribution".to_owned(), distribution.to_owned());
@@ -270,7 +270,7 @@ fn systems_of_other_studies_have_their_pictures_too() {
     let two = |reference: &str| {
         let runs = ["aaa111", "bbb222"].map(|id| {
             let mut analysis = fixtures::lab();
-            analysis.run.id = id.to_owned();
+            analysis.run.id = id.parse().unwrap();
             analysis.run.plan.reference = Some(reference.to_owned());
             analysis
         });
@@ -300,7 +300,7 @@ fn results_that_do_not_belong_together_are_refused() {
          repeats no study"
     );
     let mut null = fixtures::null_run();
-    null.run.id = "ccc333".to_owned();
+    null.run.id = "ccc333".parse().unwrap();
     assert!(refused(null).starts_with("the results do not compare the same: aaa111 compares"));
     let many: Vec<Analysis> =
         (0..=figure::SYSTEMS_MAX).map(|n| transfers(&format!("run{n}"), "Debian", 94.0)).collect();

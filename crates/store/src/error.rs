@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use v6gap_core::record::RecordError;
+use v6gap_core::record::{RecordError, RunId};
 
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
@@ -27,12 +27,12 @@ pub enum StoreError {
         reference: String,
     },
     /// Several stored runs match.
-    #[error("\"{reference}\" fits several results: {}", ids.join(", "))]
+    #[error("\"{reference}\" fits several results: {}", listed(ids))]
     Ambiguous {
         /// What was asked for.
         reference: String,
         /// The results that it fits.
-        ids: Vec<String>,
+        ids: Vec<RunId>,
     },
     /// A line of a journal cannot be read.
     #[error("{}, line {line}: {source}", path.display())]
@@ -55,7 +55,16 @@ pub enum StoreError {
     #[error("another result is stored as {id}")]
     Taken {
         /// The identifier.
-        id: String,
+        id: RunId,
+    },
+    /// What is there cannot be what it is meant to be: a device, something endless, a link that
+    /// leads out of the store.
+    #[error("{} {why}", path.display())]
+    Unfit {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it is, as in "is a device".
+        why: String,
     },
     /// Another process is measuring into the run.
     #[error("{} is being written by another v6gap", path.display())]
@@ -66,9 +75,17 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    pub(crate) fn unfit(path: &Path, why: impl Into<String>) -> Self {
+        StoreError::Unfit { path: path.to_owned(), why: why.into() }
+    }
+
     /// For `map_err`: an input or output error with its operation and file.
     pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| StoreError::Io { operation, path, source }
     }
+}
+
+fn listed(ids: &[RunId]) -> String {
+    ids.iter().map(RunId::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -1,11 +1,13 @@
 //! The journal of a run: lines appended and synced, so that a crash costs at most the block it hit.
 
 use crate::StoreError;
+use crate::source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX, Named, Source};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use v6gap_core::record::{self, Line, RecordError};
+use v6gap_sys::disk;
 
 /// A journal of at least so many bytes is worth several threads.
 const LONG_BYTES: u64 = 1_000_000;
@@ -29,27 +31,25 @@ impl Journal {
     /// Makes a new journal; it must not exist.
     pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
         let mut options = OpenOptions::new();
-        let file = options
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .map_err(StoreError::io("create", path))?;
+        let options = disk::private(options.write(true).create_new(true));
+        let file = options.open(path).map_err(StoreError::io("create", path))?;
         Journal { file, path: path.to_owned(), good_bytes: 0 }.locked()
     }
 
     /// Opens a journal to go on with it, cutting off a line that a crash left unfinished, and
     /// returns what it holds.
     pub(crate) fn resume(path: &Path) -> Result<(Self, Vec<Line>), StoreError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path)
-            .map_err(StoreError::io("open", path))?;
-        let mut journal = Journal { file, path: path.to_owned(), good_bytes: 0 }.locked()?;
-        let (lines, bytes) = read_whole_lines(path)?;
+        let mut journal = Journal::hold(path)?;
+        let (lines, bytes) = read_whole_lines(path, Named::ByUs)?;
         journal.good_bytes = bytes;
         journal.cut().map_err(StoreError::io("mend", path))?;
         Ok((journal, lines))
+    }
+
+    /// Keeps others from writing to it, and neither reads nor changes it.
+    pub(crate) fn hold(path: &Path) -> Result<Self, StoreError> {
+        let file = Source::open_stored(path)?;
+        Journal { file, path: path.to_owned(), good_bytes: 0 }.locked()
     }
 
     fn locked(self) -> Result<Self, StoreError> {
@@ -96,34 +96,57 @@ impl Journal {
     }
 }
 
-/// Reads a journal without locking it; a line that is still being written is left out.
+/// Reads a journal that a person named, without locking it; a line that is still being written is
+/// left out.
 ///
 /// # Errors
-/// If the file cannot be read or holds a line that is not a record.
+/// If the file cannot be read, is too long, or holds a line that is not a record.
 pub fn read_journal(path: &Path) -> Result<Vec<Line>, StoreError> {
-    Ok(read_whole_lines(path)?.0)
+    Ok(read_whole_lines(path, Named::ByUser)?.0)
+}
+
+/// The same of one in the folder of a run.
+pub(crate) fn read_stored(path: &Path) -> Result<Vec<Line>, StoreError> {
+    Ok(read_whole_lines(path, Named::ByUs)?.0)
 }
 
 /// The lines, and how many bytes they take. What follows the last newline is not looked at: a crash
 /// may have cut it inside a character.
 ///
 /// Long journals are read by all processors at once, each of them a part of the file.
-fn read_whole_lines(path: &Path) -> Result<(Vec<Line>, u64), StoreError> {
-    let found = std::fs::metadata(path).map_err(StoreError::io("read", path))?;
-    // A pipe has no length and no parts.
-    let bytes = if found.is_file() { found.len() } else { u64::MAX };
+fn read_whole_lines(path: &Path, named: Named) -> Result<(Vec<Line>, u64), StoreError> {
+    let source = Source::open(path, named)?;
+    if source.bytes.is_some_and(|bytes| bytes > JOURNAL_BYTES_MAX) {
+        return Err(too_long(path));
+    }
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    let parts = if (LONG_BYTES..u64::MAX).contains(&bytes) { processors } else { 1 };
-    read_parts(path, bytes, parts)
+    // A pipe has no length and no parts.
+    let parts = if source.bytes.is_some_and(|n| n >= LONG_BYTES) { processors } else { 1 };
+    read_parts(source, path, parts)
 }
 
-/// The lines of the first `bytes` bytes, by so many threads.
-fn read_parts(path: &Path, bytes: u64, parts: u64) -> Result<(Vec<Line>, u64), StoreError> {
+fn too_long(path: &Path) -> StoreError {
+    let why = format!(
+        "is longer than {} MiB, the most that is read of a run (10 000 trials of a \
+                       first look take 30 MB)",
+        JOURNAL_BYTES_MAX >> 20
+    );
+    StoreError::unfit(path, why)
+}
+
+/// The lines of what was opened, by so many threads.
+fn read_parts(source: Source, path: &Path, parts: u64) -> Result<(Vec<Line>, u64), StoreError> {
+    // Of a pipe one byte more than may come is read, to see that it is too long.
+    let bytes = source.bytes.unwrap_or(JOURNAL_BYTES_MAX + 1);
+    let named = source.named;
     let edge = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(parts)) as u64;
     let mut found = std::thread::scope(|scope| {
-        let read = |part| scope.spawn(move || read_part(path, edge(part)..edge(part + 1), bytes));
+        let read = |part| {
+            let range = edge(part)..edge(part + 1);
+            scope.spawn(move || read_part(Source::open(path, named)?, path, range, bytes))
+        };
         let readers: Vec<_> = (1..parts).map(read).collect();
-        let mut found = vec![read_part(path, 0..edge(1), bytes)];
+        let mut found = vec![read_part(source, path, 0..edge(1), bytes)];
         for reader in readers {
             found.push(reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
@@ -154,20 +177,32 @@ struct Part {
 
 /// The lines that begin in `range`, of a file of which `bytes` bytes are looked at. They are
 /// decoded where they were read to, in room that is used again and again.
-fn read_part(path: &Path, range: Range<u64>, bytes: u64) -> Result<Part, StoreError> {
+fn read_part(
+    mut source: Source,
+    path: &Path,
+    range: Range<u64>,
+    bytes: u64,
+) -> Result<Part, StoreError> {
     let wrong = |error| StoreError::io("read", path)(error);
     // A line begins after a newline, so the byte before the range is looked at as well.
     let mut at = range.start.saturating_sub(1);
-    let mut file = File::open(path).map_err(wrong)?;
     if at > 0 {
-        file.seek(SeekFrom::Start(at)).map_err(wrong)?;
+        source.file.seek(SeekFrom::Start(at)).map_err(wrong)?;
     }
-    let mut file = file.take(bytes - at);
+    let endless = source.bytes.is_none();
+    let mut file = source.take(bytes - at);
     let mut part = Part::default();
     let mut room = Room::default();
     let mut is_tail = range.start > 0;
     while is_tail || at < range.end {
-        let Some(line) = room.next_line(&mut file).map_err(wrong)? else { break };
+        let line = match room.next_line(&mut file).map_err(wrong)? {
+            Next::Line(line) => line,
+            Next::End => break,
+            Next::TooLong => {
+                part.wrong = Some(line_too_long());
+                break;
+            }
+        };
         at += line.len() as u64 + 1;
         if std::mem::take(&mut is_tail) {
             continue;
@@ -181,7 +216,15 @@ fn read_part(path: &Path, range: Range<u64>, bytes: u64) -> Result<Part, StoreEr
         }
         part.end = at;
     }
+    if endless && file.limit() == 0 {
+        return Err(too_long(path));
+    }
     Ok(part)
+}
+
+fn line_too_long() -> RecordError {
+    let most = LINE_BYTES_MAX >> 20;
+    RecordError::Malformed(format!("longer than {most} MiB, the most that is read of a line"))
 }
 
 /// What was read of a file and not looked at yet.
@@ -194,20 +237,33 @@ struct Room {
     end: usize,
 }
 
+/// What comes next in a journal.
+enum Next<'a> {
+    /// A line without its newline.
+    Line(&'a [u8]),
+    /// No whole line is left.
+    End,
+    /// One that no journal has.
+    TooLong,
+}
+
 impl Room {
-    /// The next line without its newline; `None` if no whole one is left.
-    fn next_line(&mut self, file: &mut impl Read) -> std::io::Result<Option<&[u8]>> {
+    /// The next line.
+    fn next_line(&mut self, file: &mut impl Read) -> std::io::Result<Next<'_>> {
         let mut looked = self.start;
         loop {
             let rest = &self.bytes[looked..self.end];
             if let Some(length) = newline(rest) {
                 let line = self.start..looked + length;
                 self.start = line.end + 1;
-                return Ok(Some(&self.bytes[line]));
+                return Ok(Next::Line(&self.bytes[line]));
             }
             looked = self.end - self.start;
+            if looked > LINE_BYTES_MAX {
+                return Ok(Next::TooLong);
+            }
             if !self.read_more(file)? {
-                return Ok(None);
+                return Ok(Next::End);
             }
         }
     }
@@ -251,16 +307,32 @@ fn decode(line: &[u8]) -> Result<Line, RecordError> {
     record::decode(text)
 }
 
+/// The first line of a stored journal, how many bytes all of it has, and the last whole line, if
+/// that can be read; nothing of one without a whole line.
+///
+/// # Errors
+/// If it cannot be read, or the first line is too long or no record.
+pub(crate) fn ends(path: &Path) -> Result<Option<(Line, u64, Option<Line>)>, StoreError> {
+    let mut source = Source::open(path, Named::ByUs)?;
+    let bytes = source.bytes.unwrap_or_default();
+    let mut room = Room::default();
+    let first = match room.next_line(&mut source).map_err(StoreError::io("read", path))? {
+        Next::End => return Ok(None),
+        Next::TooLong => Err(line_too_long()),
+        Next::Line(line) => decode(line),
+    };
+    let wrong = |source| StoreError::Record { path: path.to_owned(), line: 1, source };
+    Ok(Some((first.map_err(wrong)?, bytes, last_line(&mut source.file, bytes))))
+}
+
 /// The last whole line, if it can be read.
-pub(crate) fn last_line(path: &Path) -> Option<Line> {
-    let mut file = File::open(path).ok()?;
-    let bytes = file.metadata().ok()?.len();
+fn last_line(file: &mut File, bytes: u64) -> Option<Line> {
     let mut tail = Vec::new();
-    for wanted in [TAIL_BYTES, bytes] {
+    for wanted in [TAIL_BYTES, bytes.min(LINE_BYTES_MAX as u64)] {
         let start = bytes.saturating_sub(wanted);
         tail.clear();
         file.seek(SeekFrom::Start(start)).ok()?;
-        (&file).take(bytes - start).read_to_end(&mut tail).ok()?;
+        (&*file).take(bytes - start).read_to_end(&mut tail).ok()?;
         tail.truncate(tail.iter().rposition(|&byte| byte == b'\n')?);
         let before = tail.iter().rposition(|&byte| byte == b'\n');
         if before.is_some() || start == 0 {
@@ -275,6 +347,16 @@ mod tests {
     use super::*;
     use crate::tests::Scratch;
     use v6gap_core::record::{BlockRecord, Ending};
+
+    fn opened(path: &Path) -> Source {
+        Source::open(path, Named::ByUser).unwrap()
+    }
+
+    fn last_of(path: &Path) -> Option<Line> {
+        let mut file = File::open(path).ok()?;
+        let bytes = file.metadata().ok()?.len();
+        last_line(&mut file, bytes)
+    }
 
     fn block(block: u32) -> Line {
         Line::Block(BlockRecord { block, valid: true })
@@ -296,7 +378,7 @@ mod tests {
                 text.push_str(unfinished);
                 std::fs::write(&path, &text).unwrap();
                 for parts in [1, 2, 3, 7, 19] {
-                    let (read, bytes) = read_parts(&path, text.len() as u64, parts).unwrap();
+                    let (read, bytes) = read_parts(opened(&path), &path, parts).unwrap();
                     assert_eq!((read.as_slice(), bytes), (lines, whole), "{parts}");
                 }
             }
@@ -312,7 +394,7 @@ mod tests {
             let text: String = (0..8).map(|n| line(n) + "\n").collect();
             std::fs::write(&path, &text).unwrap();
             for parts in 1..10 {
-                let error = read_parts(&path, text.len() as u64, parts).unwrap_err();
+                let error = read_parts(opened(&path), &path, parts).unwrap_err();
                 let named =
                     matches!(error, StoreError::Record { line, .. } if line == bad as usize + 1);
                 assert!(named, "{error}");
@@ -335,14 +417,14 @@ mod tests {
     fn the_last_line_is_found_however_long_it_is() {
         let scratch = Scratch::new("last-line");
         let path = scratch.0.join("journal.jsonl");
-        assert_eq!(last_line(&path), None);
+        assert_eq!(last_of(&path), None);
         for n in [0, TAIL_BYTES as usize - 50, TAIL_BYTES as usize, 20_000] {
             let last = Line::End(Ending::Failed { error: "x".repeat(n) });
             for before in [vec![], vec![block(1)]] {
                 let mut text: String = before.iter().map(|l| record::encode(l) + "\n").collect();
                 text += &(record::encode(&last) + "\n{\"v\":");
                 std::fs::write(&path, &text).unwrap();
-                assert_eq!(last_line(&path), Some(last.clone()), "{n}");
+                assert_eq!(last_of(&path), Some(last.clone()), "{n}");
             }
         }
     }

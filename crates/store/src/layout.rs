@@ -1,17 +1,21 @@
-//! Where runs lie and what a list of them shows.
+//! Where runs lie and what a list of them shows. A run is its folder, whatever the journal in it
+//! says, and no link within the store is followed: both may come from elsewhere.
 
-use crate::journal::last_line;
+use crate::journal::{ends, read_stored};
+use crate::source::{Named, Source, TEXT_BYTES_MAX};
+use crate::write::{PARTIAL, make_private, remove_file, sync_folder, write_beside, write_stored};
 use crate::{Journal, Reference, StoreError, read_journal};
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use v6gap_core::record::{self, Ending, Line, RunHeader};
+use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 
 pub(crate) const JOURNAL: &str = "journal.jsonl";
+pub(crate) const NOTE: &str = "note.json";
 const REPORT: &str = "report.html";
+const PLAN: &str = "plan.toml";
 
-/// Letters of an identifier: none that is mistaken for another.
-const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// How captures end.
+const CAPTURE: &str = ".pcapng";
 
 /// The folder that holds all runs.
 #[derive(Debug, Clone)]
@@ -30,9 +34,13 @@ pub struct Entry {
     pub bytes: u64,
 }
 
-/// An identifier of six letters from thirty random bits.
-pub fn new_id(random: u32) -> String {
-    (0..6).map(|i| ALPHABET[(random >> (5 * i)) as usize & 31] as char).collect()
+/// All runs, and what is no run although it looks like one.
+#[derive(Debug, Clone, Default)]
+pub struct Listed {
+    /// The latest first.
+    pub runs: Vec<Entry>,
+    /// Folders that are left out, each with the reason in words.
+    pub left_out: Vec<String>,
 }
 
 impl Store {
@@ -61,28 +69,39 @@ impl Store {
     }
 
     /// The folder of a run.
-    pub fn folder(&self, id: &str) -> PathBuf {
-        self.runs.join(id)
+    pub fn folder(&self, id: &RunId) -> PathBuf {
+        self.runs.join(id.as_str())
     }
 
-    /// Where the report of a run is written.
-    pub fn report_path(&self, id: &str) -> PathBuf {
+    /// Where the report of a run lies.
+    pub fn report_path(&self, id: &RunId) -> PathBuf {
         self.folder(id).join(REPORT)
     }
 
     /// Where the journal of a run lies: the file in which a run travels.
-    pub fn journal_path(&self, id: &str) -> PathBuf {
+    pub fn journal_path(&self, id: &RunId) -> PathBuf {
         self.folder(id).join(JOURNAL)
     }
 
-    /// Where the plan of a run lies as it was written, if it was a file.
-    pub fn plan_path(&self, id: &str) -> PathBuf {
-        self.folder(id).join("plan.toml")
+    /// Writes the report of a stored run and says where.
+    ///
+    /// # Errors
+    /// If its folder leads out of the store or cannot be written.
+    pub fn write_report(&self, id: &RunId, page: &str) -> Result<PathBuf, StoreError> {
+        self.write_to(id, REPORT, page.as_bytes())
+    }
+
+    /// Writes the plan of a stored run as a person wrote it.
+    ///
+    /// # Errors
+    /// If its folder leads out of the store or cannot be written.
+    pub fn write_plan(&self, id: &RunId, text: &str) -> Result<(), StoreError> {
+        self.write_to(id, PLAN, text.as_bytes()).map(|_| ())
     }
 
     /// The plan of a run as it was written; nothing if it was not, or cannot be read.
-    pub fn written_plan(&self, id: &str) -> Option<String> {
-        fs::read_to_string(self.plan_path(id)).ok()
+    pub fn written_plan(&self, id: &RunId) -> Option<String> {
+        self.text_of(id, PLAN, TEXT_BYTES_MAX)
     }
 
     /// Makes the folder of a new run and writes the first line of its journal.
@@ -90,8 +109,7 @@ impl Store {
     /// # Errors
     /// If the folder exists or cannot be made.
     pub fn create(&self, header: &RunHeader) -> Result<Journal, StoreError> {
-        let folder = self.folder(&header.id);
-        fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
+        let folder = self.make_folder(&header.id)?;
         let mut journal = Journal::create(&self.journal_path(&header.id))?;
         journal.append(&[Line::Run(Box::new(header.clone()))])?;
         sync_folder(&folder)?;
@@ -102,7 +120,8 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be read or another process is measuring into it.
-    pub fn resume(&self, id: &str) -> Result<(Journal, Vec<Line>), StoreError> {
+    pub fn resume(&self, id: &RunId) -> Result<(Journal, Vec<Line>), StoreError> {
+        self.own(id)?;
         Journal::resume(&self.journal_path(id))
     }
 
@@ -112,107 +131,205 @@ impl Store {
     /// If there is none, or the journal cannot be read.
     pub fn read(&self, reference: &Reference) -> Result<Vec<Line>, StoreError> {
         match reference {
-            Reference::File(path) if path.is_dir() => read_journal(&path.join(JOURNAL)),
+            Reference::File(path) if path.is_dir() => read_stored(&path.join(JOURNAL)),
             Reference::File(path) => read_journal(path),
-            _ => read_journal(&self.journal_path(&self.resolve(reference)?)),
+            _ => read_stored(&self.journal_path(&self.resolve(reference)?)),
         }
     }
 
-    /// All runs, the latest first. A folder without a readable first line is passed over.
+    /// Writes the report of what `reference` names and says where: into the folder of the run, or
+    /// beside the file in which it travelled, whose name it has with `.report.html` for its ending.
+    ///
+    /// # Errors
+    /// If there is no such run, there is nothing beside it, as with a pipe, or the folder cannot be
+    /// written.
+    pub fn write_report_of(
+        &self,
+        reference: &Reference,
+        page: &str,
+    ) -> Result<PathBuf, StoreError> {
+        let path = match reference {
+            Reference::File(path) if path.is_dir() => path.join(REPORT),
+            Reference::File(path) if path.is_file() => match path.file_name() {
+                Some(name) if name == JOURNAL => path.with_file_name(REPORT),
+                _ => path.with_extension(REPORT),
+            },
+            Reference::File(path) => {
+                let why = "is no file, so that a page has no place beside it; -o names one";
+                return Err(StoreError::unfit(path, why));
+            }
+            _ => return self.write_report(&self.resolve(reference)?, page),
+        };
+        write_beside(&path, page.as_bytes())?;
+        Ok(path)
+    }
+
+    /// All runs, the latest first, without what [`Store::survey`] leaves out.
     ///
     /// # Errors
     /// If the folder of runs exists and cannot be read.
     pub fn list(&self) -> Result<Vec<Entry>, StoreError> {
-        if !self.runs.exists() {
-            return Ok(Vec::new());
+        Ok(self.survey()?.runs)
+    }
+
+    /// All runs. A folder whose journal is empty is passed over; one that is a link, or whose
+    /// journal is that of another run or of none, is left out with the reason.
+    ///
+    /// # Errors
+    /// If the folder of runs exists and cannot be read.
+    pub fn survey(&self) -> Result<Listed, StoreError> {
+        if !Store::exists(&self.runs) {
+            return Ok(Listed::default());
         }
+        own_folder(&self.runs)?;
         let folders = fs::read_dir(&self.runs).map_err(StoreError::io("read", &self.runs))?;
-        let mut entries: Vec<Entry> =
-            folders.flatten().filter_map(|f| entry(&f.path().join(JOURNAL))).collect();
-        entries.sort_by(|a, b| {
-            let key = |e: &Entry| (e.header.started_unix_ns, e.header.id.clone());
-            key(b).cmp(&key(a))
-        });
-        Ok(entries)
+        let mut listed = Listed::default();
+        for folder in folders.flatten() {
+            match self.entry(&folder) {
+                Ok(Some(entry)) => listed.runs.push(entry),
+                Ok(None) => {}
+                Err(why) => {
+                    listed.left_out.push(format!("{} is left out: {why}", folder.path().display()));
+                }
+            }
+        }
+        let key = |e: &Entry| (e.header.started_unix_ns, e.header.id.clone());
+        listed.runs.sort_by_key(|entry| std::cmp::Reverse(key(entry)));
+        listed.left_out.sort();
+        Ok(listed)
     }
 
     /// The identifier that `reference` means.
     ///
     /// # Errors
     /// If no run or more than one fits.
-    pub fn resolve(&self, reference: &Reference) -> Result<String, StoreError> {
-        let ids: Vec<(String, String)> =
+    pub fn resolve(&self, reference: &Reference) -> Result<RunId, StoreError> {
+        let ids: Vec<(RunId, String)> =
             self.list()?.into_iter().map(|e| (e.header.id, e.header.target)).collect();
         reference.pick(&ids)
     }
 
-    /// Removes a run and everything made from it.
+    /// Removes a run: its journal, last, and before it what was made from it or written on it, and
+    /// its folder. What else lies there stays, and its names are returned.
     ///
     /// # Errors
-    /// If it is being written or cannot be removed.
-    pub fn remove(&self, id: &str) -> Result<(), StoreError> {
-        if let Err(locked @ StoreError::Locked { .. }) = Journal::resume(&self.journal_path(id)) {
-            return Err(locked);
-        }
+    /// If it is being written, leads out of the store, or cannot be removed.
+    pub fn remove(&self, id: &RunId) -> Result<Vec<String>, StoreError> {
+        self.own(id)?;
+        let journal = self.journal_path(id);
+        // Whatever else is wrong with it, it can be removed.
+        let held = match Journal::hold(&journal) {
+            Err(locked @ StoreError::Locked { .. }) => return Err(locked),
+            held => held.ok(),
+        };
         let folder = self.folder(id);
-        fs::remove_dir_all(&folder).map_err(StoreError::io("remove", &folder))
+        let mut left = Vec::new();
+        for found in fs::read_dir(&folder).map_err(StoreError::io("read", &folder))?.flatten() {
+            let is_folder = found.file_type().is_ok_and(|kind| kind.is_dir());
+            match found.file_name().to_str() {
+                Some(JOURNAL) if !is_folder => {}
+                Some(name) if !is_folder && is_of_a_run(name) => remove_file(&found.path())?,
+                _ => left.push(found.file_name().to_string_lossy().into_owned()),
+            }
+        }
+        remove_file(&journal)?;
+        drop(held);
+        if left.is_empty() {
+            fs::remove_dir(&folder).map_err(StoreError::io("remove", &folder))?;
+        }
+        left.sort();
+        Ok(left)
     }
 
-    /// Makes a new file to be written bit by bit, and the folders that it needs.
-    ///
-    /// # Errors
-    /// If it exists or cannot be made.
-    pub fn new_file(path: &Path) -> Result<fs::File, StoreError> {
-        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
-        }
-        fs::File::create_new(path).map_err(StoreError::io("create", path))
+    /// The text of a file of a run, if it has one that is not too long.
+    pub(crate) fn text_of(&self, id: &RunId, name: &str, most_bytes: u64) -> Option<String> {
+        self.own(id).ok()?;
+        let path = self.folder(id).join(name);
+        Source::open(&path, Named::ByUs).ok()?.text(&path, most_bytes).ok()
     }
 
-    /// Whether there is something at `path`.
-    pub fn exists(path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok()
+    /// Writes a file into the folder of a run that is there.
+    pub(crate) fn write_to(
+        &self,
+        id: &RunId,
+        name: &str,
+        content: &[u8],
+    ) -> Result<PathBuf, StoreError> {
+        self.own(id)?;
+        let path = self.folder(id).join(name);
+        write_stored(&path, content)?;
+        Ok(path)
     }
 
-    /// Writes a file whole or not at all; what exists and is no regular file, as `/dev/stdout`, is
-    /// written to and not replaced.
-    ///
-    /// # Errors
-    /// If the folder cannot be written.
-    pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), StoreError> {
-        if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+    /// Removes a file from the folder of a run; there may be none.
+    pub(crate) fn remove_from(&self, id: &RunId, name: &str) -> Result<(), StoreError> {
+        self.own(id)?;
+        remove_file(&self.folder(id).join(name))
+    }
+
+    /// Makes the folder of a run if it is not there.
+    pub(crate) fn make_folder(&self, id: &RunId) -> Result<PathBuf, StoreError> {
+        let folder = self.folder(id);
+        if Store::exists(&self.runs) {
+            own_folder(&self.runs)?;
         }
-        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-            return fs::write(path, &content).map_err(StoreError::io("write", path));
+        if !Store::exists(&folder) {
+            make_private(&folder)?;
         }
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
-        fs::write(&partial, &content).map_err(StoreError::io("write", &partial))?;
-        fs::rename(&partial, path).map_err(StoreError::io("write", path))
+        own_folder(&folder)?;
+        Ok(folder)
+    }
+
+    /// Makes sure that a run lies in the store and nowhere else.
+    fn own(&self, id: &RunId) -> Result<(), StoreError> {
+        own_folder(&self.runs)?;
+        own_folder(&self.folder(id))
+    }
+
+    /// What lies in `runs`; `None` if there is nothing of a run in it.
+    fn entry(&self, found: &fs::DirEntry) -> Result<Option<Entry>, String> {
+        let words = |error: StoreError| error.to_string();
+        let kind = found.file_type().map_err(|error| error.to_string())?;
+        if kind.is_symlink() {
+            return Err("it is a link, and links are not followed".to_owned());
+        }
+        let journal = found.path().join(JOURNAL);
+        if !kind.is_dir() || !Store::exists(&journal) {
+            return Ok(None);
+        }
+        let id: Option<RunId> = found.file_name().to_str().and_then(|name| name.parse().ok());
+        let id =
+            id.ok_or("its name is no identifier of a run; v6gap import stores what is in it")?;
+        let Some((first, bytes, last)) = ends(&journal).map_err(words)? else { return Ok(None) };
+        let Line::Run(header) = first else {
+            return Err("its journal does not begin with the facts of a run".to_owned());
+        };
+        if header.id != id {
+            return Err(format!("its journal is that of {}", header.id));
+        }
+        let ending = match last {
+            Some(Line::End(ending)) => Some(ending),
+            _ => None,
+        };
+        Ok(Some(Entry { header: *header, ending, bytes }))
     }
 }
 
-/// A new name in a folder is safe only when the folder is synced. A system that does not let
-/// folders be opened keeps its names safe by itself.
-fn sync_folder(folder: &Path) -> Result<(), StoreError> {
-    match fs::File::open(folder) {
-        Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => Ok(()),
-        Err(e) => Err(StoreError::io("open", folder)(e)),
-        Ok(open) => open.sync_all().map_err(StoreError::io("sync", folder)),
-    }
+/// Whether a file of that name is part of a run, or was to become one.
+fn is_of_a_run(name: &str) -> bool {
+    let known = [JOURNAL, REPORT, PLAN, NOTE];
+    let partial = || known.iter().any(|known| name.starts_with(known)) && name.ends_with(PARTIAL);
+    known.contains(&name) || name.ends_with(CAPTURE) || partial()
 }
 
-fn entry(journal: &Path) -> Option<Entry> {
-    let file = fs::File::open(journal).ok()?;
-    let bytes = file.metadata().ok()?.len();
-    let mut first = String::new();
-    BufReader::new(file).read_line(&mut first).ok()?;
-    let Ok(Line::Run(header)) = record::decode(first.trim_end()) else { return None };
-    let ending = match last_line(journal) {
-        Some(Line::End(ending)) => Some(ending),
-        _ => None,
-    };
-    Some(Entry { header: *header, ending, bytes })
+fn own_folder(folder: &Path) -> Result<(), StoreError> {
+    let found = fs::symlink_metadata(folder).map_err(StoreError::io("read", folder))?;
+    if found.is_symlink() {
+        let why = "is a link, and nothing outside of the folder for results is read or changed";
+        return Err(StoreError::unfit(folder, why));
+    }
+    match found.is_dir() {
+        true => Ok(()),
+        false => Err(StoreError::unfit(folder, "is no folder")),
+    }
 }

@@ -11,15 +11,18 @@ mod layout;
 mod note;
 mod planfile;
 mod reference;
+mod source;
 mod worldfile;
+mod write;
 
 pub use error::StoreError;
 pub use import::Imported;
 pub use journal::{Journal, read_journal};
-pub use layout::{Entry, Store, new_id};
+pub use layout::{Entry, Listed, Store};
 pub use note::{NOTE_CHARS_MAX, Note, TITLE_CHARS_MAX};
 pub use planfile::{PlanFileError, PlanProblem, parse_plan, read_plan};
 pub use reference::Reference;
+pub use source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX};
 pub use worldfile::{parse_world, read_world};
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! What a person wrote on a run: a title and a note, in a file beside the journal. Nothing that was
 //! measured is changed by it, and no analysis reads it.
 
+use crate::layout::NOTE;
 use crate::{Store, StoreError};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::ErrorKind;
+use v6gap_core::record::RunId;
 
-const FILE: &str = "note.json";
+/// Longest file with a note, in bytes; written out, every character may take twelve.
+const BYTES_MAX: u64 = 64 << 10;
 
 /// Longest title, in characters.
 pub const TITLE_CHARS_MAX: usize = 80;
@@ -47,8 +48,8 @@ impl Note {
 
 impl Store {
     /// What was written on a run; nothing if that cannot be read.
-    pub fn note(&self, id: &str) -> Note {
-        let text = fs::read_to_string(self.folder(id).join(FILE)).unwrap_or_default();
+    pub fn note(&self, id: &RunId) -> Note {
+        let text = self.text_of(id, NOTE, BYTES_MAX).unwrap_or_default();
         let note: Note = serde_json::from_str(&text).unwrap_or_default();
         // A file from elsewhere may hold anything.
         if note.check().is_ok() { note } else { Note::default() }
@@ -58,18 +59,12 @@ impl Store {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub fn set_note(&self, id: &str, note: &Note) -> Result<(), StoreError> {
-        let path = self.folder(id).join(FILE);
+    pub fn set_note(&self, id: &RunId, note: &Note) -> Result<(), StoreError> {
         if *note == Note::default() {
-            return match fs::remove_file(&path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    Err(StoreError::io("remove", &path)(error))
-                }
-                _ => Ok(()),
-            };
+            return self.remove_from(id, NOTE);
         }
         // Two texts: nothing in them can fail to become JSON.
         let text = serde_json::to_string(note).unwrap_or_default();
-        Store::write_file(&path, text + "\n")
+        self.write_to(id, NOTE, (text + "\n").as_bytes()).map(|_| ())
     }
 }

@@ -1,6 +1,6 @@
 //! Plan files: TOML text to a draft, with every problem placed at its line.
 
-use crate::StoreError;
+use crate::{StoreError, source};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 use v6gap_core::plan::Plan;
@@ -148,7 +148,7 @@ pub fn read_plan(
     seed: u64,
     prepare: &mut dyn FnMut(&mut Draft) -> Result<(), Problem>,
 ) -> Result<(String, Draft, Plan), PlanFileError> {
-    let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
+    let text = source::text(path)?;
     match parse_plan(&text, seed, prepare) {
         Ok((draft, plan)) => Ok((text, draft, plan)),
         Err(problems) => {

@@ -3,6 +3,7 @@
 
 use crate::StoreError;
 use std::path::PathBuf;
+use v6gap_core::record::RunId;
 
 /// A name for a stored run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Reference {
     }
 
     /// Picks from (identifier, target) of all runs, the latest first.
-    pub(crate) fn pick(&self, runs: &[(String, String)]) -> Result<String, StoreError> {
+    pub(crate) fn pick(&self, runs: &[(RunId, String)]) -> Result<RunId, StoreError> {
         let not_found = || StoreError::NotFound { reference: self.to_string() };
         match self {
             Reference::Last(back) => {
@@ -47,12 +48,13 @@ impl Reference {
                 run.map(|(id, _)| id.clone()).ok_or_else(not_found)
             }
             Reference::Id(prefix) => {
-                let fits = runs.iter().map(|(id, _)| id).filter(|id| id.starts_with(prefix));
-                let ids: Vec<String> = fits.cloned().collect();
-                match ids.as_slice() {
-                    [] => Err(not_found()),
-                    [id] => Ok(id.clone()),
-                    _ if ids.contains(prefix) => Ok(prefix.clone()),
+                let ids = runs.iter().map(|(id, _)| id);
+                let ids: Vec<RunId> =
+                    ids.filter(|id| id.as_str().starts_with(prefix)).cloned().collect();
+                let exact = ids.iter().find(|id| id.as_str() == prefix);
+                match (exact, ids.as_slice()) {
+                    (Some(id), _) | (None, [id]) => Ok(id.clone()),
+                    (None, []) => Err(not_found()),
                     _ => Err(StoreError::Ambiguous { reference: prefix.clone(), ids }),
                 }
             }

@@ -1,7 +1,7 @@
 //! World files: TOML text to a world, with every problem placed at its line.
 
-use crate::StoreError;
 use crate::planfile::{PlanFileError, PlanProblem, place, syntax};
+use crate::source;
 use std::path::Path;
 use v6gap_core::world::World;
 use v6gap_core::world::draft::{self, Draft};
@@ -59,7 +59,7 @@ const KEYS: &[&str] = &[
 /// If the file cannot be read, is not TOML, or does not describe a world that can be made; all
 /// problems at once.
 pub fn read_world(path: &Path) -> Result<(Draft, World), PlanFileError> {
-    let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
+    let text = source::text(path)?;
     parse_world(&text).map_err(|problems| PlanFileError::Wrong {
         path: path.display().to_string(),
         text,

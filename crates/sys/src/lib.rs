@@ -12,6 +12,7 @@ pub mod child;
 pub mod clock;
 pub mod counters;
 pub mod cpu;
+pub mod disk;
 pub mod entropy;
 pub mod files;
 pub mod filter;
@@ -25,6 +26,7 @@ pub mod netns;
 #[cfg(target_os = "linux")]
 pub mod packet;
 pub mod perf;
+pub mod secrets;
 pub mod sleep;
 pub mod socket;
 pub mod term;

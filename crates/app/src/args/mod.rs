@@ -12,6 +12,7 @@ mod normal;
 mod paper;
 mod plan;
 mod run;
+mod serve;
 mod snmp;
 mod stored;
 mod tools;
@@ -27,8 +28,9 @@ pub use normal::{SHORT_HELP, Typed, VERBS, normalise};
 pub use paper::{CiteArgs, CiteFormat, FigureFormat, FiguresArgs};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
 pub use run::{
-    CheckArgs, Condition, ConnectArgs, DesignArgs, LabChoice, Live, ResultArgs, RunArgs, ServeArgs,
+    CheckArgs, Condition, ConnectArgs, DesignArgs, KeyArgs, LabChoice, Live, ResultArgs, RunArgs,
 };
+pub use serve::ServeArgs;
 pub use snmp::SnmpArgs;
 pub use stored::{
     ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ImportArgs, ListArgs, NoteArgs,

@@ -1,17 +1,16 @@
-//! Options of `run`, `check` and `serve`, and those that other measuring verbs share with them.
+//! Options of `run` and `check`, and those that other measuring verbs share with them.
 
 use super::capture::CaptureArgs;
 use super::knobs::KnobArgs;
 use super::snmp::SnmpArgs;
 use super::values::{self, Measured, Precision};
 use clap::{Args, ValueEnum};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use v6gap_core::analysis::Verdict;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::wire::PORT;
-use v6gap_engine::server::Prefix;
 
 /// Compare IPv6 with IPv4 between here and HOST
 #[derive(Debug, Clone, Args)]
@@ -140,6 +139,27 @@ pub struct DesignArgs {
     pub knobs: KnobArgs,
 }
 
+/// The word that both ends share, and where it is.
+#[derive(Clone, Default, Args)]
+pub struct KeyArgs {
+    /// File with the key in its first line; `v6gap serve --new-key FILE` makes one. The variable
+    /// V6GAP_KEY may hold the key instead
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// The key itself; others on this computer can read it in the list of processes
+    #[arg(long = "key", value_name = "WORD", conflicts_with = "key_file")]
+    pub word: Option<String>,
+    /// The key in the variable; the options come before it
+    #[arg(long, env = "V6GAP_KEY", hide = true, hide_env = true)]
+    pub key_of_environment: Option<String>,
+}
+
+impl std::fmt::Debug for KeyArgs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeyArgs(…)")
+    }
+}
+
 /// How to reach the server.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Connection")]
@@ -156,18 +176,9 @@ pub struct ConnectArgs {
     /// Address of this computer to measure from, one of each family; give it twice for both
     #[arg(short = 'B', long, value_name = "ADDR")]
     pub bind: Vec<String>,
-    /// Key that the server was given, a long random word
-    #[arg(
-        long,
-        value_name = "WORD",
-        env = "V6GAP_KEY",
-        hide_env_values = true,
-        conflicts_with = "key_file"
-    )]
-    pub key: Option<String>,
-    /// File with the key in its first line
-    #[arg(long, value_name = "FILE")]
-    pub key_file: Option<PathBuf>,
+    /// The word that the server was given
+    #[command(flatten)]
+    pub key: KeyArgs,
     /// How long each address has to answer
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::span)]
     pub connect_timeout: u64,
@@ -184,8 +195,7 @@ impl ConnectArgs {
             four: None,
             six: None,
             bind: Vec::new(),
-            key: None,
-            key_file: None,
+            key: KeyArgs::default(),
             connect_timeout: 5_000_000_000,
             no_wait: false,
         }
@@ -279,71 +289,4 @@ pub struct CheckArgs {
     /// How to reach the server
     #[command(flatten)]
     pub connect: ConnectArgs,
-}
-
-/// Answer measurements
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "\
-Examples:
-  v6gap serve                                for private networks and this host
-  v6gap serve --key-file key --public        for everybody who knows the key
-  v6gap serve --allow 192.0.2.0/24 --allow 2001:db8::/32
-  v6gap serve --listen 192.0.2.7 --listen 2001:db8::7 -1
-
-Both families listen on sockets of their own, so that trouble with one is seen.")]
-pub struct ServeArgs {
-    /// Address to listen on, one of each family [every address of both]
-    #[arg(long, value_name = "ADDR")]
-    pub listen: Vec<IpAddr>,
-    /// Port, TCP and UDP
-    #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
-    pub port: u16,
-    /// Key that clients must know, a long random word
-    #[arg(
-        long,
-        value_name = "WORD",
-        env = "V6GAP_KEY",
-        hide_env_values = true,
-        conflicts_with = "key_file"
-    )]
-    pub key: Option<String>,
-    /// File with the key in its first line
-    #[arg(long, value_name = "FILE")]
-    pub key_file: Option<PathBuf>,
-    /// Serve every address, not only loopback, link-local and private ones
-    #[arg(long)]
-    pub public: bool,
-    /// Serve this network, and no other than those named so
-    #[arg(long, value_name = "NET", conflicts_with = "public")]
-    pub allow: Vec<Prefix>,
-    /// Processor to pin the measuring thread to
-    #[arg(short = 'A', long = "affinity", value_name = "CPU")]
-    pub processor: Option<usize>,
-    /// End after one session
-    #[arg(short = '1', long)]
-    pub one_off: bool,
-}
-
-impl ServeArgs {
-    /// Where to listen in each family: every address of both, or only at those named.
-    ///
-    /// # Errors
-    /// In words, if two addresses of one family are named, or one of neither.
-    pub fn addresses(&self) -> Result<PerFamily<Option<SocketAddr>>, String> {
-        let socket = |address| Some(SocketAddr::new(address, self.port));
-        if self.listen.is_empty() {
-            return Ok(PerFamily::from_fn(|family: Family| socket(family.unspecified())));
-        }
-        let mut addresses: PerFamily<Option<SocketAddr>> = PerFamily::default();
-        for &address in &self.listen {
-            let family = Family::of(&address)
-                .ok_or_else(|| format!("{address} is IPv4 in IPv6 form, which is neither"))?;
-            let other = addresses.get_mut(family);
-            if other.is_some() {
-                return Err(format!("--listen names two {family} addresses; give one of each"));
-            }
-            *other = socket(address);
-        }
-        Ok(addresses)
-    }
 }

@@ -57,7 +57,7 @@ pub struct ReportArgs {
     /// Identifiers or starts of them, last, last~1, last:HOST, or files
     #[arg(value_name = "RESULT", default_value = "last")]
     pub references: Vec<String>,
-    /// Where to write it, for one result; - is standard output [beside the stored result]
+    /// Where to write it, for one result; - is standard output [beside the result, stored or file]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Draw figures as the study printed them that the plan repeats, too

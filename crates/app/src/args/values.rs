@@ -36,6 +36,21 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate(pub Option<u64>);
 
+/// A number of bytes, above 0; `none` is no limit.
+pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
+    if text == "none" {
+        return Ok(Bytes(None));
+    }
+    match unit::parse_bytes(text).map_err(|e| e.to_string())? {
+        0 => Err("a size must be above 0".to_owned()),
+        bytes => Ok(Bytes(Some(bytes))),
+    }
+}
+
+/// A number of bytes; `None` is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes(pub Option<u64>);
+
 /// A share from 0 to 1, below 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     match unit::parse_share(text).map_err(|e| e.to_string())? {

@@ -3,15 +3,17 @@
 use crate::args::CheckArgs;
 use crate::failure::Outcome;
 use crate::failure::{Failure, record};
+use crate::key;
+use crate::limits;
 use crate::output;
 use crate::session::facts::this_host;
 use crate::settings::Context;
-use crate::target::{self, Target};
+use crate::target::Target;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::unit::{format_rate, format_span};
+use v6gap_core::unit::format_span;
 use v6gap_engine::control::{ClientOptions, Connection};
 use v6gap_sys::socket::Datagram;
 use v6gap_sys::{clock, usage};
@@ -57,7 +59,7 @@ impl Findings {
 /// The first thing that keeps both families from being measured, after everything is printed.
 pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> {
     let connect = &args.connect;
-    let key = target::key(connect.key.as_deref(), connect.key_file.as_deref())?;
+    let key = key::of_client(&connect.key)?;
     let target = Target::of(&args.host, connect)?;
     let mut found = Findings::default();
     names(&target, &mut found);
@@ -158,10 +160,9 @@ fn server(
             found.add(Mark::Ok, "Server", format!("{text}, {over}, idle"));
         }
     }
-    if let Some(rate) = welcome.limits.rate_bps {
-        let text = format!("the server allows at most {}", format_rate(rate as f64));
-        found.add(Mark::Note, "Limits", text);
-    }
+    let allowed = &welcome.limits;
+    let mark = if limits::are_felt(allowed) { Mark::Note } else { Mark::Ok };
+    found.add(mark, "Limits", format!("the server allows {}", limits::in_words(allowed)));
     if let Some(offset) = connection.opened().offset {
         let text = format!(
             "control answers within {}; clocks compared to {}",

@@ -7,7 +7,7 @@ use crate::session;
 use crate::settings::Context;
 use std::path::Path;
 use v6gap_core::record;
-use v6gap_report::{csv_questions, csv_trials, json, latex, markdown, parquet};
+use v6gap_report::{csv_questions, csv_trials, json, json_escaped, latex, markdown, parquet};
 
 /// How files of tables end.
 const PARQUET: &str = "parquet";
@@ -21,7 +21,8 @@ pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure>
     let result = stored::load(&args.reference, context)?;
     let text = match args.format {
         ExportFormat::Jsonl => {
-            result.lines.iter().map(|line| record::encode(line) + "\n").collect()
+            let lines = result.lines.iter();
+            lines.map(|line| json_escaped(record::encode(line)) + "\n").collect()
         }
         ExportFormat::Csv => csv_trials(&result.lines),
         ExportFormat::Json => json(&result.analysis),

@@ -10,7 +10,7 @@ use std::path::Path;
 use v6gap_core::analysis::Analysis;
 use v6gap_core::analysis::compare::{Told, compare};
 use v6gap_report::figure::{self, Figure, Paint};
-use v6gap_report::paper;
+use v6gap_report::{json_escaped, paper};
 
 /// Points in a millimetre.
 const POINTS_PER_MM: f64 = 72.0 / 25.4;
@@ -99,7 +99,7 @@ fn list(analyses: &[&Analysis], args: &FiguresArgs) -> String {
     let figures = analyses.iter().map(of).flat_map(|figures| figures.into_iter().enumerate());
     let lines = figures
         .map(|(at, figure)| json!({"number": at + 1, "name": figure.id, "title": figure.title}));
-    format!("{:#}", Value::from(lines.collect::<Vec<_>>()))
+    json_escaped(format!("{:#}", Value::from(lines.collect::<Vec<_>>())))
 }
 
 /// One figure in one form, and nothing else.

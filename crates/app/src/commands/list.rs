@@ -7,14 +7,14 @@ use crate::settings::Context;
 use serde_json::{Value, json};
 use v6gap_core::record::Ending;
 use v6gap_core::unit::format_bytes;
-use v6gap_store::{Entry, Note};
+use v6gap_store::{Entry, Listed, Note};
 
 /// Lists stored results.
 ///
 /// # Errors
 /// If the folder of results cannot be read.
 pub fn execute(args: &ListArgs, context: &Context) -> Result<Outcome, Failure> {
-    let entries = context.store.list()?;
+    let Listed { runs: entries, left_out } = context.store.survey()?;
     let text = match args.json {
         true => format!(
             "{:#}",
@@ -24,6 +24,9 @@ pub fn execute(args: &ListArgs, context: &Context) -> Result<Outcome, Failure> {
         false => table(&entries, context),
     };
     output::to_stdout(&output::fit(&context.output.results, &text));
+    for why in left_out {
+        output::to_stderr(&output::fit(&context.output.errors, &format!("note: {why}")));
+    }
     Ok(Outcome::Done)
 }
 
@@ -61,7 +64,7 @@ fn table(entries: &[Entry], context: &Context) -> String {
     let row = |(entry, title): (&Entry, &String)| {
         let header = &entry.header;
         [
-            header.id.clone(),
+            header.id.to_string(),
             date(header.started_unix_ns),
             header.target.clone(),
             header.plan.name.clone(),

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use serde_json::json;
+use v6gap_core::record::RunId;
 use v6gap_store::{Note, Reference};
 
 /// Writes title and note, or prints them.
@@ -35,7 +36,7 @@ pub fn execute(args: &NoteArgs, context: &Context) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn in_words(id: &str, note: &Note) -> String {
+fn in_words(id: &RunId, note: &Note) -> String {
     let title = if note.title.is_empty() { "no title" } else { &note.title };
     let text = if note.note.is_empty() { "No note." } else { &note.note };
     format!("{id}: {title}\n{text}")

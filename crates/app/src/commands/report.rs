@@ -3,10 +3,12 @@
 use super::stored;
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::session;
 use crate::settings::Context;
 use v6gap_report::html::{self, PageInfo};
 use v6gap_report::sockets;
+use v6gap_store::Reference;
 
 /// Writes the report of each result, beside it or where `-o` says.
 ///
@@ -18,15 +20,24 @@ pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure>
     }
     for reference in &args.references {
         let result = stored::load(reference, context)?;
-        let id = &result.analysis.run.id;
-        let path = args.output.clone().unwrap_or_else(|| context.store.report_path(id));
         let command = session::repeat(&result.analysis, None);
         let (sockets, facsimile) = (sockets(&result.lines), args.facsimile);
         let info = PageInfo { title: "", command: &command, sockets: &sockets, facsimile };
-        stored::write(&html::page(&result.analysis, &info), Some(&path))?;
+        let page = html::page(&result.analysis, &info);
+        match &args.output {
+            Some(path) => stored::write(&page, Some(path))?,
+            None => beside(reference, &page, context)?,
+        }
         if facsimile {
             stored::note_facsimile(&result.analysis);
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Writes the page to where the result lies, whatever the result calls itself.
+fn beside(reference: &str, page: &str, context: &Context) -> Result<(), Failure> {
+    let path = context.store.write_report_of(&Reference::parse(reference), page)?;
+    output::to_stdout(&output::shown(&path));
+    Ok(())
 }

@@ -25,8 +25,14 @@ pub fn execute(args: &ReferenceArgs, context: &Context) -> Result<Outcome, Failu
         }
     }
     for id in ids {
-        context.store.remove(&id)?;
+        let left = context.store.remove(&id)?;
         output::to_stdout(&format!("removed {id}"));
+        if !left.is_empty() {
+            let folder = context.store.folder(&id);
+            let (folder, left) = (folder.display(), left.join(", "));
+            let text = format!("note: {folder} stays, with what is no part of a result: {left}");
+            output::to_stdout(&output::fit(&context.output.results, &text));
+        }
     }
     Ok(Outcome::Done)
 }

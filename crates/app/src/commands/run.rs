@@ -16,7 +16,7 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::{Plan, Stop, fit, preset};
-use v6gap_core::record::{Ending, Line, RunHeader};
+use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::World;
 use v6gap_store::Reference;
@@ -133,7 +133,7 @@ fn between_hosts(
     target: Target,
     options: &RunOptions,
     notes: Vec<String>,
-    continued: Option<String>,
+    continued: Option<RunId>,
     context: &Context,
 ) -> Result<Outcome, Failure> {
     in_place(&plan, &target)?;
@@ -168,7 +168,7 @@ fn go_on(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let id = context.store.resolve(&Reference::parse(reference))?;
-    let lines = context.store.read(&Reference::Id(id.clone()))?;
+    let lines = context.store.read(&Reference::Id(id.to_string()))?;
     let Some(Line::Run(header)) = lines.first() else {
         return Err(Failure::unexpected(format!("{id} does not begin with the facts of a run")));
     };
@@ -409,7 +409,7 @@ mod tests {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
         plan.design.stop = stop;
         RunHeader {
-            id: "7k2f9q".to_owned(),
+            id: "7k2f9q".parse().unwrap(),
             tool: "0.1.0".to_owned(),
             protocol: 1,
             started_unix_ns: 0,
@@ -424,6 +424,7 @@ mod tests {
             plan,
             notes: Vec::new(),
             refused: BTreeMap::new(),
+            limits: None,
         }
     }
 

@@ -1,23 +1,33 @@
 //! `serve`: answer measurements until stopped.
 
+mod lines;
+mod log;
+
 use crate::args::ServeArgs;
 use crate::failure::{Failure, Outcome};
+use crate::key::{self, Reach};
+use crate::limits;
 use crate::output;
 use crate::session::{facts, tool};
 use crate::settings::Context;
-use crate::target;
+use lines::Lines;
+use log::Log;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::Family;
-use v6gap_core::unit;
-use v6gap_engine::server::{Server, ServerError, ServerEvent, ServerOptions};
+use v6gap_engine::server::{Prefix, Server, ServerError, ServerEvent, ServerOptions};
+use v6gap_sys::clock;
 
 /// Serves until stopped, or until one session is over.
 ///
 /// # Errors
 /// If an address cannot be listened on.
 pub fn execute(args: &ServeArgs, context: &Context) -> Result<Outcome, Failure> {
+    if let Some(path) = &args.new_key {
+        output::to_stdout(&key::make(path, args.port)?);
+        return Ok(Outcome::Done);
+    }
     let options = options(args)?;
     let server = Server::bind(&options).map_err(|e| bind_failure(&e, args.port))?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -26,18 +36,24 @@ pub fn execute(args: &ServeArgs, context: &Context) -> Result<Outcome, Failure> 
             .map_err(|e| Failure::unexpected(format!("cannot watch for Ctrl-C: {e}")))?;
     }
     let style = context.output.results;
-    let say = |text: &str| output::to_stdout(&output::fit(&style, text));
-    say(&opening(&server, &options, args));
+    let log = Log::start(move |text| output::to_stdout(&output::fit(&style, text)))
+        .map_err(|e| Failure::unexpected(format!("cannot start a thread for the log: {e}")))?;
+    log.say(opening(&server, &options, args));
+    let mut lines = Lines::default();
     let one_off = args.one_off;
     let mut admitted = None;
     let ended = Arc::clone(&stop);
-    let mut told = move |event: ServerEvent| {
-        say(&line(&event));
+    let mut told = |event: ServerEvent| {
+        if let Some(line) = lines.of(&event, clock::now_ns()) {
+            log.say(line);
+        }
         if measured(&mut admitted, &event) && one_off {
             ended.store(true, Ordering::Relaxed);
         }
     };
-    server.run(&stop, &mut told).map_err(|e| Failure::unexpected(e.to_string()))?;
+    let served = server.run(&stop, &mut told);
+    log.finish();
+    served.map_err(|e| Failure::unexpected(e.to_string()))?;
     Ok(Outcome::Done)
 }
 
@@ -54,13 +70,23 @@ fn measured(admitted: &mut Option<u64>, event: &ServerEvent) -> bool {
 fn options(args: &ServeArgs) -> Result<ServerOptions, Failure> {
     let mut options = ServerOptions::new(tool(), facts::this_host());
     options.addresses = args.addresses().map_err(Failure::usage)?;
-    if args.key.is_some() || args.key_file.is_some() {
-        options.key = Some(target::key(args.key.as_deref(), args.key_file.as_deref())?);
-    }
+    options.key = key::of_server(&args.key, reach(args))?;
     options.allow = args.allow.clone();
     options.public = args.public;
     options.processor = args.processor;
+    options.limits = limits::of(args, options.key.is_some());
+    options.per_source = options.limits.per_source;
     Ok(options)
+}
+
+/// Who can try words; a key alone serves every address.
+fn reach(args: &ServeArgs) -> Reach {
+    match (args.public, args.allow.is_empty()) {
+        (true, _) => Reach::Public,
+        (false, true) => Reach::Far,
+        (false, false) if args.allow.iter().all(Prefix::is_near) => Reach::Near,
+        (false, false) => Reach::Far,
+    }
 }
 
 fn opening(server: &Server, options: &ServerOptions, args: &ServeArgs) -> String {
@@ -74,37 +100,24 @@ fn opening(server: &Server, options: &ServerOptions, args: &ServeArgs) -> String
             text.push_str(&format!("Not over {family}: {why}. No client can compare.\n"));
         }
     }
-    let limits = &options.limits;
+    let allowed = &options.limits;
     text.push_str(&format!(
-        "Limits: 1 measurement at a time, {} may wait; {} each, {} a trial; {}.\n",
-        limits.waiting,
-        unit::format_span(limits.session_ns as f64),
-        unit::format_span(limits.task_ns as f64),
-        match limits.rate_bps {
-            Some(rate) => unit::format_rate(rate as f64),
-            None => "no rate limit".to_owned(),
-        }
+        "Limits: 1 measurement at a time, {} may wait; {}.\n",
+        allowed.waiting,
+        limits::in_words(allowed)
     ));
     let who = match (&options.key, options.allow.is_empty(), args.public) {
         (Some(_), _, _) => "Who knows the key can use it.",
-        (None, false, _) => "The networks named can use it; --key asks for a word as well.",
-        (None, true, true) => "Anyone who can reach this port can use it. --key restricts.",
+        (None, false, _) => "The networks named can use it; --key-file asks for a word as well.",
+        (None, true, true) => {
+            "Anyone who can reach this port can use it and have this host send them traffic within \
+             these limits. --key-file restricts that to who knows the key."
+        }
         (None, true, false) => {
-            "Private networks and this host can use it. --key, --allow or --public widen that."
+            "Private networks and this host can use it. --key-file, --allow or --public widen that."
         }
     };
     text + who
-}
-
-fn line(event: &ServerEvent) -> String {
-    match event {
-        ServerEvent::TurnedAway { peer } => format!("{peer}  turned away: not a network served"),
-        ServerEvent::Joined { session, peer } => format!("{peer}  session {session}"),
-        ServerEvent::Admitted { session, by } => format!("session {session}  measures, for {by}"),
-        ServerEvent::Task { session, number } => format!("session {session}  trial {number}"),
-        ServerEvent::Left { session, ending } => format!("session {session}  over: {ending}"),
-        ServerEvent::Trouble { what } => format!("trouble: {what}"),
-    }
 }
 
 fn bind_failure(error: &ServerError, port: u16) -> Failure {

@@ -46,7 +46,7 @@ pub(super) fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
 /// If it cannot be written.
 pub(super) fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     Store::write_file(path, content)?;
-    output::to_stdout(&path.display().to_string());
+    output::to_stdout(&output::shown(path));
     Ok(())
 }
 

@@ -163,7 +163,7 @@ impl Failure {
             .seen("It closed the connection without a word.")
             .likely("it serves other networks only, or too many connections are open.")
             .run("v6gap serve --allow NET", format!("on {name}, with this computer's network"))
-            .run("v6gap serve --key WORD", format!("on {name}, and the same word here")),
+            .run("v6gap serve --key-file FILE", format!("on {name}, and the same file here")),
             Trouble::Version(mismatch) => version(name, *mismatch),
             Trouble::Key => Failure::new(
                 "E207",
@@ -171,7 +171,7 @@ impl Failure {
                 format!("the server on {name} does not accept the key"),
             )
             .seen("Both ends must be given the same word, or none.")
-            .run(format!("v6gap run {name} --key WORD"), "the word that the server was given"),
+            .run(format!("v6gap run {name} --key-file FILE"), "the word that the server was given"),
             Trouble::Busy { why } => Failure::new(
                 "E204",
                 Outcome::Peer,
@@ -179,6 +179,15 @@ impl Failure {
             )
             .seen(format!("It says: {why}."))
             .run(format!("v6gap run {name}"), "waits its turn (leave out --no-wait)"),
+            Trouble::Crowded { why } => Failure::new(
+                "E213",
+                Outcome::Peer,
+                format!("{name} has as many clients from this network as it bears"),
+            )
+            .seen(format!("It says: {why}."))
+            .likely("others of this network measure or wait there.")
+            .run(format!("v6gap run {name}"), "later")
+            .run("v6gap serve --max-per-source 8", format!("on {name}: more from each network")),
             Trouble::GaveUp => Failure {
                 outcome: Outcome::Interrupted,
                 ..Failure::usage(format!("gave up waiting for {name}"))
@@ -212,6 +221,16 @@ impl Failure {
         Failure::new("E210", Outcome::Peer, what)
             .seen(format!("{trouble}."))
             .run(format!("v6gap check {}", target.name), "")
+    }
+
+    /// Datagrams of one family do not come through, and nothing else was to be measured.
+    pub fn udp_blocked(target: &Target, family: Family, address: SocketAddr) -> Self {
+        let (name, port) = (&target.name, address.port());
+        let what = format!("UDP over {family} does not come through to {name}");
+        Failure::new("E402", Outcome::Peer, what)
+            .likely("a firewall, here, on the way or there, lets TCP pass and not UDP.")
+            .run(format!("nft list ruleset | grep -n {port}"), format!("on {name}"))
+            .run(format!("v6gap run {name} --measure tcp"), "measures what goes over TCP")
     }
 
     /// Large packets of one family vanish on the way.

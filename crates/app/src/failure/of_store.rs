@@ -24,6 +24,7 @@ impl From<StoreError> for Failure {
             StoreError::Taken { ref id } => Failure::new("E513", Outcome::Usage, text)
                 .run(format!("v6gap show {id}"), "the one that is stored")
                 .run("v6gap show FILE", "the other one, without storing it"),
+            StoreError::Unfit { .. } => Failure::new("E514", Outcome::Usage, text),
             StoreError::Locked { .. } => Failure::new("E505", Outcome::Usage, text)
                 .seen("It can be shown meanwhile; changing it has to wait."),
             StoreError::NoHome => {

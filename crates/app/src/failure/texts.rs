@@ -19,5 +19,5 @@ pub struct Topic {
 
 /// Topics and codes.
 pub fn all() -> impl Iterator<Item = &'static Topic> {
-    TOPICS.iter().chain(&CODES)
+    TOPICS.iter().chain(CODES)
 }

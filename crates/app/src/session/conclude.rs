@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use v6gap_core::analysis::{self, Analysis};
-use v6gap_core::record::Line;
+use v6gap_core::record::{Line, RunId};
 use v6gap_report::html::{self, PageInfo};
 use v6gap_report::stream;
 use v6gap_report::text::{self, Style};
@@ -19,12 +19,12 @@ use v6gap_store::{Reference, Store};
 /// # Errors
 /// If the run cannot be read or the report cannot be written.
 pub fn conclude(
-    id: &str,
+    id: &RunId,
     port: Option<u16>,
     result: &ResultArgs,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let lines = context.store.read(&Reference::Id(id.to_owned()))?;
+    let lines = context.store.read(&Reference::Id(id.to_string()))?;
     say(&lines, port, result, context)
 }
 
@@ -84,13 +84,16 @@ fn report(
     result: &ResultArgs,
     context: &Context,
 ) -> Result<String, Failure> {
-    let path = match &result.output {
-        Some(path) => path.clone(),
-        None => context.store.report_path(&analysis.run.id),
-    };
     let command = repeat(analysis, port);
     let sockets = v6gap_report::sockets(lines);
     let info = PageInfo { title: "", command: &command, sockets: &sockets, facsimile: false };
-    Store::write_file(&path, html::page(analysis, &info))?;
-    Ok(path.display().to_string())
+    let page = html::page(analysis, &info);
+    let path = match &result.output {
+        Some(path) => {
+            Store::write_file(path, page)?;
+            path.clone()
+        }
+        None => context.store.write_report(&analysis.run.id, &page)?,
+    };
+    Ok(output::shown(&path))
 }

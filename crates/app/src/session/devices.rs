@@ -4,6 +4,7 @@ use super::measure::Measuring;
 use super::world::RunningAgent;
 use crate::args::SnmpArgs;
 use crate::failure::Failure;
+use crate::key;
 use crate::output;
 use crate::target;
 use std::net::SocketAddr;
@@ -132,7 +133,7 @@ fn credentials(args: &SnmpArgs, keys: &Keys) -> Result<Credentials, Failure> {
     };
     let mut keys = keys.clone();
     if let Some(path) = &args.snmp_key_file {
-        let text = target::read_key(path)?;
+        let text = key::read(path)?.text;
         let mut lines = text.lines().map(str::trim).map(str::to_owned);
         let mut next = || lines.next().filter(|line| !line.is_empty());
         keys = Keys { authentication: next(), privacy: next() };

@@ -11,7 +11,7 @@ use crate::target::{RunOptions, Target};
 use std::net::SocketAddr;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::plan::Plan;
-use v6gap_core::record::Host;
+use v6gap_core::record::{Host, RunId};
 use v6gap_core::wire;
 
 /// Measures `plan` in the lab that it asks for. The process must have one thread still.
@@ -21,7 +21,7 @@ use v6gap_core::wire;
 pub fn in_lab(
     plan: Plan,
     options: &RunOptions,
-    continued: Option<String>,
+    continued: Option<RunId>,
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let Some(wanted) = plan.world.clone() else {
@@ -61,7 +61,7 @@ fn between_nodes(
     plan: Plan,
     lab: &RealWorld,
     options: &RunOptions,
-    continued: Option<String>,
+    continued: Option<RunId>,
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let placement = Placement::choose();

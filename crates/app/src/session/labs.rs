@@ -3,6 +3,7 @@
 use super::world::holder;
 use crate::args::LabChoice;
 use crate::failure::{Failure, Outcome};
+use crate::presets::SHIPPED;
 use crate::worlds;
 use v6gap_core::world::World;
 
@@ -23,10 +24,13 @@ impl LabChoice {
     /// If there is neither, or its world has no such nodes.
     pub fn choose(&self) -> Result<Option<Chosen>, Failure> {
         let Some(lab) = &self.lab else { return Ok(None) };
-        let up = worlds::is_name(lab) && holder::list().is_ok_and(|labs| labs.contains(lab));
-        let world = if up { held_world(lab)? } else { worlds::read(lab)?.1 };
+        // A name that is never a file may still be that of a lab.
+        let name = lab.strip_prefix(SHIPPED).unwrap_or(lab);
+        let is = |held: &String| held == name;
+        let up = worlds::is_name(name) && holder::list().is_ok_and(|labs| labs.iter().any(is));
+        let world = if up { held_world(name)? } else { worlds::read(lab)?.1 };
         let world = self.between(world)?;
-        Ok(Some(Chosen { held: up.then(|| lab.clone()), world }))
+        Ok(Some(Chosen { held: up.then(|| name.to_owned()), world }))
     }
 
     /// The world between the nodes that were asked for.

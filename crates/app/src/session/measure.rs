@@ -12,9 +12,10 @@ use super::witness::{self, Witnesses};
 use super::world::RealWorld;
 use crate::args::ConnectArgs;
 use crate::failure::{Failure, Outcome};
+use crate::key;
 use crate::output;
 use crate::settings::Context;
-use crate::target::{self, RunOptions, Target};
+use crate::target::{RunOptions, Target};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -24,15 +25,20 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::feature::{self, Feature};
 use v6gap_core::fitness::names::{self, VIEW};
 use v6gap_core::observation::PerEnd;
-use v6gap_core::plan::{Plan, Stop, fit};
-use v6gap_core::record::{Ending, Line, RunHeader};
+use v6gap_core::plan::{Plan, Stop, fit, limits};
+use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 use v6gap_core::task;
-use v6gap_core::wire::control::Queued;
+use v6gap_core::unit::format_span;
+use v6gap_core::wire::control::{Limits, Queued};
 use v6gap_engine::control::{ClientOptions, Connection};
 use v6gap_engine::run::{self, RunError};
+use v6gap_engine::trial::TrialError;
 use v6gap_engine::trial::client::ClientContext;
-use v6gap_store::{Journal, Reference, Store};
+use v6gap_store::Journal;
 use v6gap_sys::{clock, entropy};
+
+/// The server's session began a little before this end knew of it, in ns.
+const SESSION_ROUNDING_NS: u64 = 2_000_000_000;
 
 /// Everything that one measurement needs.
 pub struct Measuring<'a> {
@@ -50,7 +56,7 @@ pub struct Measuring<'a> {
     /// What was noticed before, in words.
     pub notes: Vec<String>,
     /// The stored run to go on with.
-    pub continued: Option<String>,
+    pub continued: Option<RunId>,
     /// Processor of the measuring thread.
     pub processor: Option<usize>,
 }
@@ -80,10 +86,15 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
         processor: measuring.processor,
         timeout_ns: measuring.options.connect.connect_timeout,
         local: measuring.target.local,
+        limits: connection.opened().welcome.limits,
     };
+    let session = Session::opened(&connection);
     let round_trip_ns = path::check(&measuring.target, &measuring.plan, &mut connection, &client)?;
     if measuring.fit {
         fit::fit(&mut measuring.plan, round_trip_ns);
+    }
+    if measuring.continued.is_none() {
+        measuring.notes.extend(session.fitted(&mut measuring.plan));
     }
     let (header, journal, lines) = match &measuring.continued {
         Some(id) => continued(id, measuring.plan.design.stop, context)?,
@@ -120,7 +131,55 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
     match ending {
         Ok(Ending::Stopped) => Ok(Outcome::Interrupted),
         Ok(_) => Ok(outcome),
-        Err(error) => Err(broken_off(&measuring.target, &header.id, &error)),
+        Err(error) => Err(session.over(&measuring.target, Some(&header.id), &error)),
+    }
+}
+
+/// What a session with a server may be, and when it began.
+struct Session {
+    limits: Limits,
+    opened_ns: u64,
+}
+
+impl Session {
+    fn opened(connection: &Connection) -> Self {
+        let limits = connection.opened().welcome.limits;
+        Session { limits, opened_ns: clock::now_ns() }
+    }
+
+    /// Makes the plan as small as the server's limits demand, and says what was changed.
+    fn fitted(&self, plan: &mut Plan) -> Vec<String> {
+        let mut notes = limits::keep_to(plan, &self.limits);
+        if let Stop::Adaptive { time_ns_max, .. } = plan.design.stop
+            && time_ns_max > self.limits.session_ns
+        {
+            let [asked, most] = [time_ns_max, self.limits.session_ns];
+            notes.push(format!(
+                "the run may take {}, and the server allows sessions of {}: it ends then, and can \
+                 be continued",
+                format_span(asked as f64),
+                format_span(most as f64)
+            ));
+        }
+        for note in &notes {
+            output::to_stderr(&output::wrap(&format!("note: {note}"), 80, "  "));
+        }
+        notes
+    }
+
+    /// The run broke off; a server that ends a session in time says nothing.
+    fn over(&self, target: &Target, id: Option<&RunId>, error: &RunError) -> Failure {
+        let elapsed_ns = clock::now_ns().saturating_sub(self.opened_ns);
+        let is_over = elapsed_ns.saturating_add(SESSION_ROUNDING_NS) >= self.limits.session_ns;
+        match error {
+            RunError::Lost(_) if is_over => {
+                let name = &target.name;
+                let most = format_span(self.limits.session_ns as f64);
+                let what = format!("the time of this session is over: {name} allows {most}");
+                kept(Failure::new("E212", Outcome::Peer, what), target, id)
+            }
+            error => broken_off(target, id, error),
+        }
     }
 }
 
@@ -170,7 +229,7 @@ pub fn connect_for(
     stop: &AtomicBool,
     waits: &mut dyn FnMut(&str),
 ) -> Result<Connection, Failure> {
-    let key = target::key(options.key.as_deref(), options.key_file.as_deref())?;
+    let key = key::of_client(&options.key)?;
     let mut client = ClientOptions::new(key, tool(), this_host());
     client.timeout_ns = options.connect_timeout;
     client.wait = !options.no_wait;
@@ -231,7 +290,7 @@ fn fresh(
     if let (Some(world), Some(lab)) = (&measuring.plan.world, measuring.lab) {
         progress.say("testing the lab's links");
         let tested = selftest::perform(world, &plan, lab, (connection, client), stop)
-            .map_err(|error| broken_off(&measuring.target, "", &error))?;
+            .map_err(|error| broken_off(&measuring.target, None, &error))?;
         let Some(allowed) = tested else { return Ok(None) };
         let findings = allowed.test.findings.into_iter();
         notes.extend(findings.map(|finding| format!("self-test: {finding}")));
@@ -249,7 +308,7 @@ fn fresh(
     let mut random = [0; 4];
     entropy::random(&mut random).map_err(|e| Failure::unexpected(e.to_string()))?;
     let header = RunHeader {
-        id: v6gap_store::new_id(u32::from_ne_bytes(random)),
+        id: RunId::from_bits(u32::from_ne_bytes(random)),
         tool: crate::settings::VERSION.to_owned(),
         protocol: u32::from(connection.version()),
         started_unix_ns: clock::wall_ns(),
@@ -261,10 +320,11 @@ fn fresh(
         plan,
         notes,
         refused,
+        limits: Some(client.limits),
     };
     let journal = context.store.create(&header)?;
     if let Some(text) = &measuring.options.written {
-        Store::write_file(&context.store.plan_path(&header.id), text)?;
+        context.store.write_plan(&header.id, text)?;
     }
     let lines = vec![Line::Run(Box::new(header.clone()))];
     Ok(Some((header, journal, lines)))
@@ -272,9 +332,8 @@ fn fresh(
 
 /// A stored run, and its facts with the end of this session: the lines keep the end that was
 /// planned, which is what is analysed.
-fn continued(id: &str, stop: Stop, context: &Context) -> Result<Opened, Failure> {
-    let id = context.store.resolve(&Reference::parse(id))?;
-    let (journal, lines) = context.store.resume(&id)?;
+fn continued(id: &RunId, stop: Stop, context: &Context) -> Result<Opened, Failure> {
+    let (journal, lines) = context.store.resume(id)?;
     match lines.first() {
         Some(Line::Run(header)) => {
             let mut header = (**header).clone();
@@ -285,19 +344,27 @@ fn continued(id: &str, stop: Stop, context: &Context) -> Result<Opened, Failure>
     }
 }
 
-/// The run ended before it was complete; `id` is empty if nothing was stored yet.
-pub fn broken_off(target: &Target, id: &str, error: &RunError) -> Failure {
+/// The run ended before it was complete; there is no `id` if nothing was stored yet.
+pub fn broken_off(target: &Target, id: Option<&RunId>, error: &RunError) -> Failure {
     let failure = match error {
         RunError::Lost(problem) => Failure::lost(target, &problem.trouble),
         RunError::Store(_) | RunError::Random(_) => Failure::unexpected(error.to_string()),
+        RunError::Trial(error @ TrialError::Blocked { family, address, .. }) => {
+            Failure::udp_blocked(target, *family, *address).seen(format!("{error}."))
+        }
         RunError::Trial(_) | RunError::Server { .. } => {
             let what = format!("a measurement with {} failed", target.name);
             Failure::new("E211", Outcome::Peer, what).seen(format!("{error}."))
         }
     };
+    kept(failure, target, id)
+}
+
+/// Adds what is kept of a run, and how to go on.
+fn kept(failure: Failure, target: &Target, id: Option<&RunId>) -> Failure {
     match id {
-        "" => failure,
-        id => {
+        None => failure,
+        Some(id) => {
             let failure = failure.seen(format!("What was measured until then is kept as {id}."));
             // Its server went with this process.
             if target.name == LOOPBACK {

@@ -60,6 +60,10 @@ pub fn check(
         if passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?.is_some() {
             continue;
         }
+        // Where no datagram comes through, they cannot tell which sizes do.
+        if passes(Transport::Udp, SMALL_BYTES, SEARCH_PATIENCE_NS)?.is_none() {
+            continue;
+        }
         let mut fits = |packet: u32| {
             let payload = packet - family.header_bytes() - UDP_HEADER_BYTES;
             passes(Transport::Udp, payload, SEARCH_PATIENCE_NS).map(|time| time.is_some())

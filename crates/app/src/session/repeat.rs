@@ -207,12 +207,12 @@ pub(super) mod tests {
     use v6gap_core::arm::PerArm;
     use v6gap_core::family::{Family, PerFamily};
     use v6gap_core::observation::PerEnd;
-    use v6gap_core::record::{Line, RunHeader};
+    use v6gap_core::record::{Line, RunHeader, RunId};
 
     /// An analysis of a run in which nothing was measured yet.
     pub fn analysis(plan: Plan, target: &str) -> Analysis {
         let header = RunHeader {
-            id: "000000".to_owned(),
+            id: RunId::from_bits(0),
             tool: "0.1.0".to_owned(),
             protocol: 1,
             started_unix_ns: 0,
@@ -224,6 +224,7 @@ pub(super) mod tests {
             plan,
             notes: Vec::new(),
             refused: BTreeMap::new(),
+            limits: None,
         };
         analyse(&[Line::Run(Box::new(header))]).unwrap()
     }

@@ -13,6 +13,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::Beside;
+use v6gap_core::record::RunId;
 use v6gap_engine::capture::{RING_BYTES, Recorder, Setup, Spot};
 use v6gap_engine::run::About;
 use v6gap_store::Store;
@@ -96,7 +97,7 @@ impl Prepared {
     ///
     /// # Errors
     /// If a file cannot be made.
-    pub fn start(self, run: &str, context: &Context) -> Result<Witnesses, Failure> {
+    pub fn start(self, run: &RunId, context: &Context) -> Result<Witnesses, Failure> {
         let count = self.nodes.len();
         let (mut spots, mut files) = (Vec::new(), Vec::new());
         for (node, taps) in self.nodes {
@@ -115,7 +116,7 @@ impl Prepared {
         let recorder = Recorder::start(spots, self.setup);
         let recorder = recorder.map_err(|e| Failure::unexpected(e.to_string()))?;
         Ok(Witnesses {
-            run: run.to_owned(),
+            run: run.to_string(),
             recorder: Some(recorder),
             files,
             ..Witnesses::default()

@@ -2,8 +2,12 @@
 
 mod compare;
 mod doctor;
+mod foreign;
 mod help;
+mod keys;
 mod labs;
+mod limits;
+mod log;
 mod papers;
 mod plans;
 mod predict;

@@ -140,6 +140,13 @@ impl Sandbox {
         path
     }
 
+    /// A file that only its owner may read.
+    pub fn secret(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        v6gap_sys::secrets::create(&path, text).unwrap();
+        path
+    }
+
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_v6gap"));
         command
@@ -192,6 +199,27 @@ impl Sandbox {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
     }
 
+    /// Starts `v6gap LINE` with these variables too; standard output and error are pipes.
+    pub fn start_with(&self, line: &str, variables: &[(&str, &str)]) -> Child {
+        let mut command = self.command(line);
+        command.envs(variables.iter().copied());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// What came of a program of which `out` was read, now that it ends; -1 for one that was
+    /// killed.
+    pub fn ended(child: Child, out: String) -> Ran {
+        let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+        Ran { code: status.code().unwrap_or(-1), out, err: String::from_utf8(stderr).unwrap() }
+    }
+
+    /// Starts `v6gap LINE`, whose standard input and error are pipes.
+    pub fn start_heard(&self, line: &str) -> Child {
+        let mut command = self.command(line);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
     /// Runs `v6gap LINE` with a standard output that nobody reads; its code and standard error.
     pub fn run_unread(&self, line: &str) -> (i32, String) {
         let mut child =
@@ -224,7 +252,7 @@ fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
     plan.cells.retain(|cell| ["throughput-tcp", "rtt-tcp-64"].contains(&cell.id.as_str()));
     plan.design.null_cells = vec![0, 1];
     let header = RunHeader {
-        id: id.to_owned(),
+        id: id.parse().unwrap(),
         tool: "0.1.0".to_owned(),
         protocol: 1,
         started_unix_ns,
@@ -242,6 +270,7 @@ fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
         plan,
         notes: Vec::new(),
         refused: BTreeMap::new(),
+        limits: None,
     };
     let mut lines = vec![Line::Run(Box::new(header))];
     let arms = PerArm::FAMILIES;

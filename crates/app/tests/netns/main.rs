@@ -14,6 +14,7 @@ mod differences;
 mod doctor;
 mod goodput;
 mod labs;
+mod limits;
 mod nulls;
 mod pages;
 mod predicted;
@@ -37,7 +38,7 @@ use tier::Judges::{self, Conduct, Figures, Witness};
 /// A scenario: its name, what it does and what it judges; it fails by panicking.
 type Scenario = (&'static str, fn(), Judges);
 
-const SCENARIOS: [Scenario; 48] = [
+const SCENARIOS: [Scenario; 50] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Witness),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Conduct),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Conduct),
@@ -72,9 +73,11 @@ const SCENARIOS: [Scenario; 48] = [
     ("a_later_family_is_found", differences::delay, Witness),
     ("a_change_between_runs_is_found", changes::are_found, Figures),
     ("a_killed_end_loses_no_finished_block", crash::survives, Conduct),
+    ("a_limited_server_answers_what_it_can", limits::answers_what_it_can, Conduct),
     ("trouble_is_named", trouble::is_named, Conduct),
     ("two_links_are_not_two_protocols", trouble::two_links, Conduct),
     ("a_black_hole_is_named", trouble::black_hole, Conduct),
+    ("blocked_udp_is_named_and_tcp_measured", trouble::udp_blocked, Conduct),
     ("capture_in_a_lab_has_every_frame", capture::in_a_lab, Witness),
     ("capture_between_hosts_has_what_is_measured", capture::between_hosts, Figures),
     ("snmp_counts_what_passes", snmp::counts_agree, Witness),

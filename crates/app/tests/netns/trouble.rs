@@ -3,7 +3,9 @@
 use super::pages;
 use super::support::{Home, text};
 use super::two_hosts::Lab;
+use serde_json::Value;
 use std::process::Output;
+use std::time::Instant;
 
 /// Runs the client in the lab against the server's addresses.
 fn client(lab: &Lab, home: &Home, args: &[&str]) -> Output {
@@ -42,7 +44,7 @@ pub fn is_named() {
     expect(&client(&lab, &home, &BOTH), "E202", 3);
     drop(one);
     // A key that does not fit.
-    let keyed = lab.serve(&home, &["--key", "sesame"]);
+    let keyed = lab.serve(&home, &["--key", "sesame-of-sixteen"]);
     expect(&client(&lab, &home, &BOTH), "E207", 4);
     drop(keyed);
     // A literal IPv4 address has no IPv6 partner.
@@ -94,5 +96,36 @@ pub fn black_hole() {
     let lab = Lab::up("hole", &["--black-hole-v6", "1400"]);
     let server = lab.serve(&home, &[]);
     in_pages(&lab, &home, "E401", 6);
+    drop(server);
+}
+
+/// No datagram of the server comes back, and connections do: what goes over TCP is answered, and
+/// why the rest is not.
+pub fn udp_blocked() {
+    let home = Home::new("udp-blocked");
+    let lab = Lab::up("udp", &["--model", "bare", "--rate", "none"]);
+    let server = lab.serve(&home, &[]);
+    for family in ["-4", "-6"] {
+        let rule = "rule add pref 10 iif lo ipproto udp blackhole".split(' ');
+        let output = lab.exec(&home, "server").args(["ip", family]).args(rule).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let over = |what: &str| {
+        let args = [&BOTH[..], &["--measure", what, "--json", "--no-report"]].concat();
+        client(&lab, &home, &args)
+    };
+    let both = over("connect,loss");
+    let result: Value = serde_json::from_slice(&both.stdout).unwrap();
+    let said = text(&both.stdout);
+    assert!(said.contains("is blocked on the way to"), "{}{said}", text(&both.stderr));
+    let is_answered = |q: &&Value| q["v4"]["n"].as_u64().is_some_and(|trials| trials > 0);
+    let questions = result["questions"].as_array().unwrap();
+    let answered = questions.iter().filter(is_answered).map(|q| q["metric"].as_str().unwrap());
+    assert_eq!(answered.collect::<Vec<_>>(), ["connect"], "{said}");
+    let start = Instant::now();
+    expect(&over("loss"), "E402", 4);
+    let seconds = start.elapsed().as_secs_f64();
+    // The program's own start is in it.
+    assert!(seconds < 4.0, "said after {seconds:.1} s");
     drop(server);
 }

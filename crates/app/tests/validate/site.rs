@@ -11,7 +11,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, PerEnd};
 use v6gap_core::plan::Plan;
-use v6gap_core::record::{Host, Line, RunHeader};
+use v6gap_core::record::{Host, Line, RunHeader, RunId};
 use v6gap_core::selftest::{self, Probe, Reading};
 use v6gap_core::wire;
 use v6gap_core::workload::Wait;
@@ -196,7 +196,7 @@ impl Site<'_> {
     }
 
     fn connect(&self) -> Result<Connection, String> {
-        let options = ClientOptions::new(Key::new(None), tool(), host("client"));
+        let options = ClientOptions::new(Key::none(), tool(), host("client"));
         Connection::open(self.addresses, &options, &mut |_| ControlFlow::Continue(()))
             .map_err(|e| e.to_string())
     }
@@ -213,7 +213,7 @@ impl Site<'_> {
         let plan = if self.sleeping { selftest::with_sleeping_ends(&plan) } else { plan };
         let mut connection = self.connect()?;
         let header = RunHeader {
-            id: v6gap_store::new_id(plan.seed as u32),
+            id: RunId::from_bits(plan.seed as u32),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             protocol: u32::from(connection.version()),
             started_unix_ns: clock::wall_ns(),
@@ -227,6 +227,7 @@ impl Site<'_> {
             },
             notes: self.notes.clone(),
             refused: self.refused(&plan),
+            limits: None,
             plan,
         };
         let mut journal = Journal {

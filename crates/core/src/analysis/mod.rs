@@ -15,6 +15,7 @@ pub mod guard;
 mod headline;
 pub mod joint;
 mod levels;
+mod limited;
 mod links;
 mod nulls;
 pub(crate) mod offloads;
@@ -365,6 +366,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let valid = checks.iter().all(|c| c.state != CheckState::Failed);
     let mut questions = questions::answer(&found, &names);
     checks::steadiness(&mut checks, &questions);
+    checks.extend(limited::notes(found.run, &questions));
     match valid {
         true => suspects::name(&found, &mut questions),
         false => withdraw(&mut questions),

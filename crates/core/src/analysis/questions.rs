@@ -8,7 +8,8 @@ use super::predict::{self, Predicted};
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
 use super::{
-    Explained, Pair, Prediction, Qualifier, Question, Verdict, nulls, routes, translation, words,
+    Explained, Pair, Prediction, Qualifier, Question, Verdict, limited, nulls, routes, translation,
+    words,
 };
 use crate::arm::{Arm, BlockKind, PerArm};
 use crate::metric::{Metric, Quantity, Scale};
@@ -169,6 +170,9 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         range_text: String::new(),
         sentence: String::new(),
     };
+    if let Some(limit_bps) = limited::reached(run, o.cell, &question) {
+        limited::withdraw(&mut question, limit_bps);
+    }
     question.prediction = prediction(plan, o, &question);
     words::fill(&mut question, names);
     question

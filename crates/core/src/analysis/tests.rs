@@ -54,7 +54,7 @@ pub(super) fn plan(arms: PerArm<Family>, seed: u64) -> Plan {
 
 pub(super) fn header(plan: Plan) -> RunHeader {
     RunHeader {
-        id: "test".into(),
+        id: "test".parse().unwrap(),
         tool: "0.1.0".into(),
         protocol: 1,
         started_unix_ns: 0,
@@ -66,6 +66,7 @@ pub(super) fn header(plan: Plan) -> RunHeader {
         plan,
         notes: Vec::new(),
         refused: BTreeMap::new(),
+        limits: None,
     }
 }
 

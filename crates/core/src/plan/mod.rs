@@ -5,6 +5,7 @@
 pub mod check;
 pub mod draft;
 pub mod fit;
+pub mod limits;
 pub mod preset;
 pub mod scale;
 

@@ -3,9 +3,11 @@
 //! Every version that was ever written stays readable: [`decode`] takes a line of any version and
 //! returns the current types. docs/record.md describes the format; a test keeps its hash.
 
+mod id;
 mod plain;
 mod v1;
 
+pub use id::{NotAnId, RunId};
 pub use v1::{
     BlockRecord, Ending, GateFinding, GaveUp, Host, Line, RunHeader, TrialRecord, VERSION,
 };

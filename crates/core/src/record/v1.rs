@@ -1,11 +1,13 @@
 //! Version 1 of the record format.
 
-use super::{RecordError, plain};
+use super::{RecordError, RunId, plain};
 use crate::arm::{Arm, BlockKind, TurnOrder};
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
 use crate::observation::{Beside, EndReport, Lateness, PerEnd};
 use crate::plan::Plan;
+use crate::plan::check::CELLS_MAX;
+use crate::wire::control::Limits;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -31,7 +33,7 @@ pub struct Host {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHeader {
     /// Identifier of the run.
-    pub id: String,
+    pub id: RunId,
     /// Version of the program that measured.
     pub tool: String,
     /// Version of the control protocol spoken.
@@ -55,6 +57,9 @@ pub struct RunHeader {
     pub notes: Vec<String>,
     /// Figures that the lab's self-test refused, with the reason, by cell id.
     pub refused: BTreeMap<String, String>,
+    /// What the server said that it allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
 }
 
 /// A condition that a trial did not meet.
@@ -188,13 +193,21 @@ pub(super) fn decode(text: &str) -> Result<Line, RecordError> {
         return Err(RecordError::TooNew { found: head.v, known: VERSION });
     }
     Ok(match &*head.line {
-        "run" => Line::Run(parse(text)?),
+        "run" => Line::Run(possible(parse(text)?)?),
         "trial" => Line::Trial(parse(text)?),
         "block" => Line::Block(parse(text)?),
         "gave-up" => Line::GaveUp(parse(text)?),
         "end" => Line::End(parse(text)?),
         other => return Err(RecordError::Malformed(format!("no such line: {other:?}"))),
     })
+}
+
+/// The facts of a run that there can have been: the analysis looks at each cell for each other one.
+fn possible(header: Box<RunHeader>) -> Result<Box<RunHeader>, RecordError> {
+    match header.plan.cells.len() {
+        0..=CELLS_MAX => Ok(header),
+        n => Err(RecordError::Malformed(format!("{n} cells; a plan has up to {CELLS_MAX}"))),
+    }
 }
 
 /// A trial or the end of a block in the very form in which this program writes it. Anything else is

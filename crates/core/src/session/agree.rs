@@ -41,6 +41,12 @@ pub enum Objection {
         /// The kind of workload.
         workload: &'static str,
     },
+    /// The server does not allow it to anybody, or to nobody without a key.
+    #[error("this server does not allow {what}")]
+    Denied {
+        /// What was asked for, in words.
+        what: &'static str,
+    },
     /// Two settings exclude each other.
     #[error("{what} cannot be had")]
     Combination {
@@ -72,12 +78,55 @@ pub fn bound_ns(workload: &Workload, limits: &Limits) -> u64 {
     }
 }
 
+/// The rate in bit/s to which both ends hold TCP data of `workload` each way because of `limits`,
+/// whatever pace the task asks for; `None` if nothing is limited, or it has no such data.
+pub fn held_bps(workload: &Workload, limits: &Limits) -> Option<u64> {
+    match workload {
+        // A number of bytes is kept to in any time.
+        Workload::TcpBulk(TcpBulk { bytes: Some(_), .. }) => limits.rate_bps,
+        Workload::TcpBulk(bulk) => limits.held_bps(bulk.duration_ns),
+        Workload::Probe(probe) if probe.load.as_ref().is_some_and(|load| load.udp.is_none()) => {
+            load_bps_most(probe, limits)
+        }
+        Workload::Probe(_)
+        | Workload::UdpBulk(_)
+        | Workload::Echo(_)
+        | Workload::Connect(_)
+        | Workload::Capacity(_) => None,
+    }
+}
+
+/// The highest rate of all streams of a load each way, in bit/s, which leaves room for the probes;
+/// `None` is without limit.
+pub fn load_bps_most(probe: &Probe, limits: &Limits) -> Option<u64> {
+    let held_bps = limits.held_bps(probe.longest_ns(2))?;
+    Some(held_bps.saturating_sub(probe.rate_bps()))
+}
+
+/// Most bytes that the exchanges of both arms of a task may move one way. They follow each other
+/// as fast as answers come, so a server with a limit of the rate takes few at a time, and rests
+/// after them for as long as [`rest_ns`] says.
+pub fn exchanged_bytes_most(limits: &Limits) -> u64 {
+    /// Time in which the rate allows as many, in s.
+    const SECONDS: u64 = 2;
+    limits.rate_bps.map_or(u64::MAX, |bps| (bps / 8).saturating_mul(SECONDS))
+}
+
+/// Time in ns from the beginning of `workload` before which a server does not begin the next task,
+/// so that its exchanges keep to the rate on average; 0 without a limit.
+pub fn rest_ns(workload: &Workload, limits: &Limits) -> u64 {
+    let (Workload::Echo(echo), Some(bps)) = (workload, limits.rate_bps) else { return 0 };
+    let bits = u128::from(echo.bytes_each_way()) * 2 * 8;
+    u64::try_from(bits * 1_000_000_000 / u128::from(bps.max(1))).unwrap_or(u64::MAX)
+}
+
 /// Checks every field of a task.
 ///
 /// # Errors
 /// The first objection.
 pub fn check(task: &Task, limits: &Limits) -> Result<(), Objection> {
     check_arms(task)?;
+    check_allowed(&task.workload, limits)?;
     check_marking(&task.workload.marking())?;
     if task.workload.marking().dont_fragment && task.workload.datagram_bytes().is_none() {
         return Err(Objection::Combination { what: "\"don't fragment\" without datagrams" });
@@ -90,6 +139,26 @@ pub fn check(task: &Task, limits: &Limits) -> Result<(), Objection> {
         Workload::Probe(probe) => check_probe(probe, datagram_bytes_max(task), limits),
         Workload::Capacity(capacity) => check_capacity(capacity, limits),
     }
+}
+
+/// What an operator may deny to all: it costs the server, or others on the way.
+fn check_allowed(workload: &Workload, limits: &Limits) -> Result<(), Objection> {
+    if !limits.spin && workload.wait().polls() {
+        return Err(Objection::Denied {
+            what: "waiting without sleep (\"spin\", \"yield\") to clients without a key",
+        });
+    }
+    if limits.marking {
+        return Ok(());
+    }
+    let Marking { traffic_class, hop_limit, flow_label, dont_fragment: _ } = workload.marking();
+    if traffic_class.is_some() || hop_limit.is_some() || flow_label.is_some() {
+        return Err(Objection::Denied { what: "marks of packets (class, hop limit, flow label)" });
+    }
+    if workload.settings().is_some_and(|settings| settings.congestion.is_some()) {
+        return Err(Objection::Denied { what: "the choice of a congestion control" });
+    }
+    Ok(())
 }
 
 fn check_marking(marking: &Marking) -> Result<(), Objection> {
@@ -121,15 +190,13 @@ fn check_tcp_bulk(bulk: &TcpBulk, limits: &Limits) -> Result<(), Objection> {
     range("streams", u64::from(bulk.streams), 1, u64::from(TcpBulk::STREAMS_MAX))?;
     range("connections", bulk.connections(), 1, u64::from(limits.connections))?;
     check_settings(&bulk.settings)?;
-    match bulk.pacing_bps {
-        Some(rate_bps) => {
-            range("pace in bit/s", rate_bps, 1, limits.rate_bps.unwrap_or(u64::MAX))?;
-        }
-        None => check_rate_unbounded("TCP bulk without a pace", limits)?,
+    // Without a pace, or without a number of bytes, the server holds it to what it allows.
+    if let Some(rate_bps) = bulk.pacing_bps {
+        range("pace in bit/s", rate_bps, 1, limits.rate_bps.unwrap_or(u64::MAX))?;
     }
     match bulk.bytes {
         Some(bytes) => range("bytes in all", bytes, 1, limits.task_bytes.unwrap_or(u64::MAX)),
-        None => check_bytes_unbounded("TCP bulk", limits),
+        None => Ok(()),
     }
 }
 
@@ -207,8 +274,9 @@ fn check_echo(echo: &Echo, payload_max: u32, limits: &Limits) -> Result<(), Obje
     let most = limits.exchanges.min(u64::from(u32::MAX));
     let exchanges = echo.exchanges();
     range("exchanges in all", exchanges, 1, most)?;
-    let larger = echo.message_bytes.max(echo.answer_bytes());
-    check_bytes(u128::from(exchanges) * u128::from(larger), limits)
+    let bytes = echo.bytes_each_way();
+    check_bytes(2 * u128::from(bytes), limits)?;
+    range("bytes of all exchanges", bytes.saturating_mul(2), 0, exchanged_bytes_most(limits))
 }
 
 fn check_probe(probe: &Probe, payload_max: u32, limits: &Limits) -> Result<(), Objection> {
@@ -227,10 +295,13 @@ fn check_probe(probe: &Probe, payload_max: u32, limits: &Limits) -> Result<(), O
     }
     let most = limits.rate_bps.unwrap_or(u64::MAX);
     range("rate in bit/s", probe.rate_bps(), 1, most)?;
+    // Without a load both arms of a block take turns.
+    let arms = if probe.load.is_some() { 1 } else { 2 };
     let bytes = u128::from(probe.packets_max()) * u128::from(probe.payload_bytes);
-    check_bytes(bytes, limits)?;
+    check_bytes(arms * bytes, limits)?;
     let longest_ns = probe.longest_ns(2);
-    probe.load.as_ref().map_or(Ok(()), |load| check_load(load, longest_ns, limits))
+    let most = load_bps_most(probe, limits);
+    probe.load.as_ref().map_or(Ok(()), |load| check_load(load, longest_ns, most, limits))
 }
 
 /// The sender is told how fast to go by the other end, which may say anything: the highest rate and
@@ -247,7 +318,12 @@ fn check_capacity(capacity: &Capacity, limits: &Limits) -> Result<(), Objection>
     check_bytes(capacity.bytes_max(), limits)
 }
 
-fn check_load(load: &Load, longest_ns: u64, limits: &Limits) -> Result<(), Objection> {
+fn check_load(
+    load: &Load,
+    longest_ns: u64,
+    bps_most: Option<u64>,
+    limits: &Limits,
+) -> Result<(), Objection> {
     let most = limits.connections / load.ways().len() as u32;
     let most = most.min(Probe::STREAMS_MAX);
     range("streams of the load", u64::from(load.streams), 1, u64::from(most))?;
@@ -261,11 +337,16 @@ fn check_load(load: &Load, longest_ns: u64, limits: &Limits) -> Result<(), Objec
             return Err(Objection::Senseless { what });
         }
     }
-    let Some(rate_bps) = load.asked_bps() else {
-        return check_unbounded("a load without a rate", limits);
-    };
-    range("rate of the load in bit/s", rate_bps, 1, limits.rate_bps.unwrap_or(u64::MAX))?;
-    check_bytes(u128::from(rate_bps) * u128::from(longest_ns) / 8_000_000_000, limits)
+    match (load.asked_bps(), load.transport()) {
+        (Some(rate_bps), _) => {
+            range("rate of the load in bit/s", rate_bps, 1, bps_most.unwrap_or(u64::MAX))
+        }
+        // The server holds it to what it allows.
+        (None, Transport::Tcp) => {
+            range("rate left for the load in bit/s", bps_most.unwrap_or(u64::MAX), 1, u64::MAX)
+        }
+        (None, _) => check_unbounded("a load of datagrams without a rate", limits),
+    }
 }
 
 fn check_connect(connect: &Connect, limits: &Limits) -> Result<(), Objection> {
@@ -301,21 +382,11 @@ fn check_bytes(bytes: u128, limits: &Limits) -> Result<(), Objection> {
 
 /// Objects to a workload whose rate is the path's own if rate or bytes are limited.
 fn check_unbounded(workload: &'static str, limits: &Limits) -> Result<(), Objection> {
-    check_rate_unbounded(workload, limits)?;
-    check_bytes_unbounded(workload, limits)
-}
-
-fn check_bytes_unbounded(workload: &'static str, limits: &Limits) -> Result<(), Objection> {
-    match limits.task_bytes {
-        Some(_) => Err(Objection::Unbounded { what: "the bytes of a task", workload }),
-        None => Ok(()),
-    }
-}
-
-fn check_rate_unbounded(workload: &'static str, limits: &Limits) -> Result<(), Objection> {
-    match limits.rate_bps {
-        Some(_) => Err(Objection::Unbounded { what: "the rate", workload }),
-        None => Ok(()),
+    let objection = |what| Err(Objection::Unbounded { what, workload });
+    match (limits.rate_bps, limits.task_bytes) {
+        (Some(_), _) => objection("the rate"),
+        (None, Some(_)) => objection("the bytes of a task"),
+        (None, None) => Ok(()),
     }
 }
 
@@ -332,3 +403,6 @@ fn range(what: &'static str, found: u64, least: u64, most: u64) -> Result<(), Ob
         Err(Objection::Range { what, found, least, most })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use super::{Ending, NotNow, agree, timeout};
 use crate::feature::{self, Feature};
 use crate::task::Task;
 use crate::wire::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
+use crate::wire::foreign;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -115,11 +116,18 @@ impl Client {
         self.end(Ending::Lost { during: self.phase.name() });
     }
 
-    /// The server said something.
+    /// The server said something. Afterwards the time is looked at too, so that nobody puts it off
+    /// by saying much.
     pub fn on_message(&mut self, message: Message, now: u64) {
         self.watch.tick(now);
+        self.understand(foreign::clean(message), now);
+        self.on_timer(now);
+    }
+
+    fn understand(&mut self, message: Message, now: u64) {
         match message {
             Message::Unknown => {}
+            Message::Ping => self.actions.push_back(ClientAction::Send(Message::Pong)),
             Message::Bye => self.end(Ending::PeerLeft),
             Message::Refused(refused) => self.end(Ending::Refused(refused)),
             Message::Queued(queued) => self.on_queued(queued),
@@ -133,6 +141,7 @@ impl Client {
             Message::Hello(_)
             | Message::Clock { .. }
             | Message::Prepare(_)
+            | Message::Pong
             | Message::Finish { .. } => self.end_broken(),
         }
     }

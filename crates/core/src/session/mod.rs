@@ -17,12 +17,19 @@
 
 use alloc::string::String;
 
+pub mod access;
 pub mod agree;
+pub mod backlog;
 mod client;
 pub mod clock;
 mod ending;
+pub mod lobby;
+pub mod origin;
+mod pulse;
 pub mod queue;
 mod server;
+pub mod throttle;
+pub mod validation;
 mod watch;
 
 pub use client::{Client, ClientAction, Opened};
@@ -42,10 +49,18 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub mod timeout {
     use super::SECOND_NS;
 
-    /// Server: until the client's first message. Client: until the first answer.
+    /// Server: until the client's first message, if the caller did not see to that. Client: until
+    /// the first answer.
     pub const HELLO_NS: u64 = 5 * SECOND_NS;
     /// How often a waiting client is told its place.
     pub const QUEUE_REPEAT_NS: u64 = 2 * SECOND_NS;
+    /// Server: how long a client may wait.
+    pub const WAITING_NS: u64 = 30 * 60 * SECOND_NS;
+    /// Server: silence after which a client that waits or is between two tasks is asked whether it
+    /// is still there.
+    pub const PING_NS: u64 = 5 * SECOND_NS;
+    /// Server: until the answer to that.
+    pub const PONG_NS: u64 = 4 * SECOND_NS;
     /// Client: until it hears of its place again.
     pub const QUEUE_SILENCE_NS: u64 = 10 * SECOND_NS;
     /// Client: until the answer to a question about the clock.

@@ -1,13 +1,16 @@
 //! The server's side of a session.
 
+use super::pulse::{Beat, Pulse};
 use super::watch::Watch;
 use super::{Ending, TaskFailure, agree, timeout};
 use crate::arm::Arm;
 use crate::feature::Feature;
+use crate::fitness::names;
 use crate::observation::EndReport;
 use crate::record::Host;
 use crate::task::Task;
 use crate::wire::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
+use crate::wire::foreign;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -20,8 +23,8 @@ pub enum ServerAction {
     /// Send this to the client.
     Send(Message),
     /// Ask the queue for the session's turn and tell the answer with [`Server::admit`],
-    /// [`Server::queued`] or [`Server::busy`]. Comes again from time to time while the client
-    /// waits.
+    /// [`Server::queued`], [`Server::soon`] or [`Server::busy`]. Comes again from time to time
+    /// while the client waits.
     Ask {
         /// Name of the client's host.
         by: String,
@@ -48,7 +51,26 @@ pub struct ServerFacts {
     pub host: Host,
     /// What it allows.
     pub limits: Limits,
+    /// How far what it tells of its clock is ahead of it, in ns.
+    pub clock_ahead_ns: u64,
 }
+
+impl ServerFacts {
+    /// What a stranger is told: what a comparison needs, and nothing of use to who looks for a way
+    /// in. The clock is ahead by some random time, so that it does not tell how long the host runs.
+    #[must_use]
+    pub fn to_strangers(&self, clock_ahead_ns: u64) -> ServerFacts {
+        let told = |name: &&String| TOLD_TO_STRANGERS.contains(&name.as_str());
+        let facts = self.host.facts.iter().filter(|(name, _)| told(name));
+        let facts = facts.map(|(name, fact)| (name.clone(), fact.clone())).collect();
+        let host = Host { name: self.host.name.clone(), facts };
+        ServerFacts { tool: self.tool.clone(), host, limits: self.limits, clock_ahead_ns }
+    }
+}
+
+/// Names of the facts that everybody may know.
+const TOLD_TO_STRANGERS: [&str; 5] =
+    ["system", "architecture", names::PROCESSORS, names::CONGESTION, "clock-step"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -70,10 +92,11 @@ pub struct Server {
     facts: ServerFacts,
     phase: Phase,
     watch: Watch,
+    pulse: Pulse,
     actions: VecDeque<ServerAction>,
     /// What the client asked the queue for.
     ask: Option<(String, bool)>,
-    /// When the whole session must be over.
+    /// When the waiting, or else the whole session, must be over.
     session_end: Option<u64>,
     /// The task at hand, or the one before.
     number: Option<u32>,
@@ -90,6 +113,7 @@ impl Server {
             facts,
             phase: Phase::Hello,
             watch: Watch::new(now, timeout::HELLO_NS),
+            pulse: Pulse::new(now),
             actions: VecDeque::new(),
             ask: None,
             session_end: None,
@@ -106,10 +130,8 @@ impl Server {
 
     /// When [`Server::on_timer`] is to be called.
     pub fn deadline(&self) -> Option<u64> {
-        match (self.watch.deadline(), self.session_end) {
-            (Some(phase), Some(session)) => Some(phase.min(session)),
-            (phase, session) => phase.or(session),
-        }
+        let pulse = self.listens().then(|| self.pulse.deadline());
+        [self.watch.deadline(), self.session_end, pulse].into_iter().flatten().min()
     }
 
     /// True after `Close`.
@@ -121,7 +143,14 @@ impl Server {
     pub fn on_timer(&mut self, now: u64) {
         self.watch.tick(now);
         if self.session_end.is_some_and(|end| self.watch.now() >= end) {
-            return self.end(Ending::OverLimit);
+            return self.over();
+        }
+        if self.listens() {
+            match self.pulse.beat(self.watch.now()) {
+                Beat::Ask => self.send(Message::Ping),
+                Beat::Gone => return self.end_late(),
+                Beat::Rest => {}
+            }
         }
         if !self.watch.expired() {
             return;
@@ -129,7 +158,7 @@ impl Server {
         match self.phase {
             Phase::Waiting => self.ask_queue(),
             Phase::Idle => self.end(Ending::OverLimit),
-            _ => self.end(Ending::TimedOut { during: self.phase.name() }),
+            _ => self.end_late(),
         }
     }
 
@@ -139,16 +168,31 @@ impl Server {
         self.end(Ending::Lost { during: self.phase.name() });
     }
 
-    /// The client said something.
+    /// The client takes what it was sent before it can answer.
+    pub fn on_taken(&mut self, now: u64) {
+        self.watch.tick(now);
+        self.pulse.taking(self.watch.now());
+    }
+
+    /// The client said something. Afterwards the time is looked at too, so that nobody puts it off
+    /// by saying much.
     pub fn on_message(&mut self, message: Message, now: u64) {
         self.watch.tick(now);
+        self.pulse.heard(self.watch.now());
+        self.understand(foreign::clean(message), now);
+        if !self.is_closed() {
+            self.on_timer(now);
+        }
+    }
+
+    fn understand(&mut self, message: Message, now: u64) {
         match message {
-            Message::Unknown => {}
+            Message::Unknown | Message::Pong => {}
             Message::Bye => self.end(Ending::PeerLeft),
             Message::Hello(hello) if self.phase == Phase::Hello => self.on_hello(hello),
             Message::Clock { asked_ns } if self.phase == Phase::Idle => {
-                self.send(Message::ClockReply { asked_ns, server_ns: now });
-                self.watch.set(self.facts.limits.idle_ns);
+                let server_ns = now.saturating_add(self.facts.clock_ahead_ns);
+                self.send(Message::ClockReply { asked_ns, server_ns });
             }
             Message::Prepare(task) if self.phase == Phase::Idle => self.on_prepare(task),
             Message::Finish { number } if self.number == Some(number) => self.on_finish(),
@@ -189,6 +233,20 @@ impl Server {
         }
     }
 
+    /// Whether it is the session's turn will be known at `at`.
+    pub fn soon(&mut self, at: u64, now: u64) {
+        self.watch.tick(now);
+        if self.phase == Phase::Waiting {
+            self.watch.set(at.saturating_sub(self.watch.now()).min(timeout::QUEUE_REPEAT_NS));
+        }
+    }
+
+    /// Others wait, and this session has not said a word since it was welcomed.
+    pub fn give_way(&mut self, now: u64) {
+        self.watch.tick(now);
+        self.end_late();
+    }
+
     /// It will not be the session's turn.
     pub fn busy(&mut self, queued: &Queued, now: u64) {
         self.watch.tick(now);
@@ -222,10 +280,16 @@ impl Server {
                 // The deadline of the run still stands: the client has to finish by then.
                 self.phase = Phase::Ended;
                 self.outcome = Some(message);
+                self.pulse.heard(self.watch.now());
             }
             (Phase::Preparing, Message::Report(_)) => {
                 let why = "the server's half ended before it was ready".to_string();
                 self.conclude(Message::Failed { number, why, lasting: false });
+            }
+            (Phase::Running, Message::Failed { .. }) => {
+                self.conclude(message);
+                // Perhaps because the client is gone.
+                self.pulse.doubt();
             }
             (Phase::Preparing | Phase::Running | Phase::Ending, _) => self.conclude(message),
             _ => {}
@@ -249,6 +313,7 @@ impl Server {
             return self.refuse(Refused { code: RefusalCode::TooOld, why });
         }
         self.ask = Some((hello.host.name, hello.wait));
+        self.session_end = Some(self.watch.now().saturating_add(timeout::WAITING_NS));
         self.ask_queue();
     }
 
@@ -298,6 +363,28 @@ impl Server {
 
     fn idle(&mut self) {
         self.enter(Phase::Idle, self.facts.limits.idle_ns);
+        self.pulse.heard(self.watch.now());
+    }
+
+    /// Whether the client has time to answer, and nothing is measured that an answer would disturb.
+    fn listens(&self) -> bool {
+        matches!(self.phase, Phase::Waiting | Phase::Idle | Phase::Ended)
+    }
+
+    /// The waiting or the session is over.
+    fn over(&mut self) {
+        match self.phase {
+            Phase::Waiting => {
+                let minutes = timeout::WAITING_NS / (60 * super::SECOND_NS);
+                let why = format!("busy: nobody waits longer than {minutes} min here");
+                self.refuse(Refused { code: RefusalCode::Busy, why });
+            }
+            _ => self.end(Ending::OverLimit),
+        }
+    }
+
+    fn end_late(&mut self) {
+        self.end(Ending::TimedOut { during: self.phase.name() });
     }
 
     fn refuse(&mut self, refused: Refused) {

@@ -444,10 +444,11 @@ fn machine() -> impl Strategy<Value = MachineUse> {
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
-    any::<([u64; 4], [Option<u64>; 2], [u32; 4])>().prop_map(|(times, maxima, counts)| {
+    let of = any::<([u64; 4], [Option<u64>; 2], [u32; 5], [bool; 2])>();
+    of.prop_map(|(times, maxima, counts, [spin, marking])| {
         let [session_ns, idle_ns, task_ns, exchanges] = times;
         let [task_bytes, rate_bps] = maxima;
-        let [message_bytes, connections, waiting, held] = counts;
+        let [message_bytes, connections, waiting, held, per_source] = counts;
         Limits {
             session_ns,
             idle_ns,
@@ -459,6 +460,9 @@ fn limits() -> impl Strategy<Value = Limits> {
             held,
             exchanges,
             waiting,
+            per_source,
+            spin,
+            marking,
         }
     })
 }

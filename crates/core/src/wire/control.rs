@@ -60,6 +60,10 @@ pub enum Message {
         #[serde(default)]
         lasting: bool,
     },
+    /// Server: are you still there? Only while the client waits or no task runs.
+    Ping,
+    /// Client: I am.
+    Pong,
     /// Either: I am leaving.
     Bye,
     /// A kind of message from a later program; to be ignored.
@@ -129,12 +133,30 @@ pub struct Limits {
     pub exchanges: u64,
     /// Most clients that may wait for their turn.
     pub waiting: u32,
+    /// Most sessions of one source that are open or wait at a time; 0 from a server that does not
+    /// tell.
+    #[serde(default)]
+    pub per_source: u32,
+    /// Whether a task may keep the processor busy while it waits (`wait` of `spin` or `yield`).
+    #[serde(default = "yes")]
+    pub spin: bool,
+    /// Whether a task may mark packets (traffic class, hop limit, flow label) and name a congestion
+    /// control.
+    #[serde(default = "yes")]
+    pub marking: bool,
 }
+
+/// What a server allows that does not tell.
+const fn yes() -> bool {
+    true
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+const MINUTE_NS: u64 = 60 * SECOND_NS;
 
 impl Default for Limits {
     /// Those of a server that nothing else was said to.
     fn default() -> Self {
-        const MINUTE_NS: u64 = 60_000_000_000;
         Limits {
             session_ns: 24 * 60 * MINUTE_NS,
             idle_ns: 2 * MINUTE_NS,
@@ -146,7 +168,39 @@ impl Default for Limits {
             held: 20_000,
             exchanges: 10_000_000,
             waiting: 16,
+            per_source: 4,
+            spin: true,
+            marking: true,
         }
+    }
+}
+
+impl Limits {
+    /// Those of a server for everybody that was told no others: half a minute at 50 Mbit/s a task,
+    /// and a turn of five minutes.
+    pub fn strict() -> Self {
+        Limits {
+            session_ns: 5 * MINUTE_NS,
+            task_ns: 30 * SECOND_NS,
+            task_bytes: Some(200_000_000),
+            rate_bps: Some(50_000_000),
+            held: 1000,
+            per_source: 1,
+            spin: false,
+            marking: false,
+            ..Limits::default()
+        }
+    }
+
+    /// The rate in bit/s to which bulk data of a task of `duration_ns` are held each way, so that
+    /// neither rate nor bytes are exceeded; `None` if neither is limited.
+    pub fn held_bps(&self, duration_ns: u64) -> Option<u64> {
+        let whole = |bytes: u64| {
+            let bps = u128::from(bytes) * 8_000_000_000 / u128::from(duration_ns.max(1));
+            u64::try_from(bps).unwrap_or(u64::MAX)
+        };
+        let of_bytes = self.task_bytes.map(whole);
+        self.rate_bps.into_iter().chain(of_bytes).min()
     }
 }
 
@@ -168,6 +222,9 @@ pub enum RefusalCode {
     /// The server lacks a feature that the client needs.
     #[serde(rename = "E205")]
     TooOld,
+    /// From the client's network there are as many clients or connections as the server bears.
+    #[serde(rename = "E213")]
+    Crowded,
     /// A kind that only a later program knows; the words tell.
     #[serde(other)]
     Other,

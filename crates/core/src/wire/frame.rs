@@ -7,16 +7,22 @@ use alloc::vec::Vec;
 /// Largest body of a frame, in bytes. Histograms in a report may be long; nothing else comes near.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-const LENGTH_BYTES: usize = 4;
+/// Largest body of a frame from a client that has not been welcomed, in bytes.
+pub const HELLO_BYTES_MAX: usize = 16 << 10;
+
+/// Length of what stands before the body, in bytes.
+pub const LENGTH_BYTES: usize = 4;
 
 /// Why bytes are no message, or a message no bytes. The connection is of no use after it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// The body is too long.
-    #[error("message of {bytes} bytes, at most {BODY_BYTES_MAX} are allowed")]
+    #[error("message of {bytes} bytes, at most {most} are allowed")]
     TooLong {
         /// Its length.
         bytes: usize,
+        /// The longest that is allowed at that point.
+        most: usize,
     },
     /// The body is not a message.
     #[error("not a control message: {0}")]
@@ -28,28 +34,44 @@ pub fn encode(message: &Message) -> Result<Vec<u8>, FrameError> {
     let malformed = |e: serde_json::Error| FrameError::Malformed(e.to_string());
     let body = serde_json::to_vec(message).map_err(malformed)?;
     if body.len() > BODY_BYTES_MAX {
-        return Err(FrameError::TooLong { bytes: body.len() });
+        return Err(too_long(body.len()));
     }
-    let length =
-        u32::try_from(body.len()).map_err(|_| FrameError::TooLong { bytes: body.len() })?;
+    let length = u32::try_from(body.len()).map_err(|_| too_long(body.len()))?;
     let mut frame = Vec::with_capacity(LENGTH_BYTES + body.len());
     frame.extend_from_slice(&length.to_be_bytes());
     frame.extend_from_slice(&body);
     Ok(frame)
 }
 
+fn too_long(bytes: usize) -> FrameError {
+    FrameError::TooLong { bytes, most: BODY_BYTES_MAX }
+}
+
 /// Takes bytes as they come and returns messages as they become complete.
 ///
 /// Holds at most one frame and what its last push brought, so a peer cannot make it grow.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FrameReader {
     buffer: Vec<u8>,
+    body_bytes_max: usize,
+}
+
+impl Default for FrameReader {
+    fn default() -> Self {
+        FrameReader { buffer: Vec::new(), body_bytes_max: BODY_BYTES_MAX }
+    }
 }
 
 impl FrameReader {
     /// A reader at the start of a stream.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets the longest body that is taken from now on, in bytes; without a call, or beyond it,
+    /// [`BODY_BYTES_MAX`].
+    pub fn set_limit(&mut self, bytes: usize) {
+        self.body_bytes_max = bytes.min(BODY_BYTES_MAX);
     }
 
     /// Takes bytes that came. Call [`FrameReader::next`] until it has nothing before pushing more.
@@ -64,8 +86,8 @@ impl FrameReader {
             return Ok(None);
         };
         let bytes = u32::from_be_bytes(*length) as usize;
-        if bytes > BODY_BYTES_MAX {
-            return Err(FrameError::TooLong { bytes });
+        if bytes > self.body_bytes_max {
+            return Err(FrameError::TooLong { bytes, most: self.body_bytes_max });
         }
         let Some(body) = rest.get(..bytes) else {
             return Ok(None);

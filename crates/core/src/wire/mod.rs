@@ -6,6 +6,7 @@
 
 pub mod control;
 pub mod datagram;
+pub mod foreign;
 pub mod frame;
 pub mod preamble;
 pub mod probe;

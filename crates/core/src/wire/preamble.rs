@@ -1,8 +1,8 @@
 //! The first bytes of every TCP connection: what the connection is for.
 //!
 //! They go in the clear, so that a peer of another version, or no peer of ours at all, is told
-//! apart before any key matters. Both ends of a control connection send one; of a data connection,
-//! only the client.
+//! apart before any key matters. Both ends of a control connection send one, the server with a
+//! [`Nonce`] behind it; of a data connection, only the client.
 
 use super::version::VersionRange;
 use crate::arm::Arm;
@@ -17,6 +17,16 @@ const DATA_MAGIC: [u8; MAGIC_BYTES] = *b"v6gD";
 pub struct Control {
     /// Versions that the sender speaks.
     pub versions: VersionRange,
+}
+
+/// Random bytes that a server draws for each control connection and sends behind its preamble. The
+/// handshake binds them, so that nothing recorded fits a later connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nonce(pub [u8; Self::BYTES]);
+
+impl Nonce {
+    /// Length, in bytes.
+    pub const BYTES: usize = 16;
 }
 
 /// Opens a data connection of a task.

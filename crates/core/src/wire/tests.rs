@@ -158,7 +158,12 @@ fn what_a_later_program_adds_is_ignored() {
 fn a_frame_beyond_the_limit_is_refused_before_it_is_read() {
     let mut reader = FrameReader::new();
     reader.push(&u32::MAX.to_be_bytes());
-    assert_eq!(reader.next(), Err(FrameError::TooLong { bytes: u32::MAX as usize }));
+    let bytes = u32::MAX as usize;
+    assert_eq!(reader.next(), Err(FrameError::TooLong { bytes, most: BODY_BYTES_MAX }));
+    let mut reader = FrameReader::new();
+    reader.set_limit(99);
+    reader.push(&[0, 0, 0, 100]);
+    assert_eq!(reader.next(), Err(FrameError::TooLong { bytes: 100, most: 99 }));
     let why = "x".repeat(BODY_BYTES_MAX);
     assert!(matches!(
         frame::encode(&Message::Failed { number: 0, why, lasting: false }),

@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// The versions that this program speaks.
-pub const SPOKEN: VersionRange = VersionRange { lowest: 1, highest: 1 };
+pub const SPOKEN: VersionRange = VersionRange { lowest: 2, highest: 2 };
 
 /// An inclusive range of protocol versions, never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -86,6 +86,12 @@ impl Echo {
         counted.saturating_add(u64::from(self.connections).saturating_mul(warmup_turn))
     }
 
+    /// Bytes of each arm in a block one way: of messages or of answers, whichever are more.
+    pub fn bytes_each_way(&self) -> u64 {
+        let larger = self.message_bytes.max(self.answer_bytes());
+        self.exchanges().saturating_mul(u64::from(larger))
+    }
+
     /// What tells it from an exchange of the same size with defaults, as part of a cell's name.
     pub(super) fn suffix(&self) -> String {
         let mut suffix = String::new();

@@ -163,6 +163,28 @@ impl Workload {
         }
     }
 
+    /// How its ends wait.
+    pub const fn wait(&self) -> Wait {
+        match self {
+            Workload::Echo(echo) => echo.wait,
+            Workload::Probe(probe) => probe.wait,
+            Workload::TcpBulk(_)
+            | Workload::UdpBulk(_)
+            | Workload::Connect(_)
+            | Workload::Capacity(_) => Wait::Block,
+        }
+    }
+
+    /// What is asked of its TCP sockets, if it has any that carry data.
+    pub fn settings(&self) -> Option<&StreamSettings> {
+        match self {
+            Workload::TcpBulk(bulk) => Some(&bulk.settings),
+            Workload::Echo(echo) => Some(&echo.settings),
+            Workload::Probe(probe) => probe.load.as_ref().map(|load| &load.settings),
+            Workload::UdpBulk(_) | Workload::Connect(_) | Workload::Capacity(_) => None,
+        }
+    }
+
     /// The same workload with its packets marked; opening connections cannot be marked.
     #[must_use]
     pub fn marked(mut self, marking: Marking) -> Self {

@@ -45,7 +45,7 @@ impl ServerHost {
     pub fn new(clock: HostClock, seed: u64) -> Self {
         let limits = Limits { task_ns: 30 * SECOND, idle_ns: 20 * SECOND, ..Limits::default() };
         let host = Host { name: "server".to_string(), ..Host::default() };
-        let facts = ServerFacts { tool: "sim".to_string(), host, limits };
+        let facts = ServerFacts { tool: "sim".to_string(), host, limits, clock_ahead_ns: 0 };
         let mut rng = ChaCha12Rng::seed_from_u64(seed);
         let busy = rng.next_u64() % 3;
         ServerHost {

@@ -51,7 +51,7 @@ pub struct Place {
 }
 
 /// One file.
-pub(super) struct File {
+pub struct File {
     writer: Option<PcapNgWriter<Counting>>,
     /// Where the first section goes.
     fresh: Option<Counting>,
@@ -82,7 +82,8 @@ impl Write for Counting {
 }
 
 impl File {
-    pub(super) fn new(
+    /// A file of which nothing is written yet, `limit_bytes` long at most.
+    pub fn new(
         sink: Box<dyn Write + Send>,
         places: Vec<Place>,
         setup: &Setup,
@@ -101,7 +102,7 @@ impl File {
     }
 
     /// Begins a section.
-    pub(super) fn begin(&mut self, comment: &str) {
+    pub fn begin(&mut self, comment: &str) {
         let outcome = self.section(comment);
         self.keep(outcome);
     }
@@ -138,7 +139,7 @@ impl File {
     }
 
     /// Writes a frame of interface `index`, if there is room; says whether it did.
-    pub(super) fn frame(&mut self, index: usize, seen: &Seen<'_>) -> bool {
+    pub fn frame(&mut self, index: usize, seen: &Seen<'_>) -> bool {
         let Some(writer) = &mut self.writer else { return false };
         if writer.get_ref().bytes + BLOCK_BYTES + seen.bytes.len() as u64 > self.limit_bytes {
             let mega = self.limit_bytes as f64 / 1e6;
@@ -162,7 +163,7 @@ impl File {
     }
 
     /// Ends a section with what each interface saw.
-    pub(super) fn end(&mut self, counts: &[Tapped], now_unix_ns: u64) {
+    pub fn end(&mut self, counts: &[Tapped], now_unix_ns: u64) {
         let Some(writer) = &mut self.writer else { return };
         let mut close = || -> Result<(), String> {
             for (index, count) in counts.iter().enumerate() {
@@ -185,7 +186,7 @@ impl File {
     }
 
     /// What stopped the writing, told once.
-    pub(super) fn trouble(&mut self) -> Option<String> {
+    pub fn trouble(&mut self) -> Option<String> {
         self.trouble.take()
     }
 

@@ -8,9 +8,8 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub use file::Place;
+pub use file::{File, Place};
 
-use file::File;
 use std::io::{self, Write};
 use std::net::IpAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -1,7 +1,9 @@
 //! A session as the client's run sees it: open, one task after the other, close.
 
 use super::greeting::{self, Greeted};
+use super::keeper::Keeper;
 use super::{Channel, ChannelError, ConnectError, FamilyProblem, Key, TaskError, Trouble};
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use v6gap_core::arm::Arm;
@@ -12,8 +14,10 @@ use v6gap_core::record::Host;
 use v6gap_core::session::{Client, ClientAction, Opened};
 use v6gap_core::task::Task;
 use v6gap_core::wire::control::{Hello, Queued};
+use v6gap_core::wire::foreign;
 use v6gap_core::wire::version::{SPOKEN, VersionRange};
 use v6gap_sys::clock;
+use v6gap_sys::socket::{Interest, Waker, wait_any};
 
 /// What the client brings to a session.
 #[derive(Debug, Clone)]
@@ -55,7 +59,7 @@ impl ClientOptions {
     fn hello(&self) -> Hello {
         Hello {
             tool: self.tool.clone(),
-            host: self.host.clone(),
+            host: foreign::host(&self.host, foreign::CLIENT_FACTS_BYTES_MAX),
             want: self.want.iter().map(|feature| feature.name().to_owned()).collect(),
             wait: self.wait,
         }
@@ -67,7 +71,8 @@ pub type EndReports = Vec<(Arm, EndReport)>;
 
 /// An open session with a server.
 pub struct Connection {
-    driver: Driver,
+    keeper: Keeper,
+    at: (Family, SocketAddr),
     version: u8,
     opened: Opened,
     problems: Box<PerFamily<Option<FamilyProblem>>>,
@@ -96,7 +101,11 @@ impl Connection {
         };
         let version = server.greeted.version();
         match Driver::begin(server, options, on_waiting) {
-            Ok((driver, opened)) => Ok(Connection { driver, version, opened, problems, tasks: 0 }),
+            Ok((driver, keeper, opened)) => {
+                let at = (driver.family, driver.address);
+                keeper.keep(driver);
+                Ok(Connection { keeper, at, version, opened, problems, tasks: 0 })
+            }
             Err(problem) => {
                 let family = problem.family;
                 *problems.get_mut(family) = Some(problem);
@@ -107,7 +116,7 @@ impl Connection {
 
     /// The family that the control connection uses.
     pub fn family(&self) -> Family {
-        self.driver.family
+        self.at.0
     }
 
     /// The protocol version agreed on.
@@ -142,22 +151,12 @@ impl Connection {
         task: &Task,
         work: impl FnOnce(&Task) -> Result<T, E>,
     ) -> Result<(T, EndReports), TaskError<E>> {
-        let driver = &mut self.driver;
-        let misuse = |driver: &Driver, e: v6gap_core::session::NotNow| {
-            TaskError::session(driver.problem(Trouble::System(e.to_string())))
-        };
-        if let Err(e) = driver.machine.prepare(task.clone(), clock::now_ns()) {
-            return Err(misuse(driver, e));
-        }
-        match driver.next_event().map_err(TaskError::session)? {
-            ClientAction::Start(_) => {}
-            other => return Err(driver.unexpected(other)),
+        let begun = self.attended(|driver| driver.begin_task(task))?;
+        if let ClientAction::Failed { number, why, lasting } = begun {
+            return Err(TaskError::Server { number, why, lasting });
         }
         let own = work(task);
-        if let Err(e) = driver.machine.finish(clock::now_ns()) {
-            return Err(misuse(driver, e));
-        }
-        match driver.next_event().map_err(TaskError::session)? {
+        match self.attended(Driver::finish_task)? {
             ClientAction::Report(report) => {
                 own.map(|own| (own, report.ends)).map_err(TaskError::Own)
             }
@@ -167,15 +166,35 @@ impl Connection {
                 Err(own) if !lasting => Err(TaskError::Own(own)),
                 _ => Err(TaskError::Server { number, why, lasting }),
             },
-            other => Err(driver.unexpected(other)),
+            other => Err(TaskError::session(self.problem(unexpected(&other)))),
         }
     }
 
     /// Takes leave of the server.
-    pub fn close(mut self) {
-        self.driver.machine.close(clock::now_ns());
-        // The machine's own closing is all that follows; nothing can be done about trouble in it.
-        let _ = self.driver.next_event();
+    pub fn close(self) {
+        if let Some(mut driver) = self.keeper.take() {
+            driver.machine.close(clock::now_ns());
+            // The machine's own closing is all that follows; nothing can be done about trouble in
+            // it.
+            let _ = driver.next_event();
+        }
+    }
+
+    /// Lets the caller's thread attend to the session.
+    fn attended<T, E>(
+        &self,
+        step: impl FnOnce(&mut Driver) -> Result<T, FamilyProblem>,
+    ) -> Result<T, TaskError<E>> {
+        let died = || self.problem(Trouble::System("the control thread has died".to_string()));
+        let mut driver = self.keeper.take().ok_or_else(|| TaskError::session(died()))?;
+        let outcome = step(&mut driver);
+        self.keeper.keep(driver);
+        outcome.map_err(TaskError::session)
+    }
+
+    fn problem(&self, trouble: Trouble) -> FamilyProblem {
+        let (family, address) = self.at;
+        FamilyProblem { family, address, trouble }
     }
 }
 
@@ -218,11 +237,13 @@ fn split(greeting: Greeting) -> (Option<Found>, Option<FamilyProblem>) {
 }
 
 /// Does what the session's machine asks for.
-struct Driver {
+pub(super) struct Driver {
     channel: Channel,
     machine: Client,
     family: Family,
     address: SocketAddr,
+    /// What the machine had to say while nobody asked.
+    told: VecDeque<ClientAction>,
     /// Why the channel failed, if it did; the machine only knows that it is lost.
     detail: Option<String>,
 }
@@ -233,18 +254,17 @@ impl Driver {
         server: Found,
         options: &ClientOptions,
         on_waiting: &mut dyn FnMut(&Queued) -> ControlFlow<()>,
-    ) -> Result<(Self, Opened), FamilyProblem> {
+    ) -> Result<(Box<Self>, Keeper, Opened), FamilyProblem> {
         let Found { family, address, greeted } = server;
-        let channel = greeted.seal(&options.key).map_err(|trouble| FamilyProblem {
-            family,
-            address,
-            trouble,
-        })?;
+        let problem = |trouble| FamilyProblem { family, address, trouble };
+        let keeper = Keeper::start().map_err(|e| problem(Trouble::System(e.to_string())))?;
+        let channel = greeted.seal(&options.key).map_err(problem)?;
         let machine = Client::new(options.hello(), clock::now_ns());
-        let mut driver = Driver { channel, machine, family, address, detail: None };
+        let (told, detail) = (VecDeque::new(), None);
+        let mut driver = Box::new(Driver { channel, machine, family, address, told, detail });
         loop {
             match driver.next_event()? {
-                ClientAction::Opened(opened) => return Ok((driver, *opened)),
+                ClientAction::Opened(opened) => return Ok((driver, keeper, *opened)),
                 ClientAction::Waiting(queued) if on_waiting(&queued).is_break() => {
                     driver.machine.close(clock::now_ns());
                     let _ = driver.next_event();
@@ -258,25 +278,93 @@ impl Driver {
     /// Sends, receives and keeps time until there is something that the caller has to act on.
     fn next_event(&mut self) -> Result<ClientAction, FamilyProblem> {
         loop {
-            while let Some(action) = self.machine.poll() {
-                match action {
-                    ClientAction::Send(message) => {
-                        if let Err(e) = self.channel.send(&message) {
-                            self.lost(&e);
-                        }
-                    }
-                    ClientAction::Close(ending) => {
-                        let detail = self.detail.take();
-                        return Err(self.problem(Trouble::of_ending(ending, detail)));
-                    }
-                    event => return Ok(event),
+            match self.poll() {
+                Some(ClientAction::Close(ending)) => {
+                    let detail = self.detail.take();
+                    return Err(self.problem(Trouble::of_ending(ending, detail)));
                 }
+                Some(event) => return Ok(event),
+                None => {}
             }
             match self.channel.receive(self.machine.deadline()) {
                 Ok(message) => self.machine.on_message(message, clock::now_ns()),
                 Err(ChannelError::TimedOut) => self.machine.on_timer(clock::now_ns()),
                 Err(e) => self.lost(&e),
             }
+        }
+    }
+
+    /// What the caller has to act on, what was noted first.
+    fn poll(&mut self) -> Option<ClientAction> {
+        self.told.pop_front().or_else(|| self.poll_anew())
+    }
+
+    /// What the machine wants the caller to act on, once what it wants sent is sent.
+    fn poll_anew(&mut self) -> Option<ClientAction> {
+        while let Some(action) = self.machine.poll() {
+            let ClientAction::Send(message) = action else {
+                return Some(action);
+            };
+            if let Err(e) = self.channel.send(&message) {
+                self.lost(&e);
+            }
+        }
+        None
+    }
+
+    /// Proposes a task and waits until the server is ready.
+    fn begin_task(&mut self, task: &Task) -> Result<ClientAction, FamilyProblem> {
+        // A session that is over already says better why.
+        if self.told.is_empty() {
+            let prepared = self.machine.prepare(task.clone(), clock::now_ns());
+            prepared.map_err(|e| self.problem(Trouble::System(e.to_string())))?;
+        }
+        match self.next_event()? {
+            event @ (ClientAction::Start(_) | ClientAction::Failed { .. }) => Ok(event),
+            other => Err(self.problem(unexpected(&other))),
+        }
+    }
+
+    /// Tells that this half is over, unless the server's has failed meanwhile, and waits for what
+    /// the server says.
+    fn finish_task(&mut self) -> Result<ClientAction, FamilyProblem> {
+        if self.told.is_empty() {
+            let finished = self.machine.finish(clock::now_ns());
+            finished.map_err(|e| self.problem(Trouble::System(e.to_string())))?;
+        }
+        self.next_event()
+    }
+
+    /// Answers the server until `waker` is called, and notes what the caller has to act on. Time is
+    /// not looked at: the caller sets the pace here.
+    pub(super) fn keep(&mut self, waker: &Waker) {
+        loop {
+            while let Some(event) = self.poll_anew() {
+                self.told.push_back(event);
+            }
+            let mut interests = vec![Interest::Wake(waker)];
+            interests.extend((!self.machine.is_closed()).then(|| self.channel.interest()));
+            match wait_any(&interests, u64::MAX) {
+                Ok(ready) if ready[0] => return,
+                Ok(ready) if ready.get(1) == Some(&true) => self.listen(),
+                Ok(_) => {}
+                Err(e) => return self.lost(&ChannelError::System(e)),
+            }
+        }
+    }
+
+    /// Takes what has come.
+    fn listen(&mut self) {
+        let mut read = self.channel.read();
+        while read.is_ok() {
+            match self.channel.next() {
+                Ok(Some(message)) => self.machine.on_message(message, clock::now_ns()),
+                Ok(None) => return,
+                Err(e) => read = Err(e),
+            }
+        }
+        if let Err(e) = read {
+            self.lost(&e);
         }
     }
 
@@ -288,17 +376,10 @@ impl Driver {
     fn problem(&self, trouble: Trouble) -> FamilyProblem {
         FamilyProblem { family: self.family, address: self.address, trouble }
     }
+}
 
-    /// The error for an event that is not the awaited one: the server failed the task, or else the
-    /// machine and this shell disagree about the phase.
-    fn unexpected<E>(&self, action: ClientAction) -> TaskError<E> {
-        match action {
-            ClientAction::Failed { number, why, lasting } => {
-                TaskError::Server { number, why, lasting }
-            }
-            other => TaskError::session(self.problem(Trouble::System(format!(
-                "the session took an unexpected turn: {other:?}"
-            )))),
-        }
-    }
+/// The trouble with an event that is not the awaited one: the machine and this shell disagree about
+/// the phase.
+fn unexpected(action: &ClientAction) -> Trouble {
+    Trouble::System(format!("the session took an unexpected turn: {action:?}"))
 }

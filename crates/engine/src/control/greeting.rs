@@ -5,7 +5,7 @@ use super::seal::{HANDSHAKE_BYTES, Initiator, Preambles};
 use super::{Channel, Key, Trouble};
 use std::io;
 use std::net::SocketAddr;
-use v6gap_core::wire::preamble::{self, Control, Preamble, Progress};
+use v6gap_core::wire::preamble::{self, Control, Nonce, Preamble, Progress};
 use v6gap_core::wire::version::VersionRange;
 use v6gap_sys::clock;
 use v6gap_sys::socket::{ErrorClass, Stream, StreamOptions};
@@ -35,7 +35,10 @@ pub(super) fn greet(
     let _ = stream.write_all(&client.encode());
     let server = read_preamble(&stream, deadline_ns)?;
     let version = versions.agree(server.versions)?;
-    Ok(Greeted { stream, preambles: Preambles { client, server }, version, deadline_ns })
+    // Only now, for a server of another version may send none.
+    let nonce = read_nonce(&stream, deadline_ns)?;
+    let preambles = Preambles { client, server, nonce };
+    Ok(Greeted { stream, preambles, version, deadline_ns })
 }
 
 impl Greeted {
@@ -55,10 +58,7 @@ impl Greeted {
         match fill(&stream, &mut answer, deadline_ns) {
             Filled::All => {}
             Filled::Closed(_) => return Err(Trouble::Key),
-            Filled::Late(_) => {
-                let system = "the server greeted and then fell silent".to_string();
-                return Err(Trouble::System(system));
-            }
+            Filled::Late(_) => return Err(silent()),
         }
         let sealed = initiator.complete(&answer).map_err(|_| Trouble::Key)?;
         Channel::new(stream, sealed).map_err(broken)
@@ -77,6 +77,19 @@ fn read_preamble(stream: &Stream, deadline_ns: u64) -> Result<Control, Trouble> 
         Ok(Progress::Complete(Preamble::Control(control))) => Ok(control),
         _ => Err(Trouble::NotOurs { answered: printable(answer) }),
     }
+}
+
+fn read_nonce(stream: &Stream, deadline_ns: u64) -> Result<Nonce, Trouble> {
+    let mut bytes = [0; Nonce::BYTES];
+    match fill(stream, &mut bytes, deadline_ns) {
+        Filled::All => Ok(Nonce(bytes)),
+        Filled::Closed(_) => Err(Trouble::TurnedAway),
+        Filled::Late(_) => Err(silent()),
+    }
+}
+
+fn silent() -> Trouble {
+    Trouble::System("the server greeted and then fell silent".to_string())
 }
 
 /// How filling a buffer went, with the number of bytes if not all came.

@@ -10,19 +10,42 @@ const LABEL: &[u8] = b"v6gap control key 1\0";
 /// The pre-shared key of the Noise handshake.
 ///
 /// It is one hash of the word, so who records a handshake can try words at leisure: the word should
-/// be long and random. Without a word the key is a known one and proves nothing; it only keeps
-/// accidents out.
+/// be long and random.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; 32]);
 
+/// A word that is no secret: nothing, or white space alone. Its key would be known to everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an empty word is no key")]
+pub struct EmptyWord;
+
 impl Key {
-    /// The key of a word; of none, the known one.
-    pub fn new(word: Option<&str>) -> Self {
+    /// The key of ends that share no word. Everybody knows it, so that it proves nothing; it only
+    /// keeps accidents out.
+    pub fn none() -> Self {
+        Key::hash("")
+    }
+
+    /// The key of a shared word.
+    ///
+    /// # Errors
+    /// If the word is empty or white space alone: a variable that is not set must not open a
+    /// server to everybody.
+    pub fn of_word(word: &str) -> Result<Self, EmptyWord> {
+        if word.trim().is_empty() { Err(EmptyWord) } else { Ok(Key::hash(word)) }
+    }
+
+    /// Whether it was made of a word, so that who has it was told.
+    pub fn is_secret(&self) -> bool {
+        *self != Key::none()
+    }
+
+    fn hash(word: &str) -> Self {
         let mut hash = DefaultResolver
             .resolve_hash(&HashChoice::Blake2s)
             .expect("the default resolver has BLAKE2s, which the Noise pattern needs too");
         hash.input(LABEL);
-        hash.input(word.unwrap_or_default().as_bytes());
+        hash.input(word.as_bytes());
         let mut key = [0; 32];
         hash.result(&mut key);
         Key(key)
@@ -45,9 +68,17 @@ mod tests {
 
     #[test]
     fn words_make_different_keys_that_do_not_show() {
-        assert_eq!(Key::new(Some("a")), Key::new(Some("a")));
-        assert_ne!(Key::new(Some("a")), Key::new(Some("b")));
-        assert_ne!(Key::new(None), Key::new(Some("a")));
-        assert_eq!(format!("{:?}", Key::new(None)), "Key(…)");
+        let of = |word| Key::of_word(word).unwrap();
+        assert_eq!(of("a"), of("a"));
+        assert_ne!(of("a"), of("b"));
+        assert!(of("a").is_secret() && !Key::none().is_secret());
+        assert_eq!(format!("{:?}", Key::none()), "Key(…)");
+    }
+
+    #[test]
+    fn an_empty_word_makes_no_key() {
+        for word in ["", " ", "\t", "\n", "\u{a0}"] {
+            assert_eq!(Key::of_word(word), Err(EmptyWord), "{word:?}");
+        }
     }
 }

@@ -7,11 +7,21 @@
 mod channel;
 pub mod client;
 mod greeting;
+mod keeper;
 mod key;
+pub mod memory;
 pub(crate) mod seal;
 mod trouble;
 
+use v6gap_sys::socket::KeepAlive;
+
+/// When either end of a control connection takes the other's host for gone. Longer than most trials
+/// last, so that the system says nothing while they run; together with the last question in less
+/// time than the other clients of a server should wait for somebody who is not there.
+pub(crate) const ALIVE: KeepAlive =
+    KeepAlive { idle_s: 8, interval_s: 2, probes: 2, unanswered_ms: 12_000 };
+
 pub use channel::Channel;
 pub use client::{ClientOptions, Connection, EndReports};
-pub use key::Key;
+pub use key::{EmptyWord, Key};
 pub use trouble::{ChannelError, ConnectError, FamilyProblem, TaskError, Trouble};

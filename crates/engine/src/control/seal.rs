@@ -3,13 +3,14 @@
 //!
 //! Both ends prove to know the key with their first message; whatever is said after it is secret
 //! and cannot be changed, cut short or repeated unseen. The preambles of both ends are bound in, so
-//! nobody in between can talk them into another version.
+//! nobody in between can talk them into another version, and so is the server's nonce: a recorded
+//! handshake fits no second connection.
 
 use super::{ChannelError, Key};
 use snow::{Builder, HandshakeState, TransportState};
 use v6gap_core::wire::control::Message;
-use v6gap_core::wire::frame::{self, FrameReader};
-use v6gap_core::wire::preamble::Control;
+use v6gap_core::wire::frame::{self, BODY_BYTES_MAX, FrameError, FrameReader, HELLO_BYTES_MAX};
+use v6gap_core::wire::preamble::{Control, Nonce};
 
 const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
 
@@ -25,11 +26,12 @@ const RECORD_BYTES_MAX: usize = u16::MAX as usize;
 pub(crate) struct Preambles {
     pub(crate) client: Control,
     pub(crate) server: Control,
+    pub(crate) nonce: Nonce,
 }
 
 impl Preambles {
     fn bytes(&self) -> Vec<u8> {
-        [self.client.encode(), self.server.encode()].concat()
+        [&self.client.encode()[..], &self.server.encode(), &self.nonce.0].concat()
     }
 }
 
@@ -71,7 +73,9 @@ pub(crate) fn respond(
     state.read_message(message, &mut [])?;
     let mut answer = [0; HANDSHAKE_BYTES];
     state.write_message(&[], &mut answer)?;
-    Ok((Sealed::new(state.into_transport_mode()?), answer))
+    let mut sealed = Sealed::new(state.into_transport_mode()?);
+    sealed.take_bodies_of(HELLO_BYTES_MAX);
+    Ok((sealed, answer))
 }
 
 fn builder<'a>(key: &'a Key, prologue: &'a [u8]) -> Result<Builder<'a>, ChannelError> {
@@ -84,16 +88,34 @@ pub(crate) struct Sealed {
     /// Sealed bytes that are not a whole record yet.
     incoming: Vec<u8>,
     frames: FrameReader,
+    record_bytes_max: usize,
 }
 
 impl Sealed {
     fn new(noise: TransportState) -> Self {
-        Sealed { noise, incoming: Vec::new(), frames: FrameReader::new() }
+        let (incoming, frames) = (Vec::new(), FrameReader::new());
+        Sealed { noise, incoming, frames, record_bytes_max: RECORD_BYTES_MAX }
+    }
+
+    /// Takes messages of any length from now on; a server's end, until then, none longer than a
+    /// hello may be.
+    pub(crate) fn trust(&mut self) {
+        self.take_bodies_of(BODY_BYTES_MAX);
+    }
+
+    /// What is not whole yet is kept, so a record may be no longer than one frame either.
+    fn take_bodies_of(&mut self, bytes: usize) {
+        self.frames.set_limit(bytes);
+        self.record_bytes_max = (bytes + frame::LENGTH_BYTES + TAG_BYTES).min(RECORD_BYTES_MAX);
     }
 
     /// The bytes to send for `message`.
     pub(crate) fn seal(&mut self, message: &Message) -> Result<Vec<u8>, ChannelError> {
-        let frame = frame::encode(message)?;
+        self.seal_bytes(&frame::encode(message)?)
+    }
+
+    /// The same for bytes that need be no message.
+    pub(crate) fn seal_bytes(&mut self, frame: &[u8]) -> Result<Vec<u8>, ChannelError> {
         let mut sealed = Vec::with_capacity(frame.len() + 64);
         for piece in frame.chunks(RECORD_BYTES_MAX - TAG_BYTES) {
             let length = piece.len() + TAG_BYTES;
@@ -112,6 +134,9 @@ impl Sealed {
         let mut used = 0;
         while let Some((length, rest)) = self.incoming[used..].split_first_chunk::<LENGTH_BYTES>() {
             let length = usize::from(u16::from_be_bytes(*length));
+            if length > self.record_bytes_max {
+                return Err(FrameError::TooLong { bytes: length, most: self.record_bytes_max })?;
+            }
             let Some(record) = rest.get(..length) else {
                 break;
             };
@@ -137,11 +162,11 @@ mod tests {
 
     fn preambles() -> Preambles {
         let control = Control { versions: SPOKEN };
-        Preambles { client: control, server: control }
+        Preambles { client: control, server: control, nonce: Nonce([7; Nonce::BYTES]) }
     }
 
     fn pair() -> (Sealed, Sealed) {
-        let key = Key::new(Some("word"));
+        let key = Key::of_word("word").unwrap();
         let (initiator, first) = Initiator::begin(&key, &preambles()).unwrap();
         let (server, second) = respond(&key, &preambles(), &first).unwrap();
         (initiator.complete(&second).unwrap(), server)
@@ -150,12 +175,24 @@ mod tests {
     #[test]
     fn a_message_longer_than_a_record_arrives_in_any_pieces() {
         let (mut client, mut server) = pair();
+        server.trust();
         let message = Message::Failed { number: 3, why: "x".repeat(200_000), lasting: false };
         let bytes = client.seal(&message).unwrap();
         for piece in bytes.chunks(1009) {
             assert_eq!(server.next().unwrap(), None);
             server.take(piece).unwrap();
         }
+        assert_eq!(server.next().unwrap(), Some(message));
+    }
+
+    #[test]
+    fn a_server_takes_no_long_message_before_it_trusts() {
+        let message = Message::Failed { number: 3, why: "x".repeat(200_000), lasting: false };
+        let (mut client, mut server) = pair();
+        assert!(server.take(&client.seal(&message).unwrap()).is_err());
+        let (mut client, mut server) = pair();
+        server.trust();
+        server.take(&client.seal(&message).unwrap()).unwrap();
         assert_eq!(server.next().unwrap(), Some(message));
     }
 
@@ -176,11 +213,13 @@ mod tests {
 
     #[test]
     fn another_key_or_preamble_ends_the_handshake() {
-        let key = Key::new(Some("word"));
+        let key = Key::of_word("word").unwrap();
         let (_, first) = Initiator::begin(&key, &preambles()).unwrap();
-        assert!(respond(&Key::new(Some("sword")), &preambles(), &first).is_err());
+        assert!(respond(&Key::of_word("sword").unwrap(), &preambles(), &first).is_err());
         let versions = VersionRange::new(1, 9).unwrap();
         let forged = Preambles { client: Control { versions }, ..preambles() };
         assert!(respond(&key, &forged, &first).is_err());
+        let later = Preambles { nonce: Nonce([8; Nonce::BYTES]), ..preambles() };
+        assert!(respond(&key, &later, &first).is_err());
     }
 }

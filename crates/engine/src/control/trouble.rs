@@ -72,6 +72,12 @@ pub enum Trouble {
         /// Whom for, in words.
         why: String,
     },
+    /// The server has too many connections from this network.
+    #[error("{why}")]
+    Crowded {
+        /// The server's words.
+        why: String,
+    },
     /// The server refused the session for another reason.
     #[error("refused: {}", .0.why)]
     Session(Refused),
@@ -169,6 +175,9 @@ impl Trouble {
     pub(super) fn of_ending(ending: Ending, detail: Option<String>) -> Self {
         match ending {
             Ending::Refused(Refused { code: RefusalCode::Busy, why }) => Trouble::Busy { why },
+            Ending::Refused(Refused { code: RefusalCode::Crowded, why }) => {
+                Trouble::Crowded { why }
+            }
             Ending::Refused(refused) => Trouble::Session(refused),
             ending => Trouble::Ended { ending, detail },
         }

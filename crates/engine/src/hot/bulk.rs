@@ -24,6 +24,10 @@ const LOW_WATER_STEP_NS: u64 = 10_000_000;
 /// Writes in place after which the kernel is asked which of them it has finished.
 const WRITES_PER_REAP: u32 = 16;
 
+/// A receiver with a pace takes this part of a second's data ahead of it: a sender that keeps the
+/// same pace hands its data over in steps, and is not to be slowed down.
+const BURSTS_PER_SECOND: u64 = 50;
+
 /// A transfer that this program paces itself is handed over in steps of at most this time, in ns.
 const PACE_STEP_NS: u64 = 2_000_000;
 
@@ -57,13 +61,15 @@ impl LowWater {
     }
 }
 
-/// How long a transfer over one connection goes on: whichever comes first.
+/// How long a transfer over one connection goes on, whichever comes first, and how fast at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// Longest time, in ns.
     pub duration_ns: u64,
     /// Most bytes.
     pub bytes: u64,
+    /// Most bytes per second, if there is a limit.
+    pub pace: Option<u64>,
 }
 
 /// What a sender sends again and again, and how.
@@ -159,14 +165,13 @@ impl Mean {
     }
 }
 
-/// Sends `source` again and again until the end of `extent`, at most `pace` bytes per second if one
-/// is given. The stream blocks and has a write timeout.
+/// Sends `source` again and again until the end of `extent`. The stream blocks and has a write
+/// timeout.
 pub fn send(
     arm: Arm,
     stream: &Stream,
     source: Source<'_>,
     extent: Extent,
-    pace: Option<u64>,
     watch: &Watch<'_>,
 ) -> Result<Sending, Broken> {
     let broken = Broken::at(arm, "sending bulk data");
@@ -174,7 +179,7 @@ pub fn send(
     let mut looks = Looks::new(start_ns);
     let (mut bytes, mut quiet, mut writes, mut reaped) = (0, None, 0_u32, Reaped::default());
     let in_place = matches!(source, Source::InPlace(_));
-    let most = chunk_bytes(source.bytes(), pace);
+    let most = chunk_bytes(source.bytes(), extent.pace);
     loop {
         let left = extent.bytes - bytes;
         match source.write(stream, most.min(usize::try_from(left).unwrap_or(most))) {
@@ -207,7 +212,7 @@ pub fn send(
                 reaped,
             });
         }
-        if let Some(pace) = pace {
+        if let Some(pace) = extent.pace {
             let end_ns = start_ns.saturating_add(extent.duration_ns);
             keep_pace((start_ns, end_ns), bytes, pace, watch).map_err(&broken)?;
         }
@@ -215,9 +220,15 @@ pub fn send(
 }
 
 /// Bytes of one write; of a paced transfer no more than its pace in [`PACE_STEP_NS`].
-fn chunk_bytes(bytes: usize, pace: Option<u64>) -> usize {
+pub(super) fn chunk_bytes(bytes: usize, pace: Option<u64>) -> usize {
     let of_step = |pace: u64| u128::from(pace) * u128::from(PACE_STEP_NS) / 1_000_000_000;
     pace.map_or(bytes, |pace| bytes.min(usize::try_from(of_step(pace)).unwrap_or(bytes).max(1)))
+}
+
+/// Time in which `bytes` are moved at `pace` bytes per second, in ns.
+pub(super) fn paced_ns(bytes: u64, pace: u64) -> u64 {
+    let ns = u128::from(bytes) * 1_000_000_000 / u128::from(pace.max(1));
+    u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
 /// Rests until `bytes` are due at `pace` bytes per second, but not beyond the end.
@@ -227,8 +238,7 @@ fn keep_pace(
     pace: u64,
     watch: &Watch<'_>,
 ) -> Result<(), Cause> {
-    let after_ns = u128::from(bytes) * 1_000_000_000 / u128::from(pace.max(1));
-    let due_ns = start_ns.saturating_add(u64::try_from(after_ns).unwrap_or(u64::MAX)).min(end_ns);
+    let due_ns = start_ns.saturating_add(paced_ns(bytes, pace)).min(end_ns);
     loop {
         let now_ns = clock::now_ns();
         if now_ns >= due_ns {
@@ -293,7 +303,8 @@ impl Sink<'_> {
 /// for emptying queues are over. The stream blocks and has a read timeout.
 ///
 /// It sleeps until about half a millisecond's worth of data is there, at most `low_water_max`
-/// bytes; up to 1 it wakes for whatever comes.
+/// bytes; up to 1 it wakes for whatever comes. What comes faster than the pace stays in the
+/// kernel's buffer, whose end holds the sender up.
 pub fn receive(
     arm: Arm,
     stream: &Stream,
@@ -321,6 +332,13 @@ pub fn receive(
                 let over = series.elapsed_ns(now_ns) >= until_ns;
                 if over || series.bytes() >= extent.bytes {
                     return Ok(());
+                }
+                if let Some(pace) = extent.pace {
+                    // From the first data on: waiting for them earns nothing.
+                    let first_ns = now_ns - series.elapsed_ns(now_ns);
+                    let due = series.bytes().saturating_sub(pace / BURSTS_PER_SECOND);
+                    let end_ns = first_ns.saturating_add(until_ns);
+                    keep_pace((first_ns, end_ns), due, pace, watch).map_err(&broken)?;
                 }
             }
             Err(error) if ErrorClass::of(&error).is_timeout() => match watch.idle(&mut quiet) {

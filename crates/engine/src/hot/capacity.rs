@@ -135,7 +135,7 @@ impl Reporter {
             arrived_bps: arrived.map_or(0, |bps| bps as u64),
         };
         let mut message = [0; STATUS_BYTES];
-        header.encode(&mut message);
+        line.said(header).encode(&mut message);
         status.encode(&mut message);
         // What cannot be sent is as good as lost on the way: the sender asks again or does without.
         let _ = line.send(&message);

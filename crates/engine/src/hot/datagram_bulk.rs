@@ -1,21 +1,22 @@
 //! UDP bulk transfer, paced or as fast as the socket takes it, with a number in each datagram.
 //!
-//! Before the data the client knocks ([`knock`]): the server answers a source only after that, with
-//! as many bytes. Before the server sends data itself, the source must have shown that it gets what
-//! is sent to it ([`ask`], [`await_proof`]). The data end with a message that is answered too.
+//! Both ends have a socket with a fixed peer, for the server knows by then that the client gets
+//! what is sent there. Before the data the client knocks with a datagram of their size ([`knock`]),
+//! which the server answers or, if it is to send itself, waits for ([`await_knock`]). The data end
+//! with a message that is answered too.
 
 use super::capacity::Reporter;
 use super::pace::{Pace, Step};
 use super::sequence::{Arrival, Sequence};
 use super::series::Series;
 use super::{Broken, Cause, TICK_NS, Watch};
-use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::Sent;
-use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::session::validation::PROOF;
+use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::wire::status::STATUS_BYTES;
 use v6gap_core::workload::UdpBulk;
 use v6gap_sys::socket::{Datagram, ErrorClass, ReceiveBatch, SendBatch};
@@ -48,7 +49,7 @@ pub struct Sending {
     pub duration_ns: u64,
     /// How many datagrams it sends at most.
     pub packets_max: u64,
-    /// What every datagram starts with; the number is that of the first.
+    /// What every datagram of this end starts with; the number is that of the first.
     pub header: Header,
 }
 
@@ -61,21 +62,29 @@ pub struct DatagramsSent {
     pub offload_refused: bool,
 }
 
-/// Where a message goes that is no part of a batch.
+/// Where a message goes that is no part of a batch: to the peer of a socket.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
-    /// The socket, which does not block.
+    /// The socket, which has a fixed peer.
     pub socket: &'a Datagram,
-    /// To whom; `None` to the socket's fixed peer.
-    pub peer: Option<SocketAddr>,
+    /// Which end this is.
+    pub end: End,
 }
 
 impl Line<'_> {
+    /// The header with its properties as this end sends them.
+    pub(super) fn said(&self, header: Header) -> Header {
+        Header { flags: self.end.says(header.flags), ..header }
+    }
+
     pub(super) fn send(&self, message: &[u8]) -> std::io::Result<usize> {
-        match self.peer {
-            Some(peer) => self.socket.send_to(message, peer),
-            None => self.socket.send(message),
-        }
+        self.socket.send(message)
+    }
+
+    /// Answers a source that proves again who it is, since the answer was lost.
+    fn accept(&self, proof: Header) {
+        // As good as lost on the way if it cannot be sent; it will come again.
+        let _ = self.send(&self.said(proof).alone());
     }
 
     /// Sends one message, waiting for room.
@@ -118,7 +127,7 @@ impl Line<'_> {
         match self.socket.recv(back) {
             Ok(count) => {
                 let count = count.min(back.len());
-                let header = Header::decode(&back[..count]).filter(|header| header.tag == tag);
+                let header = self.end.heard(&back[..count], tag);
                 Ok(header.map_or(Came::Foreign, |header| Came::Own(header, count)))
             }
             Err(error) if ErrorClass::of(&error).is_timeout() => Ok(Came::Nothing),
@@ -136,7 +145,7 @@ pub(super) enum Came {
     Nothing,
     /// Something that is not of the task.
     Foreign,
-    /// A message of the task: its header, and how many bytes of it there was room for.
+    /// A message of the other end: its header, and how many bytes of it there was room for.
     Own(Header, usize),
 }
 
@@ -153,7 +162,7 @@ pub(super) fn until_answered<T>(
     answers: impl Fn(&Header, &[u8]) -> Option<T>,
 ) -> Result<T, Broken> {
     let broken = Broken::at(header.arm, "waiting for the answer to a datagram");
-    header.encode(message);
+    line.said(header).encode(message);
     let (mut wait_ns, mut quiet) = (PATIENCE_NS, None);
     let mut back = [0; ANSWER_BYTES];
     for _ in 0..TRIES_MAX {
@@ -172,7 +181,8 @@ pub(super) fn until_answered<T>(
     Err(broken(Cause::Silent))
 }
 
-/// Sends `message` with the given header until it comes back; `Silent` if it never does.
+/// Sends `message` with the given header until one with the same header answers it; `Silent` if
+/// none ever does.
 pub fn knock(
     line: Line<'_>,
     message: &mut [u8],
@@ -182,70 +192,45 @@ pub fn knock(
     until_answered(line, message, header, watch, |back, _| (*back == header).then_some(()))
 }
 
-/// Asks the server for data: knocks until it challenges this end, and returns the header of the
-/// message that proves that the challenge came.
-pub fn ask(
+/// Says with the header of the last message that all was sent, and waits for the answer. That none
+/// comes is no error: the other end is told over the control connection too, and may be gone.
+pub fn end(
     line: Line<'_>,
     message: &mut [u8],
     header: Header,
     watch: &Watch<'_>,
-) -> Result<Header, Broken> {
-    until_answered(line, message, header, watch, |back, _| {
-        let asks = back.flags == Flags::WARMUP && challenge_of(back) != 0;
-        asks.then_some(*back)
-    })
-}
-
-pub(super) fn challenge_of(header: &Header) -> u64 {
-    u64::from(header.sequence) << 32 | u64::from(header.turn) << 16 | u64::from(header.next)
-}
-
-/// The header with `challenge` in place of its numbers.
-pub(super) fn challenging(header: Header, challenge: u64) -> Header {
-    let [_, _, _, _, t0, t1, n0, n1] = challenge.to_be_bytes();
-    Header {
-        sequence: (challenge >> 32) as u32,
-        turn: u16::from_be_bytes([t0, t1]),
-        next: u16::from_be_bytes([n0, n1]),
-        ..header
+) -> Result<(), Broken> {
+    match knock(line, message, header, watch) {
+        Err(Broken { cause: Cause::Silent | Cause::Finished, .. }) => Ok(()),
+        Err(Broken { cause: Cause::Io(error), .. })
+            if ErrorClass::of(&error) == ErrorClass::Refused =>
+        {
+            Ok(())
+        }
+        outcome => outcome,
     }
 }
 
-/// Answers knocks with a challenge, as long as they are, until one comes that repeats `challenge`
-/// (not 0), and returns its source: whoever sits there gets what is sent to it, and knows the task.
-pub fn await_proof(
+/// Waits until the client knocks, which it does when it is ready for data. The socket does not
+/// block.
+pub fn await_knock(
     arm: Arm,
-    socket: &Datagram,
+    line: Line<'_>,
     tag: [u8; 8],
-    challenge: u64,
-    buffer: &mut [u8],
     watch: &Watch<'_>,
-) -> Result<SocketAddr, Broken> {
+) -> Result<(), Broken> {
     let broken = Broken::at(arm, "waiting for who asked for data");
-    let mut quiet = None;
+    let (mut quiet, mut back) = (None, [0; ANSWER_BYTES]);
     loop {
-        match socket.recv_from(buffer) {
-            Ok((count, source)) => {
-                let knock = Header::decode(&buffer[..count])
-                    .filter(|header| header.tag == tag && header.flags == Flags::WARMUP);
-                let Some(header) = knock else {
-                    watch.idle(&mut quiet).map_err(&broken)?;
-                    continue;
-                };
-                if challenge_of(&header) == challenge {
-                    return Ok(source);
-                }
-                watch.busy(clock::now_ns()).map_err(&broken)?;
-                challenging(header, challenge).encode(&mut buffer[..count]);
-                // What cannot be sent is as good as lost on the way, and the client asks again.
-                let _ = socket.send_to(&buffer[..count], source);
+        match line.message(tag, &mut back).map_err(&broken)? {
+            Came::Own(header, _) if header.flags == Flags::WARMUP => return Ok(()),
+            Came::Own(header, _) if header.flags == PROOF => line.accept(header),
+            Came::Own(..) | Came::Foreign => {}
+            Came::Nothing => {
+                line.socket.wait_readable(TICK_NS).map_err(|e| broken(e.into()))?;
             }
-            Err(error) if ErrorClass::of(&error).is_timeout() => {
-                watch.idle(&mut quiet).map_err(&broken)?;
-            }
-            Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => {}
-            Err(error) => return Err(broken(error.into())),
         }
+        watch.idle(&mut quiet).map_err(&broken)?;
     }
 }
 
@@ -377,8 +362,8 @@ pub struct Counted {
     pub series: Series,
     /// Which datagrams.
     pub sequence: Sequence,
-    /// The first source whose datagram had the right tag.
-    pub peer: Option<SocketAddr>,
+    /// Whether anything of the transfer came.
+    pub began: bool,
     /// How many datagrams the sender says it sent, modulo 2^32; `None` before the end message.
     pub announced: Option<u32>,
     payload_bytes: usize,
@@ -397,7 +382,7 @@ impl Counted {
         Counted {
             series,
             sequence,
-            peer: None,
+            began: false,
             announced: None,
             payload_bytes,
             rest_ns: 0,
@@ -406,33 +391,27 @@ impl Counted {
     }
 }
 
-/// What a receiver answers.
+/// What a receiver says, in memory taken beforehand.
 #[derive(Debug)]
-pub enum Role<'a> {
-    /// The server: knocks and the end message.
-    Answering,
-    /// The client, which has asked for data: the end message; and it repeats the message that
-    /// proves who it is until data come.
-    Asking {
-        /// That message.
-        proof: &'a [u8],
-    },
-    /// Who has been told to expect data: the end message.
-    Listening,
+pub struct Replies<'a> {
+    /// Answers knocks and the end message, cut to their length: this end's own payload.
+    pub answer: &'a mut [u8],
+    /// Asks for data; repeated until some come.
+    pub knock: Option<&'a [u8]>,
 }
 
 /// Receives until the end message came and nothing late follows it, or until told that nothing more
 /// will come. The socket blocks and has a read timeout; datagrams of other tasks are passed over.
 pub fn receive(
-    arm: Arm,
-    socket: &Datagram,
-    tag: [u8; 8],
+    (arm, tag): (Arm, [u8; 8]),
+    line: Line<'_>,
     batch: &mut ReceiveBatch,
     counted: &mut Counted,
-    role: &Role<'_>,
+    replies: &mut Replies<'_>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let broken = Broken::at(arm, "receiving datagrams");
+    let socket = line.socket;
     let (mut until_ns, mut quiet) = (None, None);
     loop {
         if let Some(until_ns) = until_ns {
@@ -444,12 +423,16 @@ pub fn receive(
         let messages = match batch.receive(socket) {
             Ok(messages) => messages,
             Err(error) if ErrorClass::of(&error).is_timeout() => 0,
+            // The other end is gone, as it may be after the end.
+            Err(error) if until_ns.is_some() && ErrorClass::of(&error) == ErrorClass::Refused => {
+                return Ok(());
+            }
             Err(error) => return Err(broken(error.into())),
         };
         let now_ns = clock::now_ns();
-        let look = look(socket, tag, batch, messages, counted, role, now_ns);
+        let look = look(line, tag, batch, messages, counted, replies, now_ns);
         if let Some(reporter) = &mut counted.reporter {
-            reporter.tell(now_ns, line_to(socket, role, counted.peer), &counted.sequence);
+            reporter.tell(now_ns, line, &counted.sequence);
         }
         if look.bytes > 0 {
             counted.series.add(now_ns, look.bytes);
@@ -470,16 +453,11 @@ pub fn receive(
             Err(Cause::Finished) => return Ok(()),
             other => other.map_err(&broken)?,
         }
-        if let (Role::Asking { proof }, None) = (role, counted.peer) {
+        if let Some(knock) = replies.knock.filter(|_| !counted.began) {
             // As good as lost if it cannot be sent; the next tick repeats it.
-            let _ = socket.send(proof);
+            let _ = socket.send(knock);
         }
     }
-}
-
-/// Where what a receiver says goes: a server's socket has no fixed peer.
-fn line_to<'a>(socket: &'a Datagram, role: &Role<'_>, peer: Option<SocketAddr>) -> Line<'a> {
-    Line { socket, peer: peer.filter(|_| matches!(role, Role::Answering)) }
 }
 
 /// What was in the messages of one call.
@@ -492,25 +470,24 @@ struct Look {
 
 #[inline]
 fn look(
-    socket: &Datagram,
+    line: Line<'_>,
     tag: [u8; 8],
     batch: &ReceiveBatch,
     messages: usize,
     counted: &mut Counted,
-    role: &Role<'_>,
+    replies: &mut Replies<'_>,
     now_ns: u64,
 ) -> Look {
     let mut look = Look::default();
     for index in 0..messages {
         for datagram in batch.message(index).datagrams() {
-            let Some(header) = Header::decode(datagram).filter(|header| header.tag == tag) else {
-                continue;
-            };
+            let Some(header) = line.end.heard(datagram, tag) else { continue };
             if datagram.len() > counted.payload_bytes {
                 continue;
             }
             look.ours = true;
             if header.flags == Flags::NONE {
+                counted.began = true;
                 let arrival = counted.sequence.record(header.sequence);
                 if arrival == Arrival::New {
                     look.bytes += datagram.len() as u64;
@@ -518,33 +495,28 @@ fn look(
                 if let Some(reporter) = &mut counted.reporter {
                     reporter.note(now_ns, &header, datagram, arrival);
                 }
-                if counted.peer.is_none() {
-                    counted.peer = batch.source(index);
-                }
                 continue;
             }
             if header.flags == Flags::STATUS {
-                if let (Some(reporter), Some(source)) = (&mut counted.reporter, batch.source(index))
-                {
-                    let line = line_to(socket, role, Some(source));
+                if let Some(reporter) = &mut counted.reporter {
                     reporter.answer(header, datagram.len(), line, &counted.sequence);
                 }
                 continue;
             }
             let end = header.flags.contains(Flags::END);
-            let knock = header.flags.contains(Flags::WARMUP);
             if end {
-                look.ended = true;
+                (look.ended, counted.began) = (true, true);
                 counted.announced.get_or_insert(header.sequence);
             }
-            let answers = end || knock && matches!(role, Role::Answering);
-            if let Some(source) = batch.source(index).filter(|_| answers) {
-                counted.peer.get_or_insert(source);
+            let knock = header.flags.contains(Flags::WARMUP) && line.end == End::Server;
+            if end || knock {
+                let bytes = datagram.len().min(replies.answer.len());
+                let answer = &mut replies.answer[..bytes];
+                line.said(header).encode(answer);
                 // What cannot be sent is as good as lost on the way, and the other end asks again.
-                let _ = match role {
-                    Role::Answering => socket.send_to(datagram, source),
-                    Role::Asking { .. } | Role::Listening => socket.send(datagram),
-                };
+                let _ = line.send(answer);
+            } else if header.flags == PROOF && line.end == End::Server {
+                line.accept(header);
             }
         }
     }

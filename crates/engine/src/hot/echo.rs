@@ -9,7 +9,8 @@ use super::{Broken, Cause, TICK_NS, Tally, Watch, fill, put, spinning};
 use std::io;
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::session::validation::{Validation, Verdict};
+use v6gap_core::wire::datagram::{End, Flags, HEADER_BYTES, Header};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ErrorClass, Stream};
 
@@ -28,6 +29,10 @@ const END_COPIES: u32 = 3;
 
 pub(super) const EXCHANGE: &str = "exchanging messages";
 
+/// Answers up to this length, in bytes, are compared with what they must be in less time than the
+/// clock takes to be read.
+const COMPARED_AT_ONCE: usize = 512;
+
 /// Memory for one message each way.
 #[derive(Debug)]
 pub struct Buffers {
@@ -35,6 +40,45 @@ pub struct Buffers {
     pub out: Vec<u8>,
     /// What comes back.
     pub back: Vec<u8>,
+    /// What must come back, but for its header.
+    pub expected: Vec<u8>,
+}
+
+impl Buffers {
+    /// Whether what came back answers what was sent: with its header, and with the server's own
+    /// payload.
+    #[inline]
+    pub(super) fn is_answered(&mut self) -> bool {
+        let header = &mut self.expected[..HEADER_BYTES];
+        header.copy_from_slice(&self.out[..HEADER_BYTES]);
+        Header::make_answer(header);
+        self.back == self.expected
+    }
+}
+
+/// The times of a turn.
+#[derive(Debug)]
+pub(super) struct Lap {
+    /// When the last exchange ended, which is when the next one begins, in ns.
+    now_ns: u64,
+    /// Time in which answers were looked at, which is no part of the turn, in ns.
+    apart_ns: u64,
+}
+
+impl Lap {
+    pub(super) fn new(now_ns: u64) -> Self {
+        Lap { now_ns, apart_ns: 0 }
+    }
+
+    /// Ends an exchange at `end_ns`, after whose answer of so many bytes was looked at.
+    #[inline]
+    fn end(&mut self, end_ns: u64, bytes: usize) {
+        self.now_ns = end_ns;
+        if bytes > COMPARED_AT_ONCE {
+            self.now_ns = clock::now_ns();
+            self.apart_ns += self.now_ns - end_ns;
+        }
+    }
 }
 
 /// Takes all turns over TCP. `tallies` get the times of the counted exchanges.
@@ -46,15 +90,17 @@ pub fn stream_client(
     tallies: &mut PerArm<Tally>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
-    let exchange = |stream: &Stream, buffers: &mut Buffers, header: &mut Header, now_ns: &mut _| {
+    let exchange = |stream: &Stream, buffers: &mut Buffers, header: &mut Header, lap: &mut Lap| {
         header.encode(&mut buffers.out);
         put(stream, &buffers.out, watch)?;
         fill(stream, &mut buffers.back, watch)?;
-        let start_ns = std::mem::replace(now_ns, clock::now_ns());
-        if !is_answer(&buffers.out, &buffers.back) {
+        let end_ns = clock::now_ns();
+        let time_ns = end_ns - lap.now_ns;
+        if !buffers.is_answered() {
             return Err(Cause::Foreign);
         }
-        Ok(Some(*now_ns - start_ns))
+        lap.end(end_ns, buffers.back.len());
+        Ok(Some(time_ns))
     };
     // The answer to the last message ends the block: nothing is lost, so nothing more need be said.
     take_turns(turns, tag, streams, buffers, tallies, exchange).map(drop)
@@ -71,8 +117,8 @@ pub fn datagram_client(
 ) -> Result<(), Broken> {
     let mut patience_ns = PATIENCE_NS_MIN;
     let exchange =
-        |socket: &Datagram, buffers: &mut Buffers, header: &mut Header, now_ns: &mut _| {
-            ask(socket, buffers, header, now_ns, &mut patience_ns, watch)
+        |socket: &Datagram, buffers: &mut Buffers, header: &mut Header, lap: &mut Lap| {
+            ask(socket, buffers, header, lap, &mut patience_ns, watch)
         };
     let last = take_turns(turns, tag, sockets, buffers, tallies, exchange)?;
     let socket = &sockets.get(last.arm)[usize::from(last.connection)];
@@ -93,14 +139,16 @@ pub(super) fn say_end(socket: &Datagram, end: &[u8]) {
 ///
 /// An exchange gets the time at which the one before it ended, which is when it begins, and leaves
 /// that of its own end there: one read of the clock for each exchange, not two. What lies between
-/// (keeping the time, writing the next header) takes less than the read that is saved.
+/// (keeping the time, looking at a short answer, writing the next header) takes less than the read
+/// that is saved. Where looking at an answer takes longer, the clock is read after it, and the time
+/// is no part of any exchange nor of the turn.
 pub(super) fn take_turns<S>(
     turns: &Turns,
     tag: [u8; 8],
     sockets: &PerArm<Vec<S>>,
     buffers: &mut Buffers,
     tallies: &mut PerArm<Tally>,
-    mut exchange: impl FnMut(&S, &mut Buffers, &mut Header, &mut u64) -> Result<Option<u64>, Cause>,
+    mut exchange: impl FnMut(&S, &mut Buffers, &mut Header, &mut Lap) -> Result<Option<u64>, Cause>,
 ) -> Result<Turn, Broken> {
     let mut sequences = PerArm { a: 0_u32, b: 0_u32 };
     let mut last = Turn { arm: Arm::A, connection: 0, exchanges: 0, warmup: true };
@@ -112,12 +160,12 @@ pub(super) fn take_turns<S>(
         let sequence = sequences.get_mut(turn.arm);
         let lost_before = tally.lost;
         let start_ns = clock::now_ns();
-        let mut now_ns = start_ns;
+        let mut lap = Lap::new(start_ns);
         for left in (0..turn.exchanges).rev() {
             let flags = flags(turn.warmup, left == 0);
             let mut header =
                 Header { tag, sequence: *sequence, turn: number, next, arm: turn.arm, flags };
-            let time = exchange(socket, buffers, &mut header, &mut now_ns)
+            let time = exchange(socket, buffers, &mut header, &mut lap)
                 .map_err(Broken::at(turn.arm, EXCHANGE))?;
             *sequence = header.sequence.wrapping_add(1);
             match time {
@@ -127,7 +175,7 @@ pub(super) fn take_turns<S>(
             }
         }
         if !turn.warmup {
-            tally.end_turn(start_ns, now_ns, lost_before);
+            tally.end_turn(start_ns, lap.now_ns - lap.apart_ns, lost_before);
         }
         last = turn;
     }
@@ -155,7 +203,7 @@ pub(super) trait Lossy {
     fn wait_to_send(&self, timeout_ns: u64) -> io::Result<bool>;
 
     /// When the answer to `buffers.out` came; `None` if it did not until `until_ns`. Answers to
-    /// earlier requests and other messages are passed over.
+    /// earlier requests and other messages are passed over; the answer itself has been looked at.
     fn answer(
         &self,
         header: &Header,
@@ -190,7 +238,7 @@ impl Lossy for Datagram {
             match spinning(watch, || self.recv(&mut buffers.back)) {
                 Ok(count) => {
                     let now_ns = clock::now_ns();
-                    if count == buffers.back.len() && is_answer(&buffers.out, &buffers.back) {
+                    if count == buffers.back.len() && buffers.is_answered() {
                         return Ok(Some(now_ns));
                     }
                 }
@@ -210,20 +258,20 @@ impl Lossy for Datagram {
 }
 
 /// Sends a request until one is answered, each time with a number of its own, so that a late answer
-/// is not taken for that to the repetition. `None` if the first was not answered in time. `now_ns`
-/// is the time before the first and gets that of the answer.
+/// is not taken for that to the repetition. `None` if the first was not answered in time. `lap`
+/// begins with the first and ends with the answer.
 pub(super) fn ask<S: Lossy>(
     socket: &S,
     buffers: &mut Buffers,
     header: &mut Header,
-    now_ns: &mut u64,
+    lap: &mut Lap,
     patience_ns: &mut u64,
     watch: &Watch<'_>,
 ) -> Result<Option<u64>, Cause> {
     let mut wait_ns = *patience_ns;
     for tried in 0..TRIES_MAX {
         S::encode(header, buffers);
-        let start_ns = if tried == 0 { *now_ns } else { clock::now_ns() };
+        let start_ns = if tried == 0 { lap.now_ns } else { clock::now_ns() };
         match socket.send_request(header, buffers) {
             Ok(_) => {}
             Err(error) if ErrorClass::of(&error).is_timeout() => {
@@ -234,7 +282,7 @@ pub(super) fn ask<S: Lossy>(
         }
         if let Some(end_ns) = socket.answer(header, buffers, start_ns + wait_ns, watch)? {
             let time_ns = end_ns - start_ns;
-            *now_ns = end_ns;
+            lap.end(end_ns, buffers.back.len());
             *patience_ns = (4 * time_ns).clamp(*patience_ns, PATIENCE_NS_MAX);
             return Ok((tried == 0).then_some(time_ns));
         }
@@ -244,31 +292,25 @@ pub(super) fn ask<S: Lossy>(
     Err(Cause::Silent)
 }
 
-pub(super) fn is_answer(out: &[u8], back: &[u8]) -> bool {
-    use v6gap_core::wire::datagram::HEADER_BYTES;
-    out[..HEADER_BYTES] == back[..HEADER_BYTES]
-}
-
-/// Answers over TCP until the last message of the last turn. `buffer` has room for a request and
-/// for an answer, of the lengths given.
+/// Answers over TCP until the last message of the last turn. `request` is as long as a request and
+/// `answer` as an answer, whose payload it holds.
 pub fn stream_server(
     turns: &Turns,
     tag: [u8; 8],
     streams: &PerArm<Vec<Stream>>,
-    buffer: &mut [u8],
-    (request, answer): (usize, usize),
+    (request, answer): (&mut [u8], &mut [u8]),
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let Some(mut turn) = turns.at(0) else { return Ok(()) };
     loop {
         let broken = Broken::at(turn.arm, EXCHANGE);
         let stream = &streams.get(turn.arm)[usize::from(turn.connection)];
-        fill(stream, &mut buffer[..request], watch).map_err(&broken)?;
-        let header = match Header::decode(buffer) {
-            Some(header) if header.tag == tag => header,
-            _ => return Err(broken(Cause::Foreign)),
+        fill(stream, request, watch).map_err(&broken)?;
+        let Some(header) = End::Server.heard(request, tag) else {
+            return Err(broken(Cause::Foreign));
         };
-        put(stream, &buffer[..answer], watch).map_err(&broken)?;
+        Header { flags: End::Server.says(header.flags), ..header }.encode(answer);
+        put(stream, answer, watch).map_err(&broken)?;
         watch.busy(clock::now_ns()).map_err(&broken)?;
         match following(turns, &header) {
             Some(next) => turn = next,
@@ -279,14 +321,14 @@ pub fn stream_server(
 }
 
 /// Answers over UDP until the message that ends the block, or until told that nothing more will
-/// come. A source gets an answer only if its datagram has the right tag, and never more bytes than
-/// it sent nor than `answer`. `peers` gets the first such source of each arm; `buffer` is as long
-/// as a request.
+/// come. Only sources that have proved themselves are answered, never with more bytes than they
+/// sent, and only they end it. `peers` gets the first one of each arm that asked for something;
+/// `request` is as long as a request and `answer` as an answer, whose payload it holds.
 pub fn datagram_server(
     turns: &Turns,
-    tag: [u8; 8],
+    validation: &mut Validation<'_>,
     sockets: &PerArm<&Datagram>,
-    (buffer, answer): (&mut [u8], usize),
+    (request, answer): (&mut [u8], &mut [u8]),
     peers: &mut PerArm<Option<SocketAddr>>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
@@ -296,10 +338,16 @@ pub fn datagram_server(
     loop {
         let socket = *sockets.get(arm);
         let broken = Broken::at(arm, EXCHANGE);
-        let ours = match spinning(watch, || socket.recv_from(buffer)) {
-            Ok((count, source)) => Header::decode(&buffer[..count])
-                .filter(|header| header.tag == tag)
-                .map(|header| (header, count, source)),
+        let ours = match spinning(watch, || socket.recv_from(request)) {
+            Ok((count, source)) => match validation.judge(source, &request[..count]) {
+                Verdict::Valid { header, .. } => Some((header, count, source)),
+                Verdict::Answer(told) | Verdict::Proved { answer: told, .. } => {
+                    // As good as lost on the way if it cannot be sent.
+                    let _ = socket.send_to(&told, source);
+                    None
+                }
+                Verdict::Ignore => None,
+            },
             Err(error) if ErrorClass::of(&error).is_timeout() => None,
             Err(error) => return Err(broken(error.into())),
         };
@@ -319,9 +367,12 @@ pub fn datagram_server(
         if header.flags.contains(Flags::END) {
             return Ok(());
         }
+        let bytes = count.min(answer.len());
+        let answer = &mut answer[..bytes];
+        Header { flags: End::Server.says(header.flags), ..header }.encode(answer);
         // What cannot be sent is as good as lost on the way, and the client will ask again; but
         // what does not fit the path never will be.
-        match socket.send_to(&buffer[..count.min(answer)], source) {
+        match socket.send_to(answer, source) {
             Err(error) if ErrorClass::of(&error) == ErrorClass::TooBig => {
                 return Err(broken(error.into()));
             }

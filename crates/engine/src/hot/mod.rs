@@ -71,7 +71,7 @@ impl Watch<'_> {
     /// To be called whenever a socket had nothing; says whether to go on waiting. `quiet` holds
     /// since when there was nothing and is to be cleared when something comes.
     #[inline]
-    fn idle(&self, quiet: &mut Option<u64>) -> Result<(), Cause> {
+    pub(crate) fn idle(&self, quiet: &mut Option<u64>) -> Result<(), Cause> {
         if self.finish.load(Ordering::Relaxed) {
             return Err(Cause::Finished);
         }

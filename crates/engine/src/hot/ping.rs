@@ -1,12 +1,13 @@
 //! ICMP echo in turns over sockets of both arms. The far kernel answers, so only the client has a
-//! loop; the order of turns is that of the other exchanges.
+//! loop; the order of turns is that of the other exchanges. What a kernel answers with is the
+//! request's own payload.
 
-use super::echo::{Buffers, Lossy, PATIENCE_NS_MIN, ask, is_answer, take_turns};
+use super::echo::{Buffers, Lap, Lossy, PATIENCE_NS_MIN, ask, take_turns};
 use super::turns::Turns;
 use super::{Broken, Cause, Tally, Watch};
 use std::io;
 use v6gap_core::arm::PerArm;
-use v6gap_core::wire::datagram::Header;
+use v6gap_core::wire::datagram::{HEADER_BYTES, Header};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{ECHO_HEADER_BYTES, ErrorClass, Ping};
 
@@ -21,8 +22,8 @@ pub fn client(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let mut patience_ns = PATIENCE_NS_MIN;
-    let exchange = |socket: &Ping, buffers: &mut Buffers, header: &mut Header, now_ns: &mut _| {
-        ask(socket, buffers, header, now_ns, &mut patience_ns, watch)
+    let exchange = |socket: &Ping, buffers: &mut Buffers, header: &mut Header, lap: &mut Lap| {
+        ask(socket, buffers, header, lap, &mut patience_ns, watch)
     };
     take_turns(turns, tag, sockets, buffers, tallies, exchange).map(drop)
 }
@@ -57,7 +58,7 @@ impl Lossy for Ping {
                     if let Some((number, payload)) = message
                         && number == header.sequence as u16
                         && payload.len() == sent.len()
-                        && is_answer(sent, payload)
+                        && payload[..HEADER_BYTES] == sent[..HEADER_BYTES]
                     {
                         return Ok(Some(now_ns));
                     }

@@ -4,11 +4,16 @@
 //! One thread at each end serves both arms. It asks the kernel which of the two sockets has
 //! something and reads only that one, so neither arm waits for the other to be asked first.
 
+mod notes;
+
+pub use notes::{Back, ClientNotes, Sent, ServerNotes, There};
+
 use super::{Broken, Cause, TICK_NS, Watch};
-use std::net::SocketAddr;
+use notes::push;
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::wire::datagram::{Flags, Header};
-use v6gap_core::wire::probe::{Marks, Times};
+use v6gap_core::session::validation::{Validation, Verdict};
+use v6gap_core::wire::datagram::{End, Flags, Header};
+use v6gap_core::wire::probe::{Marks, PROBE_BYTES, Times};
 use v6gap_core::workload::Wait;
 use v6gap_sys::socket::{Arrived, Datagram, ErrorClass, wait_either};
 use v6gap_sys::{clock, cpu};
@@ -30,6 +35,9 @@ const ROW_MAX: u32 = 64;
 /// Packets returned whose departure the kernel may still tell.
 const DEPARTING: usize = 64;
 
+/// Stands for no place in the notes.
+const NO_PLACE: usize = usize::MAX;
+
 const PROBING: &str = "probing";
 
 /// When a packet is due.
@@ -41,6 +49,17 @@ pub struct Slot {
     pub arm: Arm,
     /// In which turn.
     pub turn: u16,
+}
+
+/// The client's memory for packets.
+#[derive(Debug)]
+pub struct ClientBuffers {
+    /// What is sent; header and times are written over its start.
+    pub message: Vec<u8>,
+    /// What comes back, with room for a byte more than a packet has.
+    pub back: Vec<u8>,
+    /// What must come back, but for header and times.
+    pub expected: Vec<u8>,
 }
 
 /// Which clock's times the packets carry.
@@ -75,166 +94,18 @@ pub struct Manner {
     pub timeout_ns: u64,
 }
 
-/// A packet that was sent. Times are those of the monotonic clock unless said otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Sent {
-    /// When it was due, in ns.
-    pub due_ns: u64,
-    /// When it was handed to the kernel, in ns.
-    pub sent_ns: u64,
-    /// When the kernel handed it to the interface, by the wall clock; 0 if it did not tell.
-    pub departed_wall_ns: u64,
-    /// Its turn.
-    pub turn: u16,
-}
-
-/// A packet that came back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Back {
-    /// Its number.
-    pub sequence: u32,
-    /// Its turn.
-    pub turn: u16,
-    /// When it came, in ns.
-    pub came_ns: u64,
-    /// The same by the clock whose times the packets carry.
-    pub stamp_ns: u64,
-    /// The same by the wall clock, if the kernel told its time; else 0.
-    pub wall_ns: u64,
-    /// When the kernel had it, by the wall clock; 0 if it did not tell.
-    pub kernel_wall_ns: u64,
-    /// What the server wrote into it.
-    pub times: Times,
-    /// How it was marked when it came.
-    pub marks: Marks,
-}
-
-/// What the client notes of one arm, in memory taken beforehand.
-#[derive(Debug, Clone, Default)]
-pub struct ClientNotes {
-    /// Packets sent; their numbers are their places.
-    pub sent: Vec<Sent>,
-    /// What came back, in the order in which it came.
-    pub back: Vec<Back>,
-    /// Packets left out because the sender was held up.
-    pub skipped: u64,
-    /// Arrivals for which there was no room.
-    pub beyond: u64,
-    answered: Numbers,
-}
-
-impl ClientNotes {
-    /// Room for `packets` packets and half as many copies.
-    pub fn with_room(packets: u64) -> Self {
-        let packets = packets as usize;
-        ClientNotes {
-            sent: Vec::with_capacity(packets),
-            back: Vec::with_capacity(packets + packets / 2 + DEPARTING),
-            answered: Numbers::with_room(packets),
-            ..ClientNotes::default()
-        }
-    }
-}
-
-/// A packet that reached the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct There {
-    /// Its number.
-    pub sequence: u32,
-    /// Its turn.
-    pub turn: u16,
-    /// When the client sent it, by the client's clock, in ns.
-    pub sent_ns: u64,
-    /// When it came, by the clock whose times the packets carry, in ns.
-    pub stamp_ns: u64,
-    /// The same by the wall clock, if the kernel told its time; else 0.
-    pub wall_ns: u64,
-    /// When the kernel had it, by the wall clock; 0 if it did not tell.
-    pub kernel_wall_ns: u64,
-    /// When the kernel handed the answer to the interface, by the wall clock; 0 if it did not tell.
-    pub departed_wall_ns: u64,
-    /// How it was marked when it came.
-    pub marks: Marks,
-}
-
-/// What the server notes of one arm, in memory taken beforehand.
-#[derive(Debug, Clone, Default)]
-pub struct ServerNotes {
-    /// What came, in the order in which it came.
-    pub there: Vec<There>,
-    /// Packets sent back: the first copy of each.
-    pub returned: u32,
-    /// Packets that the system did not take back.
-    pub refused: u64,
-    /// Arrivals for which there was no room.
-    pub beyond: u64,
-    /// The first source whose packet had the right tag.
-    pub peer: Option<SocketAddr>,
-    seen: Numbers,
-}
-
-impl ServerNotes {
-    /// Room for `packets` packets and half as many copies.
-    pub fn with_room(packets: u64) -> Self {
-        let packets = packets as usize;
-        ServerNotes {
-            there: Vec::with_capacity(packets + packets / 2 + DEPARTING),
-            seen: Numbers::with_room(packets),
-            ..ServerNotes::default()
-        }
-    }
-}
-
-/// A set of numbers from 0 to a bound.
-#[derive(Debug, Clone, Default)]
-struct Numbers {
-    bits: Vec<u64>,
-    bound: u32,
-    count: u32,
-}
-
-impl Numbers {
-    fn with_room(bound: usize) -> Self {
-        // The bound of packets of an arm is far below 2^32.
-        Numbers { bits: vec![0; bound.div_ceil(64)], bound: bound as u32, count: 0 }
-    }
-
-    /// Whether the number was not there before; `None` if it is out of bounds.
-    #[inline]
-    fn add(&mut self, number: u32) -> Option<bool> {
-        if number >= self.bound {
-            return None;
-        }
-        let (word, bit) = (number as usize / 64, 1 << (number % 64));
-        let new = self.bits[word] & bit == 0;
-        self.bits[word] |= bit;
-        self.count += u32::from(new);
-        Some(new)
-    }
-}
-
-/// Adds to a list without ever asking for memory; `false` if it is full.
-#[inline]
-fn push<T>(list: &mut Vec<T>, item: T) -> bool {
-    let room = list.len() < list.capacity();
-    if room {
-        list.push(item);
-    }
-    room
-}
-
 /// Sends a packet for each slot of `course`, which ascends in time, and waits for what is still on
-/// the way. `message` holds the payload, `buffer` is as long. The sockets do not block.
+/// the way. The sockets do not block.
 pub fn client(
     course: &[Slot],
     manner: &Manner,
     sockets: &PerArm<Option<Datagram>>,
-    message: &mut [u8],
-    buffer: &mut [u8],
+    buffers: &mut ClientBuffers,
     notes: &mut PerArm<ClientNotes>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
-    let mut gathering = Gathering { manner, sockets, buffer, notes, watch, quiet: None };
+    let ClientBuffers { message, back: buffer, expected } = buffers;
+    let mut gathering = Gathering { manner, sockets, buffer, expected, notes, watch, quiet: None };
     let start_ns = clock::now_ns() + SLEEP_LATE_NS;
     let mut last_ns = start_ns;
     for slot in course {
@@ -262,6 +133,7 @@ struct Gathering<'a> {
     manner: &'a Manner,
     sockets: &'a PerArm<Option<Datagram>>,
     buffer: &'a mut [u8],
+    expected: &'a [u8],
     notes: &'a mut PerArm<ClientNotes>,
     watch: &'a Watch<'a>,
     quiet: Option<u64>,
@@ -346,10 +218,11 @@ impl Gathering<'_> {
         let stamp_ns = self.manner.clock.stamp_ns(came_ns);
         let wall_ns = arrived.wall_ns.map_or(0, |_| clock::wall_ns());
         let bytes = &self.buffer[..arrived.bytes];
-        let (Some(header), Some(times)) = (Header::decode(bytes), Times::decode(bytes)) else {
+        let header = End::Client.heard(bytes, self.manner.tag);
+        let (Some(header), Some(times)) = (header, Times::decode(bytes)) else {
             return false;
         };
-        let ours = header.tag == self.manner.tag && header.arm == arm;
+        let ours = header.arm == arm && bytes[PROBE_BYTES..] == self.expected[PROBE_BYTES..];
         let notes = self.notes.get_mut(arm);
         // Answers to what was sent before the first packet, or to what never was sent.
         if !ours || header.flags != Flags::NONE || header.sequence as usize >= notes.sent.len() {
@@ -429,20 +302,21 @@ fn marks(arrived: &Arrived) -> Marks {
     Marks { hop_limit: arrived.hop_limit, traffic_class: arrived.traffic_class }
 }
 
-/// Answers until the message that ends the trial, or until told that nothing more will come. A
-/// source gets an answer only if its packet has the right tag and length, as many bytes as it sent,
-/// and one for each number. `first` and `second` are the sockets of the arms, one if both arms are
-/// of the same family; `buffer` is a byte longer than a packet.
+/// Answers until the message that ends the trial, or until told that nothing more will come. Only
+/// sources that have proved themselves get answers, to packets of the right length, as many bytes
+/// as they sent, and one for each number. `first` and `second` are the sockets of the arms, one if
+/// both arms are of the same family; `buffer` is a byte longer than a packet, and `answer`, as long
+/// as one, holds this end's payload.
 pub fn server(
     manner: &Manner,
-    first: &Datagram,
-    second: Option<&Datagram>,
-    buffer: &mut [u8],
+    validation: &mut Validation<'_>,
+    (first, second): (&Datagram, Option<&Datagram>),
+    (buffer, answer): (&mut [u8], &mut [u8]),
     notes: &mut PerArm<ServerNotes>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let broken = Broken::at(Arm::A, PROBING);
-    let mut returning = Returning { manner, buffer, notes, watch, quiet: None };
+    let mut returning = Returning { manner, validation, buffer, answer, notes, watch, quiet: None };
     let mut departing = [[(Arm::A, 0); DEPARTING]; 2];
     let mut sends = [0; 2];
     let sleep_ns = match watch.wait {
@@ -478,21 +352,31 @@ struct Way<'a> {
     sends: &'a mut u32,
 }
 
+impl Way<'_> {
+    /// Notes what was sent, so that its number in the kernel's count is known.
+    fn went(&mut self, arm: Arm, place: usize) {
+        self.departing[*self.sends as usize % DEPARTING] = (arm, place);
+        *self.sends = self.sends.wrapping_add(1);
+    }
+}
+
 enum Taken {
     Nothing,
     Some,
     End,
 }
 
-struct Returning<'a> {
+struct Returning<'a, 'v> {
     manner: &'a Manner,
+    validation: &'a mut Validation<'v>,
     buffer: &'a mut [u8],
+    answer: &'a mut [u8],
     notes: &'a mut PerArm<ServerNotes>,
     watch: &'a Watch<'a>,
     quiet: Option<u64>,
 }
 
-impl Returning<'_> {
+impl Returning<'_, '_> {
     /// Answers what is there.
     fn take(&mut self, mut way: Way<'_>) -> Result<Taken, Cause> {
         let mut taken = Taken::Nothing;
@@ -505,10 +389,19 @@ impl Returning<'_> {
             let came_ns = clock::now_ns();
             // One byte of the buffer is left if the packet is as long as those of the task.
             let whole = arrived.bytes + 1 == self.buffer.len();
-            let header = Header::decode(&self.buffer[..arrived.bytes])
-                .filter(|header| whole && header.tag == self.manner.tag);
-            // Datagrams of others are as good as none: they must not keep the task going.
-            let Some(header) = header else { continue };
+            let header = match self.validation.judge(arrived.source, &self.buffer[..arrived.bytes])
+            {
+                Verdict::Valid { header, .. } if whole => header,
+                Verdict::Answer(told) | Verdict::Proved { answer: told, .. } => {
+                    // As good as lost on the way if it cannot be sent.
+                    if way.socket.send_to(&told, arrived.source).is_ok() {
+                        way.went(Arm::A, NO_PLACE);
+                    }
+                    continue;
+                }
+                // Datagrams of others are as good as none: they must not keep the task going.
+                Verdict::Valid { .. } | Verdict::Ignore => continue,
+            };
             self.quiet = None;
             self.watch.busy(came_ns)?;
             if header.flags.contains(Flags::END) {
@@ -543,6 +436,8 @@ impl Returning<'_> {
         notes.peer.get_or_insert(arrived.source);
         if new {
             let queued_ns = arrived.wall_ns.and_then(|kernel| wall_ns.checked_sub(kernel));
+            let flags = End::Server.says(header.flags);
+            Header { flags, ..*header }.encode(self.answer);
             let mut answer = Times {
                 sent_ns: times.sent_ns,
                 received_ns: stamp_ns,
@@ -552,13 +447,11 @@ impl Returning<'_> {
                 marks: marks(arrived),
             };
             answer.returned_ns = self.manner.clock.stamp_ns(clock::now_ns());
-            answer.encode(self.buffer);
-            match way.socket.send_to(&self.buffer[..arrived.bytes], arrived.source) {
+            answer.encode(self.answer);
+            match way.socket.send_to(self.answer, arrived.source) {
                 Ok(_) => {
                     notes.returned += u32::from(counted);
-                    let place = if counted { notes.there.len() } else { usize::MAX };
-                    way.departing[*way.sends as usize % DEPARTING] = (header.arm, place);
-                    *way.sends = way.sends.wrapping_add(1);
+                    way.went(header.arm, if counted { notes.there.len() } else { NO_PLACE });
                 }
                 Err(_) => notes.refused += 1,
             }

@@ -4,11 +4,11 @@
 //! the server on to the other arm, and nothing of this arm may come after it. The sockets return at
 //! once, because a loop that both sends and receives must not be held up by either.
 
-use super::echo::{Buffers, EXCHANGE, PATIENCE_NS_MAX, PATIENCE_NS_MIN, ask, flags, say_end};
+use super::echo::{Buffers, EXCHANGE, Lap, PATIENCE_NS_MAX, PATIENCE_NS_MIN, ask, flags, say_end};
 use super::turns::{Turn, Turns};
 use super::{Broken, Cause, TICK_NS, Tally, Watch};
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::wire::datagram::{End, Flags, HEADER_BYTES, Header};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ErrorClass, Stream};
 
@@ -73,8 +73,8 @@ pub fn datagram_client(
         let socket = &sockets.get(turn.arm)[usize::from(turn.connection)];
         if batch.exchanges == 1 {
             // Repeated until it is answered, for the server must hear of it.
-            let mut now_ns = clock::now_ns();
-            match ask(socket, buffers, header, &mut now_ns, &mut patience_ns, watch)? {
+            let mut lap = Lap::new(clock::now_ns());
+            match ask(socket, buffers, header, &mut lap, &mut patience_ns, watch)? {
                 Some(time_ns) => tally.times_ns.push(time_ns),
                 None => tally.lost += 1,
             }
@@ -189,7 +189,7 @@ fn stream_batch(
             let now_ns = clock::now_ns();
             let expected = Header { sequence: first.wrapping_add(answered), ..*header };
             let start_ns = place(sent_ns, answered).take();
-            match (Header::decode(&buffers.back), start_ns) {
+            match (answered_by(buffers, header), start_ns) {
                 (Some(found), Some(start_ns)) if found == expected => {
                     tally.times_ns.push(now_ns - start_ns);
                 }
@@ -234,7 +234,7 @@ fn datagram_batch(
         match socket.recv(&mut buffers.back) {
             Ok(count) if count == buffers.back.len() => {
                 let now_ns = clock::now_ns();
-                let number = Header::decode(&buffers.back)
+                let number = answered_by(buffers, header)
                     .filter(|found| Header { sequence: found.sequence, ..*header } == *found)
                     .map(|found| found.sequence.wrapping_sub(first))
                     // On the way are the last ones that were sent, as many as there are places.
@@ -265,6 +265,14 @@ fn datagram_batch(
     }
     header.sequence = first.wrapping_add(exchanges);
     Ok(())
+}
+
+/// The header of what came back, if it is from the server and carries its payload.
+#[inline]
+fn answered_by(buffers: &Buffers, header: &Header) -> Option<Header> {
+    End::Client
+        .heard(&buffers.back, header.tag)
+        .filter(|_| buffers.back[HEADER_BYTES..] == buffers.expected[HEADER_BYTES..])
 }
 
 /// Gives up requests that were sent before `before_ns`; how many.

@@ -24,7 +24,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::record::{BlockRecord, Ending, GaveUp, Line, RunHeader, TrialRecord};
 use v6gap_core::schedule::{self, Block};
 use v6gap_core::stopping::{Progress, SoFar};
-use v6gap_core::workload::{Cell, Workload};
+use v6gap_core::workload::{Cell, Transport, Workload};
 use v6gap_sys::clock;
 
 /// A block that fails a gate is tried again at most so many times.
@@ -250,7 +250,8 @@ impl<'a> Runner<'a> {
                 }
                 Err(error) => match Fate::of(&error) {
                     Fate::Again => Some(error),
-                    Fate::CellOver => return self.give_up(block.cell, error),
+                    Fate::CellOver => return self.give_up(vec![block.cell], error),
+                    Fate::UdpOver => return self.give_up(self.over_udp(), error),
                     Fate::RunOver => return Err(error),
                 },
             };
@@ -259,7 +260,7 @@ impl<'a> Runner<'a> {
             }
         }
         match failed {
-            Some(error) => self.give_up(block.cell, error),
+            Some(error) => self.give_up(vec![block.cell], error),
             None => Ok(()),
         }
     }
@@ -289,17 +290,30 @@ impl<'a> Runner<'a> {
         Ok(valid)
     }
 
-    /// What failed at every attempt is left out from now on; the rest of the run goes on. If there
-    /// is no rest, the run has failed, and may be tried again with the last cell.
-    fn give_up(&mut self, cell: usize, error: RunError) -> Result<(), RunError> {
-        if self.left_out.len() + 1 == self.plan.cells.len() {
+    /// The cells of the rest of the run that send datagrams.
+    fn over_udp(&self) -> Vec<usize> {
+        let is_udp = |&cell: &usize| self.plan.cells[cell].workload.transport() == Transport::Udp;
+        let all = 0..self.plan.cells.len();
+        all.filter(is_udp).filter(|cell| !self.left_out.contains(cell)).collect()
+    }
+
+    /// What failed at every attempt, or would, is left out from now on; the rest of the run goes
+    /// on. If there is no rest, the run has failed, and may be tried again with these cells.
+    fn give_up(&mut self, cells: Vec<usize>, error: RunError) -> Result<(), RunError> {
+        if self.left_out.len() + cells.len() == self.plan.cells.len() {
             return Err(error);
         }
-        let id = self.plan.cells[cell].id.clone();
-        let line = Line::GaveUp(GaveUp { cell: id, why: error.to_string() });
-        self.hooks.store(&[line]).map_err(RunError::Store)?;
-        self.progress.give_up(cell);
-        self.left_out.push(cell);
+        let why = error.to_string();
+        let gone = |&cell: &usize| {
+            let cell = self.plan.cells[cell].id.clone();
+            Line::GaveUp(GaveUp { cell, why: why.clone() })
+        };
+        let lines: Vec<Line> = cells.iter().map(gone).collect();
+        self.hooks.store(&lines).map_err(RunError::Store)?;
+        for cell in cells {
+            self.progress.give_up(cell);
+            self.left_out.push(cell);
+        }
         Ok(())
     }
 
@@ -319,6 +333,8 @@ enum Fate {
     Again,
     /// What this cell needs is not to be had; others may do without.
     CellOver,
+    /// No datagram comes through: no cell that sends any can be measured, and none is asked again.
+    UdpOver,
     /// Nothing more can be measured, or the plan does not fit what the run has.
     RunOver,
 }
@@ -330,6 +346,7 @@ impl Fate {
             | RunError::Lost(_)
             | RunError::Random(_)
             | RunError::Store(_) => Fate::RunOver,
+            RunError::Trial(TrialError::Blocked { .. }) => Fate::UdpOver,
             RunError::Trial(error) if error.is_lasting() => Fate::CellOver,
             RunError::Server { lasting: true, .. } => Fate::CellOver,
             RunError::Trial(_) | RunError::Server { lasting: false, .. } => Fate::Again,

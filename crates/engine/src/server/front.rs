@@ -1,24 +1,25 @@
 //! The server's one loop over all connections: accept, find out what each is for, drive the
 //! sessions, and pass between them and the task at hand.
 
-use super::ServerEvent;
-use super::access::Access;
-use super::pending::{Became, Lobby, Pending};
+use super::lobby::Lobby;
+use super::pending::{self, Became, Client, Pending};
 use super::session::Session;
 use super::task::{Happened, Running, Workshop};
+use super::{ServerEvent, TurnedAway};
 use crate::control::Key;
-use crate::control::seal::Sealed;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::PerFamily;
-use v6gap_core::session::queue::{Queue, Turn};
+use v6gap_core::session::access::Access;
+use v6gap_core::session::queue::{Queue, Room, Turn};
 use v6gap_core::session::{Ending, ServerAction, ServerFacts, TaskFailure};
 use v6gap_core::task::Task;
+use v6gap_core::wire::control::Message;
 use v6gap_core::wire::version::VersionRange;
-use v6gap_sys::clock;
 use v6gap_sys::socket::{Interest, Listener, Stream, wait_any};
+use v6gap_sys::{clock, entropy};
 
 /// Longest wait, in ns: how soon a stop is noticed.
 const WAIT_NS_MAX: u64 = 200_000_000;
@@ -30,8 +31,8 @@ const ACCEPT_MAX: usize = 64;
 /// something, and asking on would only take the processor from the trial.
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 
-/// Sessions beyond those that may wait: the one that is served and some that greet or say goodbye.
-const SESSIONS_EXTRA: usize = 9;
+/// Most sessions that only say their last words; beyond, the oldest is closed at once.
+const CLOSING_MAX: usize = 32;
 
 /// Everything that the loop holds.
 pub(super) struct Front {
@@ -40,6 +41,8 @@ pub(super) struct Front {
     key: Key,
     versions: VersionRange,
     facts: ServerFacts,
+    /// Who is told all of them.
+    familiar: Access,
     workshop: Workshop,
     lobby: Lobby,
     sessions: Vec<Session>,
@@ -48,6 +51,9 @@ pub(super) struct Front {
     running: Option<Running>,
     accept_from_ns: u64,
 }
+
+/// The clock that strangers are told is ahead by up to 2^53 ns, some 104 days.
+const CLOCK_SHIFT: u32 = 11;
 
 /// Who hears what happens.
 type OnEvent<'a> = &'a mut dyn FnMut(ServerEvent);
@@ -60,15 +66,17 @@ impl Front {
         access: Access,
         key: Key,
         versions: VersionRange,
-        facts: ServerFacts,
+        (facts, familiar): (ServerFacts, Access),
+        per_source: u32,
     ) -> Self {
-        let queue = Queue::new(facts.limits.waiting);
+        let queue = Queue::new(facts.limits.waiting, per_source);
         Front {
             listeners,
             access,
             key,
             versions,
             facts,
+            familiar,
             workshop,
             lobby: Lobby::default(),
             sessions: Vec::new(),
@@ -111,8 +119,25 @@ impl Front {
             self.accept(on_event);
         }
         self.lobby.expire(clock::now_ns());
-        self.sessions.retain(|session| !session.is_gone());
+        while let Some(peer) = self.lobby.turned_away() {
+            on_event(ServerEvent::TurnedAway { peer, why: TurnedAway::Crowded });
+        }
+        if let Some(id) = self.queue.overdue(clock::now_ns()) {
+            self.give_way(id, on_event);
+        }
+        self.forget();
         Ok(())
+    }
+
+    /// Forgets sessions that are over.
+    fn forget(&mut self) {
+        let closing = self.sessions.iter().filter(|session| session.is_closing()).count();
+        let mut too_many = closing.saturating_sub(CLOSING_MAX);
+        self.sessions.retain(|session| {
+            let dropped = session.is_closing() && too_many > 0;
+            too_many -= usize::from(dropped);
+            !dropped && !session.is_gone()
+        });
     }
 
     /// Waits until something is ready: which of the lobby, which of the sessions, and whether there
@@ -131,7 +156,8 @@ impl Front {
         let lobby = self.lobby.iter().map(Pending::deadline_ns);
         let sessions = self.sessions.iter().filter_map(Session::deadline_ns);
         let pause = (!accepting).then_some(self.accept_from_ns);
-        let next = lobby.chain(sessions).chain(pause).min().unwrap_or(u64::MAX);
+        let turn = self.queue.deadline();
+        let next = lobby.chain(sessions).chain(pause).chain(turn).min().unwrap_or(u64::MAX);
         let ready = wait_any(&interests, next.saturating_sub(now).min(WAIT_NS_MAX))?;
         let (lobby, rest) = ready[1..].split_at(pending);
         let (sessions, listeners) = rest.split_at(self.sessions.len());
@@ -166,7 +192,7 @@ impl Front {
             return;
         };
         if !self.access.admits(peer.ip()) {
-            return on_event(ServerEvent::TurnedAway { peer });
+            return on_event(ServerEvent::TurnedAway { peer, why: TurnedAway::NotServed });
         }
         let Ok(mut pending) = Pending::new(stream, peer, clock::now_ns()) else {
             return;
@@ -178,15 +204,20 @@ impl Front {
     }
 
     fn on_became(&mut self, pending: Pending, became: Became, on_event: OnEvent<'_>) {
-        let Pending { stream, peer, .. } = pending;
         match became {
             Became::Pending | Became::Nothing => {}
             Became::Data(data) => {
                 if let Some(running) = &self.running {
-                    running.offer(data, stream);
+                    running.offer(data, pending.stream);
                 }
             }
-            Became::Control(sealed) => self.begin(peer, stream, sealed, on_event),
+            // Nobody is kept waiting by one that has fallen silent after its hello.
+            Became::Client(client) if !client.answered && self.queue.served().is_some() => {
+                if let Some(pending) = pending.ask(client) {
+                    self.lobby.enter(pending);
+                }
+            }
+            Became::Client(client) => self.begin(pending.peer, pending.stream, client, on_event),
         }
     }
 
@@ -194,16 +225,47 @@ impl Front {
         &mut self,
         peer: SocketAddr,
         stream: Stream,
-        sealed: Box<Sealed>,
+        mut client: Client,
         on_event: OnEvent<'_>,
     ) {
-        if self.sessions.len() >= self.facts.limits.waiting as usize + SESSIONS_EXTRA {
-            return on_event(ServerEvent::TurnedAway { peer });
+        match self.queue.room(peer.ip(), clock::now_ns()) {
+            Room::Free => {}
+            Room::Instead(id) => self.give_way(id, on_event),
+            Room::Crowded => {
+                pending::crowded(&stream, &mut client.sealed);
+                return on_event(ServerEvent::TurnedAway { peer, why: TurnedAway::Crowded });
+            }
         }
         let id = self.sessions_begun;
         self.sessions_begun += 1;
-        self.sessions.push(Session::new(id, stream, sealed, self.facts.clone()));
+        let facts = self.facts_for(peer);
+        self.sessions.push(Session::new(id, (peer, stream), client.sealed, facts));
         on_event(ServerEvent::Joined { session: id, peer });
+        let i = self.sessions.len() - 1;
+        self.sessions[i].machine.on_message(Message::Hello(client.hello), clock::now_ns());
+        self.perform(i, on_event);
+        if client.answered {
+            self.queue.heard(id);
+        }
+    }
+
+    /// What a client from there is told of this host.
+    fn facts_for(&self, peer: SocketAddr) -> ServerFacts {
+        if self.familiar.admits(peer.ip()) {
+            return self.facts.clone();
+        }
+        let mut ahead = [0; 8];
+        // Without randomness the clock is told as it is; there was some for the nonce.
+        let _ = entropy::random(&mut ahead);
+        self.facts.to_strangers(u64::from_ne_bytes(ahead) >> CLOCK_SHIFT)
+    }
+
+    /// Ends a session whose place others want, and which has not said a word when it should have.
+    fn give_way(&mut self, id: u64, on_event: OnEvent<'_>) {
+        if let Some(i) = self.sessions.iter().position(|session| session.id == id) {
+            self.sessions[i].machine.give_way(clock::now_ns());
+            self.perform(i, on_event);
+        }
     }
 
     /// Lets a session read or write if it is `ready`, and keep time.
@@ -212,6 +274,7 @@ impl Front {
             self.sessions[i].on_ready();
             self.perform(i, on_event);
             while let Some(message) = self.sessions[i].next_message() {
+                self.queue.heard(self.sessions[i].id);
                 self.sessions[i].machine.on_message(message, clock::now_ns());
                 self.perform(i, on_event);
             }
@@ -225,7 +288,12 @@ impl Front {
         while let Some(action) = self.sessions[i].machine.poll() {
             let id = self.sessions[i].id;
             match action {
-                ServerAction::Send(message) => self.sessions[i].send(&message),
+                ServerAction::Send(message) => {
+                    if message == Message::Ping {
+                        self.queue.asked(id, clock::now_ns());
+                    }
+                    self.sessions[i].send(&message);
+                }
                 ServerAction::Ask { by, wait } => self.ask(i, &by, wait, on_event),
                 ServerAction::Start(task) => self.start(i, task, on_event),
                 ServerAction::Finish => self.running_of(id).into_iter().for_each(Running::finish),
@@ -238,13 +306,14 @@ impl Front {
     fn ask(&mut self, i: usize, by: &str, wait: bool, on_event: OnEvent<'_>) {
         let session = &mut self.sessions[i];
         let now = clock::now_ns();
-        match self.queue.ask(session.id, by, wait, now) {
+        match self.queue.ask(session.id, session.peer.ip(), by, wait, now) {
             Turn::Now => {
-                session.machine.admit(now);
+                session.admit(now);
                 on_event(ServerEvent::Admitted { session: session.id, by: by.to_string() });
             }
             Turn::Later(queued) => session.machine.queued(queued, now),
             Turn::Never(queued) => session.machine.busy(&queued, now),
+            Turn::Soon(at) => session.machine.soon(at, now),
         }
     }
 

@@ -4,18 +4,17 @@
 //! One thread, the front, holds all connections and never waits for any one of them; a second one
 //! runs the task at hand, so that what is measured does not share a thread with strangers.
 
-mod access;
 mod front;
+mod lobby;
 mod pending;
 mod session;
 mod task;
 #[cfg(test)]
 mod tests;
 
-pub use access::{NotAPrefix, Prefix};
+pub use v6gap_core::session::access::{NotAPrefix, Prefix};
 
 use crate::control::Key;
-use access::Access;
 use front::Front;
 use std::io;
 use std::net::SocketAddr;
@@ -24,6 +23,7 @@ use std::sync::atomic::AtomicBool;
 use task::Workshop;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::record::Host;
+use v6gap_core::session::access::Access;
 use v6gap_core::session::{Ending, ServerFacts};
 use v6gap_core::wire;
 use v6gap_core::wire::control::Limits;
@@ -33,6 +33,9 @@ use v6gap_sys::socket::{Datagram, ErrorClass, Listener, SocketError, StreamOptio
 /// Connections that the system may hold until the front accepts them; a trial that opens
 /// connections must not find this full.
 const BACKLOG: u32 = 1024;
+
+/// Sessions of one near network that are served or wait, unless told otherwise.
+pub const PER_SOURCE: u32 = 4;
 
 /// How a server is set up.
 #[derive(Debug, Clone)]
@@ -51,6 +54,9 @@ pub struct ServerOptions {
     pub processor: Option<usize>,
     /// What clients may ask for.
     pub limits: Limits,
+    /// Most sessions from one IPv4 address or IPv6 /64 that are served or wait; from one IPv4 /24
+    /// or IPv6 /48 twice as many.
+    pub per_source: u32,
     /// Program and version, as in `v6gap 0.1.0`.
     pub tool: String,
     /// This host.
@@ -70,16 +76,27 @@ impl ServerOptions {
             public: false,
             processor: None,
             limits: Limits::default(),
+            per_source: PER_SOURCE,
             tool,
             host,
             versions: SPOKEN,
         }
     }
 
+    /// Who is told all about this host: who knows the key, and otherwise near sources of a server
+    /// that is not public.
+    fn familiar(&self) -> Access {
+        match (&self.key, self.public) {
+            (Some(_), _) => Access::Anyone,
+            (None, true) => Access::Listed(Vec::new()),
+            (None, false) => Access::Near,
+        }
+    }
+
     fn access(&self) -> Access {
         if !self.allow.is_empty() {
             Access::Listed(self.allow.clone())
-        } else if self.public || self.key.is_some() {
+        } else if self.public || self.key.is_some_and(|key| key.is_secret()) {
             Access::Anyone
         } else {
             Access::Near
@@ -106,15 +123,26 @@ pub enum ServerError {
     Wait(#[from] io::Error),
 }
 
+/// Why a source was turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnedAway {
+    /// It is not served.
+    NotServed,
+    /// Its network has as many connections or sessions as the server bears.
+    Crowded,
+}
+
 /// What a server tells while it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerEvent {
-    /// A connection was closed at once because of its source.
+    /// A connection was closed because of its source.
     TurnedAway {
         /// Where it came from.
         peer: SocketAddr,
+        /// What was wrong with that.
+        why: TurnedAway,
     },
-    /// A client that knows the key has connected.
+    /// A client that knows the key has said hello.
     Joined {
         /// The session.
         session: u64,
@@ -190,11 +218,22 @@ impl Server {
             tool: options.tool.clone(),
             host: options.host.clone(),
             limits: options.limits,
+            clock_ahead_ns: 0,
         };
         let listeners = Arc::new(listeners);
-        let workshop = Workshop::new(Arc::clone(&listeners), datagrams, options.processor)?;
-        let key = options.key.unwrap_or_else(|| Key::new(None));
-        let front = Front::new(listeners, workshop, options.access(), key, options.versions, facts);
+        let (listening, access) = (Arc::clone(&listeners), options.access());
+        let how = (options.processor, options.limits);
+        let workshop = Workshop::new(listening, datagrams, access, how)?;
+        let key = options.key.unwrap_or_else(Key::none);
+        let front = Front::new(
+            listeners,
+            workshop,
+            options.access(),
+            key,
+            options.versions,
+            (facts, options.familiar()),
+            options.per_source,
+        );
         Ok(Server { front, addresses, missing })
     }
 

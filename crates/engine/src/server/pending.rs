@@ -3,26 +3,51 @@
 
 use crate::control::Key;
 use crate::control::seal::{self, HANDSHAKE_BYTES, Preambles, Sealed};
-use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
-use v6gap_core::wire::preamble::{self, Control, Data, Preamble, Progress};
+use std::net::SocketAddr;
+use v6gap_core::wire::control::{Hello, Message, RefusalCode, Refused};
+use v6gap_core::wire::foreign;
+use v6gap_core::wire::frame::HELLO_BYTES_MAX;
+use v6gap_core::wire::preamble::{self, Control, Data, Nonce, Preamble, Progress};
 use v6gap_core::wire::version::VersionRange;
+use v6gap_sys::entropy;
 use v6gap_sys::socket::{ErrorClass, SocketError, Stream};
 
-/// Longest time from accepting a connection to the end of its handshake, in ns.
+/// Longest time from accepting a connection to the end of its greeting, in ns.
 const PENDING_NS: u64 = 5_000_000_000;
 
-/// Most connections that may be pending: twice what one task may open at a time by default.
-const PENDING_MAX: usize = 256;
+/// Most bytes that a client may send after its handshake until its greeting is complete; a hello
+/// has at most [`HELLO_BYTES_MAX`].
+const GREETING_BYTES_MAX: usize = HELLO_BYTES_MAX + 4096;
+
+/// Bytes read at a time of a greeting.
+const READ_BYTES: usize = 4096;
 
 /// A connection just accepted.
 pub(super) struct Pending {
     pub(super) stream: Stream,
     pub(super) peer: SocketAddr,
+    pub(super) id: u64,
     deadline_ns: u64,
     bytes: Vec<u8>,
-    /// What both ends said, once they have; then the handshake is due.
-    preambles: Option<Preambles>,
+    stage: Stage,
+}
+
+/// How far a connection has come.
+enum Stage {
+    /// Its first bytes are awaited.
+    Preamble,
+    /// Both ends have said what they speak; the handshake is due.
+    Handshake(Preambles),
+    /// It knows the key, and is to say hello, or to answer after that.
+    Greeting(Greeting),
+}
+
+/// A connection whose handshake is complete.
+struct Greeting {
+    sealed: Box<Sealed>,
+    hello: Option<Hello>,
+    /// Bytes that have come since.
+    came: usize,
 }
 
 /// What became of a connection.
@@ -33,8 +58,22 @@ pub(super) enum Became {
     Nothing,
     /// A data connection.
     Data(Data),
-    /// A control connection of a client that knows the key.
-    Control(Box<Sealed>),
+    /// The control connection of a client that knows the key and has said hello.
+    Client(Client),
+}
+
+/// A client that knows the key and has said hello.
+pub(super) struct Client {
+    pub(super) sealed: Box<Sealed>,
+    pub(super) hello: Hello,
+    /// Whether it has answered since.
+    pub(super) answered: bool,
+}
+
+/// Whether reading goes on.
+enum Step {
+    On,
+    Done(Became),
 }
 
 impl Pending {
@@ -42,7 +81,7 @@ impl Pending {
     pub(super) fn new(stream: Stream, peer: SocketAddr, now_ns: u64) -> Result<Self, SocketError> {
         stream.set_nonblocking(true)?;
         let deadline_ns = now_ns.saturating_add(PENDING_NS);
-        Ok(Pending { stream, peer, deadline_ns, bytes: Vec::new(), preambles: None })
+        Ok(Pending { stream, peer, id: 0, deadline_ns, bytes: Vec::new(), stage: Stage::Preamble })
     }
 
     /// When it has to be ready.
@@ -50,62 +89,156 @@ impl Pending {
         self.deadline_ns
     }
 
-    /// Reads what is there, never beyond what belongs to preamble and handshake, and answers.
+    /// Reads what is there, never beyond what belongs to the stage, and answers.
     pub(super) fn advance(&mut self, key: &Key, versions: VersionRange) -> Became {
         loop {
-            let wanted = match self.preambles {
-                Some(_) => HANDSHAKE_BYTES,
-                None => match preamble::decode(&self.bytes) {
-                    Ok(Progress::Needs(bytes)) => bytes,
-                    Ok(Progress::Complete(Preamble::Data(data))) => return Became::Data(data),
-                    Ok(Progress::Complete(Preamble::Control(client))) => {
-                        if !self.greet(client, versions) {
-                            return Became::Nothing;
-                        }
-                        HANDSHAKE_BYTES
-                    }
-                    Err(_) => return Became::Nothing,
-                },
+            let step = match &self.stage {
+                Stage::Preamble => self.on_preamble(versions),
+                Stage::Handshake(preambles) => self.on_handshake(key, *preambles),
+                Stage::Greeting(_) => self.on_greeting(),
             };
-            match self.read(wanted) {
-                Some(true) => {}
-                Some(false) => return Became::Pending,
-                None => return Became::Nothing,
-            }
-            if let (Some(preambles), Ok(message)) = (&self.preambles, self.bytes[..].try_into()) {
-                return self.answer(key, preambles, message);
+            if let Step::Done(became) = step {
+                return became;
             }
         }
     }
 
-    /// Answers the client's preamble; `false` if there is no common version or the client is gone.
+    fn on_preamble(&mut self, versions: VersionRange) -> Step {
+        match preamble::decode(&self.bytes) {
+            Ok(Progress::Needs(bytes)) => self.read(bytes),
+            Ok(Progress::Complete(Preamble::Data(data))) => Step::Done(Became::Data(data)),
+            Ok(Progress::Complete(Preamble::Control(client))) => match self.greet(client, versions)
+            {
+                Some(preambles) => {
+                    self.bytes.clear();
+                    self.stage = Stage::Handshake(preambles);
+                    Step::On
+                }
+                None => Step::Done(Became::Nothing),
+            },
+            Err(_) => Step::Done(Became::Nothing),
+        }
+    }
+
+    /// Answers the client's preamble; `None` if there is no common version or the client is gone.
     /// The answer goes out in any case, for it tells the client why.
-    fn greet(&mut self, client: Control, versions: VersionRange) -> bool {
+    fn greet(&self, client: Control, versions: VersionRange) -> Option<Preambles> {
         let server = Control { versions };
-        self.bytes.clear();
-        self.preambles = Some(Preambles { client, server });
-        self.write(&server.encode()) && versions.agree(client.versions).is_ok()
+        let mut nonce = Nonce([0; Nonce::BYTES]);
+        // Without randomness a recorded handshake would fit again.
+        entropy::random(&mut nonce.0).ok()?;
+        let said = self.write(&[&server.encode()[..], &nonce.0].concat());
+        let agreed = versions.agree(client.versions).is_ok();
+        (said && agreed).then_some(Preambles { client, server, nonce })
     }
 
-    fn answer(&self, key: &Key, preambles: &Preambles, message: &[u8; HANDSHAKE_BYTES]) -> Became {
-        match seal::respond(key, preambles, message) {
-            Ok((sealed, answer)) if self.write(&answer) => Became::Control(Box::new(sealed)),
-            _ => Became::Nothing,
+    fn on_handshake(&mut self, key: &Key, preambles: Preambles) -> Step {
+        let Ok(message) = <&[u8; HANDSHAKE_BYTES]>::try_from(&self.bytes[..]) else {
+            return self.read(HANDSHAKE_BYTES);
+        };
+        match seal::respond(key, &preambles, message) {
+            Ok((sealed, answer)) if self.write(&answer) => {
+                self.bytes = Vec::new();
+                let sealed = Box::new(sealed);
+                self.stage = Stage::Greeting(Greeting { sealed, hello: None, came: 0 });
+                Step::On
+            }
+            _ => Step::Done(Became::Nothing),
         }
     }
 
-    /// Reads towards `wanted` bytes: `true` if something came, `false` if not yet, `None` at the
-    /// end.
-    fn read(&mut self, wanted: usize) -> Option<bool> {
+    /// The first whole message has to be a hello; its records show that the handshake was no
+    /// recorded one.
+    fn on_greeting(&mut self) -> Step {
+        let mut buffer = [0; READ_BYTES];
+        let read = self.stream.read(&mut buffer);
+        let nothing = Step::Done(Became::Nothing);
+        let Stage::Greeting(mut greeting) = std::mem::replace(&mut self.stage, Stage::Preamble)
+        else {
+            return nothing;
+        };
+        let step = match read {
+            Ok(bytes) if bytes > 0 && greeting.came + bytes <= GREETING_BYTES_MAX => {
+                greeting.came += bytes;
+                match greeting.sealed.take(&buffer[..bytes]) {
+                    Ok(()) => Step::On,
+                    Err(_) => return nothing,
+                }
+            }
+            Err(error) if ErrorClass::of(&error) == ErrorClass::WouldBlock => {
+                Step::Done(Became::Pending)
+            }
+            _ => return nothing,
+        };
+        let Greeting { mut sealed, hello, came } = greeting;
+        let said = sealed.next().map(|said| said.map(foreign::clean));
+        match (hello, said) {
+            (hello, Ok(None)) => {
+                self.stage = Stage::Greeting(Greeting { sealed, hello, came });
+                step
+            }
+            (None, Ok(Some(Message::Hello(hello)))) => {
+                let client = Client { sealed, hello, answered: false };
+                Step::Done(Became::Client(client))
+            }
+            (Some(hello), Ok(Some(Message::Pong))) => {
+                let client = Client { sealed, hello, answered: true };
+                Step::Done(Became::Client(client))
+            }
+            _ => nothing,
+        }
+    }
+
+    /// Asks a client whether it is still there, before it takes a place among those that wait.
+    pub(super) fn ask(mut self, client: Client) -> Option<Pending> {
+        let Client { mut sealed, mut hello, .. } = client;
+        // Nobody asks for them, and they may be long.
+        hello.host.facts.clear();
+        let bytes = sealed.seal(&Message::Ping).ok()?;
+        self.write(&bytes).then(|| {
+            self.stage = Stage::Greeting(Greeting { sealed, hello: Some(hello), came: 0 });
+            self
+        })
+    }
+
+    /// How far it has come; only ever grows.
+    pub(super) fn steps(&self) -> u8 {
+        match self.stage {
+            Stage::Preamble => 0,
+            Stage::Handshake(_) => 1,
+            Stage::Greeting(Greeting { hello: None, .. }) => 2,
+            Stage::Greeting(_) => 3,
+        }
+    }
+
+    /// Bytes that are kept of what it said.
+    pub(super) fn kept(&self) -> usize {
+        match &self.stage {
+            Stage::Greeting(greeting) => greeting.came,
+            _ => self.bytes.len(),
+        }
+    }
+
+    /// Says why there will be no session, if there is a way to say so.
+    pub(super) fn turn_away(self) {
+        if let Stage::Greeting(Greeting { mut sealed, .. }) = self.stage {
+            crowded(&self.stream, &mut sealed);
+        }
+    }
+
+    /// Reads towards `wanted` bytes.
+    fn read(&mut self, wanted: usize) -> Step {
         let had = self.bytes.len();
         self.bytes.resize(wanted, 0);
         let read = self.stream.read(&mut self.bytes[had..]);
         self.bytes.truncate(had + read.as_ref().map_or(0, |bytes| *bytes));
         match read {
-            Ok(0) => None,
-            Ok(_) => Some(true),
-            Err(error) if ErrorClass::of(&error) == ErrorClass::WouldBlock => Some(false),
-            Err(_) => None,
+            Ok(0) => Step::Done(Became::Nothing),
+            Ok(_) => Step::On,
+            Err(error) if ErrorClass::of(&error) == ErrorClass::WouldBlock => {
+                Step::Done(Became::Pending)
+            }
+            Err(_) => Step::Done(Became::Nothing),
         }
     }
 
@@ -115,66 +248,12 @@ impl Pending {
     }
 }
 
-/// The pending connections, the oldest first.
-#[derive(Default)]
-pub(super) struct Lobby {
-    all: VecDeque<Pending>,
-}
-
-impl Lobby {
-    /// Lets one in. If that is one too many, the source with the most of them loses its oldest, so
-    /// that a flood pushes out itself before others.
-    pub(super) fn enter(&mut self, pending: Pending) {
-        self.all.push_back(pending);
-        if self.all.len() > PENDING_MAX {
-            let crowd = |p: &Pending| self.all.iter().filter(|q| near(p, q)).count();
-            // Of equals, `max_by_key` takes the last: reversed, the oldest.
-            let most = (0..self.all.len()).rev().max_by_key(|&i| crowd(&self.all[i]));
-            if let Some(most) = most {
-                self.all.remove(most);
-            }
-        }
-    }
-
-    /// Drops those whose time is over.
-    pub(super) fn expire(&mut self, now_ns: u64) {
-        self.all.retain(|pending| pending.deadline_ns > now_ns);
-    }
-
-    /// Those inside.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Pending> {
-        self.all.iter()
-    }
-
-    /// Advances those for which `ready` holds and returns the ones that became something.
-    pub(super) fn advance(
-        &mut self,
-        ready: &[bool],
-        key: &Key,
-        versions: VersionRange,
-    ) -> Vec<(Pending, Became)> {
-        let mut done = Vec::new();
-        let mut waiting = VecDeque::with_capacity(self.all.len());
-        for (mut pending, &ready) in self.all.drain(..).zip(ready) {
-            let became = if ready { pending.advance(key, versions) } else { Became::Pending };
-            match became {
-                Became::Pending => waiting.push_back(pending),
-                became => done.push((pending, became)),
-            }
-        }
-        self.all = waiting;
-        done
-    }
-}
-
-/// Whether two connections come from the same place: one IPv4 address, or one IPv6 /64.
-fn near(one: &Pending, other: &Pending) -> bool {
-    place(one.peer.ip()) == place(other.peer.ip())
-}
-
-fn place(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-        four => four,
+/// Tells a client that others of its network have taken its place.
+pub(super) fn crowded(stream: &Stream, sealed: &mut Sealed) {
+    let why = "too many connections from your network".to_string();
+    let refused = Message::Refused(Refused { code: RefusalCode::Crowded, why });
+    if let Ok(bytes) = sealed.seal(&refused) {
+        // There is room in a fresh socket; if not, the end of the connection must do.
+        let _ = stream.write(&bytes);
     }
 }

@@ -1,8 +1,10 @@
 //! One client's session at the server: the machine, its sealed connection and what waits to be
 //! sent.
 
-use crate::control::ChannelError;
 use crate::control::seal::Sealed;
+use crate::control::{ALIVE, ChannelError};
+use std::net::SocketAddr;
+use v6gap_core::session::backlog::Backlog;
 use v6gap_core::session::{Server, ServerFacts};
 use v6gap_core::wire::control::Message;
 use v6gap_sys::clock;
@@ -18,9 +20,11 @@ const CLOSING_NS: u64 = 2_000_000_000;
 pub(super) struct Session {
     pub(super) id: u64,
     pub(super) machine: Server,
+    pub(super) peer: SocketAddr,
     stream: Stream,
     sealed: Box<Sealed>,
     unsent: Vec<u8>,
+    backlog: Backlog,
     closing: Option<Closing>,
 }
 
@@ -33,9 +37,23 @@ struct Closing {
 
 impl Session {
     /// A session with a client that knows the key.
-    pub(super) fn new(id: u64, stream: Stream, sealed: Box<Sealed>, facts: ServerFacts) -> Self {
+    pub(super) fn new(
+        id: u64,
+        (peer, stream): (SocketAddr, Stream),
+        sealed: Box<Sealed>,
+        facts: ServerFacts,
+    ) -> Self {
+        // Where the system cannot, a client that vanishes is noticed by its silence alone.
+        let _ = stream.keep_alive(&ALIVE);
         let machine = Server::new(facts, clock::now_ns());
-        Session { id, machine, stream, sealed, unsent: Vec::new(), closing: None }
+        let (unsent, backlog, closing) = (Vec::new(), Backlog::default(), None);
+        Session { id, machine, peer, stream, sealed, unsent, backlog, closing }
+    }
+
+    /// It is its turn.
+    pub(super) fn admit(&mut self, now_ns: u64) {
+        self.sealed.trust();
+        self.machine.admit(now_ns);
     }
 
     /// What to wait for. A client that does not take its answers is not asked for more questions.
@@ -51,7 +69,7 @@ impl Session {
     pub(super) fn deadline_ns(&self) -> Option<u64> {
         match &self.closing {
             Some(closing) => Some(closing.deadline_ns),
-            None => self.machine.deadline(),
+            None => self.machine.deadline().into_iter().chain(self.backlog.deadline()).min(),
         }
     }
 
@@ -59,13 +77,21 @@ impl Session {
     pub(super) fn on_timer(&mut self, now_ns: u64) {
         match &mut self.closing {
             Some(closing) => closing.gone |= now_ns >= closing.deadline_ns,
+            None if self.backlog.is_stalled(now_ns) => self.machine.on_lost(now_ns),
             None => self.machine.on_timer(now_ns),
         }
     }
 
     /// The connection is ready for what was waited for.
     pub(super) fn on_ready(&mut self) {
-        if self.unsent.is_empty() { self.read() } else { self.flush() }
+        if self.unsent.is_empty() {
+            return self.read();
+        }
+        let waited = self.unsent.len();
+        self.flush();
+        if self.unsent.len() < waited {
+            self.machine.on_taken(clock::now_ns());
+        }
     }
 
     /// The next whole message that has come.
@@ -81,6 +107,13 @@ impl Session {
 
     /// Queues a message and sends as much as the system takes.
     pub(super) fn send(&mut self, message: &Message) {
+        // The next one says it better than one that was not taken in time.
+        if matches!(message, Message::Queued(_)) && !self.unsent.is_empty() {
+            return;
+        }
+        if !self.backlog.has_room() {
+            return self.lose();
+        }
         let sealed = match (self.sealed.seal(message), message) {
             (Err(ChannelError::Frame(error)), Message::Report(report)) => {
                 let (number, why) = (report.number, error.to_string());
@@ -107,6 +140,11 @@ impl Session {
         }
     }
 
+    /// True once only its last words matter.
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing.is_some()
+    }
+
     /// True once nothing remains to be done.
     pub(super) fn is_gone(&self) -> bool {
         self.closing.as_ref().is_some_and(|closing| closing.gone)
@@ -131,12 +169,16 @@ impl Session {
         while !self.unsent.is_empty() {
             match self.stream.write(&self.unsent) {
                 Ok(written) => drop(self.unsent.drain(..written)),
-                Err(error) if ErrorClass::of(&error) == ErrorClass::WouldBlock => return,
+                Err(error) if ErrorClass::of(&error) == ErrorClass::WouldBlock => break,
                 Err(_) => {
                     self.unsent.clear();
                     return self.lose();
                 }
             }
+        }
+        self.backlog.holds(self.unsent.len(), clock::now_ns());
+        if !self.unsent.is_empty() {
+            return;
         }
         if self.closing.is_some() && self.stream.shutdown_write().is_err() {
             self.lose();

@@ -4,20 +4,31 @@ use crate::trial::server::DataFlows;
 use crate::trial::{self, needs_idle, with_idle};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::PerFamily;
 use v6gap_core::observation::EndReport;
-use v6gap_core::session::TaskFailure;
+use v6gap_core::session::access::Access;
+use v6gap_core::session::{TaskFailure, agree};
 use v6gap_core::task::{Task, Token};
+use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::Data;
+use v6gap_core::workload::Workload;
+use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, Listener, Stream, Waker};
 
 /// Most stray datagrams that are thrown away before a task; a flood must not hold it up.
 const STRAYS_MAX: u32 = 10_000;
+
+/// Most data connections that wait for a task of any kind to collect them.
+const UNCOLLECTED_MAX: u64 = 256;
+
+/// Longest time in which a task that waits does not look whether it was given up, in ns.
+const REST_STEP_NS: u64 = 20_000_000;
 
 /// What the task's thread has to tell.
 pub(super) enum Happened {
@@ -31,8 +42,13 @@ pub(super) enum Happened {
 pub(super) struct Workshop {
     pub(super) listeners: Arc<PerFamily<Option<Listener>>>,
     pub(super) datagrams: Arc<PerFamily<Option<Datagram>>>,
+    access: Arc<Access>,
     pub(super) processor: Option<usize>,
     pub(super) waker: Arc<Waker>,
+    limits: Limits,
+    /// Before this time by the clock no task begins, in ns: the exchanges of the one before it went
+    /// faster than the limit of the rate.
+    rest_until_ns: Arc<AtomicU64>,
     /// What this machine does when nothing is measured, as seen in the session of that number.
     idle: Arc<Mutex<Option<(u64, trial::Idle)>>>,
     events: (Sender<Happened>, Receiver<Happened>),
@@ -43,7 +59,7 @@ pub(super) struct Running {
     /// The session that it belongs to.
     pub(super) session: u64,
     token: Token,
-    streams: Sender<(Data, Stream)>,
+    streams: SyncSender<(Data, Stream)>,
     abort: Arc<AtomicBool>,
     finish: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -54,13 +70,17 @@ impl Workshop {
     pub(super) fn new(
         listeners: Arc<PerFamily<Option<Listener>>>,
         datagrams: PerFamily<Option<Datagram>>,
-        processor: Option<usize>,
+        access: Access,
+        (processor, limits): (Option<usize>, Limits),
     ) -> io::Result<Self> {
         Ok(Workshop {
             listeners,
             datagrams: Arc::new(datagrams),
+            access: Arc::new(access),
             processor,
             waker: Arc::new(Waker::new()?),
+            limits,
+            rest_until_ns: Arc::default(),
             idle: Arc::default(),
             events: mpsc::channel(),
         })
@@ -68,11 +88,11 @@ impl Workshop {
 
     /// Starts a task. Its thread wakes the front when there is something in [`Workshop::happened`].
     pub(super) fn start(&self, task: Task, session: u64) -> io::Result<Running> {
-        let (streams, receiver) = mpsc::channel();
+        let (streams, receiver) = mpsc::sync_channel(uncollected_max(&task));
         let (abort, finish) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let token = task.token;
         let (listeners, datagrams) = (Arc::clone(&self.listeners), Arc::clone(&self.datagrams));
-        let processor = self.processor;
+        let (access, processor) = (Arc::clone(&self.access), self.processor);
         let (aborting, finishing) = (Arc::clone(&abort), Arc::clone(&finish));
         let (events, waker) = (self.events.0.clone(), Arc::clone(&self.waker));
         let tell = move |happened| {
@@ -81,7 +101,10 @@ impl Workshop {
             waker.wake();
         };
         let idle = Arc::clone(&self.idle);
+        let (limits, rest_until_ns) = (self.limits, Arc::clone(&self.rest_until_ns));
         let body = move || {
+            rest(&rest_until_ns, &aborting);
+            let begun_ns = clock::now_ns();
             // Only while the client waits for us to be ready is nothing measured.
             let idle = needs_idle(&task.workload).then(|| idle_of(&idle, session));
             discard_strays(&datagrams);
@@ -89,9 +112,11 @@ impl Workshop {
                 streams: receiver,
                 listeners: &listeners,
                 datagrams: &datagrams,
+                access: &access,
                 abort: &aborting,
                 finish: &finishing,
                 processor,
+                limits,
             };
             let run = || trial::server::run(&task, flows, || tell(Happened::Ready));
             // A defect in one trial must not take the server's turn away for ever.
@@ -105,6 +130,8 @@ impl Workshop {
                     Err(TaskFailure { why, lasting: false })
                 }
             };
+            let until_ns = begun_ns.saturating_add(agree::rest_ns(&task.workload, &limits));
+            rest_until_ns.store(until_ns, Ordering::Release);
             tell(Happened::Ended(outcome));
         };
         let thread = thread::Builder::new().name("trial".to_string()).spawn(body)?;
@@ -121,8 +148,8 @@ impl Running {
     /// Hands a data connection over if it knows the task's token; otherwise it is closed.
     pub(super) fn offer(&self, data: Data, stream: Stream) {
         if data.token == self.token && stream.set_nonblocking(false).is_ok() {
-            // A task that has just ended has no use for it.
-            let _ = self.streams.send((data, stream));
+            // A task that has as many as it is for, or that has just ended has no use for it.
+            let _ = self.streams.try_send((data, stream));
         }
     }
 
@@ -140,6 +167,28 @@ impl Running {
     pub(super) fn join(self) {
         // Panics have been caught inside.
         let _ = self.thread.join();
+    }
+}
+
+/// Most data connections that may wait for a task to collect them; one more is closed.
+fn uncollected_max(task: &Task) -> usize {
+    let each = match &task.workload {
+        Workload::TcpBulk(bulk) => bulk.connections(),
+        Workload::Echo(echo) => echo.connections.into(),
+        // They come as fast as they can be opened, and those of a load beside those of probes.
+        _ => UNCOLLECTED_MAX,
+    };
+    each.saturating_mul(task.arms.len() as u64).clamp(1, UNCOLLECTED_MAX) as usize
+}
+
+/// Waits for the time at which a task may begin, or until it is given up.
+fn rest(until_ns: &AtomicU64, abort: &AtomicBool) {
+    loop {
+        let left_ns = until_ns.load(Ordering::Acquire).saturating_sub(clock::now_ns());
+        if left_ns == 0 || abort.load(Ordering::Acquire) {
+            return;
+        }
+        clock::rest(Duration::from_nanos(left_ns.min(REST_STEP_NS)));
     }
 }
 

@@ -1,6 +1,9 @@
 //! Real servers and clients over loopback in both families: the good case, every way of not being
 //! served, and what strangers may do without disturbing anybody.
 
+mod hostile;
+mod silent;
+
 use super::{Prefix, Server, ServerEvent, ServerOptions};
 use crate::control::{ClientOptions, ConnectError, Connection, Key, TaskError, Trouble};
 use crate::trial;
@@ -85,8 +88,12 @@ fn host(name: &str) -> Host {
     Host { name: name.to_string(), ..Host::default() }
 }
 
+fn word(text: &str) -> Key {
+    Key::of_word(text).unwrap()
+}
+
 fn options(name: &str) -> ClientOptions {
-    ClientOptions::new(Key::new(None), "test 1".to_string(), host(name))
+    ClientOptions::new(Key::none(), "test 1".to_string(), host(name))
 }
 
 fn open(
@@ -129,7 +136,7 @@ fn a_session_opens_over_either_family_and_does_tasks() {
         let mut addresses = PerFamily::default();
         *addresses.get_mut(family) = *served.addresses.get(family);
         let mut connection = open(addresses, &options("client")).unwrap();
-        assert_eq!((connection.family(), connection.version()), (family, 1));
+        assert_eq!((connection.family(), connection.version()), (family, 2));
         let opened = connection.opened();
         assert_eq!(opened.welcome.host, host("server"));
         // Both ends read the same clock here.
@@ -207,13 +214,13 @@ fn strangers_are_told_apart_by_what_they_answer() {
 fn versions_that_do_not_meet_are_told_from_both_sides() {
     let served = Served::new(|_| {});
     let mut newer = options("client");
-    newer.versions = VersionRange::new(2, 3).unwrap();
+    newer.versions = VersionRange::new(3, 4).unwrap();
     let error = open(served.addresses, &newer).err().unwrap();
     for problem in [error.problems.v4.unwrap(), error.problems.v6.unwrap()] {
         let Trouble::Version(VersionMismatch::PeerTooOld { here, peer }) = problem.trouble else {
             panic!("{problem}")
         };
-        assert_eq!((here.to_string(), peer.to_string()), ("2–3".to_string(), "1".to_string()));
+        assert_eq!((here.to_string(), peer.to_string()), ("3–4".to_string(), "2".to_string()));
     }
     let future = Served::new(|o| o.versions = VersionRange::new(5, 6).unwrap());
     let problem = open(future.addresses, &options("client")).err().unwrap().problems.v4.unwrap();
@@ -226,14 +233,14 @@ fn versions_that_do_not_meet_are_told_from_both_sides() {
 
 #[test]
 fn another_key_is_not_accepted_and_the_same_one_is() {
-    let served = Served::new(|options| options.key = Some(Key::new(Some("garden"))));
+    let served = Served::new(|options| options.key = Some(word("garden")));
     let mut client = options("client");
-    for word in [None, Some("Garden")] {
-        client.key = Key::new(word);
+    for other in [Key::none(), word("Garden")] {
+        client.key = other;
         let problem = open(served.addresses, &client).err().unwrap().problems.v4.unwrap();
         assert!(matches!(problem.trouble, Trouble::Key), "{problem}");
     }
-    client.key = Key::new(Some("garden"));
+    client.key = word("garden");
     open(served.addresses, &client).unwrap();
 }
 
@@ -274,7 +281,7 @@ fn idle_slow_and_junk_connections_block_nobody() {
             0 => {}
             1 => stream.write_all(b"v6g").unwrap(),
             2 => drop(stream.write(b"GET / HTTP/1.1\r\n\r\n")),
-            _ => drop(stream.write(b"v6gC\x01\x01\0\0 and no handshake at all, only words")),
+            _ => drop(stream.write(b"v6gC\x02\x02\0\0 and no handshake at all, only words")),
         }
         strangers.push(stream);
     }

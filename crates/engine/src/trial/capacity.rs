@@ -6,11 +6,10 @@
 use super::TrialError;
 use super::client::ClientContext;
 use super::server::DataFlows;
-use super::udp_bulk::{self, Aim, End, Reports};
+use super::udp_bulk::{self, Aim, Half, Reports};
 use crate::hot::capacity::{self as hot, Followed, Following, Reporter};
-use crate::hot::datagram_bulk::{self, Line, Sending};
+use crate::hot::datagram_bulk::{self, Sending};
 use crate::hot::pace::Pace;
-use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use v6gap_core::capacity::{
@@ -45,8 +44,8 @@ pub(super) fn server(
 }
 
 /// What the receiving end tells the sending one; `dropped` is what its socket had dropped before.
-pub(super) fn reporter(end: &End<'_>, search: &Capacity, dropped: u32) -> Reporter {
-    let header = end.header(Flags::STATUS);
+pub(super) fn reporter(half: &Half<'_>, search: &Capacity, dropped: u32) -> Reporter {
+    let header = half.header(Flags::STATUS);
     match search.search {
         Search::Load { .. } => Reporter::new(header, true, 0, dropped),
         Search::Halving { trial_ns, .. } => Reporter::new(header, false, trial_ns, dropped),
@@ -55,17 +54,16 @@ pub(super) fn reporter(end: &End<'_>, search: &Capacity, dropped: u32) -> Report
 
 /// The sending end's half, between the knock and the end message.
 pub(super) fn search(
-    end: &End<'_>,
+    half: &Half<'_>,
     search: &Capacity,
-    line: Line<'_>,
     batch: &mut SendBatch,
     message: &mut [u8],
-    address: SocketAddr,
 ) -> Result<Searched, TrialError> {
-    let mtu = end.socket.path_mtu().unwrap_or(PATH_MTU_USUAL);
+    let broken = |broken| TrialError::of(broken, half.family, Some(half.peer));
+    let mtu = half.line.socket.path_mtu().unwrap_or(PATH_MTU_USUAL);
     let why = "its payload size is out of range";
-    let ip_bytes = ip_bytes(search.payload_bytes, end.family, mtu)
-        .map_err(|_| TrialError::Unsuitable { number: end.task.number, why })?;
+    let ip_bytes = ip_bytes(search.payload_bytes, half.family, mtu)
+        .map_err(|_| TrialError::Unsuitable { number: half.task.number, why })?;
     match search.search {
         Search::Load { duration_ns } => {
             let row = row_up_to(search.rate_bps_max);
@@ -74,27 +72,25 @@ pub(super) fn search(
                 ip_bytes,
                 payload_bytes: search.payload_bytes,
                 duration_ns,
-                header: end.header(Flags::NONE),
+                header: half.data(),
             };
             let mut followed = Followed::new(duration_ns);
-            hot::follow(line, batch, &mut following, &mut followed, &end.watch)
-                .map_err(|broken| TrialError::of(broken, end.family, Some(address)))?;
+            hot::follow(half.line, batch, &mut following, &mut followed, &half.watch)
+                .map_err(broken)?;
             let Followed { sent, rates, reports, silences } = followed;
             Ok(Searched { sent, rates, reports, silences, ..Searched::default() })
         }
         Search::Halving { trial_ns, lost_ppm_max, .. } => {
-            let halving = Halving { end, payload_bytes: search.payload_bytes, ip_bytes, trial_ns };
+            let halving = Halving { half, payload_bytes: search.payload_bytes, ip_bytes, trial_ns };
             let machine = HalvingSearch::new(search.rate_bps_max, f64::from(lost_ppm_max) / 1e6);
-            halving
-                .run(machine, line, batch, message)
-                .map_err(|broken| TrialError::of(broken, end.family, Some(address)))
+            halving.run(machine, batch, message).map_err(broken)
         }
     }
 }
 
 /// A search by trials at constant rates.
 struct Halving<'a> {
-    end: &'a End<'a>,
+    half: &'a Half<'a>,
     payload_bytes: u32,
     ip_bytes: u32,
     trial_ns: u64,
@@ -104,7 +100,6 @@ impl Halving<'_> {
     fn run(
         &self,
         mut machine: HalvingSearch,
-        line: Line<'_>,
         batch: &mut SendBatch,
         message: &mut [u8],
     ) -> Result<Searched, crate::hot::Broken> {
@@ -112,7 +107,7 @@ impl Halving<'_> {
         let mut all = Searched { sent: Sent::default(), ..Searched::default() };
         let mut dropped = 0;
         while let Some(rate_bps) = machine.next_bps() {
-            if self.end.watch.finish.load(Ordering::Relaxed) {
+            if self.half.watch.finish.load(Ordering::Relaxed) {
                 break;
             }
             // Fewer than a hundred.
@@ -120,7 +115,7 @@ impl Halving<'_> {
             let first = all.sent.packets;
             let payload_bps = payload_bps(rate_bps, self.payload_bytes, self.ip_bytes);
             let sent = self.trial(turn, first, payload_bps, batch)?;
-            let status = self.outcome(turn, sent.packets, line, message)?;
+            let status = self.outcome(turn, sent.packets, message)?;
             let arrived_bps = Some(status.arrived_bps as f64).filter(|&bps| bps > 0.0);
             let mut trial = RateTrial {
                 rate_bps,
@@ -157,9 +152,10 @@ impl Halving<'_> {
             duration_ns: self.trial_ns,
             packets_max: u64::MAX,
             // The number wraps; the receiver knows which one is meant.
-            header: Header { turn, sequence: first as u32, ..self.end.header(Flags::NONE) },
+            header: Header { turn, sequence: first as u32, ..self.half.data() },
         };
-        let outcome = datagram_bulk::send(self.end.socket, batch, &mut sending, &self.end.watch)?;
+        let outcome =
+            datagram_bulk::send(self.half.line.socket, batch, &mut sending, &self.half.watch)?;
         Ok(outcome.sent)
     }
 
@@ -168,14 +164,13 @@ impl Halving<'_> {
         &self,
         turn: u16,
         sent: u64,
-        line: Line<'_>,
         message: &mut [u8],
     ) -> Result<Status, crate::hot::Broken> {
         let until_ns = clock::now_ns().saturating_add(Capacity::SETTLE_NS_MAX);
         let mut before: Option<Status> = None;
         for number in 0.. {
-            let header = Header { turn, sequence: number, ..self.end.header(Flags::STATUS) };
-            let status = hot::ask_status(line, message, header, &self.end.watch)?;
+            let header = Header { turn, sequence: number, ..self.half.header(Flags::STATUS) };
+            let status = hot::ask_status(self.half.line, message, header, &self.half.watch)?;
             let all = u64::from(status.packets) >= sent;
             let same = before.is_some_and(|before| before.packets == status.packets);
             if all || same || clock::now_ns() >= until_ns {

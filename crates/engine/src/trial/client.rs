@@ -8,6 +8,7 @@ use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::task::{Task, arriving};
+use v6gap_core::wire::control::Limits;
 use v6gap_core::workload::Workload;
 use v6gap_sys::files;
 
@@ -23,12 +24,15 @@ pub struct ClientContext {
     /// The address of this host that data go from in each family, where the system is not to
     /// choose; its port means nothing.
     pub local: PerFamily<Option<SocketAddr>>,
+    /// What the server allows: TCP data that this end sends keep to it.
+    pub limits: Limits,
 }
 
 impl ClientContext {
     /// That of a client which runs on any processor and lets the system choose its addresses.
     pub fn new(server: PerFamily<Option<SocketAddr>>, timeout_ns: u64) -> Self {
-        ClientContext { server, processor: None, timeout_ns, local: PerFamily::default() }
+        let (local, limits) = (PerFamily::default(), Limits::default());
+        ClientContext { server, processor: None, timeout_ns, local, limits }
     }
 
     /// The address in `family` that sockets are bound to, with no port yet.

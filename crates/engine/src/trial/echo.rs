@@ -13,6 +13,7 @@ use super::sockets::{
     ping, ping_waits, set_buffers, stream_options, stream_waits,
 };
 use super::times::exchanges;
+use super::validation::{Basis, Unproved, gather_shared, prove as prove_sources};
 use super::{TrialError, family, flows};
 use crate::hot::echo::{self as hot, Buffers};
 use crate::hot::turns::{self, Turns};
@@ -23,7 +24,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::observation::{EndReport, Endpoints, Granted, Measured};
+use v6gap_core::session::validation::Validation;
 use v6gap_core::task::Task;
+use v6gap_core::wire::datagram::End;
 use v6gap_core::workload::{Echo, Transport, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, SocketError, Stream};
@@ -126,6 +129,12 @@ impl Asking<'_> {
             Ok(socket)
         };
         let sockets = create(task, echo.connections as u16, open)?;
+        let unproved = turns::creation(task.order, echo.connections as u16).map(|(arm, number)| {
+            let socket = &sockets.get(arm)[usize::from(number)];
+            Unproved { arm, family: family(task, arm), remote: *self.remotes.get(arm), socket }
+        });
+        let unproved: Vec<Unproved<'_>> = unproved.collect();
+        prove_sources(task.token.tag(), &unproved, self.context.timeout_ns)?;
         waits(task, &sockets, |socket| datagram_waits(socket, self.wait))?;
         let (turns, tag, watch) = (&self.turns, task.token.tag(), &self.watch);
         let mut buffers = self.buffers(0, 0);
@@ -172,8 +181,10 @@ impl Asking<'_> {
     /// Messages with so many bytes before what is sent and more of them for what comes back.
     fn buffers(&self, before: usize, more: usize) -> Buffers {
         let mut out = vec![0; before];
-        out.extend(payload(self.task, self.echo.message_bytes));
-        Buffers { out, back: vec![0; self.echo.answer_bytes() as usize + more] }
+        out.extend(payload(self.task, End::Client, self.echo.message_bytes));
+        let back = vec![0; self.echo.answer_bytes() as usize + more];
+        let expected = payload(self.task, End::Server, self.echo.answer_bytes());
+        Buffers { out, back, expected }
     }
 
     fn broken(&self, broken: Broken) -> TrialError {
@@ -189,8 +200,9 @@ pub(super) fn server(
     ready: impl FnOnce(),
 ) -> Reports {
     let turns = numbered(task, echo)?;
-    let (request, answer) = (echo.message_bytes as usize, echo.answer_bytes() as usize);
-    let mut buffer = payload(task, echo.message_bytes.max(echo.answer_bytes()));
+    let mut request = vec![0; echo.message_bytes as usize];
+    let mut answer = payload(task, End::Server, echo.answer_bytes());
+    let memory = (&mut request[..], &mut answer[..]);
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, echo.wait);
     let tag = task.token.tag();
@@ -218,19 +230,15 @@ pub(super) fn server(
             }
             waits(task, &streams, |stream| stream_waits(stream, echo.wait))?;
             let proofs = prove(task, &streams, |_, stream| stream_proof(stream))?;
-            let sizes = (request, answer);
             let (outcome, used) =
-                apart(|| hot::stream_server(&turns, tag, &streams, &mut buffer, sizes, &watch));
+                apart(|| hot::stream_server(&turns, tag, &streams, memory, &watch));
             outcome.map_err(|b| {
                 let arm = b.arm;
                 TrialError::of(b, family(task, arm), Some(proofs.get(arm).0.peer))
             })?;
             (proofs, used)
         }
-        Transport::Udp => {
-            let places = (&turns, &mut buffer[..]);
-            serve_datagrams(task, echo, flows, places, &watch, ready)?
-        }
+        Transport::Udp => serve_datagrams(task, echo, flows, (&turns, memory), &watch, ready)?,
         Transport::Icmp => {
             ready();
             await_finish(task, &watch)?;
@@ -250,11 +258,13 @@ fn serve_datagrams(
     task: &Task,
     echo: &Echo,
     flows: &DataFlows<'_>,
-    (turns, buffer): (&Turns, &mut [u8]),
+    (turns, memory): (&Turns, (&mut [u8], &mut [u8])),
     watch: &Watch<'_>,
     ready: impl FnOnce(),
 ) -> Result<(PerArm<Proof>, Used), TrialError> {
-    let tag = task.token.tag();
+    let basis = Basis::new(task, flows)?;
+    let sources = PerArm { a: echo.connections as u16, b: echo.connections as u16 };
+    let mut validation = basis.validation(flows, task.token.tag(), sources);
     let sockets =
         PerArm { a: service_socket(task, Arm::A, flows)?, b: service_socket(task, Arm::B, flows)? };
     let marked = |arm: Arm| {
@@ -272,14 +282,28 @@ fn serve_datagrams(
     };
     let _first = (_first, buffered(Arm::A)?);
     let _second = (_second, buffered(Arm::B)?);
-    set_waits(task, &sockets, echo.wait)?;
+    set_waits(task, &sockets, Wait::Spin)?;
     ready();
-    let memory = (buffer, echo.answer_bytes() as usize);
+    gather(task, &sockets, &mut validation, watch)?;
+    set_waits(task, &sockets, echo.wait)?;
     let (outcome, used) =
-        apart(|| hot::datagram_server(turns, tag, &sockets, memory, &mut peers, watch));
+        apart(|| hot::datagram_server(turns, &mut validation, &sockets, memory, &mut peers, watch));
     // They belong to the service, which goes on with blocking calls.
     set_waits(task, &sockets, Wait::Block)?;
     Ok((service_proofs(task, &sockets, &peers, outcome)?, used))
+}
+
+/// Waits until all of the client's sockets have proved themselves. The service's do not block.
+fn gather(
+    task: &Task,
+    sockets: &PerArm<&Datagram>,
+    validation: &mut Validation<'_>,
+    watch: &Watch<'_>,
+) -> Result<(), TrialError> {
+    // Both arms come to one socket in a null block, and where one is translated into the other.
+    let second = Some(sockets.b).filter(|second| !std::ptr::eq(sockets.a, *second));
+    gather_shared(Arm::A, (sockets.a, second), validation, watch)
+        .map_err(|broken| TrialError::of(broken, family(task, Arm::A), None))
 }
 
 /// Waits until the client has done its part; this end has nothing to do in it.
@@ -382,9 +406,7 @@ fn service_socket<'a>(
     arm: Arm,
     flows: &DataFlows<'a>,
 ) -> Result<&'a Datagram, TrialError> {
-    let family = family(task, arm);
-    let missing = TrialError::Missing { family, what: "UDP socket" };
-    flows.datagram(task, family).ok_or(missing)
+    flows.datagram(task, family(task, arm))
 }
 
 fn set_waits(task: &Task, sockets: &PerArm<&Datagram>, wait: Wait) -> Result<(), TrialError> {

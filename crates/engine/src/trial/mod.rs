@@ -13,6 +13,7 @@ mod sockets;
 mod tcp_bulk;
 pub mod times;
 mod udp_bulk;
+mod validation;
 pub mod values;
 
 pub use client::ClientContext;
@@ -125,6 +126,23 @@ pub enum TrialError {
         /// The path MTU that the kernel knows of, in bytes.
         path_mtu: u32,
     },
+    /// No datagram of the server comes to this host, not even the answer to the shortest one.
+    #[error(
+        "UDP over {family} is blocked on the way to {address} or there: no answer within \
+         {patience_ms} ms{}. Let UDP port {} pass",
+        of_system(why),
+        address.port()
+    )]
+    Blocked {
+        /// The family.
+        family: Family,
+        /// The address of the server.
+        address: SocketAddr,
+        /// How long an answer was waited for, in ms.
+        patience_ms: u64,
+        /// What the system said meanwhile, if anything.
+        why: Option<String>,
+    },
     /// The peer did not behave as agreed.
     #[error("{operation} over {family}{}: {what}", at(address))]
     Peer {
@@ -153,6 +171,10 @@ fn at(address: &Option<SocketAddr>) -> String {
 
 fn of_bytes(path_mtu: &Option<u32>) -> String {
     path_mtu.map(|bytes| format!(" of {bytes} B")).unwrap_or_default()
+}
+
+fn of_system(why: &Option<String>) -> String {
+    why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default()
 }
 
 /// What the kernel assumes of the path to `address`; asking sends nothing.
@@ -208,13 +230,14 @@ impl TrialError {
     }
 
     /// Whether the same task would fail again for the same reason, because of what this host has or
-    /// grants.
+    /// grants, or the way lets pass.
     pub fn is_lasting(&self) -> bool {
         match self {
             TrialError::Unsuitable { .. }
             | TrialError::Missing { .. }
             | TrialError::Unavailable { .. }
             | TrialError::Buffers { .. }
+            | TrialError::Blocked { .. }
             | TrialError::TooBig { .. } => true,
             TrialError::Socket { .. }
             | TrialError::Io { .. }
@@ -234,6 +257,7 @@ impl TrialError {
             | TrialError::Io { family, .. }
             | TrialError::Buffers { family, .. }
             | TrialError::TooBig { family, .. }
+            | TrialError::Blocked { family, .. }
             | TrialError::Fragments { family, .. }
             | TrialError::Peer { family, .. }
             | TrialError::Aborted { family, .. } => Some(*family),

@@ -8,14 +8,17 @@ use std::sync::mpsc::Receiver;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
+use v6gap_core::session::access::Access;
 use v6gap_core::task::Task;
+use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{Wait, Workload};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, Listener, Stream};
 
-/// Longest time in which a client may be silent in the middle of a task, in ns.
-const SILENCE_NS_MAX: u64 = 15_000_000_000;
+/// Longest time in which a client may be silent in the middle of a task, in ns. With the time to
+/// answer [the question](v6gap_core::session::timeout::PONG_NS) that follows it is less than 15 s.
+const SILENCE_NS_MAX: u64 = 10_000_000_000;
 
 /// Time for an exchange or a connection of a slow path, in ns; a task that takes longer than all of
 /// its parts would is broken off.
@@ -30,19 +33,24 @@ pub struct DataFlows<'a> {
     pub listeners: &'a PerFamily<Option<Listener>>,
     /// The service's UDP sockets; nobody else receives from them while the task lasts.
     pub datagrams: &'a PerFamily<Option<Datagram>>,
+    /// Whose datagrams are answered.
+    pub access: &'a Access,
     /// Set to give the task up.
     pub abort: &'a AtomicBool,
     /// Set when the client has done its half.
     pub finish: &'a AtomicBool,
     /// The processor to measure on.
     pub processor: Option<usize>,
+    /// What this server allows: TCP data keep to it, whatever the client does.
+    pub limits: Limits,
 }
 
 impl<'a> DataFlows<'a> {
     /// The service's UDP socket for what the client sends over `family`, in the family in which
     /// that arrives.
-    pub(super) fn datagram(&self, task: &Task, family: Family) -> Option<&'a Datagram> {
-        self.datagrams.get(*task.arrives.get(family)).as_ref()
+    pub(super) fn datagram(&self, task: &Task, family: Family) -> Result<&'a Datagram, TrialError> {
+        let missing = TrialError::Missing { family, what: "UDP socket" };
+        self.datagrams.get(*task.arrives.get(family)).as_ref().ok_or(missing)
     }
 
     /// The service's listening socket for the same.
@@ -97,5 +105,5 @@ fn longest_ns(workload: &Workload) -> u64 {
         Workload::Probe(probe) => probe.longest_ns(2),
         Workload::Capacity(capacity) => capacity.longest_ns(),
     };
-    part_ns.saturating_add(2 * SILENCE_NS_MAX)
+    part_ns.saturating_add(3 * SILENCE_NS_MAX)
 }

@@ -13,8 +13,10 @@ use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::task::{Task, Token};
+use v6gap_core::wire::datagram::End;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{Marking, StreamSettings, Wait};
+use v6gap_sys::host;
 use v6gap_sys::socket::{Datagram, ErrorClass, Marks, Ping, SocketError, Stream, StreamOptions};
 
 /// Source ports are drawn from here: above the registered services that servers listen on, below
@@ -24,8 +26,9 @@ const PORTS: std::ops::Range<u16> = 20_000..61_000;
 /// Ports drawn at most by one arm for each socket that it needs.
 const DRAWS_PER_SOCKET: u32 = 16;
 
-/// Streams of random numbers of one seed that are not used for ports.
-const PAYLOAD_STREAM: u64 = 2;
+/// Streams of random numbers of one seed that are not used for ports: what the client sends and
+/// what the server does.
+const PAYLOAD_STREAMS: [u64; 2] = [2, 3];
 
 /// Local addresses with seeded ports, different ones for the two arms.
 #[derive(Debug)]
@@ -69,10 +72,16 @@ impl Iterator for Locals {
     }
 }
 
-/// Payload that no device on the way can compress; a function of the task's seed.
-pub(super) fn payload(task: &Task, bytes: u32) -> Vec<u8> {
+/// What messages of an end are filled with, which no device on the way can compress; a function of
+/// the task's seed, so that the other end knows it.
+pub(super) fn payload(task: &Task, from: End, bytes: u32) -> Vec<u8> {
+    let [client, server] = PAYLOAD_STREAMS;
+    let stream = match from {
+        End::Client => client,
+        End::Server => server,
+    };
     let mut payload = vec![0; bytes as usize];
-    generator(task.seed, PAYLOAD_STREAM).fill_bytes(&mut payload);
+    generator(task.seed, stream).fill_bytes(&mut payload);
     payload
 }
 
@@ -171,8 +180,15 @@ pub(super) fn set_buffers(socket: &Datagram, bytes: u32) -> Result<(), SocketErr
 
 /// What of them can still be set on a connection that was accepted: what bears on sending, and the
 /// receive buffer if it could not be set before.
+///
+/// A congestion control that this host does not have at hand is not asked for: the name comes from
+/// a client, and for a privileged process the kernel would load a module of that name.
 pub(super) fn accepted_options(settings: &StreamSettings) -> StreamOptions {
-    StreamOptions { mss: None, ..stream_options(settings, &Marking::default()) }
+    let named = settings.congestion.as_ref();
+    let available = named.and_then(|_| host::facts().congestion_available);
+    let at_hand = |name: &&String| available.as_ref().is_none_or(|all| all.contains(name));
+    let congestion = named.filter(at_hand).cloned();
+    StreamOptions { mss: None, congestion, ..stream_options(settings, &Marking::default()) }
 }
 
 /// A connection that has told the server its task, arm and number.

@@ -12,7 +12,10 @@ use std::{panic, thread};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Connection, EndReport, Granted, Measured, Sent};
+use v6gap_core::session::agree;
 use v6gap_core::task::Task;
+use v6gap_core::wire::control::Limits;
+use v6gap_core::wire::datagram;
 use v6gap_core::workload::{Direction, TcpBulk, Wait, ZeroCopy};
 use v6gap_sys::socket::{ErrorClass, MemoryFile, Stream, StreamOptions};
 use v6gap_sys::{Unavailable, cpu};
@@ -43,7 +46,8 @@ pub(super) fn client(task: &Task, bulk: &TcpBulk, context: &ClientContext) -> Re
     };
     let streams = (0..count).map(connect).collect::<Result<Vec<Stream>, TrialError>>()?;
     let watch = Watch::silence(Wait::Block, context.timeout_ns);
-    let end = End { task, bulk, arm, family, watch, is_client: true };
+    let limits = &context.limits;
+    let end = End { task, bulk, arm, family, watch, is_client: true, limits };
     Ok(vec![(arm, end.perform(streams, &places, before, Vec::new())?)])
 }
 
@@ -68,7 +72,8 @@ pub(super) fn server(
     let mut streams = flows::collect(task, count, flows, &watch)?;
     drop(lent);
     let streams = std::mem::take(streams.get_mut(arm));
-    let end = End { task, bulk, arm, family, watch, is_client: false };
+    let limits = &flows.limits;
+    let end = End { task, bulk, arm, family, watch, is_client: false, limits };
     let options = windowed(bulk, accepted_options(&bulk.settings));
     for stream in &streams {
         // A congestion control that this host lacks is told with what it has instead.
@@ -104,6 +109,8 @@ struct End<'a> {
     family: Family,
     watch: Watch<'a>,
     is_client: bool,
+    /// The server's.
+    limits: &'a Limits,
 }
 
 /// What one thread did.
@@ -129,7 +136,7 @@ impl End<'_> {
             stream_waits(stream, Wait::Block).map_err(TrialError::socket(self.family, None))?;
             self.insist(stream)?;
         }
-        let chunk = payload(self.task, self.bulk.write_bytes);
+        let chunk = payload(self.task, datagram::End::Client, self.bulk.write_bytes);
         let file = self.prepare(&streams, &chunk, &mut notes);
         let source = match (&file, self.bulk.zero_copy) {
             (Some(file), _) => Source::File(file, chunk.len()),
@@ -154,6 +161,33 @@ impl End<'_> {
         Ok(self.summed(done, report))
     }
 
+    /// Bytes per second to which the server's limits hold one connection, if they do.
+    fn held(&self) -> Option<u64> {
+        let held_bps = agree::held_bps(&self.task.workload, self.limits)?;
+        Some((held_bps / 8 / u64::from(self.bulk.streams.max(1))).max(1))
+    }
+
+    /// Bytes per second that one connection sends at most, if anything holds it.
+    fn pace(&self) -> Option<u64> {
+        self.bulk.pace_bytes().into_iter().chain(self.held()).min()
+    }
+
+    /// Whether this end sends over the connection of that number, and how much and how fast.
+    fn extent(&self, number: u64) -> (bool, Extent) {
+        let sends = self.bulk.client_sends(number) == self.is_client;
+        // A receiver reads as fast as data come, but where this server limits what others send.
+        let pace = if sends { self.pace() } else { self.held().filter(|_| !self.is_client) };
+        let duration_ns = self.bulk.duration_ns;
+        (sends, Extent { duration_ns, bytes: self.most_bytes(number), pace })
+    }
+
+    /// Bytes that the connection of that number moves at most.
+    fn most_bytes(&self, number: u64) -> u64 {
+        let each = |bytes: u64| (bytes / u64::from(self.bulk.streams.max(1))).max(1);
+        let allowed = self.limits.task_bytes.map_or(u64::MAX, each);
+        self.bulk.share_bytes(number).min(allowed)
+    }
+
     /// Whether this end sends over any connection.
     fn sends(&self) -> bool {
         self.bulk.direction == Direction::Both || self.bulk.client_sends(0) == self.is_client
@@ -173,7 +207,7 @@ impl End<'_> {
         if !self.sends() {
             return None;
         }
-        if let Some(pace) = self.bulk.pace_bytes() {
+        if let Some(pace) = self.pace() {
             let refused = streams.iter().find_map(|stream| stream.set_pace(pace).err());
             refused.into_iter().for_each(&mut told);
         }
@@ -256,7 +290,7 @@ impl End<'_> {
         let endpoints = stream_endpoints(&stream).map_err(&failed)?;
         let broken = |b| TrialError::of(b, self.family, Some(endpoints.peer));
         let duration_ns = self.bulk.duration_ns;
-        let extent = Extent { duration_ns, bytes: self.bulk.share_bytes(number) };
+        let (sends, extent) = self.extent(number);
         let mut connection = Connection {
             endpoints,
             sent_bytes: 0,
@@ -268,12 +302,11 @@ impl End<'_> {
         };
         let (mut sent, mut series, mut copied) = (None, None, 0);
         let granted;
-        if self.bulk.client_sends(number) == self.is_client {
+        if sends {
             // Also where the kernel keeps the pace: what waited in the socket's buffer would come
             // after the end.
-            let pace = self.bulk.pace_bytes();
             let sending =
-                hot::send(self.arm, &stream, source, extent, pace, &self.watch).map_err(broken)?;
+                hot::send(self.arm, &stream, source, extent, &self.watch).map_err(broken)?;
             granted = stream_granted(&stream).map_err(&failed)?.0;
             match stream.shutdown_write() {
                 // The other end has all its bytes and is gone.

@@ -1,19 +1,21 @@
-//! UDP bulk transfer at both ends; either may be the one that sends.
+//! UDP bulk transfer at both ends; either may be the one that sends. The server's is a socket of
+//! the task's own, whose peer is the source that has proved itself.
 
 use super::client::ClientContext;
 use super::evidence::{Before, datagram_endpoints, datagram_granted};
 use super::server::DataFlows;
-use super::sockets::{Locals, Marked, datagram, datagram_waits, payload};
+use super::sockets::{Locals, datagram, datagram_waits, marks, payload};
+use super::validation::{Basis, Unproved, gather_apart, prove};
 use super::{TrialError, capacity, only_arm};
-use crate::hot::datagram_bulk::{self as hot, Counted, Line, Role, Sending};
+use crate::hot::datagram_bulk::{self as hot, Counted, Line, Replies, Sending};
 use crate::hot::pace::{CATCH_UP_MAX, Pace};
 use crate::hot::{Broken, Cause, Watch};
 use std::net::SocketAddr;
-use v6gap_core::arm::Arm;
+use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured, Received};
 use v6gap_core::task::Task;
-use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::workload::{Capacity, Direction, UdpBulk, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch, SocketError};
@@ -77,13 +79,16 @@ pub(super) fn client(
     let remote = context.remote(family)?;
     let before = Before::look(context.processor);
     let socket = datagram(remote, &bulk.marking, &mut Locals::new(task, context, arm, family, 1))?;
+    let unproved = Unproved { arm, family, remote, socket: &socket };
+    prove(task.token.tag(), &[unproved], context.timeout_ns)?;
     let silence = Watch::silence(Wait::Block, context.timeout_ns);
     let longest_ns = aim.longest_ns(bulk).saturating_add(LATE_NS_MAX);
     let watch = Watch { deadline_ns: clock::now_ns().saturating_add(longest_ns), ..silence };
-    let end = End { task, bulk, aim, arm, family, socket: &socket, watch };
+    let line = Line { socket: &socket, end: End::Client };
+    let half = Half { task, bulk, aim, arm, family, line, peer: remote, watch };
     let report = match bulk.direction {
-        Direction::Send => end.send(None, remote, before),
-        Direction::Receive | Direction::Both => end.receive(Some(remote), before),
+        Direction::Send => half.send(before),
+        Direction::Receive | Direction::Both => half.receive(before),
     }?;
     Ok(vec![(arm, report)])
 }
@@ -96,102 +101,89 @@ pub(super) fn server(
     ready: impl FnOnce(),
 ) -> Reports {
     let (arm, family) = only_arm(task);
-    let missing = TrialError::Missing { family, what: "UDP socket" };
-    let socket = flows.datagram(task, family).ok_or(missing)?;
-    let failed = TrialError::socket(family, None);
-    let _marked = Marked::new(socket, &bulk.marking).map_err(&failed)?;
+    let service = flows.datagram(task, family)?;
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, Wait::Block);
-    let end = End { task, bulk, aim, arm, family, socket, watch };
+    let (basis, tag) = (Basis::new(task, flows)?, task.token.tag());
+    let mut validation = basis.validation(flows, tag, PerArm::from_fn(|of| u16::from(of == arm)));
+    ready();
+    let prepare = |socket: &Datagram| socket.mark(&marks(&bulk.marking));
+    let apart = gather_apart((arm, family), service, &mut validation, prepare, &watch)?;
+    let missing = TrialError::Missing { family, what: "source of datagrams" };
+    let (peer, socket) = apart.first().ok_or(missing)?;
+    let line = Line { socket, end: End::Server };
+    let half = Half { task, bulk, aim, arm, family, line, peer: *peer, watch };
     let report = match bulk.direction {
-        Direction::Send => end.receive_after(None, before, ready),
-        Direction::Receive | Direction::Both => {
-            let peer = end.proved(ready)?;
-            end.send(Some(peer), peer, before)
-        }
+        Direction::Send => half.receive(before),
+        Direction::Receive | Direction::Both => half.send(before),
     }?;
     Ok(vec![(arm, report)])
 }
 
-/// What both ends have in common.
-pub(super) struct End<'a> {
+/// One end's half of a transfer, after its source has proved itself.
+pub(super) struct Half<'a> {
     pub(super) task: &'a Task,
     bulk: &'a UdpBulk,
     aim: Aim<'a>,
     arm: Arm,
     pub(super) family: Family,
-    pub(super) socket: &'a Datagram,
+    pub(super) line: Line<'a>,
+    pub(super) peer: SocketAddr,
     pub(super) watch: Watch<'a>,
 }
 
-impl End<'_> {
-    fn broken(&self, broken: Broken, peer: Option<SocketAddr>) -> TrialError {
-        let bytes = self.bulk.payload_bytes;
-        match peer {
-            Some(peer) => TrialError::of_datagrams(broken, self.family, peer, bytes),
-            None => TrialError::of(broken, self.family, None),
-        }
+impl Half<'_> {
+    fn broken(&self, broken: Broken) -> TrialError {
+        TrialError::of_datagrams(broken, self.family, self.peer, self.bulk.payload_bytes)
     }
 
+    /// The header of a message of this task, before it is said by either end.
     pub(super) fn header(&self, flags: Flags) -> Header {
         let tag = self.task.token.tag();
         Header { tag, sequence: 0, turn: 0, next: 0, arm: self.arm, flags }
     }
 
+    /// What the datagrams that this end sends start with.
+    pub(super) fn data(&self) -> Header {
+        self.header(self.line.end.says(Flags::NONE))
+    }
+
     fn payload(&self) -> Vec<u8> {
-        payload(self.task, self.bulk.payload_bytes)
+        payload(self.task, self.line.end, self.bulk.payload_bytes)
     }
 
-    /// The server's: waits for the client to show that it gets what is sent to it.
-    fn proved(&self, ready: impl FnOnce()) -> Result<SocketAddr, TrialError> {
-        let failed = TrialError::socket(self.family, None);
-        datagram_waits(self.socket, Wait::Block).map_err(&failed)?;
-        let challenge = challenge(self.task.number)?;
-        let mut buffer = self.payload();
-        ready();
-        let tag = self.task.token.tag();
-        hot::await_proof(self.arm, self.socket, tag, challenge, &mut buffer, &self.watch)
-            .map_err(|b| TrialError::of(b, self.family, None))
-    }
-
-    /// Sends to `peer`, or to the socket's fixed one, which is at `address`.
-    fn send(
-        &self,
-        peer: Option<SocketAddr>,
-        address: SocketAddr,
-        before: Before,
-    ) -> Result<EndReport, TrialError> {
-        let failed = TrialError::socket(self.family, Some(address));
-        let broken = |b| self.broken(b, Some(address));
+    fn send(&self, before: Before) -> Result<EndReport, TrialError> {
+        let broken = |b| self.broken(b);
+        let Line { socket, end } = self.line;
         let mut missing = Vec::new();
         let offload = self.bulk.offload
-            && self.socket.segments().map_err(|why| missing.push(why.to_string())).is_ok();
+            && socket.segments().map_err(|why| missing.push(why.to_string())).is_ok();
         let mut message = self.payload();
-        let mut batch = SendBatch::new(self.bulk.batch, &message, offload, peer);
-        self.socket.set_nonblocking(true).map_err(&failed)?;
-        let line = Line { socket: self.socket, peer };
-        if peer.is_none() {
-            // The answer also is what shows that the family carried something back to this end.
-            let knock = self.header(Flags::WARMUP);
-            hot::knock(line, &mut message, knock, &self.watch).map_err(broken)?;
+        let mut batch = SendBatch::new(self.bulk.batch, &message, offload, None);
+        socket.set_nonblocking(true).map_err(TrialError::socket(self.family, Some(self.peer)))?;
+        match end {
+            // It is as long as the data, and the answer shows that the path carries that.
+            End::Client => {
+                let knock = self.header(Flags::WARMUP);
+                hot::knock(self.line, &mut message, knock, &self.watch).map_err(broken)?;
+            }
+            End::Server => {
+                let tag = self.task.token.tag();
+                hot::await_knock(self.arm, self.line, tag, &self.watch).map_err(broken)?;
+            }
         }
         let measured = match self.aim {
             Aim::Transfer => self.transfer(&mut batch, &mut missing).map_err(broken)?,
             Aim::Search(search) => {
-                let searched =
-                    capacity::search(self, search, line, &mut batch, &mut message, address)?;
+                let searched = capacity::search(self, search, &mut batch, &mut message)?;
                 Measured::Searched(Box::new(searched))
             }
         };
         // The number wraps, as those of the datagrams do.
         let sequence = measured.sent().map_or(0, |sent| sent.packets) as u32;
-        let end = Header { sequence, ..self.header(Flags::END) };
-        match hot::knock(line, &mut message, end, &self.watch) {
-            // The other end also ends when it is told over the control connection.
-            Ok(()) | Err(Broken { cause: Cause::Silent | Cause::Finished, .. }) => {}
-            Err(error) => return Err(broken(error)),
-        }
-        self.report(measured, address, before, missing)
+        let last = Header { sequence, ..self.header(Flags::END) };
+        hot::end(self.line, &mut message, last, &self.watch).map_err(broken)?;
+        self.report(measured, before, missing)
     }
 
     /// Sends what the workload says.
@@ -208,72 +200,50 @@ impl End<'_> {
             pace: self.bulk.schedule(self.task.seed).map(paced),
             duration_ns,
             packets_max: self.bulk.packets.unwrap_or(u64::MAX),
-            header: self.header(Flags::NONE),
+            header: self.data(),
         };
-        let outcome = hot::send(self.socket, batch, &mut sending, &self.watch)?;
+        let outcome = hot::send(self.line.socket, batch, &mut sending, &self.watch)?;
         if outcome.offload_refused {
             missing.push("UDP segmentation offload refused for these datagrams".to_owned());
         }
         Ok(Measured::Sent(outcome.sent))
     }
 
-    fn receive(&self, server: Option<SocketAddr>, before: Before) -> Result<EndReport, TrialError> {
-        self.receive_after(server, before, || {})
-    }
-
-    /// Receives from whoever knows the task, or after asking `server` for it.
-    fn receive_after(
-        &self,
-        server: Option<SocketAddr>,
-        before: Before,
-        ready: impl FnOnce(),
-    ) -> Result<EndReport, TrialError> {
-        let failed = TrialError::socket(self.family, server);
-        let broken = |b| self.broken(b, server);
+    fn receive(&self, before: Before) -> Result<EndReport, TrialError> {
+        let failed = TrialError::socket(self.family, Some(self.peer));
+        let broken = |b| self.broken(b);
+        let Line { socket, end } = self.line;
         let mut missing = Vec::new();
         // What is granted is read back below.
-        let _ = self.socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);
+        let _ = socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);
         let payload_bytes = self.bulk.payload_bytes as usize;
         let coalesced = self.bulk.offload
-            && self.socket.set_coalescing(true).map_err(|w| missing.push(w.to_string())).is_ok();
+            && socket.set_coalescing(true).map_err(|w| missing.push(w.to_string())).is_ok();
         let mut batch = receive_batch(payload_bytes, coalesced);
         let mut counted = Counted::new(self.bulk.duration_ns, payload_bytes);
         counted.rest_ns = self.rest_ns(coalesced).map_err(&failed)?;
-        let tag = self.task.token.tag();
-        let dropped_before = self.socket.drops();
+        let dropped_before = socket.drops();
         if let Aim::Search(search) = self.aim {
             let dropped = dropped_before.as_ref().copied().unwrap_or(0);
             counted.reporter = Some(capacity::reporter(self, search, dropped));
         }
-        let mut proof = self.payload();
-        let role = match server {
-            None => Role::Answering,
-            Some(_) => {
-                self.socket.set_nonblocking(true).map_err(&failed)?;
-                let line = Line { socket: self.socket, peer: None };
-                let knock = self.header(Flags::WARMUP);
-                let proved = hot::ask(line, &mut proof, knock, &self.watch).map_err(broken)?;
-                proved.encode(&mut proof);
-                Role::Asking { proof: &proof }
-            }
-        };
-        datagram_waits(self.socket, Wait::Block).map_err(&failed)?;
-        ready();
-        if let Role::Asking { proof } = role {
+        let (mut answer, mut knock) = (self.payload(), self.payload());
+        self.header(Flags::WARMUP).encode(&mut knock);
+        datagram_waits(socket, Wait::Block).map_err(&failed)?;
+        let knock = (end == End::Client).then_some(&knock[..]);
+        if let Some(knock) = knock {
             // As good as lost if it cannot be sent; the loop repeats it.
-            let _ = self.socket.send(proof);
+            let _ = socket.send(knock);
         }
-        let outcome =
-            hot::receive(self.arm, self.socket, tag, &mut batch, &mut counted, &role, &self.watch);
-        if coalesced {
-            // The socket may serve others next; what set the option can unset it.
-            let _ = self.socket.set_coalescing(false);
+        let mut replies = Replies { answer: &mut answer, knock };
+        let of = (self.arm, self.task.token.tag());
+        hot::receive(of, self.line, &mut batch, &mut counted, &mut replies, &self.watch)
+            .map_err(broken)?;
+        if !counted.began {
+            let (operation, cause) = ("receiving datagrams", Cause::Finished);
+            return Err(broken(Broken { arm: self.arm, operation, cause }));
         }
-        outcome.map_err(broken)?;
-        let silent =
-            Broken { arm: self.arm, operation: "receiving datagrams", cause: Cause::Finished };
-        let peer = counted.peer.ok_or_else(|| broken(silent))?;
-        let dropped = match (dropped_before, self.socket.drops()) {
+        let dropped = match (dropped_before, socket.drops()) {
             (Ok(before), Ok(after)) => Some(u64::from(after.wrapping_sub(before))),
             (Err(why), _) | (_, Err(why)) => {
                 missing.push(why.to_string());
@@ -289,7 +259,7 @@ impl End<'_> {
             arrivals: Some(arrivals),
             ..counted.series.received(Some(self.bulk.warmup_ns), self.bulk.duration_ns)
         };
-        self.report(Measured::Received(received), peer, before, missing)
+        self.report(Measured::Received(received), before, missing)
     }
 
     /// How long the receiver may rest: at full speed a quarter of what fills the receive buffer at
@@ -298,19 +268,18 @@ impl End<'_> {
         if coalesced || self.bulk.asked_bps().is_some() {
             return Ok(0);
         }
-        full_speed_rest_ns(self.socket, self.bulk.payload_bytes)
+        full_speed_rest_ns(self.line.socket, self.bulk.payload_bytes)
     }
 
     fn report(
         &self,
         measured: Measured,
-        peer: SocketAddr,
         before: Before,
         missing: Vec<String>,
     ) -> Result<EndReport, TrialError> {
-        let failed = TrialError::socket(self.family, Some(peer));
-        let endpoints = datagram_endpoints(self.socket, peer).map_err(&failed)?;
-        let granted = datagram_granted(self.socket).map_err(&failed)?;
+        let failed = TrialError::socket(self.family, Some(self.peer));
+        let endpoints = datagram_endpoints(self.line.socket, self.peer).map_err(&failed)?;
+        let granted = datagram_granted(self.line.socket).map_err(&failed)?;
         let mut report = before.report();
         report.unavailable.extend(missing);
         Ok(EndReport { measured, endpoints: Some(endpoints), granted, ..report })
@@ -337,12 +306,4 @@ fn receive_batch(payload_bytes: usize, coalesced: bool) -> ReceiveBatch {
     let messages = (RECEIVE_BYTES_MAX / bytes).clamp(1, usize::from(RECEIVE_MESSAGES));
     // At most `RECEIVE_MESSAGES`.
     ReceiveBatch::new(messages as u16, bytes)
-}
-
-/// A number that nobody can guess and that is not 0.
-pub(super) fn challenge(number: u32) -> Result<u64, TrialError> {
-    let mut bytes = [0; 8];
-    let why = "the system has no random bytes";
-    v6gap_sys::random(&mut bytes).map_err(|_| TrialError::Unsuitable { number, why })?;
-    Ok(u64::from_ne_bytes(bytes).max(1))
 }

@@ -2,6 +2,7 @@
 //! control connection.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub mod proving;
 pub mod relay;
 
 use std::net::{IpAddr, SocketAddr};
@@ -11,7 +12,9 @@ use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
+use v6gap_core::session::access::Access;
 use v6gap_core::task::{Task, TaskArm, Token, native};
+use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::{self, Data, Preamble, Progress};
 use v6gap_core::workload::{Echo, Transport, Wait, Workload};
 use v6gap_engine::trial::client::{self, ClientContext};
@@ -30,8 +33,12 @@ pub type Reports = Result<Vec<(Arm, EndReport)>, TrialError>;
 pub struct Service {
     listeners: PerFamily<Option<Listener>>,
     datagrams: PerFamily<Option<Datagram>>,
+    /// Whose datagrams it answers.
+    pub access: Access,
     /// The processor that it measures on.
     pub processor: Option<usize>,
+    /// What it allows.
+    pub limits: Limits,
 }
 
 impl Service {
@@ -60,7 +67,9 @@ impl Service {
         Service {
             listeners: PerFamily { v4: v4.0, v6: v6.0 },
             datagrams: PerFamily { v4: v4.1, v6: v6.1 },
+            access: Access::Near,
             processor: None,
+            limits: Limits::default(),
         }
     }
 
@@ -115,21 +124,35 @@ impl Service {
                 streams,
                 listeners: &self.listeners,
                 datagrams: &self.datagrams,
+                access: &self.access,
                 abort: &abort,
                 finish: &finish,
                 processor: self.processor,
+                limits: self.limits,
             };
             let half = scope.spawn(move || {
                 server::run(task, flows, move || announce.send(()).expect("awaited below"))
             });
             // A server that refuses the task drops the sender instead of announcing.
             let _ = ready.recv();
+            let _stop = StopIfPanicking([&finish, &over]);
             let client = client();
             finish.store(true, Ordering::Relaxed);
             let server = half.join().expect("no panic");
             over.store(true, Ordering::Relaxed);
             (client, server)
         })
+    }
+}
+
+/// Ends the server's half and the listeners when a check of the client's fails.
+struct StopIfPanicking<'a>([&'a AtomicBool; 2]);
+
+impl Drop for StopIfPanicking<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured};
+use v6gap_core::wire::datagram::HEADER_BYTES;
 use v6gap_core::wiremodel::udp_packets;
 use v6gap_core::workload::{Direction, Echo, Marking, Transport, UdpBulk, Wait, Workload};
 use v6gap_core::world::{Link, LinkModel, World};
@@ -204,11 +205,14 @@ fn counter(report: &EndReport, family: Family, name: &str) -> u64 {
     report.counter(&format!("{group}.{name}")).try_into().unwrap_or(0)
 }
 
-/// What came in of the trial's own: datagrams and echoes, whole or in fragments.
+/// What came in of the trial's own: datagrams and echoes, whole or in fragments. What validates
+/// addresses is shorter than any message.
 fn seen(port: &mut Port, family: Family, transport: Transport) -> Seen {
     let mut seen = Seen::default();
+    let shortest = u64::from(family.header_bytes() + 8) + HEADER_BYTES as u64;
     while let Some(frame) = port.receive() {
-        if let Some((ip_bytes, fragment)) = own(frame.bytes, family, transport) {
+        let packet = own(frame.bytes, family, transport);
+        if let Some((ip_bytes, fragment)) = packet.filter(|&(bytes, _)| bytes != shortest) {
             seen.packets += 1;
             seen.ip_bytes += ip_bytes;
             seen.fragments += u64::from(fragment);

@@ -173,7 +173,8 @@ fn probes(port: &mut Port, family: Family) -> u64 {
     while let Some(frame) = port.receive() {
         let payload = frame.bytes.get(ETHERNET_BYTES + header_bytes + 8..);
         let ours = own(frame.bytes, family, Transport::Udp).and(payload).and_then(Header::decode);
-        count += u64::from(ours.is_some_and(|header| header.flags == Flags::NONE));
+        let is_probe = |header: Header| [Flags::NONE, Flags::ANSWER].contains(&header.flags);
+        count += u64::from(ours.is_some_and(is_probe));
     }
     count
 }

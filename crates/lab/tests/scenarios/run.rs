@@ -141,7 +141,7 @@ impl Run<'_> {
 
 fn header(plan: &Plan) -> RunHeader {
     RunHeader {
-        id: "simulated".into(),
+        id: "simulated".parse().unwrap(),
         tool: "0".into(),
         protocol: 1,
         started_unix_ns: 0,
@@ -153,5 +153,6 @@ fn header(plan: &Plan) -> RunHeader {
         plan: plan.clone(),
         notes: Vec::new(),
         refused: BTreeMap::new(),
+        limits: None,
     }
 }

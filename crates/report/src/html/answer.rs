@@ -81,7 +81,7 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
             td.strip-cell { (strip::strip(Shown::of(q), axis)) }
             td.effect {
                 @if q.effect.is_none() {
-                    b class=(class) { "not measured" }
+                    b class=(class) { (unanswered(q)) }
                     @if let Some(reason) = &q.why_none { span.range { (reason) } }
                 } @else {
                     b class=(class) { (q.text) }
@@ -90,6 +90,14 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
             }
             td.verdict { (strip::chip(q.verdict)) }
         }
+    }
+}
+
+/// What stands in place of a difference.
+fn unanswered(q: &Question) -> &'static str {
+    match (q.values.a, q.values.b) {
+        (None, _) | (_, None) => "not measured",
+        (Some(_), Some(_)) => "no verdict",
     }
 }
 

@@ -12,12 +12,11 @@
 //! `backlog` (bytes) of the queue in which packets wait for an interface (tc(8)); the last two are
 //! what waits at the moment. Which names exist depends on the kernel.
 
-#[cfg(any(target_os = "linux", test))]
 mod parse;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
 mod platform;
-#[cfg(any(target_os = "linux", test))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux is asked"))]
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -41,6 +40,46 @@ pub fn snapshot() -> Result<Snapshot, Unavailable> {
     let mut snapshot = Snapshot::default();
     snapshot.refresh()?;
     Ok(snapshot)
+}
+
+/// The forms in which the kernel writes its counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Lines of names, each above a line of values: `snmp` and `netstat`.
+    Paired,
+    /// A name and a value in each line: `snmp6`.
+    Named,
+    /// A line for each interface: `dev`.
+    Interfaces,
+    /// A line for each processor: `softnet_stat`.
+    Processors,
+}
+
+/// The counters in `text`, which another kernel may have written.
+///
+/// # Errors
+/// In words, if it does not have that form.
+pub fn read(form: Form, text: &str) -> Result<Snapshot, String> {
+    let mut snapshot = Snapshot::default();
+    let mut sink = parse::Sink::new(&mut snapshot.values);
+    match form {
+        Form::Paired => parse::parse_paired(text, &mut sink)?,
+        Form::Named => parse::parse_snmp6(text, &mut sink)?,
+        Form::Interfaces => parse::parse_dev(text, &mut sink)?,
+        Form::Processors => parse::parse_softnet(text, &mut sink)?,
+    }
+    Ok(snapshot)
+}
+
+/// Of which interfaces, by their numbers, an answer of the kernel's traffic control tells the
+/// queues, and whether it is the last one.
+///
+/// # Errors
+/// In words, if it is no such answer.
+pub fn read_queues(answer: &[u8]) -> Result<(Vec<u32>, bool), String> {
+    let mut found = Vec::new();
+    let last = queue::answer(answer, |queue| found.push(queue.interface))?;
+    Ok((found, last))
 }
 
 /// Whether the kernel tells of the queues of interfaces; where not, a snapshot has all else.

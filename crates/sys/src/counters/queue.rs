@@ -57,7 +57,7 @@ pub(super) fn answer(mut bytes: &[u8], mut each: impl FnMut(Queue)) -> Result<bo
             Some(DONE) => return Ok(true),
             Some(ERROR) => {
                 let code = number(message, 0).map_or(0, u32::cast_signed);
-                return Err(std::io::Error::from_raw_os_error(-code).to_string());
+                return Err(std::io::Error::from_raw_os_error(code.wrapping_neg()).to_string());
             }
             Some(NEW) => {
                 if let Some(queue) = queue(message) {
@@ -182,6 +182,8 @@ mod tests {
     fn a_refusal_is_told_and_damage_is_no_panic() {
         let refused = message(ERROR, &words(&[(-1_i32).cast_unsigned()]));
         assert!(read(&refused).0.is_err_and(|why| why.contains("not permitted")));
+        // A number that has no opposite.
+        assert!(read(&message(ERROR, &words(&[1 << 31]))).0.is_err());
         let whole = about(3, ROOT, &[2, 3028, 7, 1, 40]);
         for end in 1..whole.len() {
             let (last, found) = read(&whole[..end]);

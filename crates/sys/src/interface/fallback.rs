@@ -17,6 +17,10 @@ pub(super) fn with_address(_: IpAddr) -> Result<String, &'static str> {
     Err(BECAUSE)
 }
 
+pub(super) fn addresses() -> Result<Vec<IpAddr>, &'static str> {
+    Err(BECAUSE)
+}
+
 pub(super) fn speed_bps(_: &str) -> Result<u64, &'static str> {
     Err(BECAUSE)
 }

@@ -66,26 +66,44 @@ pub(super) fn features(name: &str) -> io::Result<BTreeMap<String, bool>> {
 }
 
 pub(super) fn with_address(wanted: IpAddr) -> io::Result<String> {
+    let mut found = None;
+    each_address(|entry, address| {
+        if address == wanted && found.is_none() {
+            // SAFETY: the name ends with a zero and lives as long as the list that the entry is of.
+            let name = unsafe { CStr::from_ptr(entry.ifa_name) };
+            found = name.to_str().ok().map(str::to_owned);
+        }
+    })?;
+    found.ok_or_else(|| io::Error::other(format!("no interface has {wanted}")))
+}
+
+pub(super) fn addresses() -> io::Result<Vec<IpAddr>> {
+    let mut all = Vec::new();
+    each_address(|_, address| all.push(address))?;
+    Ok(all)
+}
+
+/// Calls `look` for each address of this host.
+fn each_address(mut look: impl FnMut(&libc::ifaddrs, IpAddr)) -> io::Result<()> {
     let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
     // SAFETY: the call fills the pointer with a list that is freed below, or fails.
     if unsafe { libc::getifaddrs(&mut first) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    let mut found = None;
     let mut next = first;
-    while !next.is_null() && found.is_none() {
+    while !next.is_null() {
         // SAFETY: the list and all that it points to live until it is freed below.
         let entry = unsafe { &*next };
-        if !entry.ifa_addr.is_null() && address(entry.ifa_addr) == Some(wanted) {
-            // SAFETY: the name ends with a zero and lives as long as the list.
-            let name = unsafe { CStr::from_ptr(entry.ifa_name) };
-            found = name.to_str().ok().map(str::to_owned);
+        if let Some(address) =
+            (!entry.ifa_addr.is_null()).then(|| address(entry.ifa_addr)).flatten()
+        {
+            look(entry, address);
         }
         next = entry.ifa_next;
     }
     // SAFETY: the list came from getifaddrs, is freed once, and is not looked at any more.
     unsafe { libc::freeifaddrs(first) };
-    found.ok_or_else(|| io::Error::other(format!("no interface has {wanted}")))
+    Ok(())
 }
 
 /// The address that a socket address holds, if it is of one of the two families.

@@ -41,6 +41,14 @@ pub fn with_address(address: IpAddr) -> Result<String, Unavailable> {
         .map_err(|because| Unavailable::new("the interface of an address", because))
 }
 
+/// All addresses of this host, as they are at this moment.
+///
+/// # Errors
+/// Off Linux, or if the system does not list them.
+pub fn addresses() -> Result<Vec<IpAddr>, Unavailable> {
+    platform::addresses().map_err(|because| Unavailable::new("the addresses of this host", because))
+}
+
 /// Rate of an interface's line as its driver tells it, in bit/s.
 ///
 /// # Errors

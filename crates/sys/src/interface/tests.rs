@@ -34,7 +34,10 @@ fn loopback_is_not_listed() {
 fn the_interface_of_an_address_is_found_where_there_is_one() {
     for loopback in ["127.0.0.1", "::1"] {
         match with_address(loopback.parse().unwrap()) {
-            Ok(name) => assert_eq!(name, "lo"),
+            Ok(name) => {
+                assert_eq!(name, "lo");
+                assert!(addresses().unwrap().contains(&loopback.parse().unwrap()));
+            }
             Err(missing) => assert!(!missing.because.is_empty()),
         }
     }

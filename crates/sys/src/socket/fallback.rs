@@ -1,6 +1,6 @@
 //! Other platforms: what the socket library offers; the rest is refused or unavailable.
 
-use super::{Domain, Incoming, TcpInfo};
+use super::{Domain, Incoming, KeepAlive, TcpInfo};
 use crate::Unavailable;
 use socket2::Socket;
 use std::io;
@@ -45,6 +45,16 @@ pub(super) fn mss(_socket: &Socket) -> Option<u32> {
 /// Nothing to do: the port is chosen by `bind`.
 pub(super) fn choose_port_late(_socket: &Socket, _local: SocketAddr) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(unix)]
+pub(super) fn keep_alive(socket: &Socket, times: &KeepAlive) -> io::Result<()> {
+    socket.set_tcp_keepalive(&times.common().with_retries(times.probes.into()))
+}
+
+#[cfg(not(unix))]
+pub(super) fn keep_alive(socket: &Socket, times: &KeepAlive) -> io::Result<()> {
+    socket.set_tcp_keepalive(&times.common())
 }
 
 pub(super) fn can_share_ports() -> Result<(), Unavailable> {

@@ -1,12 +1,13 @@
 //! Linux: socket options beyond those that all platforms share.
 
-use super::{Domain, Incoming, TcpInfo};
+use super::{Domain, Incoming, KeepAlive, TcpInfo};
 use crate::Unavailable;
 use socket2::Socket;
 use std::io;
 use std::mem::{offset_of, size_of};
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 /// Bit of `tcpi_options` that stands for TCP timestamps (`TCPI_OPT_TIMESTAMPS`, linux/tcp.h).
 const TIMESTAMPS: u8 = 1;
@@ -71,6 +72,11 @@ pub(super) fn choose_port_late(socket: &Socket, local: SocketAddr) -> io::Result
         set_int(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
     }
     Ok(())
+}
+
+pub(super) fn keep_alive(socket: &Socket, times: &KeepAlive) -> io::Result<()> {
+    socket.set_tcp_keepalive(&times.common().with_retries(times.probes.into()))?;
+    socket.set_tcp_user_timeout(Some(Duration::from_millis(times.unanswered_ms.into())))
 }
 
 /// UDP sockets that both allow it share an address, and one with a peer gets all of that peer's.

@@ -25,9 +25,9 @@ mod poll;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod wait;
+pub(crate) mod wait;
 
-pub use ancillary::{Arrived, Departed, KernelTimes, wait_either};
+pub use ancillary::{Arrived, Departed, KernelTimes, Notes, notes, wait_either};
 pub use batch::{BATCH_MAX, Message, ReceiveBatch, SendBatch};
 pub use bulk::{MemoryFile, Reaped, is_out_of_room};
 pub use datagram::Datagram;
@@ -35,7 +35,7 @@ pub use error::{ErrorClass, Operation, SocketError};
 pub use icmp::{ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, Ping};
 pub use listener::{LentBuffer, Listener};
 pub use marks::{FLOW_LABEL_MAX, Marks};
-pub use options::{Granted, Incoming, StreamOptions, TcpInfo};
+pub use options::{Granted, Incoming, KeepAlive, StreamOptions, TcpInfo};
 pub use poll::{Interest, Waker, wait_any, wait_some};
 pub use stream::{Begun, ConnectTimes, Stream};
 

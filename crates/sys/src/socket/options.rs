@@ -4,8 +4,9 @@
 use super::error::{Operation, SocketError};
 use super::marks::Marks;
 use super::platform;
-use socket2::Socket;
+use socket2::{Socket, TcpKeepalive};
 use std::io;
+use std::time::Duration;
 
 /// What to set before connecting or listening, so that it holds from the first segment on.
 /// `None` leaves the system's default.
@@ -47,6 +48,28 @@ impl Granted {
     pub fn window_as_asked(&self, asked: u32) -> bool {
         platform::buffer_as_asked(asked, self.receive_buffer)
             && self.send_buffer >= self.receive_buffer
+    }
+}
+
+/// When a TCP connection whose peer's host is gone ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeepAlive {
+    /// Silence after which the system asks the other one, in s.
+    pub idle_s: u16,
+    /// Time from one such probe to the next, in s.
+    pub interval_s: u16,
+    /// Probes without an answer that end it. On Linux and the BSDs; elsewhere the system's number.
+    pub probes: u8,
+    /// How long what was sent, probes included, may stay without an answer, in ms. Linux only.
+    pub unanswered_ms: u32,
+}
+
+impl KeepAlive {
+    /// The part that all platforms know.
+    pub(super) fn common(&self) -> TcpKeepalive {
+        TcpKeepalive::new()
+            .with_time(Duration::from_secs(self.idle_s.into()))
+            .with_interval(Duration::from_secs(self.interval_s.into()))
     }
 }
 

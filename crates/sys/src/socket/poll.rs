@@ -1,7 +1,7 @@
 //! Waiting for several sockets at once, and a way for another thread to end the wait.
 
 use super::wait::LONGEST;
-use super::{Listener, Stream};
+use super::{Datagram, Listener, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd;
 use std::io::{self, Read, Write};
@@ -17,6 +17,8 @@ type End = std::net::TcpStream;
 pub enum Interest<'a> {
     /// A connection to accept.
     Accept(&'a Listener),
+    /// A datagram to receive.
+    Receive(&'a Datagram),
     /// Bytes to read, or the end of the stream.
     Read(&'a Stream),
     /// Room to write.
@@ -74,6 +76,7 @@ fn poll_fd<'a>(interest: &Interest<'a>) -> PollFd<'a> {
         Interest::Accept(listener) => {
             PollFd::from_borrowed_fd(listener.inner.as_fd(), PollFlags::IN)
         }
+        Interest::Receive(socket) => PollFd::from_borrowed_fd(socket.inner.as_fd(), PollFlags::IN),
         Interest::Read(stream) => PollFd::from_borrowed_fd(stream.inner.as_fd(), PollFlags::IN),
         Interest::Write(stream) => PollFd::from_borrowed_fd(stream.inner.as_fd(), PollFlags::OUT),
         Interest::Wake(waker) => PollFd::from_borrowed_fd(waker.awaited.as_fd(), PollFlags::IN),

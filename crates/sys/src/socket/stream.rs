@@ -1,7 +1,7 @@
 //! A TCP connection.
 
 use super::error::{Operation, SocketError};
-use super::options::{self, Granted, Incoming, StreamOptions, TcpInfo};
+use super::options::{self, Granted, Incoming, KeepAlive, StreamOptions, TcpInfo};
 use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed, without_label};
 use super::{call, marks, wait};
 use crate::{Unavailable, clock};
@@ -235,6 +235,17 @@ impl Stream {
     /// The system's answer.
     pub fn shutdown_write(&self) -> Result<(), SocketError> {
         self.inner.shutdown(Shutdown::Write).map_err(SocketError::during(Operation::Shutdown))
+    }
+
+    /// Lets the system notice when the peer's host is gone (`SO_KEEPALIVE`, `TCP_USER_TIMEOUT`):
+    /// what was sent is not acknowledged in time, or a silent connection's probes are not answered.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn keep_alive(&self, times: &KeepAlive) -> Result<(), SocketError> {
+        let socket = SockRef::from(&self.inner);
+        platform::keep_alive(&socket, times)
+            .map_err(SocketError::during(Operation::SetOption("SO_KEEPALIVE")))
     }
 
     /// Makes closing discard what is unsent and reset the connection (RST), which leaves no

@@ -11,7 +11,7 @@ pub(super) const LONGEST: Duration = Duration::from_secs(1_000_000);
 
 /// Waits until `socket` is ready for `flags` (or has failed, which counts as ready); `false` if
 /// `timeout_ns` passed before, `None` waits for ever.
-pub(super) fn ready(
+pub(crate) fn ready(
     socket: &impl AsFd,
     flags: PollFlags,
     timeout_ns: Option<u64>,

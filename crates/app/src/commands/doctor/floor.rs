@@ -17,8 +17,8 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::fitness::noise::{self, Found, Noise};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, PerEnd};
-use v6gap_core::plan::{Plan, fit};
-use v6gap_core::record::{Ending, Host, Line, RunHeader};
+use v6gap_core::plan::{Plan, fit, limits};
+use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
 use v6gap_core::unit::format_span;
 use v6gap_engine::control::Connection;
 use v6gap_engine::run::{self, Event, Hooks};
@@ -107,9 +107,11 @@ impl Meeting<'_> {
             processor: self.processor,
             timeout_ns: self.options.connect_timeout,
             local: self.target.local,
+            limits: connection.opened().welcome.limits,
         };
         let round_trip_ns = session::check_path(self.target, &plan, &mut connection, &client)?;
         fit::fit(&mut plan, round_trip_ns);
+        limits::keep_to(&mut plan, &client.limits);
         let far = Some(connection.opened().welcome.host.clone());
         let mut met = Met { far, round_trip_ns: Some(round_trip_ns as f64), ..Met::default() };
         if let Some(time_ns) = self.time_ns {
@@ -142,7 +144,7 @@ impl Meeting<'_> {
     ) -> Result<(Vec<Noise>, Ending), Failure> {
         let server = connection.opened().welcome.host.clone();
         let header = RunHeader {
-            id: String::new(),
+            id: RunId::from_bits(0),
             tool: crate::settings::VERSION.to_owned(),
             protocol: u32::from(connection.version()),
             started_unix_ns: v6gap_sys::clock::wall_ns(),
@@ -154,11 +156,12 @@ impl Meeting<'_> {
             plan,
             notes: Vec::new(),
             refused: BTreeMap::new(),
+            limits: None,
         };
         let mut kept = Kept(vec![Line::Run(Box::new(header.clone()))]);
         let before = kept.0.clone();
         let ending = run::run(&before, &header, connection, client, &mut kept, stop)
-            .map_err(|error| session::broken_off(self.target, "", &error))?;
+            .map_err(|error| session::broken_off(self.target, None, &error))?;
         let analysis =
             analysis::analyse(&kept.0).map_err(|e| Failure::unexpected(e.to_string()))?;
         Ok((noise::of(&analysis), ending))

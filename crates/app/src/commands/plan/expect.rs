@@ -104,7 +104,7 @@ fn path_before(plan: &Plan, host: Option<&str>, context: &Context) -> Result<Pat
         entries.into_iter().find(|entry| is(&entry.header))
     });
     if let Some(entry) = before {
-        let lines = context.store.read(&Reference::Id(entry.header.id))?;
+        let lines = context.store.read(&Reference::Id(entry.header.id.into()))?;
         let values = |metric| {
             lines.iter().filter_map(move |line| match line {
                 Line::Trial(trial) => trial.values.get(&metric).copied(),
@@ -160,7 +160,7 @@ fn last_alike(
     };
     let entries = context.store.list()?;
     let last = entries.into_iter().find(|entry| alike(&entry.header));
-    Ok(last.map(|entry| Reference::Id(entry.header.id)))
+    Ok(last.map(|entry| Reference::Id(entry.header.id.into())))
 }
 
 fn prospect(

@@ -6,9 +6,9 @@ use crate::settings::Context;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use v6gap_core::family::Family;
-use v6gap_core::record::{Line, RunHeader};
+use v6gap_core::record::{Line, RunHeader, RunId};
 use v6gap_serve::Demo;
-use v6gap_store::{Reference, Store, new_id};
+use v6gap_store::{Reference, Store};
 use v6gap_sys::entropy;
 
 /// A recording and a store of its own, which goes with it.
@@ -32,7 +32,7 @@ impl Recording {
         let (header, _) = recorded(first, context)?;
         let mut random = [0; 4];
         entropy::random(&mut random).map_err(|e| Failure::unexpected(e.to_string()))?;
-        let name = format!("demo-{}", new_id(u32::from_ne_bytes(random)));
+        let name = format!("demo-{}", RunId::from_bits(u32::from_ne_bytes(random)));
         let store = context.store.apart(&name);
         let play = journal(first, context)?;
         let args = ["replay", &play, &format!("--speed={speed}"), "--keep"].map(str::to_owned);

@@ -3,7 +3,7 @@
 use super::Topic;
 
 /// All codes, in order.
-pub const CODES: [Topic; 44] = [
+pub const CODES: &[Topic] = &[
     Topic {
         name: "E101",
         title: "no route in one family",
@@ -53,6 +53,33 @@ The text is no address, is of the other family, or is IPv4 in IPv6 form
 --bind (-B) names the address of this computer to measure from, one of each
 family at most: both control and data go from there. It must be an address of
 one of its interfaces; `ip addr` shows them.",
+    },
+    Topic {
+        name: "E108",
+        title: "an empty key",
+        text: "\
+The key that was given is empty: a variable that is not set (--key \"$UNSET\"),
+V6GAP_KEY with nothing in it, or a key file whose first line is empty. Everybody
+knows an empty key, so it is never taken for one. Leave the option out, unset
+V6GAP_KEY, or make a key: v6gap serve --new-key FILE.",
+    },
+    Topic {
+        name: "E109",
+        title: "a key too weak for a server that all can reach",
+        text: "\
+With a key and without --allow, a server can be reached from everywhere, so the
+key is all that guards it. It must have 16 bytes at least, and with --public
+nobody else may read or change its file (chmod 600 FILE). Short words are found
+by trying, also later and elsewhere by who has recorded one connection.
+`v6gap serve --new-key FILE` makes a key of 128 random bits; with --allow NET
+for private networks a short one is taken with a warning.",
+    },
+    Topic {
+        name: "E110",
+        title: "a key file that cannot be made",
+        text: "\
+--new-key makes a file and never touches one that is there, nor what a link
+leads to: the key in it may be in use. Name another file, or remove that one.",
     },
     Topic {
         name: "E201",
@@ -109,8 +136,9 @@ server at the other end: it proves the family of each flow there.",
         title: "the key does not fit",
         text: "\
 The server was started with a key and this end has another one or none, or the
-other way round. Give both ends the same long random word: --key WORD,
---key-file FILE, or the variable V6GAP_KEY.",
+other way round. Give both ends the same long random word: --key-file FILE,
+the variable V6GAP_KEY, or --key WORD, which others on the same computer can
+read in the list of processes. `v6gap serve --new-key FILE` makes such a word.",
     },
     Topic {
         name: "E208",
@@ -118,8 +146,8 @@ other way round. Give both ends the same long random word: --key WORD,
         text: "\
 The server closed the connection without a word. Without a key a server serves
 loopback, link-local and private addresses only. On the server, --allow NET
-names further networks, --key WORD admits everybody who knows the word, and
---public admits everybody.",
+names further networks, --key-file FILE admits everybody who knows the word in
+it, and --public admits everybody.",
     },
     Topic {
         name: "E209",
@@ -143,6 +171,24 @@ A trial failed again and again and nothing else was left to measure, or the
 server refused it for good. The message ends with the reason. What was measured
 before is kept, and `v6gap run HOST --continue RESULT` goes on with it; `v6gap
 check HOST` says what limits the path, --measure leaves out what fails.",
+    },
+    Topic {
+        name: "E212",
+        title: "the session's time is over",
+        text: "\
+The server lets each client measure for a time only, so that others have their
+turn; `v6gap check HOST` shows how long. Blocks that were complete are stored,
+and `v6gap run HOST --continue RESULT` goes on with them in a new session, as
+often as it takes. --for TIME asks for a run that fits one session.",
+    },
+    Topic {
+        name: "E213",
+        title: "too many clients from this network",
+        text: "\
+A server holds few connections from one IPv4 address or IPv6 /64, and twice as
+many from a /24 or /48, so that nobody can keep all others out. Others of this
+network measure or wait there; try again later. `--max-per-source` of
+`v6gap serve` raises the number.",
     },
     Topic {
         name: "E301",
@@ -233,6 +279,16 @@ path MTU black hole (RFC 2923). A link has a smaller MTU, and a firewall drops
 the message that would say so: \"packet too big\" (ICMPv6 type 2), without which
 IPv6 cannot work, as routers do not fragment it; or \"fragmentation needed\"
 (ICMP type 3 code 4). Allow them along the path.",
+    },
+    Topic {
+        name: "E402",
+        title: "UDP does not come through",
+        text: "\
+The control connection and TCP pass, but no datagram came back within 2.5 s, not
+even the answer to the shortest one. A firewall on either host or between them
+drops UDP, or knows nothing of the port: the server needs its port (4466 unless
+told otherwise) open for TCP and for UDP. Runs that also ask what goes over TCP
+answer that, and say of each other question why it has no answer.",
     },
     Topic {
         name: "E501",
@@ -329,6 +385,16 @@ stored under it: an earlier state of the same run that was continued, or, once
 in a thousand million, another run. `v6gap rm` removes the stored one.",
     },
     Topic {
+        name: "E514",
+        title: "a file that is not read",
+        text: "\
+Results, plans and worlds are read from files and pipes, up to a length that
+none of them has: 2 GiB of a result, 16 MiB of one of its lines, 1 MiB of a
+plan or world. A device could go on for ever, and a pipe from which nothing
+comes for 30 s is given up. In the folder for results links are not followed,
+so that nothing outside of it is read, changed or removed.",
+    },
+    Topic {
         name: "N105",
         title: "note: a family is translated on the way",
         text: "\
@@ -345,6 +411,16 @@ The kernel grants receive buffers up to net.core.rmem_max (twice that is
 reported, as it counts its bookkeeping). The measurement used what was granted,
 and the result says what that was. `sysctl -w net.core.rmem_max=BYTES` raises
 it; `require_window = true` in a plan makes such a trial an error.",
+    },
+    Topic {
+        name: "N403",
+        title: "note: as fast as the server allows",
+        text: "\
+The server announces a highest rate, or a number of bytes for each trial, and
+the throughput of at least one family came within 5 % of it. The path carries
+more, nobody knows how much in which family, so the question has no verdict;
+round trips and connecting are compared all the same. `v6gap check HOST` shows
+the limits; `v6gap serve --max-rate RATE` on the server sets others.",
     },
     Topic {
         name: "V601",

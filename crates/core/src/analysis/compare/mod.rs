@@ -16,7 +16,7 @@ pub use published::{Elsewhere, Systems};
 use super::{Analysis, CheckState, Effect, Qualifier, Question, Verdict};
 use crate::arm::{Arm, PerArm};
 use crate::metric::Metric;
-use crate::record::Line;
+use crate::record::{Line, RunId};
 use crate::workload::Transport;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -66,7 +66,7 @@ pub struct Side {
     /// The letter that names it here: A for the reference.
     pub letter: char,
     /// Identifier of the run.
-    pub id: String,
+    pub id: RunId,
     /// Names of client and server.
     pub hosts: [String; 2],
     /// Start, in ns since the Unix epoch.
@@ -318,7 +318,7 @@ fn alike_in_kind(told: &[Told<'_>]) -> Result<(), CompareError> {
     for (place, run) in told.iter().enumerate().skip(1) {
         let id = &run.analysis.run.id;
         if told[..place].iter().any(|earlier| earlier.analysis.run.id == *id) {
-            return Err(CompareError::Twice(id.clone()));
+            return Err(CompareError::Twice(id.to_string()));
         }
         if arms(run) != arms(&told[0]) {
             let (there, here) = (words(run), words(&told[0]));

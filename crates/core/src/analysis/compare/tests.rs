@@ -12,7 +12,7 @@ use crate::workload::{Cell, Workload};
 fn measured(id: &str, plan: &Plan, truth: &Truth) -> (Vec<Line>, Analysis) {
     let mut lines = run(plan, 20, truth);
     if let Line::Run(header) = &mut lines[0] {
-        header.id = id.into();
+        header.id = id.parse().unwrap();
     }
     let analysis = analyse(&lines).unwrap();
     assert!(analysis.valid, "{:?}", analysis.checks);
@@ -90,7 +90,7 @@ fn times_of_an_emulated_system_are_not_compared_with_those_of_another() {
 fn the_same_values_twice_are_the_same() {
     let (lines, mut analysis) = measured("a", &families(1), &EVEN);
     let first = (lines.clone(), analysis.clone());
-    analysis.run.id = "b".into();
+    analysis.run.id = "b".parse().unwrap();
     let found = compare(&told(&[first, (lines, analysis)])).unwrap();
     for (row, change) in found.changes() {
         assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);

@@ -11,16 +11,17 @@ use super::client::ClientContext;
 use super::evidence::{Before, datagram_endpoints, datagram_granted};
 use super::server::DataFlows;
 use super::sockets::{Locals, Marked, datagram, payload};
+use super::validation::{Basis, Unproved, gather_shared, prove};
 use super::{TrialError, family};
 use crate::hot::datagram_bulk::{self, Line};
-use crate::hot::probe::{self as hot, ClientNotes, Clock, Manner, ServerNotes};
+use crate::hot::probe::{self as hot, ClientBuffers, ClientNotes, Clock, Manner, ServerNotes};
 use crate::hot::{Broken, Cause, Watch};
 use std::net::SocketAddr;
 use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::observation::{EndReport, Granted, Measured, Probed, Returned};
 use v6gap_core::task::Task;
-use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::workload::{Marking, Probe};
 use v6gap_sys::socket::{Datagram, KernelTimes, SocketError};
 use v6gap_sys::{Unavailable, clock};
@@ -41,8 +42,11 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
         arms.iter().map(|&arm| Ok((arm, remote(arm)?))).collect::<Result<_, TrialError>>()?;
     let manner = manner(task, probe);
     let watch = Watch::silence(probe.wait, context.timeout_ns.max(2 * probe.timeout_ns));
-    let mut message = payload(task, probe.payload_bytes);
-    let mut buffer = vec![0; message.len() + 1];
+    let mut buffers = ClientBuffers {
+        message: payload(task, End::Client, probe.payload_bytes),
+        back: vec![0; probe.payload_bytes as usize + 1],
+        expected: payload(task, End::Server, probe.payload_bytes),
+    };
     let course = course::course(probe, &arms, task.order, task.seed);
     let mut notes = PerArm::from_fn(|arm| match arms.contains(&arm) {
         true => ClientNotes::with_room(probe.packets_max()),
@@ -54,31 +58,18 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
         TrialError::of(b, family(task, arm), address)
     };
     let mut missing = Vec::new();
-    let mut sockets = PerArm { a: None, b: None };
     let load = match arms.first() {
-        Some(&arm) => load::connect(task, probe, arm, context, &watch)?,
+        Some(&arm) => load::connect(task, probe, arm, context)?,
         None => None,
     };
     let before = Before::look(context.processor);
-    for &(arm, remote) in &remotes {
-        let mut locals = Locals::new(task, context, arm, family(task, arm), 1);
-        let socket = datagram(remote, &probe.marking, &mut locals)?;
-        prepare(&socket, probe, &mut missing)
-            .map_err(TrialError::socket(family(task, arm), Some(remote)))?;
-        let header =
-            Header { tag: manner.tag, sequence: 0, turn: 0, next: 0, arm, flags: Flags::WARMUP };
-        // Fills the caches of neighbours and routes, and shows that something comes back at all.
-        let line = Line { socket: &socket, peer: None };
-        datagram_bulk::knock(line, &mut message, header, &watch).map_err(broken)?;
-        if probe.kernel_times {
-            note(socket.report_times(KernelTimes::Both), &mut missing);
-        }
-        *sockets.get_mut(arm) = Some(socket);
-    }
+    let asking = Asking { task, probe, context, remotes: &remotes };
+    let sockets = asking.sockets(&mut missing)?;
+    asking.knock(&sockets, &mut buffers.message, &watch, &mut missing).map_err(broken)?;
     let lead_ns = probe.load.as_ref().map_or(0, |load| load.lead_ns);
     let work = || {
         clock::rest(Duration::from_nanos(lead_ns));
-        hot::client(&course, &manner, &sockets, &mut message, &mut buffer, &mut notes, &watch)
+        hot::client(&course, &manner, &sockets, &mut buffers, &mut notes, &watch)
     };
     let loaded = load::beside(load, &watch, true, work).map_err(broken)?;
     let block = before.report();
@@ -105,6 +96,57 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
     remotes.iter().map(report).collect()
 }
 
+/// The client before the first probe.
+struct Asking<'a> {
+    task: &'a Task,
+    probe: &'a Probe,
+    context: &'a ClientContext,
+    remotes: &'a [(Arm, SocketAddr)],
+}
+
+impl Asking<'_> {
+    /// A socket for each arm, all of which have proved themselves.
+    fn sockets(&self, missing: &mut Vec<String>) -> Result<PerArm<Option<Datagram>>, TrialError> {
+        let Asking { task, probe, context, remotes } = *self;
+        let mut sockets = PerArm { a: None, b: None };
+        for &(arm, remote) in remotes {
+            let mut locals = Locals::new(task, context, arm, family(task, arm), 1);
+            let socket = datagram(remote, &probe.marking, &mut locals)?;
+            prepare(&socket, probe, missing)
+                .map_err(TrialError::socket(family(task, arm), Some(remote)))?;
+            *sockets.get_mut(arm) = Some(socket);
+        }
+        let unproved = remotes.iter().filter_map(|&(arm, remote)| {
+            let socket = sockets.get(arm).as_ref()?;
+            Some(Unproved { arm, family: family(task, arm), remote, socket })
+        });
+        prove(task.token.tag(), &unproved.collect::<Vec<_>>(), context.timeout_ns)?;
+        Ok(sockets)
+    }
+
+    /// Lets a packet as long as the others fill the caches of neighbours and routes.
+    fn knock(
+        &self,
+        sockets: &PerArm<Option<Datagram>>,
+        message: &mut [u8],
+        watch: &Watch<'_>,
+        missing: &mut Vec<String>,
+    ) -> Result<(), Broken> {
+        let tag = self.task.token.tag();
+        for arm in Arm::BOTH {
+            let Some(socket) = sockets.get(arm) else { continue };
+            let flags = Flags::WARMUP;
+            let header = Header { tag, sequence: 0, turn: 0, next: 0, arm, flags };
+            let line = Line { socket, end: End::Client };
+            datagram_bulk::knock(line, message, header, watch)?;
+            if self.probe.kernel_times {
+                note(socket.report_times(KernelTimes::Both), missing);
+            }
+        }
+        Ok(())
+    }
+}
+
 pub(super) fn server(
     task: &Task,
     probe: &Probe,
@@ -119,27 +161,22 @@ pub(super) fn server(
     let first = sockets
         .first()
         .ok_or(TrialError::Unsuitable { number: task.number, why: "it has no arm" })?;
-    let mut notes = PerArm::from_fn(|arm| match sockets.iter().any(|(of, _)| *of == arm) {
-        true => ServerNotes::with_room(probe.packets_max()),
-        false => ServerNotes::default(),
-    });
+    let has = |arm| sockets.iter().any(|(of, _)| *of == arm);
+    let room = |arm| if has(arm) { probe.packets_max() } else { 0 };
+    let mut notes = PerArm::from_fn(|arm| ServerNotes::with_room(room(arm)));
     // One byte more than a packet of the task has, so that a longer one is not taken for it.
     let mut buffer = vec![0; probe.payload_bytes as usize + 1];
+    let mut answer = payload(task, End::Server, probe.payload_bytes);
     let mut missing = Vec::new();
     for &(arm, socket) in &sockets {
         prepare(socket, probe, &mut missing)
             .map_err(TrialError::socket(family(task, arm), None))?;
-        if probe.kernel_times && !(null && arm == Arm::B) {
-            note(socket.report_times(KernelTimes::Both), &mut missing);
-        }
     }
-    let mark = |&(arm, socket): &(Arm, _)| {
-        let failed = TrialError::socket(family(task, arm), None);
-        Marked::new(socket, &probe.marking).map_err(failed)
-    };
+    let basis = Basis::new(task, flows)?;
+    let sources = PerArm::from_fn(|arm| u16::from(has(arm)));
+    let mut validation = basis.validation(flows, manner.tag, sources);
     // A socket that both arms share is marked once, or it would not get its own marks back.
-    let distinct = if null { &sockets[..1] } else { &sockets[..] };
-    let _marked: Vec<Marked<'_>> = distinct.iter().map(mark).collect::<Result<_, TrialError>>()?;
+    let _marked = marked(task, probe, if null { &sockets[..1] } else { &sockets[..] })?;
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, probe.wait);
     ready();
@@ -147,13 +184,20 @@ pub(super) fn server(
         let arm = b.arm;
         TrialError::of(b, family(task, arm), None)
     };
-    let work = || hot::server(&manner, first.1, second, &mut buffer, &mut notes, &watch);
-    let outcome = load::accept(task, probe, first.0, flows, &watch)
+    let both = (first.1, second);
+    let work = || {
+        gather_shared(first.0, both, &mut validation, &watch)?;
+        // From here on the kernel counts what is sent.
+        for socket in [Some(first.1), second].into_iter().flatten().filter(|_| probe.kernel_times) {
+            note(socket.report_times(KernelTimes::Both), &mut missing);
+        }
+        let memory = (&mut buffer[..], &mut answer[..]);
+        hot::server(&manner, &mut validation, both, memory, &mut notes, &watch)
+    };
+    let outcome = load::accept(task, probe, first.0, flows, &basis, &watch)
         .and_then(|load| load::beside(load, &watch, false, work).map_err(broken));
     let block = before.report();
-    for (_, socket) in &sockets {
-        restore(socket);
-    }
+    sockets.iter().for_each(|(_, socket)| restore(socket));
     let loaded = outcome?;
     let report = |&(arm, socket): &(Arm, &Datagram)| {
         let notes = notes.get(arm);
@@ -173,16 +217,25 @@ pub(super) fn server(
     sockets.iter().map(report).collect()
 }
 
+/// Marks what these sockets send until the value is dropped.
+fn marked<'a>(
+    task: &Task,
+    probe: &Probe,
+    sockets: &[(Arm, &'a Datagram)],
+) -> Result<Vec<Marked<'a>>, TrialError> {
+    let mark = |&(arm, socket): &(Arm, &'a Datagram)| {
+        let failed = TrialError::socket(family(task, arm), None);
+        Marked::new(socket, &probe.marking).map_err(failed)
+    };
+    sockets.iter().map(mark).collect()
+}
+
 /// The service's socket of each arm.
 fn service_sockets<'a>(
     task: &Task,
     flows: &DataFlows<'a>,
 ) -> Result<Vec<(Arm, &'a Datagram)>, TrialError> {
-    let of = |arm: Arm| {
-        let family = family(task, arm);
-        let missing = TrialError::Missing { family, what: "UDP socket" };
-        Ok((arm, flows.datagram(task, family).ok_or(missing)?))
-    };
+    let of = |arm: Arm| Ok((arm, flows.datagram(task, family(task, arm))?));
     task.arms.iter().map(|a| of(a.arm)).collect()
 }
 

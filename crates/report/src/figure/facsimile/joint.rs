@@ -111,7 +111,7 @@ fn belong_together(systems: &[System<'_>]) -> Result<(), JointError> {
     for (place, system) in systems.iter().enumerate() {
         let id = &system.analysis.run.id;
         if systems[..place].iter().any(|earlier| earlier.analysis.run.id == *id) {
-            return Err(JointError::Twice(id.clone()));
+            return Err(JointError::Twice(id.to_string()));
         }
     }
     if systems.len() > SYSTEMS_MAX {

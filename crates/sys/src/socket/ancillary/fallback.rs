@@ -1,6 +1,6 @@
 //! Other platforms: the bytes and the sender alone.
 
-use super::{Arrived, Departed, KernelTimes};
+use super::{Arrived, Departed, KernelTimes, Notes};
 use crate::Unavailable;
 use crate::socket::Datagram;
 use std::io;
@@ -27,4 +27,8 @@ pub(super) fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<Arrived
 
 pub(super) fn departed(_socket: &Datagram) -> io::Result<Option<Departed>> {
     Ok(None)
+}
+
+pub(super) fn notes(_bytes: &[u8]) -> Notes {
+    Notes::default()
 }

@@ -1,6 +1,6 @@
 //! Linux: control messages (cmsg(3)), `SO_TIMESTAMPING`, and the error queue that tells departures.
 
-use super::{Arrived, Departed, KernelTimes};
+use super::{Arrived, Departed, KernelTimes, Notes};
 use crate::Unavailable;
 use crate::socket::{Datagram, Domain, call};
 use std::io;
@@ -71,15 +71,6 @@ pub(super) fn departed(socket: &Datagram) -> io::Result<Option<Departed>> {
     }
 }
 
-/// What the control messages of one datagram say.
-#[derive(Default)]
-struct Notes {
-    hop_limit: Option<u8>,
-    traffic_class: Option<u8>,
-    wall_ns: Option<u64>,
-    departure: Option<u32>,
-}
-
 /// Receives one message into `bytes`, and its control messages into `notes`.
 fn message(
     socket: &Datagram,
@@ -118,40 +109,90 @@ fn message(
     }
 }
 
-/// Goes through the control messages that the kernel wrote.
+/// What control messages in memory of ours say.
+pub(super) fn notes(bytes: &[u8]) -> Notes {
+    // Words, because control messages are aligned like them.
+    let mut control = vec![0_u64; bytes.len().div_ceil(size_of::<u64>())];
+    for (word, eight) in control.iter_mut().zip(bytes.chunks(size_of::<u64>())) {
+        let mut whole = [0; size_of::<u64>()];
+        whole[..eight.len()].copy_from_slice(eight);
+        *word = u64::from_ne_bytes(whole);
+    }
+    // SAFETY: the structure has integers and pointers only, for which all zeros is a value.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_control = control.as_mut_ptr().cast();
+    header.msg_controllen = bytes.len() as _;
+    let mut notes = Notes::default();
+    read_control(&header, &mut notes);
+    notes
+}
+
+/// Goes through control messages. One whose value is not all there, as the kernel leaves it where
+/// memory was too short, says nothing.
 fn read_control(header: &libc::msghdr, notes: &mut Notes) {
-    // SAFETY: `header` is as the kernel left it: its control memory holds whole messages up to the
-    // length in it, and the macros step from one to the next within that.
-    unsafe {
-        let mut next = libc::CMSG_FIRSTHDR(header);
-        while let Some(found) = next.as_ref() {
-            let data = libc::CMSG_DATA(next);
-            match (found.cmsg_level, found.cmsg_type) {
-                (libc::IPPROTO_IP, libc::IP_TTL) | (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT) => {
-                    notes.hop_limit =
-                        u8::try_from(data.cast::<libc::c_int>().read_unaligned()).ok();
-                }
-                // The one octet of IPv4 stands alone, that of IPv6 in an integer.
-                (libc::IPPROTO_IP, libc::IP_TOS) => notes.traffic_class = Some(data.read()),
-                (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
-                    let class = data.cast::<libc::c_int>().read_unaligned();
-                    notes.traffic_class = u8::try_from(class).ok();
-                }
-                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
-                    // The first of three times is that of the software.
-                    let time = data.cast::<libc::timespec>().read_unaligned();
-                    notes.wall_ns = nanoseconds(&time);
-                }
-                (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
-                    let cause = data.cast::<libc::sock_extended_err>().read_unaligned();
-                    if cause.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING {
-                        notes.departure = Some(cause.ee_data);
-                    }
-                }
-                _ => {}
+    // SAFETY: the control memory of `header` is readable and aligned for the length in it, and the
+    // macros step from one message to the next within that.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
+    // The types of these lengths differ between C libraries.
+    let length: usize = header.msg_controllen as _;
+    let end = header.msg_control as usize + length;
+    // SAFETY: the macros return null or a message whose head lies within the memory.
+    while let Some(found) = unsafe { next.as_ref() } {
+        // SAFETY: behind the head of a message begins its value.
+        let data = unsafe { libc::CMSG_DATA(next) };
+        let length: usize = found.cmsg_len as _;
+        let told = (next as usize).saturating_add(length).min(end);
+        let value = Value { data, bytes: told.saturating_sub(data as usize) };
+        match (found.cmsg_level, found.cmsg_type) {
+            (libc::IPPROTO_IP, libc::IP_TTL) | (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT) => {
+                notes.hop_limit = value.octet();
             }
-            next = libc::CMSG_NXTHDR(header, next);
+            // The one octet of IPv4 stands alone, that of IPv6 in an integer.
+            (libc::IPPROTO_IP, libc::IP_TOS) => notes.traffic_class = value.read(),
+            (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => notes.traffic_class = value.octet(),
+            (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
+                // The first of three times is that of the software.
+                notes.wall_ns = value.read().and_then(|time| nanoseconds(&time));
+            }
+            (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
+                let stamped = |cause: &libc::sock_extended_err| {
+                    cause.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING
+                };
+                if let Some(cause) = value.read().filter(stamped) {
+                    notes.departure = Some(cause.ee_data);
+                }
+            }
+            _ => {}
         }
+        // SAFETY: as above, and `next` is a message of this memory.
+        next = unsafe { libc::CMSG_NXTHDR(header, next) };
+    }
+}
+
+/// The value of a control message.
+struct Value {
+    data: *const u8,
+    /// How many bytes of it there are.
+    bytes: usize,
+}
+
+/// A value that any bytes are one of.
+trait Plain: Copy {}
+impl Plain for u8 {}
+impl Plain for libc::c_int {}
+impl Plain for libc::timespec {}
+impl Plain for libc::sock_extended_err {}
+
+impl Value {
+    fn read<T: Plain>(&self) -> Option<T> {
+        // SAFETY: so many bytes are there, and any of them are a value of a plain type.
+        let read = || unsafe { self.data.cast::<T>().read_unaligned() };
+        (self.bytes >= size_of::<T>()).then(read)
+    }
+
+    /// An octet in an integer.
+    fn octet(&self) -> Option<u8> {
+        u8::try_from(self.read::<libc::c_int>()?).ok()
     }
 }
 

@@ -44,6 +44,25 @@ pub struct Departed {
     pub wall_ns: u64,
 }
 
+/// What the kernel's control messages say of one datagram; what they do not say is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Notes {
+    /// Time to live or hop limit that was left.
+    pub hop_limit: Option<u8>,
+    /// Its differentiated services field with ECN.
+    pub traffic_class: Option<u8>,
+    /// When the kernel had it, in ns since the Unix epoch.
+    pub wall_ns: Option<u64>,
+    /// Its number among those sent, if it is a departure.
+    pub departure: Option<u32>,
+}
+
+/// What control messages say that stand in `bytes` as the kernel writes them (cmsg(3)). Bytes that
+/// are none, or are cut off, say nothing; off Linux all do.
+pub fn notes(bytes: &[u8]) -> Notes {
+    platform::notes(bytes)
+}
+
 /// Which times the kernel is to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelTimes {

@@ -1,6 +1,6 @@
 //! Marks and times of datagrams over loopback, both families.
 
-use super::{KernelTimes, wait_either};
+use super::{KernelTimes, notes, wait_either};
 use crate::clock;
 use crate::socket::Datagram;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -90,4 +90,48 @@ fn either_socket_ends_the_wait() {
     near.send(&[1]).unwrap();
     assert_eq!(wait_either(&far, Some(&other_far), WAIT_NS).unwrap(), [true, true]);
     assert_eq!(wait_either(&far, None, WAIT_NS).unwrap(), [true, false]);
+}
+
+/// A control message as the kernel writes it: its length with the head, level, kind, value.
+#[cfg(target_os = "linux")]
+fn control(level: libc::c_int, kind: libc::c_int, value: &[u8]) -> Vec<u8> {
+    let head = [level.to_ne_bytes(), kind.to_ne_bytes()].concat();
+    let length = size_of::<usize>() + head.len() + value.len();
+    let mut bytes = [&length.to_ne_bytes()[..], &head, value].concat();
+    bytes.resize(length.next_multiple_of(size_of::<usize>()), 0);
+    bytes
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn control_messages_are_read_as_far_as_they_are_there() {
+    let hops = control(libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT, &61_i32.to_ne_bytes());
+    let class = control(libc::IPPROTO_IP, libc::IP_TOS, &[0xb8]);
+    let times: Vec<u8> = [7_i64, 5, 0, 0, 0, 0].iter().flat_map(|n| n.to_ne_bytes()).collect();
+    let time = control(libc::SOL_SOCKET, libc::SCM_TIMESTAMPING, &times);
+    let mut cause = [0; 16];
+    cause[..4].copy_from_slice(&9_u32.to_ne_bytes());
+    cause[4] = libc::SO_EE_ORIGIN_TIMESTAMPING;
+    cause[12..].copy_from_slice(&3_u32.to_ne_bytes());
+    let departure = control(libc::IPPROTO_IP, libc::IP_RECVERR, &cause);
+    let all = [hops, class, time, departure].concat();
+    let found = notes(&all);
+    assert_eq!((found.hop_limit, found.traffic_class), (Some(61), Some(0xb8)));
+    assert_eq!((found.wall_ns, found.departure), (Some(7_000_000_005), Some(3)));
+    // Cut anywhere, and with any byte changed: less is told, and nothing behind the end is read.
+    for end in 0..all.len() {
+        let _ = notes(&all[..end]);
+    }
+    for at in 0..all.len() {
+        for value in [0, 1, 0x10, 0x11, 0xff] {
+            let mut changed = all.clone();
+            changed[at] = value;
+            let _ = notes(&changed);
+        }
+    }
+    // As the kernel leaves the last one where memory was too short: a head that promises less.
+    let mut short = control(libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT, &[]);
+    assert_eq!(notes(&short).hop_limit, None);
+    short.extend_from_slice(&61_i32.to_ne_bytes());
+    assert_eq!(notes(&short).hop_limit, None);
 }

@@ -93,7 +93,7 @@ impl Site<'_> {
         addresses: PerFamily<Option<SocketAddr>>,
         placement: Placement,
     ) -> Result<Site<'_>, String> {
-        let options = ClientOptions::new(Key::new(None), tool(), this_host());
+        let options = ClientOptions::new(Key::none(), tool(), this_host());
         let go_on = &mut |_: &_| ControlFlow::Continue(());
         let connection = Connection::open(addresses, &options, go_on).map_err(|e| e.to_string())?;
         let processor = placement.ends;

@@ -5,21 +5,21 @@
 use super::super::super::client::ClientContext;
 use super::super::super::server::DataFlows;
 use super::super::super::sockets::{Locals, datagram, datagram_waits, payload};
-use super::super::super::udp_bulk::{RECEIVE_BUFFER_BYTES, challenge, full_speed_rest_ns};
+use super::super::super::udp_bulk::{RECEIVE_BUFFER_BYTES, full_speed_rest_ns};
+use super::super::super::validation::{Basis, Unproved, gather_apart, prove};
 use super::super::super::{TrialError, family as family_of};
 use super::{Processors, connections, way};
-use crate::hot::datagram_bulk::{self as bulk, Counted, DatagramsSent, Line, Role, Sending};
+use crate::hot::datagram_bulk::{self as bulk, Counted, DatagramsSent, Line, Replies, Sending};
 use crate::hot::pace::{CATCH_UP_MAX, Pace};
-use crate::hot::{Broken, Cause, Watch, load as hot};
-use std::net::SocketAddr;
+use crate::hot::{Broken, Cause, Watch};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use v6gap_core::arm::Arm;
+use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{LoadDatagrams, Loaded};
 use v6gap_core::task::Task;
-use v6gap_core::wire::datagram::{Flags, Header};
+use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::workload::{Direction, Load, Marking, Probe, UdpBulk, UdpLoad, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch};
@@ -49,6 +49,7 @@ pub(super) struct Plan<'a> {
 
 /// The streams of a load at one end, and which way each goes for this end.
 pub(super) struct Datagrams {
+    end: End,
     ways: Vec<(Datagram, bool)>,
     bulk: UdpBulk,
     payload: Vec<u8>,
@@ -69,16 +70,13 @@ impl<'a> Plan<'a> {
         Plan { task, load, bulk, arm, family: load.family_beside(family_of(task, arm)) }
     }
 
-    fn header(&self, flags: Flags) -> Header {
-        let tag = self.task.token.load_tag();
-        Header { tag, sequence: 0, turn: 0, next: 0, arm: self.arm, flags }
-    }
-
-    fn ready(self, ways: Vec<(Datagram, bool)>, processor: Option<usize>) -> Datagrams {
+    fn ready(self, end: End, ways: Vec<(Datagram, bool)>, processor: Option<usize>) -> Datagrams {
+        let (tag, arm, flags) = (self.task.token.load_tag(), self.arm, Flags::NONE);
         Datagrams {
+            end,
             ways,
-            payload: payload(self.task, self.bulk.payload_bytes),
-            header: self.header(Flags::NONE),
+            payload: payload(self.task, end, self.bulk.payload_bytes),
+            header: Header { tag, sequence: 0, turn: 0, next: 0, arm, flags },
             seed: self.task.seed,
             processors: Processors::beside(processor),
             bulk: self.bulk,
@@ -87,70 +85,54 @@ impl<'a> Plan<'a> {
 }
 
 /// The client's end.
-pub(super) fn connect(
-    plan: Plan<'_>,
-    context: &ClientContext,
-    watch: &Watch<'_>,
-) -> Result<Datagrams, TrialError> {
+pub(super) fn connect(plan: Plan<'_>, context: &ClientContext) -> Result<Datagrams, TrialError> {
     let remote = context.remote(plan.family)?;
-    let failed = TrialError::socket(plan.family, Some(remote));
-    let broken = |b| TrialError::of(b, plan.family, Some(remote));
     let count = connections(plan.load);
     // Ports of the probe's own arm are drawn from the stream of numbers of that arm.
     let mut locals = Locals::new(plan.task, context, plan.arm.other(), plan.family, count.into());
-    let mut message = payload(plan.task, plan.bulk.payload_bytes);
     let mut ways = Vec::with_capacity(count.into());
     for number in 0..count {
         let socket = datagram(remote, &Marking::default(), &mut locals)?;
-        socket.set_nonblocking(true).map_err(&failed)?;
-        let line = Line { socket: &socket, peer: None };
-        let knock = plan.header(Flags::WARMUP);
-        let challenged = bulk::ask(line, &mut message, knock, watch).map_err(broken)?;
-        hot::prove(line, &mut message, challenged, watch).map_err(broken)?;
         ways.push((socket, way(plan.load, number) == Direction::Send));
     }
-    Ok(plan.ready(ways, context.processor))
+    // Their ways go by the order in which they prove themselves: those to the server first.
+    for sends in [true, false] {
+        let unproved = ways.iter().filter(|(_, of)| *of == sends).map(|(socket, _)| Unproved {
+            arm: plan.arm,
+            family: plan.family,
+            remote,
+            socket,
+        });
+        let unproved: Vec<Unproved<'_>> = unproved.collect();
+        prove(plan.task.token.load_tag(), &unproved, context.timeout_ns)?;
+    }
+    Ok(plan.ready(End::Client, ways, context.processor))
 }
 
-/// The server's end: one socket for each source that has shown that it gets what is sent to it.
+/// The server's end: one socket for each source that has proved itself.
 pub(super) fn accept(
     plan: Plan<'_>,
     flows: &DataFlows<'_>,
+    basis: &Basis,
     watch: &Watch<'_>,
 ) -> Result<Datagrams, TrialError> {
-    let family = plan.family;
-    let missing = TrialError::Missing { family, what: "UDP socket" };
-    let service = flows.datagram(plan.task, family).ok_or(missing)?;
-    let failed = TrialError::socket(family, None);
-    service.set_nonblocking(true).map_err(&failed)?;
-    let tag = plan.task.token.load_tag();
-    let mut buffer = payload(plan.task, plan.bulk.payload_bytes);
-    let mut known: Vec<(SocketAddr, Datagram)> = Vec::new();
-    for _ in 0..connections(plan.load) {
-        let secret = (tag, challenge(plan.task.number)?);
-        let (source, count) =
-            hot::await_another(plan.arm, service, &known, secret, &mut buffer, watch)
-                .map_err(|b| TrialError::of(b, family, None))?;
-        let failed = TrialError::socket(family, Some(source));
-        let socket = service
-            .apart_for(source)
-            .map_err(&failed)?
-            .map_err(|missing| TrialError::Unavailable { family, missing })?;
-        socket.set_nonblocking(true).map_err(&failed)?;
-        // As good as lost on the way if it cannot be sent; the client will ask again.
-        let _ = socket.send(&buffer[..count]);
-        known.push((source, socket));
-    }
+    let (arm, family) = (plan.arm, plan.family);
+    let service = flows.datagram(plan.task, family)?;
+    let count = connections(plan.load);
+    let sources = PerArm::from_fn(|of| if of == arm { count } else { 0 });
+    let mut validation = basis.validation(flows, plan.task.token.load_tag(), sources);
+    let prepare = |_: &Datagram| Ok(());
+    let apart = gather_apart((arm, family), service, &mut validation, prepare, watch)?;
     // As the probes need it, or else as it was.
     let arrives = |family| plan.task.arrives.get(family);
-    let shared = arrives(plan.family) == arrives(family_of(plan.task, plan.arm));
-    service.set_nonblocking(shared).map_err(&failed)?;
-    let ways = known.into_iter().zip(0..).map(|((_, socket), number)| {
+    let shared = arrives(family) == arrives(family_of(plan.task, arm));
+    service.set_nonblocking(shared).map_err(TrialError::socket(family, None))?;
+    let ways = apart.into_iter().zip(0..).map(|((_, socket), number)| {
         let sends = way(plan.load, number) == Direction::Receive;
         (socket, sends)
     });
     let ways = ways.collect();
-    Ok(plan.ready(ways, flows.processor))
+    Ok(plan.ready(End::Server, ways, flows.processor))
 }
 
 /// What one stream did at this end, and why it ended early, if it did.
@@ -183,7 +165,7 @@ impl Datagrams {
                     all.processors.take(place);
                     match sends {
                         true => all.send(place, socket, sending, receiving),
-                        false => all.receive(socket, is_client, receiving),
+                        false => all.receive(socket, receiving),
                     }
                 })
             };
@@ -253,7 +235,7 @@ impl Datagrams {
             pace: self.bulk.schedule(seed).map(paced),
             duration_ns,
             packets_max: u64::MAX,
-            header: self.header,
+            header: Header { flags: self.end.says(Flags::NONE), ..self.header },
         };
         let outcome = bulk::send(socket, &mut batch, &mut order, sending);
         let (sent, early) = match outcome {
@@ -263,7 +245,7 @@ impl Datagrams {
         if early.is_none() {
             // The number wraps; the receiver knows which one is meant.
             let end = Header { sequence: sent.packets as u32, flags: Flags::END, ..self.header };
-            let line = Line { socket, peer: None };
+            let line = Line { socket, end: self.end };
             // An end that is not answered leaves the receiver without the number sent, no more.
             let _ = bulk::knock(line, &mut message, end, receiving);
         }
@@ -273,7 +255,7 @@ impl Datagrams {
     }
 
     /// One stream that this end receives, until its end comes.
-    fn receive(&self, socket: &Datagram, is_client: bool, watch: &Watch<'_>) -> Moved {
+    fn receive(&self, socket: &Datagram, watch: &Watch<'_>) -> Moved {
         let payload_bytes = self.payload.len();
         // What is granted bounds how long a receiver may be put aside; drops are counted below.
         let _ = socket.set_receive_buffer(RECEIVE_BUFFER_BYTES);
@@ -285,14 +267,12 @@ impl Datagrams {
             counted.rest_ns = full_speed_rest_ns(socket, self.bulk.payload_bytes).unwrap_or(0);
         }
         let dropped_before = socket.drops();
-        let role = match is_client {
-            true => Role::Listening,
-            false => Role::Answering,
-        };
-        let (arm, tag) = (self.header.arm, self.header.tag);
+        let mut answer = self.payload.clone();
+        let mut replies = Replies { answer: &mut answer, knock: None };
+        let (of, line) = ((self.header.arm, self.header.tag), Line { socket, end: self.end });
         let outcome =
             datagram_waits(socket, Wait::Block).map_err(|_| Cause::Silent).and_then(|()| {
-                bulk::receive(arm, socket, tag, &mut batch, &mut counted, &role, watch)
+                bulk::receive(of, line, &mut batch, &mut counted, &mut replies, watch)
                     .map_err(|broken| broken.cause)
             });
         let early = outcome.err().filter(|cause| !matches!(cause, Cause::Aborted));

@@ -7,6 +7,7 @@ mod streams;
 use super::super::TrialError;
 use super::super::client::ClientContext;
 use super::super::server::DataFlows;
+use super::super::validation::Basis;
 use crate::hot::{Broken, Watch};
 use datagrams::Datagrams;
 use streams::Streams;
@@ -31,14 +32,13 @@ pub(super) fn connect(
     probe: &Probe,
     arm: Arm,
     context: &ClientContext,
-    watch: &Watch<'_>,
 ) -> Result<Option<Prepared>, TrialError> {
     let Some(load) = &probe.load else { return Ok(None) };
     Ok(Some(Prepared(match load.udp {
         None => Kind::Streams(streams::connect(task, load, arm, context)?),
         Some(udp) => {
             let plan = datagrams::Plan::new(task, probe, load, udp, arm);
-            Kind::Datagrams(datagrams::connect(plan, context, watch)?)
+            Kind::Datagrams(datagrams::connect(plan, context)?)
         }
     })))
 }
@@ -49,6 +49,7 @@ pub(super) fn accept(
     probe: &Probe,
     arm: Arm,
     flows: &DataFlows<'_>,
+    basis: &Basis,
     watch: &Watch<'_>,
 ) -> Result<Option<Prepared>, TrialError> {
     let Some(load) = &probe.load else { return Ok(None) };
@@ -56,7 +57,7 @@ pub(super) fn accept(
         None => Kind::Streams(streams::accept(task, load, arm, flows, watch)?),
         Some(udp) => {
             let plan = datagrams::Plan::new(task, probe, load, udp, arm);
-            Kind::Datagrams(datagrams::accept(plan, flows, watch)?)
+            Kind::Datagrams(datagrams::accept(plan, flows, basis, watch)?)
         }
     })))
 }

@@ -12,7 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::Loaded;
+use v6gap_core::session::agree;
 use v6gap_core::task::Task;
+use v6gap_core::wire::control::Limits;
+use v6gap_core::wire::datagram::End;
 use v6gap_core::workload::{Direction, Load, Marking, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::socket::Stream;
@@ -25,6 +28,8 @@ pub(super) struct Streams {
     ways: Vec<(Stream, bool)>,
     chunk: Vec<u8>,
     arm: Arm,
+    /// Bytes per second that each stream sends at most, and at the server also takes.
+    pace: Option<u64>,
     processors: Processors,
 }
 
@@ -48,7 +53,7 @@ pub(super) fn connect(
             introduced(task.token, place, remote, &options, context.timeout_ns, &mut locals)?;
         ways.push((stream, way(load, number) == Direction::Send));
     }
-    Streams::new(task, arm, ways, context.processor)
+    Streams::new(task, arm, ways, held(task, load, &context.limits), context.processor)
 }
 
 /// The server's end, once the client has connected.
@@ -61,13 +66,20 @@ pub(super) fn accept(
 ) -> Result<Streams, TrialError> {
     let mut streams = flows::collect(task, connections(load), flows, watch)?;
     let streams = std::mem::take(streams.get_mut(arm));
+    let options = accepted_options(&load.settings);
     for stream in &streams {
         // What this host lacks is that of its system: a load needs no congestion control of a name.
-        let _ = stream.set_options(&accepted_options(&load.settings));
+        let _ = stream.set_options(&options);
     }
     let ways = streams.into_iter().zip(0..);
     let ways = ways.map(|(stream, number)| (stream, way(load, number) == Direction::Receive));
-    Streams::new(task, arm, ways.collect(), flows.processor)
+    Streams::new(task, arm, ways.collect(), held(task, load, &flows.limits), flows.processor)
+}
+
+/// Bytes per second to which the server's limits hold each stream, if they do.
+fn held(task: &Task, load: &Load, limits: &Limits) -> Option<u64> {
+    let held_bps = agree::held_bps(&task.workload, limits)?;
+    Some((held_bps / 8 / u64::from(load.streams.max(1))).max(1))
 }
 
 impl Streams {
@@ -75,14 +87,15 @@ impl Streams {
         task: &Task,
         arm: Arm,
         ways: Vec<(Stream, bool)>,
+        pace: Option<u64>,
         processor: Option<usize>,
     ) -> Result<Self, TrialError> {
         for (stream, _) in &ways {
             let failed = TrialError::socket(family(task, arm), None);
             stream_waits(stream, Wait::Block).map_err(failed)?;
         }
-        let chunk = payload(task, CHUNK_BYTES);
-        Ok(Streams { ways, chunk, arm, processors: Processors::beside(processor) })
+        let chunk = payload(task, End::Client, CHUNK_BYTES);
+        Ok(Streams { ways, chunk, arm, pace, processors: Processors::beside(processor) })
     }
 
     /// Does `work` while all streams move. A stream that ends too early is an error at the client;
@@ -98,9 +111,11 @@ impl Streams {
         let (outcome, moved) = thread::scope(|scope| {
             let one = |place: usize, stream, sends| {
                 let (over, chunk, processors) = (&over, &self.chunk, &self.processors);
+                // What a client takes the server has held back already.
+                let pace = self.pace.filter(|_| sends || !is_client);
                 scope.spawn(move || {
                     processors.take(place);
-                    one(stream, sends, chunk, over, watch)
+                    one(stream, sends, chunk, pace, (over, watch))
                 })
             };
             let ways = self.ways.iter().enumerate();
@@ -138,13 +153,17 @@ fn one(
     stream: &Stream,
     sends: bool,
     chunk: &[u8],
-    over: &AtomicBool,
-    watch: &Watch<'_>,
+    pace: Option<u64>,
+    (over, watch): (&AtomicBool, &Watch<'_>),
 ) -> Result<u64, (Cause, u64)> {
     if sends {
-        hot::send(stream, chunk, over, watch)
+        if let Some(pace) = pace {
+            // Where the kernel keeps no pace, the loop does.
+            let _ = stream.set_pace(pace);
+        }
+        hot::send(stream, chunk, pace, over, watch)
     } else {
         let mut buffer = vec![0; chunk.len()];
-        hot::receive(stream, &mut buffer, over, watch)
+        hot::receive(stream, &mut buffer, pace, over, watch)
     }
 }

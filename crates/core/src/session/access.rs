@@ -1,7 +1,10 @@
-//! Whom a server serves, by source address.
+//! Whom a server serves, by source address: asked for each connection and for each source of
+//! datagrams.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::str::FromStr;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::str::FromStr;
 
 /// A range of addresses, as in `192.0.2.0/24`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +20,7 @@ pub struct NotAPrefix(String);
 
 /// The rule of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Access {
+pub enum Access {
     /// Everybody: who comes has to know the key, or the server was told to be public.
     Anyone,
     /// Without a key: only sources that are near by the kind of their address.
@@ -47,6 +50,10 @@ const NEAR: [Prefix; 14] = [
     six([0xfec0, 0, 0], 10),
 ];
 
+/// This host itself (RFC 1122, RFC 4291).
+const LOOPBACK: [Prefix; 2] =
+    [four([127, 0, 0, 0], 8), Prefix { address: IpAddr::V6(Ipv6Addr::LOCALHOST), bits: 128 }];
+
 const fn four([a, b, c, d]: [u8; 4], bits: u8) -> Prefix {
     Prefix { address: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), bits }
 }
@@ -57,7 +64,7 @@ const fn six([a, b, c]: [u16; 3], bits: u8) -> Prefix {
 
 impl Access {
     /// True if the server serves `source`.
-    pub(super) fn admits(&self, source: IpAddr) -> bool {
+    pub fn admits(&self, source: IpAddr) -> bool {
         match self {
             Access::Anyone => true,
             Access::Near => {
@@ -73,6 +80,13 @@ impl Prefix {
     /// address has fewer bits.
     pub fn new(address: IpAddr, bits: u8) -> Option<Prefix> {
         (u32::from(bits) <= width(address)).then_some(Prefix { address, bits })
+    }
+
+    /// True if the whole range is near by the kind of its addresses, as those are that a server
+    /// without a key serves.
+    pub fn is_near(&self) -> bool {
+        let within = |near: &Prefix| self.bits >= near.bits && near.contains(self.address);
+        NEAR.iter().chain(&LOOPBACK).any(within)
     }
 
     /// True if `address` is in the range.
@@ -120,6 +134,7 @@ fn number(address: IpAddr) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
@@ -165,6 +180,17 @@ mod tests {
         }
         assert!(Access::Listed(vec!["::/0".parse().unwrap()]).admits(ip("::1")));
         assert!(!Access::Listed(vec!["::/0".parse().unwrap()]).admits(ip("127.0.0.1")));
+    }
+
+    #[test]
+    fn a_range_is_near_if_all_of_it_is() {
+        let is_near = |text: &str| text.parse::<Prefix>().unwrap().is_near();
+        for near in ["10.0.0.0/8", "192.168.7.1", "fd00::/8", "fe80::1", "127.0.0.0/8", "::1"] {
+            assert!(is_near(near), "{near}");
+        }
+        for far in ["10.0.0.0/7", "0.0.0.0/0", "::/0", "2000::/3", "8.8.8.8", "::/127"] {
+            assert!(!is_near(far), "{far}");
+        }
     }
 
     #[test]

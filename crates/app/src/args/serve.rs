@@ -1,0 +1,97 @@
+//! Options of `serve`.
+
+use super::run::KeyArgs;
+use super::values::{self, Bytes, Rate};
+use clap::Args;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::wire::PORT;
+use v6gap_engine::server::Prefix;
+
+/// Answer measurements
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap serve                                for private networks and this host
+  v6gap serve --new-key lab.key              makes a key for both hosts
+  v6gap serve --key-file lab.key             for everybody who knows the key
+  v6gap serve --allow 192.0.2.0/24 --allow 2001:db8::/32
+  v6gap serve --public                       for everybody, with strict limits
+  v6gap serve --key-file lab.key --max-rate 200M --max-session 30min
+  v6gap serve --listen 192.0.2.7 --listen 2001:db8::7 -1
+
+Both families listen on sockets of their own, so that trouble with one is seen. Behind a NAT that
+rewrites the addresses of clients, as those of containers do, all of them look private: give a key
+there. No privileges are needed; do not run it as root. What is limited is told to clients, which
+plan for it; a throughput that reaches --max-rate has no verdict. Without a key and without -A no
+client may keep the processor busy while it waits (spin, yield).")]
+pub struct ServeArgs {
+    /// Address to listen on, one of each family [every address of both]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Vec<IpAddr>,
+    /// Port, TCP and UDP
+    #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
+    pub port: u16,
+    /// The word that clients must know
+    #[command(flatten)]
+    pub key: KeyArgs,
+    /// Make this file with a new key of 128 random bits that only you can read, and end
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["key_file", "word"])]
+    pub new_key: Option<PathBuf>,
+    /// Serve every address, not only loopback, link-local and private ones
+    #[arg(long)]
+    pub public: bool,
+    /// Serve this network, and no other than those named so
+    #[arg(long, value_name = "NET", conflicts_with = "public")]
+    pub allow: Vec<Prefix>,
+    /// Highest rate of a task, or none [with --public and no key 50M]
+    #[arg(long, value_name = "RATE", value_parser = values::rate, help_heading = "Limits")]
+    pub max_rate: Option<Rate>,
+    /// Most bytes of a task one way, or none [with --public and no key 200M]
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes, help_heading = "Limits")]
+    pub max_bytes: Option<Bytes>,
+    /// Longest task [10min; with --public and no key 30s]
+    #[arg(long, value_name = "TIME", value_parser = values::span, help_heading = "Limits")]
+    pub max_time: Option<u64>,
+    /// Longest session [24h; with --public and no key 5min]
+    #[arg(long, value_name = "TIME", value_parser = values::span, help_heading = "Limits")]
+    pub max_session: Option<u64>,
+    /// Most sessions of one address, served and waiting [4; with --public and no key 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000),
+          help_heading = "Limits")]
+    pub max_per_source: Option<u32>,
+    /// Let clients mark no packets and name no congestion control
+    #[arg(long, help_heading = "Limits")]
+    pub no_marking: bool,
+    /// Processor to pin the measuring thread to
+    #[arg(short = 'A', long = "affinity", value_name = "CPU")]
+    pub processor: Option<usize>,
+    /// End after one session
+    #[arg(short = '1', long)]
+    pub one_off: bool,
+}
+
+impl ServeArgs {
+    /// Where to listen in each family: every address of both, or only at those named.
+    ///
+    /// # Errors
+    /// In words, if two addresses of one family are named, or one of neither.
+    pub fn addresses(&self) -> Result<PerFamily<Option<SocketAddr>>, String> {
+        let socket = |address| Some(SocketAddr::new(address, self.port));
+        if self.listen.is_empty() {
+            return Ok(PerFamily::from_fn(|family: Family| socket(family.unspecified())));
+        }
+        let mut addresses: PerFamily<Option<SocketAddr>> = PerFamily::default();
+        for &address in &self.listen {
+            let family = Family::of(&address)
+                .ok_or_else(|| format!("{address} is IPv4 in IPv6 form, which is neither"))?;
+            let other = addresses.get_mut(family);
+            if other.is_some() {
+                return Err(format!("--listen names two {family} addresses; give one of each"));
+            }
+            *other = socket(address);
+        }
+        Ok(addresses)
+    }
+}

@@ -1,0 +1,188 @@
+//! The word that both ends share: where it comes from, whether it is fit for what it guards, and
+//! how a good one is made.
+
+use crate::args::KeyArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use std::io::ErrorKind;
+use std::path::Path;
+use v6gap_core::wire::PORT;
+use v6gap_engine::control::Key;
+use v6gap_sys::entropy;
+use v6gap_sys::secrets::{self, Secret};
+
+/// Bytes of a word that can be tried from everywhere, at least.
+const BYTES_MIN: usize = 16;
+
+/// Random bytes of a new key: 128 bits, beyond any trying.
+const RANDOM_BYTES: usize = 16;
+
+/// Who can try words at a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Near networks only.
+    Near,
+    /// Hosts of other networks too.
+    Far,
+    /// Everybody, as the operator said in so many words.
+    Public,
+}
+
+/// A word that was given.
+struct Word {
+    text: String,
+    from: Source,
+}
+
+/// Where a word came from.
+enum Source {
+    Variable,
+    CommandLine,
+    /// A file by this name, and whether others may read it or what keeps the system from telling.
+    File(String, Result<u32, String>),
+}
+
+/// The key that a client was given; the known one if none was. What is doubtful about it is said.
+///
+/// # Errors
+/// If the word is empty (E108) or the file cannot be read (E507).
+pub fn of_client(args: &KeyArgs) -> Result<Key, Failure> {
+    let Some(word) = word(args)? else { return Ok(Key::none()) };
+    let key = word.key()?;
+    word.doubts().iter().for_each(|doubt| note(doubt));
+    Ok(key)
+}
+
+/// The key that a server was given, if it was given any, for clients within `reach`.
+///
+/// # Errors
+/// As for a client; also if it is too short or too open for its reach (E109).
+pub fn of_server(args: &KeyArgs, reach: Reach) -> Result<Option<Key>, Failure> {
+    let Some(word) = word(args)? else { return Ok(None) };
+    let key = word.key()?;
+    if reach != Reach::Near && word.is_short() {
+        let (found, least) = (word.text.trim().len(), BYTES_MIN);
+        let what = format!("a key of {found} bytes is too short for a server that all can reach");
+        return Err(weak(what)
+            .seen(format!("It takes {least} at least: short ones are found by trying."))
+            .run("v6gap serve --allow NET", "serves that network only, also with a short key"));
+    }
+    if let (Reach::Public, Source::File(path, Ok(1..))) = (reach, &word.from) {
+        let what = format!("others on this computer may read or change the key in {path}");
+        return Err(weak(what).run(format!("chmod 600 {path}"), "makes it yours alone"));
+    }
+    word.doubts().iter().for_each(|doubt| note(doubt));
+    if let Source::File(path, Err(why)) = &word.from {
+        note(&format!("see to it that only you can read {path}: {why}"));
+    }
+    Ok(Some(key))
+}
+
+/// A file with a secret.
+///
+/// # Errors
+/// If it cannot be read (E507).
+pub fn read(path: &Path) -> Result<Secret, Failure> {
+    secrets::read(path).map_err(|error| {
+        let what = format!("cannot read the key in {}: {error}", path.display());
+        Failure::new("E507", Outcome::Usage, what)
+    })
+}
+
+/// Makes a file with a new key and says what to do with it.
+///
+/// # Errors
+/// If the file is there already (E110) or cannot be written (E508, E509).
+pub fn make(path: &Path, port: u16) -> Result<String, Failure> {
+    let mut random = [0; RANDOM_BYTES];
+    entropy::random(&mut random)?;
+    let word: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let name = path.display();
+    let missing = secrets::create(path, &format!("{word}\n")).map_err(|error| {
+        let (code, outcome) = match error.kind() {
+            ErrorKind::AlreadyExists => ("E110", Outcome::Usage),
+            ErrorKind::PermissionDenied => ("E508", Outcome::Permission),
+            _ => ("E509", Outcome::Unexpected),
+        };
+        Failure::new(code, outcome, format!("cannot make the key file {name}: {error}"))
+    })?;
+    let whose = match missing {
+        None => "only you can read it".to_owned(),
+        Some(why) => format!("see to it that only you can read it: {why}"),
+    };
+    let port = if port == PORT { String::new() } else { format!(" -p {port}") };
+    Ok(format!(
+        "A new key of 128 random bits is in {name}; {whose}.\n\n\
+         Here:   v6gap serve --key-file {name}{port}\n\
+         There:  copy the file by a way that you trust, as `scp -p` is, and\n\
+         {:8}v6gap run THIS-HOST --key-file {name}{port}\n",
+        ""
+    ))
+}
+
+/// What was typed comes before the variable.
+fn word(args: &KeyArgs) -> Result<Option<Word>, Failure> {
+    if let Some(path) = &args.key_file {
+        let secret = read(path)?;
+        let text = secret.text.lines().next().map(str::trim).unwrap_or_default().to_owned();
+        let others = secret.others.map_err(|missing| missing.to_string());
+        return Ok(Some(Word { text, from: Source::File(path.display().to_string(), others) }));
+    }
+    let given = [(&args.word, Source::CommandLine), (&args.key_of_environment, Source::Variable)];
+    let mut given = given.into_iter().filter_map(|(text, from)| Some((text.clone()?, from)));
+    Ok(given.next().map(|(text, from)| Word { text, from }))
+}
+
+impl Word {
+    fn key(&self) -> Result<Key, Failure> {
+        Key::of_word(&self.text).map_err(|_| {
+            let what = match &self.from {
+                Source::Variable => "the variable V6GAP_KEY is set and empty".to_owned(),
+                Source::CommandLine => "--key is empty".to_owned(),
+                Source::File(path, _) => format!("{path}: the first line holds no key"),
+            };
+            let failure = Failure::new("E108", Outcome::Usage, what)
+                .seen("An empty key is known to everybody.");
+            match self.from {
+                Source::Variable => failure.run("unset V6GAP_KEY", "if no key is wanted"),
+                _ => failure.run("v6gap serve --new-key FILE", "makes a key"),
+            }
+        })
+    }
+
+    fn is_short(&self) -> bool {
+        self.text.trim().len() < BYTES_MIN
+    }
+
+    /// What is worth a warning.
+    fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        match &self.from {
+            Source::CommandLine => doubts.push(
+                "others on this computer can read the key of --key in the list of processes; \
+                 --key-file FILE and the variable V6GAP_KEY keep it from them"
+                    .to_owned(),
+            ),
+            Source::File(path, Ok(others @ 1..)) => doubts.push(format!(
+                "others on this computer may read or change the key in {path} (mode bits \
+                 {others:03o}); chmod 600 {path}"
+            )),
+            Source::Variable | Source::File(..) => {}
+        }
+        if self.is_short() {
+            doubts.push(format!(
+                "the key has fewer than {BYTES_MIN} bytes: whoever records one connection can try \
+                 words against it; v6gap serve --new-key FILE makes a good one"
+            ));
+        }
+        doubts
+    }
+}
+
+fn weak(what: String) -> Failure {
+    Failure::new("E109", Outcome::Usage, what).run("v6gap serve --new-key FILE", "makes a good one")
+}
+
+fn note(text: &str) {
+    output::to_stderr(&output::wrap(&format!("warning: {text}."), 80, "  "));
+}

@@ -1,0 +1,106 @@
+//! How often something may be told of one network, so that a log is no way to fill a disk: a few
+//! times at once, then a few times in a while, with how many were left out.
+
+use super::SECOND_NS;
+use super::origin::Origin;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+/// Times that a wide network may be told of in a while.
+pub const TIMES_MAX: u32 = 20;
+
+/// How long a while is, in ns.
+pub const WHILE_NS: u64 = 10 * SECOND_NS;
+
+/// Networks that are told apart at a time; more are as one.
+const NETWORKS_MAX: usize = 256;
+
+#[derive(Debug, Clone, Copy)]
+struct Network {
+    wide: Option<IpAddr>,
+    since_ns: u64,
+    times: u32,
+    left_out: u64,
+}
+
+/// What was told of whom.
+#[derive(Debug, Clone, Default)]
+pub struct Throttle {
+    networks: Vec<Network>,
+}
+
+impl Throttle {
+    /// Whether something may be told of `address` now, and if so how often it was not since the
+    /// last time.
+    pub fn may_tell(&mut self, address: IpAddr, now_ns: u64) -> Option<u64> {
+        let network = self.network(Origin::of(address).wide, now_ns);
+        if now_ns.saturating_sub(network.since_ns) >= WHILE_NS {
+            (network.since_ns, network.times) = (now_ns, 0);
+        }
+        if network.times >= TIMES_MAX {
+            network.left_out += 1;
+            return None;
+        }
+        network.times += 1;
+        Some(core::mem::take(&mut network.left_out))
+    }
+
+    fn network(&mut self, wide: IpAddr, now_ns: u64) -> &mut Network {
+        let place = |networks: &[Network], wide| networks.iter().position(|n| n.wide == wide);
+        let full = self.networks.len() >= NETWORKS_MAX;
+        if full && place(&self.networks, Some(wide)).is_none() {
+            self.networks.retain(|n| {
+                n.wide.is_none() || now_ns.saturating_sub(n.since_ns) < WHILE_NS || n.left_out > 0
+            });
+        }
+        let full = self.networks.len() >= NETWORKS_MAX;
+        let known = place(&self.networks, Some(wide));
+        let wide = (known.is_some() || !full).then_some(wide);
+        let i = place(&self.networks, wide).unwrap_or(self.networks.len());
+        if i == self.networks.len() {
+            self.networks.push(Network { wide, since_ns: now_ns, times: 0, left_out: 0 });
+        }
+        &mut self.networks[i]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn four(number: u32) -> IpAddr {
+        IpAddr::V4(number.into())
+    }
+
+    #[test]
+    fn a_flood_is_told_of_now_and_then_with_its_number() {
+        let mut throttle = Throttle::default();
+        let told: Vec<u64> = (0..100).filter_map(|i| throttle.may_tell(four(i), 5)).collect();
+        assert_eq!(told, [0; TIMES_MAX as usize]);
+        assert_eq!(throttle.may_tell(four(1 << 8), 5), Some(0), "another network");
+        assert_eq!(throttle.may_tell(four(1), 5 + WHILE_NS), Some(80));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// Wherever they come from, lines and memory are bounded.
+        #[test]
+        fn lines_and_memory_are_bounded(
+            from in prop::collection::vec((0_u32..2000, 0_u64..1_000_000), 500..1000),
+        ) {
+            let mut throttle = Throttle::default();
+            let mut now = 0;
+            let mut told = 0;
+            for (network, step) in from {
+                now += step;
+                told += u64::from(throttle.may_tell(four(network << 8), now).is_some());
+                prop_assert!(throttle.networks.len() <= NETWORKS_MAX + 1);
+            }
+            let whiles = 1 + now / WHILE_NS;
+            let most = (NETWORKS_MAX as u64 + 1) * u64::from(TIMES_MAX) * whiles;
+            prop_assert!(told <= most);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Files that are written: whole or not at all, under a name that nobody could have prepared, and
+//! within the store readable by their owner alone.
+
+use crate::{Store, StoreError};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use v6gap_sys::{disk, entropy};
+
+/// The page that leads a browser to the pages of this program.
+const DOOR: &str = "open.html";
+
+/// How a file ends that is not whole yet.
+pub(crate) const PARTIAL: &str = ".partial";
+
+impl Store {
+    /// Makes a new file to be written bit by bit, which its owner alone may read, and the folders
+    /// that it needs.
+    ///
+    /// # Errors
+    /// If it exists or cannot be made.
+    pub fn new_file(path: &Path) -> Result<File, StoreError> {
+        make_parent(path)?;
+        private_file(path).map_err(StoreError::io("create", path))
+    }
+
+    /// Writes a page that leads a browser somewhere into the data folder, where its owner alone may
+    /// read it, and says where.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn write_door(&self, page: &str) -> Result<PathBuf, StoreError> {
+        make_private(self.data())?;
+        let path = self.data().join(DOOR);
+        write_stored(&path, page.as_bytes())?;
+        Ok(std::path::absolute(&path).unwrap_or(path))
+    }
+
+    /// Removes that page; there may be none.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn remove_door(&self) -> Result<(), StoreError> {
+        remove_file(&self.data().join(DOOR))
+    }
+
+    /// Whether there is something at `path`.
+    pub fn exists(path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok()
+    }
+
+    /// Writes a file that a person named, whole or not at all; what exists and is no regular file,
+    /// as `/dev/stdout`, is written to and not replaced.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), StoreError> {
+        make_parent(path)?;
+        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+            return fs::write(path, &content).map_err(StoreError::io("write", path));
+        }
+        let new = |partial: &Path| File::create_new(partial);
+        replace(path, content.as_ref(), new)
+    }
+}
+
+/// Writes a file whose name a person did not choose, beside one that was named: whatever stands
+/// under that name is replaced and never followed.
+pub(crate) fn write_beside(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    replace(path, content, |partial: &Path| File::create_new(partial))
+}
+
+/// Writes a file of the store, which its owner alone may read.
+pub(crate) fn write_stored(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    replace(path, content, private_file)
+}
+
+/// Removes the name, not what it may lead to; there may be none.
+pub(crate) fn remove_file(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::io("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes a folder and those above it; those that were not there can be looked into by their owner
+/// alone.
+pub(crate) fn make_private(folder: &Path) -> Result<(), StoreError> {
+    let mut builder = DirBuilder::new();
+    let made = disk::private_folder(builder.recursive(true)).create(folder);
+    made.map_err(StoreError::io("create", folder))
+}
+
+/// A new name in a folder is safe only when the folder is synced. A system that does not let
+/// folders be opened keeps its names safe by itself.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    match File::open(folder) {
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        Err(e) => Err(StoreError::io("open", folder)(e)),
+        Ok(open) => open.sync_all().map_err(StoreError::io("sync", folder)),
+    }
+}
+
+fn make_parent(path: &Path) -> Result<(), StoreError> {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => fs::create_dir_all(folder).map_err(StoreError::io("create", folder)),
+        None => Ok(()),
+    }
+}
+
+fn private_file(path: &Path) -> io::Result<File> {
+    disk::private(OpenOptions::new().write(true).create_new(true)).open(path)
+}
+
+/// Writes `content` to a new file beside `path` and puts that in its place.
+fn replace(
+    path: &Path,
+    content: &[u8],
+    new: impl Fn(&Path) -> io::Result<File>,
+) -> Result<(), StoreError> {
+    let partial = partial(path)?;
+    let mut file = new(&partial).map_err(StoreError::io("write", &partial))?;
+    let written = file.write_all(content).and_then(|()| file.sync_all());
+    drop(file);
+    let written = written
+        .map_err(StoreError::io("write", &partial))
+        .and_then(|()| fs::rename(&partial, path).map_err(StoreError::io("write", path)));
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
+/// A name beside `path` that cannot be foreseen.
+fn partial(path: &Path) -> Result<PathBuf, StoreError> {
+    let mut random = [0; 8];
+    entropy::random(&mut random)
+        .map_err(|error| StoreError::io("write", path)(io::Error::other(error)))?;
+    let mut name = OsString::from(path);
+    name.push(format!(".{:016x}{PARTIAL}", u64::from_ne_bytes(random)));
+    Ok(PathBuf::from(name))
+}
