@@ -1,6 +1,6 @@
 // Which screen an address shows, and the way in.
 
-import { ask, h, say, show, trouble, when } from "./dom.js";
+import { ask, h, keep, say, show, trouble, when } from "./dom.js";
 import { compare } from "./compare.js";
 import { history_screen } from "./history.js";
 import { measure } from "./measure.js";
@@ -42,12 +42,12 @@ export function go(path) {
   document.getElementById("main").focus();
 }
 
-/// The key in the address is exchanged for a cookie and goes from the address bar.
+/// The key in the address is exchanged for a token and goes from the address bar.
 async function enter() {
   const key = new URLSearchParams(location.hash.slice(1)).get("k");
   if (key) {
     history.replaceState(null, "", location.pathname);
-    await ask("/session", { method: "POST", body: { key } });
+    keep((await ask("/session", { method: "POST", body: { key } })).token);
   }
 }
 

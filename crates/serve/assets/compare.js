@@ -1,6 +1,6 @@
 // Two results: did the difference between the families change, and did each family?
 
-import { ask, chip, h, show } from "./dom.js";
+import { ask, chip, framed, h, show } from "./dom.js";
 
 /// Verdicts on one family by itself name no family.
 const OWN = { worse: "worse", better: "better", same: "same", inconclusive: "can’t tell", none: "no verdict" };
@@ -21,5 +21,5 @@ export async function compare(a, b) {
       h("div", { class: "row" }, h("a", { class: "ghost", href: `/r/${a}` }, `A: result ${a}`), h("a", { class: "ghost", href: `/r/${b}` }, `B: result ${b}`))),
     h("section", { class: "card scroll", tabindex: "0", role: "region", "aria-label": "Changes" }, h("table", {},
       h("thead", {}, h("tr", {}, ["Question", "The difference", ...Object.values(found.arm_names)].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, rows))),
-    h("iframe", { class: "report", title: `${a} against ${b}`, onload: (event) => { event.target.dataset.loaded = "yes"; }, sandbox: "allow-scripts allow-popups", src: `/api/v1/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}` })));
+    framed(`/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`, `${a} against ${b}`)));
 }

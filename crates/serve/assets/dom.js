@@ -20,9 +20,22 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
+/// What this browser was let in with. It is kept for this origin, port and all; a cookie would go to every port.
+const TOKEN = "token";
+
+/// Keeps what lets this browser in.
+export function keep(token) {
+  localStorage.setItem(TOKEN, token);
+}
+
+function authorised() {
+  const token = localStorage.getItem(TOKEN);
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
 /// A request to the server. What is wrong is thrown as the server says it.
 export async function ask(path, { method = "GET", body, text = false } = {}) {
-  const options = { method, headers: {} };
+  const options = { method, headers: authorised() };
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
@@ -40,6 +53,68 @@ export async function ask(path, { method = "GET", body, text = false } = {}) {
   }
   if (response.status === 204) return null;
   return text || !is_json ? response.text() : response.json();
+}
+
+/// The address of what the browser asks for by itself and can send no header with: a page in a frame, a file to save.
+export async function ticketed(path) {
+  const { ticket } = await ask("/tickets", { method: "POST", body: { path } });
+  return `/api/v1${path}${path.includes("?") ? "&" : "?"}ticket=${ticket}`;
+}
+
+/// A link to a file that is saved under that name.
+export function saved(path, name, attributes, text) {
+  async function save(event) {
+    event.preventDefault();
+    h("a", { href: await ticketed(path), download: name }).click();
+  }
+  return h("a", { href: `/api/v1${path}`, download: name, onclick: save, ...attributes }, text);
+}
+
+/// A report in a frame of its own, which can ask for nothing here.
+export function framed(path, title) {
+  const frame = h("iframe", { class: "report", title, sandbox: "allow-scripts allow-popups" });
+  ticketed(path).then((address) => {
+    frame.addEventListener("load", () => { frame.dataset.loaded = "yes"; });
+    frame.src = address;
+  }, (error) => frame.replaceWith(trouble(error)));
+  return frame;
+}
+
+/// How long is waited before a broken stream of events is asked for again, in ms.
+const AGAIN_MS = 1000;
+
+/// Every event of a measurement as it comes, by its name, until the function that is given back is called; after a break it goes
+/// on behind the last one.
+export function listen(path, handle) {
+  const end = new AbortController();
+  let last = null;
+  function tell(lines) {
+    const fields = Object.fromEntries(lines.split("\n").map((line) => line.split(/: ?(.*)/s, 2)));
+    if (fields.id) last = fields.id;
+    if (fields.data) handle(fields.event, JSON.parse(fields.data));
+  }
+  async function read() {
+    const seen = last === null ? {} : { "Last-Event-ID": last };
+    const response = await fetch(`/api/v1${path}`, { headers: { ...authorised(), ...seen }, signal: end.signal });
+    if (!response.ok) return end.abort();
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return undefined;
+      const parts = (rest + value).split("\n\n");
+      rest = parts.pop();
+      parts.forEach(tell);
+    }
+  }
+  async function follow() {
+    while (!end.signal.aborted) {
+      await read().catch(() => {});
+      await new Promise((done) => { setTimeout(done, AGAIN_MS); });
+    }
+  }
+  follow();
+  return () => end.abort();
 }
 
 /// An error as the terminal shows it.

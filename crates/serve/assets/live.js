@@ -1,6 +1,6 @@
 // A measurement as it happens: both families side by side on one scale, and the difference so far.
 
-import { amount, ask, chip, coded, h, say, sentence, tab_title, trouble } from "./dom.js";
+import { amount, ask, chip, coded, h, listen, say, sentence, tab_title, trouble } from "./dom.js";
 import { courses, funnel } from "./chart.js";
 import { go } from "./app.js";
 
@@ -10,22 +10,15 @@ const FAMILIES = [["v4", "IPv4"], ["v6", "IPv6"]];
 export function follow(place, id, ended) {
   const view = build(id);
   place.replaceChildren(view.element);
-  const source = new EventSource(`/api/v1/runs/${id}/events`);
-  const on = (name, handle) => source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
-  on("state", view.state);
-  on("begin", view.begin);
-  on("block", view.block);
-  on("trial", view.trial);
-  on("pair", view.pair);
-  on("verdict", view.verdict);
-  on("end", view.end);
-  on("error", (error) => error && view.failed(error));
-  on("closed", () => { source.close(); view.closed(); ended(); });
+  const { state, begin, block, trial, pair, verdict, end } = view;
+  const closed = () => { close(); view.closed(); ended(); };
+  const shown = { state, begin, block, trial, pair, verdict, end, error: view.failed, closed };
+  const close = listen(`/runs/${id}/events`, (name, event) => { if (Object.hasOwn(shown, name)) shown[name](event); });
   const themes = new MutationObserver(view.draw);
   themes.observe(document.documentElement, { attributes: true });
   addEventListener("resize", view.draw);
   return () => {
-    source.close();
+    close();
     themes.disconnect();
     removeEventListener("resize", view.draw);
     view.gone();

@@ -1,13 +1,13 @@
 // A stored result: its report, and what can be done with it.
 
-import { amount, ask, chip, coded, h, say, show, tab_title, trouble, when } from "./dom.js";
+import { amount, ask, chip, coded, framed, h, saved, say, show, tab_title, ticketed, trouble, when } from "./dom.js";
 import { go } from "./app.js";
 
 const FILES = [["result.json", "JSON"], ["trials.csv", "Trials, CSV"], ["table.csv", "Answers, CSV"], ["result.md", "Markdown"], ["result.tex", "LaTeX"], ["journal.jsonl", "Everything"]];
 
 export async function result(id) {
   const [found, written, figures] = await Promise.all([ask(`/runs/${id}`), ask(`/runs/${id}/note`), ask(`/runs/${id}/figures`)]);
-  const files = FILES.map(([file, name]) => h("a", { class: "ghost", href: `/api/v1/runs/${id}/${file}`, download: `${id}-${file}` }, name));
+  const files = FILES.map(([file, name]) => saved(`/runs/${id}/${file}`, `${id}-${file}`, { class: "ghost" }, name));
   const problem = h("div");
   const remove = h("button", { type: "button", class: "ghost grave", id_: "remove", onclick: ask_first }, "Delete");
   async function ask_first() {
@@ -17,15 +17,20 @@ export async function result(id) {
       return;
     }
     try {
-      await ask(`/runs/${id}`, { method: "DELETE" });
-      go("/history");
+      const { left } = await ask(`/runs/${id}`, { method: "DELETE" });
+      if (left) show(h("section", { class: "card" }, h("h1", {}, "Deleted"), h("p", {}, left)));
+      else go("/history");
     } catch (error) {
       problem.replaceChildren(trouble(error));
     }
   }
+  async function open_report(event) {
+    event.preventDefault();
+    window.open(await ticketed(`/runs/${id}/report.html`), "_blank", "noopener");
+  }
   tab_title(found.questions.map((q) => q.verdict), found.target);
   const own = (figure) => h("li", {}, `${figure.number}. ${figure.title} `,
-    ["svg", "pdf"].map((ending) => [" ", h("a", { href: `/api/v1/runs/${id}/figures/${figure.number}.${ending}`, download: `${id}-${figure.name}.${ending}`, "aria-label": `Figure ${figure.number} as ${ending.toUpperCase()}` }, ending.toUpperCase())]));
+    ["svg", "pdf"].map((ending) => [" ", saved(`/runs/${id}/figures/${figure.number}.${ending}`, `${id}-${figure.name}.${ending}`, { "aria-label": `Figure ${figure.number} as ${ending.toUpperCase()}` }, ending.toUpperCase())]));
   show(h("div", { class: "stack", id_: "result" },
     h("section", { class: "card" },
       h("p", { class: "quiet" }, `${found.hosts.client.name} to ${found.target}, ${when(found.started_unix_ns)}, plan “${found.plan}”, ${found.design.pairs} pairs${found.stopped ? `; ${found.stopped}` : ""}. Result ${id}.`),
@@ -33,9 +38,9 @@ export async function result(id) {
       notes(id, written),
       answers(found),
       h("div", { class: "row" }, files, h("span", { class: "space" }),
-        h("a", { class: "ghost", href: `/api/v1/runs/${id}/report.html`, target: "_blank", rel: "noopener" }, "Report in a page of its own"), remove), problem,
+        h("a", { class: "ghost", href: `/api/v1/runs/${id}/report.html`, target: "_blank", rel: "noopener", onclick: open_report }, "Report in a page of its own"), remove), problem,
       figures.length ? h("details", { class: "figures" }, h("summary", {}, `Figures for papers (${figures.length})`), h("ol", { class: "plainly" }, figures.map(own))) : null),
-    h("iframe", { class: "report", title: `Report of ${id}`, onload: (event) => { event.target.dataset.loaded = "yes"; }, sandbox: "allow-scripts allow-popups", src: `/api/v1/runs/${id}/report.html` })));
+    framed(`/runs/${id}/report.html`, `Report of ${id}`)));
 }
 
 /// Title and note, and a form to write them; text nodes only, whoever wrote them.

@@ -48,7 +48,7 @@ pub(crate) fn refused(refusal: Refusal) -> Response {
     plain(StatusCode::FORBIDDEN, title, why)
 }
 
-/// A request without a cookie that was given out here.
+/// A request without a token that was given out here.
 pub(crate) fn unknown() -> Response {
     plain(
         StatusCode::FORBIDDEN,

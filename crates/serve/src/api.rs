@@ -3,15 +3,14 @@
 use crate::answer::{self, coded, failed, plain};
 use crate::form::{self, Form, Place};
 use crate::program::Ran;
-use crate::session::COOKIE;
-use crate::{Shared, guard, run};
+use crate::{Shared, connection, guard, run};
 use axum::body::Body;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::header::{
-    CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE as COOKIES, SET_COOKIE,
+    AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -51,26 +50,43 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router<Arc<Shared>> {
         .route("/runs/{id}/figures/{file}", get(figure))
         .route("/runs/{id}/{file}", get(file))
         .route("/compare", get(compare))
+        .route("/tickets", post(ticket))
+        .layer(middleware::from_fn(whole))
         .layer(middleware::from_fn_with_state(shared, authorised));
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/session", post(session))
+        .layer(middleware::from_fn(whole))
         .merge(known)
         .layer(DefaultBodyLimit::max(BODY_MAX))
 }
 
-/// Lets through who has a cookie.
+/// Lets through what came whole and in time.
+async fn whole(request: Request, next: Next) -> Response {
+    connection::whole(request, next, BODY_MAX).await
+}
+
+/// Lets through who has a token, or a ticket for what is asked.
 async fn authorised(State(shared): State_, request: Request, next: Next) -> Response {
-    let known = |headers: &HeaderMap| {
-        let cookies = headers.get_all(COOKIES).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs =
-            cookies.flat_map(|line| line.split(';')).filter_map(|c| c.trim().split_once('='));
-        pairs.any(|(name, value)| name == COOKIE && shared.keys.knows(value))
+    let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = token.and_then(|value| value.strip_prefix("Bearer "));
+    let known = match (token, ticketed(&request)) {
+        (Some(token), _) => shared.keys.knows(token),
+        (None, Some((path, ticket))) => shared.keys.opens(ticket, path),
+        (None, None) => false,
     };
-    match known(request.headers()) {
+    match known {
         true => next.run(request).await,
         false => answer::unknown(),
     }
+}
+
+/// The address of a request below `/api/v1` and the ticket at its end.
+fn ticketed(request: &Request) -> Option<(&str, &str)> {
+    let asked = request.uri().path_and_query()?.as_str();
+    let (path, ticket) = asked.rsplit_once("ticket=")?;
+    let path = path.strip_suffix(['?', '&'])?;
+    (*request.method() == Method::GET).then_some((path, ticket))
 }
 
 #[derive(Deserialize)]
@@ -79,18 +95,34 @@ struct Key {
     key: String,
 }
 
-/// A key for a cookie.
+/// A key for a token.
 async fn session(State(shared): State_, body: Result<Json<Key>, JsonRejection>) -> Response {
     let Key { key } = match body {
         Ok(Json(key)) => key,
         Err(error) => return malformed(&error),
     };
     match shared.keys.exchange(&key) {
-        Ok(Some(cookie)) => {
-            let cookie = format!("{COOKIE}={cookie}; HttpOnly; SameSite=Strict; Path=/");
-            (StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response()
-        }
+        Ok(Some(token)) => Json(json!({ "token": token })).into_response(),
         Ok(None) => answer::unknown(),
+        Err(error) => broken(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Address {
+    path: String,
+}
+
+/// A ticket for what a browser asks for by itself, without a token.
+async fn ticket(State(shared): State_, body: Result<Json<Address>, JsonRejection>) -> Response {
+    let Address { path } = match body {
+        Ok(Json(address)) => address,
+        Err(error) => return malformed(&error),
+    };
+    match shared.keys.ticket(&path) {
+        Ok(Some(ticket)) => Json(json!({ "ticket": ticket })).into_response(),
+        Ok(None) => plain(StatusCode::BAD_REQUEST, "the path is too long", ""),
         Err(error) => broken(&error),
     }
 }
@@ -401,7 +433,11 @@ async fn remove(State(shared): State_, Path(id): Path<String>) -> Response {
     }
     match form::name(&id, "the result") {
         Ok(id) => match asked(&shared, &["rm", &id]).await {
-            Ok(ran) if ran.code == 0 => StatusCode::NO_CONTENT.into_response(),
+            Ok(ran) if ran.code == 0 => {
+                let said = String::from_utf8_lossy(&ran.out);
+                let left = said.lines().find_map(|line| line.strip_prefix("note: "));
+                Json(json!({ "left": left })).into_response()
+            }
             other => as_json(other),
         },
         Err(why) => plain(StatusCode::BAD_REQUEST, &why, ""),
@@ -519,6 +555,10 @@ fn misasked(error: &QueryRejection) -> Response {
 }
 
 fn broken(error: &std::io::Error) -> Response {
+    if error.kind() == std::io::ErrorKind::ResourceBusy {
+        let why = "So many things are looked up at a time and no more. Ask again in a moment.";
+        return plain(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once", why);
+    }
     plain(StatusCode::INTERNAL_SERVER_ERROR, "the program cannot be run", &error.to_string())
 }
 

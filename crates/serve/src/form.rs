@@ -42,6 +42,10 @@ const QUICK: [&str; 26] = [
 /// Options without a value.
 const SWITCHES: [&str; 6] = ["quick", "thorough", "udp", "reverse", "bidir", "no-delay"];
 
+/// What stands before the name of a plan or world that comes with the program; without it a file of
+/// that name would be read.
+const SHIPPED: &str = "preset:";
+
 /// Those that a plan leaves open.
 const OF_PLAN: [&str; 5] = ["scale", "port", "seed", "v4", "v6"];
 
@@ -88,21 +92,28 @@ impl Form {
     /// # Errors
     /// In words, if a field is not one that a page may set.
     pub fn arguments(&self) -> Result<Vec<String>, String> {
+        self.line(SHIPPED)
+    }
+
+    /// The same with `before` the names of what comes with the program.
+    fn line(&self, before: &str) -> Result<Vec<String>, String> {
+        let shipped = |text: &str, what| name(text, what).map(|name| format!("{before}{name}"));
         // What is read from standard input; a person would save it to a file.
-        let named = self.plan.as_deref().map(|plan| name(plan, "the plan")).transpose()?;
+        let named = self.plan.as_deref().map(|plan| shipped(plan, "the plan"));
+        let named = named.transpose()?;
         let plan = self.toml.as_ref().map(|_| "-".to_owned()).or(named);
         let mut args = match (&plan, &self.place) {
             (None, Place::Demo) => vec!["demo".to_owned()],
             (None, Place::Host(host)) => vec!["run".to_owned(), word(host, "the host")?],
             (None, Place::Lab(lab)) => {
-                vec!["run".to_owned(), format!("--lab={}", name(lab, "the lab")?)]
+                vec!["run".to_owned(), format!("--lab={}", shipped(lab, "the lab")?)]
             }
             (Some(plan), place) => {
                 let mut args = vec!["plan".to_owned(), "run".to_owned(), plan.clone()];
                 match place {
                     Place::Host(host) => args.push(word(host, "the host")?),
                     Place::Lab(lab) if !lab.is_empty() => {
-                        args.push(format!("--lab={}", name(lab, "the lab")?));
+                        args.push(format!("--lab={}", shipped(lab, "the lab")?));
                     }
                     Place::Lab(_) | Place::Demo => {}
                 }
@@ -135,7 +146,8 @@ impl Form {
     /// # Errors
     /// As [`Form::arguments`].
     pub fn command(&self) -> Result<String, String> {
-        let mut args = self.arguments()?;
+        // A person has no file of such a name.
+        let mut args = self.line("")?;
         if self.toml.is_some() {
             args.iter_mut().filter(|arg| *arg == "-").for_each(|arg| *arg = "FILE".to_owned());
         }
@@ -166,8 +178,8 @@ pub(crate) fn word(text: &str, what: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// The name of a plan, world or result: never a file, which a person at this computer may name and
-/// a page may not.
+/// A name that is no path. Of a plan or world it may still be that of a file, hence [`SHIPPED`]: a
+/// person at this computer may name files and a page may not.
 pub(crate) fn name(text: &str, what: &str) -> Result<String, String> {
     let text = word(text, what)?;
     if !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {

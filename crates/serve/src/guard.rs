@@ -2,8 +2,8 @@
 //!
 //! The server starts traffic and shows what was measured, so no other page in the same browser may
 //! use it: `Host` must be a name of this server (a name that was made to point here, DNS rebinding,
-//! is not), `Origin` must be the page's own on everything that changes something, and the cookie is
-//! never sent from elsewhere.
+//! is not), `Origin` must be the page's own on everything that changes something, and the token is
+//! in a header that no other page can send.
 
 use crate::{Shared, answer};
 use axum::extract::{Request, State};

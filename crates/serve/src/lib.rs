@@ -11,6 +11,7 @@
 mod answer;
 mod api;
 mod assets;
+mod connection;
 pub mod form;
 pub mod guard;
 mod program;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 /// How the pages are served.
 #[derive(Debug)]
@@ -111,9 +113,9 @@ async fn until_stopped(
     let router = router(Arc::clone(&shared));
     listening(&addresses);
     let mut served = tokio::task::JoinSet::new();
+    let places = Arc::new(Semaphore::new(connection::CONNECTIONS_MAX));
     for listener in listeners {
-        let router = router.clone();
-        served.spawn(async move { axum::serve(listener, router).await });
+        served.spawn(connection::serve(listener, router.clone(), Arc::clone(&places)));
     }
     told_to_stop(stop).await;
     served.abort_all();

@@ -4,12 +4,20 @@ use serde_json::{Value, json};
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::{Child, Command};
+use tokio::sync::Semaphore;
 
 /// Longest that anything but a measurement may take.
 const TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Runs of it at a time, measurements left out.
+const RUNS_MAX: usize = 8;
+
+/// How long a further one waits for its turn.
+const TURN_TIME: Duration = Duration::from_secs(5);
 
 /// Most that it may write.
 const BYTES_MAX: u64 = 256 << 20;
@@ -21,6 +29,8 @@ pub struct Program {
     pub path: PathBuf,
     /// Where it keeps results, if not where it usually does.
     pub data: Option<PathBuf>,
+    /// Who may run it.
+    turns: Arc<Semaphore>,
 }
 
 /// What a run of it gave.
@@ -35,6 +45,11 @@ pub(crate) struct Ran {
 }
 
 impl Program {
+    /// The program in that file, with the folder for its data if that is another than usual.
+    pub fn new(path: PathBuf, data: Option<PathBuf>) -> Self {
+        Program { path, data, turns: Arc::new(Semaphore::new(RUNS_MAX)) }
+    }
+
     /// Runs it to its end.
     pub(crate) async fn run(&self, args: &[String]) -> io::Result<Ran> {
         self.run_with(args, Vec::new()).await
@@ -42,6 +57,10 @@ impl Program {
 
     /// Runs it to its end; `input` is what it reads.
     pub(crate) async fn run_with(&self, args: &[String], input: Vec<u8>) -> io::Result<Ran> {
+        let busy = |_| io::Error::from(io::ErrorKind::ResourceBusy);
+        let turn = tokio::time::timeout(TURN_TIME, self.turns.acquire()).await.map_err(busy)?;
+        // Nobody closes them.
+        let _turn = turn.map_err(io::Error::other)?;
         let mut child = self.command(args).spawn()?;
         let (out, err) = (read(child.stdout.take()), read(child.stderr.take()));
         let told = write(child.stdin.take(), input);

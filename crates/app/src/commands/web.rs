@@ -9,10 +9,12 @@ use crate::session;
 use crate::settings::Context;
 use std::io::{BufRead, IsTerminal};
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use v6gap_core::family::Family;
 use v6gap_serve::{Keys, Options, Program};
+use v6gap_store::Store;
 
 /// Serves pages until stopped.
 ///
@@ -33,15 +35,21 @@ pub fn execute(args: &WebArgs, context: &Context) -> Result<Outcome, Failure> {
         read_only: args.read_only,
         time_max: args.max_time.map(Duration::from_nanos),
         rate_bps_max: args.max_rate.and_then(|rate| rate.0),
-        program: Program { path, data: recording.as_ref().map(demo::Recording::data) },
+        program: Program::new(path, recording.as_ref().map(demo::Recording::data)),
         keys: Arc::clone(&keys),
         demo: recording.as_ref().map(|recording| recording.demo.clone()),
     };
     let opens = !args.no_open && std::io::stdout().is_terminal();
     let told = Arc::clone(&keys);
-    let listening = move |addresses: &[SocketAddr]| opened(addresses, told, opens);
+    let door = opens.then_some(&context.store);
+    let listening = move |addresses: &[SocketAddr]| opened(addresses, told, door);
     let stop = session::interruptible()?;
-    v6gap_serve::serve(options, listening, &stop).map_err(|error| {
+    let served = v6gap_serve::serve(options, listening, &stop);
+    if opens {
+        // What is left leads nowhere any more.
+        let _ = context.store.remove_door();
+    }
+    served.map_err(|error| {
         Failure::new("E209", Outcome::Usage, format!("cannot serve pages on port {}", args.port))
             .seen(format!("{error}."))
             .run("v6gap web -p 8080", "another port")
@@ -59,7 +67,7 @@ fn listen(args: &WebArgs) -> Result<Vec<SocketAddr>, Failure> {
     }
     if far.is_some() {
         output::to_stderr(
-            "note: pages and cookies go over the network in the clear; put TLS before it",
+            "note: pages and tokens go over the network in the clear; put TLS before it",
         );
     }
     let own = Family::BOTH.map(Family::loopback);
@@ -67,8 +75,9 @@ fn listen(args: &WebArgs) -> Result<Vec<SocketAddr>, Failure> {
     Ok(addresses.iter().map(|&address| SocketAddr::new(address, args.port)).collect())
 }
 
-/// Says where, and gives another link for each line that is typed.
-fn opened(addresses: &[SocketAddr], keys: Arc<Keys>, opens: bool) {
+/// Says where, and gives another link for each line that is typed. A browser is opened by a page in
+/// `door`.
+fn opened(addresses: &[SocketAddr], keys: Arc<Keys>, door: Option<&Store>) {
     let addresses = addresses.to_vec();
     let link = move || -> Option<String> {
         let key = keys.issue().ok()?;
@@ -82,8 +91,9 @@ fn opened(addresses: &[SocketAddr], keys: Arc<Keys>, opens: bool) {
     };
     let first = link();
     output::to_stdout("The link works once; Enter prints another. Ctrl-C stops it.");
-    if let Some(first) = first.filter(|_| opens) {
-        open(&first);
+    if let (Some(first), Some(store)) = (first, door) {
+        // Without it the link that was printed is there to be clicked.
+        let _ = store.write_door(&page_to(&first)).map(|page| open(&page));
     }
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
@@ -94,16 +104,25 @@ fn opened(addresses: &[SocketAddr], keys: Arc<Keys>, opens: bool) {
     });
 }
 
+/// A page that leads to `link`. Arguments of a program can be read by everybody on this computer,
+/// a file of one's own cannot, and whoever comes first with a key is let in.
+fn page_to(link: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>v6gap</title>\n\
+         <meta http-equiv=\"refresh\" content=\"0;url={link}\">\n\
+         <p><a href=\"{link}\">v6gap in this browser</a></p>\n"
+    )
+}
+
 /// Opens a browser where this desktop has a way to.
 #[expect(clippy::disallowed_methods, reason = "the one program that is asked to show the page")]
-fn open(link: &str) {
+fn open(page: &Path) {
     let opener = match std::env::consts::OS {
         "macos" => "open",
         "windows" => "explorer",
         _ => "xdg-open",
     };
-    // Without one the link that was printed is there to be clicked.
     let quiet = std::process::Stdio::null;
     let mut command = std::process::Command::new(opener);
-    let _ = command.arg(link).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+    let _ = command.arg(page).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
 }

@@ -92,7 +92,7 @@ impl Chromium {
         }
     }
 
-    /// Opens a page; `alone` without the cookies of the others.
+    /// Opens a page; `alone` without what the others keep.
     pub fn open(&mut self, url: &str, alone: bool) -> Tab {
         let mut wanted = json!({"url": "about:blank"});
         if alone {
@@ -118,9 +118,11 @@ impl Chromium {
         tab
     }
 
-    /// The frame in the page whose address ends so, which has a process of its own or not.
+    /// The frame in the page whose address ends so but for a ticket; it has a process of its own or
+    /// not.
     pub fn frame(&mut self, tab: &Tab, ending: &str) -> Tab {
-        let is = |info: &Value| info["url"].as_str().is_some_and(|url| url.ends_with(ending));
+        let path = |url: &str| url.split('?').next().is_some_and(|path| path.ends_with(ending));
+        let is = |info: &Value| info["url"].as_str().is_some_and(path);
         let apart = self.call(None, "Target.getTargets", json!({"filter": [{"type": "iframe"}]}));
         if let Some(info) = apart["targetInfos"].as_array().unwrap().iter().find(|info| is(info)) {
             let wanted = json!({"targetId": info["targetId"], "flatten": true});

@@ -1,7 +1,7 @@
 //! Step 7: every figure on a page has a title and, after it, the table of its numbers, each cell of
 //! which is what the figure's JSON says.
 
-use super::{Chromium, Scene, Tab, keep, of};
+use super::{Chromium, OURS, Scene, Tab, keep, of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -30,17 +30,17 @@ pub fn steps(scene: &mut Scene<'_>, id: &str) {
 /// The JSON of each figure, as anybody gets it.
 fn written(scene: &mut Scene<'_>, id: &str) -> Vec<Value> {
     let all = format!(
-        "fetch('/api/v1/runs/{id}/figures').then((r) => r.json()).then((all) => Promise.all(\
-         all.map((f) => fetch(`/api/v1/runs/{id}/figures/${{f.number}}.json`).then((r) => \
-         r.json()))))"
+        "{OURS}.then(({{ ask }}) => ask('/runs/{id}/figures').then((all) => Promise.all(\
+         all.map((f) => ask(`/runs/{id}/figures/${{f.number}}.json`)))))"
     );
     scene.value(&all).as_array().unwrap().clone()
 }
 
 /// The report by itself: no barriers, and its figures.
 fn report(scene: &mut Scene<'_>, id: &str, written: &[Value]) {
-    let page = format!("{}/api/v1/runs/{id}/report.html", scene.base);
-    scene.value(&format!("location.href = '{page}'"));
+    let there = format!("ticketed('/runs/{id}/report.html')");
+    let page = scene.value(&format!("{OURS}.then(({{ ticketed }}) => {there})"));
+    scene.value(&format!("location.href = {page}"));
     scene.until("document.readyState === 'complete' && document.querySelector('svg[role=img]')");
     for width in [1280, 500] {
         scene.browser.size(&scene.tab, width, 800);

@@ -17,6 +17,9 @@ use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_v6gap");
 
+/// What the pages ask the server with.
+const OURS: &str = "import('/assets/dom.js')";
+
 /// Something that runs beside the browser and ends with the test.
 struct Beside {
     child: Child,

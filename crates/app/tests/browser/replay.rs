@@ -4,7 +4,7 @@
 //! Left to the live run: that a link works once (1), which has nothing to do with what is measured.
 
 use super::golden;
-use super::{Beside, Chromium, Scene, figures, of, progress, shown};
+use super::{Beside, Chromium, OURS, Scene, figures, of, progress, shown};
 use miniz_oxide::inflate::decompress_to_vec;
 use std::path::{Path, PathBuf};
 
@@ -100,7 +100,8 @@ fn is_stopped(scene: &mut Scene<'_>) -> Vec<String> {
 
 /// Everything that the server said of the last measurement.
 fn events(scene: &mut Scene<'_>) -> Vec<String> {
-    let text = scene.value("fetch('/api/v1/runs/live/events').then((r) => r.text())");
+    let all = "ask('/runs/live/events', { text: true })";
+    let text = scene.value(&format!("{OURS}.then(({{ ask }}) => {all})"));
     text.as_str().unwrap().lines().map(str::to_owned).collect()
 }
 
@@ -134,9 +135,8 @@ fn keeps_notes(scene: &mut Scene<'_>) {
     scene.barrier_free("a note being written");
     scene.value(&format!("{}.click()", of("save-note")));
     scene.until(&format!("{}.textContent.includes('{note}')", of("note")));
-    let listed = "fetch('/api/v1/runs').then((r) => r.json()).then((all) => \
-                  all.find((run) => run.id === 'ygbv7b').note)";
-    assert_eq!(scene.value(listed), note);
+    let listed = "ask('/runs').then((all) => all.find((run) => run.id === 'ygbv7b').note)";
+    assert_eq!(scene.value(&format!("{OURS}.then(({{ ask }}) => {listed})")), note);
 }
 
 fn shows(scene: &mut Scene<'_>) {

@@ -16,3 +16,4 @@ mod support;
 mod trouble;
 mod web;
 mod web_errors;
+mod web_limits;

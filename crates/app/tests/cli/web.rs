@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Child;
 
-/// `v6gap web` with a stored run, and a browser's cookie once it has one.
+/// `v6gap web` with a stored run, and a browser's token once it has one.
 pub struct Web {
     pub sandbox: Sandbox,
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
     port: u16,
-    cookie: Option<String>,
+    token: Option<String>,
 }
 
 /// An answer.
@@ -39,7 +39,7 @@ impl Web {
         let sandbox = Sandbox::with_run();
         let mut child = sandbox.start(&format!("web --no-open -p 0 --listen 127.0.0.1 {more}"));
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut web = Web { sandbox, child, lines, port: 0, cookie: None };
+        let mut web = Web { sandbox, child, lines, port: 0, token: None };
         let key = web.next_key();
         (web, key)
     }
@@ -48,11 +48,16 @@ impl Web {
     pub fn known() -> Web {
         let (mut web, key) = Web::start("");
         let answer = web.post("/session", &json!({ "key": key }));
-        assert_eq!(answer.status, 204, "{answer:?}");
-        let cookie = answer.header("set-cookie").unwrap();
-        assert!(cookie.contains("HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
-        web.cookie = Some(cookie.split(';').next().unwrap().to_owned());
+        assert_eq!(answer.status, 200, "{answer:?}");
+        // Browsers send cookies to other ports, too.
+        assert_eq!(answer.header("set-cookie"), None);
+        web.enter(&answer);
         web
+    }
+
+    /// Keeps the token that was given for a key.
+    fn enter(&mut self, answer: &Answer) {
+        self.token = Some(answer.json()["token"].as_str().unwrap().to_owned());
     }
 
     /// The key in the next link that it prints.
@@ -64,12 +69,12 @@ impl Web {
         key.split_whitespace().next().unwrap().to_owned()
     }
 
-    fn host(&self) -> String {
+    pub fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
     /// Sends a request as it is written, headers and all.
-    fn raw(&self, request: &[u8]) -> Answer {
+    pub fn raw(&self, request: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(self.host()).unwrap();
         // A server that has seen enough may close before everything was read.
         let _ = stream.write_all(request);
@@ -81,13 +86,13 @@ impl Web {
         Answer { status, head: head.to_owned(), body: body.to_owned() }
     }
 
-    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         for (name, value) in headers {
             request.push_str(&format!("{name}: {value}\r\n"));
         }
-        if let Some(cookie) = &self.cookie {
-            request.push_str(&format!("Cookie: {cookie}\r\n"));
+        if let Some(token) = &self.token {
+            request.push_str(&format!("Authorization: Bearer {token}\r\n"));
         }
         if !body.is_empty() {
             let length = body.len();
@@ -125,20 +130,20 @@ fn a_link_works_once_and_enter_gives_another() {
     let (mut web, key) = Web::start("");
     assert_eq!(web.get("/runs").status, 403);
     assert_eq!(web.post("/session", &json!({"key": "0".repeat(48)})).status, 403);
-    assert_eq!(web.post("/session", &json!({ "key": key })).status, 204);
+    assert_eq!(web.post("/session", &json!({ "key": key })).status, 200);
     let again = web.post("/session", &json!({ "key": key }));
     assert_eq!(again.status, 403);
     assert!(again.body.contains("Press Enter"), "{again:?}");
     web.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     let other = web.next_key();
     assert_ne!(other, key);
-    assert_eq!(web.post("/session", &json!({ "key": other })).status, 204);
+    assert_eq!(web.post("/session", &json!({ "key": other })).status, 200);
 }
 
 #[test]
 fn what_is_not_our_own_page_is_refused() {
     let web = Web::known();
-    let (host, cookie) = (web.host(), web.cookie.clone().unwrap());
+    let (host, token) = (web.host(), web.token.clone().unwrap());
     assert_eq!(web.get("/runs").status, 200);
     let run = json!({"place": "demo"}).to_string();
     for (method, headers) in [
@@ -157,8 +162,15 @@ fn what_is_not_our_own_page_is_refused() {
     let stranger =
         format!("GET /api/v1/runs HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     assert_eq!(web.raw(stranger.as_bytes()).status, 403);
-    let wrong = stranger.replace("\r\n\r\n", &format!("\r\nCookie: {cookie}0\r\n\r\n"));
-    assert_eq!(web.raw(wrong.as_bytes()).status, 403);
+    for (header, status) in [
+        (format!("Authorization: Bearer {token}"), 200),
+        (format!("Authorization: Bearer {token}0"), 403),
+        (format!("Authorization: {token}"), 403),
+        (format!("Cookie: v6gap={token}"), 403),
+    ] {
+        let asked = stranger.replace("\r\n\r\n", &format!("\r\n{header}\r\n\r\n"));
+        assert_eq!(web.raw(asked.as_bytes()).status, status, "{header}");
+    }
     let page = web.ask("GET", "/", &[("Host", &host)], "");
     assert_eq!(page.status, 200);
     let policy = page.header("content-security-policy").unwrap();
@@ -229,7 +241,7 @@ fn results_are_what_the_terminal_says_byte_for_byte() {
         &[("Host", &web.host()), ("Origin", &format!("http://{}", web.host()))],
         "",
     );
-    assert_eq!(deleted.status, 204, "{deleted:?}");
+    assert_eq!((deleted.status, deleted.body.as_str()), (200, "{\"left\":null}"), "{deleted:?}");
     assert_eq!(web.get("/runs/slower").status, 400);
 }
 
@@ -321,8 +333,8 @@ fn much_is_not_sent_without_a_question() {
     assert_eq!(web.post("/runs", &sure).status, 202);
     assert!(web.get("/runs/live/events").body.contains("E103"));
     let (mut short, key) = Web::start("--max-time 30s");
-    let cookie = short.post("/session", &json!({ "key": key }));
-    short.cookie = cookie.header("set-cookie").map(|c| c.split(';').next().unwrap().to_owned());
+    let entered = short.post("/session", &json!({ "key": key }));
+    short.enter(&entered);
     let long = json!({"place": {"host": "no-such.invalid"}, "confirm": true});
     let refused = short.post("/runs", &long);
     assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!("E307")));
@@ -333,8 +345,8 @@ fn much_is_not_sent_without_a_question() {
 #[test]
 fn more_than_the_rate_allowed_is_not_sent() {
     let (mut slow, key) = Web::start("--max-rate 50M");
-    let cookie = slow.post("/session", &json!({ "key": key }));
-    slow.cookie = cookie.header("set-cookie").map(|c| c.split(';').next().unwrap().to_owned());
+    let entered = slow.post("/session", &json!({ "key": key }));
+    slow.enter(&entered);
     let form = |options: Value| json!({"place": {"host": "no-such.invalid"}, "options": options});
     for (options, why) in [
         (json!({}), "It sends as fast as the path carries"),
@@ -428,8 +440,8 @@ fn a_recording_happens_again() {
 #[test]
 fn what_was_started_to_be_looked_at_measures_nothing() {
     let (mut web, key) = Web::start("--read-only");
-    let cookie = web.post("/session", &json!({ "key": key }));
-    web.cookie = cookie.header("set-cookie").map(|c| c.split(';').next().unwrap().to_owned());
+    let entered = web.post("/session", &json!({ "key": key }));
+    web.enter(&entered);
     assert_eq!(web.post("/runs", &json!({"place": "demo"})).status, 403);
     assert_eq!(web.post("/check", &json!({"host": "localhost"})).status, 403);
     assert_eq!(web.get("/runs").status, 200);

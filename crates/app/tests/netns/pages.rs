@@ -37,48 +37,64 @@ pub fn same(page: &Value, terminal: &Value, code: &str) {
 /// Starts a server of pages where this process is, asks it to measure, and prints the error that
 /// comes of it.
 pub fn ask(form: &str) {
-    let (mut child, cookie) = serve(Command::new(PROGRAM));
-    let started = http("POST", "runs", form, &cookie);
+    let pages = Pages::open(Command::new(PROGRAM));
+    let started = pages.ask("POST", "runs", form);
     let told = match started.contains("\"error\"") {
         true => started.split_once("\r\n\r\n").unwrap().1.to_owned(),
-        false => http("GET", "runs/live/events", "", &cookie),
+        false => pages.ask("GET", "runs/live/events", ""),
     };
     let line = told.lines().find(|line| line.contains("\"error\"")).unwrap_or(&told);
     let line = line.strip_prefix("data: ").unwrap_or(line);
     let error: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {told}"));
     println!("{}", error.get("error").unwrap_or(&error));
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 /// What a page is given below `/api/v1` of what is stored there.
 pub fn given(home: &Home, path: &str) -> String {
-    let (mut child, cookie) = serve(home.command());
-    let answer = http("GET", path, "", &cookie);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let answer = Pages::open(home.command()).ask("GET", path, "");
     assert!(answer.starts_with("HTTP/1.1 200 "), "{path}: {answer}");
     answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
 
-/// A server of pages, and the cookie of who has entered it.
-fn serve(mut command: Command) -> (Child, String) {
-    let port = AUTHORITY.rsplit(':').next().unwrap();
-    command.args(["web", "--no-open", "--listen", "127.0.0.1", "-p", port]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    let key = line.split_once("#k=").unwrap().1.split_whitespace().next().unwrap();
-    let entered = http("POST", "session", &format!("{{\"key\":\"{key}\"}}"), "");
-    let cookie = entered.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
-    (child, cookie.split(';').next().unwrap().to_owned())
+/// A server of pages, killed when dropped, and somebody who has entered it.
+pub struct Pages {
+    /// The server.
+    pub child: Child,
+    token: String,
 }
 
-fn http(method: &str, path: &str, body: &str, cookie: &str) -> String {
+impl Pages {
+    /// Starts a server of pages by the program of `command`, and enters it.
+    pub fn open(mut command: Command) -> Self {
+        let port = AUTHORITY.rsplit(':').next().unwrap();
+        command.args(["web", "--no-open", "--listen", "127.0.0.1", "-p", port]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let key = line.split_once("#k=").unwrap().1.split_whitespace().next().unwrap();
+        let entered = http("POST", "session", &format!("{{\"key\":\"{key}\"}}"), "");
+        let told: Value = serde_json::from_str(entered.split_once("\r\n\r\n").unwrap().1).unwrap();
+        Pages { child, token: told["token"].as_str().unwrap().to_owned() }
+    }
+
+    /// The whole answer to a request below `/api/v1`.
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> String {
+        http(method, path, body, &self.token)
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn http(method: &str, path: &str, body: &str, token: &str) -> String {
     let mut stream = TcpStream::connect(AUTHORITY).unwrap();
     let request = format!(
         "{method} /api/v1/{path} HTTP/1.1\r\nHost: {AUTHORITY}\r\nOrigin: http://{AUTHORITY}\r\n\
-         Connection: close\r\nCookie: {cookie}\r\nContent-Type: application/json\r\n\
+         Connection: close\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     );

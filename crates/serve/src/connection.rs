@@ -1,0 +1,73 @@
+//! Connections and what one may cost: there are only so many, a request has to be told within a
+//! time, and who is slow or silent is let go.
+
+use crate::answer;
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::Response;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+
+/// Connections at a time; further ones wait until one of them ends.
+pub(crate) const CONNECTIONS_MAX: usize = 64;
+
+/// Longest that the head of a request may take, from the last answer on; also how long a connection
+/// may rest.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// Longest that its body may take after that.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// How long is waited when the system gives no connection, as when it has no room for one.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Serves whoever connects, with at most so many places for all listeners.
+pub(crate) async fn serve(listener: TcpListener, router: Router, places: Arc<Semaphore>) {
+    let mut open = JoinSet::new();
+    // Nobody closes the places.
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                open.spawn(one(stream, router.clone(), place));
+            }
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+        while open.try_join_next().is_some() {}
+    }
+}
+
+async fn one(stream: TcpStream, router: Router, place: OwnedSemaphorePermit) {
+    // Answers are small; a page waits for each of them.
+    let _ = stream.set_nodelay(true);
+    let service = TowerToHyperService::new(router);
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+    // Whatever ended it, nobody is left to be told.
+    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+    drop(place);
+}
+
+/// Reads the whole body before anything looks at the request, up to `most` bytes.
+pub(crate) async fn whole(request: Request, next: Next, most: usize) -> Response {
+    let (head, body) = request.into_parts();
+    match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
+        Ok(Ok(bytes)) => next.run(Request::from_parts(head, Body::from(bytes))).await,
+        Ok(Err(_)) => {
+            let why = format!("What is asked here has at most {} kB.", most >> 10);
+            answer::plain(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long", &why)
+        }
+        Err(_) => {
+            let why = format!("It had not come to its end after {} s.", BODY_TIME.as_secs());
+            answer::plain(StatusCode::REQUEST_TIMEOUT, "the request is too slow", &why)
+        }
+    }
+}
