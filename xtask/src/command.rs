@@ -1,5 +1,6 @@
 //! Running other programs: each command is printed before it runs, and a failure names it.
 
+use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ use std::process::{Command, Stdio};
 pub struct Line {
     program: String,
     args: Vec<String>,
-    env: Vec<(&'static str, &'static str)>,
+    env: Vec<(&'static str, Cow<'static, str>)>,
     folder: &'static str,
 }
 
@@ -33,8 +34,8 @@ impl Line {
     }
 
     /// With a variable of the environment set.
-    pub fn env(mut self, key: &'static str, value: &'static str) -> Self {
-        self.env.push((key, value));
+    pub fn env(mut self, key: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
+        self.env.push((key, value.into()));
         self
     }
 
@@ -78,11 +79,18 @@ impl Line {
         Err(format!("{self}: {}\n{}", out.status, String::from_utf8_lossy(&out.stderr).trim_end()))
     }
 
+    /// Runs it in silence; whether it exited with 0, and its standard error. Fails only if it
+    /// cannot start.
+    pub fn outcome(&self) -> Result<(bool, String), String> {
+        let out = self.command().output().map_err(|e| format!("{self}: {e}"))?;
+        Ok((out.status.success(), String::from_utf8_lossy(&out.stderr).into_owned()))
+    }
+
     fn command(&self) -> Command {
         // What was printed so far must stand before what the child prints.
         let _ = std::io::stdout().flush();
         let mut command = Command::new(&self.program);
-        command.args(&self.args).envs(self.env.iter().copied());
+        command.args(&self.args).envs(self.env.iter().map(|(key, value)| (key, &**value)));
         command.current_dir(crate::workspace::root().join(self.folder));
         command
     }

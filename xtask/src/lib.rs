@@ -4,6 +4,7 @@
 //! steps that could drift from this one.
 
 pub mod command;
+pub mod fuzz;
 pub mod setup;
 pub mod steps;
 pub mod suites;

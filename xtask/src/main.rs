@@ -1,7 +1,7 @@
 //! Picks the verb; the work is in the library, where it can be tested.
 
 use std::process::ExitCode;
-use xtask::{steps, suites, targets};
+use xtask::{fuzz, steps, suites, targets};
 
 const USAGE: &str = "\
 usage: cargo xtask VERB
@@ -19,6 +19,11 @@ usage: cargo xtask VERB
   bless           tests, writing the snapshots anew
   bench           benchmarks of the hot loops against the programs that people use
   bench --setup   the same, but installs those programs first
+  fuzz            the targets of crates/fuzz under libFuzzer; needs a nightly compiler
+                    --for TIME      for all together         --target NAME   these alone
+                    --runs N        inputs of each at most   --report FILE   write the table there
+                    --setup         install what is missing  --minimise      keep what was found
+                    --faults        planted faults are found --memory        sanitizer and Miri
   validate        runs of the instrument where the truth is known (docs/validation); goes on where
                   it was stopped
                     --rows b,c,…    these rows or cases      --for TIME      then stop
@@ -40,6 +45,7 @@ fn main() -> ExitCode {
         ["bless"] => suites::bless(),
         ["bench"] => steps::bench(false),
         ["bench", "--setup"] => steps::bench(true),
+        ["fuzz", options @ ..] => fuzz::verb(options),
         ["validate", options @ ..] => suites::validate(options),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

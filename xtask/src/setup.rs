@@ -23,11 +23,16 @@ const PEERS: [Need; 6] = [
     Need { program: "cc", packages: "gcc libc6-dev", why: "compiles a plain ping-pong in C" },
 ];
 
-const NEEDS: [Need; 8] = [
+const NEEDS: [Need; 9] = [
     Need {
         program: "cc",
         packages: "gcc libc6-dev",
         why: "links what rustc makes, and compiles the C parts of cargo-deny",
+    },
+    Need {
+        program: "ip",
+        packages: "iproute2",
+        why: "gives an attacker many addresses and cuts its line",
     },
     Need { program: "snmpd", packages: "snmpd", why: "makes a lab's router a managed one" },
     Need { program: "tayga", packages: "tayga", why: "translates between the families in labs" },

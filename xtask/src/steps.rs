@@ -3,7 +3,7 @@
 
 use crate::command::cargo;
 use crate::suites::Tier;
-use crate::{setup, suites, targets, tidy, workspace};
+use crate::{fuzz, setup, suites, targets, tidy, workspace};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,8 @@ const DAY: [Step; 7] = [
 ];
 
 /// Those of the night, which wants a quiet machine.
-const NIGHT: [Step; 1] = [("suites", |required| suites::namespaces(Tier::Night, required))];
+const NIGHT: [Step; 2] =
+    [("fuzz", fuzz::night), ("suites", |required| suites::namespaces(Tier::Night, required))];
 
 /// What everybody waits for. With `setup`, what is missing is installed first and a skipped step is
 /// a failure.
