@@ -21,7 +21,7 @@ const FULL: (&str, &str) = ("V6GAP_FULL", "1");
 const SUITES: [&str; 4] = ["namespaces", "netns", "browser", "notebooks"];
 
 /// Folders of suites that have nothing for the day.
-const NIGHTLY: [&str; 1] = ["validate"];
+const NIGHTLY: [&str; 5] = ["validate", "attacks", "faults", "hostile", "soak"];
 
 /// Which tier of the tests runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
