@@ -20,6 +20,7 @@ mod settings;
 mod target;
 mod worlds;
 
+use failure::{Failure, Outcome};
 use parse::Parsed;
 use settings::{Environment, Settings};
 use std::process::ExitCode;
@@ -36,7 +37,8 @@ fn main() -> ExitCode {
         }
         Ok(Parsed::Run(cli)) => {
             let settings = Settings::new(&cli.style, &environment);
-            commands::execute(&cli.command, &settings).unwrap_or_else(|failure| {
+            let done = commands::execute(&cli.command, &settings).and_then(written);
+            done.unwrap_or_else(|failure| {
                 output::to_stderr(&match cli.style.json_errors {
                     true => failure.json().to_string(),
                     false => failure.render(&settings.output.errors),
@@ -54,4 +56,12 @@ fn main() -> ExitCode {
         }
     };
     outcome.into()
+}
+
+/// What was asked for is done only if all of it could be written.
+fn written(outcome: Outcome) -> Result<Outcome, Failure> {
+    match output::trouble() {
+        Some(error) => Err(Failure::refused(format!("cannot write to standard output: {error}"))),
+        None => Ok(outcome),
+    }
 }

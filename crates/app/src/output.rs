@@ -1,36 +1,53 @@
 //! Writing to standard output and standard error, for every verb alike.
 //!
 //! When nobody reads any more, as behind `| head`, what is written goes nowhere and that is no
-//! error: a measurement goes on and is stored.
+//! error: a measurement goes on and is stored. What cannot be written for another reason, as on a
+//! full disk, stops nothing either, but is told at the end ([`trouble`]).
 
-use std::io::Write;
+use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 use v6gap_report::text::Style;
+
+/// Why a result could not be written, the first time.
+static TROUBLE: OnceLock<Error> = OnceLock::new();
+
+/// Why something could not be written to standard output, if there were readers for it.
+pub fn trouble() -> Option<&'static Error> {
+    TROUBLE.get()
+}
+
+fn note_trouble(outcome: std::io::Result<()>) {
+    if let Err(error) = outcome
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        TROUBLE.get_or_init(|| error);
+    }
+}
 
 /// Writes a result.
 pub fn to_stdout(text: &str) {
-    write(std::io::stdout().lock(), text);
+    note_trouble(write(std::io::stdout().lock(), text));
 }
 
 /// Writes a result that is no text, as it is.
 pub fn bytes_to_stdout(bytes: &[u8]) {
     let mut stream = std::io::stdout().lock();
-    // There is nobody left to tell of trouble with it.
-    let _ = stream.write_all(bytes).and_then(|()| stream.flush());
+    note_trouble(stream.write_all(bytes).and_then(|()| stream.flush()));
 }
 
 /// Writes progress, notes and errors.
 pub fn to_stderr(text: &str) {
-    write(std::io::stderr().lock(), text);
+    // There is nobody left to tell of trouble with it.
+    let _ = write(std::io::stderr().lock(), text);
 }
 
-fn write(mut stream: impl Write, text: &str) {
-    // There is nobody left to tell of trouble with either stream.
-    let _ = stream.write_all(text.as_bytes());
+fn write(mut stream: impl Write, text: &str) -> std::io::Result<()> {
+    stream.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
-        let _ = stream.write_all(b"\n");
+        stream.write_all(b"\n")?;
     }
-    let _ = stream.flush();
+    stream.flush()
 }
 
 /// The text in ASCII where the style asks for it; control characters of foreign text become `?`.

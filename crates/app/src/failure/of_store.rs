@@ -34,7 +34,7 @@ impl From<StoreError> for Failure {
                 let (code, outcome) = match source.kind() {
                     ErrorKind::NotFound => ("E507", Outcome::Usage),
                     ErrorKind::PermissionDenied => ("E508", Outcome::Permission),
-                    _ => ("E509", Outcome::Unexpected),
+                    _ => return Failure::refused(text),
                 };
                 Failure::new(code, outcome, text)
             }
@@ -77,6 +77,19 @@ impl From<NotBuilt> for Failure {
 }
 
 impl Failure {
+    /// The system refused an operation on a file or a stream, as `what` says with its words.
+    pub fn refused(what: impl Into<String>) -> Self {
+        Failure::new("E509", Outcome::Unexpected, what)
+            .run("df -h", "where there is room")
+            .run("V6GAP_DATA=folder v6gap …", "keeps results in another folder")
+    }
+
+    /// What was measured could not be stored.
+    pub fn not_stored(error: &std::io::Error) -> Self {
+        let cause = error.get_ref().map_or_else(|| error.to_string(), ToString::to_string);
+        Failure::refused(cause)
+    }
+
     /// This process may not listen along at `interface`.
     pub fn capture(interface: &str, target: &str) -> Self {
         let what = format!("capturing at {interface} is not permitted");

@@ -348,7 +348,8 @@ fn continued(id: &RunId, stop: Stop, context: &Context) -> Result<Opened, Failur
 pub fn broken_off(target: &Target, id: Option<&RunId>, error: &RunError) -> Failure {
     let failure = match error {
         RunError::Lost(problem) => Failure::lost(target, &problem.trouble),
-        RunError::Store(_) | RunError::Random(_) => Failure::unexpected(error.to_string()),
+        RunError::Store(error) => Failure::not_stored(error),
+        RunError::Random(_) => Failure::unexpected(error.to_string()),
         RunError::Trial(error @ TrialError::Blocked { family, address, .. }) => {
             Failure::udp_blocked(target, *family, *address).seen(format!("{error}."))
         }
