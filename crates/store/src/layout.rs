@@ -137,6 +137,15 @@ impl Store {
         }
     }
 
+    /// All lines of the run of that identifier, whatever else is stored.
+    ///
+    /// # Errors
+    /// If there is no such run, or it cannot be read.
+    pub fn read_run(&self, id: &RunId) -> Result<Vec<Line>, StoreError> {
+        self.own(id)?;
+        read_stored(&self.journal_path(id))
+    }
+
     /// Writes the report of what `reference` names and says where: into the folder of the run, or
     /// beside the file in which it travelled, whose name it has with `.report.html` for its ending.
     ///

@@ -11,7 +11,7 @@ use v6gap_core::record::{Line, RunId};
 use v6gap_report::html::{self, PageInfo};
 use v6gap_report::stream;
 use v6gap_report::text::{self, Style};
-use v6gap_store::{Reference, Store};
+use v6gap_store::Store;
 
 /// Reads the stored run again, so that what is shown now is what `show` will show, and writes it.
 /// `port` is that of the server, for the command that repeats the run.
@@ -24,7 +24,7 @@ pub fn conclude(
     result: &ResultArgs,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let lines = context.store.read(&Reference::Id(id.to_string()))?;
+    let lines = context.store.read_run(id)?;
     say(&lines, port, result, context)
 }
 

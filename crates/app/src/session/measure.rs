@@ -127,11 +127,15 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
     witnesses.finish(measuring.options.result.quiet);
     let addresses = measuring.target.addresses;
     let port = addresses.v4.or(addresses.v6).map(|address| address.port());
-    let outcome = conclude::conclude(&header.id, port, &measuring.options.result, context)?;
+    let concluded = conclude::conclude(&header.id, port, &measuring.options.result, context);
     match ending {
-        Ok(Ending::Stopped) => Ok(Outcome::Interrupted),
-        Ok(_) => Ok(outcome),
-        Err(error) => Err(session.over(&measuring.target, Some(&header.id), &error)),
+        Ok(Ending::Stopped) => concluded.map(|_| Outcome::Interrupted),
+        Ok(_) => concluded,
+        Err(error) => {
+            // Nothing is kept of a run that ended before its facts were stored.
+            let kept = context.store.read_run(&header.id).is_ok();
+            Err(session.over(&measuring.target, kept.then_some(&header.id), &error))
+        }
     }
 }
 
