@@ -4,13 +4,11 @@
 use super::support::{Home, PROGRAM, text};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
 
 /// The argument that makes this test ask, with the form that follows it.
 pub const ASK: &str = "--ask-page";
-
-const AUTHORITY: &str = "127.0.0.1:24667";
 
 /// This test in place of the program, asking for that; `command` is what enters the node.
 pub fn asked(mut command: Command, form: &str) -> Value {
@@ -60,26 +58,30 @@ pub fn given(home: &Home, path: &str) -> String {
 pub struct Pages {
     /// The server.
     pub child: Child,
+    authority: String,
     token: String,
 }
 
 impl Pages {
     /// Starts a server of pages by the program of `command`, and enters it.
     pub fn open(mut command: Command) -> Self {
-        let port = AUTHORITY.rsplit(':').next().unwrap();
-        command.args(["web", "--no-open", "--listen", "127.0.0.1", "-p", port]);
+        // A port that was free a moment ago.
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let (authority, port) = (free.to_string(), free.port().to_string());
+        command.args(["web", "--no-open", "--listen", "127.0.0.1", "-p", &port]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let key = line.split_once("#k=").unwrap().1.split_whitespace().next().unwrap();
-        let entered = http("POST", "session", &format!("{{\"key\":\"{key}\"}}"), "");
+        let key = format!("{{\"key\":\"{key}\"}}");
+        let entered = http(&authority, "POST", "session", &key, "");
         let told: Value = serde_json::from_str(entered.split_once("\r\n\r\n").unwrap().1).unwrap();
-        Pages { child, token: told["token"].as_str().unwrap().to_owned() }
+        Pages { child, authority, token: told["token"].as_str().unwrap().to_owned() }
     }
 
     /// The whole answer to a request below `/api/v1`.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> String {
-        http(method, path, body, &self.token)
+        http(&self.authority, method, path, body, &self.token)
     }
 }
 
@@ -90,10 +92,10 @@ impl Drop for Pages {
     }
 }
 
-fn http(method: &str, path: &str, body: &str, token: &str) -> String {
-    let mut stream = TcpStream::connect(AUTHORITY).unwrap();
+fn http(authority: &str, method: &str, path: &str, body: &str, token: &str) -> String {
+    let mut stream = TcpStream::connect(authority).unwrap();
     let request = format!(
-        "{method} /api/v1/{path} HTTP/1.1\r\nHost: {AUTHORITY}\r\nOrigin: http://{AUTHORITY}\r\n\
+        "{method} /api/v1/{path} HTTP/1.1\r\nHost: {authority}\r\nOrigin: http://{authority}\r\n\
          Connection: close\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
