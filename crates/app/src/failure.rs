@@ -159,11 +159,10 @@ impl Failure {
 
     /// The commands below each other, their purposes aligned.
     fn tries(&self) -> String {
-        let length = |(command, _): &(String, String)| command.chars().count();
-        let column = self.said.commands.iter().filter(|c| !c.1.is_empty()).map(length).max();
+        let explained = self.said.commands.iter().filter(|c| !c.1.is_empty());
+        let pad = output::column(explained.map(|(command, _)| command.as_str()));
         let line = |(i, (command, purpose)): (usize, &(String, String))| {
             let lead = if i == 0 { "  Try:    " } else { "          " };
-            let pad = column.unwrap_or(0);
             match purpose.as_str() {
                 "" => format!("{lead}{command}\n"),
                 purpose => format!("{lead}{command:pad$}   {purpose}\n"),

@@ -2,6 +2,7 @@
 //! (histograms, series) stay JSON inside their cell.
 
 use crate::rows::{self, Row};
+use crate::words;
 use serde_json::Value;
 use v6gap_core::record::Line;
 
@@ -35,12 +36,14 @@ fn text(name: &str, value: Option<&Value>) -> String {
     }
 }
 
-/// One record; cells are quoted where they must be.
+/// One record; cells are quoted where they must be, and harmless.
 pub(crate) fn push_row<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
     for (i, cell) in cells.enumerate() {
         if i > 0 {
             out.push(',');
         }
+        let clean = cell.contains(words::is_unsafe).then(|| words::harmless(cell));
+        let cell = clean.as_deref().unwrap_or(cell);
         if cell.contains([',', '"', '\n', '\r']) {
             out.push('"');
             out.push_str(&cell.replace('"', "\"\""));

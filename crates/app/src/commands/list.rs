@@ -75,7 +75,7 @@ fn table(entries: &[Entry], context: &Context) -> String {
     };
     let rows = std::iter::once(heads).chain(entries.iter().zip(&titles).map(row));
     let rows: Vec<[String; 7]> = rows.collect();
-    let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| output::column(rows.iter().map(|r| r[column].as_str()));
     let widths: [usize; 7] = std::array::from_fn(width);
     let line = |row: &[String; 7]| {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));

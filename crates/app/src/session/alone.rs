@@ -1,6 +1,7 @@
 //! One family measured alone: how such a run is marked and what is said of it. There is nothing to
 //! compare, so its values are all there is.
 
+use crate::output;
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Quantity;
@@ -21,8 +22,7 @@ pub fn single_family(analysis: &Analysis) -> Option<Family> {
 
 /// The values of a run of one family, one line for each question.
 pub fn table(analysis: &Analysis, family: Family) -> String {
-    let labels = analysis.questions.iter().map(|q| q.label.chars().count());
-    let width = labels.max().unwrap_or(0);
+    let width = output::column(analysis.questions.iter().map(|q| q.label.as_str()));
     let line = |q: &Question| format!("{:width$}  {:>12}\n", q.label, value(q));
     let lines: String = analysis.questions.iter().map(line).collect();
     format!("{lines}\n{family} alone: no comparison.\nResult {}\n", analysis.run.id)

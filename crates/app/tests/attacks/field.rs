@@ -26,6 +26,9 @@ pub const PORT: u16 = 4466;
 /// How long nothing must come until it counts as quiet.
 const QUIET: Duration = Duration::from_millis(400);
 
+/// The same after the field was built.
+const SETTLED: Duration = Duration::from_millis(2500);
+
 const NODES: [&str; 9] =
     ["client", "server", "second", "attacker", "victim", "gate", "far", "crowd", "switch"];
 const LINKS: [(&str, &str); 8] = [
@@ -107,6 +110,9 @@ impl Field {
         let field = Field { lab: Lab::build(&world).unwrap() };
         field.give_the_attacker_its_addresses();
         field.node("server").run(|| write("ipv4/conf/all/rp_filter", "0")).unwrap();
+        // Interfaces that have just come up tell their groups of multicast, several times.
+        field.still_for("far", SETTLED);
+        field.still_for("victim", SETTLED);
         field
     }
 
@@ -144,9 +150,13 @@ impl Field {
 
     /// Waits until nothing comes to a node any more, and returns what it has received.
     pub fn still(&self, name: &str) -> Count {
+        self.still_for(name, QUIET)
+    }
+
+    fn still_for(&self, name: &str, quiet: Duration) -> Count {
         let give_up = Instant::now() + Duration::from_secs(20);
         let (mut seen, mut since) = (self.received(name), Instant::now());
-        while since.elapsed() < QUIET {
+        while since.elapsed() < quiet {
             assert!(Instant::now() < give_up, "{name} gets no rest");
             std::thread::sleep(Duration::from_millis(20));
             let now = self.received(name);

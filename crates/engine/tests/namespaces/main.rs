@@ -56,7 +56,11 @@ const CHECKS: [(&str, Check); 14] = [
 ];
 
 /// Those of the others that judge times and rates, not only counts.
-const WITNESSES: [&str; 2] = ["each_way_has_its_rate", "a_full_queue_takes_its_drain_time"];
+const WITNESSES: [&str; 3] = [
+    "troubles_of_each_way_are_found",
+    "each_way_has_its_rate",
+    "a_full_queue_takes_its_drain_time",
+];
 
 /// Those that do so at length.
 const FIGURES: [&str; 4] = [

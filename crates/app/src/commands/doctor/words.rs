@@ -81,8 +81,7 @@ fn floor(found: &Found) -> String {
     };
     let place = found.target.as_deref().unwrap_or("loopback");
     let mut out = format!("\nNoise: a family against itself, to {place}\n");
-    let labels = floor.noises.iter().map(|noise| noise.label.chars().count());
-    let width = labels.max().unwrap_or(0).max(8);
+    let width = output::column(floor.noises.iter().map(|noise| noise.label.as_str())).max(8);
     out.push_str(&format!(
         "{:width$}  {:6} {:>5}  {:>11}  {:>12}  {:>18}\n",
         "", "family", "pairs", "value", "of one pair", "it differs by"

@@ -2,6 +2,7 @@
 
 use super::failure;
 use crate::failure::Failure;
+use crate::output;
 use crate::session::world::holder;
 use serde_json::Value;
 use v6gap_core::family::Family;
@@ -150,7 +151,7 @@ fn translation(world: &World) -> Option<String> {
 /// Columns as wide as their widest entry, the last one left open.
 fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| output::column(rows.iter().map(|r| r[column].as_str()));
     let mut out = String::new();
     for row in rows {
         let mut line = String::new();

@@ -200,7 +200,7 @@ fn in_words(plan: &Plan, path: Path, found: &Estimate) -> String {
         format_rate(path.rate_bps),
         format_span(path.round_trip_ns),
     ));
-    let width = plan.cells.iter().map(|c| c.id.len()).max().unwrap_or(0).max(4);
+    let width = output::column(plan.cells.iter().map(|c| c.id.as_str())).max(4);
     out.push_str(&format!("{:width$}  {:>12}  {:>12}\n", "cell", "a pair takes", "and sends"));
     for (cell, cost) in plan.cells.iter().zip(&found.cells) {
         let (time, sent) = (format_span(cost.time_ns), bytes(cost.bytes));
@@ -232,7 +232,8 @@ fn found(prospect: Option<&Prospect>) -> String {
     }
     let mut out = format!("\nBy the noise of result {id} to {target}, in four of five runs:\n");
     let name = |o: &Outlook| format!("{} {}", o.seen.cell, o.seen.metric);
-    let width = outlook.iter().map(|o| name(o).len()).max().unwrap_or(0);
+    let names: Vec<String> = outlook.iter().map(name).collect();
+    let width = output::column(names.iter().map(String::as_str));
     out.push_str(&format!(
         "{:width$}  {:>6}  {:>14}  {:>22}  {:>20}\n",
         "", "pairs", "finds from", "says same with", "as narrow as asked"
