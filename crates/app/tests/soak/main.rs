@@ -2,7 +2,7 @@
 //!
 //! First honest clients alone, then both. Its memory must stay flat after the first minute, its
 //! descriptors be as many in the end as at the start, and the answers of honest clients be those of
-//! the quiet time. `V6GAP_SOAK=1h` says how long the second part lasts (60 s otherwise),
+//! the quiet time. The second part lasts an hour in the night and 60 s otherwise, or `V6GAP_SOAK=20m`,
 //! `V6GAP_ATTACKED=PATH` which program is meant. Prints a summary in Markdown and one line of JSON.
 
 #[path = "../attacks/attacked.rs"]
@@ -108,7 +108,9 @@ fn main() -> ExitCode {
 
 /// How long the mixed part lasts, as in `1h`, `20m` or `90s`.
 fn lasts() -> Duration {
-    let Ok(text) = std::env::var("V6GAP_SOAK") else { return Duration::from_secs(60) };
+    let Ok(text) = std::env::var("V6GAP_SOAK") else {
+        return Duration::from_secs(if tier::is_night() { 3600 } else { 60 });
+    };
     let nanoseconds = v6gap_core::unit::parse_span(&text).expect("V6GAP_SOAK is a time as 1h");
     Duration::from_nanos(nanoseconds)
 }
