@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::thread::Builder;
 use v6gap_core::record::{self, Line, RecordError};
 use v6gap_sys::disk;
 
@@ -143,12 +144,19 @@ fn read_parts(source: Source, path: &Path, parts: u64) -> Result<(Vec<Line>, u64
     let mut found = std::thread::scope(|scope| {
         let read = |part| {
             let range = edge(part)..edge(part + 1);
-            scope.spawn(move || read_part(Source::open(path, named)?, path, range, bytes))
+            read_part(Source::open(path, named)?, path, range, bytes)
         };
-        let readers: Vec<_> = (1..parts).map(read).collect();
+        let start = |part| (part, Builder::new().spawn_scoped(scope, move || read(part)));
+        let readers: Vec<_> = (1..parts).map(start).collect();
         let mut found = vec![read_part(source, path, 0..edge(1), bytes)];
-        for reader in readers {
-            found.push(reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        for (part, reader) in readers {
+            found.push(match reader {
+                Ok(reader) => {
+                    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                }
+                // One after the other where there are no threads.
+                Err(_) => read(part),
+            });
         }
         found.into_iter()
     });

@@ -30,6 +30,7 @@ pub mod secrets;
 pub mod sleep;
 pub mod socket;
 pub mod term;
+pub mod thread;
 #[cfg(target_os = "linux")]
 pub mod tun;
 pub mod usage;

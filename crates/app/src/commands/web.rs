@@ -95,13 +95,15 @@ fn opened(addresses: &[SocketAddr], keys: Arc<Keys>, door: Option<&Store>) {
         // Without it the link that was printed is there to be clicked.
         let _ = store.write_door(&page_to(&first)).map(|page| open(&page));
     }
-    std::thread::spawn(move || {
+    let read = move || {
         for line in std::io::stdin().lock().lines() {
             if line.is_err() || link().is_none() {
                 break;
             }
         }
-    });
+    };
+    // Without it there is no further link.
+    let _ = std::thread::Builder::new().spawn(read);
 }
 
 /// A page that leads to `link`. Arguments of a program can be read by everybody on this computer,

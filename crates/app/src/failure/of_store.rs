@@ -84,6 +84,11 @@ impl Failure {
             .run("V6GAP_DATA=folder v6gap …", "keeps results in another folder")
     }
 
+    /// The system gives this process no further thread.
+    pub fn no_thread(error: std::io::Error) -> Self {
+        Failure::unexpected(format!("cannot start a thread: {error}"))
+    }
+
     /// What was measured could not be stored.
     pub fn not_stored(error: &std::io::Error) -> Self {
         let cause = error.get_ref().map_or_else(|| error.to_string(), ToString::to_string);

@@ -43,7 +43,10 @@ pub fn with_server<T>(
         ServerOptions { addresses, processor, ..ServerOptions::new(super::measure::tool(), host) };
     std::thread::scope(|scope| {
         let (ready, listening) = mpsc::channel();
-        let thread = scope.spawn(|| serve(lab, &options, ready, &stop));
+        let serving = || serve(lab, &options, ready, &stop);
+        let thread = std::thread::Builder::new()
+            .spawn_scoped(scope, serving)
+            .map_err(|e| format!("cannot start a thread for the server: {e}"))?;
         // The scope waits for the thread, so it must end even if `work` panics.
         let stopping = Stopping(&stop);
         let outcome = match listening.recv() {

@@ -206,10 +206,12 @@ pub fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
 /// The program that started this one lets go of it by closing its input, also by ending.
 pub(super) fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
     let stop = Arc::clone(stop);
-    std::thread::spawn(move || {
+    let read = move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         stop.store(true, Ordering::Relaxed);
-    });
+    };
+    // Without it a signal still stops the measurement.
+    let _ = std::thread::Builder::new().spawn(read);
 }
 
 fn connect(

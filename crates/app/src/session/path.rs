@@ -1,6 +1,7 @@
 //! Before measuring: do full packets get through? Where large ones vanish without a word, every
 //! transfer would stall, and the reason would look like anything but what it is.
 
+use super::measure::broken_off;
 use crate::failure::Failure;
 use crate::target::Target;
 use v6gap_core::arm::{PerArm, TurnOrder};
@@ -51,7 +52,7 @@ pub fn check(
         }
         let mut passes = |transport, bytes, timeout_ns| {
             let context = ClientContext { timeout_ns, ..context.clone() };
-            passes(transport, bytes, family, connection, &context)
+            passes(target, (transport, bytes), family, connection, &context)
         };
         let Some(round_trip_ns) = passes(Transport::Tcp, SMALL_BYTES, PATIENCE_NS)? else {
             continue;
@@ -78,8 +79,8 @@ pub fn check(
 /// The time of one exchange of that size, in ns, if it succeeds; errors are those that end the
 /// session.
 fn passes(
-    transport: Transport,
-    message_bytes: u32,
+    target: &Target,
+    (transport, message_bytes): (Transport, u32),
     family: Family,
     connection: &mut Connection,
     context: &ClientContext,
@@ -99,7 +100,7 @@ fn passes(
     match run::measure_block(&cell, arms, TurnOrder::Ab, 0, connection, context) {
         Ok(values) => Ok(values.a.get(&Metric::Rtt).map(|seconds| (seconds * 1e9) as u64)),
         Err(RunError::Trial(_) | RunError::Server { .. }) => Ok(None),
-        Err(error) => Err(Failure::unexpected(error.to_string())),
+        Err(error) => Err(broken_off(target, None, &error)),
     }
 }
 

@@ -103,7 +103,8 @@ impl View {
         drawn.started_ns = clock::now_ns();
         drop(drawn);
         let shared = Arc::clone(&self.shared);
-        self.thread = Some(std::thread::spawn(move || shared.watch()));
+        // Without one it is drawn when something happens.
+        self.thread = std::thread::Builder::new().spawn(move || shared.watch()).ok();
     }
 
     /// A trial begins. The thread sleeps before this returns unless the trial is `long`.

@@ -19,7 +19,7 @@ use v6gap_engine::run::About;
 use v6gap_store::Store;
 use v6gap_sys::capture::{Filter, Refused, Tap};
 use v6gap_sys::socket::Datagram;
-use v6gap_sys::{cpu, host, interface};
+use v6gap_sys::{cpu, host, interface, thread};
 
 /// What this host is called in a capture between two hosts.
 const HERE: &str = "client";
@@ -250,19 +250,14 @@ fn at_nodes(
             );
         }
         // A thread of its own, which goes to the node and stays there.
-        let taps = std::thread::scope(|scope| {
-            let work = || {
-                if let Some(lab) = measuring.lab {
-                    lab.go_to(&node).map_err(Failure::unexpected)?;
-                }
-                let interfaces = interface::up()?;
-                open(interfaces, filter, args).map_err(|(name, why)| refused(measuring, &name, why))
-            };
-            match scope.spawn(work).join() {
-                Ok(outcome) => outcome,
-                Err(panic) => std::panic::resume_unwind(panic),
+        let work = || {
+            if let Some(lab) = measuring.lab {
+                lab.go_to(&node).map_err(Failure::unexpected)?;
             }
-        })?;
+            let interfaces = interface::up()?;
+            open(interfaces, filter, args).map_err(|(name, why)| refused(measuring, &name, why))
+        };
+        let taps = thread::aside(work).map_err(Failure::no_thread)??;
         opened.push((node, taps));
     }
     Ok(opened)

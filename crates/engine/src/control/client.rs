@@ -221,9 +221,14 @@ fn greet_all(
         })
     };
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| greet(Family::V6, addresses.v6));
+        let v6 = || greet(Family::V6, addresses.v6);
+        let other = std::thread::Builder::new().spawn_scoped(scope, v6);
         let v4 = greet(Family::V4, addresses.v4);
-        let v6 = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let v6 = match other {
+            Ok(other) => other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // One after the other where there is no thread.
+            Err(_) => v6(),
+        };
         PerFamily { v4, v6 }
     })
 }

@@ -172,7 +172,7 @@ pub struct Broken {
 }
 
 impl Broken {
-    fn at(arm: Arm, operation: &'static str) -> impl Fn(Cause) -> Broken {
+    pub(crate) fn at(arm: Arm, operation: &'static str) -> impl Fn(Cause) -> Broken {
         move |cause| Broken { arm, operation, cause }
     }
 }

@@ -1,16 +1,15 @@
 //! The client's half of a task.
 
 use super::udp_bulk::Aim;
-use super::{TrialError, capacity, check, connect, echo, probe, tcp_bulk, udp_bulk};
+use super::{TrialError, capacity, check, connect, echo, family, probe, tcp_bulk, udp_bulk};
 use std::net::SocketAddr;
-use std::thread;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::task::{Task, arriving};
 use v6gap_core::wire::control::Limits;
 use v6gap_core::workload::Workload;
-use v6gap_sys::files;
+use v6gap_sys::{files, thread};
 
 /// Where the server is and how to measure.
 #[derive(Debug, Clone)]
@@ -73,8 +72,5 @@ pub fn run(task: &Task, context: &ClientContext) -> Result<Vec<(Arm, EndReport)>
             Workload::Capacity(workload) => capacity::client(task, workload, context),
         }
     };
-    thread::scope(|scope| match scope.spawn(measure).join() {
-        Ok(outcome) => outcome,
-        Err(panic) => std::panic::resume_unwind(panic),
-    })
+    thread::aside(measure).map_err(TrialError::thread(family(task, Arm::A)))?
 }

@@ -231,7 +231,8 @@ pub(super) fn server(
             waits(task, &streams, |stream| stream_waits(stream, echo.wait))?;
             let proofs = prove(task, &streams, |_, stream| stream_proof(stream))?;
             let (outcome, used) =
-                apart(|| hot::stream_server(&turns, tag, &streams, memory, &watch));
+                apart(|| hot::stream_server(&turns, tag, &streams, memory, &watch))
+                    .map_err(TrialError::thread(family(task, Arm::A)))?;
             outcome.map_err(|b| {
                 let arm = b.arm;
                 TrialError::of(b, family(task, arm), Some(proofs.get(arm).0.peer))
@@ -286,10 +287,11 @@ fn serve_datagrams(
     ready();
     gather(task, &sockets, &mut validation, watch)?;
     set_waits(task, &sockets, echo.wait)?;
-    let (outcome, used) =
+    let served =
         apart(|| hot::datagram_server(turns, &mut validation, &sockets, memory, &mut peers, watch));
     // They belong to the service, which goes on with blocking calls.
     set_waits(task, &sockets, Wait::Block)?;
+    let (outcome, used) = served.map_err(TrialError::thread(family(task, Arm::A)))?;
     Ok((service_proofs(task, &sockets, &peers, outcome)?, used))
 }
 

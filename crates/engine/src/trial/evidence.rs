@@ -5,7 +5,6 @@
 
 use super::sockets::marking;
 use std::net::SocketAddr;
-use std::thread;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Busy, EndReport, Endpoints, Granted, MachineUse, TcpAccount};
 use v6gap_core::observation::{Measured, PerEnd};
@@ -13,7 +12,7 @@ use v6gap_sys::counters::Snapshot;
 use v6gap_sys::perf::{Counted, Counting};
 use v6gap_sys::socket::{Datagram, Domain, SocketError, Stream, TcpInfo};
 use v6gap_sys::usage::{self, MachineTicks, Usage};
-use v6gap_sys::{Unavailable, clock, counters, cpu, files};
+use v6gap_sys::{Unavailable, clock, counters, cpu, files, thread};
 
 /// The state of the host before the first packet of a trial.
 #[derive(Debug)]
@@ -136,14 +135,13 @@ pub(super) fn using<T>(work: impl FnOnce() -> T) -> (T, Used) {
 }
 
 /// The same on a thread of its own with a table of open files of its own ([`files::keep_apart`]).
-pub(super) fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> (T, Used) {
-    let body = || {
+///
+/// # Errors
+/// If no thread can be started.
+pub(super) fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<(T, Used)> {
+    thread::aside(|| {
         files::keep_apart();
         using(work)
-    };
-    thread::scope(|scope| match scope.spawn(body).join() {
-        Ok(outcome) => outcome,
-        Err(panic) => std::panic::resume_unwind(panic),
     })
 }
 

@@ -8,6 +8,7 @@ mod evidence;
 mod flows;
 mod idle;
 mod probe;
+mod room;
 pub mod server;
 mod sockets;
 mod tcp_bulk;
@@ -225,6 +226,12 @@ impl TrialError {
         }
     }
 
+    /// No thread could be started for the task.
+    fn thread(family: Family) -> impl Fn(std::io::Error) -> TrialError {
+        let operation = "starting a thread";
+        move |source| TrialError::Io { operation, family, address: None, source }
+    }
+
     fn socket(family: Family, address: Option<SocketAddr>) -> impl Fn(SocketError) -> TrialError {
         move |source| TrialError::Socket { family, address, source: Box::new(source) }
     }
@@ -335,7 +342,7 @@ fn check(task: &Task) -> Result<(), TrialError> {
         }
         Workload::TcpBulk(_) | Workload::Connect(_) => {}
     }
-    Ok(())
+    room::check(task)
 }
 
 /// What is wrong with probes, if anything is: what the notes and numbers cannot hold.

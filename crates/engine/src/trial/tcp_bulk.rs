@@ -260,10 +260,7 @@ impl End<'_> {
                 thread.spawn_scoped(scope, move || another(number, stream))
             };
             let others = streams.map(spawn).collect::<Result<Vec<_>, _>>();
-            let others = others.map_err(|source| {
-                let operation = "starting a thread for each stream";
-                TrialError::Io { operation, family: self.family, address: None, source }
-            })?;
+            let others = others.map_err(TrialError::thread(self.family))?;
             let first = first.map(|(number, stream)| self.one(number, stream, places[0], source));
             let mut done = Vec::from_iter(first);
             let mut used = Vec::new();

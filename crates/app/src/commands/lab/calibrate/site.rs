@@ -16,7 +16,7 @@ use v6gap_core::world::World;
 use v6gap_engine::control::{ClientOptions, Connection, Key};
 use v6gap_engine::run;
 use v6gap_engine::trial::client::ClientContext;
-use v6gap_sys::clock;
+use v6gap_sys::{clock, thread};
 
 /// Seed of the lab's losses, of which there are none.
 const SEED: u64 = 0;
@@ -77,13 +77,11 @@ impl Site<'_> {
         let addresses: PerFamily<Option<SocketAddr>> =
             lab.addresses(&server).map(|ip| ip.map(|ip| SocketAddr::new(ip, wire::PORT)));
         let at_client = |addresses| {
-            std::thread::scope(|scope| {
-                let thread = scope.spawn(|| {
-                    lab.go_to(&lab.client())?;
-                    work(&mut Site::connect(&lab, addresses, placement)?)
-                });
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
+            let there = || {
+                lab.go_to(&lab.client())?;
+                work(&mut Site::connect(&lab, addresses, placement)?)
+            };
+            thread::aside(there).map_err(|e| format!("cannot start a thread: {e}"))?
         };
         local::with_server(Some(&lab), addresses, placement.ends, this_host(), at_client)?
     }

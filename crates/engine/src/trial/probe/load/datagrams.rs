@@ -161,7 +161,7 @@ impl Datagrams {
         let (outcome, span_ns, moved) = thread::scope(|scope| {
             let one = |place: usize, socket, sends| {
                 let (all, sending, receiving) = (&self, &sending, &receiving);
-                scope.spawn(move || {
+                thread::Builder::new().spawn_scoped(scope, move || {
                     all.processors.take(place);
                     match sends {
                         true => all.send(place, socket, sending, receiving),
@@ -170,8 +170,12 @@ impl Datagrams {
                 })
             };
             let ways = self.ways.iter().enumerate();
-            let threads: Vec<_> =
-                ways.map(|(place, (socket, sends))| one(place, socket, *sends)).collect();
+            let threads = ways.map(|(place, (socket, sends))| one(place, socket, *sends));
+            let threads = threads.collect::<Result<Vec<_>, _>>().inspect_err(|_| {
+                // Those that have begun must not be waited for.
+                over.store(true, Ordering::Relaxed);
+                given_up.store(true, Ordering::Relaxed);
+            })?;
             let outcome = work();
             over.store(true, Ordering::Relaxed);
             let span_ns = clock::now_ns() - start_ns;
@@ -181,9 +185,22 @@ impl Datagrams {
             }
             given_up.store(true, Ordering::Relaxed);
             let moved: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
-            (outcome, span_ns, moved)
-        });
+            Ok((outcome, span_ns, moved))
+        })
+        .map_err(|error: std::io::Error| {
+            Broken::at(self.header.arm, "starting a thread for the load")(error.into())
+        })?;
         outcome?;
+        self.summed(moved, span_ns, is_client)
+    }
+
+    /// What all streams did together. One that ended early is an error at the client.
+    fn summed(
+        &self,
+        moved: Vec<thread::Result<Moved>>,
+        span_ns: u64,
+        is_client: bool,
+    ) -> Result<Loaded, Broken> {
         let mut loaded = Loaded { span_ns, ..Loaded::default() };
         let mut sum = LoadDatagrams { announced: Some(0), dropped: Some(0), ..Default::default() };
         let (mut receives, mut received_ns) = (false, 0);

@@ -113,20 +113,26 @@ impl Streams {
                 let (over, chunk, processors) = (&over, &self.chunk, &self.processors);
                 // What a client takes the server has held back already.
                 let pace = self.pace.filter(|_| sends || !is_client);
-                scope.spawn(move || {
+                thread::Builder::new().spawn_scoped(scope, move || {
                     processors.take(place);
                     one(stream, sends, chunk, pace, (over, watch))
                 })
             };
             let ways = self.ways.iter().enumerate();
-            let threads: Vec<_> =
-                ways.map(|(place, (stream, sends))| one(place, stream, *sends)).collect();
+            let threads = ways.map(|(place, (stream, sends))| one(place, stream, *sends));
+            let threads = threads.collect::<Result<Vec<_>, _>>().inspect_err(|_| {
+                // Those that have begun must not be waited for.
+                over.store(true, Ordering::Relaxed);
+            })?;
             let outcome = work();
             // The client ends the streams: at its end, one that the server closed would be broken.
             over.store(is_client, Ordering::Relaxed);
             let moved: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
-            (outcome, moved)
-        });
+            Ok((outcome, moved))
+        })
+        .map_err(|error: std::io::Error| {
+            Broken::at(self.arm, "starting a thread for the load")(error.into())
+        })?;
         let span_ns = clock::now_ns() - start_ns;
         let mut loaded = Loaded { span_ns, ..Loaded::default() };
         for (moved, (stream, sends)) in moved.into_iter().zip(&self.ways) {

@@ -1,0 +1,65 @@
+//! Whether this host has the memory that a task takes, asked before any of it is taken: an
+//! allocation that fails ends the process, and with a server everybody's session.
+
+use super::{TrialError, only_arm};
+use std::hint::black_box;
+use v6gap_core::task::Task;
+use v6gap_core::unit::format_bytes;
+use v6gap_core::workload::Workload;
+use v6gap_sys::Unavailable;
+
+/// What one end keeps of a probe's packet and its copies, with what is sorted afterwards, in bytes.
+const PACKET_BYTES: u64 = 256;
+
+/// The same of an exchange or a connection: its time.
+const TIME_BYTES: u64 = 16;
+
+/// Refuses a task that would take more memory than there is.
+pub(super) fn check(task: &Task) -> Result<(), TrialError> {
+    let each = match &task.workload {
+        Workload::Probe(probe) => probe.packets_max().saturating_mul(PACKET_BYTES),
+        Workload::Echo(echo) => echo.exchanges().saturating_mul(TIME_BYTES),
+        Workload::Connect(connect) => u64::from(connect.count) * TIME_BYTES,
+        // They keep sums, and samples of bounded number.
+        Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Capacity(_) => 0,
+    };
+    let bytes = each.saturating_mul(task.arms.len() as u64);
+    let mut room: Vec<u8> = Vec::new();
+    let found = room.try_reserve_exact(usize::try_from(bytes).unwrap_or(usize::MAX));
+    // Room that nobody looks at need not be asked for.
+    black_box(&room);
+    found.map_err(|_| TrialError::Unavailable {
+        family: only_arm(task).1,
+        missing: Unavailable::new(
+            "memory for this task",
+            format!("it takes up to {}, and the system gives less", format_bytes(bytes)),
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::arm::Arm;
+    use v6gap_core::arm::TurnOrder;
+    use v6gap_core::family::Family;
+    use v6gap_core::task::{TaskArm, Token, native};
+    use v6gap_core::workload::Echo;
+
+    #[test]
+    fn more_than_any_host_has_is_refused_in_words() {
+        let echo = Echo { turns: u32::MAX, turn_exchanges: u32::MAX, ..Echo::default() };
+        let task = |echo| Task {
+            number: 1,
+            workload: Workload::Echo(echo),
+            arms: vec![TaskArm { arm: Arm::A, family: Family::V4 }],
+            order: TurnOrder::Ab,
+            seed: 0,
+            token: Token([0; 16]),
+            arrives: native(),
+        };
+        let refused = check(&task(echo)).unwrap_err().to_string();
+        assert!(refused.contains("memory for this task unavailable"), "{refused}");
+        check(&task(Echo::default())).unwrap();
+    }
+}
