@@ -6,6 +6,7 @@ use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Su
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
+pub(crate) use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::wiremodel;
 use v6gap_core::workload::{Direction, Search, Transport, Workload};
 use v6gap_core::world::{LaidTunnel, World};
@@ -372,14 +373,6 @@ pub(crate) fn to_settle(analysis: &Analysis) -> Vec<(&str, String)> {
     let open = |q: &'_ &Question| q.verdict == Verdict::CannotTell;
     let questions = analysis.questions.iter().filter(open);
     questions.filter_map(|q| Some((q.label.as_str(), more_pairs(q.pairs_to_settle?)))).collect()
-}
-
-/// Characters that foreign text must not bring along: they drive terminals, turn the direction of
-/// what follows (as U+202E does), or cannot be seen.
-pub(crate) fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// The text with a mark in place of each such character but the ends of its lines.

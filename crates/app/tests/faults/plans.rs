@@ -7,13 +7,13 @@ pub type Kind = (&'static str, &'static str);
 pub const KINDS: [Kind; 7] = [
     (
         "exchanges-tcp",
-        "metric = \"rtt\"\nprotocol = \"tcp\"\nmessage = \"64 B\"\nturn = 300\nturns = 10",
+        "metric = \"rtt\"\nprotocol = \"tcp\"\nmessage = \"64 B\"\nturn = 300\nturns = 100",
     ),
     (
         "exchanges-udp",
-        "metric = \"rtt\"\nprotocol = \"udp\"\nmessage = \"64 B\"\nturn = 300\nturns = 10",
+        "metric = \"rtt\"\nprotocol = \"udp\"\nmessage = \"64 B\"\nturn = 300\nturns = 100",
     ),
-    ("connections", "metric = \"connect\"\ncount = 2000"),
+    ("connections", "metric = \"connect\"\ncount = 20000"),
     ("bulk-tcp", "metric = \"throughput\"\npacing = \"20 Mbit/s\"\ntime = \"1 s\""),
     (
         "bulk-tcp-back",

@@ -137,7 +137,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
         offset = mapped;
     }
     int64_t now = time->tv_sec * 1000000000LL + time->tv_nsec + *offset;
-    time->tv_sec = now / 1000000000;
-    time->tv_nsec = now % 1000000000;
+    time->tv_nsec = (now % 1000000000 + 1000000000) % 1000000000;
+    time->tv_sec = (now - time->tv_nsec) / 1000000000;
     return 0;
 }

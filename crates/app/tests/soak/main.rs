@@ -2,8 +2,9 @@
 //!
 //! First honest clients alone, then both. Its memory must stay flat after the first minute, its
 //! descriptors be as many in the end as at the start, and the answers of honest clients be those of
-//! the quiet time. The second part lasts an hour in the night and 60 s otherwise, or `V6GAP_SOAK=20m`,
-//! `V6GAP_ATTACKED=PATH` which program is meant. Prints a summary in Markdown and one line of JSON.
+//! the quiet time. The second part lasts an hour in the night and 60 s otherwise, or as
+//! `V6GAP_SOAK=20m` says; `V6GAP_ATTACKED=PATH` says which program is meant. Prints a summary in
+//! Markdown and one line of JSON.
 
 #[path = "../attacks/attacked.rs"]
 #[expect(dead_code, reason = "logs and signals are for attacks")]
