@@ -58,7 +58,7 @@ pub mod timeout {
     pub const WAITING_NS: u64 = 30 * 60 * SECOND_NS;
     /// Server: silence after which a client that waits or is between two tasks is asked whether it
     /// is still there.
-    pub const PING_NS: u64 = 5 * SECOND_NS;
+    pub const PING_NS: u64 = 3 * SECOND_NS;
     /// Server: until the answer to that.
     pub const PONG_NS: u64 = 4 * SECOND_NS;
     /// Client: until it hears of its place again.
