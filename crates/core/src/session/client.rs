@@ -119,6 +119,9 @@ impl Client {
     /// The server said something. Afterwards the time is looked at too, so that nobody puts it off
     /// by saying much.
     pub fn on_message(&mut self, message: Message, now: u64) {
+        if self.is_closed() {
+            return;
+        }
         self.watch.tick(now);
         self.understand(foreign::clean(message), now);
         self.on_timer(now);

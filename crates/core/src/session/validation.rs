@@ -101,6 +101,8 @@ struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Source {
     address: u128,
+    /// An IPv6 address may look like an IPv4 one in that form.
+    v4: bool,
     /// The interface of an address that holds on one link only.
     scope: u32,
     port: u16,
@@ -114,7 +116,7 @@ impl Source {
             SocketAddr::V6(source) => source.scope_id(),
         };
         let address = u128::from_be_bytes(wide(source.ip()));
-        Source { address, scope, port: source.port() }
+        Source { address, v4: source.is_ipv4(), scope, port: source.port() }
     }
 }
 

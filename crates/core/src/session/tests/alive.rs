@@ -276,3 +276,12 @@ proptest! {
         prop_assert!(server.is_closed());
     }
 }
+
+#[test]
+fn a_client_that_has_left_answers_no_question() {
+    let mut client = client(&[]);
+    client.on_lost(1);
+    assert!(matches!(drain_client(&mut client)[..], [ClientAction::Close(_)]));
+    client.on_message(Message::Ping, 2);
+    assert_eq!(drain_client(&mut client), []);
+}

@@ -361,3 +361,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_ipv4_address_in_ipv6_form_is_another_source_that_proves_nothing() {
+    let own = Own { addresses: Some(&[]), ports: PORTS };
+    let sources = PerArm { a: 2, b: 0 };
+    let mut validation = Validation::new(TAG, &[1; 16], &Access::Anyone, own, sources);
+    let proved = prove(&mut validation, at("192.0.2.1:9"), Arm::A);
+    assert!(matches!(proved, Verdict::Proved { .. }));
+    let mapped = at("[::ffff:192.0.2.1]:9");
+    assert_eq!(validation.judge(mapped, &message(Flags::NONE, Arm::A, 7)), Verdict::Ignore);
+    assert_eq!(prove(&mut validation, mapped, Arm::A), Verdict::Ignore);
+}
