@@ -286,7 +286,12 @@ pub(super) fn ask<S: Lossy>(
             *patience_ns = (4 * time_ns).clamp(*patience_ns, PATIENCE_NS_MAX);
             return Ok((tried == 0).then_some(time_ns));
         }
-        wait_ns = (2 * wait_ns).min(PATIENCE_NS_MAX);
+        // From the longest on as at first: a path that is slow all of a sudden was given its time,
+        // and who is cut off must not keep the server's turn for long.
+        wait_ns = match wait_ns {
+            PATIENCE_NS_MAX.. => *patience_ns,
+            _ => (2 * wait_ns).min(PATIENCE_NS_MAX),
+        };
         header.sequence = header.sequence.wrapping_add(1);
     }
     Err(Cause::Silent)
