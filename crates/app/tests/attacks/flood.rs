@@ -8,13 +8,16 @@ use crate::tasks::{self, Part};
 use crate::tier::is_night;
 use crate::verdict::Findings;
 use std::net::{SocketAddr, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use v6gap_core::family::Family;
 use v6gap_core::workload::{Direction, Workload};
 
 /// A port of the victim at which something listens and says nothing: a closed one would be told by
 /// ICMP, which ends some streams.
 const VICTIM_PORT: u16 = 5555;
+
+/// How long a server may take to see that somebody has left.
+const LEAVES: Duration = Duration::from_secs(5);
 
 /// How long a flood has to show.
 const SHOWS: Duration = Duration::from_millis(800);
@@ -63,7 +66,14 @@ fn one(
     let bind = || UdpSocket::bind(SocketAddr::new(family.unspecified(), VICTIM_PORT)).unwrap();
     let _listens = field.node(victim).run(bind).unwrap();
     let attacker = field.node("attacker");
-    let mut talk = Talk::session(attacker, None, server).unwrap();
+    // A public server serves one session of a network, and may not have seen the last one's end.
+    let give_up = Instant::now() + LEAVES;
+    let mut talk = loop {
+        match Talk::session(attacker, None, server) {
+            Err(_) if Instant::now() < give_up => std::thread::sleep(SHOWS / 8),
+            session => break session.unwrap(),
+        }
+    };
     let workload = workload();
     // What the task's own datagrams are like.
     let knock = tasks::datagram(part, tasks::WARMUP, tasks::bytes(&workload), 0);
