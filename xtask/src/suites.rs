@@ -18,10 +18,10 @@ const REQUIRE: (&str, &str) = ("V6GAP_REQUIRE_NAMESPACES", "1");
 const FULL: (&str, &str) = ("V6GAP_FULL", "1");
 
 /// Folders of suites of both tiers.
-const SUITES: [&str; 4] = ["namespaces", "netns", "browser", "notebooks"];
+const SUITES: [&str; 5] = ["namespaces", "netns", "hostile", "browser", "notebooks"];
 
 /// Folders of suites that have nothing for the day.
-const NIGHTLY: [&str; 5] = ["validate", "attacks", "faults", "hostile", "soak"];
+const NIGHTLY: [&str; 4] = ["validate", "attacks", "faults", "soak"];
 
 /// Which tier of the tests runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
