@@ -164,6 +164,10 @@ fn read_control(header: &libc::msghdr, notes: &mut Notes) {
             }
             _ => {}
         }
+        // One that says that it goes on beyond the memory is the last; the macro adds up lengths.
+        if length > end - next as usize {
+            break;
+        }
         // SAFETY: as above, and `next` is a message of this memory.
         next = unsafe { libc::CMSG_NXTHDR(header, next) };
     }
