@@ -4,7 +4,9 @@
 use crate::field::Field;
 use crate::support::{Home, PROGRAM, text};
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -27,14 +29,12 @@ pub fn command(home: &Home) -> Command {
 pub struct Serving {
     child: Child,
     lines: Arc<Mutex<Vec<String>>>,
-    unread: Option<BufReader<std::process::ChildStdout>>,
 }
 
 impl Serving {
     /// Starts one at a node and reads its log.
     pub fn start(node: &Node, args: &[&str]) -> Self {
-        let mut serving = Self::unread(node, args);
-        let reader = serving.unread.take().expect("nobody reads yet");
+        let (serving, Unread { reader, .. }) = Self::unread(node, args);
         let lines = Arc::clone(&serving.lines);
         std::thread::spawn(move || {
             for line in reader.split(b'\n').map_while(Result::ok) {
@@ -45,22 +45,27 @@ impl Serving {
     }
 
     /// Starts one and reads no more than the first line of what it says.
-    pub fn unread(node: &Node, args: &[&str]) -> Self {
+    pub fn unread(node: &Node, args: &[&str]) -> (Self, Unread) {
+        let (output, reader) = UnixStream::pair().unwrap();
+        let stdout = OwnedFd::from(output.try_clone().unwrap());
         let start = || {
             let mut command = Command::new(program());
             command.arg("serve").args(args).env_remove("V6GAP_KEY").stdin(Stdio::null());
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap()
         };
         let mut child = node.run(start).unwrap();
-        let mut reader = BufReader::with_capacity(256, child.stdout.take().unwrap());
+        reader.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let mut reader = BufReader::with_capacity(256, reader);
         let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
+        let _ = reader.read_line(&mut line);
+        reader.get_ref().set_read_timeout(None).unwrap();
         if !line.contains("Serving") {
+            let _ = child.kill();
             let mut said = String::new();
             let _ = child.stderr.take().unwrap().read_to_string(&mut said);
             panic!("no server with {args:?}: {line}{said}");
         }
-        Serving { child, lines: Arc::default(), unread: Some(reader) }
+        (Serving { child, lines: Arc::default() }, Unread { reader, output })
     }
 
     pub fn id(&self) -> u32 {
@@ -112,6 +117,23 @@ impl Serving {
             std::thread::sleep(Duration::from_millis(20));
         }
         false
+    }
+}
+
+/// What a server says and nobody has read.
+pub struct Unread {
+    reader: BufReader<UnixStream>,
+    output: UnixStream,
+}
+
+impl Unread {
+    /// Fills it, so that it takes nothing more until this is dropped.
+    #[allow(dead_code, reason = "the soak reads all, an attack does not")]
+    pub fn fill(&self) {
+        self.output.set_nonblocking(true).unwrap();
+        while (&self.output).write(&[b'\n'; 256]).is_ok() {}
+        // The mode is that of the server's end, too.
+        self.output.set_nonblocking(false).unwrap();
     }
 }
 
