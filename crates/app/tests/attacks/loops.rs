@@ -88,10 +88,12 @@ fn exchange(field: &Field, workload: Workload, family: Family, second: Option<&s
             forger.send(source, server, &tasks::datagram(Part::Main, flags, BYTES, 0));
         }
     };
+    let lasts = if is_night() { LASTS } else { LASTS / 3 };
     forge();
-    // Once more, while the attacker's own sources are served.
+    std::thread::sleep(lasts);
+    // Once more, while the attacker's own sources are served: there is no place for others then.
     let _own = tasks::own_sockets(attacker, server, talks[0].dialect, &workload);
     forge();
-    std::thread::sleep(if is_night() { LASTS } else { LASTS / 3 });
+    std::thread::sleep(lasts);
     names().map(|name| field.received(name).packets).sum::<u64>() - before
 }
