@@ -292,7 +292,10 @@ fn identifier(random: &mut Random) -> Vec<u8> {
     let mut lines = base(random);
     lines[0]["id"] = match random.below(5) {
         0 => "x".repeat(33 + random.below(5_000)).into(),
-        1 => random.next().into(),
+        // Out of the data folder, to where nothing is yet: what is there already is replaced by
+        // hardly any command.
+        1 => "../../escaped".into(),
+        2 => random.next().into(),
         _ => random.of(&IDS).into(),
     };
     text(&lines).into_bytes()
