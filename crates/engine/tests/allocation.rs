@@ -359,7 +359,7 @@ fn udp_bulk_paced_and_at_full_speed() {
         let bulk = UdpBulk { rate_bps, payload_bytes: 1000, ..UdpBulk::default() };
         let offload = offload && near.segments().is_ok() && far.set_coalescing(true).is_ok();
         let (mut message, mut answer) = (vec![0; 1000], vec![FILL; 1000]);
-        let mut out = SendBatch::new(bulk.batch, &message, offload, None);
+        let mut out = SendBatch::new(bulk.batch, &message, offload);
         let mut back = ReceiveBatch::new(8, if offload { 1 << 16 } else { 1001 });
         let mut counted = Counted::new(50 * MS, 1000);
         let header =
@@ -399,7 +399,7 @@ fn udp_bulk_from_the_server() {
         let header =
             Header { tag: TAG, sequence: 0, turn: 0, next: 0, arm: Arm::A, flags: Flags::NONE };
         Header { flags: Flags::WARMUP, ..header }.encode(&mut knock);
-        let mut out = SendBatch::new(64, &message, false, None);
+        let mut out = SendBatch::new(64, &message, false);
         let duration_ns = 20 * MS;
         let data = Header { flags: End::Server.says(Flags::NONE), ..header };
         let mut sending = Sending { pace: None, duration_ns, packets_max: 1000, header: data };
@@ -437,7 +437,7 @@ fn searching_for_capacity() {
         near.set_nonblocking(true).unwrap();
         let watch = Watch::silence(Wait::Block, WAIT_NS);
         let (mut message, mut answer) = (vec![0; 1000], vec![FILL; 1000]);
-        let mut out = SendBatch::new(64, &message, false, None);
+        let mut out = SendBatch::new(64, &message, false);
         let mut back = ReceiveBatch::new(8, 1001);
         let mut counted = Counted::new(300 * MS, 1000);
         let header =

@@ -301,7 +301,7 @@ fn a_sender_of_a_search_follows_so_many_reports_and_no_more() {
     };
     let duration_ns = 6 * TICK_NS;
     let follow = |last_row| {
-        let mut out = SendBatch::new(8, &[0; 64], false, None);
+        let mut out = SendBatch::new(8, &[0; 64], false);
         let header =
             Header { tag: TAG, sequence: 0, turn: 0, next: 0, arm: Arm::A, flags: Flags::NONE };
         let search = LoadSearch::new(Thresholds::default(), last_row);

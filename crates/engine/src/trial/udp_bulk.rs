@@ -159,7 +159,7 @@ impl Half<'_> {
         let offload = self.bulk.offload
             && socket.segments().map_err(|why| missing.push(why.to_string())).is_ok();
         let mut message = self.payload();
-        let mut batch = SendBatch::new(self.bulk.batch, &message, offload, None);
+        let mut batch = SendBatch::new(self.bulk.batch, &message, offload);
         socket.set_nonblocking(true).map_err(TrialError::socket(self.family, Some(self.peer)))?;
         match end {
             // It is as long as the data, and the answer shows that the path carries that.

@@ -4,24 +4,16 @@ use super::Message;
 use crate::Unavailable;
 use crate::socket::Datagram;
 use std::io;
-use std::net::SocketAddr;
 use std::ops::Range;
 
 const BECAUSE: &str = "this program has it on Linux only";
 
 #[derive(Debug)]
-pub(super) struct Outgoing {
-    peer: Option<SocketAddr>,
-}
+pub(super) struct Outgoing;
 
 impl Outgoing {
-    pub(super) fn new(
-        _messages: usize,
-        _segments: usize,
-        _slot_bytes: usize,
-        peer: Option<SocketAddr>,
-    ) -> Self {
-        Outgoing { peer }
+    pub(super) fn new(_messages: usize, _segments: usize, _slot_bytes: usize) -> Self {
+        Outgoing
     }
 
     pub(super) fn stop_offload(&mut self) {}
@@ -37,11 +29,7 @@ impl Outgoing {
         let mut sent = 0;
         for slot in slots {
             let datagram = &bytes[slot * slot_bytes..][..lengths[slot]];
-            let outcome = match self.peer {
-                Some(peer) => socket.send_to(datagram, peer),
-                None => socket.send(datagram),
-            };
-            match outcome {
+            match socket.send(datagram) {
                 Ok(_) => sent += 1,
                 // What was sent before is told first; the error comes again.
                 Err(_) if sent > 0 => break,
@@ -56,12 +44,11 @@ impl Outgoing {
 pub(super) struct Incoming {
     bytes: Vec<u8>,
     length: usize,
-    source: Option<SocketAddr>,
 }
 
 impl Incoming {
     pub(super) fn new(_messages: usize, bytes: usize) -> Self {
-        Incoming { bytes: vec![0; bytes], length: 0, source: None }
+        Incoming { bytes: vec![0; bytes], length: 0 }
     }
 
     pub(super) fn messages(&self) -> usize {
@@ -69,18 +56,12 @@ impl Incoming {
     }
 
     pub(super) fn receive(&mut self, socket: &Datagram) -> io::Result<usize> {
-        let (length, source) = socket.recv_from(&mut self.bytes)?;
-        self.length = length;
-        self.source = Some(source);
+        self.length = socket.recv(&mut self.bytes)?;
         Ok(1)
     }
 
     pub(super) fn message(&self, _index: usize) -> Message<'_> {
         Message { bytes: &self.bytes[..self.length], segment_bytes: self.length.max(1) }
-    }
-
-    pub(super) fn source(&self, _index: usize) -> Option<SocketAddr> {
-        self.source
     }
 }
 

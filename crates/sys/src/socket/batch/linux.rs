@@ -6,10 +6,8 @@
 use super::Message;
 use crate::Unavailable;
 use crate::socket::{Datagram, call, wait};
-use socket2::{SockAddr, SockAddrStorage};
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::net::SocketAddr;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::ptr::{from_mut, from_ref, null_mut};
@@ -48,16 +46,10 @@ pub(super) struct Outgoing {
     raw: Raw,
     segments: usize,
     control: Control,
-    peer: Option<SockAddr>,
 }
 
 impl Outgoing {
-    pub(super) fn new(
-        messages: usize,
-        segments: usize,
-        slot_bytes: usize,
-        peer: Option<SocketAddr>,
-    ) -> Self {
+    pub(super) fn new(messages: usize, segments: usize, slot_bytes: usize) -> Self {
         let mut control = Control([0; 32]);
         // A piece is at most 65 507 B, so that with offload the size of a slot fits.
         let size = u16::try_from(slot_bytes).unwrap_or(u16::MAX);
@@ -74,7 +66,7 @@ impl Outgoing {
             start.cast::<libc::cmsghdr>().write(header);
             libc::CMSG_DATA(start.cast()).cast::<u16>().write_unaligned(size);
         }
-        Outgoing { raw: Raw::new(messages), segments, control, peer: peer.map(SockAddr::from) }
+        Outgoing { raw: Raw::new(messages), segments, control }
     }
 
     pub(super) fn stop_offload(&mut self) {
@@ -96,10 +88,6 @@ impl Outgoing {
     ) -> io::Result<usize> {
         let Range { start, end } = slots;
         let pieces = (end - start).div_ceil(self.segments).min(self.raw.headers.len());
-        let (name, name_bytes) = match &self.peer {
-            Some(peer) => (peer.as_ptr().cast_mut().cast(), peer.len()),
-            None => (null_mut(), 0),
-        };
         // SAFETY: the length is that of a u16.
         let control_bytes = unsafe { libc::CMSG_SPACE(size_of::<u16>() as u32) } as usize;
         for piece in 0..pieces {
@@ -110,8 +98,6 @@ impl Outgoing {
             let part = libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: length };
             self.raw.parts[piece] = part;
             let header = &mut self.raw.headers[piece].msg_hdr;
-            header.msg_name = name;
-            header.msg_namelen = name_bytes;
             header.msg_iov = from_mut(&mut self.raw.parts[piece]);
             header.msg_iovlen = 1;
             if self.segments > 1 {
@@ -123,8 +109,8 @@ impl Outgoing {
         let descriptor = socket.inner.as_raw_fd();
         let mut call = || {
             // SAFETY: the first `pieces` headers are filled above, and what they point to (the
-            // caller's bytes, our parts, the address and the control message) lives through the
-            // call; the kernel only reads it.
+            // caller's bytes, our parts and the control message) lives through the call; the kernel
+            // only reads it.
             let taken = unsafe { libc::sendmmsg(descriptor, headers, pieces as u32, 0) };
             if taken < 0 { Err(io::Error::last_os_error()) } else { Ok(taken as usize) }
         };
@@ -139,7 +125,6 @@ pub(super) struct Incoming {
     bytes: Vec<u8>,
     message_bytes: usize,
     controls: Vec<Control>,
-    sources: Vec<SockAddrStorage>,
 }
 
 impl Incoming {
@@ -149,7 +134,6 @@ impl Incoming {
             bytes: vec![0; messages * message_bytes],
             message_bytes,
             controls: vec![Control([0; 32]); messages],
-            sources: (0..messages).map(|_| SockAddrStorage::zeroed()).collect(),
         }
     }
 
@@ -160,14 +144,12 @@ impl Incoming {
     #[inline]
     pub(super) fn receive(&mut self, socket: &Datagram) -> io::Result<usize> {
         let slots = self.bytes.chunks_exact_mut(self.message_bytes);
-        let rooms = slots.zip(&mut self.controls).zip(&mut self.sources);
+        let rooms = slots.zip(&mut self.controls);
         let raws = self.raw.headers.iter_mut().zip(&mut self.raw.parts);
-        for ((header, part), ((bytes, control), source)) in raws.zip(rooms) {
+        for ((header, part), (bytes, control)) in raws.zip(rooms) {
             *part =
                 libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: self.message_bytes };
             let header = &mut header.msg_hdr;
-            header.msg_name = from_mut(source).cast();
-            header.msg_namelen = size_of::<SockAddrStorage>() as libc::socklen_t;
             header.msg_iov = from_mut(part);
             header.msg_iovlen = 1;
             header.msg_control = control.0.as_mut_ptr().cast();
@@ -222,14 +204,6 @@ impl Incoming {
         }
         let number = control[data..].first_chunk::<{ size_of::<libc::c_int>() }>()?;
         usize::try_from(libc::c_int::from_ne_bytes(*number)).ok()
-    }
-
-    pub(super) fn source(&self, index: usize) -> Option<SocketAddr> {
-        let length = self.raw.headers[index].msg_hdr.msg_namelen;
-        // SAFETY: every bit pattern is a storage; it is read as the kernel filled it.
-        let storage = unsafe { std::ptr::read(&raw const self.sources[index]) };
-        // SAFETY: the kernel wrote an address of this length into it.
-        unsafe { SockAddr::new(storage, length) }.as_socket()
     }
 }
 

@@ -19,7 +19,6 @@ use linux as platform;
 use super::Datagram;
 use crate::Unavailable;
 use std::io;
-use std::net::SocketAddr;
 use std::ops::Range;
 
 /// Most datagrams of one call; Linux takes no more than 1024 messages.
@@ -43,10 +42,10 @@ pub struct SendBatch {
 }
 
 impl SendBatch {
-    /// Room for `slots` datagrams (1 to [`BATCH_MAX`]) that start as copies of `payload`, for
-    /// `peer` or else for the socket's fixed peer. With `offload` the kernel is to cut pieces of
-    /// several datagrams; whether it can is said by [`Datagram::segments`].
-    pub fn new(slots: u16, payload: &[u8], offload: bool, peer: Option<SocketAddr>) -> Self {
+    /// Room for `slots` datagrams (1 to [`BATCH_MAX`]) that start as copies of `payload`, for the
+    /// fixed peer of a socket. With `offload` the kernel is to cut pieces of several datagrams;
+    /// whether it can is said by [`Datagram::segments`].
+    pub fn new(slots: u16, payload: &[u8], offload: bool) -> Self {
         let slots = usize::from(slots.clamp(1, BATCH_MAX));
         let slot_bytes = payload.len().max(1);
         let segments = match offload {
@@ -57,7 +56,7 @@ impl SendBatch {
         for slot in bytes.chunks_exact_mut(slot_bytes) {
             slot[..payload.len()].copy_from_slice(payload);
         }
-        let calls = platform::Outgoing::new(slots, segments, slot_bytes, peer);
+        let calls = platform::Outgoing::new(slots, segments, slot_bytes);
         SendBatch { bytes, slot_bytes, lengths: vec![payload.len(); slots], segments, calls }
     }
 
@@ -150,11 +149,6 @@ impl ReceiveBatch {
     #[inline]
     pub fn message(&self, index: usize) -> Message<'_> {
         self.calls.message(index)
-    }
-
-    /// Who sent a message of the last call; `None` if the system did not say.
-    pub fn source(&self, index: usize) -> Option<SocketAddr> {
-        self.calls.source(index)
     }
 }
 

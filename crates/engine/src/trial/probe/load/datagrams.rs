@@ -243,7 +243,7 @@ impl Datagrams {
         let mut message = self.payload.clone();
         let slots = (CALL_BYTES_MAX / message.len().max(1)).clamp(1, CALL_DATAGRAMS);
         // At most `CALL_DATAGRAMS`.
-        let mut batch = SendBatch::new(slots as u16, &message, false, None);
+        let mut batch = SendBatch::new(slots as u16, &message, false);
         let duration_ns = self.bulk.duration_ns;
         let seed = self.seed ^ place as u64;
         let catch_up = CATCH_UP_MAX.max(slots as u64);
