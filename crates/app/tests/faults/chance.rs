@@ -1,5 +1,6 @@
 //! Random moments that can be had again: `V6GAP_SEED` repeats those of a run that printed it.
 
+use super::random::Random;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
@@ -15,31 +16,21 @@ fn seed() -> u64 {
     })
 }
 
-/// A generator of its own for each `stream` (SplitMix64).
-pub struct Chance(u64);
+/// A generator of its own for each `stream`.
+pub struct Chance(Random);
 
 impl Chance {
     pub fn new(stream: u64) -> Self {
-        let mut chance = Chance(seed() ^ stream.wrapping_mul(0xa076_1d64_78bd_642f));
-        chance.next();
-        chance
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        Chance(Random::new(seed() ^ stream.wrapping_mul(0xa076_1d64_78bd_642f)))
     }
 
     /// A number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
+        self.0.below(limit)
     }
 
     /// A time of up to `limit`.
     pub fn moment(&mut self, limit: Duration) -> Duration {
-        Duration::from_micros(self.next() % limit.as_micros() as u64)
+        Duration::from_micros(self.0.next() % limit.as_micros() as u64)
     }
 }

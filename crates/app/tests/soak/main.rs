@@ -49,10 +49,8 @@ const GROWS_KB: f64 = 1_000.0;
 const SERVED: f64 = 0.95;
 
 fn main() -> ExitCode {
-    if let Err(refusal) = v6gap_sys::netns::probe() {
-        println!("SKIPPED: {refusal}");
-        let required = std::env::var_os("V6GAP_REQUIRE_NAMESPACES").is_some();
-        return if required { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    if let Some(code) = tier::refused() {
+        return code;
     }
     v6gap_sys::netns::enter_user_namespace().expect("the probe succeeded");
     let lasts = lasts();

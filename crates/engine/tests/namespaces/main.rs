@@ -22,8 +22,9 @@ mod support;
 mod tier;
 mod transfers;
 
+use std::process::ExitCode;
 use support::Outcome;
-use tier::{Judges, tries};
+use tier::{Judges, judged, tries};
 use v6gap_sys::netns;
 
 /// A check says what was wrong.
@@ -70,11 +71,9 @@ const FIGURES: [&str; 4] = [
     "searches_find_a_slower_link_behind_a_faster_one",
 ];
 
-fn main() {
-    if let Err(refusal) = netns::probe() {
-        println!("SKIPPED: {refusal}");
-        let required = std::env::var("V6GAP_REQUIRE_NAMESPACES").is_ok_and(|value| value == "1");
-        std::process::exit(i32::from(required));
+fn main() -> ExitCode {
+    if let Some(code) = tier::refused() {
+        return code;
     }
     netns::enter_user_namespace().expect("the probe succeeded");
     let filters: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
@@ -83,7 +82,7 @@ fn main() {
     let mut failed = 0;
     for (name, check) in CHECKS.into_iter().filter(|(name, _)| wanted(name)) {
         let tries = tries(judges(name), !filters.is_empty());
-        match judged(name, check, tries) {
+        match judged(name, tries, check) {
             _ if tries == 0 => println!("later  {name}: waits for cargo xtask truth"),
             Ok(()) => println!("ok     {name}"),
             Err(error) => {
@@ -92,7 +91,7 @@ fn main() {
             }
         }
     }
-    std::process::exit(i32::from(failed > 0));
+    ExitCode::from(u8::from(failed > 0))
 }
 
 fn judges(name: &str) -> Judges {
@@ -101,17 +100,4 @@ fn judges(name: &str) -> Judges {
         _ if FIGURES.contains(&name) => Judges::Figures,
         _ => Judges::Conduct,
     }
-}
-
-/// The check, tried so often.
-fn judged(name: &str, check: Check, tries: usize) -> Outcome {
-    let mut outcome = Ok(());
-    for nth in 1..=tries {
-        outcome = check();
-        match &outcome {
-            Err(error) if nth < tries => println!("again  {name}, time {nth}: {error}"),
-            _ => break,
-        }
-    }
-    outcome
 }

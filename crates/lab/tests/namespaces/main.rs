@@ -22,7 +22,8 @@ mod topologies;
 mod traffic;
 mod tunnels;
 
-use tier::{Judges, tries};
+use std::process::ExitCode;
+use tier::{Judges, judged, tries};
 use v6gap_sys::netns;
 
 /// A check returns the figures that it saw, or what was wrong.
@@ -93,21 +94,19 @@ const FIGURES: [&str; 4] = [
     "wire_udp_goodput",
 ];
 
-fn main() {
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(code) = holding::play_role(&arguments) {
         std::process::exit(code);
     }
-    if let Err(refusal) = netns::probe() {
-        println!("SKIPPED: {refusal}");
-        let required = std::env::var("V6GAP_REQUIRE_NAMESPACES").is_ok_and(|value| value == "1");
-        std::process::exit(i32::from(required));
+    if let Some(code) = tier::refused() {
+        return code;
     }
     let mut failures = run(&OUTSIDE, &arguments);
     netns::enter_user_namespace().expect("the probe succeeded");
     failures += run(&INSIDE, &arguments);
     println!("{failures} failed");
-    std::process::exit(i32::from(failures > 0));
+    ExitCode::from(u8::from(failures > 0))
 }
 
 /// Runs the chosen checks one after the other and returns how many failed.
@@ -121,7 +120,7 @@ fn run(checks: &[(&str, Check)], arguments: &[String]) -> usize {
             continue;
         }
         let tries = tries(judges(name), !all);
-        match judged(name, *check, tries) {
+        match judged(name, tries, check) {
             _ if tries == 0 => println!("later  {name}: waits for cargo xtask truth"),
             Ok(figures) => println!("ok     {name}: {figures}"),
             Err(error) => {
@@ -139,17 +138,4 @@ fn judges(name: &str) -> Judges {
         _ if FIGURES.contains(&name) => Judges::Figures,
         _ => Judges::Conduct,
     }
-}
-
-/// The check, tried so often.
-fn judged(name: &str, check: Check, tries: usize) -> Result<String, Box<dyn std::error::Error>> {
-    let mut outcome = Ok(String::new());
-    for nth in 1..=tries {
-        outcome = check();
-        match &outcome {
-            Err(error) if nth < tries => println!("again  {name}, time {nth}: {error}"),
-            _ => break,
-        }
-    }
-    outcome
 }

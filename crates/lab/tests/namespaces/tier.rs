@@ -1,6 +1,9 @@
 //! The two tiers of the suites of level 5, in one place for all of them: what everybody waits for
 //! (`cargo xtask test --setup`) and what needs a quiet night (`cargo xtask truth`).
 
+use std::fmt::Display;
+use std::process::ExitCode;
+
 /// What a check judges, which says how often it is tried in which tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judges {
@@ -12,6 +15,15 @@ pub enum Judges {
     Witness,
     /// What it measured, at length: for the night alone, unless it is named.
     Figures,
+}
+
+/// How a suite ends at once where this process is given no network namespaces: with a line that
+/// `cargo xtask` looks for, and as a failure where it must run.
+pub fn refused() -> Option<ExitCode> {
+    let refusal = v6gap_sys::netns::probe().err()?;
+    println!("SKIPPED: {refusal}");
+    let required = std::env::var_os("V6GAP_REQUIRE_NAMESPACES").is_some();
+    Some(if required { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Whether this is the night, which leaves nothing out, takes the bounds that are reported, and
@@ -29,4 +41,22 @@ pub fn tries(judges: Judges, named: bool) -> usize {
         Judges::Witness => 3,
         Judges::Figures => 3 * usize::from(named),
     }
+}
+
+/// A check of that name, tried so often; each failure but the last is printed. Without a try there is
+/// nothing against it.
+pub fn judged<T: Default, E: Display>(
+    name: &str,
+    tries: usize,
+    check: impl Fn() -> Result<T, E>,
+) -> Result<T, E> {
+    let mut outcome = Ok(T::default());
+    for nth in 1..=tries {
+        outcome = check();
+        match &outcome {
+            Err(error) if nth < tries => println!("again  {name}, time {nth}: {error}"),
+            _ => break,
+        }
+    }
+    outcome
 }
