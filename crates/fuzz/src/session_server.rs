@@ -4,8 +4,7 @@
 //! what was agreed to is started, a limit of time that has come wins against whatever else comes,
 //! and in the end the session is closed.
 
-use crate::document;
-use crate::templates::{MESSAGES, TASKS, hello, queued, server};
+use crate::templates::{TASKS, any_message, hello, queued, server};
 use arbitrary::{Result, Unstructured};
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::EndReport;
@@ -126,11 +125,7 @@ impl Shell {
     }
 
     fn any_message(&mut self, bytes: &mut Unstructured<'_>) -> Result<()> {
-        let kind: u8 = bytes.arbitrary()?;
-        let mut message = MESSAGES[usize::from(kind) % MESSAGES.len()].clone();
-        let length = usize::from(bytes.arbitrary::<u8>()?).min(bytes.len());
-        document::change(&mut message, &mut Unstructured::new(bytes.bytes(length)?));
-        if let Ok(message) = serde_json::from_value::<Message>(message) {
+        if let Some(message) = any_message(bytes)? {
             self.machine.on_message(message, self.now);
         }
         Ok(())

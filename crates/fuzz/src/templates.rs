@@ -1,5 +1,7 @@
 //! Documents to start from: values that the program itself makes, as JSON.
 
+use crate::document;
+use arbitrary::{Result, Unstructured};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 use v6gap_core::arm::{Arm, TurnOrder};
@@ -155,3 +157,12 @@ pub static MESSAGES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     documents.push(json!({ "message": "of-a-later-program", "colour": "blue" }));
     documents
 });
+
+/// One of [`MESSAGES`], changed as the bytes say; `None` if no message is left of it.
+pub fn any_message(bytes: &mut Unstructured<'_>) -> Result<Option<Message>> {
+    let kind: u8 = bytes.arbitrary()?;
+    let mut message = MESSAGES[usize::from(kind) % MESSAGES.len()].clone();
+    let length = usize::from(bytes.arbitrary::<u8>()?).min(bytes.len());
+    document::change(&mut message, &mut Unstructured::new(bytes.bytes(length)?));
+    Ok(serde_json::from_value(message).ok())
+}
