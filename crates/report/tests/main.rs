@@ -8,6 +8,7 @@ mod html;
 mod language;
 mod live;
 mod parquet;
+mod parsed;
 mod schema;
 mod snapshots;
 mod studies;

@@ -9,6 +9,8 @@
 mod bounded;
 mod make;
 mod page;
+#[path = "../../../report/tests/parsed.rs"]
+mod parsed;
 mod random;
 mod scene;
 
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let asked: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let full = std::env::var_os("V6GAP_FULL").is_some();
     let numbers = if asked.is_empty() { (0..FILES[usize::from(full)]).collect() } else { asked };
+    page::finds_what_it_must();
     let start = Instant::now();
     let next = AtomicU64::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
