@@ -43,8 +43,8 @@ pub fn tries(judges: Judges, named: bool) -> usize {
     }
 }
 
-/// A check of that name, tried so often; each failure but the last is printed. Without a try there is
-/// nothing against it.
+/// A check of that name, tried so often; each failure but the last is printed. Without a try there
+/// is nothing against it.
 pub fn judged<T: Default, E: Display>(
     name: &str,
     tries: usize,
