@@ -85,7 +85,12 @@ fn exchange(field: &Field, workload: Workload, family: Family, second: Option<&s
     let server = field.at("server", family, PORT);
     let forge = || {
         for flags in FLAGS {
-            forger.send(source, server, &tasks::datagram(Part::Main, flags, BYTES, 0));
+            // A longer introduction is none, whatever else is looked at.
+            let bytes = match flags & tasks::INTRODUCTION {
+                0 => BYTES,
+                _ => tasks::HEADER_BYTES,
+            };
+            forger.send(source, server, &tasks::datagram(Part::Main, flags, bytes, 0));
         }
     };
     let lasts = if is_night() { LASTS } else { LASTS / 3 };
