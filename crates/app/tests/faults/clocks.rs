@@ -117,7 +117,8 @@ fn dates(full: bool) {
         command.args(["demo", "--loopback", "--measure", "connect", "--pairs", "6", "-q"]);
         clock.keep(&mut command);
         let output = command.output().unwrap();
-        assert!(output.status.success(), "{date}: {}", text(&output.stderr));
+        let told = text(&output.stdout) + &text(&output.stderr);
+        assert!(output.status.success(), "{date}: {}: {told}", output.status);
         let listed = text(&home.v6gap(&["list"]).stdout);
         assert!(listed.contains(date), "{date}: {listed}");
         let shown = oracle::shown(&home);
