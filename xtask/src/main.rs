@@ -24,6 +24,7 @@ usage: cargo xtask VERB
                     --runs N        inputs of each at most   --report FILE   write the table there
                     --setup         install what is missing  --minimise      keep what was found
                     --faults        planted faults are found --memory        sanitizer and Miri
+                    --fast          without AddressSanitizer, which safe code does not need
   validate        runs of the instrument where the truth is known (docs/validation); goes on where
                   it was stopped
                     --rows b,c,…    these rows or cases      --for TIME      then stop

@@ -15,6 +15,9 @@ use v6gap_core::session::queue::{OWED_NS, Queue, Room, Turn};
 /// Most events of a sequence; one of them may bring many connections.
 const EVENTS_MAX: usize = 128;
 
+/// Connections of the flood in a sequence: the lobby is full several times over.
+const FLOOD_MAX: u32 = 4 * WEIGHT_MAX as u32;
+
 /// Bytes that an honest client has kept for it at most: its greeting.
 const GREETING_BYTES: usize = 16 << 10;
 
@@ -55,7 +58,7 @@ impl Door {
         let which: u8 = bytes.arbitrary()?;
         let id = self.guests.keys().nth(usize::from(which) % self.guests.len().max(1)).copied();
         match (kind % 6, id) {
-            (0, _) => {
+            (0, _) if self.next < FLOOD_MAX => {
                 for more in 0..=which {
                     self.enter(flood(kind, which.wrapping_add(more)), false);
                 }

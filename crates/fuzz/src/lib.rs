@@ -30,7 +30,7 @@ mod web;
 pub enum Kind {
     /// Takes bytes apart; a million inputs.
     Parser,
-    /// Lives through a sequence of events; a hundred thousand sequences.
+    /// Lives through a sequence of events or of whole records; a hundred thousand sequences.
     Machine,
 }
 
@@ -76,7 +76,7 @@ pub const ALL: [Target; 28] = [
     parser("counters", packed::counters),
     parser("plan_toml", plans::plan),
     parser("world_toml", plans::world),
-    parser("analyse_report", page::run),
+    machine("analyse_report", page::run),
     parser("form", web::form),
     parser("guard", web::guard),
     parser("kernel_counters", kernel::counters),

@@ -4,7 +4,7 @@
 //! Each is a patch in `crates/fuzz/faults`, whose first line names the target that must find it. It
 //! is put into a copy of the committed tree, which is built and searched for a minute at most.
 
-use super::run::{self, Searched};
+use super::run::{self, Sanitizer, Searched};
 use super::toolchain::Tools;
 use crate::command::Line;
 use crate::workspace;
@@ -37,7 +37,7 @@ pub fn all(tools: &Tools, targets: &[String]) -> Result<(String, Result<(), Stri
         copy_of_the_tree()?;
         let patch = fault.path.display().to_string();
         Line::new("git", "apply").args([patch]).within(TREE).run()?;
-        run::build(tools, TREE)?;
+        run::build(tools, TREE, Sanitizer::Address)?;
         let start = Instant::now();
         let Searched { inputs, finding, .. } = run::search(&fault.target, Some(EACH), None)?;
         let name = fault.path.file_stem().unwrap_or_default().to_string_lossy();

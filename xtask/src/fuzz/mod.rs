@@ -11,6 +11,7 @@ mod run;
 mod toolchain;
 
 use crate::steps::Outcome;
+use run::Sanitizer;
 use std::time::Duration;
 
 /// How long the night gives each target.
@@ -27,6 +28,7 @@ struct Options {
     minimise: bool,
     faults: bool,
     memory: bool,
+    fast: bool,
 }
 
 /// The verb with its options.
@@ -52,7 +54,8 @@ pub fn verb(args: &[&str]) -> Result<(), String> {
     }
     let searches = options.total.is_some() || options.runs.is_some() || options.minimise;
     if searches {
-        run::build(&tools, "")?;
+        let sanitizer = if options.fast { Sanitizer::None } else { Sanitizer::Address };
+        run::build(&tools, "", sanitizer)?;
         let targets = run::targets(&options.targets)?;
         if options.minimise {
             return targets.iter().try_for_each(|name| run::minimise(name));
@@ -78,7 +81,7 @@ pub fn night(_required: bool) -> Outcome {
         Err(why) => return Outcome::Failed(why),
     };
     let search = || -> Result<(), String> {
-        run::build(&tools, "")?;
+        run::build(&tools, "", Sanitizer::Address)?;
         let (summary, outcome) = run::all(&run::targets(&[])?, Some(NIGHT_EACH), None);
         print!("\n{summary}");
         outcome
@@ -111,6 +114,7 @@ fn parse(args: &[&str]) -> Result<Options, String> {
             "--minimise" => options.minimise = true,
             "--faults" => options.faults = true,
             "--memory" => options.memory = true,
+            "--fast" => options.fast = true,
             other => return Err(format!("fuzz knows no option {other}")),
         }
     }

@@ -40,21 +40,36 @@ pub struct Searched {
     pub finding: Option<String>,
 }
 
+/// What watches over memory while the targets run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sanitizer {
+    /// Each access to memory is looked at: for targets that reach unsafe code.
+    Address,
+    /// None, for several times as many inputs a second: safe code needs none.
+    None,
+}
+
 /// Builds the program of the copy of the repository in `tree`, below the root; empty for this one.
-pub fn build(tools: &Tools, tree: &str) -> Result<(), String> {
+pub fn build(tools: &Tools, tree: &str, sanitizer: Sanitizer) -> Result<(), String> {
     let root = workspace::root().join(tree);
     let program = root.join(PROGRAM);
     // The same versions as those of the product; what is beyond them is pinned in the manifest.
     let (from, to) = (root.join("Cargo.lock"), program.join("Cargo.lock"));
     std::fs::copy(&from, &to).map_err(|e| format!("{}: {e}", to.display()))?;
-    let folders = [
+    let sanitizer = match sanitizer {
+        Sanitizer::Address => "address",
+        Sanitizer::None => "none",
+    };
+    let options = [
+        "--sanitizer".to_owned(),
+        sanitizer.to_owned(),
         "--fuzz-dir".to_owned(),
         program.display().to_string(),
         "--target-dir".to_owned(),
         workspace::root().join(OUTPUT).display().to_string(),
         "target".to_owned(),
     ];
-    tools.cargo("fuzz build").args(folders).run()
+    tools.cargo("fuzz build").args(options).run()
 }
 
 /// The targets of those names, or all that have a corpus.

@@ -174,8 +174,10 @@ pub fn trouble_is_named() {
     said(with_keys("authentic word", "wrong word for it"), 4, &["E303"]);
     said(with_keys("short", "private word"), 4, &["E303", "shorter than 8"]);
     assert_eq!(runs(), before, "nothing was measured");
+    // Two pairs may well be too few for a verdict; that is another matter.
     let good = with_keys("authentic word", "private word");
-    assert!(good.status.success(), "{}", text(&good.stderr));
+    let told = text(&good.stderr);
+    assert!(!told.contains("E303") && runs() == before + 1, "{:?}: {told}", good.status);
 }
 
 /// An agent that dies in the middle of a run costs its readings and nothing else.

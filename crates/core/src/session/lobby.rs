@@ -8,8 +8,8 @@
 
 use super::origin::Origin;
 use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use core::net::IpAddr;
 
 /// Most that all connections may weigh: twice as many as one task may open at a time by default.
@@ -31,20 +31,26 @@ struct Guest<Id> {
 #[derive(Debug, Clone)]
 pub struct Lobby<Id> {
     guests: Vec<Guest<Id>>,
+    /// What each wide network weighs, and each near one in it, so that nobody has to add them up
+    /// for every connection of a flood.
+    wide: BTreeMap<IpAddr, usize>,
+    near: BTreeMap<(IpAddr, IpAddr), usize>,
     steps: u64,
 }
 
 impl<Id> Default for Lobby<Id> {
     fn default() -> Self {
-        Lobby { guests: Vec::new(), steps: 0 }
+        let (wide, near) = (BTreeMap::new(), BTreeMap::new());
+        Lobby { guests: Vec::new(), wide, near, steps: 0 }
     }
 }
 
 impl<Id: Copy + PartialEq> Lobby<Id> {
     /// A connection from `address` has come. Ask [`Lobby::crowded_out`] afterwards.
     pub fn enter(&mut self, id: Id, address: IpAddr) {
-        let step = self.step();
-        self.guests.push(Guest { id, origin: Origin::of(address), step, weight: 1 });
+        let (step, origin) = (self.step(), Origin::of(address));
+        self.guests.push(Guest { id, origin, step, weight: 1 });
+        self.weigh(origin, 0, 1);
     }
 
     /// A connection has come one step further, of which there are few.
@@ -58,44 +64,60 @@ impl<Id: Copy + PartialEq> Lobby<Id> {
     /// So many bytes are kept for a connection. Ask [`Lobby::crowded_out`] afterwards.
     pub fn keeps(&mut self, id: Id, bytes: usize) {
         if let Some(guest) = self.guests.iter_mut().find(|guest| guest.id == id) {
+            let (origin, before) = (guest.origin, guest.weight);
             guest.weight = 1 + bytes / KEPT_BYTES;
+            let after = guest.weight;
+            self.weigh(origin, before, after);
         }
     }
 
     /// A connection is no longer in the lobby.
     pub fn leave(&mut self, id: Id) {
-        self.guests.retain(|guest| guest.id != id);
+        if let Some(position) = self.guests.iter().position(|guest| guest.id == id) {
+            self.remove(position);
+        }
     }
 
     /// The next connection that has to go, if there are too many. It has left.
     pub fn crowded_out(&mut self) -> Option<Id> {
-        if self.guests.iter().map(|guest| guest.weight).sum::<usize>() <= WEIGHT_MAX {
+        if self.wide.values().sum::<usize>() <= WEIGHT_MAX {
             return None;
         }
-        let near = self.weights(|origin| origin.near);
-        let wide = self.weights(|origin| origin.wide);
-        let crowd = |guest: &Guest<Id>| {
-            let Origin { near: address, wide: range } = guest.origin;
-            (wide.get(&range).copied(), near.get(&address).copied(), Reverse(guest.step))
-        };
-        let (position, guest) =
-            self.guests.iter().enumerate().max_by_key(|(_, guest)| crowd(guest))?;
-        let id = guest.id;
-        self.guests.swap_remove(position);
-        Some(id)
+        let (wide, _) = self.wide.iter().max_by_key(|(_, weight)| **weight)?;
+        let within = self.near.iter().filter(|((range, _), _)| range == wide);
+        let ((_, near), _) = within.max_by_key(|(_, weight)| **weight)?;
+        let alike = self.guests.iter().enumerate().filter(|(_, guest)| guest.origin.near == *near);
+        let (position, _) = alike.min_by_key(|(_, guest)| guest.step)?;
+        Some(self.remove(position))
     }
 
-    fn weights(&self, of: impl Fn(&Origin) -> IpAddr) -> BTreeMap<IpAddr, usize> {
-        let mut weights = BTreeMap::new();
-        for guest in &self.guests {
-            *weights.entry(of(&guest.origin)).or_default() += guest.weight;
-        }
-        weights
+    fn remove(&mut self, position: usize) -> Id {
+        let Guest { id, origin, weight, .. } = self.guests.swap_remove(position);
+        self.weigh(origin, weight, 0);
+        id
+    }
+
+    /// A connection of `origin` weighs `after` in place of `before`.
+    fn weigh(&mut self, origin: Origin, before: usize, after: usize) {
+        let Origin { near, wide } = origin;
+        change(&mut self.wide, wide, before, after);
+        change(&mut self.near, (wide, near), before, after);
     }
 
     fn step(&mut self) -> u64 {
         self.steps += 1;
         self.steps
+    }
+}
+
+/// What weighs nothing is not kept.
+fn change<Key: Ord>(weights: &mut BTreeMap<Key, usize>, key: Key, before: usize, after: usize) {
+    match weights.entry(key) {
+        Entry::Occupied(mut weight) if *weight.get() + after > before => {
+            *weight.get_mut() = *weight.get() + after - before;
+        }
+        Entry::Occupied(weight) => drop(weight.remove()),
+        Entry::Vacant(room) => drop(room.insert(after)),
     }
 }
 
