@@ -267,8 +267,10 @@ fn check_echo(echo: &Echo, payload_max: u32, limits: &Limits) -> Result<(), Obje
     };
     range("requests outstanding", u64::from(echo.outstanding), 1, u64::from(outstanding_max))?;
     range("connections", u64::from(echo.connections), 1, u64::from(limits.connections))?;
-    // The header counts turns in 16 bits.
-    range("turns", u64::from(echo.turns), 1, u64::from(u16::MAX))?;
+    // The header counts the turns of both arms in 16 bits, and each connection has one to warm up.
+    let warmups = if echo.warmup_exchanges > 0 { echo.connections } else { 0 };
+    let most = u64::from(u16::MAX / 2).saturating_sub(warmups.into());
+    range("turns", u64::from(echo.turns), 1, most)?;
     range("exchanges of a turn", u64::from(echo.turn_exchanges), 1, u64::from(u32::MAX))?;
     // The header counts messages in 32 bits.
     let most = limits.exchanges.min(u64::from(u32::MAX));

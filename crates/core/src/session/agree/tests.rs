@@ -178,3 +178,15 @@ fn what_an_older_server_does_not_tell_is_allowed() {
     let expected = Limits { per_source: 0, spin: true, marking: true, ..Limits::strict() };
     assert_eq!(read, expected);
 }
+
+#[test]
+fn turns_of_both_arms_with_those_of_the_warm_up_can_be_numbered() {
+    let asked = |turns, warmup_exchanges| {
+        let connections = 8;
+        let echo =
+            Echo { turns, turn_exchanges: 1, warmup_exchanges, connections, ..Echo::default() };
+        beyond(checked(Workload::Echo(echo), &Limits::default()))
+    };
+    assert_eq!((asked(32_767, 0), asked(32_768, 0)), ("", "turns"));
+    assert_eq!((asked(32_759, 1), asked(32_760, 1)), ("", "turns"));
+}
