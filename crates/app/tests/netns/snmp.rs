@@ -174,10 +174,10 @@ pub fn trouble_is_named() {
     said(with_keys("authentic word", "wrong word for it"), 4, &["E303"]);
     said(with_keys("short", "private word"), 4, &["E303", "shorter than 8"]);
     assert_eq!(runs(), before, "nothing was measured");
-    // Two pairs may well be too few for a verdict; that is another matter.
+    // A check of a busy host may take the verdict of two pairs; that is another matter.
     let good = with_keys("authentic word", "private word");
-    let told = text(&good.stderr);
-    assert!(!told.contains("E303") && runs() == before + 1, "{:?}: {told}", good.status);
+    let measured = good.status.code().is_some_and(|code| [0, 6].contains(&code));
+    assert!(measured && runs() == before + 1, "{:?}: {}", good.status, text(&good.stderr));
 }
 
 /// An agent that dies in the middle of a run costs its readings and nothing else.
