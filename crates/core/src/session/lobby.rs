@@ -10,6 +10,7 @@ use super::origin::Origin;
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::net::IpAddr;
 
 /// Most that all connections may weigh: twice as many as one task may open at a time by default.
@@ -31,10 +32,10 @@ struct Guest<Id> {
 #[derive(Debug, Clone)]
 pub struct Lobby<Id> {
     guests: Vec<Guest<Id>>,
-    /// What each wide network weighs, and each near one in it, so that nobody has to add them up
-    /// for every connection of a flood.
+    /// What each wide network weighs, and each near one, so that nobody has to add them up for every
+    /// connection of a flood.
     wide: BTreeMap<IpAddr, usize>,
-    near: BTreeMap<(IpAddr, IpAddr), usize>,
+    near: BTreeMap<IpAddr, usize>,
     steps: u64,
 }
 
@@ -83,11 +84,12 @@ impl<Id: Copy + PartialEq> Lobby<Id> {
         if self.wide.values().sum::<usize>() <= WEIGHT_MAX {
             return None;
         }
-        let (wide, _) = self.wide.iter().max_by_key(|(_, weight)| **weight)?;
-        let within = self.near.iter().filter(|((range, _), _)| range == wide);
-        let ((_, near), _) = within.max_by_key(|(_, weight)| **weight)?;
-        let alike = self.guests.iter().enumerate().filter(|(_, guest)| guest.origin.near == *near);
-        let (position, _) = alike.min_by_key(|(_, guest)| guest.step)?;
+        let crowd = |guest: &Guest<Id>| {
+            let Origin { near, wide } = guest.origin;
+            (self.wide.get(&wide), self.near.get(&near), Reverse(guest.step))
+        };
+        let all = self.guests.iter().enumerate();
+        let (position, _) = all.max_by_key(|(_, guest)| crowd(guest))?;
         Some(self.remove(position))
     }
 
@@ -101,7 +103,7 @@ impl<Id: Copy + PartialEq> Lobby<Id> {
     fn weigh(&mut self, origin: Origin, before: usize, after: usize) {
         let Origin { near, wide } = origin;
         change(&mut self.wide, wide, before, after);
-        change(&mut self.near, (wide, near), before, after);
+        change(&mut self.near, near, before, after);
     }
 
     fn step(&mut self) -> u64 {
@@ -111,7 +113,7 @@ impl<Id: Copy + PartialEq> Lobby<Id> {
 }
 
 /// What weighs nothing is not kept.
-fn change<Key: Ord>(weights: &mut BTreeMap<Key, usize>, key: Key, before: usize, after: usize) {
+fn change(weights: &mut BTreeMap<IpAddr, usize>, key: IpAddr, before: usize, after: usize) {
     match weights.entry(key) {
         Entry::Occupied(mut weight) if *weight.get() + after > before => {
             *weight.get_mut() = *weight.get() + after - before;
@@ -167,6 +169,20 @@ mod tests {
                 lobby.advance(0);
             }
             assert_ne!(lobby.crowded_out(), Some(0), "after {id} others");
+        }
+    }
+
+    #[test]
+    fn of_networks_that_weigh_alike_who_has_stood_still_for_longest_goes() {
+        // Each of a /64 of its own in one /48; the address says nothing of whose turn it is.
+        let six = |n: u128| IpAddr::V6(((0x2001_0db8_0001_u128 << 80) | (n << 64) | 1).into());
+        let mut lobby = Lobby::default();
+        lobby.enter(0, six(0xffff));
+        for id in 1..1000 {
+            lobby.enter(id, six(0x8000 - u128::from(id)));
+            lobby.advance(0);
+            let expected = (id as usize >= WEIGHT_MAX).then(|| id + 1 - WEIGHT_MAX as u32);
+            assert_eq!(lobby.crowded_out(), expected);
         }
     }
 
