@@ -32,8 +32,8 @@ struct Guest<Id> {
 #[derive(Debug, Clone)]
 pub struct Lobby<Id> {
     guests: Vec<Guest<Id>>,
-    /// What each wide network weighs, and each near one, so that nobody has to add them up for every
-    /// connection of a flood.
+    /// What each wide network weighs, and each near one, so that nobody has to add them up for
+    /// every connection of a flood.
     wide: BTreeMap<IpAddr, usize>,
     near: BTreeMap<IpAddr, usize>,
     steps: u64,
