@@ -19,6 +19,9 @@ pub const ROW_MAX: u16 = 1090;
 /// Rows below which the search may take large steps: those below 1 Gbit/s.
 const FAST_BELOW: u16 = 1000;
 
+/// Path MTU where the kernel does not know one, in bytes.
+pub const PATH_MTU_USUAL: u32 = 1500;
+
 /// Rows of a large step.
 const FAST_STEP: u16 = 10;
 

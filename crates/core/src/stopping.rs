@@ -9,6 +9,7 @@ use crate::arm::{BlockKind, PerArm};
 use crate::metric::{Metric, Scale};
 use crate::plan::{Plan, Stop};
 use crate::record::TrialRecord;
+use crate::values;
 use crate::workload::Cell;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -28,7 +29,7 @@ struct Running {
     effects: Vec<f64>,
     /// Effects of the null blocks before the first comparison.
     nulls: Vec<f64>,
-    /// What a share counts, see [`effect::counted`].
+    /// What a share counts, see [`values::counted`](crate::values::counted).
     events: PerArm<(u64, u64)>,
     /// Its cell is not measured any more: it waits for no answer, but the p-values of the others
     /// are corrected for it, as in the final analysis.
@@ -99,7 +100,9 @@ impl Progress {
                 BlockKind::Null(_) => {}
                 BlockKind::Compare => {
                     question.effects.push(effect);
-                    let counted = |trial: &TrialRecord| effect::counted(metric, &trial.ends);
+                    let counted = |trial: &TrialRecord| {
+                        values::counted(metric, &trial.ends).unwrap_or_default()
+                    };
                     question.events.a = effect::add(question.events.a, counted(a));
                     question.events.b = effect::add(question.events.b, counted(b));
                 }

@@ -12,12 +12,13 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, Measured, PerEnd};
 use v6gap_core::plan::{Design, Plan, Stop};
 use v6gap_core::record::{Ending, GaveUp, Host, Line, RunHeader, TrialRecord};
+use v6gap_core::run::Event;
 use v6gap_core::workload::{
     Cell, Connect, Echo, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
 };
 use v6gap_core::world::{LinkModel, World};
 use v6gap_engine::control::{ClientOptions, Connection, Key};
-use v6gap_engine::run::{self, Event, Hooks, RunError};
+use v6gap_engine::run::{self, Hooks, RunError};
 use v6gap_engine::server::{Server, ServerOptions};
 use v6gap_engine::trial::{ClientContext, TrialError};
 use v6gap_sys::clock;
@@ -109,9 +110,9 @@ impl Hooks for Memory<'_> {
         Ok(())
     }
 
-    fn event(&mut self, event: Event<'_>) {
+    fn event(&mut self, event: &Event<'_>) {
         if let Event::Round { rounds, .. } = event {
-            self.rounds = rounds;
+            self.rounds = *rounds;
         }
     }
 
@@ -394,7 +395,7 @@ fn what_goes_over_tcp_is_answered_where_udp_is_blocked() {
             }
             self.memory.store(lines)
         }
-        fn event(&mut self, event: Event<'_>) {
+        fn event(&mut self, event: &Event<'_>) {
             if let Event::Block { cell, .. } = &event
                 && cell.workload.transport() == Transport::Udp
             {
@@ -469,7 +470,7 @@ fn a_journal_that_cannot_be_written_ends_the_run() {
         fn store(&mut self, _: &[Line]) -> io::Result<()> {
             Err(io::ErrorKind::StorageFull.into())
         }
-        fn event(&mut self, _: Event<'_>) {}
+        fn event(&mut self, _: &Event<'_>) {}
         fn lateness(&mut self) -> Option<Lateness> {
             None
         }

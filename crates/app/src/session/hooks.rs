@@ -4,9 +4,11 @@ use super::progress::Progress;
 use super::witness::Witnesses;
 use super::world::RealWorld;
 use std::io;
+use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, Lateness};
 use v6gap_core::record::Line;
-use v6gap_engine::run::{About, Event, Hooks};
+use v6gap_core::run::{Attempt, Event};
+use v6gap_engine::run::Hooks;
 use v6gap_store::Journal;
 
 /// The hooks of the program.
@@ -26,17 +28,17 @@ impl Hooks for AppHooks<'_> {
         self.journal.append(lines).map_err(io::Error::other)
     }
 
-    fn event(&mut self, event: Event<'_>) {
-        self.progress.event(&event);
+    fn event(&mut self, event: &Event<'_>) {
+        self.progress.event(event);
     }
 
     fn lateness(&mut self) -> Option<Lateness> {
         self.lab.and_then(RealWorld::lateness)
     }
 
-    fn before(&mut self, trial: &About<'_>) {
-        self.progress.before(trial);
-        self.witnesses.before(trial);
+    fn before(&mut self, attempt: &Attempt<'_>, family: Option<Family>) {
+        self.progress.before(attempt, family);
+        self.witnesses.before(attempt, family);
     }
 
     fn beside(&mut self) -> Option<Beside> {

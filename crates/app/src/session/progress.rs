@@ -8,10 +8,11 @@ use crate::settings::Context;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use v6gap_core::family::Family;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::RunHeader;
+use v6gap_core::run::{Attempt, Event};
 use v6gap_core::unit;
-use v6gap_engine::run::{About, Event};
 use v6gap_report::stream;
 use v6gap_report::text::{Live, Style};
 use v6gap_sys::clock;
@@ -108,12 +109,12 @@ impl Progress {
     }
 
     /// A trial is about to begin.
-    pub fn before(&mut self, trial: &About<'_>) {
+    pub fn before(&mut self, attempt: &Attempt<'_>, family: Option<Family>) {
         let Some(view) = &self.view else { return };
-        view.change(|live| live.turn(trial.family));
-        let took_ns = self.took_ns.get(&trial.cell.id).copied().unwrap_or(0);
+        view.change(|live| live.turn(family));
+        let took_ns = self.took_ns.get(&attempt.cell.id).copied().unwrap_or(0);
         // Where both take turns, each of them is short, however long all of them take.
-        view.before(trial.family.is_some() && took_ns >= LONG_NS);
+        view.before(family.is_some() && took_ns >= LONG_NS);
     }
 
     /// Something happened in the run.
@@ -161,8 +162,8 @@ impl Progress {
 /// What a run that is being measured has learnt.
 fn note(live: &mut Live, event: &Event<'_>) {
     match event {
-        Event::Block { round, cell, turn, block } => {
-            live.block(*round, &cell.id, block.kind, *turn);
+        Event::Block { cell, turn, block } => {
+            live.block(block.round, &cell.id, block.kind, *turn);
         }
         Event::Done { a, b, valid, .. } => live.trials(a, b, *valid),
         Event::Round { rounds, so_far, .. } => live.round(*rounds, so_far),
@@ -171,8 +172,8 @@ fn note(live: &mut Live, event: &Event<'_>) {
 
 fn in_json(event: &Event<'_>) -> String {
     match event {
-        Event::Block { round, cell, turn, block } => {
-            stream::block(*round, &cell.id, block.kind, *turn)
+        Event::Block { cell, turn, block } => {
+            stream::block(block.round, &cell.id, block.kind, *turn)
         }
         Event::Done { a, b, valid, .. } => stream::trial(a, *valid) + &stream::trial(b, *valid),
         Event::Round { rounds, elapsed_ns, so_far } => stream::pair(*rounds, *elapsed_ns, so_far),

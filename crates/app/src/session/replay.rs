@@ -7,14 +7,13 @@ use super::progress::Progress as View;
 use crate::args::ResultArgs;
 use crate::failure::{Failure, Outcome};
 use crate::settings::Context;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use v6gap_core::arm::Arm;
 use v6gap_core::plan::Plan;
-use v6gap_core::record::{BlockRecord, Ending, Line, RunHeader, TrialRecord};
-use v6gap_core::schedule::{self, Block};
-use v6gap_core::stopping::Progress;
-use v6gap_engine::run::Event;
+use v6gap_core::record::{Ending, Line, RunHeader, TrialRecord};
+use v6gap_core::run::{Action, Event, Machine};
 use v6gap_store::Journal;
 use v6gap_sys::clock;
 
@@ -77,9 +76,7 @@ fn afresh(header: &RunHeader, context: &Context) -> Result<Journal, Failure> {
 
 struct Player<'a> {
     plan: &'a Plan,
-    /// Cells that were not measured, or not any more.
-    left_out: Vec<usize>,
-    progress: Progress,
+    machine: Machine<'a, Infallible>,
     view: View,
     journal: Option<Journal>,
     /// What was played so far.
@@ -87,49 +84,37 @@ struct Player<'a> {
     speed: f64,
     /// When the last block was over, in ns since the run began.
     now_ns: u64,
-    /// Round, turn and number of the last block.
-    last: Option<(u32, usize, u32)>,
 }
 
 impl<'a> Player<'a> {
     fn new(header: &'a RunHeader, view: View, journal: Option<Journal>, speed: f64) -> Self {
-        let plan = &header.plan;
-        let refused = |&cell: &usize| header.refused.contains_key(&plan.cells[cell].id);
-        let left_out: Vec<usize> = (0..plan.cells.len()).filter(refused).collect();
-        let progress = Progress::new(plan, &left_out);
         let said = vec![Line::Run(Box::new(header.clone()))];
-        Player { plan, left_out, progress, view, journal, said, speed, now_ns: 0, last: None }
+        let (plan, machine) = (&header.plan, Machine::new(header));
+        Player { plan, machine, view, journal, said, speed, now_ns: 0 }
     }
 
-    fn play(&mut self, lines: &[Line], stop: &AtomicBool) -> Result<Ending, Failure> {
+    /// What was measured, stored and given up is in the lines; the run says what happens.
+    fn play(&mut self, lines: &'a [Line], stop: &AtomicBool) -> Result<Ending, Failure> {
         let mut rest = lines;
         loop {
-            let length = match rest {
-                [Line::Trial(one), Line::Trial(other), Line::Block(block), more @ ..] => {
-                    let (a, b) = if one.arm == Arm::A { (one, other) } else { (other, one) };
-                    if !self.block(a, b, block, stop) {
+            match self.machine.next(self.now_ns, false) {
+                Action::Tell(event) => self.view.event(&event),
+                Action::Store(_) | Action::Settle(_) => {}
+                Action::Measure(_) | Action::End(_) => {
+                    let length = match rest {
+                        [] => return Ok(Ending::Complete),
+                        [Line::Trial(_), Line::Trial(_), Line::Block(_), ..] => 3,
+                        [_, ..] => 1,
+                    };
+                    let (lines, more) = rest.split_at(length);
+                    if !self.lines(lines, stop) {
                         self.keep(&[Line::End(Ending::Stopped)])?;
                         return Ok(Ending::Stopped);
                     }
-                    if self.ends_round(a.round, more) {
-                        self.round();
-                    }
-                    3
+                    self.keep(lines)?;
+                    rest = more;
                 }
-                [Line::GaveUp(gone), ..] => {
-                    let cell = self.plan.cells.iter().position(|cell| cell.id == gone.cell);
-                    if let Some(cell) = cell {
-                        self.progress.give_up(cell);
-                        self.left_out.push(cell);
-                    }
-                    1
-                }
-                [_, ..] => 1,
-                [] => return Ok(Ending::Complete),
-            };
-            let (played, more) = rest.split_at(length);
-            self.keep(played)?;
-            rest = more;
+            }
         }
     }
 
@@ -138,61 +123,24 @@ impl<'a> Player<'a> {
         Ok(self.journal.as_mut().map_or(Ok(()), |journal| journal.append(lines))?)
     }
 
-    /// A block, in its time; false if it was stopped before its end.
-    fn block(
-        &mut self,
-        a: &TrialRecord,
-        b: &TrialRecord,
-        block: &BlockRecord,
-        stop: &AtomicBool,
-    ) -> bool {
-        let Some((index, cell)) = self.plan.cell(&a.cell) else { return true };
-        let known = self.last.filter(|&(round, ..)| round == a.round);
-        let turn = match known {
-            // Another attempt at the same block.
-            Some((_, turn, number)) if number == a.block => turn,
-            Some((_, turn, _)) => turn + 1,
-            None => 1,
-        };
-        let again = known.is_some_and(|(.., number)| number == a.block);
-        self.last = Some((a.round, turn, a.block));
-        if !again {
-            let all = schedule::round(self.plan, a.round);
-            let turns = all.iter().filter(|block| !self.left_out.contains(&block.cell)).count();
-            let block =
-                Block { round: a.round, cell: index, kind: a.kind, order: a.order, seed: 0 };
-            let (round, turn) = (a.round, (turn, turns));
-            self.view.event(&Event::Block { round, cell, turn, block: &block });
+    /// A block in its time, or what was noted between two; false if it was stopped before its end.
+    fn lines(&mut self, lines: &'a [Line], stop: &AtomicBool) -> bool {
+        if let [Line::Trial(one), Line::Trial(other), Line::Block(block)] = lines {
+            let end = |trial: &TrialRecord| trial.started_ns.saturating_add(trial.duration_ns);
+            let end_ns = end(one).max(end(other));
+            let took_ns = end_ns.saturating_sub(self.now_ns).min(PAUSE_NS_MAX);
+            self.now_ns = end_ns;
+            if !rest((took_ns as f64 / self.speed) as u64, stop) {
+                return false;
+            }
+            if let Some((_, cell)) = self.plan.cell(&one.cell) {
+                let (a, b) = if one.arm == Arm::A { (one, other) } else { (other, one) };
+                let (a, b, valid) = (a.clone(), b.clone(), block.valid);
+                self.view.event(&Event::Done { cell, a, b, valid });
+            }
         }
-        let end = |trial: &TrialRecord| trial.started_ns.saturating_add(trial.duration_ns);
-        let end_ns = end(a).max(end(b));
-        let took_ns = end_ns.saturating_sub(self.now_ns).min(PAUSE_NS_MAX);
-        self.now_ns = end_ns;
-        if !rest((took_ns as f64 / self.speed) as u64, stop) {
-            return false;
-        }
-        self.view.event(&Event::Done { cell, a, b, valid: block.valid });
-        if block.valid {
-            self.progress.add(a, b);
-        }
+        lines.iter().for_each(|line| self.machine.recorded(line));
         true
-    }
-
-    /// Whether the round of comparing is over before what follows.
-    fn ends_round(&self, round: u32, follows: &[Line]) -> bool {
-        let next = follows.iter().find_map(|line| match line {
-            Line::Trial(trial) if trial.round > 0 => Some(trial.round != round),
-            Line::End(ending) => Some(*ending == Ending::Complete),
-            _ => None,
-        });
-        round > 0 && next.unwrap_or(false)
-    }
-
-    fn round(&mut self) {
-        self.progress.round_done();
-        let so_far = self.progress.so_far();
-        let (rounds, elapsed_ns) = (self.progress.rounds(), self.now_ns);
-        self.view.event(&Event::Round { rounds, elapsed_ns, so_far: &so_far });
     }
 }
 

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::Beside;
 use v6gap_core::record::RunId;
+use v6gap_core::run::Attempt;
 use v6gap_engine::capture::{RING_BYTES, Recorder, Setup, Spot};
-use v6gap_engine::run::About;
 use v6gap_store::Store;
 use v6gap_sys::capture::{Filter, Refused, Tap};
 use v6gap_sys::socket::Datagram;
@@ -131,10 +131,10 @@ impl Witnesses {
     }
 
     /// A trial is about to begin. The devices are read first, so that it is not captured.
-    pub fn before(&mut self, trial: &About<'_>) {
+    pub fn before(&mut self, attempt: &Attempt<'_>, family: Option<Family>) {
         self.devices.before(&mut self.troubles);
         if let Some(recorder) = &mut self.recorder {
-            recorder.begin(&comment(&self.run, trial));
+            recorder.begin(&comment(&self.run, attempt, family));
         }
     }
 
@@ -170,14 +170,14 @@ impl Witnesses {
 }
 
 /// What heads a section of the files.
-fn comment(run: &str, trial: &About<'_>) -> String {
-    let family = match trial.family {
+fn comment(run: &str, attempt: &Attempt<'_>, family: Option<Family>) -> String {
+    let family = match family {
         Some(family) => family.to_string(),
         None => "both arms in turns".to_owned(),
     };
-    let About { block, round, attempt, cell, .. } = trial;
+    let Attempt { number, attempt, block, cell } = attempt;
     let again = if *attempt > 0 { format!(", attempt {}", attempt + 1) } else { String::new() };
-    format!("v6gap run {run}, block {block}, round {round}{again}: {}, {family}", cell.id)
+    format!("v6gap run {run}, block {number}, round {}{again}: {}, {family}", block.round, cell.id)
 }
 
 /// All frames of a lab, which has no others; between hosts only what is measured.

@@ -5,12 +5,13 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::preset;
 use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader, TrialRecord};
+use v6gap_core::schedule::{self, Block};
 use v6gap_core::wiremodel::{TcpOptions, tcp_packets, world_round_trip_ns};
 use v6gap_core::workload::Workload;
 use v6gap_core::world::World;
@@ -251,6 +252,8 @@ fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
     let mut plan = preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), 7);
     plan.cells.retain(|cell| ["throughput-tcp", "rtt-tcp-64"].contains(&cell.id.as_str()));
     plan.design.null_cells = vec![0, 1];
+    (plan.design.null_blocks, plan.design.sentinel_every) = (4, 0);
+    let rounds: Vec<Block> = (0..=20).flat_map(|number| schedule::round(&plan, number)).collect();
     let header = RunHeader {
         id: id.parse().unwrap(),
         tool: "0.1.0".to_owned(),
@@ -279,14 +282,9 @@ fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
         ("throughput-tcp", Metric::Throughput, PerFamily { v4: 94.1e6, v6: 92.8e6 }),
         ("rtt-tcp-64", Metric::Rtt, PerFamily { v4: 145e-6, v6: 152e-6 }),
     ];
-    for round in 0..20 {
-        for (cell, metric, values) in cells {
-            for family in Family::BOTH.into_iter().filter(|_| round < 4) {
-                let kind = BlockKind::Null(family);
-                blocks.add(cell, metric, values, kind, 0);
-            }
-            blocks.add(cell, metric, values, BlockKind::Compare, round + 1);
-        }
+    for block in &rounds {
+        let (cell, metric, values) = cells[block.cell];
+        blocks.add(cell, metric, values, block);
     }
     lines.push(Line::End(Ending::Complete));
     lines
@@ -300,17 +298,22 @@ fn sweep(id: &str, arms: PerArm<Family>, world: &World, mtu: Option<u32>) -> Vec
     let sizes = preset::MESSAGE_BYTES.map(|bytes| (format!("rtt-tcp-{bytes}"), bytes));
     header.plan.cells.retain(|cell| sizes.iter().any(|(id, _)| *id == cell.id));
     header.plan.design.null_cells = Vec::new();
+    let plan = header.plan.clone();
     let mut lines = vec![Line::Run(header)];
     let mut blocks = Blocks { number: 0, started_unix_ns: 0, arms, lines: &mut lines };
     for round in 1..21 {
-        for (cell, bytes) in &sizes {
+        let mut scheduled = schedule::round(&plan, round);
+        // The noise follows the number of the block; so it is the same in each round.
+        scheduled.sort_by_key(|block| block.cell);
+        for block in scheduled {
+            let (cell, bytes) = &sizes[block.cell];
             let time = |family, hosts_ns| {
                 let mtu = mtu.unwrap_or(1500);
                 let packets = tcp_packets(*bytes, family, mtu, TcpOptions::TIMESTAMPS);
                 (hosts_ns + world_round_trip_ns(world, family, &packets)) / 1e9
             };
             let values = PerFamily { v4: time(Family::V4, 30e3), v6: time(Family::V6, 31e3) };
-            blocks.add(cell, Metric::Rtt, values, BlockKind::Compare, round);
+            blocks.add(cell, Metric::Rtt, values, &block);
         }
     }
     for line in &mut lines {
@@ -330,17 +333,10 @@ struct Blocks<'a> {
 }
 
 impl Blocks<'_> {
-    fn add(
-        &mut self,
-        cell: &str,
-        metric: Metric,
-        values: PerFamily<f64>,
-        kind: BlockKind,
-        round: u32,
-    ) {
+    fn add(&mut self, cell: &str, metric: Metric, values: PerFamily<f64>, scheduled: &Block) {
         let block = self.number;
         self.number += 1;
-        let order = if round.is_multiple_of(2) { TurnOrder::Ab } else { TurnOrder::Ba };
+        let Block { round, kind, order, .. } = *scheduled;
         for (turn, arm) in order.arms().into_iter().enumerate() {
             let family = match (kind, arm) {
                 (BlockKind::Null(family), _) => family,

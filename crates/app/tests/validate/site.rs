@@ -12,12 +12,13 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, PerEnd};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Host, Line, RunHeader, RunId};
+use v6gap_core::run::Event;
 use v6gap_core::selftest::{self, Probe, Reading};
 use v6gap_core::wire;
 use v6gap_core::workload::Wait;
 use v6gap_core::world::{LinkModel, World};
 use v6gap_engine::control::{ClientOptions, Connection, Key};
-use v6gap_engine::run::{self, Event, Hooks};
+use v6gap_engine::run::{self, Hooks};
 use v6gap_engine::server::{Server, ServerOptions};
 use v6gap_engine::trial::client::ClientContext;
 use v6gap_lab::{Lab, LabOptions};
@@ -259,7 +260,7 @@ impl Hooks for Journal<'_, '_> {
         Ok(())
     }
 
-    fn event(&mut self, event: Event<'_>) {
+    fn event(&mut self, event: &Event<'_>) {
         if let Event::Done { a, .. } = event
             && a.kind == BlockKind::Compare
         {

@@ -5,7 +5,6 @@ use super::guard::{self, Guard, Withheld};
 use super::{Effect, Range};
 use crate::arm::PerArm;
 use crate::metric::{Better, Metric, Scale};
-use crate::observation::{EndReport, Measured, PerEnd};
 use crate::plan::Stop;
 use alloc::vec::Vec;
 use v6gap_stats::batch::Batches;
@@ -176,30 +175,7 @@ fn adaptive(units: &[f64], alpha_same: f64, guard: &Guard, setting: &Setting<'_>
 /// Said where neither null blocks nor a margin give the range for any symmetric law its scale.
 const LOPSIDED: &str = "the pairs are lopsided: the range may be too narrow";
 
-/// What the share `metric` of a trial counts: (datagrams lost or otherwise as they should not be,
-/// all of them); nothing if the ends did not count any.
-pub fn counted(metric: Metric, ends: &PerEnd<EndReport>) -> (u64, u64) {
-    let missing = |sent: u64, came: u64| (sent.saturating_sub(came), sent);
-    match (&ends.client.measured, &ends.server.measured) {
-        (Measured::Sent(sent), Measured::Received(received))
-        | (Measured::Received(received), Measured::Sent(sent)) => match metric {
-            Metric::Loss => (received.lost_of(sent), sent.packets),
-            Metric::Reordering => (received.reordered, received.packets),
-            Metric::Duplication => (received.duplicates, received.packets),
-            _ => (0, 0),
-        },
-        (Measured::Probed(probed), Measured::Returned(server)) => match metric {
-            Metric::Loss => missing(probed.sent, server.there.packets),
-            Metric::LossBack => missing(server.returned, probed.back.packets),
-            Metric::Reordering => (server.there.reordered, server.there.packets),
-            Metric::Duplication => (server.there.duplicates, server.there.packets),
-            _ => (0, 0),
-        },
-        _ => (0, 0),
-    }
-}
-
-/// Sums of what [`counted`] gives.
+/// Sums of what [`values::counted`](crate::values::counted) gives.
 pub fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
     (a.0 + b.0, a.1 + b.1)
 }
@@ -297,48 +273,6 @@ pub fn orientation(metric: Metric) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::{OneWay, Probed, Received, Returned, Sent};
-    use alloc::boxed::Box;
-
-    fn ends(client: Measured, server: Measured) -> PerEnd<EndReport> {
-        let of = |measured| EndReport { measured, ..EndReport::default() };
-        PerEnd { client: of(client), server: of(server) }
-    }
-
-    #[test]
-    fn every_share_counts_its_own_datagrams() {
-        let sent = Sent { packets: 1000, ..Sent::default() };
-        let received =
-            Received { packets: 990, reordered: 7, duplicates: 2, ..Received::default() };
-        let bulk = ends(Measured::Sent(sent), Measured::Received(received));
-        let one_way =
-            |packets| OneWay { packets, reordered: 3, duplicates: 1, ..OneWay::default() };
-        let probed = Probed { sent: 100, back: one_way(80), ..Probed::default() };
-        let returned = Returned { there: one_way(90), returned: 85, ..Returned::default() };
-        let probes =
-            ends(Measured::Probed(Box::new(probed)), Measured::Returned(Box::new(returned)));
-        let of = |ends| Metric::ALL.map(|metric| (metric, counted(metric, ends)));
-        let found =
-            |ends| of(ends).into_iter().filter(|(_, (_, all))| *all > 0).collect::<Vec<_>>();
-        assert_eq!(
-            found(&bulk),
-            [
-                (Metric::Loss, (10, 1000)),
-                (Metric::Reordering, (7, 990)),
-                (Metric::Duplication, (2, 990))
-            ]
-        );
-        assert_eq!(
-            found(&probes),
-            [
-                (Metric::Loss, (10, 100)),
-                (Metric::LossBack, (5, 85)),
-                (Metric::Reordering, (3, 90)),
-                (Metric::Duplication, (1, 90))
-            ]
-        );
-        assert!(found(&ends(Measured::Nothing, Measured::Nothing)).is_empty());
-    }
 
     /// Twelve pairs without any loss are not the certainty that there is none.
     #[test]

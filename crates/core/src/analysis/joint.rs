@@ -23,7 +23,8 @@ pub struct Asked {
     pub effects: Vec<f64>,
     /// Effects of the valid null blocks before the first comparison.
     pub nulls: Vec<f64>,
-    /// What a share counts over the valid blocks, see [`effect::counted`]; `None` of other metrics.
+    /// What a share counts over the valid blocks ([`counted`](crate::values::counted)); `None` of
+    /// other metrics.
     pub events: Option<PerArm<(u64, u64)>>,
 }
 

@@ -131,7 +131,9 @@ fn values(block: &Block<'_>, metric: Metric) -> Option<PerArm<f64>> {
 
 /// What the share counts in each arm over the blocks that count and have a value.
 fn events(o: &Open<'_>, counts: Counts) -> PerArm<(u64, u64)> {
-    let of = |block: &Block<'_>, arm| effect::counted(o.metric, &block.trials.get(arm).ends);
+    let of = |block: &Block<'_>, arm| {
+        crate::values::counted(o.metric, &block.trials.get(arm).ends).unwrap_or_default()
+    };
     PerArm::from_fn(|arm| {
         let those = measured(o, counts);
         those.fold((0, 0), |total, (block, _)| effect::add(total, of(block, arm)))

@@ -95,8 +95,7 @@ impl Bed {
     pub fn values(&self, workload: Workload, family: Family) -> Outcome<BTreeMap<Metric, f64>> {
         let task = trial(workload, family);
         let ends = self.perform(&task)?;
-        let values =
-            ends.first().map(|ends| v6gap_engine::trial::values::values(&task.workload, ends));
+        let values = ends.first().map(|ends| v6gap_core::values::values(&task.workload, ends));
         values.ok_or_else(|| "no report".into())
     }
 

@@ -1,20 +1,20 @@
 //! One block: both arms of a cell, next to each other in time.
 
-use super::{About, Hooks, lingers};
+use super::Hooks;
 use crate::control::{Connection, FamilyProblem, TaskError};
 use crate::trial::client::{self, ClientContext};
-use crate::trial::{self, Idle, TrialError, values};
+use crate::trial::{self, Idle, TrialError};
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
-use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Beside, EndReport, PerEnd};
 use v6gap_core::plan::Plan;
-use v6gap_core::record::TrialRecord;
-use v6gap_core::schedule::Block;
+use v6gap_core::run::{Attempt, Observed};
 use v6gap_core::task::{Task, TaskArm, Token};
+use v6gap_core::values;
 use v6gap_core::workload::{Cell, Interleaving, Workload};
 use v6gap_core::world::{LinkModel, World};
 use v6gap_sys::{Unavailable, clock, entropy};
@@ -57,27 +57,14 @@ impl From<TaskError<TrialError>> for RunError {
     }
 }
 
-/// The trials of a block, not yet judged.
-pub(super) struct Measured {
-    pub a: TrialRecord,
-    pub b: TrialRecord,
-}
-
-/// Both ends of one arm, and when.
-struct ArmMeasured {
-    arm: Arm,
-    ends: PerEnd<EndReport>,
-    started_unix_ns: u64,
-    started_ns: u64,
-    duration_ns: u64,
-    beside: Option<Box<Beside>>,
-}
-
-/// Who is told of the trials of a block, and what they are told.
+/// Who is told of the trials of an attempt, and what they are told.
 struct Witness<'a> {
     hooks: &'a mut dyn Hooks,
-    about: About<'a>,
+    attempt: &'a Attempt<'a>,
 }
+
+/// What the arms of a task gave.
+type Measured = Vec<(Arm, Observed)>;
 
 /// A connection with what is needed to measure over it.
 pub(super) struct Bench<'a> {
@@ -105,8 +92,8 @@ pub fn measure_block(
     let mut bench = Bench::new(connection, context, SETTLE_NS);
     let arms = bench.arms(&cell.workload, arms, order, seed, None)?;
     let of = |arm| {
-        let found = arms.iter().find(|m| m.arm == arm);
-        found.map(|m| values::values(&cell.workload, &m.ends)).unwrap_or_default()
+        let found = arms.iter().find(|(measured, _)| *measured == arm);
+        found.map(|(_, of)| values::values(&cell.workload, &of.ends)).unwrap_or_default()
     };
     Ok(PerArm::from_fn(of))
 }
@@ -129,52 +116,27 @@ impl<'a> Bench<'a> {
         self
     }
 
-    /// Measures both arms of `block`, which has this number and was tried so many times.
-    pub fn block(
+    /// Measures both arms of a block.
+    pub fn attempt(
         &mut self,
         plan: &Plan,
-        block: &Block,
-        cell: &Cell,
-        (number, attempt): (u32, u32),
+        attempt: &Attempt<'_>,
         hooks: &mut dyn Hooks,
-    ) -> Result<Measured, RunError> {
-        let arms = match block.kind {
-            BlockKind::Compare => plan.design.arms,
-            BlockKind::Null(family) => PerArm::null(family),
+    ) -> Result<PerArm<Observed>, RunError> {
+        let Attempt { cell, block, .. } = *attempt;
+        let witness = Some(Witness { hooks, attempt });
+        let arms = attempt.arms(plan);
+        let measured = self.arms(&cell.workload, arms, block.order, attempt.seed(), witness)?;
+        let mut found: PerArm<Option<Observed>> = PerArm::default();
+        for (arm, observed) in measured {
+            *found.get_mut(arm) = Some(observed);
+        }
+        let missing = |arm: Arm| {
+            let why = format!("no report of arm {arm:?}");
+            RunError::Server { why, lasting: false }
         };
-        // Another attempt uses other ports.
-        let seed = block.seed.wrapping_add(u64::from(attempt));
-        let about = About { block: number, round: block.round, attempt, cell, family: None };
-        let witness = Some(Witness { hooks, about });
-        let mut measured = self.arms(&cell.workload, arms, block.order, seed, witness)?;
-        let mut record = |arm: Arm| -> Result<TrialRecord, RunError> {
-            let index = measured.iter().position(|m| m.arm == arm);
-            let found = index.map(|i| measured.swap_remove(i));
-            let missing = || {
-                let why = format!("no report of arm {arm:?}");
-                RunError::Server { why, lasting: false }
-            };
-            let found = found.ok_or_else(missing)?;
-            Ok(TrialRecord {
-                block: 0,
-                cell: cell.id.clone(),
-                kind: block.kind,
-                round: block.round,
-                arm,
-                family: *arms.get(arm),
-                order: block.order,
-                attempt,
-                started_unix_ns: found.started_unix_ns,
-                started_ns: found.started_ns,
-                duration_ns: found.duration_ns,
-                values: values::values(&cell.workload, &found.ends),
-                ends: found.ends,
-                findings: Vec::new(),
-                link: None,
-                beside: found.beside,
-            })
-        };
-        Ok(Measured { a: record(Arm::A)?, b: record(Arm::B)? })
+        let PerArm { a, b } = found;
+        Ok(PerArm { a: a.ok_or_else(|| missing(Arm::A))?, b: b.ok_or_else(|| missing(Arm::B))? })
     }
 
     fn arms(
@@ -184,7 +146,7 @@ impl<'a> Bench<'a> {
         order: TurnOrder,
         seed: u64,
         mut witness: Option<Witness<'_>>,
-    ) -> Result<Vec<ArmMeasured>, RunError> {
+    ) -> Result<Measured, RunError> {
         let member = |arm| TaskArm { arm, family: *arms.get(arm) };
         match workload.interleaving() {
             Interleaving::Slice => {
@@ -216,18 +178,17 @@ impl<'a> Bench<'a> {
         order: TurnOrder,
         seed: u64,
         witness: Option<&mut Witness<'_>>,
-    ) -> Result<Vec<ArmMeasured>, RunError> {
-        let Some(Witness { hooks, about }) = witness else {
+    ) -> Result<Measured, RunError> {
+        let Some(Witness { hooks, attempt }) = witness else {
             return self.task(workload, arms, order, seed);
         };
         let shared = arms.len() > 1;
-        about.family = arms.first().map(|member| member.family).filter(|_| !shared);
-        hooks.before(about);
+        hooks.before(attempt, arms.first().map(|member| member.family).filter(|_| !shared));
         let measured = self.task(workload, arms, order, seed);
         let beside = hooks.beside().map(|beside| Box::new(Beside { shared, ..beside }));
         let mut measured = measured?;
         // Once, so that nobody counts it twice.
-        if let Some(first) = measured.iter_mut().min_by_key(|found| found.arm != Arm::A) {
+        if let Some((_, first)) = measured.iter_mut().min_by_key(|(arm, _)| *arm != Arm::A) {
             first.beside = beside;
         }
         Ok(measured)
@@ -239,7 +200,7 @@ impl<'a> Bench<'a> {
         arms: Vec<TaskArm>,
         order: TurnOrder,
         seed: u64,
-    ) -> Result<Vec<ArmMeasured>, RunError> {
+    ) -> Result<Measured, RunError> {
         // While the server still waits for the task, so that both machines are idle.
         let idle =
             trial::needs_idle(workload).then(|| self.idle.get_or_insert_with(trial::idle).clone());
@@ -261,7 +222,7 @@ impl<'a> Bench<'a> {
                 trial::note_queue_drops(&mut ends);
             }
             let beside = None;
-            Some(ArmMeasured { arm, ends, started_unix_ns, started_ns, duration_ns, beside })
+            Some((arm, Observed { ends, started_unix_ns, started_ns, duration_ns, beside }))
         };
         Ok(trial::with_idle(own, idle).into_iter().filter_map(with_server).collect())
     }
@@ -272,4 +233,10 @@ impl<'a> Bench<'a> {
             clock::rest(Duration::from_nanos(self.settle_ns));
         }
     }
+}
+
+/// Whether packets of the workload may still be under way when it is over.
+fn lingers(workload: &Workload) -> bool {
+    let bulk = [Metric::Throughput, Metric::Capacity, Metric::RateAtLoss];
+    workload.metrics().iter().any(|metric| bulk.contains(metric))
 }

@@ -13,7 +13,8 @@ use crate::hot::pace::Pace;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use v6gap_core::capacity::{
-    Carried, HalvingSearch, LoadSearch, Thresholds, ip_bytes, payload_bps, row_up_to,
+    Carried, HalvingSearch, LoadSearch, PATH_MTU_USUAL, Thresholds, ip_bytes, payload_bps,
+    row_up_to,
 };
 use v6gap_core::observation::{RateTrial, Searched, Sent};
 use v6gap_core::task::Task;
@@ -23,9 +24,6 @@ use v6gap_core::workload::law::{self, Law, Schedule, Sizes};
 use v6gap_core::workload::{Capacity, Search};
 use v6gap_sys::clock;
 use v6gap_sys::socket::SendBatch;
-
-/// Path MTU where the kernel does not know one, in bytes.
-pub(super) const PATH_MTU_USUAL: u32 = 1500;
 
 /// Time without any late datagram of a trial after which none is waited for, in ns.
 const QUIET_NS: u64 = 100_000_000;

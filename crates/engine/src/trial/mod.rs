@@ -15,7 +15,6 @@ mod tcp_bulk;
 pub mod times;
 mod udp_bulk;
 mod validation;
-pub mod values;
 
 pub use client::ClientContext;
 pub use evidence::note_queue_drops;

@@ -14,12 +14,13 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::session::access::Access;
 use v6gap_core::task::{Task, TaskArm, Token, native};
+use v6gap_core::values;
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::{self, Data, Preamble, Progress};
 use v6gap_core::workload::{Echo, Transport, Wait, Workload};
+use v6gap_engine::trial::TrialError;
 use v6gap_engine::trial::client::{self, ClientContext};
 use v6gap_engine::trial::server::{self, DataFlows};
-use v6gap_engine::trial::{TrialError, values};
 use v6gap_sys::socket::{Datagram, Listener, Stream, StreamOptions};
 
 const MS: u64 = 1_000_000;

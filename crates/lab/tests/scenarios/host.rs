@@ -1,16 +1,18 @@
 //! What the two hosts of a simulated network measure of one trial.
 
-use crate::file::Trouble;
+use crate::file::{Scenario, Trouble};
 use crate::network::{Network, Packet, Way};
 use rand_chacha::ChaCha8Rng;
-use rand_core::Rng;
+use rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::metric::Metric;
 use v6gap_core::observation::{
     Connections, EndReport, Endpoints, Measured, PerEnd, Received, Sent, Times,
 };
+use v6gap_core::plan::Plan;
+use v6gap_core::run::{Attempt, Fate, Observed};
 use v6gap_core::wiremodel::{self, TcpOptions};
 use v6gap_core::workload::{Cell, Connect, Direction, Echo, TcpBulk, Transport, UdpBulk, Workload};
 use v6gap_core::world::{Topology, World};
@@ -31,35 +33,60 @@ const DATAGRAMS_MAX: u64 = 3_000;
 
 /// The two hosts.
 pub struct Hosts {
-    pub network: Network,
-    pub mtu: PerFamily<u32>,
+    network: Network,
+    mtu: PerFamily<u32>,
     /// What the sockets of each family say of themselves.
-    pub endpoints: PerFamily<PerEnd<Endpoints>>,
-    pub trouble: Option<Trouble>,
-    pub random: ChaCha8Rng,
+    endpoints: PerFamily<PerEnd<Endpoints>>,
+    trouble: Option<Trouble>,
+    random: ChaCha8Rng,
     /// The present time, in ns.
     pub now_ns: u64,
     /// Trials done.
-    pub trials: u64,
+    trials: u64,
 }
 
-/// What a trial came to.
-pub struct Outcome {
-    pub values: BTreeMap<Metric, f64>,
-    pub ends: PerEnd<EndReport>,
-    pub duration_ns: u64,
-}
+/// Why a trial gave nothing, and what follows from that.
+pub type Failed = (String, Fate);
 
 impl Hosts {
-    /// Measures a cell over one family; `Err` if nothing came of it.
-    pub fn trial(&mut self, cell: &Cell, family: Family) -> Result<Outcome, String> {
-        let start_ns = self.now_ns;
-        let (values, client, server) = match &cell.workload {
+    /// The two hosts of `world`, before anything happened.
+    pub fn of(scenario: &Scenario, world: &World, seed: u64) -> Self {
+        Hosts {
+            network: Network::new(world, seed),
+            mtu: PerFamily::from_fn(|family| wiremodel::path_mtu(world, family)),
+            endpoints: endpoints(world),
+            trouble: scenario.trouble,
+            random: ChaCha8Rng::seed_from_u64(!seed),
+            now_ns: 0,
+            trials: 0,
+        }
+    }
+
+    /// Measures both arms of a block.
+    pub fn attempt(
+        &mut self,
+        plan: &Plan,
+        attempt: &Attempt<'_>,
+    ) -> Result<PerArm<Observed>, Failed> {
+        let mut found: PerArm<Observed> = PerArm::default();
+        for arm in attempt.block.order.arms() {
+            let family = *attempt.arms(plan).get(arm);
+            *found.get_mut(arm) = self.trial(attempt.cell, family)?;
+        }
+        Ok(found)
+    }
+
+    /// Measures a cell over one family.
+    fn trial(&mut self, cell: &Cell, family: Family) -> Result<Observed, Failed> {
+        let started_ns = self.now_ns;
+        let (client, server) = match &cell.workload {
             Workload::Echo(echo) => self.echo(echo, family)?,
             Workload::TcpBulk(bulk) => self.tcp_bulk(bulk, family)?,
             Workload::UdpBulk(bulk) => self.udp_bulk(bulk, family)?,
             Workload::Connect(connect) => self.connect(connect, family)?,
-            other => return Err(format!("{other:?} is not simulated")),
+            Workload::Probe(_) | Workload::Capacity(_) => {
+                return never(format!("{} is not simulated", cell.id));
+            }
         };
         self.trials += 1;
         let PerEnd { client: near, server: far } = *self.endpoints.get(family);
@@ -67,8 +94,9 @@ impl Hosts {
         if self.trouble == Some(Trouble::ClockSteps) && self.trials.is_multiple_of(3) {
             ends.server.clock_step_ns = 40_000_000;
         }
-        let duration_ns = (self.now_ns - start_ns).max(1);
-        Ok(Outcome { values, ends, duration_ns })
+        let duration_ns = (self.now_ns - started_ns).max(1);
+        let (started_unix_ns, beside) = (started_ns, None);
+        Ok(Observed { ends, started_unix_ns, started_ns, duration_ns, beside })
     }
 
     fn uniform(&mut self) -> f64 {
@@ -112,14 +140,14 @@ impl Hosts {
         back_ns.map(|at_ns| at_ns - start_ns)
     }
 
-    fn echo(&mut self, echo: &Echo, family: Family) -> Result<Found, String> {
+    fn echo(&mut self, echo: &Echo, family: Family) -> Result<Found, Failed> {
         let mtu = *self.mtu.get(family);
         let lengths = |bytes: u32| match echo.transport {
             Transport::Tcp => {
                 Ok(wiremodel::tcp_packets(bytes, family, mtu, TcpOptions::TIMESTAMPS))
             }
             Transport::Udp | Transport::Icmp => {
-                wiremodel::udp_packets(bytes, family, mtu).map_err(|e| format!("{e:?}"))
+                wiremodel::udp_packets(bytes, family, mtu).or_else(|e| never(format!("{e:?}")))
             }
         };
         let (request, answer) = (lengths(echo.message_bytes)?, lengths(echo.answer_bytes())?);
@@ -127,33 +155,31 @@ impl Hosts {
         let asked = (0..exchanges).map(|_| self.exchange(family, &request, &answer));
         let times = times(&asked.collect::<Vec<_>>());
         if times.count == 0 {
-            return Err("nothing came back".to_owned());
+            return this_time("nothing came back");
         }
-        let values = [(Metric::Rtt, times.trimmed_mean_ns / 1e9)].into();
-        Ok((values, Measured::Times(times), Measured::Nothing))
+        Ok((Measured::Times(times), Measured::Nothing))
     }
 
-    fn connect(&mut self, connect: &Connect, family: Family) -> Result<Found, String> {
+    fn connect(&mut self, connect: &Connect, family: Family) -> Result<Found, Failed> {
         let lengths = [family.header_bytes() + 40];
         let count = u64::from(connect.count).min(EXCHANGES_MAX);
         let asked = (0..count).map(|_| self.exchange(family, &lengths, &lengths));
         let connect = times(&asked.collect::<Vec<_>>());
         if connect.count == 0 {
-            return Err("no connection was made".to_owned());
+            return this_time("no connection was made");
         }
-        let values = [(Metric::Connect, connect.trimmed_mean_ns / 1e9)].into();
         let all = Connections { connect, ..Connections::default() };
-        Ok((values, Measured::Connections(Box::new(all)), Measured::Nothing))
+        Ok((Measured::Connections(Box::new(all)), Measured::Nothing))
     }
 
     /// A sender that a lossless line paces: each segment comes when the line is free for it.
-    fn tcp_bulk(&mut self, bulk: &TcpBulk, family: Family) -> Result<Found, String> {
+    fn tcp_bulk(&mut self, bulk: &TcpBulk, family: Family) -> Result<Found, Failed> {
         let mtu = *self.mtu.get(family);
         let mss = wiremodel::tcp_mss(mtu, family, TcpOptions::TIMESTAMPS);
         let way = way(bulk.direction)?;
         let arrived = self.stream(way, family, mtu, bulk.duration_ns, SEGMENTS);
         let Some((first, last)) = arrived.first().zip(arrived.last()) else {
-            return Err("no segment arrived".to_owned());
+            return this_time("no segment arrived");
         };
         let bytes = (arrived.len() as u64 - 1) * u64::from(mss);
         let host = self.host_ns() as f64 / HOST_NS;
@@ -164,10 +190,9 @@ impl Hosts {
             rate_bps: bytes as f64 * 8e9 / span_ns,
             ..Received::default()
         };
-        let values = [(Metric::Throughput, received.rate_bps)].into();
         let sent = Sent { bytes, span_ns: span_ns as u64, ..Sent::default() };
         let (sent, received) = (Measured::Sent(sent), Measured::Received(received));
-        Ok(if way == Way::There { (values, sent, received) } else { (values, received, sent) })
+        Ok(if way == Way::There { (sent, received) } else { (received, sent) })
     }
 
     /// At most `count` packets in `time_ns`, as fast as the slowest link takes them.
@@ -210,34 +235,41 @@ impl Hosts {
         arrived
     }
 
-    fn udp_bulk(&mut self, bulk: &UdpBulk, family: Family) -> Result<Found, String> {
+    fn udp_bulk(&mut self, bulk: &UdpBulk, family: Family) -> Result<Found, Failed> {
         let lengths = wiremodel::udp_packets(bulk.payload_bytes, family, *self.mtu.get(family))
-            .map_err(|e| format!("{e:?}"))?;
-        let [bytes] = lengths[..] else { return Err("fragments are not simulated".to_owned()) };
+            .or_else(|e| never(format!("{e:?}")))?;
+        let [bytes] = lengths[..] else { return never("fragments are not simulated") };
         let Some(rate_bps) = bulk.rate_bps else {
-            return Err("datagrams at full speed are not simulated".to_owned());
+            return never("datagrams at full speed are not simulated");
         };
         let gap_ns = (u64::from(bulk.payload_bytes) * 8_000_000_000 / rate_bps.max(1)).max(1);
         let most = bulk.packets.unwrap_or(DATAGRAMS_MAX).min(DATAGRAMS_MAX);
         let count = most.min(bulk.duration_ns / gap_ns);
         let arrived = self.paced(Way::There, family, bytes, gap_ns, count as usize);
         let (sent, received) = counted(bulk, count, &arrived);
-        let mut values: BTreeMap<Metric, f64> = BTreeMap::new();
-        values.insert(Metric::Loss, received.lost_of(&sent) as f64 / count as f64);
-        values.insert(Metric::Throughput, received.rate_bps);
-        Ok((values, Measured::Sent(sent), Measured::Received(received)))
+        Ok((Measured::Sent(sent), Measured::Received(received)))
     }
 }
 
-/// Values of the trial, and what the client and the server measured.
-type Found = (BTreeMap<Metric, f64>, Measured, Measured);
+/// What the client and the server measured.
+type Found = (Measured, Measured);
+
+/// What this network does not do.
+fn never<T>(why: impl Into<String>) -> Result<T, Failed> {
+    Err((why.into(), Fate::CellOver))
+}
+
+/// What may do better another time.
+fn this_time<T>(why: &str) -> Result<T, Failed> {
+    Err((why.to_owned(), Fate::Again))
+}
 
 /// Which way the bytes of a stream go.
-fn way(direction: Direction) -> Result<Way, String> {
+fn way(direction: Direction) -> Result<Way, Failed> {
     match direction {
         Direction::Send => Ok(Way::There),
         Direction::Receive => Ok(Way::Back),
-        Direction::Both => Err("streams both ways are not simulated".to_owned()),
+        Direction::Both => never("streams both ways are not simulated"),
     }
 }
 
@@ -296,7 +328,7 @@ fn times(asked: &[Option<u64>]) -> Times {
 
 /// Addresses of the sockets of both ends in a world: behind NAT64 the server's are of the other
 /// family than the client's.
-pub fn endpoints(world: &World) -> PerFamily<PerEnd<Endpoints>> {
+fn endpoints(world: &World) -> PerFamily<PerEnd<Endpoints>> {
     let topology = Topology::of(world);
     PerFamily::from_fn(|family| {
         let known = |node, family, port| {

@@ -19,9 +19,10 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, PerEnd};
 use v6gap_core::plan::{Plan, fit, limits};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
+use v6gap_core::run::Event;
 use v6gap_core::unit::format_span;
 use v6gap_engine::control::Connection;
-use v6gap_engine::run::{self, Event, Hooks};
+use v6gap_engine::run::{self, Hooks};
 use v6gap_engine::trial::client::ClientContext;
 
 /// Rate that is taken for granted where no transfer came to an end, in bit/s.
@@ -177,7 +178,7 @@ impl Hooks for Kept {
         Ok(())
     }
 
-    fn event(&mut self, _event: Event<'_>) {}
+    fn event(&mut self, _event: &Event<'_>) {}
 
     fn lateness(&mut self) -> Option<Lateness> {
         None

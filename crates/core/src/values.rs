@@ -1,14 +1,14 @@
-//! From what both ends saw to the value of each metric of a trial.
+//! From what both ends saw to the value of each metric of a trial: the one place that says what a
+//! metric is (method.md, part A). What a share counts stands here too, so that its value and its
+//! count are the same.
 
-use super::capacity::PATH_MTU_USUAL;
-use std::collections::BTreeMap;
-use v6gap_core::capacity::{ip_bytes, maximum_bps};
-use v6gap_core::cost;
-use v6gap_core::metric::Metric;
-use v6gap_core::observation::{
-    Connections, EndReport, Measured, PerEnd, Probed, Received, Returned, Sent,
-};
-use v6gap_core::workload::{Capacity, Search, Workload};
+use crate::capacity::{PATH_MTU_USUAL, ip_bytes, maximum_bps};
+use crate::cost;
+use crate::metric::Metric;
+use crate::observation::{Connections, EndReport, Measured, PerEnd, Received, Returned, Sent};
+use crate::workload::{Capacity, Search, Workload};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 const NS_PER_S: f64 = 1e9;
 
@@ -20,9 +20,6 @@ pub fn values(workload: &Workload, ends: &PerEnd<EndReport>) -> BTreeMap<Metric,
 }
 
 fn value(metric: Metric, workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> {
-    if let Measured::Probed(probed) = &ends.client.measured {
-        return of_probes(metric, probed, &ends.server.measured);
-    }
     match metric {
         Metric::Throughput => throughput(ends),
         Metric::Rtt | Metric::Connect | Metric::FirstByte => {
@@ -33,13 +30,48 @@ fn value(metric: Metric, workload: &Workload, ends: &PerEnd<EndReport>) -> Optio
             Measured::Connections(all) => connect_rate(all),
             _ => None,
         },
+        Metric::Ipdv => {
+            let ipdv = &returned(ends)?.there.ipdv;
+            (ipdv.count > 0).then(|| ipdv.mean_ns / NS_PER_S)
+        }
+        Metric::Pdv => {
+            let there = &returned(ends)?.there;
+            (there.packets > 0).then(|| there.pdv_p999_ns as f64 / NS_PER_S)
+        }
         Metric::PacketRate => packet_rate(received(ends)?),
         Metric::Capacity => Some(capacity(workload, ends)? * ip_per_payload(workload, ends)?),
         Metric::RateAtLoss => Some(found(ends)? * ip_per_payload(workload, ends)?),
-        Metric::Loss => loss(sent(ends)?, received(ends)?),
+        Metric::Loss | Metric::LossBack | Metric::Reordering | Metric::Duplication => {
+            let (part, whole) = counted(metric, ends)?;
+            (whole > 0).then(|| part as f64 / whole as f64)
+        }
         Metric::Cpu => processor_time(ends),
-        Metric::Reordering => share(received(ends)?.reordered, received(ends)?.packets),
-        Metric::Duplication => share(received(ends)?.duplicates, received(ends)?.packets),
+    }
+}
+
+/// What a share counts: (datagrams lost or otherwise as they should not be, all of them); `None` of
+/// other metrics, and where the ends did not count any.
+///
+/// Lost are those sent that never came (RFC 7680): duplicates do not make up for lost ones, and
+/// those that the receiving host dropped itself had come, those that the sending host dropped never
+/// left. Of probes the way there is what the server saw, the way back what the client saw.
+pub fn counted(metric: Metric, ends: &PerEnd<EndReport>) -> Option<(u64, u64)> {
+    let missing = |sent: u64, came: u64| (sent.saturating_sub(came), sent);
+    if let (Measured::Probed(probed), Some(server)) = (&ends.client.measured, returned(ends)) {
+        let there = &server.there;
+        return match metric {
+            Metric::Loss => Some(missing(probed.sent, there.packets)),
+            Metric::LossBack => Some(missing(server.returned, probed.back.packets)),
+            Metric::Reordering => Some((there.reordered, there.packets)),
+            Metric::Duplication => Some((there.duplicates, there.packets)),
+            _ => None,
+        };
+    }
+    let received = received(ends)?;
+    match metric {
+        Metric::Loss => sent(ends).map(|sent| (received.lost_of(sent), sent.packets)),
+        Metric::Reordering => Some((received.reordered, received.packets)),
+        Metric::Duplication => Some((received.duplicates, received.packets)),
         _ => None,
     }
 }
@@ -57,35 +89,10 @@ fn processor_time(ends: &PerEnd<EndReport>) -> Option<f64> {
     Some(cost.ns() / NS_PER_S / cost.bytes as f64)
 }
 
-/// Datagrams sent that never came, RFC 7680; duplicates do not make up for lost ones, and those
-/// that the receiving host dropped itself had come, those that the sending host dropped never left.
-fn loss(sent: &Sent, received: &Received) -> Option<f64> {
-    share(received.lost_of(sent), sent.packets)
-}
-
 /// Datagrams per s after the warm-up: as many as the bytes, by their mean length.
 fn packet_rate(received: &Received) -> Option<f64> {
     let bytes = received.bytes as f64 / received.packets as f64;
     (received.packets > 0 && received.rate_bps > 0.0).then(|| received.rate_bps / 8.0 / bytes)
-}
-
-/// The way there is what the server saw, the way back what the client saw.
-fn of_probes(metric: Metric, probed: &Probed, server: &Measured) -> Option<f64> {
-    if metric == Metric::Rtt {
-        let times = Some(&probed.round_trip).filter(|t| t.count > 0)?;
-        return Some(times.trimmed_mean_ns / NS_PER_S);
-    }
-    let Measured::Returned(returned) = server else { return None };
-    let Returned { there, returned, .. } = returned.as_ref();
-    match metric {
-        Metric::Ipdv => Some(&there.ipdv).filter(|t| t.count > 0).map(|t| t.mean_ns / NS_PER_S),
-        Metric::Pdv => (there.packets > 0).then(|| there.pdv_p999_ns as f64 / NS_PER_S),
-        Metric::Loss => missing(probed.sent, there.packets),
-        Metric::LossBack => missing(*returned, probed.back.packets),
-        Metric::Reordering => share(there.reordered, there.packets),
-        Metric::Duplication => share(there.duplicates, there.packets),
-        _ => None,
-    }
 }
 
 /// Payload bit/s of the best second of a search by load, as the receiver saw it.
@@ -115,15 +122,6 @@ fn ip_per_payload(workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> 
     Some(f64::from(ip_bytes) / f64::from(payload_bytes.max(1)))
 }
 
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-/// The share of `sent` packets that did not come.
-fn missing(sent: u64, came: u64) -> Option<f64> {
-    share(sent.saturating_sub(came), sent)
-}
-
 fn both(ends: &PerEnd<EndReport>) -> [&Measured; 2] {
     [&ends.client.measured, &ends.server.measured]
 }
@@ -142,11 +140,20 @@ fn sent(ends: &PerEnd<EndReport>) -> Option<&Sent> {
     both(ends).into_iter().find_map(Measured::sent)
 }
 
+/// What the server returned of a client's probes.
+fn returned(ends: &PerEnd<EndReport>) -> Option<&Returned> {
+    match &ends.server.measured {
+        Measured::Returned(returned) => Some(returned),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::observation::Times;
-    use v6gap_core::workload::{Connect, Direction, TcpBulk, UdpBulk};
+    use crate::observation::{OneWay, Probed, Times};
+    use crate::workload::{Connect, Direction, TcpBulk, UdpBulk};
+    use alloc::boxed::Box;
 
     fn end(measured: Measured) -> EndReport {
         EndReport { measured, ..EndReport::default() }
@@ -166,8 +173,7 @@ mod tests {
     fn loss_and_rate_of_datagrams() {
         let sent = Sent { packets: 1000, ..Sent::default() };
         let received = Received { packets: 990, rate_bps: 9.5e7, ..Received::default() };
-        let ends =
-            PerEnd { client: end(Measured::Sent(sent)), server: end(Measured::Received(received)) };
+        let ends = ends_of(Measured::Sent(sent), Measured::Received(received));
         let values = values(&udp(), &ends);
         assert_eq!(values[&Metric::Throughput], 9.5e7);
         assert!((values[&Metric::Loss] - 0.01).abs() < 1e-12);
@@ -177,8 +183,7 @@ mod tests {
     fn what_the_hosts_dropped_is_not_lost() {
         let sent = Sent { packets: 1000, queue_dropped: Some(30), ..Sent::default() };
         let received = Received { packets: 900, dropped: Some(50), ..Received::default() };
-        let ends =
-            PerEnd { client: end(Measured::Sent(sent)), server: end(Measured::Received(received)) };
+        let ends = ends_of(Measured::Sent(sent), Measured::Received(received));
         assert_eq!(values(&udp(), &ends)[&Metric::Loss], 0.02);
     }
 
@@ -220,5 +225,45 @@ mod tests {
             server: end(Measured::Received(Received::default())),
         };
         assert!(values(&udp(), &ends).is_empty());
+    }
+
+    fn ends_of(client: Measured, server: Measured) -> PerEnd<EndReport> {
+        PerEnd { client: end(client), server: end(server) }
+    }
+
+    #[test]
+    fn every_share_counts_its_own_datagrams() {
+        let sent = Sent { packets: 1000, ..Sent::default() };
+        let received =
+            Received { packets: 990, reordered: 7, duplicates: 2, ..Received::default() };
+        let bulk = ends_of(Measured::Sent(sent), Measured::Received(received));
+        let one_way =
+            |packets| OneWay { packets, reordered: 3, duplicates: 1, ..OneWay::default() };
+        let probed = Probed { sent: 100, back: one_way(80), ..Probed::default() };
+        let returned = Returned { there: one_way(90), returned: 85, ..Returned::default() };
+        let probes =
+            ends_of(Measured::Probed(Box::new(probed)), Measured::Returned(Box::new(returned)));
+        let of = |ends| Metric::ALL.map(|metric| (metric, counted(metric, ends)));
+        let found = |ends| -> Vec<_> {
+            of(ends).into_iter().filter_map(|(metric, count)| Some((metric, count?))).collect()
+        };
+        assert_eq!(
+            found(&bulk),
+            [
+                (Metric::Loss, (10, 1000)),
+                (Metric::Reordering, (7, 990)),
+                (Metric::Duplication, (2, 990))
+            ]
+        );
+        assert_eq!(
+            found(&probes),
+            [
+                (Metric::Loss, (10, 100)),
+                (Metric::LossBack, (5, 85)),
+                (Metric::Reordering, (3, 90)),
+                (Metric::Duplication, (1, 90))
+            ]
+        );
+        assert!(found(&ends_of(Measured::Nothing, Measured::Nothing)).is_empty());
     }
 }

@@ -1,0 +1,117 @@
+//! What a run asks of whoever drives it, and what it is told.
+
+use crate::arm::{BlockKind, PerArm};
+use crate::family::Family;
+use crate::observation::{Beside, EndReport, PerEnd};
+use crate::plan::Plan;
+use crate::record::{Ending, Line, TrialRecord};
+use crate::schedule::Block;
+use crate::stopping::SoFar;
+use crate::workload::Cell;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action<'p> {
+    /// Measure both arms of a block, and tell what came of it.
+    Measure(Attempt<'p>),
+    /// Store lines so that they survive a crash. If they cannot be stored, the run has failed.
+    Store(Vec<Line>),
+    /// Tell whoever watches.
+    Tell(Event<'p>),
+    /// Let packets of a trial of this cell arrive that are still under way.
+    Settle(&'p Cell),
+    /// The run is over. An error that ended it is in [`into_error`](super::Machine::into_error).
+    End(Ending),
+}
+
+/// An attempt at a block.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attempt<'p> {
+    /// Number of the block.
+    pub number: u32,
+    /// How many times it was tried before.
+    pub attempt: u32,
+    /// What it is for.
+    pub block: Block,
+    /// What it measures.
+    pub cell: &'p Cell,
+}
+
+impl Attempt<'_> {
+    /// The family of each arm.
+    pub fn arms(&self, plan: &Plan) -> PerArm<Family> {
+        match self.block.kind {
+            BlockKind::Compare => plan.design.arms,
+            BlockKind::Null(family) => PerArm::null(family),
+        }
+    }
+
+    /// Seed of its ports and payload: another attempt uses others.
+    pub fn seed(&self) -> u64 {
+        self.block.seed.wrapping_add(u64::from(self.attempt))
+    }
+}
+
+/// What one arm of an attempt gave.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Observed {
+    /// What both ends saw.
+    pub ends: PerEnd<EndReport>,
+    /// When it began, in ns since 1970 (UTC).
+    pub started_unix_ns: u64,
+    /// When it began, in ns of the clock that the run is told.
+    pub started_ns: u64,
+    /// How long it took, in ns.
+    pub duration_ns: u64,
+    /// What others saw of it.
+    pub beside: Option<Box<Beside>>,
+}
+
+/// What follows from a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Another attempt may succeed.
+    Again,
+    /// What this cell needs is not to be had; others may do without.
+    CellOver,
+    /// No datagram comes through: no cell that sends any can be measured, and none is asked again.
+    UdpOver,
+    /// Nothing more can be measured, or the plan does not fit what the run has.
+    RunOver,
+}
+
+/// What happens during a run, to be shown; always between trials.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event<'p> {
+    /// A block begins.
+    Block {
+        /// Its cell.
+        cell: &'p Cell,
+        /// How far the round is: this block and how many there are.
+        turn: (usize, usize),
+        /// What it is for.
+        block: Block,
+    },
+    /// Both trials of a block are done.
+    Done {
+        /// Its cell.
+        cell: &'p Cell,
+        /// The trial of the reference.
+        a: Box<TrialRecord>,
+        /// The trial of what is compared with it.
+        b: Box<TrialRecord>,
+        /// Whether it passed its gates.
+        valid: bool,
+    },
+    /// A round is over.
+    Round {
+        /// Rounds of comparing so far.
+        rounds: u32,
+        /// Time of this session so far, in ns.
+        elapsed_ns: u64,
+        /// What can be said so far.
+        so_far: Vec<SoFar>,
+    },
+}

@@ -1,0 +1,344 @@
+//! The course of a run: rounds of blocks until enough is known, as a machine without clock, socket
+//! or disk.
+//!
+//! Whoever drives it asks [`Machine::next`] what is to be done, does it, and tells what came of it
+//! with [`Machine::measured`] or [`Machine::failed`]; lines that a journal already holds are told
+//! with [`Machine::recorded`]. Who measures is the driver's business: two hosts over a session, a
+//! simulated network, or a stored run that is shown again. The machine keeps nothing that the
+//! journal does not hold but failed attempts and the time, so that a run that broke off goes on
+//! from its journal.
+
+mod action;
+mod position;
+#[cfg(test)]
+mod tests;
+
+pub use action::{Action, Attempt, Event, Fate, Observed};
+
+use crate::arm::{Arm, PerArm};
+use crate::observation::Lateness;
+use crate::plan::Plan;
+use crate::record::{BlockRecord, Ending, GaveUp, Line, RunHeader, TrialRecord};
+use crate::schedule::Block;
+use crate::stopping::Progress;
+use crate::workload::Transport;
+use crate::{gate, values};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Display;
+use position::Position;
+
+/// A block that fails, or fails a gate, is tried again at most so many times.
+pub const ATTEMPTS_AGAIN: u32 = 3;
+
+/// Why a run ends in the middle of a round.
+const OVERDUE: &str = "it had taken twice its time in the middle of a round, as happens where \
+    exchanges wait for what was lost; more time (--for) or less to measure (--measure) would help";
+
+/// A run. `E` is the error of the driver that measures.
+#[derive(Debug)]
+pub struct Machine<'p, E> {
+    plan: &'p Plan,
+    /// Cells that are not measured, or not any more.
+    left_out: Vec<usize>,
+    progress: Progress,
+    position: Position,
+    /// Trials of the journal whose block is not there yet.
+    open: BTreeMap<Arm, &'p TrialRecord>,
+    /// What is done before anything is decided.
+    due: VecDeque<Action<'p>>,
+    /// Why the last attempt failed, if it did, and what follows from that.
+    failed: Option<(E, Fate)>,
+    /// Number of the block that was announced last.
+    announced: Option<u32>,
+    /// How the run ended.
+    ending: Option<Ending>,
+    clock: Clock,
+}
+
+/// Times of this session, in ns of the driver's clock.
+#[derive(Debug, Default)]
+struct Clock {
+    began_ns: Option<u64>,
+    round_began_ns: u64,
+    longest_round_ns: u64,
+}
+
+impl<'p, E: Display> Machine<'p, E> {
+    /// A run of which nothing is measured yet.
+    pub fn new(header: &'p RunHeader) -> Self {
+        let plan = &header.plan;
+        let refused = |&cell: &usize| header.refused.contains_key(&plan.cells[cell].id);
+        let left_out: Vec<usize> = (0..plan.cells.len()).filter(refused).collect();
+        Machine {
+            plan,
+            progress: Progress::new(plan, &left_out),
+            left_out,
+            position: Position::first(plan),
+            open: BTreeMap::new(),
+            due: VecDeque::new(),
+            failed: None,
+            announced: None,
+            ending: None,
+            clock: Clock::default(),
+        }
+    }
+
+    /// What is to be done next, at `now_ns` of a clock that never goes back; `stop` if somebody
+    /// asked for the end. The same is asked for until it is told what came of it.
+    pub fn next(&mut self, now_ns: u64, stop: bool) -> Action<'p> {
+        if self.clock.began_ns.is_none() {
+            self.clock.began_ns = Some(now_ns);
+            self.clock.round_began_ns = now_ns;
+        }
+        loop {
+            if let Some(action) = self.due.pop_front() {
+                return action;
+            }
+            if let Some(ending) = &self.ending {
+                return Action::End(ending.clone());
+            }
+            if let Some(attempt) = self.decide(now_ns, stop) {
+                return Action::Measure(attempt);
+            }
+        }
+    }
+
+    /// What an attempt gave, and how late the lab's user-space link was during it, if there is one.
+    pub fn measured(&mut self, observed: PerArm<Observed>, link: Option<Lateness>) {
+        let Some(attempt) = self.attempt() else { return };
+        self.failed = None;
+        let PerArm { a, b } = observed;
+        let a = self.judged(&attempt, Arm::A, a, link);
+        let b = self.judged(&attempt, Arm::B, b, link);
+        let valid = a.findings.iter().chain(&b.findings).all(|finding| !finding.fatal);
+        self.tried(&a, &b, valid);
+        let end = Line::Block(BlockRecord { block: a.block, valid });
+        let (a, b) = (Box::new(a), Box::new(b));
+        self.due.push_back(Action::Store(vec![
+            Line::Trial(a.clone()),
+            Line::Trial(b.clone()),
+            end,
+        ]));
+        self.due.push_back(Action::Tell(Event::Done { cell: attempt.cell, a, b, valid }));
+        self.due.push_back(Action::Settle(attempt.cell));
+    }
+
+    /// The present attempt gave nothing, or what it gave could not be stored.
+    pub fn failed(&mut self, error: E, fate: Fate) {
+        self.position.attempt += 1;
+        self.failed = Some((error, fate));
+    }
+
+    /// A line that the journal already holds. Whoever shows a stored run tells each line when it
+    /// was, with [`next`](Self::next) in between; for a run that goes on all of them are told
+    /// first.
+    pub fn recorded(&mut self, line: &'p Line) {
+        self.ending = None;
+        match line {
+            Line::Trial(trial) => {
+                self.open.insert(trial.arm, trial);
+                return;
+            }
+            Line::Block(end) => {
+                if let (Some(&a), Some(&b)) = (self.open.get(&Arm::A), self.open.get(&Arm::B)) {
+                    self.tried(a, b, end.valid);
+                }
+            }
+            Line::GaveUp(gone) => {
+                if let Some((cell, _)) = self.plan.cell(&gone.cell) {
+                    self.leave_out(cell);
+                }
+            }
+            Line::Run(_) | Line::End(_) => {}
+        }
+        self.open.clear();
+    }
+
+    /// The error that ended the run, if one did.
+    pub fn into_error(self) -> Option<E> {
+        self.failed.filter(|(_, fate)| *fate == Fate::RunOver).map(|(error, _)| error)
+    }
+
+    /// The next attempt; `None` if something else has to be done first.
+    fn decide(&mut self, now_ns: u64, stop: bool) -> Option<Attempt<'p>> {
+        let elapsed_ns = now_ns.saturating_sub(self.clock.began_ns.unwrap_or(now_ns));
+        if let Some((_, Fate::RunOver)) = &self.failed {
+            self.end_by_error();
+        } else if self.left_out.len() >= self.plan.cells.len() {
+            self.end(Ending::Complete);
+        } else if let Some(attempt) = self.attempt() {
+            if self.is_given_up(stop) {
+                self.give_up(attempt.block.cell);
+            } else if stop {
+                self.end(Ending::Stopped);
+            } else if attempt.attempt == 0 && self.progress.is_overdue(elapsed_ns) {
+                self.end(Ending::Failed { error: OVERDUE.to_owned() });
+            } else if self.announced != Some(attempt.number) {
+                self.announce(&attempt);
+            } else {
+                return Some(attempt);
+            }
+        } else {
+            self.round_over(now_ns, elapsed_ns);
+        }
+        None
+    }
+
+    /// The next attempt of the present round, behind cells that are left out.
+    fn attempt(&mut self) -> Option<Attempt<'p>> {
+        while let Some(&block) = self.position.blocks.get(self.position.turn) {
+            if !self.left_out.contains(&block.cell) {
+                let Position { block: number, attempt, .. } = self.position;
+                return Some(Attempt {
+                    number,
+                    attempt,
+                    block,
+                    cell: &self.plan.cells[block.cell],
+                });
+            }
+            self.position.next_block();
+        }
+        None
+    }
+
+    fn announce(&mut self, attempt: &Attempt<'p>) {
+        self.announced = Some(attempt.number);
+        let measured = |blocks: &[Block]| {
+            blocks.iter().filter(|block| !self.left_out.contains(&block.cell)).count()
+        };
+        let blocks = &self.position.blocks;
+        let turn = (measured(&blocks[..=self.position.turn]), measured(blocks));
+        self.due.push_back(Action::Tell(Event::Block {
+            cell: attempt.cell,
+            turn,
+            block: attempt.block,
+        }));
+    }
+
+    /// The record of one arm, with what the gates find in it.
+    fn judged(
+        &self,
+        attempt: &Attempt<'p>,
+        arm: Arm,
+        observed: Observed,
+        link: Option<Lateness>,
+    ) -> TrialRecord {
+        let Attempt { number, attempt: tried, block, cell } = *attempt;
+        let began_ns = self.clock.began_ns.unwrap_or(0);
+        let mut trial = TrialRecord {
+            block: number,
+            cell: cell.id.clone(),
+            kind: block.kind,
+            round: block.round,
+            arm,
+            family: *attempt.arms(self.plan).get(arm),
+            order: block.order,
+            attempt: tried,
+            started_unix_ns: observed.started_unix_ns,
+            started_ns: observed.started_ns.saturating_sub(began_ns),
+            duration_ns: observed.duration_ns,
+            values: values::values(&cell.workload, &observed.ends),
+            ends: observed.ends,
+            findings: Vec::new(),
+            link,
+            beside: observed.beside,
+        };
+        trial.findings = gate::judge(self.plan, cell, &trial);
+        trial
+    }
+
+    /// Takes note of an attempt that has records. Its block is done if it is valid or was tried as
+    /// often as it may be.
+    fn tried(&mut self, a: &TrialRecord, b: &TrialRecord, valid: bool) {
+        if a.round > self.position.round {
+            if self.position.round > 0 {
+                self.progress.round_done();
+            }
+            self.position.enter(self.plan, a.round);
+        }
+        let known = self.position.follow(self.plan, a);
+        if known && (valid || self.position.attempt > ATTEMPTS_AGAIN) {
+            self.position.next_block();
+        }
+        if valid {
+            self.progress.add(a, b);
+        }
+    }
+
+    fn round_over(&mut self, now_ns: u64, elapsed_ns: u64) {
+        let round_ns = now_ns.saturating_sub(self.clock.round_began_ns);
+        if self.position.round > 0 {
+            self.progress.round_done();
+            self.clock.longest_round_ns = self.clock.longest_round_ns.max(round_ns);
+            let so_far = self.progress.so_far();
+            let rounds = self.progress.rounds();
+            self.due.push_back(Action::Tell(Event::Round { rounds, elapsed_ns, so_far }));
+        }
+        self.clock.round_began_ns = now_ns;
+        self.position.enter(self.plan, self.position.round.saturating_add(1));
+        if self.progress.complete(elapsed_ns, self.clock.longest_round_ns) {
+            self.end(Ending::Complete);
+        }
+    }
+
+    /// Whether what failed will not be tried again. Somebody who asked for the end may have made
+    /// it fail.
+    fn is_given_up(&self, stop: bool) -> bool {
+        match &self.failed {
+            None | Some((_, Fate::RunOver)) => false,
+            Some((_, Fate::Again)) => !stop && self.position.attempt > ATTEMPTS_AGAIN,
+            Some((_, Fate::CellOver | Fate::UdpOver)) => true,
+        }
+    }
+
+    /// What failed at every attempt, or would, is left out from now on; the rest of the run goes
+    /// on. If there is no rest, the run has failed, and may be tried again with these cells.
+    fn give_up(&mut self, present: usize) {
+        let Some((error, fate)) = self.failed.take() else { return };
+        let cells = match fate {
+            Fate::UdpOver => self.over_udp(present),
+            Fate::Again | Fate::CellOver | Fate::RunOver => vec![present],
+        };
+        if self.left_out.len() + cells.len() >= self.plan.cells.len() {
+            self.failed = Some((error, Fate::RunOver));
+            return;
+        }
+        let why = error.to_string();
+        let gone = |&cell: &usize| {
+            let cell = self.plan.cells[cell].id.clone();
+            Line::GaveUp(GaveUp { cell, why: why.clone() })
+        };
+        self.due.push_back(Action::Store(cells.iter().map(gone).collect()));
+        cells.into_iter().for_each(|cell| self.leave_out(cell));
+    }
+
+    /// The present cell and those of the rest of the run that send datagrams.
+    fn over_udp(&self, present: usize) -> Vec<usize> {
+        let is_udp = |cell: usize| self.plan.cells[cell].workload.transport() == Transport::Udp;
+        let gone = |&cell: &usize| cell == present || is_udp(cell);
+        let all = 0..self.plan.cells.len();
+        all.filter(gone).filter(|cell| !self.left_out.contains(cell)).collect()
+    }
+
+    fn leave_out(&mut self, cell: usize) {
+        self.progress.give_up(cell);
+        if !self.left_out.contains(&cell) {
+            self.left_out.push(cell);
+        }
+    }
+
+    fn end_by_error(&mut self) {
+        let Some((error, _)) = &self.failed else { return };
+        self.end(Ending::Failed { error: error.to_string() });
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.due.push_back(Action::Store(vec![Line::End(ending.clone())]));
+        self.ending = Some(ending);
+    }
+}
