@@ -27,7 +27,11 @@ struct Fault {
 }
 
 /// Plants one after the other, those of `targets` if any are named; says of each what found it.
-pub fn all(tools: &Tools, targets: &[String]) -> Result<(String, Result<(), String>), String> {
+pub fn all(
+    tools: &Tools,
+    targets: &[String],
+    sanitizer: Sanitizer,
+) -> Result<(String, Result<(), String>), String> {
     let mut summary =
         "| Fault | Target | Inputs | Seconds | Found as |\n|---|---|--:|--:|---|\n".to_owned();
     let mut missed = Vec::new();
@@ -37,7 +41,7 @@ pub fn all(tools: &Tools, targets: &[String]) -> Result<(String, Result<(), Stri
         copy_of_the_tree()?;
         let patch = fault.path.display().to_string();
         Line::new("git", "apply").args([patch]).within(TREE).run()?;
-        run::build(tools, TREE, Sanitizer::Address)?;
+        run::build(tools, TREE, sanitizer)?;
         let start = Instant::now();
         let Searched { inputs, finding, .. } = run::search(&fault.target, Some(EACH), None)?;
         let name = fault.path.file_stem().unwrap_or_default().to_string_lossy();

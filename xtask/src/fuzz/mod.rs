@@ -38,10 +38,11 @@ pub fn verb(args: &[&str]) -> Result<(), String> {
         toolchain::install()?;
     }
     let tools = toolchain::find()?;
+    let sanitizer = if options.fast { Sanitizer::None } else { Sanitizer::Address };
     let mut summaries = Vec::new();
     let mut failed = Vec::new();
     if options.faults {
-        let (summary, outcome) = faults::all(&tools, &options.targets)?;
+        let (summary, outcome) = faults::all(&tools, &options.targets, sanitizer)?;
         summaries.push(summary);
         failed.extend(outcome.err());
     }
@@ -54,7 +55,6 @@ pub fn verb(args: &[&str]) -> Result<(), String> {
     }
     let searches = options.total.is_some() || options.runs.is_some() || options.minimise;
     if searches {
-        let sanitizer = if options.fast { Sanitizer::None } else { Sanitizer::Address };
         run::build(&tools, "", sanitizer)?;
         let targets = run::targets(&options.targets)?;
         if options.minimise {
