@@ -75,7 +75,8 @@ impl Cost {
 /// The cost of a transfer; `None` if nothing arrived or a system does not tell what threads use.
 pub fn of_trial(ends: &PerEnd<EndReport>) -> Option<Cost> {
     let both = [&ends.client, &ends.server];
-    let bytes: u64 = both.iter().filter_map(|end| end.measured.received()).map(|r| r.bytes).sum();
+    let received = both.iter().filter_map(|end| end.measured.received());
+    let bytes = received.map(|r| r.bytes).fold(0, u64::saturating_add);
     if bytes == 0 {
         return None;
     }
@@ -90,7 +91,7 @@ pub fn of_trial(ends: &PerEnd<EndReport>) -> Option<Cost> {
 }
 
 fn of_end(end: &EndReport) -> Option<EndCost> {
-    let threads_ns = (end.user_ns? + end.system_ns?) as f64;
+    let threads_ns = end.user_ns? as f64 + end.system_ns? as f64;
     let machine = end.machine.and_then(|m| beyond(&m.trial, &m.idle?));
     Some(EndCost { threads_ns, machine })
 }
@@ -109,12 +110,14 @@ fn beyond(trial: &Busy, idle: &Busy) -> Option<Beyond> {
 }
 
 fn packets(ends: [&EndReport; 2]) -> Option<u64> {
-    let datagrams: u64 = ends.iter().filter_map(|e| e.measured.received()).map(|r| r.packets).sum();
+    let received = ends.iter().filter_map(|end| end.measured.received());
+    let datagrams = received.map(|r| r.packets).fold(0, u64::saturating_add);
     if datagrams > 0 {
         return Some(datagrams);
     }
     let senders = ends.iter().flat_map(|end| &end.connections).filter(|c| c.sent_bytes > 0);
-    let segments: Option<u64> = senders.map(|c| c.account?.data_segments_out.map(u64::from)).sum();
+    let each = senders.map(|c| c.account?.data_segments_out.map(u64::from));
+    let segments = each.reduce(|all, one| Some(all?.saturating_add(one?))).flatten();
     segments.filter(|&segments| segments > 0)
 }
 

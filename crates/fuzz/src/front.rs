@@ -237,10 +237,11 @@ impl Line {
     }
 }
 
-/// Few networks, so that they get crowded: two /24 of two addresses, two /48 of two /64.
+/// Few networks, so that they get crowded: two /24 of four addresses, two /48 of four /64, each with
+/// more places than the whole has.
 fn address(id: u8) -> IpAddr {
-    let [near, wide] = [id & 1, id >> 1 & 1].map(u16::from);
-    match id >> 2 & 1 {
+    let [near, wide] = [id & 3, id >> 2 & 1].map(u16::from);
+    match id >> 3 & 1 {
         0 => IpAddr::V4(Ipv4Addr::new(198, 51, wide as u8, near as u8)),
         _ => IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, wide, near, 0, 0, 0, id.into())),
     }

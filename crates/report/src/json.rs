@@ -182,7 +182,7 @@ impl Distribution {
             unit: "ns",
             digits: Times::DIGITS,
             exchanges_each: q.exchanges_each,
-            count: histogram.iter().map(|(_, count)| count).sum(),
+            count: histogram.iter().map(|(_, count)| *count).fold(0, u64::saturating_add),
             lost: *q.lost.get(arm),
             buckets: serde_json::value::to_raw_value(histogram).ok()?,
         })

@@ -48,8 +48,10 @@ fn reached(way: &str, all: &[Loaded]) -> Option<String> {
     let lost = lost.map_or(String::new(), |share| {
         format!(", where {} of its datagrams were lost", format_share(share))
     });
-    let dropped: u64 = all.iter().filter_map(|load| load.datagrams?.dropped).sum();
-    let came: u64 = all.iter().filter_map(|load| load.datagrams.map(came)).sum();
+    let dropped = all.iter().filter_map(|load| load.datagrams?.dropped);
+    let dropped = dropped.fold(0, u64::saturating_add);
+    let came = all.iter().filter_map(|load| load.datagrams.map(came));
+    let came = came.fold(0, u64::saturating_add);
     let dropped = match came > 0 && dropped > 0 {
         true => format!(", and {} by the host", format_share(dropped as f64 / came as f64)),
         false => String::new(),
@@ -58,7 +60,7 @@ fn reached(way: &str, all: &[Loaded]) -> Option<String> {
 }
 
 fn came(datagrams: LoadDatagrams) -> u64 {
-    datagrams.received + datagrams.dropped.unwrap_or(0)
+    datagrams.received.saturating_add(datagrams.dropped.unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -160,7 +160,10 @@ impl Group {
 
 impl Way<u64> {
     fn and(self, other: Self) -> Self {
-        Way { sent: self.sent + other.sent, received: self.received + other.received }
+        Way {
+            sent: self.sent.saturating_add(other.sent),
+            received: self.received.saturating_add(other.received),
+        }
     }
 
     fn turned(self) -> Self {
@@ -232,7 +235,8 @@ pub(super) fn notes(trials: &[&TrialRecord]) -> Vec<String> {
         if !nodes.contains(&tap.node.as_str()) {
             nodes.push(&tap.node);
         }
-        *dropped.entry(&tap.node).or_default() += tap.dropped;
+        let dropped: &mut u64 = dropped.entry(&tap.node).or_default();
+        *dropped = dropped.saturating_add(tap.dropped);
     }
     let mut notes = Vec::new();
     for doubt in all.iter().flat_map(|beside| &beside.devices).flat_map(|device| &device.doubts) {

@@ -177,7 +177,7 @@ const LOPSIDED: &str = "the pairs are lopsided: the range may be too narrow";
 
 /// Sums of what [`values::counted`](crate::values::counted) gives.
 pub fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
-    (a.0 + b.0, a.1 + b.1)
+    (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
 }
 
 /// p-values of questions decided together, corrected after Holm.

@@ -465,8 +465,8 @@ fn rounds(found: &collect::Collected<'_>) -> u32 {
 
 fn span_ns(found: &collect::Collected<'_>) -> u64 {
     let start = found.trials.iter().map(|t| t.started_unix_ns).min();
-    let end = found.trials.iter().map(|t| t.started_unix_ns + t.duration_ns).max();
-    end.zip(start).map_or(0, |(end, start)| end - start)
+    let end = found.trials.iter().map(|t| t.started_unix_ns.saturating_add(t.duration_ns)).max();
+    end.zip(start).map_or(0, |(end, start)| end.saturating_sub(start))
 }
 
 fn stopped(found: &collect::Collected<'_>) -> Option<String> {

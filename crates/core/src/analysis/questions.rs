@@ -161,7 +161,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         pairs_to_settle: ruling.pairs_to_settle,
         pairs: pairs(run, o),
         histograms: PerArm::from_fn(|arm| histogram(o, arm)),
-        lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).sum()),
+        lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).fold(0, u64::saturating_add)),
         exchanges_each: exchanges_each(o),
         events: o.metric.is_loss().then(|| events(o, |b| b.valid)),
         caveats: translated(found).chain(caveats(o, refused)).collect(),

@@ -184,7 +184,8 @@ impl Seen<'_> {
         if self.transport != Transport::Tcp {
             return None;
         }
-        let again = PerArm::from_fn(|arm| self.trials(arm).map(sent_again).sum::<u64>());
+        let again =
+            PerArm::from_fn(|arm| self.trials(arm).map(sent_again).fold(0, u64::saturating_add));
         let (less, more) = (again.a.min(again.b), again.a.max(again.b));
         if more < RETRANSMITTED_MIN || more < less.saturating_mul(RETRANSMITTED_TIMES) {
             return None;

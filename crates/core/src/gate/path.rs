@@ -221,7 +221,8 @@ fn other_traffic(
     }
     // What the socket dropped came in too.
     let dropped = received.dropped.unwrap_or(0);
-    let packets = received.bytes.div_ceil(u64::from(payload)) + received.duplicates + dropped;
+    let whole = received.bytes.div_ceil(u64::from(payload)) as f64;
+    let packets = whole + received.duplicates as f64 + dropped as f64;
     let per_packet = match cell.workload.transport() {
         Transport::Tcp => u64::from(family.header_bytes()) + 20 + 40 + ETHERNET_HEADER,
         Transport::Udp | Transport::Icmp => {
@@ -230,12 +231,13 @@ fn other_traffic(
             ip_bytes.saturating_sub(u64::from(payload))
         }
     };
-    let expected = received.bytes + dropped * u64::from(payload) + packets * per_packet;
+    let expected =
+        received.bytes as f64 + dropped as f64 * f64::from(payload) + packets * per_packet as f64;
     let Some(interface) = end.interface() else { return };
     let seen = end.counter(&format!("if.{interface}.rx_bytes"));
-    let excess = seen as f64 - expected as f64;
-    if excess > OTHER_TRAFFIC_MAX * expected as f64 + 100_000.0 {
-        let percent = excess / expected as f64 * 100.0;
+    let excess = seen as f64 - expected;
+    if excess > OTHER_TRAFFIC_MAX * expected + 100_000.0 {
+        let percent = excess / expected * 100.0;
         let text = format!("{who}: {percent:.1} % more bytes came in than the trial's own");
         findings.push(fatal("other-traffic", text));
     }

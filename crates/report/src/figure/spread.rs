@@ -34,17 +34,17 @@ fn is_delay(metric: Metric) -> bool {
 }
 
 fn total(histogram: &Histogram) -> u64 {
-    histogram.iter().map(|(_, n)| n).sum()
+    histogram.iter().map(|(_, n)| *n).fold(0, u64::saturating_add)
 }
 
 /// The time within which a share of all delays was finished, in s.
 fn quantile(histogram: &Histogram, share: f64) -> Option<f64> {
     let wanted = (total(histogram) as f64 * share).ceil() as u64;
-    let mut seen = 0;
+    let mut seen: u64 = 0;
     histogram
         .iter()
         .find(|(_, n)| {
-            seen += n;
+            seen = seen.saturating_add(*n);
             seen >= wanted
         })
         .map(|(ns, _)| *ns as f64 / 1e9)
@@ -126,10 +126,10 @@ fn panel(analysis: &Analysis, q: &Question, unit: Unit, x: (f64, f64), paint: Pa
 fn curve(histogram: &Histogram, unit: Unit, x: (f64, f64)) -> Vec<(f64, f64)> {
     let all = total(histogram) as f64;
     let mut points: Vec<(f64, f64)> = vec![(x.0, 0.0)];
-    let mut seen = 0;
+    let mut seen: u64 = 0;
     let step = (x.1 - x.0) / POINTS as f64;
     for (ns, n) in histogram {
-        seen += n;
+        seen = seen.saturating_add(*n);
         let at = (*ns as f64 / 1e9 / unit.size, seen as f64 / all * 100.0);
         match points.last() {
             _ if at.0 > x.1 => break,
