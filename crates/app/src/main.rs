@@ -8,7 +8,6 @@ mod args;
 mod commands;
 mod conditions;
 mod diag;
-mod estimate;
 mod failure;
 mod key;
 mod limits;

@@ -2,7 +2,7 @@
 
 use crate::arm::{Arm, TurnOrder};
 use crate::family::{Family, PerFamily};
-use crate::workload::Workload;
+use crate::workload::{Interleaving, Problem, Workload};
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
@@ -72,6 +72,32 @@ pub struct Task {
     /// it is translated on the way.
     #[serde(default = "native", skip_serializing_if = "is_native")]
     pub arrives: PerFamily<Family>,
+}
+
+impl Task {
+    /// What is wrong with it whatever a server allows.
+    ///
+    /// # Errors
+    /// The first problem.
+    pub fn check(&self) -> Result<(), Problem> {
+        let arms: Vec<Arm> = self.arms.iter().map(|member| member.arm).collect();
+        match (self.workload.interleaving(), arms.as_slice()) {
+            (Interleaving::Trial, [_]) | (Interleaving::Slice, [Arm::A, Arm::B]) => {}
+            (Interleaving::Trial, _) => {
+                return Err(Problem::Senseless("a task of this kind needs one arm"));
+            }
+            (Interleaving::Slice, _) => {
+                return Err(Problem::Senseless("a task of this kind needs arm a and arm b"));
+            }
+        }
+        self.workload.check(self.datagram_bytes_max())
+    }
+
+    /// Largest UDP payload that every family of the task can carry, at either end, in bytes.
+    fn datagram_bytes_max(&self) -> u32 {
+        let families = self.arms.iter().flat_map(|arm| [arm.family, *self.arrives.get(arm.family)]);
+        families.map(Family::udp_payload_bytes_max).min().unwrap_or(0)
+    }
 }
 
 /// Where nothing is translated.

@@ -237,8 +237,8 @@ impl Line {
     }
 }
 
-/// Few networks, so that they get crowded: two /24 of four addresses, two /48 of four /64, each with
-/// more places than the whole has.
+/// Few networks, so that they get crowded: two /24 of four addresses, two /48 of four /64; the near
+/// ones have more places together than the wide one.
 fn address(id: u8) -> IpAddr {
     let [near, wide] = [id & 3, id >> 2 & 1].map(u16::from);
     match id >> 3 & 1 {

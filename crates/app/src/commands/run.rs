@@ -5,7 +5,6 @@ mod knobs;
 
 use crate::args::{DesignArgs, Measured, RunArgs};
 use crate::commands::plan::expect;
-use crate::estimate::{Path, estimate};
 use crate::failure::{Failure, Outcome};
 use crate::session::labs::Chosen;
 use crate::session::{self, Measuring, alone};
@@ -15,6 +14,7 @@ use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::plan::estimate::{Path, estimate};
 use v6gap_core::plan::{Plan, Stop, fit, preset};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 use v6gap_core::workload::{Cell, Workload};

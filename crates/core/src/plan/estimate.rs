@@ -3,11 +3,12 @@
 //! Every block is counted as the schedule makes it: two trials, the rest after each, and what both
 //! ends need to agree on it. Rates and round trips of the path are the caller's assumption.
 
-use v6gap_core::plan::{Plan, Stop};
-use v6gap_core::workload::{
+use super::{Plan, Stop};
+use crate::workload::{
     Capacity, Connect, Direction, Echo, Interleaving, Probe, Purpose, Search, TcpBulk, UdpBulk,
     Workload,
 };
+use alloc::vec::Vec;
 
 /// Round trips of the control connection for a task: prepare and ready, finish and report.
 const AGREEMENT_ROUND_TRIPS: f64 = 2.0;
@@ -45,6 +46,8 @@ pub struct Cost {
 pub struct Estimate {
     /// One block of each cell, in the order of the plan.
     pub cells: Vec<Cost>,
+    /// One null block of each cell that has them and of each family.
+    pub nulls: Cost,
     /// Rounds in which the arms are compared; the most there will be if the plan is adaptive.
     pub rounds: u32,
     /// Comparing blocks.
@@ -61,7 +64,7 @@ impl Cost {
     }
 }
 
-impl std::iter::Sum for Cost {
+impl core::iter::Sum for Cost {
     fn sum<I: Iterator<Item = Cost>>(costs: I) -> Cost {
         costs.fold(Cost::default(), |a, b| Cost {
             time_ns: a.time_ns + b.time_ns,
@@ -77,9 +80,10 @@ pub fn estimate(plan: &Plan, path: Path) -> Estimate {
     let cells: Vec<Cost> =
         plan.cells.iter().map(|cell| block(&cell.workload, settle_ns, path)).collect();
     let round: Cost = cells.iter().copied().sum();
-    // One null block of each family for each cell that has them.
-    let nulls: Cost =
-        design.null_cells.iter().filter_map(|&i| cells.get(i)).map(|cost| cost.times(2.0)).sum();
+    // One null block of each family that is measured for each cell that has them.
+    let families = if design.arms.is_null() { 1 } else { 2 };
+    let nulls = design.null_cells.iter().filter_map(|&i| cells.get(i));
+    let nulls: Cost = nulls.map(|cost| cost.times(f64::from(families))).sum();
     let first = nulls.times(f64::from(design.null_blocks));
     let rounds = match design.stop {
         Stop::Pairs { pairs } => pairs,
@@ -96,9 +100,10 @@ pub fn estimate(plan: &Plan, path: Path) -> Estimate {
     };
     let sentinels = rounds.checked_div(design.sentinel_every).unwrap_or(0);
     let null_blocks =
-        2 * design.null_cells.len() as u64 * u64::from(design.null_blocks + sentinels);
+        design.null_cells.len() as u64 * u64::from(families * (design.null_blocks + sentinels));
     let parts = [first, round.times(f64::from(rounds)), nulls.times(f64::from(sentinels))];
     Estimate {
+        nulls,
         rounds,
         compare_blocks: u64::from(rounds) * cells.len() as u64,
         null_blocks,
@@ -191,9 +196,10 @@ fn probes(probe: &Probe, path: Path) -> Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::arm::PerArm;
-    use v6gap_core::plan::preset;
-    use v6gap_core::workload::Cell;
+    use crate::arm::PerArm;
+    use crate::plan::preset;
+    use crate::workload::Cell;
+    use alloc::vec;
 
     const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
 

@@ -1,6 +1,7 @@
 //! Fits the first look to the round trip of a path: over a long one the same number of exchanges
 //! would take hours, and a transfer of a second would be slow start alone.
 
+use super::estimate::{HOSTS_NS, Path, estimate};
 use super::{Plan, Stop};
 use crate::family::Family;
 use crate::wiremodel;
@@ -25,9 +26,12 @@ const SMALL_PACKET: u32 = 112;
 /// A bulk transfer lasts at least so many round trips: slow start takes about ten.
 const BULK_ROUND_TRIPS: u64 = 20;
 
-/// Share of the run's time that its null blocks may take at the start, in percent; less where the
-/// pairs need it.
-const NULL_PERCENT: u64 = 40;
+/// Share of the run's time that its null blocks may take at the start; less where the pairs need
+/// it.
+const NULL_SHARE: f64 = 0.4;
+
+/// Rate that is taken for granted of the path, in bit/s: what its transfers take is their own time.
+const RATE_BPS: f64 = 1e9;
 
 /// Time that an exchange waits for what was lost, at least, in ns: the smallest timeout of TCP on
 /// Linux, and the patience over UDP.
@@ -67,12 +71,15 @@ pub fn fit(plan: &mut Plan, round_trip_ns: u64) {
         }
     }
     if let Stop::Adaptive { time_ns_max, pairs_min } = plan.design.stop {
-        let pairs_ns = u64::from(pairs_min) * round_ns(plan, round_trip_ns);
-        let left = time_ns_max.saturating_sub(pairs_ns);
-        let allowed = left.min(time_ns_max / 100 * NULL_PERCENT);
-        let one = null_round_ns(plan, round_trip_ns).max(1);
-        let fitting = u32::try_from(allowed / one).unwrap_or(u32::MAX).max(1);
-        plan.design.null_blocks = plan.design.null_blocks.min(fitting);
+        // What was measured of the path holds the work of the hosts.
+        let path_ns = (round_trip_ns as f64 - HOSTS_NS).max(0.0);
+        let expected = estimate(plan, Path { rate_bps: RATE_BPS, round_trip_ns: path_ns });
+        let round_ns: f64 = expected.cells.iter().map(|cost| cost.time_ns).sum();
+        let left_ns = time_ns_max as f64 - f64::from(pairs_min) * round_ns;
+        let allowed_ns = left_ns.min(time_ns_max as f64 * NULL_SHARE);
+        // Saturates: a negative rest leaves none.
+        let fitting = (allowed_ns / expected.nulls.time_ns.max(1.0)) as u32;
+        plan.design.null_blocks = plan.design.null_blocks.min(fitting.max(1));
     }
 }
 
@@ -89,39 +96,6 @@ pub(crate) fn fit_echo(echo: &mut Echo, round_trip_ns: u64) {
     echo.turns = echo.turns.min(((exchanges / 4) as u32).max(4) & !1);
     echo.turn_exchanges = (exchanges as u32).div_ceil(echo.turns);
     echo.warmup_exchanges = 1;
-}
-
-/// Time of one block of every cell.
-fn round_ns(plan: &Plan, round_trip_ns: u64) -> u64 {
-    plan.cells.iter().map(|cell| block_ns(&cell.workload, round_trip_ns)).sum()
-}
-
-/// Time of one null block of each family for each cell that has them.
-fn null_round_ns(plan: &Plan, round_trip_ns: u64) -> u64 {
-    let cells = plan.design.null_cells.iter().filter_map(|&index| plan.cells.get(index));
-    2 * cells.map(|cell| block_ns(&cell.workload, round_trip_ns)).sum::<u64>()
-}
-
-/// Time of one block, both arms.
-fn block_ns(workload: &Workload, round_trip_ns: u64) -> u64 {
-    let trips = |count: u64| 2 * count * round_trip_ns;
-    match workload {
-        Workload::TcpBulk(bulk) => 2 * bulk.duration_ns + trips(6),
-        Workload::UdpBulk(bulk) => 2 * bulk.duration_ns + trips(4),
-        Workload::Capacity(capacity) => {
-            2 * capacity.sending_ns() + trips(4 + 4 * u64::from(capacity.trials_max()))
-        }
-        Workload::Connect(connect) => trips(u64::from(connect.count) + 4),
-        Workload::Probe(probe) => {
-            let lead_ns = probe.load.as_ref().map_or(0, |load| load.lead_ns);
-            2 * (probe.sending_ns() + lead_ns) + trips(4)
-        }
-        Workload::Echo(echo) => {
-            let counted = u64::from(echo.turn_exchanges) * u64::from(echo.turns);
-            let each = 2 + u64::from(echo.warmup_exchanges);
-            trips(counted + u64::from(echo.connections) * each + 4)
-        }
-    }
 }
 
 #[cfg(test)]
@@ -161,9 +135,9 @@ mod tests {
     fn eight_pairs_fit_the_usual_time_up_to_a_continent() {
         for round_trip in [MS / 2, MS, 5 * MS, 14 * MS] {
             let plan = fitted(round_trip);
-            let nulls = u64::from(plan.design.null_blocks) * null_round_ns(&plan, round_trip);
-            let total = nulls + 8 * round_ns(&plan, round_trip);
-            assert!(total <= 75_000 * MS, "{} ms: {} ms", round_trip / MS, total / MS);
+            let path = Path { rate_bps: RATE_BPS, round_trip_ns: round_trip as f64 };
+            let found = estimate(&plan, path).total.time_ns / MS as f64;
+            assert!(found <= 75_000.0, "{} ms: {found} ms", round_trip / MS);
         }
     }
 

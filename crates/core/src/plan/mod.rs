@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod draft;
+pub mod estimate;
 pub mod fit;
 pub mod limits;
 pub mod preset;

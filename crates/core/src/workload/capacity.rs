@@ -1,5 +1,6 @@
 //! Searching for the rate that a path carries.
 
+use super::Problem;
 use super::{Direction, Marking, UdpBulk};
 use crate::capacity::HalvingSearch;
 use crate::metric::Metric;
@@ -142,8 +143,15 @@ impl Capacity {
         }
     }
 
-    /// What is wrong with its numbers whatever a server allows; `None` if nothing is.
-    pub fn problem(&self) -> Option<&'static str> {
+    /// What is wrong with its numbers whatever a server allows.
+    ///
+    /// # Errors
+    /// The first problem.
+    pub fn check(&self) -> Result<(), Problem> {
+        self.senseless().map_or(Ok(()), |why| Err(Problem::Senseless(why)))
+    }
+
+    fn senseless(&self) -> Option<&'static str> {
         if self.direction == Direction::Both {
             return Some("a search goes one way in a trial");
         }
@@ -231,8 +239,8 @@ mod tests {
             search: Search::Halving { trial_ns, lost_ppm_max, forced: true },
             ..good.clone()
         };
-        assert_eq!(good.problem(), None);
-        assert_eq!(halving(100_000_000, 500_000).problem(), None);
+        assert_eq!(good.check(), Ok(()));
+        assert_eq!(halving(100_000_000, 500_000).check(), Ok(()));
         let wrong = [
             Capacity { direction: Direction::Both, ..good.clone() },
             Capacity { payload_bytes: 47, ..good.clone() },
@@ -246,7 +254,7 @@ mod tests {
             halving(100_000_000, 500_001),
         ];
         for capacity in wrong {
-            assert!(capacity.problem().is_some(), "{capacity:?}");
+            assert!(capacity.check().is_err(), "{capacity:?}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Opening connections.
 
+use super::problem::{Problem, range};
 use crate::metric::Metric;
 use alloc::format;
 use alloc::string::String;
@@ -58,6 +59,11 @@ impl Connect {
             Purpose::Open | Purpose::FirstByte => 1,
             Purpose::Rate | Purpose::Hold => Connect::CONCURRENT_MAX,
         }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        range("connections in all", self.count, 1..=Self::COUNT_MAX.into())?;
+        range("connections at a time", self.concurrent, 1..=self.concurrent_max().into())
     }
 
     /// How many are open at a time at most, the one that leads the trial left out.

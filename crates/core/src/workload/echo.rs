@@ -1,5 +1,6 @@
 //! Request and answer.
 
+use super::problem::{Problem, range, refuse};
 use super::{Marking, StreamSettings, Transport, Wait};
 use alloc::format;
 use alloc::string::String;
@@ -84,6 +85,53 @@ impl Echo {
             exchanges => exchanges.saturating_add(closing),
         };
         counted.saturating_add(u64::from(self.connections).saturating_mul(warmup_turn))
+    }
+
+    /// Turns of both arms in a block as the header numbers them, in 16 bits: those of the warm-up,
+    /// which are one for each connection, and all of them. `None` if there are none or more.
+    pub fn turns_of_both(&self) -> Option<(u16, u16)> {
+        let connections = if self.warmup_exchanges > 0 { self.connections } else { 0 };
+        let warmup = u16::try_from(connections.checked_mul(2)?).ok()?;
+        let counted = u16::try_from(self.turns.checked_mul(2)?).ok()?;
+        (counted > 0).then_some((warmup, warmup.checked_add(counted)?))
+    }
+
+    pub(super) fn check(&self, datagram_bytes_max: u32) -> Result<(), Problem> {
+        let least = u64::from(Self::MESSAGE_BYTES_MIN);
+        let (largest, answer_max) = match self.transport {
+            Transport::Tcp => (u32::MAX, u32::MAX),
+            // Whoever can make others believe in a source address must not gain by the answers.
+            Transport::Udp | Transport::Icmp => (datagram_bytes_max, self.message_bytes),
+        };
+        range("bytes of a message", self.message_bytes, least..=largest.into())?;
+        range("bytes of an answer", self.answer_bytes(), least..=answer_max.into())?;
+        self.settings.check()?;
+        refuse(
+            self.settings.require_buffer,
+            "round trips with required socket buffers cannot be had",
+        )?;
+        if self.transport == Transport::Icmp {
+            let fragments = Marking { dont_fragment: false, ..self.marking };
+            let other = self.answer_bytes() != self.message_bytes;
+            refuse(other, "an ICMP answer of another size cannot be had")?;
+            refuse(fragments != Marking::default(), "marking of ICMP echoes cannot be had")?;
+            let buffers = self.settings.buffer_bytes.is_some();
+            refuse(buffers, "socket buffers of ICMP echoes cannot be had")?;
+        }
+        let outstanding_max = match (self.transport, self.timing) {
+            (Transport::Icmp, _) | (_, Timing::Batch) => 1,
+            (Transport::Tcp | Transport::Udp, Timing::Each) => Self::OUTSTANDING_MAX,
+        };
+        range("requests outstanding", self.outstanding, 1..=outstanding_max.into())?;
+        range("connections", self.connections, 1..=u16::MAX.into())?;
+        range("exchanges of a turn", self.turn_exchanges, 1..=u32::MAX.into())?;
+        if self.turns_of_both().is_none() {
+            let warmups = if self.warmup_exchanges > 0 { self.connections } else { 0 };
+            let most = u64::from(u16::MAX / 2).saturating_sub(warmups.into());
+            return range("turns", self.turns, 1..=most);
+        }
+        // The header counts messages in 32 bits.
+        range("exchanges in all", self.exchanges(), 1..=u32::MAX.into())
     }
 
     /// Bytes of each arm in a block one way: of messages or of answers, whichever are more.

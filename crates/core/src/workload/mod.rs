@@ -5,6 +5,7 @@ mod connect;
 mod echo;
 pub mod law;
 mod probe;
+mod problem;
 mod socket;
 mod tcp_bulk;
 mod udp_bulk;
@@ -14,6 +15,7 @@ pub use connect::{Connect, Purpose};
 pub use echo::{Echo, Timing};
 pub use law::{Law, Sizes};
 pub use probe::{Load, LoadFamily, Probe, UdpLoad};
+pub use problem::{Problem, range};
 pub use socket::{Marking, StreamSettings};
 pub use tcp_bulk::{TcpBulk, ZeroCopy};
 pub use udp_bulk::{Asked, UdpBulk};
@@ -148,6 +150,31 @@ impl Workload {
                 probe.load.as_ref().map_or(Some(own), |load| Some(own + load.asked_bps()?))
             }
             Workload::Echo(_) | Workload::Connect(_) => Some(0),
+        }
+    }
+
+    /// Longest time that it takes by its own numbers, in ns; `None` where it lasts until its last
+    /// exchange is over.
+    pub fn longest_ns(&self) -> Option<u64> {
+        match self {
+            Workload::TcpBulk(bulk) => Some(bulk.duration_ns),
+            Workload::UdpBulk(bulk) => Some(bulk.duration_ns),
+            Workload::Probe(probe) => Some(probe.longest_ns(2)),
+            Workload::Capacity(capacity) => Some(capacity.longest_ns()),
+            Workload::Echo(_) | Workload::Connect(_) => None,
+        }
+    }
+
+    /// Exchanges and connections of a task, one after the other at worst.
+    pub fn exchanges(&self) -> u64 {
+        match self {
+            // Of both arms.
+            Workload::Echo(echo) => echo.exchanges().saturating_mul(2),
+            Workload::Connect(connect) => connect.count.into(),
+            Workload::TcpBulk(_)
+            | Workload::UdpBulk(_)
+            | Workload::Probe(_)
+            | Workload::Capacity(_) => 0,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Paced packets that the server sends back: round trips, one-way variation and loss each way.
 
+use super::problem::{Problem, range, refuse};
 use super::{Direction, Law, Marking, StreamSettings, Transport, UdpBulk, Wait};
 use crate::family::Family;
 use crate::plan::preset::LAB_CONGESTION;
@@ -115,6 +116,15 @@ impl Load {
         Some(each.saturating_mul(self.streams.into()))
     }
 
+    fn check(&self, longest_ns: u64) -> Result<(), Problem> {
+        range("streams of the load", self.streams, 1..=Probe::STREAMS_MAX.into())?;
+        range("lead of the load in ns", self.lead_ns, 0..=Probe::LEAD_NS_MAX)?;
+        self.settings.check()?;
+        let Some(udp) = &self.udp else { return Ok(()) };
+        let largest = Family::BOTH.map(Family::udp_payload_bytes_max).into_iter().min();
+        udp.stream(longest_ns).check(largest.unwrap_or(0))
+    }
+
     /// The ways that its streams go.
     pub const fn ways(&self) -> &'static [Direction] {
         match self.direction {
@@ -212,6 +222,23 @@ impl Probe {
 
     /// Longest lead of a load, in ns.
     pub const LEAD_NS_MAX: u64 = 10_000_000_000;
+
+    pub(super) fn check(&self, datagram_bytes_max: u32) -> Result<(), Problem> {
+        let payloads = Self::PAYLOAD_BYTES_MIN.into()..=datagram_bytes_max.into();
+        range("payload bytes of a probe", self.payload_bytes, payloads)?;
+        // The header counts the turns of both arms in 16 bits.
+        range("turns", self.turns, 1..=u64::from(u16::MAX / 2))?;
+        range("packets of a turn", self.turn_packets, 1..=Self::PACKETS_MAX)?;
+        range("packets in all", self.packets_max(), 1..=Self::PACKETS_MAX)?;
+        range("interval in ns", self.interval_ns, 1_000..=u64::MAX)?;
+        range("waiting time in ns", self.timeout_ns, 1..=u64::MAX)?;
+        refuse(
+            !matches!(self.law, Law::Constant | Law::Periodic | Law::Poisson),
+            "probes follow each other constantly, periodically or as a Poisson stream",
+        )?;
+        let longest_ns = self.longest_ns(2);
+        self.load.as_ref().map_or(Ok(()), |load| load.check(longest_ns))
+    }
 
     /// Packets of each arm; the mean, where gaps are random.
     pub const fn packets(&self) -> u64 {

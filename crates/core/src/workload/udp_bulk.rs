@@ -1,7 +1,8 @@
 //! UDP bulk transfer.
 
 use super::law::{Law, Pace, Schedule, Sizes};
-use super::{Direction, Marking};
+use super::problem::{self, Problem, range};
+use super::{Direction, Echo, Marking};
 use crate::metric::Metric;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -124,11 +125,22 @@ impl UdpBulk {
         }
     }
 
-    /// What is wrong with its numbers whatever a server allows; `None` if nothing is.
-    pub fn problem(&self, header_bytes: u32) -> Option<&'static str> {
+    /// What is wrong with its numbers whatever a server allows.
+    ///
+    /// # Errors
+    /// The first problem.
+    pub fn check(&self, datagram_bytes_max: u32) -> Result<(), Problem> {
+        problem::times(self.duration_ns, self.warmup_ns)?;
+        let payloads = Echo::MESSAGE_BYTES_MIN.into()..=datagram_bytes_max.into();
+        range("payload bytes of a datagram", self.payload_bytes, payloads)?;
+        self.senseless().map_or(Ok(()), |why| Err(Problem::Senseless(why)))?;
+        range("rate in bit/s", self.rate_bps.unwrap_or(1), 1..=u64::MAX)
+    }
+
+    fn senseless(&self) -> Option<&'static str> {
         let least = self.sizes.least_bytes(self.payload_bytes);
         let rest = self.law.rest_bytes(self.payload_bytes);
-        let fits = |bytes: u32| bytes >= header_bytes;
+        let fits = |bytes: u32| bytes >= Echo::MESSAGE_BYTES_MIN;
         let fixed = self.sizes == Sizes::Fixed;
         if self.direction == Direction::Both {
             return Some("datagrams go one way in a trial");
@@ -270,13 +282,13 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_is_a_problem() {
         let good = UdpBulk { rate_bps: Some(1_000_000), ..UdpBulk::default() };
-        assert_eq!(good.problem(20), None);
+        assert_eq!(good.check(65_507), Ok(()));
         let frames = |frame_bytes| UdpBulk {
             law: Law::Frames { frame_bytes, every_ns: 40_000_000 },
             rate_bps: None,
             ..good.clone()
         };
-        assert_eq!(frames(50_000).problem(20), None);
+        assert_eq!(frames(50_000).check(65_507), Ok(()));
         let stepped = Sizes::Stepped { least_bytes: 64, step_bytes: 0 };
         let wrong = [
             UdpBulk { law: Law::Poisson, rate_bps: None, ..good.clone() },
@@ -300,7 +312,7 @@ mod tests {
             UdpBulk { batch: 1025, ..good.clone() },
         ];
         for bulk in wrong {
-            assert!(bulk.problem(20).is_some(), "{bulk:?}");
+            assert!(bulk.check(65_507).is_err(), "{bulk:?}");
         }
     }
 

@@ -37,13 +37,8 @@ impl Turns {
     /// The turns of `echo`; `None` if there are none or more than a message can number.
     pub fn new(order: TurnOrder, echo: &Echo) -> Option<Self> {
         let connections = u16::try_from(echo.connections).ok().filter(|&c| c > 0)?;
-        let warmup_turns = match echo.warmup_exchanges {
-            0 => 0,
-            _ => connections.checked_mul(2)?,
-        };
-        let measured = u16::try_from(echo.turns).ok()?.checked_mul(2)?;
-        let count = measured.checked_add(warmup_turns)?;
-        (measured > 0 && echo.turn_exchanges > 0).then_some(Turns {
+        let (warmup_turns, count) = echo.turns_of_both()?;
+        (echo.turn_exchanges > 0).then_some(Turns {
             order,
             connections,
             warmup_exchanges: echo.warmup_exchanges,

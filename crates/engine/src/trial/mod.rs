@@ -27,7 +27,7 @@ use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::task::Task;
 use v6gap_core::wiremodel::fragments;
-use v6gap_core::workload::{Echo, Interleaving, Probe, TcpBulk, Transport, Workload};
+use v6gap_core::workload::Problem;
 use v6gap_sys::Unavailable;
 use v6gap_sys::socket::{Datagram, ErrorClass, SocketError};
 
@@ -40,7 +40,7 @@ pub enum TrialError {
         /// Number of the task.
         number: u32,
         /// What is wrong with it.
-        why: &'static str,
+        why: Problem,
     },
     /// There is no address or socket for a family that the task needs.
     #[error("no {family} {what} for the task")]
@@ -284,82 +284,9 @@ fn only_arm(task: &Task) -> (Arm, Family) {
 
 /// Refuses what the loops could not do or would do wrongly. Tasks may come from anyone.
 fn check(task: &Task) -> Result<(), TrialError> {
-    let unsuitable = |why| Err(TrialError::Unsuitable { number: task.number, why });
-    let arms: Vec<Arm> = task.arms.iter().map(|a| a.arm).collect();
-    let arms_fit = match task.workload.interleaving() {
-        Interleaving::Slice => arms == Arm::BOTH,
-        Interleaving::Trial => arms.len() == 1,
-    };
-    if !arms_fit {
-        return unsuitable("it needs both arms for slices, else one");
-    }
-    let families = task.arms.iter().flat_map(|a| [a.family, *task.arrives.get(a.family)]);
-    let udp_bytes_max = families.map(Family::udp_payload_bytes_max).min().unwrap_or(0);
-    let datagram_fits = |bytes: u32| (Echo::MESSAGE_BYTES_MIN..=udp_bytes_max).contains(&bytes);
-    match &task.workload {
-        Workload::Echo(echo) => {
-            if crate::hot::turns::Turns::new(task.order, echo).is_none() {
-                return unsuitable("its turns cannot be numbered");
-            }
-            let both = [echo.message_bytes, echo.answer_bytes()];
-            let fits = match echo.transport {
-                Transport::Tcp => both.iter().all(|&bytes| bytes >= Echo::MESSAGE_BYTES_MIN),
-                Transport::Udp | Transport::Icmp => {
-                    both.into_iter().all(datagram_fits) && both[1] <= both[0]
-                }
-            };
-            if !fits {
-                return unsuitable("its message size is out of range");
-            }
-            if !(1..=Echo::OUTSTANDING_MAX).contains(&echo.outstanding) {
-                return unsuitable("its requests on the way are too many or none");
-            }
-        }
-        Workload::UdpBulk(bulk) if !datagram_fits(bulk.payload_bytes) => {
-            return unsuitable("its payload size is out of range");
-        }
-        Workload::UdpBulk(bulk) => {
-            if let Some(why) = bulk.problem(Echo::MESSAGE_BYTES_MIN) {
-                return unsuitable(why);
-            }
-        }
-        Workload::Capacity(capacity) => {
-            if let Some(why) = capacity.problem() {
-                return unsuitable(why);
-            }
-        }
-        Workload::TcpBulk(bulk) if bulk.write_bytes == 0 || bulk.bytes == Some(0) => {
-            return unsuitable("it writes nothing");
-        }
-        Workload::Probe(probe) => {
-            if let Some(why) = unfit(probe, udp_bytes_max) {
-                return unsuitable(why);
-            }
-        }
-        Workload::TcpBulk(bulk) if !(1..=TcpBulk::STREAMS_MAX).contains(&bulk.streams) => {
-            return unsuitable("its number of streams is out of range");
-        }
-        Workload::TcpBulk(_) | Workload::Connect(_) => {}
-    }
+    let number = task.number;
+    task.check().map_err(|why| TrialError::Unsuitable { number, why })?;
     room::check(task)
-}
-
-/// What is wrong with probes, if anything is: what the notes and numbers cannot hold.
-fn unfit(probe: &Probe, udp_bytes_max: u32) -> Option<&'static str> {
-    if !(Probe::PAYLOAD_BYTES_MIN..=udp_bytes_max).contains(&probe.payload_bytes) {
-        return Some("its payload size is out of range");
-    }
-    if !(1..=Probe::PACKETS_MAX).contains(&probe.packets_max()) || probe.turn_packets == 0 {
-        return Some("its number of packets is out of range");
-    }
-    let streams = probe.load.as_ref().map_or(1, |load| load.streams);
-    if !(1..=Probe::STREAMS_MAX).contains(&streams) {
-        return Some("its number of streams is out of range");
-    }
-    if probe.turns > u32::from(u16::MAX / 2) {
-        return Some("its turns cannot be numbered");
-    }
-    None
 }
 
 #[cfg(test)]

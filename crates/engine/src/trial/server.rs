@@ -97,13 +97,7 @@ pub fn run(
 
 /// Longest time that a workload can take if the client does as agreed, in ns.
 fn longest_ns(workload: &Workload) -> u64 {
-    let part_ns = match workload {
-        Workload::TcpBulk(bulk) => bulk.duration_ns,
-        Workload::UdpBulk(bulk) => bulk.duration_ns,
-        Workload::Echo(echo) => echo.exchanges().saturating_mul(2 * EVENT_NS_MAX),
-        Workload::Connect(connect) => u64::from(connect.count) * EVENT_NS_MAX,
-        Workload::Probe(probe) => probe.longest_ns(2),
-        Workload::Capacity(capacity) => capacity.longest_ns(),
-    };
+    let each_ns = workload.exchanges().saturating_mul(EVENT_NS_MAX);
+    let part_ns = workload.longest_ns().unwrap_or(each_ns);
     part_ns.saturating_add(3 * SILENCE_NS_MAX)
 }

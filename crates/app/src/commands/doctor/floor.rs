@@ -3,7 +3,6 @@
 use super::RUNS;
 use crate::args::ConnectArgs;
 use crate::commands::run::{QUICK_NS, look};
-use crate::estimate::{HOSTS_NS, Path, estimate};
 use crate::failure::Failure;
 use crate::session::facts::this_host;
 use crate::session::{self, LOOPBACK, connect_for, with_server};
@@ -17,6 +16,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::fitness::noise::{self, Found, Noise};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, PerEnd};
+use v6gap_core::plan::estimate::{HOSTS_NS, Path, estimate};
 use v6gap_core::plan::{Plan, fit, limits};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
 use v6gap_core::run::Event;

@@ -1,7 +1,6 @@
 //! `plan estimate`: time and bytes of a plan, and what it can find by the noise seen before.
 
 use crate::args::PlanEstimateArgs;
-use crate::estimate::{Cost, Estimate, Path, estimate};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
@@ -11,6 +10,7 @@ use v6gap_core::analysis::words::amount_of;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::draft::Draft;
+use v6gap_core::plan::estimate::{Cost, Estimate, Path, estimate};
 use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::planning::{self, Outlook};
 use v6gap_core::record::{Line, RunHeader};

@@ -8,6 +8,7 @@ use crate::plan::draft::Measure;
 use crate::unit;
 use crate::workload::{Capacity, Search, Workload};
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 /// Length of a trial of a search by halving, in ns.
@@ -62,8 +63,8 @@ pub(super) fn searches(
         search,
         ..usual
     };
-    if let Some(what) = search.problem() {
-        problems.add(key, what);
+    if let Err(problem) = search.check() {
+        problems.add(key, problem.to_string());
     }
     let of = |payload_bytes| Workload::Capacity(Capacity { payload_bytes, ..search.clone() });
     payloads.into_iter().map(of).collect()

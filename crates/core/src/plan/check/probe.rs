@@ -202,8 +202,8 @@ fn udp_load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problem
         }
         Some(text) => problems.read(&rate_key, text, unit::parse_rate),
     };
-    if let Some(what) = udp.stream(1).problem(Echo::MESSAGE_BYTES_MIN) {
-        problems.add(&rate_key, what);
+    if let Err(problem) = udp.stream(1).check(most) {
+        problems.add(&rate_key, problem.to_string());
     }
     if udp.rate_bps == Some(0) {
         problems.add(rate_key, "a rate of 0 sends nothing");

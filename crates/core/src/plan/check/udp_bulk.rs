@@ -10,7 +10,7 @@ use crate::plan::preset;
 use crate::unit;
 use crate::workload::{Asked, Direction, Echo, Law, Sizes, UdpBulk, Workload};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Metrics that may stand in `also`.
@@ -71,8 +71,8 @@ pub(super) fn udp_bulks(
     let mut found = Vec::new();
     for payload_bytes in payloads {
         let bulk = UdpBulk { payload_bytes, ..bulk.clone() };
-        if let Some(what) = bulk.problem(Echo::MESSAGE_BYTES_MIN) {
-            problems.add(key, what);
+        if let Err(problem) = bulk.check(Family::V4.udp_payload_bytes_max()) {
+            problems.add(key, problem.to_string());
         }
         if bulk.offload && UNEVEN_BYTES.contains(&payload_bytes) {
             let what = format!(

@@ -1,9 +1,11 @@
 //! What a server that an operator has limited agrees to, and what it holds a task to.
 
 use super::*;
+use crate::arm::Arm;
 use crate::arm::TurnOrder;
+use crate::family::Family;
 use crate::task::{self, TaskArm, Token};
-use crate::workload::{Capacity, UdpLoad, Wait};
+use crate::workload::{Capacity, Interleaving, StreamSettings, UdpLoad, Wait};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -23,7 +25,9 @@ fn checked(workload: Workload, limits: &Limits) -> Result<(), Objection> {
 fn beyond(result: Result<(), Objection>) -> &'static str {
     match result {
         Ok(()) => "",
-        Err(Objection::Range { what, .. } | Objection::Unbounded { what, .. }) => what,
+        Err(
+            Objection::Problem(Problem::Range { what, .. }) | Objection::Unbounded { what, .. },
+        ) => what,
         Err(other) => panic!("{other:?}"),
     }
 }
