@@ -20,7 +20,7 @@ use v6gap_core::workload::{
 };
 
 /// A short recorded run: a header, trials of several kinds in valid and null blocks, an end.
-pub const JOURNAL: &str = include_str!("../templates/journal.jsonl");
+pub const JOURNAL: &str = include_str!("../../core/testdata/v1/journal.jsonl");
 
 /// Its lines as documents.
 pub static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {

@@ -11,7 +11,8 @@ use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::views::varied;
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::path::PathBuf;
-use v6gap_core::analysis::Analysis;
+use v6gap_core::analysis::{Analysis, analyse};
+use v6gap_core::record::decode;
 use v6gap_report::figure::{Kind, Paint, all};
 use v6gap_report::html::{PageInfo, comparison_page, page};
 use v6gap_report::paper;
@@ -55,6 +56,14 @@ fn exports() {
     check("invalid.json", &json(&invalid()));
     check("null.json", &json(&null_run()));
     check("trials.csv", &csv_trials(&journal::lines()));
+}
+
+/// What the first version stored says for ever what it said.
+#[test]
+fn a_journal_of_version_1_says_the_same() {
+    let journal = include_str!("../../core/testdata/v1/journal.jsonl");
+    let lines: Vec<_> = journal.lines().map(|line| decode(line).expect("a record")).collect();
+    check("v1.json", &json(&analyse(&lines).expect("a run")));
 }
 
 #[test]

@@ -496,6 +496,8 @@ pub(crate) fn message() -> impl Strategy<Value = Message> {
             why,
             lasting
         }),
+        Just(Message::Ping),
+        Just(Message::Pong),
         Just(Message::Bye),
         Just(Message::Unknown),
     ]

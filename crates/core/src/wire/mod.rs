@@ -16,6 +16,8 @@ pub mod version;
 #[cfg(test)]
 pub(crate) mod arbitrary;
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod tests;
 
 /// The one port of the service, TCP and UDP alike.
