@@ -14,7 +14,8 @@ const COPIED_MAX: usize = 200;
 /// oracles look for the word in it.
 pub const MARK: &str = "v6mark";
 
-const TEXTS: [&str; 24] = [
+/// Texts to put in the place of others.
+pub const TEXTS: [&str; 24] = [
     "",
     "a",
     "client",
