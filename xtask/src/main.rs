@@ -1,17 +1,18 @@
 //! Picks the verb; the work is in the library, where it can be tested.
 
 use std::process::ExitCode;
+use xtask::suites::Tier;
 use xtask::{fuzz, steps, suites, targets};
 
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  test            format, tidy, clippy, tests, targets, deny, namespaces;
+  test            format, tidy, clippy, tests, targets, namespaces;
                   what cannot run here is reported as skipped, with the reason
   test --setup    the same, but installs what is missing first, and nothing may be skipped
   ci              test --setup
-  truth           the night: all suites with everything that they have, once, with the bounds that
-                  are reported; wants a quiet machine
+  truth           the night: the whole program for all targets, deny, fuzz, and all suites with
+                  everything that they have and the bounds that are reported; wants a quiet machine
   truth --setup   the same, but installs what is missing first, and nothing may be skipped
   tidy            the rules of CONTRIBUTING.md that a program can check
   targets         cargo check for every supported platform
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
         ["truth"] => steps::truth(false),
         ["truth", "--setup"] => steps::truth(true),
         ["tidy"] => steps::tidy(),
-        ["targets"] => targets::add_missing().and_then(|()| targets::check_all()),
+        ["targets"] => targets::add_missing().and_then(|()| targets::check_all(Tier::Night)),
         ["deny"] => steps::deny(),
         ["bless"] => suites::bless(),
         ["bench"] => steps::bench(false),

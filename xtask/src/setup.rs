@@ -4,6 +4,7 @@
 //! Elsewhere the message says what to install: guessing at other package managers would help few.
 
 use crate::command::{Line, cargo};
+use crate::suites::Tier;
 use crate::{targets, workspace};
 
 /// A program that a step calls and the Debian packages that bring it.
@@ -69,8 +70,8 @@ const LIBRARIES: [&str; 2] = ["pandas==3.1.1", "pyarrow==26.0.1"];
 /// Version of cargo-deny whose configuration deny.toml is written for.
 const DENY_VERSION: &str = "0.20.2";
 
-/// Installs everything that is missing; does nothing, and needs no network, if nothing is.
-pub fn install_missing() -> Result<(), String> {
+/// Installs everything that a tier lacks; does nothing, and needs no network, if that is nothing.
+pub fn install_missing(tier: Tier) -> Result<(), String> {
     let mut missing: Vec<&Need> = NEEDS.iter().filter(|need| !is_there(need.program)).collect();
     missing.extend((!makes_environments()).then_some(&PYTHON));
     if !missing.is_empty() {
@@ -83,9 +84,11 @@ pub fn install_missing() -> Result<(), String> {
         }
     }
     targets::add_missing()?;
-    unpack_kernel()?;
     install_libraries()?;
-    install_deny()
+    match tier {
+        Tier::Day => Ok(()),
+        Tier::Night => unpack_kernel().and_then(|()| install_deny()),
+    }
 }
 
 /// Brings the kernel of the lab's other system into the folder where labs look for it. It does not

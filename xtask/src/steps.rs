@@ -2,7 +2,7 @@
 //! ends the day's, the night goes on to its end.
 
 use crate::command::cargo;
-use crate::suites::Tier;
+use crate::suites::{PROFILE, Tier};
 use crate::{fuzz, setup, suites, targets, tidy, workspace};
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -35,31 +35,34 @@ type Step = (&'static str, fn(bool) -> Outcome);
 
 /// Every step of the day's tier after the installation; the argument says whether nothing may be
 /// skipped.
-const DAY: [Step; 7] = [
+const DAY: [Step; 6] = [
     ("format", |_| cargo("fmt --all --check").run().into()),
     ("tidy", |_| tidy().into()),
     ("clippy", |_| clippy().into()),
     ("tests", |_| suites::unprivileged().into()),
-    ("targets", check_targets),
-    ("deny", check_dependencies),
+    ("targets", |_| check_targets(Tier::Day)),
     ("namespaces", |required| suites::namespaces(Tier::Day, required)),
 ];
 
 /// Those of the night, which wants a quiet machine.
-const NIGHT: [Step; 2] =
-    [("fuzz", fuzz::night), ("suites", |required| suites::namespaces(Tier::Night, required))];
+const NIGHT: [Step; 4] = [
+    ("targets", |_| check_targets(Tier::Night)),
+    ("deny", check_dependencies),
+    ("fuzz", fuzz::night),
+    ("suites", |required| suites::namespaces(Tier::Night, required)),
+];
 
 /// What everybody waits for. With `setup`, what is missing is installed first and a skipped step is
 /// a failure.
 pub fn test(setup: bool) -> Result<(), String> {
-    let install: Step = ("setup", |_| setup::install_missing().into());
+    let install: Step = ("setup", |_| setup::install_missing(Tier::Day).into());
     run(setup.then_some(install).into_iter().chain(DAY), setup, true)
 }
 
 /// What judges figures at length, goes on for hours or needs quiet: everything once. `setup` as in
 /// [`test`].
 pub fn truth(setup: bool) -> Result<(), String> {
-    let install: Step = ("setup", |_| setup::install_missing().into());
+    let install: Step = ("setup", |_| setup::install_missing(Tier::Night).into());
     run(setup.then_some(install).into_iter().chain(NIGHT), setup, false)
 }
 
@@ -120,16 +123,15 @@ pub fn bench(setup: bool) -> Result<(), String> {
 /// Clippy in two passes: the bans of clippy.toml hold for the product; tests may read the clock,
 /// the disk and the environment, and clippy has no setting for that.
 fn clippy() -> Result<(), String> {
-    cargo("clippy --workspace --locked -- -D warnings").run()?;
+    let line = |more: &str| cargo(&format!("clippy --profile {PROFILE} --workspace {more}")).run();
+    line("--locked -- -D warnings")?;
     let tests = "-A clippy::disallowed_methods -A clippy::disallowed_macros";
-    cargo("clippy --workspace --all-targets --locked -- -D warnings")
-        .args(tests.split(' ').map(str::to_owned))
-        .run()
+    line(&format!("--all-targets --locked -- -D warnings {tests}"))
 }
 
-fn check_targets(_: bool) -> Outcome {
+fn check_targets(tier: Tier) -> Outcome {
     match targets::missing() {
-        Ok(missing) if missing.is_empty() => targets::check_all().into(),
+        Ok(missing) if missing.is_empty() => targets::check_all(tier).into(),
         Ok(missing) => Outcome::Skipped(format!("not installed: {}", missing.join(", "))),
         Err(e) => Outcome::Skipped(e),
     }

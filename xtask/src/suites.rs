@@ -32,6 +32,10 @@ pub enum Tier {
     Night,
 }
 
+/// The profile that the day's tests are built with, and all that they need with them: lines that
+/// named different ones would build the dependencies anew.
+pub const PROFILE: &str = "ci";
+
 /// Set for tests that write their snapshots anew.
 const BLESS: (&str, &str) = ("V6GAP_BLESS", "1");
 
@@ -47,8 +51,8 @@ pub fn bless() -> Result<(), String> {
     tests_line(&workspace::packages()?).env(BLESS.0, BLESS.1).run()
 }
 
-/// The suites on real kernel links (level 5), with the program as it is released: each of them,
-/// also after one has failed. A suite that could not run says so in a line that starts with
+/// The suites on real kernel links (level 5), at night with the program as it is released: each of
+/// them, also after one has failed. A suite that could not run says so in a line that starts with
 /// `SKIPPED`; if `required`, that is a failure.
 pub fn namespaces(tier: Tier, required: bool) -> Outcome {
     let packages = match workspace::packages() {
@@ -103,11 +107,17 @@ fn tests_line(packages: &[Package]) -> Line {
         .flat_map(|p| &p.tests)
         .filter(|t| !lies_in(t, &SUITES) && !lies_in(t, &NIGHTLY));
     let flags = names.flat_map(|t| ["--test".to_owned(), t.name.clone()]);
-    cargo("test --workspace --locked --lib --bins").args(flags)
+    test_line(PROFILE, "--lib --bins").args(flags)
 }
 
 fn doc_tests_line() -> Line {
-    cargo("test --workspace --locked --doc")
+    test_line(PROFILE, "--doc")
+}
+
+/// Tests of the whole workspace: dependencies are built with the features that the packages named
+/// on a line want together, so that lines that name different ones build them anew.
+fn test_line(profile: &str, which: &str) -> Line {
+    cargo(&format!("test --profile {profile} --locked --workspace {which}"))
 }
 
 /// The names of the suites of a tier, each once.
@@ -119,12 +129,10 @@ fn suites(packages: &[Package], tier: Tier) -> BTreeSet<&str> {
     targets.filter(wanted).map(|target| target.name.as_str()).collect()
 }
 
-/// The suites of that name in all packages. All lines speak of the whole workspace: dependencies
-/// are built with the features that the packages named on a line want together, so lines that
-/// name different ones build them anew.
+/// The suites of that name in all packages.
 fn namespaces_line(name: &str, tier: Tier, required: bool) -> Line {
-    let suite = ["--test", name].map(str::to_owned);
-    let line = cargo("test --release --locked --workspace --no-fail-fast").args(suite);
+    let profile = if tier == Tier::Night { "release" } else { PROFILE };
+    let line = test_line(profile, "--no-fail-fast --test").args([name.to_owned()]);
     let line = if tier == Tier::Night { line.env(FULL.0, FULL.1) } else { line };
     if required { line.env(REQUIRE.0, REQUIRE.1) } else { line }
 }
@@ -163,7 +171,7 @@ mod tests {
     fn unprivileged_tests_leave_the_namespace_suites_out() {
         assert_eq!(
             tests_line(&[package()]).to_string(),
-            "cargo test --workspace --locked --lib --bins --test cli"
+            "cargo test --profile ci --locked --workspace --lib --bins --test cli"
         );
     }
 
@@ -183,11 +191,12 @@ mod tests {
     #[test]
     fn suites_are_told_what_is_required_and_which_tier_runs() {
         let line = |tier, required| namespaces_line("netns", tier, required).to_string();
-        let plain = "cargo test --release --locked --workspace --no-fail-fast --test netns";
-        assert_eq!(line(Tier::Day, false), plain);
-        assert_eq!(line(Tier::Day, true), format!("V6GAP_REQUIRE_NAMESPACES=1 {plain}"));
-        let night = format!("V6GAP_FULL=1 V6GAP_REQUIRE_NAMESPACES=1 {plain}");
-        assert_eq!(line(Tier::Night, true), night);
+        let rest = "--locked --workspace --no-fail-fast --test netns";
+        let day = format!("cargo test --profile ci {rest}");
+        assert_eq!(line(Tier::Day, false), day);
+        assert_eq!(line(Tier::Day, true), format!("V6GAP_REQUIRE_NAMESPACES=1 {day}"));
+        let night = "V6GAP_FULL=1 V6GAP_REQUIRE_NAMESPACES=1 cargo test --profile release";
+        assert_eq!(line(Tier::Night, true), format!("{night} {rest}"));
     }
 
     #[test]

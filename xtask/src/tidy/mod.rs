@@ -6,6 +6,7 @@
 pub mod hashes;
 pub mod layers;
 pub mod links;
+pub mod lock;
 pub mod platform;
 pub mod shape;
 pub mod source;
@@ -68,6 +69,7 @@ pub fn check(root: &Path, packages: &[Package]) -> Result<Report, String> {
         findings.extend(links::check(document, |path| root.join(path).exists()));
     }
     findings.extend(hashes::check(root, &documents)?);
+    findings.extend(lock::check(root, &documents)?);
     findings.sort();
     let mut lengths: Vec<usize> = sources.iter().map(|s| s.text.lines().count()).collect();
     lengths.sort_unstable();
