@@ -30,7 +30,7 @@ mod site;
 #[expect(dead_code, reason = "the other suite uses the rest")]
 mod support;
 #[path = "../../../lab/tests/namespaces/tier.rs"]
-#[expect(dead_code, reason = "checks are of what the program does, and tried once")]
+#[expect(dead_code, reason = "its checks are run several at a time")]
 mod tier;
 mod told;
 mod turns;

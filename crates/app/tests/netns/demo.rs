@@ -1,7 +1,8 @@
 //! The demo as a newcomer meets it.
 
 use super::pages;
-use super::support::{Home, PROGRAM, figure, full_form, text};
+use super::support::{Home, PROGRAM, figure, text};
+use super::tier::is_night;
 use super::two_hosts::Lab;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -64,7 +65,7 @@ fn namespaces_and_interfaces() -> (usize, usize) {
 pub fn answers_in_time() {
     let ordinary = Ordinary::new("demo");
     let before = namespaces_and_interfaces();
-    let args: &[&str] = if full_form() { &[] } else { &["--quick"] };
+    let args: &[&str] = if is_night() { &[] } else { &["--quick"] };
     let start = Instant::now();
     let output = ordinary.demo(args).output().unwrap();
     let seconds = start.elapsed().as_secs_f64();

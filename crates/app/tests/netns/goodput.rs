@@ -1,7 +1,8 @@
 //! Goodput on links of 10, 100 and 1000 Mbit/s: the headers and nothing else.
 
 use super::pages;
-use super::support::{Home, figure, full_form, number, question, text, times};
+use super::support::{Home, figure, number, question, text, times};
+use super::tier::is_night;
 use serde_json::Value;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::tunnel::{Tunnel, TunnelKind};
@@ -22,8 +23,12 @@ fn lab(rate_mbps: u64) -> World {
 }
 
 fn plan(rate_mbps: u64, measure: &str) -> String {
+    plans(rate_mbps, &[measure])
+}
+
+fn plans(rate_mbps: u64, measures: &[&str]) -> String {
     let lab = format!("model = \"shaped\"\nrate = \"{rate_mbps} Mbit/s\"");
-    plan_in(&lab, [times(6, 10), times(2, 0)], &[measure])
+    plan_in(&lab, [times(6, 10), times(2, 0)], measures)
 }
 
 /// A plan of throughput in that lab; `measures` say the rest of each measure.
@@ -36,11 +41,20 @@ fn plan_in(lab: &str, [pairs, null_blocks]: [usize; 2], measures: &[&str]) -> St
     )
 }
 
-/// 1448 and 1428 of 1538 bytes on the wire.
-pub fn tcp() {
-    let home = Home::new("tcp-goodput");
-    let result = home.plan_run(&plan(100, "time = \"1 s\""));
-    let q = question(&result, "throughput-tcp", "throughput");
+/// Both transports in one lab: of TCP 1448 and 1428 of 1538 bytes on the wire, and datagrams as
+/// long as most, by day without those that are cut, which costs a busy machine packets.
+pub fn of_both_transports() {
+    let home = Home::new("goodput");
+    let long = if is_night() { &LONG[..] } else { &LONG[1..2] };
+    let time = if is_night() { "1 s" } else { "500 ms" };
+    let tcp = format!("time = \"{time}\"");
+    let result = home.plan_run(&plans(100, &[&tcp, &datagrams(100, long)]));
+    tcp_is_the_model_s(&result);
+    check_datagrams(&result, 100, long);
+}
+
+fn tcp_is_the_model_s(result: &Value) {
+    let q = question(result, "throughput-tcp", "throughput");
     let (v4, v6) = (number(&q["v4"]["estimate"]) / MBIT, number(&q["v6"]["estimate"]) / MBIT);
     let ratio = 1.0 + number(&q["effect"]["estimate"]);
     figure("IPv4, Mbit/s (model 94.148)", format!("{v4:.3}"));
@@ -62,9 +76,7 @@ pub fn tcp_slow() {
 
 /// A fast line, which only a machine without other work carries.
 pub fn tcp_fast() {
-    if full_form() {
-        check_tcp(1_000, "1 s");
-    }
+    check_tcp(1_000, "1 s");
 }
 
 fn check_tcp(rate_mbps: u64, time: &str) {
@@ -92,42 +104,38 @@ fn check_within(most: f64, what: &str, seen_bps: f64, model_bps: f64) {
 const LONG: [u32; 4] = [512, 1_024, 1_408, 1_472];
 const SHORT: [u32; 3] = [64, 128, 256];
 
-/// Datagrams of every payload: 100 · p / (p + 66) and / (p + 86) while they are one packet.
-///
-/// In the short form without the one that is cut, which costs a busy machine packets.
-pub fn udp_long() {
-    check_udp(100, if times(0, 1) == 1 { &LONG } else { &LONG[..2] });
-}
-
-/// In the short form without the shortest, of which nearly 100 000 a second are needed.
+/// Nearly 100 000 a second of the shortest are needed.
 pub fn udp_short() {
-    check_udp(100, if times(0, 1) == 1 { &SHORT } else { &SHORT[1..] });
+    check_udp(100, &SHORT);
 }
 
 /// The same at a tenth of the rate.
 pub fn udp_slow_long() {
-    if full_form() {
-        check_udp(10, &LONG);
-    }
+    check_udp(10, &LONG);
 }
 
 pub fn udp_slow_short() {
-    check_udp(10, if times(0, 1) == 1 { &SHORT } else { &SHORT[..1] });
+    check_udp(10, &SHORT);
 }
 
 fn check_udp(rate_mbps: u64, payloads: &[u32]) {
     let home = Home::new("udp-goodput");
+    let result = home.plan_run(&plan(rate_mbps, &datagrams(rate_mbps, payloads)));
+    check_datagrams(&result, rate_mbps, payloads);
+}
+
+/// The measure of datagrams with these payloads, at full speed.
+fn datagrams(rate_mbps: u64, payloads: &[u32]) -> String {
     let list: Vec<String> = payloads.iter().map(|bytes| format!("\"{bytes} B\"")).collect();
     let time = if rate_mbps < 100 { "1 s" } else { "700 ms" };
-    let result = home.plan_run(&plan(
-        rate_mbps,
-        &format!(
-            "protocol = \"udp\"\npayload = [{}]\nbitrate = \"full\"\ntime = \"{time}\"",
-            list.join(", ")
-        ),
-    ));
+    let payloads = list.join(", ");
+    format!("protocol = \"udp\"\npayload = [{payloads}]\nbitrate = \"full\"\ntime = \"{time}\"")
+}
+
+/// Of every payload: 100 · p / (p + 66) and / (p + 86) while it is one packet.
+fn check_datagrams(result: &Value, rate_mbps: u64, payloads: &[u32]) {
     for &payload in payloads {
-        let q = question(&result, &format!("throughput-udp-{payload}"), "throughput");
+        let q = question(result, &format!("throughput-udp-{payload}"), "throughput");
         for (family, key) in [(Family::V4, "v4"), (Family::V6, "v6")] {
             let model = wiremodel::world_udp_goodput_bps(&lab(rate_mbps), family, payload);
             let model = model.unwrap().unwrap();
@@ -214,9 +222,6 @@ links = [{{ between = ["client", "router"] }}, {{ between = ["router", "server"]
     )
 }
 
-/// Tunnels of the short form: one that the kernel makes and one that this program makes.
-const TUNNELS: [TunnelKind; 2] = [TunnelKind::Vxlan, TunnelKind::IpInIp];
-
 /// How far goodput through a tunnel that another program makes may be off the model, in percent:
 /// its work is done on processors that it shares with both ends.
 const PROGRAM_OFF_PERCENT_MAX: f64 = 1.0;
@@ -230,8 +235,7 @@ pub fn through_tunnels() {
         let mut kinds = listed["kinds"].as_array().unwrap().iter();
         kinds.any(|found| found["name"] == kind.name() && found["available"] == true)
     };
-    let all = full_form();
-    for kind in TunnelKind::ALL.into_iter().filter(|kind| all || TUNNELS.contains(kind)) {
+    for kind in TunnelKind::ALL {
         if provided(kind) {
             through(&home, Tunnel { kind, outer: kind.outer().last().unwrap() });
         } else {

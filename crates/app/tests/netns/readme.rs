@@ -1,16 +1,19 @@
 //! Every command of README.md runs: the measuring ones between two hosts whose server goes by the
-//! name that the text uses, each for a few seconds instead of its usual time.
+//! name that the text uses, each for a few seconds instead of its usual time, by day for as
+//! little as gives a result at all.
 
 use super::support::{Home, PROGRAM, figure, text};
+use super::tier::is_night;
 use super::two_hosts::Lab;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Pairs of a run instead of its own: the fewest that allow a verdict.
-const PAIRS: &str = "6";
+/// Pairs of a run instead of its own: the fewest of all by day, at night the fewest that allow a
+/// verdict.
+const PAIRS: [&str; 2] = ["2", "6"];
 
-/// Longest time of a run without a number of pairs.
-const SPAN: &str = "12s";
+/// Longest time of a run without a number of pairs, likewise.
+const SPAN: [&str; 2] = ["4s", "12s"];
 
 /// Answers of a measurement that are no failure of the command: no verdict, because a busy host
 /// spoiled it, and a condition that is not met or cannot be told.
@@ -76,13 +79,14 @@ fn shortened(words: &[&str]) -> Vec<String> {
     if words[0] != "lab-b" {
         return words;
     }
+    let form = usize::from(is_night());
     words.retain(|word| word != "--quick");
     if let Some(index) = after(&words, "--pairs") {
-        words[index + 1] = PAIRS.to_owned();
+        words[index + 1] = PAIRS[form].to_owned();
     } else if let Some(index) = after(&words, "--for") {
-        words[index + 1] = SPAN.to_owned();
+        words[index + 1] = SPAN[form].to_owned();
     } else {
-        words.extend(["--for".to_owned(), SPAN.to_owned()]);
+        words.extend(["--for".to_owned(), SPAN[form].to_owned()]);
     }
     if !words.contains(&"--continue".to_owned()) && after(&words, "--measure").is_none() {
         let asked = if words.iter().any(|w| w.ends_with(":throughput")) { "tcp" } else { "rtt" };
@@ -124,7 +128,7 @@ fn run_lab(home: &Home, words: &[&str]) {
 
 fn check(typed: &str, output: &Output) {
     let code = output.status.code();
-    let judges = ["lab-b", "plan run", "doctor", "compare", "figures"];
+    let judges = ["lab-b", "plan run", "doctor", "compare", "figures", "replay"];
     let measures = judges.iter().any(|verb| typed.starts_with(verb));
     let good = code == Some(0) || measures && code.is_some_and(|c| ANSWERS.contains(&c));
     figure(typed, format!("exit {code:?}"));

@@ -1,42 +1,41 @@
 //! Round trips through the lab's router: as long as the wire model says, and refused where the link
 //! cannot give them.
 
-use super::support::{Home, figure, full_form, number, question, times};
+use super::support::{Home, figure, number, question, times};
 use v6gap_core::family::Family;
 use v6gap_core::wiremodel::{self, TcpOptions};
 use v6gap_core::world::{LinkModel, World};
 
 /// How far a round trip may be off the model: so many µs, or this share of it. A busy machine is
-/// given more in the short form.
+/// given more in the short form, though little beside the 430 µs between its sizes.
 fn bounds() -> (f64, f64) {
-    (times(5, 2) as f64, times(3, 1) as f64 / 100.0)
+    (times(25, 2) as f64, times(3, 1) as f64 / 100.0)
 }
 
 /// Messages in bytes, with how many connections, turns and exchanges of a turn measure them.
-type Sizes = [(&'static [u32], [u32; 3]); 4];
+type Sizes = (&'static [u32], [u32; 3]);
 
-/// Round trips through the lab's router at 100 Mbit/s.
+/// Round trips through the lab's router at 100 Mbit/s, by day of messages of one packet: while
+/// other work takes the processors, a message of many is as late as its latest.
 pub fn rise_with_size() {
-    let sizes: Sizes = [
+    let sizes: [Sizes; 4] = [
         (&[64, 256, 1024, 1408], [times(4, 8) as u32, times(2, 4) as u32, 15]),
         (&[4_096], [2, 2, 10]),
         (&[16_384], [2, 2, 5]),
         (&[65_000], [2, 1, 5]),
     ];
-    check_sizes(100, sizes);
+    check_sizes(100, &sizes[..times(1, 4)]);
 }
 
 /// The same at a tenth of the rate, with fewer exchanges, which take ten times as long.
 pub fn rise_with_size_on_a_slow_line() {
-    let sizes: Sizes = [
+    let sizes: [Sizes; 4] = [
         (&[64, 256, 1024, 1408], [4, 2, 5]),
         (&[4_096], [2, 2, 3]),
         (&[16_384], [1, 2, 2]),
         (&[65_000], [1, 1, 2]),
     ];
-    if full_form() {
-        check_sizes(10, sizes);
-    }
+    check_sizes(10, &sizes);
 }
 
 fn plan(rate_mbps: u64, measures: &str) -> String {
@@ -73,10 +72,11 @@ turn = {turn}
 
 /// For each transport one host term is fitted over both families and all sizes; what is left must
 /// be within [`bounds`].
-fn check_sizes(rate_mbps: u64, sizes: Sizes) {
+fn check_sizes(rate_mbps: u64, sizes: &[Sizes]) {
     let home = Home::new("round-trips");
-    let measures = sizes.map(|(sizes, counts)| measure(r#"["tcp", "udp"]"#, sizes, counts));
-    let result = home.plan_run(&plan(rate_mbps, &measures.concat()));
+    let of_both = |(sizes, counts): &Sizes| measure(r#"["tcp", "udp"]"#, sizes, *counts);
+    let measures: String = sizes.iter().map(of_both).collect();
+    let result = home.plan_run(&plan(rate_mbps, &measures));
     let mut missed = Vec::new();
     for transport in ["tcp", "udp"] {
         let mut rows = Vec::new();

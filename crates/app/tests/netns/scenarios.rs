@@ -4,7 +4,8 @@
 #[path = "../../../lab/tests/scenarios/file.rs"]
 mod file;
 
-use super::support::{Home, full_form, number, question, text};
+use super::support::{Home, number, question, text};
+use super::tier::is_night;
 use file::{Expected, Scenario, Trouble};
 use serde_json::Value;
 use std::process::Output;
@@ -62,7 +63,7 @@ pub fn hold() {
 fn is_wanted(name: &str) -> bool {
     match std::env::var("V6GAP_SCENARIO") {
         Ok(only) => name == only,
-        Err(_) => SHORT.contains(&name) || full_form(),
+        Err(_) => SHORT.contains(&name) || is_night(),
     }
 }
 

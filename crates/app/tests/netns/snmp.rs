@@ -1,7 +1,7 @@
 //! A managed router: net-snmp's agent counts what passes, beside captures and this program's own
 //! count. Needs `snmpd`, which `cargo xtask test --setup` installs.
 
-use super::support::{Home, PROGRAM, figure, number, text};
+use super::support::{Home, PROGRAM, figure, number, text, times};
 use serde_json::Value;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -25,15 +25,16 @@ fn agents_running() -> usize {
     links.filter(|exe| exe.starts_with(AGENT)).count()
 }
 
-/// SNMP v2c and v3, over IPv4 and IPv6: octets of the router's two interfaces, of a capture and of
-/// the client's own interface agree for the trials of both families.
+/// SNMP v3 over IPv6, and at night v2c over IPv4: octets of the router's two interfaces, of a
+/// capture and of the client's own interface agree for the trials of both families.
 pub fn counts_agree() {
     if !agent_is_there() {
         return;
     }
     let before = agents_running();
     let user = ["--snmp-user", "reader", "--snmp-auth", "sha256", "--snmp-priv", "aes"];
-    for (over, credentials) in [("v4", &[][..]), ("v6", &user[..])] {
+    let asked = [("v6", &user[..]), ("v4", &[][..])];
+    for (over, credentials) in asked.into_iter().take(times(1, 2)) {
         let home = Home::new("snmp");
         let mut demo = home.command();
         demo.args(["demo", "--snmp", "router", "--snmp-over", over, "--capture", "--json", "-q"]);

@@ -79,15 +79,6 @@ pub fn times(quick: usize, full: usize) -> usize {
     if is_night() { full } else { quick }
 }
 
-/// Whether what a busy machine cannot carry is measured as well; said where it is left out.
-pub fn full_form() -> bool {
-    let full = is_night();
-    if !full {
-        println!("    only with V6GAP_FULL=1");
-    }
-    full
-}
-
 /// Prints a measured figure in the form that docs/validation quotes.
 pub fn figure(what: &str, value: impl std::fmt::Display) {
     println!("    {what}: {value}");

@@ -1,6 +1,7 @@
 //! Two processes on two hosts of a lab that a third holds: what happens between real machines.
 
 use super::support::{Home, PROGRAM, figure, number, question, text};
+use super::tier::is_night;
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 
@@ -101,8 +102,11 @@ pub fn measure_each_other() {
     figure("headline", &result["headline"]);
     let q = question(&result, "throughput-tcp", "throughput");
     figure("throughput", format!("{} ({})", q["text"], q["range_text"]));
-    // The headers take 1.4 %, which a quick run finds the same or perhaps too small to matter.
-    assert!(["same", "worse"].iter().any(|verdict| q["verdict"] == *verdict), "{q:#}");
+    // The headers take 1.4 %, which a quick run finds the same or too small to matter; beside
+    // other work it may leave it open.
+    let right =
+        if is_night() { &["same", "worse"][..] } else { &["same", "worse", "inconclusive"] };
+    assert!(right.iter().any(|verdict| q["verdict"] == *verdict), "{q:#}");
     let off = number(&q["effect"]["estimate"]) - number(&q["predicted"]);
     assert!(off.abs() < 0.02, "{q:#}");
     drop(server);

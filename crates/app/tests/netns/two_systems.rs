@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 
-/// Where `cargo xtask setup` unpacks the kernel.
+/// Where `cargo xtask truth --setup` unpacks the kernel.
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernel");
 
 const PLAN: &str = r#"
@@ -38,7 +38,7 @@ pub fn are_compared() {
     let missing = listed.lines().find(|line| line.contains("`qemu-system-x86_64` is not"));
     if let Some(line) = missing.or((!Path::new(KERNEL).exists()).then_some("no kernel is unpacked"))
     {
-        println!("SKIPPED: {line}: cargo xtask setup");
+        println!("SKIPPED: {line}: cargo xtask truth --setup");
         return;
     }
     let here = text(&home.v6gap(&["lab", "show", "two-systems"]).stdout);
@@ -92,7 +92,7 @@ pub fn that_cannot_be_are_named() {
     refused(&without, "E304", 5, "sudo apt install qemu-system-x86");
     let listed = text(&home.v6gap(&["lab", "list", "--kinds"]).stdout);
     if listed.contains("`qemu-system-x86_64` is not") {
-        println!("SKIPPED: qemu-system-x86_64 is not installed: cargo xtask setup");
+        println!("SKIPPED: qemu-system-x86_64 is not installed: cargo xtask test --setup");
         return;
     }
     refused(&run(&folder("nowhere")), "E304", 5, "--kernel FOLDER");

@@ -27,7 +27,7 @@ mod talk;
 #[expect(dead_code, reason = "not every task is part of the soak")]
 mod tasks;
 #[path = "../../../lab/tests/namespaces/tier.rs"]
-#[expect(dead_code, reason = "this is for the night alone")]
+#[expect(dead_code, reason = "it is one long scenario")]
 mod tier;
 
 use attacked::Serving;

@@ -23,75 +23,52 @@ mod traffic;
 mod tunnels;
 
 use std::process::ExitCode;
-use tier::{Judges, judged, tries};
+use tier::Tier::{Day, Night};
 use v6gap_sys::netns;
 
 /// A check returns the figures that it saw, or what was wrong.
 type Check = fn() -> Result<String, Box<dyn std::error::Error>>;
 
 /// Checks that start other processes, before this one enters its user namespace.
-const OUTSIDE: [(&str, Check); 2] = [
-    ("holder_up_status_join_down", holding::up_status_join_down),
-    ("holder_leaves_nothing_after_kill", holding::nothing_left_after_kill),
+const OUTSIDE: [tier::Scenario<Check>; 2] = [
+    ("holder_up_status_join_down", holding::up_status_join_down, Day(5)),
+    ("holder_leaves_nothing_after_kill", holding::nothing_left_after_kill, Day(5)),
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [(&str, Check); 32] = [
-    ("every_model_carries_both_families", plumbing::every_model_carries_both_families),
-    ("longer_chain", plumbing::longer_chain),
-    ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers),
-    ("a_large_graph_is_whole", topologies::a_large_graph_is_whole),
-    ("dumb_bell_carries_cross_traffic", topologies::dumb_bell_carries_cross_traffic),
-    ("own_subnets_are_used", topologies::own_subnets_are_used),
-    ("offloads_are_as_the_link_says", topologies::offloads_are_as_the_link_says),
-    ("absent_family_has_no_address", plumbing::absent_family_has_no_address),
-    ("managed_router_comes_and_goes", managed::comes_and_goes),
-    ("nothing_left_after_drop", plumbing::nothing_left_after_drop),
-    ("wire_sleeps_between_trials", plumbing::wire_sleeps_between_trials),
-    ("small_mtu_is_discovered", conditions::small_mtu_is_discovered),
-    ("each_family_has_its_mtu", conditions::each_family_has_its_mtu),
-    ("black_hole_takes_large_packets", conditions::black_hole_takes_large_packets),
-    ("loss_hits_its_family_only", conditions::loss_hits_its_family_only),
-    ("delay_hits_its_family_only", conditions::delay_hits_its_family_only),
-    ("delay_changes", changes::delay_changes),
-    ("rate_changes", changes::rate_changes),
-    ("mtu_changes", changes::mtu_changes),
-    ("wire_round_trip", conditions::wire_round_trip),
-    ("wire_icmp_round_trip", conditions::wire_icmp_round_trip),
-    ("wire_patience", conditions::wire_patience),
-    ("shaped_udp_goodput", rates::shaped_udp_goodput),
-    ("shaped_rate_of_each_family", rates::shaped_rate_of_each_family),
-    ("shaped_tcp_sends_single_frames", rates::shaped_tcp_sends_single_frames),
-    ("wire_udp_goodput", rates::wire_udp_goodput),
-    ("bare_tcp_shows_super_packets", rates::bare_tcp_shows_super_packets),
-    ("tunnels_add_what_the_model_says", tunnels::each_adds_what_the_model_says),
-    ("tunnels_carry_what_they_are_told", tunnels::only_what_is_carried_is_wrapped),
-    ("translation_exchanges_the_header", tunnels::translation_exchanges_the_header),
-    ("what_is_missing_is_said", tunnels::what_is_missing_is_said),
-    ("what_is_provided_is_listed", tunnels::what_is_provided_is_listed),
-];
-
-/// Those that judge times and rates, or wait for other programs to be ready.
-const WITNESSES: [&str; 11] = [
-    "translation_exchanges_the_header",
-    "dumb_bell_carries_cross_traffic",
-    "delay_hits_its_family_only",
-    "delay_changes",
-    "rate_changes",
-    "wire_sleeps_between_trials",
-    "wire_round_trip",
-    "shaped_udp_goodput",
-    "shaped_rate_of_each_family",
-    "shaped_tcp_sends_single_frames",
-    "bare_tcp_shows_super_packets",
-];
-
-/// Those that do so at length.
-const FIGURES: [&str; 4] = [
-    "tunnels_add_what_the_model_says",
-    "wire_icmp_round_trip",
-    "wire_patience",
-    "wire_udp_goodput",
+const INSIDE: [tier::Scenario<Check>; 32] = [
+    ("every_model_carries_both_families", plumbing::every_model_carries_both_families, Day(5)),
+    ("longer_chain", plumbing::longer_chain, Day(5)),
+    ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers, Day(5)),
+    ("a_large_graph_is_whole", topologies::a_large_graph_is_whole, Day(5)),
+    ("dumb_bell_carries_cross_traffic", topologies::dumb_bell_carries_cross_traffic, Day(5)),
+    ("own_subnets_are_used", topologies::own_subnets_are_used, Day(5)),
+    ("offloads_are_as_the_link_says", topologies::offloads_are_as_the_link_says, Day(5)),
+    ("absent_family_has_no_address", plumbing::absent_family_has_no_address, Day(5)),
+    ("managed_router_comes_and_goes", managed::comes_and_goes, Day(5)),
+    ("nothing_left_after_drop", plumbing::nothing_left_after_drop, Day(5)),
+    ("wire_sleeps_between_trials", plumbing::wire_sleeps_between_trials, Day(5)),
+    ("small_mtu_is_discovered", conditions::small_mtu_is_discovered, Day(5)),
+    ("each_family_has_its_mtu", conditions::each_family_has_its_mtu, Day(5)),
+    ("black_hole_takes_large_packets", conditions::black_hole_takes_large_packets, Day(5)),
+    ("loss_hits_its_family_only", conditions::loss_hits_its_family_only, Day(5)),
+    ("delay_hits_its_family_only", conditions::delay_hits_its_family_only, Day(5)),
+    ("delay_changes", changes::delay_changes, Day(5)),
+    ("rate_changes", changes::rate_changes, Day(5)),
+    ("mtu_changes", changes::mtu_changes, Day(5)),
+    ("wire_round_trip", conditions::wire_round_trip, Day(5)),
+    ("wire_icmp_round_trip", conditions::wire_icmp_round_trip, Night(60)),
+    ("wire_patience", conditions::wire_patience, Night(60)),
+    ("shaped_udp_goodput", rates::shaped_udp_goodput, Night(30)),
+    ("shaped_rate_of_each_family", rates::shaped_rate_of_each_family, Day(12)),
+    ("shaped_tcp_sends_single_frames", rates::shaped_tcp_sends_single_frames, Day(5)),
+    ("wire_udp_goodput", rates::wire_udp_goodput, Night(60)),
+    ("bare_tcp_shows_super_packets", rates::bare_tcp_shows_super_packets, Day(5)),
+    ("tunnels_add_what_the_model_says", tunnels::each_adds_what_the_model_says, Night(60)),
+    ("tunnels_carry_what_they_are_told", tunnels::only_what_is_carried_is_wrapped, Day(5)),
+    ("translation_exchanges_the_header", tunnels::translation_exchanges_the_header, Day(5)),
+    ("what_is_missing_is_said", tunnels::what_is_missing_is_said, Day(5)),
+    ("what_is_provided_is_listed", tunnels::what_is_provided_is_listed, Day(5)),
 ];
 
 fn main() -> ExitCode {
@@ -102,40 +79,8 @@ fn main() -> ExitCode {
     if let Some(code) = tier::refused() {
         return code;
     }
-    let mut failures = run(&OUTSIDE, &arguments);
+    let call = |check: Check| check().map_err(|e| e.to_string());
+    let failed = tier::run(&OUTSIDE, call);
     netns::enter_user_namespace().expect("the probe succeeded");
-    failures += run(&INSIDE, &arguments);
-    println!("{failures} failed");
-    ExitCode::from(u8::from(failures > 0))
-}
-
-/// Runs the chosen checks one after the other and returns how many failed.
-fn run(checks: &[(&str, Check)], arguments: &[String]) -> usize {
-    let mut wanted = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
-    let all = wanted.peek().is_none();
-    let wanted: Vec<&String> = wanted.collect();
-    let mut failures = 0;
-    for (name, check) in checks {
-        if !all && !wanted.iter().any(|part| name.contains(part.as_str())) {
-            continue;
-        }
-        let tries = tries(judges(name), !all);
-        match judged(name, tries, check) {
-            _ if tries == 0 => println!("later  {name}: waits for cargo xtask truth"),
-            Ok(figures) => println!("ok     {name}: {figures}"),
-            Err(error) => {
-                failures += 1;
-                println!("FAILED {name}: {error}");
-            }
-        }
-    }
-    failures
-}
-
-fn judges(name: &str) -> Judges {
-    match name {
-        _ if WITNESSES.contains(&name) => Judges::Witness,
-        _ if FIGURES.contains(&name) => Judges::Figures,
-        _ => Judges::Conduct,
-    }
+    tier::ended(failed + tier::run(&INSIDE, call))
 }

@@ -1,21 +1,29 @@
-//! The two tiers of the suites of level 5, in one place for all of them: what everybody waits for
-//! (`cargo xtask test --setup`) and what needs a quiet night (`cargo xtask truth`).
+//! The loop that every suite of level 5 runs its scenarios in, and the two tiers of them: what
+//! everybody waits for (`cargo xtask test --setup`) and what may take a quiet night (`cargo xtask
+//! truth`).
+//!
+//! Each scenario is tried once. One that fails by chance by day belongs into the night, or needs a
+//! wider bound: nobody believes a test that is tried until it passes.
 
-use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::time::Instant;
 
-/// What a check judges, which says how often it is tried in which tier.
+/// When a scenario runs, and how long it may take: so many s on two processors.
+///
+/// One that takes twice as long fails, so that no suite grows unseen. By night the day's scenarios
+/// go on at length, so their budget holds by day only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judges {
-    /// What the program does: once is enough to condemn it.
-    Conduct,
-    /// What it measured, for one claim about figures, or something that waits for other programs: a
-    /// machine whose processors are taken away for a second gives other figures, and programs are
-    /// late, so it is tried up to three times.
-    Witness,
-    /// What it measured, at length: for the night alone, unless it is named.
-    Figures,
+pub enum Tier {
+    /// By day, and by night at length: what the program does, or the one witness of a claim about
+    /// figures.
+    Day(u64),
+    /// By night alone, unless it is named: what judges figures by statistics, or takes long.
+    Night(u64),
 }
+
+/// A scenario: its name, what it does, and its tier.
+pub type Scenario<F> = (&'static str, F, Tier);
 
 /// How a suite ends at once where this process is given no network namespaces: with a line that
 /// `cargo xtask` looks for, and as a failure where it must run.
@@ -26,37 +34,60 @@ pub fn refused() -> Option<ExitCode> {
     Some(if required { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Whether this is the night, which leaves nothing out, takes the bounds that are reported, and
-/// tries everything once.
+/// Whether this is the night, which leaves nothing out and takes the bounds that are reported.
 pub fn is_night() -> bool {
     std::env::var("V6GAP_FULL").is_ok_and(|form| form == "1")
 }
 
-/// How often a check is tried at most; 0 if it waits for the night. `named` says whether it was
-/// asked for by name.
-pub fn tries(judges: Judges, named: bool) -> usize {
-    match judges {
-        _ if is_night() => 1,
-        Judges::Conduct => 1,
-        Judges::Witness => 3,
-        Judges::Figures => 3 * usize::from(named),
-    }
-}
-
-/// A check of that name, tried so often; each failure but the last is printed. Without a try there
-/// is nothing against it.
-pub fn judged<T: Default, E: Display>(
-    name: &str,
-    tries: usize,
-    check: impl Fn() -> Result<T, E>,
-) -> Result<T, E> {
-    let mut outcome = Ok(T::default());
-    for nth in 1..=tries {
-        outcome = check();
-        match &outcome {
-            Err(error) if nth < tries => println!("again  {name}, time {nth}: {error}"),
-            _ => break,
+/// Runs the scenarios of the present tier one after the other, or those that an argument of this
+/// process is part of the name of, each by `call`, which returns what it saw or what was wrong; a
+/// panic is a failure too. Returns how many failed.
+pub fn run<F: Copy>(
+    scenarios: &[Scenario<F>],
+    call: impl Fn(F) -> Result<String, String>,
+) -> usize {
+    let parts: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let mut failed = 0;
+    for &(name, scenario, tier) in scenarios {
+        let named = parts.iter().any(|part| name.contains(part.as_str()));
+        if !parts.is_empty() && !named {
+            continue;
+        }
+        let budget = match tier {
+            Tier::Day(_) if is_night() => None,
+            Tier::Night(_) if !named && !is_night() => {
+                println!("later  {name}: waits for cargo xtask truth");
+                continue;
+            }
+            Tier::Day(seconds) | Tier::Night(seconds) => Some(seconds),
+        };
+        println!("begins {name}");
+        let start = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| call(scenario)));
+        let took = start.elapsed().as_secs_f64();
+        let outcome = outcome.unwrap_or_else(|_| Err("it panicked".to_owned()));
+        match outcome.and_then(|seen| within(took, budget).map(|()| seen)) {
+            Ok(seen) => println!("ok     {name} ({took:.1} s) {seen}"),
+            Err(why) => {
+                failed += 1;
+                println!("FAILED {name} ({took:.1} s): {why}");
+            }
         }
     }
-    outcome
+    failed
+}
+
+/// How a suite ends of which so many scenarios failed.
+pub fn ended(failed: usize) -> ExitCode {
+    println!("{failed} failed");
+    ExitCode::from(u8::from(failed > 0))
+}
+
+fn within(took: f64, budget: Option<u64>) -> Result<(), String> {
+    match budget {
+        Some(seconds) if took > 2.0 * seconds as f64 => {
+            Err(format!("it took more than twice its budget of {seconds} s"))
+        }
+        _ => Ok(()),
+    }
 }
