@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A command line to run in the workspace's root.
@@ -11,7 +11,7 @@ pub struct Line {
     program: String,
     args: Vec<String>,
     env: Vec<(&'static str, Cow<'static, str>)>,
-    folder: &'static str,
+    folder: PathBuf,
 }
 
 /// `cargo` with `args`, separated by blanks.
@@ -24,7 +24,7 @@ impl Line {
     /// `program` with `args`, separated by blanks.
     pub fn new(program: &str, args: &str) -> Self {
         let args = args.split_whitespace().map(str::to_owned).collect();
-        Line { program: program.to_owned(), args, env: Vec::new(), folder: "" }
+        Line { program: program.to_owned(), args, env: Vec::new(), folder: PathBuf::new() }
     }
 
     /// With more arguments, taken as they are.
@@ -39,9 +39,9 @@ impl Line {
         self
     }
 
-    /// In this folder of the workspace.
-    pub fn within(mut self, folder: &'static str) -> Self {
-        self.folder = folder;
+    /// In this folder, from the root of the workspace.
+    pub fn within(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
         self
     }
 
@@ -91,7 +91,7 @@ impl Line {
         let _ = std::io::stdout().flush();
         let mut command = Command::new(&self.program);
         command.args(&self.args).envs(self.env.iter().map(|(key, value)| (key, &**value)));
-        command.current_dir(crate::workspace::root().join(self.folder));
+        command.current_dir(crate::workspace::root().join(&self.folder));
         command
     }
 }

@@ -4,6 +4,7 @@
 //! steps that could drift from this one.
 
 pub mod command;
+pub mod dist;
 pub mod fuzz;
 pub mod setup;
 pub mod steps;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 use xtask::suites::Tier;
-use xtask::{fuzz, steps, suites, targets};
+use xtask::{dist, fuzz, steps, suites, targets};
 
 const USAGE: &str = "\
 usage: cargo xtask VERB
@@ -20,6 +20,9 @@ usage: cargo xtask VERB
   bless           tests, writing the snapshots anew
   bench           benchmarks of the hot loops against the programs that people use
   bench --setup   the same, but installs those programs first
+  dist            static programs, Debian packages and SHA256SUMS in target/dist
+                    --check         and try them where nothing else is
+                    --setup         install what is missing
   fuzz            the targets of crates/fuzz under libFuzzer; needs a nightly compiler
                     --for TIME      for all together         --target NAME   these alone
                     --runs N        inputs of each at most   --report FILE   write the table there
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         ["bless"] => suites::bless(),
         ["bench"] => steps::bench(false),
         ["bench", "--setup"] => steps::bench(true),
+        ["dist", options @ ..] => dist::verb(options),
         ["fuzz", options @ ..] => fuzz::verb(options),
         ["validate", options @ ..] => suites::validate(options),
         ["help" | "--help" | "-h"] => {

@@ -6,6 +6,7 @@
 use crate::command::{Line, cargo};
 use crate::suites::Tier;
 use crate::{targets, workspace};
+use std::path::Path;
 
 /// A program that a step calls and the Debian packages that bring it.
 struct Need {
@@ -22,6 +23,19 @@ const PEERS: [Need; 6] = [
     Need { program: "qperf", packages: "qperf", why: "round trips are compared with it" },
     Need { program: "irtt", packages: "irtt", why: "probing is compared with it" },
     Need { program: "cc", packages: "gcc libc6-dev", why: "compiles a plain ping-pong in C" },
+];
+
+/// What packages are made and tried with.
+const DIST: [Need; 5] = [
+    Need { program: "dpkg-deb", packages: "dpkg", why: "packs packages" },
+    Need { program: "bwrap", packages: "bubblewrap", why: "makes a root with nothing in it" },
+    Need {
+        program: "qemu-aarch64-static",
+        packages: "qemu-user-static",
+        why: "runs the program of another processor",
+    },
+    Need { program: "debootstrap", packages: "debootstrap", why: "unpacks a Debian to install in" },
+    Need { program: "systemd-nspawn", packages: "systemd-container", why: "starts that Debian" },
 ];
 
 const NEEDS: [Need; 9] = [
@@ -135,20 +149,34 @@ fn makes_environments() -> bool {
 /// Makes the Python of the examples below `target`; takes about 15 s, once.
 fn install_libraries() -> Result<(), String> {
     let folder = workspace::root().join("target/python");
+    python(&folder, &LIBRARIES).map(drop)
+}
+
+/// Makes a Python with these libraries in a folder, unless it is there, and returns its program.
+pub fn python(folder: &Path, libraries: &[&str]) -> Result<String, String> {
     let program = folder.join("bin/python").display().to_string();
     let found = Line::new(&program, "-m pip freeze").output().unwrap_or_default();
-    if LIBRARIES.iter().all(|library| found.lines().any(|line| line == *library)) {
-        return Ok(());
+    if !libraries.iter().all(|library| found.lines().any(|line| line == *library)) {
+        Line::new("python3", "-m venv").args([folder.display().to_string()]).run()?;
+        Line::new(&program, "-m pip install --quiet --disable-pip-version-check")
+            .args(libraries.iter().map(|library| (*library).to_owned()))
+            .run()?;
     }
-    Line::new("python3", "-m venv").args([folder.display().to_string()]).run()?;
-    Line::new(&program, "-m pip install --quiet --disable-pip-version-check")
-        .args(LIBRARIES.map(str::to_owned))
-        .run()
+    Ok(program)
 }
 
 /// Installs the programs that the benchmarks compare with.
 pub fn install_peers() -> Result<(), String> {
-    let missing: Vec<&Need> = PEERS.iter().filter(|need| !is_there(need.program)).collect();
+    install(&PEERS)
+}
+
+/// Installs what packages are made and tried with.
+pub fn install_for_dist() -> Result<(), String> {
+    install(&DIST)
+}
+
+fn install(needs: &[Need]) -> Result<(), String> {
+    let missing: Vec<&Need> = needs.iter().filter(|need| !is_there(need.program)).collect();
     if missing.is_empty() { Ok(()) } else { install_packages(&missing) }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::command::cargo;
 use crate::suites::{PROFILE, Tier};
-use crate::{fuzz, setup, suites, targets, tidy, workspace};
+use crate::{dist, fuzz, setup, suites, targets, tidy, workspace};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -45,9 +45,10 @@ const DAY: [Step; 6] = [
 ];
 
 /// Those of the night, which wants a quiet machine.
-const NIGHT: [Step; 4] = [
+const NIGHT: [Step; 5] = [
     ("targets", |_| check_targets(Tier::Night)),
     ("deny", check_dependencies),
+    ("dist", dist::night),
     ("fuzz", fuzz::night),
     ("suites", |required| suites::namespaces(Tier::Night, required)),
 ];

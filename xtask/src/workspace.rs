@@ -13,6 +13,13 @@ pub fn root() -> PathBuf {
     manifest.and_then(|m| Some(m.parent()?.to_path_buf())).unwrap_or_else(|| PathBuf::from("."))
 }
 
+/// Where cargo puts what it builds.
+pub fn target() -> Result<PathBuf, String> {
+    let text = cargo("metadata --format-version 1 --offline --no-deps").output()?;
+    let value: Value = serde_json::from_str(&text).map_err(|e| format!("cargo metadata: {e}"))?;
+    Ok(PathBuf::from(self::text(&value["target_directory"])))
+}
+
 /// A package of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
