@@ -42,3 +42,16 @@ fn wrapper(python: &str, verb: &str, arch: &str) -> String {
          exec '{python}' -m ziglang {verb}{target} \"$@\"\n"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wrapper_names_the_target_as_zig_does() {
+        let script = wrapper("echo", "cc", "aarch64");
+        let words = ["-c", &script, "cc", "--target=aarch64-unknown-linux-musl", "-O3", "a b.c"];
+        let said = Line::new("sh", "").args(words.map(str::to_owned)).output().unwrap();
+        assert_eq!(said, "-m ziglang cc -target aarch64-linux-musl -O3 a b.c\n");
+    }
+}
