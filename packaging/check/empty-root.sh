@@ -38,7 +38,7 @@ alone $measuring -- run here --v4 127.0.0.1 --v6 ::1 -p $port --measure rtt --pa
 wait "$server"
 server=
 grep -q '"verdict"' "$data/result.json"
-cat "$data/served"
+head -n 3 "$data/served"
 
 echo "== demo"
 if [ -n "$emulator" ]; then set -- --loopback; else set --; fi
