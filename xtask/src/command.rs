@@ -91,7 +91,7 @@ impl Line {
         let _ = std::io::stdout().flush();
         let mut command = Command::new(&self.program);
         command.args(&self.args).envs(self.env.iter().map(|(key, value)| (key, &**value)));
-        command.current_dir(crate::workspace::root().join(&self.folder));
+        command.current_dir(crate::root::root().join(&self.folder));
         command
     }
 }

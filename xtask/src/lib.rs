@@ -6,6 +6,8 @@
 pub mod command;
 pub mod dist;
 pub mod fuzz;
+mod outcome;
+mod root;
 pub mod setup;
 pub mod steps;
 pub mod suites;

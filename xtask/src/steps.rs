@@ -2,27 +2,10 @@
 //! ends the day's, the night goes on to its end.
 
 use crate::command::cargo;
+use crate::outcome::Outcome;
 use crate::suites::{PROFILE, Tier};
 use crate::{dist, fuzz, setup, suites, targets, tidy, workspace};
-use std::fmt;
 use std::time::{Duration, Instant};
-
-/// How a step ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// Everything ran and passed.
-    Passed,
-    /// Something could not run here.
-    Skipped(String),
-    /// Something failed.
-    Failed(String),
-}
-
-impl From<Result<(), String>> for Outcome {
-    fn from(result: Result<(), String>) -> Self {
-        result.map_or_else(Outcome::Failed, |()| Outcome::Passed)
-    }
-}
 
 /// A step's name, outcome and how long it took.
 struct Done {
@@ -157,16 +140,6 @@ fn summary(done: &[Done]) -> String {
     let total: Duration = done.iter().map(|d| d.took).sum();
     let rows: String = done.iter().map(row).collect();
     format!("{rows}{:12}{:>8.1} s\n", "total", total.as_secs_f64())
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Outcome::Passed => f.write_str("passed"),
-            Outcome::Skipped(why) => write!(f, "SKIPPED: {why}"),
-            Outcome::Failed(_) => f.write_str("FAILED"),
-        }
-    }
 }
 
 #[cfg(test)]

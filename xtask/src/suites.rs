@@ -7,7 +7,7 @@
 //! [`NIGHTLY`] only there.
 
 use crate::command::{Line, cargo};
-use crate::steps::Outcome;
+use crate::outcome::Outcome;
 use crate::workspace::{self, Package, TestTarget};
 use std::collections::BTreeSet;
 

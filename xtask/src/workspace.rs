@@ -1,17 +1,9 @@
 //! The workspace as `cargo metadata` tells it: packages, their dependencies, tests and benchmarks.
 
 use crate::command::cargo;
+pub use crate::root::root;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-
-/// The folder of the workspace, as cargo tells it to a program that it runs; for a program run by
-/// hand, the current folder.
-///
-/// Asked for at run time, because a build cache may be shared by several copies of the workspace.
-pub fn root() -> PathBuf {
-    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    manifest.and_then(|m| Some(m.parent()?.to_path_buf())).unwrap_or_else(|| PathBuf::from("."))
-}
 
 /// Where cargo puts what it builds.
 pub fn target() -> Result<PathBuf, String> {

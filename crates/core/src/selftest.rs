@@ -9,6 +9,7 @@ use crate::plan::{Plan, preset};
 use crate::unit;
 use crate::wiremodel;
 use crate::workload::{Cell, Echo, Transport, UdpBulk, Wait, Workload};
+use crate::world::model;
 use crate::world::{LinkModel, World};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -68,7 +69,7 @@ fn large_bytes(world: &World) -> u32 {
     let families = Family::BOTH.into_iter().filter(|f| *world.families.get(*f));
     let room = families.map(|family| {
         let headers = family.header_bytes() + UDP_HEADER_BYTES;
-        wiremodel::path_mtu(world, family).saturating_sub(headers)
+        model::path_mtu(world, family).saturating_sub(headers)
     });
     room.fold(LARGE_BYTES_MAX, u32::min)
 }
@@ -136,7 +137,7 @@ fn deviation(seen: f64, expected: f64) -> f64 {
 
 fn expected_goodput(world: &World, reading: &Reading) -> Option<f64> {
     let family = reading.probe.arms.a;
-    wiremodel::world_udp_goodput_bps(world, family, large_bytes(world)).ok()?
+    model::world_udp_goodput_bps(world, family, large_bytes(world)).ok()?
 }
 
 /// Judges the readings; `largest_frame` is the largest frame that passed the wire, in bytes.
@@ -172,8 +173,8 @@ fn judge_round_trips(world: &World, family: Family, readings: &[Reading], test: 
     let reading = |bytes| echo_reading(family, bytes, readings);
     let (Some(small), Some(large)) = (reading(SMALL_BYTES), reading(large_bytes)) else { return };
     let wire_ns = |bytes| {
-        let packets = wiremodel::udp_packets(bytes, family, wiremodel::path_mtu(world, family));
-        packets.map_or(f64::NAN, |p| wiremodel::world_round_trip_ns(world, family, &p))
+        let packets = wiremodel::udp_packets(bytes, family, model::path_mtu(world, family));
+        packets.map_or(f64::NAN, |p| model::world_round_trip_ns(world, family, &p))
     };
     let host_ns = small.values.a * 1e9 - wire_ns(SMALL_BYTES);
     let off_ns = large.values.a * 1e9 - wire_ns(large_bytes) - host_ns;
@@ -283,7 +284,7 @@ mod tests {
     }
 
     fn expected(world: &World, family: Family, bytes: u32) -> f64 {
-        wiremodel::world_udp_goodput_bps(world, family, bytes).unwrap().unwrap()
+        model::world_udp_goodput_bps(world, family, bytes).unwrap().unwrap()
     }
 
     /// Readings of a link that keeps the model, with hosts that take 50 µs.
@@ -293,7 +294,7 @@ mod tests {
             let value = match &probe.cell.workload {
                 Workload::Echo(echo) => {
                     let packets = wiremodel::udp_packets(echo.message_bytes, family, 1500).unwrap();
-                    (wiremodel::world_round_trip_ns(world, family, &packets) + 50_000.0) / 1e9
+                    (model::world_round_trip_ns(world, family, &packets) + 50_000.0) / 1e9
                 }
                 _ => expected(world, family, large_bytes(world)),
             };
@@ -323,7 +324,7 @@ mod tests {
                 else {
                     panic!("{probe:?}")
                 };
-                let mtu = wiremodel::path_mtu(&world, probe.arms.a);
+                let mtu = model::path_mtu(&world, probe.arms.a);
                 assert_eq!(wiremodel::fragments(payload, probe.arms.a, mtu), Some(1));
             }
             // The first link may carry more than the path.

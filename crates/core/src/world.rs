@@ -8,6 +8,7 @@ mod check;
 mod conditions;
 pub mod draft;
 mod emulated;
+pub mod model;
 mod on_link;
 mod paths;
 mod stored;

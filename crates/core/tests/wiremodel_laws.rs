@@ -5,6 +5,10 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::tunnel::{Tunnel, TunnelKind};
 use v6gap_core::wiremodel::*;
 use v6gap_core::workload::Transport;
+use v6gap_core::world::model::{
+    bottleneck_bps, link_packet_max, path_mtu, world_round_trip_ns, world_tcp_goodput_bps,
+    world_udp_goodput_bps,
+};
 use v6gap_core::world::{LaidTunnel, Link, LinkModel, Translation, TranslationKind, World};
 
 const PLAIN: Framing = Framing { vlan_tags: 0 };

@@ -3,7 +3,7 @@
 
 use crate::number::{series, utc};
 use crate::studies::Rows;
-use crate::{tables, words};
+use crate::words;
 use v6gap_core::analysis::compare::{
     Change, Comparison, Elsewhere, Of, Row, Side, Standing, Systems,
 };
@@ -124,7 +124,7 @@ pub(crate) fn published(comparison: &Comparison) -> Option<Rows> {
         let line = lines.iter().find(own)?;
         let mut cells =
             vec![format!("{} {}", line.label.replace(", ", " "), line.subject), value.text.clone()];
-        cells.extend(line.changes.iter().map(|change| tables::in_one(*change)));
+        cells.extend(line.changes.iter().map(|change| words::in_one(*change)));
         Some(cells)
     };
     let rows = systems.values.iter().filter_map(row).collect();

@@ -24,7 +24,7 @@ use v6gap_core::analysis::{
 };
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
-use v6gap_core::fitness::names::VIEW;
+use v6gap_core::host::names::VIEW;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::observation::Times;
 use v6gap_core::plan::Stop;

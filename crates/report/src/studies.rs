@@ -8,7 +8,6 @@ use crate::words;
 use v6gap_core::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::metric::Metric;
-use v6gap_core::plan::Summary;
 use v6gap_core::published::{Kind, Value};
 use v6gap_core::unit::significant;
 
@@ -27,7 +26,7 @@ pub(crate) struct Rows {
 pub(crate) fn as_published(analysis: &Analysis) -> Option<Rows> {
     let first = analysis.as_published.first()?;
     let names = &analysis.arm_names;
-    let (head, note) = rule(first.summary);
+    let (head, note) = words::rule(first.summary);
     let heads = [head, &names.a, &names.b, "difference", "our 95 % range"].map(str::to_owned);
     let row = |made: &AsPublished| {
         let question = question(analysis, &made.cell, made.metric);
@@ -48,31 +47,6 @@ pub(crate) fn as_published(analysis: &Analysis) -> Option<Rows> {
         rows: analysis.as_published.iter().map(row).collect(),
         notes: vec![note.to_owned()],
     })
-}
-
-/// The name of a rule, and what it leaves out.
-pub(crate) fn rule(summary: Summary) -> (&'static str, &'static str) {
-    match summary {
-        Summary::Mean => (
-            "mean of the runs",
-            "The study gives means alone, which do not say how well they are known.",
-        ),
-        Summary::MeanSd => (
-            "mean ± SD of the runs",
-            "The study's ± is the deviation of one run, not how well the mean is known.",
-        ),
-        Summary::TrimmedMean => (
-            "mean of the runs without the lowest and the highest",
-            "The ± is the 95 % range of the trimmed mean (Tukey and McLaughlin), which the study \
-             did not give.",
-        ),
-        Summary::ThreeOfFive => (
-            "mean of three consistent runs of five",
-            "Three consistent runs of five hide the spread that they choose away: their mean \
-             varies more than that of all five. Inconsistent means that none of the sets of five \
-             held three within 1 %; the median stands in their place.",
-        ),
-    }
 }
 
 fn combined(of: &Combined, size: f64) -> String {

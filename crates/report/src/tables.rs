@@ -231,20 +231,9 @@ fn cells(line: &Line<'_>, two: bool) -> Vec<String> {
             None => ["–", "–", "–"].map(str::to_owned),
         });
     } else {
-        cells.extend(line.changes.iter().map(|change| in_one(*change)));
+        cells.extend(line.changes.iter().map(|change| words::in_one(*change)));
     }
     cells
-}
-
-/// Change, range and verdict in one cell: "2.6 % shorter (2.1 – 3.0 %), better".
-pub(crate) fn in_one(change: Option<&v6gap_core::analysis::compare::Change>) -> String {
-    let Some(change) = change else { return "–".to_owned() };
-    let verdict = words::verdict(change.verdict);
-    match change.verdict {
-        Verdict::None if change.effect.is_none() => verdict.to_owned(),
-        Verdict::CannotTell => format!("{}, {verdict}", change.text),
-        _ => format!("{} ({}), {verdict}", change.text, change.range_text),
-    }
 }
 
 /// A comparison as CSV, one row for each change, in SI units.

@@ -5,10 +5,11 @@ use v6gap_core::analysis::words::{amount, figure, more_pairs};
 use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Suspect, Verdict};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
+use v6gap_core::plan::Summary;
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
 pub(crate) use v6gap_core::wire::foreign::is_unsafe;
-use v6gap_core::wiremodel;
 use v6gap_core::workload::{Direction, Search, Transport, Workload};
+use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
 
 /// The word of a verdict.
@@ -126,7 +127,7 @@ pub(crate) fn hosts(analysis: &Analysis) -> (&str, &str) {
 /// The path, if the plan made it: "100 Mbit/s, lab link “wire”, 1 router".
 pub(crate) fn path(analysis: &Analysis) -> Option<String> {
     let world = analysis.run.plan.world.as_ref()?;
-    let rates = Family::BOTH.map(|family| wiremodel::bottleneck_bps(world, family));
+    let rates = Family::BOTH.map(|family| model::bottleneck_bps(world, family));
     let slowest = rates.into_iter().flatten().min();
     let rate = slowest.map_or("no rate limit".to_owned(), |r| format_rate(r as f64));
     let model = world.model.name();
@@ -413,4 +414,39 @@ pub(crate) fn shortened(text: &str, characters: usize) -> String {
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+/// Change, range and verdict in one cell: "2.6 % shorter (2.1 – 3.0 %), better".
+pub(crate) fn in_one(change: Option<&v6gap_core::analysis::compare::Change>) -> String {
+    let Some(change) = change else { return "–".to_owned() };
+    let word = verdict(change.verdict);
+    match change.verdict {
+        Verdict::None if change.effect.is_none() => word.to_owned(),
+        Verdict::CannotTell => format!("{}, {word}", change.text),
+        _ => format!("{} ({}), {word}", change.text, change.range_text),
+    }
+}
+
+/// The name of a rule, and what it leaves out.
+pub(crate) fn rule(summary: Summary) -> (&'static str, &'static str) {
+    match summary {
+        Summary::Mean => (
+            "mean of the runs",
+            "The study gives means alone, which do not say how well they are known.",
+        ),
+        Summary::MeanSd => (
+            "mean ± SD of the runs",
+            "The study's ± is the deviation of one run, not how well the mean is known.",
+        ),
+        Summary::TrimmedMean => (
+            "mean of the runs without the lowest and the highest",
+            "The ± is the 95 % range of the trimmed mean (Tukey and McLaughlin), which the study \
+             did not give.",
+        ),
+        Summary::ThreeOfFive => (
+            "mean of three consistent runs of five",
+            "Three consistent runs of five hide the spread that they choose away: their mean \
+             varies more than that of all five. Inconsistent means that none of the sets of five \
+             held three within 1 %; the median stands in their place.",
+        ),
+    }
 }

@@ -1,6 +1,5 @@
 //! Answers that say what is wrong, in the words and codes of the terminal.
 
-use crate::guard::Refusal;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -32,6 +31,15 @@ pub(crate) fn failed(failure: Value) -> Response {
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
     error(status, failure)
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It asks for another host's page.
+    Host,
+    /// It comes from another page.
+    Origin,
 }
 
 /// A request that is not this server's.

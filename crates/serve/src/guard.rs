@@ -5,6 +5,7 @@
 //! is not), `Origin` must be the page's own on everything that changes something, and the token is
 //! in a header that no other page can send.
 
+pub use crate::answer::Refusal;
 use crate::{Shared, answer};
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -32,15 +33,6 @@ const COMMON: [(HeaderName, &str); 3] = [
     (REFERRER_POLICY, "no-referrer"),
     (CACHE_CONTROL, "no-store"),
 ];
-
-/// Why a request is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// It asks for another host's page.
-    Host,
-    /// It comes from another page.
-    Origin,
-}
 
 /// Lets through what comes from this server's own pages, and marks every answer.
 pub(crate) async fn check(

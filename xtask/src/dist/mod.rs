@@ -10,7 +10,7 @@ pub mod notices;
 pub mod package;
 
 use crate::command::Line;
-use crate::steps::Outcome;
+use crate::outcome::Outcome;
 use crate::{setup, workspace};
 use std::path::{Path, PathBuf};
 

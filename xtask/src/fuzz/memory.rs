@@ -3,7 +3,7 @@
 
 use super::toolchain::Tools;
 use crate::command::Line;
-use crate::steps::Outcome;
+use crate::outcome::Outcome;
 use std::time::Instant;
 
 /// Tests that Miri can run, by package and filter: they make no system calls.

@@ -10,7 +10,7 @@ mod memory;
 mod run;
 mod toolchain;
 
-use crate::steps::Outcome;
+use crate::outcome::Outcome;
 use run::Sanitizer;
 use std::time::Duration;
 

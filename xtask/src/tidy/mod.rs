@@ -3,6 +3,7 @@
 //! Each rule is a function from sources to findings, so that a test can give it a snippet that
 //! breaks it.
 
+pub mod circles;
 pub mod hashes;
 pub mod layers;
 pub mod links;
@@ -59,6 +60,7 @@ pub struct Document {
 pub fn check(root: &Path, packages: &[Package]) -> Result<Report, String> {
     let (sources, documents) = read_all(root)?;
     let mut findings = layers::check(packages, &documents, &sources);
+    findings.extend(circles::check(&sources));
     for source in &sources {
         findings.extend(platform::check(source));
         findings.extend(shape::check(source));

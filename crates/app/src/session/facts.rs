@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use v6gap_core::fitness::names;
+use v6gap_core::host::names;
 use v6gap_core::record::Host;
 use v6gap_core::unit;
 use v6gap_sys::{

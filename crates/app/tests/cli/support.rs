@@ -12,9 +12,10 @@ use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::preset;
 use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader, TrialRecord};
 use v6gap_core::schedule::{self, Block};
-use v6gap_core::wiremodel::{TcpOptions, tcp_packets, world_round_trip_ns};
+use v6gap_core::wiremodel::{TcpOptions, tcp_packets};
 use v6gap_core::workload::Workload;
 use v6gap_core::world::World;
+use v6gap_core::world::model::world_round_trip_ns;
 use v6gap_store::Store;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);

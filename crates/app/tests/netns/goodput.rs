@@ -6,7 +6,7 @@ use super::tier::is_night;
 use serde_json::Value;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::tunnel::{Tunnel, TunnelKind};
-use v6gap_core::wiremodel;
+use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, Link, LinkModel, Translation, TranslationKind, World};
 
 const MBIT: f64 = 1e6;
@@ -84,7 +84,7 @@ fn check_tcp(rate_mbps: u64, time: &str) {
     let result = home.plan_run(&plan(rate_mbps, &format!("time = \"{time}\"")));
     let q = question(&result, "throughput-tcp", "throughput");
     for (family, key) in [(Family::V4, "v4"), (Family::V6, "v6")] {
-        let model = wiremodel::world_tcp_goodput_bps(&lab(rate_mbps), family).unwrap();
+        let model = model::world_tcp_goodput_bps(&lab(rate_mbps), family).unwrap();
         check(rate_mbps, &format!("TCP {key}"), number(&q[key]["estimate"]), model);
     }
 }
@@ -137,7 +137,7 @@ fn check_datagrams(result: &Value, rate_mbps: u64, payloads: &[u32]) {
     for &payload in payloads {
         let q = question(result, &format!("throughput-udp-{payload}"), "throughput");
         for (family, key) in [(Family::V4, "v4"), (Family::V6, "v6")] {
-            let model = wiremodel::world_udp_goodput_bps(&lab(rate_mbps), family, payload);
+            let model = model::world_udp_goodput_bps(&lab(rate_mbps), family, payload);
             let model = model.unwrap().unwrap();
             let what = format!("UDP {payload} B {key}");
             check(rate_mbps, &what, number(&q[key]["estimate"]), model);
@@ -167,10 +167,10 @@ pub fn translated() {
         let result = home.plan_run(&plan_in(&lab, pairs, &[&time, &udp]));
         let family = kind.translates();
         for (cell, expected) in [
-            ("throughput-tcp".to_owned(), wiremodel::world_tcp_goodput_bps(&model, family)),
+            ("throughput-tcp".to_owned(), model::world_tcp_goodput_bps(&model, family)),
             (
                 format!("throughput-udp-{TRANSLATED}"),
-                wiremodel::world_udp_goodput_bps(&model, family, TRANSLATED).unwrap(),
+                model::world_udp_goodput_bps(&model, family, TRANSLATED).unwrap(),
             ),
         ] {
             let q = question(&result, &cell, "throughput");
@@ -278,7 +278,7 @@ tunnels = [{{ between = ["router1", "router2"], kind = "{kind}", over = "{outer}
         .unwrap_or_else(|e| panic!("{tunnel}: {e}: {}", text(&output.stderr)));
     let q = question(&result, "throughput-tcp", "throughput");
     for (family, key) in [(Family::V4, "v4"), (Family::V6, "v6")] {
-        let model = wiremodel::world_tcp_goodput_bps(&world, family).unwrap();
+        let model = model::world_tcp_goodput_bps(&world, family).unwrap();
         let most = match kind {
             TunnelKind::WireGuard | TunnelKind::Esp => PROGRAM_OFF_PERCENT_MAX,
             _ => off_percent_max(100),

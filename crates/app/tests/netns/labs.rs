@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use v6gap_core::family::Family;
 use v6gap_core::wiremodel;
+use v6gap_core::world::model;
 use v6gap_core::world::{Link, LinkModel, World};
 
 const SHAPES: [&str; 7] =
@@ -155,8 +156,7 @@ pub fn measure_inside() {
     for (bytes, cell) in [(64, "rtt-udp-64"), (1024, "rtt-udp-1024")] {
         for (family, key) in [(Family::V4, "v4"), (Family::V6, "v6")] {
             let packets = wiremodel::udp_packets(bytes, family, 1500).unwrap();
-            let model =
-                |world: &World| wiremodel::world_round_trip_ns(world, family, &packets) / 1e3;
+            let model = |world: &World| model::world_round_trip_ns(world, family, &packets) / 1e3;
             let whole = model(&world);
             let inner = model(&world.clone().measured(1, 3));
             let seen =

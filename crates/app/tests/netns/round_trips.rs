@@ -4,6 +4,7 @@
 use super::support::{Home, figure, number, question, times};
 use v6gap_core::family::Family;
 use v6gap_core::wiremodel::{self, TcpOptions};
+use v6gap_core::world::model;
 use v6gap_core::world::{LinkModel, World};
 
 /// How far a round trip may be off the model: so many µs, or this share of it. A busy machine is
@@ -152,7 +153,7 @@ fn wire_us(rate_mbps: u64, transport: &str, family: Family, size: u32) -> f64 {
         "tcp" => wiremodel::tcp_packets(size, family, 1500, TcpOptions::TIMESTAMPS),
         _ => wiremodel::udp_packets(size, family, 1500).unwrap(),
     };
-    wiremodel::world_round_trip_ns(&world, family, &packets) / 1000.0
+    model::world_round_trip_ns(&world, family, &packets) / 1000.0
 }
 
 pub fn refused_on_shaped() {

@@ -8,7 +8,7 @@ use super::{
 };
 use super::{links, routes, windows};
 use crate::family::Family;
-use crate::fitness::names;
+use crate::host::names;
 use crate::observation::PerEnd;
 use crate::plan::Order;
 use crate::record::{Ending, TrialRecord};

@@ -3,7 +3,7 @@
 use super::collect::Collected;
 use super::{Check, CheckState};
 use crate::family::Family;
-use crate::fitness::names;
+use crate::host::names;
 use alloc::format;
 use alloc::string::ToString;
 

@@ -3,7 +3,7 @@
 //! Segmentation and checksums have a bit for each family. Where they differ, the difference that is
 //! measured is that of protocol and card together.
 
-use crate::record::Host;
+use crate::host::Host;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -15,6 +15,7 @@ use crate::wiremodel::{self, Carried, Framing, LinkTiming, TcpOptions};
 use crate::workload::{
     Capacity, Cell, Direction, Echo, Law, Sizes, TcpBulk, Transport, UdpBulk, Workload,
 };
+use crate::world::model;
 use crate::world::{Conditions, LinkModel, Side, World};
 use alloc::vec::Vec;
 
@@ -89,7 +90,7 @@ pub(super) fn packets<'a>(
         mtu = mtu.or(granted.path_mtu);
         timestamps = timestamps.or(granted.timestamps);
     }
-    let of_world = plan.world.as_ref().map(|world| wiremodel::path_mtu(world, family));
+    let of_world = plan.world.as_ref().map(|world| model::path_mtu(world, family));
     let options = match timestamps {
         Some(false) => TcpOptions::NONE,
         _ => TcpOptions::TIMESTAMPS,
@@ -123,7 +124,7 @@ fn lines(world: Option<&World>, family: Family) -> Option<Vec<LinkTiming>> {
     let Some(world) = world else { return Some(alloc::vec![LinkTiming::plain(1e9, 0.0)]) };
     match link_rate(Some(world)) {
         Some(_) => {
-            let [there, _] = wiremodel::link_timings(world, family);
+            let [there, _] = model::link_timings(world, family);
             Some(there)
         }
         None if is_changed(world) => None,
@@ -146,7 +147,7 @@ fn is_known(links: &[LinkTiming], packets: &[u32]) -> bool {
 
 /// What the headers are counted with on the links of a plan.
 fn framing(world: Option<&World>) -> Framing {
-    world.map(wiremodel::framing).unwrap_or_default()
+    world.map(model::framing).unwrap_or_default()
 }
 
 /// The links there and back as the first arm meets them: both arms are sent over these.
@@ -157,15 +158,15 @@ struct Ways {
 
 impl Ways {
     fn of(world: &World, first: Family) -> Option<Ways> {
-        let links = wiremodel::link_timings(world, first);
+        let links = model::link_timings(world, first);
         let timed = links.iter().flatten().all(|link| link.rate_bps.is_finite());
-        let framing = wiremodel::framing(world);
+        let framing = model::framing(world);
         (world.model == LinkModel::Wire && timed).then_some(Ways { links, framing })
     }
 
     /// The same links with what becomes of packets of another family on them.
     fn carrying(&self, world: &World, family: Family) -> Ways {
-        let own = wiremodel::link_timings(world, family);
+        let own = model::link_timings(world, family);
         let mut ways = Ways { links: self.links.clone(), framing: self.framing };
         for (link, own) in ways.links.iter_mut().flatten().zip(own.iter().flatten()) {
             link.carried = own.carried;
@@ -199,10 +200,10 @@ const WINDOW_OF_PATH: f64 = 4.0;
 /// Whether a window of so many bytes keeps the path of `world` full over both families.
 fn keeps_full(window_bytes: u32, world: &World) -> bool {
     let holds = |family: Family| {
-        let Some(rate) = wiremodel::bottleneck_bps(world, family) else { return false };
-        let mtu = wiremodel::path_mtu(world, family);
-        let [there, back] = wiremodel::link_timings(world, family);
-        let framing = wiremodel::framing(world);
+        let Some(rate) = model::bottleneck_bps(world, family) else { return false };
+        let mtu = model::path_mtu(world, family);
+        let [there, back] = model::link_timings(world, family);
+        let framing = model::framing(world);
         let ack = [wiremodel::tcp_header_bytes(family, TcpOptions::TIMESTAMPS)];
         let trip_ns = wiremodel::one_way_ns(&[mtu], &there, framing)
             + wiremodel::one_way_ns(&ack, &back, framing);
@@ -236,7 +237,7 @@ fn tcp_bulk(
         let largest = asked.map_or(p.mtu, |packet| packet.min(p.mtu));
         let payload = wiremodel::tcp_mss(largest, family, p.options);
         let links = lines(world, family)?;
-        Some(wiremodel::packets_goodput_bps(payload, &[largest], &links, framing(world)))
+        Some(model::packets_goodput_bps(payload, &[largest], &links, framing(world)))
     };
     let least = goodput(arms.a, &packets.a)?.min(goodput(arms.b, &packets.b)?);
     match bulk.pacing_bps.map(|pace| pace as f64) {
@@ -261,7 +262,7 @@ fn udp_bulk(
         let sizes = wiremodel::udp_packets(bulk.payload_bytes, family, p.mtu).ok()?;
         let links = lines(world, family)?;
         let links = is_known(&links, &sizes).then_some(links)?;
-        Some(wiremodel::packets_goodput_bps(bulk.payload_bytes, &sizes, &links, framing(world)))
+        Some(model::packets_goodput_bps(bulk.payload_bytes, &sizes, &links, framing(world)))
     };
     // Of so few datagrams most would be gone before the rate is taken.
     let short = bulk.packets.is_some_and(|packets| {
@@ -308,7 +309,7 @@ fn capacity(
         let links = lines(world, family)?;
         let links = is_known(&links, &sizes).then_some(links)?;
         let own = sizes.iter().sum();
-        Some(wiremodel::packets_goodput_bps(own, &sizes, &links, framing(world)))
+        Some(model::packets_goodput_bps(own, &sizes, &links, framing(world)))
     };
     let values = PerArm { a: through(arms.a, &packets.a)?, b: through(arms.b, &packets.b)? };
     let most = search.rate_bps_max as f64;

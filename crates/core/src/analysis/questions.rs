@@ -16,8 +16,8 @@ use crate::metric::{Metric, Quantity, Scale};
 use crate::observation::{Histogram, Times};
 use crate::plan::Plan;
 use crate::record::RunHeader;
-use crate::wiremodel;
 use crate::workload::Cell;
+use crate::world::model;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -185,7 +185,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
 fn path_mtu(plan: &Plan, o: &Open<'_>) -> PerArm<Option<u32>> {
     PerArm::from_fn(|arm| {
         let family = *plan.design.arms.get(arm);
-        let of_world = plan.world.as_ref().map(|world| wiremodel::path_mtu(world, family));
+        let of_world = plan.world.as_ref().map(|world| model::path_mtu(world, family));
         let valid = o.blocks.iter().filter(|block| block.valid);
         let told = valid.filter_map(|block| block.trials.get(arm).ends.client.granted.path_mtu);
         of_world.or(told.min())

@@ -2,8 +2,8 @@
 
 use super::collect::Collected;
 use super::{Check, CheckState};
+use crate::host::Host;
 use crate::observation::{EndReport, PerEnd};
-use crate::record::Host;
 use crate::unit::format_bytes;
 use crate::workload::Workload;
 use alloc::format;

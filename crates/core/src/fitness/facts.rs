@@ -1,9 +1,10 @@
 //! What a host tells of itself: processors, interfaces, buffers and the settings of TCP.
 
 use super::watched::untold;
-use super::{Finding, Path, State, names};
+use super::{Finding, Path, State};
 use crate::analysis::offloads;
-use crate::record::Host;
+use crate::host::Host;
+use crate::host::names;
 use crate::unit::{format_bytes, format_rate, format_span};
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -6,13 +6,12 @@
 //! beforehand where noise will come from.
 
 mod facts;
-pub mod names;
 pub mod noise;
 mod watched;
 
 pub use watched::{Busy, Clock, Place, Placement, Traffic, Watched};
 
-use crate::record::Host;
+use crate::host::Host;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::ser::SerializeMap;

@@ -4,10 +4,10 @@ use super::{Finding, State};
 use crate::analysis::{Analysis, Question, Range, effect};
 use crate::arm::PerArm;
 use crate::family::Family;
+use crate::host::Host;
 use crate::metric::{Metric, Scale};
 use crate::plan::{Plan, Stop};
 use crate::planning;
-use crate::record::Host;
 use crate::unit::format_share;
 use crate::workload::{Transport, Workload};
 use alloc::format;
@@ -178,7 +178,7 @@ pub fn judge(near: &Host, noises: &[Noise], why_none: Option<&str>) -> Finding {
             )
             .try_this("v6gap doctor --for 60s"),
         true if noises.is_empty() => {
-            let why = format!("{} too few pairs fitted the time", super::names::UNAVAILABLE);
+            let why = format!("{} too few pairs fitted the time", crate::host::names::UNAVAILABLE);
             super::watched::untold(id, topic, near, &why).try_this("v6gap doctor --for 60s")
         }
         true => {

@@ -3,6 +3,7 @@
 use super::watched::{Busy, Clock, Place, Placement, Traffic};
 use super::*;
 use crate::family::PerFamily;
+use crate::host::names;
 use alloc::borrow::ToOwned;
 use alloc::string::ToString;
 use alloc::vec;

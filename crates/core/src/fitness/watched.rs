@@ -4,7 +4,7 @@
 use super::{Finding, State, Told, write_told};
 use crate::family::{Family, PerFamily};
 use crate::gate::{STEAL_SHARE_MAX, STEAL_TICKS_S};
-use crate::record::Host;
+use crate::host::Host;
 use crate::unit::{format_rate, format_share, format_span, significant};
 use alloc::format;
 use alloc::string::{String, ToString};

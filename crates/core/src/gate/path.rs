@@ -8,6 +8,7 @@ use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
 use crate::wiremodel;
 use crate::workload::{Cell, Transport, Workload};
+use crate::world::model;
 use crate::world::{Conditions, LinkModel, World};
 use alloc::format;
 use alloc::vec::Vec;
@@ -94,7 +95,7 @@ fn path_mtu(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
 /// connected does not know it.
 fn path_bytes(plan: &Plan, trial: &TrialRecord) -> Option<u32> {
     let told = [&trial.ends.client, &trial.ends.server].map(|end| end.granted.path_mtu);
-    let of_world = plan.world.as_ref().map(|world| wiremodel::path_mtu(world, trial.family));
+    let of_world = plan.world.as_ref().map(|world| model::path_mtu(world, trial.family));
     of_world.or_else(|| told.into_iter().flatten().min())
 }
 
@@ -182,7 +183,7 @@ fn loses(world: &World) -> bool {
 /// means that headers were counted once for many.
 fn super_packets(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     let Some(world) = plan.world.as_ref().filter(|w| w.model != LinkModel::Bare) else { return };
-    let limit = i64::from(wiremodel::link_packet_max(world)) + ETHERNET_HEADER as i64;
+    let limit = i64::from(model::link_packet_max(world)) + ETHERNET_HEADER as i64;
     for (name, bytes) in end.counters.iter() {
         let Some(interface) = name.strip_prefix("if.").and_then(|n| n.strip_suffix(".tx_bytes"))
         else {

@@ -5,11 +5,13 @@ use super::{Design, Order, Plan, Stop, Summary, preset};
 use crate::arm::PerArm;
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
+use crate::problem::Problems;
+pub use crate::problem::{Problem, nearest};
 use crate::published;
 use crate::unit;
-use crate::wiremodel;
 use crate::workload::Cell;
 use crate::world::World;
+use crate::world::model;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -27,68 +29,6 @@ mod udp_bulk;
 /// Most cells of one plan.
 pub const CELLS_MAX: usize = 256;
 
-/// Something wrong in a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The key it concerns, as in `measure[1].message`.
-    pub key: String,
-    /// What is wrong, in words.
-    pub what: String,
-    /// What may be meant or how to mend it.
-    pub help: Option<String>,
-}
-
-/// Collects problems so that a person sees all of them at once.
-#[derive(Debug, Default)]
-pub(crate) struct Problems(Vec<Problem>);
-
-impl Problems {
-    pub(crate) fn add(&mut self, key: impl Into<String>, what: impl Into<String>) {
-        self.0.push(Problem { key: key.into(), what: what.into(), help: None });
-    }
-
-    /// Problems of the lab as a whole.
-    fn extend(&mut self, found: impl Iterator<Item = String>) {
-        found.for_each(|what| self.add("lab.world", what));
-    }
-
-    /// All problems, each once.
-    pub(crate) fn into_found(self) -> Vec<Problem> {
-        let mut found: Vec<Problem> = Vec::new();
-        for problem in self.0 {
-            if !found.contains(&problem) {
-                found.push(problem);
-            }
-        }
-        found
-    }
-
-    pub(crate) fn one_of(&mut self, key: impl Into<String>, found: &str, known: &[&str]) {
-        let help = nearest(found, known).map(|word| format!("did you mean \"{word}\"?"));
-        let what = format!("\"{found}\" is not one of {}", known.join(", "));
-        self.0.push(Problem { key: key.into(), what, help });
-    }
-
-    /// The value that `parse` reads from `text`, or `None` and a problem.
-    pub(crate) fn read<T, E: ToString>(
-        &mut self,
-        key: &str,
-        text: &str,
-        parse: impl FnOnce(&str) -> Result<T, E>,
-    ) -> Option<T> {
-        parse(text).map_err(|e| self.add(key, e.to_string())).ok()
-    }
-
-    pub(crate) fn read_optional<T, E: ToString>(
-        &mut self,
-        key: &str,
-        text: Option<&String>,
-        parse: impl FnOnce(&str) -> Result<T, E>,
-    ) -> Option<T> {
-        text.and_then(|text| self.read(key, text, parse))
-    }
-}
-
 /// The plan that `draft` describes, with every default explicit. `seed` is used where it names
 /// none.
 ///
@@ -102,7 +42,7 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
     }
     let world = lab::world(draft, &mut problems);
     let payload_max = payload_max(&draft.design);
-    let mtu = world.as_ref().map(|world| PerFamily::from_fn(|f| wiremodel::path_mtu(world, f)));
+    let mtu = world.as_ref().map(|world| PerFamily::from_fn(|f| model::path_mtu(world, f)));
     let place = cells::Place { lab: world.is_some(), payload_max, mtu };
     let cells = cells::cells(&draft.measure, place, &mut problems);
     if cells.len() > CELLS_MAX {
@@ -120,8 +60,8 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
     {
         problems.add("lab", "a comparison needs both families");
     }
-    if !problems.0.is_empty() {
-        return Err(problems.0);
+    if !problems.is_empty() {
+        return Err(problems.into_found());
     }
     Ok(Plan {
         name: draft.name.clone().unwrap_or_else(|| "Unnamed".to_string()),
@@ -272,7 +212,7 @@ pub(super) fn expand(key: &str, levels: &Levels, problems: &mut Problems) -> Vec
 pub(super) fn expand_levels(levels: &Levels) -> Option<Vec<String>> {
     let mut problems = Problems::default();
     let found = expand("", levels, &mut problems);
-    problems.0.is_empty().then_some(found)
+    problems.is_empty().then_some(found)
 }
 
 fn expand_range(key: &str, range: &draft::Range, problems: &mut Problems) -> Vec<String> {
@@ -300,32 +240,6 @@ fn expand_range(key: &str, range: &draft::Range, problems: &mut Problems) -> Vec
         level = next(bytes);
     }
     levels
-}
-
-/// The known word that `found` is most likely meant to be: at most two edits away.
-pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
-    known
-        .iter()
-        .map(|word| (edits(found, word), *word))
-        .filter(|(distance, _)| *distance <= 2)
-        .min()
-        .map(|(_, word)| word)
-}
-
-/// Levenshtein distance.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

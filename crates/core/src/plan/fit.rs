@@ -4,9 +4,9 @@
 use super::estimate::{HOSTS_NS, Path, estimate};
 use super::{Plan, Stop};
 use crate::family::Family;
-use crate::wiremodel;
 use crate::workload::{Echo, Workload};
 use crate::world::World;
+use crate::world::model;
 
 /// Time that one arm's counted exchanges of a block may take, in ns.
 const EXCHANGES_NS: u64 = 100_000_000;
@@ -44,7 +44,7 @@ pub fn exchange_ns(world: &World) -> u64 {
         let ways = world.ways(family);
         let kept: f64 = ways.iter().flatten().map(|way| 1.0 - way.mean_loss()).product();
         let lost = 1.0 - kept;
-        wiremodel::world_round_trip_ns(world, family, &[SMALL_PACKET]) + lost * LOST_NS
+        model::world_round_trip_ns(world, family, &[SMALL_PACKET]) + lost * LOST_NS
     };
     Family::BOTH.into_iter().map(of).fold(0.0, f64::max) as u64
 }

@@ -6,7 +6,6 @@ pub mod check;
 pub mod draft;
 pub mod estimate;
 pub mod fit;
-pub mod limits;
 pub mod preset;
 pub mod scale;
 

@@ -5,7 +5,8 @@ use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::workload::{
-    Cell, Connect, Echo, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
+    Cell, Connect, Echo, LAB_CONGESTION, StreamSettings, TcpBulk, Transport, UdpBulk, Wait,
+    Workload,
 };
 use crate::world::{LinkModel, World};
 use alloc::collections::BTreeMap;
@@ -21,10 +22,6 @@ pub const MESSAGE_BYTES: [u32; 3] = [64, 1024, 16_384];
 /// UDP payload of the first look, in bytes: the largest of the published sweeps, whole in both
 /// families.
 pub const UDP_PAYLOAD_BYTES: u32 = 1408;
-
-/// Congestion control of the lab: what it does depends on loss alone, so a computed link is filled
-/// evenly.
-pub const LAB_CONGESTION: &str = "cubic";
 
 /// Confidence of every range shown.
 pub const CONFIDENCE: f64 = 0.95;

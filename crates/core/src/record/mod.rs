@@ -7,10 +7,9 @@ mod id;
 mod plain;
 mod v1;
 
+pub use crate::host::Host;
 pub use id::{NotAnId, RunId};
-pub use v1::{
-    BlockRecord, Ending, GateFinding, GaveUp, Host, Line, RunHeader, TrialRecord, VERSION,
-};
+pub use v1::{BlockRecord, Ending, GateFinding, GaveUp, Line, RunHeader, TrialRecord, VERSION};
 
 use alloc::string::String;
 

@@ -3,6 +3,7 @@
 use super::{RecordError, RunId, plain};
 use crate::arm::{Arm, BlockKind, TurnOrder};
 use crate::family::{Family, PerFamily};
+use crate::host::Host;
 use crate::metric::Metric;
 use crate::observation::{Beside, EndReport, Lateness, PerEnd};
 use crate::plan::Plan;
@@ -19,15 +20,6 @@ use serde::{Deserialize, Serialize};
 
 /// The version that this module writes.
 pub const VERSION: u32 = 1;
-
-/// Facts of one host, as it told them.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Host {
-    /// Name it goes by.
-    pub name: String,
-    /// Operating system and kernel, processor, clock, socket limits and the like, by name.
-    pub facts: BTreeMap<String, String>,
-}
 
 /// The first line of a journal: everything the analysis needs besides the trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

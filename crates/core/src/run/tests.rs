@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::family::Family;
+use crate::host::Host;
 use crate::metric::Metric;
 use crate::observation::{EndReport, Endpoints, Measured, PerEnd, Received, Sent, Times};
 use crate::plan::{Stop, preset};
-use crate::record::Host;
 use alloc::string::String;
 use core::net::SocketAddr;
 use proptest::prelude::*;

@@ -9,7 +9,7 @@ use super::*;
 use crate::arm::{Arm, TurnOrder};
 use crate::family::Family;
 use crate::feature::{self, Feature};
-use crate::record::Host;
+use crate::host::Host;
 use crate::task::{self, Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
 use crate::wire::control::{Hello, Limits, Message, RefusalCode, Welcome};

@@ -6,11 +6,11 @@ mod search;
 use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use crate::arm::{Arm, TurnOrder};
 use crate::family::{Family, PerFamily};
+use crate::host::Host;
 use crate::observation::{
     Arrivals, Busy, Connection, ConnectionMemory, Connections, EndReport, Endpoints, FreeRuns,
     Granted, MachineUse, Measured, Received, Sent, Steady, TcpAccount, Times,
 };
-use crate::record::Host;
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
     Asked, Connect, Direction, Echo, Law, Marking, Purpose, Sizes, StreamSettings, TcpBulk, Timing,

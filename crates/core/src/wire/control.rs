@@ -4,8 +4,8 @@
 //! ignores fields and kinds that it does not know, so that small additions need no new version.
 
 use crate::arm::Arm;
+use crate::host::Host;
 use crate::observation::EndReport;
-use crate::record::Host;
 use crate::task::Task;
 use alloc::boxed::Box;
 use alloc::string::String;

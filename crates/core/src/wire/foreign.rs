@@ -2,7 +2,7 @@
 //! drives terminals, forges lines of a log or turns the direction of what follows.
 
 use super::control::{Hello, Message, Queued, Refused, Welcome};
-use crate::record::Host;
+use crate::host::Host;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;

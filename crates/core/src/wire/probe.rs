@@ -5,9 +5,11 @@
 //! the packet is equally long. As in the header of all datagrams, nothing here is trusted.
 
 use super::datagram::HEADER_BYTES;
+use crate::workload::Probe;
 
 /// Length of a probe's header and times, in bytes; all numbers in it are big-endian.
 pub const PROBE_BYTES: usize = HEADER_BYTES + TIMES_BYTES;
+const _: () = assert!(PROBE_BYTES == Probe::PAYLOAD_BYTES_MIN as usize);
 
 const TIMES_BYTES: usize = 36;
 

@@ -4,9 +4,11 @@
 //! Both stand behind the header of all datagrams; as there, nothing here is trusted.
 
 use super::datagram::HEADER_BYTES;
+use crate::workload::Capacity;
 
 /// Length of a report with its header, in bytes; all numbers in it are big-endian.
 pub const STATUS_BYTES: usize = HEADER_BYTES + BODY_BYTES;
+const _: () = assert!(STATUS_BYTES == Capacity::PAYLOAD_BYTES_MIN as usize);
 
 const BODY_BYTES: usize = 28;
 

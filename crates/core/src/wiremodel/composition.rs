@@ -8,7 +8,7 @@ use super::fragment::UDP_HEADER_BYTES;
 use super::frame::{Framing, wire_bytes};
 use super::segment::{TCP_HEADER_BYTES, TcpOptions};
 use crate::family::Family;
-use crate::workload::Transport;
+use crate::transport::Transport;
 
 /// The parts of one unfragmented packet on the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,6 @@ mod composition;
 mod fragment;
 mod frame;
 mod goodput;
-mod path;
 mod round_trip;
 mod segment;
 mod tunnel;
@@ -29,10 +28,6 @@ pub use frame::{
 pub use goodput::{
     frame_level_bps, half_duplex_tcp_goodput_bps, ideal_transfer_ns, ip_level_bps, ip_share,
     tcp_goodput_bps, tcp_goodput_ratio, udp_goodput_bps, udp_goodput_ratio, window_limited_bps,
-};
-pub use path::{
-    bottleneck_bps, framing, link_packet_max, link_timings, packets_goodput_bps, path_mtu,
-    world_round_trip_ns, world_tcp_goodput_bps, world_udp_goodput_bps,
 };
 pub use round_trip::{LinkTiming, connect_ns, exchange_ns, one_way_ns, round_trip_ns};
 pub use segment::{

@@ -5,7 +5,6 @@ use super::{Direction, Marking, UdpBulk};
 use crate::capacity::HalvingSearch;
 use crate::metric::Metric;
 use crate::unit;
-use crate::wire::status::STATUS_BYTES;
 use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -49,7 +48,7 @@ pub enum Search {
 
 impl Capacity {
     /// Smallest payload: the receiver's reports are no longer than what it got.
-    pub const PAYLOAD_BYTES_MIN: u32 = STATUS_BYTES as u32;
+    pub const PAYLOAD_BYTES_MIN: u32 = 48;
 
     /// Largest payload: larger ones come so far apart at the lowest rate that their reports seem
     /// to be lost.

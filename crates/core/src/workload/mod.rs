@@ -16,42 +16,15 @@ pub use echo::{Echo, Timing};
 pub use law::{Law, Sizes};
 pub use probe::{Load, LoadFamily, Probe, UdpLoad};
 pub use problem::{Problem, range};
-pub use socket::{Marking, StreamSettings};
+pub use socket::{LAB_CONGESTION, Marking, StreamSettings};
 pub use tcp_bulk::{TcpBulk, ZeroCopy};
 pub use udp_bulk::{Asked, UdpBulk};
 
 use crate::metric::Metric;
+pub use crate::transport::Transport;
 use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
-
-/// A transport protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// TCP (RFC 9293).
-    Tcp,
-    /// UDP (RFC 768).
-    Udp,
-    /// ICMP (RFC 792) or ICMPv6 (RFC 4443) echo, which the far kernel answers.
-    Icmp,
-}
-
-impl Transport {
-    /// The name as people write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Transport::Tcp => "TCP",
-            Transport::Udp => "UDP",
-            Transport::Icmp => "ICMP",
-        }
-    }
-
-    /// Whether its messages travel as datagrams, in fragments where they do not fit a packet.
-    pub const fn is_datagram(self) -> bool {
-        matches!(self, Transport::Udp | Transport::Icmp)
-    }
-}
 
 /// How an end waits for the next message of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

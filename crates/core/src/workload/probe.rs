@@ -1,11 +1,9 @@
 //! Paced packets that the server sends back: round trips, one-way variation and loss each way.
 
 use super::problem::{Problem, range, refuse};
-use super::{Direction, Law, Marking, StreamSettings, Transport, UdpBulk, Wait};
+use super::{Direction, LAB_CONGESTION, Law, Marking, StreamSettings, Transport, UdpBulk, Wait};
 use crate::family::Family;
-use crate::plan::preset::LAB_CONGESTION;
 use crate::unit::{format_bytes, format_rate, format_span};
-use crate::wire::probe::PROBE_BYTES;
 use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -212,7 +210,7 @@ impl Default for Load {
 
 impl Probe {
     /// Smallest payload: it holds the header and the times of both ends.
-    pub const PAYLOAD_BYTES_MIN: u32 = PROBE_BYTES as u32;
+    pub const PAYLOAD_BYTES_MIN: u32 = 56;
 
     /// Most packets of an arm: both ends keep a note of each.
     pub const PACKETS_MAX: u64 = 1 << 20;

@@ -4,6 +4,10 @@ use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
+/// Congestion control of the lab: what it does depends on loss alone, so a computed link is filled
+/// evenly.
+pub const LAB_CONGESTION: &str = "cubic";
+
 /// Settings of TCP sockets, made before connecting and listening. `None` leaves the system's
 /// default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

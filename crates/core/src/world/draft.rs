@@ -15,7 +15,7 @@ use super::{
     Conditions, LaidTunnel, Link, LinkModel, Node, NodeKind, Place, Subnet, Translation, World,
 };
 use crate::family::{Family, PerFamily};
-use crate::plan::check::{Problem, Problems};
+use crate::problem::{Problem, Problems};
 use crate::unit;
 use alloc::boxed::Box;
 use alloc::format;

@@ -6,9 +6,8 @@ use crate::traffic::{
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::wiremodel::{
-    self, Framing, LinkTiming, round_trip_ns as round_trip_ns_of, udp_packets,
-};
+use v6gap_core::wiremodel::{Framing, LinkTiming, round_trip_ns as round_trip_ns_of, udp_packets};
+use v6gap_core::world::model;
 use v6gap_core::world::{Conditions, LinkModel, World};
 use v6gap_lab::{Lab, LabOptions, Node};
 use v6gap_sys::socket::{Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, ErrorClass, Ping};
@@ -267,7 +266,7 @@ pub fn each_family_has_its_mtu() -> Outcome<String> {
         world.links.iter_mut().for_each(|link| link.conditions = conditions);
         let lab = Lab::build(&World { model, ..world.clone() })?;
         for family in Family::BOTH {
-            let expected = wiremodel::path_mtu(&world, family);
+            let expected = model::path_mtu(&world, family);
             for ends in [(lab.client(), lab.server()), (lab.server(), lab.client())] {
                 narrow(family, expected, ends).map_err(|e| format!("{model:?} {family}: {e}"))?;
             }

@@ -6,7 +6,8 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::tunnel::{Tunnel, TunnelKind};
-use v6gap_core::wiremodel::{self, ETHERNET_HEADER_BYTES};
+use v6gap_core::wiremodel::ETHERNET_HEADER_BYTES;
+use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, Link, LinkModel, Translation, TranslationKind, World};
 use v6gap_lab::tunnel::translate;
 use v6gap_lab::{Lab, Node, provided, tunnel};
@@ -115,7 +116,7 @@ fn exact_frames(lab: &Lab, inner: Family) -> Outcome<()> {
     ensure(passes(&sockets.1, &sockets.0, 1)?, || "nothing passes back".to_owned())?;
     let headers = inner.header_bytes() + UDP_BYTES;
     let mut ports = ports(lab, [0, 1])?;
-    for payload in [1, 100, 1001, wiremodel::path_mtu(world, inner) - headers] {
+    for payload in [1, 100, 1001, model::path_mtu(world, inner) - headers] {
         let found = frames(&mut ports, &sockets, payload)?;
         let over = world.tunnels_on_path(inner);
         let wanted = [over[0], over[1]].map(|laid| {
@@ -212,7 +213,7 @@ fn translated_frames(lab: &Lab, family: Family) -> Outcome<()> {
     ensure(sockets.0.recv(&mut bytes)? == 5, || "nothing comes back".to_owned())?;
     let headers = family.header_bytes() + UDP_BYTES;
     let mut ports = ports(lab, [0, 3])?;
-    for payload in [1, 100, 1001, wiremodel::path_mtu(world, family) - headers] {
+    for payload in [1, 100, 1001, model::path_mtu(world, family) - headers] {
         let found = frames(&mut ports, &sockets, payload)?;
         let on_path = world.on_path(family);
         let wanted = [on_path[0], on_path[3]]

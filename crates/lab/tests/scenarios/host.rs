@@ -15,6 +15,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Fate, Observed};
 use v6gap_core::wiremodel::{self, TcpOptions};
 use v6gap_core::workload::{Cell, Connect, Direction, Echo, TcpBulk, Transport, UdpBulk, Workload};
+use v6gap_core::world::model;
 use v6gap_core::world::{Topology, World};
 
 /// What the hosts take of a round trip, in ns, and the spread of a single one.
@@ -53,7 +54,7 @@ impl Hosts {
     pub fn of(scenario: &Scenario, world: &World, seed: u64) -> Self {
         Hosts {
             network: Network::new(world, seed),
-            mtu: PerFamily::from_fn(|family| wiremodel::path_mtu(world, family)),
+            mtu: PerFamily::from_fn(|family| model::path_mtu(world, family)),
             endpoints: endpoints(world),
             trouble: scenario.trouble,
             random: ChaCha8Rng::seed_from_u64(!seed),

@@ -7,7 +7,7 @@ use crate::topology;
 use crate::words;
 use v6gap_core::analysis::Analysis;
 use v6gap_core::family::Family;
-use v6gap_core::fitness::names;
+use v6gap_core::host::names;
 use v6gap_core::world::{NodeKind, World};
 
 const BOX: (f64, f64) = (150.0, 40.0);

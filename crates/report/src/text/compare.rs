@@ -4,7 +4,6 @@ use super::grid::{Cell, Column, Grid, paragraph};
 use super::style::{Style, Tone};
 use super::{grid, say, study};
 use crate::comparison::{self, Line};
-use crate::tables;
 use crate::words;
 use v6gap_core::analysis::Verdict;
 use v6gap_core::analysis::compare::{Comparison, Of};
@@ -119,7 +118,7 @@ fn of_more(line: &Line<'_>, style: &Style) -> Vec<Cell> {
     for change in &line.changes {
         let tone = change.map_or(Tone::Plain, |change| Tone::Verdict(change.verdict));
         let glyph = change.map_or("", |change| words::glyph(change.verdict));
-        cells.push(cell(&format!("{glyph} {}", tables::in_one(*change)), tone));
+        cells.push(cell(&format!("{glyph} {}", words::in_one(*change)), tone));
     }
     cells
 }

@@ -18,6 +18,7 @@ use v6gap_core::observation::Lateness;
 use v6gap_core::plan::preset;
 use v6gap_core::wiremodel;
 use v6gap_core::workload::{Cell, Transport, UdpBulk, Wait, Workload};
+use v6gap_core::world::model;
 use v6gap_core::world::{Link, LinkModel, World};
 
 /// Payload of the datagrams whose goodput is measured, and of the larger round trip, in bytes.
@@ -188,14 +189,14 @@ fn expected(world: &World, asked: &Asked, family: Family) -> Option<f64> {
         return None;
     }
     match &asked.cell.workload {
-        Workload::TcpBulk(_) => wiremodel::world_tcp_goodput_bps(world, family),
+        Workload::TcpBulk(_) => model::world_tcp_goodput_bps(world, family),
         Workload::UdpBulk(bulk) => {
-            wiremodel::world_udp_goodput_bps(world, family, bulk.payload_bytes).ok()?
+            model::world_udp_goodput_bps(world, family, bulk.payload_bytes).ok()?
         }
         Workload::Echo(echo) => {
-            let mtu = wiremodel::path_mtu(world, family);
+            let mtu = model::path_mtu(world, family);
             let packets = wiremodel::udp_packets(echo.message_bytes, family, mtu).ok()?;
-            Some(wiremodel::world_round_trip_ns(world, family, &packets) / 1e9)
+            Some(model::world_round_trip_ns(world, family, &packets) / 1e9)
         }
         _ => None,
     }

@@ -15,7 +15,7 @@ use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::planning::{self, Outlook};
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::unit::{format_bytes, format_rate, format_span};
-use v6gap_core::wiremodel::bottleneck_bps;
+use v6gap_core::world::model::bottleneck_bps;
 use v6gap_store::Reference;
 
 /// Rate that is taken for granted where nothing tells, in bit/s.

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::fitness::names;
+use v6gap_core::host::names;
 use v6gap_core::record::Host;
 use v6gap_core::wire;
 use v6gap_engine::server::{Server, ServerOptions};

@@ -8,7 +8,7 @@ use crate::analysis::guard::{self, Guard};
 use crate::analysis::verdict::{self, Adjusted, Ruling};
 use crate::analysis::{Question, Verdict};
 use crate::arm::{Arm, PerArm};
-use crate::fitness::names;
+use crate::host::names;
 use crate::metric::Scale;
 use crate::plan::Stop;
 use alloc::format;

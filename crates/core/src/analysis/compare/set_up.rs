@@ -3,7 +3,7 @@
 
 use super::{Differs, Told, letter};
 use crate::family::Family;
-use crate::fitness::names;
+use crate::host::names;
 use crate::metric::Metric;
 use crate::observation::{EndReport, Granted as Socket};
 use crate::record::{Host, Line};

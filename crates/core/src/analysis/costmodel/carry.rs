@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::record::Line;
 use crate::wiremodel::{self, Framing, LinkTiming};
 use crate::workload::{Echo, Workload};
+use crate::world::model;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -204,7 +205,7 @@ pub fn transfers(lines: &[Line]) -> Result<Option<Transfers>, AnalysisError> {
 /// The links of the run, or one where they are not known.
 fn links(plan: &Plan, family: Family) -> Vec<LinkTiming> {
     let world = plan.world.as_ref();
-    let known = world.map(|world| wiremodel::link_timings(world, family));
+    let known = world.map(|world| model::link_timings(world, family));
     known.map_or_else(|| fit::equal_links(1), |[there, _]| there)
 }
 
@@ -226,7 +227,7 @@ impl Transfers {
             let links = self.links.get(arm).iter().map(|link| LinkTiming { rate_bps, ..*link });
             let payload = wiremodel::tcp_mss(p.mtu, family, p.options);
             let links: Vec<LinkTiming> = links.collect();
-            wiremodel::packets_goodput_bps(payload, &[p.mtu], &links, Framing::default())
+            model::packets_goodput_bps(payload, &[p.mtu], &links, Framing::default())
         });
         let threads = f64::from(flows.min(processors).max(1));
         let hosts = |arm: Arm, draw: &PerArm<f64>| threads * 8e9 / draw.get(arm);

@@ -10,6 +10,7 @@ use crate::record::RunHeader;
 use crate::unit;
 use crate::wiremodel::{self, Framing, LinkTiming};
 use crate::workload::Echo;
+use crate::world::model;
 use crate::world::{LinkModel, World};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -84,7 +85,7 @@ impl Path {
         let timings = |family| {
             let world = world.filter(|w| w.model == LinkModel::Wire)?;
             // The model knows one list of links; where the way back is another, it guesses.
-            let [timings, back] = wiremodel::link_timings(world, family);
+            let [timings, back] = model::link_timings(world, family);
             if !timings.iter().eq(back.iter().rev()) {
                 return None;
             }

@@ -7,7 +7,9 @@ use crate::metric::Metric;
 use crate::plan::draft::{self, Levels, Measure};
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Direction, Echo, Load, LoadFamily, Probe, UdpLoad, Workload};
+use crate::workload::{
+    Direction, Echo, LAB_CONGESTION, Load, LoadFamily, Probe, UdpLoad, Workload,
+};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -165,7 +167,7 @@ fn load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problems) -
                     problems.add(format!("{key}.{name}"), "only a load over UDP has this");
                 }
             }
-            let usual = place.lab.then_some(preset::LAB_CONGESTION);
+            let usual = place.lab.then_some(LAB_CONGESTION);
             load.settings.congestion = match draft.congestion.as_deref() {
                 Some(name) => Some(super::tcp_bulk::congestion(&key, name, problems)),
                 None => usual.map(ToString::to_string),

@@ -1,6 +1,6 @@
 //! What a link does at random, as a person writes it.
 
-use crate::plan::check::Problems;
+use crate::problem::Problems;
 use crate::unit;
 use crate::world::{Bursts, Jitter, Reordering, Spread};
 use alloc::format;

@@ -1,6 +1,6 @@
 //! An emulated system as a person writes it.
 
-use crate::plan::check::Problems;
+use crate::problem::Problems;
 use crate::world::Node;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! Translation as a person writes it.
 
-use crate::plan::check::Problems;
+use crate::problem::Problems;
 use crate::world::{Node, Translation, TranslationKind};
 use alloc::format;
 use alloc::string::String;

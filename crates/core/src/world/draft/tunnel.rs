@@ -1,7 +1,7 @@
 //! A tunnel as a person writes it.
 
 use crate::family::{Family, PerFamily};
-use crate::plan::check::Problems;
+use crate::problem::Problems;
 use crate::tunnel::{Tunnel, TunnelKind};
 use crate::world::LaidTunnel;
 use alloc::format;

@@ -1,6 +1,6 @@
 //! What a printed chart holds: points of both families over something that was varied.
 
-use crate::studies;
+use crate::words;
 use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
@@ -71,7 +71,7 @@ pub(super) fn point(analysis: &Analysis, q: &Question, x: f64, name: String) -> 
 
 /// What the values of an analysis' charts are made of.
 pub(super) fn rule(analysis: &Analysis) -> &'static str {
-    analysis.as_published.first().map_or("medians", |made| studies::rule(made.summary).0)
+    analysis.as_published.first().map_or("medians", |made| words::rule(made.summary).0)
 }
 
 /// The straight line of least squares through points: its height at 0 and its slope; `None` for

@@ -8,6 +8,7 @@ use crate::observation::{EndReport, Measured, Received};
 use crate::record::TrialRecord;
 use crate::wiremodel::TcpOptions;
 use crate::workload::{Cell, Transport};
+use crate::world::model;
 use crate::world::{Conditions, World};
 
 const SWAPPED: PerArm<Family> = PerArm { a: Family::V6, b: Family::V4 };
@@ -183,7 +184,7 @@ fn links_of_different_rates_stay_as_they_are() {
     fn truth_ns(cell: &Cell, family: Family, world: &World) -> f64 {
         let bytes = cell.workload.level_bytes().unwrap();
         let packets = wiremodel::tcp_packets(bytes, family, 1500, TcpOptions::TIMESTAMPS);
-        30_000.0 + wiremodel::world_round_trip_ns(world, family, &packets)
+        30_000.0 + model::world_round_trip_ns(world, family, &packets)
     }
     let factor = |cell: &Cell, family: Family| truth_ns(cell, family, &world()) / 1e9 / base(cell);
     let plan = sweep(Transport::Tcp, &SIZES, Some(world()));

@@ -2,8 +2,8 @@
 //! be refused is asked smaller. What cannot be, as frames with a rate of their own, stays as it is,
 //! and the server gives its reason.
 
-use super::Plan;
-use crate::session::agree;
+use super::agree;
+use crate::plan::Plan;
 use crate::unit::{format_bytes, format_rate, format_span};
 use crate::wire::control::Limits;
 use crate::workload::{Capacity, Echo, Law, Probe, Search, TcpBulk, UdpBulk, Workload};

@@ -3,12 +3,10 @@
 //! Rates, mean delays, tags, MTUs, tunnels and translation are the world's; all else that a link
 //! does to frames is left out, and so is what hosts, routers, ends of tunnels and translators cost.
 
-use super::fragment::{Unsendable, udp_packets};
-use super::frame::Framing;
-use super::round_trip::{LinkTiming, one_way_ns};
-use super::segment::{TcpOptions, tcp_mss};
-use super::tunnel::Carried;
 use crate::family::Family;
+use crate::wiremodel::{
+    Carried, Framing, LinkTiming, TcpOptions, Unsendable, one_way_ns, tcp_mss, udp_packets,
+};
 use crate::world::World;
 use alloc::vec::Vec;
 
