@@ -17,6 +17,11 @@ const MARKING: Marking = Marking {
     dont_fragment: true,
 };
 
+/// The same for a transport, of which TCP has nothing that could be cut.
+fn marks(transport: Transport) -> Marking {
+    Marking { dont_fragment: transport.is_datagram(), ..MARKING }
+}
+
 fn granted(family: Family, marking: &Marking, labelled: bool) {
     assert_eq!((marking.traffic_class, marking.hop_limit), (Some(0x88), Some(40)), "{family}");
     if labelled {
@@ -29,7 +34,7 @@ fn a_transfer_is_marked_at_both_ends_and_arrives_so() {
     let service = Service::new();
     for family in Family::BOTH {
         let bulk = TcpBulk { duration_ns: 50 * MS, warmup_ns: 0, ..TcpBulk::default() };
-        let task = trial(Workload::TcpBulk(bulk).marked(MARKING), family);
+        let task = trial(Workload::TcpBulk(bulk).marked(marks(Transport::Tcp)), family);
         // Twice: a flow label may be used again at once.
         for _ in 0..2 {
             let (client, server) = service.perform(&task, &service.context(Transport::Tcp));
@@ -73,8 +78,8 @@ fn datagrams_are_marked_and_the_service_s_socket_is_left_as_it_was() {
 fn exchanges_are_marked() {
     let service = Service::new();
     for transport in [Transport::Tcp, Transport::Udp] {
-        let workload = Workload::Echo(echo(transport, 64, Wait::Block)).marked(MARKING);
-        let task = slice(workload, PerArm::FAMILIES);
+        let workload = Workload::Echo(echo(transport, 64, Wait::Block));
+        let task = slice(workload.marked(marks(transport)), PerArm::FAMILIES);
         let (client, server) = service.perform(&task, &service.context(transport));
         for reports in [client.unwrap(), server.unwrap()] {
             for (arm, report) in reports {

@@ -119,7 +119,7 @@ fn check_tcp_bulk(bulk: &TcpBulk, limits: &Limits) -> Result<(), Objection> {
     range("bytes in one write", bulk.write_bytes, 1..=limits.message_bytes.into())?;
     range("connections", bulk.connections(), 1..=limits.connections.into())?;
     // Without a pace, or without a number of bytes, the server holds it to what it allows.
-    check_rate("pace in bit/s", bulk.pacing_bps.unwrap_or(0), limits)?;
+    check_rate("pace in bit/s", bulk.pacing_bps.unwrap_or(1), limits)?;
     check_bytes(bulk.bytes.unwrap_or(0).into(), limits)
 }
 
@@ -201,7 +201,7 @@ fn check_message(what: &'static str, bytes: u32, limits: &Limits) -> Result<(), 
 }
 
 fn check_rate(what: &'static str, rate_bps: u64, limits: &Limits) -> Result<(), Objection> {
-    Ok(range(what, rate_bps, 0..=limits.rate_bps.unwrap_or(u64::MAX))?)
+    Ok(range(what, rate_bps, 1..=limits.rate_bps.unwrap_or(u64::MAX))?)
 }
 
 fn check_bytes(bytes: u128, limits: &Limits) -> Result<(), Objection> {
