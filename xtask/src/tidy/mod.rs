@@ -4,6 +4,7 @@
 //! breaks it.
 
 pub mod circles;
+pub mod commits;
 pub mod hashes;
 pub mod layers;
 pub mod links;
@@ -70,6 +71,7 @@ pub fn check(root: &Path, packages: &[Package]) -> Result<Report, String> {
         findings.extend(words::check_document(document));
         findings.extend(links::check(document, |path| root.join(path).exists()));
     }
+    findings.extend(commits::check(root)?);
     findings.extend(hashes::check(root, &documents)?);
     findings.extend(lock::check(root, &documents)?);
     findings.sort();
