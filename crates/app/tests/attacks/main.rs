@@ -39,7 +39,7 @@ mod verdict;
 
 use field::Field;
 use std::process::ExitCode;
-use tier::Tier::{Day, Night};
+use tier::Tier::{Day, Night, Witness};
 use verdict::{Expected, Findings};
 
 /// How an attack is made.
@@ -51,19 +51,19 @@ const ATTACKS: [tier::Scenario<Attack>; 20] = [
     ("reflection_to_victims", reflect::to_victims, Day(120)),
     ("relay_of_payload", reflect::of_payload, Day(120)),
     ("an_empty_key", keys::empty, Day(120)),
-    ("an_unknown_key", keys::unknown, Day(120)),
-    ("first_messages_replayed", keys::replayed, Day(120)),
-    ("crowds_shut_out", crowd::shuts_out, Day(120)),
-    ("names_fill_memory", names::fill_memory, Day(120)),
+    ("an_unknown_key", keys::unknown, Witness(120)),
+    ("first_messages_replayed", keys::replayed, Witness(120)),
+    ("crowds_shut_out", crowd::shuts_out, Witness(120)),
+    ("names_fill_memory", names::fill_memory, Witness(120)),
     ("names_drive_terminals", names::drive_terminals, Day(120)),
     ("tasks_beyond_limits", turns::beyond_limits, Day(120)),
     ("a_queue_filled", turns::queue_filled, Day(120)),
     ("a_turn_kept_by_questions", turns::kept_by_questions, Night(300)),
-    ("a_turn_kept_by_the_vanished", vanish::keeps_the_turn, Day(120)),
-    ("a_stalled_log", logs::stalled, Day(120)),
+    ("a_turn_kept_by_the_vanished", vanish::keeps_the_turn, Witness(120)),
+    ("a_stalled_log", logs::stalled, Witness(120)),
     ("a_flooded_log", logs::flooded, Day(120)),
-    ("a_processor_kept_busy", odds::spin, Day(120)),
-    ("connections_uncollected", odds::uncollected, Day(120)),
+    ("a_processor_kept_busy", odds::spin, Witness(120)),
+    ("connections_uncollected", odds::uncollected, Witness(120)),
     ("facts_of_the_host", odds::facts, Day(120)),
     ("hostile_servers", hostile::servers, Day(120)),
 ];

@@ -32,11 +32,11 @@ mod two_systems;
 mod views;
 
 use std::process::ExitCode;
-use tier::Tier::{Day, Night};
+use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
 const SCENARIOS: [tier::Scenario<fn()>; 48] = [
-    ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(30)),
+    ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Witness(45)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
     ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback, Day(15)),
@@ -45,11 +45,11 @@ const SCENARIOS: [tier::Scenario<fn()>; 48] = [
     ("the_view_of_a_plan_has_a_row_for_each_level", views::of_levels, Day(10)),
     ("labs_come_and_go", labs::come_and_go, Day(15)),
     ("labs_are_measured_inside", labs::measure_inside, Night(60)),
-    ("labs_are_brought_up_by_the_run", labs::run_brings_its_own, Day(10)),
+    ("labs_are_brought_up_by_the_run", labs::run_brings_its_own, Witness(10)),
     ("labs_are_shown", labs::are_shown, Day(3)),
-    ("two_hosts_measure_each_other", two_hosts::measure_each_other, Day(20)),
-    ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts, Day(15)),
-    ("goodput_is_the_model_s", goodput::of_both_transports, Day(30)),
+    ("two_hosts_measure_each_other", two_hosts::measure_each_other, Witness(30)),
+    ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts, Witness(15)),
+    ("goodput_is_the_model_s", goodput::of_both_transports, Witness(30)),
     ("tcp_goodput_on_a_slow_line", goodput::tcp_slow, Night(90)),
     ("tcp_goodput_on_a_fast_line", goodput::tcp_fast, Night(60)),
     ("tcp_goodput_through_tunnels", goodput::through_tunnels, Night(300)),
@@ -57,33 +57,33 @@ const SCENARIOS: [tier::Scenario<fn()>; 48] = [
     ("udp_goodput_on_a_slow_line_of_long_datagrams", goodput::udp_slow_long, Night(150)),
     ("udp_goodput_on_a_slow_line_of_short_datagrams", goodput::udp_slow_short, Night(120)),
     ("goodput_of_translated_packets_is_the_model_s", goodput::translated, Night(60)),
-    ("capacity_is_the_link_s", capacity::by_load, Day(25)),
+    ("capacity_is_the_link_s", capacity::by_load, Witness(25)),
     ("the_highest_rate_without_loss_is_the_link_s", capacity::by_halving, Night(60)),
-    ("round_trips_are_the_model_s", round_trips::rise_with_size, Day(30)),
+    ("round_trips_are_the_model_s", round_trips::rise_with_size, Witness(30)),
     ("round_trips_on_a_slow_line", round_trips::rise_with_size_on_a_slow_line, Night(120)),
     ("the_cliff_of_fragments_is_where_it_must_be", round_trips::the_cliff_of_fragments, Night(60)),
     ("a_run_says_what_a_slower_line_takes", predicted::slower_line, Night(90)),
-    ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped, Day(12)),
+    ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped, Witness(12)),
     ("nothing_is_found_where_nothing_is", nulls::agree, Night(1_500)),
     ("a_slower_family_is_found", differences::rate, Night(900)),
-    ("a_later_family_is_found", differences::delay, Day(20)),
+    ("a_later_family_is_found", differences::delay, Witness(20)),
     ("a_change_between_runs_is_found", changes::are_found, Night(120)),
     ("a_killed_end_loses_no_finished_block", crash::survives, Day(25)),
-    ("a_limited_server_answers_what_it_can", limits::answers_what_it_can, Day(15)),
+    ("a_limited_server_answers_what_it_can", limits::answers_what_it_can, Day(45)),
     ("trouble_is_named", trouble::is_named, Day(10)),
     ("two_links_are_not_two_protocols", trouble::two_links, Day(10)),
     ("a_black_hole_is_named", trouble::black_hole, Day(20)),
     ("blocked_udp_is_named_and_tcp_measured", trouble::udp_blocked, Day(15)),
-    ("capture_in_a_lab_has_every_frame", capture::in_a_lab, Day(10)),
+    ("capture_in_a_lab_has_every_frame", capture::in_a_lab, Witness(10)),
     ("capture_between_hosts_has_what_is_measured", capture::between_hosts, Day(10)),
-    ("snmp_counts_what_passes", snmp::counts_agree, Day(35)),
+    ("snmp_counts_what_passes", snmp::counts_agree, Witness(35)),
     ("snmp_that_cannot_be_asked_is_named", snmp::trouble_is_named, Day(15)),
     ("snmp_that_fails_loses_no_measurement", snmp::failure_loses_nothing, Day(15)),
     ("two_systems_are_compared", two_systems::are_compared, Night(90)),
     ("two_systems_that_cannot_be_are_named", two_systems::that_cannot_be_are_named, Day(10)),
     ("scenarios_find_what_they_must", scenarios::hold, Night(300)),
-    ("plans_run_end_to_end", presets::run_end_to_end, Day(75)),
-    ("commands_of_the_readme_run", readme::runs, Day(60)),
+    ("plans_run_end_to_end", presets::run_end_to_end, Witness(120)),
+    ("commands_of_the_readme_run", readme::runs, Witness(150)),
 ];
 
 fn main() -> ExitCode {

@@ -24,7 +24,7 @@ mod transfers;
 
 use std::process::ExitCode;
 use support::Outcome;
-use tier::Tier::{Day, Night};
+use tier::Tier::{Day, Night, Witness};
 use v6gap_sys::netns;
 
 /// Each says what was wrong.
@@ -46,12 +46,12 @@ const CHECKS: [tier::Scenario<fn() -> Outcome>; 14] = [
         exchanges::what_is_longer_than_the_path_takes_is_cut,
         Day(5),
     ),
-    ("troubles_of_each_way_are_found", links::troubles_of_each_way_are_found, Day(8)),
+    ("troubles_of_each_way_are_found", links::troubles_of_each_way_are_found, Witness(8)),
     ("jitter_is_found", links::jitter_is_found, Night(60)),
     ("bursts_are_found", links::bursts_are_found, Night(60)),
-    ("each_way_has_its_rate", links::each_way_has_its_rate, Day(8)),
+    ("each_way_has_its_rate", links::each_way_has_its_rate, Witness(8)),
     ("marked_packets_go_first", links::marked_packets_go_first, Night(60)),
-    ("a_full_queue_takes_its_drain_time", probes::a_full_queue_takes_its_drain_time, Day(15)),
+    ("a_full_queue_takes_its_drain_time", probes::a_full_queue_takes_its_drain_time, Witness(15)),
     (
         "a_full_sender_is_stopped_without_error",
         probes::a_full_sender_is_stopped_without_error,

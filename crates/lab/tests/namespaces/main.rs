@@ -23,7 +23,7 @@ mod traffic;
 mod tunnels;
 
 use std::process::ExitCode;
-use tier::Tier::{Day, Night};
+use tier::Tier::{Day, Night, Witness};
 use v6gap_sys::netns;
 
 /// A check returns the figures that it saw, or what was wrong.
@@ -41,32 +41,32 @@ const INSIDE: [tier::Scenario<Check>; 32] = [
     ("longer_chain", plumbing::longer_chain, Day(5)),
     ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers, Day(5)),
     ("a_large_graph_is_whole", topologies::a_large_graph_is_whole, Day(5)),
-    ("dumb_bell_carries_cross_traffic", topologies::dumb_bell_carries_cross_traffic, Day(5)),
+    ("dumb_bell_carries_cross_traffic", topologies::dumb_bell_carries_cross_traffic, Witness(5)),
     ("own_subnets_are_used", topologies::own_subnets_are_used, Day(5)),
     ("offloads_are_as_the_link_says", topologies::offloads_are_as_the_link_says, Day(5)),
     ("absent_family_has_no_address", plumbing::absent_family_has_no_address, Day(5)),
     ("managed_router_comes_and_goes", managed::comes_and_goes, Day(5)),
     ("nothing_left_after_drop", plumbing::nothing_left_after_drop, Day(5)),
-    ("wire_sleeps_between_trials", plumbing::wire_sleeps_between_trials, Day(5)),
+    ("wire_sleeps_between_trials", plumbing::wire_sleeps_between_trials, Witness(5)),
     ("small_mtu_is_discovered", conditions::small_mtu_is_discovered, Day(5)),
     ("each_family_has_its_mtu", conditions::each_family_has_its_mtu, Day(5)),
     ("black_hole_takes_large_packets", conditions::black_hole_takes_large_packets, Day(5)),
     ("loss_hits_its_family_only", conditions::loss_hits_its_family_only, Day(5)),
-    ("delay_hits_its_family_only", conditions::delay_hits_its_family_only, Day(5)),
-    ("delay_changes", changes::delay_changes, Day(5)),
-    ("rate_changes", changes::rate_changes, Day(5)),
+    ("delay_hits_its_family_only", conditions::delay_hits_its_family_only, Witness(5)),
+    ("delay_changes", changes::delay_changes, Witness(5)),
+    ("rate_changes", changes::rate_changes, Witness(5)),
     ("mtu_changes", changes::mtu_changes, Day(5)),
-    ("wire_round_trip", conditions::wire_round_trip, Day(5)),
+    ("wire_round_trip", conditions::wire_round_trip, Witness(5)),
     ("wire_icmp_round_trip", conditions::wire_icmp_round_trip, Night(60)),
     ("wire_patience", conditions::wire_patience, Night(60)),
     ("shaped_udp_goodput", rates::shaped_udp_goodput, Night(30)),
-    ("shaped_rate_of_each_family", rates::shaped_rate_of_each_family, Day(12)),
-    ("shaped_tcp_sends_single_frames", rates::shaped_tcp_sends_single_frames, Day(5)),
+    ("shaped_rate_of_each_family", rates::shaped_rate_of_each_family, Witness(12)),
+    ("shaped_tcp_sends_single_frames", rates::shaped_tcp_sends_single_frames, Witness(5)),
     ("wire_udp_goodput", rates::wire_udp_goodput, Night(60)),
-    ("bare_tcp_shows_super_packets", rates::bare_tcp_shows_super_packets, Day(5)),
+    ("bare_tcp_shows_super_packets", rates::bare_tcp_shows_super_packets, Witness(5)),
     ("tunnels_add_what_the_model_says", tunnels::each_adds_what_the_model_says, Night(60)),
     ("tunnels_carry_what_they_are_told", tunnels::only_what_is_carried_is_wrapped, Day(5)),
-    ("translation_exchanges_the_header", tunnels::translation_exchanges_the_header, Day(5)),
+    ("translation_exchanges_the_header", tunnels::translation_exchanges_the_header, Witness(5)),
     ("what_is_missing_is_said", tunnels::what_is_missing_is_said, Day(5)),
     ("what_is_provided_is_listed", tunnels::what_is_provided_is_listed, Day(5)),
 ];
