@@ -69,6 +69,7 @@ pub fn what_does_not_fit_is_refused_with_the_path_mtu() -> Outcome {
                     payload_bytes: bytes,
                     rate_bps: Some(8_000_000),
                     duration_ns: 50_000_000,
+                    warmup_ns: 0,
                     ..UdpBulk::default()
                 };
                 let exchange = |transport| {
@@ -112,6 +113,7 @@ pub fn what_is_longer_than_the_path_takes_is_cut() -> Outcome {
             payload_bytes: BYTES,
             rate_bps: Some(8_000_000),
             duration_ns: 100_000_000,
+            warmup_ns: 0,
             direction,
             ..UdpBulk::default()
         };
