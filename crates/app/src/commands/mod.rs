@@ -55,7 +55,6 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         Command::Run(args) => run::execute(args, &context()?),
         Command::Check(args) => check::execute(args, &context()?),
         Command::Doctor(args) => doctor::execute(args, &context()?),
-        Command::Serve(args) => serve::execute(args, &context()?),
         Command::Show(args) => show::execute(args, &context()?),
         Command::Replay(args) => replay::execute(args, &context()?),
         Command::Report(args) => report::execute(args, &context()?),
@@ -71,7 +70,8 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         Command::Lab(args) => lab::execute(args, &context()?),
         Command::Web(args) => web::execute(args, &context()?),
         Command::Predict(args) if args.from.is_some() => predict::from::execute(args, &context()?),
-        // These work wherever the program is built or packaged, without a folder for results.
+        // These work wherever the program is, without a folder for results.
+        Command::Serve(args) => serve::execute(args, &settings.output),
         Command::Predict(args) => predict::execute(args, &settings.output),
         Command::Explain(args) => explain::execute(args, &settings.output),
         Command::Schema(args) => schema::execute(args),

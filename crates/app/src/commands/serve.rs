@@ -9,7 +9,7 @@ use crate::key::{self, Reach};
 use crate::limits;
 use crate::output;
 use crate::session::{facts, tool};
-use crate::settings::Context;
+use crate::settings::OutputStyle;
 use lines::Lines;
 use log::Log;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -23,7 +23,7 @@ use v6gap_sys::clock;
 ///
 /// # Errors
 /// If an address cannot be listened on.
-pub fn execute(args: &ServeArgs, context: &Context) -> Result<Outcome, Failure> {
+pub fn execute(args: &ServeArgs, output: &OutputStyle) -> Result<Outcome, Failure> {
     if let Some(path) = &args.new_key {
         output::to_stdout(&key::make(path, args.port)?);
         return Ok(Outcome::Done);
@@ -35,7 +35,7 @@ pub fn execute(args: &ServeArgs, context: &Context) -> Result<Outcome, Failure> 
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|e| Failure::unexpected(format!("cannot watch for Ctrl-C: {e}")))?;
     }
-    let style = context.output.results;
+    let style = output.results;
     let log = Log::start(move |text| output::to_stdout(&output::fit(&style, text)))
         .map_err(|e| Failure::unexpected(format!("cannot start a thread for the log: {e}")))?;
     log.say(opening(&server, &options, args));

@@ -56,6 +56,9 @@ fn results_need_a_folder() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run_with("list", &[]).ended(2);
     assert!(ran.err.contains("[E506, exit 2]"), "{ran:?}");
+    // A server keeps none.
+    let served = sandbox.run_with("serve --key-file ./nosuch", &[]).ended(2);
+    assert!(!served.err.contains("E506") && served.err.contains("nosuch"), "{served:?}");
     let home = sandbox.path("home");
     sandbox.run_with("list", &[("HOME", &home)]).ended(0);
 }
