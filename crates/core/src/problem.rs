@@ -24,11 +24,6 @@ impl Problems {
         self.0.push(Problem { key: key.into(), what: what.into(), help: None });
     }
 
-    /// Problems of the lab as a whole.
-    pub(crate) fn extend(&mut self, found: impl Iterator<Item = String>) {
-        found.for_each(|what| self.add("lab.world", what));
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

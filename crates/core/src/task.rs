@@ -2,7 +2,7 @@
 
 use crate::arm::{Arm, TurnOrder};
 use crate::family::{Family, PerFamily};
-use crate::workload::{Interleaving, Problem, Workload};
+use crate::workload::{Impossible, Interleaving, Workload};
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
@@ -79,15 +79,15 @@ impl Task {
     ///
     /// # Errors
     /// The first problem.
-    pub fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), Impossible> {
         let arms: Vec<Arm> = self.arms.iter().map(|member| member.arm).collect();
         match (self.workload.interleaving(), arms.as_slice()) {
             (Interleaving::Trial, [_]) | (Interleaving::Slice, [Arm::A, Arm::B]) => {}
             (Interleaving::Trial, _) => {
-                return Err(Problem::Senseless("a task of this kind needs one arm"));
+                return Err(Impossible::Senseless("a task of this kind needs one arm"));
             }
             (Interleaving::Slice, _) => {
-                return Err(Problem::Senseless("a task of this kind needs arm a and arm b"));
+                return Err(Impossible::Senseless("a task of this kind needs arm a and arm b"));
             }
         }
         self.workload.check(self.datagram_bytes_max())

@@ -4,8 +4,8 @@
 use crate::task::Task;
 use crate::wire::control::Limits;
 use crate::workload::{
-    Capacity, Connect, Echo, Load, Marking, Probe, Problem, Purpose, TcpBulk, Transport, UdpBulk,
-    Workload, range,
+    Capacity, Connect, Echo, Impossible, Load, Marking, Probe, Purpose, TcpBulk, Transport,
+    UdpBulk, Workload, range,
 };
 
 /// Why a server does not do a task.
@@ -13,7 +13,7 @@ use crate::workload::{
 pub enum Objection {
     /// It cannot be done, or is beyond what is allowed here.
     #[error(transparent)]
-    Problem(#[from] Problem),
+    Impossible(#[from] Impossible),
     /// The server has a limit that the workload cannot be held to.
     #[error("this server limits {what}, which cannot be done for {workload}")]
     Unbounded {

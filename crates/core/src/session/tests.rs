@@ -14,7 +14,7 @@ use crate::task::{self, Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
 use crate::wire::control::{Hello, Limits, Message, RefusalCode, Welcome};
 use crate::workload::{
-    Capacity, Connect, Direction, Echo, Load, Marking, Probe, Problem, Purpose, Search,
+    Capacity, Connect, Direction, Echo, Impossible, Load, Marking, Probe, Purpose, Search,
     StreamSettings, TcpBulk, Timing, Transport, UdpBulk, UdpLoad, Wait, Workload,
 };
 use alloc::boxed::Box;
@@ -106,7 +106,7 @@ fn ordinary_tasks_meet_no_objection() {
 fn every_number_out_of_bounds_is_named() {
     let limits = Limits::default();
     let objected = |workload, arms: &[TaskArm]| match check(&task(workload, arms), &limits) {
-        Err(Objection::Problem(Problem::Range { what, .. })) => what,
+        Err(Objection::Impossible(Impossible::Range { what, .. })) => what,
         other => panic!("{other:?}"),
     };
     let tcp = |change: fn(&mut TcpBulk)| {
@@ -179,7 +179,7 @@ fn connections_are_bounded_by_what_they_are_for() {
         let connect = Workload::Connect(Connect { count, purpose, concurrent });
         match check(&task(connect, &[V4]), &limits) {
             Ok(()) => "",
-            Err(Objection::Problem(Problem::Range { what, .. })) => what,
+            Err(Objection::Impossible(Impossible::Range { what, .. })) => what,
             Err(other) => panic!("{other:?}"),
         }
     };
@@ -211,7 +211,10 @@ fn arms_must_suit_the_interleaving() {
         [(&bulk, &[V4, V6][..]), (&bulk, &[]), (&slices, &[V4]), (&slices, &[V6, V4])]
     {
         let result = check(&task(workload.clone(), arms), &limits);
-        assert!(matches!(result, Err(Objection::Problem(Problem::Senseless(_)))), "{result:?}");
+        assert!(
+            matches!(result, Err(Objection::Impossible(Impossible::Senseless(_)))),
+            "{result:?}"
+        );
     }
 }
 
@@ -232,7 +235,9 @@ fn a_search_is_bounded_by_its_highest_rate_and_its_time() {
         limits,
     ) {
         Ok(()) => "",
-        Err(Objection::Problem(Problem::Range { what, .. } | Problem::Senseless(what))) => what,
+        Err(Objection::Impossible(
+            Impossible::Range { what, .. } | Impossible::Senseless(what),
+        )) => what,
         Err(other) => panic!("{other:?}"),
     };
     for limits in [&free, &slow, &short, &few] {
@@ -258,7 +263,7 @@ fn a_congestion_control_is_a_name() {
             ..tcp_bulk()
         };
         let result = check(&task(Workload::TcpBulk(bulk), &[V4]), &Limits::default());
-        let refused = matches!(result, Err(Objection::Problem(Problem::Senseless(_))));
+        let refused = matches!(result, Err(Objection::Impossible(Impossible::Senseless(_))));
         assert!(refused, "{bad}: {result:?}");
     }
 }
@@ -550,10 +555,10 @@ fn marks_are_within_their_fields() {
         check(&task(workload, &[V4]), &Limits::default())
     };
     assert_eq!(marked(Some(1), Some(0xf_ffff)), Ok(()));
-    assert!(matches!(marked(Some(0), None), Err(Objection::Problem(Problem::Range { .. }))));
+    assert!(matches!(marked(Some(0), None), Err(Objection::Impossible(Impossible::Range { .. }))));
     assert!(matches!(
         marked(None, Some(0x10_0000)),
-        Err(Objection::Problem(Problem::Range { .. }))
+        Err(Objection::Impossible(Impossible::Range { .. }))
     ));
 }
 
@@ -572,6 +577,7 @@ fn only_what_sends_datagrams_can_be_kept_from_being_cut() {
         found(Workload::Echo(echo(Transport::Tcp)), &[V4, V6]),
     ];
     assert!(
-        tcp.iter().all(|found| matches!(found, Err(Objection::Problem(Problem::Senseless(_)))))
+        tcp.iter()
+            .all(|found| matches!(found, Err(Objection::Impossible(Impossible::Senseless(_)))))
     );
 }

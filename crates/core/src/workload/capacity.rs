@@ -1,6 +1,6 @@
 //! Searching for the rate that a path carries.
 
-use super::Problem;
+use super::Impossible;
 use super::{Direction, Marking, UdpBulk};
 use crate::capacity::HalvingSearch;
 use crate::metric::Metric;
@@ -146,8 +146,8 @@ impl Capacity {
     ///
     /// # Errors
     /// The first problem.
-    pub fn check(&self) -> Result<(), Problem> {
-        self.senseless().map_or(Ok(()), |why| Err(Problem::Senseless(why)))
+    pub fn check(&self) -> Result<(), Impossible> {
+        self.senseless().map_or(Ok(()), |why| Err(Impossible::Senseless(why)))
     }
 
     fn senseless(&self) -> Option<&'static str> {

@@ -1,6 +1,6 @@
 //! Opening connections.
 
-use super::problem::{Problem, range};
+use super::impossible::{Impossible, range};
 use crate::metric::Metric;
 use alloc::format;
 use alloc::string::String;
@@ -61,7 +61,7 @@ impl Connect {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), Problem> {
+    pub(super) fn check(&self) -> Result<(), Impossible> {
         range("connections in all", self.count, 1..=Self::COUNT_MAX.into())?;
         range("connections at a time", self.concurrent, 1..=self.concurrent_max().into())
     }

@@ -1,6 +1,6 @@
 //! Request and answer.
 
-use super::problem::{Problem, range, refuse};
+use super::impossible::{Impossible, range, refuse};
 use super::{Marking, StreamSettings, Transport, Wait};
 use alloc::format;
 use alloc::string::String;
@@ -96,7 +96,7 @@ impl Echo {
         (counted > 0).then_some((warmup, warmup.checked_add(counted)?))
     }
 
-    pub(super) fn check(&self, datagram_bytes_max: u32) -> Result<(), Problem> {
+    pub(super) fn check(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
         let least = u64::from(Self::MESSAGE_BYTES_MIN);
         let (largest, answer_max) = match self.transport {
             Transport::Tcp => (u32::MAX, u32::MAX),

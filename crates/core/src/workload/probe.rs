@@ -1,6 +1,6 @@
 //! Paced packets that the server sends back: round trips, one-way variation and loss each way.
 
-use super::problem::{Problem, range, refuse};
+use super::impossible::{Impossible, range, refuse};
 use super::{Direction, LAB_CONGESTION, Law, Marking, StreamSettings, Transport, UdpBulk, Wait};
 use crate::family::Family;
 use crate::unit::{format_bytes, format_rate, format_span};
@@ -114,7 +114,7 @@ impl Load {
         Some(each.saturating_mul(self.streams.into()))
     }
 
-    fn check(&self, longest_ns: u64) -> Result<(), Problem> {
+    fn check(&self, longest_ns: u64) -> Result<(), Impossible> {
         range("streams of the load", self.streams, 1..=Probe::STREAMS_MAX.into())?;
         range("lead of the load in ns", self.lead_ns, 0..=Probe::LEAD_NS_MAX)?;
         self.settings.check()?;
@@ -221,7 +221,7 @@ impl Probe {
     /// Longest lead of a load, in ns.
     pub const LEAD_NS_MAX: u64 = 10_000_000_000;
 
-    pub(super) fn check(&self, datagram_bytes_max: u32) -> Result<(), Problem> {
+    pub(super) fn check(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
         let payloads = Self::PAYLOAD_BYTES_MIN.into()..=datagram_bytes_max.into();
         range("payload bytes of a probe", self.payload_bytes, payloads)?;
         // The header counts the turns of both arms in 16 bits.

@@ -1,6 +1,6 @@
 //! TCP bulk transfer.
 
-use super::problem::{self, Problem, range};
+use super::impossible::{self, Impossible, range};
 use super::{Direction, Marking, StreamSettings};
 use crate::metric::Metric;
 use alloc::format;
@@ -101,8 +101,8 @@ impl TcpBulk {
         if self.cpu { &[Metric::Throughput, Metric::Cpu] } else { &[Metric::Throughput] }
     }
 
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        problem::times(self.duration_ns, self.warmup_ns)?;
+    pub(super) fn check(&self) -> Result<(), Impossible> {
+        impossible::times(self.duration_ns, self.warmup_ns)?;
         range("bytes in one write", self.write_bytes, 1..=u32::MAX.into())?;
         range("streams", self.streams, 1..=Self::STREAMS_MAX.into())?;
         range("pace in bit/s", self.pacing_bps.unwrap_or(1), 1..=u64::MAX)?;

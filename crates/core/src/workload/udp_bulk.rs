@@ -1,7 +1,7 @@
 //! UDP bulk transfer.
 
+use super::impossible::{self, Impossible, range};
 use super::law::{Law, Pace, Schedule, Sizes};
-use super::problem::{self, Problem, range};
 use super::{Direction, Echo, Marking};
 use crate::metric::Metric;
 use alloc::format;
@@ -129,11 +129,11 @@ impl UdpBulk {
     ///
     /// # Errors
     /// The first problem.
-    pub fn check(&self, datagram_bytes_max: u32) -> Result<(), Problem> {
-        problem::times(self.duration_ns, self.warmup_ns)?;
+    pub fn check(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
+        impossible::times(self.duration_ns, self.warmup_ns)?;
         let payloads = Echo::MESSAGE_BYTES_MIN.into()..=datagram_bytes_max.into();
         range("payload bytes of a datagram", self.payload_bytes, payloads)?;
-        self.senseless().map_or(Ok(()), |why| Err(Problem::Senseless(why)))?;
+        self.senseless().map_or(Ok(()), |why| Err(Impossible::Senseless(why)))?;
         range("rate in bit/s", self.rate_bps.unwrap_or(1), 1..=u64::MAX)
     }
 

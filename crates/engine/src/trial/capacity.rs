@@ -21,7 +21,7 @@ use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::wire::status::Status;
 use v6gap_core::workload::law::{self, Law, Schedule, Sizes};
-use v6gap_core::workload::{Capacity, Problem, Search};
+use v6gap_core::workload::{Capacity, Impossible, Search};
 use v6gap_sys::clock;
 use v6gap_sys::socket::SendBatch;
 
@@ -59,7 +59,7 @@ pub(super) fn search(
 ) -> Result<Searched, TrialError> {
     let broken = |broken| TrialError::of(broken, half.family, Some(half.peer));
     let mtu = half.line.socket.path_mtu().unwrap_or(PATH_MTU_USUAL);
-    let why = Problem::Senseless("its payload size is out of range");
+    let why = Impossible::Senseless("its payload size is out of range");
     let ip_bytes = ip_bytes(search.payload_bytes, half.family, mtu)
         .map_err(|_| TrialError::Unsuitable { number: half.task.number, why })?;
     match search.search {

@@ -27,7 +27,7 @@ use v6gap_core::observation::{EndReport, Endpoints, Granted, Measured};
 use v6gap_core::session::validation::Validation;
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::End;
-use v6gap_core::workload::{Echo, Problem, Transport, Wait};
+use v6gap_core::workload::{Echo, Impossible, Transport, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, SocketError, Stream};
 
@@ -347,7 +347,7 @@ fn service_proofs(
 }
 
 fn numbered(task: &Task, echo: &Echo) -> Result<Turns, TrialError> {
-    let why = Problem::Senseless("its turns cannot be numbered");
+    let why = Impossible::Senseless("its turns cannot be numbered");
     Turns::new(task.order, echo).ok_or(TrialError::Unsuitable { number: task.number, why })
 }
 

@@ -27,7 +27,7 @@ use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::task::Task;
 use v6gap_core::wiremodel::fragments;
-use v6gap_core::workload::Problem;
+use v6gap_core::workload::Impossible;
 use v6gap_sys::Unavailable;
 use v6gap_sys::socket::{Datagram, ErrorClass, SocketError};
 
@@ -40,7 +40,7 @@ pub enum TrialError {
         /// Number of the task.
         number: u32,
         /// What is wrong with it.
-        why: Problem,
+        why: Impossible,
     },
     /// There is no address or socket for a family that the task needs.
     #[error("no {family} {what} for the task")]

@@ -12,7 +12,7 @@ use v6gap_core::session::validation::{
 };
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{End, HEADER_BYTES, Header};
-use v6gap_core::workload::Problem;
+use v6gap_core::workload::Impossible;
 use v6gap_sys::socket::{Datagram, ErrorClass, Interest, SocketError, wait_any, wait_either};
 use v6gap_sys::{clock, interface};
 
@@ -124,7 +124,7 @@ impl Basis {
     /// A new secret, and where the server is.
     pub(super) fn new(task: &Task, flows: &DataFlows<'_>) -> Result<Self, TrialError> {
         let mut secret = [0; 16];
-        let why = Problem::Senseless("the system has no random bytes");
+        let why = Impossible::Senseless("the system has no random bytes");
         let number = task.number;
         v6gap_sys::random(&mut secret).map_err(|_| TrialError::Unsuitable { number, why })?;
         let mut addresses = Vec::new();

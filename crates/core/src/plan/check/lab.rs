@@ -36,7 +36,7 @@ fn between(lab: &draft::Lab, world: World, problems: &mut Problems) -> Option<Wo
     let client = place("lab.from", &lab.from, world.client);
     let server = place("lab.to", &lab.to, world.server);
     let world = world.measured(client, server);
-    problems.extend(world.problems().into_iter().map(|problem| problem.to_string()));
+    as_a_whole(&world, problems);
     Some(world)
 }
 
@@ -90,7 +90,7 @@ fn of_file(lab: &draft::Lab, problems: &mut Problems) -> Option<World> {
         problems.add("lab.world", "no such world was found");
         return None;
     };
-    problems.extend(world.problems().into_iter().map(|problem| problem.to_string()));
+    as_a_whole(world, problems);
     Some(world.clone())
 }
 
@@ -133,4 +133,11 @@ fn routers(topology: &str, problems: &mut Problems) -> usize {
         problems.add("lab.topology", what);
     }
     if proper { inner.len().min(ROUTERS_MAX) } else { 1 }
+}
+
+/// What is wrong with the lab's network as a whole.
+fn as_a_whole(world: &World, problems: &mut Problems) {
+    for problem in world.problems() {
+        problems.add("lab.world", problem.to_string());
+    }
 }

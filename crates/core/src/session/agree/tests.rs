@@ -26,7 +26,8 @@ fn beyond(result: Result<(), Objection>) -> &'static str {
     match result {
         Ok(()) => "",
         Err(
-            Objection::Problem(Problem::Range { what, .. }) | Objection::Unbounded { what, .. },
+            Objection::Impossible(Impossible::Range { what, .. })
+            | Objection::Unbounded { what, .. },
         ) => what,
         Err(other) => panic!("{other:?}"),
     }

@@ -22,7 +22,7 @@ use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::observation::{EndReport, Granted, Measured, Probed, Returned};
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{End, Flags, Header};
-use v6gap_core::workload::{Marking, Probe, Problem};
+use v6gap_core::workload::{Impossible, Marking, Probe};
 use v6gap_sys::socket::{Datagram, KernelTimes, SocketError};
 use v6gap_sys::{Unavailable, clock};
 
@@ -160,7 +160,7 @@ pub(super) fn server(
     let second = sockets.get(1).filter(|_| !null).map(|&(_, socket)| socket);
     let first = sockets.first().ok_or(TrialError::Unsuitable {
         number: task.number,
-        why: Problem::Senseless("it has no arm"),
+        why: Impossible::Senseless("it has no arm"),
     })?;
     let has = |arm| sockets.iter().any(|(of, _)| *of == arm);
     let room = |arm| if has(arm) { probe.packets_max() } else { 0 };

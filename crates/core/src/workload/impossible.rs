@@ -6,7 +6,7 @@ use core::ops::RangeInclusive;
 
 /// Why a workload cannot be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum Impossible {
     /// A number is below or above what can be done at all or is allowed here.
     #[error("{what} is {found}, it must be from {least} to {most}")]
     Range {
@@ -29,18 +29,22 @@ pub fn range(
     what: &'static str,
     found: impl Into<u64>,
     allowed: RangeInclusive<u64>,
-) -> Result<(), Problem> {
+) -> Result<(), Impossible> {
     let (found, least, most) = (found.into(), *allowed.start(), *allowed.end());
-    if allowed.contains(&found) { Ok(()) } else { Err(Problem::Range { what, found, least, most }) }
+    if allowed.contains(&found) {
+        Ok(())
+    } else {
+        Err(Impossible::Range { what, found, least, most })
+    }
 }
 
 /// Refuses what is `wrong`.
-pub(super) fn refuse(wrong: bool, why: &'static str) -> Result<(), Problem> {
-    if wrong { Err(Problem::Senseless(why)) } else { Ok(()) }
+pub(super) fn refuse(wrong: bool, why: &'static str) -> Result<(), Impossible> {
+    if wrong { Err(Impossible::Senseless(why)) } else { Ok(()) }
 }
 
 /// The two times of a transfer.
-pub(super) fn times(duration_ns: u64, warmup_ns: u64) -> Result<(), Problem> {
+pub(super) fn times(duration_ns: u64, warmup_ns: u64) -> Result<(), Impossible> {
     range("duration in ns", duration_ns, 1..=u64::MAX)?;
     range("warm-up in ns", warmup_ns, 0..=duration_ns - 1)
 }
@@ -51,7 +55,7 @@ impl Workload {
     ///
     /// # Errors
     /// The first problem.
-    pub fn check(&self, datagram_bytes_max: u32) -> Result<(), Problem> {
+    pub fn check(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
         self.marking().check()?;
         let whole = self.marking().dont_fragment;
         refuse(
@@ -70,7 +74,7 @@ impl Workload {
 }
 
 impl Marking {
-    fn check(&self) -> Result<(), Problem> {
+    fn check(&self) -> Result<(), Impossible> {
         range("hop limit", self.hop_limit.unwrap_or(1), 1..=u8::MAX.into())?;
         let most = Marking::FLOW_LABEL_MAX.into();
         range("flow label", self.flow_label.unwrap_or(1), 1..=most)
@@ -78,7 +82,7 @@ impl Marking {
 }
 
 impl StreamSettings {
-    pub(super) fn check(&self) -> Result<(), Problem> {
+    pub(super) fn check(&self) -> Result<(), Impossible> {
         refuse(
             !self.congestion.as_deref().is_none_or(is_congestion_name),
             "the congestion control must be 1 to 15 of the characters a-z, 0-9, _ and -",
