@@ -4,9 +4,9 @@
 use crate::args::{ChangeOf, CompareArgs, Condition, ResultArgs};
 use crate::failure::Outcome;
 use crate::session::alone;
-use v6gap_core::analysis::compare::{Change, Comparison, Of};
-use v6gap_core::analysis::{Analysis, Verdict};
 use v6gap_core::metric::Metric;
+use v6gap_judge::analysis::compare::{Change, Comparison, Of};
+use v6gap_judge::analysis::{Analysis, Verdict};
 
 /// How the program ends after a run with these verdicts.
 ///
@@ -94,12 +94,12 @@ mod tests {
     use crate::args::{Cli, Command};
     use clap::Parser;
     use std::collections::BTreeMap;
-    use v6gap_core::analysis::analyse;
     use v6gap_core::arm::PerArm;
     use v6gap_core::family::{Family, PerFamily};
     use v6gap_core::observation::PerEnd;
     use v6gap_core::plan::preset;
     use v6gap_core::record::{Line, RunHeader, RunId};
+    use v6gap_judge::analysis::analyse;
 
     /// An analysis of nothing, in which every question then gets a verdict.
     fn analysis(verdict: impl Fn(Metric) -> Verdict) -> Analysis {

@@ -1,4 +1,4 @@
-//! The experiment itself: plan, schedule, wire model, session, record, analysis and verdict.
+//! The experiment itself: plan, world, wire model, workloads, run, session and record.
 //!
 //! This crate decides and cannot act: it is `no_std`, so no clock, socket, file or random order is
 //! within its reach. Time, randomness and bytes come in as arguments; what is to be done comes out
@@ -8,21 +8,17 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod analysis;
 pub mod arm;
 pub mod capacity;
 pub mod cost;
 pub mod device;
 pub mod family;
 pub mod feature;
-pub mod fitness;
-pub mod gate;
 pub mod host;
 pub mod ippm;
 pub mod metric;
 pub mod observation;
 pub mod plan;
-pub mod planning;
 pub mod problem;
 pub mod published;
 pub mod record;
@@ -31,9 +27,7 @@ pub mod schedule;
 pub mod selftest;
 pub mod session;
 pub mod steady;
-pub mod stopping;
 pub mod task;
-pub mod transfer;
 pub mod transport;
 pub mod tunnel;
 pub mod unit;

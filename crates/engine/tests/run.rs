@@ -12,7 +12,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, Measured, PerEnd};
 use v6gap_core::plan::{Design, Plan, Stop};
 use v6gap_core::record::{Ending, GaveUp, Host, Line, RunHeader, TrialRecord};
-use v6gap_core::run::Event;
+use v6gap_core::run::{Event, Machine};
 use v6gap_core::workload::{
     Cell, Connect, Echo, StreamSettings, TcpBulk, Transport, UdpBulk, Wait, Workload,
 };
@@ -21,6 +21,7 @@ use v6gap_engine::control::{ClientOptions, Connection, Key};
 use v6gap_engine::run::{self, Hooks, RunError};
 use v6gap_engine::server::{Server, ServerOptions};
 use v6gap_engine::trial::{ClientContext, TrialError};
+use v6gap_judge::stopping::Interim;
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, Listener};
 
@@ -89,6 +90,10 @@ fn header(plan: Plan) -> RunHeader {
         refused: Default::default(),
         limits: None,
     }
+}
+
+fn resumed<'a>(header: &'a RunHeader, lines: &'a [Line]) -> Machine<'a, RunError> {
+    Machine::resumed(header, lines, Box::new(Interim::of(header)))
 }
 
 /// A journal in memory; sets `stop` after so many blocks.
@@ -175,7 +180,8 @@ fn a_run_measures_every_cell_in_both_families_and_goes_on_where_it_stopped() {
         let (mut connection, context) = connect(addresses);
         let so_far = memory.lines.clone();
         let ending =
-            run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap();
+            run::run(resumed(&header, &so_far), &mut connection, &context, &mut memory, &stop)
+                .unwrap();
         assert_eq!(ending, Ending::Stopped);
         connection.close();
 
@@ -184,7 +190,8 @@ fn a_run_measures_every_cell_in_both_families_and_goes_on_where_it_stopped() {
         let (mut connection, context) = connect(addresses);
         let so_far = memory.lines.clone();
         let ending =
-            run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap();
+            run::run(resumed(&header, &so_far), &mut connection, &context, &mut memory, &stop)
+                .unwrap();
         assert_eq!(ending, Ending::Complete);
         // Blocks that a busy host spoils are measured again, in at most as many rounds more.
         assert!((2..=4).contains(&memory.rounds), "{} rounds", memory.rounds);
@@ -246,7 +253,8 @@ fn a_server_that_is_lost_ends_the_run_and_keeps_what_was_measured() {
         let stop = AtomicBool::new(false);
         let so_far = memory.lines.clone();
         let error =
-            run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap_err();
+            run::run(resumed(&header, &so_far), &mut connection, &context, &mut memory, &stop)
+                .unwrap_err();
         assert!(memory.blocks >= 3);
         let Some(Line::End(Ending::Failed { error: told })) = memory.lines.last() else {
             panic!("{:?}", memory.lines.last())
@@ -270,7 +278,8 @@ fn run_with(
         let so_far = lines.clone();
         let mut memory =
             Memory { lines, blocks: 0, stop_after: usize::MAX, stop: &stop, rounds: 0 };
-        let ending = run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop);
+        let ending =
+            run::run(resumed(&header, &so_far), &mut connection, &context, &mut memory, &stop);
         (ending, memory.lines)
     })
 }
@@ -418,7 +427,8 @@ fn what_goes_over_tcp_is_answered_where_udp_is_blocked() {
         let memory = Memory { lines, blocks: 0, stop_after: usize::MAX, stop: &stop, rounds: 0 };
         let mut hooks = Watching { memory, asked_ns: Vec::new(), given_up_ns: None };
         let ending =
-            run::run(&so_far, &header, &mut connection, &context, &mut hooks, &stop).unwrap();
+            run::run(resumed(&header, &so_far), &mut connection, &context, &mut hooks, &stop)
+                .unwrap();
         assert_eq!(ending, Ending::Complete);
         let Watching { memory, asked_ns, given_up_ns } = hooks;
         let took_ns = given_up_ns.unwrap() - asked_ns[0];
@@ -481,8 +491,8 @@ fn a_journal_that_cannot_be_written_ends_the_run() {
         let (mut connection, context) = connect(addresses);
         let stop = AtomicBool::new(false);
         let lines = [Line::Run(Box::new(header.clone()))];
-        let error =
-            run::run(&lines, &header, &mut connection, &context, &mut Full, &stop).unwrap_err();
+        let error = run::run(resumed(&header, &lines), &mut connection, &context, &mut Full, &stop)
+            .unwrap_err();
         assert!(matches!(error, RunError::Store(_)), "{error}");
     });
 }
@@ -511,7 +521,8 @@ fn blocks_outside_a_run_share_its_session() {
         let mut memory =
             Memory { lines, blocks: 0, stop_after: usize::MAX, stop: &stop, rounds: 0 };
         let ending =
-            run::run(&so_far, &header, &mut connection, &context, &mut memory, &stop).unwrap();
+            run::run(resumed(&header, &so_far), &mut connection, &context, &mut memory, &stop)
+                .unwrap();
         assert_eq!(ending, Ending::Complete);
         let timed =
             memory.trials().iter().any(|t| matches!(t.ends.client.measured, Measured::Times(_)));

@@ -10,8 +10,8 @@ use html5ever::tokenizer::{
 };
 use serde_json::{Value, json};
 use std::cell::Cell;
-use v6gap_core::analysis::{Analysis, analyse};
 use v6gap_core::record::{self, Line};
+use v6gap_judge::analysis::{Analysis, analyse};
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::text::Style;
 use v6gap_report::{CiteForm, bibtex, cite, csv_questions, csv_trials, json, latex, markdown};

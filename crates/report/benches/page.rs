@@ -13,8 +13,8 @@ mod fixtures;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use v6gap_core::analysis::analyse;
 use v6gap_core::record::{Line, decode, encode};
+use v6gap_judge::analysis::analyse;
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::{parquet, sockets};
 

@@ -1,9 +1,9 @@
 //! The readings of captures and managed devices beside the client's own count, as rows and as
 //! sentences.
 
-use v6gap_core::analysis::Analysis;
-use v6gap_core::analysis::beside::{OctetsBeside, OctetsOf};
 use v6gap_core::unit::format_bytes;
+use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::beside::{OctetsBeside, OctetsOf};
 
 /// Heads of the columns.
 pub(crate) const HEADS: [&str; 6] =
@@ -74,8 +74,8 @@ fn grouped(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::analysis::beside::Way;
     use v6gap_core::family::Family;
+    use v6gap_judge::analysis::beside::Way;
 
     #[test]
     fn each_counter_has_a_row_with_its_ratio() {

@@ -6,7 +6,6 @@
 use crate::number::utc;
 use crate::sheet::tex;
 use crate::words;
-use v6gap_core::analysis::Analysis;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
@@ -14,6 +13,7 @@ use v6gap_core::plan::{Order, Stop};
 use v6gap_core::published;
 use v6gap_core::record::Host;
 use v6gap_core::unit::{format_share, format_span};
+use v6gap_judge::analysis::Analysis;
 
 /// How a paragraph is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

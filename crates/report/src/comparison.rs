@@ -4,11 +4,11 @@
 use crate::number::{series, utc};
 use crate::studies::Rows;
 use crate::words;
-use v6gap_core::analysis::compare::{
+use v6gap_core::metric::Metric;
+use v6gap_judge::analysis::compare::{
     Change, Comparison, Elsewhere, Of, Row, Side, Standing, Systems,
 };
-use v6gap_core::analysis::words::amount;
-use v6gap_core::metric::Metric;
+use v6gap_judge::analysis::words::amount;
 
 /// One line: what it is of, what each run says, and the changes.
 pub(crate) struct Line<'a> {

@@ -2,10 +2,10 @@
 //! with their ranges, and the sentences that say what they mean.
 
 use crate::words;
-use v6gap_core::analysis::Analysis;
-use v6gap_core::analysis::costmodel::{CostModel, Fitted, Ranged};
 use v6gap_core::arm::PerArm;
 use v6gap_core::unit::significant;
+use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::costmodel::{CostModel, Fitted, Ranged};
 
 /// A sweep of sizes as a table.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,15 +13,6 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-use v6gap_core::analysis::beside::OctetsBeside;
-use v6gap_core::analysis::compare::Of;
-use v6gap_core::analysis::costmodel::CostModel;
-use v6gap_core::analysis::sizes::SizeEffect;
-use v6gap_core::analysis::studies::{AsPublished, Published};
-use v6gap_core::analysis::{
-    Analysis, Check, Diagnostics, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
-    ProcessorTime, Qualifier, Question, Range, Suspect, Verdict,
-};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::host::names::VIEW;
@@ -29,6 +20,15 @@ use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::observation::Times;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::Host;
+use v6gap_judge::analysis::beside::OctetsBeside;
+use v6gap_judge::analysis::compare::Of;
+use v6gap_judge::analysis::costmodel::CostModel;
+use v6gap_judge::analysis::sizes::SizeEffect;
+use v6gap_judge::analysis::studies::{AsPublished, Published};
+use v6gap_judge::analysis::{
+    Analysis, Check, Diagnostics, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
+    ProcessorTime, Qualifier, Question, Range, Suspect, Verdict,
+};
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "v6gap.result/1";

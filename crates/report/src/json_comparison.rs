@@ -4,8 +4,8 @@
 //! is not finite is null. Fields are only ever added within `/1`.
 
 use serde::Serialize;
-use v6gap_core::analysis::compare::{Apart, Comparison, Differs, Row, Side, Systems};
 use v6gap_core::arm::PerArm;
+use v6gap_judge::analysis::compare::{Apart, Comparison, Differs, Row, Side, Systems};
 
 /// The name and version of the document's form.
 pub const COMPARISON_SCHEMA: &str = "v6gap.comparison/1";

@@ -4,7 +4,7 @@ use crate::number::shown;
 use crate::resources;
 use crate::studies;
 use crate::words;
-use v6gap_core::analysis::Analysis;
+use v6gap_judge::analysis::Analysis;
 
 /// The headline, the table of questions (GitHub flavour) and the lines below it.
 pub fn markdown(analysis: &Analysis) -> String {

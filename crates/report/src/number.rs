@@ -1,9 +1,9 @@
 //! Numbers that stand side by side: both arms in one unit, with as many digits as their difference
 //! needs. Single quantities are written by `v6gap_core::unit`.
 
-use v6gap_core::analysis::Question;
 use v6gap_core::metric::{Metric, Quantity};
 use v6gap_core::unit::significant;
+use v6gap_judge::analysis::Question;
 
 /// A unit in which a quantity is shown, and how many of its SI unit it holds.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,7 +8,7 @@ use crate::figure::{Figure, Picture, WIDTH, pdf as pages, png as pixels};
 use crate::number::utc;
 use crate::words;
 use serde::Serialize;
-use v6gap_core::analysis::Analysis;
+use v6gap_judge::analysis::Analysis;
 
 /// The figure `width_mm` wide as SVG, with the run, the plan and the version in its metadata, and
 /// the letters that it uses. `runs` are the results that it shows.

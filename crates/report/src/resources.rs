@@ -1,9 +1,9 @@
 //! What the trials took from the hosts, as rows of two families: processor time of transfers,
 //! memory of connections that were held open. Medians, without verdict.
 
-use v6gap_core::analysis::{Analysis, HeldMemory, ProcessorTime};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::significant;
+use v6gap_judge::analysis::{Analysis, HeldMemory, ProcessorTime};
 
 /// Heads of the columns.
 pub(crate) const HEADS: [&str; 3] = ["taken from the hosts", "IPv4", "IPv6"];
@@ -93,8 +93,8 @@ fn text(value: Option<f64>, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::analysis::Range;
     use v6gap_core::observation::PerEnd;
+    use v6gap_judge::analysis::Range;
 
     fn held(family: Family, slab: Option<f64>) -> HeldMemory {
         HeldMemory {

@@ -7,16 +7,16 @@
 use crate::words;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use v6gap_core::analysis::words as names;
-use v6gap_core::analysis::{Analysis, Check, Question, Verdict};
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, Measured};
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::{RunHeader, TrialRecord};
-use v6gap_core::stopping::SoFar;
+use v6gap_core::run::SoFar;
 use v6gap_core::workload::Cell;
+use v6gap_judge::analysis::words as names;
+use v6gap_judge::analysis::{Analysis, Check, Question, Verdict};
 
 /// Points of a trial's course that are told at most.
 const POINTS_MAX: usize = 24;

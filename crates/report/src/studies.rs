@@ -5,11 +5,11 @@ mod dip;
 
 use crate::number;
 use crate::words;
-use v6gap_core::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::metric::Metric;
 use v6gap_core::published::{Kind, Value};
 use v6gap_core::unit::significant;
+use v6gap_judge::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
+use v6gap_judge::analysis::{Analysis, Question};
 
 /// Rows under heads.
 #[derive(Debug, Clone, PartialEq, Eq)]

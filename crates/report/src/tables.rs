@@ -9,10 +9,10 @@ use crate::number::shown;
 use crate::sheet::Sheet;
 use crate::words;
 use serde_json::to_value;
-use v6gap_core::analysis::compare::{Comparison, Of};
-use v6gap_core::analysis::{Analysis, Effect, Qualifier, Verdict};
 use v6gap_core::arm::Arm;
 use v6gap_core::metric::Scale;
+use v6gap_judge::analysis::compare::{Comparison, Of};
+use v6gap_judge::analysis::{Analysis, Effect, Qualifier, Verdict};
 
 /// The questions of a run as a LaTeX table.
 pub fn latex(analysis: &Analysis) -> String {
@@ -34,7 +34,7 @@ fn result(analysis: &Analysis) -> Sheet {
     ]
     .map(str::to_owned)
     .to_vec();
-    let row = |q: &v6gap_core::analysis::Question| {
+    let row = |q: &v6gap_judge::analysis::Question| {
         let values = shown(q);
         let text = match (&q.effect, &q.why_none) {
             (None, Some(why)) => why.clone(),
@@ -173,7 +173,7 @@ pub fn markdown_comparison(comparison: &Comparison) -> String {
 fn set_up(comparison: &Comparison) -> Sheet {
     let letters = comparison.runs.iter().map(|run| run.letter.to_string());
     let heads: Vec<String> = std::iter::once(String::new()).chain(letters).collect();
-    let row = |d: &v6gap_core::analysis::compare::Differs| {
+    let row = |d: &v6gap_judge::analysis::compare::Differs| {
         std::iter::once(d.what.clone()).chain(d.values.iter().cloned()).collect()
     };
     Sheet {

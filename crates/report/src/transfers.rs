@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use v6gap_core::family::Family;
 use v6gap_core::record::Line;
-use v6gap_core::transfer::{self, Transfer, Window};
 use v6gap_core::unit::{format_rate, format_share, format_span};
+use v6gap_judge::transfer::{self, Transfer, Window};
 
 /// Least share of the time for which it is said that a window was the limit.
 const LIMITED: f64 = 0.1;

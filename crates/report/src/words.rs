@@ -1,8 +1,6 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
 use crate::topology;
-use v6gap_core::analysis::words::{amount, figure, more_pairs};
-use v6gap_core::analysis::{Analysis, CheckState, Prediction, Question, Range, Suspect, Verdict};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::plan::Summary;
@@ -11,6 +9,8 @@ pub(crate) use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::workload::{Direction, Search, Transport, Workload};
 use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
+use v6gap_judge::analysis::words::{amount, figure, more_pairs};
+use v6gap_judge::analysis::{Analysis, CheckState, Prediction, Question, Range, Suspect, Verdict};
 
 /// The word of a verdict.
 pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
@@ -263,7 +263,7 @@ pub(crate) fn margins(analysis: &Analysis) -> Option<String> {
 }
 
 /// "11 passed, 1 note", and the checks that did not simply pass.
-pub(crate) fn checks(analysis: &Analysis) -> (String, Vec<&v6gap_core::analysis::Check>) {
+pub(crate) fn checks(analysis: &Analysis) -> (String, Vec<&v6gap_judge::analysis::Check>) {
     let of = |state| analysis.checks.iter().filter(|c| c.state == state).count();
     let mut parts = vec![format!("{} passed", of(CheckState::Ok))];
     match of(CheckState::Note) {
@@ -416,7 +416,7 @@ pub(crate) fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 /// Change, range and verdict in one cell: "2.6 % shorter (2.1 – 3.0 %), better".
-pub(crate) fn in_one(change: Option<&v6gap_core::analysis::compare::Change>) -> String {
+pub(crate) fn in_one(change: Option<&v6gap_judge::analysis::compare::Change>) -> String {
     let Some(change) = change else { return "–".to_owned() };
     let word = verdict(change.verdict);
     match change.verdict {

@@ -7,7 +7,7 @@ use crate::fixtures::{hostile, invalid, journal, lab, long, null_run};
 use crate::parsed::{Element, parse};
 use crate::studies::studied;
 use std::collections::BTreeSet;
-use v6gap_core::analysis::{Analysis, analyse};
+use v6gap_judge::analysis::{Analysis, analyse};
 use v6gap_report::html::{PageInfo, comparison_page, page};
 use v6gap_report::sockets;
 

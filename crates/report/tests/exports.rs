@@ -3,10 +3,10 @@
 use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use serde_json::Value;
-use v6gap_core::analysis::{Question, Range};
 use v6gap_core::arm::Arm;
 use v6gap_core::metric::Metric;
 use v6gap_core::record::{self, Line};
+use v6gap_judge::analysis::{Question, Range};
 use v6gap_report::figure::{Paint, all};
 use v6gap_report::paper;
 use v6gap_report::{

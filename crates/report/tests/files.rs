@@ -6,7 +6,7 @@ use hayro_syntax::Pdf;
 use hayro_syntax::content::ops::TypedInstruction as Does;
 use hayro_syntax::object::{Dict, Stream};
 use std::collections::BTreeMap;
-use v6gap_core::analysis::Analysis;
+use v6gap_judge::analysis::Analysis;
 use v6gap_report::figure::{Figure, Kind, Paint, all};
 use v6gap_report::paper;
 

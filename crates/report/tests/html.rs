@@ -2,7 +2,7 @@
 
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::collections::BTreeSet;
-use v6gap_core::analysis::Analysis;
+use v6gap_judge::analysis::Analysis;
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::sockets;
 

@@ -3,9 +3,9 @@
 
 use crate::fixtures::{Spec, echo, from_specs, tcp, udp};
 use proptest::prelude::*;
-use v6gap_core::analysis::{Analysis, Verdict};
 use v6gap_core::metric::{Metric, Quantity, Scale};
 use v6gap_core::workload::{Connect, Transport, Workload};
+use v6gap_judge::analysis::{Analysis, Verdict};
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::text::{Style, table, verbose};
 use v6gap_report::{json, markdown};

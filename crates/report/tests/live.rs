@@ -7,7 +7,7 @@ use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::{Line, RunHeader, TrialRecord};
-use v6gap_core::stopping::SoFar;
+use v6gap_core::run::SoFar;
 use v6gap_report::text::{Glyphs, Live, Moment, Style};
 
 const SECOND: u64 = 1_000_000_000;

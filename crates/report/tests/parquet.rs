@@ -5,11 +5,11 @@ use parquet::basic::{ConvertedType, Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use std::collections::BTreeMap;
-use v6gap_core::analysis::{Analysis, analyse, effect};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Histogram, Measured};
 use v6gap_core::record::{Line, TrialRecord};
+use v6gap_judge::analysis::{Analysis, analyse, effect};
 use v6gap_report::parquet as tables;
 
 type Cells = BTreeMap<String, Field>;

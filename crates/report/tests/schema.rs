@@ -6,13 +6,13 @@ use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use crate::studies;
 use jsonschema::{Validator, validator_for};
 use serde_json::{Value, json as value};
-use v6gap_core::analysis::beside::{OctetsBeside, OctetsOf, Way};
-use v6gap_core::analysis::{Analysis, Modes, OrderEffect, Outlier};
 use v6gap_core::arm::BlockKind;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::record::Line;
-use v6gap_core::stopping::SoFar;
+use v6gap_core::run::SoFar;
+use v6gap_judge::analysis::beside::{OctetsBeside, OctetsOf, Way};
+use v6gap_judge::analysis::{Analysis, Modes, OrderEffect, Outlier};
 use v6gap_report::figure::{self, Paint};
 use v6gap_report::{json, json_comparison, paper, stream};
 

@@ -2,13 +2,13 @@
 
 use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::{self, Spec};
-use v6gap_core::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
-use v6gap_core::analysis::{Analysis, Range};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Summary;
 use v6gap_core::published::{self, Kind, Value};
 use v6gap_core::workload::{Transport, Workload};
+use v6gap_judge::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
+use v6gap_judge::analysis::{Analysis, Range};
 use v6gap_report::figure::{self, Figure, JointError, Kind as Figures, Paint, System};
 use v6gap_report::html::{PageInfo, comparison_page, page};
 use v6gap_report::text::{self, Style, table};

@@ -1,7 +1,7 @@
 //! Text keeps to its width and its glyphs, and foreign strings cannot drive a terminal.
 
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
-use v6gap_core::analysis::Analysis;
+use v6gap_judge::analysis::Analysis;
 use v6gap_report::text::{Glyphs, Style, table, verbose};
 
 fn all() -> [Analysis; 4] {

@@ -3,9 +3,9 @@
 use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::views::varied;
 use crate::fixtures::{hostile, lab};
-use v6gap_core::analysis::path::Path;
 use v6gap_core::family::PerFamily;
 use v6gap_core::host::names;
+use v6gap_judge::analysis::path::Path;
 use v6gap_report::figure::{Figure, Kind, Paint, all, systems};
 use v6gap_report::html::{PageInfo, comparison_page, page};
 

@@ -7,10 +7,10 @@ use super::values::{self, Measured, Precision};
 use clap::{Args, ValueEnum};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
-use v6gap_core::analysis::Verdict;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::wire::PORT;
+use v6gap_judge::analysis::Verdict;
 
 /// Compare IPv6 with IPv4 between here and HOST
 #[derive(Debug, Clone, Args)]

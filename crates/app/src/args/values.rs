@@ -1,12 +1,12 @@
 //! Values of options: from text to numbers, metrics, verdicts and networks.
 
-use v6gap_core::analysis::Verdict;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::check::nearest;
 use v6gap_core::unit;
 use v6gap_core::workload::Transport;
 use v6gap_core::world::LinkModel;
+use v6gap_judge::analysis::Verdict;
 
 /// A time in ns, above 0.
 pub(super) fn span(text: &str) -> Result<u64, String> {

@@ -7,8 +7,8 @@ use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
 use std::path::Path;
-use v6gap_core::analysis::Analysis;
-use v6gap_core::analysis::compare::{Told, compare};
+use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::compare::{Told, compare};
 use v6gap_report::figure::{self, Figure, Paint};
 use v6gap_report::{json_escaped, paper};
 

@@ -4,8 +4,8 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use std::path::Path;
-use v6gap_core::analysis::{Analysis, analyse};
 use v6gap_core::record::Line;
+use v6gap_judge::analysis::{Analysis, analyse};
 use v6gap_report::figure::{self, Figure, JointError, Paint, System};
 use v6gap_store::{Reference, Store};
 

@@ -4,7 +4,7 @@ use super::{Failure, Outcome};
 use crate::diag;
 use crate::session::world::NotBuilt;
 use std::io::ErrorKind;
-use v6gap_core::analysis::AnalysisError;
+use v6gap_judge::analysis::AnalysisError;
 use v6gap_store::{PlanFileError, StoreError};
 use v6gap_sys::Unavailable;
 

@@ -2,10 +2,10 @@
 //! compare, so its values are all there is.
 
 use crate::output;
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Quantity;
 use v6gap_core::unit::{format_rate, format_share, format_span, significant};
+use v6gap_judge::analysis::{Analysis, Question};
 
 /// The set-up note that marks such a run.
 pub fn note(family: Family) -> String {

@@ -27,6 +27,7 @@ use v6gap_core::host::names::{self, VIEW};
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
+use v6gap_core::run::Machine;
 use v6gap_core::session::limits;
 use v6gap_core::task;
 use v6gap_core::unit::format_span;
@@ -35,6 +36,7 @@ use v6gap_engine::control::{ClientOptions, Connection};
 use v6gap_engine::run::{self, RunError};
 use v6gap_engine::trial::TrialError;
 use v6gap_engine::trial::client::ClientContext;
+use v6gap_judge::stopping::Interim;
 use v6gap_store::Journal;
 use v6gap_sys::{clock, entropy};
 
@@ -117,7 +119,8 @@ pub fn measure(mut measuring: Measuring<'_>, context: &Context) -> Result<Outcom
     let witnesses = witnesses.with(devices);
     progress.begin(&header, &stop);
     let mut hooks = AppHooks { journal, lab: measuring.lab, progress, witnesses };
-    let ending = run::run(&lines, &header, &mut connection, &client, &mut hooks, &stop);
+    let machine = Machine::resumed(&header, &lines, Box::new(Interim::of(&header)));
+    let ending = run::run(machine, &mut connection, &client, &mut hooks, &stop);
     hooks.progress.end();
     if ending.is_ok() {
         connection.close();

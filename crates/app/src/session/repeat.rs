@@ -5,13 +5,13 @@ use super::alone;
 use crate::args::{Rate, WorldArgs};
 use crate::presets::{self, Choice, PRESETS, Place, Preset};
 use crate::worlds;
-use v6gap_core::analysis::Analysis;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::wire;
 use v6gap_core::workload::Workload;
 use v6gap_core::world::{LinkModel, World};
+use v6gap_judge::analysis::Analysis;
 
 /// Name of the target of a run over loopback.
 pub const LOOPBACK: &str = "loopback";
@@ -203,11 +203,11 @@ pub(super) mod tests {
     use crate::args::{Cli, Command};
     use clap::Parser;
     use std::collections::BTreeMap;
-    use v6gap_core::analysis::analyse;
     use v6gap_core::arm::PerArm;
     use v6gap_core::family::{Family, PerFamily};
     use v6gap_core::observation::PerEnd;
     use v6gap_core::record::{Line, RunHeader, RunId};
+    use v6gap_judge::analysis::analyse;
 
     /// An analysis of a run in which nothing was measured yet.
     pub fn analysis(plan: Plan, target: &str) -> Analysis {

@@ -14,6 +14,7 @@ use v6gap_core::arm::Arm;
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Ending, Line, RunHeader, TrialRecord};
 use v6gap_core::run::{Action, Event, Machine};
+use v6gap_judge::stopping::Interim;
 use v6gap_store::Journal;
 use v6gap_sys::clock;
 
@@ -89,7 +90,7 @@ struct Player<'a> {
 impl<'a> Player<'a> {
     fn new(header: &'a RunHeader, view: View, journal: Option<Journal>, speed: f64) -> Self {
         let said = vec![Line::Run(Box::new(header.clone()))];
-        let (plan, machine) = (&header.plan, Machine::new(header));
+        let (plan, machine) = (&header.plan, Machine::new(header, Box::new(Interim::of(header))));
         Player { plan, machine, view, journal, said, speed, now_ns: 0 }
     }
 

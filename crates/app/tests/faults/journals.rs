@@ -8,8 +8,8 @@ use super::site::{PATIENCE, SERVER, Site, await_event};
 use super::support::{Home, text};
 use super::told::Program;
 use std::path::{Path, PathBuf};
-use v6gap_core::analysis;
 use v6gap_core::record::Line;
+use v6gap_judge::analysis;
 use v6gap_store::read_journal;
 
 const SHORT: super::plans::Kind =

@@ -5,10 +5,10 @@ use crate::results::Results;
 use crate::site::{self, Placement, Site};
 use crate::{Budget, say};
 use serde_json::{Value, json};
-use v6gap_core::analysis::Analysis;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::record::Line;
 use v6gap_core::world::{Conditions, LinkModel, World};
+use v6gap_judge::analysis::Analysis;
 
 /// Rate of the links, in bit/s.
 const RATE_BPS: u64 = 100_000_000;

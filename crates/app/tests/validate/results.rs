@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use v6gap_core::analysis::{self, Analysis};
 use v6gap_core::record::{self, Line};
+use v6gap_judge::analysis::{self, Analysis};
 
 /// The file of lines.
 const INDEX: &str = "runs.jsonl";

@@ -13,6 +13,7 @@ use v6gap_core::observation::{Lateness, PerEnd};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Host, Line, RunHeader, RunId};
 use v6gap_core::run::Event;
+use v6gap_core::run::Machine;
 use v6gap_core::selftest::{self, Probe, Reading};
 use v6gap_core::wire;
 use v6gap_core::workload::Wait;
@@ -21,6 +22,7 @@ use v6gap_engine::control::{ClientOptions, Connection, Key};
 use v6gap_engine::run::{self, Hooks};
 use v6gap_engine::server::{Server, ServerOptions};
 use v6gap_engine::trial::client::ClientContext;
+use v6gap_judge::stopping::Interim;
 use v6gap_lab::{Lab, LabOptions};
 use v6gap_sys::clock;
 
@@ -239,7 +241,8 @@ impl Site<'_> {
         };
         let stop = AtomicBool::new(false);
         let lines = journal.lines.clone();
-        run::run(&lines, &header, &mut connection, &self.context(), &mut journal, &stop)
+        let machine = Machine::resumed(&header, &lines, Box::new(Interim::of(&header)));
+        run::run(machine, &mut connection, &self.context(), &mut journal, &stop)
             .map_err(|e| e.to_string())?;
         connection.close();
         Ok(journal.lines)

@@ -8,11 +8,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
-use v6gap_core::analysis;
 use v6gap_core::arm::{Arm, BlockKind, TurnOrder};
 use v6gap_core::observation::Measured;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::{self, BlockRecord, Ending, Line, TrialRecord};
+use v6gap_judge::analysis;
 
 /// The cell of the large runs.
 const CELL: &str = "rtt-udp-64";

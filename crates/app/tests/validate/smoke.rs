@@ -3,7 +3,7 @@
 use crate::results::Results;
 use crate::{Budget, known, summary, trouble};
 use std::time::{Duration, Instant};
-use v6gap_core::analysis::Verdict;
+use v6gap_judge::analysis::Verdict;
 
 /// Beginnings of the names of the cases that are run once.
 const CASES: [&str; 4] = ["null-v6", "rate-5", "delay+5", "loss+5-v6"];

@@ -4,8 +4,8 @@ use crate::results::Results;
 use crate::{known, speed, trouble};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use v6gap_core::analysis::{Analysis, Question, Verdict};
 use v6gap_core::metric::{Better, Metric};
+use v6gap_judge::analysis::{Analysis, Question, Verdict};
 use v6gap_stats::loss;
 
 /// One answered question of a run with a known truth.
@@ -363,7 +363,7 @@ fn troubles(troubled: &[(&Value, Analysis)], lines: &[Value]) -> String {
     text
 }
 
-const OK: v6gap_core::analysis::CheckState = v6gap_core::analysis::CheckState::Ok;
+const OK: v6gap_judge::analysis::CheckState = v6gap_judge::analysis::CheckState::Ok;
 
 /// What every run in a lab says.
 fn usual(check: &str) -> bool {

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use v6gap_core::analysis::Analysis;
 use v6gap_core::family::Family;
-use v6gap_core::gate;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::Line;
 use v6gap_core::workload::Workload;
 use v6gap_core::world::{LinkModel, World};
+use v6gap_judge::analysis::Analysis;
+use v6gap_judge::gate;
 
 /// Runs of each kind.
 pub(crate) const RUNS: usize = 6;

@@ -37,6 +37,22 @@ pub enum Stop {
     },
 }
 
+/// A round is broken off when the run has taken so many times what was asked for.
+const OVERDUE_TIMES: u64 = 2;
+
+impl Stop {
+    /// Whether a run with a time of its own must end in the middle of a round: where exchanges wait
+    /// for what was lost, one round can take longer than all that was asked for.
+    pub fn is_overdue(&self, elapsed_ns: u64) -> bool {
+        match self {
+            Stop::Pairs { .. } => false,
+            Stop::Adaptive { time_ns_max, .. } => {
+                elapsed_ns > time_ns_max.saturating_mul(OVERDUE_TIMES)
+            }
+        }
+    }
+}
+
 /// In which order trials follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

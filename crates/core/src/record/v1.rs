@@ -54,6 +54,14 @@ pub struct RunHeader {
     pub limits: Option<Limits>,
 }
 
+impl RunHeader {
+    /// Indices of the cells that are refused.
+    pub fn left_out(&self) -> Vec<usize> {
+        let cells = self.plan.cells.iter().enumerate();
+        cells.filter(|(_, cell)| self.refused.contains_key(&cell.id)).map(|(i, _)| i).collect()
+    }
+}
+
 /// A condition that a trial did not meet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateFinding {

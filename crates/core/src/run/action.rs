@@ -1,12 +1,12 @@
 //! What a run asks of whoever drives it, and what it is told.
 
+use super::judge::SoFar;
 use crate::arm::{BlockKind, PerArm};
 use crate::family::Family;
 use crate::observation::{Beside, EndReport, PerEnd};
 use crate::plan::Plan;
 use crate::record::{Ending, Line, TrialRecord};
 use crate::schedule::Block;
-use crate::stopping::SoFar;
 use crate::workload::Cell;
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -4,25 +4,25 @@
 //! Whoever drives it asks [`Machine::next`] what is to be done, does it, and tells what came of it
 //! with [`Machine::measured`] or [`Machine::failed`]; lines that a journal already holds are told
 //! with [`Machine::recorded`]. Who measures is the driver's business: two hosts over a session, a
-//! simulated network, or a stored run that is shown again. The machine keeps nothing that the
+//! simulated network, or a stored run that is shown again. What is valid and when it is enough, a
+//! [`Judge`] says. The machine keeps nothing that the
 //! journal does not hold but failed attempts and the time, so that a run that broke off goes on
 //! from its journal.
 
 mod action;
+mod judge;
 mod position;
-#[cfg(test)]
-mod tests;
 
 pub use action::{Action, Attempt, Event, Fate, Observed};
+pub use judge::{Judge, SoFar};
 
 use crate::arm::{Arm, PerArm};
 use crate::observation::Lateness;
 use crate::plan::Plan;
 use crate::record::{BlockRecord, Ending, GaveUp, Line, RunHeader, TrialRecord};
 use crate::schedule::Block;
-use crate::stopping::Progress;
+use crate::values;
 use crate::workload::Transport;
-use crate::{gate, values};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -45,7 +45,9 @@ pub struct Machine<'p, E> {
     plan: &'p Plan,
     /// Cells that are not measured, or not any more.
     left_out: Vec<usize>,
-    progress: Progress,
+    judge: Box<dyn Judge>,
+    /// Rounds in which families were compared.
+    rounds: u32,
     position: Position,
     /// Trials of the journal whose block is not there yet.
     open: BTreeMap<Arm, &'p TrialRecord>,
@@ -70,14 +72,13 @@ struct Clock {
 
 impl<'p, E: Display> Machine<'p, E> {
     /// A run of which nothing is measured yet.
-    pub fn new(header: &'p RunHeader) -> Self {
+    pub fn new(header: &'p RunHeader, judge: Box<dyn Judge>) -> Self {
         let plan = &header.plan;
-        let refused = |&cell: &usize| header.refused.contains_key(&plan.cells[cell].id);
-        let left_out: Vec<usize> = (0..plan.cells.len()).filter(refused).collect();
         Machine {
             plan,
-            progress: Progress::new(plan, &left_out),
-            left_out,
+            judge,
+            rounds: 0,
+            left_out: header.left_out(),
             position: Position::first(plan),
             open: BTreeMap::new(),
             due: VecDeque::new(),
@@ -86,6 +87,18 @@ impl<'p, E: Display> Machine<'p, E> {
             ending: None,
             clock: Clock::default(),
         }
+    }
+
+    /// A run that goes on with what its journal already holds.
+    pub fn resumed(header: &'p RunHeader, lines: &'p [Line], judge: Box<dyn Judge>) -> Self {
+        let mut machine = Self::new(header, judge);
+        lines.iter().for_each(|line| machine.recorded(line));
+        machine
+    }
+
+    /// What is measured.
+    pub fn plan(&self) -> &'p Plan {
+        self.plan
     }
 
     /// What is to be done next, at `now_ns` of a clock that never goes back; `stop` if somebody
@@ -176,7 +189,7 @@ impl<'p, E: Display> Machine<'p, E> {
                 self.give_up(attempt.block.cell);
             } else if stop {
                 self.end(Ending::Stopped);
-            } else if attempt.attempt == 0 && self.progress.is_overdue(elapsed_ns) {
+            } else if attempt.attempt == 0 && self.plan.design.stop.is_overdue(elapsed_ns) {
                 self.end(Ending::Failed { error: OVERDUE.to_owned() });
             } else if self.announced != Some(attempt.number) {
                 self.announce(&attempt);
@@ -248,7 +261,7 @@ impl<'p, E: Display> Machine<'p, E> {
             link,
             beside: observed.beside,
         };
-        trial.findings = gate::judge(self.plan, cell, &trial);
+        trial.findings = self.judge.gates(self.plan, cell, &trial);
         trial
     }
 
@@ -257,7 +270,7 @@ impl<'p, E: Display> Machine<'p, E> {
     fn tried(&mut self, a: &TrialRecord, b: &TrialRecord, valid: bool) {
         if a.round > self.position.round {
             if self.position.round > 0 {
-                self.progress.round_done();
+                self.rounds += 1;
             }
             self.position.enter(self.plan, a.round);
         }
@@ -266,22 +279,21 @@ impl<'p, E: Display> Machine<'p, E> {
             self.position.next_block();
         }
         if valid {
-            self.progress.add(a, b);
+            self.judge.add(a, b);
         }
     }
 
     fn round_over(&mut self, now_ns: u64, elapsed_ns: u64) {
         let round_ns = now_ns.saturating_sub(self.clock.round_began_ns);
         if self.position.round > 0 {
-            self.progress.round_done();
+            self.rounds += 1;
             self.clock.longest_round_ns = self.clock.longest_round_ns.max(round_ns);
-            let so_far = self.progress.so_far();
-            let rounds = self.progress.rounds();
+            let (rounds, so_far) = (self.rounds, self.judge.so_far());
             self.due.push_back(Action::Tell(Event::Round { rounds, elapsed_ns, so_far }));
         }
         self.clock.round_began_ns = now_ns;
         self.position.enter(self.plan, self.position.round.saturating_add(1));
-        if self.progress.complete(elapsed_ns, self.clock.longest_round_ns) {
+        if self.judge.complete(self.rounds, elapsed_ns, self.clock.longest_round_ns) {
             self.end(Ending::Complete);
         }
     }
@@ -326,7 +338,7 @@ impl<'p, E: Display> Machine<'p, E> {
     }
 
     fn leave_out(&mut self, cell: usize) {
-        self.progress.give_up(cell);
+        self.judge.give_up(cell);
         if !self.left_out.contains(&cell) {
             self.left_out.push(cell);
         }

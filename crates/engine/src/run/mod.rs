@@ -12,7 +12,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, Lateness};
-use v6gap_core::record::{Ending, Line, RunHeader};
+use v6gap_core::record::{Ending, Line};
 use v6gap_core::run::{Action, Attempt, Event, Fate, Machine};
 use v6gap_sys::clock;
 
@@ -40,25 +40,22 @@ pub trait Hooks {
     }
 }
 
-/// Measures until the plan's stopping rule is met, `stop` is set or something fails. `lines` is
-/// what the journal already holds, the header first.
+/// Measures until the plan's stopping rule is met, `stop` is set or something fails. The machine
+/// knows what the journal already holds.
 ///
 /// # Errors
 /// If the server is lost, lines cannot be stored, a task cannot be done as it stands, or the last
 /// cell fails again and again. What was stored stays valid.
 pub fn run(
-    lines: &[Line],
-    header: &RunHeader,
+    mut machine: Machine<'_, RunError>,
     connection: &mut Connection,
     context: &ClientContext,
     hooks: &mut dyn Hooks,
     stop: &AtomicBool,
 ) -> Result<Ending, RunError> {
-    let plan = &header.plan;
+    let plan = machine.plan();
     let mut bench = Bench::new(connection, context, plan.design.settle_ns);
     bench = bench.in_world(plan.world.as_ref());
-    let mut machine = Machine::new(header);
-    lines.iter().for_each(|line| machine.recorded(line));
     loop {
         match machine.next(clock::now_ns(), stop.load(Ordering::Relaxed)) {
             Action::Measure(attempt) => {

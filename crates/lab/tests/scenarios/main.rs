@@ -8,11 +8,11 @@ mod network;
 mod run;
 
 use file::{Expected, Scenario};
-use v6gap_core::analysis::{Analysis, Question, Verdict};
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Plan, check};
 use v6gap_core::world::World;
 use v6gap_core::world::draft as world_draft;
+use v6gap_judge::analysis::{Analysis, Question, Verdict};
 
 /// The level of these tests (CONTRIBUTING.md).
 const LEVEL: u8 = 2;

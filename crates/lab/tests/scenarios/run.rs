@@ -2,20 +2,21 @@
 
 use crate::file::Scenario;
 use crate::host::Hosts;
-use v6gap_core::analysis::{self, Analysis};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::run::{Action, Machine};
 use v6gap_core::world::World;
+use v6gap_judge::analysis::{self, Analysis};
+use v6gap_judge::stopping::Interim;
 
 /// What a run of `plan` in `world` finds.
 pub fn simulate(scenario: &Scenario, plan: &Plan, world: &World, seed: u64) -> Analysis {
     let header = header(plan);
     let mut lines = vec![Line::Run(Box::new(header.clone()))];
     let mut hosts = Hosts::of(scenario, world, seed);
-    let mut machine: Machine<'_, String> = Machine::new(&header);
+    let mut machine: Machine<'_, String> = Machine::new(&header, Box::new(Interim::of(&header)));
     loop {
         match machine.next(hosts.now_ns, false) {
             Action::Measure(attempt) => match hosts.attempt(plan, &attempt) {

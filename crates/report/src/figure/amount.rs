@@ -7,11 +7,11 @@ use super::{Figure, Kind, Paint, Table, series};
 use crate::number::{self, Unit};
 use crate::words;
 use std::sync::Arc;
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::format_bytes;
 use v6gap_core::workload::{Direction, TcpBulk, Workload};
+use v6gap_judge::analysis::{Analysis, Question};
 
 /// Transfers that differ in their amount alone, the smallest first.
 struct Group<'a> {

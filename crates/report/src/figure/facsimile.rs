@@ -13,8 +13,8 @@ use crate::number::{self, Unit};
 use crate::words;
 use charts::{Chart, Form, Point};
 use std::sync::Arc;
-use v6gap_core::analysis::Analysis;
 use v6gap_core::arm::Arm;
+use v6gap_judge::analysis::Analysis;
 
 const HEIGHT: f64 = 280.0;
 

@@ -7,8 +7,8 @@ use super::{Figure, Kind, Paint, Table};
 use crate::number::utc;
 use crate::words;
 use std::sync::Arc;
-use v6gap_core::analysis::Verdict;
-use v6gap_core::analysis::compare::{Change, Comparison, Of, Row, Side, Standing};
+use v6gap_judge::analysis::Verdict;
+use v6gap_judge::analysis::compare::{Change, Comparison, Of, Row, Side, Standing};
 
 const HEIGHT: f64 = 230.0;
 /// Fewer are no history, and more questions than this are in the tables.

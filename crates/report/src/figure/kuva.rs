@@ -20,8 +20,8 @@ use kuva::render::render::{PathData, Primitive, Scene, TextAnchor, render_multip
 use kuva::render::render_utils::{generate_ticks, generate_ticks_log};
 use kuva::render::theme::Theme;
 use std::sync::Arc;
-use v6gap_core::analysis::Verdict;
 use v6gap_core::arm::Arm;
+use v6gap_judge::analysis::Verdict;
 
 /// What something is drawn in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,9 +24,9 @@ mod window;
 pub use facsimile::joint::{JointError, SYSTEMS_MAX, System};
 pub use picture::Picture;
 
-use v6gap_core::analysis::compare::Comparison;
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::metric::Metric;
+use v6gap_judge::analysis::compare::Comparison;
+use v6gap_judge::analysis::{Analysis, Question};
 
 /// Where the colours of a figure come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

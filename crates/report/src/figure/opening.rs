@@ -4,11 +4,11 @@ use super::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::{Figure, Kind, Paint, Table, series};
 use crate::number::{self, Unit};
 use crate::words;
-use v6gap_core::analysis::breakdown::{Opening, Typical};
-use v6gap_core::analysis::{Analysis, Question, Range};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::PerFamily;
 use v6gap_core::metric::Metric;
+use v6gap_judge::analysis::breakdown::{Opening, Typical};
+use v6gap_judge::analysis::{Analysis, Question, Range};
 
 const LEFT: f64 = 128.0;
 const RIGHT: f64 = 64.0;

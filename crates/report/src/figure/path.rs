@@ -5,10 +5,10 @@ use super::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::{Figure, Kind, Paint, Table};
 use crate::topology;
 use crate::words;
-use v6gap_core::analysis::Analysis;
 use v6gap_core::family::Family;
 use v6gap_core::host::names;
 use v6gap_core::world::{NodeKind, World};
+use v6gap_judge::analysis::Analysis;
 
 const BOX: (f64, f64) = (150.0, 40.0);
 const LEFT: f64 = 4.0;

@@ -4,12 +4,12 @@
 use super::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::{Figure, Kind, Paint, Table, series};
 use crate::words;
-use v6gap_core::analysis::breakdown::{Place, PlaceCost, Role, Typical};
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::Arm;
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::significant;
 use v6gap_core::workload::{Cell, Workload};
+use v6gap_judge::analysis::breakdown::{Place, PlaceCost, Role, Typical};
+use v6gap_judge::analysis::{Analysis, Question};
 
 const LEFT: f64 = 138.0;
 const RIGHT: f64 = 74.0;
@@ -202,7 +202,7 @@ fn table(analysis: &Analysis, places: &[&PlaceCost]) -> Table {
     ];
     let range = |typical: Option<Typical>| {
         let range = typical.and_then(|typical| typical.range);
-        let said = |range: v6gap_core::analysis::Range| {
+        let said = |range: v6gap_judge::analysis::Range| {
             format!("{} to {}", figure(range.low), figure(range.high))
         };
         range.map_or("–".to_owned(), said)

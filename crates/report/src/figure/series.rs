@@ -2,10 +2,10 @@
 
 use crate::number::Unit;
 use crate::words;
-use v6gap_core::analysis::{Analysis, Question, Verdict};
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::unit::{format_bytes, significant};
 use v6gap_core::workload::Transport;
+use v6gap_judge::analysis::{Analysis, Question, Verdict};
 
 /// Questions of one metric over one transport, by size.
 pub(super) struct Group<'a> {

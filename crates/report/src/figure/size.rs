@@ -7,11 +7,11 @@ use super::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
 use crate::words;
 use std::sync::Arc;
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::published::Kind as Said;
+use v6gap_judge::analysis::{Analysis, Question};
 
 pub(super) const UPPER: f64 = 220.0;
 pub(super) const LOWER: f64 = 210.0;

@@ -6,11 +6,11 @@ use super::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
 use crate::words;
 use std::sync::Arc;
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Histogram;
 use v6gap_core::unit::format_share;
+use v6gap_judge::analysis::{Analysis, Question};
 
 const HEIGHT: f64 = 260.0;
 const MOST: usize = 4;

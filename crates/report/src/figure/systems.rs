@@ -5,10 +5,10 @@ use super::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::{Figure, Kind, Paint, Table, series};
 use crate::number::{self, Unit};
 use crate::words;
-use v6gap_core::analysis::Range;
-use v6gap_core::analysis::compare::{Comparison, Of, Row};
 use v6gap_core::arm::Arm;
 use v6gap_core::metric::{Metric, Scale};
+use v6gap_judge::analysis::Range;
+use v6gap_judge::analysis::compare::{Comparison, Of, Row};
 
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = 96.0;

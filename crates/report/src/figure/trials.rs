@@ -7,8 +7,8 @@ use super::{Figure, Kind, Paint, Table};
 use crate::number;
 use crate::words;
 use std::sync::Arc;
-use v6gap_core::analysis::{Analysis, Pair, Question};
 use v6gap_core::arm::{Arm, TurnOrder};
+use v6gap_judge::analysis::{Analysis, Pair, Question};
 
 const UPPER: f64 = 200.0;
 const LOWER: f64 = 180.0;

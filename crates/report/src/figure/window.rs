@@ -8,13 +8,13 @@ use super::series;
 use super::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
 use crate::words;
-use v6gap_core::analysis::breakdown::{Typical, Window};
-use v6gap_core::analysis::{Analysis, Question, Verdict};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::PerFamily;
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::{format_bytes, format_span, significant};
 use v6gap_core::workload::{Direction, TcpBulk, Workload};
+use v6gap_judge::analysis::breakdown::{Typical, Window};
+use v6gap_judge::analysis::{Analysis, Question, Verdict};
 
 /// Sizes beside each other in a map: more have no room for their values.
 const COLUMNS_MOST: usize = 10;
@@ -303,7 +303,7 @@ impl Sheet<'_> {
             return;
         };
         canvas.fill(at, self.inner(), Ink::Soft(q.verdict));
-        let text = v6gap_core::analysis::words::figure(estimate);
+        let text = v6gap_judge::analysis::words::figure(estimate);
         let ink = Ink::Verdict(q.verdict);
         match q.verdict {
             Verdict::Better | Verdict::Worse => {

@@ -4,12 +4,12 @@ use super::strip::{self, Axis, Shown};
 use crate::number::shown;
 use crate::words;
 use maud::{Markup, PreEscaped, html};
-use v6gap_core::analysis::{Analysis, CheckState, Question, Verdict};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Stop;
 use v6gap_core::unit::{format_bytes, format_span};
 use v6gap_core::workload::Transport;
+use v6gap_judge::analysis::{Analysis, CheckState, Question, Verdict};
 
 pub(super) fn opening(analysis: &Analysis) -> Markup {
     let (client, server) = words::hosts(analysis);

@@ -7,9 +7,9 @@ use crate::figure::{self, Figure, Paint, Table};
 use crate::studies::Rows;
 use crate::words;
 use maud::{Markup, html};
-use v6gap_core::analysis::Verdict;
-use v6gap_core::analysis::compare::{Change, Comparison, Of, Side};
 use v6gap_core::arm::Arm;
+use v6gap_judge::analysis::Verdict;
+use v6gap_judge::analysis::compare::{Change, Comparison, Of, Side};
 
 /// The whole page; `printed` are pictures of the systems as a study printed its own, and `tool` is
 /// the version that writes it.

@@ -3,9 +3,9 @@
 
 use crate::words;
 use maud::{Markup, html};
-use v6gap_core::analysis::Analysis;
 use v6gap_core::plan::Stop;
 use v6gap_core::unit::format_share;
+use v6gap_judge::analysis::Analysis;
 
 /// Design, estimator, ranges, margins, wire model.
 pub(super) fn method(analysis: &Analysis) -> Markup {

@@ -15,7 +15,7 @@ use crate::figure::{self, Paint};
 use crate::sockets::SocketRow;
 use crate::{number, words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use v6gap_core::analysis::Analysis;
+use v6gap_judge::analysis::Analysis;
 
 /// What the page says besides the analysis.
 #[derive(Debug, Clone, Default)]

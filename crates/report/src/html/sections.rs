@@ -7,9 +7,9 @@ use crate::resources;
 use crate::studies::{self, Rows};
 use crate::words;
 use maud::{Markup, PreEscaped, html};
-use v6gap_core::analysis::sizes::SizeEffect;
-use v6gap_core::analysis::{Analysis, CheckState};
 use v6gap_core::family::Family;
+use v6gap_judge::analysis::sizes::SizeEffect;
+use v6gap_judge::analysis::{Analysis, CheckState};
 
 /// A section: anchor, short name for the list of contents, and what it holds.
 pub(super) struct Section {
@@ -325,7 +325,7 @@ fn discarded(analysis: &Analysis) -> Markup {
     if analysis.discarded.is_empty() {
         return html! {};
     }
-    let row = |d: &v6gap_core::analysis::Discarded| {
+    let row = |d: &v6gap_judge::analysis::Discarded| {
         vec![d.block.to_string(), d.cell.clone(), d.kind.to_string(), d.why.clone()]
     };
     let heads = ["block", "cell", "kind", "why"];

@@ -4,10 +4,10 @@
 
 use crate::words;
 use maud::{Markup, PreEscaped, html};
-use v6gap_core::analysis::compare::{Change, Row};
-use v6gap_core::analysis::{Analysis, Effect, Question, Verdict};
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::format_share;
+use v6gap_judge::analysis::compare::{Change, Row};
+use v6gap_judge::analysis::{Analysis, Effect, Question, Verdict};
 
 const WIDTH: f64 = 300.0;
 const HEIGHT: f64 = 30.0;

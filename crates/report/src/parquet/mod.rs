@@ -13,8 +13,8 @@ use column::{Cell, Column, Kind};
 use file::File;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use v6gap_core::analysis::{Analysis, Question, effect};
 use v6gap_core::record::{Line, TrialRecord};
+use v6gap_judge::analysis::{Analysis, Question, effect};
 
 /// Rows of histograms that are held before they are written.
 const GROUP_ROWS: usize = 1 << 17;

@@ -3,8 +3,8 @@
 
 use crate::figure::by_size;
 use crate::words;
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::metric::Metric;
+use v6gap_judge::analysis::{Analysis, Question};
 
 /// Sizes in bytes between which the study saw the dip.
 const FROM: u32 = 4_096;

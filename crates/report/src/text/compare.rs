@@ -5,9 +5,9 @@ use super::style::{Style, Tone};
 use super::{grid, say, study};
 use crate::comparison::{self, Line};
 use crate::words;
-use v6gap_core::analysis::Verdict;
-use v6gap_core::analysis::compare::{Comparison, Of};
 use v6gap_core::arm::Arm;
+use v6gap_judge::analysis::Verdict;
+use v6gap_judge::analysis::compare::{Comparison, Of};
 
 /// Differences of the set-up that are shown; the others are counted.
 const SET_UP_MAX: usize = 12;

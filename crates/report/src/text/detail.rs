@@ -10,10 +10,10 @@ use crate::searches::searches;
 use crate::sockets::sockets;
 use crate::transfers::transfers;
 use crate::words;
-use v6gap_core::analysis::Analysis;
-use v6gap_core::analysis::words::figure;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::Line;
+use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::words::figure;
 
 pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut String) {
     spread(analysis, style, out);

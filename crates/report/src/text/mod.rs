@@ -18,9 +18,9 @@ use crate::number::shown;
 use crate::words;
 use grid::{Cell, Column, Grid, paragraph};
 use style::Tone;
-use v6gap_core::analysis::{Analysis, Question, Verdict};
 use v6gap_core::arm::Arm;
 use v6gap_core::record::Line;
+use v6gap_judge::analysis::{Analysis, Question, Verdict};
 
 /// The result: headline, context, table of questions, and what it rests on.
 ///

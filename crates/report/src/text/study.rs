@@ -3,7 +3,7 @@
 use super::grid::{Cell, Column, Grid};
 use super::style::{Style, Tone};
 use crate::studies::{self, Rows};
-use v6gap_core::analysis::Analysis;
+use v6gap_judge::analysis::Analysis;
 
 /// Both tables; `all` adds what is doubtful about the study.
 pub(super) fn add(analysis: &Analysis, all: bool, style: &Style, out: &mut String) {

@@ -3,8 +3,8 @@
 
 use crate::words;
 use std::borrow::Cow;
-use v6gap_core::analysis::Verdict;
 use v6gap_core::arm::Arm;
+use v6gap_judge::analysis::Verdict;
 
 /// Which characters may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

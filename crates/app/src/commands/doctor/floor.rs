@@ -11,20 +11,21 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use v6gap_core::analysis;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::fitness::noise::{self, Found, Noise};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, PerEnd};
 use v6gap_core::plan::estimate::{HOSTS_NS, Path, estimate};
 use v6gap_core::plan::{Plan, fit};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
-use v6gap_core::run::Event;
+use v6gap_core::run::{Event, Machine};
 use v6gap_core::session::limits;
 use v6gap_core::unit::format_span;
 use v6gap_engine::control::Connection;
 use v6gap_engine::run::{self, Hooks};
 use v6gap_engine::trial::client::ClientContext;
+use v6gap_judge::analysis;
+use v6gap_judge::fitness::noise::{self, Found, Noise};
+use v6gap_judge::stopping::Interim;
 
 /// Rate that is taken for granted where no transfer came to an end, in bit/s.
 const RATE_BPS: f64 = 100e6;
@@ -161,8 +162,8 @@ impl Meeting<'_> {
             limits: None,
         };
         let mut kept = Kept(vec![Line::Run(Box::new(header.clone()))]);
-        let before = kept.0.clone();
-        let ending = run::run(&before, &header, connection, client, &mut kept, stop)
+        let machine = Machine::new(&header, Box::new(Interim::of(&header)));
+        let ending = run::run(machine, connection, client, &mut kept, stop)
             .map_err(|error| session::broken_off(self.target, None, &error))?;
         let analysis =
             analysis::analyse(&kept.0).map_err(|e| Failure::unexpected(e.to_string()))?;

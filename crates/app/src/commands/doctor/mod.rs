@@ -13,8 +13,8 @@ use crate::settings::Context;
 use crate::target::Target;
 use floor::Floor;
 use serde_json::{Value, json};
-use v6gap_core::fitness::{self, Finding, Watched, noise};
 use v6gap_core::record::Host;
+use v6gap_judge::fitness::{self, Finding, Watched, noise};
 
 /// Everything that was found.
 struct Found {

@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::fitness::{Busy, Clock, Place, Placement, Traffic, Watched};
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::{Plan, preset};
 use v6gap_core::workload::{Cell, Echo, Transport, Wait, Workload};
 use v6gap_engine::run;
 use v6gap_engine::trial::client::ClientContext;
+use v6gap_judge::fitness::{Busy, Clock, Place, Placement, Traffic, Watched};
 use v6gap_sys::{clock, counters, cpu, interface, usage};
 
 /// How long the clock is read without a pause, in ns.

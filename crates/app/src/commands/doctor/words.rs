@@ -2,10 +2,10 @@
 
 use super::{Found, RUNS};
 use crate::output;
-use v6gap_core::fitness::noise::Noise;
-use v6gap_core::fitness::{self, Finding, State};
 use v6gap_core::metric::Quantity;
 use v6gap_core::unit::{format_rate, format_span, significant};
+use v6gap_judge::fitness::noise::Noise;
+use v6gap_judge::fitness::{self, Finding, State};
 use v6gap_report::text::Style;
 
 /// Columns that the page fills at most.

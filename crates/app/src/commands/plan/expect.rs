@@ -5,17 +5,17 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
-use v6gap_core::analysis;
-use v6gap_core::analysis::words::amount_of;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::estimate::{Cost, Estimate, Path, estimate};
 use v6gap_core::plan::{Plan, Stop, fit};
-use v6gap_core::planning::{self, Outlook};
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::unit::{format_bytes, format_rate, format_span};
 use v6gap_core::world::model::bottleneck_bps;
+use v6gap_judge::analysis;
+use v6gap_judge::analysis::words::amount_of;
+use v6gap_judge::planning::{self, Outlook};
 use v6gap_store::Reference;
 
 /// Rate that is taken for granted where nothing tells, in bit/s.

@@ -6,10 +6,10 @@ use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
-use v6gap_core::analysis::costmodel::{Carried, Model, MtuOf, Ranged, Target, transfers};
-use v6gap_core::analysis::models;
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
+use v6gap_judge::analysis::costmodel::{Carried, Model, MtuOf, Ranged, Target, transfers};
+use v6gap_judge::analysis::models;
 
 /// Columns of the sentences below the table.
 const WIDTH: usize = 79;

@@ -1,9 +1,9 @@
 //! What a printed chart holds: points of both families over something that was varied.
 
 use crate::words;
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
+use v6gap_judge::analysis::{Analysis, Question};
 
 /// How a chart was printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

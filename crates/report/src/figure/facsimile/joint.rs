@@ -11,9 +11,9 @@ use crate::number::{self, Unit};
 use crate::words;
 use std::fmt;
 use std::sync::Arc;
-use v6gap_core::analysis::Analysis;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
+use v6gap_judge::analysis::Analysis;
 
 /// Most systems in one picture: more lines cannot be told apart.
 pub const SYSTEMS_MAX: usize = 6;

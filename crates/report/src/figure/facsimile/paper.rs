@@ -2,10 +2,10 @@
 
 use super::charts::{self, Chart, Form, Point};
 use crate::figure::{series, size};
-use v6gap_core::analysis::{Analysis, Question};
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::format_bytes;
 use v6gap_core::workload::{Direction, TcpBulk, Transport, Workload};
+use v6gap_judge::analysis::{Analysis, Question};
 
 /// Every chart that the study of the plan printed of what the run measured.
 pub(super) fn charts(analysis: &Analysis) -> Vec<Chart<'_>> {

@@ -6,8 +6,8 @@ use crate::figure::Paint;
 use crate::figure::font::Fonts;
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, TextAnchor};
-use v6gap_core::analysis::Verdict;
 use v6gap_core::arm::Arm;
+use v6gap_judge::analysis::Verdict;
 
 /// Which point of a text stands where it is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use super::{Grid, Row, mean_bytes, unit};
 use crate::figure::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use crate::figure::{Figure, Kind, Paint, Table, series};
 use crate::number::Unit;
-use v6gap_core::analysis::Analysis;
 use v6gap_core::arm::Arm;
+use v6gap_judge::analysis::Analysis;
 
 /// The plane of a chart, and what stands around it.
 const PLANE: (f64, f64) = (196.0, 132.0);

@@ -4,9 +4,9 @@ use super::Live;
 use super::strip::{self, Difference};
 use crate::text::style::{Style, Tone};
 use crate::words;
-use v6gap_core::analysis::{Range, words as names};
 use v6gap_core::arm::Arm;
-use v6gap_core::stopping::SoFar;
+use v6gap_core::run::SoFar;
+use v6gap_judge::analysis::{Range, words as names};
 
 /// Narrower than this there are no strips; the numbers stay.
 const WITH_STRIPS: usize = 72;

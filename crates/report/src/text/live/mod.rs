@@ -9,14 +9,14 @@ pub use frame::Moment;
 
 use crate::number;
 use std::collections::{BTreeMap, VecDeque};
-use v6gap_core::analysis::words as names;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Measured;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::{RunHeader, TrialRecord};
-use v6gap_core::stopping::SoFar;
+use v6gap_core::run::SoFar;
+use v6gap_judge::analysis::words as names;
 
 /// Trials that the strips of the families show.
 const TRIALS: usize = 40;

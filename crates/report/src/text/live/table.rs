@@ -8,7 +8,7 @@ use crate::text::style::{Style, Tone};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Stop;
-use v6gap_core::stopping::SoFar;
+use v6gap_core::run::SoFar;
 
 /// Fewest levels that make a table.
 const LEVELS_MIN: usize = 3;

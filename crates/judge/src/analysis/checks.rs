@@ -1,0 +1,329 @@
+//! The checks of a run: what must hold before its numbers mean anything.
+
+use super::collect::Collected;
+use super::diagnostics::{self, Diagnostics};
+use super::translation::{self, Translated};
+use super::{
+    Check, CheckState, Discarded, NullResult, Question, beside, effect, offloads, placement,
+};
+use super::{links, routes, windows};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use v6gap_core::family::Family;
+use v6gap_core::host::names;
+use v6gap_core::observation::PerEnd;
+use v6gap_core::plan::Order;
+use v6gap_core::record::{Ending, TrialRecord};
+use v6gap_stats::batch::VALUES_MIN;
+
+/// Share of discarded blocks above which a run says nothing.
+const DISCARDED_MAX: f64 = 0.20;
+
+/// Gates that every run reports, with what it means that all trials passed.
+const GATES: [(&str, &str); 13] = [
+    ("family-proved", "every trial proved its family at both ends"),
+    ("clock-step", "no clock was set"),
+    ("steal", "the hypervisor took no noticeable time"),
+    ("host-drops", "neither host dropped packets itself"),
+    ("listener", "no connection was turned away by the listener"),
+    ("path-mtu", "the path MTU did not change"),
+    ("fragmentation", "fragments appeared only where predicted"),
+    ("interface-errors", "no interface reported errors"),
+    ("retransmissions", "no segment was sent again during round trips"),
+    ("other-traffic", "no other traffic shared the trials"),
+    ("super-packets", "every packet on a link was one packet"),
+    ("link-late", "the computed link kept its times"),
+    ("link-drops", "the computed link dropped nothing of its own"),
+];
+
+/// All checks in a fixed order: failed ones are found by their state.
+pub(super) fn judge(
+    found: &Collected<'_>,
+    nulls: &[NullResult],
+    discarded: &[Discarded],
+) -> Vec<Check> {
+    let mut checks = alloc::vec![shares(found, discarded)];
+    checks.extend(GATES.iter().map(|(gate, good)| gate_check(gate, good, found)));
+    checks.push(null_check(nulls));
+    checks.extend(facsimile(found));
+    checks.extend(links::check(found));
+    checks.extend(windows::check(found));
+    checks.extend(translated(found));
+    checks.extend(emulated(found));
+    checks.extend(offloading(found));
+    let changed = routes::changes(found.trials.iter().copied());
+    checks.extend(changed.into_iter().map(|text| note("route", text)));
+    let apart = placement::differences(&found.blocks);
+    checks.extend(apart.into_iter().map(|text| note("placement", text)));
+    checks.extend(unavailable(&found.trials));
+    checks.extend(beside::notes(&found.trials).into_iter().map(|text| note("beside", text)));
+    checks.extend(unmeasured(found));
+    checks.extend(found.run.notes.iter().map(|text| noticed(text)));
+    if let Some(Ending::Failed { error }) = found.ending {
+        checks.push(note("ending", format!("measuring broke off: {error}")));
+    }
+    checks
+}
+
+/// Said where a plan keeps the order of published runs.
+const SEQUENTIAL: &str = "the order is that of published runs, the first family always first: what \
+                          changed with time passes for a difference between the families";
+
+fn facsimile(found: &Collected<'_>) -> Option<Check> {
+    let sequential = found.run.plan.design.order == Order::Sequential;
+    sequential.then(|| note("facsimile", SEQUENTIAL))
+}
+
+/// What is translated is not what its sockets say.
+fn translated(found: &Collected<'_>) -> Vec<Check> {
+    let arms = found.run.plan.design.arms;
+    let families = if arms.is_null() { alloc::vec![arms.a] } else { alloc::vec![arms.a, arms.b] };
+    let said = |family: Family| {
+        let Translated { address, by } = translation::of(found, family)?;
+        let other = family.other();
+        Some(note(
+            "translation",
+            format!(
+                "what is called {family} here is translated to {other} on the way ({address} is \
+                 an address of {by}): it is not native {family} [N105]"
+            ),
+        ))
+    };
+    families.into_iter().filter_map(said).collect()
+}
+
+/// Times of an emulated system are those of the emulation as well, which no comparison of the
+/// families takes away.
+fn emulated(found: &Collected<'_>) -> Option<Check> {
+    let server = &found.run.hosts.server;
+    let by = server.facts.get(names::EMULATION)?;
+    let fact = |name: &str| server.facts.get(name).map_or("an unknown one", String::as_str);
+    let text = format!(
+        "{} is another system, with the kernel {}, emulated by {by}; the families can be compared \
+         in it, but not its times with those of another system",
+        server.name,
+        fact("kernel"),
+    );
+    Some(note("emulation", text))
+}
+
+/// A lab has links of its own; what the host's cards do is of no account there.
+fn offloading(found: &Collected<'_>) -> Vec<Check> {
+    let PerEnd { client, server } = &found.run.hosts;
+    let hosts =
+        if found.run.plan.world.is_some() { [None; 2] } else { [Some(client), Some(server)] };
+    let differing = hosts.into_iter().flatten().flat_map(offloads::differences);
+    differing.map(|text| note("offloads", text)).collect()
+}
+
+fn check(id: &str, state: CheckState, text: impl Into<String>) -> Check {
+    Check { id: id.to_string(), state, text: text.into() }
+}
+
+fn note(id: &str, text: impl Into<String>) -> Check {
+    check(id, CheckState::Note, text)
+}
+
+fn shares(found: &Collected<'_>, discarded: &[Discarded]) -> Check {
+    let blocks = found.blocks.len();
+    let share = discarded.len() as f64 / blocks.max(1) as f64;
+    let text = format!("{} of {blocks} blocks discarded", discarded.len());
+    match share {
+        _ if discarded.is_empty() => {
+            check("blocks", CheckState::Ok, "every block passed its gates")
+        }
+        s if s > DISCARDED_MAX => {
+            let why = most_common(discarded);
+            check("blocks", CheckState::Failed, format!("{text}, most for: {why}"))
+        }
+        _ => note("blocks", text),
+    }
+}
+
+fn most_common(discarded: &[Discarded]) -> &str {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for block in discarded {
+        *counts.entry(block.why.as_str()).or_insert(0) += 1;
+    }
+    counts.into_iter().max_by_key(|(_, n)| *n).map_or("", |(why, _)| why)
+}
+
+/// Fatal findings discarded their blocks already, so here they are worth a note; a family that was
+/// never proved leaves nothing to compare and fails through the share of discarded blocks.
+fn gate_check(gate: &str, good: &str, found: &Collected<'_>) -> Check {
+    let mut seen = found
+        .trials
+        .iter()
+        .flat_map(|t| t.findings.iter())
+        .filter(|finding| finding.gate == gate)
+        .peekable();
+    let Some(first) = seen.peek().map(|finding| finding.seen.clone()) else {
+        return check(gate, CheckState::Ok, good);
+    };
+    let fatal = seen.clone().filter(|f| f.fatal).count();
+    let mild = seen.filter(|f| !f.fatal).count();
+    let count = match (fatal, mild) {
+        (0, mild) => format!("{mild} trials noted, kept"),
+        (fatal, 0) => format!("{fatal} trials discarded"),
+        (fatal, mild) => format!("{fatal} trials discarded, {mild} noted"),
+    };
+    note(gate, format!("{count}: {first}"))
+}
+
+fn null_check(results: &[NullResult]) -> Check {
+    if results.is_empty() {
+        return note("null", "no family was compared with itself in this run");
+    }
+    if let Some(failed) = results.iter().find(|n| !n.passed) {
+        let text = format!(
+            "a family compared with itself differed by {} in {} ({})",
+            super::words::amount_of(failed.metric, failed.estimate),
+            failed.metric,
+            failed.cell
+        );
+        return check("null", CheckState::Failed, text);
+    }
+    let blocks: usize = results.iter().map(|n| n.blocks).sum();
+    if results.iter().any(|n| n.blocks < effect::NULLS_MIN) {
+        let text = format!("{blocks} null blocks are too few to find the instrument's own bias");
+        return note("null", text);
+    }
+    check("null", CheckState::Ok, format!("each family agreed with itself in {blocks} null blocks"))
+}
+
+/// What the blocks of the questions say as a whole; none of it takes the verdict away from the run.
+pub(super) fn steadiness(checks: &mut Vec<Check>, questions: &[Question]) {
+    let place = checks.iter().position(|c| c.id == "null").map_or(checks.len(), |i| i + 1);
+    let [mut order, mut drift] = [order_check(questions), drift_check(questions)];
+    let most = questions.iter().filter_map(|q| q.effect.as_ref()).map(|e| e.blocks).max();
+    if most.unwrap_or(0) < VALUES_MIN {
+        // Nothing was found because nothing could be.
+        let few = format!("fewer than {VALUES_MIN} pairs are too few to tell");
+        order = note("order", format!("{few} whether it mattered who went first"));
+        drift = note("drift", format!("{few} whether anything drifted"));
+    }
+    checks.splice(place..place, [order, drift, outliers_check(questions)]);
+}
+
+/// Whether going first made a difference, over all questions, Bonferroni. Where it did, the mean
+/// that weighs both orders alike stands beside it.
+fn order_check(questions: &[Question]) -> Check {
+    let all: Vec<&Diagnostics> = questions.iter().map(|q| &q.diagnostics).collect();
+    let mattered = questions.iter().zip(diagnostics::order_mattered(&all));
+    let texts: Vec<String> = mattered
+        .filter(|(_, mattered)| *mattered)
+        .filter_map(|(q, _)| Some((q, q.diagnostics.order?)))
+        .map(|(q, order)| {
+            let amount = |x| super::words::amount(q.metric, x);
+            format!(
+                "who went first made a difference in {} ({}): {} and {}; both orders weighing \
+                 alike, {}",
+                q.cell,
+                q.metric,
+                amount(order.means[0]),
+                amount(order.means[1]),
+                amount(order.stratified)
+            )
+        })
+        .collect();
+    if texts.is_empty() {
+        return check("order", CheckState::Ok, "who went first made no difference");
+    }
+    note("order", texts.join("; "))
+}
+
+/// What drifted. A drift of both arms alike is what blocks are for.
+fn drift_check(questions: &[Question]) -> Check {
+    let unsteady = questions.iter().filter(|q| q.diagnostics.unsteady.is_some()).count();
+    let arms = |q: &&Question| q.diagnostics.arms.a.is_some() || q.diagnostics.arms.b.is_some();
+    let drifted = questions.iter().filter(arms).count();
+    let of = questions.len();
+    match (unsteady, drifted) {
+        (0, 0) => check("drift", CheckState::Ok, "nothing drifted while it was measured"),
+        (0, n) => {
+            let text = format!(
+                "values were not steady in {n} of {of} questions, their differences were: \
+                 comparing neighbours takes that out"
+            );
+            note("drift", text)
+        }
+        (n, _) => note("drift", format!("differences were not steady in {n} of {of} questions")),
+    }
+}
+
+/// Blocks of one question that are named one by one.
+const NAMED_MAX: usize = 8;
+
+/// Which blocks lie far from the others of their question. No value is left out for that.
+fn outliers_check(questions: &[Question]) -> Check {
+    let of = |q: &Question| {
+        let outliers = q.diagnostics.outliers.iter().filter(|o| o.far);
+        let mut far: Vec<String> = outliers.map(|o| o.block.to_string()).collect();
+        let more = far.len().saturating_sub(NAMED_MAX);
+        far.truncate(NAMED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!far.is_empty()).then(|| format!("{}{more} ({}: {})", far.join(", "), q.cell, q.metric))
+    };
+    let far: Vec<String> = questions.iter().filter_map(of).collect();
+    if far.is_empty() {
+        return check("outliers", CheckState::Ok, "no pair lay far from the others");
+    }
+    note("outliers", format!("far from the others, and counted: block {}", far.join("; block ")))
+}
+
+/// What was noticed before the first trial; what the lab's self-test measured is no doubt.
+fn noticed(text: &str) -> Check {
+    match text.strip_prefix("self-test: ") {
+        Some(finding) => check("self-test", CheckState::Ok, finding),
+        None => note("set-up", text),
+    }
+}
+
+/// Each reason for leaving cells out, once, with the cells.
+fn unmeasured(found: &Collected<'_>) -> Vec<Check> {
+    let mut cells_of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (cell, why) in &found.unmeasured {
+        cells_of.entry(why).or_default().push(cell);
+    }
+    let text = |(why, cells): (&str, Vec<&str>)| format!("{why}: no {}", cells.join(", "));
+    cells_of.into_iter().map(|entry| note("unmeasured", text(entry))).collect()
+}
+
+/// What a platform could not give is said once.
+fn unavailable(trials: &[&TrialRecord]) -> Vec<Check> {
+    let mut texts: Vec<&String> = trials
+        .iter()
+        .flat_map(|t| t.findings.iter())
+        .filter(|f| f.gate == "unavailable")
+        .map(|f| &f.seen)
+        .collect();
+    texts.sort();
+    texts.dedup();
+    texts.into_iter().map(|text| note("unavailable", text.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyse;
+    use crate::analysis::tests::{EVEN, plan, run};
+    use v6gap_core::arm::PerArm;
+
+    #[test]
+    fn too_few_pairs_are_not_called_steady() {
+        let said = |rounds| {
+            let checks = analyse(&run(&plan(PerArm::FAMILIES, 1), rounds, &EVEN)).unwrap().checks;
+            let of = |id| checks.iter().find(|c| c.id == id).map(|c| (c.state, c.text.clone()));
+            [of("order").unwrap(), of("drift").unwrap()]
+        };
+        for (state, text) in said(7) {
+            assert_eq!(state, CheckState::Note);
+            assert!(text.starts_with("fewer than 8 pairs are too few to tell whether"), "{text}");
+        }
+        for (_, text) in said(8) {
+            assert!(!text.contains("too few"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! From the lines of a journal to blocks: which trials belong together and which of them count.
+
+use super::AnalysisError;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::record::{Ending, Line, RunHeader, TrialRecord};
+
+/// A complete block.
+#[derive(Debug)]
+pub(super) struct Block<'a> {
+    pub number: u32,
+    pub valid: bool,
+    pub trials: PerArm<&'a TrialRecord>,
+}
+
+impl Block<'_> {
+    pub fn kind(&self) -> BlockKind {
+        self.trials.a.kind
+    }
+
+    pub fn order(&self) -> TurnOrder {
+        self.trials.a.order
+    }
+
+    pub fn cell(&self) -> &str {
+        &self.trials.a.cell
+    }
+}
+
+/// A journal in order.
+pub(super) struct Collected<'a> {
+    pub run: &'a RunHeader,
+    pub blocks: Vec<Block<'a>>,
+    pub trials: Vec<&'a TrialRecord>,
+    pub ending: Option<&'a Ending>,
+    /// Cells without a value, with the reason: refused before the run or given up in it.
+    pub unmeasured: BTreeMap<&'a str, &'a str>,
+}
+
+/// Trials count when a block line follows that says so; what a crash cut off is left out.
+pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
+    let Some((Line::Run(run), rest)) = lines.split_first() else {
+        return Err(AnalysisError::NoHeader);
+    };
+    let mut found = Collected {
+        run,
+        blocks: Vec::new(),
+        trials: Vec::new(),
+        ending: None,
+        unmeasured: run.refused.iter().map(|(cell, why)| (cell.as_str(), why.as_str())).collect(),
+    };
+    let mut open: Vec<&TrialRecord> = Vec::new();
+    for line in rest {
+        match line {
+            Line::Run(_) => return Err(AnalysisError::TwoHeaders),
+            Line::Trial(trial) => {
+                if run.plan.cell(&trial.cell).is_none() {
+                    return Err(AnalysisError::UnknownCell(trial.cell.clone()));
+                }
+                found.trials.push(trial);
+                open.push(trial);
+            }
+            Line::Block(end) => {
+                let arm = |arm| open.iter().rev().find(|t| t.arm == arm && t.block == end.block);
+                if let (Some(a), Some(b)) = (arm(Arm::A), arm(Arm::B))
+                    && a.cell == b.cell
+                {
+                    let trials = PerArm { a: *a, b: *b };
+                    found.blocks.push(Block { number: end.block, valid: end.valid, trials });
+                }
+                open.clear();
+            }
+            Line::GaveUp(gave_up) => {
+                found.unmeasured.insert(&gave_up.cell, &gave_up.why);
+                open.clear();
+            }
+            Line::End(ending) => {
+                found.ending = Some(ending);
+                open.clear();
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,376 @@
+//! The changes of the questions: samples of two independent runs, their ranges, and the verdicts of
+//! all of them together.
+
+use super::set_up::{self, Granted};
+use super::{Change, Changes, Of, Row, Standing, Told, letter, words};
+use crate::analysis::effect::{self, BLOCKS_MIN, Combined};
+use crate::analysis::guard::{self, Guard};
+use crate::analysis::verdict::{self, Adjusted, Ruling};
+use crate::analysis::{Question, Verdict};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::host::names;
+use v6gap_core::metric::Scale;
+use v6gap_core::plan::Stop;
+use v6gap_stats::batch::Batches;
+use v6gap_stats::two_runs::{self, Law, Run};
+use v6gap_stats::{Interval, drift, loss, sequence, summary};
+
+/// A question while its changes are decided.
+pub(super) struct Open<'a> {
+    question: &'a Question,
+    asked: Vec<Option<&'a Question>>,
+    stops: Vec<&'a Stop>,
+    /// For each run, whether a failed check took its verdicts.
+    failed: Vec<bool>,
+    /// For each run, whether its server is emulated.
+    emulated: Vec<bool>,
+    /// For each run but the first, why it cannot be compared with it.
+    refused: Vec<Option<String>>,
+    margin: f64,
+}
+
+/// Why a family by itself is not compared with that of another system; that its difference to the
+/// other family is compared is no contradiction, since the emulation is in both.
+const EMULATED: &str = "its server is emulated, and what that takes is in these values";
+
+/// One change while it is decided.
+struct Pending {
+    row: usize,
+    run: usize,
+    of: Of,
+    combined: Option<Combined>,
+    why_none: Option<String>,
+    caveats: Vec<String>,
+    p: Adjusted,
+}
+
+impl<'a> Open<'a> {
+    /// What stands to be compared of `question` of the first run.
+    pub(super) fn new(
+        told: &[Told<'a>],
+        granted: &[Granted],
+        question: &'a Question,
+        asked: Vec<Option<&'a Question>>,
+    ) -> Self {
+        let margins = asked.iter().flatten().map(|q| q.margin);
+        let refused = |run: usize| set_up::refusal(told, granted, run, &question.cell);
+        Open {
+            stops: told.iter().map(|run| &run.analysis.run.plan.design.stop).collect(),
+            failed: told.iter().map(|run| !run.analysis.valid).collect(),
+            emulated: told.iter().map(|run| is_emulated(run)).collect(),
+            refused: (1..told.len()).map(refused).collect(),
+            margin: margins.fold(f64::INFINITY, f64::min),
+            question,
+            asked,
+        }
+    }
+
+    /// Whether no run can be compared with the first in it.
+    pub(super) fn is_refused(&self) -> bool {
+        let others = self.asked[1..].iter().zip(&self.refused);
+        others.into_iter().all(|(asked, refused)| asked.is_none() || refused.is_some())
+    }
+
+    /// Why not.
+    pub(super) fn refusals(&self) -> impl Iterator<Item = String> + '_ {
+        let say = |why: &String| format!("{}: {why}", self.question.cell);
+        self.refused.iter().flatten().map(say)
+    }
+}
+
+fn is_emulated(told: &Told<'_>) -> bool {
+    told.analysis.run.hosts.server.facts.contains_key(names::EMULATION)
+}
+
+/// Decides all changes together. Those of one thing, one metric and one transport are one family:
+/// their p-values are corrected after Holm, over questions and runs.
+pub(super) fn decide(open: Vec<Open<'_>>, names: &PerArm<String>) -> Vec<Row> {
+    let series: usize = open.iter().map(|o| o.asked.iter().flatten().count()).sum();
+    let mut pending = Vec::new();
+    for (row, o) in open.iter().enumerate() {
+        for run in 1..o.asked.len() {
+            for of in Of::ALL {
+                pending.extend(pend(o, row, run, of, series * Of::ALL.len()));
+            }
+        }
+    }
+    correct(&open, &mut pending);
+    let mut rows: Vec<Row> = open.iter().map(row).collect();
+    for change in pending {
+        let (place, run) = (change.row, change.run);
+        let change = finish(&open[place], change, names);
+        let row = &mut rows[place];
+        match row.against.iter_mut().find(|against| against.letter == letter(run)) {
+            Some(against) => against.changes.push(change),
+            None => row.against.push(Changes { letter: letter(run), changes: alloc::vec![change] }),
+        }
+    }
+    rows
+}
+
+fn row(o: &Open<'_>) -> Row {
+    let standing = |asked: &Option<&Question>| {
+        asked.map(|q| Standing {
+            values: q.values,
+            effect: q.effect.clone(),
+            verdict: q.verdict,
+            text: q.text.clone(),
+            range_text: q.range_text.clone(),
+        })
+    };
+    Row {
+        cell: o.question.cell.clone(),
+        metric: o.question.metric,
+        transport: o.question.transport,
+        level_bytes: o.question.level_bytes,
+        label: o.question.label.clone(),
+        margin: o.margin,
+        standings: o.asked.iter().map(standing).collect(),
+        against: Vec::new(),
+    }
+}
+
+/// A change from the first run to `run`, if that asks the question. `series` is the number of
+/// sequences that the guards look at.
+fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<Pending> {
+    let sides = [(0, o.question), (run, o.asked[run]?)];
+    let mut pending = Pending {
+        row,
+        run,
+        of,
+        combined: None,
+        why_none: o.refused[run - 1].clone(),
+        caveats: Vec::new(),
+        p: Adjusted::NOTHING,
+    };
+    if sides.iter().any(|(_, q)| q.margin != o.margin) {
+        pending.caveats.push("the runs had other margins: the smallest counts".to_string());
+    }
+    for (place, q) in sides {
+        // What speaks against the difference of the arms need not speak against either arm.
+        let fails = match of.arm() {
+            None => q.verdict == Verdict::None,
+            Some(_) => q.effect.is_none() || o.failed[place],
+        };
+        if let Some(why) = q.why_none.as_ref().filter(|_| fails && pending.why_none.is_none()) {
+            pending.why_none = Some(format!("{}: {why}", letter(place)));
+        }
+    }
+    let [first, second] = [o.emulated[0], o.emulated[run]];
+    if of.arm().is_some() && first != second && pending.why_none.is_none() {
+        let letter = letter(if first { 0 } else { run });
+        pending.why_none = Some(format!("{letter}: {EMULATED}"));
+    }
+    if pending.why_none.is_none() {
+        let samples = sides.map(|(place, q)| Sample::new(place, q, of, o, series));
+        pending.caveats.extend(samples.iter().filter_map(Sample::doubt));
+        pending.why_none = samples.iter().find_map(Sample::withheld);
+        pending.combined = Some(combine(o, of, &samples, sides.map(|(_, q)| q)));
+    }
+    Some(pending)
+}
+
+/// The values of one run that a change is taken from.
+struct Sample {
+    letter: char,
+    values: Vec<f64>,
+    guard: Guard,
+    law: Law,
+}
+
+impl Sample {
+    fn new(place: usize, q: &Question, of: Of, o: &Open<'_>, series: usize) -> Self {
+        let one = |values: PerArm<f64>| match (of.arm(), q.metric.scale()) {
+            (None, _) => effect::of_block(q.metric, values.a, values.b),
+            (Some(arm), Scale::Ratio) => libm::log(*values.get(arm)),
+            (Some(arm), Scale::Difference) => *values.get(arm),
+        };
+        let values: Vec<f64> =
+            q.pairs.iter().filter(|pair| pair.valid).map(|pair| one(pair.values)).collect();
+        let margin = effect::margin(q.metric, o.margin);
+        let guard = guard::examine(&values, margin, series);
+        let law = law(o.stops[place], guard.units(&values), &guard, margin);
+        Sample { letter: letter(place), values, guard, law }
+    }
+
+    fn run(&self) -> Run {
+        Run::new(self.guard.units(&self.values), self.law)
+    }
+
+    /// Why its values cannot be taken for draws of one law.
+    fn withheld(&self) -> Option<String> {
+        let few = self.guard.units(&self.values).len() < effect::SYMMETRIC_BLOCKS_MIN;
+        match (&self.guard.batches, self.guard.modes) {
+            (Batches::Remains { .. }, _) => {
+                Some(format!("{}: the values change over the time of the run", self.letter))
+            }
+            (_, Some(_)) if few => {
+                Some(format!("{}: the values gather round two, and are too few", self.letter))
+            }
+            _ => None,
+        }
+    }
+
+    fn doubt(&self) -> Option<String> {
+        (self.guard.merged() > 1).then(|| {
+            format!("{}: means of {} neighbouring pairs are used", self.letter, self.guard.merged())
+        })
+    }
+
+    fn is_constant(&self) -> bool {
+        self.values.windows(2).all(|pair| pair[0] == pair[1])
+    }
+}
+
+/// By the run's stopping rule and, where that is adaptive, the shape of its values.
+fn law(stop: &Stop, units: &[f64], guard: &Guard, margin: f64) -> Law {
+    let lopsided = libm::fabs(drift::skewness(units)) > effect::SKEWNESS_MAX;
+    let enough = units.len() >= effect::SYMMETRIC_BLOCKS_MIN && margin > 0.0;
+    match stop {
+        Stop::Pairs { .. } => Law::Fixed,
+        Stop::Adaptive { .. } if enough && (lopsided || guard.modes.is_some()) => {
+            let sigma = effect::NOISE_OF_MARGIN * margin;
+            let rho = sequence::symmetric_rho(sigma, effect::SYMMETRIC_BLOCKS, verdict::ALPHA);
+            Law::Symmetric { rho }
+        }
+        Stop::Adaptive { .. } => Law::Normal,
+    }
+}
+
+fn combine(o: &Open<'_>, of: Of, samples: &[Sample; 2], asked: [&Question; 2]) -> Combined {
+    let margin = effect::margin(o.question.metric, o.margin);
+    let [first, second] = samples.each_ref().map(Sample::run);
+    let sd = samples.each_ref().map(|s| summary::sd(&s.values));
+    let i90 = two_runs::change(&first, &second, 0.10);
+    let combined = Combined {
+        centre: second.moments.mean - first.moments.mean,
+        i95: two_runs::change(&first, &second, 0.05),
+        i90,
+        equivalence: i90,
+        p: two_runs::change_p(&first, &second, 0.0),
+        p_same: two_runs::change_same_p(&first, &second, margin),
+        n: samples[0].values.len().min(samples[1].values.len()),
+        sd: libm::hypot(sd[0], sd[1]),
+        sd_unit: libm::hypot(first.moments.sd, second.moments.sd),
+        symmetric: samples.iter().any(|s| matches!(s.law, Law::Symmetric { .. })),
+        guard: samples[0].guard.clone(),
+        // Said by `why_none`, which keeps it from being ruled on.
+        withheld: None,
+        doubt: None,
+    };
+    match o.question.metric.scale() {
+        Scale::Ratio => combined,
+        Scale::Difference => bounded(combined, of, samples, asked, margin),
+    }
+}
+
+/// For shares of packets: blocks that agree that there were none still prove little, so the range
+/// reaches further by the exact bound on each such share, and a change as large as the margin is as
+/// likely as so large a share of which none was seen.
+fn bounded(
+    combined: Combined,
+    of: Of,
+    samples: &[Sample; 2],
+    asked: [&Question; 2],
+    margin: f64,
+) -> Combined {
+    // What would make the change smaller, and what larger.
+    let (mut below, mut above, mut bounds) = (0.0, 0.0, Vec::new());
+    for (place, (sample, q)) in samples.iter().zip(asked).enumerate() {
+        for arm in Arm::BOTH {
+            let concerned = of.arm().is_none_or(|one| one == arm) && sample.is_constant();
+            if !concerned {
+                continue;
+            }
+            let bound = unseen(q, arm);
+            let raises = (place == 1) == (of.arm().is_some() || arm == Arm::B);
+            *(if raises { &mut above } else { &mut below }) += bound;
+            bounds.push(bound);
+        }
+    }
+    if bounds.is_empty() {
+        return combined;
+    }
+    let share = margin / bounds.len() as f64;
+    // Of N packets none is unseen at a share s with probability (1 - s)^N; the bound tells N.
+    let count = |bound: f64| libm::log(0.025) / libm::log1p(-bound.clamp(1e-12, 1.0 - 1e-12));
+    let unseen: f64 =
+        bounds.iter().map(|bound| libm::exp(count(*bound) * libm::log1p(-share.min(0.5)))).sum();
+    let wider = |i: &Interval| Interval { low: i.low - below, high: i.high + above };
+    Combined {
+        i95: wider(&combined.i95),
+        i90: wider(&combined.i90),
+        equivalence: wider(&combined.equivalence),
+        p_same: combined.p_same.max(unseen.min(1.0)),
+        ..combined
+    }
+}
+
+/// Largest share that an arm may have although none was seen (Clopper and Pearson 1934).
+fn unseen(q: &Question, arm: Arm) -> f64 {
+    if let Some(events) = &q.events {
+        let (lost, of) = *events.get(arm);
+        return loss::interval(lost, of, 0.95).high;
+    }
+    let range = q.effect.as_ref().filter(|effect| effect.sd == 0.0).map(|effect| effect.range95);
+    let bound = range.map(|range| if arm == Arm::A { -range.low } else { range.high });
+    bound.filter(|bound| *bound > 0.0).unwrap_or(1.0)
+}
+
+fn correct(open: &[Open<'_>], pending: &mut [Pending]) {
+    let family = |p: &Pending| {
+        let q = open[p.row].question;
+        (p.of as u8, q.metric, q.transport)
+    };
+    let counts = |p: &Pending| p.combined.is_some() && p.why_none.is_none();
+    for first in 0..pending.len() {
+        let kind = family(&pending[first]);
+        if pending[..first].iter().any(|earlier| family(earlier) == kind) {
+            continue;
+        }
+        let members: Vec<usize> = (first..pending.len())
+            .filter(|&i| family(&pending[i]) == kind && counts(&pending[i]))
+            .collect();
+        let p = |of: fn(&Combined) -> f64| {
+            let raw = members.iter().map(|&i| pending[i].combined.as_ref().map_or(1.0, of));
+            effect::holm(&raw.collect::<Vec<f64>>())
+        };
+        let (different, same) = (p(|c| c.p), p(|c| c.p_same));
+        for (place, &member) in members.iter().enumerate() {
+            pending[member].p = Adjusted { different: different[place], same: same[place] };
+        }
+    }
+}
+
+fn finish(o: &Open<'_>, pending: Pending, names: &PerArm<String>) -> Change {
+    let q = o.question;
+    let margin = effect::margin(q.metric, o.margin);
+    let combined = pending.combined.as_ref();
+    let ruling = match (combined, &pending.why_none) {
+        (Some(combined), None) => verdict::rule(q.metric, combined, margin, pending.p),
+        _ => Ruling::NOTHING,
+    };
+    let few = combined.filter(|c| c.n < BLOCKS_MIN).map(|c| {
+        format!("only {} valid pairs in one of the runs, at least {BLOCKS_MIN} are needed", c.n)
+    });
+    let mut change = Change {
+        of: pending.of,
+        effect: combined.map(|c| c.shown(q.metric.scale())),
+        verdict: ruling.verdict,
+        qualifier: ruling.qualifier,
+        why_none: pending.why_none.or(few),
+        p_different: combined.map_or(1.0, |c| c.p),
+        p_different_adjusted: pending.p.different,
+        p_same: combined.map_or(1.0, |c| c.p_same),
+        p_same_adjusted: pending.p.same,
+        caveats: pending.caveats,
+        text: String::new(),
+        range_text: String::new(),
+        sentence: String::new(),
+    };
+    words::fill(&mut change, q, o.margin, letter(pending.run), names);
+    change
+}

@@ -1,0 +1,393 @@
+//! Synthetic runs with a known change between them: the comparison must find it, and nothing else.
+
+use super::super::tests::{EVEN, Truth, plan, run};
+use super::super::{Analysis, Verdict, analyse};
+use super::*;
+use v6gap_core::family::Family;
+use v6gap_core::metric::Metric;
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::workload::{Cell, Workload};
+
+/// A run with its identifier, taken with a seed of its own.
+fn measured(id: &str, plan: &Plan, truth: &Truth) -> (Vec<Line>, Analysis) {
+    let mut lines = run(plan, 20, truth);
+    if let Line::Run(header) = &mut lines[0] {
+        header.id = id.parse().unwrap();
+    }
+    let analysis = analyse(&lines).unwrap();
+    assert!(analysis.valid, "{:?}", analysis.checks);
+    (lines, analysis)
+}
+
+fn families(seed: u64) -> Plan {
+    plan(PerArm::FAMILIES, seed)
+}
+
+fn told(runs: &[(Vec<Line>, Analysis)]) -> Vec<Told<'_>> {
+    runs.iter().map(|(lines, analysis)| Told { analysis, lines }).collect()
+}
+
+fn change<'a>(found: &'a Comparison, cell: &str, metric: Metric, of: Of) -> &'a Change {
+    let row = found.rows.iter().find(|r| r.cell == cell && r.metric == metric).unwrap();
+    row.against[0].changes.iter().find(|c| c.of == of).unwrap()
+}
+
+/// IPv6 needs 20 % longer for round trips over UDP.
+fn slower(cell: &Cell, family: Family) -> f64 {
+    match (&cell.workload, family) {
+        (Workload::Echo(echo), Family::V6) if echo.transport == Transport::Udp => 1.2,
+        _ => 1.0,
+    }
+}
+
+/// Everything takes 10 % longer, over both families alike.
+fn all_slower(cell: &Cell, _: Family) -> f64 {
+    if matches!(cell.workload, Workload::Echo(_)) { 1.1 } else { 1.0 }
+}
+
+#[test]
+fn runs_of_one_set_up_are_the_same() {
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
+    let found = compare(&told(&runs)).unwrap();
+    for (row, change) in found.changes() {
+        assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);
+    }
+    assert_eq!(
+        found.headline,
+        "From A to B IPv6 against IPv4 did not change by anything that matters."
+    );
+    assert!(found.set_up.is_empty() && found.apart.is_empty() && found.valid(), "{found:?}");
+    assert_eq!(found.rows.len(), runs[0].1.questions.len());
+}
+
+/// The families by themselves: only between systems that are both emulated, or both not.
+#[test]
+fn times_of_an_emulated_system_are_not_compared_with_those_of_another() {
+    let emulated = |id: &str, seed| {
+        let (lines, mut analysis) = measured(id, &families(seed), &EVEN);
+        let facts = &mut analysis.run.hosts.server.facts;
+        facts.insert("emulation".into(), "QEMU".into());
+        (lines, analysis)
+    };
+    let both = [emulated("a", 1), emulated("b", 2)];
+    for (row, change) in compare(&told(&both)).unwrap().changes() {
+        assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);
+    }
+    let one = [measured("a", &families(1), &EVEN), emulated("b", 2)];
+    for (row, change) in compare(&told(&one)).unwrap().changes() {
+        match change.of.arm() {
+            None => assert_eq!(change.verdict, Verdict::Same, "{}", row.label),
+            Some(_) => {
+                assert_eq!(change.verdict, Verdict::None, "{}", row.label);
+                let why = change.why_none.as_ref().unwrap();
+                assert!(why.starts_with("B: its server is emulated"), "{why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_values_twice_are_the_same() {
+    let (lines, mut analysis) = measured("a", &families(1), &EVEN);
+    let first = (lines.clone(), analysis.clone());
+    analysis.run.id = "b".parse().unwrap();
+    let found = compare(&told(&[first, (lines, analysis)])).unwrap();
+    for (row, change) in found.changes() {
+        assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);
+        assert_eq!(change.effect.as_ref().unwrap().estimate, 0.0);
+        assert_eq!(change.text, "no change");
+    }
+}
+
+#[test]
+fn a_change_of_one_family_is_found_there_and_nowhere_else() {
+    let truth = Truth { factor: slower, ..EVEN };
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &truth)];
+    let found = compare(&told(&runs)).unwrap();
+    for (row, change) in found.changes() {
+        let injected = row.metric == Metric::Rtt && row.transport == Transport::Udp;
+        let expected = match change.of {
+            Of::Difference | Of::Second if injected => Verdict::Worse,
+            _ => Verdict::Same,
+        };
+        assert_eq!(change.verdict, expected, "{}: {}", row.label, change.sentence);
+        if expected == Verdict::Worse {
+            let effect = change.effect.as_ref().unwrap();
+            let range = effect.range95.low..=effect.range95.high;
+            assert!(range.contains(&0.2), "{}: {effect:?}", row.label);
+            assert!(effect.range95.high - effect.range95.low < 0.02, "{effect:?}");
+        }
+    }
+    assert!(found.headline.starts_with("From A to B IPv6 got worse against IPv4: 20 % longer at "));
+    assert!(found.details[0].starts_with("IPv4 by itself, from A to B: same in 10 of 10"));
+    assert!(found.details[1].starts_with("IPv6 by itself, from A to B: changed in 3 of 10"));
+}
+
+#[test]
+fn what_changes_both_alike_leaves_the_difference() {
+    let truth = Truth { factor: all_slower, ..EVEN };
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &truth)];
+    let found = compare(&told(&runs)).unwrap();
+    for (row, change) in found.changes() {
+        let expected = match change.of {
+            Of::First | Of::Second if row.metric == Metric::Rtt => Verdict::Worse,
+            _ => Verdict::Same,
+        };
+        assert_eq!(change.verdict, expected, "{}: {}", row.label, change.sentence);
+    }
+}
+
+#[test]
+fn the_other_way_round_every_change_is_the_opposite() {
+    let truth = Truth { factor: slower, ..EVEN };
+    for fixed in [false, true] {
+        let plan = |seed| {
+            let mut plan = families(seed);
+            if fixed {
+                plan.design.stop = Stop::Pairs { pairs: 20 };
+            }
+            plan
+        };
+        let runs = [measured("a", &plan(1), &EVEN), measured("b", &plan(2), &truth)];
+        let back = [runs[1].clone(), runs[0].clone()];
+        let (there, back) = (compare(&told(&runs)).unwrap(), compare(&told(&back)).unwrap());
+        for ((row, there), (_, back)) in there.changes().zip(back.changes()) {
+            let opposite = match there.verdict {
+                Verdict::Better => Verdict::Worse,
+                Verdict::Worse => Verdict::Better,
+                alike => alike,
+            };
+            assert_eq!(back.verdict, opposite, "{}", row.label);
+            let (x, y) = (there.effect.as_ref().unwrap(), back.effect.as_ref().unwrap());
+            let product = match row.metric.is_loss() {
+                true => 1.0 + x.estimate + y.estimate,
+                false => (1.0 + x.estimate) * (1.0 + y.estimate),
+            };
+            assert!((product - 1.0).abs() < 1e-12, "{}: {x:?} {y:?}", row.label);
+            let reach = match row.metric.is_loss() {
+                true => 1.0 + x.range95.low + y.range95.high,
+                false => (1.0 + x.range95.low) * (1.0 + y.range95.high),
+            };
+            assert!((reach - 1.0).abs() < 1e-9, "{}: {x:?} {y:?}", row.label);
+        }
+    }
+}
+
+#[test]
+fn a_factor_that_differs_is_refused_and_the_rest_is_compared() {
+    let mut other = families(2);
+    for cell in &mut other.cells {
+        match &mut cell.workload {
+            Workload::Echo(echo) if cell.id == "rtt-tcp-64" => echo.outstanding += 1,
+            Workload::Echo(echo) => echo.turns += 1,
+            _ => {}
+        }
+    }
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &other, &EVEN)];
+    let found = compare(&told(&runs)).unwrap();
+    for (row, change) in found.changes() {
+        if row.cell == "rtt-tcp-64" {
+            assert_eq!(change.verdict, Verdict::None);
+            assert_eq!(
+                change.why_none.as_deref(),
+                Some("a factor differs: outstanding is 1 in A and 2 in B")
+            );
+            assert!(change.effect.is_none(), "{change:?}");
+        } else {
+            assert_eq!(change.verdict, Verdict::Same, "{}", change.sentence);
+        }
+    }
+    // How often is no factor, but it is told.
+    assert!(found.set_up.iter().any(|d| d.what == "rtt-tcp-1024, turns"), "{:?}", found.set_up);
+    assert!(found.valid());
+}
+
+#[test]
+fn what_was_asked_for_and_not_granted_alike_is_refused() {
+    let mut windows = families(1);
+    let bulk = windows.cells.iter_mut().find_map(|cell| match &mut cell.workload {
+        Workload::TcpBulk(bulk) => Some(bulk),
+        _ => None,
+    });
+    bulk.unwrap().settings.buffer_bytes = Some(65_536);
+    let with_buffer = |id: &str, seed, bytes| {
+        let plan = Plan { seed, ..windows.clone() };
+        let (mut lines, _) = measured(id, &plan, &EVEN);
+        for line in &mut lines {
+            if let Line::Trial(trial) = line {
+                trial.ends.client.granted.send_buffer = Some(bytes);
+            }
+        }
+        let analysis = analyse(&lines).unwrap();
+        (lines, analysis)
+    };
+    let runs = [with_buffer("a", 1, 65_536), with_buffer("b", 2, 32_768)];
+    let found = compare(&told(&runs)).unwrap();
+    let of = |cell| change(&found, cell, Metric::Throughput, Of::Difference);
+    let why = of("throughput-tcp").why_none.clone().unwrap();
+    assert!(why.contains("send buffer of the client over IPv4 64 KiB in A, 32 KiB in B"), "{why}");
+    // Where nothing was asked for, what the system chose is told and no reason to refuse.
+    assert!(found.set_up.iter().any(|d| d.what == "send buffer of the client over IPv6"));
+    assert_eq!(change(&found, "rtt-tcp-64", Metric::Rtt, Of::Second).verdict, Verdict::Same);
+}
+
+#[test]
+fn nothing_alike_is_refused_with_what_each_measured() {
+    let mut other = families(2);
+    other.cells.retain(|cell| cell.id == "connect-tcp");
+    other.design.null_cells = alloc::vec![0];
+    let mut first = families(1);
+    first.cells.retain(|cell| cell.id.starts_with("rtt-tcp"));
+    first.design.null_cells = alloc::vec![0];
+    let runs = [measured("a", &first, &EVEN), measured("b", &other, &EVEN)];
+    let error = compare(&told(&runs)).unwrap_err();
+    let CompareError::NothingAlike { seen } = error else { panic!("{error:?}") };
+    assert_eq!(seen, ["A: rtt-tcp-64, rtt-tcp-1024, rtt-tcp-16384", "B: connect-tcp"]);
+    // In all cells the same factor.
+    let mut other = first.clone();
+    for cell in &mut other.cells {
+        if let Workload::Echo(echo) = &mut cell.workload {
+            echo.outstanding = 4;
+        }
+    }
+    let runs = [measured("a", &first, &EVEN), measured("b", &other, &EVEN)];
+    let error = compare(&told(&runs)).unwrap_err();
+    let CompareError::NothingAlike { seen } = error else { panic!("{error:?}") };
+    assert!(seen[0].starts_with("rtt-tcp-64: a factor differs: outstanding is 1"), "{seen:?}");
+}
+
+#[test]
+fn other_arms_and_the_same_run_are_refused() {
+    let null = plan(PerArm::null(Family::V4), 3);
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &null, &EVEN)];
+    assert!(matches!(compare(&told(&runs)), Err(CompareError::Arms { letter: 'B', .. })));
+    let twice = [runs[0].clone(), runs[0].clone()];
+    assert_eq!(compare(&told(&twice)), Err(CompareError::Twice("a".into())));
+    assert_eq!(compare(&told(&runs[..1])), Err(CompareError::TooFew(1)));
+}
+
+#[test]
+fn cells_of_one_run_alone_are_named() {
+    let mut fewer = families(2);
+    fewer.cells.retain(|cell| cell.id != "connect-tcp" && cell.id != "rtt-udp-64");
+    fewer.design.null_cells = alloc::vec![0];
+    let third = Plan { seed: 3, ..families(3) };
+    let runs = [
+        measured("a", &families(1), &EVEN),
+        measured("b", &fewer, &EVEN),
+        measured("c", &third, &EVEN),
+    ];
+    let found = compare(&told(&runs)).unwrap();
+    let apart: Vec<(&str, &[char])> =
+        found.apart.iter().map(|a| (a.label.as_str(), a.letters.as_slice())).collect();
+    assert_eq!(apart.len(), 2, "{apart:?}");
+    assert!(apart.iter().all(|(_, letters)| letters == &['A', 'C']), "{apart:?}");
+    let row = found.rows.iter().find(|row| row.cell == "connect-tcp").unwrap();
+    assert!(row.standings[1].is_none() && row.standings[2].is_some());
+    assert_eq!(row.against.iter().map(|a| a.letter).collect::<Vec<_>>(), ['C']);
+    assert_eq!(found.rows[0].against.len(), 2);
+}
+
+#[test]
+fn a_failed_check_of_a_run_takes_the_verdicts() {
+    let mut runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
+    let trials = runs[1].0.iter_mut().filter_map(|line| match line {
+        Line::Trial(trial) => Some(trial),
+        _ => None,
+    });
+    for trial in trials.filter(|trial| trial.family == Family::V6) {
+        // Null blocks that differ from themselves.
+        if trial.arm == v6gap_core::arm::Arm::B {
+            trial.values.values_mut().for_each(|value| *value *= 1.3);
+        }
+    }
+    runs[1].1 = analyse(&runs[1].0).unwrap();
+    assert!(!runs[1].1.valid);
+    let found = compare(&told(&runs)).unwrap();
+    assert!(found.headline.starts_with("No verdict: a check of B failed: "), "{}", found.headline);
+    assert!(!found.valid());
+    assert!(found.changes().all(|(_, change)| change.verdict == Verdict::None));
+}
+
+/// Twenty pairs without any loss are not the certainty that nothing changed.
+#[test]
+fn shares_of_nothing_keep_the_doubt_of_their_count() {
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
+    let found = compare(&told(&runs)).unwrap();
+    let row = found.rows.iter().find(|row| row.metric == Metric::Loss).unwrap();
+    for change in &row.against[0].changes {
+        let range = change.effect.as_ref().unwrap().range95;
+        // 20 pairs of 5000 datagrams: none of 100,000 leaves 37 in a million for each run.
+        let parts = if change.of == Of::Difference { 2.0 } else { 1.0 };
+        assert!((range.high - parts * 36.9e-6).abs() < 1e-6, "{change:?}");
+        assert!((range.low + parts * 36.9e-6).abs() < 1e-6, "{change:?}");
+        assert!(change.p_same > 0.0 && change.p_same < 0.01, "{change:?}");
+    }
+}
+
+#[test]
+fn holm_counts_the_runs_too() {
+    let truth = Truth { factor: slower, ..EVEN };
+    let runs = [
+        measured("a", &families(1), &EVEN),
+        measured("b", &families(2), &truth),
+        measured("c", &families(3), &EVEN),
+    ];
+    let found = compare(&told(&runs)).unwrap();
+    for (row, change) in found.changes() {
+        assert!(change.p_different_adjusted >= change.p_different, "{}", row.label);
+        assert!(change.p_same_adjusted >= change.p_same, "{}", row.label);
+    }
+    // Another run is more to be right about at once.
+    let two = compare(&told(&runs[..2])).unwrap();
+    let grown = |row: &Row| {
+        let of_two = |c: &Change| change(&two, &row.cell, row.metric, c.of).p_same_adjusted;
+        row.against[0].changes.iter().any(|c| c.p_same_adjusted > of_two(c))
+    };
+    assert!(found.rows.iter().any(grown));
+    let against_c = |row: &Row| row.against[1].changes.iter().all(|c| c.verdict == Verdict::Same);
+    assert!(found.rows.iter().all(against_c));
+    assert!(found.headline.contains("From A to C IPv6 against IPv4 did not change"));
+}
+
+/// What an old study said of two systems stands beside the same questions, and nowhere else.
+#[test]
+fn what_was_published_of_two_systems_stands_beside_the_change() {
+    let studied = |seed, reference: &str| {
+        let mut plan = families(seed);
+        plan.reference = Some(reference.into());
+        for cell in &mut plan.cells {
+            if let Workload::Echo(echo) = &mut cell.workload {
+                echo.settings.buffer_bytes = Some(61_440);
+            }
+        }
+        plan
+    };
+    let of = |second: &str| {
+        let runs = [
+            measured("a", &studied(1, "raicu/tcp-100"), &EVEN),
+            measured("b", &studied(2, second), &EVEN),
+        ];
+        compare(&told(&runs)).unwrap().published
+    };
+    let found = of("raicu/tcp-100").unwrap();
+    let texts: Vec<(&str, Of, &str)> =
+        found.values.iter().map(|v| (v.cell.as_str(), v.of, v.text.as_str())).collect();
+    assert_eq!(
+        texts,
+        [
+            ("rtt-tcp-64", Of::First, "3.72 % longer"),
+            ("rtt-tcp-64", Of::Second, "7.29 % longer"),
+            ("rtt-tcp-1024", Of::First, "3.01 % longer"),
+            ("rtt-tcp-1024", Of::Second, "5.06 % longer"),
+            ("rtt-tcp-16384", Of::First, "3.71 % shorter"),
+            ("rtt-tcp-16384", Of::Second, "3.62 % shorter"),
+        ]
+    );
+    assert!(found.cautions.iter().any(|c| c.contains("single runs")), "{:?}", found.cautions);
+    for other in ["raicu/tcp-10", "manford/udp"] {
+        assert_eq!(of(other), None, "{other}");
+    }
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
+    assert_eq!(compare(&told(&runs)).unwrap().published, None);
+}

@@ -1,0 +1,288 @@
+//! Effects and their ranges: what a block says, and what all blocks say together
+//! (docs/method.md part C).
+
+use super::guard::{self, Guard, Withheld};
+use super::{Effect, Range};
+use alloc::vec::Vec;
+use v6gap_core::arm::PerArm;
+use v6gap_core::metric::{Better, Metric, Scale};
+use v6gap_core::plan::Stop;
+use v6gap_stats::batch::Batches;
+use v6gap_stats::{
+    Alternative, Interval, drift, equivalence, loss, multiplicity, sequence, signed_rank, summary,
+};
+
+/// Fewest valid blocks for any range.
+pub const BLOCKS_MIN: usize = 6;
+
+/// Fewest null blocks that tell anything: that can condemn a run, or say how large its noise is.
+pub const NULLS_MIN: usize = 4;
+
+/// Skewness of the blocks' effects beyond which the range for any symmetric law is used in place of
+/// the one for the normal law.
+pub(super) const SKEWNESS_MAX: f64 = 1.0;
+
+/// Fewest blocks for the range for any symmetric law; with fewer it has no ends.
+pub(super) const SYMMETRIC_BLOCKS_MIN: usize = 12;
+
+/// Blocks for which the symmetric sequence is tuned.
+pub(super) const SYMMETRIC_BLOCKS: usize = 20;
+
+/// Noise to tune the symmetric sequence with, as a share of the margin, where no null blocks have
+/// shown any. The plan fixes the margin before the run, so nothing that is looked at tunes the
+/// look. Too small a guess costs little: at a true noise of the whole margin the range is 9 % wider
+/// than with the right guess; and at any smaller noise than guessed it is narrow beside the margin.
+pub(super) const NOISE_OF_MARGIN: f64 = 0.25;
+
+/// The effect of one block: the logarithm of the ratio b/a, or the difference b − a.
+pub fn of_block(metric: Metric, a: f64, b: f64) -> f64 {
+    match metric.scale() {
+        Scale::Ratio => libm::log(b / a),
+        Scale::Difference => b - a,
+    }
+}
+
+/// The margin on the scale of [`of_block`]: `ln(1 + m)`, or m itself.
+pub fn margin(metric: Metric, margin: f64) -> f64 {
+    match metric.scale() {
+        Scale::Ratio => libm::log1p(margin),
+        Scale::Difference => margin,
+    }
+}
+
+/// What all blocks say together, on the scale of [`of_block`].
+#[derive(Debug, Clone)]
+pub struct Combined {
+    /// The estimate.
+    pub centre: f64,
+    /// 95 % range.
+    pub i95: Interval,
+    /// 90 % range, by which "same" is decided.
+    pub i90: Interval,
+    /// Range by which "same" is decided for the residual: as `i90`, stricter when several levels
+    /// are decided together.
+    pub equivalence: Interval,
+    /// p-value of no difference; holds at any stopping time when the run is adaptive.
+    pub p: f64,
+    /// p-value of a difference at least as large as the margin; likewise.
+    pub p_same: f64,
+    /// Blocks.
+    pub n: usize,
+    /// Standard deviation of one block's effect.
+    pub sd: f64,
+    /// Standard deviation of the values that the range was taken from.
+    pub sd_unit: f64,
+    /// Whether the range for any symmetric law was used.
+    pub symmetric: bool,
+    /// What the guards say.
+    pub guard: Guard,
+    /// Why there is no verdict although there are blocks enough.
+    pub withheld: Option<Withheld>,
+    /// A reason for doubt in the blocks themselves, in words.
+    pub doubt: Option<&'static str>,
+}
+
+/// What belongs to a question beside its effects.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// The stopping rule.
+    pub stop: &'a Stop,
+    /// Number of levels decided together.
+    pub levels: usize,
+    /// Number of questions of the run.
+    pub questions: usize,
+    /// The margin on the scale of [`of_block`].
+    pub margin: f64,
+    /// Standard deviation that the null blocks of like cells showed, if there were any.
+    pub noise: Option<f64>,
+}
+
+/// Combines the effects of the blocks of one question by the rule that belongs to the stopping
+/// rule.
+pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
+    if effects.len() < 2 {
+        return None;
+    }
+    let guard = guard::examine(effects, setting.margin, setting.questions);
+    let alpha_same = 0.10 / setting.levels.max(1) as f64;
+    let units = guard.units(effects);
+    let mut combined = match setting.stop {
+        Stop::Pairs { .. } => fixed(units, alpha_same, setting.margin),
+        Stop::Adaptive { .. } => adaptive(units, alpha_same, &guard, setting),
+    };
+    combined.n = effects.len();
+    combined.sd = summary::sd(effects);
+    combined.withheld = match (guard.modes, &guard.batches) {
+        (_, Batches::Remains { sign, need }) => {
+            Some(Withheld::Unsteady { sign: *sign, need: *need })
+        }
+        (Some(_), _) if units.len() < SYMMETRIC_BLOCKS_MIN => {
+            Some(Withheld::Modes { need: SYMMETRIC_BLOCKS_MIN * guard.merged() })
+        }
+        _ => None,
+    };
+    combined.guard = guard;
+    Some(combined)
+}
+
+/// By signed ranks, which assume no shape, only symmetry: of no use against modes or skewness, and
+/// exact whatever the shape if the arms are alike.
+fn fixed(units: &[f64], alpha_same: f64, margin: f64) -> Combined {
+    let at = |alpha| signed_rank::hodges_lehmann(units, alpha);
+    let main = at(0.05);
+    Combined {
+        i90: at(0.10).interval,
+        equivalence: at(alpha_same).interval,
+        p: signed_rank::wilcoxon_p(units, Alternative::TwoSided),
+        p_same: equivalence::tost_wilcoxon(units, margin),
+        ..Combined::around(units, main.centre, main.interval)
+    }
+}
+
+fn adaptive(units: &[f64], alpha_same: f64, guard: &Guard, setting: &Setting<'_>) -> Combined {
+    let lopsided = libm::fabs(drift::skewness(units)) > SKEWNESS_MAX;
+    let enough = units.len() >= SYMMETRIC_BLOCKS_MIN;
+    let known = |sigma: &f64| *sigma > 0.0 && sigma.is_finite();
+    let noise = setting.noise.filter(known).or(Some(NOISE_OF_MARGIN * setting.margin));
+    let noise = noise.filter(known).filter(|_| enough && (lopsided || guard.modes.is_some()));
+    let Some(sigma) = noise else {
+        let at = |alpha: f64| sequence::t_sequence(units, alpha);
+        let main = at(0.05);
+        // With fewer blocks even a normal law often looks lopsided.
+        let doubt = (lopsided && enough).then_some(LOPSIDED);
+        return Combined {
+            i90: at(0.10).interval,
+            equivalence: at(alpha_same).interval,
+            p: sequence::anytime_p(units),
+            p_same: sequence::anytime_equivalence_p(units, setting.margin),
+            doubt,
+            ..Combined::around(units, main.centre, main.interval)
+        };
+    };
+    let rho = |alpha: f64| sequence::symmetric_rho(sigma, SYMMETRIC_BLOCKS, alpha);
+    let at = |alpha: f64| sequence::symmetric_sequence(units, alpha, rho(alpha));
+    let main = at(0.05);
+    Combined {
+        i90: at(0.10).interval,
+        equivalence: at(alpha_same).interval,
+        p: sequence::symmetric_anytime_p(units, rho(0.05)),
+        p_same: sequence::symmetric_equivalence_p(units, setting.margin, rho(0.10)),
+        symmetric: true,
+        ..Combined::around(units, main.centre, main.interval)
+    }
+}
+
+/// Said where neither null blocks nor a margin give the range for any symmetric law its scale.
+const LOPSIDED: &str = "the pairs are lopsided: the range may be too narrow";
+
+/// Sums of what [`values::counted`](v6gap_core::values::counted) gives.
+pub fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
+    (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
+}
+
+/// p-values of questions decided together, corrected after Holm.
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    multiplicity::holm(p)
+}
+
+impl Combined {
+    /// A range for `units` and nothing else.
+    fn around(units: &[f64], centre: f64, i95: Interval) -> Combined {
+        let sd = summary::sd(units);
+        let guard = Guard { batches: Batches::Independent, modes: None, dip_p: 1.0, lag1: 0.0 };
+        Combined {
+            centre,
+            i95,
+            i90: Interval::WHOLE,
+            equivalence: Interval::WHOLE,
+            p: 1.0,
+            p_same: 1.0,
+            n: units.len(),
+            sd,
+            sd_unit: sd,
+            symmetric: false,
+            guard,
+            withheld: None,
+            doubt: None,
+        }
+    }
+
+    /// The same with every figure moved by `by`, as when a prediction is taken off.
+    pub fn moved(&self, by: f64) -> Combined {
+        let moved = |i: &Interval| Interval { low: i.low + by, high: i.high + by };
+        Combined {
+            centre: self.centre + by,
+            i95: moved(&self.i95),
+            i90: moved(&self.i90),
+            equivalence: moved(&self.equivalence),
+            ..self.clone()
+        }
+    }
+
+    /// The same widened so that it reaches at least `low` to `high`.
+    pub fn widened(&self, low: f64, high: f64) -> Combined {
+        let widened = |i: &Interval| Interval { low: i.low.min(low), high: i.high.max(high) };
+        Combined {
+            i95: widened(&self.i95),
+            i90: widened(&self.i90),
+            equivalence: widened(&self.equivalence),
+            ..self.clone()
+        }
+    }
+
+    /// For loss and other shares of datagrams: blocks without any agree perfectly and still prove
+    /// little, so the range reaches at least as far as the exact bound on the share of either arm
+    /// (Clopper and Pearson 1934), and a difference as large as `margin` is as likely as so large a
+    /// share of which none was seen.
+    pub fn bounded(self, events: &PerArm<(u64, u64)>, margin: f64) -> Combined {
+        if events.a.0 + events.b.0 > 0 || self.sd > 0.0 {
+            return self;
+        }
+        let bound = |(lost, of): (u64, u64)| loss::interval(lost, of, 0.95).high;
+        let unseen = |of: u64| libm::exp(of as f64 * libm::log1p(-margin.clamp(0.0, 1.0)));
+        let p_same = unseen(events.a.1).max(unseen(events.b.1));
+        Combined { p_same, ..self.widened(-bound(events.a), bound(events.b)) }
+    }
+
+    /// In the form that is stored and shown: relative differences in place of logarithms.
+    pub fn shown(&self, scale: Scale) -> Effect {
+        let show = |x: f64| match scale {
+            Scale::Ratio => libm::expm1(x),
+            Scale::Difference => x,
+        };
+        let range = |i: &Interval| Range { low: show(i.low), high: show(i.high) };
+        Effect {
+            scale,
+            estimate: show(self.centre),
+            range95: range(&self.i95),
+            range90: range(&self.i90),
+            blocks: self.n,
+            sd: self.sd,
+        }
+    }
+}
+
+/// +1 where more is better, −1 where less is: turns an effect into an advantage of the second arm.
+pub fn orientation(metric: Metric) -> f64 {
+    match metric.better() {
+        Better::Higher => 1.0,
+        Better::Lower => -1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Twelve pairs without any loss are not the certainty that there is none.
+    #[test]
+    fn a_share_of_nothing_keeps_the_doubt_of_its_count() {
+        let stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
+        let setting = Setting { stop: &stop, levels: 1, questions: 1, margin: 0.001, noise: None };
+        let none = combine(&[0.0; 12], &setting).unwrap();
+        let few = none.clone().bounded(&PerArm { a: (0, 600), b: (0, 600) }, 0.001);
+        assert!(few.i90.high > 0.006 && few.i95.low < -0.006 && few.p_same > 0.5, "{few:?}");
+        let many = none.bounded(&PerArm { a: (0, 60_000), b: (0, 60_000) }, 0.001);
+        assert!(many.i90.within(-0.001, 0.001) && many.p_same < 0.05, "{many:?}");
+    }
+}

@@ -1,0 +1,163 @@
+//! The answer in one sentence, and the few that may follow it.
+
+use super::{Check, CheckState, Explained, Qualifier, Question, Verdict};
+use super::{levels, words};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use v6gap_core::arm::PerArm;
+use v6gap_core::metric::{Metric, Scale};
+
+/// Differences below this share are "a little", unless they are many margins wide.
+const LITTLE: f64 = 0.05;
+
+/// Differences below so many margins are "a little".
+const LITTLE_MARGINS: f64 = 3.0;
+
+/// Most sentences after the headline.
+const DETAILS_MAX: usize = 4;
+
+/// The headline.
+pub(super) fn headline(questions: &[Question], checks: &[Check], names: &PerArm<String>) -> String {
+    if let Some(check) = checks.iter().find(|c| c.state == CheckState::Failed) {
+        return format!("No verdict: {}.", check.text);
+    }
+    let with = |verdict| questions.iter().filter(move |q| q.verdict == verdict);
+    let (better, worse) = (with(Verdict::Better).count(), with(Verdict::Worse).count());
+    let open = with(Verdict::CannotTell).count();
+    let same = with(Verdict::Same).count();
+    let unanswered = with(Verdict::None).count();
+    let PerArm { a, b } = names;
+    if better + worse + open + same == 0 {
+        let reason = questions.iter().find_map(|q| q.why_none.as_deref());
+        return format!("No verdict: {}.", reason.unwrap_or("nothing was measured"));
+    }
+    match (better > 0, worse > 0) {
+        (true, true) => {
+            let strongest = |verdict| {
+                let found = strongest(with(verdict));
+                found.map(|one| phrase(&levels::around(questions, one))).unwrap_or_default()
+            };
+            let (x, y) = (strongest(Verdict::Worse), strongest(Verdict::Better));
+            format!("{b} is {x} and {y} on this path.")
+        }
+        (false, false) if open > 0 => {
+            let total = open + same;
+            format!(
+                "No difference found yet on this path; {open} of {total} questions are still open."
+            )
+        }
+        (false, false) if unanswered > 0 => format!(
+            "In what could be measured on this path it makes no difference that matters whether \
+             you use {a} or {b}; {unanswered} of {} questions have no answer.",
+            questions.len()
+        ),
+        (false, false) => {
+            format!("On this path it makes no difference that matters whether you use {a} or {b}.")
+        }
+        (_, is_worse) => {
+            let verdict = if is_worse { Verdict::Worse } else { Verdict::Better };
+            let found: Vec<&Question> = with(verdict).collect();
+            let little = if found.iter().all(|q| is_little(q)) { "a little" } else { "clearly" };
+            let word = if is_worse { "slower" } else { "faster" };
+            let word = if found.iter().all(|q| q.metric.scale() == Scale::Difference) {
+                if is_worse { "worse" } else { "better" }
+            } else {
+                word
+            };
+            format!("{b} is {little} {word} than {a} on this path{}.", explanation(&found, b))
+        }
+    }
+}
+
+fn is_little(question: &Question) -> bool {
+    let size = question.effect.as_ref().map_or(0.0, |e| e.estimate.abs());
+    size < LITTLE && size < LITTLE_MARGINS * question.margin
+}
+
+fn strongest<'a>(questions: impl Iterator<Item = &'a Question>) -> Option<&'a Question> {
+    let weight =
+        |q: &Question| q.effect.as_ref().map_or(0.0, |e| e.estimate.abs() / q.margin.max(1e-9));
+    questions.max_by(|x, y| weight(x).total_cmp(&weight(y)))
+}
+
+fn phrase(run: &[&Question]) -> String {
+    format!("{} at {}", levels::text(run), levels::topic(run))
+}
+
+/// How much the headers explain, when they say the same of every difference found.
+fn explanation(found: &[&Question], name: &str) -> String {
+    let explained: Vec<Explained> =
+        found.iter().filter_map(|q| q.prediction.as_ref()).filter_map(|p| p.explained).collect();
+    if explained.len() < found.len() || found.is_empty() {
+        return String::new();
+    }
+    let all = |pick: &[Explained]| explained.iter().all(|e| pick.contains(e));
+    let share = if all(&[Explained::All]) {
+        "all"
+    } else if all(&[Explained::All, Explained::NearlyAll]) {
+        "nearly all"
+    } else if all(&[Explained::Part]) {
+        "part"
+    } else if all(&[Explained::All, Explained::NearlyAll, Explained::Part]) {
+        "most"
+    } else if all(&[Explained::Little]) {
+        "little"
+    } else {
+        return String::new();
+    };
+    let whose = if name == "IPv6" { "its larger header" } else { "the larger header" };
+    format!(", and {whose} explains {share} of it")
+}
+
+/// The sentences after the headline: what is worse and better, tiny but real, and open.
+pub(super) fn details(questions: &[Question], names: &PerArm<String>) -> Vec<String> {
+    let mut details = Vec::new();
+    for verdict in [Verdict::Worse, Verdict::Better] {
+        let found = questions.iter().filter(|q| q.verdict == verdict);
+        if let Some(question) = strongest(found) {
+            details.push(levels::sentence(&levels::around(questions, question), &names.b));
+        }
+    }
+    let tiny = |q: &&Question| q.qualifier == Qualifier::RealButTiny;
+    if let Some(question) = strongest(questions.iter().filter(tiny)) {
+        details.push(format!(
+            "The largest difference too small to matter: {} at {} ({}).",
+            question.text,
+            words::topic_of(question),
+            question.range_text
+        ));
+    }
+    let open = levels::runs(questions, Verdict::CannotTell);
+    let open: Vec<String> = open.iter().map(|run| levels::topic(run)).collect();
+    if !open.is_empty() {
+        details.push(format!("Not yet known: {}.", open.join(", ")));
+    }
+    if let Some(none) = questions.iter().find(|q| q.verdict == Verdict::None) {
+        details.insert(0, none.sentence.clone());
+    }
+    details.truncate(DETAILS_MAX);
+    details
+}
+
+/// What the headers alone would cost: the predictions of throughput and of the smallest round trip.
+pub(super) fn predicted(questions: &[Question]) -> String {
+    let clause = |question: Option<&Question>| {
+        let question = question?;
+        let effect = question.prediction.as_ref()?.effect;
+        (effect != 0.0).then(|| {
+            format!("{} {}", words::topic_of(question), words::amount(question.metric, effect))
+        })
+    };
+    let throughput = questions.iter().find(|q| q.metric == Metric::Throughput);
+    let smallest = questions
+        .iter()
+        .filter(|q| q.metric == Metric::Rtt && q.prediction.is_some())
+        .min_by_key(|q| q.level_bytes);
+    let clauses: Vec<String> =
+        [clause(throughput), clause(smallest)].into_iter().flatten().collect();
+    if clauses.is_empty() {
+        return String::new();
+    }
+    "Header size alone would make ".to_string() + &clauses.join(" and ") + "."
+}

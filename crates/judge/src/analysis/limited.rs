@@ -1,0 +1,138 @@
+//! Rates that reached what the server allows: the path would have carried more, in one family or in
+//! both, so that nothing follows for how they compare (docs/method.md section D.2).
+
+use super::{Check, CheckState, Qualifier, Question, Verdict};
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use v6gap_core::metric::Metric;
+use v6gap_core::record::RunHeader;
+use v6gap_core::session::agree;
+use v6gap_core::unit;
+use v6gap_core::workload::{Cell, Workload};
+
+/// Share of the limit from which on a value has reached it.
+const NEAR: f64 = 0.95;
+
+/// Part of the valid pairs, one of so many, that is enough in one family.
+const PAIRS_OF: usize = 10;
+
+/// The limit in bit/s that the values of a question reached; `None` if they did not, or the server
+/// told of none.
+pub(super) fn reached(run: &RunHeader, cell: &Cell, question: &Question) -> Option<u64> {
+    let limits = run.limits.as_ref()?;
+    let (limit_bps, bits) = match (&cell.workload, question.metric) {
+        (workload @ Workload::TcpBulk(_), Metric::Throughput) => {
+            (agree::held_bps(workload, limits)?, 1)
+        }
+        (Workload::UdpBulk(bulk), Metric::Throughput) => (limits.held_bps(bulk.duration_ns)?, 1),
+        (Workload::UdpBulk(bulk), Metric::PacketRate) => {
+            (limits.held_bps(bulk.duration_ns)?, 8 * bulk.payload_bytes)
+        }
+        (Workload::Capacity(search), Metric::Capacity | Metric::RateAtLoss) => {
+            (limits.held_bps(search.sending_ns())?, 1)
+        }
+        _ => return None,
+    };
+    let valid: Vec<_> = question.pairs.iter().filter(|pair| pair.valid).collect();
+    let near = |value: f64| value * f64::from(bits) >= NEAR * limit_bps as f64;
+    let counts = [
+        valid.iter().filter(|pair| near(pair.values.a)).count(),
+        valid.iter().filter(|pair| near(pair.values.b)).count(),
+    ];
+    counts.iter().any(|&count| count > 0 && PAIRS_OF * count >= valid.len()).then_some(limit_bps)
+}
+
+/// Takes the verdict and the difference of a question whose values reached `limit_bps`; they stay.
+pub(super) fn withdraw(question: &mut Question, limit_bps: u64) {
+    question.verdict = Verdict::None;
+    question.qualifier = Qualifier::Plain;
+    question.pairs_to_settle = None;
+    question.effect = None;
+    question.why_none = Some(why(limit_bps));
+}
+
+fn why(limit_bps: u64) -> alloc::string::String {
+    let rate = unit::format_rate(limit_bps as f64);
+    format!("reached the limit of {rate} that the server announces")
+}
+
+/// A note on each question whose values reached a limit.
+pub(super) fn notes(run: &RunHeader, questions: &[Question]) -> Vec<Check> {
+    let note = |question: &Question| {
+        let cell = run.plan.cells.iter().find(|cell| cell.id == question.cell)?;
+        let limit_bps = reached(run, cell, question)?;
+        let text = format!("{} {}: it has no verdict [N403]", question.label, why(limit_bps));
+        Some(Check { id: "server-limit".to_string(), state: CheckState::Note, text })
+    };
+    questions.iter().filter_map(note).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{EVEN, Truth, plan, run};
+    use super::super::{Analysis, analyse};
+    use super::*;
+    use v6gap_core::arm::PerArm;
+    use v6gap_core::family::Family;
+    use v6gap_core::record::Line;
+    use v6gap_core::wire::control::Limits;
+
+    /// Both families near 94.1 Mbit/s, IPv6 at `share` of that, measured to a server with a limit.
+    fn measured(share: f64, limits: Option<Limits>) -> Analysis {
+        fn slower(_: &Cell, family: Family) -> f64 {
+            if family == Family::V6 { 0.8 } else { 1.0 }
+        }
+        let truth = if share < 1.0 { Truth { factor: slower, ..EVEN } } else { EVEN };
+        let mut lines = run(&plan(PerArm::FAMILIES, 1), 20, &truth);
+        let Line::Run(header) = &mut lines[0] else { panic!("the first line is the header") };
+        header.limits = limits;
+        analyse(&lines).unwrap()
+    }
+
+    fn rate(bps: f64) -> Option<Limits> {
+        Some(Limits { rate_bps: Some(bps as u64), ..Limits::default() })
+    }
+
+    fn throughput(analysis: &Analysis) -> &Question {
+        analysis.questions.iter().find(|q| q.cell == "throughput-tcp").unwrap()
+    }
+
+    #[test]
+    fn a_rate_that_reached_the_limit_has_no_verdict_and_all_else_has() {
+        let analysis = measured(1.0, rate(95e6));
+        assert!(analysis.valid);
+        let question = throughput(&analysis);
+        assert_eq!((question.verdict, &question.effect), (Verdict::None, &None));
+        assert!(question.values.a.is_some() && question.prediction.is_none());
+        let why = "reached the limit of 95 Mbit/s that the server announces";
+        assert_eq!(question.why_none.as_deref(), Some(why));
+        assert!(question.sentence.contains(why), "{}", question.sentence);
+        let check = analysis.checks.iter().find(|check| check.id == "server-limit").unwrap();
+        assert!(check.state == CheckState::Note && check.text.ends_with("[N403]"), "{check:?}");
+        let answered = analysis.questions.iter().filter(|q| q.metric == Metric::Rtt);
+        assert!(answered.clone().count() > 0);
+        assert!(answered.into_iter().all(|q| q.verdict != Verdict::None));
+    }
+
+    /// Which family it was makes no difference, and 5 % below the limit is far enough.
+    #[test]
+    fn one_family_at_the_limit_is_enough_and_below_it_is_a_verdict() {
+        assert_eq!(throughput(&measured(0.8, rate(95e6))).verdict, Verdict::None);
+        assert_eq!(throughput(&measured(0.8, rate(101e6))).verdict, Verdict::Worse);
+        assert_eq!(throughput(&measured(1.0, rate(94.2e6 / 0.94))).verdict, Verdict::Same);
+        for none in [None, Some(Limits::default())] {
+            let free = measured(1.0, none);
+            assert_eq!(throughput(&free).verdict, Verdict::Same);
+            assert!(free.checks.iter().all(|check| check.id != "server-limit"));
+        }
+    }
+
+    /// A second at 94 Mbit/s are 11.8 MB.
+    #[test]
+    fn a_limit_of_bytes_is_one_of_the_rate() {
+        let bytes = |most| Some(Limits { task_bytes: Some(most), ..Limits::default() });
+        assert_eq!(throughput(&measured(1.0, bytes(11_800_000))).verdict, Verdict::None);
+        assert_eq!(throughput(&measured(1.0, bytes(13_000_000))).verdict, Verdict::Same);
+    }
+}

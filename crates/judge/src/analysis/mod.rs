@@ -1,0 +1,482 @@
+//! From the lines of a journal to an answer: effects, verdicts, checks and sentences.
+//!
+//! [`analyse`] is a pure function of what was stored, so analysing a run again gives the same
+//! bytes. Doubt travels with each value, and a failed check takes the place of the verdict.
+
+pub mod beside;
+pub mod breakdown;
+mod checks;
+mod collect;
+pub mod compare;
+pub mod costmodel;
+mod diagnostics;
+pub mod effect;
+pub mod guard;
+mod headline;
+pub mod joint;
+mod levels;
+mod limited;
+mod links;
+mod nulls;
+pub(crate) mod offloads;
+pub mod path;
+mod placement;
+mod predict;
+mod questions;
+mod resources;
+mod routes;
+pub mod sizes;
+pub mod studies;
+mod suspects;
+mod tally;
+mod translation;
+pub mod verdict;
+mod windows;
+pub mod words;
+
+pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier};
+pub use resources::{HeldMemory, ProcessorTime};
+pub use suspects::Suspect;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::family::Family;
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::observation::Histogram;
+use v6gap_core::record::{Ending, Line, RunHeader};
+use v6gap_core::workload::Transport;
+
+/// What can be said about a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The second arm (IPv6) is better.
+    Better,
+    /// The second arm (IPv6) is worse.
+    Worse,
+    /// No difference that matters.
+    Same,
+    /// The range holds both a difference that matters and none.
+    #[serde(rename = "inconclusive")]
+    CannotTell,
+    /// A check failed or nothing was measured; the reason stands in [`Question::why_none`].
+    None,
+}
+
+/// How strong a verdict is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Qualifier {
+    /// Better or worse, and the whole range lies beyond the margin.
+    Clear,
+    /// Better or worse, perhaps by less than the margin.
+    SizeUnresolved,
+    /// Same, although the range excludes no difference at all.
+    RealButTiny,
+    /// Nothing to add.
+    Plain,
+}
+
+/// How much of an effect the wire model predicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Explained {
+    /// The prediction lies in the range, or the residual verdict is "same".
+    All,
+    /// At least four fifths.
+    NearlyAll,
+    /// Three tenths to four fifths.
+    Part,
+    /// Less than three tenths.
+    Little,
+    /// IPv6 does better than predicted.
+    BetterThanPredicted,
+}
+
+/// A closed range of a relative difference (ratio − 1) or of a difference in SI units.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// Lower end; may be minus infinity, which JSON shows as null.
+    pub low: f64,
+    /// Upper end; may be infinity.
+    pub high: f64,
+}
+
+/// A measured difference of the second arm against the first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Ratio: all figures are `b/a − 1`. Difference: `b − a` in the metric's unit.
+    pub scale: Scale,
+    /// The estimate.
+    pub estimate: f64,
+    /// The 95 % range, which is shown.
+    pub range95: Range,
+    /// The 90 % range, by which "same" is decided.
+    pub range90: Range,
+    /// Valid blocks behind it.
+    pub blocks: usize,
+    /// Standard deviation of one block's effect (logarithm of the ratio, or difference).
+    pub sd: f64,
+}
+
+/// What the wire model says about a question, and what is left.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// Predicted effect: `b/a − 1`.
+    pub effect: f64,
+    /// Predicted value of each arm in SI units, where the rate of the link is known.
+    pub values: Option<PerArm<f64>>,
+    /// Effect that remains after the prediction: `(b/a) / (predicted b/a) − 1`.
+    pub residual: Effect,
+    /// Margin of the verdict on the residual.
+    pub residual_margin: f64,
+    /// Verdict on the residual.
+    pub verdict: Verdict,
+    /// How much the prediction explains; `None` where there is no effect to explain.
+    pub explained: Option<Explained>,
+}
+
+/// The values of one block, for figures and exports.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Number of the block.
+    pub block: u32,
+    /// Number of the round.
+    pub round: u32,
+    /// Which arm went first.
+    pub order: TurnOrder,
+    /// Value of each arm, in SI units.
+    pub values: PerArm<f64>,
+    /// Start of the block since the start of the run, in ns of the wall clock.
+    pub at_ns: u64,
+    /// Whether it passed all gates; only valid pairs count.
+    pub valid: bool,
+}
+
+/// One question and its answer: a metric in a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Identifier of the cell.
+    pub cell: String,
+    /// What was measured.
+    pub metric: Metric,
+    /// Over which transport.
+    pub transport: Transport,
+    /// Message or payload size in bytes, where the cell has one.
+    pub level_bytes: Option<u32>,
+    /// Median over the valid blocks of each arm's value, in SI units.
+    pub values: PerArm<Option<f64>>,
+    /// The difference.
+    pub effect: Option<Effect>,
+    /// The margin, fixed before the run.
+    pub margin: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How strong it is.
+    pub qualifier: Qualifier,
+    /// Why there is no verdict, in words.
+    pub why_none: Option<String>,
+    /// What the headers alone predict.
+    pub prediction: Option<Prediction>,
+    /// Further pairs that would settle it, if it is open.
+    pub pairs_to_settle: Option<u32>,
+    /// Every comparing block.
+    pub pairs: Vec<Pair>,
+    /// Distribution of the single times over all valid blocks, where the workload has them.
+    pub histograms: PerArm<Histogram>,
+    /// Those that were lost or failed beside them: they took longer than any (RFC 6673 section
+    /// 5.1), and have no bucket.
+    pub lost: PerArm<u64>,
+    /// Exchanges that one of those times stands for: more than 1 if whole turns were timed.
+    pub exchanges_each: u32,
+    /// Packets counted over all valid blocks: (lost, of so many), for losses of either way.
+    pub events: Option<PerArm<(u64, u64)>>,
+    /// Reasons for doubt, in words.
+    pub caveats: Vec<String>,
+    /// What may lie behind a difference that the headers do not explain.
+    #[serde(default)]
+    pub suspects: Vec<Suspect>,
+    /// What else the blocks say, and the p-values.
+    #[serde(default)]
+    pub diagnostics: Diagnostics,
+    /// Name of the question, as in "Round trip 64 B, TCP".
+    pub label: String,
+    /// The effect in words, as in "1.4 % slower"; carries its direction.
+    pub text: String,
+    /// The 95 % range in words, as in "1.3 – 1.5 %".
+    pub range_text: String,
+    /// The answer as a sentence.
+    pub sentence: String,
+}
+
+/// State of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckState {
+    /// Passed.
+    Ok,
+    /// Worth knowing; the verdict stands.
+    Note,
+    /// Failed: there is no verdict.
+    Failed,
+}
+
+/// A check of validity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Stable name, as in `family-proved`.
+    pub id: String,
+    /// Its state.
+    pub state: CheckState,
+    /// What was seen, in words.
+    pub text: String,
+}
+
+/// What the null blocks of a metric in a cell showed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NullResult {
+    /// Identifier of the cell.
+    pub cell: String,
+    /// The metric.
+    pub metric: Metric,
+    /// Mean effect of a family against itself: ratio − 1 or difference.
+    pub estimate: f64,
+    /// Its 99 % range.
+    pub range: Range,
+    /// Blocks behind it.
+    pub blocks: usize,
+    /// Standard deviation of one block's effect.
+    pub sd: f64,
+    /// False if a difference that matters was seen where there is none.
+    pub passed: bool,
+}
+
+/// A block that was discarded, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Discarded {
+    /// Number of the block.
+    pub block: u32,
+    /// Identifier of the cell.
+    pub cell: String,
+    /// What the block was for.
+    pub kind: BlockKind,
+    /// The gates it failed, in words.
+    pub why: String,
+}
+
+/// What a run says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// The first line of the journal.
+    pub run: RunHeader,
+    /// False if a failed check took the place of the verdicts.
+    pub valid: bool,
+    /// The answer in one sentence.
+    pub headline: String,
+    /// What to add to it: at most four short sentences.
+    pub details: Vec<String>,
+    /// What the headers alone would cost, in one sentence; empty if nothing can be said.
+    pub predicted: String,
+    /// The questions, in the order of the plan.
+    pub questions: Vec<Question>,
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// The null blocks.
+    pub nulls: Vec<NullResult>,
+    /// Discarded blocks.
+    pub discarded: Vec<Discarded>,
+    /// What messages cost by constant, packets and bytes, where several sizes were measured.
+    #[serde(default)]
+    pub cost_models: Vec<costmodel::CostModel>,
+    /// Whether the size of transfers matters, where several sizes were measured.
+    #[serde(default)]
+    pub transfer_sizes: Vec<sizes::SizeEffect>,
+    /// What transfers took of the processors.
+    pub processor_time: Vec<ProcessorTime>,
+    /// What connections that were held open took of the kernel's memory.
+    pub memory: Vec<HeldMemory>,
+    /// The windows of TCP transfers.
+    #[serde(default)]
+    pub windows: Vec<breakdown::Window>,
+    /// Where transfers took processor time.
+    #[serde(default)]
+    pub places: Vec<breakdown::PlaceCost>,
+    /// What is known of the path.
+    #[serde(default)]
+    pub path: path::Path,
+    /// The stages of opening connections.
+    #[serde(default)]
+    pub openings: Vec<breakdown::Opening>,
+    /// Octets of the trials as captures and managed devices counted them, beside this program's own
+    /// count; empty without any.
+    #[serde(default)]
+    pub beside: Vec<beside::OctetsBeside>,
+    /// The runs as the study that the plan repeats combined its own.
+    #[serde(default)]
+    pub as_published: Vec<studies::AsPublished>,
+    /// What that study published, beside what was measured.
+    #[serde(default)]
+    pub published: Option<studies::Published>,
+    /// Complete rounds in which families were compared.
+    pub rounds: u32,
+    /// Trials stored, discarded ones included.
+    pub trials: usize,
+    /// From the first trial to the end of the last, in ns.
+    pub span_ns: u64,
+    /// How the run ended, in words, if it is not complete.
+    pub stopped: Option<String>,
+    /// What the two arms are called: the families, or "first" and "second" in a null run.
+    pub arm_names: PerArm<String>,
+}
+
+impl Analysis {
+    /// The family of an arm.
+    pub fn family(&self, arm: Arm) -> Family {
+        *self.run.plan.design.arms.get(arm)
+    }
+}
+
+/// Why a journal cannot be analysed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AnalysisError {
+    /// The first line is not a run header.
+    #[error("the journal does not begin with the facts of the run")]
+    NoHeader,
+    /// A second header stands inside.
+    #[error("the journal holds two runs")]
+    TwoHeaders,
+    /// A trial names a cell that the plan does not have.
+    #[error("a trial names the cell {0}, which the plan does not have")]
+    UnknownCell(String),
+}
+
+/// What the lines of a journal say.
+///
+/// # Errors
+/// If they are not the journal of one run.
+pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
+    let found = collect::collect(lines)?;
+    let names = arm_names(&found);
+    let nulls = nulls::judge(&found.run.plan, &found.blocks);
+    let discarded = discarded(&found);
+    let mut checks = checks::judge(&found, &nulls, &discarded);
+    let valid = checks.iter().all(|c| c.state != CheckState::Failed);
+    let mut questions = questions::answer(&found, &names);
+    checks::steadiness(&mut checks, &questions);
+    checks.extend(limited::notes(found.run, &questions));
+    match valid {
+        true => suspects::name(&found, &mut questions),
+        false => withdraw(&mut questions),
+    }
+    Ok(Analysis {
+        valid,
+        headline: headline::headline(&questions, &checks, &names),
+        details: if valid { headline::details(&questions, &names) } else { Vec::new() },
+        predicted: headline::predicted(&questions),
+        cost_models: costmodel::judge(&found, &names, valid),
+        transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),
+        processor_time: resources::processor_time(&found),
+        memory: resources::memory(&found),
+        windows: breakdown::windows(&found),
+        places: breakdown::places(&found),
+        openings: breakdown::openings(&found),
+        path: path::path(&found),
+        beside: beside::octets(&found),
+        as_published: studies::as_published(&found.run.plan, &questions),
+        published: studies::published(&found.run.plan, &questions),
+        rounds: rounds(&found),
+        trials: found.trials.len(),
+        span_ns: span_ns(&found),
+        stopped: stopped(&found),
+        arm_names: names,
+        run: found.run.clone(),
+        questions,
+        checks,
+        nulls,
+        discarded,
+    })
+}
+
+/// The cost models of a journal, ready to be carried to other paths (docs/method.md section A.8).
+///
+/// # Errors
+/// If the lines are not the journal of one run.
+pub fn models(lines: &[Line]) -> Result<Vec<costmodel::Model>, AnalysisError> {
+    Ok(costmodel::models(&collect::collect(lines)?))
+}
+
+/// A failed check takes the place of every verdict; the numbers stay.
+fn withdraw(questions: &mut [Question]) {
+    for question in questions {
+        question.verdict = Verdict::None;
+        question.qualifier = Qualifier::Plain;
+        question.pairs_to_settle = None;
+        question.why_none = Some("a check of the run failed".to_string());
+        if let Some(prediction) = &mut question.prediction {
+            prediction.verdict = Verdict::None;
+            prediction.explained = None;
+        }
+        question.sentence =
+            format!("{} has no verdict: a check of the run failed.", question.label);
+    }
+}
+
+/// A family that is translated on the way is not called by its name alone.
+fn arm_names(found: &collect::Collected<'_>) -> PerArm<String> {
+    let arms = found.run.plan.design.arms;
+    let name = |family| match translation::of(found, family) {
+        Some(translated) => format!("{family} by {}", translated.by),
+        None => family.to_string(),
+    };
+    let PerArm { a, b } = arms.map(name);
+    let b = if arms.is_null() { format!("{b} again") } else { b };
+    PerArm { a, b }
+}
+
+fn discarded(found: &collect::Collected<'_>) -> Vec<Discarded> {
+    let why = |block: &collect::Block<'_>| {
+        let findings = Arm::BOTH.into_iter().flat_map(|arm| &block.trials.get(arm).findings);
+        let fatal = findings.into_iter().find(|f| f.fatal);
+        fatal.map_or_else(|| "a gate".to_string(), |f| format!("{}: {}", f.gate, f.seen))
+    };
+    let block = |block: &collect::Block<'_>| Discarded {
+        block: block.number,
+        cell: block.cell().to_string(),
+        kind: block.kind(),
+        why: why(block),
+    };
+    found.blocks.iter().filter(|b| !b.valid).map(block).collect()
+}
+
+/// Rounds in which every cell has a comparing block.
+fn rounds(found: &collect::Collected<'_>) -> u32 {
+    let count = |cell: &str| {
+        let compares = |b: &&collect::Block<'_>| b.cell() == cell && b.kind() == BlockKind::Compare;
+        found.blocks.iter().filter(compares).filter(|b| b.valid).count()
+    };
+    let cells = found.run.plan.cells.iter();
+    let measured = cells.filter(|c| !found.unmeasured.contains_key(c.id.as_str()));
+    let fewest = measured.map(|c| count(&c.id)).min();
+    fewest.unwrap_or(0) as u32
+}
+
+fn span_ns(found: &collect::Collected<'_>) -> u64 {
+    let start = found.trials.iter().map(|t| t.started_unix_ns).min();
+    let end = found.trials.iter().map(|t| t.started_unix_ns.saturating_add(t.duration_ns)).max();
+    end.zip(start).map_or(0, |(end, start)| end.saturating_sub(start))
+}
+
+fn stopped(found: &collect::Collected<'_>) -> Option<String> {
+    match found.ending {
+        Some(Ending::Complete) => None,
+        Some(Ending::Stopped) => Some("stopped by hand".to_string()),
+        Some(Ending::Failed { error }) => Some(format!("broken off: {error}")),
+        None => Some("broken off".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,357 @@
+//! The questions of a run and what the blocks answer: one for each metric of each cell.
+
+use super::collect::{Block, Collected};
+use super::diagnostics::{self, Diagnostics};
+use super::effect::{self, Combined};
+use super::joint::{self, Asked};
+use super::predict::{self, Predicted};
+use super::tally::Tally;
+use super::verdict::{self, Adjusted, Ruling};
+use super::{
+    Explained, Pair, Prediction, Qualifier, Question, Verdict, limited, nulls, routes, translation,
+    words,
+};
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use v6gap_core::arm::{Arm, BlockKind, PerArm};
+use v6gap_core::metric::{Metric, Quantity, Scale};
+use v6gap_core::observation::{Histogram, Times};
+use v6gap_core::plan::Plan;
+use v6gap_core::record::RunHeader;
+use v6gap_core::workload::Cell;
+use v6gap_core::world::model;
+use v6gap_stats::summary;
+
+/// A question while it is being answered.
+struct Open<'a> {
+    cell: &'a Cell,
+    metric: Metric,
+    blocks: Vec<&'a Block<'a>>,
+    combined: Option<Combined>,
+    ruling: Option<Ruling>,
+    diagnostics: Diagnostics,
+}
+
+/// All questions in the order of the plan.
+pub(super) fn answer(found: &Collected<'_>, names: &PerArm<String>) -> Vec<Question> {
+    let plan = &found.run.plan;
+    let mut open = Vec::new();
+    for cell in &plan.cells {
+        for &metric in cell.workload.metrics() {
+            let blocks: Vec<&Block<'_>> = found
+                .blocks
+                .iter()
+                .filter(|b| b.cell() == cell.id && b.kind() == BlockKind::Compare)
+                .collect();
+            let diagnostics = Diagnostics::default();
+            open.push(Open { cell, metric, blocks, combined: None, ruling: None, diagnostics });
+        }
+    }
+    decide(found, &mut open);
+    open.iter().map(|o| finish(found, o, names)).collect()
+}
+
+/// Whether blocks count, or are counted although they do not.
+type Counts = fn(&Block<'_>) -> bool;
+
+/// Ranges and rulings of all questions together, then what else their blocks say.
+fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
+    let stop = &found.run.plan.design.stop;
+    let valid: Vec<Asked> = open.iter().map(|o| asked(found, o, |b| b.valid)).collect();
+    let kept: Vec<Asked> = open.iter().map(|o| asked(found, o, |_| true)).collect();
+    // A cell that could not be measured is no question, unless it was given up late.
+    let counts: Vec<bool> = open
+        .iter()
+        .zip(&valid)
+        .map(|(o, asked)| {
+            !found.unmeasured.contains_key(o.cell.id.as_str())
+                || asked.effects.len() >= effect::BLOCKS_MIN
+        })
+        .collect();
+    let among = |asked: Vec<Asked>| -> Vec<Asked> {
+        asked.into_iter().zip(&counts).filter(|(_, counts)| **counts).map(|(a, _)| a).collect()
+    };
+    let (valid, kept) = (among(valid), among(kept));
+    let questions = valid.len();
+    let decided = joint::decide(&valid, stop);
+    let mut with_discarded = joint::decide(&kept, stop).into_iter();
+    let those = open.iter_mut().zip(counts).filter(|(_, counts)| *counts).map(|(o, _)| o);
+    for ((o, decided), asked) in those.zip(decided).zip(&valid) {
+        let blocks: Vec<&Block<'_>> = measured(o, |b| b.valid).map(|(block, _)| block).collect();
+        let combined = decided.combined;
+        let all = with_discarded.next().and_then(|d| d.combined);
+        let more = all.filter(|all| combined.as_ref().is_none_or(|c| c.n < all.n));
+        let found =
+            diagnostics::diagnose(o.metric, &blocks, &asked.effects, combined.as_ref(), questions);
+        o.diagnostics = Diagnostics {
+            p_different: combined.as_ref().map_or(1.0, |c| c.p),
+            p_different_adjusted: decided.p.different,
+            p_same: combined.as_ref().map_or(1.0, |c| c.p_same),
+            p_same_adjusted: decided.p.same,
+            with_discarded: more.map(|all| all.shown(o.metric.scale())),
+            ..found
+        };
+        o.ruling = decided.ruling;
+        o.combined = combined;
+    }
+}
+
+/// What the blocks that `counts` lets pass have measured.
+fn asked(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Asked {
+    let plan = &found.run.plan;
+    Asked {
+        metric: o.metric,
+        transport: o.cell.workload.transport(),
+        margin: plan.margin(o.metric),
+        effects: measured(o, counts).map(|(_, v)| effect::of_block(o.metric, v.a, v.b)).collect(),
+        nulls: nulls::before_comparing(&found.blocks, o.cell, o.metric),
+        events: (o.metric.scale() == Scale::Difference).then(|| events(o, counts)),
+    }
+}
+
+/// The blocks that count and have a value, with it.
+fn measured<'a>(
+    o: &'a Open<'_>,
+    counts: Counts,
+) -> impl Iterator<Item = (&'a Block<'a>, PerArm<f64>)> + 'a {
+    let blocks = o.blocks.iter().copied().filter(move |b| counts(b));
+    blocks.filter_map(|b| Some((b, values(b, o.metric)?)))
+}
+
+fn valid_values<'a>(o: &'a Open<'_>) -> impl Iterator<Item = PerArm<f64>> + 'a {
+    o.blocks.iter().filter(|b| b.valid).filter_map(|b| values(b, o.metric))
+}
+
+fn values(block: &Block<'_>, metric: Metric) -> Option<PerArm<f64>> {
+    let a = block.trials.a.values.get(&metric).copied()?;
+    let b = block.trials.b.values.get(&metric).copied()?;
+    Some(PerArm { a, b })
+}
+
+/// What the share counts in each arm over the blocks that count and have a value.
+fn events(o: &Open<'_>, counts: Counts) -> PerArm<(u64, u64)> {
+    let of = |block: &Block<'_>, arm| {
+        v6gap_core::values::counted(o.metric, &block.trials.get(arm).ends).unwrap_or_default()
+    };
+    PerArm::from_fn(|arm| {
+        let those = measured(o, counts);
+        those.fold((0, 0), |total, (block, _)| effect::add(total, of(block, arm)))
+    })
+}
+
+fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Question {
+    let run = found.run;
+    let plan = &run.plan;
+    let margin = plan.margin(o.metric);
+    let refused = found.unmeasured.get(o.cell.id.as_str()).copied();
+    let ruling = o.ruling.unwrap_or(Ruling::NOTHING);
+    let mut question = Question {
+        cell: o.cell.id.clone(),
+        metric: o.metric,
+        transport: o.cell.workload.transport(),
+        level_bytes: o.cell.workload.level_bytes(),
+        values: medians(o),
+        effect: o.combined.as_ref().map(|c| c.shown(o.metric.scale())),
+        margin,
+        verdict: ruling.verdict,
+        qualifier: ruling.qualifier,
+        why_none: why_none(o, &ruling, refused),
+        prediction: None,
+        pairs_to_settle: ruling.pairs_to_settle,
+        pairs: pairs(run, o),
+        histograms: PerArm::from_fn(|arm| histogram(o, arm)),
+        lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).fold(0, u64::saturating_add)),
+        exchanges_each: exchanges_each(o),
+        events: o.metric.is_loss().then(|| events(o, |b| b.valid)),
+        caveats: translated(found).chain(caveats(o, refused)).collect(),
+        suspects: Vec::new(),
+        diagnostics: o.diagnostics.clone(),
+        label: words::label(o.cell, o.metric, plan.design.arms, path_mtu(plan, o)),
+        text: String::new(),
+        range_text: String::new(),
+        sentence: String::new(),
+    };
+    if let Some(limit_bps) = limited::reached(run, o.cell, &question) {
+        limited::withdraw(&mut question, limit_bps);
+    }
+    question.prediction = prediction(plan, o, &question);
+    words::fill(&mut question, names);
+    question
+}
+
+/// The path MTU of each arm: that of the plan's world, or the smallest that the client's kernel
+/// assumed in a valid trial.
+fn path_mtu(plan: &Plan, o: &Open<'_>) -> PerArm<Option<u32>> {
+    PerArm::from_fn(|arm| {
+        let family = *plan.design.arms.get(arm);
+        let of_world = plan.world.as_ref().map(|world| model::path_mtu(world, family));
+        let valid = o.blocks.iter().filter(|block| block.valid);
+        let told = valid.filter_map(|block| block.trials.get(arm).ends.client.granted.path_mtu);
+        of_world.or(told.min())
+    })
+}
+
+fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<String> {
+    if ruling.verdict != Verdict::None {
+        return None;
+    }
+    if let Some(reason) = refused {
+        return Some(reason.to_string());
+    }
+    let combined = o.combined.as_ref().filter(|c| c.n >= effect::BLOCKS_MIN);
+    if let Some((combined, withheld)) = combined.and_then(|c| Some((c, c.withheld?))) {
+        return Some(diagnostics::withheld(o.metric, &o.diagnostics, &withheld, combined.n));
+    }
+    let valid = o.blocks.iter().filter(|b| b.valid).count();
+    Some(match valid {
+        0 => "no valid pair".to_string(),
+        n => alloc::format!("only {n} valid pairs, at least {} are needed", effect::BLOCKS_MIN),
+    })
+}
+
+fn medians(o: &Open<'_>) -> PerArm<Option<f64>> {
+    let median = |pick: fn(&PerArm<f64>) -> f64| {
+        let values: Vec<f64> = valid_values(o).map(|v| pick(&v)).collect();
+        (!values.is_empty()).then(|| summary::median(&values))
+    };
+    PerArm { a: median(|v| v.a), b: median(|v| v.b) }
+}
+
+fn pairs(run: &RunHeader, o: &Open<'_>) -> Vec<Pair> {
+    let pair = |block: &&Block<'_>| {
+        let [first, _] = block.order().arms();
+        Some(Pair {
+            block: block.number,
+            round: block.trials.a.round,
+            order: block.order(),
+            values: values(block, o.metric)?,
+            at_ns: block.trials.get(first).started_unix_ns.saturating_sub(run.started_unix_ns),
+            valid: block.valid,
+        })
+    };
+    o.blocks.iter().filter_map(pair).collect()
+}
+
+/// The single times of an arm, trial by trial: delay variation is seen by the end that receives,
+/// all else by the client. Metrics that are no times have none.
+fn times<'a>(o: &'a Open<'_>, arm: Arm) -> impl Iterator<Item = &'a Times> {
+    let of_block = move |block: &&'a Block<'_>| {
+        let ends = &block.trials.get(arm).ends;
+        match o.metric {
+            Metric::Ipdv | Metric::Pdv => ends.server.measured.times(o.metric),
+            metric if metric.quantity() == Quantity::Time => ends.client.measured.times(metric),
+            _ => None,
+        }
+    };
+    o.blocks.iter().copied().filter(|b| b.valid).filter_map(move |b| of_block(&b))
+}
+
+/// Buckets are alike whatever the longest time of a trial, so those of one value add up.
+fn histogram(o: &Open<'_>, arm: Arm) -> Histogram {
+    let mut merged = Tally::default();
+    for times in times(o, arm) {
+        merged.add(times.histogram.iter());
+    }
+    merged.ascending()
+}
+
+fn exchanges_each(o: &Open<'_>) -> u32 {
+    let all = Arm::BOTH.into_iter().flat_map(|arm| times(o, arm));
+    all.map(|t| t.exchanges_each).max().unwrap_or(1)
+}
+
+/// Said where the shape of the effects chose the range.
+const LOPSIDED: &str = "the pairs are lopsided: the wider range for any symmetric law is used";
+
+/// Said of every answer about a family that is translated on the way.
+fn translated(found: &Collected<'_>) -> impl Iterator<Item = String> {
+    let arms = found.run.plan.design.arms;
+    let second = (!arms.is_null()).then_some(arms.b);
+    let translated = [Some(arms.a), second].into_iter().flatten().filter_map(move |family| {
+        let by = translation::of(found, family)?.by;
+        Some(alloc::format!("{family} is translated on the way ({by}): it is not native {family}"))
+    });
+    translated.collect::<Vec<_>>().into_iter()
+}
+
+fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
+    let mut found: BTreeMap<String, u32> = BTreeMap::new();
+    for block in o.blocks.iter().filter(|b| b.valid) {
+        for arm in Arm::BOTH {
+            for finding in block.trials.get(arm).findings.iter().filter(|f| !f.fatal) {
+                *found.entry(finding.gate.clone()).or_insert(0) += 1;
+            }
+        }
+    }
+    let mut caveats: Vec<String> = found
+        .into_iter()
+        .filter(|(gate, _)| gate != "unavailable")
+        .map(|(gate, count)| alloc::format!("{gate}: noted in {count} trials, kept"))
+        .collect();
+    let valid = o.blocks.iter().filter(|b| b.valid);
+    caveats.extend(routes::changes(
+        valid.flat_map(|b| b.order().arms().map(|arm| *b.trials.get(arm))),
+    ));
+    if let (Some(why), Some(_)) = (given_up, &o.combined) {
+        caveats.push(alloc::format!("given up before the end: {why}"));
+    }
+    caveats.extend(o.combined.as_ref().and_then(|c| c.doubt).map(ToString::to_string));
+    if o.combined.as_ref().is_some_and(|c| c.symmetric && c.guard.modes.is_none()) {
+        caveats.push(LOPSIDED.into());
+    }
+    caveats.extend(diagnostics::caveats(o.metric, &o.diagnostics));
+    caveats
+}
+
+fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Prediction> {
+    let combined = o.combined.as_ref()?;
+    if question.verdict == Verdict::None {
+        return None;
+    }
+    let base = question.values.a?;
+    let predicted = predict::predict(plan, o.cell, o.metric, &o.blocks, base)?;
+    let residual = combined.moved(-libm::log1p(predicted.effect));
+    let margin = o.metric.margin_residual();
+    let scaled = effect::margin(o.metric, margin);
+    let ruling = verdict::rule(o.metric, &residual, scaled, residual_p(&residual, scaled));
+    let explained = explained(question, &predicted, &ruling);
+    Some(Prediction {
+        effect: predicted.effect,
+        values: predicted.values,
+        residual: residual.shown(Scale::Ratio),
+        residual_margin: margin,
+        verdict: ruling.verdict,
+        explained,
+    })
+}
+
+/// The residual is one question beside the sweep's; its ranges alone decide, the one for "same"
+/// after Bonferroni.
+fn residual_p(residual: &Combined, margin: f64) -> Adjusted {
+    let rejected = |rejected: bool| if rejected { 0.0 } else { 1.0 };
+    Adjusted {
+        different: rejected(residual.i95.excludes(0.0)),
+        same: rejected(residual.equivalence.within(-margin, margin)),
+    }
+}
+
+fn explained(question: &Question, predicted: &Predicted, ruling: &Ruling) -> Option<Explained> {
+    let effect = question.effect.as_ref()?;
+    let differs = matches!(question.verdict, Verdict::Better | Verdict::Worse)
+        || question.qualifier == Qualifier::RealButTiny;
+    if !differs {
+        return None;
+    }
+    let inside = (effect.range95.low..=effect.range95.high).contains(&predicted.effect);
+    let share = predicted.effect / effect.estimate;
+    Some(match ruling.verdict {
+        Verdict::Same => Explained::All,
+        Verdict::Better => Explained::BetterThanPredicted,
+        // A wide range that happens to hold the prediction explains nothing.
+        _ if inside && share < 0.5 => return None,
+        _ if share >= 0.8 => Explained::NearlyAll,
+        _ if share >= 0.3 => Explained::Part,
+        _ => Explained::Little,
+    })
+}

@@ -1,0 +1,243 @@
+//! Whether the size of a transfer matters: the largest size against the smallest, where a plan has
+//! several (docs/method.md section C.11). All sizes take part in every round, so each round has a
+//! value of both sizes from nearly the same time, and the change is taken within rounds.
+
+use super::compare::Of;
+use super::effect::{self, BLOCKS_MIN, Combined};
+use super::joint::{self, Asked};
+use super::verdict::Ruling;
+use super::words::{amount, amount_of, range_in_words, span_in_words};
+use super::{Effect, Pair, Qualifier, Question, Range, Verdict, words};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+use v6gap_core::arm::PerArm;
+use v6gap_core::metric::Metric;
+use v6gap_core::plan::Plan;
+use v6gap_core::unit;
+use v6gap_core::workload::{Cell, TcpBulk, Workload};
+
+/// What transfers of the largest size are against those of the smallest, all else alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SizeEffect {
+    /// Identifiers of the cells of the smallest and the largest size.
+    pub cells: [String; 2],
+    /// The sizes, in bytes.
+    pub sizes_bytes: [u64; 2],
+    /// What changes from one to the other.
+    pub of: Of,
+    /// The change of the goodput; of the difference of the arms, how much their ratio grew.
+    pub effect: Option<Effect>,
+    /// The margin, that of throughput.
+    pub margin: f64,
+    /// Better or worse is that of the largest size, of the second arm against the first for a
+    /// difference.
+    pub verdict: Verdict,
+    /// How strong it is.
+    pub qualifier: Qualifier,
+    /// What it is of, as in "Throughput, TCP, window 64 KiB, IPv6".
+    pub label: String,
+    /// The change in words, as in "1.4 % slower".
+    pub text: String,
+    /// Its 95 % range in words.
+    pub range_text: String,
+    /// The answer as a sentence.
+    pub sentence: String,
+}
+
+/// Two questions that differ in the size of the transfer only.
+struct Ends<'a> {
+    questions: [&'a Question; 2],
+    sizes_bytes: [u64; 2],
+    label: String,
+}
+
+/// All that can be said of the sizes of a plan's transfers.
+pub(super) fn judge(
+    plan: &Plan,
+    questions: &[Question],
+    names: &PerArm<String>,
+) -> Vec<SizeEffect> {
+    let ends = ends(plan, questions);
+    let mut found: Vec<SizeEffect> = Vec::new();
+    for of in Of::ALL {
+        let asked: Vec<Asked> = ends.iter().map(|ends| asked(ends, of)).collect();
+        for (decided, ends) in joint::decide(&asked, &plan.design.stop).into_iter().zip(&ends) {
+            let ruling = decided.ruling.unwrap_or(Ruling::NOTHING);
+            found.push(finish(ends, of, decided.combined.as_ref(), &ruling, names));
+        }
+    }
+    found
+}
+
+/// The smallest and the largest size of each kind of transfer, in the order of the plan.
+fn ends<'a>(plan: &Plan, questions: &'a [Question]) -> Vec<Ends<'a>> {
+    let transfers: Vec<(&Question, TcpBulk, u64)> = questions
+        .iter()
+        .filter(|q| q.metric == Metric::Throughput && q.verdict != Verdict::None)
+        .filter_map(|q| {
+            let Workload::TcpBulk(bulk) = &plan.cell(&q.cell)?.1.workload else { return None };
+            Some((q, TcpBulk { bytes: None, ..bulk.clone() }, bulk.bytes?))
+        })
+        .collect();
+    let mut ends = Vec::new();
+    for (place, (_, kind, _)) in transfers.iter().enumerate() {
+        let alike = || transfers.iter().filter(|(_, other, _)| other == kind);
+        let is_first = !transfers[..place].iter().any(|(_, other, _)| other == kind);
+        let low = alike().min_by_key(|(.., bytes)| bytes);
+        let high = alike().max_by_key(|(.., bytes)| bytes);
+        if let (true, Some(low), Some(high)) = (is_first, low, high)
+            && low.2 < high.2
+        {
+            let cell = Cell::named(Workload::TcpBulk(kind.clone()));
+            let mtu = PerArm { a: None, b: None };
+            let label = words::label(&cell, Metric::Throughput, plan.design.arms, mtu);
+            let (questions, sizes_bytes) = ([low.0, high.0], [low.2, high.2]);
+            ends.push(Ends { questions, sizes_bytes, label });
+        }
+    }
+    ends
+}
+
+/// The changes within the rounds in which both sizes count.
+fn asked(ends: &Ends<'_>, of: Of) -> Asked {
+    let [low, high] = ends.questions;
+    let value = |pair: &Pair| match of.arm() {
+        None => effect::of_block(low.metric, pair.values.a, pair.values.b),
+        Some(arm) => libm::log(*pair.values.get(arm)),
+    };
+    let counts = |q: &'_ Question| q.pairs.iter().filter(|p| p.valid).cloned().collect::<Vec<_>>();
+    let large = counts(high);
+    let change = |small: &Pair| {
+        let same_round = large.iter().find(|pair| pair.round == small.round)?;
+        Some(value(same_round) - value(small))
+    };
+    Asked {
+        metric: low.metric,
+        transport: low.transport,
+        margin: low.margin,
+        effects: counts(low).iter().filter_map(change).collect(),
+        nulls: Vec::new(),
+        events: None,
+    }
+}
+
+fn finish(
+    ends: &Ends<'_>,
+    of: Of,
+    combined: Option<&Combined>,
+    ruling: &Ruling,
+    names: &PerArm<String>,
+) -> SizeEffect {
+    let [low, high] = ends.questions;
+    let effect = combined.map(|c| c.shown(low.metric.scale()));
+    let mut said = SizeEffect {
+        cells: [low.cell.clone(), high.cell.clone()],
+        sizes_bytes: ends.sizes_bytes,
+        of,
+        margin: low.margin,
+        verdict: ruling.verdict,
+        qualifier: ruling.qualifier,
+        label: format!("{}, {}", ends.label, of.subject(names)),
+        text: "–".to_string(),
+        range_text: "–".to_string(),
+        sentence: String::new(),
+        effect,
+    };
+    fill(&mut said, low.metric);
+    said
+}
+
+fn fill(said: &mut SizeEffect, metric: Metric) {
+    let [small, large] = said.sizes_bytes.map(unit::format_bytes);
+    let about = &said.label;
+    let Some(effect) = said.effect.clone().filter(|e| e.blocks >= BLOCKS_MIN) else {
+        said.sentence = format!(
+            "{about}: no verdict on the size, as fewer than {BLOCKS_MIN} rounds have both {small} \
+             and {large}."
+        );
+        return;
+    };
+    let Range { low, high } = effect.range95;
+    let [from, to] = [low, high].map(|end| amount(metric, end));
+    let ignored = amount_of(metric, said.margin);
+    let estimate = amount(metric, effect.estimate);
+    let span = span_in_words(metric, &effect.range95);
+    said.range_text = range_in_words(metric, &effect.range95);
+    said.text = match said.verdict {
+        Verdict::CannotTell => span.clone(),
+        _ if effect.estimate == 0.0 => "no change".to_string(),
+        _ => estimate.clone(),
+    };
+    said.sentence = match said.verdict {
+        Verdict::Same => format!(
+            "{about}: the size makes no difference that matters between {small} and {large}. If \
+             there is one it is below {}; up to {ignored} was chosen to be ignored.",
+            amount_of(metric, low.abs().max(high.abs()))
+        ),
+        Verdict::Better | Verdict::Worse if said.qualifier == Qualifier::Clear => {
+            format!("{about}: {estimate} at {large} than at {small} (between {from} and {to}).")
+        }
+        Verdict::Better | Verdict::Worse => format!(
+            "{about}: {estimate} at {large} than at {small}, by {from} to {to}. That may be too \
+             small to matter ({ignored} was chosen to be ignored)."
+        ),
+        Verdict::CannotTell | Verdict::None => {
+            format!("{about}: could not tell. At {large} it may be {span} than at {small}.")
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{EVEN, Truth, plan, run};
+    use super::*;
+    use crate::analysis::analyse;
+    use v6gap_core::family::Family;
+
+    fn bytes_of(cell: &Cell) -> Option<u64> {
+        let Workload::TcpBulk(bulk) = &cell.workload else { return None };
+        bulk.bytes
+    }
+
+    /// Twenty rounds of three sizes and a transfer by time, which takes no part.
+    fn found(factor: fn(&Cell, Family) -> f64) -> Vec<SizeEffect> {
+        let mut plan = plan(PerArm::FAMILIES, 7);
+        let of = |bytes| Cell::named(Workload::TcpBulk(TcpBulk { bytes, ..TcpBulk::default() }));
+        plan.cells = [Some(2_000_000), None, Some(8_000_000), Some(4_000_000)].map(of).to_vec();
+        plan.design.null_cells.clear();
+        let truth = Truth { factor, noise: 0.001, ..EVEN };
+        analyse(&run(&plan, 20, &truth)).unwrap().transfer_sizes
+    }
+
+    #[test]
+    fn a_size_that_does_not_matter_is_called_so() {
+        let found = found(|_, family| if family == Family::V6 { 0.9862 } else { 1.0 });
+        let of: Vec<Of> = found.iter().map(|one| one.of).collect();
+        assert_eq!(of, Of::ALL);
+        for one in &found {
+            assert_eq!((one.verdict, one.sizes_bytes), (Verdict::Same, [2_000_000, 8_000_000]));
+            assert!(one.sentence.contains("no difference that matters"), "{}", one.sentence);
+        }
+    }
+
+    #[test]
+    fn a_family_that_is_slower_with_large_files_is_found() {
+        let found = found(|cell, family| match (family, bytes_of(cell)) {
+            (Family::V6, Some(8_000_000)) => 0.95,
+            _ => 1.0,
+        });
+        let verdicts: Vec<Verdict> = found.iter().map(|one| one.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Worse, Verdict::Same, Verdict::Worse]);
+        let range = found[0].effect.as_ref().unwrap().range95;
+        assert!((range.low..range.high).contains(&-0.05), "{range:?}");
+        assert!(found[2].sentence.contains("slower at 8 MB than at 2 MB"), "{}", found[2].sentence);
+    }
+
+    #[test]
+    fn one_size_says_nothing_of_sizes() {
+        let plan = plan(PerArm::FAMILIES, 7);
+        assert!(analyse(&run(&plan, 8, &EVEN)).unwrap().transfer_sizes.is_empty());
+    }
+}

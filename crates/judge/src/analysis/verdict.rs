@@ -1,0 +1,123 @@
+//! The rule that turns ranges into a verdict: equivalence first, then difference, else open
+//! (docs/method.md part D; three-sided testing after Goeman, Solari and Stijnen 2010).
+
+use super::effect::{BLOCKS_MIN, Combined, orientation};
+use super::{Qualifier, Verdict};
+use v6gap_core::metric::Metric;
+use v6gap_stats::power;
+
+/// Error rate of a verdict of difference.
+pub const ALPHA: f64 = 0.05;
+
+/// More pairs than this are out of reach.
+const PAIRS_MAX: u32 = 100_000;
+
+/// A verdict with what belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ruling {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How strong it is.
+    pub qualifier: Qualifier,
+    /// Further pairs that would settle an open question.
+    pub pairs_to_settle: Option<u32>,
+}
+
+impl Ruling {
+    /// No verdict, and nothing to say how to get one.
+    pub const NOTHING: Ruling =
+        Ruling { verdict: Verdict::None, qualifier: Qualifier::Plain, pairs_to_settle: None };
+}
+
+/// p-values of a question, corrected for the questions decided together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Adjusted {
+    /// Of "there is no difference".
+    pub different: f64,
+    /// Of "there is one as large as the margin".
+    pub same: f64,
+}
+
+impl Adjusted {
+    /// Nothing is known.
+    pub const NOTHING: Adjusted = Adjusted { different: 1.0, same: 1.0 };
+}
+
+/// Rules on one question. `margin` and the ranges are on the scale of single blocks.
+pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ruling {
+    let need = combined.withheld.map_or(BLOCKS_MIN, |withheld| withheld.need());
+    if combined.n < BLOCKS_MIN || combined.withheld.is_some() {
+        let missing = need.max(BLOCKS_MIN).saturating_sub(combined.n) as u32;
+        return Ruling {
+            verdict: Verdict::None,
+            qualifier: Qualifier::Plain,
+            pairs_to_settle: (missing > 0).then_some(missing),
+        };
+    }
+    let excludes_zero = combined.i95.low > 0.0 || combined.i95.high < 0.0;
+    let settled = |verdict, qualifier| Ruling { verdict, qualifier, pairs_to_settle: None };
+    if combined.i90.within(-margin, margin) && p.same <= ALPHA {
+        let qualifier = if excludes_zero { Qualifier::RealButTiny } else { Qualifier::Plain };
+        return settled(Verdict::Same, qualifier);
+    }
+    if excludes_zero && p.different <= ALPHA {
+        let advantage = orientation(metric) * combined.centre;
+        let verdict = if advantage > 0.0 { Verdict::Better } else { Verdict::Worse };
+        let beyond = combined.i95.low >= margin || combined.i95.high <= -margin;
+        let qualifier = if beyond { Qualifier::Clear } else { Qualifier::SizeUnresolved };
+        return settled(verdict, qualifier);
+    }
+    Ruling {
+        verdict: Verdict::CannotTell,
+        qualifier: Qualifier::Plain,
+        pairs_to_settle: pairs_to_settle(combined, margin),
+    }
+}
+
+/// Pairs after which the range would be narrow enough for "same" or for "different", whichever is
+/// nearer; `None` if that is out of reach.
+fn pairs_to_settle(combined: &Combined, margin: f64) -> Option<u32> {
+    if combined.sd == 0.0 {
+        // Nothing was lost: the exact bound falls with the number of packets, that is, of pairs.
+        let width = combined.equivalence.high.max(-combined.equivalence.low);
+        let needed = libm::ceil(combined.n as f64 * width / margin) as usize;
+        let more = needed.saturating_add(1).saturating_sub(combined.n).max(1);
+        return u32::try_from(more).ok().filter(|&n| n <= PAIRS_MAX);
+    }
+    let distance = libm::fabs(combined.centre);
+    let radius = distance.max(margin - distance);
+    let needed = power::blocks_for_sequence_radius(combined.sd_unit, radius);
+    let needed = needed.saturating_mul(combined.guard.merged());
+    u32::try_from(needed.saturating_sub(combined.n).max(1)).ok().filter(|&n| n <= PAIRS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::guard;
+    use v6gap_stats::Interval;
+
+    /// Pairs that are all alike, too few for a range: as paced UDP gives them on an idle host.
+    #[test]
+    fn an_unbounded_range_without_spread_names_no_number_of_pairs() {
+        let unbounded = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+        let combined = Combined {
+            centre: 0.0,
+            i95: unbounded,
+            i90: unbounded,
+            equivalence: unbounded,
+            p: 1.0,
+            p_same: 1.0,
+            n: 6,
+            sd: 0.0,
+            sd_unit: 0.0,
+            symmetric: false,
+            guard: guard::examine(&[0.0; 6], 0.02, 1),
+            withheld: None,
+            doubt: None,
+        };
+        assert_eq!(pairs_to_settle(&combined, 0.02), None);
+        let bounded = Interval { low: 0.0, high: 0.5 };
+        assert_eq!(pairs_to_settle(&Combined { equivalence: bounded, ..combined }, 0.25), Some(7));
+    }
+}

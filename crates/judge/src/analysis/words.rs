@@ -1,0 +1,368 @@
+//! The words of an answer: every text that carries a verdict is made here, so that terminal, page
+//! and JSON say the same, and a test can hold them to the rules: direction in words, a range beside
+//! every verdict, "same" never for what could not be told.
+
+use super::{Effect, Explained, Qualifier, Question, Range, Verdict};
+use alloc::format;
+use alloc::string::{String, ToString};
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::family::Family;
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::unit;
+use v6gap_core::wiremodel;
+use v6gap_core::workload::{Cell, Direction, Marking, TcpBulk, Transport, Workload};
+
+/// Words for more and less of a metric's value.
+pub(super) struct Directions {
+    pub(super) more: &'static str,
+    pub(super) less: &'static str,
+}
+
+/// The words of a metric.
+pub(super) const fn directions(metric: Metric) -> Directions {
+    match metric {
+        Metric::Throughput => Directions { more: "faster", less: "slower" },
+        Metric::Rtt => Directions { more: "longer", less: "shorter" },
+        Metric::Connect | Metric::FirstByte => Directions { more: "slower", less: "quicker" },
+        Metric::Ipdv | Metric::Pdv => Directions { more: "larger", less: "smaller" },
+        Metric::PacketRate | Metric::ConnectRate | Metric::Capacity | Metric::RateAtLoss => {
+            Directions { more: "higher", less: "lower" }
+        }
+        Metric::Loss
+        | Metric::LossBack
+        | Metric::Reordering
+        | Metric::Duplication
+        | Metric::Cpu => Directions { more: "more", less: "less" },
+    }
+}
+
+/// The name of a question, as in "Round trip 64 B, TCP".
+/// `mtu` is the path MTU of each arm, as far as it is known.
+pub fn label(
+    cell: &Cell,
+    metric: Metric,
+    arms: PerArm<Family>,
+    mtu: PerArm<Option<u32>>,
+) -> String {
+    let transport = cell.workload.transport();
+    let size = cell.workload.level_bytes().map(u64::from).map(unit::format_bytes);
+    let knobs = match &cell.workload {
+        Workload::TcpBulk(bulk) => knobs(bulk),
+        Workload::UdpBulk(bulk) => bulk.suffix_words(),
+        Workload::Capacity(capacity) => capacity.suffix_words(),
+        // Exchanges and transfers tell these metrics too.
+        Workload::Probe(probe) => probe.words(matches!(metric, Metric::Rtt | Metric::Loss)),
+        Workload::Echo(echo) => echo.settings.buffer_bytes.map_or(String::new(), |bytes| {
+            format!(", buffers {}", unit::format_bytes(bytes.into()))
+        }),
+        Workload::Connect(_) => String::new(),
+    };
+    let marked = marked(&cell.workload);
+    let knobs = format!("{knobs}{marked}{}", in_fragments(&cell.workload, arms, mtu));
+    let sized = |what: &str| match &size {
+        Some(size) => format!("{what} {size}, {}{knobs}", transport.name()),
+        None => format!("{what}, {}{knobs}", transport.name()),
+    };
+    match (metric, transport) {
+        (Metric::Throughput, Transport::Udp) => sized("Goodput"),
+        (Metric::Throughput, _) => sized("Throughput"),
+        (Metric::Rtt, _) => sized("Round trip"),
+        (Metric::Connect, _) => "Connecting".to_string(),
+        (Metric::FirstByte, _) => "First byte".to_string(),
+        (Metric::ConnectRate, _) => "Connections per second".to_string(),
+        (Metric::Ipdv, _) => sized("Delay variation, mean,"),
+        (Metric::Pdv, _) => sized("Delay variation, 99.9 %,"),
+        (Metric::PacketRate, _) => sized("Packet rate"),
+        (Metric::Capacity, _) => sized("Capacity"),
+        (Metric::RateAtLoss, _) => sized("Highest rate"),
+        (Metric::Loss, _) => sized("Lost"),
+        (Metric::LossBack, _) => sized("Lost on the way back"),
+        (Metric::Reordering, _) => sized("Reordered"),
+        (Metric::Duplication, _) => sized("Duplicated"),
+        (Metric::Cpu, _) => sized("Processor time"),
+    }
+}
+
+/// How its packets are marked, where they are.
+fn marked(workload: &Workload) -> String {
+    let Marking { traffic_class, hop_limit, flow_label, dont_fragment: _ } = workload.marking();
+    let class = traffic_class.map(|octet| format!(", marked {octet:#04x}"));
+    let hops = hop_limit.map(|hops| format!(", {hops} hops"));
+    let label = flow_label.map(|label| format!(", flow {label:#07x}"));
+    [class, hops, label].into_iter().flatten().collect()
+}
+
+/// Into how many packets the path cuts each datagram by the wire model, if not into one.
+fn in_fragments(workload: &Workload, arms: PerArm<Family>, mtu: PerArm<Option<u32>>) -> String {
+    let count = |arm: Arm| {
+        let (bytes, mtu) = (workload.datagram_bytes()?, (*mtu.get(arm))?);
+        wiremodel::fragments(bytes, *arms.get(arm), mtu)
+    };
+    match (count(Arm::A), count(Arm::B)) {
+        (None | Some(..=1), None | Some(..=1)) => String::new(),
+        (Some(a), Some(b)) if a == b => format!(", in {a} fragments"),
+        (Some(a), Some(b)) => {
+            let mut pieces = [(arms.a, a), (arms.b, b)];
+            pieces.sort_unstable();
+            let piece = |(family, count): (Family, usize)| match count {
+                0 | 1 => format!(", whole over {family}"),
+                many => format!(", in {many} fragments over {family}"),
+            };
+            pieces.into_iter().map(piece).collect()
+        }
+        (Some(one), None) | (None, Some(one)) => format!(", in {one} fragments"),
+    }
+}
+
+/// What tells a transfer from the usual one, each part behind a comma.
+fn knobs(bulk: &TcpBulk) -> String {
+    let usual = TcpBulk::default();
+    let size = |n: u32| unit::format_bytes(n.into());
+    let mut said = String::new();
+    let mut say = |text: Option<String>| {
+        if let Some(text) = text {
+            said.push_str(&format!(", {text}"));
+        }
+    };
+    say(match bulk.direction {
+        Direction::Send => None,
+        Direction::Receive => Some("receiving".to_string()),
+        Direction::Both => Some("both ways".to_string()),
+    });
+    say((bulk.streams != 1).then(|| format!("{} streams", bulk.streams)));
+    say(bulk.bytes.map(unit::format_bytes));
+    say((bulk.write_bytes != usual.write_bytes)
+        .then(|| format!("writes of {}", size(bulk.write_bytes))));
+    say(bulk.settings.buffer_bytes.map(|n| format!("window {}", size(n))));
+    say(bulk.settings.mss_bytes.map(|n| format!("segments of {}", size(n))));
+    say(bulk.pacing_bps.map(|bps| format!("at most {}", unit::format_rate(bps as f64))));
+    say(bulk.zero_copy.map(|way| format!("zero-copy from {}", way.name())));
+    say(bulk.truncate.then(|| "received unread".to_string()));
+    say(bulk.settings.no_delay.then(|| "no delay".to_string()));
+    said
+}
+
+/// Fills in the texts of a question that is otherwise complete.
+pub(super) fn fill(question: &mut Question, names: &PerArm<String>) {
+    let Some(effect) = question.effect.clone() else {
+        question.text = "–".to_string();
+        question.range_text = "–".to_string();
+        question.sentence = unmeasured(question);
+        return;
+    };
+    question.text = text(question, &effect);
+    question.range_text = range(question, &effect.range95);
+    question.sentence = sentence(question, &effect, names);
+}
+
+fn unmeasured(question: &Question) -> String {
+    let reason = question.why_none.as_deref().unwrap_or("nothing was measured");
+    format!("{} has no verdict: {reason}.", question.label)
+}
+
+fn none_lost(question: &Question) -> bool {
+    question.events.is_some_and(|e| e.a.0 == 0 && e.b.0 == 0 && e.a.1 > 0)
+}
+
+/// The effect in words.
+fn text(question: &Question, effect: &Effect) -> String {
+    if none_lost(question) {
+        return "none lost".to_string();
+    }
+    match question.verdict {
+        Verdict::CannotTell => span_in_words(question.metric, &effect.range95),
+        _ => amount(question.metric, effect.estimate),
+    }
+}
+
+/// One difference with its direction word, as in "1.4 % slower".
+pub fn amount(metric: Metric, x: f64) -> String {
+    let words = directions(metric);
+    let word = if x < 0.0 { words.less } else { words.more };
+    format!("{} {word}", amount_of(metric, x))
+}
+
+/// A size in the unit of the metric, without a direction, as in "1.4 %".
+pub fn amount_of(metric: Metric, x: f64) -> String {
+    match metric.scale() {
+        Scale::Ratio => format!("{} %", figure(x)),
+        Scale::Difference => format!("{} points", figure(x)),
+    }
+}
+
+/// A share as a percentage without sign or unit: two significant digits below 10, whole above.
+pub fn figure(share: f64) -> String {
+    let percent = libm::fabs(share) * 100.0;
+    match percent {
+        p if !p.is_finite() => "∞".to_string(),
+        p if p >= 9.95 => format!("{p:.0}"),
+        p if p >= 0.995 => format!("{p:.1}"),
+        p if p >= 0.0995 => format!("{p:.2}"),
+        p if p >= 0.005 => format!("{p:.3}"),
+        0.0 => "0".to_string(),
+        _ => "< 0.01".to_string(),
+    }
+}
+
+/// A range that may hold both directions, as in "8 % longer to 4 % shorter".
+pub(super) fn span_in_words(metric: Metric, range: &Range) -> String {
+    let words = directions(metric);
+    if !range.low.is_finite() || !range.high.is_finite() {
+        return "anything".to_string();
+    }
+    if (range.low < 0.0) == (range.high < 0.0) {
+        return format!("{} to {}", amount(metric, range.low), amount(metric, range.high));
+    }
+    let (more, less) = (amount_of(metric, range.high), amount_of(metric, range.low));
+    format!("{more} {} to {less} {}", words.more, words.less)
+}
+
+/// The 95 % range for the table.
+fn range(question: &Question, range: &Range) -> String {
+    if none_lost(question) && range.low.is_finite() && range.high.is_finite() {
+        return format!("at most {} in a million", per_million(range.high.max(-range.low)));
+    }
+    range_in_words(question.metric, range)
+}
+
+/// A range for a table: figures without words where the direction is clear.
+pub fn range_in_words(metric: Metric, range: &Range) -> String {
+    if !range.low.is_finite() || !range.high.is_finite() {
+        return "unbounded".to_string();
+    }
+    let unit = if metric.scale() == Scale::Ratio { "%" } else { "points" };
+    if (range.low < 0.0) == (range.high < 0.0) {
+        let (near, far) =
+            if range.low < 0.0 { (range.high, range.low) } else { (range.low, range.high) };
+        return format!("{} – {} {unit}", figure(near), figure(far));
+    }
+    format!("−{} – +{} {unit}", figure(range.low), figure(range.high))
+}
+
+fn per_million(share: f64) -> String {
+    format!("{:.0}", libm::ceil(share * 1e6))
+}
+
+/// The answer as a sentence, with its range.
+fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> String {
+    let subject = &question.label;
+    let over = &names.b;
+    let metric = question.metric;
+    let low = amount(metric, effect.range95.low);
+    let high = amount(metric, effect.range95.high);
+    let main = match question.verdict {
+        Verdict::None => return unmeasured(question),
+        Verdict::Same if none_lost(question) => {
+            let bound = range(question, &effect.range95);
+            format!("{subject}: no packet was lost on either ({bound}).")
+        }
+        Verdict::Same => {
+            let most = effect.range95.low.abs().max(effect.range95.high.abs());
+            format!(
+                "{subject}: no difference that matters. If there is one it is below {}; \
+                 up to {} was chosen to be ignored.",
+                amount_of(metric, most),
+                amount_of(metric, question.margin)
+            )
+        }
+        Verdict::Better | Verdict::Worse if question.qualifier == Qualifier::Clear => format!(
+            "{subject} is {} over {over} (between {low} and {high}).",
+            amount(metric, effect.estimate)
+        ),
+        Verdict::Better | Verdict::Worse => format!(
+            "{subject} is {} over {over}, by {low} to {high}. That may be too small to matter \
+             ({} was chosen to be ignored).",
+            amount(metric, effect.estimate),
+            amount_of(metric, question.margin)
+        ),
+        Verdict::CannotTell => {
+            let settle = match question.pairs_to_settle {
+                Some(pairs) => format!(" About {} would settle it.", more_pairs(pairs)),
+                None => String::new(),
+            };
+            let span = span_in_words(metric, &effect.range95);
+            format!("{subject}: could not tell. Over {over} it may be {span}.{settle}")
+        }
+    };
+    match clause(question) {
+        Some(clause) => format!("{main} {clause}"),
+        None => main,
+    }
+}
+
+/// What the prediction adds to a sentence.
+fn clause(question: &Question) -> Option<String> {
+    let prediction = question.prediction.as_ref()?;
+    let predicted = amount(question.metric, prediction.effect);
+    Some(match prediction.explained? {
+        Explained::All => format!("That is what the longer header alone costs ({predicted})."),
+        Explained::NearlyAll => {
+            format!("The longer header explains nearly all of it ({predicted}).")
+        }
+        Explained::Part => format!(
+            "The longer header explains part of it ({predicted}); the rest is not explained by \
+             header size."
+        ),
+        Explained::Little => format!("Header size explains little of it ({predicted})."),
+        Explained::BetterThanPredicted => {
+            format!("That is better than header size suggests ({predicted}).")
+        }
+    })
+}
+
+/// How many pairs more, in words.
+pub fn more_pairs(pairs: u32) -> String {
+    if pairs == 1 { "1 more pair".into() } else { format!("{pairs} more pairs") }
+}
+
+/// A question as the subject of a longer sentence, as in "in round trips of 64 B over TCP".
+pub(super) fn topic_of(question: &Question) -> String {
+    topic(question.metric, question.transport, question.level_bytes)
+}
+
+/// The same from its parts.
+pub(super) fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> String {
+    let size = level_bytes.map(u64::from).map(unit::format_bytes).unwrap_or_default();
+    let transport = transport.name();
+    match metric {
+        Metric::Throughput => format!("{transport} throughput"),
+        Metric::Rtt => format!("round trips of {size} over {transport}"),
+        Metric::Connect => "connecting".to_string(),
+        Metric::FirstByte => "the first byte".to_string(),
+        Metric::ConnectRate => "connections per second".to_string(),
+        Metric::Ipdv | Metric::Pdv => format!("delay variation over {transport}"),
+        Metric::PacketRate => format!("packets per second of {size}"),
+        Metric::Capacity => "capacity".to_string(),
+        Metric::RateAtLoss => "the highest rate".to_string(),
+        Metric::Loss => "loss".to_string(),
+        Metric::LossBack => "loss on the way back".to_string(),
+        Metric::Reordering => "reordering".to_string(),
+        Metric::Duplication => "duplication".to_string(),
+        Metric::Cpu => format!("processor time of {transport}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::workload::Echo;
+
+    #[test]
+    fn a_label_says_into_how_many_packets_datagrams_are_cut() {
+        let of = |transport, message_bytes, mtu: [Option<u32>; 2]| {
+            let echo = Echo { transport, message_bytes, ..Echo::default() };
+            let [a, b] = mtu;
+            let cell = Cell::named(Workload::Echo(echo));
+            label(&cell, Metric::Rtt, PerArm::FAMILIES, PerArm { a, b })
+        };
+        let ethernet = [Some(1500); 2];
+        assert_eq!(of(Transport::Udp, 1452, ethernet), "Round trip 1452 B, UDP");
+        // RFC 791 and RFC 8200: 1480 and 1448 bytes of a datagram in a fragment.
+        let label = of(Transport::Udp, 1453, ethernet);
+        assert_eq!(label, "Round trip 1453 B, UDP, whole over IPv4, in 2 fragments over IPv6");
+        assert_eq!(of(Transport::Icmp, 4000, ethernet), "Round trip 4000 B, ICMP, in 3 fragments");
+        assert!(of(Transport::Udp, 16_384, ethernet).ends_with(", in 12 fragments"));
+        assert_eq!(of(Transport::Tcp, 4000, ethernet), "Round trip 4000 B, TCP");
+        assert_eq!(of(Transport::Udp, 4000, [None; 2]), "Round trip 4000 B, UDP");
+    }
+}

@@ -1,0 +1,259 @@
+//! The noise floor: what pairs of a family with itself differ by, and what can be found above it.
+
+use super::{Finding, State};
+use crate::analysis::{Analysis, Question, Range, effect};
+use crate::planning;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::Serialize;
+use v6gap_core::arm::PerArm;
+use v6gap_core::family::Family;
+use v6gap_core::host::Host;
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::unit::format_share;
+use v6gap_core::workload::{Transport, Workload};
+use v6gap_stats::{paired_t, summary};
+
+/// Error rate of the check that a family does not differ from itself, as for the null blocks of a
+/// run (docs/method.md section D.2).
+const ALPHA: f64 = 0.01;
+
+/// What the pairs of a family with itself showed for one metric of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Noise {
+    /// The family.
+    pub family: Family,
+    /// Identifier of the cell.
+    pub cell: String,
+    /// Name of the question, as in "Round trip 64 B, TCP".
+    pub label: String,
+    /// What was measured.
+    pub metric: Metric,
+    /// Pairs that passed their gates.
+    pub pairs: usize,
+    /// Those that did not.
+    pub discarded: usize,
+    /// Median of the values, in SI units.
+    pub value: Option<f64>,
+    /// Standard deviation of one pair's effect: the logarithm of the ratio.
+    pub sd: f64,
+    /// Mean effect of the family against itself: ratio − 1.
+    pub estimate: f64,
+    /// Its 95 % t range.
+    pub range: Range,
+    /// False if a difference that matters was seen where there is none.
+    pub passed: bool,
+}
+
+/// What a run can find above the noise.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// Identifier of the cell.
+    pub cell: String,
+    /// Name of the question.
+    pub label: String,
+    /// What is measured.
+    pub metric: Metric,
+    /// Standard deviation of one pair's effect, of both families together.
+    pub sd: f64,
+    /// In each of the runs.
+    pub runs: Vec<Length>,
+}
+
+/// A run of a usual length.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Length {
+    /// Its longest time, in ns.
+    pub time_ns: u64,
+    /// Pairs of each cell that it has time for, about.
+    pub pairs: u32,
+    /// The smallest difference that it finds in four of five times, as a share; `None` if it has
+    /// too few pairs.
+    pub smallest: Option<f64>,
+}
+
+/// The plan that compares `family` with itself for `time_ns`: the transfer and the smallest round
+/// trips of `look`, without null blocks of their own, and with no end but that of the time.
+pub fn plan(look: &Plan, family: Family, time_ns: u64) -> Plan {
+    let mut plan = look.clone();
+    plan.name = format!("Noise of {family}");
+    let mut met: Vec<(Metric, Transport)> = Vec::new();
+    plan.cells.retain(|cell| {
+        let floor = matches!(cell.workload, Workload::TcpBulk(_) | Workload::Echo(_));
+        let kind = (cell.workload.metrics()[0], cell.workload.transport());
+        let first = floor && !met.contains(&kind);
+        if first {
+            met.push(kind);
+        }
+        first
+    });
+    plan.design.arms = PerArm::null(family);
+    plan.design.null_cells.clear();
+    plan.design.null_blocks = 0;
+    plan.design.sentinel_every = 0;
+    plan.design.stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: u32::MAX };
+    plan
+}
+
+/// What a run of such a plan showed.
+pub fn of(null: &Analysis) -> Vec<Noise> {
+    let asked = null.questions.iter().filter(|q| q.metric.scale() == Scale::Ratio);
+    asked.filter_map(|question| of_question(null, question)).collect()
+}
+
+fn of_question(null: &Analysis, question: &Question) -> Option<Noise> {
+    let metric = question.metric;
+    let valid = question.pairs.iter().filter(|pair| pair.valid);
+    let effects: Vec<f64> =
+        valid.map(|pair| effect::of_block(metric, pair.values.a, pair.values.b)).collect();
+    if effects.len() < 2 {
+        return None;
+    }
+    let shown = paired_t::t_interval(&effects, 0.05);
+    let strict = paired_t::t_interval(&effects, ALPHA);
+    let matters = effect::margin(metric, metric.margin_default()) / 3.0;
+    let off = !strict.interval.contains(0.0) && libm::fabs(strict.centre) > matters;
+    let low_high = (libm::expm1(shown.interval.low), libm::expm1(shown.interval.high));
+    Some(Noise {
+        family: null.run.plan.design.arms.a,
+        cell: question.cell.clone(),
+        label: question.label.clone(),
+        metric,
+        pairs: effects.len(),
+        discarded: question.pairs.len() - effects.len(),
+        value: question.values.a,
+        sd: summary::sd(&effects),
+        estimate: libm::expm1(shown.centre),
+        range: Range { low: low_high.0, high: low_high.1 },
+        passed: effects.len() < effect::NULLS_MIN || !off,
+    })
+}
+
+/// What can be found above the noise in runs of `(time in ns, pairs)`.
+pub fn found(noises: &[Noise], runs: &[(u64, u32)]) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
+    for noise in noises {
+        if all.iter().any(|f| f.cell == noise.cell && f.metric == noise.metric) {
+            continue;
+        }
+        let alike = noises.iter().filter(|n| n.cell == noise.cell && n.metric == noise.metric);
+        let sd = pooled(alike);
+        let length = |&(time_ns, pairs): &(u64, u32)| {
+            let stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: pairs };
+            let smallest = planning::smallest_found(noise.metric, sd, pairs as usize, &stop);
+            Length { time_ns, pairs, smallest }
+        };
+        let runs = runs.iter().map(length).collect();
+        let (cell, label) = (noise.cell.clone(), noise.label.clone());
+        all.push(Found { cell, label, metric: noise.metric, sd, runs });
+    }
+    all
+}
+
+/// Standard deviation within the families.
+fn pooled<'a>(noises: impl Iterator<Item = &'a Noise>) -> f64 {
+    let (sum, freedom) = noises.fold((0.0, 0.0), |(sum, freedom), n| {
+        let own = (n.pairs - 1) as f64;
+        (sum + own * n.sd * n.sd, freedom + own)
+    });
+    libm::sqrt(sum / freedom)
+}
+
+/// What the noise floor says of the instrument here: a family that differs from itself by what
+/// matters is trouble.
+pub fn judge(near: &Host, noises: &[Noise], why_none: Option<&str>) -> Finding {
+    let (id, topic) = ("noise", "Noise");
+    if let Some(why) = why_none.filter(|_| noises.is_empty()) {
+        return super::watched::untold(id, topic, near, why);
+    }
+    let off: Vec<String> = noises.iter().filter(|noise| !noise.passed).map(difference).collect();
+    let finding = |seen: String| Finding::ok(id, topic, near, seen);
+    match off.is_empty() {
+        false => finding(off.join("; "))
+            .but(
+                State::Trouble,
+                "the instrument itself makes that difference here, and a run would give no verdict",
+            )
+            .try_this("v6gap doctor --for 60s"),
+        true if noises.is_empty() => {
+            let why =
+                format!("{} too few pairs fitted the time", v6gap_core::host::names::UNAVAILABLE);
+            super::watched::untold(id, topic, near, &why).try_this("v6gap doctor --for 60s")
+        }
+        true => {
+            let pairs = noises.iter().map(|noise| noise.pairs).sum::<usize>();
+            finding(format!("no family differed from itself by what matters in {pairs} pairs"))
+        }
+    }
+}
+
+fn difference(noise: &Noise) -> String {
+    format!(
+        "{} over {} differed from itself by {}",
+        noise.label,
+        noise.family,
+        format_share(noise.estimate)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::borrow::ToOwned;
+    use v6gap_core::plan::preset;
+
+    fn noise(family: Family, pairs: usize, sd: f64, passed: bool) -> Noise {
+        Noise {
+            family,
+            cell: "rtt-tcp-64".to_owned(),
+            label: "Round trip 64 B, TCP".to_owned(),
+            metric: Metric::Rtt,
+            pairs,
+            discarded: 0,
+            value: Some(20e-6),
+            sd,
+            estimate: 0.03,
+            range: Range { low: 0.01, high: 0.05 },
+            passed,
+        }
+    }
+
+    #[test]
+    fn the_floor_is_the_transfer_and_the_smallest_round_trips_of_one_family() {
+        let look = preset::first_look(PerArm::FAMILIES, None, 1);
+        let plan = plan(&look, Family::V6, 7);
+        let ids: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+        assert_eq!(ids, ["throughput-tcp", "rtt-tcp-64", "rtt-udp-64"]);
+        assert_eq!(plan.design.arms, PerArm::null(Family::V6));
+        assert!(v6gap_core::schedule::round(&plan, 0).is_empty());
+        assert_eq!(v6gap_core::schedule::round(&plan, 10).len(), 3);
+    }
+
+    #[test]
+    fn both_families_noise_is_taken_together() {
+        let noises = [noise(Family::V4, 11, 0.03, true), noise(Family::V6, 6, 0.06, true)];
+        let found = found(&noises, &[(1, 4), (2, 40)]);
+        assert_eq!(found.len(), 1);
+        // (10 · 0.0009 + 5 · 0.0036) / 15
+        assert!((found[0].sd - libm::sqrt(0.0018)).abs() < 1e-12, "{found:?}");
+        assert_eq!(found[0].runs[0].smallest, None);
+        let forty = found[0].runs[1].smallest.unwrap();
+        assert!((0.02..0.04).contains(&forty), "{forty}");
+    }
+
+    #[test]
+    fn a_family_that_differs_from_itself_is_trouble() {
+        let near = Host::default();
+        let good = noise(Family::V4, 9, 0.01, true);
+        let bad = noise(Family::V6, 9, 0.01, false);
+        assert_eq!(judge(&near, core::slice::from_ref(&good), None).state, State::Ok);
+        let finding = judge(&near, &[good, bad], None);
+        assert_eq!(finding.state, State::Trouble);
+        assert_eq!(finding.seen, "Round trip 64 B, TCP over IPv6 differed from itself by 3 %");
+        for why in [None, Some("unavailable, because X")] {
+            assert_eq!(judge(&near, &[], why).state, State::Unavailable);
+        }
+    }
+}

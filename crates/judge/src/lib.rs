@@ -1,0 +1,15 @@
+//! What judges a run: gates, effects, verdicts, comparison of runs, cost model, fitness of hosts.
+//!
+//! Whoever measures or stores does not see this crate, so nothing that was measured can depend on
+//! what it is taken for. Like [`v6gap_core`] it decides and cannot act.
+#![no_std]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod analysis;
+pub mod fitness;
+pub mod gate;
+pub mod planning;
+pub mod stopping;
+pub mod transfer;

@@ -1,0 +1,263 @@
+//! What a run can show before it is made: from the noise of pairs that were measured already to the
+//! smallest difference it will find, and to the pairs that it needs (docs/method.md section C.7).
+//!
+//! All figures are of one question for itself. The noise is the standard deviation of one pair's
+//! effect: the logarithm of the ratio, or the difference.
+
+use crate::analysis::{Analysis, effect};
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::Serialize;
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_stats::{power, sequence};
+
+/// Standard deviations below which four fifths of the normal law's values lie: the power of 80 %
+/// that all planning is for.
+const FOUR_FIFTHS: f64 = 0.841_621_233_572_914_2;
+
+/// Standard deviations beyond which a tenth of them lies on one side.
+const TENTH: f64 = 1.281_551_565_544_600_5;
+
+/// Error rate of a verdict of difference.
+const ALPHA: f64 = 0.05;
+
+/// Error rate of the verdict "same".
+const ALPHA_SAME: f64 = 0.10;
+
+/// Most pairs that are looked for.
+const PAIRS_MAX: usize = 1_000_000;
+
+/// Where a noise was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// In the pairs of the two families.
+    Pairs,
+    /// In pairs of a family with itself.
+    NullPairs,
+}
+
+/// The noise of a question that was measured before.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Seen {
+    /// Identifier of the cell.
+    pub cell: String,
+    /// What was measured.
+    pub metric: Metric,
+    /// Standard deviation of one pair's effect.
+    pub sd: f64,
+    /// Pairs behind it.
+    pub pairs: usize,
+    /// Which.
+    pub source: Source,
+}
+
+/// What a plan can show of one question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlook {
+    /// The noise that it rests on.
+    pub seen: Seen,
+    /// Pairs that the plan has time for, or asks for.
+    pub pairs: u32,
+    /// The smallest difference that it finds in four of five times; see [`smallest_found`].
+    pub smallest: Option<f64>,
+    /// The margin of the plan.
+    pub margin: f64,
+    /// Pairs for "same"; see [`pairs_for_same`].
+    pub pairs_for_same: Option<usize>,
+    /// Half-width of the range that the plan asks for, if it does.
+    pub precision: Option<f64>,
+    /// Pairs for it; see [`pairs_for_precision`].
+    pub pairs_for_precision: Option<usize>,
+}
+
+/// The noise of each question of a run: that of its pairs, or that of its null blocks where it has
+/// too few. Nothing of a question without either, or of one whose values never differed.
+pub fn seen(run: &Analysis) -> Vec<Seen> {
+    let of = |question: &crate::analysis::Question| {
+        let (cell, metric) = (question.cell.clone(), question.metric);
+        let effect = question.effect.as_ref().filter(|effect| effect.blocks >= effect::BLOCKS_MIN);
+        let nulls = run.nulls.iter().find(|n| n.cell == cell && n.metric == metric);
+        let nulls = nulls.filter(|null| null.blocks >= effect::NULLS_MIN);
+        let (sd, pairs, source) = match (effect, nulls) {
+            (Some(effect), _) => (effect.sd, effect.blocks, Source::Pairs),
+            (None, Some(null)) => (null.sd, null.blocks, Source::NullPairs),
+            (None, None) => return None,
+        };
+        (sd > 0.0 && sd.is_finite()).then_some(Seen { cell, metric, sd, pairs, source })
+    };
+    run.questions.iter().filter_map(of).collect()
+}
+
+/// What `plan` can show with so many pairs of each cell, for the questions whose noise was seen: in
+/// a cell that does the same, by the identifier that is made of what it does.
+pub fn outlook(plan: &Plan, pairs: u32, seen: &[Seen]) -> Vec<Outlook> {
+    let stop = &plan.design.stop;
+    let questions = plan.cells.iter().flat_map(|cell| {
+        cell.workload.metrics().iter().map(move |&metric| (cell.id.as_str(), metric))
+    });
+    let of = |(cell, metric): (&str, Metric)| {
+        let seen = seen.iter().find(|s| s.cell == cell && s.metric == metric)?.clone();
+        let margin = plan.margin(metric);
+        let precision = plan.design.precision.get(&metric).copied();
+        Some(Outlook {
+            pairs,
+            smallest: smallest_found(metric, seen.sd, pairs as usize, stop),
+            margin,
+            pairs_for_same: pairs_for_same(metric, seen.sd, margin, stop),
+            precision,
+            pairs_for_precision: precision.and_then(|p| pairs_for_precision(metric, seen.sd, p)),
+            seen,
+        })
+    };
+    questions.filter_map(of).collect()
+}
+
+/// The smallest difference that a run of so many pairs finds in four of five times: a relative
+/// difference, or one in the metric's unit. `None` where no number could be: with fewer pairs than
+/// a range needs.
+///
+/// For a fixed number of pairs it is that of the paired t test. A run that may stop at any time
+/// must find it at its end by the confidence sequence, which is wider.
+pub fn smallest_found(metric: Metric, noise: f64, pairs: usize, stop: &Stop) -> Option<f64> {
+    if pairs < effect::BLOCKS_MIN {
+        return None;
+    }
+    let smallest = match stop {
+        Stop::Pairs { .. } => power::smallest_detectable(pairs, noise),
+        Stop::Adaptive { .. } => {
+            let error = noise / libm::sqrt(pairs as f64);
+            let radius = sequence::t_sequence_radius(pairs, noise, sequence::DEFAULT_SCALE, ALPHA);
+            radius + FOUR_FIFTHS * error
+        }
+    };
+    Some(shown(metric, smallest)).filter(|found| found.is_finite())
+}
+
+/// The pairs after which a run says "same" in four of five times if there is no difference; `None`
+/// if no number that anybody would measure will do.
+pub fn pairs_for_same(metric: Metric, noise: f64, margin: f64, stop: &Stop) -> Option<usize> {
+    let margin = effect::margin(metric, margin);
+    let needed = match stop {
+        Stop::Pairs { .. } => power::blocks_for_equivalence(noise, margin),
+        Stop::Adaptive { .. } => first(|n| {
+            let scale = sequence::DEFAULT_SCALE;
+            let radius = sequence::t_sequence_radius(n, noise, scale, ALPHA_SAME);
+            // Both ends of the range must lie inside, so a tenth of all misses falls to each.
+            radius + TENTH * noise / libm::sqrt(n as f64) < margin
+        }),
+    };
+    within_reach(needed)
+}
+
+/// The pairs after which the 95 % range of a run that may stop at any time is as narrow as
+/// `± precision`.
+pub fn pairs_for_precision(metric: Metric, noise: f64, precision: f64) -> Option<usize> {
+    let width = effect::margin(metric, precision);
+    within_reach(power::blocks_for_sequence_radius(noise, width))
+}
+
+fn within_reach(pairs: usize) -> Option<usize> {
+    Some(pairs.max(effect::BLOCKS_MIN)).filter(|&pairs| pairs <= PAIRS_MAX)
+}
+
+/// The first number of pairs that is enough, by halving.
+fn first(enough: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (1, PAIRS_MAX + 1);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if enough(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
+/// From the scale of single pairs to what is shown.
+fn shown(metric: Metric, x: f64) -> f64 {
+    match metric.scale() {
+        Scale::Ratio => libm::expm1(x),
+        Scale::Difference => x,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::effect::{Setting, combine};
+    use alloc::vec::Vec;
+    use rand_chacha::ChaCha12Rng;
+    use rand_core::{Rng, SeedableRng};
+
+    const ADAPTIVE: Stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
+    const FIXED: Stop = Stop::Pairs { pairs: 20 };
+
+    /// Values of the normal law (Box and Muller 1958).
+    fn normal(rng: &mut ChaCha12Rng, n: usize, mean: f64, sd: f64) -> Vec<f64> {
+        let mut uniform = || (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let mut value = || {
+            let (u, v) = (1.0 - uniform(), uniform());
+            let radius = libm::sqrt(-2.0 * libm::log(u));
+            mean + sd * radius * libm::cos(2.0 * core::f64::consts::PI * v)
+        };
+        (0..n).map(|_| value()).collect()
+    }
+
+    /// How often runs of the real rule end as `is` says.
+    fn share(n: usize, mean: f64, stop: &Stop, is: impl Fn(&effect::Combined) -> bool) -> f64 {
+        const RUNS: usize = 400;
+        let margin = libm::log1p(0.02);
+        let setting = Setting { stop, levels: 1, questions: 1, margin, noise: None };
+        let mut rng = ChaCha12Rng::seed_from_u64(n as u64);
+        let found = (0..RUNS).filter(|_| {
+            let effects = normal(&mut rng, n, mean, 0.02);
+            combine(&effects, &setting).is_some_and(|combined| is(&combined))
+        });
+        found.count() as f64 / RUNS as f64
+    }
+
+    #[test]
+    fn the_smallest_difference_is_found_in_four_of_five_runs() {
+        for (n, stop) in [(12, &ADAPTIVE), (40, &ADAPTIVE), (12, &FIXED), (40, &FIXED)] {
+            let smallest = smallest_found(Metric::Rtt, 0.02, n, stop).unwrap();
+            let excludes_none =
+                |c: &effect::Combined| !c.i95.contains(0.0) && c.i95.low.is_finite();
+            let found = share(n, libm::log1p(smallest), stop, excludes_none);
+            // Twelve pairs of a normal law look lopsided now and then, and take the wider range.
+            let least = if n < 20 { 0.65 } else { 0.72 };
+            assert!((least..0.88).contains(&found), "{n} {stop:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn same_is_said_in_four_of_five_runs() {
+        for stop in [&ADAPTIVE, &FIXED] {
+            let margin = libm::log1p(0.02);
+            let pairs = pairs_for_same(Metric::Rtt, 0.02, 0.02, stop).unwrap();
+            let inside =
+                |c: &effect::Combined| c.equivalence.low > -margin && c.equivalence.high < margin;
+            let same = share(pairs, 0.0, stop, inside);
+            assert!((0.72..0.90).contains(&same), "{pairs} {stop:?}: {same}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_as_narrow_as_asked_for() {
+        let pairs = pairs_for_precision(Metric::Rtt, 0.02, 0.01).unwrap();
+        let radius = |n| sequence::t_sequence_radius(n, 0.02, 1.0, 0.05);
+        assert!(radius(pairs) <= libm::log1p(0.01) && radius(pairs - 1) > libm::log1p(0.01));
+        assert_eq!(pairs_for_precision(Metric::Rtt, 10.0, 1e-6), None);
+    }
+
+    #[test]
+    fn too_few_pairs_find_nothing() {
+        assert_eq!(smallest_found(Metric::Rtt, 0.02, 5, &FIXED), None);
+        // Six pairs have no end of the range yet that holds at any time of stopping and power.
+        let six = smallest_found(Metric::Rtt, 0.02, 6, &ADAPTIVE);
+        assert!(six.is_none_or(|found| found > 0.05), "{six:?}");
+        assert_eq!(smallest_found(Metric::Rtt, 0.0, 10, &FIXED), Some(0.0));
+        assert_eq!(
+            smallest_found(Metric::Loss, 0.001, 1000, &ADAPTIVE).map(|d| d < 0.001),
+            Some(true)
+        );
+    }
+}

@@ -1,0 +1,342 @@
+//! When a run has measured enough: asked after every pair of rounds, answered from the same ranges
+//! that the final analysis uses.
+
+use crate::analysis::effect::{self, Combined};
+use crate::analysis::joint::{self, Asked, Decided};
+use crate::analysis::verdict::Ruling;
+use crate::analysis::{Qualifier, Verdict, words};
+use crate::gate;
+use alloc::string::String;
+use alloc::vec::Vec;
+use v6gap_core::arm::{BlockKind, PerArm};
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::record::{GateFinding, RunHeader, TrialRecord};
+use v6gap_core::run::{Judge, SoFar};
+use v6gap_core::values;
+use v6gap_core::workload::Cell;
+
+/// A question while the run goes on.
+#[derive(Debug)]
+struct Running {
+    cell: usize,
+    metric: Metric,
+    /// As the plan has it.
+    margin: f64,
+    /// Half-width of the range that the plan asks for.
+    precision: Option<f64>,
+    effects: Vec<f64>,
+    /// Effects of the null blocks before the first comparison.
+    nulls: Vec<f64>,
+    /// What a share counts, see [`values::counted`](v6gap_core::values::counted).
+    events: PerArm<(u64, u64)>,
+    /// Its cell is not measured any more: it waits for no answer, but the p-values of the others
+    /// are corrected for it, as in the final analysis.
+    given_up: bool,
+}
+
+/// Keeps the effects of the blocks measured so far and decides when they are enough.
+#[derive(Debug)]
+pub struct Interim {
+    stop: Stop,
+    questions: Vec<Running>,
+    cells: Vec<Cell>,
+}
+
+impl Interim {
+    /// Nothing of this run measured yet.
+    pub fn of(run: &RunHeader) -> Self {
+        Self::new(&run.plan, &run.left_out())
+    }
+
+    /// Nothing measured yet. The cells with the indices in `refused` will not be measured.
+    pub fn new(plan: &Plan, refused: &[usize]) -> Self {
+        let mut questions: Vec<Running> = Vec::new();
+        let measured = plan.cells.iter().enumerate().filter(|(cell, _)| !refused.contains(cell));
+        for (cell, c) in measured {
+            for &metric in c.workload.metrics() {
+                questions.push(Running {
+                    cell,
+                    metric,
+                    margin: plan.margin(metric),
+                    precision: plan.design.precision.get(&metric).copied(),
+                    effects: Vec::new(),
+                    nulls: Vec::new(),
+                    events: PerArm::default(),
+                    given_up: false,
+                });
+            }
+        }
+        let cells = plan.cells.clone();
+        Interim { stop: plan.design.stop, questions, cells }
+    }
+}
+
+impl Judge for Interim {
+    fn gates(&self, plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<GateFinding> {
+        gate::judge(plan, cell, trial)
+    }
+
+    fn add(&mut self, a: &TrialRecord, b: &TrialRecord) {
+        for question in &mut self.questions {
+            if self.cells[question.cell].id != a.cell {
+                continue;
+            }
+            let metric = question.metric;
+            let (Some(x), Some(y)) = (a.values.get(&metric), b.values.get(&metric)) else {
+                continue;
+            };
+            let effect = effect::of_block(metric, *x, *y);
+            match a.kind {
+                BlockKind::Null(_) if a.round == 0 => question.nulls.push(effect),
+                BlockKind::Null(_) => {}
+                BlockKind::Compare => {
+                    question.effects.push(effect);
+                    let counted = |trial: &TrialRecord| {
+                        values::counted(metric, &trial.ends).unwrap_or_default()
+                    };
+                    question.events.a = effect::add(question.events.a, counted(a));
+                    question.events.b = effect::add(question.events.b, counted(b));
+                }
+            }
+        }
+    }
+
+    /// What has too few blocks for an answer is no question any more.
+    fn give_up(&mut self, cell: usize) {
+        self.questions.retain(|q| q.cell != cell || q.effects.len() >= effect::BLOCKS_MIN);
+        for question in self.questions.iter_mut().filter(|question| question.cell == cell) {
+            question.given_up = true;
+        }
+    }
+
+    fn complete(&self, rounds: u32, elapsed_ns: u64, round_ns: u64) -> bool {
+        match self.stop {
+            Stop::Pairs { pairs } => {
+                let open = self.questions.iter().filter(|q| !q.given_up);
+                let fewest = open.map(|q| q.effects.len()).min();
+                // Blocks that fail again and again must not keep a run going for ever.
+                fewest.is_some_and(|n| n as u32 >= pairs) || rounds >= pairs.saturating_mul(2)
+            }
+            Stop::Adaptive { time_ns_max, pairs_min } => {
+                let balanced = rounds.is_multiple_of(2);
+                elapsed_ns.saturating_add(round_ns) > time_ns_max
+                    || (balanced && rounds >= pairs_min && self.settled())
+            }
+        }
+    }
+
+    fn so_far(&self) -> Vec<SoFar> {
+        let so_far = |(question, decided): (&Running, Decided)| {
+            let shown = decided.combined.map(|c| c.shown(question.metric.scale()));
+            let finite = shown.filter(|e| e.range95.low.is_finite() && e.range95.high.is_finite());
+            let text = |e: &crate::analysis::Effect| match question.metric.scale() {
+                Scale::Difference if e.estimate == 0.0 => String::from("no difference"),
+                _ => words::amount(question.metric, e.estimate),
+            };
+            SoFar {
+                cell: self.cells[question.cell].id.clone(),
+                metric: question.metric,
+                blocks: question.effects.len(),
+                text: finite.as_ref().map(text).unwrap_or_default(),
+                range: finite.map(|e| (e.estimate, e.range95.low, e.range95.high)),
+            }
+        };
+        self.questions.iter().zip(self.decided()).map(so_far).collect()
+    }
+}
+
+impl Interim {
+    /// Every question by the rule of the final analysis.
+    fn settled(&self) -> bool {
+        self.questions.iter().zip(self.decided()).all(|(question, decided)| {
+            let combined = decided.combined.as_ref().zip(decided.ruling.as_ref());
+            question.given_up
+                || combined.is_some_and(|(combined, ruling)| question.is_settled(combined, ruling))
+        })
+    }
+
+    fn decided(&self) -> Vec<Decided> {
+        let asked = |question: &Running| Asked {
+            metric: question.metric,
+            transport: self.cells[question.cell].workload.transport(),
+            margin: question.margin,
+            effects: question.effects.clone(),
+            nulls: question.nulls.clone(),
+            events: (question.metric.scale() == Scale::Difference).then_some(question.events),
+        };
+        let asked: Vec<Asked> = self.questions.iter().map(asked).collect();
+        joint::decide(&asked, &self.stop)
+    }
+}
+
+impl Running {
+    /// Settled: known as precisely as the plan asks for; where it asks for no precision, clearly
+    /// different, the same and known well enough to see half the margin, or known to half the
+    /// margin. A guard that stands against an answer keeps the question open.
+    ///
+    /// Of ratios, "the same" alone settles nothing: one disturbed block among eight makes a range
+    /// wide, and a difference that is smaller than the margin but there would go unseen. Of shares
+    /// it does: what widens their range is how few packets there were, on every host alike.
+    fn is_settled(&self, combined: &Combined, ruling: &Ruling) -> bool {
+        if combined.withheld.is_some() {
+            return false;
+        }
+        let half_width = (combined.i95.high - combined.i95.low) / 2.0;
+        if let Some(precision) = self.precision {
+            // As it is shown: a range around a ratio far from 1 is wider than on its logarithm.
+            let shown = combined.shown(self.metric.scale()).range95;
+            return (shown.high - shown.low) / 2.0 <= precision;
+        }
+        let margin = effect::margin(self.metric, self.margin);
+        match ruling.verdict {
+            Verdict::Better | Verdict::Worse if ruling.qualifier == Qualifier::Clear => true,
+            Verdict::Same => {
+                self.metric.scale() == Scale::Difference
+                    || ruling.qualifier == Qualifier::RealButTiny
+                    || half_width <= margin / 4.0
+            }
+            _ => half_width <= margin / 2.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::arm::{Arm, TurnOrder};
+    use v6gap_core::observation::PerEnd;
+    use v6gap_core::plan::preset;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn plan(stop: Stop) -> Plan {
+        let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
+        plan.cells.truncate(2);
+        plan.design.stop = stop;
+        plan
+    }
+
+    fn trial(cell: &Cell, arm: Arm, kind: BlockKind, value: f64) -> TrialRecord {
+        TrialRecord {
+            block: 0,
+            cell: cell.id.clone(),
+            kind,
+            round: 1,
+            arm,
+            family: *PerArm::FAMILIES.get(arm),
+            order: TurnOrder::Ab,
+            attempt: 0,
+            started_unix_ns: 0,
+            started_ns: 0,
+            duration_ns: 0,
+            values: cell.workload.metrics().iter().map(|&m| (m, value)).collect(),
+            ends: PerEnd::default(),
+            findings: Vec::new(),
+            link: None,
+            beside: None,
+        }
+    }
+
+    /// `rounds` rounds in which the second arm has `ratio` times the value, give or take `noise`.
+    fn progress(plan: &Plan, rounds: u32, ratio: f64, noise: f64) -> Interim {
+        let mut progress = Interim::new(plan, &[]);
+        for round in 0..rounds {
+            for cell in &plan.cells {
+                let wobble = 1.0 + if round % 2 == 0 { noise } else { -noise };
+                let a = trial(cell, Arm::A, BlockKind::Compare, 100.0);
+                let b = trial(cell, Arm::B, BlockKind::Compare, 100.0 * ratio * wobble);
+                progress.add(&a, &b);
+                let null = BlockKind::Null(v6gap_core::family::Family::V4);
+                progress.add(&trial(cell, Arm::A, null, 1.0), &trial(cell, Arm::B, null, 9.0));
+            }
+        }
+        progress
+    }
+
+    const ADAPTIVE: Stop = Stop::Adaptive { time_ns_max: 60 * SECOND, pairs_min: 8 };
+
+    #[test]
+    fn a_settled_run_stops_after_the_least_number_of_balanced_rounds() {
+        let plan = plan(ADAPTIVE);
+        for (rounds, complete) in [(6, false), (7, false), (8, true), (9, false), (10, true)] {
+            let progress = progress(&plan, rounds, 1.0, 0.001);
+            assert_eq!(progress.complete(rounds, SECOND, SECOND), complete, "{rounds} rounds");
+        }
+        assert!(progress(&plan, 8, 0.8, 0.001).complete(8, SECOND, SECOND), "clearly different");
+    }
+
+    #[test]
+    fn an_open_question_keeps_a_run_going_until_its_time_is_over() {
+        let progress = progress(&plan(ADAPTIVE), 10, 1.0, 0.3);
+        assert!(!progress.complete(10, 10 * SECOND, SECOND));
+        assert!(!progress.complete(10, 59 * SECOND, SECOND));
+        assert!(progress.complete(10, 59 * SECOND + 1, SECOND), "another round would not fit");
+    }
+
+    #[test]
+    fn the_same_is_settled_when_half_the_margin_would_be_seen() {
+        let plan = plan(ADAPTIVE);
+        let verdicts = |progress: &Interim| -> Vec<Verdict> {
+            progress.decided().iter().map(|d| d.ruling.unwrap().verdict).collect()
+        };
+        let wide = progress(&plan, 8, 1.0, 0.012);
+        assert!(verdicts(&wide).contains(&Verdict::Same), "{:?}", verdicts(&wide));
+        assert!(!wide.complete(8, SECOND, SECOND), "a range that hides 1 %");
+        let seen = progress(&plan, 8, 1.004, 0.002);
+        assert!(seen.complete(8, SECOND, SECOND), "{:?}", verdicts(&seen));
+    }
+
+    #[test]
+    fn a_precision_asked_for_is_reached_whatever_the_verdict() {
+        let mut plan = plan(ADAPTIVE);
+        assert!(progress(&plan, 10, 0.8, 0.01).complete(10, SECOND, SECOND), "clearly different");
+        plan.design.precision = Metric::ALL.into_iter().map(|metric| (metric, 0.001)).collect();
+        assert!(!progress(&plan, 10, 0.8, 0.01).complete(10, SECOND, SECOND), "known to 1 %");
+        assert!(progress(&plan, 10, 0.8, 0.0001).complete(10, SECOND, SECOND), "known to 0.01 %");
+    }
+
+    #[test]
+    fn a_fixed_number_is_kept_whatever_the_outcome() {
+        let plan = plan(Stop::Pairs { pairs: 12 });
+        assert!(!progress(&plan, 11, 1.0, 0.0).complete(11, 1000 * SECOND, SECOND));
+        assert!(progress(&plan, 12, 1.0, 0.3).complete(12, 0, SECOND));
+    }
+
+    #[test]
+    fn a_refused_cell_keeps_nobody_waiting() {
+        let plan = plan(Stop::Pairs { pairs: 2 });
+        let mut progress = Interim::new(&plan, &[1]);
+        for _ in 0..2 {
+            let cell = &plan.cells[0];
+            let a = trial(cell, Arm::A, BlockKind::Compare, 1.0);
+            progress.add(&a, &trial(cell, Arm::B, BlockKind::Compare, 1.0));
+        }
+        assert!(progress.complete(2, 0, 0));
+        assert_eq!(progress.so_far().len(), 1);
+    }
+
+    /// The final analysis counts the questions of a cell that was given up late, so this must.
+    #[test]
+    fn a_cell_given_up_late_holds_nobody_up_but_still_counts() {
+        let plan = plan(ADAPTIVE);
+        let mut late = progress(&plan, 8, 1.0, 0.3);
+        assert!(!late.complete(8, SECOND, SECOND));
+        let before = late.so_far().len();
+        (0..plan.cells.len()).for_each(|cell| late.give_up(cell));
+        assert!(late.complete(8, SECOND, SECOND) && late.so_far().len() == before);
+        let mut early = progress(&plan, 2, 1.0, 0.3);
+        early.give_up(0);
+        assert!(early.so_far().iter().all(|said| said.cell != plan.cells[0].id));
+    }
+
+    #[test]
+    fn what_is_said_on_the_way_has_a_range_or_is_silent() {
+        let plan = plan(ADAPTIVE);
+        assert!(progress(&plan, 3, 0.9, 0.01).so_far().iter().all(|s| s.range.is_none()));
+        let so_far = progress(&plan, 8, 0.9, 0.001).so_far();
+        assert_eq!(so_far[0].text, "10 % slower");
+        let (estimate, low, high) = so_far[0].range.unwrap();
+        assert!(low < estimate && estimate < high && so_far[0].blocks == 8);
+    }
+}
