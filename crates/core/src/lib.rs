@@ -13,7 +13,6 @@ pub mod capacity;
 pub mod cost;
 pub mod device;
 pub mod family;
-pub mod feature;
 pub mod host;
 pub mod ippm;
 pub mod metric;

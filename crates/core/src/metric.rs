@@ -127,7 +127,7 @@ impl Metric {
     pub const fn scale(self) -> Scale {
         match self.quantity() {
             Quantity::Share => Scale::Difference,
-            _ => Scale::Ratio,
+            Quantity::Rate | Quantity::Frequency | Quantity::Time | Quantity::Cost => Scale::Ratio,
         }
     }
 
@@ -150,13 +150,11 @@ impl Metric {
     /// The default margin: a smaller difference does not matter. A share of the value for ratios,
     /// a share of packets for loss and its like (0.001 is 0.1 percentage points).
     pub const fn margin_default(self) -> f64 {
-        match self {
-            Metric::Ipdv | Metric::Pdv => 0.10,
-            _ => match self.quantity() {
-                Quantity::Rate | Quantity::Frequency => 0.02,
-                Quantity::Time | Quantity::Cost => 0.05,
-                Quantity::Share => 0.001,
-            },
+        match (self, self.quantity()) {
+            (Metric::Ipdv | Metric::Pdv, Quantity::Time) => 0.10,
+            (_, Quantity::Rate | Quantity::Frequency) => 0.02,
+            (_, Quantity::Time | Quantity::Cost) => 0.05,
+            (_, Quantity::Share) => 0.001,
         }
     }
 

@@ -146,11 +146,7 @@ impl Value {
 }
 
 fn buffer(workload: &Workload) -> Option<u32> {
-    match workload {
-        Workload::TcpBulk(bulk) => bulk.settings.buffer_bytes,
-        Workload::Echo(echo) => echo.settings.buffer_bytes,
-        _ => None,
-    }
+    workload.settings()?.buffer_bytes
 }
 
 fn packet(workload: &Workload) -> Option<u32> {

@@ -4,11 +4,11 @@
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
-use crate::plan::fit::{exchange_ns, fit_echo};
+use crate::plan::fit::exchange_ns;
 use crate::plan::{Plan, preset};
 use crate::unit;
 use crate::wiremodel;
-use crate::workload::{Cell, Echo, Transport, UdpBulk, Wait, Workload};
+use crate::workload::{Cell, Echo, Kind, Transport, UdpBulk, Wait, Workload};
 use crate::world::model;
 use crate::world::{LinkModel, World};
 use alloc::collections::BTreeMap;
@@ -84,7 +84,7 @@ pub fn probes(world: &World, wait: Wait) -> Vec<Probe> {
         if world.model == LinkModel::Wire && has_fixed_delay(world, family) {
             for bytes in [SMALL_BYTES, large_bytes(world)] {
                 let mut echo = preset::echo(Transport::Udp, bytes, wait);
-                fit_echo(&mut echo, exchange_ns(world));
+                echo.fit(exchange_ns(world));
                 probes.push(Probe { cell: Cell::named(Workload::Echo(echo)), arms });
             }
         }
@@ -123,12 +123,9 @@ fn has_fixed_delay(world: &World, family: Family) -> bool {
 
 /// Whether a reading agrees with the model; a goodput probe that was disturbed may be repeated.
 pub fn agrees(world: &World, reading: &Reading) -> bool {
-    match (&reading.probe.cell.workload, expected_goodput(world, reading)) {
-        (Workload::UdpBulk(_), Some(expected)) => {
-            deviation(reading.values.a, expected).abs() <= GOODPUT_SHARE_MAX
-        }
-        _ => true,
-    }
+    let near = |expected| deviation(reading.values.a, expected).abs() <= GOODPUT_SHARE_MAX;
+    let is_of_goodput = matches!(reading.probe.cell.workload, Workload::UdpBulk(_));
+    !is_of_goodput || expected_goodput(world, reading).is_none_or(near)
 }
 
 fn deviation(seen: f64, expected: f64) -> f64 {
@@ -256,9 +253,9 @@ pub fn with_sleeping_ends(plan: &Plan) -> Plan {
 /// How the ends of the test's round trips wait: as those of the plan, or where it has none so that
 /// the link is seen best, since sleeping ends are woken at times of their own.
 pub fn wait_of(plan: &Plan) -> Wait {
-    let mut waits = plan.cells.iter().filter_map(|cell| match &cell.workload {
-        Workload::Echo(echo) => Some(echo.wait),
-        _ => None,
+    let mut waits = plan.cells.iter().filter_map(|cell| {
+        let Workload::Echo(echo) = &cell.workload else { return None };
+        Some(echo.wait)
     });
     match waits.next() {
         None | Some(Wait::Yield) => Wait::Yield,

@@ -2,7 +2,7 @@
 
 use crate::arm::{Arm, TurnOrder};
 use crate::family::{Family, PerFamily};
-use crate::workload::{Impossible, Interleaving, Workload};
+use crate::workload::{Feature, Features, Impossible, Interleaving, Needed, Workload};
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
@@ -75,6 +75,17 @@ pub struct Task {
 }
 
 impl Task {
+    /// What a server has to know to do it.
+    pub fn features(&self) -> Features {
+        // The other parts have been there since the first version.
+        let Task { number: _, workload, arms: _, order: _, seed: _, token: _, arrives } = self;
+        let mut needed = Needed::of(workload);
+        if *arrives != native() {
+            needed.insert(Feature::Translated);
+        }
+        needed
+    }
+
     /// What is wrong with it whatever a server allows.
     ///
     /// # Errors

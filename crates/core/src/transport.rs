@@ -24,6 +24,15 @@ impl Transport {
         }
     }
 
+    /// Its name in identifiers.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Transport::Tcp => "tcp",
+            Transport::Udp => "udp",
+            Transport::Icmp => "icmp",
+        }
+    }
+
     /// Whether its messages travel as datagrams, in fragments where they do not fit a packet.
     pub const fn is_datagram(self) -> bool {
         matches!(self, Transport::Udp | Transport::Icmp)

@@ -5,7 +5,9 @@
 use crate::capacity::{PATH_MTU_USUAL, ip_bytes, maximum_bps};
 use crate::cost;
 use crate::metric::Metric;
-use crate::observation::{Connections, EndReport, Measured, PerEnd, Received, Returned, Sent};
+use crate::observation::{
+    Connections, EndReport, Measured, PerEnd, Received, Returned, Sent, Times,
+};
 use crate::workload::{Capacity, Search, Workload};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -23,8 +25,7 @@ fn value(metric: Metric, workload: &Workload, ends: &PerEnd<EndReport>) -> Optio
     match metric {
         Metric::Throughput => throughput(ends),
         Metric::Rtt | Metric::Connect | Metric::FirstByte => {
-            let times = ends.client.measured.times(metric);
-            times.filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
+            times(metric, ends).filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
         }
         Metric::ConnectRate => match &ends.client.measured {
             Measured::Connections(all) => connect_rate(all),
@@ -57,22 +58,72 @@ fn value(metric: Metric, workload: &Workload, ends: &PerEnd<EndReport>) -> Optio
 /// left. Of probes the way there is what the server saw, the way back what the client saw.
 pub fn counted(metric: Metric, ends: &PerEnd<EndReport>) -> Option<(u64, u64)> {
     let missing = |sent: u64, came: u64| (sent.saturating_sub(came), sent);
-    if let (Measured::Probed(probed), Some(server)) = (&ends.client.measured, returned(ends)) {
-        let there = &server.there;
-        return match metric {
-            Metric::Loss => Some(missing(probed.sent, there.packets)),
-            Metric::LossBack => Some(missing(server.returned, probed.back.packets)),
-            Metric::Reordering => Some((there.reordered, there.packets)),
-            Metric::Duplication => Some((there.duplicates, there.packets)),
-            _ => None,
-        };
-    }
-    let received = received(ends)?;
-    match metric {
-        Metric::Loss => sent(ends).map(|sent| (received.lost_of(sent), sent.packets)),
-        Metric::Reordering => Some((received.reordered, received.packets)),
-        Metric::Duplication => Some((received.duplicates, received.packets)),
+    let probes = match &ends.client.measured {
+        Measured::Probed(probed) => returned(ends).map(|server| (probed, server)),
         _ => None,
+    };
+    match (metric, probes) {
+        (Metric::Loss, Some((probed, server))) => Some(missing(probed.sent, server.there.packets)),
+        (Metric::Loss, None) => {
+            let sent = sent(ends)?;
+            Some((received(ends)?.lost_of(sent), sent.packets))
+        }
+        (Metric::LossBack, Some((probed, server))) => {
+            Some(missing(server.returned, probed.back.packets))
+        }
+        (Metric::Reordering, Some((_, server))) => {
+            Some((server.there.reordered, server.there.packets))
+        }
+        (Metric::Reordering, None) => received(ends).map(|r| (r.reordered, r.packets)),
+        (Metric::Duplication, Some((_, server))) => {
+            Some((server.there.duplicates, server.there.packets))
+        }
+        (Metric::Duplication, None) => received(ends).map(|r| (r.duplicates, r.packets)),
+        (Metric::LossBack, None)
+        | (
+            Metric::Throughput
+            | Metric::Rtt
+            | Metric::Connect
+            | Metric::FirstByte
+            | Metric::ConnectRate
+            | Metric::Ipdv
+            | Metric::Pdv
+            | Metric::PacketRate
+            | Metric::Capacity
+            | Metric::RateAtLoss
+            | Metric::Cpu,
+            _,
+        ) => None,
+    }
+}
+
+/// The single times behind a metric, if it has any: variation of delay is seen by the end that
+/// receives, all else by the client.
+pub fn times(metric: Metric, ends: &PerEnd<EndReport>) -> Option<&Times> {
+    let client = &ends.client.measured;
+    match (metric, client) {
+        (Metric::Rtt | Metric::Connect, Measured::Times(times)) => Some(times),
+        (Metric::Rtt, Measured::Probed(probed)) => Some(&probed.round_trip),
+        (Metric::Connect, Measured::Connections(all)) => Some(&all.connect),
+        (Metric::FirstByte, Measured::Connections(all)) => all.first_byte.as_ref(),
+        (Metric::Ipdv, _) => Some(&returned(ends)?.there.ipdv),
+        (Metric::Pdv, _) => Some(&returned(ends)?.there.pdv),
+        (
+            Metric::Rtt
+            | Metric::Connect
+            | Metric::FirstByte
+            | Metric::Throughput
+            | Metric::ConnectRate
+            | Metric::PacketRate
+            | Metric::Capacity
+            | Metric::RateAtLoss
+            | Metric::Loss
+            | Metric::LossBack
+            | Metric::Reordering
+            | Metric::Duplication
+            | Metric::Cpu,
+            _,
+        ) => None,
     }
 }
 
@@ -151,7 +202,7 @@ fn returned(ends: &PerEnd<EndReport>) -> Option<&Returned> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::{OneWay, Probed, Times};
+    use crate::observation::{OneWay, Probed};
     use crate::workload::{Connect, Direction, TcpBulk, UdpBulk};
     use alloc::boxed::Box;
 

@@ -8,7 +8,7 @@ use common::{Service, assert_proved, trial, values_of};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, Measured, RateTrial, Received, Searched};
-use v6gap_core::workload::{Capacity, Direction, Search, Transport, Workload};
+use v6gap_core::workload::{Capacity, Direction, Kind, Search, Transport, Workload};
 
 const MBIT: u64 = 1_000_000;
 

@@ -40,7 +40,7 @@ pub fn run(data: &[u8]) {
     assert!(bound_ns <= limits.task_ns, "a task of {bound_ns} ns");
     if let Some(most) = limits.rate_bps {
         let asked = task.workload.rate_bps_most();
-        let held = agree::held_bps(&task.workload, &limits);
+        let held = task.workload.held_bps(&limits);
         let rate = asked.into_iter().chain(held).min();
         assert!(rate.is_some_and(|r| r <= most + DATAGRAM_BITS), "{rate:?} bit/s of {most}");
     }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use std::sync::LazyLock;
 use v6gap_core::arm::{Arm, TurnOrder};
 use v6gap_core::family::Family;
-use v6gap_core::feature::Feature;
 use v6gap_core::observation::EndReport;
 use v6gap_core::record::Host;
 use v6gap_core::session::ServerFacts;
@@ -14,6 +13,7 @@ use v6gap_core::task::{self, Task, TaskArm, Token};
 use v6gap_core::wire::control::{
     Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome,
 };
+use v6gap_core::workload::Feature;
 use v6gap_core::workload::{
     Capacity, Connect, Echo, Interleaving, Law, Load, Probe, Purpose, Search, Sizes, TcpBulk,
     Transport, UdpBulk, UdpLoad, Workload,

@@ -132,19 +132,19 @@ fn asked(run: &RunHeader, cell: &str, setting: &str) -> Option<String> {
         }
         _ => {}
     }
-    let settings = match workload {
-        // Each socket keeps its part of it.
-        Workload::TcpBulk(bulk) if setting == "pace" => {
-            return bulk.pace_bytes().map(|bytes| format_rate(8.0 * bytes as f64));
-        }
-        Workload::TcpBulk(bulk) if setting == "send buffer" => {
-            return bytes(bulk.send_buffer_bytes());
-        }
-        Workload::TcpBulk(bulk) => &bulk.settings,
-        Workload::Echo(echo) if setting.ends_with("buffer") => &echo.settings,
-        _ => return None,
-    };
+    // Those of round trips are of buffers alone, those of probes are of their load.
+    let of_data = matches!(workload, Workload::TcpBulk(_));
+    let of_buffers = matches!(workload, Workload::Echo(_)) && setting.ends_with("buffer");
+    let settings = workload.settings().filter(|_| of_data || of_buffers)?;
     let bytes = |n: Option<u32>| n.map(|n| format!("{n} B"));
+    if let Workload::TcpBulk(bulk) = workload {
+        match setting {
+            // Each socket keeps its part of it.
+            "pace" => return bulk.pace_bytes().map(|bytes| format_rate(8.0 * bytes as f64)),
+            "send buffer" => return bytes(bulk.send_buffer_bytes()),
+            _ => {}
+        }
+    }
     match setting {
         "congestion control" => settings.congestion.clone(),
         "send buffer" | "receive buffer" => bytes(settings.buffer_bytes),

@@ -145,10 +145,11 @@ fn histograms_survive_every_export_of_trials() {
     for (line, row) in lines.iter().filter(|l| matches!(l, Line::Trial(_))).zip(&rows[1..]) {
         let stored: Line = record::decode(&record::encode(line)).expect("our own line");
         let (Line::Trial(trial), Line::Trial(again)) = (line, stored) else { panic!() };
-        let Some(times) = trial.ends.client.measured.times(Metric::Rtt) else { continue };
+        let Some(times) = v6gap_core::values::times(Metric::Rtt, &trial.ends) else { continue };
         let from_csv: Vec<(u64, u64)> = serde_json::from_str(&row[histogram]).expect("a list");
         let lost: u64 = row[lost].parse().expect("a number");
-        let from_json = again.ends.client.measured.times(Metric::Rtt).expect("as before").clone();
+        let from_json =
+            v6gap_core::values::times(Metric::Rtt, &again.ends).expect("as before").clone();
         assert_eq!(from_csv.iter().map(|(_, count)| count).sum::<u64>(), times.count);
         for percent in 1..=100 {
             let q = f64::from(percent) / 100.0;

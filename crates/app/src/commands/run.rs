@@ -14,10 +14,10 @@ use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_core::plan::estimate::{Path, estimate};
+use v6gap_core::plan::estimate::estimate;
 use v6gap_core::plan::{Plan, Stop, fit, preset};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
-use v6gap_core::workload::{Cell, Workload};
+use v6gap_core::workload::{Cell, Path, Workload};
 use v6gap_core::world::World;
 use v6gap_store::Reference;
 use v6gap_sys::entropy;
@@ -33,9 +33,6 @@ pub const QUICK_NS: u64 = 20 * SECOND;
 
 /// The time of `--thorough`.
 pub const THOROUGH_NS: u64 = 600 * SECOND;
-
-/// Shortest bulk transfer when time is short, in ns.
-const BULK_NS_MIN: u64 = 350_000_000;
 
 /// Measures against a host.
 ///
@@ -360,23 +357,8 @@ fn wanted(cell: &Cell, measure: &[Measured]) -> bool {
 /// Transfers, round trips and null blocks that leave time for enough pairs.
 fn shorten(plan: &mut Plan, time_ns: u64) {
     plan.design.null_blocks = 1;
-    let scaled = |ns: u64| {
-        let share = ns as f64 * time_ns as f64 / USUAL_NS as f64;
-        (share as u64).clamp(BULK_NS_MIN, ns)
-    };
-    for cell in &mut plan.cells {
-        let (duration, warmup) = match &mut cell.workload {
-            Workload::TcpBulk(bulk) => (&mut bulk.duration_ns, &mut bulk.warmup_ns),
-            Workload::UdpBulk(bulk) => (&mut bulk.duration_ns, &mut bulk.warmup_ns),
-            Workload::Echo(echo) => {
-                echo.turns = (echo.turns / 2).next_multiple_of(2).max(2);
-                continue;
-            }
-            Workload::Connect(_) | Workload::Probe(_) | Workload::Capacity(_) => continue,
-        };
-        *duration = scaled(*duration);
-        *warmup = *duration / 4;
-    }
+    let part = time_ns as f64 / USUAL_NS as f64;
+    plan.cells.iter_mut().for_each(|cell| cell.workload.shorten(part));
 }
 
 #[cfg(test)]
@@ -506,8 +488,8 @@ mod tests {
         shorten(&mut plan, 20 * SECOND);
         for cell in &plan.cells {
             if let Workload::TcpBulk(bulk) = &cell.workload {
-                assert_eq!(bulk.duration_ns, BULK_NS_MIN);
-                assert_eq!(bulk.warmup_ns, BULK_NS_MIN / 4);
+                assert_eq!(bulk.duration_ns, v6gap_core::workload::BULK_NS_MIN);
+                assert_eq!(bulk.warmup_ns, v6gap_core::workload::BULK_NS_MIN / 4);
             }
             if let Workload::Echo(echo) = &cell.workload {
                 assert!(echo.turns >= 2 && echo.turns.is_multiple_of(2), "{echo:?}");

@@ -22,7 +22,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::feature::{self, Feature};
 use v6gap_core::host::names::{self, VIEW};
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::{Plan, Stop, fit};
@@ -32,6 +31,7 @@ use v6gap_core::session::limits;
 use v6gap_core::task;
 use v6gap_core::unit::format_span;
 use v6gap_core::wire::control::{Limits, Queued};
+use v6gap_core::workload::{Feature, Needed};
 use v6gap_engine::control::{ClientOptions, Connection};
 use v6gap_engine::run::{self, RunError};
 use v6gap_engine::trial::TrialError;
@@ -244,7 +244,7 @@ pub fn connect_for(
     client.timeout_ns = options.connect_timeout;
     client.wait = !options.no_wait;
     client.local = target.local;
-    client.want = plan.cells.iter().flat_map(|cell| feature::of_workload(&cell.workload)).collect();
+    client.want = plan.cells.iter().flat_map(|cell| Needed::of(&cell.workload)).collect();
     if task::arriving(target.addresses.map(|a| a.map(|a| a.ip()))) != task::native() {
         client.want.insert(Feature::Translated);
     }

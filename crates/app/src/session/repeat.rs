@@ -9,7 +9,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::wire;
-use v6gap_core::workload::Workload;
+use v6gap_core::workload::Cell;
 use v6gap_core::world::{LinkModel, World};
 use v6gap_judge::analysis::Analysis;
 
@@ -111,11 +111,8 @@ fn is_first_look(plan: &Plan, analysis: &Analysis) -> bool {
     let refused = &analysis.run.refused;
     let measured = |id: &String| plan.cell(id).is_some() || refused.contains_key(id);
     let congestion = |plan: &Plan| {
-        let mut bulks = plan.cells.iter().filter_map(|cell| match &cell.workload {
-            Workload::TcpBulk(bulk) => Some(bulk.settings.congestion.clone()),
-            _ => None,
-        });
-        bulks.next()
+        let of = |cell: &Cell| cell.workload.settings()?.congestion.clone();
+        plan.cells.iter().find_map(of)
     };
     plan.name == usual.name
         && usual.cells.iter().all(|cell| measured(&cell.id))

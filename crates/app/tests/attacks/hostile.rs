@@ -248,7 +248,7 @@ fn sealed(mut server: Sealed, mode: Mode, over: &AtomicBool) -> Result<()> {
 /// A welcome whose every text is `name`, with all features of this program.
 fn welcome(name: &str) -> Value {
     let limits = v6gap_core::wire::control::Limits::default();
-    let features = v6gap_core::feature::Feature::ALL.iter().map(|feature| feature.name());
+    let features = v6gap_core::workload::Feature::ALL.iter().map(|feature| feature.name());
     let mut features: Vec<&str> = features.collect();
     features.push(name);
     json!({

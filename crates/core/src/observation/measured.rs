@@ -1,7 +1,6 @@
 //! What an end measured, one form for each kind of workload, and how it is read.
 
 use super::{Connections, Probed, Received, Returned, Searched, Sent, Times};
-use crate::metric::Metric;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use core::fmt;
@@ -41,19 +40,6 @@ pub enum Measured {
 }
 
 impl Measured {
-    /// The single times behind `metric`, if it has any.
-    pub fn times(&self, metric: Metric) -> Option<&Times> {
-        match self {
-            Measured::Times(times) => Some(times),
-            Measured::Connections(all) if metric == Metric::FirstByte => all.first_byte.as_ref(),
-            Measured::Connections(all) => Some(&all.connect),
-            Measured::Probed(probed) if metric == Metric::Rtt => Some(&probed.round_trip),
-            Measured::Returned(returned) if metric == Metric::Ipdv => Some(&returned.there.ipdv),
-            Measured::Returned(returned) if metric == Metric::Pdv => Some(&returned.there.pdv),
-            _ => None,
-        }
-    }
-
     /// What arrived at this end, if it was an end that received.
     pub fn received(&self) -> Option<&Received> {
         match self {

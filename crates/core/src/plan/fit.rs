@@ -1,30 +1,15 @@
 //! Fits the first look to the round trip of a path: over a long one the same number of exchanges
 //! would take hours, and a transfer of a second would be slow start alone.
 
-use super::estimate::{HOSTS_NS, Path, estimate};
+use super::estimate::estimate;
 use super::{Plan, Stop};
 use crate::family::Family;
-use crate::workload::{Echo, Workload};
+use crate::workload::{HOSTS_NS, Path};
 use crate::world::World;
 use crate::world::model;
 
-/// Time that one arm's counted exchanges of a block may take, in ns.
-const EXCHANGES_NS: u64 = 100_000_000;
-
-/// Fewest exchanges of one arm in a block.
-const EXCHANGES_MIN: u64 = 12;
-
-/// Time that opening the connections of a trial may take, in ns.
-const CONNECTS_NS: u64 = 150_000_000;
-
-/// Fewest connections of a trial.
-const CONNECTS_MIN: u64 = 4;
-
 /// Length of a small IP packet, in bytes.
 const SMALL_PACKET: u32 = 112;
-
-/// A bulk transfer lasts at least so many round trips: slow start takes about ten.
-const BULK_ROUND_TRIPS: u64 = 20;
 
 /// Share of the run's time that its null blocks may take at the start; less where the pairs need
 /// it.
@@ -54,21 +39,7 @@ pub fn exchange_ns(world: &World) -> u64 {
 pub fn fit(plan: &mut Plan, round_trip_ns: u64) {
     let round_trip_ns = round_trip_ns.max(1);
     for cell in &mut plan.cells {
-        match &mut cell.workload {
-            Workload::Echo(echo) => fit_echo(echo, round_trip_ns),
-            Workload::Connect(connect) => {
-                let count = (CONNECTS_NS / round_trip_ns).max(CONNECTS_MIN);
-                connect.count = u64::from(connect.count).min(count) as u32;
-            }
-            Workload::TcpBulk(bulk) => {
-                let least = BULK_ROUND_TRIPS.saturating_mul(round_trip_ns);
-                if bulk.duration_ns < least {
-                    bulk.duration_ns = least;
-                    bulk.warmup_ns = if bulk.bytes.is_some() { 0 } else { least / 2 };
-                }
-            }
-            Workload::UdpBulk(_) | Workload::Probe(_) | Workload::Capacity(_) => {}
-        }
+        cell.workload.fit(round_trip_ns);
     }
     if let Stop::Adaptive { time_ns_max, pairs_min } = plan.design.stop {
         // What was measured of the path holds the work of the hosts.
@@ -83,26 +54,12 @@ pub fn fit(plan: &mut Plan, round_trip_ns: u64) {
     }
 }
 
-/// Changes exchanges and connections so that the exchanges of one arm in a block take 0.1 s, or as
-/// long as a dozen do.
-pub(crate) fn fit_echo(echo: &mut Echo, round_trip_ns: u64) {
-    let round_trip_ns = round_trip_ns.max(1);
-    let wanted = u64::from(echo.turn_exchanges) * u64::from(echo.turns);
-    let exchanges = (EXCHANGES_NS / round_trip_ns).max(EXCHANGES_MIN);
-    if exchanges >= wanted {
-        return;
-    }
-    echo.connections = echo.connections.min((exchanges / 8) as u32).max(1);
-    echo.turns = echo.turns.min(((exchanges / 4) as u32).max(4) & !1);
-    echo.turn_exchanges = (exchanges as u32).div_ceil(echo.turns);
-    echo.warmup_exchanges = 1;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::arm::PerArm;
     use crate::plan::preset;
+    use crate::workload::Workload;
     use alloc::vec::Vec;
 
     const MS: u64 = 1_000_000;
@@ -148,11 +105,11 @@ mod tests {
             match &cell.workload {
                 Workload::Echo(e) => {
                     let exchanges = e.turn_exchanges * e.turns;
-                    assert!(exchanges >= EXCHANGES_MIN as u32 && e.connections >= 1);
+                    assert!(exchanges >= 12 && e.connections >= 1);
                     assert_eq!(e.turns % 2, 0, "turns stay balanced");
                 }
                 Workload::TcpBulk(bulk) => assert_eq!(bulk.duration_ns, 6_000 * MS),
-                Workload::Connect(c) => assert_eq!(c.count, CONNECTS_MIN as u32),
+                Workload::Connect(c) => assert_eq!(c.count, 4),
                 Workload::UdpBulk(_) | Workload::Probe(_) | Workload::Capacity(_) => {}
             }
         }

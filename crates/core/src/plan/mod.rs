@@ -12,7 +12,7 @@ pub mod scale;
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
-use crate::workload::{Cell, Workload};
+use crate::workload::Cell;
 use crate::world::World;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -177,10 +177,7 @@ impl Plan {
 
     /// The first cell that belongs in a lab, if the plan has none to run in.
     pub fn out_of_place(&self) -> Option<&Cell> {
-        let belongs = |cell: &&Cell| match &cell.workload {
-            Workload::Capacity(capacity) => capacity.belongs_in_a_lab(),
-            _ => false,
-        };
+        let belongs = |cell: &&Cell| cell.workload.belongs_in_a_lab();
         self.cells.iter().find(belongs).filter(|_| self.world.is_none())
     }
 

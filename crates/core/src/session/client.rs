@@ -3,10 +3,10 @@
 use super::clock::{self, Offset, Sample};
 use super::watch::Watch;
 use super::{Ending, NotNow, agree, timeout};
-use crate::feature::{self, Feature};
 use crate::task::Task;
 use crate::wire::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use crate::wire::foreign;
+use crate::workload::Feature;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -159,7 +159,7 @@ impl Client {
         let Phase::Idle = self.phase else {
             return Err(NotNow { what: "prepare a task" });
         };
-        let needed = feature::of_task(&task).into_iter().map(Feature::name);
+        let needed = task.features().into_iter().map(Feature::name);
         if let Some(name) = lacking(&self.known, needed) {
             let why = format!("it does not know {name:?}; update v6gap there");
             let number = task.number;

@@ -3,16 +3,16 @@
 
 mod alive;
 
-use super::agree::{Objection, check, held_bps};
+use super::agree::{Objection, check};
 use super::queue::{Queue, Turn};
 use super::*;
 use crate::arm::{Arm, TurnOrder};
 use crate::family::Family;
-use crate::feature::{self, Feature};
 use crate::host::Host;
 use crate::task::{self, Task, TaskArm, Token};
 use crate::wire::arbitrary::{message, task as arbitrary_task};
 use crate::wire::control::{Hello, Limits, Message, RefusalCode, Welcome};
+use crate::workload::Feature;
 use crate::workload::{
     Capacity, Connect, Direction, Echo, Impossible, Load, Marking, Probe, Purpose, Search,
     StreamSettings, TcpBulk, Timing, Transport, UdpBulk, UdpLoad, Wait, Workload,
@@ -440,7 +440,7 @@ proptest! {
             prop_assert!((1..=limits.message_bytes).contains(&bulk.write_bytes));
             prop_assert!(bulk.bytes != Some(0));
             // Without a number the ends hold it to the limit in its time.
-            let held = held_bps(&task.workload, &limits).map(u128::from);
+            let held = task.workload.held_bps(&limits).map(u128::from);
             let timed = held.map(|bps| bps * u128::from(bulk.duration_ns) / 8_000_000_000);
             let bytes = bulk.bytes.map(u128::from).or(timed);
             prop_assert!(task_bytes.is_none_or(|most| bytes.unwrap() <= u128::from(most)));
@@ -469,7 +469,7 @@ proptest! {
     fn a_task_is_proposed_only_to_a_server_that_knows_all_of_it(
         task in arbitrary_task(), left_out in any::<proptest::sample::Index>(),
     ) {
-        let needed = feature::of_task(&task);
+        let needed = task.features();
         let names: Vec<&str> = needed.iter().map(|feature| feature.name()).collect();
         let mut client = opened(&names);
         client.prepare(task.clone(), 100).unwrap();

@@ -7,6 +7,7 @@ use crate::arm::Arm;
 use crate::host::Host;
 use crate::observation::EndReport;
 use crate::task::Task;
+pub use crate::workload::Limits;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -106,102 +107,6 @@ pub struct Welcome {
     pub limits: Limits,
     /// The server's host.
     pub host: Host,
-}
-
-/// What a server allows. It enforces each of them; the client may keep to them from the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
-    /// Longest session, in ns.
-    pub session_ns: u64,
-    /// Longest silence between two tasks, in ns.
-    pub idle_ns: u64,
-    /// Longest task, in ns.
-    pub task_ns: u64,
-    /// Most application bytes that a task may move one way; `None` is without limit.
-    pub task_bytes: Option<u64>,
-    /// Highest rate, in bit/s; `None` is without limit.
-    pub rate_bps: Option<u64>,
-    /// Largest message or single write, in bytes.
-    pub message_bytes: u32,
-    /// Most connections of an arm that are open at a time.
-    pub connections: u32,
-    /// Most connections of a task that stay open until its end; 0 from a server that does not know
-    /// of such tasks.
-    #[serde(default)]
-    pub held: u32,
-    /// Most exchanges or connections of an arm in a task, warm-up included.
-    pub exchanges: u64,
-    /// Most clients that may wait for their turn.
-    pub waiting: u32,
-    /// Most sessions of one source that are open or wait at a time; 0 from a server that does not
-    /// tell.
-    #[serde(default)]
-    pub per_source: u32,
-    /// Whether a task may keep the processor busy while it waits (`wait` of `spin` or `yield`).
-    #[serde(default = "yes")]
-    pub spin: bool,
-    /// Whether a task may mark packets (traffic class, hop limit, flow label) and name a congestion
-    /// control.
-    #[serde(default = "yes")]
-    pub marking: bool,
-}
-
-/// What a server allows that does not tell.
-const fn yes() -> bool {
-    true
-}
-
-const SECOND_NS: u64 = 1_000_000_000;
-const MINUTE_NS: u64 = 60 * SECOND_NS;
-
-impl Default for Limits {
-    /// Those of a server that nothing else was said to.
-    fn default() -> Self {
-        Limits {
-            session_ns: 24 * 60 * MINUTE_NS,
-            idle_ns: 2 * MINUTE_NS,
-            task_ns: 10 * MINUTE_NS,
-            task_bytes: None,
-            rate_bps: None,
-            message_bytes: 64 << 20,
-            connections: 64,
-            held: 20_000,
-            exchanges: 10_000_000,
-            waiting: 16,
-            per_source: 4,
-            spin: true,
-            marking: true,
-        }
-    }
-}
-
-impl Limits {
-    /// Those of a server for everybody that was told no others: half a minute at 50 Mbit/s a task,
-    /// and a turn of five minutes.
-    pub fn strict() -> Self {
-        Limits {
-            session_ns: 5 * MINUTE_NS,
-            task_ns: 30 * SECOND_NS,
-            task_bytes: Some(200_000_000),
-            rate_bps: Some(50_000_000),
-            held: 1000,
-            per_source: 1,
-            spin: false,
-            marking: false,
-            ..Limits::default()
-        }
-    }
-
-    /// The rate in bit/s to which bulk data of a task of `duration_ns` are held each way, so that
-    /// neither rate nor bytes are exceeded; `None` if neither is limited.
-    pub fn held_bps(&self, duration_ns: u64) -> Option<u64> {
-        let whole = |bytes: u64| {
-            let bps = u128::from(bytes) * 8_000_000_000 / u128::from(duration_ns.max(1));
-            u64::try_from(bps).unwrap_or(u64::MAX)
-        };
-        let of_bytes = self.task_bytes.map(whole);
-        self.rate_bps.into_iter().chain(of_bytes).min()
-    }
 }
 
 /// Why there is no session.

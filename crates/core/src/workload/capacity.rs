@@ -1,9 +1,13 @@
 //! Searching for the rate that a path carries.
 
-use super::Impossible;
+use super::feature::{Feature, Needed};
+use super::impossible::Impossible;
+use super::kind::{self, Cost, Kind, Path, lower};
+use super::limits::{Limits, Objection};
 use super::{Direction, Marking, UdpBulk};
 use crate::capacity::HalvingSearch;
 use crate::metric::Metric;
+use crate::transport::Transport;
 use crate::unit;
 use alloc::format;
 use alloc::string::String;
@@ -78,14 +82,6 @@ impl Capacity {
     /// Datagrams of one call at most.
     pub const BATCH: u16 = 64;
 
-    /// The metrics of a search, one.
-    pub const fn metrics(&self) -> &'static [Metric] {
-        match self.search {
-            Search::Load { .. } => &[Metric::Capacity],
-            Search::Halving { .. } => &[Metric::RateAtLoss],
-        }
-    }
-
     /// Trials at most; 1 for a search by load.
     pub fn trials_max(&self) -> u32 {
         match self.search {
@@ -104,24 +100,9 @@ impl Capacity {
         }
     }
 
-    /// Longest time that it takes on a path whose packets arrive at once or never, in ns.
-    pub fn longest_ns(&self) -> u64 {
-        let settling = match self.search {
-            Search::Load { .. } => 0,
-            Search::Halving { .. } => u64::from(self.trials_max()) * Self::SETTLE_NS_MAX,
-        };
-        self.sending_ns().saturating_add(settling)
-    }
-
     /// Most bytes that it sends: the payload is less than its packets.
     pub fn bytes_max(&self) -> u128 {
         u128::from(self.rate_bps_max) * u128::from(self.sending_ns()) / 8_000_000_000
-    }
-
-    /// Whether it floods a path that is not its own: RFC 6815 keeps searches in the style of RFC
-    /// 2544 to networks made for testing.
-    pub const fn belongs_in_a_lab(&self) -> bool {
-        matches!(self.search, Search::Halving { forced: false, .. })
     }
 
     /// The stream that its datagrams are, as far as one can be told beforehand.
@@ -140,14 +121,6 @@ impl Capacity {
             batch: Self::BATCH,
             ..UdpBulk::default()
         }
-    }
-
-    /// What is wrong with its numbers whatever a server allows.
-    ///
-    /// # Errors
-    /// The first problem.
-    pub fn check(&self) -> Result<(), Impossible> {
-        self.senseless().map_or(Ok(()), |why| Err(Impossible::Senseless(why)))
     }
 
     fn senseless(&self) -> Option<&'static str> {
@@ -178,10 +151,83 @@ impl Capacity {
             _ => None,
         }
     }
+}
 
-    /// What tells it from the usual one of its payload size, as the end of a cell's name: empty, or
-    /// as in `-receive-lost1000ppm`.
-    pub fn suffix(&self) -> String {
+impl Default for Capacity {
+    /// A search by load for 10 s (RFC 9097 section 8.1) with 1222 B, client to server, up to the
+    /// end of the table.
+    fn default() -> Self {
+        Capacity {
+            payload_bytes: 1222,
+            direction: Direction::Send,
+            rate_bps_max: Self::RATE_BPS_MAX,
+            search: Search::Load { duration_ns: 10_000_000_000 },
+            marking: Marking::default(),
+        }
+    }
+}
+
+impl Kind for Capacity {
+    fn metrics(&self) -> &'static [Metric] {
+        match self.search {
+            Search::Load { .. } => &[Metric::Capacity],
+            Search::Halving { .. } => &[Metric::RateAtLoss],
+        }
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Udp
+    }
+
+    fn need(&self, needed: &mut Needed) {
+        // All of it has been there from the beginning.
+        let Capacity { payload_bytes: _, direction: _, rate_bps_max: _, search: _, marking } = self;
+        needed.add(true, Feature::Capacity);
+        needed.marking(marking);
+    }
+
+    fn check_numbers(&self, _datagram_bytes_max: u32) -> Result<(), Impossible> {
+        self.senseless().map_or(Ok(()), |why| Err(Impossible::Senseless(why)))
+    }
+
+    /// The sender is told how fast to go by the other end, which may say anything: the highest rate
+    /// and the time are what bound it.
+    fn check_limits(&self, limits: &Limits) -> Result<(), Objection> {
+        limits.message("payload bytes of a datagram", self.payload_bytes)?;
+        limits.rate("highest rate in bit/s", self.rate_bps_max)?;
+        limits.bytes(self.bytes_max())
+    }
+
+    fn keep_to(&mut self, limits: &Limits, told: &mut dyn FnMut(String)) {
+        if let Search::Load { duration_ns } = &mut self.search {
+            kind::cut(duration_ns, &mut 0, limits, told);
+        }
+        if let Some(most) = limits.held_bps(self.sending_ns()) {
+            let what = |most| format!("rates up to {} are tried", unit::format_rate(most as f64));
+            lower(&mut self.rate_bps_max, most, told, what);
+        }
+    }
+
+    fn limited_bps(&self, limits: &Limits) -> Option<u64> {
+        limits.held_bps(self.sending_ns())
+    }
+
+    /// A search sends about what the path carries; above that are only its steps too far. By
+    /// halving the first trials may be far too fast, and the sender's queue is what bounds them.
+    fn cost(&self, path: Path) -> Cost {
+        /// Time that a search by halving waits after a trial, in ns: for late packets after every
+        /// second one.
+        const QUESTION_NS: f64 = 50e6;
+        let rate_bps = (self.rate_bps_max as f64).min(path.rate_bps);
+        let sending_ns = self.sending_ns() as f64;
+        let questions_ns = match self.search {
+            Search::Load { .. } => 0.0,
+            Search::Halving { .. } => f64::from(self.trials_max()) * QUESTION_NS,
+        };
+        Cost { time_ns: sending_ns + questions_ns, bytes: rate_bps * sending_ns / 8e9 }
+    }
+
+    fn suffix(&self) -> String {
         let mut text = String::new();
         if self.direction == Direction::Receive {
             text.push_str("-receive");
@@ -192,8 +238,7 @@ impl Capacity {
         text
     }
 
-    /// The same in words for a person, each with a comma before it.
-    pub fn suffix_words(&self) -> String {
+    fn suffix_words(&self, _metric: Metric) -> String {
         let mut text = String::new();
         if self.direction == Direction::Receive {
             text.push_str(", from the server");
@@ -208,19 +253,47 @@ impl Capacity {
         }
         text
     }
-}
 
-impl Default for Capacity {
-    /// A search by load for 10 s (RFC 9097 section 8.1) with 1222 B, client to server, up to the
-    /// end of the table.
-    fn default() -> Self {
-        Capacity {
-            payload_bytes: 1222,
-            direction: Direction::Send,
-            rate_bps_max: Self::RATE_BPS_MAX,
-            search: Search::Load { duration_ns: 10_000_000_000 },
-            marking: Marking::default(),
-        }
+    fn marking(&self) -> Marking {
+        self.marking
+    }
+
+    fn mark(&mut self, marking: Marking) {
+        self.marking = marking;
+    }
+
+    fn rate_bps_most(&self) -> Option<u64> {
+        Some(self.rate_bps_max)
+    }
+
+    /// On a path whose packets arrive at once or never.
+    fn longest_ns(&self) -> Option<u64> {
+        let settling = match self.search {
+            Search::Load { .. } => 0,
+            Search::Halving { .. } => u64::from(self.trials_max()) * Self::SETTLE_NS_MAX,
+        };
+        Some(self.sending_ns().saturating_add(settling))
+    }
+
+    fn direction(&self) -> Option<Direction> {
+        Some(self.direction)
+    }
+
+    fn datagram_bytes(&self) -> Option<u32> {
+        Some(self.payload_bytes)
+    }
+
+    fn level_bytes(&self) -> Option<u32> {
+        Some(self.payload_bytes)
+    }
+
+    fn take_level(&mut self) {
+        self.payload_bytes = 0;
+    }
+
+    /// RFC 6815 keeps searches in the style of RFC 2544 to networks made for testing.
+    fn belongs_in_a_lab(&self) -> bool {
+        matches!(self.search, Search::Halving { forced: false, .. })
     }
 }
 
@@ -238,8 +311,8 @@ mod tests {
             search: Search::Halving { trial_ns, lost_ppm_max, forced: true },
             ..good.clone()
         };
-        assert_eq!(good.check(), Ok(()));
-        assert_eq!(halving(100_000_000, 500_000).check(), Ok(()));
+        assert_eq!(good.check_numbers(0), Ok(()));
+        assert_eq!(halving(100_000_000, 500_000).check_numbers(0), Ok(()));
         let wrong = [
             Capacity { direction: Direction::Both, ..good.clone() },
             Capacity { payload_bytes: 47, ..good.clone() },
@@ -253,19 +326,19 @@ mod tests {
             halving(100_000_000, 500_001),
         ];
         for capacity in wrong {
-            assert!(capacity.check().is_err(), "{capacity:?}");
+            assert!(capacity.check_numbers(0).is_err(), "{capacity:?}");
         }
     }
 
     #[test]
     fn its_cost_is_bounded() {
         let load = Capacity { rate_bps_max: 80_000_000, ..Capacity::default() };
-        assert_eq!((load.bytes_max(), load.longest_ns()), (100_000_000, 10_000_000_000));
+        assert_eq!((load.bytes_max(), load.longest_ns()), (100_000_000, Some(10_000_000_000)));
         let halving = Capacity { search: HALVING, ..load };
         let trials = u64::from(halving.trials_max());
         assert!((10..=14).contains(&trials), "{trials}");
         assert_eq!(halving.bytes_max(), u128::from(trials) * 5_000_000);
-        assert_eq!(halving.longest_ns(), trials * 2_500_000_000);
+        assert_eq!(halving.longest_ns(), Some(trials * 2_500_000_000));
     }
 
     #[test]
@@ -275,7 +348,10 @@ mod tests {
         let search = Search::Halving { trial_ns: 1, lost_ppm_max: 1000, forced: false };
         let halving = Capacity { direction: Direction::Receive, search, ..load };
         assert_eq!(halving.suffix(), "-receive-lost1000ppm");
-        assert_eq!(halving.suffix_words(), ", from the server, at most 0.1 % lost");
+        assert_eq!(
+            halving.suffix_words(Metric::RateAtLoss),
+            ", from the server, at most 0.1 % lost"
+        );
         assert!(halving.belongs_in_a_lab());
     }
 }

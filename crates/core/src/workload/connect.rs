@@ -1,7 +1,12 @@
 //! Opening connections.
 
+use super::Marking;
+use super::feature::{Feature, Needed};
 use super::impossible::{Impossible, range};
+use super::kind::{Cost, HOSTS_NS, Kind, Path};
+use super::limits::{Limits, Objection};
 use crate::metric::Metric;
+use crate::transport::Transport;
 use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -61,11 +66,6 @@ impl Connect {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), Impossible> {
-        range("connections in all", self.count, 1..=Self::COUNT_MAX.into())?;
-        range("connections at a time", self.concurrent, 1..=self.concurrent_max().into())
-    }
-
     /// How many are open at a time at most, the one that leads the trial left out.
     pub const fn open_max(&self) -> u32 {
         match self.purpose {
@@ -73,9 +73,10 @@ impl Connect {
             Purpose::Open | Purpose::FirstByte | Purpose::Rate => self.concurrent,
         }
     }
+}
 
-    /// The metrics that a trial yields, the main one first.
-    pub(super) const fn metrics(&self) -> &'static [Metric] {
+impl Kind for Connect {
+    fn metrics(&self) -> &'static [Metric] {
         match self.purpose {
             Purpose::Open => &[Metric::Connect],
             Purpose::FirstByte => &[Metric::FirstByte, Metric::Connect],
@@ -83,8 +84,49 @@ impl Connect {
         }
     }
 
-    /// What tells it from the same metric with defaults, as part of a cell's name.
-    pub(super) fn suffix(&self) -> String {
+    fn transport(&self) -> Transport {
+        Transport::Tcp
+    }
+
+    fn need(&self, needed: &mut Needed) {
+        let Connect { count: _, purpose, concurrent } = self;
+        needed.add(true, Feature::Connect);
+        match purpose {
+            Purpose::Open => {}
+            Purpose::FirstByte => needed.add(true, Feature::ConnectFirstByte),
+            Purpose::Rate => needed.add(true, Feature::ConnectRate),
+            Purpose::Hold => needed.add(true, Feature::ConnectHold),
+        }
+        needed.add(*concurrent != 1, Feature::ConnectConcurrent);
+    }
+
+    fn check_numbers(&self, _datagram_bytes_max: u32) -> Result<(), Impossible> {
+        range("connections in all", self.count, 1..=Self::COUNT_MAX.into())?;
+        range("connections at a time", self.concurrent, 1..=self.concurrent_max().into())
+    }
+
+    fn check_limits(&self, limits: &Limits) -> Result<(), Objection> {
+        range("connections in all", self.count, 1..=limits.exchanges)?;
+        range("connections at a time", self.concurrent, 1..=limits.connections.into())?;
+        if self.purpose == Purpose::Hold {
+            range("connections held", self.count, 1..=limits.held.into())?;
+        }
+        Ok(())
+    }
+
+    fn keep_to(&mut self, _limits: &Limits, _told: &mut dyn FnMut(String)) {}
+
+    fn cost(&self, path: Path) -> Cost {
+        /// Bytes of line time of a handshake's three packets, about.
+        const HANDSHAKE_BYTES: f64 = 300.0;
+        let count = f64::from(self.count);
+        // The answer to a request takes another round trip.
+        let trips = if self.purpose == Purpose::Open { 1.0 } else { 2.0 };
+        let one_ns = trips * path.round_trip_ns / f64::from(self.concurrent.max(1)) + HOSTS_NS;
+        Cost { time_ns: count * one_ns, bytes: trips * count * HANDSHAKE_BYTES }
+    }
+
+    fn suffix(&self) -> String {
         let held = match self.purpose {
             Purpose::Hold => format!("-held-{}", self.count),
             Purpose::Open | Purpose::FirstByte | Purpose::Rate => String::new(),
@@ -93,5 +135,40 @@ impl Connect {
             1 => held,
             many => format!("{held}-x{many}"),
         }
+    }
+
+    fn suffix_words(&self, _metric: Metric) -> String {
+        String::new()
+    }
+
+    fn marking(&self) -> Marking {
+        Marking::default()
+    }
+
+    fn mark(&mut self, _marking: Marking) {}
+
+    fn rate_bps_most(&self) -> Option<u64> {
+        Some(0)
+    }
+
+    fn longest_ns(&self) -> Option<u64> {
+        None
+    }
+
+    fn exchanges_in_all(&self) -> u64 {
+        self.count.into()
+    }
+
+    fn notes_bytes(&self) -> u64 {
+        u64::from(self.count) * super::TIME_BYTES
+    }
+
+    fn fit(&mut self, round_trip_ns: u64) {
+        /// Time that opening the connections of a trial may take, in ns.
+        const CONNECTS_NS: u64 = 150_000_000;
+        /// Fewest connections of a trial.
+        const CONNECTS_MIN: u64 = 4;
+        let count = (CONNECTS_NS / round_trip_ns).max(CONNECTS_MIN);
+        self.count = u64::from(self.count).min(count) as u32;
     }
 }

@@ -1,7 +1,12 @@
 //! Request and answer.
 
+use super::feature::{Feature, Needed};
 use super::impossible::{Impossible, range, refuse};
-use super::{Marking, StreamSettings, Transport, Wait};
+use super::kind::{Cost, HOSTS_NS, Kind, Path};
+use super::limits::{Limits, Objection};
+use super::{Interleaving, Marking, StreamSettings, Transport, Wait};
+use crate::metric::Metric;
+use crate::unit::format_bytes;
 use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
@@ -96,7 +101,76 @@ impl Echo {
         (counted > 0).then_some((warmup, warmup.checked_add(counted)?))
     }
 
-    pub(super) fn check(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
+    /// Bytes of each arm in a block one way: of messages or of answers, whichever are more.
+    pub fn bytes_each_way(&self) -> u64 {
+        let larger = self.message_bytes.max(self.answer_bytes());
+        self.exchanges().saturating_mul(u64::from(larger))
+    }
+}
+
+impl Default for Echo {
+    /// 64 B over TCP without collecting small segments, 40 turns of 20 exchanges over 8
+    /// connections; the ends sleep while they wait.
+    fn default() -> Self {
+        Echo {
+            transport: Transport::Tcp,
+            message_bytes: 64,
+            response_bytes: None,
+            outstanding: 1,
+            timing: Timing::Each,
+            connections: 8,
+            turn_exchanges: 20,
+            turns: 40,
+            warmup_exchanges: 2,
+            wait: Wait::Block,
+            settings: StreamSettings { no_delay: true, ..StreamSettings::default() },
+            marking: Marking::default(),
+        }
+    }
+}
+
+impl Kind for Echo {
+    fn metrics(&self) -> &'static [Metric] {
+        &[Metric::Rtt]
+    }
+
+    fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    fn need(&self, needed: &mut Needed) {
+        let Echo {
+            transport,
+            message_bytes: _,
+            response_bytes,
+            outstanding,
+            timing,
+            connections: _,
+            turn_exchanges: _,
+            turns: _,
+            warmup_exchanges: _,
+            wait,
+            settings,
+            marking,
+        } = self;
+        needed.add(true, Feature::Echo);
+        match transport {
+            Transport::Tcp | Transport::Udp => {}
+            Transport::Icmp => needed.add(true, Feature::EchoIcmp),
+        }
+        needed.add(response_bytes.is_some(), Feature::EchoResponse);
+        needed.add(*outstanding != 1, Feature::EchoOutstanding);
+        match timing {
+            Timing::Each => {}
+            Timing::Batch => needed.add(true, Feature::EchoBatch),
+        }
+        needed.wait(*wait);
+        needed.add(settings.buffer_bytes.is_some(), Feature::EchoBuffer);
+        needed.settings(settings);
+        needed.marking(marking);
+    }
+
+    fn check_numbers(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
         let least = u64::from(Self::MESSAGE_BYTES_MIN);
         let (largest, answer_max) = match self.transport {
             Transport::Tcp => (u32::MAX, u32::MAX),
@@ -134,14 +208,43 @@ impl Echo {
         range("exchanges in all", self.exchanges(), 1..=u32::MAX.into())
     }
 
-    /// Bytes of each arm in a block one way: of messages or of answers, whichever are more.
-    pub fn bytes_each_way(&self) -> u64 {
-        let larger = self.message_bytes.max(self.answer_bytes());
-        self.exchanges().saturating_mul(u64::from(larger))
+    fn check_limits(&self, limits: &Limits) -> Result<(), Objection> {
+        limits.message("bytes of a message", self.message_bytes)?;
+        limits.message("bytes of an answer", self.answer_bytes())?;
+        range("connections", self.connections, 1..=limits.connections.into())?;
+        range("exchanges in all", self.exchanges(), 1..=limits.exchanges)?;
+        limits.bytes(2 * u128::from(self.bytes_each_way()))?;
+        let most = limits.exchanged_bytes_most();
+        Ok(range("bytes of all exchanges", self.exchanged_bytes(), 0..=most)?)
     }
 
-    /// What tells it from an exchange of the same size with defaults, as part of a cell's name.
-    pub(super) fn suffix(&self) -> String {
+    fn keep_to(&mut self, limits: &Limits, told: &mut dyn FnMut(String)) {
+        let most = limits.exchanged_bytes_most().min(limits.task_bytes.unwrap_or(u64::MAX));
+        let before = self.exchanges();
+        while self.exchanged_bytes() > most {
+            // Turns stay balanced; what opens connections goes last.
+            match (self.turns, self.turn_exchanges, self.connections, self.warmup_exchanges) {
+                (4.., ..) => self.turns = (self.turns / 2).next_multiple_of(2),
+                (_, 2.., ..) => self.turn_exchanges /= 2,
+                (_, _, 2.., _) => self.connections /= 2,
+                (.., 1..) => self.warmup_exchanges /= 2,
+                _ => break,
+            }
+        }
+        if self.exchanges() < before {
+            told(format!("there are {} exchanges in a trial, not {before}", self.exchanges()));
+        }
+    }
+
+    fn cost(&self, path: Path) -> Cost {
+        let count = self.exchanges() as f64;
+        let bytes = f64::from(self.message_bytes) + f64::from(self.answer_bytes());
+        let trip_ns = (path.round_trip_ns + HOSTS_NS) / f64::from(self.outstanding.max(1));
+        let one_ns = trip_ns + bytes * 8e9 / path.rate_bps;
+        Cost { time_ns: count * one_ns, bytes: count * bytes }
+    }
+
+    fn suffix(&self) -> String {
         let mut suffix = String::new();
         if let Some(bytes) = self.response_bytes.filter(|&bytes| bytes != self.message_bytes) {
             suffix.push_str(&format!("-to-{bytes}"));
@@ -161,25 +264,88 @@ impl Echo {
         }
         suffix
     }
-}
 
-impl Default for Echo {
-    /// 64 B over TCP without collecting small segments, 40 turns of 20 exchanges over 8
-    /// connections; the ends sleep while they wait.
-    fn default() -> Self {
-        Echo {
-            transport: Transport::Tcp,
-            message_bytes: 64,
-            response_bytes: None,
-            outstanding: 1,
-            timing: Timing::Each,
-            connections: 8,
-            turn_exchanges: 20,
-            turns: 40,
-            warmup_exchanges: 2,
-            wait: Wait::Block,
-            settings: StreamSettings { no_delay: true, ..StreamSettings::default() },
-            marking: Marking::default(),
+    fn suffix_words(&self, _metric: Metric) -> String {
+        let buffers = |bytes: u32| format!(", buffers {}", format_bytes(bytes.into()));
+        self.settings.buffer_bytes.map_or(String::new(), buffers)
+    }
+
+    fn marking(&self) -> Marking {
+        self.marking
+    }
+
+    fn mark(&mut self, marking: Marking) {
+        self.marking = marking;
+    }
+
+    fn rate_bps_most(&self) -> Option<u64> {
+        Some(0)
+    }
+
+    fn longest_ns(&self) -> Option<u64> {
+        None
+    }
+
+    fn exchanges_in_all(&self) -> u64 {
+        // Of both arms.
+        self.exchanges().saturating_mul(2)
+    }
+
+    fn connections_collected(&self) -> Option<u64> {
+        Some(self.connections.into())
+    }
+
+    fn exchanged_bytes(&self) -> u64 {
+        self.bytes_each_way().saturating_mul(2)
+    }
+
+    fn notes_bytes(&self) -> u64 {
+        self.exchanges().saturating_mul(super::TIME_BYTES)
+    }
+
+    fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    fn settings(&self) -> Option<&StreamSettings> {
+        Some(&self.settings)
+    }
+
+    fn datagram_bytes(&self) -> Option<u32> {
+        let largest = self.message_bytes.max(self.answer_bytes());
+        self.transport.is_datagram().then_some(largest)
+    }
+
+    fn interleaving(&self) -> Interleaving {
+        Interleaving::Slice
+    }
+
+    fn level_bytes(&self) -> Option<u32> {
+        Some(self.message_bytes)
+    }
+
+    fn take_level(&mut self) {
+        self.response_bytes = self.response_bytes.filter(|&to| to != self.message_bytes);
+        self.message_bytes = 0;
+    }
+
+    /// The exchanges of one arm in a block take 0.1 s then, or as long as a dozen do.
+    fn fit(&mut self, round_trip_ns: u64) {
+        const EXCHANGES_NS: u64 = 100_000_000;
+        const EXCHANGES_MIN: u64 = 12;
+        let wanted = u64::from(self.turn_exchanges) * u64::from(self.turns);
+        let exchanges = (EXCHANGES_NS / round_trip_ns.max(1)).max(EXCHANGES_MIN);
+        if exchanges >= wanted {
+            return;
         }
+        self.connections = self.connections.min((exchanges / 8) as u32).max(1);
+        self.turns = self.turns.min(((exchanges / 4) as u32).max(4) & !1);
+        self.turn_exchanges = (exchanges as u32).div_ceil(self.turns);
+        self.warmup_exchanges = 1;
+    }
+
+    /// Half as many turns, whatever the part.
+    fn shorten(&mut self, _part: f64) {
+        self.turns = (self.turns / 2).next_multiple_of(2).max(2);
     }
 }

@@ -62,14 +62,7 @@ impl Workload {
             whole && self.datagram_bytes().is_none(),
             "\"don't fragment\" without datagrams cannot be had",
         )?;
-        match self {
-            Workload::TcpBulk(bulk) => bulk.check(),
-            Workload::UdpBulk(bulk) => bulk.check(datagram_bytes_max),
-            Workload::Echo(echo) => echo.check(datagram_bytes_max),
-            Workload::Connect(connect) => connect.check(),
-            Workload::Probe(probe) => probe.check(datagram_bytes_max),
-            Workload::Capacity(capacity) => capacity.check(),
-        }
+        self.check_numbers(datagram_bytes_max)
     }
 }
 

@@ -1,8 +1,14 @@
 //! Paced packets that the server sends back: round trips, one-way variation and loss each way.
 
+use super::feature::{Feature, Needed};
 use super::impossible::{Impossible, range, refuse};
-use super::{Direction, LAB_CONGESTION, Law, Marking, StreamSettings, Transport, UdpBulk, Wait};
+use super::kind::{Cost, HOSTS_NS, Kind, Path};
+use super::limits::{Limits, Objection};
+use super::{
+    Direction, Interleaving, LAB_CONGESTION, Law, Marking, StreamSettings, Transport, UdpBulk, Wait,
+};
 use crate::family::Family;
+use crate::metric::Metric;
 use crate::unit::{format_bytes, format_rate, format_span};
 use alloc::format;
 use alloc::string::String;
@@ -120,7 +126,33 @@ impl Load {
         self.settings.check()?;
         let Some(udp) = &self.udp else { return Ok(()) };
         let largest = Family::BOTH.map(Family::udp_payload_bytes_max).into_iter().min();
-        udp.stream(longest_ns).check(largest.unwrap_or(0))
+        udp.stream(longest_ns).check_numbers(largest.unwrap_or(0))
+    }
+
+    fn check_limits(&self, bps_most: Option<u64>, limits: &Limits) -> Result<(), Objection> {
+        let most = limits.connections / self.ways().len() as u32;
+        range("streams of the load", self.streams, 1..=most.into())?;
+        if let Some(udp) = &self.udp {
+            limits.message("payload bytes of the load", udp.payload_bytes)?;
+        }
+        let most = bps_most.unwrap_or(u64::MAX);
+        match (self.asked_bps(), self.transport()) {
+            (Some(bps), _) => Ok(range("rate of the load in bit/s", bps, 1..=most)?),
+            // The server holds it to what it allows.
+            (None, Transport::Tcp) => {
+                Ok(range("rate left for the load in bit/s", most, 1..=u64::MAX)?)
+            }
+            (None, _) => limits.unbounded("a load of datagrams without a rate"),
+        }
+    }
+
+    fn need(&self, needed: &mut Needed) {
+        let Load { family: _, direction: _, streams: _, lead_ns: _, settings, udp } = self;
+        needed.add(true, Feature::ProbeLoad);
+        needed.settings(settings);
+        if let Some(UdpLoad { payload_bytes: _, rate_bps: _ }) = udp {
+            needed.add(true, Feature::ProbeLoadUdp);
+        }
     }
 
     /// The ways that its streams go.
@@ -221,23 +253,6 @@ impl Probe {
     /// Longest lead of a load, in ns.
     pub const LEAD_NS_MAX: u64 = 10_000_000_000;
 
-    pub(super) fn check(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
-        let payloads = Self::PAYLOAD_BYTES_MIN.into()..=datagram_bytes_max.into();
-        range("payload bytes of a probe", self.payload_bytes, payloads)?;
-        // The header counts the turns of both arms in 16 bits.
-        range("turns", self.turns, 1..=u64::from(u16::MAX / 2))?;
-        range("packets of a turn", self.turn_packets, 1..=Self::PACKETS_MAX)?;
-        range("packets in all", self.packets_max(), 1..=Self::PACKETS_MAX)?;
-        range("interval in ns", self.interval_ns, 1_000..=u64::MAX)?;
-        range("waiting time in ns", self.timeout_ns, 1..=u64::MAX)?;
-        refuse(
-            !matches!(self.law, Law::Constant | Law::Periodic | Law::Poisson),
-            "probes follow each other constantly, periodically or as a Poisson stream",
-        )?;
-        let longest_ns = self.longest_ns(2);
-        self.load.as_ref().map_or(Ok(()), |load| load.check(longest_ns))
-    }
-
     /// Packets of each arm; the mean, where gaps are random.
     pub const fn packets(&self) -> u64 {
         self.turns as u64 * self.turn_packets as u64
@@ -266,24 +281,6 @@ impl Probe {
         self.packets().saturating_mul(self.interval_ns)
     }
 
-    /// The name of its cell: what differs from the default is in it.
-    pub(super) fn id(&self) -> String {
-        let usual = Probe::default();
-        let mut id = match &self.load {
-            None => String::from("probe"),
-            Some(load) => format!("rtt-loaded-{}", load.id()),
-        };
-        id.push_str(&format!("-{}", self.payload_bytes));
-        if self.interval_ns != usual.interval_ns {
-            id.push_str(&format!("-{}us", self.interval_ns as f64 / 1e3));
-        }
-        if self.law != usual.law {
-            id.push_str(&format!("-{}", self.law));
-        }
-        id.push_str(&self.marking.suffix());
-        id
-    }
-
     /// What tells it from others of the same metric and size in a label, as in ", probes"; `named`:
     /// whether the word itself is needed.
     pub fn words(&self, named: bool) -> String {
@@ -303,12 +300,19 @@ impl Probe {
     }
 
     /// Time until the last packet of `arms` arms is given up, with the lead of the load, in ns.
-    pub fn longest_ns(&self, arms: u64) -> u64 {
+    pub fn arms_ns(&self, arms: u64) -> u64 {
         let lead_ns = self.load.as_ref().map_or(0, |load| load.lead_ns);
         self.sending_ns()
             .saturating_mul(arms)
             .saturating_add(self.timeout_ns)
             .saturating_add(lead_ns)
+    }
+
+    /// The highest rate of all streams of its load each way, in bit/s, which leaves room for the
+    /// probes; `None` is without limit.
+    pub fn load_bps_most(&self, limits: &Limits) -> Option<u64> {
+        let held_bps = limits.held_bps(self.arms_ns(2))?;
+        Some(held_bps.saturating_sub(self.rate_bps()))
     }
 
     /// Payload bits per second while an arm sends.
@@ -339,5 +343,183 @@ impl Default for Probe {
             load: None,
             marking: Marking::default(),
         }
+    }
+}
+
+impl Kind for Probe {
+    fn metrics(&self) -> &'static [Metric] {
+        &[Metric::Rtt, Metric::Ipdv, Metric::Pdv, Metric::Loss, Metric::LossBack]
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Udp
+    }
+
+    fn need(&self, needed: &mut Needed) {
+        let Probe {
+            payload_bytes: _,
+            interval_ns: _,
+            // Probes have had their laws from the beginning.
+            law: _,
+            turn_packets: _,
+            turns: _,
+            timeout_ns: _,
+            wait,
+            clock_error_ns,
+            kernel_times,
+            load,
+            marking,
+        } = self;
+        needed.add(true, Feature::Probe);
+        needed.wait(*wait);
+        needed.add(clock_error_ns.is_some(), Feature::ProbeClocks);
+        needed.add(*kernel_times, Feature::ProbeKernelTimes);
+        if let Some(load) = load {
+            load.need(needed);
+        }
+        needed.marking(marking);
+    }
+
+    fn check_numbers(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
+        let payloads = Self::PAYLOAD_BYTES_MIN.into()..=datagram_bytes_max.into();
+        range("payload bytes of a probe", self.payload_bytes, payloads)?;
+        // The header counts the turns of both arms in 16 bits.
+        range("turns", self.turns, 1..=u64::from(u16::MAX / 2))?;
+        range("packets of a turn", self.turn_packets, 1..=Self::PACKETS_MAX)?;
+        range("packets in all", self.packets_max(), 1..=Self::PACKETS_MAX)?;
+        range("interval in ns", self.interval_ns, 1_000..=u64::MAX)?;
+        range("waiting time in ns", self.timeout_ns, 1..=u64::MAX)?;
+        refuse(
+            !matches!(self.law, Law::Constant | Law::Periodic | Law::Poisson),
+            "probes follow each other constantly, periodically or as a Poisson stream",
+        )?;
+        let longest_ns = self.arms_ns(2);
+        self.load.as_ref().map_or(Ok(()), |load| load.check(longest_ns))
+    }
+
+    fn check_limits(&self, limits: &Limits) -> Result<(), Objection> {
+        limits.message("payload bytes of a probe", self.payload_bytes)?;
+        range("packets in all", self.packets_max(), 1..=limits.exchanges)?;
+        range("interval in ns", self.interval_ns, 1..=limits.task_ns)?;
+        range("waiting time in ns", self.timeout_ns, 1..=limits.task_ns)?;
+        limits.rate("rate in bit/s", self.rate_bps())?;
+        // Without a load both arms of a block take turns.
+        let arms = if self.load.is_some() { 1 } else { 2 };
+        let bytes = u128::from(self.packets_max()) * u128::from(self.payload_bytes);
+        limits.bytes(arms * bytes)?;
+        let most = self.load_bps_most(limits);
+        self.load.as_ref().map_or(Ok(()), |load| load.check_limits(most, limits))
+    }
+
+    fn keep_to(&mut self, limits: &Limits, told: &mut dyn FnMut(String)) {
+        let before = self.turns;
+        while self.turns > 1 && self.arms_ns(2) > limits.task_ns {
+            self.turns = self.turns.div_ceil(2);
+        }
+        if self.turns < before {
+            told(format!("there are {} turns of probes, not {before}", self.turns));
+        }
+        let most = self.load_bps_most(limits);
+        let load = self.load.as_mut().and_then(|load| Some((load.streams, load.udp.as_mut()?)));
+        if let (Some(most), Some((streams, udp))) = (most, load) {
+            let each = most / u64::from(streams.max(1));
+            if udp.rate_bps.is_none_or(|asked| asked > each) {
+                udp.rate_bps = Some(each);
+                told(format!("each stream of the load has {}", format_rate(each as f64)));
+            }
+        }
+    }
+
+    fn held_bps(&self, limits: &Limits) -> Option<u64> {
+        let of_tcp = self.load.as_ref().is_some_and(|load| load.udp.is_none());
+        of_tcp.then(|| self.load_bps_most(limits)).flatten()
+    }
+
+    fn cost(&self, path: Path) -> Cost {
+        let bytes = 2.0 * self.packets() as f64 * f64::from(self.payload_bytes);
+        let time_ns = self.sending_ns() as f64 + 2.0 * (path.round_trip_ns + HOSTS_NS);
+        let Some(load) = &self.load else { return Cost { time_ns, bytes } };
+        let time_ns = time_ns + load.lead_ns as f64;
+        let rate_bps =
+            load.asked_bps().map_or(path.rate_bps, |rate| path.rate_bps.min(rate as f64));
+        let loaded = load.ways().len() as f64 * rate_bps * time_ns / 8e9;
+        Cost { time_ns, bytes: bytes + loaded }
+    }
+
+    fn suffix(&self) -> String {
+        let usual = Probe::default();
+        let mut suffix = String::new();
+        if self.interval_ns != usual.interval_ns {
+            suffix.push_str(&format!("-{}us", self.interval_ns as f64 / 1e3));
+        }
+        if self.law != usual.law {
+            suffix.push_str(&format!("-{}", self.law));
+        }
+        suffix
+    }
+
+    fn suffix_words(&self, metric: Metric) -> String {
+        // Exchanges and transfers tell these metrics too.
+        self.words(matches!(metric, Metric::Rtt | Metric::Loss))
+    }
+
+    fn name(&self) -> Option<String> {
+        let kind = match &self.load {
+            None => String::from("probe"),
+            Some(load) => format!("rtt-loaded-{}", load.id()),
+        };
+        Some(format!("{kind}-{}", self.payload_bytes))
+    }
+
+    fn marking(&self) -> Marking {
+        self.marking
+    }
+
+    fn mark(&mut self, marking: Marking) {
+        self.marking = marking;
+    }
+
+    fn rate_bps_most(&self) -> Option<u64> {
+        let own = 8_000_000_000 * u64::from(self.payload_bytes) / self.interval_ns.max(1);
+        self.load.as_ref().map_or(Some(own), |load| Some(own + load.asked_bps()?))
+    }
+
+    fn longest_ns(&self) -> Option<u64> {
+        Some(self.arms_ns(2))
+    }
+
+    fn notes_bytes(&self) -> u64 {
+        /// What an end keeps of a packet and its copies, with what is sorted afterwards.
+        const PACKET_BYTES: u64 = 256;
+        self.packets_max().saturating_mul(PACKET_BYTES)
+    }
+
+    fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    fn settings(&self) -> Option<&StreamSettings> {
+        self.load.as_ref().map(|load| &load.settings)
+    }
+
+    fn datagram_bytes(&self) -> Option<u32> {
+        Some(self.payload_bytes)
+    }
+
+    /// A load must have left the queues before that of the other arm may come.
+    fn interleaving(&self) -> Interleaving {
+        if self.load.is_none() { Interleaving::Slice } else { Interleaving::Trial }
+    }
+
+    fn level_bytes(&self) -> Option<u32> {
+        Some(self.payload_bytes)
+    }
+
+    fn take_level(&mut self) {
+        let load = self.load.as_mut().and_then(|load| load.udp.as_mut());
+        if let Some(udp) = load.filter(|udp| udp.payload_bytes == self.payload_bytes) {
+            udp.payload_bytes = 0;
+        }
+        self.payload_bytes = 0;
     }
 }

@@ -1,8 +1,13 @@
 //! TCP bulk transfer.
 
+use super::feature::{Feature, Needed};
 use super::impossible::{self, Impossible, range};
+use super::kind::{self, Cost, Kind, Path, lower};
+use super::limits::{Limits, Objection};
 use super::{Direction, Marking, StreamSettings};
 use crate::metric::Metric;
+use crate::transport::Transport;
+use crate::unit::{format_bytes, format_rate};
 use alloc::format;
 use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
@@ -96,20 +101,6 @@ impl TcpBulk {
     /// Most connections in one direction.
     pub const STREAMS_MAX: u32 = 128;
 
-    /// The metrics that a trial of it yields, the main one first.
-    pub const fn metrics(&self) -> &'static [Metric] {
-        if self.cpu { &[Metric::Throughput, Metric::Cpu] } else { &[Metric::Throughput] }
-    }
-
-    pub(super) fn check(&self) -> Result<(), Impossible> {
-        impossible::times(self.duration_ns, self.warmup_ns)?;
-        range("bytes in one write", self.write_bytes, 1..=u32::MAX.into())?;
-        range("streams", self.streams, 1..=Self::STREAMS_MAX.into())?;
-        range("pace in bit/s", self.pacing_bps.unwrap_or(1), 1..=u64::MAX)?;
-        range("bytes in all", self.bytes.unwrap_or(1), 1..=u64::MAX)?;
-        self.settings.check()
-    }
-
     /// Connections of all directions together.
     pub const fn connections(&self) -> u64 {
         match self.direction {
@@ -152,9 +143,99 @@ impl TcpBulk {
         let most = StreamSettings::BUFFER_BYTES_MAX;
         self.settings.buffer_bytes.map(|bytes| bytes.saturating_mul(2).min(most))
     }
+}
 
-    /// What is added to the name of a cell: the knobs that are not as they usually are.
-    pub fn suffix(&self) -> String {
+impl Kind for TcpBulk {
+    fn metrics(&self) -> &'static [Metric] {
+        if self.cpu { &[Metric::Throughput, Metric::Cpu] } else { &[Metric::Throughput] }
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Tcp
+    }
+
+    fn need(&self, needed: &mut Needed) {
+        let TcpBulk {
+            duration_ns: _,
+            warmup_ns: _,
+            write_bytes: _,
+            direction: _,
+            streams,
+            bytes,
+            pacing_bps,
+            zero_copy,
+            truncate,
+            // A question about what is in the report anyway.
+            cpu: _,
+            settings,
+            marking,
+        } = self;
+        needed.add(true, Feature::TcpBulk);
+        needed.add(*streams != 1, Feature::TcpBulkStreams);
+        needed.add(bytes.is_some(), Feature::TcpBulkBytes);
+        needed.add(pacing_bps.is_some(), Feature::TcpBulkPacing);
+        match zero_copy {
+            None => {}
+            Some(ZeroCopy::File) => needed.add(true, Feature::TcpBulkFile),
+            Some(ZeroCopy::Memory) => needed.add(true, Feature::TcpBulkMemory),
+        }
+        needed.add(*truncate, Feature::TcpBulkTruncate);
+        needed.settings(settings);
+        needed.marking(marking);
+    }
+
+    fn check_numbers(&self, _datagram_bytes_max: u32) -> Result<(), Impossible> {
+        impossible::times(self.duration_ns, self.warmup_ns)?;
+        range("bytes in one write", self.write_bytes, 1..=u32::MAX.into())?;
+        range("streams", self.streams, 1..=Self::STREAMS_MAX.into())?;
+        range("pace in bit/s", self.pacing_bps.unwrap_or(1), 1..=u64::MAX)?;
+        range("bytes in all", self.bytes.unwrap_or(1), 1..=u64::MAX)?;
+        self.settings.check()
+    }
+
+    fn check_limits(&self, limits: &Limits) -> Result<(), Objection> {
+        range("bytes in one write", self.write_bytes, 1..=limits.message_bytes.into())?;
+        range("connections", self.connections(), 1..=limits.connections.into())?;
+        // Without a pace, or without a number of bytes, the server holds it to what it allows.
+        limits.rate("pace in bit/s", self.pacing_bps.unwrap_or(1))?;
+        limits.bytes(self.bytes.unwrap_or(0).into())
+    }
+
+    fn keep_to(&mut self, limits: &Limits, told: &mut dyn FnMut(String)) {
+        kind::cut(&mut self.duration_ns, &mut self.warmup_ns, limits, told);
+        if let (Some(bytes), Some(most)) = (&mut self.bytes, limits.task_bytes) {
+            lower(bytes, most, told, |most| format!("at most {} are sent", format_bytes(most)));
+        }
+        if let (Some(pace), Some(most)) = (&mut self.pacing_bps, limits.rate_bps) {
+            lower(pace, most, told, |most| format!("the pace is {}", format_rate(most as f64)));
+        }
+    }
+
+    fn held_bps(&self, limits: &Limits) -> Option<u64> {
+        match self.bytes {
+            // A number of bytes is kept to in any time.
+            Some(_) => limits.rate_bps,
+            None => limits.held_bps(self.duration_ns),
+        }
+    }
+
+    fn limited_bps(&self, limits: &Limits) -> Option<u64> {
+        self.held_bps(limits)
+    }
+
+    fn cost(&self, path: Path) -> Cost {
+        let ways = if self.direction == Direction::Both { 2.0 } else { 1.0 };
+        let longest_ns = self.duration_ns as f64;
+        let rate_bps = self.pacing_bps.map_or(path.rate_bps, |pace| path.rate_bps.min(pace as f64));
+        let time_ns = match self.bytes {
+            Some(bytes) => (bytes as f64 * 8e9 / rate_bps + path.round_trip_ns).min(longest_ns),
+            None => longest_ns,
+        };
+        let bytes = rate_bps * time_ns / 8e9;
+        Cost { time_ns, bytes: ways * self.bytes.map_or(bytes, |most| bytes.min(most as f64)) }
+    }
+
+    fn suffix(&self) -> String {
         let usual = TcpBulk::default();
         let mut suffix = match self.direction {
             Direction::Send => String::new(),
@@ -187,6 +268,75 @@ impl TcpBulk {
             }
         }
         suffix
+    }
+
+    fn suffix_words(&self, _metric: Metric) -> String {
+        let usual = TcpBulk::default();
+        let size = |n: u32| format_bytes(n.into());
+        let mut said = String::new();
+        let mut say = |text: Option<String>| {
+            if let Some(text) = text {
+                said.push_str(&format!(", {text}"));
+            }
+        };
+        say(match self.direction {
+            Direction::Send => None,
+            Direction::Receive => Some("receiving".to_string()),
+            Direction::Both => Some("both ways".to_string()),
+        });
+        say((self.streams != 1).then(|| format!("{} streams", self.streams)));
+        say(self.bytes.map(format_bytes));
+        say((self.write_bytes != usual.write_bytes)
+            .then(|| format!("writes of {}", size(self.write_bytes))));
+        say(self.settings.buffer_bytes.map(|n| format!("window {}", size(n))));
+        say(self.settings.mss_bytes.map(|n| format!("segments of {}", size(n))));
+        say(self.pacing_bps.map(|bps| format!("at most {}", format_rate(bps as f64))));
+        say(self.zero_copy.map(|way| format!("zero-copy from {}", way.name())));
+        say(self.truncate.then(|| "received unread".to_string()));
+        say(self.settings.no_delay.then(|| "no delay".to_string()));
+        said
+    }
+
+    fn marking(&self) -> Marking {
+        self.marking
+    }
+
+    fn mark(&mut self, marking: Marking) {
+        self.marking = marking;
+    }
+
+    fn rate_bps_most(&self) -> Option<u64> {
+        self.pacing_bps
+    }
+
+    fn longest_ns(&self) -> Option<u64> {
+        Some(self.duration_ns)
+    }
+
+    fn connections_collected(&self) -> Option<u64> {
+        Some(self.connections())
+    }
+
+    fn settings(&self) -> Option<&StreamSettings> {
+        Some(&self.settings)
+    }
+
+    fn direction(&self) -> Option<Direction> {
+        Some(self.direction)
+    }
+
+    fn fit(&mut self, round_trip_ns: u64) {
+        /// It lasts at least so many round trips: slow start takes about ten.
+        const ROUND_TRIPS: u64 = 20;
+        let least = ROUND_TRIPS.saturating_mul(round_trip_ns);
+        if self.duration_ns < least {
+            self.duration_ns = least;
+            self.warmup_ns = if self.bytes.is_some() { 0 } else { least / 2 };
+        }
+    }
+
+    fn shorten(&mut self, part: f64) {
+        kind::shorten(&mut self.duration_ns, &mut self.warmup_ns, part);
     }
 }
 

@@ -1,9 +1,14 @@
 //! UDP bulk transfer.
 
+use super::feature::{Feature, Needed};
 use super::impossible::{self, Impossible, range};
+use super::kind::{self, Cost, Kind, Path};
 use super::law::{Law, Pace, Schedule, Sizes};
+use super::limits::{Limits, Objection};
 use super::{Direction, Echo, Marking};
 use crate::metric::Metric;
+use crate::transport::Transport;
+use crate::unit::format_rate;
 use alloc::format;
 use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
@@ -125,18 +130,6 @@ impl UdpBulk {
         }
     }
 
-    /// What is wrong with its numbers whatever a server allows.
-    ///
-    /// # Errors
-    /// The first problem.
-    pub fn check(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
-        impossible::times(self.duration_ns, self.warmup_ns)?;
-        let payloads = Echo::MESSAGE_BYTES_MIN.into()..=datagram_bytes_max.into();
-        range("payload bytes of a datagram", self.payload_bytes, payloads)?;
-        self.senseless().map_or(Ok(()), |why| Err(Impossible::Senseless(why)))?;
-        range("rate in bit/s", self.rate_bps.unwrap_or(1), 1..=u64::MAX)
-    }
-
     fn senseless(&self) -> Option<&'static str> {
         let least = self.sizes.least_bytes(self.payload_bytes);
         let rest = self.law.rest_bytes(self.payload_bytes);
@@ -186,62 +179,6 @@ impl UdpBulk {
         }
         None
     }
-
-    /// The metrics that are asked for, the main one first.
-    pub const fn metrics(&self) -> &'static [Metric] {
-        use Metric::{Duplication, Loss, PacketRate, Reordering, Throughput};
-        match (self.asked.packet_rate, self.asked.reordering, self.asked.duplication) {
-            (false, false, false) => &[Throughput, Loss],
-            (false, true, false) => &[Throughput, Loss, Reordering],
-            (false, false, true) => &[Throughput, Loss, Duplication],
-            (false, true, true) => &[Throughput, Loss, Reordering, Duplication],
-            (true, false, false) => &[PacketRate, Loss],
-            (true, true, false) => &[PacketRate, Loss, Reordering],
-            (true, false, true) => &[PacketRate, Loss, Duplication],
-            (true, true, true) => &[PacketRate, Loss, Reordering, Duplication],
-        }
-    }
-
-    /// What tells it from the usual one of its payload size, as the end of a cell's name: empty, or
-    /// as in `-receive-poisson`.
-    pub fn suffix(&self) -> String {
-        let usual = UdpBulk::default();
-        let mut text = String::new();
-        let mut add = |differs: bool, word: &str| {
-            if differs {
-                text.push('-');
-                text.push_str(word);
-            }
-        };
-        add(self.direction == Direction::Receive, "receive");
-        add(self.law != usual.law, self.law.name());
-        add(matches!(self.sizes, Sizes::Random { .. }), "random");
-        add(matches!(self.sizes, Sizes::Stepped { .. }), "stepped");
-        add(self.batch != usual.batch, &format!("batch{}", self.batch));
-        add(self.offload, "offload");
-        add(self.packets.is_some(), &format!("n{}", self.packets.unwrap_or_default()));
-        text
-    }
-
-    /// The same in words for a person, each with a comma before it.
-    pub fn suffix_words(&self) -> String {
-        let usual = UdpBulk::default();
-        let mut text = String::new();
-        let mut add = |differs: bool, words: &str| {
-            if differs {
-                text.push_str(", ");
-                text.push_str(words);
-            }
-        };
-        add(self.direction == Direction::Receive, "from the server");
-        add(self.law != usual.law, &self.law.to_string());
-        add(matches!(self.sizes, Sizes::Random { .. }), "random sizes");
-        add(matches!(self.sizes, Sizes::Stepped { .. }), "stepped sizes");
-        add(self.batch == 1, "one datagram a call");
-        add(self.batch != 1 && self.batch != usual.batch, &format!("{} a call", self.batch));
-        add(self.offload, "offload");
-        text
-    }
 }
 
 impl Default for UdpBulk {
@@ -265,6 +202,189 @@ impl Default for UdpBulk {
     }
 }
 
+impl Kind for UdpBulk {
+    fn metrics(&self) -> &'static [Metric] {
+        use Metric::{Duplication, Loss, PacketRate, Reordering, Throughput};
+        match (self.asked.packet_rate, self.asked.reordering, self.asked.duplication) {
+            (false, false, false) => &[Throughput, Loss],
+            (false, true, false) => &[Throughput, Loss, Reordering],
+            (false, false, true) => &[Throughput, Loss, Duplication],
+            (false, true, true) => &[Throughput, Loss, Reordering, Duplication],
+            (true, false, false) => &[PacketRate, Loss],
+            (true, true, false) => &[PacketRate, Loss, Reordering],
+            (true, false, true) => &[PacketRate, Loss, Duplication],
+            (true, true, true) => &[PacketRate, Loss, Reordering, Duplication],
+        }
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Udp
+    }
+
+    fn need(&self, needed: &mut Needed) {
+        let UdpBulk {
+            payload_bytes: _,
+            rate_bps: _,
+            duration_ns: _,
+            warmup_ns: _,
+            marking,
+            direction,
+            packets,
+            batch,
+            offload,
+            law,
+            sizes,
+            // Questions about what is in the report anyway.
+            asked: _,
+        } = self;
+        needed.add(true, Feature::UdpBulk);
+        needed.add(*direction != Direction::Send, Feature::UdpBulkReceive);
+        needed.add(packets.is_some(), Feature::UdpBulkPackets);
+        needed.add(*batch != 1, Feature::UdpBulkBatch);
+        needed.add(*offload, Feature::UdpBulkOffload);
+        match law {
+            Law::Constant => {}
+            Law::Periodic | Law::Poisson | Law::OnOff { .. } | Law::Frames { .. } => {
+                needed.add(true, Feature::UdpBulkLaw);
+            }
+        }
+        match sizes {
+            Sizes::Fixed => {}
+            Sizes::Random { .. } | Sizes::Stepped { .. } => needed.add(true, Feature::UdpBulkSizes),
+        }
+        needed.marking(marking);
+    }
+
+    fn check_numbers(&self, datagram_bytes_max: u32) -> Result<(), Impossible> {
+        impossible::times(self.duration_ns, self.warmup_ns)?;
+        let payloads = Echo::MESSAGE_BYTES_MIN.into()..=datagram_bytes_max.into();
+        range("payload bytes of a datagram", self.payload_bytes, payloads)?;
+        self.senseless().map_or(Ok(()), |why| Err(Impossible::Senseless(why)))?;
+        range("rate in bit/s", self.rate_bps.unwrap_or(1), 1..=u64::MAX)
+    }
+
+    fn check_limits(&self, limits: &Limits) -> Result<(), Objection> {
+        limits.message("payload bytes of a datagram", self.payload_bytes)?;
+        // The pace of a stream that is off at times is that of the time that it is on.
+        match self.asked_bps().map(|mean_bps| mean_bps.max(self.rate_bps.unwrap_or(0))) {
+            Some(rate_bps) => limits.rate("rate in bit/s", rate_bps)?,
+            None if limits.rate_bps.is_some() => {
+                return limits.unbounded("UDP bulk without a rate");
+            }
+            None => {}
+        }
+        match self.bytes_max() {
+            Some(bytes) => limits.bytes(bytes),
+            None => limits.unbounded("UDP bulk without a rate"),
+        }
+    }
+
+    fn keep_to(&mut self, limits: &Limits, told: &mut dyn FnMut(String)) {
+        kind::cut(&mut self.duration_ns, &mut self.warmup_ns, limits, told);
+        let too_many = |most| self.bytes_max().is_none_or(|bytes| bytes > u128::from(most));
+        let most = match limits.task_bytes.filter(|&most| too_many(most)) {
+            Some(_) => limits.held_bps(self.duration_ns),
+            None => limits.rate_bps,
+        };
+        let (Some(most), false) = (most, matches!(self.law, Law::Frames { .. })) else { return };
+        if self.rate_bps.is_none_or(|asked| asked > most) {
+            self.rate_bps = Some(most);
+            told(format!("the rate is {}", format_rate(most as f64)));
+        }
+    }
+
+    fn limited_bps(&self, limits: &Limits) -> Option<u64> {
+        limits.held_bps(self.duration_ns)
+    }
+
+    fn cost(&self, path: Path) -> Cost {
+        let time_ns = self.duration_ns as f64;
+        let rate_bps =
+            self.asked_bps().map_or(path.rate_bps, |rate| (rate as f64).min(path.rate_bps));
+        let bytes = rate_bps * time_ns / 8e9;
+        match self.packets.map(|count| count as f64 * f64::from(self.payload_bytes)) {
+            Some(counted) if counted < bytes => {
+                Cost { time_ns: time_ns * counted / bytes, bytes: counted }
+            }
+            _ => Cost { time_ns, bytes },
+        }
+    }
+
+    fn suffix(&self) -> String {
+        let usual = UdpBulk::default();
+        let mut text = String::new();
+        let mut add = |differs: bool, word: &str| {
+            if differs {
+                text.push('-');
+                text.push_str(word);
+            }
+        };
+        add(self.direction == Direction::Receive, "receive");
+        add(self.law != usual.law, self.law.name());
+        add(matches!(self.sizes, Sizes::Random { .. }), "random");
+        add(matches!(self.sizes, Sizes::Stepped { .. }), "stepped");
+        add(self.batch != usual.batch, &format!("batch{}", self.batch));
+        add(self.offload, "offload");
+        add(self.packets.is_some(), &format!("n{}", self.packets.unwrap_or_default()));
+        text
+    }
+
+    fn suffix_words(&self, _metric: Metric) -> String {
+        let usual = UdpBulk::default();
+        let mut text = String::new();
+        let mut add = |differs: bool, words: &str| {
+            if differs {
+                text.push_str(", ");
+                text.push_str(words);
+            }
+        };
+        add(self.direction == Direction::Receive, "from the server");
+        add(self.law != usual.law, &self.law.to_string());
+        add(matches!(self.sizes, Sizes::Random { .. }), "random sizes");
+        add(matches!(self.sizes, Sizes::Stepped { .. }), "stepped sizes");
+        add(self.batch == 1, "one datagram a call");
+        add(self.batch != 1 && self.batch != usual.batch, &format!("{} a call", self.batch));
+        add(self.offload, "offload");
+        text
+    }
+
+    fn marking(&self) -> Marking {
+        self.marking
+    }
+
+    fn mark(&mut self, marking: Marking) {
+        self.marking = marking;
+    }
+
+    fn rate_bps_most(&self) -> Option<u64> {
+        self.asked_bps()
+    }
+
+    fn longest_ns(&self) -> Option<u64> {
+        Some(self.duration_ns)
+    }
+
+    fn direction(&self) -> Option<Direction> {
+        Some(self.direction)
+    }
+
+    fn datagram_bytes(&self) -> Option<u32> {
+        Some(self.payload_bytes)
+    }
+
+    fn level_bytes(&self) -> Option<u32> {
+        Some(self.payload_bytes)
+    }
+
+    fn take_level(&mut self) {
+        self.payload_bytes = 0;
+    }
+
+    fn shorten(&mut self, part: f64) {
+        kind::shorten(&mut self.duration_ns, &mut self.warmup_ns, part);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,13 +402,13 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_is_a_problem() {
         let good = UdpBulk { rate_bps: Some(1_000_000), ..UdpBulk::default() };
-        assert_eq!(good.check(65_507), Ok(()));
+        assert_eq!(good.check_numbers(65_507), Ok(()));
         let frames = |frame_bytes| UdpBulk {
             law: Law::Frames { frame_bytes, every_ns: 40_000_000 },
             rate_bps: None,
             ..good.clone()
         };
-        assert_eq!(frames(50_000).check(65_507), Ok(()));
+        assert_eq!(frames(50_000).check_numbers(65_507), Ok(()));
         let stepped = Sizes::Stepped { least_bytes: 64, step_bytes: 0 };
         let wrong = [
             UdpBulk { law: Law::Poisson, rate_bps: None, ..good.clone() },
@@ -312,7 +432,7 @@ mod tests {
             UdpBulk { batch: 1025, ..good.clone() },
         ];
         for bulk in wrong {
-            assert!(bulk.check(65_507).is_err(), "{bulk:?}");
+            assert!(bulk.check_numbers(65_507).is_err(), "{bulk:?}");
         }
     }
 
@@ -327,6 +447,9 @@ mod tests {
             ..UdpBulk::default()
         };
         assert_eq!(bulk.suffix(), "-receive-poisson-batch1-n5");
-        assert_eq!(bulk.suffix_words(), ", from the server, poisson, one datagram a call");
+        assert_eq!(
+            bulk.suffix_words(Metric::Loss),
+            ", from the server, poisson, one datagram a call"
+        );
     }
 }

@@ -8,7 +8,6 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::feature::Features;
 use v6gap_core::observation::EndReport;
 use v6gap_core::record::Host;
 use v6gap_core::session::{Client, ClientAction, Opened};
@@ -16,6 +15,7 @@ use v6gap_core::task::Task;
 use v6gap_core::wire::control::{Hello, Queued};
 use v6gap_core::wire::foreign;
 use v6gap_core::wire::version::{SPOKEN, VersionRange};
+use v6gap_core::workload::Features;
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Interest, Waker, wait_any};
 

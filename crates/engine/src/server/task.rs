@@ -17,7 +17,6 @@ use v6gap_core::session::{TaskFailure, agree};
 use v6gap_core::task::{Task, Token};
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::Data;
-use v6gap_core::workload::Workload;
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, Listener, Stream, Waker};
 
@@ -172,12 +171,8 @@ impl Running {
 
 /// Most data connections that may wait for a task to collect them; one more is closed.
 fn uncollected_max(task: &Task) -> usize {
-    let each = match &task.workload {
-        Workload::TcpBulk(bulk) => bulk.connections(),
-        Workload::Echo(echo) => echo.connections.into(),
-        // They come as fast as they can be opened, and those of a load beside those of probes.
-        _ => UNCOLLECTED_MAX,
-    };
+    // Others come as fast as they can be opened, and those of a load beside those of probes.
+    let each = task.workload.connections_collected().unwrap_or(UNCOLLECTED_MAX);
     each.saturating_mul(task.arms.len() as u64).clamp(1, UNCOLLECTED_MAX) as usize
 }
 

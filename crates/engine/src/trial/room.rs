@@ -5,25 +5,11 @@ use super::{TrialError, only_arm};
 use std::hint::black_box;
 use v6gap_core::task::Task;
 use v6gap_core::unit::format_bytes;
-use v6gap_core::workload::Workload;
 use v6gap_sys::Unavailable;
-
-/// What one end keeps of a probe's packet and its copies, with what is sorted afterwards, in bytes.
-const PACKET_BYTES: u64 = 256;
-
-/// The same of an exchange or a connection: its time.
-const TIME_BYTES: u64 = 16;
 
 /// Refuses a task that would take more memory than there is.
 pub(super) fn check(task: &Task) -> Result<(), TrialError> {
-    let each = match &task.workload {
-        Workload::Probe(probe) => probe.packets_max().saturating_mul(PACKET_BYTES),
-        Workload::Echo(echo) => echo.exchanges().saturating_mul(TIME_BYTES),
-        Workload::Connect(connect) => u64::from(connect.count) * TIME_BYTES,
-        // They keep sums, and samples of bounded number.
-        Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Capacity(_) => 0,
-    };
-    let bytes = each.saturating_mul(task.arms.len() as u64);
+    let bytes = task.workload.notes_bytes().saturating_mul(task.arms.len() as u64);
     let mut room: Vec<u8> = Vec::new();
     let found = room.try_reserve_exact(usize::try_from(bytes).unwrap_or(usize::MAX));
     // Room that nobody looks at need not be asked for.
@@ -45,6 +31,7 @@ mod tests {
     use v6gap_core::family::Family;
     use v6gap_core::task::{TaskArm, Token, native};
     use v6gap_core::workload::Echo;
+    use v6gap_core::workload::Workload;
 
     #[test]
     fn more_than_any_host_has_is_refused_in_words() {

@@ -97,7 +97,7 @@ pub fn run(
 
 /// Longest time that a workload can take if the client does as agreed, in ns.
 fn longest_ns(workload: &Workload) -> u64 {
-    let each_ns = workload.exchanges().saturating_mul(EVENT_NS_MAX);
+    let each_ns = workload.exchanges_in_all().saturating_mul(EVENT_NS_MAX);
     let part_ns = workload.longest_ns().unwrap_or(each_ns);
     part_ns.saturating_add(3 * SILENCE_NS_MAX)
 }

@@ -12,7 +12,6 @@ use std::{panic, thread};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Connection, EndReport, Granted, Measured, Sent};
-use v6gap_core::session::agree;
 use v6gap_core::task::Task;
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::datagram;
@@ -163,7 +162,7 @@ impl End<'_> {
 
     /// Bytes per second to which the server's limits hold one connection, if they do.
     fn held(&self) -> Option<u64> {
-        let held_bps = agree::held_bps(&self.task.workload, self.limits)?;
+        let held_bps = self.task.workload.held_bps(self.limits)?;
         Some((held_bps / 8 / u64::from(self.bulk.streams.max(1))).max(1))
     }
 

@@ -59,16 +59,6 @@ pub(super) enum Aim<'a> {
     Search(&'a Capacity),
 }
 
-impl Aim<'_> {
-    /// Longest time that it takes by its own numbers, in ns.
-    fn longest_ns(self, bulk: &UdpBulk) -> u64 {
-        match self {
-            Aim::Transfer => bulk.duration_ns,
-            Aim::Search(search) => search.longest_ns(),
-        }
-    }
-}
-
 pub(super) fn client(
     task: &Task,
     bulk: &UdpBulk,
@@ -82,7 +72,7 @@ pub(super) fn client(
     let unproved = Unproved { arm, family, remote, socket: &socket };
     prove(task.token.tag(), &[unproved], context.timeout_ns)?;
     let silence = Watch::silence(Wait::Block, context.timeout_ns);
-    let longest_ns = aim.longest_ns(bulk).saturating_add(LATE_NS_MAX);
+    let longest_ns = task.workload.longest_ns().unwrap_or(0).saturating_add(LATE_NS_MAX);
     let watch = Watch { deadline_ns: clock::now_ns().saturating_add(longest_ns), ..silence };
     let line = Line { socket: &socket, end: End::Client };
     let half = Half { task, bulk, aim, arm, family, line, peer: remote, watch };

@@ -5,7 +5,7 @@ use super::common::{Service, trial, values_of};
 use super::support::{Outcome, addresses, ensure};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Measured, Searched};
-use v6gap_core::workload::{Capacity, Search, Transport, Workload};
+use v6gap_core::workload::{Capacity, Kind, Search, Transport, Workload};
 use v6gap_core::world::{Link, LinkModel, World};
 use v6gap_engine::trial::client;
 use v6gap_lab::Lab;

@@ -152,11 +152,7 @@ pub(super) fn windows(found: &Collected<'_>) -> Vec<Window> {
 pub(super) fn places(found: &Collected<'_>) -> Vec<PlaceCost> {
     let mut all = Vec::new();
     for (place, cell) in found.run.plan.cells.iter().enumerate() {
-        let direction = match &cell.workload {
-            Workload::TcpBulk(bulk) => bulk.direction,
-            Workload::UdpBulk(bulk) => bulk.direction,
-            _ => continue,
-        };
+        let Some(direction) = cell.workload.direction() else { continue };
         for (role, name, of) in parts(direction) {
             let ns_per_byte = typical(found, place, |trial| {
                 let cost = cost::of_trial(&trial.ends)?;

@@ -5,11 +5,10 @@ use super::{Check, CheckState, Qualifier, Question, Verdict};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use v6gap_core::metric::Metric;
+use v6gap_core::metric::Quantity;
 use v6gap_core::record::RunHeader;
-use v6gap_core::session::agree;
 use v6gap_core::unit;
-use v6gap_core::workload::{Cell, Workload};
+use v6gap_core::workload::Cell;
 
 /// Share of the limit from which on a value has reached it.
 const NEAR: f64 = 0.95;
@@ -21,19 +20,12 @@ const PAIRS_OF: usize = 10;
 /// told of none.
 pub(super) fn reached(run: &RunHeader, cell: &Cell, question: &Question) -> Option<u64> {
     let limits = run.limits.as_ref()?;
-    let (limit_bps, bits) = match (&cell.workload, question.metric) {
-        (workload @ Workload::TcpBulk(_), Metric::Throughput) => {
-            (agree::held_bps(workload, limits)?, 1)
-        }
-        (Workload::UdpBulk(bulk), Metric::Throughput) => (limits.held_bps(bulk.duration_ns)?, 1),
-        (Workload::UdpBulk(bulk), Metric::PacketRate) => {
-            (limits.held_bps(bulk.duration_ns)?, 8 * bulk.payload_bytes)
-        }
-        (Workload::Capacity(search), Metric::Capacity | Metric::RateAtLoss) => {
-            (limits.held_bps(search.sending_ns())?, 1)
-        }
-        _ => return None,
+    let bits = match question.metric.quantity() {
+        Quantity::Rate => 1,
+        Quantity::Frequency => 8 * cell.workload.level_bytes()?,
+        Quantity::Time | Quantity::Share | Quantity::Cost => return None,
     };
+    let limit_bps = cell.workload.limited_bps(limits)?;
     let valid: Vec<_> = question.pairs.iter().filter(|pair| pair.valid).collect();
     let near = |value: f64| value * f64::from(bits) >= NEAR * limit_bps as f64;
     let counts = [
@@ -75,6 +67,7 @@ mod tests {
     use super::*;
     use v6gap_core::arm::PerArm;
     use v6gap_core::family::Family;
+    use v6gap_core::metric::Metric;
     use v6gap_core::record::Line;
     use v6gap_core::wire::control::Limits;
 

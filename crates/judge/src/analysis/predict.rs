@@ -52,27 +52,31 @@ pub(super) fn predict(
     let packets =
         PerArm::from_fn(|arm| packets(plan, *arms.get(arm), blocks, |b| b.trials.get(arm)));
     let world = plan.world.as_ref();
-    match (&cell.workload, metric) {
-        (Workload::TcpBulk(bulk), Metric::Throughput) => tcp_bulk(plan, bulk, arms, &packets)
-            .or_else(|| window::held(world?, bulk, arms, &packets, blocks, base)),
-        (Workload::UdpBulk(bulk), Metric::Throughput) => udp_bulk(plan, bulk, arms, &packets),
-        (Workload::Capacity(search), Metric::Capacity | Metric::RateAtLoss) => {
-            capacity(plan, search, arms, &packets)
+    match &cell.workload {
+        Workload::TcpBulk(bulk) if metric == Metric::Throughput => {
+            tcp_bulk(plan, bulk, arms, &packets)
+                .or_else(|| window::held(world?, bulk, arms, &packets, blocks, base))
         }
-        (Workload::Echo(echo), Metric::Rtt) => {
+        Workload::UdpBulk(bulk) if metric == Metric::Throughput => {
+            udp_bulk(plan, bulk, arms, &packets)
+        }
+        Workload::Capacity(search) => capacity(plan, search, arms, &packets),
+        Workload::Echo(echo) => {
             let ways = Ways::of(world?, arms.a)?;
             timed(arms, &packets, base, |family, p| {
                 round_trip_ns(echo, family, p, &ways.carrying(world?, family))
             })
         }
-        (Workload::Connect(_), Metric::Connect) => {
+        Workload::Connect(_) if metric == Metric::Connect => {
             let ways = Ways::of(world?, arms.a)?;
             timed(arms, &packets, base, |family, _| {
                 let syn = [wiremodel::tcp_header_bytes(family, TcpOptions::SYN)];
                 Some(ways.carrying(world?, family).exchange_ns(&syn, &syn))
             })
         }
-        _ => None,
+        Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Connect(_) | Workload::Probe(_) => {
+            None
+        }
     }
 }
 
@@ -376,8 +380,8 @@ mod tests {
     fn of_search(search: Capacity, model: LinkModel, rate_bps: Option<u64>) -> Option<Predicted> {
         let world = World::client_router_server(model, rate_bps);
         let plan = preset::first_look(PerArm::FAMILIES, Some(world), 1);
-        let metric = search.metrics()[0];
-        predict(&plan, &Cell::named(Workload::Capacity(search)), metric, &[], 0.0)
+        let cell = Cell::named(Workload::Capacity(search));
+        predict(&plan, &cell, cell.workload.metrics()[0], &[], 0.0)
     }
 
     #[test]

@@ -15,7 +15,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
-use v6gap_core::metric::{Metric, Quantity, Scale};
+use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::observation::{Histogram, Times};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::RunHeader;
@@ -233,18 +233,10 @@ fn pairs(run: &RunHeader, o: &Open<'_>) -> Vec<Pair> {
     o.blocks.iter().filter_map(pair).collect()
 }
 
-/// The single times of an arm, trial by trial: delay variation is seen by the end that receives,
-/// all else by the client. Metrics that are no times have none.
+/// The single times of an arm, trial by trial.
 fn times<'a>(o: &'a Open<'_>, arm: Arm) -> impl Iterator<Item = &'a Times> {
-    let of_block = move |block: &&'a Block<'_>| {
-        let ends = &block.trials.get(arm).ends;
-        match o.metric {
-            Metric::Ipdv | Metric::Pdv => ends.server.measured.times(o.metric),
-            metric if metric.quantity() == Quantity::Time => ends.client.measured.times(metric),
-            _ => None,
-        }
-    };
-    o.blocks.iter().copied().filter(|b| b.valid).filter_map(move |b| of_block(&b))
+    let valid = o.blocks.iter().copied().filter(|b| b.valid);
+    valid.filter_map(move |block| v6gap_core::values::times(o.metric, &block.trials.get(arm).ends))
 }
 
 /// Buckets are alike whatever the longest time of a trial, so those of one value add up.

@@ -10,7 +10,7 @@ use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::unit;
 use v6gap_core::wiremodel;
-use v6gap_core::workload::{Cell, Direction, Marking, TcpBulk, Transport, Workload};
+use v6gap_core::workload::{Cell, Marking, Transport, Workload};
 
 /// Words for more and less of a metric's value.
 pub(super) struct Directions {
@@ -46,17 +46,7 @@ pub fn label(
 ) -> String {
     let transport = cell.workload.transport();
     let size = cell.workload.level_bytes().map(u64::from).map(unit::format_bytes);
-    let knobs = match &cell.workload {
-        Workload::TcpBulk(bulk) => knobs(bulk),
-        Workload::UdpBulk(bulk) => bulk.suffix_words(),
-        Workload::Capacity(capacity) => capacity.suffix_words(),
-        // Exchanges and transfers tell these metrics too.
-        Workload::Probe(probe) => probe.words(matches!(metric, Metric::Rtt | Metric::Loss)),
-        Workload::Echo(echo) => echo.settings.buffer_bytes.map_or(String::new(), |bytes| {
-            format!(", buffers {}", unit::format_bytes(bytes.into()))
-        }),
-        Workload::Connect(_) => String::new(),
-    };
+    let knobs = cell.workload.suffix_words(metric);
     let marked = marked(&cell.workload);
     let knobs = format!("{knobs}{marked}{}", in_fragments(&cell.workload, arms, mtu));
     let sized = |what: &str| match &size {
@@ -112,34 +102,6 @@ fn in_fragments(workload: &Workload, arms: PerArm<Family>, mtu: PerArm<Option<u3
         }
         (Some(one), None) | (None, Some(one)) => format!(", in {one} fragments"),
     }
-}
-
-/// What tells a transfer from the usual one, each part behind a comma.
-fn knobs(bulk: &TcpBulk) -> String {
-    let usual = TcpBulk::default();
-    let size = |n: u32| unit::format_bytes(n.into());
-    let mut said = String::new();
-    let mut say = |text: Option<String>| {
-        if let Some(text) = text {
-            said.push_str(&format!(", {text}"));
-        }
-    };
-    say(match bulk.direction {
-        Direction::Send => None,
-        Direction::Receive => Some("receiving".to_string()),
-        Direction::Both => Some("both ways".to_string()),
-    });
-    say((bulk.streams != 1).then(|| format!("{} streams", bulk.streams)));
-    say(bulk.bytes.map(unit::format_bytes));
-    say((bulk.write_bytes != usual.write_bytes)
-        .then(|| format!("writes of {}", size(bulk.write_bytes))));
-    say(bulk.settings.buffer_bytes.map(|n| format!("window {}", size(n))));
-    say(bulk.settings.mss_bytes.map(|n| format!("segments of {}", size(n))));
-    say(bulk.pacing_bps.map(|bps| format!("at most {}", unit::format_rate(bps as f64))));
-    say(bulk.zero_copy.map(|way| format!("zero-copy from {}", way.name())));
-    say(bulk.truncate.then(|| "received unread".to_string()));
-    say(bulk.settings.no_delay.then(|| "no delay".to_string()));
-    said
 }
 
 /// Fills in the texts of a question that is otherwise complete.

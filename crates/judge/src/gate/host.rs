@@ -127,10 +127,8 @@ fn refused_segments(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>)
 /// up.
 fn datagrams(cell: &Cell, who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
     moved(&DATAGRAMS, "host-drops", who, end, findings);
-    let full_speed = match &cell.workload {
-        Workload::UdpBulk(bulk) => bulk.asked_bps().is_none(),
-        workload => matches!(workload, Workload::Capacity(_)),
-    };
+    let searches = matches!(cell.workload, Workload::Capacity(_));
+    let full_speed = searches || cell.workload.rate_bps_most().is_none();
     match &end.measured {
         Measured::Received(Received { dropped: Some(dropped), packets, .. }) if full_speed => {
             if *dropped > 0 {

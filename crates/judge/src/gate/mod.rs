@@ -19,6 +19,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::EndReport;
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{GateFinding, TrialRecord};
+use v6gap_core::values;
 use v6gap_core::workload::Cell;
 
 /// The gates that `trial` did not pass; empty if all is well.
@@ -47,7 +48,7 @@ fn measured(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
 /// What never came back is in no mean, so it is said.
 fn lost(trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
     // What failed is the same for all times of a workload.
-    if let Some(times) = trial.ends.client.measured.times(Metric::Connect)
+    if let Some(times) = values::times(Metric::Connect, &trial.ends)
         && times.lost > 0
     {
         let of = times.count + times.lost;

@@ -8,6 +8,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, Measured};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{GateFinding, TrialRecord};
+use v6gap_core::values;
 use v6gap_core::wiremodel;
 use v6gap_core::workload::{Cell, Transport, Workload};
 use v6gap_core::world::model;
@@ -57,7 +58,7 @@ pub(super) fn judge(
 /// window meets. The lab has it off.
 fn idle_restart(plan: &Plan, cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
     let Workload::Echo(echo) = &cell.workload else { return };
-    let Some(times) = trial.ends.client.measured.times(Metric::Rtt) else { return };
+    let Some(times) = values::times(Metric::Rtt, &trial.ends) else { return };
     if plan.world.is_some() || echo.transport != Transport::Tcp {
         return;
     }
@@ -122,12 +123,9 @@ fn fragments(
 }
 
 fn fragments_expected(cell: &Cell, family: Family, mtu: u32) -> bool {
-    let payload = match (&cell.workload, cell.workload.level_bytes()) {
-        (Workload::Echo(echo), _) if echo.transport.is_datagram() => echo.message_bytes,
-        (Workload::UdpBulk(_) | Workload::Capacity(_), Some(bytes)) => bytes,
-        _ => return false,
-    };
-    wiremodel::udp_packets(payload, family, mtu).is_ok_and(|packets| packets.len() > 1)
+    let packets = |payload| wiremodel::udp_packets(payload, family, mtu);
+    let is_cut = |payload| packets(payload).is_ok_and(|packets| packets.len() > 1);
+    cell.workload.datagram_bytes().is_some_and(is_cut)
 }
 
 fn interfaces(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
@@ -208,15 +206,9 @@ fn other_traffic(
 ) {
     let Measured::Received(received) = &end.measured else { return };
     let mtu = end.granted.path_mtu.unwrap_or(1500);
-    let payload = match &cell.workload {
-        Workload::UdpBulk(bulk) => bulk.payload_bytes,
-        Workload::Capacity(capacity) => capacity.payload_bytes,
-        _ => end.granted.mss.unwrap_or(wiremodel::tcp_mss(
-            mtu,
-            family,
-            wiremodel::TcpOptions::TIMESTAMPS,
-        )),
-    };
+    let segment = || wiremodel::tcp_mss(mtu, family, wiremodel::TcpOptions::TIMESTAMPS);
+    let segment = || end.granted.mss.unwrap_or_else(segment);
+    let payload = cell.workload.datagram_bytes().unwrap_or_else(segment);
     if payload == 0 || received.bytes == 0 {
         return;
     }

@@ -198,7 +198,7 @@ fn expected(world: &World, asked: &Asked, family: Family) -> Option<f64> {
             let packets = wiremodel::udp_packets(echo.message_bytes, family, mtu).ok()?;
             Some(model::world_round_trip_ns(world, family, &packets) / 1e9)
         }
-        _ => None,
+        Workload::Connect(_) | Workload::Probe(_) | Workload::Capacity(_) => None,
     }
 }
 

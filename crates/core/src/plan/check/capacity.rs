@@ -6,7 +6,7 @@ use super::udp_bulk::direction;
 use crate::metric::Metric;
 use crate::plan::draft::Measure;
 use crate::unit;
-use crate::workload::{Capacity, Search, Workload};
+use crate::workload::{Capacity, Kind, Search, Workload};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -41,16 +41,15 @@ pub(super) fn searches(
         sizes(&format!("{key}.payload"), levels, &[usual.payload_bytes], range, problems);
     let time_key = format!("{key}.time");
     let time = problems.read_optional(&time_key, measure.time.as_ref(), unit::parse_span);
-    let (search, rate_max) = match (metric, usual.search) {
-        (Metric::Capacity, Search::Load { duration_ns }) => {
-            (Search::Load { duration_ns: time.unwrap_or(duration_ns) }, usual.rate_bps_max)
-        }
-        _ => {
-            let trial_ns = time.unwrap_or(TRIAL_NS);
-            let lost_ppm_max = lost_ppm(key, measure, problems);
-            let forced = measure.force.unwrap_or(false);
-            (Search::Halving { trial_ns, lost_ppm_max, forced }, HALVING_BPS_MAX)
-        }
+    let (search, rate_max) = if let Search::Load { duration_ns } = usual.search
+        && metric == Metric::Capacity
+    {
+        (Search::Load { duration_ns: time.unwrap_or(duration_ns) }, usual.rate_bps_max)
+    } else {
+        let trial_ns = time.unwrap_or(TRIAL_NS);
+        let lost_ppm_max = lost_ppm(key, measure, problems);
+        let forced = measure.force.unwrap_or(false);
+        (Search::Halving { trial_ns, lost_ppm_max, forced }, HALVING_BPS_MAX)
     };
     if measure.warmup.is_some() {
         problems.add(format!("{key}.warmup"), "a search leaves out what it needs to by itself");
@@ -63,7 +62,7 @@ pub(super) fn searches(
         search,
         ..usual
     };
-    if let Err(problem) = search.check() {
+    if let Err(problem) = search.check_numbers(0) {
         problems.add(key, problem.to_string());
     }
     let of = |payload_bytes| Workload::Capacity(Capacity { payload_bytes, ..search.clone() });

@@ -102,26 +102,20 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
         udp_bulk::refuse(key, metric, measure, problems);
     }
     for transport in transports {
-        match (metric, transport) {
-            (Metric::Rtt, _) => {
-                found.extend(timed::echoes(key, transport, measure, place, problems))
-            }
-            (Metric::Connect | Metric::FirstByte | Metric::ConnectRate, Transport::Tcp) => {
-                found.push(timed::connect(key, metric, measure, problems));
-            }
-            (Metric::Throughput, Transport::Tcp) => {
-                found.extend(tcp_bulks(key, measure, lab, problems));
-            }
-            (metric, Transport::Udp) if udp_bulk::yields(metric) => {
-                found.extend(udp_bulk::udp_bulks(key, metric, measure, lab, problems));
-            }
-            (Metric::Capacity | Metric::RateAtLoss, Transport::Udp) => {
-                found.extend(capacity::searches(key, metric, measure, problems));
-            }
-            _ => {
-                let what = format!("{metric} is not measured over {}", transport.name());
-                problems.add(format!("{key}.protocol"), what);
-            }
+        let (over_tcp, over_udp) = (transport == Transport::Tcp, transport == Transport::Udp);
+        if metric == Metric::Rtt {
+            found.extend(timed::echoes(key, transport, measure, place, problems));
+        } else if over_tcp && timed::is_of_connecting(metric) {
+            found.push(timed::connect(key, metric, measure, problems));
+        } else if over_tcp && metric == Metric::Throughput {
+            found.extend(tcp_bulks(key, measure, lab, problems));
+        } else if over_udp && udp_bulk::yields(metric) {
+            found.extend(udp_bulk::udp_bulks(key, metric, measure, lab, problems));
+        } else if over_udp && matches!(metric, Metric::Capacity | Metric::RateAtLoss) {
+            found.extend(capacity::searches(key, metric, measure, problems));
+        } else {
+            let what = format!("{metric} is not measured over {}", transport.name());
+            problems.add(format!("{key}.protocol"), what);
         }
     }
     found

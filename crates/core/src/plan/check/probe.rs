@@ -8,7 +8,7 @@ use crate::plan::draft::{self, Levels, Measure};
 use crate::plan::preset;
 use crate::unit;
 use crate::workload::{
-    Direction, Echo, LAB_CONGESTION, Load, LoadFamily, Probe, UdpLoad, Workload,
+    Direction, Echo, Kind, LAB_CONGESTION, Load, LoadFamily, Probe, UdpLoad, Workload,
 };
 use alloc::format;
 use alloc::string::ToString;
@@ -204,7 +204,7 @@ fn udp_load(key: &str, draft: &draft::Load, place: Place, problems: &mut Problem
         }
         Some(text) => problems.read(&rate_key, text, unit::parse_rate),
     };
-    if let Err(problem) = udp.stream(1).check(most) {
+    if let Err(problem) = udp.stream(1).check_numbers(most) {
         problems.add(&rate_key, problem.to_string());
     }
     if udp.rate_bps == Some(0) {

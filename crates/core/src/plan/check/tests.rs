@@ -3,7 +3,7 @@
 use super::super::draft::{Counts, Design, Draft, Lab, Levels, Measure, Range, VERSION};
 use super::*;
 use crate::metric::Metric;
-use crate::workload::{Capacity, Direction, Law, Search, Sizes, UdpBulk, Workload};
+use crate::workload::{Capacity, Direction, Kind, Law, Search, Sizes, UdpBulk, Workload};
 
 fn measure(metric: &str) -> Measure {
     let text = format!(r#"{{"metric":"{metric}"}}"#);

@@ -208,6 +208,11 @@ fn limited(
     })
 }
 
+/// Whether opening connections yields a metric.
+pub(super) fn is_of_connecting(metric: Metric) -> bool {
+    matches!(metric, Metric::Connect | Metric::FirstByte | Metric::ConnectRate)
+}
+
 /// Connecting, first bytes and rates of connections.
 pub(super) fn connect(
     key: &str,
@@ -215,11 +220,12 @@ pub(super) fn connect(
     measure: &Measure,
     problems: &mut Problems,
 ) -> Workload {
-    let purpose = match (metric, measure.hold) {
-        (Metric::ConnectRate, Some(true)) => Purpose::Hold,
-        (Metric::ConnectRate, _) => Purpose::Rate,
-        (Metric::FirstByte, _) => Purpose::FirstByte,
-        _ => Purpose::Open,
+    let purpose = if metric == Metric::FirstByte {
+        Purpose::FirstByte
+    } else if metric == Metric::ConnectRate {
+        if measure.hold == Some(true) { Purpose::Hold } else { Purpose::Rate }
+    } else {
+        Purpose::Open
     };
     if measure.hold.is_some() && metric != Metric::ConnectRate {
         problems.add(format!("{key}.hold"), "only connect-rate keeps connections open");

@@ -8,7 +8,7 @@ use crate::metric::Metric;
 use crate::plan::draft::Measure;
 use crate::plan::preset;
 use crate::unit;
-use crate::workload::{Asked, Direction, Echo, Law, Sizes, UdpBulk, Workload};
+use crate::workload::{Asked, Direction, Echo, Kind, Law, Sizes, UdpBulk, Workload};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -71,7 +71,7 @@ pub(super) fn udp_bulks(
     let mut found = Vec::new();
     for payload_bytes in payloads {
         let bulk = UdpBulk { payload_bytes, ..bulk.clone() };
-        if let Err(problem) = bulk.check(Family::V4.udp_payload_bytes_max()) {
+        if let Err(problem) = bulk.check_numbers(Family::V4.udp_payload_bytes_max()) {
             problems.add(key, problem.to_string());
         }
         if bulk.offload && UNEVEN_BYTES.contains(&payload_bytes) {

@@ -5,7 +5,10 @@ use crate::arm::Arm;
 use crate::arm::TurnOrder;
 use crate::family::Family;
 use crate::task::{self, TaskArm, Token};
-use crate::workload::{Capacity, Interleaving, StreamSettings, UdpLoad, Wait};
+use crate::workload::{
+    Capacity, Echo, Impossible, Interleaving, Load, Probe, StreamSettings, TcpBulk, UdpBulk,
+    UdpLoad, Wait,
+};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -65,9 +68,9 @@ fn a_transfer_is_held_to_the_rate_and_may_not_ask_for_more() {
         assert_eq!(beyond(checked(paced(pace), &limits)), "");
     }
     assert_eq!(beyond(checked(paced(Some(MBIT + 1)), &limits)), "pace in bit/s");
-    assert_eq!(held_bps(&paced(None), &limits), Some(MBIT));
-    assert_eq!(held_bps(&counted(9), &limits), Some(MBIT));
-    assert_eq!(held_bps(&paced(None), &Limits::default()), None);
+    assert_eq!(paced(None).held_bps(&limits), Some(MBIT));
+    assert_eq!(counted(9).held_bps(&limits), Some(MBIT));
+    assert_eq!(paced(None).held_bps(&Limits::default()), None);
     assert_eq!(beyond(checked(stream(Some(MBIT)), &limits)), "");
     assert_eq!(beyond(checked(stream(Some(MBIT + 1)), &limits)), "rate in bit/s");
     assert_eq!(beyond(checked(stream(None), &limits)), "the rate");
@@ -82,11 +85,11 @@ fn a_transfer_of_a_time_keeps_to_the_bytes_by_its_rate() {
     let limits = bytes(1_000_000);
     assert_eq!(beyond(checked(paced(None), &limits)), "");
     // A second.
-    assert_eq!(held_bps(&paced(None), &limits), Some(8 * MBIT));
+    assert_eq!(paced(None).held_bps(&limits), Some(8 * MBIT));
     let both = Limits { rate_bps: Some(MBIT), ..limits };
-    assert_eq!(held_bps(&paced(None), &both), Some(MBIT));
+    assert_eq!(paced(None).held_bps(&both), Some(MBIT));
     assert_eq!(beyond(checked(counted(1_000_000), &limits)), "");
-    assert_eq!(held_bps(&counted(1_000_000), &limits), None);
+    assert_eq!(counted(1_000_000).held_bps(&limits), None);
     assert_eq!(beyond(checked(counted(1_000_001), &limits)), "bytes in all");
     assert_eq!(beyond(checked(stream(Some(8 * MBIT)), &limits)), "");
     assert_eq!(beyond(checked(stream(Some(8 * MBIT + 16)), &limits)), "bytes in all");
@@ -104,10 +107,10 @@ fn a_load_has_what_the_probes_leave() {
     assert_eq!(of(loaded(each(MBIT + 1), 2), &limits), "rate of the load in bit/s");
     assert_eq!(of(loaded(Some(UdpLoad::default()), 1), &limits), "the rate");
     assert_eq!(of(loaded(None, 1), &limits), "");
-    assert_eq!(held_bps(&Workload::Probe(loaded(None, 1)), &limits), Some(2 * MBIT));
+    assert_eq!(Workload::Probe(loaded(None, 1)).held_bps(&limits), Some(2 * MBIT));
     assert_eq!(of(loaded(None, 1), &rate(own)), "rate left for the load in bit/s");
     assert_eq!(of(loaded(each(MBIT), 2), &bytes(1_000_000)), "rate of the load in bit/s");
-    assert_eq!(held_bps(&Workload::Probe(loaded(None, 1)), &Limits::default()), None);
+    assert_eq!(Workload::Probe(loaded(None, 1)).held_bps(&Limits::default()), None);
 }
 
 #[test]

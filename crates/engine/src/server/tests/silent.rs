@@ -143,7 +143,7 @@ fn let_in(stream: &Stream, sealed: &mut Sealed) {
     assert!(matches!(hear(stream, sealed), Some(Message::Hello(_))));
     let welcome = Welcome {
         tool: "test 1".to_string(),
-        features: v6gap_core::feature::Feature::ALL.iter().map(|f| f.name().to_string()).collect(),
+        features: v6gap_core::workload::Feature::ALL.iter().map(|f| f.name().to_string()).collect(),
         limits: Limits::default(),
         host: host("server"),
     };

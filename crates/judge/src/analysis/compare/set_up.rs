@@ -14,7 +14,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, Granted as Socket};
 use v6gap_core::record::{Host, Line};
 use v6gap_core::unit;
-use v6gap_core::workload::{Cell, StreamSettings, Workload};
+use v6gap_core::workload::{Cell, StreamSettings};
 
 /// What the sockets of each cell were granted: by cell, setting and family, every value seen.
 pub(super) type Granted = BTreeMap<(String, &'static str, Family), BTreeSet<String>>;
@@ -115,11 +115,7 @@ pub(super) fn refusal(
         let said: Vec<String> = factors.iter().map(say).collect();
         return Some(format!("a factor differs: {}", said.join("; ")));
     }
-    let settings = match &here.workload {
-        Workload::TcpBulk(bulk) => &bulk.settings,
-        Workload::Echo(echo) => &echo.settings,
-        _ => return None,
-    };
+    let settings = here.workload.settings()?;
     for (setting, _) in
         CLIENT.into_iter().chain(SERVER).zip(asked(settings).repeat(2)).filter(|s| s.1)
     {

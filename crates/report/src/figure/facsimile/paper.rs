@@ -232,8 +232,9 @@ fn sized(analysis: &Analysis, q: &Question) -> Option<Point> {
 /// Throughput over TCP, with the workload.
 fn tcp_bulk(analysis: &Analysis) -> impl Iterator<Item = (&Question, &TcpBulk)> {
     let questions = analysis.questions.iter().filter(|q| q.metric == Metric::Throughput);
-    questions.filter_map(|q| match &analysis.run.plan.cell(&q.cell)?.1.workload {
-        Workload::TcpBulk(bulk) => Some((q, bulk)),
-        _ => None,
+    questions.filter_map(|q| {
+        let (_, cell) = analysis.run.plan.cell(&q.cell)?;
+        let Workload::TcpBulk(bulk) = &cell.workload else { return None };
+        Some((q, bulk))
     })
 }

@@ -53,17 +53,17 @@ fn links(link: &LinkFigures) -> String {
 
 /// How far a figure is from the model: a share of a rate, a time beyond that of the line.
 fn off(figure: &Figure, model: f64) -> String {
-    match figure.metric {
-        Metric::Rtt => format!("hosts add {}", format_span((figure.measured - model) * 1e9)),
-        _ => format!("off by {:+.2} %", (figure.measured / model - 1.0) * 100.0),
+    if figure.metric == Metric::Rtt {
+        return format!("hosts add {}", format_span((figure.measured - model) * 1e9));
     }
+    format!("off by {:+.2} %", (figure.measured / model - 1.0) * 100.0)
 }
 
 fn value(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Rtt => format!("{:>9.2} µs", value * 1e6),
-        _ => format!("{:>9.3} Mbit/s", value / 1e6),
+    if metric == Metric::Rtt {
+        return format!("{:>9.2} µs", value * 1e6);
     }
+    format!("{:>9.3} Mbit/s", value / 1e6)
 }
 
 fn lateness(late: &Lateness) -> String {

@@ -66,7 +66,7 @@ impl<'a> Plan<'a> {
         udp: UdpLoad,
         arm: Arm,
     ) -> Self {
-        let bulk = udp.stream(probe.longest_ns(2).saturating_add(LATE_NS_MAX));
+        let bulk = udp.stream(probe.arms_ns(2).saturating_add(LATE_NS_MAX));
         Plan { task, load, bulk, arm, family: load.family_beside(family_of(task, arm)) }
     }
 

@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::Loaded;
-use v6gap_core::session::agree;
 use v6gap_core::task::Task;
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::datagram::End;
@@ -78,7 +77,7 @@ pub(super) fn accept(
 
 /// Bytes per second to which the server's limits hold each stream, if they do.
 fn held(task: &Task, load: &Load, limits: &Limits) -> Option<u64> {
-    let held_bps = agree::held_bps(&task.workload, limits)?;
+    let held_bps = task.workload.held_bps(limits)?;
     Some((held_bps / 8 / u64::from(load.streams.max(1))).max(1))
 }
 

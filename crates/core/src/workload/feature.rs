@@ -5,14 +5,10 @@
 //! kind of workload and each optional part of one has a name here. A server announces the names
 //! that it knows, and a client does not begin what needs another.
 //!
-//! [`of_workload`] takes every structure apart without leaving anything out, so that a new field
-//! does not compile before it is decided whether a server must know it.
+//! [`Kind::need`](super::Kind::need) takes every structure apart without leaving anything out, so
+//! that a new field does not compile before it is decided whether a server must know it.
 
-use crate::task::{self, Task};
-use crate::workload::{
-    Capacity, Connect, Direction, Echo, Law, Load, Marking, Probe, Purpose, Sizes, StreamSettings,
-    TcpBulk, Timing, Transport, UdpBulk, UdpLoad, Wait, Workload, ZeroCopy,
-};
+use super::{Marking, StreamSettings, Wait, Workload};
 use alloc::collections::BTreeSet;
 
 /// Makes the list of all features and their names from one table.
@@ -128,200 +124,33 @@ features! {
 /// Features, each once.
 pub type Features = BTreeSet<Feature>;
 
-/// What a server has to know to do `task`.
-pub fn of_task(task: &Task) -> Features {
-    // The other parts have been there since the first version.
-    let Task { number: _, workload, arms: _, order: _, seed: _, token: _, arrives } = task;
-    let mut needed = of_workload(workload);
-    if *arrives != task::native() {
-        needed.insert(Feature::Translated);
-    }
-    needed
-}
+/// What a workload needs a server to know. What is left as it was before there was the knob, which
+/// is what a server does that does not know it, needs no feature.
+#[derive(Debug, Default)]
+pub struct Needed(Features);
 
-/// What a server has to know to do a task of `workload`.
-pub fn of_workload(workload: &Workload) -> Features {
-    let mut needed = Needed(Features::new());
-    match workload {
-        Workload::TcpBulk(bulk) => needed.tcp_bulk(bulk),
-        Workload::UdpBulk(bulk) => needed.udp_bulk(bulk),
-        Workload::Echo(echo) => needed.echo(echo),
-        Workload::Connect(connect) => needed.connect(connect),
-        Workload::Probe(probe) => needed.probe(probe),
-        Workload::Capacity(capacity) => needed.capacity(capacity),
-    }
-    needed.0
-}
-
-struct Needed(Features);
-
-/// What is left as it was before there was the knob, which is what a server does that does not know
-/// it, needs no feature.
 impl Needed {
-    fn add(&mut self, is_needed: bool, feature: Feature) {
+    /// What a task of `workload` needs.
+    pub fn of(workload: &Workload) -> Features {
+        let mut needed = Needed::default();
+        workload.need(&mut needed);
+        needed.0
+    }
+
+    pub(super) fn add(&mut self, is_needed: bool, feature: Feature) {
         if is_needed {
             self.0.insert(feature);
         }
     }
 
-    fn tcp_bulk(&mut self, bulk: &TcpBulk) {
-        let TcpBulk {
-            duration_ns: _,
-            warmup_ns: _,
-            write_bytes: _,
-            direction: _,
-            streams,
-            bytes,
-            pacing_bps,
-            zero_copy,
-            truncate,
-            // A question about what is in the report anyway.
-            cpu: _,
-            settings,
-            marking,
-        } = bulk;
-        self.add(true, Feature::TcpBulk);
-        self.add(*streams != 1, Feature::TcpBulkStreams);
-        self.add(bytes.is_some(), Feature::TcpBulkBytes);
-        self.add(pacing_bps.is_some(), Feature::TcpBulkPacing);
-        match zero_copy {
-            None => {}
-            Some(ZeroCopy::File) => self.add(true, Feature::TcpBulkFile),
-            Some(ZeroCopy::Memory) => self.add(true, Feature::TcpBulkMemory),
-        }
-        self.add(*truncate, Feature::TcpBulkTruncate);
-        self.settings(settings);
-        self.marking(marking);
-    }
-
-    fn udp_bulk(&mut self, bulk: &UdpBulk) {
-        let UdpBulk {
-            payload_bytes: _,
-            rate_bps: _,
-            duration_ns: _,
-            warmup_ns: _,
-            marking,
-            direction,
-            packets,
-            batch,
-            offload,
-            law,
-            sizes,
-            // Questions about what is in the report anyway.
-            asked: _,
-        } = bulk;
-        self.add(true, Feature::UdpBulk);
-        self.add(*direction != Direction::Send, Feature::UdpBulkReceive);
-        self.add(packets.is_some(), Feature::UdpBulkPackets);
-        self.add(*batch != 1, Feature::UdpBulkBatch);
-        self.add(*offload, Feature::UdpBulkOffload);
-        match law {
-            Law::Constant => {}
-            Law::Periodic | Law::Poisson | Law::OnOff { .. } | Law::Frames { .. } => {
-                self.add(true, Feature::UdpBulkLaw);
-            }
-        }
-        match sizes {
-            Sizes::Fixed => {}
-            Sizes::Random { .. } | Sizes::Stepped { .. } => self.add(true, Feature::UdpBulkSizes),
-        }
-        self.marking(marking);
-    }
-
-    fn echo(&mut self, echo: &Echo) {
-        let Echo {
-            transport,
-            message_bytes: _,
-            response_bytes,
-            outstanding,
-            timing,
-            connections: _,
-            turn_exchanges: _,
-            turns: _,
-            warmup_exchanges: _,
-            wait,
-            settings,
-            marking,
-        } = echo;
-        self.add(true, Feature::Echo);
-        match transport {
-            Transport::Tcp | Transport::Udp => {}
-            Transport::Icmp => self.add(true, Feature::EchoIcmp),
-        }
-        self.add(response_bytes.is_some(), Feature::EchoResponse);
-        self.add(*outstanding != 1, Feature::EchoOutstanding);
-        match timing {
-            Timing::Each => {}
-            Timing::Batch => self.add(true, Feature::EchoBatch),
-        }
-        self.wait(*wait);
-        self.add(settings.buffer_bytes.is_some(), Feature::EchoBuffer);
-        self.settings(settings);
-        self.marking(marking);
-    }
-
-    fn connect(&mut self, connect: &Connect) {
-        let Connect { count: _, purpose, concurrent } = connect;
-        self.add(true, Feature::Connect);
-        match purpose {
-            Purpose::Open => {}
-            Purpose::FirstByte => self.add(true, Feature::ConnectFirstByte),
-            Purpose::Rate => self.add(true, Feature::ConnectRate),
-            Purpose::Hold => self.add(true, Feature::ConnectHold),
-        }
-        self.add(*concurrent != 1, Feature::ConnectConcurrent);
-    }
-
-    fn probe(&mut self, probe: &Probe) {
-        let Probe {
-            payload_bytes: _,
-            interval_ns: _,
-            // Probes have had their laws from the beginning.
-            law: _,
-            turn_packets: _,
-            turns: _,
-            timeout_ns: _,
-            wait,
-            clock_error_ns,
-            kernel_times,
-            load,
-            marking,
-        } = probe;
-        self.add(true, Feature::Probe);
-        self.wait(*wait);
-        self.add(clock_error_ns.is_some(), Feature::ProbeClocks);
-        self.add(*kernel_times, Feature::ProbeKernelTimes);
-        if let Some(load) = load {
-            self.load(load);
-        }
-        self.marking(marking);
-    }
-
-    fn capacity(&mut self, capacity: &Capacity) {
-        // All of it has been there from the beginning.
-        let Capacity { payload_bytes: _, direction: _, rate_bps_max: _, search: _, marking } =
-            capacity;
-        self.add(true, Feature::Capacity);
-        self.marking(marking);
-    }
-
-    fn load(&mut self, load: &Load) {
-        let Load { family: _, direction: _, streams: _, lead_ns: _, settings, udp } = load;
-        self.add(true, Feature::ProbeLoad);
-        self.settings(settings);
-        if let Some(UdpLoad { payload_bytes: _, rate_bps: _ }) = udp {
-            self.add(true, Feature::ProbeLoadUdp);
-        }
-    }
-
-    fn wait(&mut self, wait: Wait) {
+    pub(super) fn wait(&mut self, wait: Wait) {
         match wait {
             Wait::Block | Wait::Yield => {}
             Wait::Spin => self.add(true, Feature::Spin),
         }
     }
 
-    fn settings(&mut self, settings: &StreamSettings) {
+    pub(super) fn settings(&mut self, settings: &StreamSettings) {
         let StreamSettings { congestion, buffer_bytes, require_buffer, mss_bytes, no_delay } =
             settings;
         self.add(congestion.is_some(), Feature::Congestion);
@@ -331,7 +160,7 @@ impl Needed {
         self.add(*no_delay, Feature::NoDelay);
     }
 
-    fn marking(&mut self, marking: &Marking) {
+    pub(super) fn marking(&mut self, marking: &Marking) {
         let Marking { traffic_class, hop_limit, flow_label, dont_fragment } = marking;
         self.add(traffic_class.is_some(), Feature::TrafficClass);
         self.add(hop_limit.is_some(), Feature::HopLimit);
@@ -342,6 +171,7 @@ impl Needed {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Connect, Echo, Load, Probe, TcpBulk, UdpLoad};
     use super::*;
     use crate::wire::arbitrary::task;
     use alloc::string::ToString;
@@ -360,7 +190,7 @@ mod tests {
     #[test]
     fn what_is_usual_needs_little() {
         let names = |workload: Workload| -> Vec<&str> {
-            of_workload(&workload).into_iter().map(Feature::name).collect()
+            Needed::of(&workload).into_iter().map(Feature::name).collect()
         };
         assert_eq!(names(Workload::TcpBulk(TcpBulk::default())), ["tcp-bulk"]);
         assert_eq!(names(Workload::Connect(Connect::default())), ["connect"]);
@@ -406,7 +236,7 @@ mod tests {
         #[test]
         fn a_task_that_needs_its_kind_alone_is_understood_without_options(task in task()) {
             let workload = without_questions(task.workload);
-            let needed = of_workload(&workload);
+            let needed = Needed::of(&workload);
             let understood = without_options(&workload).unwrap();
             if needed.len() == 1 {
                 prop_assert_eq!(&understood, &workload);
