@@ -12,6 +12,7 @@ pub mod lock;
 pub mod platform;
 pub mod shape;
 pub mod source;
+pub mod wildcards;
 pub mod words;
 
 use crate::workspace::Package;
@@ -65,6 +66,7 @@ pub fn check(root: &Path, packages: &[Package]) -> Result<Report, String> {
     for source in &sources {
         findings.extend(platform::check(source));
         findings.extend(shape::check(source));
+        findings.extend(wildcards::check(source));
         findings.extend(words::check(source));
     }
     for document in &documents {
