@@ -1,6 +1,6 @@
 //! What the two hosts of a simulated network measure of one trial.
 
-use crate::file::{Scenario, Trouble};
+use crate::file::Trouble;
 use crate::network::{Network, Packet, Way};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -14,7 +14,9 @@ use v6gap_core::observation::{
 use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Fate, Observed};
 use v6gap_core::wiremodel::{self, TcpOptions};
-use v6gap_core::workload::{Cell, Connect, Direction, Echo, TcpBulk, Transport, UdpBulk, Workload};
+use v6gap_core::workload::{
+    Cell, Connect, Direction, Echo, Purpose, TcpBulk, Transport, UdpBulk, Workload,
+};
 use v6gap_core::world::model;
 use v6gap_core::world::{Topology, World};
 
@@ -27,6 +29,12 @@ const HELD_UP: (f64, f64) = (1e-4, 1e6);
 const AGAIN_NS: u64 = 200_000_000;
 /// Time between two parts of a trial, in ns: what is still queued has arrived then.
 const PAUSE_NS: u64 = 50_000_000;
+/// What a host takes to send or receive one packet of a stream, in ns: the pace without a line.
+const PACKET_NS: u64 = 2_000;
+/// TCP's timestamps in every segment, in bytes: they are part of the segment that was asked for.
+const TIMESTAMP_BYTES: u32 = 12;
+/// Processor time that a byte takes of each end, in ns.
+const BYTE_NS: u64 = 1;
 /// Exchanges, segments and datagrams of a simulated trial: enough for its figures.
 const EXCHANGES_MAX: u64 = 200;
 const SEGMENTS: usize = 3_000;
@@ -50,13 +58,13 @@ pub struct Hosts {
 pub type Failed = (String, Fate);
 
 impl Hosts {
-    /// The two hosts of `world`, before anything happened.
-    pub fn of(scenario: &Scenario, world: &World, seed: u64) -> Self {
+    /// The two hosts of `world`, before anything happened but for what goes wrong with them.
+    pub fn of(world: &World, trouble: Option<Trouble>, seed: u64) -> Self {
         Hosts {
             network: Network::new(world, seed),
             mtu: PerFamily::from_fn(|family| model::path_mtu(world, family)),
             endpoints: endpoints(world),
-            trouble: scenario.trouble,
+            trouble,
             random: ChaCha8Rng::seed_from_u64(!seed),
             now_ns: 0,
             trials: 0,
@@ -164,21 +172,38 @@ impl Hosts {
     fn connect(&mut self, connect: &Connect, family: Family) -> Result<Found, Failed> {
         let lengths = [family.header_bytes() + 40];
         let count = u64::from(connect.count).min(EXCHANGES_MAX);
-        let asked = (0..count).map(|_| self.exchange(family, &lengths, &lengths));
-        let connect = times(&asked.collect::<Vec<_>>());
+        let start_ns = self.now_ns;
+        let (mut connected, mut answered) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            let stands = self.exchange(family, &lengths, &lengths);
+            connected.push(stands);
+            if connect.purpose != Purpose::Open {
+                let answer = self.exchange(family, &lengths, &lengths);
+                answered.push(stands.zip(answer).map(|(stands, answer)| stands + answer));
+            }
+        }
+        let span_ns = self.now_ns - start_ns;
+        let first_byte = (connect.purpose != Purpose::Open).then(|| times(&answered));
+        let connect = times(&connected);
         if connect.count == 0 {
             return this_time("no connection was made");
         }
-        let all = Connections { connect, ..Connections::default() };
+        let all = Connections { connect, first_byte, span_ns, ..Connections::default() };
         Ok((Measured::Connections(Box::new(all)), Measured::Nothing))
     }
 
     /// A sender that a lossless line paces: each segment comes when the line is free for it.
     fn tcp_bulk(&mut self, bulk: &TcpBulk, family: Family) -> Result<Found, Failed> {
-        let mtu = *self.mtu.get(family);
-        let mss = wiremodel::tcp_mss(mtu, family, TcpOptions::TIMESTAMPS);
+        let largest = *self.mtu.get(family);
+        let headers = largest - wiremodel::tcp_mss(largest, family, TcpOptions::TIMESTAMPS);
+        let asked = bulk.settings.mss_bytes.map_or(largest, |mss| mss + headers - TIMESTAMP_BYTES);
+        let mtu = largest.min(asked);
+        let mss = mtu - headers;
         let way = way(bulk.direction)?;
-        let arrived = self.stream(way, family, mtu, bulk.duration_ns, SEGMENTS);
+        let gap_ns = self.line_gap_ns(way, family, mtu);
+        let gap_ns = gap_ns.max(self.window_gap_ns(bulk, family, mtu, mss));
+        let count = SEGMENTS.min((bulk.duration_ns / gap_ns) as usize);
+        let arrived = self.paced(way, family, mtu, gap_ns, count);
         let Some((first, last)) = arrived.first().zip(arrived.last()) else {
             return this_time("no segment arrived");
         };
@@ -196,26 +221,23 @@ impl Hosts {
         Ok(if way == Way::There { (sent, received) } else { (received, sent) })
     }
 
-    /// At most `count` packets in `time_ns`, as fast as the slowest link takes them.
-    fn stream(
-        &mut self,
-        way: Way,
-        family: Family,
-        bytes: u32,
-        time_ns: u64,
-        count: usize,
-    ) -> Vec<Packet> {
+    /// How far segments are apart at least where a window limits them: it holds so many of them,
+    /// and is full until the first is acknowledged.
+    fn window_gap_ns(&mut self, bulk: &TcpBulk, family: Family, mtu: u32, mss: u32) -> u64 {
+        let Some(window) = bulk.settings.buffer_bytes else { return 0 };
+        let acknowledgement = [family.header_bytes() + 32];
+        let trip_ns = (0..100).find_map(|_| self.exchange(family, &[mtu], &acknowledgement));
+        trip_ns.unwrap_or(AGAIN_NS) / u64::from((window / mss).max(1))
+    }
+
+    /// How far packets of a stream are apart that comes as fast as hosts and links take it.
+    fn line_gap_ns(&mut self, way: Way, family: Family, bytes: u32) -> u64 {
         // Two at once show how long the slowest link is busy with one.
-        let mut gap_ns = 0;
-        for _ in 0..100 {
-            let probe = self.paced(way, family, bytes, 0, 2);
-            if let [first, second] = probe[..] {
-                gap_ns = second.at_ns - first.at_ns;
-                break;
-            }
-        }
-        let fitting = time_ns.checked_div(gap_ns).map_or(count, |n| count.min(n as usize));
-        self.paced(way, family, bytes, gap_ns, fitting)
+        let gap_ns = (0..100).find_map(|_| match self.paced(way, family, bytes, 0, 2)[..] {
+            [first, second] => Some(second.at_ns - first.at_ns),
+            _ => None,
+        });
+        gap_ns.unwrap_or(0).max(PACKET_NS)
     }
 
     /// Packets at a distance in time; afterwards all have arrived.
@@ -240,10 +262,11 @@ impl Hosts {
         let lengths = wiremodel::udp_packets(bulk.payload_bytes, family, *self.mtu.get(family))
             .or_else(|e| never(format!("{e:?}")))?;
         let [bytes] = lengths[..] else { return never("fragments are not simulated") };
-        let Some(rate_bps) = bulk.rate_bps else {
-            return never("datagrams at full speed are not simulated");
+        let gap_ns = match bulk.rate_bps {
+            Some(rate_bps) => u64::from(bulk.payload_bytes) * 8_000_000_000 / rate_bps.max(1),
+            None => self.line_gap_ns(Way::There, family, bytes),
         };
-        let gap_ns = (u64::from(bulk.payload_bytes) * 8_000_000_000 / rate_bps.max(1)).max(1);
+        let gap_ns = gap_ns.max(1);
         let most = bulk.packets.unwrap_or(DATAGRAMS_MAX).min(DATAGRAMS_MAX);
         let count = most.min(bulk.duration_ns / gap_ns);
         let arrived = self.paced(Way::There, family, bytes, gap_ns, count as usize);
@@ -356,7 +379,11 @@ fn end(endpoints: Endpoints, measured: Measured) -> EndReport {
         Family::V4 => "Ip.InReceives",
         Family::V6 => "Ip6.InReceives",
     };
+    let bytes = measured.received().map(|r| r.bytes).or(measured.sent().map(|s| s.bytes));
+    let busy_ns = bytes.map(|bytes| bytes * BYTE_NS);
     EndReport {
+        user_ns: busy_ns,
+        system_ns: busy_ns,
         measured,
         endpoints: Some(endpoints),
         counters: [(counter.to_owned(), 100)].into_iter().collect(),

@@ -5,6 +5,7 @@
 mod file;
 mod host;
 mod network;
+mod plans;
 mod run;
 
 use file::{Expected, Scenario};
@@ -70,7 +71,7 @@ fn every_scenario_finds_what_it_must() {
         let world = world(&scenario);
         for seed in 1..=SEEDS {
             let plan = plan(&scenario, &world, seed);
-            let found = run::simulate(&scenario, &plan, &world, seed);
+            let found = run::simulate(&plan, &world, scenario.trouble, seed);
             let wrong = scenario.expect.iter().filter_map(|expected| wrong(expected, &found));
             failed.extend(
                 wrong.map(|why| format!("{seed}: {}: {}: {why}", scenario.name, scenario.what)),
@@ -92,7 +93,7 @@ fn exchanging_the_families_links_turns_the_verdict_round() {
         let scenario = scenarios.iter().find(|s| s.name == name).expect("a scenario");
         let world = world(scenario);
         let verdict = |world: &World| {
-            let found = run::simulate(scenario, &plan(scenario, world, 1), world, 1);
+            let found = run::simulate(&plan(scenario, world, 1), world, scenario.trouble, 1);
             let asked = found.questions.iter().find(|q| word(&q.metric) == metric);
             word(&asked.expect("a question").verdict)
         };

@@ -1,6 +1,6 @@
 //! A whole run over a simulated network: the run of the program itself, with hosts that are not.
 
-use crate::file::Scenario;
+use crate::file::Trouble;
 use crate::host::Hosts;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::PerEnd;
@@ -11,11 +11,11 @@ use v6gap_core::world::World;
 use v6gap_judge::analysis::{self, Analysis};
 use v6gap_judge::stopping::Interim;
 
-/// What a run of `plan` in `world` finds.
-pub fn simulate(scenario: &Scenario, plan: &Plan, world: &World, seed: u64) -> Analysis {
+/// What a run of `plan` in `world` finds, where `trouble` befalls the hosts.
+pub fn simulate(plan: &Plan, world: &World, trouble: Option<Trouble>, seed: u64) -> Analysis {
     let header = header(plan);
     let mut lines = vec![Line::Run(Box::new(header.clone()))];
-    let mut hosts = Hosts::of(scenario, world, seed);
+    let mut hosts = Hosts::of(world, trouble, seed);
     let mut machine: Machine<'_, String> = Machine::new(&header, Box::new(Interim::of(&header)));
     loop {
         match machine.next(hosts.now_ns, false) {
