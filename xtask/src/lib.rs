@@ -6,6 +6,7 @@
 pub mod command;
 pub mod dist;
 pub mod fuzz;
+pub mod lines;
 mod outcome;
 mod root;
 pub mod setup;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 use xtask::suites::Tier;
-use xtask::{dist, fuzz, steps, suites, targets};
+use xtask::{dist, fuzz, lines, steps, suites, targets};
 
 const USAGE: &str = "\
 usage: cargo xtask VERB
@@ -15,6 +15,7 @@ usage: cargo xtask VERB
                   everything that they have and the bounds that are reported; wants a quiet machine
   truth --setup   the same, but installs what is missing first, and nothing may be skipped
   tidy            the rules of CONTRIBUTING.md that a program can check
+  lines           how many lines the product has, by crate
   targets         cargo check for every supported platform
   deny            licences, sources and banned crates of the dependencies (installs cargo-deny)
   bless           tests, writing the snapshots anew
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         ["truth"] => steps::truth(false),
         ["truth", "--setup"] => steps::truth(true),
         ["tidy"] => steps::tidy(),
+        ["lines"] => lines::print(),
         ["targets"] => targets::add_missing().and_then(|()| targets::check_all(Tier::Night)),
         ["deny"] => steps::deny(),
         ["bless"] => suites::bless(),

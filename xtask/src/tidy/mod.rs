@@ -84,7 +84,7 @@ pub fn check(root: &Path, packages: &[Package]) -> Result<Report, String> {
 }
 
 /// Every file below `root` that is ours to check: sources, documents and configuration.
-fn read_all(root: &Path) -> Result<(Vec<Source>, Vec<Document>), String> {
+pub fn read_all(root: &Path) -> Result<(Vec<Source>, Vec<Document>), String> {
     let (mut sources, mut documents) = (Vec::new(), Vec::new());
     for path in files_below(root)? {
         let kind = path.rsplit_once('.').map_or("", |(_, extension)| extension);

@@ -45,9 +45,10 @@ fn functions_are_found_with_their_ends() {
 #[test]
 fn lines_of_tests_are_known() {
     let text = "fn a() {}\n#[cfg(test)]\nextern crate std;\n#[cfg(not(test))]\nfn b() {}\n\
-                #[cfg(all(test, unix))]\nmod tests {\n    fn c() {}\n}\nfn d() {}\n";
+                #[cfg(all(test, unix))]\nmod tests {\n    fn c() {}\n}\nfn d() {}\n\
+                #[cfg(any(unix, test))]\nfn e() {}\n";
     let source = Source::new("crates/x/src/lib.rs", text);
-    let tests: Vec<usize> = (1..=10).filter(|n| source.is_test(*n)).collect();
+    let tests: Vec<usize> = (1..=12).filter(|n| source.is_test(*n)).collect();
     assert_eq!(tests, [2, 3, 6, 7, 8, 9]);
 }
 
