@@ -170,12 +170,9 @@ pub fn several(
     while begun < manner.count || !places.making.is_empty() {
         while begun < manner.count && places.making.len() < room {
             begun += 1;
-            match begin(manner, begun, locals) {
-                Ok((place, socket_ns)) => {
-                    steps.socket.times_ns.push(socket_ns);
-                    places.making.push(place);
-                }
-                Err(error) => failed(steps, &mut failures, Failure::Connect(error))?,
+            match begin(manner, begun, locals, steps) {
+                Ok(place) => places.making.push(place),
+                Err(failure) => failed(steps, &mut failures, failure)?,
             }
         }
         let making = &places.making;
@@ -227,11 +224,30 @@ fn begin(
     manner: &Manner<'_>,
     number: u16,
     locals: &mut impl Iterator<Item = SocketAddr>,
-) -> Result<(Place, u64), SocketError> {
+    steps: &mut Steps,
+) -> Result<Place, Failure> {
     let attempt = |local| Stream::begin(local, manner.remote, manner.options);
-    let Begun { stream, socket_ns, start_ns } = from_free(locals, attempt)?;
+    let begun = from_free(locals, attempt).map_err(Failure::Connect)?;
+    let Begun { stream, socket_ns, start_ns, stands } = begun;
+    steps.socket.times_ns.push(socket_ns);
     let request = Data { connection: number, ..manner.request }.encode();
-    Ok((Place { stream, start_ns, request, stands: false, read: 0 }, socket_ns))
+    let mut place = Place { stream, start_ns, request, stands: false, read: 0 };
+    if stands {
+        ask(&mut place, clock::now_ns(), steps)?;
+    }
+    Ok(place)
+}
+
+/// Sends the request over a connection that stands since `now_ns`.
+fn ask(place: &mut Place, now_ns: u64, steps: &mut Steps) -> Result<(), Failure> {
+    steps.connect.times_ns.push(now_ns - place.start_ns);
+    place.stands = true;
+    // A fresh socket has room for so few bytes.
+    match place.stream.write(&place.request) {
+        Ok(count) if count == place.request.len() => Ok(()),
+        Ok(_) => Err(Failure::Ask(Cause::Io(io::ErrorKind::WriteZero.into()))),
+        Err(error) => Err(Failure::Ask(error.into())),
+    }
 }
 
 /// Does the next step of a connection that is ready for it; `true` after the last one.
@@ -239,14 +255,7 @@ fn go_on(place: &mut Place, remote: SocketAddr, steps: &mut Steps) -> Result<boo
     let now_ns = clock::now_ns();
     if !place.stands {
         place.stream.connected(remote).map_err(Failure::Connect)?;
-        steps.connect.times_ns.push(now_ns - place.start_ns);
-        place.stands = true;
-        // A fresh socket has room for so few bytes.
-        return match place.stream.write(&place.request) {
-            Ok(count) if count == place.request.len() => Ok(false),
-            Ok(_) => Err(Failure::Ask(Cause::Io(io::ErrorKind::WriteZero.into()))),
-            Err(error) => Err(Failure::Ask(error.into())),
-        };
+        return ask(place, now_ns, steps).map(|()| false);
     }
     let mut answer = [0; Data::BYTES];
     match place.stream.read(&mut answer[place.read..]) {

@@ -2,9 +2,9 @@
 
 use super::{Domain, Incoming, KeepAlive, TcpInfo};
 use crate::Unavailable;
-use socket2::Socket;
+use socket2::{Socket, Type};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 const BECAUSE: &str = "this program has it on Linux only";
 
@@ -40,6 +40,20 @@ pub(super) fn mss(socket: &Socket) -> Option<u32> {
 #[cfg(not(unix))]
 pub(super) fn mss(_socket: &Socket) -> Option<u32> {
     None
+}
+
+/// A stream, which [`not_waiting`] keeps from waiting.
+pub(super) const NOT_WAITING: Type = Type::STREAM;
+
+pub(super) fn not_waiting(socket: &Socket) -> io::Result<()> {
+    socket.set_nonblocking(true)
+}
+
+/// Accepts a connection that does not wait.
+pub(super) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    let (stream, peer) = listener.accept()?;
+    stream.set_nonblocking(true)?;
+    Ok((stream, peer))
 }
 
 /// Nothing to do: the port is chosen by `bind`.

@@ -2,10 +2,11 @@
 
 use super::{Domain, Incoming, KeepAlive, TcpInfo};
 use crate::Unavailable;
-use socket2::Socket;
+use rustix::net::{SocketFlags, acceptfrom_with};
+use socket2::{Socket, Type};
 use std::io;
 use std::mem::{offset_of, size_of};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
@@ -63,6 +64,22 @@ pub(super) fn set_mss(socket: &Socket, bytes: u32) -> io::Result<()> {
 
 pub(super) fn mss(socket: &Socket) -> Option<u32> {
     socket.tcp_mss().ok()
+}
+
+/// A stream that does not wait, in one call.
+pub(super) const NOT_WAITING: Type = Type::STREAM.nonblocking();
+
+/// For a socket of type [`NOT_WAITING`].
+pub(super) fn not_waiting(_socket: &Socket) -> io::Result<()> {
+    Ok(())
+}
+
+/// Accepts a connection that does not wait, in one call.
+pub(super) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let (socket, peer) = acceptfrom_with(listener, flags)?;
+    let peer = peer.and_then(|address| address.try_into().ok());
+    Ok((socket.into(), peer.ok_or(io::ErrorKind::InvalidData)?))
 }
 
 /// Leaves the choice of a free port from `bind` to `connect`, which knows the peer and so may share

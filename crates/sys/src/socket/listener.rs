@@ -87,6 +87,27 @@ impl Listener {
         self.accept_within(Some(timeout_ns))
     }
 
+    /// A connection that waits to be accepted, which does not wait itself, and its source; `None`
+    /// if there is none.
+    ///
+    /// # Errors
+    /// As [`Listener::accept`].
+    pub fn accept_now(&self) -> Result<Option<(Stream, SocketAddr)>, SocketError> {
+        match wait::uninterrupted(|| platform::accept(&self.inner)) {
+            Ok((stream, peer)) => Ok(Some((Stream::accepted(stream), super::without_label(peer)))),
+            // The connection ended, or another handle of this socket took it.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::ConnectionAborted
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(SocketError::during(Operation::Accept)(error)),
+        }
+    }
+
     /// The address and port in use.
     ///
     /// # Errors
@@ -146,15 +167,9 @@ impl Listener {
             if !wait::ready(&self.inner, PollFlags::IN, left).map_err(&failed)? {
                 return Ok(None);
             }
-            match wait::uninterrupted(|| self.inner.accept()) {
-                Ok((stream, _)) => return Stream::accepted(stream).map(Some),
-                // The connection ended, or another handle of this socket took it.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::ConnectionAborted
-                    ) => {}
-                Err(error) => return Err(failed(error)),
+            if let Some((stream, _)) = self.accept_now()? {
+                stream.set_nonblocking(false)?;
+                return Ok(Some(stream));
             }
         }
     }

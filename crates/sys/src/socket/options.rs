@@ -131,10 +131,17 @@ pub struct TcpInfo {
 
 /// Sets every option asked for.
 pub(super) fn apply(socket: &Socket, options: &StreamOptions) -> Result<(), SocketError> {
-    let set = |name, outcome: io::Result<()>| {
-        outcome.map_err(SocketError::during(Operation::SetOption(name)))
-    };
-    set("TCP_NODELAY", socket.set_tcp_nodelay(options.no_delay))?;
+    if !options.no_delay {
+        set("TCP_NODELAY", socket.set_tcp_nodelay(false))?;
+    }
+    apply_to_new(socket, options)
+}
+
+/// As [`apply`] for a socket that has the system's defaults, of which `TCP_NODELAY` is off.
+pub(super) fn apply_to_new(socket: &Socket, options: &StreamOptions) -> Result<(), SocketError> {
+    if options.no_delay {
+        set("TCP_NODELAY", socket.set_tcp_nodelay(true))?;
+    }
     if let Some(bytes) = options.send_buffer {
         set("SO_SNDBUF", socket.set_send_buffer_size(bytes as usize))?;
     }
@@ -148,6 +155,10 @@ pub(super) fn apply(socket: &Socket, options: &StreamOptions) -> Result<(), Sock
         set("TCP_MAXSEG", platform::set_mss(socket, bytes))?;
     }
     Ok(())
+}
+
+fn set(name: &'static str, outcome: io::Result<()>) -> Result<(), SocketError> {
+    outcome.map_err(SocketError::during(Operation::SetOption(name)))
 }
 
 /// Reads every option back.

@@ -7,7 +7,7 @@ use super::{call, marks, wait};
 use crate::{Unavailable, clock};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use socket2::{Protocol, SockRef, Socket, Type};
+use socket2::{Protocol, SockRef, Socket};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -40,6 +40,8 @@ pub struct Begun {
     pub socket_ns: u64,
     /// When `connect` was called, by the monotonic clock in ns.
     pub start_ns: u64,
+    /// Whether it stands already: on the way to a host of the same machine nothing takes time.
+    pub stands: bool,
 }
 
 impl Stream {
@@ -76,8 +78,8 @@ impl Stream {
         Ok((Self::asked_for(socket), ConnectTimes { socket_ns, connect_ns }))
     }
 
-    /// Begins to connect and returns at once. The stream does not wait; when it is writable,
-    /// [`Stream::connected`] says what came of it.
+    /// Begins to connect and returns at once. The stream does not wait; if it does not stand yet,
+    /// [`Stream::connected`] says what came of it when it is writable.
     ///
     /// # Errors
     /// As [`Stream::connect`].
@@ -88,12 +90,12 @@ impl Stream {
     ) -> Result<Begun, SocketError> {
         let (socket, remote, socket_ns) = prepare(local, remote, options)?;
         let start_ns = clock::now_ns();
-        match socket.connect(&remote.into()) {
-            Ok(()) => {}
-            Err(error) if is_under_way(&error) => {}
+        let stands = match socket.connect(&remote.into()) {
+            Ok(()) => true,
+            Err(error) if is_under_way(&error) => false,
             Err(error) => return Err(SocketError::at(Operation::Connect, remote)(error)),
-        }
-        Ok(Begun { stream: Self::asked_for(socket), socket_ns, start_ns })
+        };
+        Ok(Begun { stream: Self::asked_for(socket), socket_ns, start_ns, stands })
     }
 
     /// What came of [`Stream::begin`] once the stream is writable.
@@ -121,11 +123,9 @@ impl Stream {
         Self { inner: socket.into(), accepted: false }
     }
 
-    /// Wraps a connection just accepted; some systems pass the listener's mode on to it.
-    pub(super) fn accepted(inner: TcpStream) -> Result<Self, SocketError> {
-        let stream = Self { inner, accepted: true };
-        stream.set_nonblocking(false)?;
-        Ok(stream)
+    /// Wraps a connection just accepted.
+    pub(super) fn accepted(inner: TcpStream) -> Self {
+        Self { inner, accepted: true }
     }
 
     /// Reads what is there, at least one byte; 0 means that the peer has ended its direction.
@@ -329,6 +329,9 @@ impl Stream {
 
 /// A socket that is ready to connect without waiting, the address with what marks add to it, and
 /// how long creating the socket took, in ns.
+///
+/// Nothing is set that a new socket has anyway: thousands of connections are made by this, and each
+/// call counts in their rate.
 fn prepare(
     local: Option<SocketAddr>,
     remote: SocketAddr,
@@ -340,11 +343,11 @@ fn prepare(
         refuse_mixed(Operation::Connect, local, remote)?;
     }
     let start = clock::now_ns();
-    let socket = create(remote, Type::STREAM, Protocol::TCP)?;
+    let socket = create(remote, platform::NOT_WAITING, Protocol::TCP)?;
     let socket_ns = clock::now_ns() - start;
 
     confine(&socket, remote)?;
-    options::apply(&socket, options)?;
+    options::apply_to_new(&socket, options)?;
     marks::apply(&socket, Domain::of(&remote), &options.marks)?;
     let remote = marks::labelled(&socket, remote, &options.marks)?;
     if let Some(local) = local {
@@ -352,7 +355,7 @@ fn prepare(
             .map_err(SocketError::at(Operation::SetOption("late port choice"), local))?;
         socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local))?;
     }
-    socket.set_nonblocking(true).map_err(SocketError::at(Operation::Connect, remote))?;
+    platform::not_waiting(&socket).map_err(SocketError::at(Operation::Connect, remote))?;
     Ok((socket, remote, socket_ns))
 }
 
