@@ -6,6 +6,7 @@ mod proving;
 use allocation_counter::measure;
 use proving::{NOWHERE, message, prove};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::capacity::{LoadSearch, Thresholds};
@@ -17,6 +18,7 @@ use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::wire::status::Status;
 use v6gap_core::workload::{Echo, Transport, UdpBulk, Wait};
+use v6gap_engine::hot::answer::{Answered, Door, answer};
 use v6gap_engine::hot::bulk::{Extent, Sink, Source};
 use v6gap_engine::hot::capacity::{Followed, Following, Reporter};
 use v6gap_engine::hot::connect::{Places, Steps};
@@ -506,20 +508,22 @@ fn connecting_several_at_a_time() {
     let mut steps = Steps::with_room(40);
     let mut places = Places::with_room(8, 40);
     let mut locals = std::iter::repeat(any(Family::V4));
-    let answer = || {
-        (0..count).for_each(|_| {
-            let mut request = [0; Data::BYTES];
-            let stream = listener.accept().unwrap();
-            stream.read_exact(&mut request).unwrap();
-            stream.write_all(&request).unwrap();
-            // Kept open: closing is the client's.
-            std::mem::forget(stream);
-        });
-    };
+    let (access, token) = (&Access::Near, request.token);
+    let door = Door { listener: &listener, access, token, arm: Arm::A, concurrent };
+    let mut answered = Answered::with_room(40, 40);
+    let finish = AtomicBool::new(false);
+    let watch = Watch { finish: &finish, ..Watch::silence(Wait::Block, WAIT_NS) };
     assert_free(
-        || connect::several(&manner, &mut locals, &mut places, &mut steps).unwrap(),
-        answer,
+        || {
+            connect::several(&manner, &mut locals, &mut places, &mut steps).unwrap();
+            finish.store(true, Ordering::Relaxed);
+        },
+        || {
+            let mut others = |other| panic!("{other:?}");
+            answer(&door, &mut || None, &mut others, &mut answered, &watch).unwrap();
+        },
     );
+    assert_eq!((answered.held.len(), answered.between.times_ns.len()), (40, 39));
     assert_eq!((steps.connect.times_ns.len(), steps.connect.lost, places.held.len()), (40, 0, 40));
     let times = steps.connect.times_ns.iter().max().zip(steps.first_byte.times_ns.iter().max());
     assert!(times.is_some_and(|(connect, first_byte)| connect <= first_byte));

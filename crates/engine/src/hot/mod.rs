@@ -4,6 +4,7 @@
 //! [`TICK_NS`] to look at a [`Watch`]. Both families go the same way, as the sockets come from
 //! outside.
 
+pub mod answer;
 pub mod bulk;
 pub mod capacity;
 pub mod connect;

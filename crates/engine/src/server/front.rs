@@ -7,11 +7,12 @@ use super::session::Session;
 use super::task::{Happened, Running, Workshop};
 use super::{ServerEvent, TurnedAway};
 use crate::control::Key;
+use crate::hot::answer::Arrival;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use v6gap_core::family::PerFamily;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::session::access::Access;
 use v6gap_core::session::queue::{Queue, Room, Turn};
 use v6gap_core::session::{Ending, ServerAction, ServerFacts, TaskFailure};
@@ -115,6 +116,11 @@ impl Front {
         for (pending, became) in self.lobby.advance(&ready_lobby, &self.key, self.versions) {
             self.on_became(pending, became, on_event);
         }
+        let passed_on: Vec<Arrival> =
+            std::iter::from_fn(|| self.workshop.arrived()).take(ACCEPT_MAX).collect();
+        for arrival in passed_on {
+            self.admit(arrival, on_event);
+        }
         if accept {
             self.accept(on_event);
         }
@@ -145,8 +151,7 @@ impl Front {
     fn wait(&self) -> io::Result<(Vec<bool>, Vec<bool>, bool)> {
         let now = clock::now_ns();
         let accepting = now >= self.accept_from_ns;
-        let listeners = [&self.listeners.v4, &self.listeners.v6];
-        let listeners = listeners.into_iter().flatten().filter(|_| accepting);
+        let listeners = self.open().filter(|_| accepting);
         let mut interests = vec![Interest::Wake(&self.workshop.waker)];
         interests.extend(self.lobby.iter().map(|pending| Interest::Read(&pending.stream)));
         let pending = interests.len() - 1;
@@ -164,39 +169,44 @@ impl Front {
         Ok((lobby.to_vec(), sessions.to_vec(), listeners.contains(&true)))
     }
 
+    /// The listeners whose connections no task accepts itself.
+    fn open(&self) -> impl Iterator<Item = &Listener> {
+        let lent = self.running.as_ref().and_then(Running::accepts);
+        let open = Family::BOTH.into_iter().filter(move |family| Some(*family) != lent);
+        open.filter_map(|family| self.listeners.get(family).as_ref())
+    }
+
     fn accept(&mut self, on_event: OnEvent<'_>) {
-        let mut accepted = Vec::new();
-        for listener in [&self.listeners.v4, &self.listeners.v6].into_iter().flatten() {
+        let (mut accepted, mut refused) = (Vec::new(), None);
+        for listener in self.open() {
             for _ in 0..ACCEPT_MAX {
-                match listener.accept_timeout(0) {
-                    Ok(Some(stream)) => accepted.push(stream),
+                match listener.accept_now() {
+                    Ok(Some((stream, peer))) => accepted.push(Arrival::new(stream, peer)),
                     Ok(None) => break,
                     Err(error) => {
-                        on_event(ServerEvent::Trouble { what: error.to_string() });
-                        self.accept_from_ns = clock::now_ns().saturating_add(ACCEPT_PAUSE_NS);
+                        refused = Some(error);
                         break;
                     }
                 }
             }
         }
-        for stream in accepted {
-            self.admit(stream, on_event);
+        if let Some(error) = refused {
+            on_event(ServerEvent::Trouble { what: error.to_string() });
+            self.accept_from_ns = clock::now_ns().saturating_add(ACCEPT_PAUSE_NS);
+        }
+        for arrival in accepted {
+            self.admit(arrival, on_event);
         }
     }
 
     /// Lets a connection in if its source is served. What it has said already is read at once, so
     /// that the many data connections of one task do not crowd the lobby.
-    fn admit(&mut self, stream: Stream, on_event: OnEvent<'_>) {
-        // Without a peer it is gone already.
-        let Ok(peer) = stream.peer() else {
-            return;
-        };
+    fn admit(&mut self, arrival: Arrival, on_event: OnEvent<'_>) {
+        let peer = arrival.peer;
         if !self.access.admits(peer.ip()) {
             return on_event(ServerEvent::TurnedAway { peer, why: TurnedAway::NotServed });
         }
-        let Ok(mut pending) = Pending::new(stream, peer, clock::now_ns()) else {
-            return;
-        };
+        let mut pending = Pending::new(arrival, clock::now_ns());
         match pending.advance(&self.key, self.versions) {
             Became::Pending => self.lobby.enter(pending),
             became => self.on_became(pending, became, on_event),
@@ -349,6 +359,7 @@ impl Front {
         let now = clock::now_ns();
         match happened {
             Happened::Ready => {
+                self.running.iter_mut().for_each(|running| running.ready = true);
                 if let Some(i) = position {
                     self.sessions[i].machine.ready(now);
                     self.perform(i, on_event);

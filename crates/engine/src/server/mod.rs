@@ -2,7 +2,8 @@
 //! tasks of one client at a time.
 //!
 //! One thread, the front, holds all connections and never waits for any one of them; a second one
-//! runs the task at hand, so that what is measured does not share a thread with strangers.
+//! runs the task at hand, so that what is measured does not share a thread with strangers. A task
+//! that answers connections accepts those of its family itself, and passes others on to the front.
 
 mod front;
 mod lobby;

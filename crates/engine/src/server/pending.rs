@@ -3,6 +3,7 @@
 
 use crate::control::Key;
 use crate::control::seal::{self, HANDSHAKE_BYTES, Preambles, Sealed};
+use crate::hot::answer::Arrival;
 use std::net::SocketAddr;
 use v6gap_core::wire::control::{Hello, Message, RefusalCode, Refused};
 use v6gap_core::wire::foreign;
@@ -10,7 +11,7 @@ use v6gap_core::wire::frame::HELLO_BYTES_MAX;
 use v6gap_core::wire::preamble::{self, Control, Data, Nonce, Preamble, Progress};
 use v6gap_core::wire::version::VersionRange;
 use v6gap_sys::entropy;
-use v6gap_sys::socket::{ErrorClass, SocketError, Stream};
+use v6gap_sys::socket::{ErrorClass, Stream};
 
 /// Longest time from accepting a connection to the end of its greeting, in ns.
 const PENDING_NS: u64 = 5_000_000_000;
@@ -78,10 +79,11 @@ enum Step {
 
 impl Pending {
     /// A connection accepted now.
-    pub(super) fn new(stream: Stream, peer: SocketAddr, now_ns: u64) -> Result<Self, SocketError> {
-        stream.set_nonblocking(true)?;
+    pub(super) fn new(arrival: Arrival, now_ns: u64) -> Self {
         let deadline_ns = now_ns.saturating_add(PENDING_NS);
-        Ok(Pending { stream, peer, id: 0, deadline_ns, bytes: Vec::new(), stage: Stage::Preamble })
+        let bytes = arrival.said().to_vec();
+        let Arrival { stream, peer, .. } = arrival;
+        Pending { stream, peer, id: 0, deadline_ns, bytes, stage: Stage::Preamble }
     }
 
     /// When it has to be ready.

@@ -1,6 +1,7 @@
 //! The server's half of one task, on a thread of its own.
 
-use crate::trial::server::DataFlows;
+use crate::hot::answer::Arrival;
+use crate::trial::server::{DataFlows, Strangers};
 use crate::trial::{self, needs_idle, with_idle};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use v6gap_core::arm::Arm;
-use v6gap_core::family::PerFamily;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::session::access::Access;
 use v6gap_core::session::{TaskFailure, agree};
@@ -51,6 +52,7 @@ pub(super) struct Workshop {
     /// What this machine does when nothing is measured, as seen in the session of that number.
     idle: Arc<Mutex<Option<(u64, trial::Idle)>>>,
     events: (Sender<Happened>, Receiver<Happened>),
+    strangers: (Strangers, Receiver<Arrival>),
 }
 
 /// A task whose thread has not ended.
@@ -59,6 +61,10 @@ pub(super) struct Running {
     pub(super) session: u64,
     token: Token,
     streams: SyncSender<(Data, Stream)>,
+    /// Where it accepts connections itself once it is ready.
+    accepts: Option<Family>,
+    /// Whether it is ready.
+    pub(super) ready: bool,
     abort: Arc<AtomicBool>,
     finish: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -72,12 +78,14 @@ impl Workshop {
         access: Access,
         (processor, limits): (Option<usize>, Limits),
     ) -> io::Result<Self> {
+        let waker = Arc::new(Waker::new()?);
         Ok(Workshop {
             listeners,
             datagrams: Arc::new(datagrams),
             access: Arc::new(access),
             processor,
-            waker: Arc::new(Waker::new()?),
+            strangers: Strangers::new(Arc::clone(&waker)),
+            waker,
             limits,
             rest_until_ns: Arc::default(),
             idle: Arc::default(),
@@ -89,7 +97,7 @@ impl Workshop {
     pub(super) fn start(&self, task: Task, session: u64) -> io::Result<Running> {
         let (streams, receiver) = mpsc::sync_channel(uncollected_max(&task));
         let (abort, finish) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let token = task.token;
+        let (token, accepts) = (task.token, trial::server::accepts(&task));
         let (listeners, datagrams) = (Arc::clone(&self.listeners), Arc::clone(&self.datagrams));
         let (access, processor) = (Arc::clone(&self.access), self.processor);
         let (aborting, finishing) = (Arc::clone(&abort), Arc::clone(&finish));
@@ -99,7 +107,7 @@ impl Workshop {
             let _ = events.send(happened);
             waker.wake();
         };
-        let idle = Arc::clone(&self.idle);
+        let (idle, strangers) = (Arc::clone(&self.idle), self.strangers.0.clone());
         let (limits, rest_until_ns) = (self.limits, Arc::clone(&self.rest_until_ns));
         let body = move || {
             rest(&rest_until_ns, &aborting);
@@ -109,6 +117,7 @@ impl Workshop {
             discard_strays(&datagrams);
             let flows = DataFlows {
                 streams: receiver,
+                strangers: &strangers,
                 listeners: &listeners,
                 datagrams: &datagrams,
                 access: &access,
@@ -134,12 +143,18 @@ impl Workshop {
             tell(Happened::Ended(outcome));
         };
         let thread = thread::Builder::new().name("trial".to_string()).spawn(body)?;
-        Ok(Running { session, token, streams, abort, finish, thread })
+        let ready = false;
+        Ok(Running { session, token, streams, accepts, ready, abort, finish, thread })
     }
 
     /// The next thing that a task's thread has told.
     pub(super) fn happened(&self) -> Option<Happened> {
         self.events.1.try_recv().ok()
+    }
+
+    /// The next connection that a task has accepted and that is not its own.
+    pub(super) fn arrived(&self) -> Option<Arrival> {
+        self.strangers.1.try_recv().ok()
     }
 }
 
@@ -150,6 +165,11 @@ impl Running {
             // A task that has as many as it is for, or that has just ended has no use for it.
             let _ = self.streams.try_send((data, stream));
         }
+    }
+
+    /// The family whose connections the task accepts itself.
+    pub(super) fn accepts(&self) -> Option<Family> {
+        self.accepts.filter(|_| self.ready)
     }
 
     /// The client's half is over.

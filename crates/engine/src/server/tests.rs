@@ -1,6 +1,7 @@
 //! Real servers and clients over loopback in both families: the good case, every way of not being
 //! served, and what strangers may do without disturbing anybody.
 
+mod answering;
 mod hostile;
 mod silent;
 

@@ -9,11 +9,9 @@ use super::server::DataFlows;
 use super::sockets::{Locals, introduced, stream_waits};
 use super::times::times;
 use super::{TrialError, flows, only_arm};
+use crate::hot::answer::{Answered, Door, Other, answer as hot_answer};
 use crate::hot::connect::{Failure, Manner, Places, Steps};
-use crate::hot::{Broken, Cause, Tally, Watch, bulk, connect as hot};
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use crate::hot::{Broken, Tally, Watch, bulk, connect as hot};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{ConnectionMemory, Connections, EndReport, Measured};
@@ -22,9 +20,6 @@ use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{Connect, Purpose, Wait};
 use v6gap_sys::socket::{Domain, Stream, StreamOptions};
 use v6gap_sys::{Unavailable, clock, files, memory};
-
-/// How often the server looks whether the client is done.
-const FINISH_LOOK: Duration = Duration::from_millis(2);
 
 /// Room of the listener's queue that is advised where there is too little.
 const QUEUE_ADVISED: u32 = 4096;
@@ -212,63 +207,36 @@ fn accept_only(task: &Task, flows: &DataFlows<'_>, ready: impl FnOnce()) -> Repo
 /// times between them.
 fn answer(task: &Task, workload: &Connect, flows: &DataFlows<'_>, ready: impl FnOnce()) -> Reports {
     let (arm, family) = only_arm(task);
-    let failed = TrialError::socket(family, None);
+    let missing = |what| TrialError::Missing { family, what };
+    let listener = flows.listener(task, family).ok_or_else(|| missing("listening socket"))?;
     make_room(family, workload)?;
     let hold = if workload.purpose == Purpose::Hold { workload.count as usize } else { 0 };
-    let mut held = Vec::with_capacity(hold);
-    let mut tally = Tally::with_room(1, workload.count as usize);
-    let mut last_ns = None;
-    let mut proof = None;
+    let mut answered = Answered::with_room(hold, workload.count as usize);
+    let mut lead = None;
     let before = Before::look(flows.processor);
     let watch = flows.watch(task, Wait::Block);
-    let mut quiet_ns = clock::now_ns();
+    let door = Door {
+        listener,
+        access: flows.access,
+        token: task.token,
+        arm,
+        concurrent: workload.concurrent as usize,
+    };
+    let mut handed = || flows.streams.try_recv().ok();
+    let mut others = |other| match other {
+        // It is gone by the time that the client says so.
+        Other::Lead(stream) => {
+            let seen = stream_endpoints(&stream).and_then(|e| Ok((e, stream_granted(&stream)?.0)));
+            lead = Some((seen, stream));
+        }
+        Other::Stranger(arrival) => flows.strangers.pass(arrival),
+    };
     ready();
-    loop {
-        let broken = |cause| {
-            let broken = Broken { arm, operation: "answering connections", cause };
-            Err(TrialError::of(broken, family, None))
-        };
-        match flows.streams.recv_timeout(FINISH_LOOK) {
-            Ok((data, _)) if data.arm != arm => {}
-            // It is gone by the time that the client says so.
-            Ok((Data { connection: 0, .. }, stream)) => {
-                let endpoints = stream_endpoints(&stream).map_err(&failed)?;
-                proof = Some((endpoints, stream_granted(&stream).map_err(&failed)?.0, stream));
-            }
-            Ok((data, stream)) => {
-                let now_ns = clock::now_ns();
-                // What cannot be written is for the client to notice.
-                let _ = stream.write(&data.encode());
-                // No more than the task said, whoever sends more.
-                if tally.times_ns.len() < workload.count as usize {
-                    tally.times_ns.extend(last_ns.map(|last: u64| now_ns - last));
-                }
-                last_ns = Some(now_ns);
-                quiet_ns = now_ns;
-                if held.len() < hold {
-                    held.push(stream);
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return broken(Cause::Aborted),
-        }
-        if watch.finish.load(Ordering::Relaxed) {
-            break;
-        }
-        let now_ns = clock::now_ns();
-        if watch.abort.load(Ordering::Relaxed) {
-            return broken(Cause::Aborted);
-        }
-        if now_ns >= watch.deadline_ns {
-            return broken(Cause::TooLong);
-        }
-        if now_ns.saturating_sub(quiet_ns) >= watch.silence_ns {
-            return broken(Cause::Silent);
-        }
-    }
-    let missing = TrialError::Missing { family, what: "connection" };
-    let (endpoints, granted, _) = proof.ok_or(missing)?;
-    let measured = Measured::Times(times(&tally.times_ns, &[], 0));
+    hot_answer(&door, &mut handed, &mut others, &mut answered, &watch)
+        .map_err(|broken| TrialError::of(broken, family, None))?;
+    let (seen, _) = lead.ok_or_else(|| missing("connection"))?;
+    let (endpoints, granted) = seen.map_err(TrialError::socket(family, None))?;
+    let measured = Measured::Times(times(&answered.between.times_ns, &[], 0));
     let report = EndReport { measured, endpoints: Some(endpoints), granted, ..before.report() };
     Ok(vec![(arm, report)])
 }

@@ -3,18 +3,20 @@
 use super::udp_bulk::Aim;
 use super::{TrialError, capacity, check, connect, echo, probe, tcp_bulk, udp_bulk};
 use crate::hot::Watch;
+use crate::hot::answer::Arrival;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::session::access::Access;
-use v6gap_core::task::Task;
+use v6gap_core::task::{Task, TaskArm};
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::preamble::Data;
-use v6gap_core::workload::{Wait, Workload};
+use v6gap_core::workload::{Purpose, Wait, Workload};
 use v6gap_sys::clock;
-use v6gap_sys::socket::{Datagram, Listener, Stream};
+use v6gap_sys::socket::{Datagram, Listener, Stream, Waker};
 
 /// Longest time in which a client may be silent in the middle of a task, in ns. With the time to
 /// answer [the question](v6gap_core::session::timeout::PONG_NS) that follows it is less than 15 s.
@@ -24,11 +26,48 @@ const SILENCE_NS_MAX: u64 = 10_000_000_000;
 /// its parts would is broken off.
 const EVENT_NS_MAX: u64 = 4_000_000_000;
 
+/// Most connections that wait for whoever looks after those of others; one more is closed.
+const STRANGERS_MAX: usize = 64;
+
+/// The family in which the server's half of `task` accepts connections itself once it is ready.
+/// Nobody else should until it is over.
+pub fn accepts(task: &Task) -> Option<Family> {
+    let Workload::Connect(workload) = &task.workload else {
+        return None;
+    };
+    let arrives = |arm: &TaskArm| *task.arrives.get(arm.family);
+    task.arms.first().filter(|_| workload.purpose != Purpose::Open).map(arrives)
+}
+
+/// Where connections go that a task has accepted and that are not its own.
+#[derive(Debug, Clone)]
+pub struct Strangers {
+    to: SyncSender<Arrival>,
+    waker: Arc<Waker>,
+}
+
+impl Strangers {
+    /// A way to whoever has the other end and waits for `waker`.
+    pub fn new(waker: Arc<Waker>) -> (Self, Receiver<Arrival>) {
+        let (to, arrivals) = mpsc::sync_channel(STRANGERS_MAX);
+        (Strangers { to, waker }, arrivals)
+    }
+
+    /// Passes one on, and never waits.
+    pub(super) fn pass(&self, arrival: Arrival) {
+        // Where too many wait the last one goes, as from a queue of the system's.
+        let _ = self.to.try_send(arrival);
+        self.waker.wake();
+    }
+}
+
 /// Where the data flows of a task come from and what may end it from outside.
 #[derive(Debug)]
 pub struct DataFlows<'a> {
     /// Connections whose preamble named the task's token.
     pub streams: Receiver<(Data, Stream)>,
+    /// Where connections go that are of no task, from one that [`accepts`] itself.
+    pub strangers: &'a Strangers,
     /// The service's listening sockets, whose connections come from `streams`.
     pub listeners: &'a PerFamily<Option<Listener>>,
     /// The service's UDP sockets; nobody else receives from them while the task lasts.

@@ -7,7 +7,7 @@ pub mod relay;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
@@ -20,8 +20,8 @@ use v6gap_core::wire::preamble::{self, Data, Preamble, Progress};
 use v6gap_core::workload::{Echo, Transport, Wait, Workload};
 use v6gap_engine::trial::TrialError;
 use v6gap_engine::trial::client::{self, ClientContext};
-use v6gap_engine::trial::server::{self, DataFlows};
-use v6gap_sys::socket::{Datagram, Listener, Stream, StreamOptions};
+use v6gap_engine::trial::server::{self, DataFlows, Strangers};
+use v6gap_sys::socket::{Datagram, Listener, Stream, StreamOptions, Waker};
 
 const MS: u64 = 1_000_000;
 
@@ -115,14 +115,19 @@ impl Service {
         let (abort, finish, over) = (false.into(), false.into(), AtomicBool::new(false));
         let (announce, ready) = mpsc::channel();
         let (pass_on, streams) = mpsc::channel();
+        // Nobody looks after those; they are closed in the end.
+        let waker = Arc::new(Waker::new().expect("the system has a pipe"));
+        let (strangers, _arrivals) = Strangers::new(waker);
         thread::scope(|scope| {
-            for family in Family::BOTH {
+            let lent = server::accepts(task);
+            for family in Family::BOTH.into_iter().filter(|family| Some(*family) != lent) {
                 let (pass_on, over) = (pass_on.clone(), &over);
                 let listener = self.listeners.get(family).as_ref().expect("bound");
                 scope.spawn(move || accept(listener, task.token, &pass_on, over));
             }
             let flows = DataFlows {
                 streams,
+                strangers: &strangers,
                 listeners: &self.listeners,
                 datagrams: &self.datagrams,
                 access: &self.access,
