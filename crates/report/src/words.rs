@@ -1,12 +1,12 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
-use crate::topology;
+use crate::{topology, workload};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::plan::Summary;
-use v6gap_core::unit::{format_bytes, format_rate, format_span, significant};
+use v6gap_core::unit::{format_rate, format_span, significant};
 pub(crate) use v6gap_core::wire::foreign::is_unsafe;
-use v6gap_core::workload::{Direction, Search, Transport, Workload};
+use v6gap_core::workload::Transport;
 use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
 use v6gap_judge::analysis::words::{amount, figure, more_pairs};
@@ -180,58 +180,10 @@ pub(crate) fn caveats(analysis: &Analysis) -> Vec<String> {
     said
 }
 
-/// What a cell's trials do, in a few words.
-pub(crate) fn workload(workload: &Workload) -> String {
-    match workload {
-        Workload::TcpBulk(bulk) => {
-            let way = match bulk.direction {
-                Direction::Send => "sending",
-                Direction::Receive => "receiving",
-                Direction::Both => "both ways at once",
-            };
-            let streams = match bulk.streams {
-                1 => "one stream".to_owned(),
-                n => format!("{n} streams"),
-            };
-            match bulk.bytes {
-                Some(bytes) => format!("{streams}, {way}, {}", format_bytes(bytes)),
-                None => format!("{streams}, {way} for {}", format_span(bulk.duration_ns as f64)),
-            }
-        }
-        Workload::UdpBulk(bulk) => {
-            let pace = bulk.rate_bps.map_or("no limit".to_owned(), |r| format_rate(r as f64));
-            format!("datagrams at {pace}")
-        }
-        Workload::Echo(echo) => {
-            let (size, over) = (format_bytes(echo.message_bytes.into()), echo.transport.name());
-            format!("{size} there and back, {over}")
-        }
-        Workload::Connect(connect) => format!("TCP handshake, {} in a trial", connect.count),
-        Workload::Probe(probe) => {
-            let size = format_bytes(probe.payload_bytes.into());
-            let load = if probe.load.is_some() { " under load" } else { "" };
-            format!("probes of {size} every {}{load}", format_span(probe.interval_ns as f64))
-        }
-        Workload::Capacity(capacity) => {
-            let most = format_rate(capacity.rate_bps_max as f64);
-            match capacity.search {
-                Search::Load { duration_ns } => {
-                    let span = format_span(duration_ns as f64);
-                    format!("RFC 9097 search for {span}, up to {most}")
-                }
-                Search::Halving { trial_ns, .. } => {
-                    let span = format_span(trial_ns as f64);
-                    format!("RFC 2544-style search, trials of {span}, up to {most}")
-                }
-            }
-        }
-    }
-}
-
 /// What the trials behind a question do.
 pub(crate) fn workload_of(analysis: &Analysis, question: &Question) -> String {
     let cell = analysis.run.plan.cell(&question.cell);
-    cell.map_or_else(String::new, |(_, cell)| workload(&cell.workload))
+    cell.map_or_else(String::new, |(_, cell)| workload::of(&cell.workload).short())
 }
 
 /// The first sentence: the answer, or that there is none.

@@ -5,7 +5,6 @@ mod list;
 mod status;
 
 use crate::args::{LabArgs, LabCommand};
-use crate::commands::plan::words;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::session::world::{self, NotBuilt, holder};
@@ -15,7 +14,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use v6gap_core::world::World;
-use v6gap_report::topology;
+use v6gap_report::{plan, topology};
 use v6gap_store::Store;
 
 /// Does what is asked for.
@@ -29,7 +28,7 @@ pub fn execute(args: &LabArgs, context: &Context) -> Result<Outcome, Failure> {
         LabCommand::Check { world } => {
             let (draft, world) = worlds::read(world)?;
             let first = draft.description.into_iter();
-            let lines: Vec<String> = first.chain(words::lab(&world)).collect();
+            let lines: Vec<String> = first.chain(plan::lab(&world)).collect();
             let lines = lines.iter().map(|line| output::wrap(line, style.width, "  "));
             say(&lines.collect::<Vec<_>>().join("\n"));
         }

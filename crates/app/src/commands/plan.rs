@@ -2,7 +2,6 @@
 
 pub mod expect;
 mod list;
-pub mod words;
 
 use crate::args::{PlanArgs, PlanCommand, PlanRunArgs};
 use crate::commands::run;
@@ -13,6 +12,7 @@ use crate::session;
 use crate::settings::Context;
 use crate::target::{RunOptions, Target};
 use v6gap_core::plan::scale::Scale;
+use v6gap_report::plan::explain;
 
 /// Does what is asked with a plan.
 ///
@@ -23,7 +23,7 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
     let text = match &args.command {
         PlanCommand::Check(args) => {
             let found = presets::read(&args.plan, 0, &at(args.scale, Place::OfPlan))?;
-            words::explain(&found, style.width)
+            explain(&found.draft, &found.plan, &found.scaled, style.width)
         }
         PlanCommand::Estimate(args) => {
             let place = args.host.as_ref().map_or(Place::OfPlan, |_| Place::Server);

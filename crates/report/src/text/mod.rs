@@ -6,11 +6,13 @@
 mod compare;
 mod detail;
 mod grid;
+mod lines;
 mod live;
 mod study;
 mod style;
 
 pub use compare::comparison;
+pub use lines::{column, wrap};
 pub use live::{Live, Moment};
 pub use style::{Glyphs, Style};
 

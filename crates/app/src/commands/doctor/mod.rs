@@ -2,7 +2,6 @@
 
 mod floor;
 mod watch;
-mod words;
 
 use crate::args::DoctorArgs;
 use crate::commands::run;
@@ -15,6 +14,8 @@ use floor::Floor;
 use serde_json::{Value, json};
 use v6gap_core::record::Host;
 use v6gap_judge::fitness::{self, Finding, Watched, noise};
+use v6gap_report::doctor;
+use v6gap_report::text::Style;
 
 /// Everything that was found.
 struct Found {
@@ -60,9 +61,7 @@ pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure>
     let found = Found { near, far: met.far, target, watched, findings, floor: met.floor };
     let text = match args.json {
         true => format!("{:#}", document(&found)),
-        false => {
-            output::fit(&context.output.results, &words::page(&found, &context.output.results))
-        }
+        false => output::fit(&context.output.results, &page(&found, &context.output.results)),
     };
     output::to_stdout(&text);
     Ok(match (met.stopped, fitness::is_fit(&found.findings)) {
@@ -70,6 +69,18 @@ pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure>
         (false, true) => Outcome::Done,
         (false, false) => Outcome::NotValid,
     })
+}
+
+fn page(found: &Found, style: &Style) -> String {
+    let floor = found.floor.as_ref();
+    let page = doctor::Page {
+        target: found.target.as_deref(),
+        findings: &found.findings,
+        noises: floor.map_or(&[], |floor| &floor.noises),
+        found: floor.map_or(&[], |floor| &floor.found),
+        runs: &RUNS.map(|(name, _)| name),
+    };
+    doctor::page(&page, style)
 }
 
 /// The same for programs.

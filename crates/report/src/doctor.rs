@@ -1,12 +1,10 @@
-//! What was found, for a person.
+//! Whether hosts are fit for measuring, for a person.
 
-use super::{Found, RUNS};
-use crate::output;
+use crate::text::{Style, column, wrap};
 use v6gap_core::metric::Quantity;
 use v6gap_core::unit::{format_rate, format_span, significant};
-use v6gap_judge::fitness::noise::Noise;
+use v6gap_judge::fitness::noise::{Found, Noise};
 use v6gap_judge::fitness::{self, Finding, State};
-use v6gap_report::text::Style;
 
 /// Columns that the page fills at most.
 const WIDTH: usize = 90;
@@ -14,10 +12,25 @@ const WIDTH: usize = 90;
 /// Columns before what was seen.
 const INDENT: usize = 23;
 
+/// What was found of the hosts.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'a> {
+    /// The far host as it was named, if there is one.
+    pub target: Option<&'a str>,
+    /// What was seen of both.
+    pub findings: &'a [Finding],
+    /// The noise of each family and question; none if it was not measured.
+    pub noises: &'a [Noise],
+    /// What can be found above it, by question.
+    pub found: &'a [Found],
+    /// What the usual runs are called, in the order of [`Found::runs`].
+    pub runs: &'a [&'a str],
+}
+
 /// The whole page.
-pub fn page(found: &Found, style: &Style) -> String {
+pub fn page(found: &Page<'_>, style: &Style) -> String {
     let width = style.width.clamp(60, WIDTH);
-    let mut out = format!("{}\n", output::wrap(&answer(found), width, ""));
+    let mut out = format!("{}\n", wrap(&answer(found), width, ""));
     for near in [true, false] {
         let of: Vec<&Finding> = found.findings.iter().filter(|f| f.near == near).collect();
         let Some(first) = of.first() else { continue };
@@ -26,15 +39,15 @@ pub fn page(found: &Found, style: &Style) -> String {
         of.into_iter().for_each(|finding| out.push_str(&in_words(finding, width)));
     }
     out.push_str(&floor(found));
-    if let (Some(target), true) = (&found.target, fitness::is_fit(&found.findings)) {
+    if let (Some(target), true) = (found.target, fitness::is_fit(found.findings)) {
         out.push_str(&format!("\nReady:  v6gap run {target}\n"));
     }
     out
 }
 
-fn answer(found: &Found) -> String {
+fn answer(found: &Page<'_>) -> String {
     let count = |state| found.findings.iter().filter(|f| f.state == state).count();
-    let who = match &found.target {
+    let who = match found.target {
         Some(target) => format!("This host and {target} are"),
         None => "This host is".to_owned(),
     };
@@ -58,10 +71,10 @@ fn in_words(finding: &Finding, width: usize) -> String {
     let indent = " ".repeat(INDENT);
     let room = width - INDENT;
     let below = |text: &str| {
-        let lines = output::wrap(text, room, "");
+        let lines = wrap(text, room, "");
         lines.lines().map(|line| format!("{indent}{line}\n")).collect::<String>()
     };
-    let seen = output::wrap(&finding.seen, room, "");
+    let seen = wrap(&finding.seen, room, "");
     let mut lines = seen.lines();
     let first = lines.next().unwrap_or_default();
     let mut out = format!(" {mark:<7} {:<13} {first}\n", finding.topic);
@@ -75,18 +88,18 @@ fn in_words(finding: &Finding, width: usize) -> String {
 }
 
 /// The noise and what can be found above it.
-fn floor(found: &Found) -> String {
-    let Some(floor) = found.floor.as_ref().filter(|floor| !floor.noises.is_empty()) else {
+fn floor(found: &Page<'_>) -> String {
+    if found.noises.is_empty() {
         return String::new();
-    };
-    let place = found.target.as_deref().unwrap_or("loopback");
+    }
+    let place = found.target.unwrap_or("loopback");
     let mut out = format!("\nNoise: a family against itself, to {place}\n");
-    let width = output::column(floor.noises.iter().map(|noise| noise.label.as_str())).max(8);
+    let width = column(found.noises.iter().map(|noise| noise.label.as_str())).max(8);
     out.push_str(&format!(
         "{:width$}  {:6} {:>5}  {:>11}  {:>12}  {:>18}\n",
         "", "family", "pairs", "value", "of one pair", "it differs by"
     ));
-    for noise in &floor.noises {
+    for noise in found.noises {
         let spread = format!("±{} %", significant(noise.sd.exp_m1() * 100.0, 2));
         out.push_str(&format!(
             "{:width$}  {:6} {:>5}  {:>11}  {spread:>12}  {:>18}\n",
@@ -99,11 +112,11 @@ fn floor(found: &Found) -> String {
     }
     out.push_str("\nSmallest difference that a run finds in four of five times\n");
     out.push_str(&format!("{:width$}", ""));
-    for ((name, _), length) in RUNS.iter().zip(floor.found.iter().flat_map(|f| &f.runs)) {
+    for (name, length) in found.runs.iter().zip(found.found.iter().flat_map(|f| &f.runs)) {
         out.push_str(&format!("  {:>16}", format!("{name} ({})", length.pairs)));
     }
     out.push('\n');
-    for found in &floor.found {
+    for found in found.found {
         out.push_str(&format!("{:width$}", found.label));
         for length in &found.runs {
             let smallest = length.smallest.map(|s| format!("{} %", significant(s * 100.0, 2)));
