@@ -1,12 +1,11 @@
 //! Throughput by the amount of data: above both arms from 0 on with what the line could carry,
 //! below their difference.
 
-use super::kuva::{self, Frame, Ink, Panel, Stroke};
+use super::drawing::{self, Frame, Ink, Panel, Stroke};
 use super::size::{self, Axis, LOWER, UPPER};
 use super::{Figure, Kind, Paint, Table, series};
 use crate::number::{self, Unit};
 use crate::words;
-use std::sync::Arc;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::format_bytes;
@@ -64,8 +63,8 @@ fn draw(analysis: &Analysis, group: &Group<'_>, number: usize, paint: Paint) -> 
     let effect = size::effect_span(analysis, questions.iter().copied())?;
     let axis = Axis { at: &place, ticks: &ticks, x, effect };
     let panels = vec![
-        values(analysis, &questions, &axis, unit, paint),
-        size::differences(analysis, &questions, &axis, paint),
+        values(analysis, &questions, &axis, unit),
+        size::differences(analysis, &questions, &axis),
     ];
     let id = format!("amount-{number}");
     let way = match group.kind.direction {
@@ -77,7 +76,7 @@ fn draw(analysis: &Analysis, group: &Group<'_>, number: usize, paint: Paint) -> 
     let title = format!("TCP throughput by amount of data{way}: {found}");
     let said: Vec<String> = questions.iter().map(|q| format!("{}: {}", q.label, q.text)).collect();
     let desc = format!("Difference {}: {}.", words::over(analysis), said.join("; "));
-    let drawn = kuva::draw(&id, &title, &desc, UPPER + LOWER, panels);
+    let drawn = drawing::draw(&id, &title, &desc, UPPER + LOWER, paint, panels);
     let ceiling = match ceilings(&questions, Arm::A, unit).is_empty() {
         true => "no rate of the line is known, so no ceiling is drawn",
         false => "the dotted lines are what the line carries with these headers",
@@ -122,13 +121,7 @@ fn ceilings(questions: &[&Question], arm: Arm, unit: Unit) -> Vec<Option<f64>> {
     if all.iter().any(Option::is_some) { all } else { Vec::new() }
 }
 
-fn values(
-    analysis: &Analysis,
-    questions: &[&Question],
-    axis: &Axis<'_>,
-    unit: Unit,
-    paint: Paint,
-) -> Panel {
+fn values(analysis: &Analysis, questions: &[&Question], axis: &Axis<'_>, unit: Unit) -> Panel {
     let own = questions.iter().flat_map(|q| [q.values.a, q.values.b]).flatten();
     let lines = PerArm::from_fn(|arm| ceilings(questions, arm, unit));
     let top = own
@@ -142,10 +135,10 @@ fn values(
         y: (0.0, top * 1.08),
         log_y: false,
         x_ticks: axis.ticks,
-        y_tick: Arc::new(series::number_tick),
+        y_tick: &series::number_tick,
         y_title: format!("throughput, {}", unit.symbol),
     };
-    let mut panel = Panel::new(&frame, paint);
+    let mut panel = Panel::new(&frame);
     for arm in Arm::BOTH {
         let ceiling = questions.iter().zip(lines.get(arm));
         let ceiling: Vec<(f64, f64)> =

@@ -6,13 +6,12 @@ mod charts;
 pub mod joint;
 mod paper;
 
-use super::kuva::{self, Frame, Ink, Panel, Stroke};
+use super::drawing::{self, Frame, Ink, Panel, Stroke};
 use super::series::{self, hundredfold};
 use super::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
 use crate::words;
 use charts::{Chart, Form, Point};
-use std::sync::Arc;
 use v6gap_core::arm::Arm;
 use v6gap_judge::analysis::Analysis;
 
@@ -39,11 +38,11 @@ fn draw(analysis: &Analysis, chart: &Chart<'_>, paint: Paint, others: &[Figure])
     let title = format!("As printed: {}", chart.title);
     let desc = describe(analysis, chart, unit);
     let panel = match chart.form {
-        Form::Bars => bars(analysis, chart, unit, paint),
-        Form::Lines => lines(analysis, chart, unit, paint),
-        Form::Dual => dual(analysis, chart, unit, paint),
+        Form::Bars => bars(analysis, chart, unit),
+        Form::Lines => lines(analysis, chart, unit),
+        Form::Dual => dual(analysis, chart, unit),
     };
-    let drawn = kuva::draw(&chart.id, &title, &desc, HEIGHT, vec![panel]);
+    let drawn = drawing::draw(&chart.id, &title, &desc, HEIGHT, paint, vec![panel]);
     Figure {
         kind: Kind::Facsimile,
         height: HEIGHT,
@@ -79,7 +78,7 @@ fn describe(analysis: &Analysis, chart: &Chart<'_>, unit: Unit) -> String {
 }
 
 /// The axes of a chart: from nothing to the greatest value.
-fn panel(chart: &Chart<'_>, unit: Unit, paint: Paint) -> (Panel, f64) {
+fn panel(chart: &Chart<'_>, unit: Unit) -> (Panel, f64) {
     let values = chart.points.iter().flat_map(|p| [p.values.a, p.values.b]);
     let top = values.fold(0.0, f64::max) / unit.size * 1.1;
     let frame = Frame {
@@ -89,10 +88,10 @@ fn panel(chart: &Chart<'_>, unit: Unit, paint: Paint) -> (Panel, f64) {
         y: (0.0, top),
         log_y: false,
         x_ticks: &chart.ticks,
-        y_tick: Arc::new(series::number_tick),
+        y_tick: &series::number_tick,
         y_title: format!("{}, {}", words::noun(chart.metric), unit.symbol),
     };
-    (Panel::new(&frame, paint), top)
+    (Panel::new(&frame), top)
 }
 
 fn key(panel: &mut Panel, analysis: &Analysis, arms: &[Arm], more: &[(Ink, &str)]) {
@@ -101,8 +100,8 @@ fn key(panel: &mut Panel, analysis: &Analysis, arms: &[Arm], more: &[(Ink, &str)
     panel.key(&[own.as_slice(), more].concat());
 }
 
-fn lines(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Panel {
-    let (mut panel, _) = panel(chart, unit, paint);
+fn lines(analysis: &Analysis, chart: &Chart<'_>, unit: Unit) -> Panel {
+    let (mut panel, _) = panel(chart, unit);
     key(&mut panel, analysis, &Arm::BOTH, &[]);
     for arm in Arm::BOTH {
         let points = chart.line(arm, unit.size);
@@ -113,8 +112,8 @@ fn lines(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Pa
 }
 
 /// Values at the left, the difference in per cent at the right, and a straight line through each.
-fn dual(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Panel {
-    let (mut panel, top) = panel(chart, unit, paint);
+fn dual(analysis: &Analysis, chart: &Chart<'_>, unit: Unit) -> Panel {
+    let (mut panel, top) = panel(chart, unit);
     key(&mut panel, analysis, &Arm::BOTH, &[(Ink::Text, "difference, %")]);
     for arm in Arm::BOTH {
         let points = chart.line(arm, unit.size);
@@ -161,7 +160,7 @@ fn scale_of(charts: &[&Chart<'_>], top: f64) -> Option<Second> {
     let (low, high) = series::span(effects, 0.08)?;
     let mut scale = Second { low, factor: top / (high - low), ticks: Vec::new() };
     let tick = |at: f64| (scale.to_first(at), format!("{} %", series::number_tick(at)));
-    scale.ticks = kuva::ticks((low, high)).into_iter().map(tick).collect();
+    scale.ticks = drawing::ticks((low, high)).into_iter().map(tick).collect();
     Some(scale)
 }
 
@@ -174,8 +173,8 @@ fn average(panel: &mut Panel, points: &[(f64, f64)], ink: Ink) {
     }
 }
 
-fn bars(analysis: &Analysis, chart: &Chart<'_>, unit: Unit, paint: Paint) -> Panel {
-    let (mut panel, _) = panel(chart, unit, paint);
+fn bars(analysis: &Analysis, chart: &Chart<'_>, unit: Unit) -> Panel {
+    let (mut panel, _) = panel(chart, unit);
     key(&mut panel, analysis, &Arm::BOTH, &[]);
     for p in &chart.points {
         panel.bar((p.x - BAR_SHARE, p.x), p.values.a / unit.size, Arm::A);

@@ -1,12 +1,11 @@
 //! History of one path: the difference of the families in each run with its range, in the order of
 //! time, and where it is another one than in the first run.
 
-use super::kuva::{self, Frame, Ink, Panel, Stroke};
+use super::drawing::{self, Frame, Ink, Panel, Stroke};
 use super::series::{self, hundredfold};
 use super::{Figure, Kind, Paint, Table};
 use crate::number::utc;
 use crate::words;
-use std::sync::Arc;
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::analysis::compare::{Change, Comparison, Of, Row, Side, Standing};
 
@@ -67,10 +66,10 @@ fn draw(found: &Comparison, row: &Row, paint: Paint) -> Option<Figure> {
         y,
         log_y: false,
         x_ticks: &ticks,
-        y_tick: Arc::new(series::effect_tick(row.metric)),
+        y_tick: &series::effect_tick(row.metric),
         y_title: Of::Difference.subject(&found.arm_names),
     };
-    let mut panel = Panel::new(&frame, paint);
+    let mut panel = Panel::new(&frame);
     panel.zone(hundredfold(-row.margin), hundredfold(row.margin));
     panel.level(0.0, Ink::Axis, Stroke::Solid);
     let mut before = None;
@@ -96,7 +95,7 @@ fn draw(found: &Comparison, row: &Row, paint: Paint) -> Option<Figure> {
     let title = format!("{}, run after run: {so}", row.label);
     let said = points.iter().map(|p| format!("{}: {}", p.run.letter, p.standing.text));
     let desc = said.collect::<Vec<_>>().join("; ") + ".";
-    let drawn = kuva::draw(&id, &title, &desc, HEIGHT, vec![panel]);
+    let drawn = drawing::draw(&id, &title, &desc, HEIGHT, paint, vec![panel]);
     Some(Figure {
         kind: Kind::History,
         height: HEIGHT,

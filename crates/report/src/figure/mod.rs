@@ -4,10 +4,10 @@
 //! has its marks as a list, too, from which the other forms of a file are made.
 
 mod amount;
+pub(crate) mod drawing;
 mod facsimile;
 pub(crate) mod font;
 mod history;
-mod kuva;
 mod opening;
 mod path;
 pub(crate) mod pdf;
@@ -97,10 +97,10 @@ pub struct Figure {
 }
 
 /// Width of every figure in its own units.
-pub const WIDTH: f64 = kuva::WIDTH;
+pub const WIDTH: f64 = drawing::WIDTH;
 
 /// Height of its text in the same units.
-pub const TEXT_SIZE: f64 = kuva::TICK as f64;
+pub const TEXT_SIZE: f64 = drawing::TICK as f64;
 
 /// Whether the plan repeats a study that printed figures of what was measured.
 pub fn has_facsimile(analysis: &Analysis) -> bool {

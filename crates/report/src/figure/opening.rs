@@ -1,6 +1,6 @@
 //! What opening a connection takes, stage after stage: the socket, the handshake, the first byte.
 
-use super::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
+use super::drawing::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::{Figure, Kind, Paint, Table, series};
 use crate::number::{self, Unit};
 use crate::words;
@@ -63,10 +63,10 @@ fn draw(analysis: &Analysis, opening: &Opening, number: usize, paint: Paint) -> 
     }
     let rows: usize = arms.iter().map(|(_, stages)| stages.len()).sum();
     let height = 2.0 * HEAD + rows as f64 * ROW + BELOW + 8.0;
-    let mut canvas = Canvas::new(paint);
+    let mut canvas = Canvas::default();
     let x = |time: f64| LEFT + time / top * (WIDTH - LEFT - RIGHT);
     let foot = height - BELOW;
-    for tick in kuva::ticks((0.0, top / unit.size)) {
+    for tick in drawing::ticks((0.0, top / unit.size)) {
         let at = x(tick * unit.size);
         canvas.stroke((at, 8.0), (at, foot), Ink::Grid, 1.0, Stroke::Solid);
         let text = series::number_tick(tick);
@@ -95,7 +95,7 @@ fn draw(analysis: &Analysis, opening: &Opening, number: usize, paint: Paint) -> 
     let found = finding(analysis, opening);
     let title = format!("Opening a TCP connection, stage after stage: {found}");
     let desc = describe(analysis, &arms, unit);
-    let drawn = kuva::draw(&id, &title, &desc, height, vec![canvas]);
+    let drawn = drawing::draw(&id, &title, &desc, height, paint, vec![canvas]);
     Some(Figure {
         kind: Kind::Opening,
         height,

@@ -1,7 +1,7 @@
 //! The path that was measured, from the client above to the server below: every node and link of a
 //! lab, or what is known of the way between two hosts.
 
-use super::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
+use super::drawing::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::{Figure, Kind, Paint, Table};
 use crate::topology;
 use crate::words;
@@ -108,7 +108,7 @@ fn wrapped(words: &[String]) -> Vec<String> {
         let mut line = String::new();
         for word in text.split(' ') {
             let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
-            if !line.is_empty() && kuva::width_of(&longer, false) > WIDTH - WORDS {
+            if !line.is_empty() && drawing::width_of(&longer, false) > WIDTH - WORDS {
                 lines.push(std::mem::replace(&mut line, format!("  {word}")));
             } else {
                 line = longer;
@@ -120,7 +120,7 @@ fn wrapped(words: &[String]) -> Vec<String> {
 }
 
 fn draw(analysis: &Analysis, steps: &[Step], paint: Paint) -> Figure {
-    let mut canvas = Canvas::new(paint);
+    let mut canvas = Canvas::default();
     let mut y = TOP;
     let middle = LEFT + BOX.0 / 2.0;
     for step in steps {
@@ -147,7 +147,7 @@ fn draw(analysis: &Analysis, steps: &[Step], paint: Paint) -> Figure {
     let known = words::path(analysis).unwrap_or_else(|| "what is known of the way".to_owned());
     let title = format!("The measured path, {client} to {server}: {known}");
     let desc = describe(steps);
-    let drawn = kuva::draw(id, &title, &desc, height, vec![canvas]);
+    let drawn = drawing::draw(id, &title, &desc, height, paint, vec![canvas]);
     Figure {
         kind: Kind::Path,
         height,

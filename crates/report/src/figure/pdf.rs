@@ -2,8 +2,9 @@
 //! it uses are in the file (ISO 32000-1: text 9, fonts 9.7, embedded fonts 9.9). The same picture
 //! gives the same bytes: no date is in it.
 
+use super::drawing::Ink;
 use super::font::{Font, Fonts};
-use super::picture::{Line, Mark, Picture, Rgb, Shape, Step, Text};
+use super::picture::{At, Line, Mark, Picture, Shape, Step, Text};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
@@ -54,7 +55,7 @@ pub(crate) fn pdf(picture: &Picture, width_mm: f64, about: &About<'_>) -> Vec<u8
     listed.finish();
     resources.finish();
     page.finish();
-    let drawn = content(picture, scale, height, &used);
+    let drawn = content(picture, scale, height, &fonts, &used);
     let drawn = compress_to_vec_zlib(&drawn, LEVEL);
     pdf.stream(CONTENT, &drawn).filter(Filter::FlateDecode);
     for (place, font) in used.iter().enumerate() {
@@ -75,33 +76,41 @@ fn name(bold: bool) -> Name<'static> {
     Name(if bold { b"B" } else { b"R" })
 }
 
-fn content(picture: &Picture, scale: f32, height: f32, used: &[Used<'_>; 2]) -> Vec<u8> {
+fn content(
+    picture: &Picture,
+    scale: f32,
+    height: f32,
+    fonts: &Fonts,
+    used: &[Used<'_>; 2],
+) -> Vec<u8> {
     let mut content = Content::new();
     // PDF counts from the lower edge upwards.
     content.transform([scale, 0.0, 0.0, -scale, 0.0, height]).set_miter_limit(4.0);
     for mark in &picture.marks {
         match mark {
             Mark::Shape(shape) => draw(&mut content, shape),
-            Mark::Text(text) => write(&mut content, text, &used[usize::from(text.bold)]),
+            Mark::Text(text) => {
+                write(&mut content, text, text.start(fonts), &used[usize::from(text.bold)]);
+            }
         }
     }
     content.finish().into_vec()
 }
 
-fn unit([r, g, b]: Rgb) -> [f32; 3] {
-    [r, g, b].map(|of| f32::from(of) / 255.0)
+fn unit(ink: Ink) -> [f32; 3] {
+    ink.rgb().map(|of| f32::from(of) / 255.0)
 }
 
 fn draw(content: &mut Content, shape: &Shape) {
     if let Some([r, g, b]) = shape.fill.map(unit) {
         content.set_fill_rgb(r, g, b);
     }
-    if let Some(Line { rgb, width, dashes }) = &shape.line {
-        let [r, g, b] = unit(*rgb);
-        content.set_stroke_rgb(r, g, b).set_line_width(*width);
-        content.set_dash_pattern(dashes.iter().copied(), 0.0);
+    if let Some(Line { ink, width, stroke }) = shape.line {
+        let [r, g, b] = unit(ink);
+        content.set_stroke_rgb(r, g, b).set_line_width(width);
+        content.set_dash_pattern(stroke.dashes().iter().copied(), 0.0);
     }
-    for step in &shape.path {
+    for step in shape.form.steps().iter() {
         match *step {
             Step::Move([x, y]) => content.move_to(x, y),
             Step::Line([x, y]) => content.line_to(x, y),
@@ -117,11 +126,10 @@ fn draw(content: &mut Content, shape: &Shape) {
     };
 }
 
-fn write(content: &mut Content, text: &Text, used: &Used<'_>) {
-    let [r, g, b] = unit(text.rgb);
+fn write(content: &mut Content, text: &Text, [x, y]: At, used: &Used<'_>) {
+    let [r, g, b] = unit(text.ink);
     let glyph = |c: char| used.font.glyph(c).0.to_be_bytes();
     let shown: Vec<u8> = text.content.chars().flat_map(glyph).collect();
-    let [x, y] = text.at;
     content.begin_text().set_fill_rgb(r, g, b).set_font(name(text.bold), text.size);
     content.set_text_matrix([1.0, 0.0, 0.0, -1.0, x, y]).show(Str(&shown)).end_text();
 }

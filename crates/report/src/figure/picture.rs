@@ -1,5 +1,9 @@
-//! A figure as plain marks on white paper: shapes and lines of text, with nothing left to look up.
-//! What is written as PDF and as PNG is drawn from them, so that both show the same as the SVG.
+//! A figure as plain marks: shapes and lines of text, the lowest first. SVG, PDF and PNG are all
+//! written from this list, so that they show the same.
+
+use super::drawing::{Ink, Stroke};
+use super::font::Fonts;
+use std::borrow::Cow;
 
 /// Red, green and blue.
 pub(crate) type Rgb = [u8; 3];
@@ -22,21 +26,37 @@ pub(crate) enum Mark {
     Text(Text),
 }
 
-/// A path that is filled, stroked or both; ends are cut straight, corners are mitred.
+/// A form that is filled, stroked or both; ends are cut straight, corners are mitred.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
-    pub path: Vec<Step>,
-    pub fill: Option<Rgb>,
+    pub form: Form,
+    pub fill: Option<Ink>,
     pub line: Option<Line>,
 }
 
-/// How a path is stroked.
+/// The outline of a shape.
 #[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Form {
+    Path(Vec<Step>),
+    /// Centre and radius.
+    Circle(At, f32),
+}
+
+impl Form {
+    pub(crate) fn steps(&self) -> Cow<'_, [Step]> {
+        match self {
+            Form::Path(steps) => Cow::Borrowed(steps),
+            Form::Circle(centre, r) => Cow::Owned(Path::circle(*centre, *r).steps),
+        }
+    }
+}
+
+/// How a form is stroked.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Line {
-    pub rgb: Rgb,
+    pub ink: Ink,
     pub width: f32,
-    /// Lengths drawn and left out in turns; none for a whole line.
-    pub dashes: Vec<f32>,
+    pub stroke: Stroke,
 }
 
 /// A part of a path.
@@ -49,15 +69,37 @@ pub(crate) enum Step {
     Close,
 }
 
+/// Which point of a text stands where it is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Start,
+    Middle,
+    End,
+}
+
 /// One line of text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Text {
-    /// Where its base line begins.
+    /// Where the point of its base line stands that `align` names.
     pub at: At,
+    pub align: Align,
     pub size: f32,
     pub bold: bool,
-    pub rgb: Rgb,
+    pub ink: Ink,
     pub content: String,
+}
+
+impl Text {
+    /// Where its base line begins.
+    pub(crate) fn start(&self, fonts: &Fonts) -> At {
+        let width = || fonts.of(self.bold).width(&self.content, self.size);
+        let [x, y] = self.at;
+        match self.align {
+            Align::Start => [x, y],
+            Align::Middle => [x - width() / 2.0, y],
+            Align::End => [x - width(), y],
+        }
+    }
 }
 
 impl Picture {

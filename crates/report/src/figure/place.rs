@@ -1,7 +1,7 @@
 //! Processor time of transfers by place: sender and receiver, program, kernel and interrupts. Both
 //! families on one line with their ranges.
 
-use super::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
+use super::drawing::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::{Figure, Kind, Paint, Table, series};
 use crate::words;
 use v6gap_core::arm::Arm;
@@ -101,9 +101,9 @@ fn draw(analysis: &Analysis, cell: &Cell, places: &[&PlaceCost], top: f64, paint
     let height = TOP + places.len() as f64 * ROW + BELOW;
     let x = |value: f64| LEFT + value.clamp(0.0, top) / top * (WIDTH - LEFT - RIGHT);
     let foot = height - BELOW;
-    let mut canvas = Canvas::new(paint);
+    let mut canvas = Canvas::default();
     key(&mut canvas, analysis);
-    for tick in kuva::ticks((0.0, top)) {
+    for tick in drawing::ticks((0.0, top)) {
         canvas.stroke((x(tick), TOP - 6.0), (x(tick), foot), Ink::Grid, 1.0, Stroke::Solid);
         let text = series::number_tick(tick);
         canvas.text((x(tick), foot + 16.0), &text, Align::Middle, Ink::Faint, false);
@@ -138,7 +138,7 @@ fn draw(analysis: &Analysis, cell: &Cell, places: &[&PlaceCost], top: f64, paint
     let found = finding(analysis, cell, places);
     let title = format!("Processor time by place, {}: {found}", subject(analysis, cell));
     let desc = describe(analysis, places);
-    let drawn = kuva::draw(&id, &title, &desc, height, vec![canvas]);
+    let drawn = drawing::draw(&id, &title, &desc, height, paint, vec![canvas]);
     Figure {
         kind: Kind::Cost,
         height,
@@ -172,7 +172,7 @@ fn key(canvas: &mut Canvas, analysis: &Analysis) {
     for arm in Arm::BOTH {
         canvas.value((x + 6.0, 10.0), arm, 4.2);
         canvas.text((x + 16.0, 14.0), names.get(arm), Align::Start, Ink::ArmText(arm), true);
-        x += 16.0 + kuva::width_of(names.get(arm), true) + 18.0;
+        x += 16.0 + drawing::width_of(names.get(arm), true) + 18.0;
     }
 }
 

@@ -24,13 +24,14 @@ pub(crate) fn png(
     for mark in &picture.marks {
         match mark {
             Mark::Text(text) => {
-                let letters = fonts.of(text.bold).outline(&text.content, text.at, text.size);
-                paper.fill(&commands(&letters, scale), text.rgb);
+                let letters =
+                    fonts.of(text.bold).outline(&text.content, text.start(&fonts), text.size);
+                paper.fill(&commands(&letters, scale), text.ink.rgb());
             }
             Mark::Shape(shape) => {
-                let path = commands(&shape.path, scale);
-                if let Some(rgb) = shape.fill {
-                    paper.fill(&path, rgb);
+                let path = commands(&shape.form.steps(), scale);
+                if let Some(ink) = shape.fill {
+                    paper.fill(&path, ink.rgb());
                 }
                 if let Some(line) = &shape.line {
                     paper.stroke(&path, line, scale);
@@ -86,10 +87,10 @@ impl Paper {
     }
 
     fn stroke(&mut self, path: &[Command], line: &Line, scale: f32) {
-        let dashes: Vec<f32> = line.dashes.iter().map(|length| length * scale).collect();
+        let dashes: Vec<f32> = line.stroke.dashes().iter().map(|length| length * scale).collect();
         let mut stroke = Stroke::new(line.width * scale);
         stroke.dash(&dashes, 0.0);
-        self.paint(Mask::new(path).style(Style::Stroke(stroke)).render(), line.rgb);
+        self.paint(Mask::new(path).style(Style::Stroke(stroke)).render(), line.ink.rgb());
     }
 
     /// Lays a colour over what is there, as far as the mask covers each pixel.

@@ -1,12 +1,11 @@
 //! Values and differences by message size: above the medians of both arms, below the effect with
 //! its ranges, the margin and what the headers alone predict.
 
-use super::kuva::{self, Frame, Ink, Panel, Stroke};
+use super::drawing::{self, Frame, Ink, Panel, Stroke};
 use super::series::{self, Group, hundredfold};
 use super::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
 use crate::words;
-use std::sync::Arc;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
@@ -97,9 +96,8 @@ fn draw(analysis: &Analysis, at: usize, groups: &[Group<'_>], paint: Paint) -> O
     let (id, which) = named(groups, at);
     let title = format!("{name}, by size{which}");
     let desc = describe(analysis, group);
-    let panels =
-        vec![values(analysis, group, &scales, paint), effects(analysis, group, &scales, paint)];
-    let drawn = kuva::draw(&id, &title, &desc, UPPER + LOWER, panels);
+    let panels = vec![values(analysis, group, &scales), effects(analysis, group, &scales)];
+    let drawn = drawing::draw(&id, &title, &desc, UPPER + LOWER, paint, panels);
     Some(Figure {
         kind: Kind::Size,
         height: UPPER + LOWER,
@@ -173,7 +171,7 @@ fn ticks(group: &Group<'_>) -> Vec<(f64, String)> {
     group.questions.iter().enumerate().map(text).collect()
 }
 
-fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint) -> Panel {
+fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales) -> Panel {
     let frame = Frame {
         top: 0.0,
         height: UPPER,
@@ -181,10 +179,10 @@ fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint)
         y: scales.value,
         log_y: true,
         x_ticks: &ticks(group),
-        y_tick: Arc::new(series::number_tick),
+        y_tick: &series::number_tick,
         y_title: format!("{}, {}", words::noun(group.metric), scales.unit.symbol),
     };
-    let mut panel = Panel::new(&frame, paint);
+    let mut panel = Panel::new(&frame);
     let points = PerArm::from_fn(|arm| -> Vec<(f64, f64)> {
         let point = |q: &&Question| Some((x_of(q), q.values.get(arm).as_ref()? / scales.unit.size));
         group.questions.iter().filter_map(point).collect()
@@ -221,18 +219,13 @@ pub(super) struct Axis<'a> {
     pub effect: (f64, f64),
 }
 
-fn effects(analysis: &Analysis, group: &Group<'_>, scales: &Scales, paint: Paint) -> Panel {
+fn effects(analysis: &Analysis, group: &Group<'_>, scales: &Scales) -> Panel {
     let axis = Axis { at: &x_of, ticks: &ticks(group), x: scales.x, effect: scales.effect };
-    differences(analysis, &group.questions, &axis, paint)
+    differences(analysis, &group.questions, &axis)
 }
 
 /// The lower panel: differences with their ranges, the margin, and what the headers predict.
-pub(super) fn differences(
-    analysis: &Analysis,
-    questions: &[&Question],
-    axis: &Axis<'_>,
-    paint: Paint,
-) -> Panel {
+pub(super) fn differences(analysis: &Analysis, questions: &[&Question], axis: &Axis<'_>) -> Panel {
     let metric = questions.first().map_or(Metric::Throughput, |q| q.metric);
     let frame = Frame {
         top: UPPER,
@@ -241,11 +234,11 @@ pub(super) fn differences(
         y: axis.effect,
         log_y: false,
         x_ticks: axis.ticks,
-        y_tick: Arc::new(series::effect_tick(metric)),
+        y_tick: &series::effect_tick(metric),
         y_title: "difference".to_owned(),
     };
     let x_of = axis.at;
-    let mut panel = Panel::new(&frame, paint);
+    let mut panel = Panel::new(&frame);
     let margin = questions.iter().map(|q| q.margin).fold(0.0, f64::max);
     panel.zone(hundredfold(-margin), hundredfold(margin));
     panel.level(0.0, Ink::Axis, Stroke::Solid);

@@ -1,11 +1,10 @@
 //! Spread of the single delays: the share that was finished within a time, for both arms.
 
-use super::kuva::{self, Frame, Ink, Panel, Stroke};
+use super::drawing::{self, Frame, Ink, Panel, Stroke};
 use super::series;
 use super::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
 use crate::words;
-use std::sync::Arc;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Histogram;
@@ -75,8 +74,8 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
         unit.symbol,
         names.b
     );
-    let panel = panel(analysis, q, unit, x, paint);
-    let drawn = kuva::draw(&id, &title, &desc, HEIGHT, vec![panel]);
+    let panel = panel(analysis, q, unit, x);
+    let drawn = drawing::draw(&id, &title, &desc, HEIGHT, paint, vec![panel]);
     Some(Figure {
         kind: Kind::Spread,
         height: HEIGHT,
@@ -93,9 +92,9 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
     })
 }
 
-fn panel(analysis: &Analysis, q: &Question, unit: Unit, x: (f64, f64), paint: Paint) -> Panel {
+fn panel(analysis: &Analysis, q: &Question, unit: Unit, x: (f64, f64)) -> Panel {
     let ticks: Vec<(f64, String)> =
-        kuva::ticks(x).into_iter().map(|v| (v, series::number_tick(v))).collect();
+        drawing::ticks(x).into_iter().map(|v| (v, series::number_tick(v))).collect();
     let frame = Frame {
         top: 0.0,
         height: HEIGHT,
@@ -103,10 +102,10 @@ fn panel(analysis: &Analysis, q: &Question, unit: Unit, x: (f64, f64), paint: Pa
         y: (0.0, 100.0),
         log_y: false,
         x_ticks: &ticks,
-        y_tick: Arc::new(|v| format!("{v:.0} %")),
+        y_tick: &|v| format!("{v:.0} %"),
         y_title: format!("share finished, by time in {}", unit.symbol),
     };
-    let mut panel = Panel::new(&frame, paint);
+    let mut panel = Panel::new(&frame);
     for arm in Arm::BOTH {
         let curve = curve(q.histograms.get(arm), unit, x);
         panel.line(&curve, Ink::Arm(arm), Stroke::of(arm), 2.0);

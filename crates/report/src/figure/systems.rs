@@ -1,7 +1,7 @@
 //! Systems beside each other: bars from nothing on for each question, run and family, with the
 //! range of the change against the first run on top.
 
-use super::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
+use super::drawing::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::{Figure, Kind, Paint, Table, series};
 use crate::number::{self, Unit};
 use crate::words;
@@ -71,7 +71,7 @@ fn draw(found: &Comparison, metric: Metric, paint: Paint) -> Option<Figure> {
     if top <= 0.0 {
         return None;
     }
-    let mut canvas = Canvas::new(paint);
+    let mut canvas = Canvas::default();
     let x = |value: f64| LEFT + value.clamp(0.0, top) / top * (WIDTH - LEFT - RIGHT);
     let mut y = 0.0;
     for group in &groups {
@@ -94,7 +94,7 @@ fn draw(found: &Comparison, metric: Metric, paint: Paint) -> Option<Figure> {
         format!("{}, {} {}: {value} {}", bar.question, bar.run, name(found, bar), unit.symbol)
     });
     let desc = said.collect::<Vec<_>>().join("; ") + ".";
-    let drawn = kuva::draw(&id, &title, &desc, y, vec![canvas]);
+    let drawn = drawing::draw(&id, &title, &desc, y, paint, vec![canvas]);
     let left_out = match own.len().saturating_sub(QUESTIONS_MOST) {
         0 => String::new(),
         n => format!(" {n} more are in the tables."),

@@ -1,12 +1,11 @@
 //! Every pair in the order of time: above both values with a link between them, below their
 //! difference. It shows drift, and that taking turns removed it.
 
-use super::kuva::{self, Frame, Ink, Panel, Stroke};
+use super::drawing::{self, Frame, Ink, Panel, Stroke};
 use super::series::{self, hundredfold};
 use super::{Figure, Kind, Paint, Table};
 use crate::number;
 use crate::words;
-use std::sync::Arc;
 use v6gap_core::arm::{Arm, TurnOrder};
 use v6gap_judge::analysis::{Analysis, Pair, Question};
 
@@ -48,14 +47,14 @@ fn draw(analysis: &Analysis, q: &Question, paint: Paint) -> Option<Figure> {
         .map(|i| (i as f64, format!("{}", pairs[i].round)))
         .collect();
     let x = (-0.7, pairs.len() as f64 - 0.3);
-    let values = values(analysis, q, &pairs, x, &ticks, paint)?;
-    let effects = effects(q, &pairs, x, &ticks, paint)?;
+    let values = values(analysis, q, &pairs, x, &ticks)?;
+    let effects = effects(q, &pairs, x, &ticks)?;
     let left_out = q.pairs.iter().filter(|p| p.valid).count() - pairs.len();
     let more = match left_out {
         0 => String::new(),
         n => format!(" The last {n} pairs are not drawn."),
     };
-    let drawn = kuva::draw(&id, &title, &desc, UPPER + LOWER, vec![values, effects]);
+    let drawn = drawing::draw(&id, &title, &desc, UPPER + LOWER, paint, vec![values, effects]);
     Some(Figure {
         kind: Kind::Trials,
         height: UPPER + LOWER,
@@ -78,7 +77,6 @@ fn values(
     pairs: &[&Pair],
     x: (f64, f64),
     ticks: &[(f64, String)],
-    paint: Paint,
 ) -> Option<Panel> {
     let all: Vec<f64> = pairs.iter().flat_map(|p| [p.values.a, p.values.b]).collect();
     let unit = number::unit(q.metric, &all);
@@ -89,10 +87,10 @@ fn values(
         y: series::span(all.iter().map(|v| v / unit.size), 0.1)?,
         log_y: false,
         x_ticks: ticks,
-        y_tick: Arc::new(series::number_tick),
+        y_tick: &series::number_tick,
         y_title: format!("{}, {}", words::noun(q.metric), unit.symbol),
     };
-    let mut panel = Panel::new(&frame, paint);
+    let mut panel = Panel::new(&frame);
     for (i, pair) in pairs.iter().enumerate() {
         let at = |arm| (i as f64, pair.values.get(arm) / unit.size);
         panel.link(at(Arm::A), at(Arm::B), Ink::Axis, 1.0);
@@ -110,13 +108,7 @@ fn values(
     Some(panel)
 }
 
-fn effects(
-    q: &Question,
-    pairs: &[&Pair],
-    x: (f64, f64),
-    ticks: &[(f64, String)],
-    paint: Paint,
-) -> Option<Panel> {
+fn effects(q: &Question, pairs: &[&Pair], x: (f64, f64), ticks: &[(f64, String)]) -> Option<Panel> {
     let effect = q.effect.as_ref()?;
     let of = |p: &&Pair| hundredfold(series::pair_effect(q.metric, p.values.a, p.values.b));
     let margin = hundredfold(q.margin);
@@ -129,11 +121,11 @@ fn effects(
         y: series::span(all, 0.08)?,
         log_y: false,
         x_ticks: ticks,
-        y_tick: Arc::new(series::effect_tick(q.metric)),
+        y_tick: &series::effect_tick(q.metric),
         y_title: "difference of each pair".to_owned(),
     };
     let (bottom, top) = frame.y;
-    let mut panel = Panel::new(&frame, paint);
+    let mut panel = Panel::new(&frame);
     panel.zone(-margin, margin);
     panel.level(0.0, Ink::Axis, Stroke::Solid);
     let ink = Ink::Verdict(q.verdict);

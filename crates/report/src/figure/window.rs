@@ -3,7 +3,7 @@
 
 mod charts;
 
-use super::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
+use super::drawing::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use super::series;
 use super::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
@@ -177,7 +177,7 @@ fn draw(analysis: &Analysis, grid: &Grid<'_>, number: usize, paint: Paint) -> Op
         false => WIDTH - LABELS,
     };
     let one = HEAD + rows * ROW;
-    let mut canvas = Canvas::new(paint);
+    let mut canvas = Canvas::default();
     for (place, map) in maps.into_iter().enumerate() {
         let at = match beside {
             true => (LABELS + place as f64 * (wide + GAP), 0.0),
@@ -196,7 +196,7 @@ fn draw(analysis: &Analysis, grid: &Grid<'_>, number: usize, paint: Paint) -> Op
     let found = series::finding(analysis, &questions);
     let title = format!("TCP throughput by window and data size{}: {found}", grid.way());
     let desc = describe(analysis, grid, unit);
-    let drawn = kuva::draw(&id, &title, &desc, height, vec![canvas]);
+    let drawn = drawing::draw(&id, &title, &desc, height, paint, vec![canvas]);
     let left_out = match grid.sizes.len() - columns {
         0 => String::new(),
         n => format!(" The last {n} sizes are in the table only."),
@@ -255,7 +255,7 @@ impl Sheet<'_> {
         for (column, size) in self.grid.sizes.iter().take(columns).enumerate() {
             let x = left + (column as f64 + 0.5) * self.cell;
             let text = self.grid.size(*size);
-            let text = match kuva::width_of(&text, false) > self.cell {
+            let text = match drawing::width_of(&text, false) > self.cell {
                 true => text.split(' ').next().unwrap_or_default().to_owned(),
                 false => text,
             };
@@ -307,7 +307,7 @@ impl Sheet<'_> {
         let ink = Ink::Verdict(q.verdict);
         match q.verdict {
             Verdict::Better | Verdict::Worse => {
-                let half = (kuva::width_of(&text, true) + 11.0) / 2.0;
+                let half = (drawing::width_of(&text, true) + 11.0) / 2.0;
                 canvas.triangle((middle.0 - half + 4.0, middle.1 - 4.0), q.verdict);
                 canvas.text((middle.0 + half, middle.1), &text, Align::End, ink, true);
             }
@@ -329,7 +329,7 @@ fn key(canvas: &mut Canvas, analysis: &Analysis, y: f64) {
     let mut say = |canvas: &mut Canvas, text: &str| {
         canvas.text((x + 14.0, y), text, Align::Start, Ink::Faint, false);
         let at = x;
-        x += 14.0 + kuva::width_of(text, false) + 16.0;
+        x += 14.0 + drawing::width_of(text, false) + 16.0;
         at
     };
     for (verdict, word) in [(Verdict::Worse, "slower"), (Verdict::Better, "faster")] {

@@ -4,13 +4,12 @@
 
 use super::charts::{Chart, Form, Point};
 use super::{BAR_SHARE, HEIGHT, average, key, paper, scale_of};
-use crate::figure::kuva::{self, Frame, Ink, Panel, Stroke};
+use crate::figure::drawing::{self, Frame, Ink, Panel, Stroke};
 use crate::figure::series;
 use crate::figure::{Figure, Kind, Paint, Table};
 use crate::number::{self, Unit};
 use crate::words;
 use std::fmt;
-use std::sync::Arc;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
 use v6gap_judge::analysis::Analysis;
@@ -187,14 +186,14 @@ fn draw(systems: &[System<'_>], joint: &Joint<'_>, paint: Paint) -> Figure {
     let unit = number::unit(first.metric, &values.collect::<Vec<f64>>());
     let names: Vec<String> = systems.iter().map(name).collect();
     let panel = match first.form {
-        Form::Bars => bars(systems[0].analysis, joint, unit, paint),
-        Form::Lines | Form::Dual => lines(systems[0].analysis, joint, unit, paint),
+        Form::Bars => bars(systems[0].analysis, joint, unit),
+        Form::Lines | Form::Dual => lines(systems[0].analysis, joint, unit),
     };
     let height = HEIGHT + ROW * names.len() as f64 + 4.0;
     let panel = legend(panel, &names);
     let table = table(systems[0].analysis, joint, unit);
     let desc = describe(&table, &names);
-    let drawn = kuva::draw(&joint.id, &joint.title, &desc, height, vec![panel]);
+    let drawn = drawing::draw(&joint.id, &joint.title, &desc, height, paint, vec![panel]);
     Figure {
         kind: Kind::Facsimile,
         id: joint.id.clone(),
@@ -234,20 +233,14 @@ fn letter(place: usize) -> char {
 fn legend(mut panel: Panel, names: &[String]) -> Panel {
     for (place, name) in names.iter().enumerate() {
         let y = HEIGHT + 12.0 + ROW * place as f64;
-        panel.note((kuva::LEFT, y), &letter(place).to_string(), true);
-        panel.note((kuva::LEFT + 18.0, y), &words::shortened(name, 66), false);
+        panel.note((drawing::LEFT, y), &letter(place).to_string(), true);
+        panel.note((drawing::LEFT + 18.0, y), &words::shortened(name, 66), false);
     }
     panel
 }
 
 /// The axes: from nothing to the greatest value.
-fn axes(
-    joint: &Joint<'_>,
-    unit: Unit,
-    span: (f64, f64),
-    ticks: &[(f64, String)],
-    paint: Paint,
-) -> (Panel, f64) {
+fn axes(joint: &Joint<'_>, unit: Unit, span: (f64, f64), ticks: &[(f64, String)]) -> (Panel, f64) {
     let points = joint.charts.iter().flat_map(|chart| &chart.points);
     let values = points.flat_map(|p| joint.arms.iter().map(move |arm| *p.values.get(*arm)));
     let top = values.fold(0.0, f64::max) / unit.size * 1.1;
@@ -258,19 +251,19 @@ fn axes(
         y: (0.0, top),
         log_y: false,
         x_ticks: ticks,
-        y_tick: Arc::new(series::number_tick),
+        y_tick: &series::number_tick,
         y_title: format!("{}, {}", words::noun(joint.charts[0].metric), unit.symbol),
     };
-    (Panel::new(&frame, paint), top)
+    (Panel::new(&frame), top)
 }
 
-fn lines(analysis: &Analysis, joint: &Joint<'_>, unit: Unit, paint: Paint) -> Panel {
+fn lines(analysis: &Analysis, joint: &Joint<'_>, unit: Unit) -> Panel {
     let longest = joint.charts.iter().max_by_key(|chart| chart.points.len());
     let ticks = longest.map(|chart| chart.ticks.clone()).unwrap_or_default();
     let spans = || joint.charts.iter().map(|chart| chart.span);
     let low = spans().fold(f64::INFINITY, |low, span| low.min(span.0));
     let high = spans().fold(f64::NEG_INFINITY, |high, span| high.max(span.1));
-    let (mut panel, top) = axes(joint, unit, (low, high), &ticks, paint);
+    let (mut panel, top) = axes(joint, unit, (low, high), &ticks);
     let dual = joint.charts[0].form == Form::Dual;
     key(&mut panel, analysis, joint.arms, if dual { &[(Ink::Text, "difference, %")] } else { &[] });
     let mut ends = Vec::new();
@@ -323,7 +316,7 @@ fn letters(panel: &mut Panel, mut ends: Vec<((f64, f64), usize, Ink)>, inside: b
 }
 
 /// A pair of bars for each system, by size where there are several.
-fn bars(analysis: &Analysis, joint: &Joint<'_>, unit: Unit, paint: Paint) -> Panel {
+fn bars(analysis: &Analysis, joint: &Joint<'_>, unit: Unit) -> Panel {
     let sizes: Vec<&Point> = joint.charts[0].points.iter().collect();
     let several = sizes.len() > 1;
     let mut places: Vec<(f64, String, &Point)> = Vec::new();
@@ -339,7 +332,7 @@ fn bars(analysis: &Analysis, joint: &Joint<'_>, unit: Unit, paint: Paint) -> Pan
     }
     let ticks: Vec<(f64, String)> = places.iter().map(|(x, name, _)| (*x, name.clone())).collect();
     let span = (-0.7, places.len() as f64 - 0.3);
-    let (mut panel, _) = axes(joint, unit, span, &ticks, paint);
+    let (mut panel, _) = axes(joint, unit, span, &ticks);
     key(&mut panel, analysis, joint.arms, &[]);
     for (x, _, point) in &places {
         panel.bar((x - BAR_SHARE, *x), point.values.a / unit.size, Arm::A);

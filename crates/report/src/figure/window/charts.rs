@@ -1,7 +1,7 @@
 //! A small chart for each data size: throughput of both arms by window, all on one scale.
 
 use super::{Grid, Row, mean_bytes, unit};
-use crate::figure::kuva::{self, Align, Canvas, Ink, Stroke, WIDTH};
+use crate::figure::drawing::{self, Align, Canvas, Ink, Stroke, WIDTH};
 use crate::figure::{Figure, Kind, Paint, Table, series};
 use crate::number::Unit;
 use v6gap_core::arm::Arm;
@@ -44,7 +44,7 @@ pub(super) fn draw(
     let alone = grid.sizes.len() == 1;
     let scales = Scales { x, top, unit, width: if alone { ALONE } else { PLANE.0 } };
     let each = ABOVE + PLANE.1 + BELOW;
-    let mut canvas = Canvas::new(paint);
+    let mut canvas = Canvas::default();
     key(&mut canvas, analysis, unit);
     for (at, _) in grid.sizes.iter().enumerate() {
         let place = ((at % 2) as f64 * (WIDTH / 2.0) + LEFT, TOP + (at / 2) as f64 * each + ABOVE);
@@ -54,7 +54,7 @@ pub(super) fn draw(
     let id = format!("window-{number}-charts");
     let title = format!("TCP throughput by window, a chart for each data size{}", grid.way());
     let desc = describe(analysis, grid, unit);
-    let drawn = kuva::draw(&id, &title, &desc, height, vec![canvas]);
+    let drawn = drawing::draw(&id, &title, &desc, height, paint, vec![canvas]);
     Some(Figure {
         kind: Kind::Window,
         height,
@@ -82,7 +82,7 @@ fn key(canvas: &mut Canvas, analysis: &Analysis, unit: Unit) {
     let mut x = WIDTH - 8.0;
     for arm in [Arm::B, Arm::A] {
         canvas.text((x, 14.0), names.get(arm), Align::End, Ink::ArmText(arm), true);
-        x -= kuva::width_of(names.get(arm), true) + 10.0;
+        x -= drawing::width_of(names.get(arm), true) + 10.0;
         canvas.value((x, 10.0), arm, 4.0);
         x -= 22.0;
     }
@@ -97,7 +97,7 @@ fn chart(canvas: &mut Canvas, grid: &Grid<'_>, at: usize, place: (f64, f64), sca
     };
     let y = |value: f64| foot - value / scales.unit.size / scales.top * PLANE.1;
     canvas.text((left, top - 8.0), &grid.size(grid.sizes[at]), Align::Start, Ink::Text, true);
-    for tick in kuva::ticks((0.0, scales.top)) {
+    for tick in drawing::ticks((0.0, scales.top)) {
         let height = y(tick * scales.unit.size);
         canvas.stroke((left, height), (right, height), Ink::Grid, 1.0, Stroke::Solid);
         let text = series::number_tick(tick);
@@ -109,7 +109,7 @@ fn chart(canvas: &mut Canvas, grid: &Grid<'_>, at: usize, place: (f64, f64), sca
     for row in &grid.rows {
         let (at, text) = (x(row), mean_bytes(window(row)));
         canvas.stroke((at, foot), (at, foot + 4.0), Ink::Axis, 1.0, Stroke::Solid);
-        let half = kuva::width_of(&text, false) / 2.0;
+        let half = drawing::width_of(&text, false) / 2.0;
         if at - half > last + 8.0 && at + half < right + 12.0 {
             canvas.text((at, foot + 18.0), &text, Align::Middle, Ink::Faint, false);
             last = at + half;
