@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Outcome {
     /// Everything ran and passed.
     Passed,
+    /// Everything ran; what is named could not be judged, because the machine disturbed it.
+    Withheld(String),
     /// Something could not run here.
     Skipped(String),
     /// Something failed.
@@ -23,6 +25,7 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Outcome::Passed => f.write_str("passed"),
+            Outcome::Withheld(what) => write!(f, "passed, WITHHELD: {what}"),
             Outcome::Skipped(why) => write!(f, "SKIPPED: {why}"),
             Outcome::Failed(_) => f.write_str("FAILED"),
         }

@@ -71,7 +71,7 @@ impl Done {
     fn failure(&self) -> Option<String> {
         match &self.outcome {
             Outcome::Failed(why) => Some(format!("{}: {why}", self.name)),
-            Outcome::Passed | Outcome::Skipped(_) => None,
+            Outcome::Passed | Outcome::Withheld(_) | Outcome::Skipped(_) => None,
         }
     }
 }
@@ -152,6 +152,8 @@ mod tests {
         assert_eq!(judge(skipped.clone(), false), skipped);
         assert_eq!(judge(skipped, true), Outcome::Failed("could not run: no tun".to_owned()));
         assert_eq!(judge(Outcome::Passed, true), Outcome::Passed);
+        let withheld = Outcome::Withheld("goodput: the hypervisor took 12 %".to_owned());
+        assert_eq!(judge(withheld.clone(), true), withheld);
     }
 
     #[test]

@@ -62,6 +62,8 @@ fn namespaces_and_interfaces() -> (usize, usize) {
     (found.len(), interfaces)
 }
 
+/// Whatever the machine allows, every row stands there in time and nothing is left; a machine that
+/// spoils the figures may take the verdict by day, if the answer says why.
 pub fn answers_in_time() {
     let ordinary = Ordinary::new("demo");
     let before = namespaces_and_interfaces();
@@ -70,17 +72,27 @@ pub fn answers_in_time() {
     let output = ordinary.demo(args).output().unwrap();
     let seconds = start.elapsed().as_secs_f64();
     let answer = text(&output.stdout);
-    assert!(output.status.success(), "{:?} {answer}{}", output.status, text(&output.stderr));
-    figure("seconds from start to answer", format!("{seconds:.1}"));
     println!("{answer}");
+    figure("seconds from start to answer", format!("{seconds:.1}"));
+    match output.status.code() {
+        Some(0) => assert!(answer.contains("header"), "{answer}"),
+        Some(6) if !is_night() => spoiled(&answer),
+        _ => panic!("{:?} {answer}{}", output.status, text(&output.stderr)),
+    }
     assert!(seconds < 90.0, "{seconds} s");
     for part in ["Round trip 64 B TCP", "Round trip 16 KiB UDP", "Connecting", "Goodput", "Lost"] {
         assert!(answer.contains(part), "{part} is missing in {answer}");
     }
-    assert!(answer.contains("header"), "{answer}");
     assert!(answer.contains("report.html"), "{answer}");
     assert_eq!(namespaces_and_interfaces(), before);
     assert_eq!(processes_of(&ordinary.program), 0);
+}
+
+/// The answer says that there is no verdict, and which disturbance took it.
+fn spoiled(answer: &str) {
+    let flat = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, why) = flat.split_once("No verdict: ").unwrap_or_else(|| panic!("{answer}"));
+    assert!(why.contains("blocks discarded") || why.contains("valid pairs"), "{answer}");
 }
 
 pub fn leaves_nothing_behind() {

@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         return code;
     }
     let call = |check: Check| check().map_err(|e| e.to_string());
-    let failed = tier::run(&OUTSIDE, call);
+    let outside = tier::run(&OUTSIDE, call);
     netns::enter_user_namespace().expect("the probe succeeded");
-    tier::ended(failed + tier::run(&INSIDE, call))
+    tier::ended(outside + tier::run(&INSIDE, call))
 }

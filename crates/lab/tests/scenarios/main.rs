@@ -7,6 +7,7 @@ mod host;
 mod network;
 mod plans;
 mod run;
+mod tiers;
 
 use file::{Expected, Scenario};
 use v6gap_core::plan::draft::Draft;

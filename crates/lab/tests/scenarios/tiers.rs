@@ -1,0 +1,28 @@
+//! When figures of a scenario on real links are judged, on made-up readings of the machine.
+
+#[path = "../namespaces/steal.rs"]
+mod steal;
+
+use v6gap_sys::usage::MachineTicks;
+
+fn reading(busy: u64, idle: u64, stolen: u64) -> MachineTicks {
+    MachineTicks { user: busy, idle, steal: stolen, ..MachineTicks::default() }
+}
+
+#[test]
+fn what_the_hypervisor_took_is_a_share_of_all_time() {
+    let before = reading(1_000, 5_000, 70);
+    assert!((steal::share(&before, &reading(1_150, 5_030, 90)) - 0.1).abs() < 1e-12);
+    assert!(steal::share(&before, &reading(1_200, 5_800, 70)).abs() < 1e-12);
+    // Two readings within a tick, and a counter that went back, are no time taken.
+    assert!(steal::share(&before, &before).abs() < 1e-12);
+    assert!(steal::share(&before, &reading(1_200, 5_000, 60)).abs() < 1e-12);
+}
+
+#[test]
+fn figures_are_withheld_only_if_every_try_was_disturbed() {
+    assert_eq!(steal::in_each(&[0.25, 0.11, 0.14]), Some(0.11));
+    assert_eq!(steal::in_each(&[0.25, 0.009, 0.14]), None);
+    assert_eq!(steal::in_each(&[0.01]), None);
+    assert_eq!(steal::in_each(&[]), None);
+}
