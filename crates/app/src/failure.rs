@@ -2,6 +2,7 @@
 //! code that `v6gap explain` knows.
 
 mod connect;
+mod of_perform;
 mod of_store;
 pub mod texts;
 

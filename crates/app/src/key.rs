@@ -1,13 +1,13 @@
 //! The word that both ends share: where it comes from, whether it is fit for what it guards, and
 //! how a good one is made.
 
-use crate::args::KeyArgs;
+use crate::args::{KeyArgs, SnmpArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use std::io::ErrorKind;
 use std::path::Path;
 use v6gap_core::wire::PORT;
-use v6gap_engine::control::Key;
+use v6gap_perform::{Credentials, Key, Secret as Privacy};
 use v6gap_sys::entropy;
 use v6gap_sys::secrets::{self, Secret};
 
@@ -82,11 +82,46 @@ pub fn of_server(args: &KeyArgs, reach: Reach) -> Result<Option<Key>, Failure> {
 ///
 /// # Errors
 /// If it cannot be read (E507).
-pub fn read(path: &Path) -> Result<Secret, Failure> {
+fn read(path: &Path) -> Result<Secret, Failure> {
     secrets::read(path).map_err(|error| {
         let what = format!("cannot read the key in {}: {error}", path.display());
         Failure::new("E507", Outcome::Usage, what)
     })
+}
+
+/// Keys of the user of managed devices, from the environment.
+#[derive(Clone, Default)]
+pub struct SnmpKeys {
+    /// For authentication.
+    pub authentication: Option<String>,
+    /// For privacy.
+    pub privacy: Option<String>,
+}
+
+impl std::fmt::Debug for SnmpKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keys(…)")
+    }
+}
+
+/// Who asks managed devices. A file goes before the `keys` of the environment.
+///
+/// # Errors
+/// If the file cannot be read (E507).
+pub fn of_devices(args: &SnmpArgs, keys: &SnmpKeys) -> Result<Credentials, Failure> {
+    let Some(name) = args.snmp_user.clone() else {
+        return Ok(Credentials::Community(args.snmp_community.clone()));
+    };
+    let mut keys = keys.clone();
+    if let Some(path) = &args.snmp_key_file {
+        let text = read(path)?.text;
+        let mut lines = text.lines().map(str::trim).map(str::to_owned);
+        let mut next = || lines.next().filter(|line| !line.is_empty());
+        keys = SnmpKeys { authentication: next(), privacy: next() };
+    }
+    let secret = keys.privacy.map(|word| Privacy { cipher: args.snmp_priv.cipher(), word });
+    let digest = args.snmp_auth.digest();
+    Ok(Credentials::User { name, digest, password: keys.authentication, secret })
 }
 
 /// Makes a file with a new key and says what to do with it.

@@ -23,10 +23,11 @@ use failure::{Failure, Outcome};
 use parse::Parsed;
 use settings::{Environment, Settings};
 use std::process::ExitCode;
+use v6gap_perform::world;
 
 fn main() -> ExitCode {
-    if let Some(code) = session::world::first_process() {
-        return code;
+    if world::is_first(std::env::args_os().nth(1).as_deref()) {
+        return first_process();
     }
     let environment = Environment::of_process();
     let outcome = match parse::parse(std::env::args_os().skip(1)) {
@@ -55,6 +56,15 @@ fn main() -> ExitCode {
         }
     };
     outcome.into()
+}
+
+/// What this program does as the first one of an emulated system, which ends with it.
+fn first_process() -> ExitCode {
+    if let Err(why) = world::serve(output::to_stdout) {
+        // The kernel ends with its first process, and the lab shows what was said last.
+        output::to_stderr(&why);
+    }
+    ExitCode::FAILURE
 }
 
 /// What was asked for is done only if all of it could be written.

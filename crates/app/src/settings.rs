@@ -3,15 +3,12 @@
 
 use crate::args::{Color, Live, StyleArgs};
 use crate::failure::Failure;
-use crate::session::Keys;
+use crate::key::SnmpKeys;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use v6gap_report::text::{Glyphs, Style};
 use v6gap_store::{Store, StoreError};
 use v6gap_sys::term::{self, Output};
-
-/// Version of the program.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Columns where the terminal does not tell.
 const WIDTH: usize = 80;
@@ -142,7 +139,7 @@ pub struct Settings {
     /// How text is written.
     pub output: OutputStyle,
     /// Keys for managed devices.
-    pub keys: Keys,
+    pub keys: SnmpKeys,
 }
 
 impl Settings {
@@ -154,7 +151,7 @@ impl Settings {
             live: environment.live(flags.plain),
         };
         let key = |name| environment.get(name).map(str::to_owned);
-        let keys = Keys {
+        let keys = SnmpKeys {
             authentication: key("V6GAP_SNMP_AUTH_KEY"),
             privacy: key("V6GAP_SNMP_PRIV_KEY"),
         };
@@ -176,10 +173,8 @@ pub struct Context {
     pub store: Store,
     /// How text is written.
     pub output: OutputStyle,
-    /// Version of the program, as in `0.1.0`.
-    pub version: &'static str,
     /// Keys for managed devices.
-    pub keys: Keys,
+    pub keys: SnmpKeys,
 }
 
 impl Context {
@@ -191,12 +186,7 @@ impl Context {
         let data = settings.data.as_ref().ok_or(StoreError::NoHome)?;
         let output = settings.output.clone();
         let keys = settings.keys.clone();
-        Ok(Context { store: Store::at(data), output, version: VERSION, keys })
-    }
-
-    /// Program and version, as peers and reports name it: `v6gap 0.1.0`.
-    pub fn tool(&self) -> String {
-        format!("v6gap {}", self.version)
+        Ok(Context { store: Store::at(data), output, keys })
     }
 }
 

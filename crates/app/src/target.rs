@@ -1,24 +1,13 @@
-//! Who is to be measured: from a name or addresses to one address of each family.
+//! Who is to be measured and how, as it was typed.
 
 use crate::args::{CaptureArgs, ConnectArgs, ResultArgs, SnmpArgs};
 use crate::failure::Failure;
-use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
+use crate::key::{self, SnmpKeys};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use v6gap_core::family::{Family, PerFamily};
-use v6gap_sys::interface;
-use v6gap_sys::socket::Datagram;
-
-/// A server to measure.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// What the person who asked calls it.
-    pub name: String,
-    /// Its address and port in each family; `None` where it has none.
-    pub addresses: PerFamily<Option<SocketAddr>>,
-    /// The address of this host to measure from in each family, with port 0, where one was asked
-    /// for.
-    pub local: PerFamily<Option<SocketAddr>>,
-}
+use v6gap_core::plan::Plan;
+use v6gap_perform::target::{Target, resolve};
+use v6gap_perform::{Access, Capture, Devices, Job, Place};
 
 /// How a measurement is made that the plan does not say, and what becomes of its result.
 #[derive(Debug, Clone)]
@@ -39,260 +28,71 @@ pub struct RunOptions {
     pub written: Option<String>,
 }
 
-impl Target {
+impl RunOptions {
+    /// Performing `plan` at `place` with these options; it is not fitted to the path.
+    ///
+    /// # Errors
+    /// If a key cannot be used.
+    pub fn job<'a>(
+        &self,
+        plan: Plan,
+        place: Place<'a>,
+        keys: &SnmpKeys,
+    ) -> Result<Job<'a>, Failure> {
+        Ok(Job {
+            plan,
+            place,
+            access: self.connect.access()?,
+            processor: self.processor,
+            fit: false,
+            notes: Vec::new(),
+            continued: None,
+            capture: self.capture.wanted(),
+            devices: self.snmp.wanted(keys)?,
+            facts: BTreeMap::new(),
+            written: self.written.clone(),
+        })
+    }
+}
+
+impl ConnectArgs {
     /// The target that the options name.
     ///
     /// # Errors
     /// If an address cannot be measured, or the name is not known or lacks a family.
-    pub fn of(host: &str, connect: &ConnectArgs) -> Result<Self, Failure> {
-        let given = connect.addresses();
-        let target = resolve(host, connect.port, given.v4.as_deref(), given.v6.as_deref())?;
-        target.from(&connect.bind)
+    pub fn target(&self, host: &str) -> Result<Target, Failure> {
+        let given = self.addresses();
+        let target = resolve(host, self.port, given.v4.as_deref(), given.v6.as_deref())?;
+        Ok(target.from(&self.bind)?)
     }
 
-    /// The interface that packets of a family leave by, where the system tells. The kernel is asked
-    /// by a connected socket, which sends nothing.
-    pub fn way_out(&self, family: Family) -> Option<String> {
-        let address = (*self.addresses.get(family))?;
-        let any = SocketAddr::new(family.unspecified(), 0);
-        let socket = Datagram::bind(self.local.get(family).unwrap_or(any)).ok()?;
-        socket.connect(address).ok()?;
-        interface::with_address(socket.local().ok()?.ip()).ok()
-    }
-
-    /// The same, measured from these addresses of this host.
+    /// How the server is spoken to.
     ///
     /// # Errors
-    /// If one is no address or not of this host (E106, E107), if there are two of one family, or
-    /// one of a family that the target has no address of.
-    pub fn from(mut self, bind: &[String]) -> Result<Self, Failure> {
-        for text in bind {
-            let address = literal(text, 0, None)?;
-            let Some(family) = Family::of(&address.ip()) else { continue };
-            if self.addresses.get(family).is_none() {
-                let name = &self.name;
-                let what = format!("--bind {text}: {name} has no {family} address to measure");
-                return Err(Failure::usage(what));
-            }
-            if let Some(other) = self.local.get_mut(family).replace(address) {
-                let other = other.ip();
-                let what = format!("--bind names two {family} addresses, {other} and {text}");
-                return Err(Failure::usage(what));
-            }
-            if let Err(error) = Datagram::bind(address) {
-                return Err(Failure::not_here(text, &error));
-            }
-        }
-        Ok(self)
-    }
-
-    /// Whether both families can be measured.
-    ///
-    /// # Errors
-    /// If one has no address.
-    pub fn comparable(self) -> Result<Self, Failure> {
-        for family in Family::BOTH {
-            if let (None, Some(other)) =
-                (self.addresses.get(family), self.addresses.get(family.other()))
-            {
-                return Err(Failure::no_address(&self.name, family, other.ip()));
-            }
-        }
-        Ok(self)
+    /// If the key cannot be used.
+    pub fn access(&self) -> Result<Access, Failure> {
+        let (timeout_ns, wait) = (self.connect_timeout, !self.no_wait);
+        Ok(Access { key: key::of_client(&self.key)?, timeout_ns, wait })
     }
 }
 
-/// One address of each family for `host`: the ones given, otherwise those of the name, the first of
-/// each. A family may be missing; [`Target::comparable`] says so.
-///
-/// # Errors
-/// If an address cannot be measured (E104, E106), or no address is known at all (E103).
-pub fn resolve(
-    host: &str,
-    port: u16,
-    v4: Option<&str>,
-    v6: Option<&str>,
-) -> Result<Target, Failure> {
-    let (name, port) = split_port(host, port);
-    let given = PerFamily { v4, v6 };
-    let mut addresses = PerFamily::default();
-    for family in Family::BOTH {
-        if let Some(text) = given.get(family) {
-            *addresses.get_mut(family) = Some(literal(text, port, Some(family))?);
+impl CaptureArgs {
+    /// What is to be captured, if anything is.
+    fn wanted(&self) -> Option<Capture> {
+        let to = self.capture.clone()?;
+        let (snap_bytes, limit_bytes) = (self.capture_snap, self.capture_limit);
+        Some(Capture { to, nodes: self.capture_at.clone(), snap_bytes, limit_bytes })
+    }
+}
+
+impl SnmpArgs {
+    /// The devices that are to be read, if any are.
+    fn wanted(&self, keys: &SnmpKeys) -> Result<Option<Devices>, Failure> {
+        if self.snmp.is_empty() {
+            return Ok(None);
         }
-    }
-    if Family::BOTH.iter().any(|family| addresses.get(*family).is_none()) {
-        let known = addresses.v4.is_some() || addresses.v6.is_some();
-        for found in look_up(name, port, known)? {
-            if let Some(family) = Family::of(&found.ip()) {
-                addresses.get_mut(family).get_or_insert(found);
-            }
-        }
-    }
-    Ok(Target { name: name.to_owned(), addresses, local: PerFamily::default() })
-}
-
-/// The addresses of a name or of a literal address. Where another address was given, a name that is
-/// not known is only a name.
-fn look_up(name: &str, port: u16, known: bool) -> Result<Vec<SocketAddr>, Failure> {
-    if is_literal(name) {
-        return literal(name, port, None).map(|address| vec![address]);
-    }
-    match (name, port).to_socket_addrs() {
-        Ok(found) => {
-            let found: Vec<SocketAddr> = found.collect();
-            let usable = |a: &SocketAddr| Family::of(&a.ip()).is_some();
-            match found.iter().any(usable) || known {
-                true => Ok(found),
-                false => Err(Failure::unknown_name(name, "")),
-            }
-        }
-        Err(_) if known => Ok(Vec::new()),
-        Err(error) => Err(Failure::unknown_name(name, &error.to_string())),
-    }
-}
-
-/// Takes `:port` off a name, an IPv4 address or an IPv6 address in brackets.
-fn split_port(host: &str, port: u16) -> (&str, u16) {
-    if let Some((name, rest)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        let given = rest.strip_prefix(':').and_then(|text| text.parse().ok());
-        return (name, given.unwrap_or(port));
-    }
-    match host.split_once(':') {
-        Some((name, text)) if !text.contains(':') => match text.parse() {
-            Ok(given) if !name.is_empty() => (name, given),
-            _ => (host, port),
-        },
-        _ => (host, port),
-    }
-}
-
-/// Names have neither colon nor zone, and no address of IPv4 is a name.
-fn is_literal(name: &str) -> bool {
-    name.contains([':', '%']) || name.parse::<IpAddr>().is_ok()
-}
-
-/// The address that `text` spells, with its zone if it has one.
-fn literal(text: &str, port: u16, wanted: Option<Family>) -> Result<SocketAddr, Failure> {
-    let (bare, zone) = match text.split_once('%') {
-        Some((bare, zone)) => (bare, Some(zone)),
-        None => (text, None),
-    };
-    let Ok(address) = bare.parse::<IpAddr>() else {
-        return Err(Failure::bad_address(text, "it is no address"));
-    };
-    let Some(family) = Family::of(&address) else {
-        let why = "it is IPv4 in IPv6 form, which would measure IPv4 under the name of IPv6";
-        return Err(Failure::bad_address(text, why));
-    };
-    if wanted.is_some_and(|wanted| wanted != family) {
-        return Err(Failure::bad_address(text, &format!("it is an {family} address")));
-    }
-    match (address, zone) {
-        (IpAddr::V6(inner), None) if inner.is_unicast_link_local() => {
-            Err(Failure::needs_zone(text, &interfaces()))
-        }
-        (IpAddr::V6(inner), Some(zone)) => {
-            let scope = scope_of(text, zone, port)?;
-            Ok(SocketAddr::V6(SocketAddrV6::new(inner, port, 0, scope)))
-        }
-        (IpAddr::V4(_), Some(_)) => Err(Failure::bad_address(text, "only IPv6 has zones")),
-        (address, None) => Ok(SocketAddr::new(address, port)),
-    }
-}
-
-/// The number of the interface that a zone names. The system's resolver knows it.
-fn scope_of(text: &str, zone: &str, port: u16) -> Result<u32, Failure> {
-    if let Ok(number) = zone.parse() {
-        return Ok(number);
-    }
-    let found = (text, port).to_socket_addrs().ok().and_then(|mut found| found.next());
-    match found {
-        Some(SocketAddr::V6(address)) if address.scope_id() != 0 => Ok(address.scope_id()),
-        _ => Err(Failure::bad_address(text, &format!("there is no interface {zone}"))),
-    }
-}
-
-/// Names of this host's interfaces, as far as the system's counters tell.
-fn interfaces() -> Vec<String> {
-    let counters = v6gap_sys::counters::snapshot().unwrap_or_default().values;
-    let name = |counter: &String| {
-        counter.strip_prefix("if.")?.strip_suffix(".rx_bytes").map(str::to_owned)
-    };
-    counters.keys().filter_map(name).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::failure::Outcome;
-
-    fn code(result: Result<Target, Failure>) -> Option<&'static str> {
-        result.unwrap_err().code
-    }
-
-    #[test]
-    fn literal_addresses_need_no_resolver() {
-        let target = resolve("192.0.2.7", 4466, None, Some("2001:db8::7")).unwrap();
-        assert_eq!(target.addresses.v4, Some("192.0.2.7:4466".parse().unwrap()));
-        assert_eq!(target.addresses.v6, Some("[2001:db8::7]:4466".parse().unwrap()));
-        let target = resolve("[2001:db8::7]:99", 4466, None, None).unwrap();
-        assert_eq!(target.addresses.v6, Some("[2001:db8::7]:99".parse().unwrap()));
-        assert_eq!(target.addresses.v4, None);
-        assert_eq!(
-            resolve("192.0.2.7:99", 1, None, None).unwrap().addresses.v4.unwrap().port(),
-            99
-        );
-    }
-
-    #[test]
-    fn a_name_needs_no_resolver_if_both_addresses_are_given() {
-        let target = resolve("nas", 1, Some("192.0.2.7"), Some("2001:db8::7")).unwrap();
-        assert_eq!(target.name, "nas");
-        assert!(target.comparable().is_ok());
-    }
-
-    #[test]
-    fn a_missing_family_is_named() {
-        let alone = resolve("192.0.2.7", 4466, None, None).unwrap();
-        let failure = alone.comparable().unwrap_err();
-        assert_eq!((failure.code, failure.outcome), (Some("E102"), Outcome::OneFamily));
-    }
-
-    #[test]
-    fn addresses_that_cannot_be_measured_are_refused() {
-        assert_eq!(code(resolve("fe80::1", 1, None, None)), Some("E104"));
-        assert_eq!(code(resolve("::ffff:192.0.2.1", 1, None, None)), Some("E106"));
-        assert_eq!(code(resolve("x", 1, Some("2001:db8::1"), None)), Some("E106"));
-        assert_eq!(code(resolve("a:b:c", 1, None, None)), Some("E106"));
-        assert_eq!(code(resolve("192.0.2.1%eth0", 1, None, None)), Some("E106"));
-    }
-
-    #[test]
-    fn addresses_to_measure_from_are_of_this_host_and_one_of_a_family() {
-        let target = resolve("127.0.0.1", 1, None, None).unwrap();
-        let from = |bind: &[&str]| {
-            let bind: Vec<String> = bind.iter().map(ToString::to_string).collect();
-            target.clone().from(&bind)
-        };
-        assert_eq!(from(&[]).unwrap().local, PerFamily::default());
-        let local = from(&["127.0.0.1"]).unwrap().local;
-        assert_eq!(local, PerFamily { v4: Some("127.0.0.1:0".parse().unwrap()), v6: None });
-        // An address for documentation (RFC 5737) is nobody's.
-        assert_eq!(code(from(&["192.0.2.1"])), Some("E107"));
-        assert_eq!(code(from(&["localhost"])), Some("E106"));
-        assert_eq!(code(from(&["127.0.0.1%lo"])), Some("E106"));
-        for (bind, word) in
-            [(&["127.0.0.1", "127.0.0.2"][..], "two IPv4 addresses"), (&["::1"], "no IPv6 address")]
-        {
-            let text = from(bind).unwrap_err().render(&Default::default());
-            assert!(text.contains(word), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_zone_may_be_a_number() {
-        let target = resolve("fe80::1%3", 1, None, None).unwrap();
-        assert!(matches!(target.addresses.v6, Some(SocketAddr::V6(a)) if a.scope_id() == 3));
+        let credentials = key::of_devices(self, keys)?;
+        let (names, over, timeout_ns) = (self.snmp.clone(), self.snmp_over, self.snmp_timeout);
+        Ok(Some(Devices { names, credentials, over, timeout_ns }))
     }
 }

@@ -11,7 +11,7 @@ const SYS: &str = "crates/sys/";
 const FAMILY: &str = "crates/core/src/family.rs";
 
 /// Files outside `sys` that may name an operating system: the gates that compile `lab` out.
-const GATES: [&str; 2] = ["crates/lab/src/lib.rs", "crates/app/src/session/world.rs"];
+const GATES: [&str; 2] = ["crates/lab/src/lib.rs", "crates/perform/src/world.rs"];
 
 /// Checks one file.
 pub fn check(source: &Source) -> Vec<Finding> {

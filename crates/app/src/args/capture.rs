@@ -3,7 +3,7 @@
 use super::values;
 use clap::Args;
 use std::path::PathBuf;
-use v6gap_sys::capture::{SNAP_BYTES_MAX, SNAP_BYTES_MIN};
+use v6gap_perform::{SNAP_BYTES_MAX, SNAP_BYTES_MIN};
 
 /// Where packets are captured while trials run.
 #[derive(Debug, Clone, Default, Args)]

@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wire::PORT;
-use v6gap_engine::server::Prefix;
+use v6gap_perform::serve::Prefix;
 
 /// Answer measurements
 #[derive(Debug, Clone, Args)]

@@ -4,7 +4,7 @@ use super::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use v6gap_core::family::Family;
-use v6gap_engine::device::{Cipher, Digest};
+use v6gap_perform::{Cipher, Digest};
 
 /// Switches and routers that are read by SNMP before and after each trial.
 #[derive(Debug, Clone, Default, Args)]

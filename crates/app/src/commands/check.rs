@@ -3,23 +3,17 @@
 use crate::args::CheckArgs;
 use crate::failure::Outcome;
 use crate::failure::{Failure, record};
-use crate::key;
 use crate::limits;
 use crate::output;
-use crate::session::facts::this_host;
 use crate::settings::Context;
-use crate::target::Target;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::format_span;
-use v6gap_engine::control::{ClientOptions, Connection};
-use v6gap_sys::socket::Datagram;
-use v6gap_sys::{clock, usage};
-
-/// How long this host is watched for other work, in ns.
-const WATCH_NS: u64 = 300_000_000;
+use v6gap_perform::Access;
+use v6gap_perform::check::{ask, busy_share, routes};
+use v6gap_perform::target::Target;
+use v6gap_sys::clock;
 
 /// Clock steps above this share are felt in the shortest round trips, in ns.
 const CLOCK_STEP_NS_MAX: u64 = 1_000;
@@ -59,18 +53,12 @@ impl Findings {
 /// The first thing that keeps both families from being measured, after everything is printed.
 pub fn execute(args: &CheckArgs, context: &Context) -> Result<Outcome, Failure> {
     let connect = &args.connect;
-    let key = key::of_client(&connect.key)?;
-    let target = Target::of(&args.host, connect)?;
+    let access = connect.access()?;
+    let target = connect.target(&args.host)?;
     let mut found = Findings::default();
     names(&target, &mut found);
-    let routed = routes(&target, &mut found);
-    let options = ClientOptions {
-        timeout_ns: connect.connect_timeout,
-        wait: false,
-        local: target.local,
-        ..ClientOptions::new(key, context.tool(), this_host())
-    };
-    server(&target, routed, &options, &mut found);
+    let routed = ways(&target, &mut found);
+    server(&target, routed, &access, &mut found);
     clocks(&mut found);
     load(&mut found);
     let text = match args.json {
@@ -90,30 +78,30 @@ fn names(target: &Target, found: &mut Findings) {
     let text = Family::BOTH.map(text).join(", ");
     match target.clone().comparable() {
         Ok(_) => found.add(Mark::Ok, "Names", text),
-        Err(failure) => found.fail("Names", text, failure),
+        Err(unfit) => found.fail("Names", text, unfit.into()),
     }
 }
 
-/// Which families have a route; a connected UDP socket asks the kernel and sends nothing.
-fn routes(target: &Target, found: &mut Findings) -> PerFamily<Option<SocketAddr>> {
+/// Which families have a route.
+fn ways(target: &Target, found: &mut Findings) -> PerFamily<Option<SocketAddr>> {
     let mut routed = PerFamily::default();
     let mut texts = Vec::new();
     let mut failure = None;
+    let routes = routes(target);
     for family in Family::BOTH {
-        let Some(address) = *target.addresses.get(family) else { continue };
-        let any = SocketAddr::new(family.unspecified(), 0);
-        let local = target.local.get(family).unwrap_or(any);
-        let socket = Datagram::bind(local).and_then(|s| s.connect(address).map(|()| s));
-        match socket.and_then(|s| s.local().map(|local| (s.path_mtu(), local))) {
-            Ok((mtu, local)) => {
-                *routed.get_mut(family) = Some(address);
-                let mtu = mtu.map_or_else(|_| String::new(), |mtu| format!(", MTU {mtu}"));
-                texts.push(format!("{family} from {}{mtu}", local.ip()));
+        let (Some(address), Some(route)) = (target.addresses.get(family), routes.get(family))
+        else {
+            continue;
+        };
+        match route {
+            Ok(route) => {
+                *routed.get_mut(family) = Some(*address);
+                let mtu = route.mtu.map_or_else(String::new, |mtu| format!(", MTU {mtu}"));
+                texts.push(format!("{family} from {}{mtu}", route.from));
             }
-            Err(error) => {
+            Err(system) => {
                 texts.push(format!("{family} none"));
-                let system = error.to_string();
-                failure.get_or_insert(Failure::no_route(target, address, family, &system));
+                failure.get_or_insert(Failure::no_route(&target.name, *address, family, system));
             }
         }
     }
@@ -127,28 +115,25 @@ fn routes(target: &Target, found: &mut Findings) -> PerFamily<Option<SocketAddr>
 fn server(
     target: &Target,
     addresses: PerFamily<Option<SocketAddr>>,
-    options: &ClientOptions,
+    access: &Access,
     found: &mut Findings,
 ) {
     if addresses.v4.is_none() && addresses.v6.is_none() {
         return;
     }
-    let connection = Connection::open(addresses, options, &mut |_| ControlFlow::Break(()));
-    let connection = match connection {
-        Ok(connection) => connection,
+    let answer = match ask(target, addresses, access) {
+        Ok(answer) => answer,
         Err(error) => {
             let text = error.to_string();
-            return found.fail("Server", text, Failure::of_connect(target, &error));
+            return found.fail("Server", text, Failure::of_connect(&target.name, &error));
         }
     };
-    let welcome = &connection.opened().welcome;
-    let text = format!("{}, protocol {}", welcome.tool, connection.version());
-    let PerFamily { v4, v6 } = connection.problems();
-    match v4.as_ref().or(v6.as_ref()) {
+    let text = format!("{}, protocol {}", answer.tool, answer.protocol);
+    match &answer.problem {
         Some(problem) => {
             let other = problem.family.other();
             let text = format!("{text}, over {other} only: {problem}");
-            found.fail("Server", text, Failure::one_family(target, problem));
+            found.fail("Server", text, Failure::one_family(&target.name, problem));
         }
         None => {
             let both = addresses.v4.is_some() && addresses.v6.is_some();
@@ -160,18 +145,17 @@ fn server(
             found.add(Mark::Ok, "Server", format!("{text}, {over}, idle"));
         }
     }
-    let allowed = &welcome.limits;
+    let allowed = &answer.limits;
     let mark = if limits::are_felt(allowed) { Mark::Note } else { Mark::Ok };
     found.add(mark, "Limits", format!("the server allows {}", limits::in_words(allowed)));
-    if let Some(offset) = connection.opened().offset {
+    if let Some(uncertainty_ns) = answer.uncertainty_ns {
         let text = format!(
             "control answers within {}; clocks compared to {}",
-            format_span(2.0 * offset.uncertainty_ns as f64),
-            format_span(offset.uncertainty_ns as f64)
+            format_span(2.0 * uncertainty_ns as f64),
+            format_span(uncertainty_ns as f64)
         );
         found.add(Mark::Ok, "Control", text);
     }
-    connection.close();
 }
 
 fn clocks(found: &mut Findings) {
@@ -189,21 +173,6 @@ fn load(found: &mut Findings) {
         }
         None => found.add(Mark::Note, "Load", "this system does not tell how busy it is"),
     }
-}
-
-/// Share of processor time that this host spends on other work, watched for a moment: nothing is
-/// sent to the socket that is waited on, so the wait is the time to watch.
-fn busy_share() -> Option<f64> {
-    let quiet = Datagram::bind(SocketAddr::new(Family::V4.loopback(), 0)).ok()?;
-    let before = usage::machine().ok()?;
-    quiet.wait_readable(WATCH_NS).ok()?;
-    let after = usage::machine().ok()?;
-    let idle = (after.idle + after.iowait).checked_sub(before.idle + before.iowait)?;
-    let all = |t: usage::MachineTicks| {
-        t.user + t.nice + t.system + t.idle + t.iowait + t.irq + t.softirq + t.steal
-    };
-    let total = all(after).checked_sub(all(before)).filter(|&total| total > 0)?;
-    Some(1.0 - (idle as f64 / total as f64).min(1.0))
 }
 
 fn as_json(target: &Target, found: &Findings) -> Value {

@@ -58,7 +58,7 @@ fn render(
 ) -> String {
     match if args.json { CompareFormat::Json } else { args.format } {
         CompareFormat::Text => text::comparison(comparison, &context.output.results),
-        CompareFormat::Html => comparison_page(comparison, printed, env!("CARGO_PKG_VERSION")),
+        CompareFormat::Html => comparison_page(comparison, printed, v6gap_perform::VERSION),
         CompareFormat::Md => markdown_comparison(comparison),
         CompareFormat::Latex => latex_comparison(comparison),
         CompareFormat::Csv => csv_comparison(comparison),

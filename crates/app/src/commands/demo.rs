@@ -5,10 +5,11 @@ use super::run;
 use crate::args::{ConnectArgs, DemoArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::session::{self, world};
+use crate::session;
 use crate::settings::Context;
 use crate::target::RunOptions;
 use v6gap_core::plan::fit;
+use v6gap_perform::world;
 
 /// Measures, and says which of the two it was.
 ///
@@ -52,7 +53,7 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
             let note = format!("no lab: {why}. Measuring loopback instead.");
             output::to_stderr(&output::fit(&context.output.errors, &note));
             let plan = run::plan(&args.design, None)?;
-            session::on_loopback(plan, &why, &options, context)
+            session::on_loopback(plan, why, &options, context)
         }
     }
 }

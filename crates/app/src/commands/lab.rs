@@ -7,13 +7,13 @@ mod status;
 use crate::args::{LabArgs, LabCommand};
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::session::world::{self, NotBuilt, holder};
 use crate::settings::Context;
 use crate::worlds;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use v6gap_core::world::World;
+use v6gap_perform::world::{self, NotBuilt, holder};
 use v6gap_report::{plan, topology};
 use v6gap_store::Store;
 

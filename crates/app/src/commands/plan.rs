@@ -10,7 +10,7 @@ use crate::output;
 use crate::presets::{self, Choice, Place};
 use crate::session;
 use crate::settings::Context;
-use crate::target::{RunOptions, Target};
+use crate::target::RunOptions;
 use v6gap_core::plan::scale::Scale;
 use v6gap_report::plan::explain;
 
@@ -79,7 +79,7 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     }
     let target = match (&plan.world, host) {
         (Some(_), _) => None,
-        (None, Some(host)) => Some(Target::of(&host, &connect)?),
+        (None, Some(host)) => Some(connect.target(&host)?),
         (None, None) => {
             let what = format!("the plan {} names no server and no lab", args.plan);
             let command = format!("v6gap plan run {} HOST", args.plan);

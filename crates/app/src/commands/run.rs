@@ -7,9 +7,9 @@ use crate::args::{DesignArgs, Measured, RunArgs};
 use crate::commands::plan::expect;
 use crate::failure::{Failure, Outcome};
 use crate::session::labs::Chosen;
-use crate::session::{self, Measuring, alone};
+use crate::session::{self, alone};
 use crate::settings::Context;
-use crate::target::{RunOptions, Target};
+use crate::target::RunOptions;
 use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
@@ -19,6 +19,8 @@ use v6gap_core::plan::{Plan, Stop, fit, preset};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 use v6gap_core::workload::{Cell, Path, Workload};
 use v6gap_core::world::World;
+use v6gap_perform::target::Target;
+use v6gap_perform::{Job, Place};
 use v6gap_store::Reference;
 use v6gap_sys::entropy;
 
@@ -58,7 +60,7 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     if args.result.dry_run {
         return expect::dry_run(&plan, Some(args.host()), true, args.result.json, context);
     }
-    let mut target = Target::of(args.host(), &args.connect)?;
+    let mut target = args.connect.target(args.host())?;
     let mut notes = Vec::new();
     if let Some(only) = args.only() {
         if let Some(bound) = target.local.get(only.other()) {
@@ -134,10 +136,8 @@ fn between_hosts(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     in_place(&plan, &target)?;
-    let processor = options.processor.or_else(|| v6gap_sys::cpu::allowed().ok()?.first().copied());
-    let measuring =
-        Measuring { plan, target, options, lab: None, fit: fits, notes, continued, processor };
-    session::measure(measuring, context)
+    let job = options.job(plan, Place::Host(target), &context.keys)?;
+    session::measure(Job { fit: fits, notes, continued, ..job }, options, context)
 }
 
 /// Refuses what would flood a network that was not made for testing (RFC 6815).
@@ -176,7 +176,7 @@ fn go_on(
     if plan.world.is_some() {
         return session::in_lab(plan, options, Some(id), context);
     }
-    let mut target = Target::of(args.host(), &args.connect)?;
+    let mut target = args.connect.target(args.host())?;
     if !plan.design.arms.is_null() {
         target = target.comparable()?;
     }
@@ -262,7 +262,7 @@ fn same_source(header: &RunHeader, target: Target) -> Result<Target, Failure> {
     }
     let before = [header.bind.v4, header.bind.v6].into_iter().flatten();
     let before: Vec<String> = before.map(|address| address.to_string()).collect();
-    target.from(&before)
+    Ok(target.from(&before)?)
 }
 
 /// The plan that the options describe: the first look with what they change.
@@ -454,7 +454,8 @@ mod tests {
     #[test]
     fn a_run_goes_on_at_the_addresses_where_it_began() {
         let header = stored(Stop::Pairs { pairs: 9 });
-        let target = |v6| crate::target::resolve("nas", 1, Some("192.0.2.7"), Some(v6)).unwrap();
+        let target =
+            |v6| v6gap_perform::target::resolve("nas", 1, Some("192.0.2.7"), Some(v6)).unwrap();
         assert_eq!(same_addresses(&header, &target("2001:db8::7")), Ok(()));
         let failure = same_addresses(&header, &target("2001:db8::8")).unwrap_err();
         let text = failure.render(&Default::default());
@@ -471,7 +472,7 @@ mod tests {
                 _ => panic!("run was typed"),
             }
         };
-        let at = |v4, v6| crate::target::resolve("nas", 1, Some(v4), Some(v6)).unwrap();
+        let at = |v4, v6| v6gap_perform::target::resolve("nas", 1, Some(v4), Some(v6)).unwrap();
         let (far, near) = (at("192.0.2.7", "2001:db8::7"), at("127.0.0.1", "::1"));
         let halving = planned("rate-at-loss");
         let text = in_place(&halving, &far).unwrap_err().render(&Default::default());

@@ -8,7 +8,6 @@ use crate::failure::{Failure, Outcome};
 use crate::key::{self, Reach};
 use crate::limits;
 use crate::output;
-use crate::session::{facts, tool};
 use crate::settings::OutputStyle;
 use lines::Lines;
 use log::Log;
@@ -16,7 +15,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::Family;
-use v6gap_engine::server::{Prefix, Server, ServerError, ServerEvent, ServerOptions};
+use v6gap_perform::facts::this_host;
+use v6gap_perform::serve::{Prefix, Server, ServerError, ServerEvent, ServerOptions};
+use v6gap_perform::tool;
 use v6gap_sys::clock;
 
 /// Serves until stopped, or until one session is over.
@@ -68,7 +69,7 @@ fn measured(admitted: &mut Option<u64>, event: &ServerEvent) -> bool {
 }
 
 fn options(args: &ServeArgs) -> Result<ServerOptions, Failure> {
-    let mut options = ServerOptions::new(tool(), facts::this_host());
+    let mut options = ServerOptions::new(tool(), this_host());
     options.addresses = args.addresses().map_err(Failure::usage)?;
     options.key = key::of_server(&args.key, reach(args))?;
     options.allow = args.allow.clone();

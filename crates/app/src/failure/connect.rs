@@ -1,13 +1,11 @@
 //! Errors on the way to a server: names, routes, firewalls, strangers, keys.
 
 use super::{Failure, Outcome};
-use crate::target::Target;
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wire::control::{RefusalCode, Refused};
 use v6gap_core::wire::version::VersionMismatch;
-use v6gap_engine::control::{ConnectError, FamilyProblem, Trouble};
-use v6gap_sys::socket::{ErrorClass, SocketError};
+use v6gap_perform::errors::{ConnectError, ErrorClass, FamilyProblem, SocketError, Trouble};
 
 /// The DNS record that holds an address of the family.
 pub fn record(family: Family) -> &'static str {
@@ -97,8 +95,7 @@ impl Failure {
     }
 
     /// This host cannot send to the server in one family.
-    pub fn no_route(target: &Target, address: SocketAddr, family: Family, system: &str) -> Self {
-        let name = &target.name;
+    pub fn no_route(name: &str, address: SocketAddr, family: Family, system: &str) -> Self {
         let what = format!("this computer has no {family} route to {name} ({})", address.ip());
         let (likely, look) = match family {
             Family::V4 => {
@@ -120,21 +117,21 @@ impl Failure {
     }
 
     /// There is no session with the server at all.
-    pub fn of_connect(target: &Target, error: &ConnectError) -> Self {
+    pub fn of_connect(name: &str, error: &ConnectError) -> Self {
         let PerFamily { v4, v6 } = &*error.problems;
         match (v4, v6) {
-            (Some(four), Some(six)) => both(target, [four, six]),
-            (Some(one), None) | (None, Some(one)) => Failure::of_problem(target, one),
+            (Some(four), Some(six)) => both(name, [four, six]),
+            (Some(one), None) | (None, Some(one)) => Failure::of_problem(name, one),
             (None, None) => Failure::unexpected(error.to_string()),
         }
     }
 
     /// The trouble with one family. If the other one answered, [`Failure::one_family`] says more.
-    pub fn of_problem(target: &Target, problem: &FamilyProblem) -> Self {
-        let (name, family) = (&target.name, problem.family);
+    pub fn of_problem(name: &str, problem: &FamilyProblem) -> Self {
+        let family = problem.family;
         let port = problem.address.port();
         match &problem.trouble {
-            Trouble::Refused => not_running(target, &[problem]),
+            Trouble::Refused => not_running(name, &[problem]),
             Trouble::NoAnswer { waited_ns } => {
                 let seconds = waited_ns.div_ceil(1_000_000_000);
                 Failure::new(
@@ -151,9 +148,7 @@ impl Failure {
                 ))
                 .run(format!("nft list ruleset | grep -n {port}"), format!("on {name}"))
             }
-            Trouble::NoRoute { system } => {
-                Failure::no_route(target, problem.address, family, system)
-            }
+            Trouble::NoRoute { system } => Failure::no_route(name, problem.address, family, system),
             Trouble::NotOurs { answered } => not_ours(name, port, answered),
             Trouble::TurnedAway => Failure::new(
                 "E208",
@@ -193,15 +188,15 @@ impl Failure {
                 ..Failure::usage(format!("gave up waiting for {name}"))
             },
             Trouble::Session(refused) => session(name, refused),
-            Trouble::Ended { .. } | Trouble::System(_) => Failure::lost(target, &problem.trouble),
+            Trouble::Ended { .. } | Trouble::System(_) => Failure::lost(name, &problem.trouble),
         }
     }
 
     /// The server answered over one family and not over the other.
-    pub fn one_family(target: &Target, problem: &FamilyProblem) -> Self {
-        let (name, family) = (&target.name, problem.family);
+    pub fn one_family(name: &str, problem: &FamilyProblem) -> Self {
+        let family = problem.family;
         if !matches!(problem.trouble, Trouble::Refused) {
-            return Failure::of_problem(target, problem);
+            return Failure::of_problem(name, problem);
         }
         let (other, port) = (family.other(), problem.address.port());
         let what = format!("the server on {name} answers over {other} but not over {family}");
@@ -216,16 +211,16 @@ impl Failure {
     }
 
     /// The session ended before it was complete.
-    pub fn lost(target: &Target, trouble: &Trouble) -> Self {
-        let what = format!("the connection to the server on {} was lost", target.name);
+    pub fn lost(name: &str, trouble: &Trouble) -> Self {
+        let what = format!("the connection to the server on {name} was lost");
         Failure::new("E210", Outcome::Peer, what)
             .seen(format!("{trouble}."))
-            .run(format!("v6gap check {}", target.name), "")
+            .run(format!("v6gap check {name}"), "")
     }
 
     /// Datagrams of one family do not come through, and nothing else was to be measured.
-    pub fn udp_blocked(target: &Target, family: Family, address: SocketAddr) -> Self {
-        let (name, port) = (&target.name, address.port());
+    pub fn udp_blocked(name: &str, family: Family, address: SocketAddr) -> Self {
+        let port = address.port();
         let what = format!("UDP over {family} does not come through to {name}");
         Failure::new("E402", Outcome::Peer, what)
             .likely("a firewall, here, on the way or there, lets TCP pass and not UDP.")
@@ -234,8 +229,8 @@ impl Failure {
     }
 
     /// Large packets of one family vanish on the way.
-    pub fn black_hole(target: &Target, family: Family, passes: u32, vanishes: u32) -> Self {
-        let name = &target.name;
+    pub fn black_hole(name: &str, family: Family, passes: u32) -> Self {
+        let vanishes = passes + 1;
         let (message, rule) = match family {
             Family::V4 => ("fragmentation needed", "ICMP type 3 code 4"),
             Family::V6 => ("packet too big", "ICMPv6 type 2"),
@@ -256,7 +251,7 @@ impl Failure {
     }
 }
 
-fn both(target: &Target, problems: [&FamilyProblem; 2]) -> Failure {
+fn both(name: &str, problems: [&FamilyProblem; 2]) -> Failure {
     let rank = |p: &FamilyProblem| match p.trouble {
         // What a server said weighs more than that nothing answered.
         Trouble::Refused => 2,
@@ -266,24 +261,23 @@ fn both(target: &Target, problems: [&FamilyProblem; 2]) -> Failure {
     let [four, six] = problems;
     let first = if rank(six) < rank(four) { six } else { four };
     match (&first.trouble, rank(first)) {
-        (Trouble::Refused, _) => not_running(target, &problems),
+        (Trouble::Refused, _) => not_running(name, &problems),
         (_, 3) => {
-            let what = format!("{} cannot be reached over either family", target.name);
+            let what = format!("{name} cannot be reached over either family");
             let text =
                 |p: &FamilyProblem| format!("{} {}: {}.", p.family, p.address.ip(), p.trouble);
             Failure::new("E203", Outcome::Peer, what)
                 .seen(text(four))
                 .seen(text(six))
                 .likely("the computer is off, or a firewall drops the packets.")
-                .run(format!("ping {}", target.name), "")
-                .run("v6gap serve", format!("on {}", target.name))
+                .run(format!("ping {name}"), "")
+                .run("v6gap serve", format!("on {name}"))
         }
-        _ => Failure::of_problem(target, first),
+        _ => Failure::of_problem(name, first),
     }
 }
 
-fn not_running(target: &Target, problems: &[&FamilyProblem]) -> Failure {
-    let name = &target.name;
+fn not_running(name: &str, problems: &[&FamilyProblem]) -> Failure {
     let port = problems.first().map_or(0, |p| p.address.port());
     let seen: Vec<String> = problems
         .iter()

@@ -2,9 +2,9 @@
 
 use super::{Failure, Outcome};
 use crate::diag;
-use crate::session::world::NotBuilt;
 use std::io::ErrorKind;
 use v6gap_judge::analysis::AnalysisError;
+use v6gap_perform::world::NotBuilt;
 use v6gap_store::{PlanFileError, StoreError};
 use v6gap_sys::Unavailable;
 
@@ -82,11 +82,6 @@ impl Failure {
         Failure::new("E509", Outcome::Unexpected, what)
             .run("df -h", "where there is room")
             .run("V6GAP_DATA=folder v6gap …", "keeps results in another folder")
-    }
-
-    /// The system gives this process no further thread.
-    pub fn no_thread(error: std::io::Error) -> Self {
-        Failure::unexpected(format!("cannot start a thread: {error}"))
     }
 
     /// What was measured could not be stored.

@@ -1,22 +1,17 @@
 //! Errors have the promised form, and every code can be explained.
 
 use super::*;
-use crate::target::Target;
 use std::net::SocketAddr;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wire::version::{VersionMismatch, VersionRange};
-use v6gap_engine::control::{ConnectError, FamilyProblem, Trouble};
+use v6gap_perform::errors::{ConnectError, FamilyProblem, Trouble};
 
-fn target() -> Target {
-    let addresses = PerFamily {
-        v4: Some("198.51.100.7:4466".parse().unwrap()),
-        v6: Some("[2001:db8:9::7]:4466".parse().unwrap()),
-    };
-    Target { name: "vps-fra".to_owned(), addresses, local: PerFamily::default() }
-}
+/// What the server is called.
+const NAME: &str = "vps-fra";
 
 fn problem(family: Family, trouble: Trouble) -> FamilyProblem {
-    let address: SocketAddr = target().addresses.get(family).unwrap();
+    let addresses = PerFamily { v4: "198.51.100.7:4466", v6: "[2001:db8:9::7]:4466" };
+    let address: SocketAddr = addresses.get(family).parse().unwrap();
     FamilyProblem { family, address, trouble }
 }
 
@@ -29,7 +24,7 @@ fn of_both(v4: Option<Trouble>, v6: Option<Trouble>) -> Failure {
         v4: v4.map(|trouble| problem(Family::V4, trouble)),
         v6: v6.map(|trouble| problem(Family::V6, trouble)),
     };
-    Failure::of_connect(&target(), &ConnectError { problems: Box::new(problems) })
+    Failure::of_connect(NAME, &ConnectError { problems: Box::new(problems) })
 }
 
 fn no_answer() -> Trouble {
@@ -51,12 +46,12 @@ error: no v6gap server answers on vps-fra, port 4466
 
 #[test]
 fn a_server_on_one_family_only_is_told_apart_from_a_firewall() {
-    let refused = Failure::one_family(&target(), &problem(Family::V6, Trouble::Refused));
+    let refused = Failure::one_family(NAME, &problem(Family::V6, Trouble::Refused));
     let shown = text(&refused);
     assert!(shown.starts_with("error: the server on vps-fra answers over IPv4 but not over IPv6"));
     assert!(shown.contains("expect a line with [::]:4466"), "{shown}");
     assert!(shown.ends_with("  [E202, exit 3]\n"), "{shown}");
-    let silent = Failure::one_family(&target(), &problem(Family::V6, no_answer()));
+    let silent = Failure::one_family(NAME, &problem(Family::V6, no_answer()));
     assert!(text(&silent).contains("within 5 s over IPv6"));
     assert!(text(&silent).ends_with("  [E203, exit 3]\n"));
 }
@@ -64,7 +59,7 @@ fn a_server_on_one_family_only_is_told_apart_from_a_firewall() {
 #[test]
 fn no_route_names_the_family() {
     let system = "Network is unreachable (os error 101)".to_owned();
-    let failure = Failure::one_family(&target(), &problem(Family::V6, Trouble::NoRoute { system }));
+    let failure = Failure::one_family(NAME, &problem(Family::V6, Trouble::NoRoute { system }));
     let shown = text(&failure);
     assert!(shown.starts_with("error: this computer has no IPv6 route to vps-fra (2001:db8:9::7)"));
     assert!(shown.contains("v6gap run vps-fra -4"), "{shown}");
@@ -98,7 +93,7 @@ fn every_trouble_has_a_code_that_can_be_explained() {
         Trouble::System("odd".to_owned()),
     ];
     for trouble in troubles {
-        let failure = Failure::of_problem(&target(), &problem(Family::V4, trouble));
+        let failure = Failure::of_problem(NAME, &problem(Family::V4, trouble));
         let code = failure.code.unwrap();
         assert!(texts::CODES.iter().any(|topic| topic.name == code), "{code}");
         let shown = text(&failure);
@@ -109,8 +104,7 @@ fn every_trouble_has_a_code_that_can_be_explained() {
 #[test]
 fn foreign_words_cannot_drive_the_terminal() {
     let answered = "\u{1b}[2J".to_owned();
-    let failure =
-        Failure::of_problem(&target(), &problem(Family::V4, Trouble::NotOurs { answered }));
+    let failure = Failure::of_problem(NAME, &problem(Family::V4, Trouble::NotOurs { answered }));
     assert!(!text(&failure).contains('\u{1b}'));
     let style = Style { glyphs: v6gap_report::text::Glyphs::Ascii, ..Style::default() };
     assert!(Failure::namespaces("…").render(&style).is_ascii());

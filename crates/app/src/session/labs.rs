@@ -1,11 +1,11 @@
 //! Which lab is measured in: one that another process holds, or one that is made for the run.
 
-use super::world::holder;
 use crate::args::LabChoice;
 use crate::failure::{Failure, Outcome};
 use crate::presets::SHIPPED;
 use crate::worlds;
 use v6gap_core::world::World;
+use v6gap_perform::world::holder;
 
 /// A lab to measure in.
 #[derive(Debug, Clone)]

@@ -13,6 +13,8 @@ use v6gap_core::plan::Stop;
 use v6gap_core::record::RunHeader;
 use v6gap_core::run::{Attempt, Event};
 use v6gap_core::unit;
+use v6gap_core::wire::control::Queued;
+use v6gap_perform::{News, Watcher};
 use v6gap_report::stream;
 use v6gap_report::text::{Live, Style};
 use v6gap_sys::clock;
@@ -28,6 +30,8 @@ pub struct Progress {
     /// Whether standard input is free for keys.
     keys: bool,
     style: Style,
+    /// Set by the view too.
+    stop: Arc<AtomicBool>,
     view: Option<View>,
     /// The run as lines tell it; the view has its own.
     live: Option<Live>,
@@ -38,8 +42,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The view that the options and the terminal ask for.
-    pub fn new(result: &ResultArgs, context: &Context) -> Self {
+    /// The view that the options and the terminal ask for; it may set `stop`.
+    pub fn new(result: &ResultArgs, stop: &Arc<AtomicBool>, context: &Context) -> Self {
         let how = if result.quiet { How::Off } else { result.live.unwrap_or(context.output.live) };
         let style = context.output.errors;
         Progress {
@@ -47,6 +51,7 @@ impl Progress {
             streams: result.json_stream,
             keys: !result.stop_at_eof,
             style,
+            stop: Arc::clone(stop),
             view: matches!(how, How::Inline).then(|| View::new(style)),
             live: None,
             started_ns: clock::now_ns(),
@@ -73,9 +78,11 @@ impl Progress {
         self.line(|_, _| text.to_owned());
     }
 
-    /// Tells programs that the server has to be waited for; people are told what they can do.
-    pub fn wait(&self, text: &str) {
-        self.tell(|| stream::state(text));
+    /// The server has to be waited for: programs are told, and people what they can do.
+    fn wait(&self, target: &str, queued: &Queued) {
+        let text = waits(target, queued);
+        self.tell(|| stream::state(&text));
+        say_waits(&text);
     }
 
     /// Tells programs, if any listen.
@@ -85,8 +92,8 @@ impl Progress {
         }
     }
 
-    /// The measurement begins; the view may set `stop`.
-    pub fn begin(&mut self, header: &RunHeader, stop: &Arc<AtomicBool>) {
+    /// The measurement begins.
+    pub fn begin(&mut self, header: &RunHeader) {
         self.tell(|| stream::begin(header));
         let address = |a: Option<std::net::IpAddr>| a.map(|a| a.to_string()).unwrap_or_default();
         let (v4, v6) = (address(header.addresses.v4), address(header.addresses.v6));
@@ -103,13 +110,13 @@ impl Progress {
         self.started_ns = clock::now_ns();
         let live = Live::new(header);
         if let Some(view) = &mut self.view {
-            view.begin(live.clone(), self.keys, stop);
+            view.begin(live.clone(), self.keys, &self.stop);
         }
         self.live = Some(live);
     }
 
     /// A trial is about to begin.
-    pub fn before(&mut self, attempt: &Attempt<'_>, family: Option<Family>) {
+    fn before(&mut self, attempt: &Attempt<'_>, family: Option<Family>) {
         let Some(view) = &self.view else { return };
         view.change(|live| live.turn(family));
         let took_ns = self.took_ns.get(&attempt.cell.id).copied().unwrap_or(0);
@@ -156,6 +163,44 @@ impl Progress {
             (None, How::Line) => output::to_stderr(&text),
             (None, How::Inline | How::Off) => {}
         }
+    }
+}
+
+impl Watcher for Progress {
+    fn told(&mut self, news: &News<'_>) {
+        match news {
+            News::Waits { target, queued } => self.wait(target, queued),
+            News::Fitted(note) => {
+                output::to_stderr(&output::wrap(&format!("note: {note}"), 80, "  "));
+            }
+            News::Tests => self.say("testing the lab's links"),
+            News::Begins(header) => self.begin(header),
+            News::Before(attempt, family) => self.before(attempt, *family),
+            News::Run(event) => self.event(event),
+            News::Device(trouble) => output::to_stderr(trouble),
+            News::Over => self.end(),
+            // Not of a run.
+            News::Placements | News::Noise { .. } => {}
+        }
+    }
+}
+
+/// That a server has to be waited for.
+fn waits(target: &str, queued: &Queued) -> String {
+    format!(
+        "waiting: {target} is measuring for {} (since {} s); place {} in the queue",
+        queued.by, queued.seconds, queued.place
+    )
+}
+
+fn say_waits(text: &str) {
+    output::to_stderr(&format!("{text}\n  Ctrl-C gives up; --no-wait fails at once."));
+}
+
+/// Tells people alone, and of nothing but that they have to wait.
+pub fn only_waits(news: &News<'_>) {
+    if let News::Waits { target, queued } = news {
+        say_waits(&waits(target, queued));
     }
 }
 

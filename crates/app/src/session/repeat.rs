@@ -12,9 +12,7 @@ use v6gap_core::wire;
 use v6gap_core::workload::Cell;
 use v6gap_core::world::{LinkModel, World};
 use v6gap_judge::analysis::Analysis;
-
-/// Name of the target of a run over loopback.
-pub const LOOPBACK: &str = "loopback";
+use v6gap_perform::LOOPBACK;
 
 /// The command that repeats a run with the same choices; `port` is that of the server, if known. A
 /// run of another plan than the first look needs the file of that plan.

@@ -51,9 +51,9 @@ pub fn replay(
         stop_at_end_of_input(&stop);
     }
     let journal = playing.keep.then(|| afresh(header, context)).transpose()?;
-    let mut view = View::new(result, context);
+    let mut view = View::new(result, &stop, context);
     view.say("a recording: nothing is measured");
-    view.begin(header, &stop);
+    view.begin(header);
     let mut player = Player::new(header, view, journal, playing.speed);
     let played = player.play(rest, &stop);
     player.view.end();

@@ -34,7 +34,7 @@ pub enum ChannelError {
 }
 
 /// What went wrong with one address.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Trouble {
     /// Nobody listens there, or a firewall says so.
     #[error("connection refused")]
@@ -98,7 +98,7 @@ pub enum Trouble {
 }
 
 /// The trouble with one family, at one address.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("{family} {address}: {trouble}")]
 pub struct FamilyProblem {
     /// The family.

@@ -1,19 +1,19 @@
 //! `doctor`: whether this host and the far one are fit for measuring, and the noise between them.
 
-mod floor;
-mod watch;
-
 use crate::args::DoctorArgs;
 use crate::commands::run;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::session::facts::this_host;
+use crate::session;
 use crate::settings::Context;
-use crate::target::Target;
-use floor::Floor;
 use serde_json::{Value, json};
 use v6gap_core::record::Host;
-use v6gap_judge::fitness::{self, Finding, Watched, noise};
+use v6gap_core::unit::format_span;
+use v6gap_judge::fitness::noise::{self, Noise};
+use v6gap_judge::fitness::{self, Finding, Watched};
+use v6gap_perform::facts::this_host;
+use v6gap_perform::target::Target;
+use v6gap_perform::{News, Trouble, Watcher, floor, watch};
 use v6gap_report::doctor;
 use v6gap_report::text::Style;
 
@@ -28,13 +28,21 @@ struct Found {
     floor: Option<Floor>,
 }
 
+/// The noise and what can be found above it, or why there is none.
+#[derive(Default)]
+struct Floor {
+    noises: Vec<Noise>,
+    found: Vec<noise::Found>,
+    why_none: Option<String>,
+}
+
 /// Looks at the hosts, measures the noise, and prints what was found.
 ///
 /// # Errors
 /// If the far host cannot be found or measured.
 pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure> {
     let target = match &args.host {
-        Some(host) => Some(Target::of(host, &args.connect)?.comparable()?),
+        Some(host) => Some(args.connect.target(host)?.comparable()?),
         None if !args.connect.bind.is_empty() => {
             return Err(Failure::usage("--bind needs a host to measure to"));
         }
@@ -45,14 +53,23 @@ pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure>
             output::to_stderr(&output::fit(&context.output.errors, text));
         }
     };
+    let mut watcher = |news: &News<'_>| match news {
+        News::Placements => {
+            say("round trips over loopback on one processor, on two, and not held: 2 s");
+        }
+        News::Noise { family, time_ns } => {
+            let span = format_span(*time_ns as f64);
+            say(&format!("noise of {family} against itself: {span}"));
+        }
+        news => session::only_waits(news),
+    };
     let near = this_host();
-    let processor = args.processor.or_else(|| v6gap_sys::cpu::allowed().ok()?.first().copied());
     let interfaces = watch::interfaces(target.as_ref());
     say("watching clock, processors and interfaces: 1 s");
-    let watched = watch::watch(&interfaces, processor, say);
-    let time_ns = (!args.no_noise).then_some(args.time_ns);
-    let met = floor::meet(target.as_ref(), &args.connect, processor, time_ns, &say)?;
-    let path = fitness::Path { interfaces, round_trip_ns: met.round_trip_ns };
+    let watched = watch::watch(&interfaces, args.processor, &mut watcher);
+    let met = meet(target.as_ref(), args, &mut watcher)?;
+    let round_trip_ns = met.round_trip_ns.map(|ns| ns as f64);
+    let path = fitness::Path { interfaces, round_trip_ns };
     let mut findings = fitness::judge(&near, met.far.as_ref(), &watched, &path);
     if let Some(floor) = &met.floor {
         findings.push(noise::judge(&near, &floor.noises, floor.why_none.as_deref()));
@@ -81,6 +98,54 @@ fn page(found: &Found, style: &Style) -> String {
         runs: &RUNS.map(|(name, _)| name),
     };
     doctor::page(&page, style)
+}
+
+/// What a meeting with the server gave.
+#[derive(Default)]
+struct Met {
+    far: Option<Host>,
+    round_trip_ns: Option<u64>,
+    floor: Option<Floor>,
+    stopped: bool,
+}
+
+/// Meets the far host, or a server of this process over loopback, whose trouble is in the floor.
+fn meet(
+    target: Option<&Target>,
+    args: &DoctorArgs,
+    watcher: &mut dyn Watcher,
+) -> Result<Met, Failure> {
+    let time_ns = (!args.no_noise).then_some(args.time_ns);
+    if target.is_none() && time_ns.is_none() {
+        return Ok(Met::default());
+    }
+    let wanted = floor::Wanted {
+        plan: run::look(run::QUICK_NS, run::random_seed()?),
+        time_ns,
+        usual: RUNS.map(|(_, time_ns)| (time_ns, run::look(time_ns, 0))).to_vec(),
+        processor: args.processor,
+    };
+    let stop = session::interruptible()?;
+    let (met, is_far) = match target {
+        Some(target) => {
+            (floor::meet(wanted, target, &args.connect.access()?, watcher, &stop)?, true)
+        }
+        None => match floor::on_loopback(wanted, watcher, &stop) {
+            Ok(met) => (met, false),
+            Err(trouble) => {
+                let why = match trouble {
+                    Trouble::NoServer(why) => format!("unavailable, because {why}"),
+                    trouble => Failure::from(trouble).render(&Default::default()),
+                };
+                let floor = Some(Floor { why_none: Some(why), ..Floor::default() });
+                return Ok(Met { floor, ..Met::default() });
+            }
+        },
+    };
+    let floor::Met { far, round_trip_ns, floor, stopped } = met;
+    let floor = floor.map(|floor::Floor { noises, found }| Floor { noises, found, why_none: None });
+    let (far, round_trip_ns) = (is_far.then_some(far), is_far.then_some(round_trip_ns));
+    Ok(Met { far, round_trip_ns, floor, stopped })
 }
 
 /// The same for programs.

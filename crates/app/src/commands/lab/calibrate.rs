@@ -4,14 +4,11 @@
 //! predict. Medians are given: other work on the host can only take rate away and add time.
 
 mod document;
-mod site;
 mod table;
 
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::session::world;
 use crate::settings::Context;
-use site::{Asked, Site};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Lateness;
@@ -20,6 +17,8 @@ use v6gap_core::wiremodel;
 use v6gap_core::workload::{Cell, Transport, UdpBulk, Wait, Workload};
 use v6gap_core::world::model;
 use v6gap_core::world::{Link, LinkModel, World};
+use v6gap_perform::site::Site;
+use v6gap_perform::world as labs;
 
 /// Payload of the datagrams whose goodput is measured, and of the larger round trip, in bytes.
 const LARGE_BYTES: u32 = 1408;
@@ -37,6 +36,22 @@ const TINY_WIRE_BYTES: u32 = TINY_BYTES + 8 + 20 + 14 + 4 + 20;
 const STEP: f64 = 0.9;
 /// Rates that are tried at most.
 const STEPS_MAX: usize = 12;
+
+/// Something to be measured.
+struct Asked {
+    /// Its name.
+    what: &'static str,
+    /// How.
+    cell: Cell,
+    /// Which of its values counts.
+    metric: Metric,
+}
+
+impl Asked {
+    fn new(what: &'static str, workload: Workload, metric: Metric) -> Self {
+        Asked { what, cell: Cell::named(workload), metric }
+    }
+}
 
 /// What is known of this host's links.
 #[derive(Debug)]
@@ -100,10 +115,10 @@ pub fn execute(
     json: bool,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    if let Some(why) = world::refusal() {
+    if let Some(why) = labs::refusal() {
         return Err(Failure::namespaces(&why));
     }
-    world::enter().map_err(|why| Failure::namespaces(&why))?;
+    labs::enter().map_err(|why| Failure::namespaces(&why))?;
     let shaped = rates
         .iter()
         .flat_map(|&rate| [(LinkModel::Shaped, Some(rate)), (LinkModel::Wire, Some(rate))]);

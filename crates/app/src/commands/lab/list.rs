@@ -3,9 +3,9 @@
 
 use super::failure;
 use crate::failure::Failure;
-use crate::session::world::{self, holder};
 use crate::worlds::{self, WORLDS};
 use serde_json::{Value, json};
+use v6gap_perform::world::{self, holder};
 
 /// The list that was asked for, as text or JSON.
 ///

@@ -3,11 +3,11 @@
 use super::failure;
 use crate::failure::Failure;
 use crate::output;
-use crate::session::world::holder;
 use serde_json::Value;
 use v6gap_core::family::Family;
 use v6gap_core::unit::format_span;
 use v6gap_core::world::{NodeKind, Topology, World};
+use v6gap_perform::world::holder;
 use v6gap_report::topology::{link_words, translation_words, tunnel_words};
 
 /// The status of a lab.

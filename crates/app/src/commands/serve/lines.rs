@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use v6gap_core::session::throttle::Throttle;
 use v6gap_core::wire::foreign;
-use v6gap_engine::server::{ServerEvent, TurnedAway};
+use v6gap_perform::serve::{ServerEvent, TurnedAway};
 
 /// Longest line, in bytes.
 const LINE_BYTES_MAX: usize = 512;

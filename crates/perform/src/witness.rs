@@ -2,13 +2,16 @@
 //!
 //! What they need is asked for before the first packet, so that a refusal costs nothing.
 
-use super::devices::Devices;
-use super::local::Placement;
-use super::measure::{Measuring, tool};
-use crate::args::CaptureArgs;
-use crate::failure::Failure;
-use crate::output;
-use crate::settings::Context;
+pub mod devices;
+
+use crate::job::{Capture, Job};
+use crate::local::Placement;
+use crate::news::Watcher;
+use crate::target::Target;
+use crate::tool;
+use crate::trouble::{CaptureTrouble, Trouble};
+use crate::world::RealWorld;
+use devices::Devices;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use v6gap_core::family::{Family, PerFamily};
@@ -23,6 +26,18 @@ use v6gap_sys::{cpu, host, interface, thread};
 
 /// What this host is called in a capture between two hosts.
 const HERE: &str = "client";
+
+/// What is measured, and between whom.
+pub struct Measuring<'a> {
+    /// What is asked for.
+    pub job: &'a Job<'a>,
+    /// The far end.
+    pub target: Target,
+    /// The lab, if it takes place in one.
+    pub lab: Option<&'a RealWorld>,
+    /// Processor of the measuring thread.
+    pub processor: Option<usize>,
+}
 
 /// Interfaces that are listened to already, and what is to be told of them.
 pub struct Prepared {
@@ -44,41 +59,49 @@ pub struct Witnesses {
     troubles: Vec<String>,
 }
 
-/// Opens what the options ask for.
-///
-/// # Errors
-/// If capturing is not permitted (E302) or a node, interface or file is not as it must be.
-pub fn prepare(measuring: &Measuring<'_>) -> Result<Option<Prepared>, Failure> {
-    let args = &measuring.options.capture;
-    let Some(wanted) = args.capture.clone() else { return Ok(None) };
-    let filter = filter(measuring)?;
-    let nodes = match measuring.lab {
-        Some(_) => at_nodes(measuring, &filter)?,
-        None => vec![(HERE.to_owned(), here(measuring, &filter)?)],
-    };
-    if let Some(path) = wanted.as_deref().filter(|path| is_file(path)) {
-        for (node, _) in &nodes {
-            let path = named(path, node, nodes.len());
-            if Store::exists(&path) {
-                let what = format!("{} exists, and captures replace no file", path.display());
-                return Err(Failure::usage(what));
-            }
-        }
-    }
-    let system = host::facts().os.clone().unwrap_or_default();
-    let setup = Setup {
-        limit_bytes: args.capture_limit,
-        snap_bytes: args.capture_snap,
-        filter: filter.describe(),
-        program: tool(),
-        system,
-        names: names(measuring),
-        processor: free_processor(measuring),
-    };
-    Ok(Some(Prepared { nodes, setup, wanted }))
+/// What was captured.
+#[derive(Debug)]
+pub struct Captured {
+    /// Number of frames.
+    pub frames: u64,
+    /// Where they are.
+    pub files: Vec<PathBuf>,
+    /// What went wrong, in words.
+    pub troubles: Vec<String>,
 }
 
 impl Prepared {
+    /// Opens what the job asks for.
+    ///
+    /// # Errors
+    /// If capturing is not permitted or a node, interface or file is not as it must be.
+    pub fn of(measuring: &Measuring<'_>) -> Result<Option<Prepared>, Trouble> {
+        let Some(capture) = &measuring.job.capture else { return Ok(None) };
+        let filter = filter(measuring)?;
+        let nodes = match measuring.lab {
+            Some(lab) => at_nodes(measuring, lab, capture, &filter)?,
+            None => vec![(HERE.to_owned(), here(measuring, capture, &filter)?)],
+        };
+        let wanted = capture.to.clone();
+        if let Some(path) = wanted.as_deref().filter(|path| is_file(path)) {
+            let paths = nodes.iter().map(|(node, _)| named(path, node, nodes.len()));
+            if let Some(path) = paths.into_iter().find(|path| Store::exists(path)) {
+                return Err(CaptureTrouble::Exists(path).into());
+            }
+        }
+        let system = host::facts().os.clone().unwrap_or_default();
+        let setup = Setup {
+            limit_bytes: capture.limit_bytes,
+            snap_bytes: capture.snap_bytes,
+            filter: filter.describe(),
+            program: tool(),
+            system,
+            names: names(measuring),
+            processor: free_processor(measuring),
+        };
+        Ok(Some(Prepared { nodes, setup, wanted }))
+    }
+
     /// What is noted with the run.
     pub fn note(&self) -> String {
         let nodes: Vec<&str> = self.nodes.iter().map(|(node, _)| node.as_str()).collect();
@@ -97,7 +120,7 @@ impl Prepared {
     ///
     /// # Errors
     /// If a file cannot be made.
-    pub fn start(self, run: &RunId, context: &Context) -> Result<Witnesses, Failure> {
+    pub fn start(self, run: &RunId, store: &Store) -> Result<Witnesses, Trouble> {
         let count = self.nodes.len();
         let (mut spots, mut files) = (Vec::new(), Vec::new());
         for (node, taps) in self.nodes {
@@ -105,7 +128,7 @@ impl Prepared {
                 Some(path) if is_file(path) => named(path, &node, count),
                 Some(folder) => free(|n| folder.join(format!("{run}-{node}{n}.pcapng"))),
                 None => {
-                    let folder = context.store.folder(run);
+                    let folder = store.folder(run);
                     free(|n| folder.join(format!("{node}{n}.pcapng")))
                 }
             };
@@ -114,7 +137,7 @@ impl Prepared {
             files.push(path);
         }
         let recorder = Recorder::start(spots, self.setup);
-        let recorder = recorder.map_err(|e| Failure::unexpected(e.to_string()))?;
+        let recorder = recorder.map_err(|e| Trouble::System(e.to_string()))?;
         Ok(Witnesses {
             run: run.to_string(),
             recorder: Some(recorder),
@@ -131,17 +154,22 @@ impl Witnesses {
     }
 
     /// A trial is about to begin. The devices are read first, so that it is not captured.
-    pub fn before(&mut self, attempt: &Attempt<'_>, family: Option<Family>) {
-        self.devices.before(&mut self.troubles);
+    pub fn before(
+        &mut self,
+        attempt: &Attempt<'_>,
+        family: Option<Family>,
+        watch: &mut dyn Watcher,
+    ) {
+        self.devices.before(&mut self.troubles, watch);
         if let Some(recorder) = &mut self.recorder {
             recorder.begin(&comment(&self.run, attempt, family));
         }
     }
 
     /// What they saw of it.
-    pub fn beside(&mut self) -> Option<Beside> {
+    pub fn beside(&mut self, watch: &mut dyn Watcher) -> Option<Beside> {
         let captured = self.recorder.as_mut().map(Recorder::end);
-        let devices = self.devices.after(&mut self.troubles);
+        let devices = self.devices.after(&mut self.troubles, watch);
         let mut troubles = std::mem::take(&mut self.troubles);
         if captured.is_none() && !self.devices.any() {
             return None;
@@ -155,17 +183,10 @@ impl Witnesses {
         Some(Beside { taps: captured.taps, devices, troubles, ..Beside::default() })
     }
 
-    /// Completes the files and says where they are.
-    pub fn finish(mut self, quiet: bool) {
-        if self.recorder.take().is_none() || quiet {
-            return;
-        }
-        for trouble in &self.told {
-            output::to_stderr(trouble);
-        }
-        let files: Vec<String> = self.files.iter().map(|path| path.display().to_string()).collect();
-        let frames = self.frames;
-        output::to_stderr(&format!("{frames} captured packets are in {}", files.join(" and ")));
+    /// Completes the files.
+    pub fn finish(mut self) -> Option<Captured> {
+        self.recorder.take()?;
+        Some(Captured { frames: self.frames, files: self.files, troubles: self.told })
     }
 }
 
@@ -181,7 +202,7 @@ fn comment(run: &str, attempt: &Attempt<'_>, family: Option<Family>) -> String {
 }
 
 /// All frames of a lab, which has no others; between hosts only what is measured.
-fn filter(measuring: &Measuring<'_>) -> Result<Filter, Failure> {
+fn filter(measuring: &Measuring<'_>) -> Result<Filter, Trouble> {
     if measuring.lab.is_some() {
         return Ok(Filter::Everything);
     }
@@ -196,100 +217,97 @@ fn filter(measuring: &Measuring<'_>) -> Result<Filter, Failure> {
 }
 
 /// The address that this host reaches another from; nothing is sent to find it.
-fn source(there: SocketAddr, local: &PerFamily<Option<SocketAddr>>) -> Result<IpAddr, Failure> {
+fn source(there: SocketAddr, local: &PerFamily<Option<SocketAddr>>) -> Result<IpAddr, Trouble> {
     let family = Family::of(&there.ip()).unwrap_or(Family::V4);
     let any = SocketAddr::new(family.unspecified(), 0);
     let found = Datagram::bind(local.get(family).unwrap_or(any)).and_then(|socket| {
         socket.connect(there)?;
         socket.local()
     });
-    found.map(|address| address.ip()).map_err(|e| Failure::unexpected(e.to_string()))
+    found.map(|address| address.ip()).map_err(|e| Trouble::System(e.to_string()))
 }
 
 /// The interfaces that the measured addresses of this host are on.
-fn here(measuring: &Measuring<'_>, filter: &Filter) -> Result<Vec<Tap>, Failure> {
-    let args = &measuring.options.capture;
-    if let Some(node) = args.capture_at.first() {
-        let what = format!("--capture-at {node}: only labs have nodes to capture at");
-        return Err(Failure::usage(what).run("v6gap demo --capture", "captures in a lab"));
+fn here(
+    measuring: &Measuring<'_>,
+    capture: &Capture,
+    filter: &Filter,
+) -> Result<Vec<Tap>, Trouble> {
+    if let Some(node) = capture.nodes.first() {
+        return Err(CaptureTrouble::NoLab(node.clone()).into());
     }
     let Filter::Between { pairs, .. } = filter else { return Ok(Vec::new()) };
     let mut interfaces = Vec::new();
     for (own, _) in pairs {
         interfaces.push(interface::with_address(*own)?);
     }
-    open(interfaces, filter, args).map_err(|(interface, why)| refused(measuring, &interface, why))
+    open(interfaces, filter, capture, &measuring.target.name)
 }
 
 /// All interfaces of the nodes that were named.
 fn at_nodes(
     measuring: &Measuring<'_>,
+    lab: &RealWorld,
+    capture: &Capture,
     filter: &Filter,
-) -> Result<Vec<(String, Vec<Tap>)>, Failure> {
-    let args = &measuring.options.capture;
+) -> Result<Vec<(String, Vec<Tap>)>, Trouble> {
     let known: Vec<&str> = node_names(measuring);
-    let mut nodes = args.capture_at.clone();
+    let world = measuring.job.plan.world.as_ref();
+    let mut nodes = capture.nodes.clone();
     if nodes.is_empty() {
-        let world = measuring.plan.world.iter();
-        let ends = world.flat_map(|w| [w.client, w.server].map(|end| &w.nodes[end]));
+        let ends = world.into_iter().flat_map(|w| [w.client, w.server].map(|end| &w.nodes[end]));
         nodes = ends.filter(|node| !node.emulated).map(|node| node.name.clone()).collect();
     }
     nodes.dedup();
     let mut opened = Vec::new();
     for node in nodes {
         if !known.contains(&node.as_str()) {
-            let what = format!("--capture-at {node}: the lab has {}", known.join(", "));
-            return Err(Failure::usage(what));
+            let known = known.iter().map(ToString::to_string).collect();
+            return Err(CaptureTrouble::NoNode { node, known }.into());
         }
-        let world = measuring.plan.world.iter();
-        if world.flat_map(|w| &w.nodes).any(|other| other.emulated && other.name == node) {
-            let what =
-                format!("--capture-at {node}: it is another system, with a kernel of its own");
-            return Err(
-                Failure::usage(what).likely("a node at the other end of its link was meant.")
-            );
+        let mut all = world.into_iter().flat_map(|w| &w.nodes);
+        if all.any(|other| other.emulated && other.name == node) {
+            return Err(CaptureTrouble::OtherSystem(node).into());
         }
         // A thread of its own, which goes to the node and stays there.
         let work = || {
-            if let Some(lab) = measuring.lab {
-                lab.go_to(&node).map_err(Failure::unexpected)?;
-            }
-            let interfaces = interface::up()?;
-            open(interfaces, filter, args).map_err(|(name, why)| refused(measuring, &name, why))
+            lab.go_to(&node).map_err(Trouble::System)?;
+            open(interface::up()?, filter, capture, &measuring.target.name)
         };
-        let taps = thread::aside(work).map_err(Failure::no_thread)??;
+        let no_thread = |e| Trouble::System(format!("cannot start a thread: {e}"));
+        let taps = thread::aside(work).map_err(no_thread)??;
         opened.push((node, taps));
     }
     Ok(opened)
 }
 
 fn node_names<'a>(measuring: &'a Measuring<'_>) -> Vec<&'a str> {
-    let world = measuring.plan.world.as_ref();
+    let world = measuring.job.plan.world.as_ref();
     world.map(|world| world.nodes.iter().map(|n| n.name.as_str()).collect()).unwrap_or_default()
 }
 
-/// Listens along at each interface once.
+/// Listens along at each interface once; `target` is the far end.
 fn open(
     mut interfaces: Vec<String>,
     filter: &Filter,
-    args: &CaptureArgs,
-) -> Result<Vec<Tap>, (String, Refused)> {
+    capture: &Capture,
+    target: &str,
+) -> Result<Vec<Tap>, Trouble> {
     interfaces.sort();
     interfaces.dedup();
-    let open = |name: String| {
-        Tap::open(&name, filter, args.capture_snap, RING_BYTES).map_err(|why| (name, why))
+    let open = |interface: String| {
+        let tap = Tap::open(&interface, filter, capture.snap_bytes, RING_BYTES);
+        tap.map_err(|why| match why {
+            Refused::NotPermitted => {
+                CaptureTrouble::NotPermitted { interface, target: target.to_owned() }.into()
+            }
+            Refused::Unavailable(missing) => missing.into(),
+            Refused::Failed(error) => {
+                Trouble::System(format!("cannot capture at {interface}: {error}"))
+            }
+        })
     };
     interfaces.into_iter().map(open).collect()
-}
-
-fn refused(measuring: &Measuring<'_>, interface: &str, why: Refused) -> Failure {
-    match why {
-        Refused::NotPermitted => Failure::capture(interface, &measuring.target.name),
-        Refused::Unavailable(unavailable) => unavailable.into(),
-        Refused::Failed(error) => {
-            Failure::unexpected(format!("cannot capture at {interface}: {error}"))
-        }
-    }
 }
 
 /// Names of the addresses that a reader meets.

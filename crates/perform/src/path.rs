@@ -1,15 +1,13 @@
 //! Before measuring: do full packets get through? Where large ones vanish without a word, every
 //! transfer would stall, and the reason would look like anything but what it is.
 
-use super::measure::broken_off;
-use crate::failure::Failure;
-use crate::target::Target;
+use crate::session::Session;
+use crate::trouble::Trouble;
 use v6gap_core::arm::{PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Plan;
 use v6gap_core::workload::{Cell, Echo, Transport, Wait, Workload};
-use v6gap_engine::control::Connection;
 use v6gap_engine::run::{self, RunError};
 use v6gap_engine::trial::client::ClientContext;
 
@@ -37,13 +35,8 @@ const UDP_HEADER_BYTES: u32 = 8;
 /// round trip of a small one, in ns.
 ///
 /// # Errors
-/// If small ones get through and large ones do not (E401).
-pub fn check(
-    target: &Target,
-    plan: &Plan,
-    connection: &mut Connection,
-    context: &ClientContext,
-) -> Result<u64, Failure> {
+/// If small ones get through and large ones do not.
+pub fn check(plan: &Plan, session: &mut Session) -> Result<u64, Trouble> {
     let arms = plan.design.arms;
     let mut longest_ns = 0;
     for family in Family::BOTH {
@@ -51,8 +44,8 @@ pub fn check(
             continue;
         }
         let mut passes = |transport, bytes, timeout_ns| {
-            let context = ClientContext { timeout_ns, ..context.clone() };
-            passes(target, (transport, bytes), family, connection, &context)
+            let context = ClientContext { timeout_ns, ..session.client.clone() };
+            passes((transport, bytes), family, session, &context)
         };
         let Some(round_trip_ns) = passes(Transport::Tcp, SMALL_BYTES, PATIENCE_NS)? else {
             continue;
@@ -70,7 +63,7 @@ pub fn check(
             passes(Transport::Udp, payload, SEARCH_PATIENCE_NS).map(|time| time.is_some())
         };
         if let Some(largest) = search(&mut fits)? {
-            return Err(Failure::black_hole(target, family, largest, largest + 1));
+            return Err(session.black_hole(family, largest));
         }
     }
     Ok(longest_ns)
@@ -79,12 +72,11 @@ pub fn check(
 /// The time of one exchange of that size, in ns, if it succeeds; errors are those that end the
 /// session.
 fn passes(
-    target: &Target,
     (transport, message_bytes): (Transport, u32),
     family: Family,
-    connection: &mut Connection,
+    session: &mut Session,
     context: &ClientContext,
-) -> Result<Option<u64>, Failure> {
+) -> Result<Option<u64>, Trouble> {
     let echo = Echo {
         transport,
         message_bytes,
@@ -97,16 +89,17 @@ fn passes(
     };
     let cell = Cell::named(Workload::Echo(echo));
     let arms = PerArm::null(family);
+    let connection = &mut session.connection;
     match run::measure_block(&cell, arms, TurnOrder::Ab, 0, connection, context) {
         Ok(values) => Ok(values.a.get(&Metric::Rtt).map(|seconds| (seconds * 1e9) as u64)),
         Err(RunError::Trial(_) | RunError::Server { .. }) => Ok(None),
-        Err(error) => Err(broken_off(target, None, &error)),
+        Err(error) => Err(session.broken_off(error)),
     }
 }
 
 /// The largest IP packet that passes, in bytes; `None` if full packets of Ethernet pass, so that
 /// whatever stopped the large message was something else.
-fn search(fits: &mut impl FnMut(u32) -> Result<bool, Failure>) -> Result<Option<u32>, Failure> {
+fn search(fits: &mut impl FnMut(u32) -> Result<bool, Trouble>) -> Result<Option<u32>, Trouble> {
     let (mut low, mut high) = SEARCH_BYTES;
     if fits(high)? {
         return Ok(None);

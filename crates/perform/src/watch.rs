@@ -1,9 +1,13 @@
 //! Watching this host while nothing is measured, and what the choice of processors does.
 
-use crate::args::ConnectArgs;
-use crate::session::facts::this_host;
-use crate::session::{LOOPBACK, connect_for, with_server};
+use crate::facts::this_host;
+use crate::job::Access;
+use crate::local::{self, with_server};
+use crate::news::{News, Watcher};
+use crate::place::LOOPBACK;
+use crate::session::Session;
 use crate::target::Target;
+use crate::trouble::Trouble;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -13,7 +17,6 @@ use v6gap_core::metric::Metric;
 use v6gap_core::plan::{Plan, preset};
 use v6gap_core::workload::{Cell, Echo, Transport, Wait, Workload};
 use v6gap_engine::run;
-use v6gap_engine::trial::client::ClientContext;
 use v6gap_judge::fitness::{Busy, Clock, Place, Placement, Traffic, Watched};
 use v6gap_sys::{clock, counters, cpu, interface, usage};
 
@@ -43,8 +46,13 @@ pub fn interfaces(target: Option<&Target>) -> Vec<String> {
     names
 }
 
-/// Watches this host; `processor` is the one that measures.
-pub fn watch(interfaces: &[String], processor: Option<usize>, say: impl Fn(&str)) -> Watched {
+/// Watches this host; `processor` is the one that measures, by default the first that is allowed.
+pub fn watch(
+    interfaces: &[String],
+    processor: Option<usize>,
+    watcher: &mut dyn Watcher,
+) -> Watched {
+    let processor = processor.or_else(|| local::Placement::choose().ends);
     let clock = std::thread::scope(|scope| {
         let read = scope.spawn(|| {
             // Where it cannot be held, what it sees is still what a measurement would.
@@ -69,7 +77,7 @@ pub fn watch(interfaces: &[String], processor: Option<usize>, say: impl Fn(&str)
     let busy = busy.map(|(before, after)| busy_between(&before, &after, span_ns));
     let traffic = seen.and_then(|before| Ok(counters::snapshot()?.since(&before)));
     let traffic = traffic.map(|moved| traffic_of(interfaces, &moved, span_ns));
-    say("round trips over loopback on one processor, on two, and not held: 2 s");
+    watcher.told(&News::Placements);
     Watched {
         clock,
         busy: busy.map_err(|why| why.to_string()),
@@ -118,7 +126,7 @@ fn placements() -> Result<Vec<Placement>, String> {
 fn placed(place: Place, client: Option<usize>, server: Option<usize>) -> Result<Placement, String> {
     let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
     with_server(None, listen, server, this_host(), |addresses| {
-        let trips_ns = round_trips(addresses, client)?;
+        let trips_ns = round_trips(addresses, client).map_err(|why| why.to_string())?;
         Ok(Placement { place, trips_ns })
     })?
 }
@@ -126,29 +134,26 @@ fn placed(place: Place, client: Option<usize>, server: Option<usize>) -> Result<
 fn round_trips(
     addresses: PerFamily<Option<SocketAddr>>,
     processor: Option<usize>,
-) -> Result<PerFamily<Vec<f64>>, String> {
+) -> Result<PerFamily<Vec<f64>>, Trouble> {
     let echo = preset::echo(Transport::Udp, MESSAGE_BYTES, Wait::Block);
     let cell = Cell::named(Workload::Echo(Echo { turns: TURNS, ..echo }));
-    let plan = Plan { cells: vec![cell.clone()], ..super::run::look(super::run::QUICK_NS, 0) };
+    let first = preset::first_look(PerArm::FAMILIES, None, 0);
+    let plan = Plan { cells: vec![cell.clone()], ..first };
     let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };
-    let options = ConnectArgs::local();
-    let stop = AtomicBool::new(false);
-    let plain = |why: crate::failure::Failure| why.render(&Default::default());
-    let mut connection =
-        connect_for(&plan, &target, &options, &stop, &mut |_| {}).map_err(plain)?;
-    let context =
-        ClientContext { processor, ..ClientContext::new(addresses, options.connect_timeout) };
+    let (stop, nobody) = (AtomicBool::new(false), &mut |_: &News<'_>| {});
+    let mut session = Session::open(&plan, &target, &Access::local(), processor, nobody, &stop)?;
     let mut trips: PerFamily<Vec<f64>> = PerFamily::default();
     for block in 0..BLOCKS {
         let order = if block % 2 == 0 { TurnOrder::Ab } else { TurnOrder::Ba };
         let arms = PerArm::FAMILIES;
-        let values = run::measure_block(&cell, arms, order, block, &mut connection, &context)
-            .map_err(|error| error.to_string())?;
+        let Session { connection, client, .. } = &mut session;
+        let values = run::measure_block(&cell, arms, order, block, connection, client)
+            .map_err(|error| session.broken_off(error))?;
         for arm in Arm::BOTH {
             let seconds = values.get(arm).get(&Metric::Rtt).copied();
             trips.get_mut(*arms.get(arm)).extend(seconds.map(|seconds| seconds * 1e9));
         }
     }
-    connection.close();
+    session.connection.close();
     Ok(trips)
 }

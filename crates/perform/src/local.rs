@@ -1,6 +1,7 @@
 //! Both ends in this process: a server thread beside the measuring one, in a lab or on loopback.
 
-use super::world::RealWorld;
+use crate::tool;
+use crate::world::RealWorld;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -39,8 +40,7 @@ pub fn with_server<T>(
     work: impl FnOnce(PerFamily<Option<SocketAddr>>) -> T,
 ) -> Result<T, String> {
     let stop = AtomicBool::new(false);
-    let options =
-        ServerOptions { addresses, processor, ..ServerOptions::new(super::measure::tool(), host) };
+    let options = ServerOptions { addresses, processor, ..ServerOptions::new(tool(), host) };
     std::thread::scope(|scope| {
         let (ready, listening) = mpsc::channel();
         let serving = || serve(lab, &options, ready, &stop);

@@ -1,9 +1,9 @@
 //! A lab with a server in it and a connection to that, to measure cells one by one.
 
-use crate::session::facts::this_host;
-use crate::session::local::{self, Placement};
-use crate::session::tool;
-use crate::session::world::RealWorld;
+use crate::facts::this_host;
+use crate::local::{self, Placement};
+use crate::tool;
+use crate::world::RealWorld;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
@@ -11,7 +11,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Lateness;
 use v6gap_core::wire;
-use v6gap_core::workload::{Cell, Workload};
+use v6gap_core::workload::Cell;
 use v6gap_core::world::World;
 use v6gap_engine::control::{ClientOptions, Connection, Key};
 use v6gap_engine::run;
@@ -22,22 +22,6 @@ use v6gap_sys::{clock, thread};
 const SEED: u64 = 0;
 /// How long the server has to answer, in ns.
 const TIMEOUT_NS: u64 = 5_000_000_000;
-
-/// Something to be measured.
-pub struct Asked {
-    /// Its name.
-    pub what: &'static str,
-    /// How.
-    pub cell: Cell,
-    /// Which of its values counts.
-    pub metric: Metric,
-}
-
-impl Asked {
-    pub fn new(what: &'static str, workload: Workload, metric: Metric) -> Self {
-        Asked { what, cell: Cell::named(workload), metric }
-    }
-}
 
 /// A moment: time and what the user-space link's thread had used.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
-//! What a run calls back for: storing its lines, showing its progress, reading the lab's link.
+//! What a run calls back for: storing its lines, telling its news, reading the lab's link.
 
-use super::progress::Progress;
-use super::witness::Witnesses;
-use super::world::RealWorld;
+use crate::news::{News, Watcher};
+use crate::witness::Witnesses;
+use crate::world::RealWorld;
 use std::io;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, Lateness};
@@ -11,25 +11,25 @@ use v6gap_core::run::{Attempt, Event};
 use v6gap_engine::run::Hooks;
 use v6gap_store::Journal;
 
-/// The hooks of the program.
-pub struct AppHooks<'a> {
+/// The hooks of a run that is stored.
+pub struct Stored<'a> {
     /// The journal of the run.
     pub journal: Journal,
     /// The lab, if the run is in one.
     pub lab: Option<&'a RealWorld>,
-    /// The view.
-    pub progress: Progress,
+    /// Who is told.
+    pub watch: &'a mut dyn Watcher,
     /// Others who see the trials.
     pub witnesses: Witnesses,
 }
 
-impl Hooks for AppHooks<'_> {
+impl Hooks for Stored<'_> {
     fn store(&mut self, lines: &[Line]) -> io::Result<()> {
         self.journal.append(lines).map_err(io::Error::other)
     }
 
     fn event(&mut self, event: &Event<'_>) {
-        self.progress.event(event);
+        self.watch.told(&News::Run(event));
     }
 
     fn lateness(&mut self) -> Option<Lateness> {
@@ -37,11 +37,11 @@ impl Hooks for AppHooks<'_> {
     }
 
     fn before(&mut self, attempt: &Attempt<'_>, family: Option<Family>) {
-        self.progress.before(attempt, family);
-        self.witnesses.before(attempt, family);
+        self.watch.told(&News::Before(attempt, family));
+        self.witnesses.before(attempt, family, self.watch);
     }
 
     fn beside(&mut self) -> Option<Beside> {
-        self.witnesses.beside()
+        self.witnesses.beside(self.watch)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::NotBuilt;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::net::IpAddr;
 use std::path::Path;
 use v6gap_core::family::PerFamily;
@@ -22,8 +23,13 @@ pub fn enter() -> Result<(), String> {
 }
 
 /// There are no emulated systems.
-pub fn first_process() -> Option<std::process::ExitCode> {
-    None
+pub fn is_first(_: Option<&OsStr>) -> bool {
+    false
+}
+
+/// Always refused.
+pub fn serve(_: impl FnOnce(&str)) -> Result<(), String> {
+    Err(BECAUSE.to_owned())
 }
 
 /// Always refused.

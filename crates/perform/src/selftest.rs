@@ -1,6 +1,6 @@
 //! The lab's self-test before a run: which figures its links may give on this host.
 
-use super::world::RealWorld;
+use crate::world::RealWorld;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::arm::{Arm, TurnOrder};

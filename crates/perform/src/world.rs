@@ -1,4 +1,4 @@
-//! The lab, where there is one: the only place of the program that knows on which system labs
+//! The lab, where there is one: the only place outside the lab that knows on which system labs
 //! exist.
 
 #[cfg(target_os = "linux")]
@@ -8,7 +8,7 @@ pub mod holder;
 #[cfg(target_os = "linux")]
 mod real;
 #[cfg(target_os = "linux")]
-pub use guest::first_process;
+pub use guest::{is_first, serve};
 #[cfg(target_os = "linux")]
 pub use real::{RealWorld, RunningAgent, enter, provided, provides, refusal};
 
@@ -18,9 +18,10 @@ mod absent;
 #[path = "world/no_holder.rs"]
 pub mod holder;
 #[cfg(not(target_os = "linux"))]
-pub use absent::{RealWorld, RunningAgent, enter, first_process, provided, provides, refusal};
+pub use absent::{RealWorld, RunningAgent, enter, is_first, provided, provides, refusal, serve};
 
 /// Why a lab could not be built.
+#[derive(Debug)]
 pub struct NotBuilt {
     /// In words.
     pub why: String,

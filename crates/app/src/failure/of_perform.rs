@@ -1,0 +1,141 @@
+//! Why a plan was not performed, for a person: what is likely, and what to try.
+
+use super::{Failure, Outcome};
+use v6gap_core::record::RunId;
+use v6gap_core::unit::format_span;
+use v6gap_perform::errors::{DeviceError, RunError, TrialError};
+use v6gap_perform::target::Unfit;
+use v6gap_perform::{CaptureTrouble, DeviceTrouble, LOOPBACK, NoLab, Trouble};
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Connect { target, error } => Failure::of_connect(&target, &error),
+            Trouble::OneFamily { target, problem } => Failure::one_family(&target, &problem),
+            Trouble::BlackHole { target, family, passes } => {
+                Failure::black_hole(&target, family, passes)
+            }
+            Trouble::BrokenOff { target, error, kept } => {
+                of_kept(broken_off(&target, &error), &target, kept.as_ref())
+            }
+            Trouble::TimeUp { target, most_ns, kept } => {
+                let most = format_span(most_ns as f64);
+                let what = format!("the time of this session is over: {target} allows {most}");
+                of_kept(Failure::new("E212", Outcome::Peer, what), &target, kept.as_ref())
+            }
+            Trouble::Capture(trouble) => trouble.into(),
+            Trouble::Device(trouble) => trouble.into(),
+            Trouble::Name(unfit) => unfit.into(),
+            Trouble::Lab(none) => none.into(),
+            Trouble::Store(error) => error.into(),
+            Trouble::NoHeader(_) | Trouble::NoServer(_) | Trouble::System(_) => {
+                Failure::unexpected(trouble.to_string())
+            }
+        }
+    }
+}
+
+fn broken_off(target: &str, error: &RunError) -> Failure {
+    match error {
+        RunError::Lost(problem) => Failure::lost(target, &problem.trouble),
+        RunError::Store(error) => Failure::not_stored(error),
+        RunError::Random(_) => Failure::unexpected(error.to_string()),
+        RunError::Trial(error @ TrialError::Blocked { family, address, .. }) => {
+            Failure::udp_blocked(target, *family, *address).seen(format!("{error}."))
+        }
+        RunError::Trial(_) | RunError::Server { .. } => {
+            let what = format!("a measurement with {target} failed");
+            Failure::new("E211", Outcome::Peer, what).seen(format!("{error}."))
+        }
+    }
+}
+
+/// Adds what is kept of a run, and how to go on.
+fn of_kept(failure: Failure, target: &str, id: Option<&RunId>) -> Failure {
+    match id {
+        None => failure,
+        Some(id) => {
+            let failure = failure.seen(format!("What was measured until then is kept as {id}."));
+            // Its server went with this process.
+            if target == LOOPBACK {
+                return failure;
+            }
+            failure.run(format!("v6gap run {target} --continue {id}"), "goes on with it")
+        }
+    }
+}
+
+impl From<CaptureTrouble> for Failure {
+    fn from(trouble: CaptureTrouble) -> Self {
+        let said = trouble.to_string();
+        match trouble {
+            CaptureTrouble::Exists(_) => Failure::usage(said),
+            CaptureTrouble::NotPermitted { interface, target } => {
+                Failure::capture(&interface, &target)
+            }
+            CaptureTrouble::NoLab(_) => Failure::usage(format!("--capture-at {said}"))
+                .run("v6gap demo --capture", "captures in a lab"),
+            CaptureTrouble::NoNode { .. } => Failure::usage(format!("--capture-at {said}")),
+            CaptureTrouble::OtherSystem(_) => Failure::usage(format!("--capture-at {said}"))
+                .likely("a node at the other end of its link was meant."),
+        }
+    }
+}
+
+impl From<DeviceTrouble> for Failure {
+    fn from(trouble: DeviceTrouble) -> Self {
+        match trouble {
+            DeviceTrouble::Agent { name, why } => Failure::device(&name, &why)
+                .run("apt-get install snmpd", "on Debian, brings the agent for labs"),
+            DeviceTrouble::NoAddress { name, over } => {
+                let family = over.map_or("usable".to_owned(), |family| family.to_string());
+                Failure::usage(format!("--snmp {name}: it has no {family} address"))
+            }
+            DeviceTrouble::Refused { name, address, error, community } => {
+                let failure = Failure::device(&name, &format!("{error} ({address})"));
+                of_device(failure, &error, community)
+            }
+        }
+    }
+}
+
+/// Adds what is likely and what to try.
+fn of_device(failure: Failure, error: &DeviceError, community: bool) -> Failure {
+    match error {
+        DeviceError::Silent { .. } if community => failure
+            .likely("a wrong community: agents answer nothing then. Or UDP port 161 is closed.")
+            .run("v6gap … --snmp-community WORD", "names the right one"),
+        DeviceError::Silent { .. } | DeviceError::Unreachable => {
+            failure.likely("no agent runs there, or UDP port 161 is closed on the way.")
+        }
+        DeviceError::WrongKey => failure
+            .likely("the user, a key, the digest or the cipher is not the agent's.")
+            .run("--snmp-auth DIGEST --snmp-priv CIPHER", "choose what the agent was given"),
+        _ => failure,
+    }
+}
+
+impl From<Unfit> for Failure {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::NoAddress { name, missing, found } => Failure::no_address(&name, missing, found),
+            Unfit::Unknown { name, system } => Failure::unknown_name(&name, &system),
+            Unfit::NoZone { address, interfaces } => Failure::needs_zone(&address, &interfaces),
+            Unfit::Unusable { address, why } => Failure::bad_address(&address, &why),
+            Unfit::NotHere { address, error } => Failure::not_here(&address, &error),
+            Unfit::NoSuchWay { .. } => Failure::usage(format!("--bind {unfit}")),
+            Unfit::Two { .. } => Failure::usage(format!("--bind names {unfit}")),
+        }
+    }
+}
+
+impl From<NoLab> for Failure {
+    fn from(none: NoLab) -> Self {
+        match none {
+            NoLab::Refused(why) => Failure::namespaces(&why),
+            NoLab::NotProvided(why) => Failure::not_provided(&why),
+            NoLab::NotBuilt(error) => error.into(),
+            NoLab::NotAsked | NoLab::NotJoined(_) => Failure::unexpected(none.to_string()),
+        }
+    }
+}

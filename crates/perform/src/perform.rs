@@ -1,0 +1,273 @@
+//! One measurement: connect, test the lab's links, measure, store.
+
+use crate::facts::this_host;
+use crate::hooks::Stored;
+use crate::job::Job;
+use crate::local::{self, Placement};
+use crate::news::{News, Watcher};
+use crate::place::{LOOPBACK, Place};
+use crate::session::Session;
+use crate::target::Target;
+use crate::trouble::Trouble;
+use crate::witness::{Captured, Measuring, Prepared, Witnesses, devices};
+use crate::world::RealWorld;
+use crate::{path, selftest};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::host::names;
+use v6gap_core::observation::PerEnd;
+use v6gap_core::plan::{Plan, Stop, fit};
+use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
+use v6gap_core::run::Machine;
+use v6gap_core::wire;
+use v6gap_engine::run;
+use v6gap_judge::stopping::Interim;
+use v6gap_store::{Journal, Store};
+use v6gap_sys::{clock, entropy};
+
+/// What became of a run.
+#[derive(Debug)]
+pub struct Done {
+    /// The stored run.
+    pub id: RunId,
+    /// Port of the far end.
+    pub port: Option<u16>,
+    /// What was captured, if anything was.
+    pub captured: Option<Captured>,
+    /// How it ended. What was measured before it broke off is stored.
+    pub ended: Result<Ending, Trouble>,
+}
+
+/// Performs what `job` says, and stores it in `store`. `None` if `stop` was set before anything was
+/// measured; nothing is stored then.
+///
+/// # Errors
+/// If there was no run: nothing could be prepared, reached or stored.
+pub fn perform(
+    job: Job<'_>,
+    store: &Store,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Option<Done>, Trouble> {
+    match &job.place {
+        Place::Host(target) => {
+            let target = target.clone();
+            let processor = job.processor.or_else(|| Placement::choose().ends);
+            let measuring = Measuring { job: &job, target, lab: None, processor };
+            measure(measuring, job.notes.clone(), store, watch, stop)
+        }
+        Place::Lab(lab) => between_nodes(&job, lab, store, watch, stop),
+        Place::Loopback { why } => on_loopback(&job, why, store, watch, stop),
+    }
+}
+
+/// Measures between client and server of a lab.
+fn between_nodes(
+    job: &Job<'_>,
+    lab: &RealWorld,
+    store: &Store,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Option<Done>, Trouble> {
+    let processor = Placement::choose().ends;
+    let port = wire::PORT;
+    let (client, server) = (lab.client(), lab.server());
+    let emulated = job.plan.world.as_ref().is_some_and(|world| world.emulated().is_some());
+    let addresses = lab.addresses(&server).map(|ip| ip.map(|ip| SocketAddr::new(ip, port)));
+    let listen = addresses.map(|a| a.map(|a| SocketAddr::new(unspecified(a), port)));
+    let mut work = |_| {
+        lab.go_to(&client).map_err(Trouble::System)?;
+        let target = Target { name: server.clone(), addresses, local: PerFamily::default() };
+        let measuring = Measuring { job, target, lab: Some(lab), processor };
+        measure(measuring, job.notes.clone(), store, watch, stop)
+    };
+    if emulated {
+        // There the server is the system's own.
+        return work(addresses);
+    }
+    let host = Host { name: server.clone(), ..this_host() };
+    local::with_server(Some(lab), listen, processor, host, work).map_err(Trouble::NoServer)?
+}
+
+/// Measures over the loopback interface; `why` says why not in a lab.
+fn on_loopback(
+    job: &Job<'_>,
+    why: &str,
+    store: &Store,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Option<Done>, Trouble> {
+    let processor = Placement::choose().ends;
+    let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
+    let note = format!("measured over loopback, which has no line, router or rate: {why}");
+    let notes = job.notes.iter().cloned().chain([note]).collect();
+    let work = |addresses| {
+        let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };
+        let measuring = Measuring { job, target, lab: None, processor };
+        measure(measuring, notes, store, watch, stop)
+    };
+    local::with_server(None, listen, processor, this_host(), work).map_err(Trouble::NoServer)?
+}
+
+fn unspecified(address: SocketAddr) -> std::net::IpAddr {
+    Family::of(&address.ip()).unwrap_or(Family::V4).unspecified()
+}
+
+/// Measures against the target, wherever that is.
+fn measure(
+    measuring: Measuring<'_>,
+    mut notes: Vec<String>,
+    store: &Store,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Option<Done>, Trouble> {
+    let Measuring { job, ref target, lab, processor } = measuring;
+    let mut plan = job.plan.clone();
+    // Before the first packet: what is not permitted should be known by then.
+    let prepared = Prepared::of(&measuring)?;
+    notes.extend(prepared.as_ref().map(Prepared::note));
+    let devices = devices::prepare(&measuring)?;
+    let mut session = Session::open(&plan, target, &job.access, processor, watch, stop)?;
+    let round_trip_ns = path::check(&plan, &mut session)?;
+    if job.fit {
+        fit::fit(&mut plan, round_trip_ns);
+    }
+    if job.continued.is_none() {
+        let fitted = session.fitted(&mut plan);
+        fitted.iter().for_each(|note| watch.told(&News::Fitted(note)));
+        notes.extend(fitted);
+    }
+    let opened = match &job.continued {
+        Some(id) => continued(id, plan.design.stop, store)?,
+        None => match tested(&measuring, plan, &mut session, watch, stop)? {
+            Some(tested) => fresh(&measuring, tested, notes, &session, store)?,
+            None => return Ok(None),
+        },
+    };
+    let Opened { header, journal, lines } = opened;
+    let witnesses = match prepared {
+        Some(prepared) => prepared.start(&header.id, store)?,
+        None => Witnesses::default(),
+    };
+    let witnesses = witnesses.with(devices);
+    watch.told(&News::Begins(&header));
+    let mut hooks = Stored { journal, lab, watch, witnesses };
+    let machine = Machine::resumed(&header, &lines, Box::new(Interim::of(&header)));
+    let Session { connection, client, .. } = &mut session;
+    let ended = run::run(machine, connection, client, &mut hooks, stop);
+    // The lock goes with the journal, so that the result can be read and continued.
+    let Stored { journal, watch, witnesses, .. } = hooks;
+    drop(journal);
+    watch.told(&News::Over);
+    let id = header.id.clone();
+    let ended = match ended {
+        Ok(ending) => {
+            session.connection.close();
+            Ok(ending)
+        }
+        Err(error) => {
+            // Nothing is kept of a run that ended before its facts were stored.
+            let kept = store.read_run(&id).is_ok().then(|| id.clone());
+            Err(session.over(error, kept))
+        }
+    };
+    let addresses = target.addresses;
+    let port = addresses.v4.or(addresses.v6).map(|address| address.port());
+    Ok(Some(Done { id, port, captured: witnesses.finish(), ended }))
+}
+
+/// The journal of a run with what is in it already.
+struct Opened {
+    header: RunHeader,
+    journal: Journal,
+    lines: Vec<Line>,
+}
+
+/// A plan whose figures the lab's links may give, and the cells that they may not.
+struct Tested {
+    plan: Plan,
+    findings: Vec<String>,
+    refused: BTreeMap<String, String>,
+}
+
+/// Tests the lab's links, if there is a lab. `None` if it was stopped meanwhile.
+fn tested(
+    measuring: &Measuring<'_>,
+    plan: Plan,
+    session: &mut Session,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Option<Tested>, Trouble> {
+    let (Some(world), Some(lab)) = (&plan.world, measuring.lab) else {
+        return Ok(Some(Tested { plan, findings: Vec::new(), refused: BTreeMap::new() }));
+    };
+    watch.told(&News::Tests);
+    let ends = (&mut session.connection, &session.client);
+    let tested = selftest::perform(world, &plan, lab, ends, stop);
+    let Some(allowed) = tested.map_err(|error| session.broken_off(error))? else { return Ok(None) };
+    let findings = allowed.test.findings.into_iter();
+    let findings = findings.map(|finding| format!("self-test: {finding}")).collect();
+    Ok(Some(Tested { plan: allowed.plan, findings, refused: allowed.refused }))
+}
+
+/// A new run: its facts, and the journal that begins with them.
+fn fresh(
+    measuring: &Measuring<'_>,
+    tested: Tested,
+    mut notes: Vec<String>,
+    session: &Session,
+    store: &Store,
+) -> Result<Opened, Trouble> {
+    let Measuring { job, target, lab, .. } = measuring;
+    let connection = &session.connection;
+    let Tested { plan, findings, refused } = tested;
+    notes.extend(findings);
+    let mut client_host = this_host();
+    client_host.facts.extend(job.facts.clone());
+    let way_out = |f| Some((names::way_out(f).to_owned(), target.way_out(f)?));
+    client_host.facts.extend(Family::BOTH.into_iter().filter_map(way_out));
+    if let Some(lab) = lab {
+        client_host.name = lab.client();
+        let facts = lab.facts().iter().map(|(k, v)| (format!("lab.{k}"), v.clone()));
+        client_host.facts.extend(facts);
+    }
+    let mut random = [0; 4];
+    entropy::random(&mut random)?;
+    let header = RunHeader {
+        id: RunId::from_bits(u32::from_ne_bytes(random)),
+        tool: crate::VERSION.to_owned(),
+        protocol: u32::from(connection.version()),
+        started_unix_ns: clock::wall_ns(),
+        target: target.name.clone(),
+        addresses: target.addresses.map(|address| address.map(|a| a.ip())),
+        bind: target.local.map(|address| address.map(|a| a.ip())),
+        control: connection.family(),
+        hosts: PerEnd { client: client_host, server: connection.opened().welcome.host.clone() },
+        plan,
+        notes,
+        refused,
+        limits: Some(session.client.limits),
+    };
+    let journal = store.create(&header)?;
+    if let Some(text) = &job.written {
+        store.write_plan(&header.id, text)?;
+    }
+    let lines = vec![Line::Run(Box::new(header.clone()))];
+    Ok(Opened { header, journal, lines })
+}
+
+/// A stored run, and its facts with the end of this session: the lines keep the end that was
+/// planned, which is what is analysed.
+fn continued(id: &RunId, stop: Stop, store: &Store) -> Result<Opened, Trouble> {
+    let (journal, lines) = store.resume(id)?;
+    match lines.first() {
+        Some(Line::Run(header)) => {
+            let mut header = (**header).clone();
+            header.plan.design.stop = stop;
+            Ok(Opened { header, journal, lines })
+        }
+        _ => Err(Trouble::NoHeader(id.clone())),
+    }
+}

@@ -1,0 +1,51 @@
+//! Where a plan is performed: between hosts, in a lab, or on loopback where there can be no lab.
+
+use crate::local::Placement;
+use crate::target::Target;
+use crate::trouble::NoLab;
+use crate::world::{self, RealWorld};
+use std::path::Path;
+use v6gap_core::plan::Plan;
+
+/// Name of the far end of a run over loopback.
+pub const LOOPBACK: &str = "loopback";
+
+/// Where a plan is performed.
+pub enum Place<'a> {
+    /// From here to a server elsewhere.
+    Host(Target),
+    /// Between client and server of a lab: see [`made`](Place::made) and [`held`](Place::held).
+    Lab(&'a RealWorld),
+    /// Over loopback.
+    Loopback {
+        /// Why not in a lab.
+        why: String,
+    },
+}
+
+impl Place<'_> {
+    /// Makes the lab that `plan` asks for; `kernel` is the folder with the kernel of its emulated
+    /// system. The process must have one thread still.
+    ///
+    /// # Errors
+    /// If the system gives no namespaces, this host lacks what the world needs, or it does not come
+    /// up.
+    pub fn made(plan: &Plan, kernel: Option<&Path>) -> Result<RealWorld, NoLab> {
+        let wanted = plan.world.as_ref().ok_or(NoLab::NotAsked)?;
+        world::enter().map_err(NoLab::Refused)?;
+        world::provides(wanted, kernel).map_err(NoLab::NotProvided)?;
+        let link = Placement::choose().link;
+        RealWorld::build(wanted, link, plan.seed, kernel).map_err(NoLab::NotBuilt)
+    }
+
+    /// Joins the lab called `name` that another process holds, between the nodes that the plan's
+    /// world names. The process must have one thread still.
+    ///
+    /// # Errors
+    /// If it cannot be joined.
+    pub fn held(plan: &Plan, name: &str) -> Result<RealWorld, NoLab> {
+        let wanted = plan.world.as_ref().ok_or(NoLab::NotAsked)?;
+        let joined = RealWorld::join(name).map_err(NoLab::NotJoined)?;
+        Ok(joined.measured(wanted.client, wanted.server))
+    }
+}

@@ -1,0 +1,144 @@
+//! A session with the far end: connecting to it, its limits, and how it breaks off.
+
+use crate::facts::this_host;
+use crate::job::Access;
+use crate::news::{News, Watcher};
+use crate::target::Target;
+use crate::tool;
+use crate::trouble::Trouble;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::record::RunId;
+use v6gap_core::session::limits;
+use v6gap_core::task;
+use v6gap_core::unit::format_span;
+use v6gap_core::wire::control::{Limits, Queued};
+use v6gap_core::workload::{Feature, Needed};
+use v6gap_engine::control::{ClientOptions, Connection};
+use v6gap_engine::run::RunError;
+use v6gap_engine::trial::client::ClientContext;
+use v6gap_sys::clock;
+
+/// The far end's session began a little before this end knew of it, in ns.
+const SESSION_ROUNDING_NS: u64 = 2_000_000_000;
+
+/// A connection to the far end and how to measure over it.
+pub struct Session {
+    /// The connection.
+    pub connection: Connection,
+    /// How to measure.
+    pub client: ClientContext,
+    target: String,
+    opened_ns: u64,
+}
+
+impl Session {
+    /// Connects to measure `plan` against `target`, over each family that the plan measures, and
+    /// waits its turn if `access` says so, which `watch` is told once.
+    ///
+    /// # Errors
+    /// If the far end cannot be reached over each of them.
+    pub fn open(
+        plan: &Plan,
+        target: &Target,
+        access: &Access,
+        processor: Option<usize>,
+        watch: &mut dyn Watcher,
+        stop: &AtomicBool,
+    ) -> Result<Self, Trouble> {
+        let connection = connect(plan, target, access, watch, stop)?;
+        let client = ClientContext {
+            server: target.addresses,
+            processor,
+            timeout_ns: access.timeout_ns,
+            local: target.local,
+            limits: connection.opened().welcome.limits,
+        };
+        let (target, opened_ns) = (target.name.clone(), clock::now_ns());
+        Ok(Session { connection, client, target, opened_ns })
+    }
+
+    /// Makes the plan as small as the far end's limits demand, and says what was changed.
+    pub(crate) fn fitted(&self, plan: &mut Plan) -> Vec<String> {
+        let limits = &self.client.limits;
+        let mut notes = limits::keep_to(plan, limits);
+        if let Stop::Adaptive { time_ns_max, .. } = plan.design.stop
+            && time_ns_max > limits.session_ns
+        {
+            let [asked, most] = [time_ns_max, limits.session_ns];
+            notes.push(format!(
+                "the run may take {}, and the server allows sessions of {}: it ends then, and can \
+                 be continued",
+                format_span(asked as f64),
+                format_span(most as f64)
+            ));
+        }
+        notes
+    }
+
+    /// Why it broke off, with what is `kept` of the run; a far end that ends a session in time says
+    /// nothing.
+    pub(crate) fn over(&self, error: RunError, kept: Option<RunId>) -> Trouble {
+        let target = self.target.clone();
+        let Limits { session_ns: most_ns, .. } = self.client.limits;
+        let elapsed_ns = clock::now_ns().saturating_sub(self.opened_ns);
+        let is_over = elapsed_ns.saturating_add(SESSION_ROUNDING_NS) >= most_ns;
+        match error {
+            RunError::Lost(_) if is_over => Trouble::TimeUp { target, most_ns, kept },
+            error => Trouble::BrokenOff { target, error, kept },
+        }
+    }
+
+    /// That larger packets than `passes` bytes vanish.
+    pub(crate) fn black_hole(&self, family: Family, passes: u32) -> Trouble {
+        Trouble::BlackHole { target: self.target.clone(), family, passes }
+    }
+
+    /// As [`Session::over`] before anything was stored.
+    pub(crate) fn broken_off(&self, error: RunError) -> Trouble {
+        Trouble::BrokenOff { target: self.target.clone(), error, kept: None }
+    }
+}
+
+fn connect(
+    plan: &Plan,
+    target: &Target,
+    access: &Access,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Connection, Trouble> {
+    let arms = plan.design.arms;
+    let measured = |family| arms.a == family || arms.b == family;
+    let addresses = PerFamily::from_fn(|f| target.addresses.get(f).filter(|_| measured(f)));
+    let mut client = ClientOptions::new(access.key, tool(), this_host());
+    client.timeout_ns = access.timeout_ns;
+    client.wait = access.wait;
+    client.local = target.local;
+    client.want = plan.cells.iter().flat_map(|cell| Needed::of(&cell.workload)).collect();
+    if task::arriving(addresses.map(|a| a.map(|a| a.ip()))) != task::native() {
+        client.want.insert(Feature::Translated);
+    }
+    let mut told = false;
+    let mut waiting = |queued: &Queued| {
+        if !std::mem::replace(&mut told, true) {
+            watch.told(&News::Waits { target: &target.name, queued });
+        }
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let name = || target.name.clone();
+    let connection = Connection::open(addresses, &client, &mut waiting)
+        .map_err(|error| Trouble::Connect { target: name(), error })?;
+    for family in Family::BOTH {
+        if let Some(problem) = connection.problems().get(family) {
+            let problem = Box::new(problem.clone());
+            return Err(Trouble::OneFamily { target: name(), problem });
+        }
+    }
+    Ok(connection)
+}

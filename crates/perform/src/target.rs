@@ -1,0 +1,331 @@
+//! Who is to be measured: from a name or addresses to one address of each family.
+
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_sys::interface;
+use v6gap_sys::socket::{Datagram, SocketError};
+
+/// A server to measure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// What the person who asked calls it.
+    pub name: String,
+    /// Its address and port in each family; `None` where it has none.
+    pub addresses: PerFamily<Option<SocketAddr>>,
+    /// The address of this host to measure from in each family, with port 0, where one was asked
+    /// for.
+    pub local: PerFamily<Option<SocketAddr>>,
+}
+
+/// Why a text names nothing that can be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// One family is missing.
+    #[error("{name} has no {missing} address")]
+    NoAddress {
+        /// What was asked for.
+        name: String,
+        /// The family.
+        missing: Family,
+        /// The address of the other.
+        found: IpAddr,
+    },
+    /// The name has no address at all.
+    #[error("no host is called {name}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The system's words; may be empty.
+        system: String,
+    },
+    /// A link-local address without its interface.
+    #[error("{address} needs the interface it is on")]
+    NoZone {
+        /// The address.
+        address: String,
+        /// The interfaces of this host.
+        interfaces: Vec<String>,
+    },
+    /// What should be an address is not one that can be measured.
+    #[error("{address} cannot be measured: {why}")]
+    Unusable {
+        /// What should be one.
+        address: String,
+        /// In words.
+        why: String,
+    },
+    /// An address to measure from that this host does not have or does not let this program use.
+    #[error("cannot measure from {address}: {error}")]
+    NotHere {
+        /// The address.
+        address: String,
+        /// What the system said.
+        error: SocketError,
+    },
+    /// An address to measure from, of a family that is not measured.
+    #[error("{address}: {name} has no {family} address to measure")]
+    NoSuchWay {
+        /// The address.
+        address: String,
+        /// The host that is to be measured.
+        name: String,
+        /// The family of the address.
+        family: Family,
+    },
+    /// Two addresses of one family to measure from.
+    #[error("two {family} addresses, {first} and {second}")]
+    Two {
+        /// The family.
+        family: Family,
+        /// The one.
+        first: IpAddr,
+        /// The other.
+        second: String,
+    },
+}
+
+impl Target {
+    /// The interface that packets of a family leave by, where the system tells. The kernel is asked
+    /// by a connected socket, which sends nothing.
+    pub fn way_out(&self, family: Family) -> Option<String> {
+        let address = (*self.addresses.get(family))?;
+        let any = SocketAddr::new(family.unspecified(), 0);
+        let socket = Datagram::bind(self.local.get(family).unwrap_or(any)).ok()?;
+        socket.connect(address).ok()?;
+        interface::with_address(socket.local().ok()?.ip()).ok()
+    }
+
+    /// The same, measured from these addresses of this host.
+    ///
+    /// # Errors
+    /// If one is no address, or not of this host, if there are two of one family, or
+    /// one of a family that the target has no address of.
+    pub fn from(mut self, bind: &[String]) -> Result<Self, Unfit> {
+        for text in bind {
+            let address = literal(text, 0, None)?;
+            let Some(family) = Family::of(&address.ip()) else { continue };
+            if self.addresses.get(family).is_none() {
+                return Err(Unfit::NoSuchWay { address: text.clone(), name: self.name, family });
+            }
+            if let Some(other) = self.local.get_mut(family).replace(address) {
+                return Err(Unfit::Two { family, first: other.ip(), second: text.clone() });
+            }
+            if let Err(error) = Datagram::bind(address) {
+                return Err(Unfit::NotHere { address: text.clone(), error });
+            }
+        }
+        Ok(self)
+    }
+
+    /// Whether both families can be measured.
+    ///
+    /// # Errors
+    /// If one has no address.
+    pub fn comparable(self) -> Result<Self, Unfit> {
+        for family in Family::BOTH {
+            if let (None, Some(other)) =
+                (self.addresses.get(family), self.addresses.get(family.other()))
+            {
+                let (name, found) = (self.name, other.ip());
+                return Err(Unfit::NoAddress { name, missing: family, found });
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// One address of each family for `host`: the ones given, otherwise those of the name, the first of
+/// each. A family may be missing; [`Target::comparable`] says so.
+///
+/// # Errors
+/// If an address cannot be measured, or no address is known at all.
+pub fn resolve(host: &str, port: u16, v4: Option<&str>, v6: Option<&str>) -> Result<Target, Unfit> {
+    let (name, port) = split_port(host, port);
+    let given = PerFamily { v4, v6 };
+    let mut addresses = PerFamily::default();
+    for family in Family::BOTH {
+        if let Some(text) = given.get(family) {
+            *addresses.get_mut(family) = Some(literal(text, port, Some(family))?);
+        }
+    }
+    if Family::BOTH.iter().any(|family| addresses.get(*family).is_none()) {
+        let known = addresses.v4.is_some() || addresses.v6.is_some();
+        for found in look_up(name, port, known)? {
+            if let Some(family) = Family::of(&found.ip()) {
+                addresses.get_mut(family).get_or_insert(found);
+            }
+        }
+    }
+    Ok(Target { name: name.to_owned(), addresses, local: PerFamily::default() })
+}
+
+/// The addresses of a name or of a literal address. Where another address was given, a name that is
+/// not known is only a name.
+fn look_up(name: &str, port: u16, known: bool) -> Result<Vec<SocketAddr>, Unfit> {
+    if is_literal(name) {
+        return literal(name, port, None).map(|address| vec![address]);
+    }
+    let unknown = |system| Unfit::Unknown { name: name.to_owned(), system };
+    match (name, port).to_socket_addrs() {
+        Ok(found) => {
+            let found: Vec<SocketAddr> = found.collect();
+            let usable = |a: &SocketAddr| Family::of(&a.ip()).is_some();
+            match found.iter().any(usable) || known {
+                true => Ok(found),
+                false => Err(unknown(String::new())),
+            }
+        }
+        Err(_) if known => Ok(Vec::new()),
+        Err(error) => Err(unknown(error.to_string())),
+    }
+}
+
+/// Takes `:port` off a name, an IPv4 address or an IPv6 address in brackets.
+fn split_port(host: &str, port: u16) -> (&str, u16) {
+    if let Some((name, rest)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let given = rest.strip_prefix(':').and_then(|text| text.parse().ok());
+        return (name, given.unwrap_or(port));
+    }
+    match host.split_once(':') {
+        Some((name, text)) if !text.contains(':') => match text.parse() {
+            Ok(given) if !name.is_empty() => (name, given),
+            _ => (host, port),
+        },
+        _ => (host, port),
+    }
+}
+
+/// Names have neither colon nor zone, and no address of IPv4 is a name.
+fn is_literal(name: &str) -> bool {
+    name.contains([':', '%']) || name.parse::<IpAddr>().is_ok()
+}
+
+/// The address that `text` spells, with its zone if it has one.
+fn literal(text: &str, port: u16, wanted: Option<Family>) -> Result<SocketAddr, Unfit> {
+    let (bare, zone) = match text.split_once('%') {
+        Some((bare, zone)) => (bare, Some(zone)),
+        None => (text, None),
+    };
+    let Ok(address) = bare.parse::<IpAddr>() else {
+        return Err(unusable(text, "it is no address"));
+    };
+    let Some(family) = Family::of(&address) else {
+        let why = "it is IPv4 in IPv6 form, which would measure IPv4 under the name of IPv6";
+        return Err(unusable(text, why));
+    };
+    if wanted.is_some_and(|wanted| wanted != family) {
+        return Err(unusable(text, format!("it is an {family} address")));
+    }
+    match (address, zone) {
+        (IpAddr::V6(inner), None) if inner.is_unicast_link_local() => {
+            Err(Unfit::NoZone { address: text.to_owned(), interfaces: interfaces() })
+        }
+        (IpAddr::V6(inner), Some(zone)) => {
+            let scope = scope_of(text, zone, port)?;
+            Ok(SocketAddr::V6(SocketAddrV6::new(inner, port, 0, scope)))
+        }
+        (IpAddr::V4(_), Some(_)) => Err(unusable(text, "only IPv6 has zones")),
+        (address, None) => Ok(SocketAddr::new(address, port)),
+    }
+}
+
+/// The number of the interface that a zone names. The system's resolver knows it.
+fn scope_of(text: &str, zone: &str, port: u16) -> Result<u32, Unfit> {
+    if let Ok(number) = zone.parse() {
+        return Ok(number);
+    }
+    let found = (text, port).to_socket_addrs().ok().and_then(|mut found| found.next());
+    match found {
+        Some(SocketAddr::V6(address)) if address.scope_id() != 0 => Ok(address.scope_id()),
+        _ => Err(unusable(text, format!("there is no interface {zone}"))),
+    }
+}
+
+fn unusable(address: &str, why: impl Into<String>) -> Unfit {
+    Unfit::Unusable { address: address.to_owned(), why: why.into() }
+}
+
+/// Names of this host's interfaces, as far as the system's counters tell.
+fn interfaces() -> Vec<String> {
+    let counters = v6gap_sys::counters::snapshot().unwrap_or_default().values;
+    let name = |counter: &String| {
+        counter.strip_prefix("if.")?.strip_suffix(".rx_bytes").map(str::to_owned)
+    };
+    counters.keys().filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn unusable(result: Result<Target, Unfit>) {
+        let unfit = result.unwrap_err();
+        assert!(matches!(unfit, Unfit::Unusable { .. }), "{unfit}");
+    }
+
+    #[test]
+    fn literal_addresses_need_no_resolver() {
+        let target = resolve("192.0.2.7", 4466, None, Some("2001:db8::7")).unwrap();
+        assert_eq!(target.addresses.v4, Some("192.0.2.7:4466".parse().unwrap()));
+        assert_eq!(target.addresses.v6, Some("[2001:db8::7]:4466".parse().unwrap()));
+        let target = resolve("[2001:db8::7]:99", 4466, None, None).unwrap();
+        assert_eq!(target.addresses.v6, Some("[2001:db8::7]:99".parse().unwrap()));
+        assert_eq!(target.addresses.v4, None);
+        assert_eq!(
+            resolve("192.0.2.7:99", 1, None, None).unwrap().addresses.v4.unwrap().port(),
+            99
+        );
+    }
+
+    #[test]
+    fn a_name_needs_no_resolver_if_both_addresses_are_given() {
+        let target = resolve("nas", 1, Some("192.0.2.7"), Some("2001:db8::7")).unwrap();
+        assert_eq!(target.name, "nas");
+        assert!(target.comparable().is_ok());
+    }
+
+    #[test]
+    fn a_missing_family_is_named() {
+        let alone = resolve("192.0.2.7", 4466, None, None).unwrap();
+        let found = alone.comparable().unwrap_err();
+        assert!(matches!(found, Unfit::NoAddress { missing: Family::V6, .. }), "{found}");
+    }
+
+    #[test]
+    fn addresses_that_cannot_be_measured_are_refused() {
+        let found = resolve("fe80::1", 1, None, None).unwrap_err();
+        assert!(matches!(found, Unfit::NoZone { .. }), "{found}");
+        unusable(resolve("::ffff:192.0.2.1", 1, None, None));
+        unusable(resolve("x", 1, Some("2001:db8::1"), None));
+        unusable(resolve("a:b:c", 1, None, None));
+        unusable(resolve("192.0.2.1%eth0", 1, None, None));
+    }
+
+    #[test]
+    fn addresses_to_measure_from_are_of_this_host_and_one_of_a_family() {
+        let target = resolve("127.0.0.1", 1, None, None).unwrap();
+        let from = |bind: &[&str]| {
+            let bind: Vec<String> = bind.iter().map(ToString::to_string).collect();
+            target.clone().from(&bind)
+        };
+        assert_eq!(from(&[]).unwrap().local, PerFamily::default());
+        let local = from(&["127.0.0.1"]).unwrap().local;
+        assert_eq!(local, PerFamily { v4: Some("127.0.0.1:0".parse().unwrap()), v6: None });
+        // An address for documentation (RFC 5737) is nobody's.
+        let found = from(&["192.0.2.1"]).unwrap_err();
+        assert!(matches!(found, Unfit::NotHere { .. }), "{found}");
+        unusable(from(&["localhost"]));
+        unusable(from(&["127.0.0.1%lo"]));
+        let found = from(&["127.0.0.1", "127.0.0.2"]).unwrap_err();
+        assert!(matches!(found, Unfit::Two { family: Family::V4, .. }), "{found}");
+        let found = from(&["::1"]).unwrap_err();
+        assert!(matches!(found, Unfit::NoSuchWay { family: Family::V6, .. }), "{found}");
+    }
+
+    #[test]
+    fn a_zone_may_be_a_number() {
+        let target = resolve("fe80::1%3", 1, None, None).unwrap();
+        assert!(matches!(target.addresses.v6, Some(SocketAddr::V6(a)) if a.scope_id() == 3));
+    }
+}

@@ -1,0 +1,177 @@
+//! Why a plan was not performed, or not to its end. How to help it is for others to say.
+
+use crate::target::Unfit;
+use crate::world::NotBuilt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use v6gap_core::family::Family;
+use v6gap_core::record::RunId;
+use v6gap_engine::control::{ConnectError, FamilyProblem};
+use v6gap_engine::device::DeviceError;
+use v6gap_engine::run::RunError;
+use v6gap_store::StoreError;
+use v6gap_sys::Unavailable;
+
+/// Why a plan was not performed to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// There is no session with the far end.
+    #[error("no session with {target}: {error}")]
+    Connect {
+        /// Name of the far end.
+        target: String,
+        /// What went wrong in each family.
+        error: ConnectError,
+    },
+    /// The far end answers over one family and not over the other.
+    #[error("{target} answers over one family only: {problem}")]
+    OneFamily {
+        /// Name of the far end.
+        target: String,
+        /// What went wrong over the other.
+        problem: Box<FamilyProblem>,
+    },
+    /// Large packets vanish on the way.
+    #[error("packets of {} bytes and more vanish on the way to {target} over {family}", passes + 1)]
+    BlackHole {
+        /// Name of the far end.
+        target: String,
+        /// The family over which they do.
+        family: Family,
+        /// Length of the largest IP packet that passes, in bytes.
+        passes: u32,
+    },
+    /// The measurement broke off.
+    #[error("measuring with {target} broke off: {error}")]
+    BrokenOff {
+        /// Name of the far end.
+        target: String,
+        /// Why.
+        error: RunError,
+        /// The run in which all is kept that was measured until then, if anything was stored.
+        kept: Option<RunId>,
+    },
+    /// The far end ended the session, because it allows no longer ones.
+    #[error("{target} allows sessions of {most_ns} ns")]
+    TimeUp {
+        /// Name of the far end.
+        target: String,
+        /// Longest session, in ns.
+        most_ns: u64,
+        /// As of [`Trouble::BrokenOff`].
+        kept: Option<RunId>,
+    },
+    /// Packets cannot be captured as asked.
+    #[error(transparent)]
+    Capture(#[from] CaptureTrouble),
+    /// A device cannot be read.
+    #[error(transparent)]
+    Device(#[from] DeviceTrouble),
+    /// The name of a device is none.
+    #[error(transparent)]
+    Name(#[from] Unfit),
+    /// There is no lab.
+    #[error(transparent)]
+    Lab(#[from] NoLab),
+    /// What is stored cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What goes on is no run: its journal does not begin with the facts of one.
+    #[error("{0} does not begin with the facts of a run")]
+    NoHeader(RunId),
+    /// A server of this process did not start; in words.
+    #[error("{0}")]
+    NoServer(String),
+    /// The system refused something that it refuses hardly ever; in its words.
+    #[error("{0}")]
+    System(String),
+}
+
+impl From<Unavailable> for Trouble {
+    fn from(missing: Unavailable) -> Self {
+        Trouble::System(missing.to_string())
+    }
+}
+
+/// Why packets cannot be captured.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureTrouble {
+    /// The file is there already.
+    #[error("{} exists, and captures replace no file", .0.display())]
+    Exists(PathBuf),
+    /// This process may not listen along.
+    #[error("capturing at {interface} is not permitted")]
+    NotPermitted {
+        /// Name of the interface.
+        interface: String,
+        /// Name of the far end.
+        target: String,
+    },
+    /// A node is named, and there is no lab.
+    #[error("{0}: only labs have nodes to capture at")]
+    NoLab(String),
+    /// The lab has no such node.
+    #[error("{node}: the lab has {}", known.join(", "))]
+    NoNode {
+        /// What was named.
+        node: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The node is another system.
+    #[error("{0}: it is another system, with a kernel of its own")]
+    OtherSystem(String),
+}
+
+/// Why a managed device cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceTrouble {
+    /// The agent for a router of the lab did not start.
+    #[error("{name}: {why}")]
+    Agent {
+        /// Name of the router.
+        name: String,
+        /// In words.
+        why: String,
+    },
+    /// It has no address that it can be asked at.
+    #[error("{name} has no address of the family")]
+    NoAddress {
+        /// Its name.
+        name: String,
+        /// The family that was asked for.
+        over: Option<Family>,
+    },
+    /// It does not answer as it must.
+    #[error("{name} ({address}): {error}")]
+    Refused {
+        /// Its name.
+        name: String,
+        /// Its address.
+        address: SocketAddr,
+        /// What went wrong.
+        error: DeviceError,
+        /// Whether it was asked with a community, not as a user.
+        community: bool,
+    },
+}
+
+/// Why there is no lab to measure in.
+#[derive(Debug, thiserror::Error)]
+pub enum NoLab {
+    /// The plan asks for none.
+    #[error("the plan asks for no lab")]
+    NotAsked,
+    /// The system gives this process no network namespaces; in the words of the refusal.
+    #[error("{0}")]
+    Refused(String),
+    /// This host lacks what the world asks for; in words.
+    #[error("{0}")]
+    NotProvided(String),
+    /// It could not be built.
+    #[error("the lab could not be built: {}", .0.why)]
+    NotBuilt(NotBuilt),
+    /// The one that is up cannot be joined; in words.
+    #[error("the lab cannot be joined: {0}")]
+    NotJoined(String),
+}
