@@ -13,7 +13,6 @@ use v6gap_report::{
     CiteForm, SCHEMA, bibtex, cite, csv_trials, json, json_line, latex, latex_comparison, sockets,
     stream,
 };
-use v6gap_stats::quantile;
 
 fn parse(text: &str) -> Value {
     serde_json::from_str(text).expect("a JSON document")
@@ -130,7 +129,7 @@ fn every_trial_is_a_row_with_every_field_in_full() {
     assert!(!heads.iter().any(|head| head == "link"), "a group is no column");
 }
 
-/// What was exported gives the same quantiles as what was stored, losses counting as infinite.
+/// What was exported is what was stored, to the last bucket and loss.
 #[test]
 fn histograms_survive_every_export_of_trials() {
     let lines = journal::lines();
@@ -151,27 +150,15 @@ fn histograms_survive_every_export_of_trials() {
         let from_json =
             v6gap_core::values::times(Metric::Rtt, &again.ends).expect("as before").clone();
         assert_eq!(from_csv.iter().map(|(_, count)| count).sum::<u64>(), times.count);
-        for percent in 1..=100 {
-            let q = f64::from(percent) / 100.0;
-            let of = |buckets: &[(u64, u64)], lost| quantile::of_histogram(buckets, lost, q);
-            let expected = of(&times.histogram.iter().collect::<Vec<_>>(), times.lost);
-            assert_eq!(of(&from_csv, lost), expected);
-            assert_eq!(
-                of(&from_json.histogram.iter().collect::<Vec<_>>(), from_json.lost),
-                expected
-            );
-        }
-        assert_eq!(
-            quantile::of_histogram(&from_csv, lost, 1.0),
-            Some(f64::INFINITY),
-            "one is lost"
-        );
+        assert_eq!((&from_csv, lost), (&times.histogram.iter().collect(), times.lost));
+        assert_eq!((&from_json.histogram, from_json.lost), (&times.histogram, lost));
+        assert!(lost > 0, "one is lost");
         seen += 1;
     }
     assert!(seen > 0);
 }
 
-/// The document gives back the histogram of each arm, and so every quantile that the run has.
+/// The document gives back the histogram of each arm.
 #[test]
 fn histograms_survive_the_result_document() {
     let analysis = lab();
@@ -190,11 +177,6 @@ fn histograms_survive_the_result_document() {
             let lost = written["lost"].as_u64().expect("a number");
             assert_eq!((&buckets, lost), (q.histograms.get(arm), *q.lost.get(arm)));
             assert_eq!(written["count"], 4000);
-            for permille in 1..=1000 {
-                let share = f64::from(permille) / 1000.0;
-                let stored = quantile::of_histogram(q.histograms.get(arm), *q.lost.get(arm), share);
-                assert_eq!(quantile::of_histogram(&buckets, lost, share), stored);
-            }
         }
     }
 }

@@ -29,7 +29,10 @@ const SIZES: [(usize, u32); 16] = [
 fn main() {
     for (n, samples) in SIZES {
         let mut source = ChaCha8Rng::seed_from_u64(n as u64);
-        let dips = modes::dips_of_uniforms(n, samples, || source.next_u64());
+        let mut uniform = || (source.next_u64() >> 11) as f64;
+        let mut one = || modes::dip(&(0..n).map(|_| uniform()).collect::<Vec<f64>>());
+        let mut dips: Vec<f64> = (0..samples).map(|_| one()).collect();
+        dips.sort_unstable_by(f64::total_cmp);
         let limit = |chance: f64| {
             let rank = (f64::from(samples) * (1.0 - chance)).round() as usize;
             format!("{:.4}", dips[rank] * (n as f64).sqrt())

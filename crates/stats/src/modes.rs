@@ -7,7 +7,6 @@
 //! looks like a mode, so [`is_continuous`] should be asked first. The uniform law is the unimodal
 //! one with the largest dips; the p-values refer to it and are cautious for others.
 
-use crate::bootstrap::below;
 use crate::dips::{CHANCES, DIPS};
 use crate::summary::{mean, sorted};
 use alloc::vec;
@@ -15,9 +14,6 @@ use alloc::vec::Vec;
 
 /// Fewest values for which a p-value is given.
 pub const VALUES_MIN: usize = 6;
-
-/// Samples that make a simulated p-value of 1 % steady to about 0.1 %.
-pub const DEFAULT_SAMPLES: u32 = 10_000;
 
 /// Share of a sample that a mode must hold, for a gap to count as one between modes.
 const SHARE_MIN: f64 = 0.1;
@@ -52,31 +48,6 @@ pub fn dip_p(dip: f64, n: usize) -> f64 {
     let share = (scaled - limit(next - 1)) / (limit(next) - limit(next - 1));
     let (from, to) = (libm::log(CHANCES[next - 1]), libm::log(CHANCES[next]));
     libm::exp(from + share * (to - from))
-}
-
-/// The same from `samples` samples of uniform values drawn now: `(1 + larger) / (1 + samples)`.
-pub fn dip_p_simulated(dip: f64, n: usize, samples: u32, next: impl FnMut() -> u64) -> f64 {
-    if n == 0 || dip.is_nan() {
-        return 1.0;
-    }
-    let dips = dips_of_uniforms(n, samples, next);
-    let larger = dips.len() - dips.partition_point(|d| *d < dip);
-    (1 + larger) as f64 / (1 + dips.len()) as f64
-}
-
-/// The dips of `samples` samples of `n` uniform values, ascending.
-pub fn dips_of_uniforms(n: usize, samples: u32, mut next: impl FnMut() -> u64) -> Vec<f64> {
-    const STEPS: usize = 1 << 53;
-    let mut values = vec![0.0; n];
-    let mut dips: Vec<f64> = (0..if n == 0 { 0 } else { samples })
-        .map(|_| {
-            values.iter_mut().for_each(|x| *x = below(STEPS, &mut next) as f64);
-            values.sort_unstable_by(f64::total_cmp);
-            dip_of_sorted(&values)
-        })
-        .collect();
-    dips.sort_unstable_by(f64::total_cmp);
-    dips
 }
 
 /// Whether at least three quarters of the values differ from all others: fewer, and the dip finds
@@ -260,22 +231,6 @@ mod tests {
         let one: Vec<f64> = (0..20).map(f64::from).collect();
         assert!(dip_p(dip(&two), 20) <= 0.0005 && dip(&two) > 0.2);
         assert_eq!((dip(&one), dip_p(dip(&one), 20)), (1.0 / 40.0, 1.0));
-    }
-
-    #[test]
-    fn a_table_agrees_with_samples_drawn_now() {
-        let mut state = 5_u64;
-        let mut next = || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        };
-        for (n, dip) in [(8, 0.14), (17, 0.10), (40, 0.078), (70, 0.055)] {
-            let (table, drawn) = (dip_p(dip, n), dip_p_simulated(dip, n, 10_000, &mut next));
-            let slack = 4.0 * libm::sqrt(table * (1.0 - table) / 10_000.0) + 0.002;
-            assert!((table - drawn).abs() < slack, "{n}: {table} {drawn}");
-        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The paired t interval and test for the mean of per-block differences (Student 1908).
+//! The paired t interval for the mean of per-block differences (Student 1908).
 //!
 //! Assumes independent differences whose *mean* is close to normal; exact for normal ones. One
 //! large outlier widens it more than [`crate::signed_rank`].
 
-use crate::estimate::{Alternative, Estimate, Interval, Warning, faults, no_spread};
-use crate::special::{t_upper, t_upper_quantile};
+use crate::estimate::{Estimate, Interval, Warning, faults, no_spread};
+use crate::special::t_upper_quantile;
 use crate::summary::{mean, sd};
 use alloc::vec;
 
@@ -26,27 +26,6 @@ pub fn t_interval(d: &[f64], alpha: f64) -> Estimate {
     Estimate { centre: mean(d), interval, level: 1.0 - alpha, n, warnings }
 }
 
-/// p-value of the hypothesis that the mean is zero (shift `d` to ask about another value). With
-/// fewer than two values, or values that are not finite, nothing can be rejected: 1.
-pub fn t_p(d: &[f64], alternative: Alternative) -> f64 {
-    let unusable = d.len() < 2 || d.iter().any(|x| !x.is_finite());
-    let centre = mean(d);
-    if unusable || centre == 0.0 && no_spread(d) {
-        return 1.0;
-    }
-    let t = if no_spread(d) { centre * f64::INFINITY } else { centre / standard_error(d) };
-    p_of_t(t, (d.len() - 1) as f64, alternative)
-}
-
-/// p-value of a t statistic with `df` degrees of freedom.
-pub(crate) fn p_of_t(t: f64, df: f64, alternative: Alternative) -> f64 {
-    match alternative {
-        Alternative::Greater => t_upper(t, df),
-        Alternative::Less => t_upper(-t, df),
-        Alternative::TwoSided => 2.0 * t_upper(t.abs(), df),
-    }
-}
-
 fn standard_error(d: &[f64]) -> f64 {
     sd(d) / libm::sqrt(d.len() as f64)
 }
@@ -60,15 +39,11 @@ mod tests {
         assert_eq!(t_interval(&[], 0.05).interval, Interval::WHOLE);
         assert_eq!(t_interval(&[1.0, f64::NAN], 0.05).interval, Interval::WHOLE);
         assert_eq!(t_interval(&[1.0, 2.0], 0.0).interval, Interval::WHOLE);
-        assert_eq!(t_p(&[1.0], Alternative::TwoSided), 1.0);
-        assert_eq!(t_p(&[0.0, 0.0], Alternative::TwoSided), 1.0);
     }
 
     #[test]
     fn equal_values_are_flagged() {
         let e = t_interval(&[2.0; 5], 0.05);
         assert_eq!((e.interval, e.warnings), (Interval::around(2.0, 0.0), vec![Warning::NoSpread]));
-        assert_eq!(t_p(&[2.0; 5], Alternative::Greater), 0.0);
-        assert_eq!(t_p(&[2.0; 5], Alternative::Less), 1.0);
     }
 }

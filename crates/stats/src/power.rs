@@ -18,12 +18,6 @@ pub const NEVER: usize = usize::MAX;
 const POWER: f64 = 0.8;
 const ALPHA: f64 = 0.05;
 
-/// Blocks for a paired t test to find a true difference of `delta` (about `7.85 (sigma /
-/// delta)^2 + 2`). Both in the same unit.
-pub fn blocks_for_difference(sigma: f64, delta: f64) -> usize {
-    blocks(sigma, delta, |n, ratio| difference_power(n, ratio, t_difference(n)))
-}
-
 /// Blocks for two one-sided t tests to show equivalence within `± delta` when the true difference
 /// is zero (about `8.56 (sigma / delta)^2`).
 pub fn blocks_for_equivalence(sigma: f64, delta: f64) -> usize {
@@ -123,7 +117,6 @@ mod tests {
     #[test]
     fn nonsense_needs_forever() {
         for (sigma, delta) in [(1.0, 0.0), (1.0, -1.0), (-1.0, 1.0), (f64::NAN, 1.0)] {
-            assert_eq!(blocks_for_difference(sigma, delta), NEVER);
             assert_eq!(blocks_for_equivalence(sigma, delta), NEVER);
             assert_eq!(blocks_for_sequence_radius(sigma, delta), NEVER);
         }

@@ -50,22 +50,6 @@ pub fn percentile(sorted: &[f64], p: f64) -> f64 {
     }
 }
 
-/// Mean of what is left after dropping the lowest `lower_share` and the highest `upper_share` of
-/// the values (whole values only, rounded down). The 5-90 % trimmed mean drops the lowest 5 % and
-/// the highest 10 %: `trimmed_mean(sorted, 0.05, 0.10)`. NaN when nothing is left or a share is
-/// outside 0..1. Input ascending.
-pub fn trimmed_mean(sorted: &[f64], lower_share: f64, upper_share: f64) -> f64 {
-    let n = sorted.len();
-    let share_ok = |share: f64| (0.0..1.0).contains(&share);
-    if !share_ok(lower_share) || !share_ok(upper_share) {
-        return f64::NAN;
-    }
-    // 0.1 * 30 is 3.0000000000000004 or 2.9999999999999996 by luck; neither may decide a count.
-    let drop = |share: f64| libm::floor(share * n as f64 * (1.0 + 1e-12)) as usize;
-    let (low, high) = (drop(lower_share), n.saturating_sub(drop(upper_share)));
-    if low < high { mean(&sorted[low..high]) } else { f64::NAN }
-}
-
 /// 1-based rank of the RFC 2330 percentile `p` among `n` sorted values; `None` if there is none.
 pub(crate) fn percentile_rank(n: usize, p: f64) -> Option<usize> {
     if n == 0 || !(0.0..=1.0).contains(&p) {
@@ -124,15 +108,5 @@ mod tests {
         assert_eq!(sd(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), libm::sqrt(32.0 / 7.0));
         assert!(sd(&[1.0]).is_nan() && mean(&[]).is_nan() && median(&[]).is_nan());
         assert_eq!(mad(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]), 1.0);
-    }
-
-    #[test]
-    fn trimming_drops_whole_values() {
-        let twenty: Vec<f64> = (1..=20).map(f64::from).collect();
-        assert_eq!(trimmed_mean(&twenty, 0.05, 0.10), 10.0); // 2..=18
-        assert_eq!(trimmed_mean(&twenty[..10], 0.05, 0.10), 5.0); // 1..=9
-        let thirty: Vec<f64> = (1..=30).map(f64::from).collect();
-        assert_eq!(trimmed_mean(&thirty, 0.1, 0.1), 15.5);
-        assert!(trimmed_mean(&[], 0.05, 0.1).is_nan() && trimmed_mean(&twenty, 0.6, 0.6).is_nan());
     }
 }

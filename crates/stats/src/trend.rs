@@ -1,20 +1,14 @@
-//! Change over time in values taken one after another: a step ([`pettitt`]), a trend
-//! ([`mann_kendall`]) and its slope ([`theil_sen`]).
+//! Change over time in values taken one after another: a step ([`pettitt`]) or a trend
+//! ([`mann_kendall`]).
 //!
-//! All three use ranks or medians, so wild values do not make a trend, and all assume that values
-//! without a change would be independent: dependence looks like drift, which is why
-//! [`crate::batch`] asks for both. Pettitt, "A non-parametric approach to the change-point problem"
-//! (1979); Mann (1945); Kendall, "Rank correlation methods" (1975); Sen, "Estimates of the
-//! regression coefficient based on Kendall's tau" (1968).
+//! Both use ranks, so wild values do not make a trend, and both assume that values without a change
+//! would be independent: dependence looks like drift, which is why [`crate::batch`] asks for both.
+//! Pettitt, "A non-parametric approach to the change-point problem" (1979); Mann (1945); Kendall,
+//! "Rank correlation methods" (1975).
 
 use crate::special::normal_upper;
-use crate::summary::{mean, median};
 use alloc::vec;
 use alloc::vec::Vec;
-
-/// Longest series whose slope is taken from every pair; a longer one is averaged in equal stretches
-/// first, down to this many.
-pub const SLOPE_PAIRS_OF: usize = 1_000;
 
 /// Where a series changes its level, if it does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,21 +81,6 @@ pub fn mann_kendall(sample: &[f64]) -> MannKendall {
         0.0
     }) / libm::sqrt(variance);
     MannKendall { s, variance, z, p: (2.0 * normal_upper(z.abs())).min(1.0) }
-}
-
-/// Slope for each step from one value to the next: the median over all pairs of `(x_j - x_i) / (j -
-/// i)`. A series longer than [`SLOPE_PAIRS_OF`] is averaged in equal stretches first. NaN below two
-/// values.
-pub fn theil_sen(sample: &[f64]) -> f64 {
-    let stretch = sample.len().div_ceil(SLOPE_PAIRS_OF).max(1);
-    let means: Vec<f64> = sample.chunks_exact(stretch).map(mean).collect();
-    let mut slopes = Vec::with_capacity(means.len() * means.len().saturating_sub(1) / 2);
-    for (i, &low) in means.iter().enumerate() {
-        for (j, &high) in means.iter().enumerate().skip(i + 1) {
-            slopes.push((high - low) / (j - i) as f64);
-        }
-    }
-    median(&slopes) / stretch as f64
 }
 
 /// Twice the rank of each value; equal values share their mean rank.
@@ -181,13 +160,11 @@ mod tests {
         for sample in [&[][..], &[1.0], &[2.0; 9], &[1.0, f64::NAN, 3.0]] {
             assert_eq!((pettitt(sample).p, mann_kendall(sample).p), (1.0, 1.0), "{sample:?}");
         }
-        assert!(theil_sen(&[1.0]).is_nan());
     }
 
     #[test]
-    fn a_long_series_keeps_its_slope() {
+    fn a_long_series_shows_its_trend() {
         let x: Vec<f64> = (0..25_000).map(|i| f64::from(i) * 0.5 + f64::from(i % 3)).collect();
-        assert!((theil_sen(&x) - 0.5).abs() < 1e-3, "{}", theil_sen(&x));
         assert!(pettitt(&x).p < 1e-9 && mann_kendall(&x).p < 1e-9);
     }
 }

@@ -4,11 +4,10 @@
 use serde_json::Value;
 use v6gap_stats::drift::{self, Moments};
 use v6gap_stats::least_squares::Design;
-use v6gap_stats::runlength::RunLengthTest;
 use v6gap_stats::two_runs::{self, Law, Run};
-use v6gap_stats::{Alternative, Estimate, Interval, bootstrap, equivalence, levels, loss, modes};
-use v6gap_stats::{multiplicity, outliers, paired_t, permutation, power, quantile, repeats};
-use v6gap_stats::{runlength, sequence, signed_rank, steady, summary, trend};
+use v6gap_stats::{Alternative, Estimate, Interval, bootstrap, equivalence, loss, modes};
+use v6gap_stats::{multiplicity, outliers, paired_t, power, quantile, repeats};
+use v6gap_stats::{sequence, signed_rank, steady, summary, trend};
 
 const RELATIVE: f64 = 1e-9;
 
@@ -57,11 +56,10 @@ fn paired() -> [(Value, Vec<f64>); 2] {
 }
 
 #[test]
-fn paired_t_interval_and_test() {
+fn paired_t_interval() {
     for (v, d) in paired() {
         same_estimate(&paired_t::t_interval(&d, 0.05), &v["t"]);
         same(summary::sd(&d), &v["t"]["sd"]);
-        same(paired_t::t_p(&d, Alternative::TwoSided), &v["p_t"]);
     }
 }
 
@@ -107,7 +105,6 @@ fn critical_ranks() {
 fn two_one_sided_tests() {
     for (v, d) in paired() {
         for row in v["tost"].as_array().expect("rows") {
-            same(equivalence::tost_t(&d, number(&row["delta"])), &row["p_t"]);
             same(equivalence::tost_wilcoxon(&d, number(&row["delta"])), &row["p_w"]);
         }
     }
@@ -125,7 +122,15 @@ fn holm_adjustment() {
 #[test]
 fn exhaustive_bootstrap() {
     let v = &vectors()["bca"];
-    let b = bootstrap::bca_exhaustive(&list(&v["x"]), summary::mean, 0.05).expect("six values");
+    let x = list(&v["x"]);
+    let n = x.len();
+    // Every one of the n^n resamples is drawn once: the digits of its number in base n, each as a
+    // 64-bit number in the middle of those that stand for it.
+    let every = (0..n.pow(n as u32)).flat_map(|number| (0..n as u32).map(move |at| (number, at)));
+    let mut digits = every.map(|(number, at)| (number / n.pow(at) % n) as u64);
+    let next = || (2 * digits.next().expect("n digits each") + 1) * (u64::MAX / (2 * n as u64));
+    let mean = |units: &[usize]| summary::mean(&units.iter().map(|&i| x[i]).collect::<Vec<_>>());
+    let b = bootstrap::Joint::new(n, mean, n.pow(n as u32), next).interval(|x| *x, 0.05);
     same(b.estimate.centre, &v["theta"]);
     same(b.bias_correction, &v["z0"]);
     same(b.acceleration, &v["a"]);
@@ -147,7 +152,6 @@ fn order_statistics() {
         let found = quantile::order_statistic_interval(n, q, 0.95);
         let indices = (found.0.unwrap_or(0), found.1.unwrap_or(n + 1));
         assert_eq!(indices, (count(&row["low"]), count(&row["high"])), "{row}");
-        same(quantile::order_statistic_level(n, q, found), &row["level"]);
     }
 }
 
@@ -229,10 +233,7 @@ fn symmetric_sequence() {
 fn drift_and_dependence() {
     let v = &vectors()["drift"];
     let x = list(&v["x"]);
-    let r = drift::lag1_autocorrelation(&x);
-    same(r, &v["lag1"]);
-    same(drift::effective_n(x.len(), r), &v["effective_n"]);
-    same(drift::von_neumann(&x), &v["von_neumann"]);
+    same(drift::lag1_autocorrelation(&x), &v["lag1"]);
     for (v, d) in paired() {
         same(drift::lag1_autocorrelation(&list(&v["first"])), &v["lag1_first"]);
         same(drift::lag1_autocorrelation(&d), &v["lag1_d"]);
@@ -255,7 +256,6 @@ fn detectable_differences() {
         let (n, expected) = (count(&row["n"]), number(&row["delta"]));
         // scipy solves the noncentral t to about eight digits.
         assert!((power::smallest_detectable(n, 1.0) / expected - 1.0).abs() < 1e-6, "{row}");
-        assert_eq!(power::blocks_for_difference(1.0, expected * (1.0 + 1e-5)), n);
     }
 }
 
@@ -299,36 +299,12 @@ fn rows(name: &str) -> Vec<Value> {
     vectors()[name].as_array().expect("rows").clone()
 }
 
-fn no_draws() -> u64 {
-    panic!("everything is counted")
-}
-
 #[test]
 fn equivalence_by_the_t_sequence() {
     for v in rows("sequence_equivalence") {
         let arms = (list(&v["first"]), list(&v["second"]));
         let d: Vec<f64> = arms.0.iter().zip(&arms.1).map(|(a, b)| (b / a).ln()).collect();
         same(sequence::anytime_equivalence_p(&d, number(&v["delta"])), &v["p"]);
-    }
-}
-
-#[test]
-fn sign_flips() {
-    for v in rows("sign_flip") {
-        let found = permutation::sign_flip(&list(&v["d"]), 0, no_draws);
-        assert_eq!(found.extreme, count(&v["extreme"]) as u64);
-        assert_eq!((found.of, found.exact), (count(&v["of"]) as u64, true));
-        same(found.p, &v["p"]);
-    }
-}
-
-#[test]
-fn labels_of_trials() {
-    for v in rows("labels") {
-        let (first, second) = (list(&v["first"]), list(&v["second"]));
-        let apart = |a: &[f64], b: &[f64]| summary::mean(a) - summary::mean(b);
-        let found = permutation::two_samples(&first, &second, apart, 0, no_draws);
-        same(found.p, &v["p"]);
     }
 }
 
@@ -378,7 +354,6 @@ fn steps_and_trends() {
         same(found.variance, &v["variance"]);
         same(found.z, &v["z"]);
         same(found.p, &v["p"]);
-        same(trend::theil_sen(&list(&v["x"])), &v["slope"]);
     }
 }
 
@@ -418,35 +393,4 @@ fn fisher_exact() {
         let n = |i: usize| count(&v["table"][i]) as u64;
         same(loss::fisher_p((n(0), n(1)), (n(2), n(3))), &v["p"]);
     }
-}
-
-#[test]
-fn variances_of_levels() {
-    for v in rows("levels") {
-        let runs: Vec<Vec<f64>> = v["runs"].as_array().expect("runs").iter().map(list).collect();
-        let runs: Vec<&[f64]> = runs.iter().map(Vec::as_slice).collect();
-        let found = levels::levels(&runs, 0.05).expect("usable");
-        same(found.within, &v["within"]);
-        same(found.of_means, &v["of_means"]);
-        same(found.between, &v["between"]);
-        same(found.estimate.interval.low, &v["low"]);
-        same(found.estimate.interval.high, &v["high"]);
-        let samples = found.samples_per_run(number(&v["costs"][0]), number(&v["costs"][1]));
-        assert_eq!(samples, Some(count(&v["samples"]) as u64));
-    }
-}
-
-#[test]
-fn run_length_test() {
-    let v = &vectors()["run_length"];
-    let x = list(&v["in"]);
-    let window = runlength::window(x[0], x[1], x[2], x[3]);
-    same(window, &v["window"]);
-    same(runlength::run_length(window), &v["run"]);
-    let test = RunLengthTest::new(runlength::run_length(window), x[4], x[5]).expect("usable");
-    same(test.k, &v["k"]);
-    same(test.h1, &v["h1"]);
-    same(test.h2, &v["h2"]);
-    same(test.s, &v["s"]);
-    same(test.packets_without_loss(), &v["packets"]);
 }

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use v6gap_stats::{Alternative, Estimate, Interval, Warning, paired_t, sequence, signed_rank};
-use v6gap_stats::{batch, bootstrap, drift, equivalence, levels, loss, modes, multiplicity};
-use v6gap_stats::{outliers, permutation, power, quantile, repeats, summary, trend};
+use v6gap_stats::{batch, bootstrap, drift, equivalence, loss, modes, multiplicity};
+use v6gap_stats::{outliers, power, quantile, repeats, summary, trend};
 
 type Method = fn(&[f64], f64) -> Estimate;
 
@@ -62,14 +62,12 @@ proptest! {
             prop_assert_eq!(a.interval, mirrored(b.interval), "{}", name);
             prop_assert_eq!(a.warnings, b.warnings, "{}", name);
         }
-        for p in [signed_rank::wilcoxon_p, paired_t::t_p] {
-            prop_assert_eq!(p(&d, Alternative::Greater), p(&negated, Alternative::Less));
-            prop_assert_eq!(p(&d, Alternative::TwoSided), p(&negated, Alternative::TwoSided));
-        }
+        let p = signed_rank::wilcoxon_p;
+        prop_assert_eq!(p(&d, Alternative::Greater), p(&negated, Alternative::Less));
+        prop_assert_eq!(p(&d, Alternative::TwoSided), p(&negated, Alternative::TwoSided));
         prop_assert_eq!(sequence::anytime_p(&d), sequence::anytime_p(&negated));
-        for tost in [equivalence::tost_t, equivalence::tost_wilcoxon] {
-            prop_assert_eq!(tost(&d, 2.0), tost(&negated, 2.0));
-        }
+        let tost = equivalence::tost_wilcoxon;
+        prop_assert_eq!(tost(&d, 2.0), tost(&negated, 2.0));
     }
 
     #[test]
@@ -106,16 +104,9 @@ proptest! {
 
     #[test]
     fn tests_and_intervals_agree(d in differences(), alpha in 0.01..0.3_f64) {
-        let t = paired_t::t_interval(&d, alpha);
-        let p = paired_t::t_p(&d, Alternative::TwoSided);
-        if !t.warnings.contains(&Warning::NoSpread) && (p - alpha).abs() > 1e-9 {
-            prop_assert_eq!(t.interval.excludes(0.0), p < alpha);
-            let inside = paired_t::t_interval(&d, 2.0 * alpha).interval.within(-20.0, 20.0);
-            let p = equivalence::tost_t(&d, 20.0);
-            prop_assert!((p - alpha).abs() < 1e-9 || inside == (p < alpha));
-        }
+        let spread = !paired_t::t_interval(&d, alpha).warnings.contains(&Warning::NoSpread);
         let e = sequence::e_value(&d, 0.0, 1.0);
-        if t.warnings.is_empty() && (e * alpha - 1.0).abs() > 1e-9 {
+        if spread && (e * alpha - 1.0).abs() > 1e-9 {
             let excluded = sequence::t_sequence(&d, alpha).interval.excludes(0.0);
             prop_assert_eq!(excluded, e >= 1.0 / alpha);
         }
@@ -128,17 +119,15 @@ proptest! {
             prop_assert!(e.n == d.len() && !e.interval.low.is_nan() && !e.interval.high.is_nan());
         }
         for side in [Alternative::Greater, Alternative::Less, Alternative::TwoSided] {
-            for p in [signed_rank::wilcoxon_p(&d, side), paired_t::t_p(&d, side)] {
-                prop_assert!((0.0..=1.0).contains(&p), "{p}");
-            }
+            let p = signed_rank::wilcoxon_p(&d, side);
+            prop_assert!((0.0..=1.0).contains(&p), "{p}");
         }
         prop_assert!((0.0..=1.0).contains(&sequence::anytime_p(&d)));
-        prop_assert!(equivalence::tost_t(&d, x) <= 1.0);
         prop_assert!(equivalence::tost_wilcoxon(&d, x) <= 1.0);
         prop_assert!(multiplicity::holm(&d).len() == d.len());
         let _ = (sequence::symmetric_e_value(&d, x, y), drift::welch_order_test(&d, &d));
-        let _ = (drift::lag1_autocorrelation(&d), drift::von_neumann(&d), drift::skewness(&d));
-        let _ = (summary::median(&d), summary::mad(&d), summary::trimmed_mean(&d, x, y));
+        let _ = (drift::lag1_autocorrelation(&d), drift::skewness(&d));
+        let _ = (summary::median(&d), summary::mad(&d));
         let _ = (summary::percentile(&d, x), sequence::t_sequence_radius(d.len(), x, y, x));
         let _ = (quantile::order_statistic_interval(d.len(), x, y), loss::interval(3, 9, x));
         let mut state = 1_u64;
@@ -146,7 +135,8 @@ proptest! {
             state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
             state
         };
-        let _ = bootstrap::bca(&d, summary::mean, 20, x, &mut next);
+        let sum = |units: &[usize]| units.iter().map(|&i| d[i]).sum::<f64>();
+        let _ = bootstrap::Joint::new(d.len(), sum, 20, &mut next).interval(|sum| *sum, x);
         for p in [
             sequence::symmetric_anytime_p(&d, y),
             sequence::anytime_equivalence_p(&d, x),
@@ -155,15 +145,13 @@ proptest! {
             trend::mann_kendall(&d).p,
             modes::dip_p(modes::dip(&d), d.len()),
             batch::lag1_p(x, d.len()),
-            permutation::sign_flip(&d, 10, &mut next).p,
-            permutation::two_samples(&d, &[x, y], |a, b| a[0] - b[0], 10, &mut next).p,
             loss::fisher_p((3, x.to_bits() >> 40), (d.len() as u64, y.to_bits() >> 44)),
         ] {
             prop_assert!((0.0..=1.0).contains(&p), "{p}");
         }
         let _ = (batch::batches(&d, x, y), modes::split(&d), modes::is_continuous(&d));
-        let _ = (trend::theil_sen(&d), outliers::flags(&d), repeats::trimmed_mean(&d, 2, x));
-        let _ = (repeats::spread(&d), levels::levels(&[&d, &d], x));
+        let _ = (outliers::flags(&d), repeats::trimmed_mean(&d, 2, x));
+        let _ = repeats::spread(&d);
     }
 
     #[test]
@@ -171,7 +159,6 @@ proptest! {
         let back: Vec<f64> = d.iter().rev().copied().collect();
         prop_assert_eq!(trend::pettitt(&d).k, trend::pettitt(&back).k);
         prop_assert_eq!(trend::mann_kendall(&d).s, -trend::mann_kendall(&back).s);
-        prop_assert!(close(trend::theil_sen(&d), -trend::theil_sen(&back)));
         let lag1 = drift::lag1_autocorrelation;
         prop_assert!(close(lag1(&d), lag1(&back)));
     }
@@ -191,17 +178,6 @@ proptest! {
             prop_assert_eq!(low, split.low.share);
             prop_assert!(split.low.mean < split.cut && split.cut < split.high.mean);
         }
-    }
-
-    #[test]
-    fn flipping_signs_asks_about_zero(d in differences()) {
-        let (a, b) = (permutation::sign_flip(&d[..d.len().min(12)], 0, || 0), {
-            let negated: Vec<f64> = d.iter().take(12).map(|x| -x).collect();
-            permutation::sign_flip(&negated, 0, || 0)
-        });
-        prop_assert_eq!(a, b);
-        // The sample itself and its mirror are always among the extreme ones.
-        prop_assert!(a.extreme >= 2 && a.extreme % 2 == 0 || a.p == 1.0);
     }
 
     #[test]
@@ -238,7 +214,6 @@ proptest! {
     #[test]
     fn planning_never_panics(sigma in prop::num::f64::ANY, delta in prop::num::f64::ANY) {
         prop_assert!(power::blocks_for_sequence_radius(sigma, delta) >= 3);
-        prop_assert!(power::blocks_for_difference(sigma, delta) >= 3);
         prop_assert!(power::blocks_for_equivalence(sigma, delta) >= 3);
     }
 
