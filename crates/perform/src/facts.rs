@@ -5,9 +5,8 @@ use std::fmt::Display;
 use v6gap_core::host::names;
 use v6gap_core::record::Host;
 use v6gap_core::unit;
-use v6gap_sys::{
-    Unavailable, clock, cpu, filter, frequency, host, interface, interrupts, perf, sleep,
-};
+use v6gap_sys::host::{filter, frequency, interrupts, sleep};
+use v6gap_sys::{Unavailable, clock, cpu, host, interface, perf};
 
 /// Interfaces whose offloads are told; a host may have thousands of virtual ones.
 const INTERFACES_MAX: usize = 8;

@@ -1,10 +1,10 @@
 //! Everything that differs between operating systems: clocks, sockets, processor placement, usage,
 //! counters, and on Linux network namespaces and packet sockets.
 //!
-//! The only crate with `unsafe` code and with `cfg(target_os)`. Each topic is a folder with one API
-//! and a file per platform; what a platform cannot do is [`Unavailable`], with the reason, and
-//! never silently replaced.
-#![expect(unsafe_code, reason = "system calls; each block says why it is sound")]
+//! The only crate with `unsafe` code and with `cfg(target_os)`. Each topic is a module with one
+//! API, and a file per platform where these differ by more than a few lines; what a platform cannot
+//! do is [`Unavailable`], with the reason, and never silently replaced.
+#![cfg_attr(unix, expect(unsafe_code, reason = "system calls; each block says why it is sound"))]
 
 pub mod capture;
 #[cfg(target_os = "linux")]
@@ -15,19 +15,14 @@ pub mod cpu;
 pub mod disk;
 pub mod entropy;
 pub mod files;
-pub mod filter;
-pub mod frequency;
 pub mod host;
 pub mod interface;
-pub mod interrupts;
-pub mod memory;
 #[cfg(target_os = "linux")]
 pub mod netns;
 #[cfg(target_os = "linux")]
 pub mod packet;
 pub mod perf;
 pub mod secrets;
-pub mod sleep;
 pub mod socket;
 pub mod term;
 pub mod thread;
@@ -58,5 +53,22 @@ impl Unavailable {
     /// States that `what` cannot be had, and the reason.
     pub fn new(what: &'static str, because: impl std::fmt::Display) -> Self {
         Self { what, because: because.to_string() }
+    }
+
+    /// Fails everywhere but on Linux, the only system whose files and calls for `what` are known.
+    fn off_linux(what: &'static str) -> Result<(), Self> {
+        if cfg!(target_os = "linux") { Ok(()) } else { Err(Self::here(what)) }
+    }
+
+    /// States that `what` cannot be had on this platform.
+    fn here(what: &'static str) -> Self {
+        Self::new(what, "this program has it on Linux only")
+    }
+
+    /// The text of the file at `path`, in which Linux tells `what`.
+    fn or_read(what: &'static str, path: &str) -> Result<String, Self> {
+        Self::off_linux(what)?;
+        std::fs::read_to_string(path)
+            .map_err(|error| Self::new(what, format_args!("{path} cannot be read: {error}")))
     }
 }

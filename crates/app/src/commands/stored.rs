@@ -22,7 +22,7 @@ pub(super) struct Stored {
 /// # Errors
 /// If there is none, or it cannot be read.
 pub(super) fn load(reference: &str, context: &Context) -> Result<Stored, Failure> {
-    v6gap_sys::memory::expect_much();
+    v6gap_sys::host::memory::expect_much();
     let lines = context.store.read(&Reference::parse(reference))?;
     let analysis = analyse(&lines)?;
     Ok(Stored { lines, analysis })

@@ -18,8 +18,9 @@ use v6gap_core::observation::{ConnectionMemory, Connections, EndReport, Measured
 use v6gap_core::task::Task;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{Connect, Purpose, Wait};
+use v6gap_sys::host::memory;
 use v6gap_sys::socket::{Domain, Stream, StreamOptions};
-use v6gap_sys::{Unavailable, clock, files, memory};
+use v6gap_sys::{Unavailable, clock, files};
 
 /// Room of the listener's queue that is advised where there is too little.
 const QUEUE_ADVISED: u32 = 4096;

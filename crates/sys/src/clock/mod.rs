@@ -3,9 +3,6 @@
 //! Durations are never taken from the wall clock, which may step. The two are compared only to
 //! notice such a step ([`wall_minus_mono_ns`]). All times are nanoseconds.
 
-#[cfg_attr(target_os = "linux", path = "linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
-mod platform;
 #[cfg(test)]
 mod tests;
 
@@ -44,8 +41,20 @@ pub struct Watch {
 ///
 /// On Linux this is `CLOCK_MONOTONIC_RAW`, which no time daemon slews or steps, with the same zero
 /// for all processes of the host; elsewhere it is the standard library's monotonic clock.
+#[inline]
 pub fn now_ns() -> u64 {
-    platform::now_ns()
+    #[cfg(target_os = "linux")]
+    {
+        // Read in user space through the vDSO.
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicRaw);
+        now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        static ZERO: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+        let zero = ZERO.get_or_init(std::time::Instant::now);
+        u64::try_from(zero.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
 }
 
 /// Nanoseconds since the Unix epoch by the wall clock, or 0 if that clock stands before 1970.

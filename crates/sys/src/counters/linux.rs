@@ -5,15 +5,12 @@
 
 use super::parse::{Sink, parse_dev, parse_paired, parse_snmp6, parse_softnet};
 use super::queue::{self, Queue};
-use crate::Unavailable;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netdevice, recv, send,
     socket_with,
 };
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
-
-const WHAT: &str = "kernel network counters";
 
 type Parser = fn(&str, &mut Sink<'_>) -> Result<(), String>;
 
@@ -31,7 +28,7 @@ const MAY_BE_MISSING: &str = "/proc/thread-self/net/snmp6";
 /// Bytes of one answer about queues: more than the kernel puts into one.
 const ANSWER_BYTES: usize = 64 * 1024;
 
-pub(super) fn refresh(values: &mut BTreeMap<String, u64>) -> Result<(), Unavailable> {
+pub(super) fn refresh(values: &mut BTreeMap<String, u64>) -> Result<(), String> {
     if read_into(values)? != values.len() {
         // Names of a vanished interface are left over: start afresh.
         values.clear();
@@ -41,21 +38,17 @@ pub(super) fn refresh(values: &mut BTreeMap<String, u64>) -> Result<(), Unavaila
 }
 
 /// Reads every file into `values` and returns how many names were met.
-fn read_into(values: &mut BTreeMap<String, u64>) -> Result<usize, Unavailable> {
+fn read_into(values: &mut BTreeMap<String, u64>) -> Result<usize, String> {
     let mut text = String::with_capacity(8 * 1024);
     let mut sink = Sink::new(values);
     for (path, parser) in FILES {
         text.clear();
         let read = std::fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text));
         match read {
-            Ok(_) => parser(&text, &mut sink).map_err(|problem| {
-                Unavailable::new(WHAT, format_args!("{path} has an unknown form: {problem}"))
-            })?,
+            Ok(_) => parser(&text, &mut sink)
+                .map_err(|problem| format!("{path} has an unknown form: {problem}"))?,
             Err(error) if error.kind() == ErrorKind::NotFound && path == MAY_BE_MISSING => {}
-            Err(error) => {
-                let because = format_args!("{path} cannot be read: {error}");
-                return Err(Unavailable::new(WHAT, because));
-            }
+            Err(error) => return Err(format!("{path} cannot be read: {error}")),
         }
     }
     // Without them the other counters are still worth having.
@@ -63,9 +56,8 @@ fn read_into(values: &mut BTreeMap<String, u64>) -> Result<usize, Unavailable> {
     Ok(sink.met())
 }
 
-pub(super) fn queues_told() -> Result<(), Unavailable> {
+pub(super) fn queues_told() -> Result<(), String> {
     queues(&mut Sink::new(&mut BTreeMap::new()))
-        .map_err(|because| Unavailable::new("counters of the interfaces' queues", because))
 }
 
 /// The queue of every interface of the calling thread's network namespace.

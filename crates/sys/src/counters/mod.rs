@@ -12,10 +12,9 @@
 //! `backlog` (bytes) of the queue in which packets wait for an interface (tc(8)); the last two are
 //! what waits at the moment. Which names exist depends on the kernel.
 
+#[cfg(target_os = "linux")]
+mod linux;
 mod parse;
-#[cfg_attr(target_os = "linux", path = "linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
-mod platform;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux is asked"))]
 mod queue;
 #[cfg(test)]
@@ -87,7 +86,15 @@ pub fn read_queues(answer: &[u8]) -> Result<(Vec<u32>, bool), String> {
 /// # Errors
 /// Off Linux, or if the kernel refuses.
 pub fn queues_told() -> Result<(), Unavailable> {
-    platform::queues_told()
+    const WHAT: &str = "counters of the interfaces' queues";
+    #[cfg(target_os = "linux")]
+    {
+        linux::queues_told().map_err(|because| Unavailable::new(WHAT, because))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        Err(Unavailable::here(WHAT))
+    }
 }
 
 impl Snapshot {
@@ -96,7 +103,15 @@ impl Snapshot {
     /// # Errors
     /// As [`snapshot`]; the values are then a mixture of old and new and must not be used.
     pub fn refresh(&mut self) -> Result<(), Unavailable> {
-        platform::refresh(&mut self.values)
+        const WHAT: &str = "kernel network counters";
+        #[cfg(target_os = "linux")]
+        {
+            linux::refresh(&mut self.values).map_err(|because| Unavailable::new(WHAT, because))
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            Err(Unavailable::here(WHAT))
+        }
     }
 
     /// What changed since `earlier`: non-zero differences by name.

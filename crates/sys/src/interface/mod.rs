@@ -1,17 +1,27 @@
 //! Network interfaces of this host and what their hardware takes over from the kernel.
 
-#[cfg_attr(target_os = "linux", path = "linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
-mod platform;
+#[cfg(target_os = "linux")]
+mod linux;
 #[cfg(test)]
 mod tests;
 
 #[cfg(target_os = "linux")]
-pub(crate) use platform::kind;
+pub(crate) use linux::kind;
 
 use crate::Unavailable;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+
+/// What a function of `linux` answers, which says why it cannot; elsewhere nothing does.
+macro_rules! on_linux {
+    ($what:literal, $function:ident($($argument:ident)?)) => {{
+        #[cfg(target_os = "linux")]
+        let answer = linux::$function($($argument)?).map_err(|why| Unavailable::new($what, why));
+        #[cfg(not(target_os = "linux"))]
+        let answer = { $(let _ = $argument;)? Err(Unavailable::here($what)) };
+        answer
+    }};
+}
 
 /// Names of the interfaces of the calling thread's network namespace that are up, loopback left
 /// out, in alphabetical order.
@@ -19,7 +29,7 @@ use std::net::IpAddr;
 /// # Errors
 /// Off Linux, or if the system does not list them.
 pub fn up() -> Result<Vec<String>, Unavailable> {
-    platform::up().map_err(|because| Unavailable::new("the list of interfaces", because))
+    on_linux!("the list of interfaces", up())
 }
 
 /// Features of an interface by the kernel's names, as in `tx-tcp6-segmentation`, and whether they
@@ -28,8 +38,7 @@ pub fn up() -> Result<Vec<String>, Unavailable> {
 /// # Errors
 /// Off Linux, or if there is no such interface.
 pub fn features(name: &str) -> Result<BTreeMap<String, bool>, Unavailable> {
-    platform::features(name)
-        .map_err(|because| Unavailable::new("the features of an interface", because))
+    on_linux!("the features of an interface", features(name))
 }
 
 /// Name of the interface that has an address.
@@ -37,8 +46,7 @@ pub fn features(name: &str) -> Result<BTreeMap<String, bool>, Unavailable> {
 /// # Errors
 /// Off Linux, or if none has it.
 pub fn with_address(address: IpAddr) -> Result<String, Unavailable> {
-    platform::with_address(address)
-        .map_err(|because| Unavailable::new("the interface of an address", because))
+    on_linux!("the interface of an address", with_address(address))
 }
 
 /// All addresses of this host, as they are at this moment.
@@ -46,7 +54,7 @@ pub fn with_address(address: IpAddr) -> Result<String, Unavailable> {
 /// # Errors
 /// Off Linux, or if the system does not list them.
 pub fn addresses() -> Result<Vec<IpAddr>, Unavailable> {
-    platform::addresses().map_err(|because| Unavailable::new("the addresses of this host", because))
+    on_linux!("the addresses of this host", addresses())
 }
 
 /// Rate of an interface's line as its driver tells it, in bit/s.
@@ -54,5 +62,5 @@ pub fn addresses() -> Result<Vec<IpAddr>, Unavailable> {
 /// # Errors
 /// Off Linux, or if the driver does not tell, as those of virtual interfaces often do not.
 pub fn speed_bps(name: &str) -> Result<u64, Unavailable> {
-    platform::speed_bps(name).map_err(|because| Unavailable::new("the rate of a line", because))
+    on_linux!("the rate of a line", speed_bps(name))
 }

@@ -1,12 +1,8 @@
 //! A UDP socket.
 
 use super::error::{Operation, SocketError};
-use super::options::Incoming;
-use super::{
-    Domain, call, open, options, platform, refuse_mapped, refuse_mixed, wait, without_label,
-};
+use super::{Domain, call, open, options, platform, refuse_mapped, refuse_mixed};
 use crate::Unavailable;
-use rustix::event::PollFlags;
 use socket2::{Protocol, SockRef, Type};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -114,52 +110,6 @@ impl Datagram {
         call::apart_from_news(|| call::receive_from(&self.inner, bytes))
     }
 
-    /// Waits until a datagram is there; `false` if `timeout_ns` passed before. Finer than a read
-    /// timeout, which Linux rounds up to its timer tick of 1 to 10 ms.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn wait_readable(&self, timeout_ns: u64) -> io::Result<bool> {
-        wait::ready(&self.inner, PollFlags::IN, Some(timeout_ns))
-    }
-
-    /// Waits until a datagram is there or a send would not block; `false` if `timeout_ns` passed
-    /// before.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn wait_either(&self, timeout_ns: u64) -> io::Result<bool> {
-        wait::ready(&self.inner, PollFlags::IN | PollFlags::OUT, Some(timeout_ns))
-    }
-
-    /// Waits until a send would not block; `false` if `timeout_ns` passed before.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn wait_writable(&self, timeout_ns: u64) -> io::Result<bool> {
-        wait::ready(&self.inner, PollFlags::OUT, Some(timeout_ns))
-    }
-
-    /// Longest time a receive waits, in ns; `None` for ever.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn set_read_timeout(&self, timeout_ns: Option<u64>) -> Result<(), SocketError> {
-        self.inner
-            .set_read_timeout(wait::timeout(timeout_ns))
-            .map_err(SocketError::during(Operation::SetOption("SO_RCVTIMEO")))
-    }
-
-    /// Whether calls return at once instead of waiting; shared by all handles of this socket.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn set_nonblocking(&self, on: bool) -> Result<(), SocketError> {
-        self.inner
-            .set_nonblocking(on)
-            .map_err(SocketError::during(Operation::SetOption("non-blocking mode")))
-    }
-
     /// Asks for a send buffer of `bytes` and returns what was granted (twice as much on Linux, up
     /// to twice `net.core.wmem_max`).
     ///
@@ -224,39 +174,6 @@ impl Datagram {
     /// Off Linux.
     pub fn dont_fragment(&self) -> Result<bool, Unavailable> {
         platform::dont_fragment(&SockRef::from(&self.inner))
-    }
-
-    /// This end's address and port.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn local(&self) -> Result<SocketAddr, SocketError> {
-        self.inner.local_addr().map_err(SocketError::during(Operation::ReadAddress))
-    }
-
-    /// The fixed peer's address and port.
-    ///
-    /// # Errors
-    /// The system's answer, for example that no peer was fixed.
-    pub fn peer(&self) -> Result<SocketAddr, SocketError> {
-        self.inner
-            .peer_addr()
-            .map(without_label)
-            .map_err(SocketError::during(Operation::ReadAddress))
-    }
-
-    /// Where its packets came in last. A UDP socket must have a peer for the system to keep this.
-    pub fn incoming(&self) -> Incoming {
-        platform::incoming(&SockRef::from(&self.inner))
-    }
-
-    /// The socket's family as the system tells it (Linux), otherwise that of its address.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn domain(&self) -> Result<Domain, SocketError> {
-        platform::domain(&SockRef::from(&self.inner))
-            .map_err(SocketError::during(Operation::ReadOption("SO_DOMAIN")))
     }
 
     /// Does something with the socket itself and its family.

@@ -3,7 +3,7 @@
 use super::error::{Operation, SocketError};
 use super::options::{self, StreamOptions};
 use super::wait;
-use super::{Domain, Stream, open, platform};
+use super::{Stream, open, platform};
 use crate::Unavailable;
 use rustix::event::PollFlags;
 use socket2::{Protocol, SockRef, Type};
@@ -106,23 +106,6 @@ impl Listener {
             }
             Err(error) => Err(SocketError::during(Operation::Accept)(error)),
         }
-    }
-
-    /// The address and port in use.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn local(&self) -> Result<SocketAddr, SocketError> {
-        self.inner.local_addr().map_err(SocketError::during(Operation::ReadAddress))
-    }
-
-    /// The socket's family as the system tells it (Linux), otherwise that of its address.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn domain(&self) -> Result<Domain, SocketError> {
-        platform::domain(&SockRef::from(&self.inner))
-            .map_err(SocketError::during(Operation::ReadOption("SO_DOMAIN")))
     }
 
     /// Connections not yet accepted that it has room for: what was asked for, as far as the system

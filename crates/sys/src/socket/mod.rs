@@ -12,6 +12,7 @@ mod ancillary;
 mod batch;
 mod bulk;
 mod call;
+mod common;
 mod datagram;
 mod error;
 mod icmp;

@@ -1,8 +1,8 @@
 //! A TCP connection.
 
 use super::error::{Operation, SocketError};
-use super::options::{self, Granted, Incoming, KeepAlive, StreamOptions, TcpInfo};
-use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed, without_label};
+use super::options::{self, Granted, KeepAlive, StreamOptions, TcpInfo};
+use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed};
 use super::{call, marks, wait};
 use crate::{Unavailable, clock};
 use rustix::event::PollFlags;
@@ -164,41 +164,6 @@ impl Stream {
         (&self.inner).write_all(bytes)
     }
 
-    /// Waits until a read would not block; `false` if `timeout_ns` passed before. Finer than a read
-    /// timeout, which Linux rounds up to its timer tick of 1 to 10 ms.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn wait_readable(&self, timeout_ns: u64) -> io::Result<bool> {
-        wait::ready(&self.inner, PollFlags::IN, Some(timeout_ns))
-    }
-
-    /// Waits until a write would not block; `false` if `timeout_ns` passed before.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn wait_writable(&self, timeout_ns: u64) -> io::Result<bool> {
-        wait::ready(&self.inner, PollFlags::OUT, Some(timeout_ns))
-    }
-
-    /// Waits until a read or a write would not block; `false` if `timeout_ns` passed before.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn wait_either(&self, timeout_ns: u64) -> io::Result<bool> {
-        wait::ready(&self.inner, PollFlags::IN | PollFlags::OUT, Some(timeout_ns))
-    }
-
-    /// Longest time a read waits, in ns; `None` for ever.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn set_read_timeout(&self, timeout_ns: Option<u64>) -> Result<(), SocketError> {
-        self.inner
-            .set_read_timeout(wait::timeout(timeout_ns))
-            .map_err(SocketError::during(Operation::SetOption("SO_RCVTIMEO")))
-    }
-
     /// A blocking read waits until so many bytes are there, or nothing more can come
     /// (`SO_RCVLOWAT`); the kernel wakes the reader no sooner, and grants at most half of the
     /// receive buffer.
@@ -217,16 +182,6 @@ impl Stream {
         self.inner
             .set_write_timeout(wait::timeout(timeout_ns))
             .map_err(SocketError::during(Operation::SetOption("SO_SNDTIMEO")))
-    }
-
-    /// Whether calls return at once instead of waiting; shared by all handles of this connection.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn set_nonblocking(&self, on: bool) -> Result<(), SocketError> {
-        self.inner
-            .set_nonblocking(on)
-            .map_err(SocketError::during(Operation::SetOption("non-blocking mode")))
     }
 
     /// Tells the peer that nothing more will come; reading goes on.
@@ -257,39 +212,6 @@ impl Stream {
         SockRef::from(&self.inner)
             .set_linger(Some(Duration::ZERO))
             .map_err(SocketError::during(Operation::SetOption("SO_LINGER")))
-    }
-
-    /// This end's address and port.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn local(&self) -> Result<SocketAddr, SocketError> {
-        self.inner.local_addr().map_err(SocketError::during(Operation::ReadAddress))
-    }
-
-    /// The other end's address and port.
-    ///
-    /// # Errors
-    /// The system's answer, for example that the connection is gone.
-    pub fn peer(&self) -> Result<SocketAddr, SocketError> {
-        self.inner
-            .peer_addr()
-            .map(without_label)
-            .map_err(SocketError::during(Operation::ReadAddress))
-    }
-
-    /// Where its packets came in last. A UDP socket must have a peer for the system to keep this.
-    pub fn incoming(&self) -> Incoming {
-        platform::incoming(&SockRef::from(&self.inner))
-    }
-
-    /// The socket's family as the system tells it (Linux), otherwise that of its address.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn domain(&self) -> Result<Domain, SocketError> {
-        platform::domain(&SockRef::from(&self.inner))
-            .map_err(SocketError::during(Operation::ReadOption("SO_DOMAIN")))
     }
 
     /// Sets options on a connection that stands. A receive buffer bounds what is offered from now

@@ -1,14 +1,11 @@
 //! Processor use: of a thread, of this process, of the whole machine, and how long tasks waited for
 //! a processor.
 
-#[cfg_attr(target_os = "linux", path = "linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
-mod platform;
-#[cfg_attr(unix, path = "rusage.rs")]
-#[cfg_attr(not(unix), path = "no_rusage.rs")]
-mod spent;
+mod machine;
 #[cfg(test)]
 mod tests;
+
+pub use machine::{MachineTicks, machine, machine_number, pressure_cpu_us};
 
 use crate::Unavailable;
 
@@ -40,37 +37,20 @@ impl Usage {
     }
 }
 
-/// Time of all processors together since the machine started, in ticks by kind of use.
-///
-/// A container or namespace sees the whole machine here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct MachineTicks {
-    /// User mode, guests included.
-    pub user: u64,
-    /// User mode at low priority.
-    pub nice: u64,
-    /// Kernel mode.
-    pub system: u64,
-    /// Nothing to do.
-    pub idle: u64,
-    /// Nothing to do while a disk request was under way.
-    pub iowait: u64,
-    /// Hardware interrupts.
-    pub irq: u64,
-    /// Deferred interrupt work, which includes most of packet reception.
-    pub softirq: u64,
-    /// Time the hypervisor gave to another machine while this one wanted to run.
-    pub steal: u64,
-    /// Length of a tick, ns.
-    pub ns_per_tick: u64,
-}
-
 /// What the calling thread has used.
 ///
 /// # Errors
 /// On platforms that do not account per thread.
 pub fn thread() -> Result<Usage, Unavailable> {
-    spent::thread()
+    const WHAT: &str = "processor use of a thread";
+    #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+    {
+        usage_of(libc::RUSAGE_THREAD, WHAT)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
+    {
+        Err(Unavailable::new(WHAT, "this platform has no getrusage for one"))
+    }
 }
 
 /// What all threads of this process have used.
@@ -78,43 +58,44 @@ pub fn thread() -> Result<Usage, Unavailable> {
 /// # Errors
 /// On platforms without `getrusage`.
 pub fn process() -> Result<Usage, Unavailable> {
-    spent::process()
-}
-
-/// What the whole machine has used.
-///
-/// # Errors
-/// Off Linux, or if `/proc/stat` cannot be read.
-pub fn machine() -> Result<MachineTicks, Unavailable> {
-    platform::machine()
-}
-
-impl MachineTicks {
-    /// Ticks in which processors did something of this machine, interrupts included.
-    pub fn busy(&self) -> u64 {
-        self.user + self.nice + self.system + self.irq + self.softirq
+    const WHAT: &str = "processor use of the process";
+    #[cfg(unix)]
+    {
+        usage_of(libc::RUSAGE_SELF, WHAT)
     }
-
-    /// Ticks spent in interrupts, soft ones included.
-    pub fn interrupts(&self) -> u64 {
-        self.irq + self.softirq
+    #[cfg(not(unix))]
+    {
+        Err(Unavailable::new(WHAT, "this platform has no getrusage"))
     }
 }
 
-/// A number that processes of one running machine have in common, whatever their namespaces, and
-/// only they: another machine, or this one after its next start, has another.
-///
-/// # Errors
-/// Off Linux, or if the kernel does not tell.
-pub fn machine_number() -> Result<u64, Unavailable> {
-    platform::machine_number()
+/// The usage of `who` by `getrusage`; the type of the constants differs between C libraries.
+#[cfg(unix)]
+fn usage_of(who: impl TryInto<libc::c_int>, what: &'static str) -> Result<Usage, Unavailable> {
+    let who = who.try_into().map_err(|_| Unavailable::new(what, "its selector is no integer"))?;
+    let mut raw = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the pointer is valid for writing one `rusage` for the whole call.
+    if unsafe { libc::getrusage(who, raw.as_mut_ptr()) } != 0 {
+        return Err(Unavailable::new(what, std::io::Error::last_os_error()));
+    }
+    // SAFETY: the call succeeded, hence it filled the whole structure.
+    let raw = unsafe { raw.assume_init() };
+    Ok(Usage {
+        user_ns: nanoseconds(raw.ru_utime),
+        system_ns: nanoseconds(raw.ru_stime),
+        switches_voluntary: unsigned(raw.ru_nvcsw),
+        switches_involuntary: unsigned(raw.ru_nivcsw),
+    })
 }
 
-/// Microseconds since boot during which at least one runnable task waited for a processor (the
-/// "some" total of Linux pressure stall information).
-///
-/// # Errors
-/// Off Linux, or on a kernel without pressure stall information.
-pub fn pressure_cpu_us() -> Result<u64, Unavailable> {
-    platform::pressure_cpu_us()
+/// A `timeval` in ns.
+#[cfg(unix)]
+fn nanoseconds(time: libc::timeval) -> u64 {
+    unsigned(time.tv_sec) * 1_000_000_000 + unsigned(time.tv_usec) * 1_000
+}
+
+/// A count or a time of either width; the kernel's are never negative.
+#[cfg(unix)]
+fn unsigned(value: impl TryInto<u64>) -> u64 {
+    value.try_into().unwrap_or(0)
 }

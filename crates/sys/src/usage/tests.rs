@@ -66,7 +66,7 @@ fn machine_figures_are_unavailable_with_a_reason() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::super::platform::{parse_boot_id, parse_pressure, parse_stat};
+    use super::super::machine::{parse_boot_id, parse_pressure, parse_stat};
     use super::*;
 
     #[test]

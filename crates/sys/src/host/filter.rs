@@ -1,11 +1,10 @@
 //! What of a firewall can be seen without its owner's rights: rules and states that each packet is
 //! compared with cost time, and not the same for both families.
 
-#[cfg_attr(target_os = "linux", path = "linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
-mod platform;
-
 use crate::Unavailable;
+
+/// The count of connection tracking, which anybody may read.
+const COUNT: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
 
 /// Connections that the kernel keeps track of in the calling thread's network namespace; `None` if
 /// it keeps track of none because that part of it is not loaded.
@@ -13,7 +12,17 @@ use crate::Unavailable;
 /// # Errors
 /// Off Linux, or if the kernel does not tell.
 pub fn tracked() -> Result<Option<u64>, Unavailable> {
-    platform::tracked().map_err(|because| Unavailable::new("connection tracking", because))
+    const WHAT: &str = "connection tracking";
+    Unavailable::off_linux(WHAT)?;
+    let because = match std::fs::read_to_string(COUNT) {
+        Ok(text) => match text.trim().parse() {
+            Ok(count) => return Ok(Some(count)),
+            Err(_) => format!("{COUNT} holds no number"),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => format!("{COUNT} cannot be read: {error}"),
+    };
+    Err(Unavailable::new(WHAT, because))
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! How fast processors run, and who decides: a processor that changes its frequency between two
 //! trials changes what they measure.
 
-#[cfg_attr(target_os = "linux", path = "linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
-mod platform;
-
+use super::text;
 use crate::Unavailable;
+
+const FOLDER: &str = "/sys/devices/system/cpu";
 
 /// Frequency of a processor and the rule by which it is chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,18 +13,31 @@ pub struct Frequency {
     pub governor: String,
     /// Lowest frequency that the rule may choose, in kHz, where the kernel tells.
     pub khz_min: Option<u64>,
-    /// Highest one, in kHz.
+    /// Highest frequency that the rule may choose, in kHz.
     pub khz_max: Option<u64>,
-    /// The present one, in kHz.
+    /// The present frequency, in kHz.
     pub khz_now: Option<u64>,
 }
 
-/// That of processor `cpu`.
+/// Frequency of processor `cpu`.
 ///
 /// # Errors
 /// Off Linux, or where the kernel has no part in it, as in most virtual machines.
 pub fn of(cpu: usize) -> Result<Frequency, Unavailable> {
-    platform::of(cpu).map_err(|because| Unavailable::new("the processors' frequency", because))
+    const WHAT: &str = "the processors' frequency";
+    Unavailable::off_linux(WHAT)?;
+    let read = |name: &str| text(&format!("{FOLDER}/cpu{cpu}/cpufreq/{name}"));
+    let number = |name: &str| read(name)?.parse().ok();
+    let governor = read("scaling_governor").ok_or_else(|| {
+        let because = "the kernel does not set it (no cpufreq for processor";
+        Unavailable::new(WHAT, format_args!("{because} {cpu}); its owner may"))
+    })?;
+    Ok(Frequency {
+        governor,
+        khz_min: number("scaling_min_freq"),
+        khz_max: number("scaling_max_freq"),
+        khz_now: number("scaling_cur_freq"),
+    })
 }
 
 /// Whether processors may go beyond their nominal frequency while they are cool enough.
@@ -33,7 +45,13 @@ pub fn of(cpu: usize) -> Result<Frequency, Unavailable> {
 /// # Errors
 /// Off Linux, or where the kernel has no such switch.
 pub fn boosts() -> Result<bool, Unavailable> {
-    platform::boosts().map_err(|because| Unavailable::new("the processors' turbo", because))
+    const WHAT: &str = "the processors' turbo";
+    Unavailable::off_linux(WHAT)?;
+    let flag = |path: &str| text(&format!("{FOLDER}/{path}")).map(|text| text != "0");
+    // The driver of Intel says whether it is forbidden, all others whether it is allowed.
+    let forbidden = flag("intel_pstate/no_turbo").map(|forbidden| !forbidden);
+    let allowed = forbidden.or_else(|| flag("cpufreq/boost"));
+    allowed.ok_or_else(|| Unavailable::new(WHAT, "the kernel has no switch for it here"))
 }
 
 #[cfg(test)]

@@ -1,0 +1,70 @@
+//! Processor placement: which processors a thread may use, and holding it on one.
+//!
+//! Placement moves round-trip times far more than the address family does, so it is chosen and
+//! recorded instead of left to the scheduler. Processors have the system's own numbers, from 0.
+
+#[cfg(test)]
+mod tests;
+
+use crate::Unavailable;
+#[cfg(target_os = "linux")]
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+/// Numbers of the processors that the calling thread may run on, ascending and never empty.
+///
+/// # Errors
+/// On platforms without thread affinity, and on Linux hosts with more than 1024 processors.
+pub fn allowed() -> Result<Vec<usize>, Unavailable> {
+    const WHAT: &str = "the list of processors";
+    #[cfg(target_os = "linux")]
+    {
+        let set = sched_getaffinity(None).map_err(|error| Unavailable::new(WHAT, error))?;
+        Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        Err(Unavailable::here(WHAT))
+    }
+}
+
+/// Holds the calling thread on processor `cpu` from now on; threads it starts later inherit this.
+///
+/// # Errors
+/// If the platform cannot, or if no such processor is open to this process.
+pub fn pin_thread(cpu: usize) -> Result<(), Unavailable> {
+    const WHAT: &str = "processor pinning";
+    #[cfg(target_os = "linux")]
+    {
+        let refused = |because: &dyn std::fmt::Display| {
+            Unavailable::new(WHAT, format_args!("processor {cpu}: {because}"))
+        };
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(refused(&"there is no such processor"));
+        }
+        let mut set = CpuSet::new();
+        set.set(cpu);
+        sched_setaffinity(None, &set).map_err(|error| refused(&error))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = cpu;
+        Err(Unavailable::here(WHAT))
+    }
+}
+
+/// The processor the calling thread is on at this moment, where the platform tells.
+pub fn current() -> Option<usize> {
+    #[cfg(target_os = "linux")]
+    {
+        Some(sched_getcpu())
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        None
+    }
+}
+
+/// Offers the rest of the calling thread's turn to other threads.
+pub fn yield_now() {
+    std::thread::yield_now();
+}

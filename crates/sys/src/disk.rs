@@ -1,0 +1,86 @@
+//! What systems differ in where files are made and opened: who else may read them, whether a name
+//! may lead elsewhere, and how long a pipe is waited for. Opening itself is left to the caller.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt};
+
+/// Files that `options` make may be read and written by their owner alone. A system that does not
+/// know modes gives them what the folder says.
+pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    options.mode(0o600);
+    options
+}
+
+/// Folders that `builder` makes may be looked into by their owner alone.
+pub fn private_folder(builder: &mut DirBuilder) -> &mut DirBuilder {
+    #[cfg(unix)]
+    builder.mode(0o700);
+    builder
+}
+
+/// Opening neither waits for the other end of a pipe nor takes a terminal, and fails where the last
+/// part of the name is a symbolic link if `follow` is false.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there are no such links and pipes"))]
+pub fn wary(options: &mut OpenOptions, follow: bool) -> &mut OpenOptions {
+    #[cfg(unix)]
+    {
+        let end = if follow { 0 } else { libc::O_NOFOLLOW };
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | end);
+    }
+    options
+}
+
+/// Whether it is a pipe, with a name or without. Where pipes are no files, none is.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "pipes are no files"))]
+pub fn is_pipe(found: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        found.file_type().is_fifo()
+    }
+    #[cfg(not(unix))]
+    {
+        false
+    }
+}
+
+/// Waits until `pipe` can be read or has ended; `false` if `timeout_ns` passed before.
+///
+/// # Errors
+/// If the system does not let it be waited for.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "pipes are no files"))]
+pub fn readable(pipe: &File, timeout_ns: u64) -> io::Result<bool> {
+    #[cfg(unix)]
+    {
+        crate::socket::wait::ready(pipe, rustix::event::PollFlags::IN, Some(timeout_ns))
+    }
+    #[cfg(not(unix))]
+    {
+        Ok(true)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn what_is_made_is_its_owners_alone_and_links_are_not_followed() {
+        let folder = std::env::temp_dir().join(format!("v6gap-disk-{}", std::process::id()));
+        private_folder(&mut DirBuilder::new()).create(&folder).unwrap();
+        let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        let file = folder.join("file");
+        let made = private(OpenOptions::new().write(true).create_new(true)).open(&file);
+        assert!(!is_pipe(&made.unwrap().metadata().unwrap()));
+        assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+        let link = folder.join("link");
+        symlink(&file, &link).unwrap();
+        assert!(wary(OpenOptions::new().read(true), true).open(&link).is_ok());
+        assert!(wary(OpenOptions::new().read(true), false).open(&link).is_err());
+        assert!(wary(OpenOptions::new().read(true), false).open(&file).is_ok());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

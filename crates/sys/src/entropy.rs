@@ -1,0 +1,35 @@
+//! Unpredictable bytes from the operating system, for tokens, ids and seeds.
+
+use crate::Unavailable;
+
+/// Fills `bytes` from the system's cryptographic random source, whole or not at all.
+///
+/// # Errors
+/// If the system has no such source or refuses it.
+pub fn random(bytes: &mut [u8]) -> Result<(), Unavailable> {
+    getrandom::fill(bytes)
+        .map_err(|error| Unavailable::new("the system's source of random bytes", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::random;
+
+    #[test]
+    fn fills_every_length_whole() {
+        for length in [0, 1, 16, 255, 256, 257, 1000] {
+            let mut bytes = vec![0; length];
+            random(&mut bytes).expect("every supported system has a random source");
+            // A run of 32 zeros has a chance of 2^-256.
+            assert!(!bytes.windows(32).any(|window| window.iter().all(|&byte| byte == 0)));
+        }
+    }
+
+    #[test]
+    fn does_not_repeat_itself() {
+        let (mut first, mut second) = ([0; 16], [0; 16]);
+        random(&mut first).expect("every supported system has a random source");
+        random(&mut second).expect("every supported system has a random source");
+        assert_ne!(first, second);
+    }
+}
