@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn one_family_alone_meets_no_condition() {
         let mut found = analysis(|_| Verdict::Same);
-        found.run.plan.design.arms = PerArm::null(Family::V6);
+        found.run.plan.parts_mut().design.arms = PerArm::null(Family::V6);
         found.run.notes = vec![alone::note(Family::V6)];
         ends("", &found, Outcome::Done);
         ends("--fail-if same", &found, Outcome::Done);

@@ -240,7 +240,8 @@ mod tests {
     fn a_server_takes_the_place_of_a_lab() {
         let choice = Choice { place: Place::Server, ..Choice::default() };
         assert!(preset("goyal-ping", &choice).plan.world.is_none());
-        let inside = preset("goyal-router-to-router", &Choice::default()).plan.world.unwrap();
+        let inside =
+            preset("goyal-router-to-router", &Choice::default()).plan.world.clone().unwrap();
         let names = [inside.client, inside.server].map(|node| inside.nodes[node].name.clone());
         assert_eq!(names, ["router1", "router3"]);
     }

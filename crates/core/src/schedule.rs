@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_facsimile_keeps_the_order_of_the_plan() {
         let mut plan = plan(1);
-        plan.design.order = Order::Sequential;
+        plan.parts_mut().design.order = Order::Sequential;
         for number in 1..8 {
             let blocks = compares(&round(&plan, number));
             assert!(blocks.iter().map(|b| b.cell).eq(0..plan.cells.len()));

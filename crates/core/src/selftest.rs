@@ -238,18 +238,6 @@ fn judge_frames(world: &World, largest: Option<u32>, test: &mut SelfTest) {
     }
 }
 
-/// The same plan with ends that sleep while they wait: where other work keeps the processors busy,
-/// ends that wait in turns would wait for that work instead.
-pub fn with_sleeping_ends(plan: &Plan) -> Plan {
-    let mut plan = plan.clone();
-    for cell in &mut plan.cells {
-        if let Workload::Echo(echo) = &mut cell.workload {
-            echo.wait = Wait::Block;
-        }
-    }
-    plan
-}
-
 /// How the ends of the test's round trips wait: as those of the plan, or where it has none so that
 /// the link is seen best, since sleeping ends are woken at times of their own.
 pub fn wait_of(plan: &Plan) -> Wait {
@@ -379,8 +367,8 @@ mod tests {
     fn the_test_waits_as_the_plan_does_or_as_well_as_it_can() {
         let mut plan = preset::first_look(PerArm::FAMILIES, Some(wire()), 1);
         assert_eq!(wait_of(&plan), Wait::Yield);
-        assert_eq!(wait_of(&with_sleeping_ends(&plan)), Wait::Block);
-        plan.cells.retain(|cell| !matches!(cell.workload, Workload::Echo(_)));
+        assert_eq!(wait_of(&plan.clone().with_sleeping_ends()), Wait::Block);
+        plan.parts_mut().cells.retain(|cell| !matches!(cell.workload, Workload::Echo(_)));
         assert_eq!(wait_of(&plan), Wait::Yield);
     }
 }

@@ -10,7 +10,7 @@ use v6gap_core::cost;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, Measured, PerEnd};
-use v6gap_core::plan::{Design, Plan, Stop};
+use v6gap_core::plan::{Design, Parts, Plan, Stop, preset};
 use v6gap_core::record::{Ending, GaveUp, Host, Line, RunHeader, TrialRecord};
 use v6gap_core::run::{Event, Machine};
 use v6gap_core::workload::{
@@ -50,7 +50,8 @@ fn plan(pairs: u32) -> Plan {
         Workload::Connect(Connect { count: 5, ..Connect::default() }),
         Workload::UdpBulk(bulk),
     ];
-    Plan {
+    let mut plan = preset::first_look(PerArm::FAMILIES, None, 7);
+    *plan.parts_mut() = Parts {
         name: "test".to_string(),
         description: String::new(),
         reference: None,
@@ -71,7 +72,8 @@ fn plan(pairs: u32) -> Plan {
         margins: Metric::ALL.into_iter().map(|m| (m, m.margin_default())).collect(),
         world: None,
         seed: 7,
-    }
+    };
+    plan
 }
 
 fn header(plan: Plan) -> RunHeader {
@@ -303,8 +305,8 @@ fn what_no_further_attempt_can_change_ends_the_run_and_gives_nothing_up() {
 #[test]
 fn what_lasts_ends_its_cell_without_another_attempt() {
     let mut plan = plan(2);
-    plan.cells.truncate(1);
-    plan.design.null_cells.clear();
+    plan.parts_mut().cells.truncate(1);
+    plan.parts_mut().design.null_cells.clear();
     let huge = StreamSettings {
         buffer_bytes: Some(StreamSettings::BUFFER_BYTES_MAX),
         require_buffer: true,
@@ -312,9 +314,9 @@ fn what_lasts_ends_its_cell_without_another_attempt() {
     };
     let windows =
         TcpBulk { duration_ns: 50 * MS, warmup_ns: 0, settings: huge, ..TcpBulk::default() };
-    plan.cells.push(Cell::named(Workload::TcpBulk(windows)));
+    plan.parts_mut().cells.push(Cell::named(Workload::TcpBulk(windows)));
     let many = TcpBulk { duration_ns: 50 * MS, warmup_ns: 0, streams: 100, ..TcpBulk::default() };
-    plan.cells.push(Cell::named(Workload::TcpBulk(many)));
+    plan.parts_mut().cells.push(Cell::named(Workload::TcpBulk(many)));
     let (ending, lines) = run_with(plan.clone(), |_| {});
     assert_eq!(ending.unwrap(), Ending::Complete);
     let given_up: Vec<&GaveUp> = lines
@@ -340,9 +342,10 @@ fn a_run_of_which_every_cell_fails_has_failed() {
         Listener::bind(SocketAddr::new(family.loopback(), 0), 256).unwrap()
     });
     let mut plan = plan(2);
-    plan.cells.retain(|cell| cell.workload.transport() == Transport::Tcp);
-    plan.cells.push(Cell { id: "again".to_string(), ..plan.cells[0].clone() });
-    plan.design.null_cells.clear();
+    plan.parts_mut().cells.retain(|cell| cell.workload.transport() == Transport::Tcp);
+    let again = Cell { id: "again".to_string(), ..plan.cells[0].clone() };
+    plan.parts_mut().cells.push(again);
+    plan.parts_mut().design.null_cells.clear();
     let (ending, lines) = run_with(plan, |context| {
         context.server = PerFamily::from_fn(|f| silent.get(f).local().ok());
         context.timeout_ns = 200 * MS;
@@ -453,9 +456,9 @@ fn what_goes_over_tcp_is_answered_where_udp_is_blocked() {
 #[test]
 fn both_trials_of_a_block_are_preceded_by_a_pause() {
     let mut plan = plan(1);
-    plan.cells.retain(|cell| matches!(cell.workload, Workload::UdpBulk(_)));
-    plan.design.null_cells.clear();
-    plan.design.settle_ns = 150 * MS;
+    plan.parts_mut().cells.retain(|cell| matches!(cell.workload, Workload::UdpBulk(_)));
+    plan.parts_mut().design.null_cells.clear();
+    plan.parts_mut().design.settle_ns = 150 * MS;
     let pause_ns = plan.design.settle_ns;
     let (ending, lines) = run_with(plan, |_| ());
     assert_eq!(ending.unwrap(), Ending::Complete);
@@ -539,8 +542,12 @@ fn processor_time_is_the_machine_s_less_that_of_the_idle_one() {
     let run = |world: Option<World>| {
         let mut plan = plan(1);
         let bulk = TcpBulk { duration_ns: 60 * MS, warmup_ns: 0, cpu: true, ..TcpBulk::default() };
-        plan.cells = vec![Cell::named(Workload::TcpBulk(bulk))];
-        (plan.design.null_blocks, plan.design.null_cells, plan.world) = (0, vec![], world);
+        plan.parts_mut().cells = vec![Cell::named(Workload::TcpBulk(bulk))];
+        (
+            plan.parts_mut().design.null_blocks,
+            plan.parts_mut().design.null_cells,
+            plan.parts_mut().world,
+        ) = (0, vec![], world);
         let (ending, lines) = run_with(plan, |_| ());
         assert_eq!(ending.unwrap(), Ending::Complete);
         let trials = lines.into_iter().filter_map(|line| match line {

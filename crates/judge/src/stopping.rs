@@ -212,8 +212,8 @@ mod tests {
 
     fn plan(stop: Stop) -> Plan {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
-        plan.cells.truncate(2);
-        plan.design.stop = stop;
+        plan.parts_mut().cells.truncate(2);
+        plan.parts_mut().design.stop = stop;
         plan
     }
 
@@ -291,7 +291,8 @@ mod tests {
     fn a_precision_asked_for_is_reached_whatever_the_verdict() {
         let mut plan = plan(ADAPTIVE);
         assert!(progress(&plan, 10, 0.8, 0.01).complete(10, SECOND, SECOND), "clearly different");
-        plan.design.precision = Metric::ALL.into_iter().map(|metric| (metric, 0.001)).collect();
+        plan.parts_mut().design.precision =
+            Metric::ALL.into_iter().map(|metric| (metric, 0.001)).collect();
         assert!(!progress(&plan, 10, 0.8, 0.01).complete(10, SECOND, SECOND), "known to 1 %");
         assert!(progress(&plan, 10, 0.8, 0.0001).complete(10, SECOND, SECOND), "known to 0.01 %");
     }

@@ -85,8 +85,8 @@ impl Source {
 
 fn plan(seed: u64, pairs_min: u32) -> Plan {
     let mut plan = preset::first_look(PerArm::FAMILIES, None, seed);
-    plan.cells.truncate(1);
-    plan.design.stop = Stop::Adaptive { time_ns_max: BLOCKS_MAX * SECOND, pairs_min };
+    plan.parts_mut().cells.truncate(1);
+    plan.parts_mut().design.stop = Stop::Adaptive { time_ns_max: BLOCKS_MAX * SECOND, pairs_min };
     plan
 }
 

@@ -17,7 +17,7 @@ const MS: u64 = 1_000_000;
 
 fn header(stop: Stop) -> RunHeader {
     let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
-    plan.design.stop = stop;
+    plan.parts_mut().design.stop = stop;
     RunHeader {
         id: "test".parse().unwrap(),
         tool: "0".into(),
@@ -148,7 +148,7 @@ proptest! {
         seed: u64,
     ) {
         let mut header = header(Stop::Pairs { pairs: 2 });
-        header.plan.seed = seed;
+        header.plan.parts_mut().seed = seed;
         let mut ends = ends.into_iter().cycle();
         let driven = drive(&header, |_| {
             let how = match ends.next() {

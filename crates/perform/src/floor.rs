@@ -16,11 +16,10 @@ use std::sync::atomic::AtomicBool;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Lateness, PerEnd};
+use v6gap_core::plan::Plan;
 use v6gap_core::plan::estimate::estimate;
-use v6gap_core::plan::{Plan, fit};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
 use v6gap_core::run::{Event, Machine};
-use v6gap_core::session::limits;
 use v6gap_core::workload::{HOSTS_NS, Path};
 use v6gap_engine::run::{self, Hooks};
 use v6gap_judge::analysis;
@@ -94,18 +93,17 @@ pub fn meet(
     watch: &mut dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<Met, Trouble> {
-    let Wanted { mut plan, time_ns, usual, processor } = wanted;
+    let Wanted { plan, time_ns, usual, processor } = wanted;
     let processor = processor.or_else(|| Placement::choose().ends);
     let mut session = Session::open(&plan, target, access, processor, watch, stop)?;
     let round_trip_ns = path::check(&plan, &mut session)?;
-    fit::fit(&mut plan, round_trip_ns);
-    limits::keep_to(&mut plan, &session.client.limits);
+    let (plan, _) = plan.fitted(round_trip_ns).keeping_to(&session.client.limits);
     let far = session.connection.opened().welcome.host.clone();
     let mut met = Met { far, round_trip_ns, floor: None, stopped: false };
     if let Some(time_ns) = time_ns {
         let mut noises = Vec::new();
         for family in Family::BOTH {
-            let plan = noise::plan(&plan, family, time_ns / 2);
+            let plan = plan.clone().of_noise(family, time_ns / 2);
             watch.told(&News::Noise { family, time_ns: time_ns / 2 });
             let (measured, ending) = measure(plan, target, &mut session, stop)?;
             noises.extend(measured);
@@ -176,8 +174,8 @@ fn usual_runs(usual: Vec<(u64, Plan)>, noises: &[Noise], round_trip_ns: u64) -> 
     let rate_bps = rates.min_by(f64::total_cmp).unwrap_or(RATE_BPS);
     // What was measured holds the work of the hosts.
     let round_trip_ns = (round_trip_ns as f64 - HOSTS_NS).max(0.0);
-    let pairs = |mut plan: Plan| {
-        fit::fit(&mut plan, round_trip_ns as u64);
+    let pairs = |plan: Plan| {
+        let plan = plan.fitted(round_trip_ns as u64);
         estimate(&plan, Path { rate_bps, round_trip_ns }).rounds
     };
     usual.into_iter().map(|(time_ns, plan)| (time_ns, pairs(plan))).collect()

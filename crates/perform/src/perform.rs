@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::host::names;
 use v6gap_core::observation::PerEnd;
-use v6gap_core::plan::{Plan, Stop, fit};
+use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
 use v6gap_core::run::Machine;
 use v6gap_core::wire;
@@ -132,10 +132,11 @@ fn measure(
     let mut session = Session::open(&plan, target, &job.access, processor, watch, stop)?;
     let round_trip_ns = path::check(&plan, &mut session)?;
     if job.fit {
-        fit::fit(&mut plan, round_trip_ns);
+        plan = plan.fitted(round_trip_ns);
     }
     if job.continued.is_none() {
-        let fitted = session.fitted(&mut plan);
+        let fitted;
+        (plan, fitted) = session.fitted(plan);
         fitted.iter().for_each(|note| watch.told(&News::Fitted(note)));
         notes.extend(fitted);
     }
@@ -265,7 +266,7 @@ fn continued(id: &RunId, stop: Stop, store: &Store) -> Result<Opened, Trouble> {
     match lines.first() {
         Some(Line::Run(header)) => {
             let mut header = (**header).clone();
-            header.plan.design.stop = stop;
+            header.plan = header.plan.ending(stop);
             Ok(Opened { header, journal, lines })
         }
         _ => Err(Trouble::NoHeader(id.clone())),

@@ -45,7 +45,7 @@ pub fn perform(
     if !late || wait == Wait::Block {
         return Ok(Some(allowed));
     }
-    let sleeping = selftest::with_sleeping_ends(plan);
+    let sleeping = plan.clone().with_sleeping_ends();
     let mut other = attempt(world, &sleeping, Wait::Block, lab, (connection, context), stop)?;
     let note = "other work keeps the processors busy, so both ends sleep while they wait";
     if let Some(other) = other.as_mut().filter(|_| sleeping != *plan) {

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::RunId;
-use v6gap_core::session::limits;
 use v6gap_core::task;
 use v6gap_core::unit::format_span;
 use v6gap_core::wire::control::{Limits, Queued};
@@ -60,10 +59,10 @@ impl Session {
         Ok(Session { connection, client, target, opened_ns })
     }
 
-    /// Makes the plan as small as the far end's limits demand, and says what was changed.
-    pub(crate) fn fitted(&self, plan: &mut Plan) -> Vec<String> {
+    /// The plan as small as the far end's limits demand, and what was changed.
+    pub(crate) fn fitted(&self, plan: Plan) -> (Plan, Vec<String>) {
         let limits = &self.client.limits;
-        let mut notes = limits::keep_to(plan, limits);
+        let (plan, mut notes) = plan.keeping_to(limits);
         if let Stop::Adaptive { time_ns_max, .. } = plan.design.stop
             && time_ns_max > limits.session_ns
         {
@@ -75,7 +74,7 @@ impl Session {
                 format_span(most as f64)
             ));
         }
-        notes
+        (plan, notes)
     }
 
     /// Why it broke off, with what is `kept` of the run; a far end that ends a session in time says

@@ -14,7 +14,7 @@ use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_core::plan::{Plan, preset};
+use v6gap_core::plan::preset;
 use v6gap_core::workload::{Cell, Echo, Transport, Wait, Workload};
 use v6gap_engine::run;
 use v6gap_judge::fitness::{Busy, Clock, Place, Placement, Traffic, Watched};
@@ -137,8 +137,7 @@ fn round_trips(
 ) -> Result<PerFamily<Vec<f64>>, Trouble> {
     let echo = preset::echo(Transport::Udp, MESSAGE_BYTES, Wait::Block);
     let cell = Cell::named(Workload::Echo(Echo { turns: TURNS, ..echo }));
-    let first = preset::first_look(PerArm::FAMILIES, None, 0);
-    let plan = Plan { cells: vec![cell.clone()], ..first };
+    let plan = preset::first_look(PerArm::FAMILIES, None, 0);
     let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };
     let (stop, nobody) = (AtomicBool::new(false), &mut |_: &News<'_>| {});
     let mut session = Session::open(&plan, &target, &Access::local(), processor, nobody, &stop)?;

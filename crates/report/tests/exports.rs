@@ -236,7 +236,7 @@ fn latex_of_foreign_text_is_balanced() {
 fn a_repeated_study_is_cited() {
     let mut analysis = lab();
     assert!(!cite(&analysis, "v6gap", CiteForm::Text).contains("repeats"));
-    analysis.run.plan.reference = Some("raicu/tcp-100".into());
+    analysis.run.plan.parts_mut().reference = Some("raicu/tcp-100".into());
     let text = cite(&analysis, "v6gap", CiteForm::Text);
     assert!(text.contains("of Raicu, “IPv6 Performance Results”."), "{text}");
     assert!(cite(&analysis, "v6gap", CiteForm::Latex).contains("~\\cite{raicu}."));

@@ -14,7 +14,7 @@ use v6gap_report::paper;
 fn figures() -> Vec<(Analysis, Figure)> {
     let studied = ["raicu/tcp-100", "soorty/tcp"].map(|reference| {
         let mut analysis = lab();
-        analysis.run.plan.reference = Some(reference.to_owned());
+        analysis.run.plan.parts_mut().reference = Some(reference.to_owned());
         analysis
     });
     let runs = studied.into_iter().chain([null_run(), varied()]);

@@ -81,8 +81,9 @@ fn levels(pairs: Option<u32>) -> Live {
     let lines = long::lines(360);
     let Line::Run(header) = &lines[0] else { unreachable!("the first line is the header") };
     let mut header = header.clone();
-    header.plan.cells.retain(|cell| cell.id.starts_with("rtt-"));
-    header.plan.design.stop = pairs.map_or(header.plan.design.stop, |pairs| Stop::Pairs { pairs });
+    header.plan.parts_mut().cells.retain(|cell| cell.id.starts_with("rtt-"));
+    header.plan.parts_mut().design.stop =
+        pairs.map_or(header.plan.design.stop, |pairs| Stop::Pairs { pairs });
     let mut live = Live::new(&header);
     let trials = lines.iter().filter_map(|line| match line {
         Line::Trial(trial) => Some(&**trial),
@@ -181,7 +182,7 @@ fn empty() -> RunHeader {
 #[test]
 fn pairs_that_are_fixed_are_counted_down() {
     let mut fixed = empty();
-    fixed.plan.design.stop = Stop::Pairs { pairs: 10 };
+    fixed.plan.parts_mut().design.stop = Stop::Pairs { pairs: 10 };
     let mut live = Live::new(&fixed);
     live.block(6, "x", BlockKind::Compare, (1, 1));
     let frame =

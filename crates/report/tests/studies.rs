@@ -102,7 +102,7 @@ fn the_page_says_what_is_doubtful_and_marks_what_was_published() {
 /// What a figure as printed holds: its title, and the rows of its table.
 fn printed(reference: &str) -> Vec<(String, usize)> {
     let mut analysis = fixtures::lab();
-    analysis.run.plan.reference = Some(reference.to_owned());
+    analysis.run.plan.parts_mut().reference = Some(reference.to_owned());
     let all = figure::all(&analysis, Paint::Paper, true);
     let printed = all.into_iter().filter(|f| f.kind == Figures::Facsimile);
     printed.map(|f| (f.title, f.table.rows.len())).collect()
@@ -151,7 +151,7 @@ fn the_dip_that_was_called_odd_is_explained_by_packets_or_not() {
 #[test]
 fn every_figure_as_printed_warns_and_names_the_one_with_ranges() {
     let mut analysis = studied();
-    analysis.run.plan.reference = Some("raicu/tcp-100".to_owned());
+    analysis.run.plan.parts_mut().reference = Some("raicu/tcp-100".to_owned());
     let all = figure::all(&analysis, Paint::Page, true);
     let graph = all.iter().find(|f| f.title.contains("Raicu's graph 1,")).unwrap();
     let warning = "Drawn as in the paper, from mean ± SD of the runs. Two scales in one chart can \
@@ -180,8 +180,8 @@ fn programs_get_all_of_it() {
 
 /// As a run of the plan that Raicu's Table 4 belongs to.
 pub fn of_table_4(mut analysis: Analysis) -> Analysis {
-    analysis.run.plan.reference = Some("raicu/tcp-100".to_owned());
-    for cell in &mut analysis.run.plan.cells {
+    analysis.run.plan.parts_mut().reference = Some("raicu/tcp-100".to_owned());
+    for cell in &mut analysis.run.plan.parts_mut().cells {
         if let Workload::Echo(echo) = &mut cell.workload {
             echo.settings.buffer_bytes = Some(61_440);
         }
@@ -226,7 +226,7 @@ fn transfers(id: &str, distribution: &str, mbit_s: f64) -> Analysis {
     };
     let mut analysis = fixtures::from_specs(&[1, 2, 3, 11].map(spec));
     analysis.run.id = id.parse().unwrap();
-    analysis.run.plan.reference = Some("goyal/throughput".to_owned());
+    analysis.run.plan.parts_mut().reference = Some("goyal/throughput".to_owned());
     for host in [&mut analysis.run.hosts.client, &mut analysis.run.hosts.server] {
         host.facts.insert("distribution".to_owned(), distribution.to_owned());
         host.facts.insert("kernel".to_owned(), "6.1".to_owned());
@@ -271,7 +271,7 @@ fn systems_of_other_studies_have_their_pictures_too() {
         let runs = ["aaa111", "bbb222"].map(|id| {
             let mut analysis = fixtures::lab();
             analysis.run.id = id.parse().unwrap();
-            analysis.run.plan.reference = Some(reference.to_owned());
+            analysis.run.plan.parts_mut().reference = Some(reference.to_owned());
             analysis
         });
         let drawn = joint(&runs).unwrap();
@@ -293,7 +293,7 @@ fn results_that_do_not_belong_together_are_refused() {
     let refused = |second: Analysis| joint(&[runs[0].clone(), second]).unwrap_err().to_string();
     assert_eq!(refused(runs[0].clone()), "the result aaa111 is named twice");
     let mut other = runs[1].clone();
-    other.run.plan.reference = None;
+    other.run.plan.parts_mut().reference = None;
     assert_eq!(
         refused(other),
         "the results do not repeat the same experiment: aaa111 repeats goyal/throughput, bbb222 \

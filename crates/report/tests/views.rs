@@ -101,7 +101,7 @@ fn the_path_of_a_lab_and_that_between_two_hosts_are_drawn() {
     assert!(said.contains("client|host|link 1|100 Mbit/s"), "{said}");
     assert_eq!(figure.table.rows.len(), 2);
     let mut analysis = lab();
-    analysis.run.plan.world = None;
+    analysis.run.plan.parts_mut().world = None;
     analysis
         .run
         .hosts

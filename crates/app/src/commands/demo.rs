@@ -38,8 +38,7 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
         None => {
             let world = args.world.world();
             let exchange_ns = fit::exchange_ns(&world);
-            let mut plan = run::plan(&args.design, Some(world))?;
-            fit::fit(&mut plan, exchange_ns);
+            let plan = run::plan(&args.design, Some(world))?.fitted(exchange_ns);
             if dry {
                 return expect::dry_run(&plan, None, false, args.result.json, context);
             }

@@ -14,10 +14,10 @@ use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_core::plan::estimate::estimate;
+use v6gap_core::plan::later::NothingToAdd;
 use v6gap_core::plan::{Plan, Stop, fit, preset};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
-use v6gap_core::workload::{Cell, Path, Workload};
+use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::World;
 use v6gap_perform::target::Target;
 use v6gap_perform::{Job, Place};
@@ -26,9 +26,6 @@ use v6gap_sys::entropy;
 
 /// Seconds in ns.
 const SECOND: u64 = 1_000_000_000;
-
-/// The time of a run that is given none.
-pub const USUAL_NS: u64 = 75 * SECOND;
 
 /// The time of `--quick`.
 pub const QUICK_NS: u64 = 20 * SECOND;
@@ -56,20 +53,20 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     if let Some(lab) = args.lab.choose()? {
         return in_lab(args, lab, &options, context);
     }
-    let mut plan = plan(&args.design, None)?;
+    let plan = plan(&args.design, None)?;
     if args.result.dry_run {
         return expect::dry_run(&plan, Some(args.host()), true, args.result.json, context);
     }
     let mut target = args.connect.target(args.host())?;
-    let mut notes = Vec::new();
-    if let Some(only) = args.only() {
-        if let Some(bound) = target.local.get(only.other()) {
-            let what = format!("--bind {}: {only} alone is measured", bound.ip());
-            return Err(Failure::usage(what));
-        }
-        measure_alone(&mut plan, only);
-        notes.push(alone::note(only));
+    let only = args.only();
+    if let Some(only) = only
+        && let Some(bound) = target.local.get(only.other())
+    {
+        let what = format!("--bind {}: {only} alone is measured", bound.ip());
+        return Err(Failure::usage(what));
     }
+    let notes = only.map(alone::note).into_iter().collect();
+    let plan = only_of(plan, only);
     if !plan.design.arms.is_null() {
         target = target.comparable()?;
     }
@@ -84,11 +81,8 @@ fn in_lab(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let exchange_ns = fit::exchange_ns(&lab.world);
-    let mut plan = plan(&args.design, Some(lab.world))?;
-    if let Some(only) = args.only() {
-        measure_alone(&mut plan, only);
-    }
-    fit::fit(&mut plan, exchange_ns);
+    let plan = plan(&args.design, Some(lab.world))?;
+    let plan = only_of(plan, args.only()).fitted(exchange_ns);
     if options.result.dry_run {
         return expect::dry_run(&plan, None, false, options.result.json, context);
     }
@@ -98,11 +92,12 @@ fn in_lab(
     }
 }
 
-/// One family and no comparison.
-fn measure_alone(plan: &mut Plan, only: Family) {
-    plan.design.arms = PerArm::null(only);
-    plan.design.null_blocks = 0;
-    plan.design.sentinel_every = 0;
+/// The plan of one family, if one alone is asked for.
+fn only_of(plan: Plan, only: Option<Family>) -> Plan {
+    match only {
+        Some(only) => plan.alone(only),
+        None => plan,
+    }
 }
 
 /// Measures a plan, in its lab or against `target`.
@@ -192,23 +187,16 @@ fn continuation(header: &RunHeader, lines: &[Line], args: &RunArgs) -> Result<Pl
         let what = format!("{option} cannot change {id}: with --continue the stored plan decides");
         return Err(Failure::usage(what));
     }
-    let mut plan = header.plan.clone();
-    match &mut plan.design.stop {
-        Stop::Pairs { pairs } => {
-            if let Some(Line::End(Ending::Complete)) = lines.last() {
-                let what = format!("{id} has all of its {pairs} pairs: there is nothing to add");
-                return Err(Failure::usage(what));
-            }
-            if given_time(&args.design).is_some() {
-                let what = format!("{id} was planned with {pairs} pairs, so no time can be given");
-                return Err(Failure::usage(what));
-            }
+    let complete = matches!(lines.last(), Some(Line::End(Ending::Complete)));
+    let plan = header.plan.clone().continued(given_time(&args.design), complete);
+    plan.map_err(|why| match why {
+        NothingToAdd::Complete { pairs } => {
+            Failure::usage(format!("{id} has all of its {pairs} pairs: there is nothing to add"))
         }
-        Stop::Adaptive { time_ns_max, .. } => {
-            *time_ns_max = given_time(&args.design).unwrap_or(*time_ns_max);
+        NothingToAdd::Counted { pairs } => {
+            Failure::usage(format!("{id} was planned with {pairs} pairs, so no time can be given"))
         }
-    }
-    Ok(plan)
+    })
 }
 
 /// The first option typed that a stored plan has decided already.
@@ -277,50 +265,36 @@ pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
     let arms = args.null.map_or(PerArm::FAMILIES, PerArm::null);
     let mut plan = preset::first_look(arms, world, seed);
     knobs::apply(args, &mut plan)?;
-    plan.cells.retain(|cell| wanted(cell, &args.measure));
+    plan.parts_mut().cells.retain(|cell| wanted(cell, &args.measure));
     if plan.cells.is_empty() {
         return Err(Failure::usage("--measure leaves nothing to be measured"));
     }
-    plan.design.null_cells = preset::null_cells(&plan.cells);
-    plan.design.different_links = args.allow_different_links;
-    plan.margins.extend(args.margins.iter().copied());
+    plan.parts_mut().design.null_cells = preset::null_cells(&plan.cells);
+    plan.parts_mut().design.different_links = args.allow_different_links;
+    plan.parts_mut().margins.extend(args.margins.iter().copied());
     for precision in &args.precision {
         let all = Metric::ALL.into_iter().filter(|metric| metric.scale() == Scale::Ratio);
         let metrics: Vec<Metric> = precision.metric.map_or_else(|| all.collect(), |m| vec![m]);
-        plan.design.precision.extend(metrics.into_iter().map(|metric| (metric, precision.share)));
+        plan.parts_mut()
+            .design
+            .precision
+            .extend(metrics.into_iter().map(|metric| (metric, precision.share)));
     }
     let search = |cell: &Cell| matches!(cell.workload, Workload::Capacity(_));
     let long = args.knobs.shapes_bulk().is_some() || plan.cells.iter().any(search);
-    let longer = if long { enough_ns(&plan) } else { 0 };
-    let time_ns = given_time(args).unwrap_or(USUAL_NS.max(longer));
-    plan.design.stop = match args.pairs {
-        Some(pairs) => Stop::Pairs { pairs },
-        None => Stop::Adaptive { time_ns_max: time_ns, pairs_min: 8 },
-    };
-    if time_ns < USUAL_NS {
-        shorten(&mut plan, time_ns);
+    if let Some(pairs) = args.pairs {
+        plan = plan.ending(Stop::Pairs { pairs });
     }
-    Ok(plan)
+    Ok(match given_time(args) {
+        Some(time_ns) => plan.within(time_ns),
+        None if long => plan.with_time_enough(),
+        None => plan,
+    })
 }
 
 /// The first look between two hosts as a run makes it that lasts `time_ns` at most.
 pub fn look(time_ns: u64, seed: u64) -> Plan {
-    let mut plan = preset::first_look(PerArm::FAMILIES, None, seed);
-    plan.design.stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: 8 };
-    if time_ns < USUAL_NS {
-        shorten(&mut plan, time_ns);
-    }
-    plan
-}
-
-/// What the null blocks and the fewest pairs take, in ns: options may make the trials long.
-fn enough_ns(plan: &Plan) -> u64 {
-    // A usual path: what a transfer of so many bytes takes is not known before it was measured.
-    const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
-    let mut fewest = plan.clone();
-    fewest.design.stop = Stop::Pairs { pairs: 8 };
-    let needed_ns = estimate(&fewest, PATH).total.time_ns * 1.2;
-    (needed_ns / SECOND as f64).ceil() as u64 * SECOND
+    preset::first_look(PerArm::FAMILIES, None, seed).within(time_ns)
 }
 
 /// The time that was asked for, in ns.
@@ -354,26 +328,19 @@ fn wanted(cell: &Cell, measure: &[Measured]) -> bool {
     [metrics, transports].iter().all(|kind| kind.is_empty() || kind.iter().any(&named))
 }
 
-/// Transfers, round trips and null blocks that leave time for enough pairs.
-fn shorten(plan: &mut Plan, time_ns: u64) {
-    plan.design.null_blocks = 1;
-    let part = time_ns as f64 / USUAL_NS as f64;
-    plan.cells.iter_mut().for_each(|cell| cell.workload.shorten(part));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
     use std::collections::BTreeMap;
-    use v6gap_core::metric::Metric;
     use v6gap_core::observation::PerEnd;
+    use v6gap_core::plan::TIME_NS;
     use v6gap_core::workload::Transport;
 
     fn cells(measure: &[Measured]) -> Vec<String> {
         let plan = preset::first_look(PerArm::FAMILIES, None, 1);
-        plan.cells.into_iter().filter(|c| wanted(c, measure)).map(|c| c.id).collect()
+        plan.cells.iter().filter(|c| wanted(c, measure)).map(|c| c.id.clone()).collect()
     }
 
     #[test]
@@ -389,7 +356,7 @@ mod tests {
 
     fn stored(stop: Stop) -> RunHeader {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
-        plan.design.stop = stop;
+        plan.parts_mut().design.stop = stop;
         RunHeader {
             id: "7k2f9q".parse().unwrap(),
             tool: "0.1.0".to_owned(),
@@ -420,13 +387,12 @@ mod tests {
 
     #[test]
     fn a_session_has_its_own_time_and_the_rest_of_the_plan_stays() {
-        let header = stored(Stop::Adaptive { time_ns_max: USUAL_NS, pairs_min: 8 });
+        let header = stored(Stop::Adaptive { time_ns_max: TIME_NS, pairs_min: 8 });
         for (line, time_ns_max) in
-            [("", USUAL_NS), ("--quick", 20 * SECOND), ("--for 5min", 300 * SECOND)]
+            [("", TIME_NS), ("--quick", 20 * SECOND), ("--for 5min", 300 * SECOND)]
         {
             let plan = continuation(&header, &[], &typed(line)).unwrap();
-            let mut expected = header.plan.clone();
-            expected.design.stop = Stop::Adaptive { time_ns_max, pairs_min: 8 };
+            let expected = header.plan.clone().ending(Stop::within(time_ns_max));
             assert_eq!(plan, expected, "{line}");
         }
         for line in ["--pairs 9", "--measure rtt", "--margin rtt=2%", "--seed 1", "--null v6", "-4"]
@@ -481,20 +447,5 @@ mod tests {
         assert_eq!(in_place(&halving, &near), Ok(()));
         assert_eq!(in_place(&planned("rate-at-loss --force-search"), &far), Ok(()));
         assert_eq!(in_place(&planned("capacity,rtt"), &far), Ok(()));
-    }
-
-    #[test]
-    fn short_runs_have_short_trials() {
-        let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
-        shorten(&mut plan, 20 * SECOND);
-        for cell in &plan.cells {
-            if let Workload::TcpBulk(bulk) = &cell.workload {
-                assert_eq!(bulk.duration_ns, v6gap_core::workload::BULK_NS_MIN);
-                assert_eq!(bulk.warmup_ns, v6gap_core::workload::BULK_NS_MIN / 4);
-            }
-            if let Workload::Echo(echo) = &cell.workload {
-                assert!(echo.turns >= 2 && echo.turns.is_multiple_of(2), "{echo:?}");
-            }
-        }
     }
 }

@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn one_family_alone_gets_values_and_no_verdict() {
         let mut plan = preset::first_look(PerArm::null(Family::V6), None, 7);
-        plan.design.null_blocks = 0;
+        plan.parts_mut().design.null_blocks = 0;
         let mut found = analysis(plan, "lab-b");
         assert_eq!(single_family(&found), None, "a null run is a comparison");
         found.run.notes.push(note(Family::V6));

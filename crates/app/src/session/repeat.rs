@@ -248,16 +248,16 @@ pub(super) mod tests {
     #[test]
     fn the_end_the_arms_and_the_margins_are_carried() {
         let mut plan = first_look(Some(preset::demo_world()));
-        plan.design.stop = Stop::Adaptive { time_ns_max: 20_000_000_000, pairs_min: 8 };
-        plan.margins.insert(Metric::Rtt, 0.02);
-        plan.design.precision.insert(Metric::Rtt, 0.01);
+        plan.parts_mut().design.stop = Stop::Adaptive { time_ns_max: 20_000_000_000, pairs_min: 8 };
+        plan.parts_mut().margins.insert(Metric::Rtt, 0.02);
+        plan.parts_mut().design.precision.insert(Metric::Rtt, 0.01);
         let found = analysis(plan.clone(), "server");
         assert_eq!(
             repeat(&found, None),
             "v6gap demo --seed 7 --for 20s --precision rtt=0.01 --margin rtt=0.02"
         );
         plan = preset::first_look(PerArm::null(Family::V6), None, 7);
-        plan.design.stop = Stop::Pairs { pairs: 40 };
+        plan.parts_mut().design.stop = Stop::Pairs { pairs: 40 };
         let mut found = analysis(plan, "lab-b");
         assert_eq!(repeat(&found, None), "v6gap run lab-b --seed 7 --pairs 40 --null v6");
         found.run.notes = vec![alone::note(Family::V6)];
@@ -276,7 +276,7 @@ pub(super) mod tests {
             let command = format!("v6gap plan run {name}{words} --seed 7");
             assert_eq!(repeat(&found, None), command);
             Cli::try_parse_from(command.split_whitespace()).unwrap();
-            found.run.plan.margins.insert(Metric::Rtt, 0.3);
+            found.run.plan.parts_mut().margins.insert(Metric::Rtt, 0.3);
             assert_eq!(repeat(&found, None), "v6gap plan run FILE --seed 7");
         }
     }
@@ -293,7 +293,7 @@ pub(super) mod tests {
     #[test]
     fn another_plan_or_world_needs_its_file() {
         let mut plan = first_look(None);
-        plan.cells.pop();
+        plan.parts_mut().cells.pop();
         assert_eq!(repeat(&analysis(plan, "lab-b"), None), "v6gap plan run FILE --seed 7");
         let mut world = preset::demo_world();
         world.links[1].mtu = 1280;

@@ -77,7 +77,7 @@ impl Sandbox {
         let cable = World::chain(demo.model, demo.links[..1].to_vec());
         let mut lines = sweep("swept3", PerArm::FAMILIES, &cable, mtu);
         if let Line::Run(header) = &mut lines[0] {
-            header.plan.world = None;
+            header.plan.parts_mut().world = None;
         }
         self.store_lines(&lines);
     }
@@ -100,7 +100,7 @@ impl Sandbox {
     pub fn store_study(&self, id: &str, reference: &str) {
         let mut lines = sweep(id, PerArm::FAMILIES, &preset::demo_world(), Some(1500));
         if let Line::Run(header) = &mut lines[0] {
-            header.plan.reference = Some(reference.to_owned());
+            header.plan.parts_mut().reference = Some(reference.to_owned());
         }
         self.store_lines(&lines);
     }
@@ -109,7 +109,7 @@ impl Sandbox {
     pub fn store_other_factor(&self, id: &str) {
         let mut lines = sweep(id, PerArm::FAMILIES, &preset::demo_world(), Some(1500));
         if let Line::Run(header) = &mut lines[0] {
-            for cell in &mut header.plan.cells {
+            for cell in &mut header.plan.parts_mut().cells {
                 if let Workload::Echo(echo) = &mut cell.workload {
                     echo.outstanding = 2;
                 }
@@ -251,9 +251,11 @@ impl Ran {
 /// The lines of a complete run: IPv6 1.38 % slower and 5 % longer, with a little noise.
 fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
     let mut plan = preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), 7);
-    plan.cells.retain(|cell| ["throughput-tcp", "rtt-tcp-64"].contains(&cell.id.as_str()));
-    plan.design.null_cells = vec![0, 1];
-    (plan.design.null_blocks, plan.design.sentinel_every) = (4, 0);
+    plan.parts_mut()
+        .cells
+        .retain(|cell| ["throughput-tcp", "rtt-tcp-64"].contains(&cell.id.as_str()));
+    plan.parts_mut().design.null_cells = vec![0, 1];
+    (plan.parts_mut().design.null_blocks, plan.parts_mut().design.sentinel_every) = (4, 0);
     let rounds: Vec<Block> = (0..=20).flat_map(|number| schedule::round(&plan, number)).collect();
     let header = RunHeader {
         id: id.parse().unwrap(),
@@ -297,8 +299,8 @@ fn sweep(id: &str, arms: PerArm<Family>, world: &World, mtu: Option<u32>) -> Vec
     let mut header = header.clone();
     header.plan = preset::first_look(arms, Some(world.clone()), 7);
     let sizes = preset::MESSAGE_BYTES.map(|bytes| (format!("rtt-tcp-{bytes}"), bytes));
-    header.plan.cells.retain(|cell| sizes.iter().any(|(id, _)| *id == cell.id));
-    header.plan.design.null_cells = Vec::new();
+    header.plan.parts_mut().cells.retain(|cell| sizes.iter().any(|(id, _)| *id == cell.id));
+    header.plan.parts_mut().design.null_cells = Vec::new();
     let plan = header.plan.clone();
     let mut lines = vec![Line::Run(header)];
     let mut blocks = Blocks { number: 0, started_unix_ns: 0, arms, lines: &mut lines };

@@ -229,7 +229,7 @@ fn reference(
     let of = |transport: &str| {
         let seed = results.next_seed();
         let mut plan = plans::plan(&plans::round_trip(transport), world, seed)?;
-        plan.design.stop = v6gap_core::plan::Stop::Pairs { pairs: 12 };
+        plan.parts_mut().design.stop = v6gap_core::plan::Stop::Pairs { pairs: 12 };
         let lines = site.run(plan, &mut |_| ())?;
         let facts =
             json!({ "row": "reference", "case": "delay", "seed": seed, "session": session });

@@ -97,8 +97,9 @@ pub(crate) fn round_trip(transport: &str) -> String {
 /// If the text is no plan.
 pub(crate) fn plan(text: &str, world: &World, seed: u64) -> Result<Plan, String> {
     let draft: Draft = toml::from_str(text).map_err(|e| e.to_string())?;
-    let plan = check::check(&draft, seed).map_err(|problems| format!("{problems:?}"))?;
-    Ok(Plan { world: Some(world.clone()), ..plan })
+    let mut plan = check::check(&draft, seed).map_err(|problems| format!("{problems:?}"))?;
+    plan.parts_mut().world = Some(world.clone());
+    Ok(plan)
 }
 
 /// A null plan for `family`, as plans call it.

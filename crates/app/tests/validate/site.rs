@@ -213,7 +213,7 @@ impl Site<'_> {
         plan: Plan,
         meanwhile: &mut Meanwhile<'_>,
     ) -> Result<Vec<Line>, String> {
-        let plan = if self.sleeping { selftest::with_sleeping_ends(&plan) } else { plan };
+        let plan = if self.sleeping { plan.with_sleeping_ends() } else { plan };
         let mut connection = self.connect()?;
         let header = RunHeader {
             id: RunId::from_bits(plan.seed as u32),

@@ -82,8 +82,8 @@ fn large(
     let (a, b) = (pair(Arm::A)?, pair(Arm::B)?);
     let Some(Line::Run(header)) = template.first() else { return Err("no header".to_owned()) };
     let mut header = header.clone();
-    header.plan.cells.retain(|cell| cell.id == CELL);
-    header.plan.design.stop = Stop::Adaptive { time_ns_max: u64::MAX, pairs_min: 8 };
+    header.plan.parts_mut().cells.retain(|cell| cell.id == CELL);
+    header.plan.parts_mut().design.stop = Stop::Adaptive { time_ns_max: u64::MAX, pairs_min: 8 };
     let mut lines = vec![Line::Run(header)];
     for block in 0..blocks {
         for trial in [a, b] {

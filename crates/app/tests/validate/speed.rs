@@ -58,11 +58,12 @@ fn one(
     let seed = results.next_seed();
     let text = plans::NULL.replace(r#"["FAMILY", "FAMILY"]"#, r#"["v4", "v6"]"#);
     let mut plan = plans::plan(&text, &world, seed)?;
-    plan.cells.retain(|c| c.id == cell);
-    plan.design.null_cells = vec![0];
-    plan.design.precision = [(Metric::Rtt, PRECISION), (Metric::Throughput, PRECISION)].into();
-    plan.design.stop = Stop::Adaptive { time_ns_max: TIME_NS_MAX, pairs_min: 8 };
-    for cell in &mut plan.cells {
+    plan.parts_mut().cells.retain(|c| c.id == cell);
+    plan.parts_mut().design.null_cells = vec![0];
+    plan.parts_mut().design.precision =
+        [(Metric::Rtt, PRECISION), (Metric::Throughput, PRECISION)].into();
+    plan.parts_mut().design.stop = Stop::Adaptive { time_ns_max: TIME_NS_MAX, pairs_min: 8 };
+    for cell in &mut plan.parts_mut().cells {
         if let Workload::Echo(echo) = &mut cell.workload
             && whole
         {

@@ -126,14 +126,15 @@ pub(crate) fn one(
     let world = trouble.world();
     let seed = results.next_seed();
     let mut plan = plans::plan(&plans::null(plans::NULL, short), &world, seed)?;
-    plan.design.stop = Stop::Pairs { pairs: PAIRS };
+    plan.parts_mut().design.stop = Stop::Pairs { pairs: PAIRS };
     if trouble == Trouble::RateDrift {
-        plan.cells.retain(|cell| cell.id == "throughput-tcp");
-        plan.design.null_cells = vec![0];
+        plan.parts_mut().cells.retain(|cell| cell.id == "throughput-tcp");
+        plan.parts_mut().design.null_cells = vec![0];
     }
     if turn % 4 >= 2 || trouble == Trouble::HogEnds {
         // The other rule of stopping, with the ranges that belong to it.
-        plan.design.stop = Stop::Adaptive { time_ns_max: 9_000_000_000, pairs_min: PAIRS };
+        plan.parts_mut().design.stop =
+            Stop::Adaptive { time_ns_max: 9_000_000_000, pairs_min: PAIRS };
     }
     if [Trouble::HogEnds, Trouble::Unpinned].contains(&trouble) {
         shorten(&mut plan);
@@ -154,7 +155,7 @@ pub(crate) fn one(
 
 /// Fewer exchanges: each may take a slice of the scheduler's time in place of microseconds.
 fn shorten(plan: &mut Plan) {
-    for cell in &mut plan.cells {
+    for cell in &mut plan.parts_mut().cells {
         if let Workload::Echo(echo) = &mut cell.workload {
             echo.turns = 4;
         }

@@ -1,7 +1,7 @@
 //! From a draft to a checked plan: all problems at once, each with the key it concerns.
 
 use super::draft::{self, Draft, Levels};
-use super::{Design, Order, Plan, Stop, Summary, preset};
+use super::{Design, Order, Parts, Plan, Stop, Summary, preset};
 use crate::arm::PerArm;
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
@@ -63,7 +63,7 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
     if !problems.is_empty() {
         return Err(problems.into_found());
     }
-    Ok(Plan {
+    Ok(Plan(Parts {
         name: draft.name.clone().unwrap_or_else(|| "Unnamed".to_string()),
         description: draft.description.clone().unwrap_or_default(),
         reference: draft.reference.clone(),
@@ -72,7 +72,7 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
         margins,
         world,
         seed: draft.design.seed.unwrap_or(seed),
-    })
+    }))
 }
 
 /// Largest datagram that every family of the design can carry, in bytes.
@@ -83,7 +83,6 @@ fn payload_max(draft: &draft::Design) -> u32 {
 }
 
 fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Design {
-    const SECOND: u64 = 1_000_000_000;
     let time = problems.read_optional("design.max_time", draft.max_time.as_ref(), unit::parse_span);
     let stop = match (draft.pairs, time) {
         (Some(pairs), _) => {
@@ -92,7 +91,7 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
             }
             Stop::Pairs { pairs }
         }
-        (None, time) => Stop::Adaptive { time_ns_max: time.unwrap_or(75 * SECOND), pairs_min: 8 },
+        (None, time) => time.map(Stop::within).unwrap_or_default(),
     };
     let arms = match &draft.arms {
         None => PerArm::FAMILIES,

@@ -89,10 +89,9 @@ mod tests {
     const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
 
     fn plan(stop: Stop) -> Plan {
-        let mut plan = preset::first_look(PerArm::FAMILIES, None, 7);
-        plan.cells = vec![Cell::named(Workload::TcpBulk(preset::tcp_bulk(false)))];
-        plan.design.null_cells = vec![0];
-        plan.design.stop = stop;
+        let mut plan = preset::first_look(PerArm::FAMILIES, None, 7).ending(stop);
+        plan.parts_mut().cells = vec![Cell::named(Workload::TcpBulk(preset::tcp_bulk(false)))];
+        plan.parts_mut().design.null_cells = vec![0];
         plan
     }
 

@@ -34,23 +34,28 @@ pub fn exchange_ns(world: &World) -> u64 {
     Family::BOTH.into_iter().map(of).fold(0.0, f64::max) as u64
 }
 
-/// Changes exchanges, connections, transfer times and null blocks so that a run over a path of this
-/// round trip has time for its pairs. What fits already stays as it is.
-pub fn fit(plan: &mut Plan, round_trip_ns: u64) {
-    let round_trip_ns = round_trip_ns.max(1);
-    for cell in &mut plan.cells {
-        cell.workload.fit(round_trip_ns);
-    }
-    if let Stop::Adaptive { time_ns_max, pairs_min } = plan.design.stop {
-        // What was measured of the path holds the work of the hosts.
-        let path_ns = (round_trip_ns as f64 - HOSTS_NS).max(0.0);
-        let expected = estimate(plan, Path { rate_bps: RATE_BPS, round_trip_ns: path_ns });
-        let round_ns: f64 = expected.cells.iter().map(|cost| cost.time_ns).sum();
-        let left_ns = time_ns_max as f64 - f64::from(pairs_min) * round_ns;
-        let allowed_ns = left_ns.min(time_ns_max as f64 * NULL_SHARE);
-        // Saturates: a negative rest leaves none.
-        let fitting = (allowed_ns / expected.nulls.time_ns.max(1.0)) as u32;
-        plan.design.null_blocks = plan.design.null_blocks.min(fitting.max(1));
+impl Plan {
+    /// The plan with exchanges, connections, transfer times and null blocks so that a run over a
+    /// path of this round trip, in ns, has time for its pairs. What fits already stays as it is.
+    #[must_use]
+    pub fn fitted(mut self, round_trip_ns: u64) -> Plan {
+        let round_trip_ns = round_trip_ns.max(1);
+        for cell in &mut self.0.cells {
+            cell.workload.fit(round_trip_ns);
+        }
+        if let Stop::Adaptive { time_ns_max, pairs_min } = self.design.stop {
+            // What was measured of the path holds the work of the hosts.
+            let path_ns = (round_trip_ns as f64 - HOSTS_NS).max(0.0);
+            let expected = estimate(&self, Path { rate_bps: RATE_BPS, round_trip_ns: path_ns });
+            let round_ns: f64 = expected.cells.iter().map(|cost| cost.time_ns).sum();
+            let left_ns = time_ns_max as f64 - f64::from(pairs_min) * round_ns;
+            let allowed_ns = left_ns.min(time_ns_max as f64 * NULL_SHARE);
+            // Saturates: a negative rest leaves none.
+            let fitting = (allowed_ns / expected.nulls.time_ns.max(1.0)) as u32;
+            let blocks = &mut self.0.design.null_blocks;
+            *blocks = (*blocks).min(fitting.max(1));
+        }
+        self
     }
 }
 
@@ -65,9 +70,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn fitted(round_trip_ns: u64) -> Plan {
-        let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
-        fit(&mut plan, round_trip_ns);
-        plan
+        preset::first_look(PerArm::FAMILIES, None, 1).fitted(round_trip_ns)
     }
 
     #[test]

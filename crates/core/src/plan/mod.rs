@@ -6,6 +6,8 @@ pub mod check;
 pub mod draft;
 pub mod estimate;
 pub mod fit;
+pub mod later;
+pub mod limits;
 pub mod preset;
 pub mod scale;
 
@@ -17,7 +19,14 @@ use crate::world::World;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Deref;
 use serde::{Deserialize, Serialize};
+
+/// Longest time of a run that is given none, in ns.
+pub const TIME_NS: u64 = 75_000_000_000;
+
+/// Blocks of each cell before the first look of an adaptive run, where nothing else is asked for.
+pub const PAIRS_MIN: u32 = 8;
 
 /// When a run has measured enough.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -37,10 +46,21 @@ pub enum Stop {
     },
 }
 
+impl Default for Stop {
+    fn default() -> Self {
+        Stop::within(TIME_NS)
+    }
+}
+
 /// A round is broken off when the run has taken so many times what was asked for.
 const OVERDUE_TIMES: u64 = 2;
 
 impl Stop {
+    /// The end of an adaptive run that takes `time_ns_max` at most.
+    pub const fn within(time_ns_max: u64) -> Stop {
+        Stop::Adaptive { time_ns_max, pairs_min: PAIRS_MIN }
+    }
+
     /// Whether a run with a time of its own must end in the middle of a round: where exchanges wait
     /// for what was lost, one round can take longer than all that was asked for.
     pub fn is_overdue(&self, elapsed_ns: u64) -> bool {
@@ -147,9 +167,9 @@ pub struct Design {
     pub confidence: f64,
 }
 
-/// A checked plan. Immutable: a run stores it and every later step reads this value only.
+/// What a plan says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct Parts {
     /// Short name.
     pub name: String,
     /// What it is for, one sentence.
@@ -169,7 +189,26 @@ pub struct Plan {
     pub seed: u64,
 }
 
+/// A checked plan. Whoever has one may read its [`Parts`] and change none: it comes from
+/// [`check::check`] or out of a stored run, and another comes from it by a transition with a name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Plan(Parts);
+
+impl Deref for Plan {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
 impl Plan {
+    /// What it says, to be changed unchecked: for tests, and clippy refuses it elsewhere.
+    pub fn parts_mut(&mut self) -> &mut Parts {
+        &mut self.0
+    }
+
     /// The margin of a metric.
     pub fn margin(&self, metric: Metric) -> f64 {
         self.margins.get(&metric).copied().unwrap_or_else(|| metric.margin_default())

@@ -1,6 +1,6 @@
 //! Plans that come with the program.
 
-use super::{Design, Order, Plan, Stop};
+use super::{Design, Order, Parts, Plan, Stop};
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
@@ -52,14 +52,14 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
         ..UdpBulk::default()
     })));
     let null_cells = null_cells(&cells);
-    Plan {
+    Plan(Parts {
         name: "First look".to_string(),
         description: "Throughput, round trips, connecting and loss, IPv6 against IPv4".to_string(),
         reference: None,
         cells,
         design: Design {
             arms,
-            stop: Stop::Adaptive { time_ns_max: 75_000 * MS, pairs_min: 8 },
+            stop: Stop::default(),
             precision: BTreeMap::new(),
             null_blocks: NULL_BLOCKS,
             null_cells,
@@ -73,7 +73,7 @@ pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan
         margins: Metric::ALL.into_iter().map(|m| (m, m.margin_default())).collect(),
         world,
         seed,
-    }
+    })
 }
 
 /// The cells whose noise bounds that of the others: the first of each transport that takes turns in

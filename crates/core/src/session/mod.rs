@@ -23,7 +23,6 @@ pub mod backlog;
 mod client;
 pub mod clock;
 mod ending;
-pub mod limits;
 pub mod lobby;
 pub mod origin;
 mod pulse;

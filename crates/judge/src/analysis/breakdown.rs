@@ -240,8 +240,8 @@ mod tests {
         let mut plan = plan(PerArm::FAMILIES, 5);
         let mut bulk = TcpBulk { direction, ..TcpBulk::default() };
         bulk.settings.buffer_bytes = Some(65_536);
-        plan.cells = alloc::vec![Cell::named(Workload::TcpBulk(bulk))];
-        plan.design.null_cells.clear();
+        plan.parts_mut().cells = alloc::vec![Cell::named(Workload::TcpBulk(bulk))];
+        plan.parts_mut().design.null_cells.clear();
         let mut lines = run(&plan, 8, &EVEN);
         for line in &mut lines {
             let Line::Trial(trial) = line else { continue };

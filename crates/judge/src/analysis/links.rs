@@ -42,8 +42,8 @@ mod tests {
     /// The check of a run between two hosts that leaves by these interfaces.
     fn over(v4: &str, v6: &str, allowed: bool) -> Option<Check> {
         let mut plan = plan(PerArm::FAMILIES, 3);
-        plan.world = None;
-        plan.design.different_links = allowed;
+        plan.parts_mut().world = None;
+        plan.parts_mut().design.different_links = allowed;
         let mut lines = run(&plan, 8, &EVEN);
         if let Some(Line::Run(header)) = lines.first_mut() {
             let ways = [(Family::V4, v4), (Family::V6, v6)];

@@ -205,8 +205,9 @@ mod tests {
     fn found(factor: fn(&Cell, Family) -> f64) -> Vec<SizeEffect> {
         let mut plan = plan(PerArm::FAMILIES, 7);
         let of = |bytes| Cell::named(Workload::TcpBulk(TcpBulk { bytes, ..TcpBulk::default() }));
-        plan.cells = [Some(2_000_000), None, Some(8_000_000), Some(4_000_000)].map(of).to_vec();
-        plan.design.null_cells.clear();
+        plan.parts_mut().cells =
+            [Some(2_000_000), None, Some(8_000_000), Some(4_000_000)].map(of).to_vec();
+        plan.parts_mut().design.null_cells.clear();
         let truth = Truth { factor, noise: 0.001, ..EVEN };
         analyse(&run(&plan, 20, &truth)).unwrap().transfer_sizes
     }

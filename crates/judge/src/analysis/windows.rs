@@ -49,8 +49,8 @@ mod tests {
         let mut plan = plan(PerArm::FAMILIES, 5);
         let mut bulk = TcpBulk::default();
         bulk.settings.buffer_bytes = Some(1 << 20);
-        plan.cells = alloc::vec![Cell::named(Workload::TcpBulk(bulk))];
-        plan.design.null_cells.clear();
+        plan.parts_mut().cells = alloc::vec![Cell::named(Workload::TcpBulk(bulk))];
+        plan.parts_mut().design.null_cells.clear();
         let said = |reported: u32| {
             let mut lines = run(&plan, 6, &EVEN);
             for line in &mut lines {

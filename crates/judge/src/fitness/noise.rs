@@ -7,13 +7,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
-use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::host::Host;
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::plan::Stop;
 use v6gap_core::unit::format_share;
-use v6gap_core::workload::{Transport, Workload};
 use v6gap_stats::{paired_t, summary};
 
 /// Error rate of the check that a family does not differ from itself, as for the null blocks of a
@@ -72,29 +70,6 @@ pub struct Length {
     /// The smallest difference that it finds in four of five times, as a share; `None` if it has
     /// too few pairs.
     pub smallest: Option<f64>,
-}
-
-/// The plan that compares `family` with itself for `time_ns`: the transfer and the smallest round
-/// trips of `look`, without null blocks of their own, and with no end but that of the time.
-pub fn plan(look: &Plan, family: Family, time_ns: u64) -> Plan {
-    let mut plan = look.clone();
-    plan.name = format!("Noise of {family}");
-    let mut met: Vec<(Metric, Transport)> = Vec::new();
-    plan.cells.retain(|cell| {
-        let floor = matches!(cell.workload, Workload::TcpBulk(_) | Workload::Echo(_));
-        let kind = (cell.workload.metrics()[0], cell.workload.transport());
-        let first = floor && !met.contains(&kind);
-        if first {
-            met.push(kind);
-        }
-        first
-    });
-    plan.design.arms = PerArm::null(family);
-    plan.design.null_cells.clear();
-    plan.design.null_blocks = 0;
-    plan.design.sentinel_every = 0;
-    plan.design.stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: u32::MAX };
-    plan
 }
 
 /// What a run of such a plan showed.
@@ -202,7 +177,6 @@ fn difference(noise: &Noise) -> String {
 mod tests {
     use super::*;
     use alloc::borrow::ToOwned;
-    use v6gap_core::plan::preset;
 
     fn noise(family: Family, pairs: usize, sd: f64, passed: bool) -> Noise {
         Noise {
@@ -218,17 +192,6 @@ mod tests {
             range: Range { low: 0.01, high: 0.05 },
             passed,
         }
-    }
-
-    #[test]
-    fn the_floor_is_the_transfer_and_the_smallest_round_trips_of_one_family() {
-        let look = preset::first_look(PerArm::FAMILIES, None, 1);
-        let plan = plan(&look, Family::V6, 7);
-        let ids: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
-        assert_eq!(ids, ["throughput-tcp", "rtt-tcp-64", "rtt-udp-64"]);
-        assert_eq!(plan.design.arms, PerArm::null(Family::V6));
-        assert!(v6gap_core::schedule::round(&plan, 0).is_empty());
-        assert_eq!(v6gap_core::schedule::round(&plan, 10).len(), 3);
     }
 
     #[test]

@@ -213,7 +213,7 @@ fn an_end_that_does_not_know_the_path_takes_the_other_s_word() {
 fn a_world_that_loses_or_reorders_bears_retransmissions() {
     let fatal = |change: fn(&mut World)| {
         let mut plan = plan();
-        plan.world.iter_mut().for_each(change);
+        plan.parts_mut().world.iter_mut().for_each(change);
         let mut trial = trial(&plan, "rtt-tcp-64", Family::V6);
         count(&mut trial.ends.client, "Tcp.RetransSegs", 1);
         let (_, cell) = plan.cell("rtt-tcp-64").unwrap();
@@ -259,7 +259,7 @@ fn lost_exchanges_are_noted() {
 fn connections_that_rest_between_turns_may_start_slowly() {
     use v6gap_core::observation::Times;
     let mut plan = plan();
-    plan.world = None;
+    plan.parts_mut().world = None;
     let judged = |plan: &Plan, id: &str, mean_ns: f64| {
         let mut trial = trial(plan, id, Family::V6);
         let times = Times { count: 40, mean_ns, ..Times::default() };
@@ -273,7 +273,7 @@ fn connections_that_rest_between_turns_may_start_slowly() {
     assert_eq!(judged(&plan, "rtt-tcp-16384", 2.7e6), 1);
     assert_eq!(judged(&plan, "rtt-tcp-1024", 2.7e6), 0, "it fits the initial window");
     assert_eq!(judged(&plan, "rtt-udp-16384", 2.7e6), 0);
-    plan.world = Some(preset::demo_world());
+    plan.parts_mut().world = Some(preset::demo_world());
     assert_eq!(judged(&plan, "rtt-tcp-16384", 2.7e6), 0, "the lab has it off");
 }
 
@@ -342,7 +342,7 @@ fn marks_that_the_path_rewrote_are_a_reason_for_doubt() {
         flow_label: Some(5),
         dont_fragment: false,
     };
-    plan.cells[0].workload = plan.cells[0].workload.clone().marked(sent);
+    plan.parts_mut().cells[0].workload = plan.cells[0].workload.clone().marked(sent);
     let found = |arrived: Marking| {
         let mut findings = Vec::new();
         let mut trial = trial(&plan, &plan.cells[0].id, Family::V6);
@@ -368,7 +368,7 @@ fn a_receiver_may_be_outrun_at_full_speed_only() {
     let judged = |rate_bps: Option<u64>| {
         let mut plan = plan();
         let index = plan.cells.iter().position(|c| c.id == "throughput-udp-1408").unwrap();
-        if let Workload::UdpBulk(bulk) = &mut plan.cells[index].workload {
+        if let Workload::UdpBulk(bulk) = &mut plan.parts_mut().cells[index].workload {
             bulk.rate_bps = rate_bps;
         }
         let mut trial = trial(&plan, "throughput-udp-1408", Family::V6);
@@ -395,7 +395,7 @@ fn a_search_that_did_not_meet_the_path_s_end_says_so() {
         let mut plan = plan();
         let capacity = Capacity { rate_bps_max: 50_000_000, search, ..Capacity::default() };
         let cell = Cell::named(Workload::Capacity(capacity));
-        plan.cells.push(cell.clone());
+        plan.parts_mut().cells.push(cell.clone());
         let mut trial = trial(&plan, &cell.id, Family::V4);
         trial.ends.client.measured = Measured::Searched(Box::new(searched));
         judge(&plan, &cell, &trial).into_iter().map(|f| f.gate).collect::<Vec<_>>()
@@ -431,7 +431,8 @@ fn a_search_that_did_not_meet_the_path_s_end_says_so() {
 fn drops_before_the_wire_are_the_sender_s() {
     let judged = |model: Option<LinkModel>| {
         let mut plan = plan();
-        plan.world = model.map(|model| World::client_router_server(model, Some(100_000_000)));
+        plan.parts_mut().world =
+            model.map(|model| World::client_router_server(model, Some(100_000_000)));
         let mut trial = trial(&plan, "throughput-udp-1408", Family::V6);
         count(&mut trial.ends.client, "if.eth0.tx_bytes", 1_000_000);
         count(&mut trial.ends.client, "queue.eth0.drops", 40);

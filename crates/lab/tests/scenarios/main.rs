@@ -29,8 +29,10 @@ fn world(scenario: &Scenario) -> World {
 
 fn plan(scenario: &Scenario, world: &World, seed: u64) -> Plan {
     let draft: Draft = scenario.plan.clone().try_into().expect("a plan");
-    let plan = check::check(&draft, seed).unwrap_or_else(|problems| panic!("{problems:?}"));
-    Plan { world: Some(world.clone()), seed, ..plan }
+    let mut plan = check::check(&draft, seed).unwrap_or_else(|problems| panic!("{problems:?}"));
+    plan.parts_mut().world = Some(world.clone());
+    plan.parts_mut().seed = seed;
+    plan
 }
 
 /// What is wrong with the answer, if anything is.

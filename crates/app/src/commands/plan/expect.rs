@@ -77,10 +77,8 @@ pub fn dry_run(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let path = path_before(plan, host, context)?;
-    let mut plan = plan.clone();
-    if fits {
-        fit::fit(&mut plan, path.round_trip_ns as u64);
-    }
+    let plan = plan.clone();
+    let plan = if fits { plan.fitted(path.round_trip_ns as u64) } else { plan };
     let cost = estimate(&plan, path);
     // A result that cannot be read tells no noise, and keeps nobody from measuring.
     let last = last_alike(&plan, host, context)?;

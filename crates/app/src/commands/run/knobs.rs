@@ -22,7 +22,7 @@ pub fn apply(args: &DesignArgs, plan: &mut Plan) -> Result<(), Failure> {
         let kept = |cell: &Cell| !replaced(cell, shaped.metric == Metric::Rtt.name(), knobs.udp);
         let mut all = made;
         all.extend(plan.cells.iter().filter(|cell| kept(cell)).cloned());
-        plan.cells = all;
+        plan.parts_mut().cells = all;
     }
     for measured in &args.measure {
         if let Measured::Metric(metric) = *measured
@@ -30,12 +30,12 @@ pub fn apply(args: &DesignArgs, plan: &mut Plan) -> Result<(), Failure> {
         {
             let wanted = if searches { search(knobs, metric)? } else { table(metric) };
             let more = cells(&wanted, plan)?;
-            plan.cells.extend(more);
+            plan.parts_mut().cells.extend(more);
         }
     }
     if knobs.marks().is_some() {
         let marking = cells(&marked(knobs), plan)?[0].workload.marking();
-        for cell in &mut plan.cells {
+        for cell in &mut plan.parts_mut().cells {
             // Only datagrams are fragmented.
             let dont_fragment = knobs.dont_fragment && cell.workload.datagram_bytes().is_some();
             let marking = Marking { dont_fragment, ..marking };
@@ -200,7 +200,7 @@ fn cells(measure: &Measure, plan: &Plan) -> Result<Vec<Cell>, Failure> {
     let lab = plan.world.as_ref().map(|_| Lab::default());
     let draft = Draft { v6gap: VERSION, lab, measure: vec![measure.clone()], ..Draft::default() };
     match check(&draft, plan.seed) {
-        Ok(checked) => Ok(checked.cells),
+        Ok(checked) => Ok(checked.cells.clone()),
         Err(problems) => {
             Err(Failure::usage(problems.iter().map(said).collect::<Vec<_>>().join("; ")))
         }
@@ -227,7 +227,7 @@ mod tests {
             panic!("run was typed")
         };
         let made = plan(&args.design, None).map_err(|failure| format!("{failure:?}"))?;
-        Ok(made.cells.into_iter().map(|cell| cell.id).collect())
+        Ok(made.cells.iter().map(|cell| cell.id.clone()).collect())
     }
 
     #[test]

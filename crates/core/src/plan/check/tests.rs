@@ -45,7 +45,8 @@ fn ranges_and_lists_make_cells() {
 fn knobs_of_round_trips_are_part_of_the_name() {
     let mut rtt = measure("rtt");
     rtt.message = Some(Levels::One("64 B".to_string()));
-    let id = |rtt: &Measure| check(&draft(alloc::vec![rtt.clone()]), 1).unwrap().cells.remove(0).id;
+    let id =
+        |rtt: &Measure| check(&draft(alloc::vec![rtt.clone()]), 1).unwrap().cells[0].id.clone();
     rtt.wait = Some("spin".to_string());
     assert_eq!(id(&rtt), "rtt-tcp-64-spin");
     rtt.outstanding = Some(8);
@@ -59,7 +60,7 @@ fn knobs_of_round_trips_are_part_of_the_name() {
 
 #[test]
 fn connections_are_named_by_what_they_are_for() {
-    let one = |measure: Measure| check(&draft(alloc::vec![measure]), 1).unwrap().cells.remove(0);
+    let one = |measure: Measure| check(&draft(alloc::vec![measure]), 1).unwrap().cells[0].clone();
     assert_eq!(one(measure("connect")).id, "connect-tcp");
     assert_eq!(one(measure("first-byte")).id, "first-byte-tcp");
     assert_eq!(one(measure("connect-rate")).id, "connect-rate-tcp");
@@ -156,7 +157,7 @@ fn a_lab_becomes_a_world() {
         }),
         ..Lab::default()
     });
-    let world = check(&with_lab, 1).unwrap().world.unwrap();
+    let world = check(&with_lab, 1).unwrap().world.clone().unwrap();
     let names: Vec<&str> = world.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["client", "router1", "router2", "server"]);
     assert_eq!(world.links.len(), 3);
@@ -255,7 +256,7 @@ fn packets_are_marked_by_name_or_number_and_the_cell_says_so() {
 /// The workloads of one table over UDP.
 fn streams(keys: &str) -> Vec<UdpBulk> {
     let plan = check(&draft(alloc::vec![bulk_measure(keys)]), 1).unwrap();
-    let workloads = plan.cells.into_iter().map(|cell| match cell.workload {
+    let workloads = plan.cells.iter().map(|cell| match cell.workload.clone() {
         Workload::UdpBulk(bulk) => bulk,
         other => panic!("{other:?}"),
     });
@@ -313,7 +314,7 @@ fn streams_that_cannot_be_are_refused_at_their_keys() {
 
 fn searches(keys: &str) -> Result<Vec<Cell>, Vec<String>> {
     let table = serde_json::from_str(&alloc::format!(r#"{{{keys}}}"#)).unwrap();
-    let checked = check(&draft(alloc::vec![table]), 1).map(|plan| plan.cells);
+    let checked = check(&draft(alloc::vec![table]), 1).map(|plan| plan.cells.clone());
     checked.map_err(|problems| problems.into_iter().map(|p| p.key).collect())
 }
 
@@ -379,7 +380,8 @@ fn what_must_not_be_cut_fits_the_lab_s_links() {
     let of = |text: &str, lab: bool| {
         let mut plan = draft(alloc::vec![serde_json::from_str(text).unwrap()]);
         plan.lab = lab.then(Lab::default);
-        check(&plan, 1).map(|plan| plan.cells.into_iter().map(|cell| cell.id).collect::<Vec<_>>())
+        check(&plan, 1)
+            .map(|plan| plan.cells.iter().map(|cell| cell.id.clone()).collect::<Vec<_>>())
     };
     let echo = |size: &str| {
         let message = format!(r#""message":"{size}","dont_fragment":true"#);

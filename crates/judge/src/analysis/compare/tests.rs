@@ -144,7 +144,7 @@ fn the_other_way_round_every_change_is_the_opposite() {
         let plan = |seed| {
             let mut plan = families(seed);
             if fixed {
-                plan.design.stop = Stop::Pairs { pairs: 20 };
+                plan.parts_mut().design.stop = Stop::Pairs { pairs: 20 };
             }
             plan
         };
@@ -176,7 +176,7 @@ fn the_other_way_round_every_change_is_the_opposite() {
 #[test]
 fn a_factor_that_differs_is_refused_and_the_rest_is_compared() {
     let mut other = families(2);
-    for cell in &mut other.cells {
+    for cell in &mut other.parts_mut().cells {
         match &mut cell.workload {
             Workload::Echo(echo) if cell.id == "rtt-tcp-64" => echo.outstanding += 1,
             Workload::Echo(echo) => echo.turns += 1,
@@ -205,13 +205,14 @@ fn a_factor_that_differs_is_refused_and_the_rest_is_compared() {
 #[test]
 fn what_was_asked_for_and_not_granted_alike_is_refused() {
     let mut windows = families(1);
-    let bulk = windows.cells.iter_mut().find_map(|cell| match &mut cell.workload {
+    let bulk = windows.parts_mut().cells.iter_mut().find_map(|cell| match &mut cell.workload {
         Workload::TcpBulk(bulk) => Some(bulk),
         _ => None,
     });
     bulk.unwrap().settings.buffer_bytes = Some(65_536);
     let with_buffer = |id: &str, seed, bytes| {
-        let plan = Plan { seed, ..windows.clone() };
+        let mut plan = windows.clone();
+        plan.parts_mut().seed = seed;
         let (mut lines, _) = measured(id, &plan, &EVEN);
         for line in &mut lines {
             if let Line::Trial(trial) = line {
@@ -234,18 +235,18 @@ fn what_was_asked_for_and_not_granted_alike_is_refused() {
 #[test]
 fn nothing_alike_is_refused_with_what_each_measured() {
     let mut other = families(2);
-    other.cells.retain(|cell| cell.id == "connect-tcp");
-    other.design.null_cells = alloc::vec![0];
+    other.parts_mut().cells.retain(|cell| cell.id == "connect-tcp");
+    other.parts_mut().design.null_cells = alloc::vec![0];
     let mut first = families(1);
-    first.cells.retain(|cell| cell.id.starts_with("rtt-tcp"));
-    first.design.null_cells = alloc::vec![0];
+    first.parts_mut().cells.retain(|cell| cell.id.starts_with("rtt-tcp"));
+    first.parts_mut().design.null_cells = alloc::vec![0];
     let runs = [measured("a", &first, &EVEN), measured("b", &other, &EVEN)];
     let error = compare(&told(&runs)).unwrap_err();
     let CompareError::NothingAlike { seen } = error else { panic!("{error:?}") };
     assert_eq!(seen, ["A: rtt-tcp-64, rtt-tcp-1024, rtt-tcp-16384", "B: connect-tcp"]);
     // In all cells the same factor.
     let mut other = first.clone();
-    for cell in &mut other.cells {
+    for cell in &mut other.parts_mut().cells {
         if let Workload::Echo(echo) = &mut cell.workload {
             echo.outstanding = 4;
         }
@@ -269,13 +270,12 @@ fn other_arms_and_the_same_run_are_refused() {
 #[test]
 fn cells_of_one_run_alone_are_named() {
     let mut fewer = families(2);
-    fewer.cells.retain(|cell| cell.id != "connect-tcp" && cell.id != "rtt-udp-64");
-    fewer.design.null_cells = alloc::vec![0];
-    let third = Plan { seed: 3, ..families(3) };
+    fewer.parts_mut().cells.retain(|cell| cell.id != "connect-tcp" && cell.id != "rtt-udp-64");
+    fewer.parts_mut().design.null_cells = alloc::vec![0];
     let runs = [
         measured("a", &families(1), &EVEN),
         measured("b", &fewer, &EVEN),
-        measured("c", &third, &EVEN),
+        measured("c", &families(3), &EVEN),
     ];
     let found = compare(&told(&runs)).unwrap();
     let apart: Vec<(&str, &[char])> =
@@ -355,8 +355,8 @@ fn holm_counts_the_runs_too() {
 fn what_was_published_of_two_systems_stands_beside_the_change() {
     let studied = |seed, reference: &str| {
         let mut plan = families(seed);
-        plan.reference = Some(reference.into());
-        for cell in &mut plan.cells {
+        plan.parts_mut().reference = Some(reference.into());
+        for cell in &mut plan.parts_mut().cells {
             if let Workload::Echo(echo) = &mut cell.workload {
                 echo.settings.buffer_bytes = Some(61_440);
             }

@@ -20,10 +20,10 @@ pub(super) fn sweep(transport: Transport, sizes: &[u32], world: Option<World>) -
     let mut plan = plan(PerArm::FAMILIES, 11);
     let cell =
         |&bytes: &u32| Cell::named(Workload::Echo(preset::echo(transport, bytes, Wait::Block)));
-    plan.cells = sizes.iter().map(cell).collect();
-    plan.design.null_cells = [0].into();
-    plan.design.stop = Stop::Pairs { pairs: 20 };
-    plan.world = world;
+    plan.parts_mut().cells = sizes.iter().map(cell).collect();
+    plan.parts_mut().design.null_cells = [0].into();
+    plan.parts_mut().design.stop = Stop::Pairs { pairs: 20 };
+    plan.parts_mut().world = world;
     plan
 }
 
@@ -162,7 +162,7 @@ fn three_sizes_are_fitted_and_doubted() {
 #[test]
 fn a_run_that_ends_by_what_it_sees_is_doubted() {
     let mut plan = sweep(Transport::Tcp, &SIZES, lab());
-    plan.design.stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
+    plan.parts_mut().design.stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
     let caveats = only(&run(&plan, 20, &over(two_links))).caveats;
     assert_eq!(caveats.len(), 1);
     assert!(caveats[0].contains("for a fixed number of rounds"), "{caveats:?}");
@@ -177,7 +177,7 @@ fn a_run_that_ends_by_what_it_sees_is_doubted() {
 fn the_longer_header_is_that_of_its_family() {
     let said = |arms| {
         let mut plan = sweep(Transport::Tcp, &SIZES, lab());
-        plan.design.arms = arms;
+        plan.parts_mut().design.arms = arms;
         only(&run(&plan, 20, &over(two_links)))
     };
     let (usual, swapped) = (said(PerArm::FAMILIES), said(PerArm { a: Family::V6, b: Family::V4 }));
@@ -197,7 +197,7 @@ fn the_longer_header_is_that_of_its_family() {
 #[test]
 fn a_family_against_itself_has_no_model() {
     let mut plan = sweep(Transport::Tcp, &SIZES, lab());
-    plan.design.arms = PerArm::null(Family::V6);
+    plan.parts_mut().design.arms = PerArm::null(Family::V6);
     let lines = run(&plan, 8, &over(two_links));
     assert!(analyse(&lines).unwrap().cost_models.is_empty());
     assert!(models(&lines).unwrap().is_empty());
@@ -225,7 +225,7 @@ fn ranges_hold_the_truth() {
     let (mut held, runs) = (0, 40);
     for seed in 0..runs {
         let mut plan = sweep(Transport::Tcp, &SIZES, lab());
-        plan.seed = seed;
+        plan.parts_mut().seed = seed;
         let truth = Truth { factor: two_links, noise: 0.01, ..EVEN };
         let rest = only(&run(&plan, 20, &truth)).smallest.unwrap().rest_ns;
         held += u32::from(rest.low <= 400.0 && 400.0 <= rest.high);

@@ -41,7 +41,7 @@ fn of_arms(
 ) -> Question {
     let mut plan = plan(arms, 3);
     if !lab {
-        plan.world = None;
+        plan.parts_mut().world = None;
     }
     let mut lines = run(&plan, 12, &Truth { factor, ..EVEN });
     for line in &mut lines {

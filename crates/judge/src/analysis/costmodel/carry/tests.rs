@@ -17,7 +17,7 @@ const SWAPPED: PerArm<Family> = PerArm { a: Family::V6, b: Family::V4 };
 fn journal(arms: PerArm<Family>, lab: bool, change: impl Fn(&mut TrialRecord)) -> Vec<Line> {
     let mut plan = plan(arms, 5);
     if !lab {
-        plan.world = None;
+        plan.parts_mut().world = None;
     }
     let mut lines = run(&plan, 12, &EVEN);
     for line in &mut lines {
@@ -157,7 +157,7 @@ fn figures_stand_under_their_family() {
     holds(&carried.families.v6, 0.8e9, 0.05);
     holds(&carried.ratio, 0.8, 0.05);
     let mut plan = sweep(Transport::Tcp, &SIZES, lab());
-    plan.design.arms = SWAPPED;
+    plan.parts_mut().design.arms = SWAPPED;
     let lines = run(&plan, 20, &over(two_links));
     let model = &models(&lines).unwrap()[0];
     let to = Target { message_bytes: 64, rate_bps: Some(10e6), ..Target::default() };

@@ -26,15 +26,18 @@ impl Changes {
     }
 }
 
-/// Makes what `plan` asks for as small as `limits` demand, and says in words what was changed, one
-/// entry for each change; none if it fits.
-pub fn keep_to(plan: &mut Plan, limits: &Limits) -> Vec<String> {
-    let mut changes = Changes::default();
-    for cell in &mut plan.cells {
-        let mut told = |what| changes.add(&cell.id, what);
-        cell.workload.keep_to(limits, &mut told);
+impl Plan {
+    /// The plan that asks for as little as `limits` demand, and what was changed in words, one
+    /// entry for each change; none if it fits.
+    #[must_use]
+    pub fn keeping_to(mut self, limits: &Limits) -> (Plan, Vec<String>) {
+        let mut changes = Changes::default();
+        for cell in &mut self.0.cells {
+            let mut told = |what| changes.add(&cell.id, what);
+            cell.workload.keep_to(limits, &mut told);
+        }
+        (self, changes.in_words())
     }
-    changes.in_words()
 }
 
 #[cfg(test)]
@@ -71,8 +74,8 @@ mod tests {
 
     fn kept(cells: Vec<Workload>, limits: &Limits) -> (Plan, Vec<String>) {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
-        plan.cells = cells.into_iter().map(Cell::named).collect();
-        let notes = keep_to(&mut plan, limits);
+        plan.parts_mut().cells = cells.into_iter().map(Cell::named).collect();
+        let (plan, notes) = plan.keeping_to(limits);
         for cell in &plan.cells {
             let answer = agreed(&cell.workload, limits);
             assert!(answer.is_ok(), "{}: {answer:?}", cell.id);

@@ -1,0 +1,201 @@
+//! What becomes of a plan after it was checked: each change has a name, and makes another plan.
+
+use super::estimate::estimate;
+use super::{PAIRS_MIN, Plan, Stop, TIME_NS};
+use crate::arm::PerArm;
+use crate::family::Family;
+use crate::metric::Metric;
+use crate::workload::{Path, Transport, Wait, Workload};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// Seconds in ns.
+const SECOND: f64 = 1e9;
+
+/// Why nothing can be added to what a plan asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NothingToAdd {
+    /// All of its pairs were measured.
+    Complete {
+        /// Blocks of each cell.
+        pairs: u32,
+    },
+    /// A time was asked for, and the plan ends after a number of pairs.
+    Counted {
+        /// Blocks of each cell.
+        pairs: u32,
+    },
+}
+
+impl Plan {
+    /// The plan with another end.
+    #[must_use]
+    pub fn ending(mut self, stop: Stop) -> Plan {
+        self.0.design.stop = stop;
+        self
+    }
+
+    /// The plan of a run that takes `time_ns` at most, unless it ends after a number of pairs. In a
+    /// time below [`TIME_NS`], transfers, round trips and null blocks leave time for enough pairs.
+    #[must_use]
+    pub fn within(mut self, time_ns: u64) -> Plan {
+        if let Stop::Adaptive { time_ns_max, .. } = &mut self.0.design.stop {
+            *time_ns_max = time_ns;
+        }
+        if time_ns < TIME_NS {
+            self.0.design.null_blocks = self.design.null_blocks.min(1);
+            let part = time_ns as f64 / TIME_NS as f64;
+            self.0.cells.iter_mut().for_each(|cell| cell.workload.shorten(part));
+        }
+        self
+    }
+
+    /// The plan with time for its null blocks and fewest pairs, in whole seconds: what was asked
+    /// for may make the trials long.
+    #[must_use]
+    pub fn with_time_enough(mut self) -> Plan {
+        // A usual path: what a transfer of so many bytes takes is not known before it was measured.
+        const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
+        let fewest = self.clone().ending(Stop::Pairs { pairs: PAIRS_MIN });
+        let needed_ns = estimate(&fewest, PATH).total.time_ns * 1.2;
+        let enough_ns = libm::ceil(needed_ns / SECOND) as u64 * SECOND as u64;
+        if let Stop::Adaptive { time_ns_max, .. } = &mut self.0.design.stop {
+            *time_ns_max = enough_ns.max(*time_ns_max);
+        }
+        self
+    }
+
+    /// The plan of a session that goes on with a run, which takes `time_ns` if a time is asked for.
+    ///
+    /// # Errors
+    /// If the run was planned with a number of pairs, and has them or a time is asked for.
+    pub fn continued(mut self, time_ns: Option<u64>, complete: bool) -> Result<Plan, NothingToAdd> {
+        match &mut self.0.design.stop {
+            &mut Stop::Pairs { pairs } if complete => Err(NothingToAdd::Complete { pairs }),
+            &mut Stop::Pairs { pairs } if time_ns.is_some() => Err(NothingToAdd::Counted { pairs }),
+            Stop::Pairs { .. } => Ok(self),
+            Stop::Adaptive { time_ns_max, .. } => {
+                *time_ns_max = time_ns.unwrap_or(*time_ns_max);
+                Ok(self)
+            }
+        }
+    }
+
+    /// The plan of one family and no comparison.
+    #[must_use]
+    pub fn alone(mut self, only: Family) -> Plan {
+        self.0.design.arms = PerArm::null(only);
+        self.0.design.null_blocks = 0;
+        self.0.design.sentinel_every = 0;
+        self
+    }
+
+    /// The plan that compares `family` with itself for `time_ns`: its transfer and its smallest
+    /// round trips, without null blocks of their own, and with no end but that of the time.
+    #[must_use]
+    pub fn of_noise(self, family: Family, time_ns: u64) -> Plan {
+        let mut plan = self.alone(family);
+        plan.0.name = format!("Noise of {family}");
+        let mut met: Vec<(Metric, Transport)> = Vec::new();
+        plan.0.cells.retain(|cell| {
+            let floor = matches!(cell.workload, Workload::TcpBulk(_) | Workload::Echo(_));
+            let kind = (cell.workload.metrics()[0], cell.workload.transport());
+            let first = floor && !met.contains(&kind);
+            if first {
+                met.push(kind);
+            }
+            first
+        });
+        plan.0.design.null_cells.clear();
+        plan.ending(Stop::Adaptive { time_ns_max: time_ns, pairs_min: u32::MAX })
+    }
+
+    /// The plan with ends that sleep while they wait: where other work keeps the processors busy,
+    /// ends that wait in turns would wait for that work instead.
+    #[must_use]
+    pub fn with_sleeping_ends(mut self) -> Plan {
+        for cell in &mut self.0.cells {
+            if let Workload::Echo(echo) = &mut cell.workload {
+                echo.wait = Wait::Block;
+            }
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::preset;
+    use crate::workload::BULK_NS_MIN;
+
+    fn look() -> Plan {
+        preset::first_look(PerArm::FAMILIES, None, 1)
+    }
+
+    #[test]
+    fn short_runs_have_short_trials() {
+        let plan = look().within(20_000_000_000);
+        assert_eq!(plan.design.stop, Stop::within(20_000_000_000));
+        assert_eq!(plan.design.null_blocks, 1);
+        for cell in &plan.cells {
+            if let Workload::TcpBulk(bulk) = &cell.workload {
+                assert_eq!((bulk.duration_ns, bulk.warmup_ns), (BULK_NS_MIN, BULK_NS_MIN / 4));
+            }
+            if let Workload::Echo(echo) = &cell.workload {
+                assert!(echo.turns >= 2 && echo.turns.is_multiple_of(2), "{echo:?}");
+            }
+        }
+        let long = look().within(2 * TIME_NS);
+        assert_eq!(long, look().ending(Stop::within(2 * TIME_NS)));
+        let counted = look().ending(Stop::Pairs { pairs: 9 }).within(1_000_000_000);
+        assert_eq!(counted.design.stop, Stop::Pairs { pairs: 9 });
+    }
+
+    #[test]
+    fn one_family_alone_stays_without_null_blocks_in_any_time() {
+        let plan = look().alone(Family::V6);
+        assert_eq!(plan.design.arms, PerArm::null(Family::V6));
+        for plan in [plan.clone(), plan.within(1_000_000_000)] {
+            assert_eq!((plan.design.null_blocks, plan.design.sentinel_every), (0, 0));
+        }
+    }
+
+    #[test]
+    fn a_plan_with_long_trials_gets_time_for_its_fewest_pairs() {
+        let counted = look().ending(Stop::Pairs { pairs: 9 });
+        assert_eq!(counted.clone().with_time_enough(), counted);
+        let brief = look().ending(Stop::within(1)).with_time_enough();
+        let Stop::Adaptive { time_ns_max, .. } = brief.design.stop else { panic!("{brief:?}") };
+        assert!(time_ns_max.is_multiple_of(1_000_000_000) && time_ns_max > 30_000_000_000);
+        let hours = look().ending(Stop::within(u64::MAX));
+        assert_eq!(hours.clone().with_time_enough(), hours);
+    }
+
+    #[test]
+    fn a_session_has_its_own_time_and_the_rest_of_the_plan_stays() {
+        assert_eq!(look().continued(None, false), Ok(look()));
+        let short = look().ending(Stop::within(7));
+        assert_eq!(look().continued(Some(7), true), Ok(short));
+    }
+
+    #[test]
+    fn fixed_pairs_can_be_finished_and_no_more() {
+        let counted = look().ending(Stop::Pairs { pairs: 9 });
+        assert_eq!(counted.clone().continued(None, false), Ok(counted.clone()));
+        let complete = counted.clone().continued(None, true);
+        assert_eq!(complete, Err(NothingToAdd::Complete { pairs: 9 }));
+        let timed = counted.continued(Some(7), false);
+        assert_eq!(timed, Err(NothingToAdd::Counted { pairs: 9 }));
+    }
+
+    #[test]
+    fn the_noise_is_that_of_the_transfer_and_the_smallest_round_trips_of_one_family() {
+        let plan = look().of_noise(Family::V6, 7);
+        let ids: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+        assert_eq!(ids, ["throughput-tcp", "rtt-tcp-64", "rtt-udp-64"]);
+        assert_eq!(plan.design.arms, PerArm::null(Family::V6));
+        assert!(crate::schedule::round(&plan, 0).is_empty());
+        assert_eq!(crate::schedule::round(&plan, 10).len(), 3);
+    }
+}
