@@ -44,14 +44,10 @@ fn any_encapsulation() -> impl Strategy<Value = Encapsulation> {
                 IpInIp { outer, encapsulation_limit: a },
                 Gre { outer, key: a, sequence: b, checksum: c },
                 Vxlan { outer },
-                Geneve { outer, option_bytes: count },
-                EspTransport { in_udp: a },
                 EspTunnel { outer, suite: EspSuite::AesGcm, in_udp: a },
                 EspTunnel { outer, suite: EspSuite::AesCbcSha256, in_udp: a },
                 WireGuard { outer, interface_mtu },
                 SegmentRouting { segments: count, reduced: a },
-                Mpls { labels: count },
-                Pppoe,
             ])
         },
     )
@@ -193,42 +189,6 @@ fn ethernet_pads_short_frames() {
     assert_eq!(frame_bytes(udp_packets(19, Family::V4, 1500).unwrap()[0], PLAIN), 65);
 }
 
-/// RFC 2544 section 9.1 sizes on the lines of RFC 5180 appendix A.1, and RFC 8219 appendix A.
-#[test]
-fn frame_rates_are_those_of_the_benchmarking_rfcs() {
-    let rates = [
-        (10_000_000, 64, 14_880),
-        (100_000_000, 64, 148_809),
-        (1_000_000_000, 64, 1_488_095),
-        (100_000_000, 128, 84_459),
-        (100_000_000, 256, 45_289),
-        (100_000_000, 512, 23_496),
-        (100_000_000, 1024, 11_973),
-        (100_000_000, 1280, 9615),
-        (100_000_000, 1518, 8127),
-        // RFC 5180 prints 30,396 here, with two digits exchanged.
-        (1_000_000_000, 4096, 30_369),
-        // RFC 8219: 6in4 adds 20 bytes to the frame of 64.
-        (10_000_000, 64 + 20, 12_019),
-    ];
-    for (rate_bps, frame, expected) in rates {
-        assert_eq!(frame_rate_fps(rate_bps, frame), expected, "{rate_bps} bit/s, {frame} bytes");
-    }
-    assert!(frame_rate_fps(u64::MAX, u32::MAX) > 0);
-}
-
-/// RFC 6349 section 4.1 with the segment size of each family: 100 MB at 100 Mbit/s.
-#[test]
-fn the_ideal_transfer_time_is_per_family() {
-    let ideal_s = |family| {
-        let goodput = tcp_goodput_bps(100e6, 1500, family, NONE, PLAIN);
-        ideal_transfer_ns(100_000_000, goodput) / 1e9
-    };
-    assert_near(ideal_s(Family::V4), 8.427397, 0.5e-6);
-    assert_near(ideal_s(Family::V6), 8.544444, 0.5e-6);
-    assert!(close(ideal_s(Family::V6) / ideal_s(Family::V4), 1.0 / tcp_goodput_ratio(1500, NONE)));
-}
-
 #[test]
 fn windows_bound_a_line_above_their_round_trip() {
     for (window, limit_ms) in [(8, 0.690), (16, 1.381), (32, 2.761), (64, 5.523)]
@@ -241,23 +201,24 @@ fn windows_bound_a_line_above_their_round_trip() {
     }
 }
 
-#[test]
-fn other_layers_count_other_bytes() {
-    assert_near(ip_level_bps(100e6, 1500, PLAIN) / 1e6, 97.529, 0.5e-3);
-    assert_near(frame_level_bps(100e6, 1500, PLAIN) / 1e6, 98.700, 0.5e-3);
-    // Data and acknowledgements on one line: two segments of 1538 and an ACK of 90 or 110 bytes.
-    let shared = |family| half_duplex_tcp_goodput_bps(100e6, 1500, family, STAMPS, PLAIN, 2);
-    assert!(close(shared(Family::V4), 100e6 * 1448.0 * 2.0 / (2.0 * 1538.0 + 90.0)));
-    assert!(close(shared(Family::V6), 100e6 * 1428.0 * 2.0 / (2.0 * 1538.0 + 110.0)));
+/// IPv6 goodput over IPv4 goodput on the same line.
+fn tcp_ratio(options: TcpOptions) -> f64 {
+    let goodput = |family| tcp_goodput_bps(100e6, 1500, family, options, PLAIN);
+    goodput(Family::V6) / goodput(Family::V4)
+}
+
+fn udp_ratio(payload: u32) -> f64 {
+    let goodput = |family| udp_goodput_bps(100e6, payload, family, 1500, PLAIN).unwrap();
+    goodput(Family::V6) / goodput(Family::V4)
 }
 
 #[test]
 fn ratios_have_their_closed_forms() {
-    assert_near(tcp_goodput_ratio(1500, STAMPS), 0.986188, 0.5e-6);
-    assert_near(tcp_goodput_ratio(1500, NONE), 0.986301, 0.5e-6);
+    assert_near(tcp_ratio(STAMPS), 0.986188, 0.5e-6);
+    assert_near(tcp_ratio(NONE), 0.986301, 0.5e-6);
     for payload in 18..=1452 {
         let expected = f64::from(payload + 66) / f64::from(payload + 86);
-        assert!(close(udp_goodput_ratio(payload, 1500, PLAIN).unwrap(), expected));
+        assert!(close(udp_ratio(payload), expected));
     }
 }
 
@@ -269,7 +230,7 @@ fn between_1453_and_1472_bytes_only_one_family_fragments() {
         assert_eq!(counts(payload), [1, 2], "{payload}");
     }
     assert_eq!(counts(1473), [2, 2]);
-    assert_near(udp_goodput_ratio(1472, 1500, PLAIN).unwrap(), 0.9310, 0.5e-4);
+    assert_near(udp_ratio(1472), 0.9310, 0.5e-4);
 }
 
 #[test]
@@ -293,8 +254,6 @@ fn what_does_not_fit_a_datagram_is_refused() {
         let error = udp_packets(1000, family, room - 1).unwrap_err();
         assert_eq!(error, Unsendable::MtuTooSmall { mtu: room - 1, family });
     }
-    assert!(udp_goodput_ratio(65_507, 1500, PLAIN).is_ok());
-    assert!(udp_goodput_ratio(65_508, 1500, PLAIN).is_err());
 }
 
 #[test]
@@ -310,12 +269,6 @@ fn inner_mtus_at_1500_outside() {
         (Gre { outer: Family::V4, key: true, sequence: true, checksum: true }, 1464),
         (Vxlan { outer: Family::V4 }, 1450),
         (Vxlan { outer: Family::V6 }, 1430),
-        (Geneve { outer: Family::V4, option_bytes: 0 }, 1450),
-        (Geneve { outer: Family::V6, option_bytes: 8 }, 1422),
-        // In transport mode what follows the IP header may have 1446 or 1426 bytes.
-        (EspTransport { in_udp: false }, 20 + 1446),
-        (EspTransport { in_udp: false }, 40 + 1426),
-        (EspTransport { in_udp: true }, 1458),
         (EspTunnel { outer: Family::V4, suite: EspSuite::AesGcm, in_udp: false }, 1446),
         (EspTunnel { outer: Family::V6, suite: EspSuite::AesGcm, in_udp: false }, 1426),
         // 8 + 16 + 16 of 1480 and 1460 leave 1440 and 1420, whole blocks of which hold 2 bytes more
@@ -330,8 +283,6 @@ fn inner_mtus_at_1500_outside() {
         (SegmentRouting { segments: 3, reduced: false }, 1404),
         (SegmentRouting { segments: 3, reduced: true }, 1420),
         (SegmentRouting { segments: 1, reduced: true }, 1460),
-        (Mpls { labels: 2 }, 1492),
-        (Pppoe, 1492),
     ];
     for (encapsulation, inner_mtu) in cases {
         assert_eq!(encapsulation.inner_mtu(1500), inner_mtu, "{encapsulation:?}");
@@ -351,7 +302,7 @@ fn translation_exchanges_the_headers() {
 /// Goyal et al. with Q = 100 Mbit/s, one stream, one direction.
 #[test]
 fn the_channel_formula_gives_the_goodput() {
-    let one = Channel { gross_bps: 100e6, streams: 1, duplex: Duplex::OneWay };
+    let one = Channel { gross_bps: 100e6, streams: 1 };
     let [v4, v6] = Family::BOTH.map(|family| tcp_layers(&one, 1500, family, STAMPS, PLAIN));
     for (layers, family) in [(&v4, Family::V4), (&v6, Family::V6)] {
         assert_near(layers[0].overhead_bps / 1e6, 1.300390, 0.5e-6);
@@ -365,10 +316,10 @@ fn the_channel_formula_gives_the_goodput() {
     assert_near(v4[3].throughput_bps / 1e6, 94.148244, 0.5e-6);
     assert_near(v6[3].throughput_bps / 1e6, 92.847854, 0.5e-6);
 
-    let shared = Channel { gross_bps: 100e6, streams: 4, duplex: Duplex::BothWays };
+    let shared = Channel { gross_bps: 100e6, streams: 4 };
     let layers = tcp_layers(&shared, 1500, Family::V4, STAMPS, PLAIN);
-    assert!(close(layers[3].throughput_bps, v4[3].throughput_bps / 4.0 * 2.0));
-    assert!(close(shared.throughput_bps(&[]), 50e6));
+    assert!(close(layers[3].throughput_bps, v4[3].throughput_bps / 4.0));
+    assert!(close(shared.throughput_bps(&[]), 25e6));
 }
 
 /// Raicu's Table 1 (TCP and UDP in both families, MTU 1500, no options): overhead in percent of

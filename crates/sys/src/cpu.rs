@@ -8,7 +8,7 @@ mod tests;
 
 use crate::Unavailable;
 #[cfg(target_os = "linux")]
-use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Numbers of the processors that the calling thread may run on, ascending and never empty.
 ///
@@ -49,18 +49,6 @@ pub fn pin_thread(cpu: usize) -> Result<(), Unavailable> {
     {
         let _ = cpu;
         Err(Unavailable::here(WHAT))
-    }
-}
-
-/// The processor the calling thread is on at this moment, where the platform tells.
-pub fn current() -> Option<usize> {
-    #[cfg(target_os = "linux")]
-    {
-        Some(sched_getcpu())
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        None
     }
 }
 

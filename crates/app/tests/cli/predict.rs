@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 use serde_json::Value;
 use v6gap_core::family::Family;
-use v6gap_core::wiremodel::{Framing, TcpOptions, tcp_goodput_bps, tcp_goodput_ratio};
+use v6gap_core::wiremodel::{Framing, TcpOptions, tcp_goodput_bps};
 
 fn json(line: &str) -> Value {
     serde_json::from_str(&Sandbox::new().run(line).ended(0).out).unwrap()
@@ -31,7 +31,7 @@ fn json_holds_the_values_of_the_wire_model() {
         assert_eq!(tcp[key].as_f64(), Some(expected));
     }
     let ratio = tcp["ratio"].as_f64().unwrap();
-    assert!((ratio - tcp_goodput_ratio(1500, TcpOptions::TIMESTAMPS)).abs() < 1e-12);
+    assert!((ratio - 1428.0 / 1448.0).abs() < 1e-12);
     assert!((ratio - 0.986188).abs() < 5e-7);
 }
 

@@ -19,28 +19,6 @@ pub struct Reordered {
     pub n: u64,
 }
 
-/// Runs of packets in order between reordered ones (RFC 4737 section 4.5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FreeRuns {
-    /// Packets that arrived.
-    pub packets: u64,
-    /// Runs that a reordered packet ended.
-    pub runs: u64,
-    /// Packets in them.
-    pub in_runs: u64,
-    /// Sum of the squares of their lengths.
-    pub squares: u64,
-}
-
-impl FreeRuns {
-    /// How much longer the runs are than they would be if all were alike: the mean run in which a
-    /// packet finds itself, against the mean run. `None` without runs.
-    pub fn concentration(&self) -> Option<f64> {
-        let (packets, runs) = (self.in_runs as f64, self.runs as f64);
-        (self.in_runs > 0).then(|| (self.squares as f64 / packets) / (packets / runs))
-    }
-}
-
 /// Reordered packets among `numbers`, which hold no number twice (section 3.3: a packet is in order
 /// if its number is at least the next one expected), in the order of arrival.
 pub fn reordered(numbers: &[u64]) -> Vec<Reordered> {
@@ -58,26 +36,6 @@ pub fn reordered(numbers: &[u64]) -> Vec<Reordered> {
         found.push(Reordered { number, extent, n: larger.take(N_MAX).count() as u64 });
     }
     found
-}
-
-/// The runs between reordered packets among `numbers`, which hold no number twice.
-pub fn free_runs(numbers: &[u64]) -> FreeRuns {
-    let mut runs = FreeRuns::default();
-    let mut largest = None;
-    let mut run: u64 = 0;
-    for &number in numbers {
-        runs.packets += 1;
-        if largest.is_none_or(|largest| number > largest) {
-            largest = Some(number);
-            run += 1;
-        } else {
-            runs.runs += 1;
-            runs.in_runs += run;
-            runs.squares += run * run;
-            run = 0;
-        }
-    }
-    runs
 }
 
 /// Copies of packets.
@@ -103,17 +61,5 @@ impl Copies {
             copies.duplicated += u64::from(same.len() > 1);
         }
         copies
-    }
-
-    /// Type-P-one-way-packet-duplication fraction (RFC 5560 section 4.2): copies beyond the first
-    /// for each packet that arrived. `None` of no packet.
-    pub fn fraction(&self) -> Option<f64> {
-        (self.packets > 0).then(|| self.duplicates as f64 / self.packets as f64)
-    }
-
-    /// Type-P-one-way-replicated-packet rate (section 4.3): the share of packets that arrived more
-    /// than once. `None` of no packet.
-    pub fn replicated(&self) -> Option<f64> {
-        (self.packets > 0).then(|| self.duplicated as f64 / self.packets as f64)
     }
 }

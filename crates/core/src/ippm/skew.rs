@@ -6,11 +6,10 @@
 
 use alloc::vec::Vec;
 
-/// A line under delays: its height at a time, and how much it rises for each ns of time.
+/// A line under delays: how much it rises for each ns of time, and since when.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
     at_ns: i64,
-    height_ns: i64,
     /// Rise in ns per ns.
     pub slope: f64,
 }
@@ -46,14 +45,7 @@ pub fn under(points: &[(i64, i64)]) -> Option<Line> {
     let end = hull.partition_point(|&(time, _)| time <= mean).clamp(1, hull.len() - 1);
     let ((t0, d0), (t1, d1)) = (hull[end - 1], hull[end]);
     let slope = (d1 - d0) as f64 / (t1 - t0) as f64;
-    Some(Line { at_ns: t0, height_ns: d0, slope })
-}
-
-impl Line {
-    /// Height of the line at `time_ns`, in ns, rounded.
-    pub fn height_ns(&self, time_ns: i64) -> i64 {
-        self.height_ns + self.drift_ns(time_ns)
-    }
+    Some(Line { at_ns: t0, slope })
 }
 
 /// The corners of the lower convex hull, left to right; of points at the same time the lowest.

@@ -1,11 +1,10 @@
 //! The vectors of the RFCs, and clocks that drift and step.
 
-use super::order::{Copies, free_runs, reordered};
+use super::order::{Copies, reordered};
 use super::percentile::{median, percentile};
 use super::skew;
 use super::stream::{Packet, Rules, SKEW_PPM_MAX, seen};
-use super::variation::{IntegerJitter, Jitter, ipdv, pdv};
-use alloc::vec;
+use super::variation::{Jitter, ipdv, pdv};
 use alloc::vec::Vec;
 
 const MS: i64 = 1_000_000;
@@ -86,17 +85,13 @@ fn every_other_packet_lost_leaves_pdv_and_no_ipdv() {
 fn jitter_of_rfc_3550() {
     let expected =
         [0.625, 1.2109375, 1.44775390625, 1.669769287109375, 1.565408706665039, 2.405070662498474];
-    let integers = [0, 1, 1, 1, 1, 2];
-    let (mut jitter, mut integer) = (Jitter::default(), IntegerJitter::default());
+    let mut jitter = Jitter::default();
     let transits = [20, 10, 20, 25, 20, 20, 35];
     jitter.add(transits[0]);
-    integer.add(transits[0]);
-    assert_eq!((jitter.value(), integer.value()), (0.0, 0));
+    assert_eq!(jitter.value(), 0.0);
     for (place, &transit) in transits[1..].iter().enumerate() {
         jitter.add(transit);
-        integer.add(transit);
         assert!((jitter.value() - expected[place]).abs() < 1e-12, "{place}: {}", jitter.value());
-        assert_eq!(integer.value(), integers[place], "{place}");
     }
 }
 
@@ -118,26 +113,12 @@ fn reordering_of_rfc_4737() {
     }
 }
 
-/// Two runs of one packet and one of 31, each ended by a reordered packet.
-#[test]
-fn free_runs_of_rfc_4737() {
-    let mut arrivals = vec![2, 1, 4, 3];
-    arrivals.extend(6..=36);
-    arrivals.push(5);
-    let runs = free_runs(&arrivals);
-    assert_eq!((runs.packets, runs.runs, runs.in_runs, runs.squares), (36, 3, 33, 963));
-    // The RFC rounds (963 / 33) / (33 / 3) to 2.65.
-    assert!((runs.concentration().unwrap() - 321.0 / 121.0).abs() < 1e-9);
-    assert_eq!(free_runs(&[1, 2, 3]).concentration(), None);
-}
-
 /// RFC 5560: four sent, eight arrived.
 #[test]
 fn duplication_of_rfc_5560() {
     let copies = Copies::of([1, 1, 1, 2, 3, 3, 3, 4]);
     assert_eq!((copies.packets, copies.duplicates, copies.duplicated), (4, 4, 2));
-    assert_eq!((copies.fraction(), copies.replicated()), (Some(1.0), Some(0.5)));
-    assert_eq!(Copies::of([]).fraction(), None);
+    assert_eq!(Copies::of([]), Copies::default());
 }
 
 /// A thousand packets, 1 ms apart, with the given delays; the receiver's clock is `offset_ns` ahead
@@ -280,7 +261,10 @@ fn the_line_lies_below_and_close() {
         (0..1000).map(|i| (i * MS, 3 * i * 100 + (i * 7919 % 13) * 1000)).collect();
     let line = skew::under(&points).unwrap();
     assert!((line.slope - 3e-4).abs() < 1e-6, "{}", line.slope);
-    assert!(points.iter().all(|&(time, delay)| delay >= line.height_ns(time) - 1));
+    let above = |&(time, delay): &(i64, i64)| delay - line.drift_ns(time);
+    let least = points.iter().map(above).min().unwrap();
+    // It lies on an edge of the hull: two points are on it, but for rounding, and none is below.
+    assert!(points.iter().filter(|point| above(point) <= least + 1).count() >= 2);
 }
 
 /// Times and numbers from a stranger.

@@ -39,26 +39,3 @@ impl Jitter {
         self.value
     }
 }
-
-/// The same in the integers of RFC 3550 appendix A.8, as most programs have it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct IntegerJitter {
-    transit: Option<i64>,
-    scaled: u64,
-}
-
-impl IntegerJitter {
-    /// Takes the transit time of the next packet to arrive.
-    pub fn add(&mut self, transit: i64) {
-        if let Some(before) = self.transit.replace(transit) {
-            // Never below 0: an eighth of the value is less than the value.
-            self.scaled += transit.abs_diff(before);
-            self.scaled -= (self.scaled - transit.abs_diff(before) + 8) >> 4;
-        }
-    }
-
-    /// Its value, in the unit of the transit times.
-    pub fn value(&self) -> u64 {
-        self.scaled >> 4
-    }
-}

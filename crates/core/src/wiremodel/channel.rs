@@ -3,32 +3,13 @@
 //!
 //! q_L = (Q/K − Σ θ_i)·d with Q the gross rate of the medium, K the streams that share it, θ_i the
 //! rate that layer i's headers consume of one stream's part, and d the duplex factor. The paper
-//! gives d no number; here it is 1 for one direction and 2 for the sum of both.
+//! gives d no number; here it is 1, for one direction.
 
 use super::frame::{
     FRAME_CHECK_BYTES, Framing, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES, wire_bytes,
 };
 use super::segment::{TCP_HEADER_BYTES, TcpOptions};
 use crate::family::Family;
-
-/// Directions counted together (d).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Duplex {
-    /// One direction: d = 1.
-    OneWay,
-    /// The sum of both directions of a full-duplex line: d = 2.
-    BothWays,
-}
-
-impl Duplex {
-    /// The factor d.
-    pub const fn factor(self) -> f64 {
-        match self {
-            Duplex::OneWay => 1.0,
-            Duplex::BothWays => 2.0,
-        }
-    }
-}
 
 /// A medium and how it is shared.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,8 +18,6 @@ pub struct Channel {
     pub gross_bps: f64,
     /// Streams that share it evenly (K), at least 1.
     pub streams: u32,
-    /// Directions counted (d).
-    pub duplex: Duplex,
 }
 
 impl Channel {
@@ -49,7 +28,7 @@ impl Channel {
 
     /// Throughput of one stream above layers that consume `overheads_bps` (θ_1 to θ_L), in bit/s.
     pub fn throughput_bps(&self, overheads_bps: &[f64]) -> f64 {
-        (self.share_bps() - overheads_bps.iter().sum::<f64>()) * self.duplex.factor()
+        self.share_bps() - overheads_bps.iter().sum::<f64>()
     }
 }
 

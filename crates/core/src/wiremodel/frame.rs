@@ -43,12 +43,3 @@ pub fn wire_bytes(ip_bytes: u32, framing: Framing) -> u32 {
 pub fn wire_bytes_total(packets: &[u32], framing: Framing) -> u64 {
     packets.iter().map(|&ip_bytes| u64::from(wire_bytes(ip_bytes, framing))).sum()
 }
-
-/// Most frames per second of a line, whole frames only: ⌊R / (8·(X+20))⌋ (RFC 5180 appendix A.1).
-///
-/// `frame_bytes` counts the check sequence; for an encapsulated frame it is the original frame plus
-/// the encapsulation's overhead (RFC 8219 appendix A).
-pub fn frame_rate_fps(rate_bps: u64, frame_bytes: u32) -> u64 {
-    let line_bytes = u64::from(frame_bytes) + u64::from(PREAMBLE_BYTES + INTER_PACKET_GAP_BYTES);
-    rate_bps / (8 * line_bytes)
-}

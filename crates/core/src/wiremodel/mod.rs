@@ -18,18 +18,15 @@ mod round_trip;
 mod segment;
 mod tunnel;
 
-pub use channel::{Channel, Duplex, Layer, tcp_layers};
+pub use channel::{Channel, Layer, tcp_layers};
 pub use composition::{Composition, header_composition, packet_payload_max};
 pub use fragment::{Unsendable, fragments, udp_packets};
 pub use frame::{
     ETHERNET_HEADER_BYTES, FRAME_BYTES_MIN, FRAME_CHECK_BYTES, Framing, INTER_PACKET_GAP_BYTES,
-    PREAMBLE_BYTES, frame_bytes, frame_rate_fps, wire_bytes, wire_bytes_total,
+    PREAMBLE_BYTES, frame_bytes, wire_bytes, wire_bytes_total,
 };
-pub use goodput::{
-    frame_level_bps, half_duplex_tcp_goodput_bps, ideal_transfer_ns, ip_level_bps, ip_share,
-    tcp_goodput_bps, tcp_goodput_ratio, udp_goodput_bps, udp_goodput_ratio, window_limited_bps,
-};
-pub use round_trip::{LinkTiming, connect_ns, exchange_ns, one_way_ns, round_trip_ns};
+pub use goodput::{tcp_goodput_bps, udp_goodput_bps, window_limited_bps};
+pub use round_trip::{LinkTiming, exchange_ns, one_way_ns, round_trip_ns};
 pub use segment::{
     TCP_HEADER_BYTES, TcpOptions, header_bytes as tcp_header_bytes, tcp_mss, tcp_packets,
 };

@@ -1,9 +1,7 @@
 //! Time through store-and-forward links: exact, for packets that leave back to back.
 
 use super::frame::{Framing, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES, frame_bytes, wire_bytes};
-use super::segment::{TcpOptions, header_bytes};
 use super::tunnel::Carried;
-use crate::family::Family;
 use alloc::vec::Vec;
 
 /// What one direction of a link adds in time.
@@ -51,17 +49,6 @@ pub fn round_trip_ns(packets: &[u32], links: &[LinkTiming], framing: Framing) ->
 /// The answer starts when the last bit of the request has arrived.
 pub fn exchange_ns(request: &[u32], answer: &[u32], links: &[LinkTiming], framing: Framing) -> f64 {
     pass(request, links.iter(), framing) + pass(answer, links.iter().rev(), framing)
-}
-
-/// Time of the SYN there and the SYN/ACK back, in ns: what `connect` waits for
-/// (RFC 9293 section 3.5).
-pub fn connect_ns(
-    family: Family,
-    links: &[LinkTiming],
-    framing: Framing,
-    syn_options: TcpOptions,
-) -> f64 {
-    round_trip_ns(&[header_bytes(family, syn_options)], links, framing)
 }
 
 fn pass<'a>(packets: &[u32], links: impl Iterator<Item = &'a LinkTiming>, framing: Framing) -> f64 {

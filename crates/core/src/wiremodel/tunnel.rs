@@ -1,7 +1,6 @@
-//! Tunnels, labels and translation: what they add to a packet and leave of the MTU.
+//! Tunnels and translation: what they add to a packet and leave of the MTU.
 
-use super::frame::{ETHERNET_HEADER_BYTES, Framing, wire_bytes};
-use super::segment::{TcpOptions, tcp_mss};
+use super::frame::ETHERNET_HEADER_BYTES;
 use crate::family::Family;
 
 const UDP: u32 = 8;
@@ -69,19 +68,6 @@ pub enum Encapsulation {
         /// Family outside.
         outer: Family,
     },
-    /// Ethernet in UDP with options (RFC 8926).
-    Geneve {
-        /// Family outside.
-        outer: Family,
-        /// Options, in bytes; at most 252.
-        option_bytes: u8,
-    },
-    /// ESP between hosts with AES-GCM and a 16-byte check (RFC 4303, RFC 4106); the IP header
-    /// stays.
-    EspTransport {
-        /// Carried in UDP to pass address translators (RFC 3948), 8 bytes more.
-        in_udp: bool,
-    },
     /// ESP around the whole packet.
     EspTunnel {
         /// Family outside.
@@ -107,13 +93,6 @@ pub enum Encapsulation {
         /// (RFC 8986 section 5.2); no routing header for a single segment.
         reduced: bool,
     },
-    /// Labels between Ethernet and IP, 4 bytes each (RFC 3032).
-    Mpls {
-        /// Labels on the stack.
-        labels: u8,
-    },
-    /// PPP over Ethernet, 8 bytes (RFC 2516).
-    Pppoe,
 }
 
 impl Encapsulation {
@@ -131,7 +110,6 @@ impl Encapsulation {
     pub fn inner_mtu(self, outer_mtu: u32) -> u32 {
         let room = outer_mtu.saturating_sub(self.fixed_bytes());
         match self {
-            Self::EspTransport { .. } => (room / 4 * 4).saturating_sub(ESP_TRAILER),
             Self::EspTunnel { suite, .. } => {
                 let block = suite.block_bytes();
                 (room / block * block).saturating_sub(ESP_TRAILER)
@@ -140,25 +118,6 @@ impl Encapsulation {
             Self::WireGuard { .. } => room / 16 * 16,
             _ => room,
         }
-    }
-
-    /// Payload of a full TCP segment of the inner family, in bytes; 0 if there is no room for any.
-    pub fn inner_tcp_mss(self, outer_mtu: u32, inner: Family, options: TcpOptions) -> u32 {
-        tcp_mss(self.inner_mtu(outer_mtu), inner, options)
-    }
-
-    /// TCP goodput of a line of `rate_bps` filled with full segments inside, in bit/s.
-    pub fn tcp_goodput_bps(
-        self,
-        rate_bps: f64,
-        outer_mtu: u32,
-        inner: Family,
-        options: TcpOptions,
-        framing: Framing,
-    ) -> f64 {
-        let outer = self.outer_bytes(self.inner_mtu(outer_mtu));
-        let payload = self.inner_tcp_mss(outer_mtu, inner, options);
-        rate_bps * f64::from(payload) / f64::from(wire_bytes(outer, framing))
     }
 
     /// What every packet gets, in bytes, padding apart.
@@ -173,13 +132,6 @@ impl Encapsulation {
                 outer.header_bytes() + 4 + 4 * optional
             }
             Self::Vxlan { outer } => outer.header_bytes() + UDP + 8 + ETHERNET_HEADER_BYTES,
-            Self::Geneve { outer, option_bytes } => {
-                let geneve = 8 + u32::from(option_bytes);
-                outer.header_bytes() + UDP + geneve + ETHERNET_HEADER_BYTES
-            }
-            Self::EspTransport { in_udp } => {
-                EspSuite::AesGcm.fixed_bytes() + UDP * u32::from(in_udp)
-            }
             Self::EspTunnel { outer, suite, in_udp } => {
                 outer.header_bytes() + suite.fixed_bytes() + UDP * u32::from(in_udp)
             }
@@ -189,17 +141,12 @@ impl Encapsulation {
                 let routing_header = if reduced && listed == 0 { 0 } else { 8 + 16 * listed };
                 Family::V6.header_bytes() + routing_header
             }
-            Self::Mpls { labels } => 4 * u32::from(labels),
-            Self::Pppoe => 8,
         }
     }
 
     /// The inner packet with its padding, in bytes.
     fn padded_bytes(self, inner_bytes: u32) -> u32 {
         match self {
-            // In transport mode only what follows the IP header is padded, and both families'
-            // headers are multiples of 4, so the sum is the same.
-            Self::EspTransport { .. } => round_up(inner_bytes.saturating_add(ESP_TRAILER), 4),
             Self::EspTunnel { suite, .. } => {
                 round_up(inner_bytes.saturating_add(ESP_TRAILER), suite.block_bytes())
             }

@@ -252,23 +252,6 @@ impl TrialError {
             | TrialError::Aborted { .. } => false,
         }
     }
-
-    /// The family concerned, if one is.
-    pub fn family(&self) -> Option<Family> {
-        match self {
-            TrialError::Unsuitable { .. } => None,
-            TrialError::Missing { family, .. }
-            | TrialError::Unavailable { family, .. }
-            | TrialError::Socket { family, .. }
-            | TrialError::Io { family, .. }
-            | TrialError::Buffers { family, .. }
-            | TrialError::TooBig { family, .. }
-            | TrialError::Blocked { family, .. }
-            | TrialError::Fragments { family, .. }
-            | TrialError::Peer { family, .. }
-            | TrialError::Aborted { family, .. } => Some(*family),
-        }
-    }
 }
 
 /// The family of an arm of the task; [`check`] has seen that the arm takes part.

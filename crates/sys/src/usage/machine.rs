@@ -1,4 +1,4 @@
-//! Processor use of the whole machine: `/proc/stat` and `/proc/pressure/cpu`.
+//! Processor use of the whole machine: `/proc/stat`.
 
 use crate::Unavailable;
 #[cfg(unix)]
@@ -65,18 +65,6 @@ pub fn machine_number() -> Result<u64, Unavailable> {
     parse_boot_id(&text).ok_or_else(|| Unavailable::new(WHAT, "boot_id has an unknown form"))
 }
 
-/// Microseconds since boot during which at least one runnable task waited for a processor (the
-/// "some" total of Linux pressure stall information).
-///
-/// # Errors
-/// Off Linux, or on a kernel without pressure stall information.
-pub fn pressure_cpu_us() -> Result<u64, Unavailable> {
-    const WHAT: &str = "processor pressure";
-    let text = Unavailable::or_read(WHAT, "/proc/pressure/cpu")?;
-    parse_pressure(&text)
-        .ok_or_else(|| Unavailable::new(WHAT, "/proc/pressure/cpu has an unknown form"))
-}
-
 /// No text is read for which it would count.
 #[cfg(not(unix))]
 fn clock_ticks_per_second() -> u64 {
@@ -106,10 +94,4 @@ pub(super) fn parse_stat(text: &str, ns_per_tick: u64) -> Option<MachineTicks> {
         steal: next()?,
         ns_per_tick,
     })
-}
-
-/// The `total` of the "some" line.
-pub(super) fn parse_pressure(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    line.split_ascii_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
 }

@@ -1,11 +1,10 @@
-//! Processor use: of a thread, of this process, of the whole machine, and how long tasks waited for
-//! a processor.
+//! Processor use: of a thread, of this process and of the whole machine.
 
 mod machine;
 #[cfg(test)]
 mod tests;
 
-pub use machine::{MachineTicks, machine, machine_number, pressure_cpu_us};
+pub use machine::{MachineTicks, machine, machine_number};
 
 use crate::Unavailable;
 

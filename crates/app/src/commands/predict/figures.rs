@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::format_bytes;
 use v6gap_core::wiremodel::{
-    Channel, Composition, Duplex, Framing, LinkTiming, TcpOptions, header_composition,
-    packet_payload_max, round_trip_ns, tcp_goodput_bps, tcp_layers, tcp_packets, udp_goodput_bps,
-    udp_packets,
+    Channel, Composition, Framing, LinkTiming, TcpOptions, header_composition, packet_payload_max,
+    round_trip_ns, tcp_goodput_bps, tcp_layers, tcp_packets, udp_goodput_bps, udp_packets,
 };
 use v6gap_core::workload::Transport;
 
@@ -86,7 +85,7 @@ impl Figures {
     /// What is left of one flow's part of the line above each layer, from the line itself up to
     /// the goodput: Goyal's q_L (method.md section A.3), in one direction.
     pub(super) fn layers(&self, streams: u32) -> Vec<Row> {
-        let channel = Channel { gross_bps: self.rate_bps, streams, duplex: Duplex::OneWay };
+        let channel = Channel { gross_bps: self.rate_bps, streams };
         let of = |family| tcp_layers(&channel, self.mtu, family, self.options, self.framing);
         let (layers, share) = (PerFamily::from_fn(of), channel.share_bps());
         let row = |name: &str, values| Row {

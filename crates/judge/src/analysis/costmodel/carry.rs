@@ -160,8 +160,6 @@ pub struct Transfers {
     /// Rate of the run's line, in bit/s, where it is known.
     rate_bps: Option<f64>,
     joint: Joint<PerArm<f64>>,
-    /// Pairs of trials behind it.
-    pub pairs: usize,
 }
 
 /// What the first cell of TCP transfers of one stream cost the hosts; `None` if there is none, or
@@ -199,7 +197,7 @@ pub fn transfers(lines: &[Line]) -> Result<Option<Transfers>, AnalysisError> {
     });
     let rate_bps = predict::link_rate(plan.world.as_ref());
     let links = PerArm::from_fn(|arm| links(plan, *families.get(arm)));
-    Ok(Some(Transfers { families, packets, links, rate_bps, joint, pairs: values.len() }))
+    Ok(Some(Transfers { families, packets, links, rate_bps, joint }))
 }
 
 /// The links of the run, or one where they are not known.

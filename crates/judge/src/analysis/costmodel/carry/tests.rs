@@ -63,7 +63,6 @@ fn holds(found: &Ranged, truth: f64, width: f64) {
 #[test]
 fn processors_carry_as_many_flows_as_they_are() {
     let found = costly_run(PerArm::FAMILIES);
-    assert_eq!(found.pairs, 12);
     // At 8 ns a byte a thread carries a bit in a nanosecond.
     let one = PerFamily { v4: 1e9, v6: 0.8e9 };
     for (flows, processors, threads) in [(1, 4, 1.0), (3, 4, 3.0), (64, 4, 4.0), (2, 0, 1.0)] {
