@@ -1,9 +1,9 @@
 //! What a script waits for: `--fail-if` and `--require` against the verdicts of a run or
 //! of a comparison of runs.
 
+use crate::alone;
 use crate::args::{ChangeOf, CompareArgs, Condition, ResultArgs};
 use crate::failure::Outcome;
-use crate::session::alone;
 use v6gap_core::metric::Metric;
 use v6gap_judge::analysis::compare::{Change, Comparison, Of};
 use v6gap_judge::analysis::{Analysis, Verdict};

@@ -4,6 +4,7 @@
 //! No thread is started before the verb runs: the lab enters a user namespace, which Linux allows a
 //! process with one thread only.
 
+mod alone;
 mod args;
 mod commands;
 mod conditions;

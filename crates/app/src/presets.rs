@@ -1,7 +1,7 @@
 //! Plans that come with the program: the files in `plans/`, as they are, and plans by name or file.
 
 use crate::failure::{Failure, Outcome};
-use crate::worlds;
+use crate::worlds::{self, SHIPPED};
 use std::io::{BufRead, Read};
 use std::path::Path;
 use v6gap_core::plan::Plan;
@@ -105,10 +105,6 @@ pub fn find(name: &str) -> Result<&'static Preset, Failure> {
         .run("v6gap plan list", "plans that come with the program")
     })
 }
-
-/// What stands before a name that is no file, but that of a plan or world that comes with the
-/// program.
-pub const SHIPPED: &str = "preset:";
 
 /// The plan in a file, or the one of that name that comes with the program. A file wins, unless
 /// [`SHIPPED`] stands before the name.

@@ -2,12 +2,15 @@
 //! file.
 
 use crate::failure::{Failure, Outcome};
-use crate::presets::SHIPPED;
 use std::path::Path;
 use v6gap_core::plan::check::nearest;
 use v6gap_core::world::World;
 use v6gap_core::world::draft::Draft;
 use v6gap_store::{PlanFileError, StoreError, parse_world, read_world};
+
+/// What stands before a name that is no file, but that of a plan or world that comes with the
+/// program.
+pub const SHIPPED: &str = "preset:";
 
 /// A world that comes with the program.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wire::control::Limits;
 use v6gap_engine::control::{ClientOptions, ConnectError, Connection, FamilyProblem};
 use v6gap_sys::socket::Datagram;
-use v6gap_sys::usage;
+use v6gap_sys::{clock, usage};
 
 /// How long this host is watched for other work, in ns.
 const WATCH_NS: u64 = 300_000_000;
@@ -81,6 +81,11 @@ pub fn ask(
     };
     connection.close();
     Ok(answer)
+}
+
+/// What the clock of this host resolves, and what reading it takes.
+pub fn clock() -> clock::Quality {
+    clock::quality()
 }
 
 /// Share of processor time that this host spends on other work, watched for a moment: nothing is

@@ -15,6 +15,7 @@ mod news;
 mod path;
 mod perform;
 mod place;
+mod replay;
 mod selftest;
 pub mod session;
 pub mod site;
@@ -32,6 +33,7 @@ pub use job::{Access, Capture, Devices, Job};
 pub use news::{News, Watcher};
 pub use perform::{Done, perform};
 pub use place::{LOOPBACK, Place};
+pub use replay::{Played, replay};
 pub use trouble::{CaptureTrouble, DeviceTrouble, NoLab, Trouble};
 pub use witness::Captured;
 

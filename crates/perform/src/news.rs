@@ -19,6 +19,8 @@ pub enum News<'a> {
     Fitted(&'a str),
     /// The links of the lab are tested.
     Tests,
+    /// It is a recording: nothing is measured.
+    Plays,
     /// The run begins.
     Begins(&'a RunHeader),
     /// A trial of this family is about to begin, or one in which both take turns.

@@ -5,6 +5,7 @@
 
 pub mod circles;
 pub mod commits;
+pub mod faces;
 pub mod hashes;
 pub mod layers;
 pub mod links;
@@ -64,6 +65,7 @@ pub fn check(root: &Path, packages: &[Package]) -> Result<Report, String> {
     let mut findings = layers::check(packages, &documents, &sources);
     findings.extend(circles::check(&sources));
     for source in &sources {
+        findings.extend(faces::check(source));
         findings.extend(platform::check(source));
         findings.extend(shape::check(source));
         findings.extend(wildcards::check(source));

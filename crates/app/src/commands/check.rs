@@ -10,16 +10,10 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::unit::format_span;
+use v6gap_judge::fitness::{BUSY_MAX, STEP_NS_MAX};
 use v6gap_perform::Access;
-use v6gap_perform::check::{ask, busy_share, routes};
+use v6gap_perform::check::{ask, busy_share, clock, routes};
 use v6gap_perform::target::Target;
-use v6gap_sys::clock;
-
-/// Clock steps above this share are felt in the shortest round trips, in ns.
-const CLOCK_STEP_NS_MAX: u64 = 1_000;
-
-/// Share of busy processor time above which a note is due.
-const BUSY_MAX: f64 = 0.2;
 
 /// How a finding is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,9 +153,9 @@ fn server(
 }
 
 fn clocks(found: &mut Findings) {
-    let quality = clock::quality();
+    let quality = clock();
     let text = format!("{} ns steps here, {} ns to read", quality.step_ns, quality.read_cost_ns);
-    let mark = if quality.step_ns > CLOCK_STEP_NS_MAX { Mark::Note } else { Mark::Ok };
+    let mark = if quality.step_ns > STEP_NS_MAX { Mark::Note } else { Mark::Ok };
     found.add(mark, "Clock", text);
 }
 

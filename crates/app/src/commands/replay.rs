@@ -2,7 +2,7 @@
 
 use crate::args::ReplayArgs;
 use crate::failure::{Failure, Outcome};
-use crate::session::{self, Playing};
+use crate::session;
 use crate::settings::Context;
 use v6gap_store::Reference;
 
@@ -12,6 +12,5 @@ use v6gap_store::Reference;
 /// If it is not there or cannot be read.
 pub fn execute(args: &ReplayArgs, context: &Context) -> Result<Outcome, Failure> {
     let lines = context.store.read(&Reference::parse(&args.reference))?;
-    let playing = Playing { speed: args.speed, keep: args.keep };
-    session::replay(&lines, playing, &args.result, context)
+    session::replay(&lines, args.speed, args.keep, &args.result, context)
 }

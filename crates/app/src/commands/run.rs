@@ -3,11 +3,12 @@
 
 mod knobs;
 
+use crate::alone;
 use crate::args::{DesignArgs, Measured, RunArgs};
 use crate::commands::plan::expect;
 use crate::failure::{Failure, Outcome};
+use crate::session;
 use crate::session::labs::Chosen;
-use crate::session::{self, alone};
 use crate::settings::Context;
 use crate::target::RunOptions;
 use std::net::IpAddr;

@@ -18,7 +18,7 @@ use v6gap_core::family::Family;
 use v6gap_perform::facts::this_host;
 use v6gap_perform::serve::{Prefix, Server, ServerError, ServerEvent, ServerOptions};
 use v6gap_perform::tool;
-use v6gap_sys::clock;
+use v6gap_sys::clock::now_ns;
 
 /// Serves until stopped, or until one session is over.
 ///
@@ -45,7 +45,7 @@ pub fn execute(args: &ServeArgs, output: &OutputStyle) -> Result<Outcome, Failur
     let mut admitted = None;
     let ended = Arc::clone(&stop);
     let mut told = |event: ServerEvent| {
-        if let Some(line) = lines.of(&event, clock::now_ns()) {
+        if let Some(line) = lines.of(&event, now_ns()) {
             log.say(line);
         }
         if measured(&mut admitted, &event) && one_off {

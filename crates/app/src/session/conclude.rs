@@ -1,6 +1,7 @@
 //! The end of a measurement: the answer on the screen, the report on the disk, the exit code.
 
-use super::{alone, repeat};
+use super::repeat;
+use crate::alone;
 use crate::args::ResultArgs;
 use crate::conditions;
 use crate::failure::{Failure, Outcome};

@@ -2,8 +2,7 @@
 
 use crate::args::LabChoice;
 use crate::failure::{Failure, Outcome};
-use crate::presets::SHIPPED;
-use crate::worlds;
+use crate::worlds::{self, SHIPPED};
 use v6gap_core::world::World;
 use v6gap_perform::world::holder;
 

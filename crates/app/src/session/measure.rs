@@ -2,6 +2,7 @@
 
 use super::conclude;
 use super::progress::Progress;
+use crate::args::ResultArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::host::names::VIEW;
 use v6gap_core::plan::Plan;
-use v6gap_core::record::{Ending, RunId};
+use v6gap_core::record::{Ending, Line, RunId};
 use v6gap_perform::{Captured, Job, Place, perform};
 
 /// Measures and says what came out.
@@ -24,10 +25,7 @@ pub fn measure(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let result = &options.result;
-    let stop = interruptible()?;
-    if result.stop_at_eof {
-        stop_at_end_of_input(&stop);
-    }
+    let stop = stoppable(result)?;
     let mut progress = Progress::new(result, &stop, context);
     job.facts.insert(VIEW.to_owned(), progress.name().to_owned());
     let Some(done) = perform(job, &context.store, &mut progress, &stop)? else {
@@ -88,12 +86,47 @@ pub fn on_loopback(
     measure(options.job(plan, place, &context.keys)?, options, context)
 }
 
+/// Plays a stored run `speed` times as fast, and says what came out; with `keep` it is stored again
+/// as it goes.
+///
+/// # Errors
+/// If it does not begin with the facts of a run, or cannot be stored.
+pub fn replay(
+    lines: &[Line],
+    speed: f64,
+    keep: bool,
+    result: &ResultArgs,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    let Some((Line::Run(header), rest)) = lines.split_first() else {
+        return Err(Failure::unexpected("it does not begin with the facts of a run"));
+    };
+    let stop = stoppable(result)?;
+    let mut progress = Progress::new(result, &stop, context);
+    let store = keep.then_some(&context.store);
+    let played = v6gap_perform::replay(header, rest, speed, store, &mut progress, &stop)?;
+    // Without a place of its own its report would lie beside another result.
+    let no_report = result.no_report || (!keep && result.output.is_none());
+    let result = ResultArgs { no_report, ..result.clone() };
+    let outcome = conclude::say(&played.lines, None, &result, context)?;
+    Ok(if played.stopped { Outcome::Interrupted } else { outcome })
+}
+
 fn say_captured(captured: &Captured) {
     captured.troubles.iter().for_each(|trouble| output::to_stderr(trouble));
     let files = captured.files.iter().map(|path| path.display().to_string());
     let files: Vec<String> = files.collect();
     let frames = captured.frames;
     output::to_stderr(&format!("{frames} captured packets are in {}", files.join(" and ")));
+}
+
+/// What stops a run: a signal, and the end of the input if the options say so.
+fn stoppable(result: &ResultArgs) -> Result<Arc<AtomicBool>, Failure> {
+    let stop = interruptible()?;
+    if result.stop_at_eof {
+        stop_at_end_of_input(&stop);
+    }
+    Ok(stop)
 }
 
 /// Ctrl-C stops after the present block; a second one ends the program at once.
@@ -113,7 +146,7 @@ pub fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// The program that started this one lets go of it by closing its input, also by ending.
-pub(super) fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
+fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
     let stop = Arc::clone(stop);
     let read = move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());

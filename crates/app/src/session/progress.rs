@@ -17,7 +17,7 @@ use v6gap_core::wire::control::Queued;
 use v6gap_perform::{News, Watcher};
 use v6gap_report::stream;
 use v6gap_report::text::{Live, Style};
-use v6gap_sys::clock;
+use v6gap_sys::clock::now_ns;
 
 /// Lines come at most this often, in ns.
 const LINE_EVERY_NS: u64 = 10_000_000_000;
@@ -54,7 +54,7 @@ impl Progress {
             stop: Arc::clone(stop),
             view: matches!(how, How::Inline).then(|| View::new(style)),
             live: None,
-            started_ns: clock::now_ns(),
+            started_ns: now_ns(),
             last_line_ns: 0,
             took_ns: BTreeMap::new(),
         }
@@ -107,7 +107,7 @@ impl Progress {
             "{} to {}   IPv4 {v4}   IPv6 {v6}   {end}, saved as {}",
             header.hosts.client.name, header.target, header.id
         ));
-        self.started_ns = clock::now_ns();
+        self.started_ns = now_ns();
         let live = Live::new(header);
         if let Some(view) = &mut self.view {
             view.begin(live.clone(), self.keys, &self.stop);
@@ -148,7 +148,7 @@ impl Progress {
 
     /// A line where nobody watches, unless one came a moment ago.
     fn line(&mut self, text: impl FnOnce(Option<&Live>, &Style) -> String) {
-        let now_ns = clock::now_ns();
+        let now_ns = now_ns();
         let soon = self.last_line_ns > 0 && now_ns - self.last_line_ns < LINE_EVERY_NS;
         if matches!(self.how, How::Line) && !soon {
             self.last_line_ns = now_ns;
@@ -174,6 +174,7 @@ impl Watcher for Progress {
                 output::to_stderr(&output::wrap(&format!("note: {note}"), 80, "  "));
             }
             News::Tests => self.say("testing the lab's links"),
+            News::Plays => self.say("a recording: nothing is measured"),
             News::Begins(header) => self.begin(header),
             News::Before(attempt, family) => self.before(attempt, *family),
             News::Run(event) => self.event(event),

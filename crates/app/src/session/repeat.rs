@@ -1,7 +1,7 @@
 //! The command that repeats a run: the choices that differ from those of the first look, spelt so
 //! that they are read as they were.
 
-use super::alone;
+use crate::alone;
 use crate::args::{Rate, WorldArgs};
 use crate::presets::{self, Choice, PRESETS, Place, Preset};
 use crate::worlds;
@@ -193,7 +193,7 @@ fn shares(option: &str, of: impl Iterator<Item = (Metric, f64)>) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use v6gap_report::text::{Live, Moment, Style};
-use v6gap_sys::clock;
+use v6gap_sys::clock::now_ns;
 use v6gap_sys::term::Keys;
 
 /// Time from one drawing to the next at least, in ns: four in a second.
@@ -70,7 +70,7 @@ impl View {
             style,
             live: None,
             moment: Moment::default(),
-            started_ns: clock::now_ns(),
+            started_ns: now_ns(),
             last_ns: 0,
             stop: Arc::default(),
             keys: None,
@@ -100,7 +100,7 @@ impl View {
         drawn.moment.keys = drawn.keys.is_some();
         drawn.stop = Arc::clone(stop);
         drawn.live = Some(live);
-        drawn.started_ns = clock::now_ns();
+        drawn.started_ns = now_ns();
         drop(drawn);
         let shared = Arc::clone(&self.shared);
         // Without one it is drawn when something happens.
@@ -189,7 +189,7 @@ impl Shared {
 impl Drawn {
     /// Reads keys and draws, unless that was done a moment ago.
     fn refresh(&mut self) {
-        let now_ns = clock::now_ns();
+        let now_ns = now_ns();
         if self.over || now_ns - self.last_ns < EVERY_NS {
             return;
         }

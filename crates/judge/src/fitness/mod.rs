@@ -9,7 +9,7 @@ mod facts;
 pub mod noise;
 mod watched;
 
-pub use watched::{Busy, Clock, Place, Placement, Traffic, Watched};
+pub use watched::{BUSY_MAX, Busy, Clock, Place, Placement, STEP_NS_MAX, Traffic, Watched};
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -16,7 +16,7 @@ use v6gap_core::unit::{format_rate, format_share, format_span, significant};
 const STEP_SHARE_MAX: f64 = 0.01;
 
 /// Steps of a clock that are felt in round trips of 100 µs, in ns.
-const STEP_NS_MAX: u64 = 1_000;
+pub const STEP_NS_MAX: u64 = 1_000;
 
 /// A clock that is read by a call into the kernel takes longer than this, in ns.
 const READ_NS_MAX: u64 = 250;
@@ -28,7 +28,7 @@ const HELD_SHARE_MAX: f64 = 0.005;
 const HELD_NS_MAX: u64 = 1_000_000;
 
 /// Share of the processors that other programs may use.
-const BUSY_MAX: f64 = 0.2;
+pub const BUSY_MAX: f64 = 0.2;
 
 /// Other traffic up to this rate is no matter where nothing tells the rate of the line: 1 % of
 /// 100 Mbit/s.

@@ -1,12 +1,8 @@
 //! A recording: a stored run that happens again, with the same events at the same times, and no
 //! packet. What is said of it is worked out from its trials as it was when they were measured.
 
-use super::conclude;
-use super::measure::{interruptible, stop_at_end_of_input};
-use super::progress::Progress as View;
-use crate::args::ResultArgs;
-use crate::failure::{Failure, Outcome};
-use crate::settings::Context;
+use crate::news::{News, Watcher};
+use crate::trouble::Trouble;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,7 +11,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::record::{Ending, Line, RunHeader, TrialRecord};
 use v6gap_core::run::{Action, Event, Machine};
 use v6gap_judge::stopping::Interim;
-use v6gap_store::Journal;
+use v6gap_store::{Journal, Store};
 use v6gap_sys::clock;
 
 /// How often is looked whether it shall stop, in ns.
@@ -24,61 +20,48 @@ const LOOK_NS: u64 = 50_000_000;
 /// Longest pause between two blocks, in ns: a run that was resumed may have rested for days.
 const PAUSE_NS_MAX: u64 = 60_000_000_000;
 
-/// How a recording is played.
-#[derive(Debug, Clone, Copy)]
-pub struct Playing {
-    /// How many times as fast.
-    pub speed: f64,
-    /// Whether it is stored again as it goes, in place of a result of its name.
-    pub keep: bool,
+/// What was played.
+pub struct Played {
+    /// The lines until the end.
+    pub lines: Vec<Line>,
+    /// Whether it was stopped before they were at an end.
+    pub stopped: bool,
 }
 
-/// Plays `lines`, the header first, to their end or until it is stopped.
+/// Plays what follows `header` in a journal, `speed` times as fast, to the end or until `stop` is
+/// set. With `keep` it is stored there again as it goes, in place of a result of its name.
 ///
 /// # Errors
-/// If they do not begin with the facts of a run, or cannot be stored.
+/// If it cannot be stored.
 pub fn replay(
+    header: &RunHeader,
     lines: &[Line],
-    playing: Playing,
-    result: &ResultArgs,
-    context: &Context,
-) -> Result<Outcome, Failure> {
-    let Some((Line::Run(header), rest)) = lines.split_first() else {
-        return Err(Failure::unexpected("it does not begin with the facts of a run"));
-    };
-    let stop = interruptible()?;
-    if result.stop_at_eof {
-        stop_at_end_of_input(&stop);
-    }
-    let journal = playing.keep.then(|| afresh(header, context)).transpose()?;
-    let mut view = View::new(result, &stop, context);
-    view.say("a recording: nothing is measured");
-    view.begin(header);
-    let mut player = Player::new(header, view, journal, playing.speed);
-    let played = player.play(rest, &stop);
-    player.view.end();
-    let stopped = played? == Ending::Stopped;
-    let said = player.said;
-    drop(player.journal);
-    // Without a place of its own its report would lie beside another result.
-    let no_report = result.no_report || (!playing.keep && result.output.is_none());
-    let result = ResultArgs { no_report, ..result.clone() };
-    let outcome = conclude::say(&said, None, &result, context)?;
-    Ok(if stopped { Outcome::Interrupted } else { outcome })
+    speed: f64,
+    keep: Option<&Store>,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Played, Trouble> {
+    let journal = keep.map(|store| afresh(header, store)).transpose()?;
+    watch.told(&News::Plays);
+    watch.told(&News::Begins(header));
+    let mut player = Player::new(header, watch, journal, speed);
+    let played = player.play(lines, stop);
+    player.watch.told(&News::Over);
+    Ok(Played { stopped: played? == Ending::Stopped, lines: player.said })
 }
 
 /// The journal of the same name, begun again.
-fn afresh(header: &RunHeader, context: &Context) -> Result<Journal, Failure> {
-    if context.store.list()?.iter().any(|entry| entry.header.id == header.id) {
-        context.store.remove(&header.id)?;
+fn afresh(header: &RunHeader, store: &Store) -> Result<Journal, Trouble> {
+    if store.list()?.iter().any(|entry| entry.header.id == header.id) {
+        store.remove(&header.id)?;
     }
-    Ok(context.store.create(header)?)
+    Ok(store.create(header)?)
 }
 
 struct Player<'a> {
     plan: &'a Plan,
     machine: Machine<'a, Infallible>,
-    view: View,
+    watch: &'a mut dyn Watcher,
     journal: Option<Journal>,
     /// What was played so far.
     said: Vec<Line>,
@@ -88,18 +71,23 @@ struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    fn new(header: &'a RunHeader, view: View, journal: Option<Journal>, speed: f64) -> Self {
+    fn new(
+        header: &'a RunHeader,
+        watch: &'a mut dyn Watcher,
+        journal: Option<Journal>,
+        speed: f64,
+    ) -> Self {
         let said = vec![Line::Run(Box::new(header.clone()))];
         let (plan, machine) = (&header.plan, Machine::new(header, Box::new(Interim::of(header))));
-        Player { plan, machine, view, journal, said, speed, now_ns: 0 }
+        Player { plan, machine, watch, journal, said, speed, now_ns: 0 }
     }
 
     /// What was measured, stored and given up is in the lines; the run says what happens.
-    fn play(&mut self, lines: &'a [Line], stop: &AtomicBool) -> Result<Ending, Failure> {
+    fn play(&mut self, lines: &'a [Line], stop: &AtomicBool) -> Result<Ending, Trouble> {
         let mut rest = lines;
         loop {
             match self.machine.next(self.now_ns, false) {
-                Action::Tell(event) => self.view.event(&event),
+                Action::Tell(event) => self.watch.told(&News::Run(&event)),
                 Action::Store(_) | Action::Settle(_) => {}
                 Action::Measure(_) | Action::End(_) => {
                     let length = match rest {
@@ -119,7 +107,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn keep(&mut self, lines: &[Line]) -> Result<(), Failure> {
+    fn keep(&mut self, lines: &[Line]) -> Result<(), Trouble> {
         self.said.extend_from_slice(lines);
         Ok(self.journal.as_mut().map_or(Ok(()), |journal| journal.append(lines))?)
     }
@@ -137,7 +125,7 @@ impl<'a> Player<'a> {
             if let Some((_, cell)) = self.plan.cell(&one.cell) {
                 let (a, b) = if one.arm == Arm::A { (one, other) } else { (other, one) };
                 let (a, b, valid) = (a.clone(), b.clone(), block.valid);
-                self.view.event(&Event::Done { cell, a, b, valid });
+                self.watch.told(&News::Run(&Event::Done { cell, a, b, valid }));
             }
         }
         lines.iter().for_each(|line| self.machine.recorded(line));

@@ -48,7 +48,7 @@ fn value(question: &Question) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::repeat::tests::analysis;
+    use crate::session::analysis_of as analysis;
     use v6gap_core::arm::PerArm;
     use v6gap_core::plan::preset;
 
