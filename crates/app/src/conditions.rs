@@ -93,10 +93,8 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
-    use std::collections::BTreeMap;
     use v6gap_core::arm::PerArm;
-    use v6gap_core::family::{Family, PerFamily};
-    use v6gap_core::observation::PerEnd;
+    use v6gap_core::family::Family;
     use v6gap_core::plan::preset;
     use v6gap_core::record::{Line, RunHeader, RunId};
     use v6gap_judge::analysis::analyse;
@@ -104,19 +102,9 @@ mod tests {
     /// An analysis of nothing, in which every question then gets a verdict.
     fn analysis(verdict: impl Fn(Metric) -> Verdict) -> Analysis {
         let header = RunHeader {
-            id: RunId::from_bits(0),
             tool: "0.1.0".to_owned(),
-            protocol: 1,
-            started_unix_ns: 0,
             target: "lab-b".to_owned(),
-            addresses: PerFamily::default(),
-            bind: PerFamily::default(),
-            control: Family::V4,
-            hosts: PerEnd::default(),
-            plan: preset::first_look(PerArm::FAMILIES, None, 7),
-            notes: Vec::new(),
-            refused: BTreeMap::new(),
-            limits: None,
+            ..RunHeader::new(RunId::from_bits(0), preset::first_look(PerArm::FAMILIES, None, 7))
         };
         let mut analysis = analyse(&[Line::Run(Box::new(header))]).unwrap();
         analysis.valid = true;

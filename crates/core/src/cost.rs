@@ -4,7 +4,7 @@
 //! interrupts, in nobody's name. The whole machine has all of it, and with it whatever else the
 //! machine does: that is measured while nothing is and taken off.
 
-use crate::observation::{Busy, EndReport, PerEnd};
+use crate::observation::{Busy, EndReport, Ends, PerEnd};
 
 /// What a trial cost one end.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -73,20 +73,19 @@ impl Cost {
 }
 
 /// The cost of a transfer; `None` if nothing arrived or a system does not tell what threads use.
-pub fn of_trial(ends: &PerEnd<EndReport>) -> Option<Cost> {
-    let both = [&ends.client, &ends.server];
-    let received = both.iter().filter_map(|end| end.measured.received());
+pub fn of_trial(ends: &Ends) -> Option<Cost> {
+    let server = ends.server.seen()?;
+    let received = ends.all().filter_map(|end| end.measured.received());
     let bytes = received.map(|r| r.bytes).fold(0, u64::saturating_add);
     if bytes == 0 {
         return None;
     }
     let number = |end: &EndReport| end.machine.map(|machine| machine.machine);
     Some(Cost {
-        ends: PerEnd { client: of_end(&ends.client)?, server: of_end(&ends.server)? },
-        one_machine: number(&ends.client)
-            .is_some_and(|client| number(&ends.server) == Some(client)),
+        ends: PerEnd { client: of_end(&ends.client)?, server: of_end(server)? },
+        one_machine: number(&ends.client).is_some_and(|client| number(server) == Some(client)),
         bytes,
-        packets: packets(both),
+        packets: packets(ends),
     })
 }
 
@@ -109,13 +108,13 @@ fn beyond(trial: &Busy, idle: &Busy) -> Option<Beyond> {
     })
 }
 
-fn packets(ends: [&EndReport; 2]) -> Option<u64> {
-    let received = ends.iter().filter_map(|end| end.measured.received());
+fn packets(ends: &Ends) -> Option<u64> {
+    let received = ends.all().filter_map(|end| end.measured.received());
     let datagrams = received.map(|r| r.packets).fold(0, u64::saturating_add);
     if datagrams > 0 {
         return Some(datagrams);
     }
-    let senders = ends.iter().flat_map(|end| &end.connections).filter(|c| c.sent_bytes > 0);
+    let senders = ends.all().flat_map(|end| &end.connections).filter(|c| c.sent_bytes > 0);
     let each = senders.map(|c| c.account?.data_segments_out.map(u64::from));
     let segments = each.reduce(|all, one| Some(all?.saturating_add(one?))).flatten();
     segments.filter(|&segments| segments > 0)
@@ -126,7 +125,7 @@ mod tests {
     use super::*;
     use crate::family::Family;
     use crate::observation::{
-        Connection, Endpoints, MachineUse, Measured, Received, Sent, TcpAccount,
+        Connection, Endpoints, Far, MachineUse, Measured, Received, Sent, TcpAccount,
     };
     use alloc::vec;
 
@@ -142,12 +141,12 @@ mod tests {
         }
     }
 
-    fn ends(machines: [u64; 2], busy_ns: [u64; 2]) -> PerEnd<EndReport> {
+    fn ends(machines: [u64; 2], busy_ns: [u64; 2]) -> Ends {
         let sent = Measured::Sent(Sent { packets: 1_100, ..Sent::default() });
         let received = Received { bytes: 1_000_000, packets: 1_000, ..Received::default() };
         PerEnd {
             client: end(machines[0], busy_ns[0], sent),
-            server: end(machines[1], busy_ns[1], Measured::Received(received)),
+            server: Far::Seen(end(machines[1], busy_ns[1], Measured::Received(received))),
         }
     }
 
@@ -180,12 +179,12 @@ mod tests {
     #[test]
     fn without_an_idle_machine_the_threads_stand_alone() {
         let mut ends = ends([1, 2], [900_000_000, 800_000_000]);
-        if let Some(machine) = &mut ends.server.machine {
+        if let Some(machine) = &mut ends.server.seen_mut().unwrap().machine {
             machine.idle = None;
         }
         let cost = of_trial(&ends).unwrap();
         assert_eq!((cost.machine_ns(), cost.interrupts_ns(), cost.ns()), (None, None, 1e9));
-        ends.server.user_ns = None;
+        ends.server.seen_mut().unwrap().user_ns = None;
         assert_eq!(of_trial(&ends), None);
     }
 
@@ -203,9 +202,10 @@ mod tests {
             account: Some(TcpAccount { data_segments_out: segments, ..TcpAccount::default() }),
         };
         ends.client.connections = vec![connection(9, Some(4)), connection(9, Some(5))];
-        ends.server.connections = vec![connection(0, Some(2)), connection(0, Some(2))];
+        ends.server.seen_mut().unwrap().connections =
+            vec![connection(0, Some(2)), connection(0, Some(2))];
         let received = Received { bytes: 18, ..Received::default() };
-        ends.server.measured = Measured::Received(received);
+        ends.server.seen_mut().unwrap().measured = Measured::Received(received);
         assert_eq!(of_trial(&ends).unwrap().packets, Some(9));
         ends.client.connections[0] = connection(9, None);
         assert_eq!(of_trial(&ends).unwrap().packets, None, "half a count is none");

@@ -15,7 +15,6 @@ pub use beside::{
 };
 pub use machine::{Busy, MachineUse};
 pub use measured::Measured;
-pub(crate) use packed::Packing;
 pub use packed::{Buckets, Counters};
 pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
 pub use search::{RateTrial, Searched};
@@ -30,11 +29,61 @@ use serde::{Deserialize, Serialize};
 
 /// One value for each end of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct PerEnd<T> {
+pub struct PerEnd<T, S = T> {
     /// The end that asked for the measurement.
     pub client: T,
     /// The end that answered.
-    pub server: T,
+    pub server: S,
+}
+
+/// What both ends saw of a trial.
+pub type Ends = PerEnd<EndReport, Far<EndReport>>;
+
+impl<T> From<PerEnd<T>> for PerEnd<T, Far<T>> {
+    fn from(both: PerEnd<T>) -> Self {
+        PerEnd { client: both.client, server: Far::Seen(both.server) }
+    }
+}
+
+impl Ends {
+    /// What each end saw that was seen, the client first.
+    pub fn all(&self) -> impl Iterator<Item = &EndReport> + Clone {
+        core::iter::once(&self.client).chain(self.server.seen())
+    }
+}
+
+/// What is known only if the far end runs this program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Far<T> {
+    /// It told.
+    Seen(T),
+    /// It did not, because of this, in words.
+    NotSeen(String),
+}
+
+impl<T> Far<T> {
+    /// What it told, if it did.
+    pub fn seen(&self) -> Option<&T> {
+        match self {
+            Far::Seen(told) => Some(told),
+            Far::NotSeen(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn seen_mut(&mut self) -> Option<&mut T> {
+        match self {
+            Far::Seen(told) => Some(told),
+            Far::NotSeen(_) => None,
+        }
+    }
+}
+
+impl<T: Default> Default for Far<T> {
+    fn default() -> Self {
+        Far::Seen(T::default())
+    }
 }
 
 /// A histogram as pairs of (highest value of the bucket, count), ascending; values in ns, three

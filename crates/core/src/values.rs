@@ -5,9 +5,7 @@
 use crate::capacity::{PATH_MTU_USUAL, ip_bytes, maximum_bps};
 use crate::cost;
 use crate::metric::Metric;
-use crate::observation::{
-    Connections, EndReport, Measured, PerEnd, Received, Returned, Sent, Times,
-};
+use crate::observation::{Connections, Ends, Far, Measured, Received, Returned, Sent, Times};
 use crate::workload::{Capacity, Search, Workload};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -16,12 +14,12 @@ const NS_PER_S: f64 = 1e9;
 
 /// The value of each metric of `workload` in SI units. A metric whose evidence is missing is left
 /// out, so that a trial without a value cannot be taken for one.
-pub fn values(workload: &Workload, ends: &PerEnd<EndReport>) -> BTreeMap<Metric, f64> {
+pub fn values(workload: &Workload, ends: &Ends) -> BTreeMap<Metric, f64> {
     let value = |&metric: &Metric| value(metric, workload, ends).map(|v| (metric, v));
     workload.metrics().iter().filter_map(value).collect()
 }
 
-fn value(metric: Metric, workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> {
+fn value(metric: Metric, workload: &Workload, ends: &Ends) -> Option<f64> {
     match metric {
         Metric::Throughput => throughput(ends),
         Metric::Rtt | Metric::Connect | Metric::FirstByte => {
@@ -56,7 +54,7 @@ fn value(metric: Metric, workload: &Workload, ends: &PerEnd<EndReport>) -> Optio
 /// Lost are those sent that never came (RFC 7680): duplicates do not make up for lost ones, and
 /// those that the receiving host dropped itself had come, those that the sending host dropped never
 /// left. Of probes the way there is what the server saw, the way back what the client saw.
-pub fn counted(metric: Metric, ends: &PerEnd<EndReport>) -> Option<(u64, u64)> {
+pub fn counted(metric: Metric, ends: &Ends) -> Option<(u64, u64)> {
     let missing = |sent: u64, came: u64| (sent.saturating_sub(came), sent);
     let probes = match &ends.client.measured {
         Measured::Probed(probed) => returned(ends).map(|server| (probed, server)),
@@ -99,7 +97,7 @@ pub fn counted(metric: Metric, ends: &PerEnd<EndReport>) -> Option<(u64, u64)> {
 
 /// The single times behind a metric, if it has any: variation of delay is seen by the end that
 /// receives, all else by the client.
-pub fn times(metric: Metric, ends: &PerEnd<EndReport>) -> Option<&Times> {
+pub fn times(metric: Metric, ends: &Ends) -> Option<&Times> {
     let client = &ends.client.measured;
     match (metric, client) {
         (Metric::Rtt | Metric::Connect, Measured::Times(times)) => Some(times),
@@ -128,14 +126,16 @@ pub fn times(metric: Metric, ends: &PerEnd<EndReport>) -> Option<&Times> {
 }
 
 /// What arrived at both ends together: of a transfer both ways the sum of the two directions.
-fn throughput(ends: &PerEnd<EndReport>) -> Option<f64> {
-    let rates: Vec<f64> =
-        both(ends).into_iter().filter_map(Measured::received).map(|r| r.rate_bps).collect();
+fn throughput(ends: &Ends) -> Option<f64> {
+    if let (Measured::BothWays { .. }, Far::NotSeen(_)) = (&ends.client.measured, &ends.server) {
+        return None;
+    }
+    let rates: Vec<f64> = both(ends).filter_map(Measured::received).map(|r| r.rate_bps).collect();
     (!rates.is_empty() && rates.iter().all(|&rate| rate > 0.0)).then(|| rates.iter().sum())
 }
 
 /// Processor time of both ends, in s, for each byte that arrived.
-fn processor_time(ends: &PerEnd<EndReport>) -> Option<f64> {
+fn processor_time(ends: &Ends) -> Option<f64> {
     let cost = cost::of_trial(ends)?;
     Some(cost.ns() / NS_PER_S / cost.bytes as f64)
 }
@@ -147,7 +147,7 @@ fn packet_rate(received: &Received) -> Option<f64> {
 }
 
 /// Payload bit/s of the best second of a search by load, as the receiver saw it.
-fn capacity(workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> {
+fn capacity(workload: &Workload, ends: &Ends) -> Option<f64> {
     let Workload::Capacity(Capacity { search: Search::Load { duration_ns }, .. }) = workload else {
         return None;
     };
@@ -155,17 +155,17 @@ fn capacity(workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> {
 }
 
 /// Payload bit/s that a search by halving found; none if no rate was carried.
-fn found(ends: &PerEnd<EndReport>) -> Option<f64> {
+fn found(ends: &Ends) -> Option<f64> {
     let of_end = |measured: &Measured| match measured {
         Measured::Searched(searched) => searched.found_bps,
         _ => None,
     };
-    both(ends).into_iter().find_map(of_end).filter(|&bps| bps > 0.0)
+    both(ends).find_map(of_end).filter(|&bps| bps > 0.0)
 }
 
 /// Bytes at the IP layer for each byte of payload, fragments and their headers included. The path
 /// MTU is the one that the client's kernel assumes: its socket is connected.
-fn ip_per_payload(workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> {
+fn ip_per_payload(workload: &Workload, ends: &Ends) -> Option<f64> {
     let family = ends.client.endpoints?.domain;
     let payload_bytes = workload.level_bytes()?;
     let mtu = ends.client.granted.path_mtu.unwrap_or(PATH_MTU_USUAL);
@@ -173,8 +173,8 @@ fn ip_per_payload(workload: &Workload, ends: &PerEnd<EndReport>) -> Option<f64> 
     Some(f64::from(ip_bytes) / f64::from(payload_bytes.max(1)))
 }
 
-fn both(ends: &PerEnd<EndReport>) -> [&Measured; 2] {
-    [&ends.client.measured, &ends.server.measured]
+fn both(ends: &Ends) -> impl Iterator<Item = &Measured> {
+    ends.all().map(|end| &end.measured)
 }
 
 /// Connections that were answered, per time.
@@ -183,17 +183,17 @@ fn connect_rate(all: &Connections) -> Option<f64> {
     (answered > 0 && all.span_ns > 0).then(|| answered as f64 * NS_PER_S / all.span_ns as f64)
 }
 
-fn received(ends: &PerEnd<EndReport>) -> Option<&Received> {
-    both(ends).into_iter().find_map(Measured::received)
+fn received(ends: &Ends) -> Option<&Received> {
+    both(ends).find_map(Measured::received)
 }
 
-fn sent(ends: &PerEnd<EndReport>) -> Option<&Sent> {
-    both(ends).into_iter().find_map(Measured::sent)
+fn sent(ends: &Ends) -> Option<&Sent> {
+    both(ends).find_map(Measured::sent)
 }
 
 /// What the server returned of a client's probes.
-fn returned(ends: &PerEnd<EndReport>) -> Option<&Returned> {
-    match &ends.server.measured {
+fn returned(ends: &Ends) -> Option<&Returned> {
+    match &ends.server.seen()?.measured {
         Measured::Returned(returned) => Some(returned),
         _ => None,
     }
@@ -202,7 +202,7 @@ fn returned(ends: &PerEnd<EndReport>) -> Option<&Returned> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::{OneWay, Probed};
+    use crate::observation::{EndReport, OneWay, PerEnd, Probed};
     use crate::workload::{Connect, Direction, TcpBulk, UdpBulk};
     use alloc::boxed::Box;
 
@@ -248,22 +248,23 @@ mod tests {
                 ..end(Measured::BothWays { received, sent: Sent::default() })
             }
         };
-        let mut ends = PerEnd { client: both(1_000, 4e6), server: both(500, 5e6) };
+        let mut ends = Ends::from(PerEnd { client: both(1_000, 4e6), server: both(500, 5e6) });
         let bulk = TcpBulk { direction: Direction::Both, cpu: true, ..TcpBulk::default() };
         let workload = Workload::TcpBulk(bulk);
         let found = values(&workload, &ends);
         assert_eq!(found[&Metric::Throughput], 9e6);
         assert!((found[&Metric::Cpu] - 6e-6 / 1_500.0).abs() < 1e-18);
         // Half of the evidence is none.
-        ends.server = both(0, 0.0);
-        ends.server.user_ns = None;
+        ends.server = Far::Seen(EndReport { user_ns: None, ..both(0, 0.0) });
+        assert!(values(&workload, &ends).is_empty());
+        ends.server = Far::NotSeen("it is a web server".into());
         assert!(values(&workload, &ends).is_empty());
     }
 
     #[test]
     fn times_become_seconds() {
         let times = Times { count: 3, trimmed_mean_ns: 1_500.0, ..Times::default() };
-        let ends = PerEnd { client: end(Measured::Times(times)), server: EndReport::default() };
+        let ends = ends_of(Measured::Times(times), Measured::Nothing);
         let values = values(&Workload::Connect(Connect { count: 3, ..Connect::default() }), &ends);
         assert_eq!(values, BTreeMap::from([(Metric::Connect, 1.5e-6)]));
     }
@@ -271,15 +272,13 @@ mod tests {
     #[test]
     fn missing_evidence_gives_no_value() {
         assert!(values(&udp(), &PerEnd::default()).is_empty());
-        let ends = PerEnd {
-            client: end(Measured::Sent(Sent::default())),
-            server: end(Measured::Received(Received::default())),
-        };
+        let ends =
+            ends_of(Measured::Sent(Sent::default()), Measured::Received(Received::default()));
         assert!(values(&udp(), &ends).is_empty());
     }
 
-    fn ends_of(client: Measured, server: Measured) -> PerEnd<EndReport> {
-        PerEnd { client: end(client), server: end(server) }
+    fn ends_of(client: Measured, server: Measured) -> Ends {
+        PerEnd { client: end(client), server: end(server) }.into()
     }
 
     #[test]

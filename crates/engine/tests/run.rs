@@ -9,7 +9,7 @@ use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::cost;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{Lateness, Measured, PerEnd};
+use v6gap_core::observation::{Lateness, Measured};
 use v6gap_core::plan::{Design, Parts, Plan, Stop, preset};
 use v6gap_core::record::{Ending, GaveUp, Host, Line, RunHeader, TrialRecord};
 use v6gap_core::run::{Event, Machine};
@@ -78,19 +78,9 @@ fn plan(pairs: u32) -> Plan {
 
 fn header(plan: Plan) -> RunHeader {
     RunHeader {
-        id: "test".parse().unwrap(),
         tool: "test 1".to_string(),
-        protocol: 1,
-        started_unix_ns: 0,
         target: "loopback".to_string(),
-        addresses: PerFamily { v4: None, v6: None },
-        bind: PerFamily::default(),
-        control: Family::V4,
-        hosts: PerEnd::default(),
-        plan,
-        notes: Vec::new(),
-        refused: Default::default(),
-        limits: None,
+        ..RunHeader::new("test".parse().unwrap(), plan)
     }
 }
 
@@ -231,7 +221,7 @@ fn assert_measured(plan: &Plan, memory: &Memory<'_>) {
             (BlockKind::Compare, Arm::B) => Family::V6,
         };
         assert_eq!(trial.family, family);
-        for end in [&trial.ends.client, &trial.ends.server] {
+        for end in trial.ends.all() {
             assert_eq!(end.endpoints.unwrap().domain, family);
         }
         assert!(trial.findings.iter().all(|f| f.gate != "family-proved"), "{:?}", trial.findings);
@@ -558,11 +548,11 @@ fn processor_time_is_the_machine_s_less_that_of_the_idle_one() {
     };
     for trial in run(None) {
         let cost = cost::of_trial(&trial.ends);
-        let told = [&trial.ends.client, &trial.ends.server].map(|end| {
+        let told = trial.ends.all().map(|end| {
             assert!(end.machine.is_some() || !end.unavailable.is_empty(), "{end:?}");
             end.machine
         });
-        if let [Some(client), Some(server)] = told {
+        if let [Some(client), Some(server)] = told.collect::<Vec<_>>()[..] {
             let cost = cost.unwrap();
             assert_eq!(client.machine, server.machine);
             for machine in [client, server] {

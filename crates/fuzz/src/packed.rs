@@ -1,5 +1,5 @@
-//! Tables of whole numbers in few bytes: what is put in comes out, from memory, from JSON, and by
-//! the fast reader of journals as by the complete one.
+//! Tables of whole numbers in few bytes: what is put in comes out, from memory, from JSON, and as
+//! part of a journal.
 
 use crate::journal;
 use arbitrary::Unstructured;

@@ -20,7 +20,7 @@ use v6gap_core::workload::{
 };
 
 /// A short recorded run: a header, trials of several kinds in valid and null blocks, an end.
-pub const JOURNAL: &str = include_str!("../../core/testdata/v1/journal.jsonl");
+pub const JOURNAL: &str = include_str!("../../core/testdata/v2/journal.jsonl");
 
 /// Its lines as documents.
 pub static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
@@ -124,7 +124,8 @@ pub fn welcome() -> Welcome {
 
 /// What both ends of the recorded trials saw.
 pub static REPORTS: LazyLock<Vec<EndReport>> = LazyLock::new(|| {
-    let ends = LINES.iter().flat_map(|line| [&line["ends"]["client"], &line["ends"]["server"]]);
+    let ends =
+        LINES.iter().flat_map(|line| [&line["ends"]["client"], &line["ends"]["server"]["seen"]]);
     let reports = ends.filter_map(|end| serde_json::from_value(end.clone()).ok());
     let reports: Vec<EndReport> = reports.collect();
     assert!(!reports.is_empty(), "the recorded run has reports");

@@ -2,7 +2,7 @@
 //! trial stored (docs/method.md, section B.13).
 
 use v6gap_core::family::Family;
-use v6gap_core::observation::{Connection, EndReport, PerEnd, TcpAccount};
+use v6gap_core::observation::{Connection, Ends, TcpAccount};
 use v6gap_core::wiremodel::{
     ETHERNET_HEADER_BYTES, FRAME_CHECK_BYTES, INTER_PACKET_GAP_BYTES, PREAMBLE_BYTES,
     TCP_HEADER_BYTES, TcpOptions, window_limited_bps,
@@ -66,20 +66,19 @@ pub fn buffer_delay(mean_rtt_us: f64, baseline_us: f64) -> Option<f64> {
 
 /// The transfer of a trial of `family`, all connections and directions together; `None` if it was
 /// none over TCP.
-pub fn of_trial(family: Family, ends: &PerEnd<EndReport>) -> Option<Transfer> {
-    let both = [&ends.client, &ends.server];
-    if both.iter().all(|end| end.connections.is_empty()) {
+pub fn of_trial(family: Family, ends: &Ends) -> Option<Transfer> {
+    if ends.all().all(|end| end.connections.is_empty()) {
         return None;
     }
-    let received = || both.into_iter().filter_map(|end| end.measured.received());
+    let received = || ends.all().filter_map(|end| end.measured.received());
     let payload_bps = received().map(|r| r.rate_bps).sum::<f64>();
     let steady = received().map(|r| r.steady.map(|steady| steady.rate_bps));
-    let options = match both.iter().find_map(|end| end.granted.timestamps) {
+    let options = match ends.all().find_map(|end| end.granted.timestamps) {
         Some(false) => TcpOptions::NONE,
         _ => TcpOptions::TIMESTAMPS,
     };
     let overhead_bytes = overhead_bytes(family, options);
-    let all = both.iter().flat_map(|end| &end.connections);
+    let all = ends.all().flat_map(|end| &end.connections);
     let senders = || all.clone().filter(|c| c.sent_bytes > 0);
     let total = |of: fn(&TcpAccount) -> Option<u64>| sum(senders(), of);
     let sent = total(|account| account.bytes_sent).filter(|&bytes| bytes > 0);
@@ -136,6 +135,7 @@ fn delay<'a>(connections: impl Iterator<Item = &'a Connection> + Clone) -> Optio
 mod tests {
     use super::*;
     use alloc::vec;
+    use v6gap_core::observation::{EndReport, Far};
     use v6gap_core::observation::{Endpoints, Measured, Received, Sent, Steady};
 
     fn close(found: f64, expected: f64) {
@@ -204,7 +204,7 @@ mod tests {
             connections: vec![connection(0, TcpAccount::default()); 2],
             ..EndReport::default()
         };
-        let mut ends = PerEnd { client, server };
+        let mut ends = Ends { client, server: Far::Seen(server) };
         let found = of_trial(Family::V6, &ends).unwrap();
         close(found.wire_bps.unwrap(), 1_538e3 * 100.0 / 99.0);
         assert_eq!((found.segment_bytes, found.overhead_bytes), (Some(1_428.0), 110));
@@ -219,6 +219,6 @@ mod tests {
         ends.client.connections[1].account = None;
         let found = of_trial(Family::V6, &ends).unwrap();
         assert_eq!((found.wire_bps, found.efficiency), (None, None));
-        assert_eq!(of_trial(Family::V6, &PerEnd::default()), None);
+        assert_eq!(of_trial(Family::V6, &Ends::default()), None);
     }
 }

@@ -6,13 +6,11 @@
 
 use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
-use std::collections::BTreeMap;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
-use v6gap_core::family::PerFamily;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, PerEnd};
 use v6gap_core::plan::{Plan, Stop, preset};
-use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader, TrialRecord};
+use v6gap_core::record::{BlockRecord, Ending, Line, RunHeader, TrialRecord};
 use v6gap_core::run::Judge;
 use v6gap_judge::analysis::{self, Analysis, Verdict};
 use v6gap_judge::stopping::Interim;
@@ -92,19 +90,9 @@ fn plan(seed: u64, pairs_min: u32) -> Plan {
 
 fn header(plan: Plan) -> RunHeader {
     RunHeader {
-        id: "test".parse().unwrap(),
         tool: "0.1.0".into(),
-        protocol: 1,
-        started_unix_ns: 0,
         target: "server".into(),
-        addresses: PerFamily::default(),
-        bind: PerFamily::default(),
-        control: v6gap_core::family::Family::V4,
-        hosts: PerEnd { client: Host::default(), server: Host::default() },
-        plan,
-        notes: Vec::new(),
-        refused: BTreeMap::new(),
-        limits: None,
+        ..RunHeader::new("test".parse().unwrap(), plan)
     }
 }
 
@@ -124,7 +112,7 @@ fn trial(plan: &Plan, block: u32, arm: Arm, value: f64) -> TrialRecord {
         started_ns: u64::from(block) * SECOND,
         duration_ns: SECOND / 4,
         values: cell.workload.metrics().iter().map(|&m| (m, value)).collect(),
-        ends,
+        ends: ends.into(),
         findings: Vec::new(),
         link: None,
         beside: None,
@@ -143,7 +131,7 @@ fn run(noise: Noise, sd: f64, truth: f64, seed: u64, pairs_min: u32) -> Analysis
         let b = trial(&plan, block, Arm::B, 1e8 * (truth + sd * d).exp());
         progress.add(&a, &b);
         lines.extend([Line::Trial(Box::new(a)), Line::Trial(Box::new(b))]);
-        lines.push(Line::Block(BlockRecord { block, valid: true }));
+        lines.push(Line::Block(BlockRecord { block, valid: true, drawn: None }));
         if progress.complete(block + 1, u64::from(block + 1) * SECOND, SECOND) {
             break;
         }

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use std::net::SocketAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
-use v6gap_core::host::Host;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, Endpoints, Measured, PerEnd, Received, Sent, Times};
 use v6gap_core::plan::{Plan, Stop, preset};
@@ -19,19 +18,9 @@ fn header(stop: Stop) -> RunHeader {
     let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
     plan.parts_mut().design.stop = stop;
     RunHeader {
-        id: "test".parse().unwrap(),
         tool: "0".into(),
-        protocol: 1,
-        started_unix_ns: 0,
         target: "server".into(),
-        addresses: Default::default(),
-        bind: Default::default(),
-        control: Family::V6,
-        hosts: PerEnd { client: Host::default(), server: Host::default() },
-        plan,
-        notes: Vec::new(),
-        refused: Default::default(),
-        limits: None,
+        ..RunHeader::new("test".parse().unwrap(), plan)
     }
 }
 
@@ -66,7 +55,7 @@ fn observed(plan: &Plan, attempt: &Attempt<'_>, how: How, now_ns: u64) -> PerArm
     attempt.arms(plan).map(|family| {
         let client = end(family, how, client.clone());
         let ends = PerEnd { client, server: end(family, how, server.clone()) };
-        Observed { ends, started_ns: now_ns, duration_ns: MS, ..Observed::default() }
+        Observed { ends: ends.into(), started_ns: now_ns, duration_ns: MS, ..Observed::default() }
     })
 }
 
@@ -171,6 +160,12 @@ proptest! {
                 Line::Trial(_) => prop_assert_eq!(Some(&next), last),
                 // What has failed may be tried again.
                 Line::End(Ending::Failed { .. }) => {}
+                // The last failure of a block or a run, and what follows from it.
+                Line::Failed(_)
+                    if matches!(
+                        driven.lines.get(length),
+                        Some(Line::GaveUp(_) | Line::End(Ending::Failed { .. }))
+                    ) => {}
                 // Among several that are given up at once.
                 Line::GaveUp(_) if matches!(driven.lines.get(length), Some(Line::GaveUp(_))) => {}
                 _ => {

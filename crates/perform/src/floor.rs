@@ -9,13 +9,12 @@ use crate::place::LOOPBACK;
 use crate::session::Session;
 use crate::target::Target;
 use crate::trouble::Trouble;
-use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{Lateness, PerEnd};
+use v6gap_core::observation::{Far, Lateness, PerEnd};
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::estimate::estimate;
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
@@ -129,19 +128,14 @@ fn measure(
     let connection = &session.connection;
     let server = connection.opened().welcome.host.clone();
     let header = RunHeader {
-        id: RunId::from_bits(0),
         tool: crate::VERSION.to_owned(),
-        protocol: u32::from(connection.version()),
         started_unix_ns: clock::wall_ns(),
         target: target.name.clone(),
         addresses: target.addresses.map(|address| address.map(|a| a.ip())),
         bind: target.local.map(|address| address.map(|a| a.ip())),
-        control: connection.family(),
+        session: Far::Seen(connection.session()),
         hosts: PerEnd { client: this_host(), server },
-        plan,
-        notes: Vec::new(),
-        refused: BTreeMap::new(),
-        limits: None,
+        ..RunHeader::new(RunId::from_bits(0), plan)
     };
     let mut kept = Kept(vec![Line::Run(Box::new(header.clone()))]);
     let machine = Machine::new(&header, Box::new(Interim::of(&header)));

@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::host::names;
-use v6gap_core::observation::PerEnd;
+use v6gap_core::observation::{Far, PerEnd};
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
 use v6gap_core::run::Machine;
@@ -237,19 +237,16 @@ fn fresh(
     let mut random = [0; 4];
     entropy::random(&mut random)?;
     let header = RunHeader {
-        id: RunId::from_bits(u32::from_ne_bytes(random)),
         tool: crate::VERSION.to_owned(),
-        protocol: u32::from(connection.version()),
         started_unix_ns: clock::wall_ns(),
         target: target.name.clone(),
         addresses: target.addresses.map(|address| address.map(|a| a.ip())),
         bind: target.local.map(|address| address.map(|a| a.ip())),
-        control: connection.family(),
+        session: Far::Seen(connection.session()),
         hosts: PerEnd { client: client_host, server: connection.opened().welcome.host.clone() },
-        plan,
         notes,
         refused,
-        limits: Some(session.client.limits),
+        ..RunHeader::new(RunId::from_bits(u32::from_ne_bytes(random)), plan)
     };
     let journal = store.create(&header)?;
     if let Some(text) = &job.written {

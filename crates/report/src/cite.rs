@@ -189,12 +189,12 @@ fn what(analysis: &Analysis) -> String {
     let (client, server) = words::hosts(analysis);
     let run = &analysis.run;
     format!(
-        "{} was compared with {} between {client} and {server} with v6gap {} (control protocol {}) \
+        "{} was compared with {} between {client} and {server} with v6gap {} (control {}) \
          in {} questions on {}.",
         names.b,
         names.a,
         run.tool,
-        run.protocol,
+        words::protocol(run),
         analysis.questions.len(),
         metrics.join(", ")
     )

@@ -70,7 +70,7 @@ struct Document<'a> {
 struct Hosts<'a> {
     client: &'a Host,
     server: Server<'a>,
-    control: Family,
+    control: Option<Family>,
 }
 
 #[derive(Serialize)]
@@ -97,7 +97,7 @@ struct Design<'a> {
 #[derive(Serialize)]
 struct Tool<'a> {
     version: &'a str,
-    protocol: u32,
+    protocol: Option<u32>,
     /// How the run was shown while it was measured, if that is known.
     live_view: Option<&'a str>,
 }
@@ -333,7 +333,7 @@ fn document(analysis: &Analysis) -> Document<'_> {
                 v4: address(Family::V4),
                 v6: address(Family::V6),
             },
-            control: run.control,
+            control: run.session.seen().map(|session| session.control),
         },
         plan: &run.plan.name,
         design: Design {
@@ -364,7 +364,7 @@ fn document(analysis: &Analysis) -> Document<'_> {
         trials: analysis.trials,
         tool: Tool {
             version: &run.tool,
-            protocol: run.protocol,
+            protocol: run.session.seen().map(|session| session.protocol),
             live_view: run.hosts.client.facts.get(VIEW).map(String::as_str),
         },
     }

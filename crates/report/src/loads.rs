@@ -17,7 +17,8 @@ pub(crate) fn loads(lines: &[Line]) -> Vec<String> {
         if trial.findings.iter().any(|finding| finding.fatal) {
             continue;
         }
-        let [there, back] = [&trial.ends.server.measured, &trial.ends.client.measured].map(load);
+        let there = trial.ends.server.seen().and_then(|server| load(&server.measured));
+        let back = load(&trial.ends.client.measured);
         if there.is_some() || back.is_some() {
             let all = found.entry((&trial.cell, trial.family)).or_default();
             all[0].extend(there);

@@ -46,7 +46,7 @@ pub(crate) fn trials(lines: &[Line]) -> Vec<(&TrialRecord, Option<bool>)> {
                 continue;
             }
             Line::Block(block) => Some(block.valid),
-            Line::Run(_) | Line::GaveUp(_) | Line::End(_) => None,
+            Line::Run(_) | Line::Failed(_) | Line::GaveUp(_) | Line::End(_) => None,
         };
         trials.extend(open.drain(..).map(|trial| (trial, valid)));
     }
@@ -58,13 +58,33 @@ pub(crate) fn trials(lines: &[Line]) -> Vec<(&TrialRecord, Option<bool>)> {
 pub(crate) fn row(trial: &TrialRecord, valid: Option<bool>) -> Row {
     let mut row = Row::new();
     // Plain data with string keys always becomes a value.
-    flatten("", serde_json::to_value(trial).unwrap_or_default(), &mut row);
+    let mut value = serde_json::to_value(trial).unwrap_or_default();
+    value["ends"].as_object_mut().into_iter().flatten().for_each(|(_, end)| untag(end));
+    flatten("", value, &mut row);
     row.retain(|name, _| name != "kind" && !name.starts_with("kind."));
     row.insert("kind".to_owned(), trial.kind.to_string().into());
     if let Some(valid) = valid {
         row.insert("block_valid".to_owned(), valid.into());
     }
     row
+}
+
+/// What an end saw with its tags as fields: tables have the same columns whatever was measured.
+fn untag(end: &mut Value) {
+    if let Some(seen) = end.get_mut("seen") {
+        *end = seen.take();
+    }
+    let Some(measured) = end.get_mut("measured") else { return };
+    *measured = match measured.take() {
+        Value::Object(by_kind) => {
+            let fields = by_kind.into_iter().flat_map(|(kind, mut fields)| {
+                fields["kind"] = kind.into();
+                fields.as_object_mut().map(core::mem::take).unwrap_or_default()
+            });
+            fields.collect()
+        }
+        kind => [("kind".to_owned(), kind)].into_iter().collect(),
+    };
 }
 
 /// Every field of `value` under its path from `name`, parts of which are joined by dots.

@@ -31,7 +31,7 @@ pub(crate) fn searches(lines: &[Line]) -> Vec<String> {
 }
 
 fn of_trial(trial: &TrialRecord) -> Option<Search<'_>> {
-    let (client, server) = (&trial.ends.client.measured, &trial.ends.server.measured);
+    let (client, server) = (&trial.ends.client.measured, &trial.ends.server.seen()?.measured);
     let (searched, receiver) = match (client, server) {
         (Measured::Searched(searched), receiver) | (receiver, Measured::Searched(searched)) => {
             (searched.as_ref(), receiver)

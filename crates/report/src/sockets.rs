@@ -46,10 +46,10 @@ pub fn sockets(lines: &[Line]) -> Vec<SocketRow> {
                 }
                 let mut add =
                     |end, report| collect(&mut seen, &trial.cell, end, trial.family, report);
-                add("client", &trial.ends.client);
-                add("server", &trial.ends.server);
+                let ends = ["client", "server"].into_iter().zip(trial.ends.all());
+                ends.for_each(|(end, report)| add(end, report));
             }
-            Line::Block(_) | Line::GaveUp(_) | Line::End(_) => {}
+            Line::Block(_) | Line::Failed(_) | Line::GaveUp(_) | Line::End(_) => {}
         }
     }
     let row = |((cell, end, setting), families): (Key, BTreeMap<Family, BTreeSet<String>>)| {

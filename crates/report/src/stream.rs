@@ -187,7 +187,6 @@ pub fn trial(trial: &TrialRecord, valid: bool) -> String {
 
 /// The connections of a transfer, each at the end that sent.
 fn connections(trial: &TrialRecord) -> Vec<OfConnection> {
-    let ends = [("client", &trial.ends.client), ("server", &trial.ends.server)];
     let of = |(sender, end): (&'static str, &EndReport)| {
         let sent = end.connections.iter().filter(|connection| connection.sent_bytes > 0);
         let told = sent.map(|connection| OfConnection {
@@ -199,13 +198,12 @@ fn connections(trial: &TrialRecord) -> Vec<OfConnection> {
         });
         told.collect::<Vec<_>>()
     };
-    ends.into_iter().flat_map(of).collect()
+    ["client", "server"].into_iter().zip(trial.ends.all()).flat_map(of).collect()
 }
 
 /// The rate in the course of a bulk transfer, from what had arrived at each time.
 fn course(trial: &TrialRecord) -> Vec<(f64, f64)> {
-    let ends = [&trial.ends.client, &trial.ends.server];
-    let received = ends.into_iter().find_map(|end| match &end.measured {
+    let received = trial.ends.all().find_map(|end| match &end.measured {
         Measured::Received(received) => Some(received),
         _ => None,
     });

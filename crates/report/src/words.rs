@@ -3,7 +3,9 @@
 use crate::{topology, workload};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
+use v6gap_core::observation::Far;
 use v6gap_core::plan::Summary;
+use v6gap_core::record::RunHeader;
 use v6gap_core::unit::{format_rate, format_span, significant};
 pub(crate) use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::workload::Transport;
@@ -122,6 +124,14 @@ pub(crate) fn hosts(analysis: &Analysis) -> (&str, &str) {
         (name, _) => name,
     };
     (client, server)
+}
+
+/// The version of the control protocol, or why none was spoken: "protocol 3".
+pub(crate) fn protocol(run: &RunHeader) -> String {
+    match &run.session {
+        Far::Seen(session) => format!("protocol {}", session.protocol),
+        Far::NotSeen(why) => format!("protocol not spoken: {why}"),
+    }
 }
 
 /// The path, if the plan made it: "100 Mbit/s, lab link “wire”, 1 router".

@@ -62,8 +62,19 @@ fn exports() {
 #[test]
 fn a_journal_of_version_1_says_the_same() {
     let journal = include_str!("../../core/testdata/v1/journal.jsonl");
+    check("v1.json", &says(journal));
+}
+
+/// The same run in the present form, with an attempt that failed.
+#[test]
+fn a_journal_of_version_2_says_the_same() {
+    let journal = include_str!("../../core/testdata/v2/journal.jsonl");
+    check("v1.json", &says(journal));
+}
+
+fn says(journal: &str) -> String {
     let lines: Vec<_> = journal.lines().map(|line| decode(line).expect("a record")).collect();
-    check("v1.json", &json(&analyse(&lines).expect("a run")));
+    json(&analyse(&lines).expect("a run"))
 }
 
 #[test]

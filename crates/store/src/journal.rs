@@ -367,7 +367,7 @@ mod tests {
     }
 
     fn block(block: u32) -> Line {
-        Line::Block(BlockRecord { block, valid: true })
+        Line::Block(BlockRecord { block, valid: true, drawn: None })
     }
 
     /// Wherever the parts begin, in the middle of a line or at its end, and however long it is.

@@ -3,14 +3,11 @@
 mod foreign;
 
 use super::*;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use v6gap_core::arm::PerArm;
-use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::preset;
-use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader, RunId};
+use v6gap_core::record::{BlockRecord, Ending, Line, RunHeader, RunId};
 
 /// A folder that is removed at the end of a test.
 pub(crate) struct Scratch(pub(crate) PathBuf);
@@ -36,24 +33,18 @@ fn id(text: &str) -> RunId {
 
 fn header(id: &str, target: &str, started_unix_ns: u64) -> RunHeader {
     RunHeader {
-        id: id.parse().unwrap(),
         tool: "0.1.0".into(),
-        protocol: 1,
         started_unix_ns,
         target: target.into(),
-        addresses: PerFamily::default(),
-        bind: PerFamily::default(),
-        control: Family::V6,
-        hosts: PerEnd { client: Host::default(), server: Host::default() },
-        plan: preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), u64::MAX),
-        notes: Vec::new(),
-        refused: BTreeMap::new(),
-        limits: None,
+        ..RunHeader::new(
+            id.parse().unwrap(),
+            preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), u64::MAX),
+        )
     }
 }
 
 fn block(number: u32) -> Line {
-    Line::Block(BlockRecord { block: number, valid: true })
+    Line::Block(BlockRecord { block: number, valid: true, drawn: None })
 }
 
 #[test]

@@ -334,8 +334,6 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
-    use std::collections::BTreeMap;
-    use v6gap_core::observation::PerEnd;
     use v6gap_core::plan::TIME_NS;
     use v6gap_core::workload::Transport;
 
@@ -359,22 +357,13 @@ mod tests {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
         plan.parts_mut().design.stop = stop;
         RunHeader {
-            id: "7k2f9q".parse().unwrap(),
             tool: "0.1.0".to_owned(),
-            protocol: 1,
-            started_unix_ns: 0,
             target: "nas".to_owned(),
             addresses: PerFamily {
                 v4: Some("192.0.2.7".parse().unwrap()),
                 v6: Some("2001:db8::7".parse().unwrap()),
             },
-            bind: PerFamily::default(),
-            control: Family::V4,
-            hosts: PerEnd::default(),
-            plan,
-            notes: Vec::new(),
-            refused: BTreeMap::new(),
-            limits: None,
+            ..RunHeader::new("7k2f9q".parse().unwrap(), plan)
         }
     }
 

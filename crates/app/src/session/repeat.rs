@@ -197,29 +197,17 @@ pub mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
-    use std::collections::BTreeMap;
     use v6gap_core::arm::PerArm;
-    use v6gap_core::family::{Family, PerFamily};
-    use v6gap_core::observation::PerEnd;
+    use v6gap_core::family::Family;
     use v6gap_core::record::{Line, RunHeader, RunId};
     use v6gap_judge::analysis::analyse;
 
     /// An analysis of a run in which nothing was measured yet.
     pub fn analysis(plan: Plan, target: &str) -> Analysis {
         let header = RunHeader {
-            id: RunId::from_bits(0),
             tool: "0.1.0".to_owned(),
-            protocol: 1,
-            started_unix_ns: 0,
             target: target.to_owned(),
-            addresses: PerFamily::default(),
-            bind: PerFamily::default(),
-            control: Family::V4,
-            hosts: PerEnd::default(),
-            plan,
-            notes: Vec::new(),
-            refused: BTreeMap::new(),
-            limits: None,
+            ..RunHeader::new(RunId::from_bits(0), plan)
         };
         analyse(&[Line::Run(Box::new(header))]).unwrap()
     }

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::PerEnd;
+use v6gap_core::observation::{Far, PerEnd};
 use v6gap_core::plan::preset;
-use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader, TrialRecord};
+use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader, Session, TrialRecord};
 use v6gap_core::schedule::{self, Block};
 use v6gap_core::wiremodel::{TcpOptions, tcp_packets};
 use v6gap_core::workload::Workload;
@@ -258,25 +258,19 @@ fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
     (plan.parts_mut().design.null_blocks, plan.parts_mut().design.sentinel_every) = (4, 0);
     let rounds: Vec<Block> = (0..=20).flat_map(|number| schedule::round(&plan, number)).collect();
     let header = RunHeader {
-        id: id.parse().unwrap(),
         tool: "0.1.0".to_owned(),
-        protocol: 1,
         started_unix_ns,
         target: target.to_owned(),
         addresses: PerFamily {
             v4: Some("10.46.2.2".parse().unwrap()),
             v6: Some("fd46:2::2".parse().unwrap()),
         },
-        bind: PerFamily::default(),
-        control: Family::V4,
+        session: Far::Seen(Session { protocol: 1, control: Family::V4, limits: None }),
         hosts: PerEnd {
             client: Host { name: "lab-a".to_owned(), facts: BTreeMap::new() },
             server: Host { name: "lab-b".to_owned(), facts: BTreeMap::new() },
         },
-        plan,
-        notes: Vec::new(),
-        refused: BTreeMap::new(),
-        limits: None,
+        ..RunHeader::new(id.parse().unwrap(), plan)
     };
     let mut lines = vec![Line::Run(Box::new(header))];
     let arms = PerArm::FAMILIES;
@@ -368,6 +362,6 @@ impl Blocks<'_> {
                 beside: None,
             })));
         }
-        self.lines.push(Line::Block(BlockRecord { block, valid: true }));
+        self.lines.push(Line::Block(BlockRecord { block, valid: true, drawn: None }));
     }
 }

@@ -43,10 +43,11 @@ pub fn answers_what_it_can() {
 fn taken(journal: &str) {
     let lines: Vec<Value> =
         journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(number(&lines[0]["limits"]["rate_bps"]), LIMIT_BPS);
+    assert_eq!(number(&lines[0]["session"]["seen"]["limits"]["rate_bps"]), LIMIT_BPS);
     let mut most: f64 = 0.0;
     let transfers = lines.iter().filter(|line| line["cell"] == "throughput-tcp");
-    let bytes = transfers.map(|line| number(&line["ends"]["server"]["measured"]["bytes"]));
+    let measured = |line: &Value| line["ends"]["server"]["seen"]["measured"].clone();
+    let bytes = transfers.map(|line| number(&measured(line)["received"]["bytes"]));
     let bytes: Vec<f64> = bytes.collect();
     assert!(bytes.len() >= 12, "{} trials", bytes.len());
     for bytes in bytes {

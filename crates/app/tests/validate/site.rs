@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{Lateness, PerEnd};
+use v6gap_core::observation::{Far, Lateness, PerEnd};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Host, Line, RunHeader, RunId};
 use v6gap_core::run::Event;
@@ -216,22 +216,18 @@ impl Site<'_> {
         let plan = if self.sleeping { plan.with_sleeping_ends() } else { plan };
         let mut connection = self.connect()?;
         let header = RunHeader {
-            id: RunId::from_bits(plan.seed as u32),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
-            protocol: u32::from(connection.version()),
             started_unix_ns: clock::wall_ns(),
             target: "server".to_owned(),
             addresses: self.addresses.map(|address| address.map(|a| a.ip())),
-            bind: PerFamily::default(),
-            control: connection.family(),
+            session: Far::Seen(connection.session()),
             hosts: PerEnd {
                 client: host("client"),
                 server: connection.opened().welcome.host.clone(),
             },
             notes: self.notes.clone(),
             refused: self.refused(&plan),
-            limits: None,
-            plan,
+            ..RunHeader::new(RunId::from_bits(plan.seed as u32), plan)
         };
         let mut journal = Journal {
             lines: vec![Line::Run(Box::new(header.clone()))],

@@ -90,7 +90,7 @@ fn large(
             let trial = varied(trial, block, exchanges, buckets);
             lines.push(Line::Trial(Box::new(trial)));
         }
-        lines.push(Line::Block(BlockRecord { block, valid: true }));
+        lines.push(Line::Block(BlockRecord { block, valid: true, drawn: None }));
     }
     lines.push(Line::End(Ending::Complete));
     Ok(lines)

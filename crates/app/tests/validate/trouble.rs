@@ -283,7 +283,7 @@ fn with_clock_set(plan: &Plan, mut lines: Vec<Line>) -> Vec<Line> {
     for line in &mut lines {
         match line {
             Line::Trial(trial) if trial.block % 5 == 4 => {
-                trial.ends.server.clock_step_ns = CLOCK_STEP_NS;
+                trial.ends.server.seen_mut().unwrap().clock_step_ns = CLOCK_STEP_NS;
                 if let Some((_, cell)) = plan.cell(&trial.cell) {
                     trial.findings = gate::judge(plan, cell, trial);
                 }

@@ -25,10 +25,6 @@ const STEP: u64 = 0;
 pub struct Buckets(Box<[u8]>);
 
 impl Buckets {
-    /// What a reader is asked for by name: it may hand over the bytes that [`Packing`] makes, or
-    /// else treat it as it would any other type.
-    pub(crate) const NAME: &str = "$v6gap::Buckets";
-
     /// The pairs in their order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
@@ -99,18 +95,6 @@ impl<'de> Deserialize<'de> for Buckets {
                 f.write_str("runs of counts, or pairs of value and count")
             }
 
-            fn visit_newtype_struct<D: Deserializer<'de>>(
-                self,
-                from: D,
-            ) -> Result<Buckets, D::Error> {
-                from.deserialize_seq(self)
-            }
-
-            /// From a reader that knows what to do with [`Buckets::NAME`].
-            fn visit_byte_buf<E>(self, packed: Vec<u8>) -> Result<Buckets, E> {
-                Ok(Buckets(packed.into()))
-            }
-
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Buckets, A::Error> {
                 let mut packing = Packing::default();
                 while let Some(run) = seq.next_element::<Vec<u64>>()? {
@@ -127,13 +111,13 @@ impl<'de> Deserialize<'de> for Buckets {
                 Ok(Buckets(packing.bytes().into()))
             }
         }
-        from.deserialize_newtype_struct(Buckets::NAME, Pairs)
+        from.deserialize_seq(Pairs)
     }
 }
 
 /// Buckets while they are put together.
 #[derive(Default)]
-pub(crate) struct Packing {
+struct Packing {
     bytes: Vec<u8>,
     last: u64,
     step: u64,
@@ -141,7 +125,7 @@ pub(crate) struct Packing {
 
 impl Packing {
     #[inline]
-    pub fn put(&mut self, (value, count): (u64, u64)) {
+    fn put(&mut self, (value, count): (u64, u64)) {
         if self.bytes.is_empty() {
             self.bytes.reserve(ROOM_BYTES);
         }
@@ -155,7 +139,7 @@ impl Packing {
     }
 
     /// What [`Buckets`] are made of.
-    pub fn bytes(self) -> Vec<u8> {
+    fn bytes(self) -> Vec<u8> {
         self.bytes
     }
 }

@@ -3,13 +3,16 @@
 use super::judge::SoFar;
 use crate::arm::{BlockKind, PerArm};
 use crate::family::Family;
-use crate::observation::{Beside, EndReport, PerEnd};
+use crate::observation::{Beside, Ends};
 use crate::plan::Plan;
-use crate::record::{Ending, Line, TrialRecord};
+use crate::record::{Drawn, Ending, Line, TrialRecord};
 use crate::schedule::Block;
 use crate::workload::Cell;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::fmt::Display;
 
 /// What is to be done next.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,13 +55,18 @@ impl Attempt<'_> {
     pub fn seed(&self) -> u64 {
         self.block.seed.wrapping_add(u64::from(self.attempt))
     }
+
+    /// What chance decided for it.
+    pub fn drawn(&self) -> Drawn {
+        Drawn { seed: self.seed(), order: self.block.order }
+    }
 }
 
 /// What one arm of an attempt gave.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observed {
     /// What both ends saw.
-    pub ends: PerEnd<EndReport>,
+    pub ends: Ends,
     /// When it began, in ns since 1970 (UTC).
     pub started_unix_ns: u64,
     /// When it began, in ns of the clock that the run is told.
@@ -67,6 +75,31 @@ pub struct Observed {
     pub duration_ns: u64,
     /// What others saw of it.
     pub beside: Option<Box<Beside>>,
+}
+
+/// What a driver says of an attempt that failed.
+pub trait Trouble: Display {
+    /// A stable word for it, as in `server`.
+    fn word(&self) -> &'static str;
+
+    /// The family of the trial that failed, if only one can be meant.
+    fn family(&self) -> Option<Family> {
+        None
+    }
+}
+
+/// For drivers that tell no errors apart.
+impl Trouble for String {
+    fn word(&self) -> &'static str {
+        "failed"
+    }
+}
+
+/// For drivers that never fail.
+impl Trouble for Infallible {
+    fn word(&self) -> &'static str {
+        match *self {}
+    }
 }
 
 /// What follows from a failed attempt.

@@ -6,20 +6,22 @@
 //! with [`Machine::recorded`]. Who measures is the driver's business: two hosts over a session, a
 //! simulated network, or a stored run that is shown again. What is valid and when it is enough, a
 //! [`Judge`] says. The machine keeps nothing that the
-//! journal does not hold but failed attempts and the time, so that a run that broke off goes on
-//! from its journal.
+//! journal does not hold but the time and the last error, so that a run that broke off goes on from
+//! its journal.
 
 mod action;
 mod judge;
 mod position;
 
-pub use action::{Action, Attempt, Event, Fate, Observed};
+pub use action::{Action, Attempt, Event, Fate, Observed, Trouble};
 pub use judge::{Judge, SoFar};
 
 use crate::arm::{Arm, PerArm};
 use crate::observation::Lateness;
 use crate::plan::Plan;
-use crate::record::{BlockRecord, Ending, GaveUp, Line, RunHeader, TrialRecord};
+use crate::record::{
+    BlockRecord, Ending, FailedAttempt, GaveUp, Line, Mark, RunHeader, TrialRecord,
+};
 use crate::schedule::Block;
 use crate::values;
 use crate::workload::Transport;
@@ -29,7 +31,6 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt::Display;
 use position::Position;
 
 /// A block that fails, or fails a gate, is tried again at most so many times.
@@ -55,6 +56,8 @@ pub struct Machine<'p, E> {
     due: VecDeque<Action<'p>>,
     /// Why the last attempt failed, if it did, and what follows from that.
     failed: Option<(E, Fate)>,
+    /// Whether an attempt was asked for of which nothing was told yet.
+    asked: bool,
     /// Number of the block that was announced last.
     announced: Option<u32>,
     /// How the run ended.
@@ -70,7 +73,7 @@ struct Clock {
     longest_round_ns: u64,
 }
 
-impl<'p, E: Display> Machine<'p, E> {
+impl<'p, E: Trouble> Machine<'p, E> {
     /// A run of which nothing is measured yet.
     pub fn new(header: &'p RunHeader, judge: Box<dyn Judge>) -> Self {
         let plan = &header.plan;
@@ -83,6 +86,7 @@ impl<'p, E: Display> Machine<'p, E> {
             open: BTreeMap::new(),
             due: VecDeque::new(),
             failed: None,
+            asked: false,
             announced: None,
             ending: None,
             clock: Clock::default(),
@@ -116,6 +120,7 @@ impl<'p, E: Display> Machine<'p, E> {
                 return Action::End(ending.clone());
             }
             if let Some(attempt) = self.decide(now_ns, stop) {
+                self.asked = true;
                 return Action::Measure(attempt);
             }
         }
@@ -124,13 +129,13 @@ impl<'p, E: Display> Machine<'p, E> {
     /// What an attempt gave, and how late the lab's user-space link was during it, if there is one.
     pub fn measured(&mut self, observed: PerArm<Observed>, link: Option<Lateness>) {
         let Some(attempt) = self.attempt() else { return };
-        self.failed = None;
+        (self.failed, self.asked) = (None, false);
         let PerArm { a, b } = observed;
         let a = self.judged(&attempt, Arm::A, a, link);
         let b = self.judged(&attempt, Arm::B, b, link);
         let valid = a.findings.iter().chain(&b.findings).all(|finding| !finding.fatal);
         self.tried(&a, &b, valid);
-        let end = Line::Block(BlockRecord { block: a.block, valid });
+        let end = Line::Block(BlockRecord { block: a.block, valid, drawn: Some(attempt.drawn()) });
         let (a, b) = (Box::new(a), Box::new(b));
         self.due.push_back(Action::Store(vec![
             Line::Trial(a.clone()),
@@ -143,6 +148,12 @@ impl<'p, E: Display> Machine<'p, E> {
 
     /// The present attempt gave nothing, or what it gave could not be stored.
     pub fn failed(&mut self, error: E, fate: Fate) {
+        if core::mem::take(&mut self.asked)
+            && let Some(attempt) = self.attempt()
+        {
+            let line = Line::Failed(failed_attempt(&attempt, &error));
+            self.due.push_back(Action::Store(vec![line]));
+        }
         self.position.attempt += 1;
         self.failed = Some((error, fate));
     }
@@ -167,7 +178,12 @@ impl<'p, E: Display> Machine<'p, E> {
                     self.leave_out(cell);
                 }
             }
-            Line::Run(_) | Line::End(_) => {}
+            Line::Failed(failed) => {
+                self.reached(&failed.mark());
+            }
+            // Whoever goes on with the run may try as often again.
+            Line::End(_) => self.position.session_attempt = self.position.attempt,
+            Line::Run(_) => {}
         }
         self.open.clear();
     }
@@ -268,19 +284,24 @@ impl<'p, E: Display> Machine<'p, E> {
     /// Takes note of an attempt that has records. Its block is done if it is valid or was tried as
     /// often as it may be.
     fn tried(&mut self, a: &TrialRecord, b: &TrialRecord, valid: bool) {
-        if a.round > self.position.round {
-            if self.position.round > 0 {
-                self.rounds += 1;
-            }
-            self.position.enter(self.plan, a.round);
-        }
-        let known = self.position.follow(self.plan, a);
+        let known = self.reached(&a.mark());
         if known && (valid || self.position.attempt > ATTEMPTS_AGAIN) {
             self.position.next_block();
         }
         if valid {
             self.judge.add(a, b);
         }
+    }
+
+    /// Moves behind an attempt; false if it is none of this schedule.
+    fn reached(&mut self, mark: &Mark<'_>) -> bool {
+        if mark.round > self.position.round {
+            if self.position.round > 0 {
+                self.rounds += 1;
+            }
+            self.position.enter(self.plan, mark.round);
+        }
+        self.position.follow(self.plan, mark)
     }
 
     fn round_over(&mut self, now_ns: u64, elapsed_ns: u64) {
@@ -303,7 +324,10 @@ impl<'p, E: Display> Machine<'p, E> {
     fn is_given_up(&self, stop: bool) -> bool {
         match &self.failed {
             None | Some((_, Fate::RunOver)) => false,
-            Some((_, Fate::Again)) => !stop && self.position.attempt > ATTEMPTS_AGAIN,
+            Some((_, Fate::Again)) => {
+                let Position { attempt, session_attempt, .. } = self.position;
+                !stop && attempt.saturating_sub(session_attempt) > ATTEMPTS_AGAIN
+            }
             Some((_, Fate::CellOver | Fate::UdpOver)) => true,
         }
     }
@@ -352,5 +376,20 @@ impl<'p, E: Display> Machine<'p, E> {
     fn end(&mut self, ending: Ending) {
         self.due.push_back(Action::Store(vec![Line::End(ending.clone())]));
         self.ending = Some(ending);
+    }
+}
+
+fn failed_attempt(attempt: &Attempt<'_>, error: &impl Trouble) -> FailedAttempt {
+    let Attempt { number, attempt: tried, block, cell } = *attempt;
+    FailedAttempt {
+        block: number,
+        cell: cell.id.clone(),
+        kind: block.kind,
+        round: block.round,
+        attempt: tried,
+        family: error.family(),
+        error: error.word().to_owned(),
+        why: error.to_string(),
+        drawn: attempt.drawn(),
     }
 }

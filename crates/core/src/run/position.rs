@@ -1,7 +1,7 @@
 //! Where a run stands in its schedule.
 
 use crate::plan::Plan;
-use crate::record::TrialRecord;
+use crate::record::Mark;
 use crate::schedule::{self, Block};
 use alloc::vec::Vec;
 
@@ -18,45 +18,48 @@ pub(super) struct Position {
     pub turn: usize,
     /// The next attempt at it.
     pub attempt: u32,
+    /// The first attempt at it of this session.
+    pub session_attempt: u32,
 }
 
 impl Position {
     /// Before the first block.
     pub fn first(plan: &Plan) -> Self {
         let blocks = schedule::round(plan, 0);
-        Position { block: 0, round: 0, blocks, turn: 0, attempt: 0 }
+        Position { block: 0, round: 0, blocks, turn: 0, attempt: 0, session_attempt: 0 }
     }
 
     /// On to the next block of the round.
     pub fn next_block(&mut self) {
         self.block = self.block.saturating_add(1);
         self.turn += 1;
-        self.attempt = 0;
+        (self.attempt, self.session_attempt) = (0, 0);
     }
 
     /// On to the first block of a round.
     pub fn enter(&mut self, plan: &Plan, round: u32) {
         self.blocks = schedule::round(plan, round);
-        (self.round, self.turn, self.attempt) = (round, 0, 0);
+        (self.round, self.turn) = (round, 0);
+        (self.attempt, self.session_attempt) = (0, 0);
     }
 
-    /// Moves behind the attempt that `trial` was one arm of: to the next attempt at its block. What
-    /// lies before the block in its round was left out. A trial of no block of this schedule only
-    /// takes a number; then it is false.
-    pub fn follow(&mut self, plan: &Plan, trial: &TrialRecord) -> bool {
+    /// Moves behind an attempt: to the next one at its block. What lies before the block in its
+    /// round was left out. An attempt at no block of this schedule only takes a number; then it is
+    /// false.
+    pub fn follow(&mut self, plan: &Plan, mark: &Mark<'_>) -> bool {
         let is_it = |block: &Block| {
-            block.round == trial.round
-                && plan.cells[block.cell].id == trial.cell
-                && block.kind == trial.kind
-                && block.order == trial.order
+            block.round == mark.round
+                && plan.cells[block.cell].id == mark.cell
+                && block.kind == mark.kind
+                && block.order == mark.order
         };
-        self.block = trial.block;
+        self.block = mark.block;
         let Some(left_out) = self.blocks.iter().skip(self.turn).position(is_it) else {
             self.block = self.block.saturating_add(1);
             return false;
         };
         self.turn += left_out;
-        self.attempt = trial.attempt.saturating_add(1);
+        self.attempt = mark.attempt.saturating_add(1);
         true
     }
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// The versions that this program speaks.
-pub const SPOKEN: VersionRange = VersionRange { lowest: 2, highest: 2 };
+pub const SPOKEN: VersionRange = VersionRange { lowest: 3, highest: 3 };
 
 /// An inclusive range of protocol versions, never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -95,7 +95,8 @@ impl Bed {
     pub fn values(&self, workload: Workload, family: Family) -> Outcome<BTreeMap<Metric, f64>> {
         let task = trial(workload, family);
         let ends = self.perform(&task)?;
-        let values = ends.first().map(|ends| v6gap_core::values::values(&task.workload, ends));
+        let first = ends.into_iter().next();
+        let values = first.map(|ends| v6gap_core::values::values(&task.workload, &ends.into()));
         values.ok_or_else(|| "no report".into())
     }
 

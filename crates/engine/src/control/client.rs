@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
-use v6gap_core::record::Host;
+use v6gap_core::record::{Host, Session};
 use v6gap_core::session::{Client, ClientAction, Opened};
 use v6gap_core::task::Task;
 use v6gap_core::wire::control::{Hello, Queued};
@@ -117,6 +117,15 @@ impl Connection {
     /// The family that the control connection uses.
     pub fn family(&self) -> Family {
         self.at.0
+    }
+
+    /// What a record says of it.
+    pub fn session(&self) -> Session {
+        Session {
+            protocol: u32::from(self.version()),
+            control: self.family(),
+            limits: Some(self.opened().welcome.limits),
+        }
     }
 
     /// The protocol version agreed on.

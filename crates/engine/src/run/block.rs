@@ -10,9 +10,9 @@ use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{Beside, EndReport, PerEnd};
+use v6gap_core::observation::{Beside, EndReport, Ends, Far};
 use v6gap_core::plan::Plan;
-use v6gap_core::run::{Attempt, Observed};
+use v6gap_core::run::{Attempt, Observed, Trouble};
 use v6gap_core::task::{Task, TaskArm, Token};
 use v6gap_core::values;
 use v6gap_core::workload::{Cell, Interleaving, Workload};
@@ -53,6 +53,26 @@ impl From<TaskError<TrialError>> for RunError {
             TaskError::Session(problem) => RunError::Lost(problem),
             TaskError::Own(error) => RunError::Trial(error),
             TaskError::Server { why, lasting, .. } => RunError::Server { why, lasting },
+        }
+    }
+}
+
+impl Trouble for RunError {
+    fn word(&self) -> &'static str {
+        match self {
+            RunError::Lost(_) => "server-lost",
+            RunError::Trial(error) => error.named().0,
+            RunError::Server { .. } => "server",
+            RunError::Random(_) => "no-random-bytes",
+            RunError::Store(_) => "not-stored",
+        }
+    }
+
+    fn family(&self) -> Option<Family> {
+        match self {
+            RunError::Trial(error) => error.named().1,
+            RunError::Lost(_) | RunError::Server { .. } => None,
+            RunError::Random(_) | RunError::Store(_) => None,
         }
     }
 }
@@ -216,12 +236,12 @@ impl<'a> Bench<'a> {
         let duration_ns = clock::now_ns() - started_ns;
         let shaped = self.shaped;
         let with_server = |(arm, client): (Arm, EndReport)| {
-            let server = server.iter().find(|(other, _)| *other == arm)?.1.clone();
-            let mut ends = PerEnd { client, server };
+            let mut client = client;
+            let mut server = server.iter().find(|(other, _)| *other == arm)?.1.clone();
             if !shaped {
-                trial::note_queue_drops(&mut ends);
+                trial::note_queue_drops([&mut client, &mut server]);
             }
-            let beside = None;
+            let (ends, beside) = (Ends { client, server: Far::Seen(server) }, None);
             Some((arm, Observed { ends, started_unix_ns, started_ns, duration_ns, beside }))
         };
         Ok(trial::with_idle(own, idle).into_iter().filter_map(with_server).collect())

@@ -6,8 +6,8 @@
 use super::sockets::marking;
 use std::net::SocketAddr;
 use v6gap_core::family::Family;
+use v6gap_core::observation::Measured;
 use v6gap_core::observation::{Busy, EndReport, Endpoints, Granted, MachineUse, TcpAccount};
-use v6gap_core::observation::{Measured, PerEnd};
 use v6gap_sys::counters::Snapshot;
 use v6gap_sys::perf::{Counted, Counting};
 use v6gap_sys::socket::{Datagram, Domain, SocketError, Stream, TcpInfo};
@@ -103,8 +103,8 @@ fn machine_use(now: &Machine, before: &Machine) -> Option<MachineUse> {
 }
 
 /// Tells the ends that sent datagrams what the queues before their own interfaces dropped.
-pub fn note_queue_drops(ends: &mut PerEnd<EndReport>) {
-    for end in [&mut ends.client, &mut ends.server] {
+pub fn note_queue_drops(ends: [&mut EndReport; 2]) {
+    for end in ends {
         let drops = end.queue_drops();
         let sent = match &mut end.measured {
             Measured::Sent(sent) | Measured::BothWays { sent, .. } => sent,

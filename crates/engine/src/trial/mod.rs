@@ -186,6 +186,23 @@ fn path_mtu(address: SocketAddr) -> Option<u32> {
 }
 
 impl TrialError {
+    /// A stable word for it, as a journal has it, and the family that it is about.
+    pub fn named(&self) -> (&'static str, Option<Family>) {
+        match self {
+            TrialError::Unsuitable { .. } => ("unsuitable", None),
+            TrialError::Missing { family, .. } => ("missing", Some(*family)),
+            TrialError::Unavailable { family, .. } => ("unavailable", Some(*family)),
+            TrialError::Socket { family, .. } => ("socket", Some(*family)),
+            TrialError::Io { family, .. } => ("io", Some(*family)),
+            TrialError::Buffers { family, .. } => ("buffers", Some(*family)),
+            TrialError::TooBig { family, .. } => ("too-big", Some(*family)),
+            TrialError::Fragments { family, .. } => ("fragments", Some(*family)),
+            TrialError::Blocked { family, .. } => ("blocked", Some(*family)),
+            TrialError::Peer { family, .. } => ("peer", Some(*family)),
+            TrialError::Aborted { family, .. } => ("aborted", Some(*family)),
+        }
+    }
+
     /// The error of a hot loop on a socket of `family` whose peer is at `address`.
     fn of(broken: Broken, family: Family, address: Option<SocketAddr>) -> Self {
         let operation = broken.operation;

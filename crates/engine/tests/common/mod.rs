@@ -248,7 +248,7 @@ pub fn values_of(
             assert_eq!(arm, other);
             let ends =
                 v6gap_core::observation::PerEnd { client: client.clone(), server: server.clone() };
-            values::values(&task.workload, &ends)
+            values::values(&task.workload, &ends.into())
         })
         .collect()
 }

@@ -328,7 +328,7 @@ mod tests {
             Line::Run(Box::new(crate::analysis::tests::header(plan))),
             Line::Trial(Box::new(one.clone())),
             Line::Trial(Box::new(one)),
-            Line::Block(BlockRecord { block: 0, valid: true }),
+            Line::Block(BlockRecord { block: 0, valid: true, drawn: None }),
         ];
         let found = crate::analysis::collect::collect(&lines).unwrap();
         let groups = octets(&found);

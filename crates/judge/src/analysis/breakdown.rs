@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use v6gap_core::cost;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::observation::{Connections, EndReport, Measured, PerEnd, Times};
+use v6gap_core::observation::{Connections, Ends, Measured, Times};
 use v6gap_core::record::TrialRecord;
 use v6gap_core::workload::{Cell, Direction, Workload};
 use v6gap_stats::summary;
@@ -126,13 +126,15 @@ pub(super) fn windows(found: &Collected<'_>) -> Vec<Window> {
         let Workload::TcpBulk(bulk) = &cell.workload else { return None };
         let sends = bulk.direction != Direction::Receive;
         let receiver = |trial: &TrialRecord| {
-            let PerEnd { client, server } = &trial.ends;
-            let (end, host) = if sends { (server, &hosts.server) } else { (client, &hosts.client) };
+            let (end, host) = match sends {
+                true => (trial.ends.server.seen()?, &hosts.server),
+                false => (&trial.ends.client, &hosts.client),
+            };
             granted(end, host).map(f64::from)
         };
         let offered = |trial: &TrialRecord| {
-            let PerEnd { client, server } = &trial.ends;
-            let sender = if sends { client } else { server };
+            let Ends { client, server } = &trial.ends;
+            let sender = if sends { client } else { server.seen()? };
             let all: Vec<f64> =
                 sender.connections.iter().filter_map(|c| c.window_mean_bytes).collect();
             (!all.is_empty()).then(|| summary::mean(&all))
@@ -166,7 +168,7 @@ pub(super) fn places(found: &Collected<'_>) -> Vec<PlaceCost> {
     all
 }
 
-type OfPart = fn(&PerEnd<EndReport>, &cost::Cost) -> Option<f64>;
+type OfPart = fn(&Ends, &cost::Cost) -> Option<f64>;
 
 /// Each part of a transfer's cost, the sender's first.
 fn parts(direction: Direction) -> Vec<(Role, Place, OfPart)> {
@@ -176,8 +178,8 @@ fn parts(direction: Direction) -> Vec<(Role, Place, OfPart)> {
         (Place::Interrupts, |_, cost| apart(cost, cost.ends.client)),
     ];
     let server: [(Place, OfPart); 3] = [
-        (Place::Program, |ends, _| ends.server.user_ns.map(|ns| ns as f64)),
-        (Place::Kernel, |ends, _| ends.server.system_ns.map(|ns| ns as f64)),
+        (Place::Program, |ends, _| ends.server.seen()?.user_ns.map(|ns| ns as f64)),
+        (Place::Kernel, |ends, _| ends.server.seen()?.system_ns.map(|ns| ns as f64)),
         (Place::Interrupts, |_, cost| apart(cost, cost.ends.server)),
     ];
     let ends = match direction {
@@ -247,9 +249,9 @@ mod tests {
             let Line::Trial(trial) = line else { continue };
             let twice = if trial.family == Family::V6 { 2 } else { 1 };
             let sends = direction == Direction::Send;
-            let PerEnd { client, server } = &mut trial.ends;
+            let Ends { client, server } = &mut trial.ends;
             for (end, machine, is_sender) in
-                [(client, machines[0], sends), (server, machines[1], !sends)]
+                [(client, machines[0], sends), (server.seen_mut().unwrap(), machines[1], !sends)]
             {
                 let sent = Measured::Sent(Sent { bytes: 1_000, ..Sent::default() });
                 let received = Received { bytes: 1_000, ..Received::default() };

@@ -36,6 +36,8 @@ pub(super) struct Collected<'a> {
     pub ending: Option<&'a Ending>,
     /// Cells without a value, with the reason: refused before the run or given up in it.
     pub unmeasured: BTreeMap<&'a str, &'a str>,
+    /// Attempts at blocks of a cell that gave nothing.
+    pub failed: BTreeMap<&'a str, usize>,
 }
 
 /// Trials count when a block line follows that says so; what a crash cut off is left out.
@@ -47,6 +49,7 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
         run,
         blocks: Vec::new(),
         trials: Vec::new(),
+        failed: BTreeMap::new(),
         ending: None,
         unmeasured: run.refused.iter().map(|(cell, why)| (cell.as_str(), why.as_str())).collect(),
     };
@@ -69,6 +72,10 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
                     let trials = PerArm { a: *a, b: *b };
                     found.blocks.push(Block { number: end.block, valid: end.valid, trials });
                 }
+                open.clear();
+            }
+            Line::Failed(failed) => {
+                *found.failed.entry(&failed.cell).or_default() += 1;
                 open.clear();
             }
             Line::GaveUp(gave_up) => {

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_core::observation::{EndReport, PerEnd};
+use v6gap_core::observation::Ends;
 use v6gap_stats::batch::Sign;
 use v6gap_stats::{drift, loss, modes, outliers};
 
@@ -294,14 +294,16 @@ fn goes_with(blocks: &[&Block<'_>], upper: &[bool]) -> Option<String> {
 }
 
 /// A number that tells where or how a trial ran, if an end knows it.
-type Fact = fn(&PerEnd<EndReport>) -> Option<u64>;
+type Fact = fn(&Ends) -> Option<u64>;
 
 /// Facts that may differ from trial to trial.
 const FACTS: [(&str, Fact); 5] = [
     ("the client's receiving processor", |e| e.client.granted.incoming_processor.map(u64::from)),
-    ("the server's receiving processor", |e| e.server.granted.incoming_processor.map(u64::from)),
+    ("the server's receiving processor", |e| {
+        e.server.seen()?.granted.incoming_processor.map(u64::from)
+    }),
     ("the client's receive queue", |e| e.client.granted.incoming_queue.map(u64::from)),
-    ("the server's receive queue", |e| e.server.granted.incoming_queue.map(u64::from)),
+    ("the server's receive queue", |e| e.server.seen()?.granted.incoming_queue.map(u64::from)),
     ("the client's port", |e| e.client.endpoints.as_ref().map(|e| u64::from(e.local.port()))),
 ];
 

@@ -19,7 +19,7 @@ const PAIRS_OF: usize = 10;
 /// The limit in bit/s that the values of a question reached; `None` if they did not, or the server
 /// told of none.
 pub(super) fn reached(run: &RunHeader, cell: &Cell, question: &Question) -> Option<u64> {
-    let limits = run.limits.as_ref()?;
+    let limits = run.session.seen()?.limits.as_ref()?;
     let bits = match question.metric.quantity() {
         Quantity::Rate => 1,
         Quantity::Frequency => 8 * cell.workload.level_bytes()?,
@@ -68,7 +68,8 @@ mod tests {
     use v6gap_core::arm::PerArm;
     use v6gap_core::family::Family;
     use v6gap_core::metric::Metric;
-    use v6gap_core::record::Line;
+    use v6gap_core::observation::Far;
+    use v6gap_core::record::{Line, Session};
     use v6gap_core::wire::control::Limits;
 
     /// Both families near 94.1 Mbit/s, IPv6 at `share` of that, measured to a server with a limit.
@@ -79,7 +80,7 @@ mod tests {
         let truth = if share < 1.0 { Truth { factor: slower, ..EVEN } } else { EVEN };
         let mut lines = run(&plan(PerArm::FAMILIES, 1), 20, &truth);
         let Line::Run(header) = &mut lines[0] else { panic!("the first line is the header") };
-        header.limits = limits;
+        header.session = Far::Seen(Session { protocol: 3, control: Family::V6, limits });
         analyse(&lines).unwrap()
     }
 

@@ -38,6 +38,7 @@ pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier};
 pub use resources::{HeldMemory, ProcessorTime};
 pub use suspects::Suspect;
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -288,6 +289,8 @@ pub struct Analysis {
     pub nulls: Vec<NullResult>,
     /// Discarded blocks.
     pub discarded: Vec<Discarded>,
+    /// Attempts at blocks that gave nothing, by cell; a cell without any is not here.
+    pub failed_attempts: BTreeMap<String, usize>,
     /// What messages cost by constant, packets and bytes, where several sizes were measured.
     #[serde(default)]
     pub cost_models: Vec<costmodel::CostModel>,
@@ -376,6 +379,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         headline: headline::headline(&questions, &checks, &names),
         details: if valid { headline::details(&questions, &names) } else { Vec::new() },
         predicted: headline::predicted(&questions),
+        failed_attempts: found.failed.iter().map(|(cell, n)| (cell.to_string(), *n)).collect(),
         cost_models: costmodel::judge(&found, &names, valid),
         transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),
         processor_time: resources::processor_time(&found),

@@ -18,7 +18,7 @@ pub(super) fn path(found: &Collected<'_>) -> Path {
     let of = |family: Family| found.trials.iter().filter(move |trial| trial.family == family);
     let mtu = |family| of(family).filter_map(|trial| trial.ends.client.granted.path_mtu).min();
     let routers = |family| {
-        let passed = || of(family).flat_map(|t| routes::passed(&t.ends.client, &t.ends.server));
+        let passed = || of(family).flat_map(|t| core::mem::take(&mut routes::passed(&t.ends)[0]));
         Some([passed().min()?, passed().max()?])
     };
     let both = |family| (mtu(family), routers(family));

@@ -8,8 +8,8 @@ use super::collect::Block;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use v6gap_core::arm::BlockKind;
-use v6gap_core::observation::{EndReport, PerEnd};
+use v6gap_core::arm::{BlockKind, PerArm};
+use v6gap_core::observation::{EndReport, Ends};
 
 /// Pairs that both families must have told of before anything is said.
 const PAIRS_MIN: usize = 4;
@@ -18,7 +18,7 @@ const PAIRS_MIN: usize = 4;
 type Place = fn(&EndReport) -> Option<u32>;
 
 /// One of the ends.
-type End = fn(&PerEnd<EndReport>) -> &EndReport;
+type End = fn(&Ends) -> Option<&EndReport>;
 
 /// Places of the families that differ.
 pub(super) struct Apart {
@@ -37,7 +37,7 @@ pub(super) fn differences(blocks: &[Block<'_>]) -> Vec<String> {
 /// The same of some of them.
 pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<Apart> {
     let ends: [(&str, End); 2] =
-        [("the client", |ends| &ends.client), ("the server", |ends| &ends.server)];
+        [("the client", |ends| Some(&ends.client)), ("the server", |ends| ends.server.seen())];
     let places: [(&str, Place); 2] = [
         ("processors", |end| end.granted.incoming_processor),
         ("receive queues", |end| end.granted.incoming_queue),
@@ -49,7 +49,8 @@ pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<Apart> {
                 .iter()
                 .filter(|block| block.valid && block.kind() == BlockKind::Compare)
                 .filter_map(|b| {
-                    Some((place(end(&b.trials.a.ends))?, place(end(&b.trials.b.ends))?))
+                    let PerArm { a, b } = b.trials;
+                    Some((place(end(&a.ends)?)?, place(end(&b.ends)?)?))
                 })
                 .collect();
             let apart = pairs.iter().filter(|(a, b)| a != b).count();

@@ -7,21 +7,20 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use v6gap_core::family::Family;
-use v6gap_core::observation::{EndReport, Measured, OneWay};
+use v6gap_core::observation::{EndReport, Ends, Measured, OneWay};
 use v6gap_core::record::TrialRecord;
 
 /// The ways of packets, in words.
-const WAYS: [&str; 2] = ["to the server", "back"];
+pub(super) const WAYS: [&str; 2] = ["to the server", "back"];
 
 /// What changed between or during these trials, which are in the order of time: one sentence for
 /// each family and way. Nothing where the systems do not tell hop limits.
 pub(super) fn changes<'a>(trials: impl Iterator<Item = &'a TrialRecord>) -> Vec<String> {
     let mut routers: BTreeMap<(Family, usize), Vec<u8>> = BTreeMap::new();
     for trial in trials {
-        let (client, server) = (&trial.ends.client, &trial.ends.server);
-        for (way, (from, to)) in [(client, server), (server, client)].into_iter().enumerate() {
+        for (way, passed) in passed(&trial.ends).into_iter().enumerate() {
             let seen = routers.entry((trial.family, way)).or_default();
-            for passed in passed(from, to) {
+            for passed in passed {
                 if seen.last() != Some(&passed) {
                     seen.push(passed);
                 }
@@ -49,9 +48,14 @@ fn counted(routers: u8) -> String {
     }
 }
 
-/// How many routers the packets of one way passed; each number that was seen, in no order of time
-/// within a trial.
-pub(super) fn passed(from: &EndReport, to: &EndReport) -> Vec<u8> {
+/// How many routers packets passed on each of [`WAYS`]; each number that was seen, in no order of
+/// time within a trial.
+pub(super) fn passed(ends: &Ends) -> [Vec<u8>; 2] {
+    let Some(server) = ends.server.seen() else { return Default::default() };
+    [one_way(&ends.client, server), one_way(server, &ends.client)]
+}
+
+fn one_way(from: &EndReport, to: &EndReport) -> Vec<u8> {
     let Some(sent) = from.granted.marking.hop_limit else { return Vec::new() };
     let stream = match &to.measured {
         Measured::Probed(probed) => Some(&probed.back),
@@ -95,7 +99,7 @@ mod tests {
             started_ns: 0,
             duration_ns: 0,
             values: Default::default(),
-            ends: PerEnd { client: end(client), server: end(server) },
+            ends: PerEnd { client: end(client), server: end(server) }.into(),
             findings: Vec::new(),
             link: None,
             beside: None,
@@ -128,7 +132,7 @@ mod tests {
         let mut one = trial(Family::V4, Some(64), Some(61));
         let there = OneWay { hop_limits: vec![(60, 3), (61, 900)], ..OneWay::default() };
         let returned = Returned { there, ..Returned::default() };
-        one.ends.server.measured = Measured::Returned(Box::new(returned));
+        one.ends.server.seen_mut().unwrap().measured = Measured::Returned(Box::new(returned));
         let expected = "the route to the server over IPv4 changed: 4 routers, then 3";
         assert_eq!(changes([one].iter()), [expected]);
     }

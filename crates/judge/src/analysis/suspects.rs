@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::Family;
-use v6gap_core::observation::{EndReport, PerEnd};
+use v6gap_core::observation::{EndReport, Ends, PerEnd};
 use v6gap_core::record::TrialRecord;
 use v6gap_core::workload::Transport;
 use v6gap_stats::summary;
@@ -22,11 +22,8 @@ const RETRANSMITTED_TIMES: u64 = 3;
 /// Share of its time that a thread works from which its processor is the limit.
 const BUSY: f64 = 0.95;
 
-/// Routers that the packets of one way passed.
-type Way = fn(&PerEnd<EndReport>) -> Vec<u8>;
-
 /// One of the ends.
-type End = fn(&PerEnd<EndReport>) -> &EndReport;
+type End = fn(&Ends) -> Option<&EndReport>;
 
 /// Something recorded that differs between the families and may be the cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,11 +126,12 @@ impl Seen<'_> {
 
     /// Routers on the way to the server, else back: where every trial of a family saw one number.
     fn routers(&self) -> Option<Suspect> {
-        let ways: [Way; 2] =
-            [|e| routes::passed(&e.client, &e.server), |e| routes::passed(&e.server, &e.client)];
-        ways.into_iter().zip(["to the server", "back"]).find_map(|(passed, way)| {
+        routes::WAYS.into_iter().enumerate().find_map(|(index, way)| {
             let routers = self.apart(|arm| {
-                let mut all: Vec<u8> = self.trials(arm).flat_map(|t| passed(&t.ends)).collect();
+                let mut all: Vec<u8> = self
+                    .trials(arm)
+                    .flat_map(|t| core::mem::take(&mut routes::passed(&t.ends)[index]))
+                    .collect();
                 all.sort_unstable();
                 all.dedup();
                 <[u8; 1]>::try_from(all).ok().map(|[one]| one)
@@ -152,7 +150,7 @@ impl Seen<'_> {
     fn translation(&self) -> Option<Suspect> {
         let translated = |arm| {
             self.trials(arm).find_map(|t| {
-                let (client, server) = (t.ends.client.endpoints?, t.ends.server.endpoints?);
+                let (client, server) = (t.ends.client.endpoints?, t.ends.server.seen()?.endpoints?);
                 let pairs = [(client.local, server.peer), (client.peer, server.local)];
                 let change = pairs.into_iter().find(|(sent, seen)| sent.ip() != seen.ip());
                 change.map(|(sent, seen)| (sent.ip(), seen.ip()))
@@ -197,10 +195,11 @@ impl Seen<'_> {
 
     /// A thread that has no time left in a transfer: then a processor is compared, not the path.
     fn busy(&self) -> Option<Suspect> {
-        let ends: [(&str, End); 2] = [("the client", |e| &e.client), ("the server", |e| &e.server)];
+        let ends: [(&str, End); 2] =
+            [("the client", |e| Some(&e.client)), ("the server", |e| e.server.seen())];
         ends.into_iter().find_map(|(who, end)| {
             let share = |arm| {
-                let all: Vec<f64> = self.trials(arm).filter_map(|t| busy(end(&t.ends))).collect();
+                let all: Vec<f64> = self.trials(arm).filter_map(|t| busy(end(&t.ends)?)).collect();
                 (!all.is_empty()).then(|| summary::median(&all).min(1.0))
             };
             let shares = PerArm { a: share(Arm::A)?, b: share(Arm::B)? };
@@ -218,7 +217,7 @@ impl Seen<'_> {
         let change = |arm| {
             self.trials(arm).find_map(|t| {
                 let sent = t.ends.client.granted.marking.traffic_class?;
-                let came = t.ends.server.granted.arrived?.traffic_class?;
+                let came = t.ends.server.seen()?.granted.arrived?.traffic_class?;
                 Some((sent, came))
             })
         };
@@ -253,7 +252,7 @@ impl Seen<'_> {
     fn placement(&self) -> Vec<Suspect> {
         let named = placement::among(self.blocks).into_iter().filter_map(|apart| {
             let seen = apart.text.split(':').next().unwrap_or_default();
-            let end = (apart.end)(&self.blocks.first()?.trials.a.ends);
+            let end = (apart.end)(&self.blocks.first()?.trials.a.ends)?;
             let test = format!("ethtool -x {}", end.interface().unwrap_or("INTERFACE"));
             suspect("placement", format!("placement, {seen}"), test)
         });
@@ -271,7 +270,7 @@ fn sent_again(trial: &TrialRecord) -> u64 {
         let counted = u64::try_from(end.counter("Tcp.RetransSegs")).unwrap_or(0);
         sender.unwrap_or(if end.connections.is_empty() { counted } else { told })
     };
-    of(&trial.ends.client) + of(&trial.ends.server)
+    trial.ends.all().map(of).sum()
 }
 
 /// Share of its time that a measuring thread of a transfer worked, the mean of its end's threads.

@@ -6,10 +6,9 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
 use std::boxed::Box;
-use v6gap_core::family::PerFamily;
 use v6gap_core::observation::{
-    Busy, ConnectionMemory, Connections, EndReport, Endpoints, MachineUse, Measured, PerEnd,
-    Received, Sent,
+    Busy, ConnectionMemory, Connections, EndReport, Endpoints, Ends, Far, MachineUse, Measured,
+    PerEnd, Received, Sent,
 };
 use v6gap_core::plan::{Plan, preset};
 use v6gap_core::record::{BlockRecord, GateFinding, Host, TrialRecord};
@@ -54,19 +53,9 @@ pub(super) fn plan(arms: PerArm<Family>, seed: u64) -> Plan {
 
 pub(super) fn header(plan: Plan) -> RunHeader {
     RunHeader {
-        id: "test".parse().unwrap(),
         tool: "0.1.0".into(),
-        protocol: 1,
-        started_unix_ns: 0,
         target: "server".into(),
-        addresses: PerFamily::default(),
-        bind: PerFamily::default(),
-        control: Family::V4,
-        hosts: PerEnd { client: Host::default(), server: Host::default() },
-        plan,
-        notes: Vec::new(),
-        refused: BTreeMap::new(),
-        limits: None,
+        ..RunHeader::new("test".parse().unwrap(), plan)
     }
 }
 
@@ -120,7 +109,7 @@ fn trial(
         started_ns: u64::from(number) * 1_000_000,
         duration_ns: 900_000,
         values,
-        ends,
+        ends: ends.into(),
         findings: Vec::new(),
         link: None,
         beside: None,
@@ -137,7 +126,7 @@ pub(super) fn run(plan: &Plan, rounds: u32, truth: &Truth) -> Vec<Line> {
                 let trial = trial(plan, &block, number, arm, truth, &mut rng);
                 lines.push(Line::Trial(Box::new(trial)));
             }
-            lines.push(Line::Block(BlockRecord { block: number, valid: true }));
+            lines.push(Line::Block(BlockRecord { block: number, valid: true, drawn: None }));
             number += 1;
         }
     }
@@ -279,7 +268,8 @@ fn a_placement_that_goes_with_two_groups_is_named() {
         {
             let slow = seen % 3 == 0;
             seen += 1;
-            trial.ends.server.granted.incoming_processor = Some(if slow { 3 } else { 1 });
+            trial.ends.server.seen_mut().unwrap().granted.incoming_processor =
+                Some(if slow { 3 } else { 1 });
             *value *= if slow { 0.8 } else { 1.0 };
         }
     }
@@ -405,15 +395,14 @@ fn swapped(lines: &[Line]) -> Vec<Line> {
             trial.order = trial.order.reversed();
             if trial.kind == BlockKind::Compare {
                 trial.family = trial.family.other();
-                trial.ends = PerEnd {
+                let server = trial.ends.server.seen().unwrap().clone();
+                let ends = ends(trial.family);
+                trial.ends = Ends {
                     client: EndReport {
-                        endpoints: ends(trial.family).client.endpoints,
+                        endpoints: ends.client.endpoints,
                         ..trial.ends.client.clone()
                     },
-                    server: EndReport {
-                        endpoints: ends(trial.family).server.endpoints,
-                        ..trial.ends.server.clone()
-                    },
+                    server: Far::Seen(EndReport { endpoints: ends.server.endpoints, ..server }),
                 };
             }
         }
@@ -516,12 +505,14 @@ fn what_trials_took_stands_beside_the_answer() {
         let v6 = u64::from(trial.family == Family::V6);
         if trial.cell == "throughput-udp-1408" {
             let busy = |span_ns, busy_ns| Busy { span_ns, busy_ns, interrupts_ns: 0 };
-            for end in [&mut trial.ends.client, &mut trial.ends.server] {
+            for end in [&mut trial.ends.client, trial.ends.server.seen_mut().unwrap()] {
                 (end.user_ns, end.system_ns) = (Some(1_000), Some(2_000));
                 let (trial, idle) = (busy(1_000, 20_000 + 1_000 * v6), Some(busy(1_000, 1_000)));
                 end.machine = Some(MachineUse { machine: 1, trial, idle });
             }
-            if let Measured::Received(received) = &mut trial.ends.server.measured {
+            if let Measured::Received(received) =
+                &mut trial.ends.server.seen_mut().unwrap().measured
+            {
                 received.bytes = 10_000;
             }
         } else if trial.cell == "connect-tcp" {
@@ -576,7 +567,7 @@ fn families_that_come_in_over_different_processors_are_noted() {
         for line in &mut lines {
             let Line::Trial(trial) = line else { continue };
             let (processor, queue) = places(trial);
-            let granted = &mut trial.ends.server.granted;
+            let granted = &mut trial.ends.server.seen_mut().unwrap().granted;
             (granted.incoming_processor, granted.incoming_queue) = (processor, queue);
         }
         let checks = analyse(&lines).unwrap().checks.into_iter();

@@ -5,7 +5,7 @@ use super::{Check, CheckState};
 use alloc::format;
 use alloc::string::ToString;
 use v6gap_core::host::Host;
-use v6gap_core::observation::{EndReport, PerEnd};
+use v6gap_core::observation::EndReport;
 use v6gap_core::unit::format_bytes;
 use v6gap_core::workload::Workload;
 
@@ -16,10 +16,10 @@ pub(super) fn check(found: &Collected<'_>) -> Option<Check> {
         let (_, cell) = found.run.plan.cell(&trial.cell)?;
         let Workload::TcpBulk(bulk) = &cell.workload else { return None };
         let asked = bulk.settings.buffer_bytes?;
-        let PerEnd { client, server } = &trial.ends;
         let less = |end, host| granted(end, host).filter(|&granted| granted < asked);
-        let here = less(client, &hosts.client).map(|granted| (asked, granted, "here"));
-        here.or_else(|| less(server, &hosts.server).map(|granted| (asked, granted, "there")))
+        let here = less(&trial.ends.client, &hosts.client).map(|granted| (asked, granted, "here"));
+        let there = || less(trial.ends.server.seen()?, &hosts.server);
+        here.or_else(|| there().map(|granted| (asked, granted, "there")))
     });
     let (asked, granted, place) = short.max_by_key(|(asked, ..)| *asked)?;
     let [wanted, given] = [asked, granted].map(|bytes| format_bytes(bytes.into()));
@@ -60,7 +60,8 @@ mod tests {
                         header.hosts.server.facts.extend([system]);
                     }
                     Line::Trial(trial) => {
-                        trial.ends.server.granted.receive_buffer = Some(reported);
+                        trial.ends.server.seen_mut().unwrap().granted.receive_buffer =
+                            Some(reported);
                     }
                     _ => {}
                 }

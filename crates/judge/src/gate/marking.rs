@@ -10,9 +10,8 @@ use v6gap_core::workload::{Cell, Marking};
 /// from there on. Hop limits are meant to change. Flow labels are not (RFC 6437 section 3).
 pub(super) fn judge(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
     let sent = cell.workload.marking();
-    let Some(Marking { traffic_class, flow_label, .. }) = trial.ends.server.granted.arrived else {
-        return;
-    };
+    let arrived = trial.ends.server.seen().and_then(|server| server.granted.arrived);
+    let Some(Marking { traffic_class, flow_label, .. }) = arrived else { return };
     let mut differ = |what, sent: Option<u32>, arrived: Option<u32>| {
         if let (Some(sent), Some(arrived)) = (sent, arrived)
             && sent != arrived

@@ -16,7 +16,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::EndReport;
+use v6gap_core::observation::{EndReport, Far};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{GateFinding, TrialRecord};
 use v6gap_core::values;
@@ -31,6 +31,7 @@ pub fn judge(plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<GateFinding> 
     marking::judge(cell, trial, &mut findings);
     measured(cell, trial, &mut findings);
     lost(trial, &mut findings);
+    far_end(trial, &mut findings);
     findings
 }
 
@@ -64,19 +65,25 @@ fn caveat(gate: &str, seen: impl Into<String>) -> GateFinding {
     GateFinding { gate: gate.to_string(), fatal: false, seen: seen.into() }
 }
 
-/// Both ends of a trial with the name that messages use.
-fn ends(trial: &TrialRecord) -> [(&'static str, &EndReport); 2] {
-    [("the client", &trial.ends.client), ("the server", &trial.ends.server)]
+/// What only the far end could tell is not known, so it is said.
+fn far_end(trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
+    if let Far::NotSeen(why) = &trial.ends.server {
+        findings.push(caveat("far-end", format!("what the far end saw is not known: {why}")));
+    }
+}
+
+/// The ends of a trial that were seen, with the name that messages use.
+fn ends(trial: &TrialRecord) -> impl Iterator<Item = (&'static str, &EndReport)> {
+    ["the client", "the server"].into_iter().zip(trial.ends.all())
 }
 
 /// The same with the family that each must have used: the server another than the client where the
 /// address that the client sent to is a translator's.
-fn families(trial: &TrialRecord) -> [(&'static str, &EndReport, Family); 2] {
+fn families(trial: &TrialRecord) -> impl Iterator<Item = (&'static str, &EndReport, Family)> {
     let sent_to = trial.ends.client.endpoints.map(|endpoints| endpoints.peer.ip());
     let proper = sent_to.filter(|address| Family::of(address) == Some(trial.family));
     let far = proper.and_then(|address| Family::arriving(&address)).unwrap_or(trial.family);
-    let [(client, near_end), (server, far_end)] = ends(trial);
-    [(client, near_end, trial.family), (server, far_end, far)]
+    ends(trial).zip([trial.family, far]).map(|((who, end), family)| (who, end, family))
 }
 
 #[cfg(test)]

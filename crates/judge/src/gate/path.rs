@@ -95,9 +95,9 @@ fn path_mtu(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
 /// The path MTU: the world's, or what the ends' kernels assume; an end whose socket is not
 /// connected does not know it.
 fn path_bytes(plan: &Plan, trial: &TrialRecord) -> Option<u32> {
-    let told = [&trial.ends.client, &trial.ends.server].map(|end| end.granted.path_mtu);
+    let told = trial.ends.all().filter_map(|end| end.granted.path_mtu);
     let of_world = plan.world.as_ref().map(|world| model::path_mtu(world, trial.family));
-    of_world.or_else(|| told.into_iter().flatten().min())
+    of_world.or_else(|| told.min())
 }
 
 /// Fragments must appear exactly where the wire model says so; where the path MTU is not known, any

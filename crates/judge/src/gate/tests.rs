@@ -9,8 +9,8 @@ use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{
-    Connection, EndReport, Endpoints, Lateness, Measured, PerEnd, RateTrial, Received, Searched,
-    Sent,
+    Connection, EndReport, Endpoints, Far, Lateness, Measured, PerEnd, RateTrial, Received,
+    Searched, Sent,
 };
 use v6gap_core::plan::{Plan, preset};
 use v6gap_core::record::TrialRecord;
@@ -49,7 +49,7 @@ fn trial(plan: &Plan, cell: &str, family: Family) -> TrialRecord {
         started_ns: 0,
         duration_ns: 1_000_000_000,
         values: cell.workload.metrics().iter().map(|&m| (m, 1.0)).collect(),
-        ends: PerEnd { client: end(family), server: end(family) },
+        ends: PerEnd { client: end(family), server: end(family) }.into(),
         findings: Vec::new(),
         link: None,
         beside: None,
@@ -86,13 +86,13 @@ fn a_translated_family_is_proved_by_the_other_one_at_the_server() {
         closed(cell, Family::V6, |trial| {
             let ends = trial.ends.client.endpoints.as_mut().unwrap();
             ends.peer = "[64:ff9b::192.0.2.2]:4466".parse().unwrap();
-            trial.ends.server = end(server);
+            trial.ends.server = Far::Seen(end(server));
         })
     };
     assert_eq!(translated(Family::V4), Vec::<String>::new());
     assert_eq!(translated(Family::V6), ["family-proved"]);
     // Nobody else may have another family at the server.
-    let native = closed(cell, Family::V6, |trial| trial.ends.server = end(Family::V4));
+    let native = closed(cell, Family::V6, |trial| trial.ends.server = Far::Seen(end(Family::V4)));
     assert_eq!(native, ["family-proved"]);
     // Nor may a trial that was booked under the other family.
     let other = closed(cell, Family::V4, |trial| {
@@ -107,11 +107,14 @@ fn the_family_must_be_proved_at_both_ends() {
     let cell = "throughput-tcp";
     for family in Family::BOTH {
         let other = end(family.other()).endpoints;
-        assert_eq!(closed(cell, family, |t| t.ends.server.endpoints = None), ["family-proved"]);
+        assert_eq!(
+            closed(cell, family, |t| t.ends.server.seen_mut().unwrap().endpoints = None),
+            ["family-proved"]
+        );
         assert_eq!(closed(cell, family, |t| t.ends.client.endpoints = other), ["family-proved"]);
     }
     let mapped = |t: &mut TrialRecord| {
-        let endpoints = t.ends.server.endpoints.as_mut().unwrap();
+        let endpoints = t.ends.server.seen_mut().unwrap().endpoints.as_mut().unwrap();
         endpoints.peer = "[::ffff:10.46.1.2]:30000".parse().unwrap();
     };
     assert_eq!(closed(cell, Family::V6, mapped), ["family-proved"]);
@@ -138,7 +141,7 @@ fn the_family_must_be_proved_at_both_ends() {
 #[test]
 fn a_clock_step_and_stolen_time_close() {
     let cell = "rtt-tcp-64";
-    let step = |t: &mut TrialRecord| t.ends.server.clock_step_ns = -40_000_000;
+    let step = |t: &mut TrialRecord| t.ends.server.seen_mut().unwrap().clock_step_ns = -40_000_000;
     assert_eq!(closed(cell, Family::V4, step), ["clock-step"]);
     let steal = |t: &mut TrialRecord| t.ends.client.steal_share = Some(0.08);
     assert_eq!(closed(cell, Family::V4, steal), ["steal"]);
@@ -146,7 +149,8 @@ fn a_clock_step_and_stolen_time_close() {
 
 #[test]
 fn host_drops_count_only_where_they_touch_the_trial() {
-    let full = |t: &mut TrialRecord| count(&mut t.ends.server, "Udp6.RcvbufErrors", 3);
+    let full =
+        |t: &mut TrialRecord| count(t.ends.server.seen_mut().unwrap(), "Udp6.RcvbufErrors", 3);
     assert_eq!(closed("throughput-udp-1408", Family::V6, full), ["host-drops"]);
     assert!(closed("throughput-tcp", Family::V6, full).is_empty());
     let damaged = |t: &mut TrialRecord| {
@@ -157,7 +161,8 @@ fn host_drops_count_only_where_they_touch_the_trial() {
     // A request for a connection that came again, on a path with loss.
     let again = |t: &mut TrialRecord| count(&mut t.ends.client, "Tcp.InErrs", 1);
     assert!(closed("rtt-tcp-64", Family::V6, again).is_empty());
-    let overflow = |t: &mut TrialRecord| count(&mut t.ends.server, "TcpExt.ListenOverflows", 1);
+    let overflow =
+        |t: &mut TrialRecord| count(t.ends.server.seen_mut().unwrap(), "TcpExt.ListenOverflows", 1);
     assert_eq!(closed("connect-tcp", Family::V4, overflow), ["listener"]);
 }
 
@@ -176,9 +181,9 @@ fn path_events_close() {
 fn segments_sent_again_that_had_arrived_close_only_when_they_are_many() {
     let resent = |sent: i64, again: i64, had: i64| {
         closed("rtt-tcp-64", Family::V6, |t| {
-            count(&mut t.ends.server, "Tcp.OutSegs", sent);
-            count(&mut t.ends.server, "Tcp.RetransSegs", again);
-            count(&mut t.ends.server, "TcpExt.TCPDSACKRecv", had);
+            count(t.ends.server.seen_mut().unwrap(), "Tcp.OutSegs", sent);
+            count(t.ends.server.seen_mut().unwrap(), "Tcp.RetransSegs", again);
+            count(t.ends.server.seen_mut().unwrap(), "TcpExt.TCPDSACKRecv", had);
         })
     };
     assert!(resent(1_000, 2, 2).is_empty());
@@ -198,7 +203,7 @@ fn fragments_are_welcome_only_where_the_model_has_them() {
 fn an_end_that_does_not_know_the_path_takes_the_other_s_word() {
     let small = |t: &mut TrialRecord| {
         t.ends.client.granted.path_mtu = Some(1400);
-        count(&mut t.ends.server, "Ip6.FragCreates", 24);
+        count(t.ends.server.seen_mut().unwrap(), "Ip6.FragCreates", 24);
     };
     let real = preset::first_look(PerArm::FAMILIES, None, 1);
     let mut trial = trial(&real, "throughput-udp-1408", Family::V6);
@@ -235,10 +240,10 @@ fn a_world_that_loses_or_reorders_bears_retransmissions() {
 fn the_same_bytes_on_a_bridge_and_its_port_are_not_other_traffic() {
     let twice = |t: &mut TrialRecord| {
         let received = Received { bytes: 100_000_000, ..Received::default() };
-        t.ends.server.measured = Measured::Received(received);
-        count(&mut t.ends.server, "if.br0.rx_bytes", 104_000_000);
-        count(&mut t.ends.server, "if.eth0.rx_bytes", 104_500_000);
-        count(&mut t.ends.server, "if.wlan0.rx_errors", 7);
+        t.ends.server.seen_mut().unwrap().measured = Measured::Received(received);
+        count(t.ends.server.seen_mut().unwrap(), "if.br0.rx_bytes", 104_000_000);
+        count(t.ends.server.seen_mut().unwrap(), "if.eth0.rx_bytes", 104_500_000);
+        count(t.ends.server.seen_mut().unwrap(), "if.wlan0.rx_errors", 7);
     };
     assert!(closed("throughput-tcp", Family::V4, twice).is_empty());
 }
@@ -282,8 +287,8 @@ fn other_traffic_closes_above_a_hundredth() {
     let with = |rx: i64| {
         move |t: &mut TrialRecord| {
             let received = Received { bytes: 100_000_000, ..Received::default() };
-            t.ends.server.measured = Measured::Received(received);
-            count(&mut t.ends.server, "if.eth0.rx_bytes", rx);
+            t.ends.server.seen_mut().unwrap().measured = Measured::Received(received);
+            count(t.ends.server.seen_mut().unwrap(), "if.eth0.rx_bytes", rx);
         }
     };
     assert!(closed("throughput-tcp", Family::V4, with(104_500_000)).is_empty());
@@ -346,7 +351,7 @@ fn marks_that_the_path_rewrote_are_a_reason_for_doubt() {
     let found = |arrived: Marking| {
         let mut findings = Vec::new();
         let mut trial = trial(&plan, &plan.cells[0].id, Family::V6);
-        trial.ends.server.granted.arrived = Some(arrived);
+        trial.ends.server.seen_mut().unwrap().granted.arrived = Some(arrived);
         marking::judge(&plan.cells[0], &trial, &mut findings);
         findings
     };
@@ -372,12 +377,12 @@ fn a_receiver_may_be_outrun_at_full_speed_only() {
             bulk.rate_bps = rate_bps;
         }
         let mut trial = trial(&plan, "throughput-udp-1408", Family::V6);
-        count(&mut trial.ends.server, "Udp6.RcvbufErrors", 100);
+        count(trial.ends.server.seen_mut().unwrap(), "Udp6.RcvbufErrors", 100);
         let sent = Sent { packets: 1000, span_ns: 1_000_000, ..Sent::default() };
         let received = Received { packets: 900, dropped: Some(100), ..Received::default() };
         trial.ends.client.measured =
             Measured::Sent(Sent { blocked_ns: Some(0), skipped: 20, ..sent });
-        trial.ends.server.measured = Measured::Received(received);
+        trial.ends.server.seen_mut().unwrap().measured = Measured::Received(received);
         let findings = judge(&plan, &plan.cells[index], &trial);
         findings.into_iter().map(|f| (f.gate, f.fatal)).collect::<Vec<_>>()
     };

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::{
-    Connections, EndReport, Endpoints, Measured, PerEnd, Received, Sent, Times,
+    Connections, EndReport, Endpoints, Far, Measured, PerEnd, Received, Sent, Times,
 };
 use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Fate, Observed};
@@ -99,12 +99,13 @@ impl Hosts {
         };
         self.trials += 1;
         let PerEnd { client: near, server: far } = *self.endpoints.get(family);
-        let mut ends = PerEnd { client: end(near, client), server: end(far, server) };
+        let mut far = end(far, server);
         if self.trouble == Some(Trouble::ClockSteps) && self.trials.is_multiple_of(3) {
-            ends.server.clock_step_ns = 40_000_000;
+            far.clock_step_ns = 40_000_000;
         }
         let duration_ns = (self.now_ns - started_ns).max(1);
         let (started_unix_ns, beside) = (started_ns, None);
+        let ends = PerEnd { client: end(near, client), server: Far::Seen(far) };
         Ok(Observed { ends, started_unix_ns, started_ns, duration_ns, beside })
     }
 

@@ -2,8 +2,6 @@
 
 use crate::file::Trouble;
 use crate::host::Hosts;
-use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::run::{Action, Machine};
@@ -32,18 +30,8 @@ pub fn simulate(plan: &Plan, world: &World, trouble: Option<Trouble>, seed: u64)
 
 fn header(plan: &Plan) -> RunHeader {
     RunHeader {
-        id: "simulated".parse().unwrap(),
         tool: "0".into(),
-        protocol: 1,
-        started_unix_ns: 0,
         target: "server".into(),
-        addresses: PerFamily::default(),
-        bind: PerFamily::default(),
-        control: Family::V6,
-        hosts: PerEnd::default(),
-        plan: plan.clone(),
-        notes: Vec::new(),
-        refused: Default::default(),
-        limits: None,
+        ..RunHeader::new("simulated".parse().unwrap(), plan.clone())
     }
 }

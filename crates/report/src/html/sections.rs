@@ -362,7 +362,7 @@ fn again(analysis: &Analysis, info: &PageInfo<'_>) -> Markup {
                 dt { "Server" } dd {
                     (run.target) ", IPv4 " (address(Family::V4)) ", IPv6 " (address(Family::V6))
                 }
-                dt { "Program" } dd { "v6gap " (run.tool) ", protocol " (run.protocol) }
+                dt { "Program" } dd { "v6gap " (run.tool) ", " (words::protocol(run)) }
             }
             h3 { "Both ends" }
             dl {

@@ -99,7 +99,10 @@ fn check(header: &RunHeader) -> Value {
         let text = address.clone().unwrap_or_else(|| "was not measured".to_owned());
         json!({"mark": mark(address.is_some()), "topic": family.to_string(), "text": text})
     };
-    let server = format!("v6gap, protocol {}, as it was recorded", header.protocol);
+    let server = match header.session.seen() {
+        Some(session) => format!("v6gap, protocol {}, as it was recorded", session.protocol),
+        None => "not v6gap, as it was recorded".to_owned(),
+    };
     let mut lines = Family::BOTH.map(address).to_vec();
     lines.push(json!({"mark": "ok", "topic": "Server", "text": server}));
     json!({

@@ -11,7 +11,7 @@ use serde_json::Value;
 use v6gap_core::family::Family;
 use v6gap_core::host::names;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{EndReport, Granted as Socket};
+use v6gap_core::observation::Granted as Socket;
 use v6gap_core::record::{Host, Line};
 use v6gap_core::unit;
 use v6gap_core::workload::{Cell, StreamSettings};
@@ -44,9 +44,7 @@ pub(super) fn granted(lines: &[Line]) -> Granted {
     let mut granted = Granted::new();
     for line in lines {
         let Line::Trial(trial) = line else { continue };
-        let ends: [(&EndReport, [&'static str; 7]); 2] =
-            [(&trial.ends.client, CLIENT), (&trial.ends.server, SERVER)];
-        for (end, settings) in ends {
+        for (end, settings) in trial.ends.all().zip([CLIENT, SERVER]) {
             for (setting, value) in settings.into_iter().zip(of_socket(&end.granted)) {
                 let Some(value) = value else { continue };
                 let key = (trial.cell.clone(), setting, trial.family);

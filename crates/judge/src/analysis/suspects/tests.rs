@@ -47,9 +47,10 @@ fn of_arms(
     for line in &mut lines {
         match line {
             Line::Trial(trial) => {
-                if let (Some(client), Some(server)) =
-                    (trial.ends.client.endpoints, &mut trial.ends.server.endpoints)
-                {
+                if let (Some(client), Some(server)) = (
+                    trial.ends.client.endpoints,
+                    &mut trial.ends.server.seen_mut().unwrap().endpoints,
+                ) {
                     (server.local, server.peer) = (client.peer, client.local);
                 }
                 change(trial);
@@ -145,7 +146,7 @@ fn another_number_of_routers_is_named() {
             let left = arrived(t);
             let marks = |hop_limit| Marking { hop_limit: Some(hop_limit), ..Marking::default() };
             t.ends.client.granted = Granted { marking: marks(64), ..Granted::default() };
-            t.ends.server.granted.arrived = Some(marks(left));
+            t.ends.server.seen_mut().unwrap().granted.arrived = Some(marks(left));
         })
     };
     only(&hops(|t| if is_v6(t) { 59 } else { 63 }), "routers", "1 router over IPv4 and 5 routers");
@@ -158,14 +159,14 @@ fn another_number_of_routers_is_named() {
 fn translation_is_named() {
     let q = question(ECHO, true, |t| {
         if !is_v6(t)
-            && let Some(ends) = &mut t.ends.server.endpoints
+            && let Some(ends) = &mut t.ends.server.seen_mut().unwrap().endpoints
         {
             ends.peer = "203.0.113.5:9".parse().unwrap();
         }
     });
     let translate = |t: &mut TrialRecord, to: [&str; 2]| {
         let to = to[usize::from(is_v6(t))].parse().unwrap();
-        for end in [&mut t.ends.client, &mut t.ends.server] {
+        for end in [&mut t.ends.client, t.ends.server.seen_mut().unwrap()] {
             if let Some(ends) = &mut end.endpoints {
                 ends.local = to;
                 ends.peer = to;
@@ -217,7 +218,7 @@ fn marks_that_change_over_one_family_are_named() {
         question(ECHO, true, move |t| {
             let mark = |octet| Marking { traffic_class: Some(octet), ..Marking::default() };
             t.ends.client.granted.marking = mark(0x48);
-            t.ends.server.granted.arrived = Some(mark(of(t)));
+            t.ends.server.seen_mut().unwrap().granted.arrived = Some(mark(of(t)));
         })
     };
     let seen = "0x48 sent and 0x48 come in over IPv4 and 0x48 sent and 0x00 come in over IPv6";
@@ -241,7 +242,9 @@ fn a_card_for_one_family_is_named_on_a_path_alone() {
 #[test]
 fn other_processors_for_one_family_are_named() {
     let places = |of: fn(&TrialRecord) -> u32| {
-        question(ECHO, true, move |t| t.ends.server.granted.incoming_processor = Some(of(t)))
+        question(ECHO, true, move |t| {
+            t.ends.server.seen_mut().unwrap().granted.incoming_processor = Some(of(t))
+        })
     };
     let seen = "different processors of the server in 12 of 12 pairs";
     only(&places(|t| u32::from(is_v6(t))), "placement", seen);

@@ -189,12 +189,11 @@ impl Live {
 /// What was sent again, the congestion window of the first connection at its end, and what the
 /// trial took of the client's processor.
 fn details(trial: &TrialRecord) -> String {
-    let ends = [&trial.ends.client, &trial.ends.server];
-    let sent_again = ends.iter().find_map(|end| match &end.measured {
+    let sent_again = trial.ends.all().find_map(|end| match &end.measured {
         Measured::Sent(sent) => sent.retransmitted_segments,
         _ => None,
     });
-    let sending = ends.iter().flat_map(|end| &end.connections).find(|c| c.sent_bytes > 0);
+    let sending = trial.ends.all().flat_map(|end| &end.connections).find(|c| c.sent_bytes > 0);
     let window = sending.and_then(|connection| Some(connection.account?.cwnd));
     let window = window.map(|segments| format!("cwnd {segments} segments"));
     let client = &trial.ends.client;

@@ -25,7 +25,7 @@ fn journal(arms: PerArm<Family>, lab: bool, change: impl Fn(&mut TrialRecord)) -
             && trial.cell == "throughput-tcp"
         {
             let received = Received { bytes: 1_000_000, ..Received::default() };
-            trial.ends.server.measured = Measured::Received(received);
+            trial.ends.server.seen_mut().unwrap().measured = Measured::Received(received);
             change(trial);
         }
     }
@@ -44,7 +44,10 @@ fn busy(end: &mut EndReport, ns: u64) {
 /// from pair to pair.
 fn costly(trial: &mut TrialRecord) {
     let ns = if is_v6(trial) { 10_000_000 } else { 8_000_000 };
-    busy(&mut trial.ends.server, ns + u64::from(trial.block % 5) * 100_000 - 200_000);
+    busy(
+        trial.ends.server.seen_mut().unwrap(),
+        ns + u64::from(trial.block % 5) * 100_000 - 200_000,
+    );
     busy(&mut trial.ends.client, 2_000_000);
 }
 
