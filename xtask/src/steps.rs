@@ -27,7 +27,7 @@ const DAY: [Step; 6] = [
     ("namespaces", |required| suites::namespaces(Tier::Day, required)),
 ];
 
-/// Those of the night, which wants a quiet machine.
+/// Steps of the night, which wants a quiet machine.
 const NIGHT: [Step; 5] = [
     ("targets", |_| check_targets(Tier::Night)),
     ("deny", check_dependencies),

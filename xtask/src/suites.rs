@@ -46,7 +46,7 @@ pub fn unprivileged() -> Result<(), String> {
     doc_tests_line().run()
 }
 
-/// The same tests, writing snapshots anew.
+/// The unprivileged tests, writing snapshots anew.
 pub fn bless() -> Result<(), String> {
     tests_line(&workspace::packages()?).env(BLESS.0, BLESS.1).run()
 }

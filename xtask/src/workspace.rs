@@ -15,7 +15,7 @@ pub fn target() -> Result<PathBuf, String> {
 /// A package of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
-    /// Its name as cargo knows it.
+    /// Name as cargo knows it.
     pub name: String,
     /// The last part of its folder, by which the documents call it.
     pub folder: String,
@@ -39,7 +39,7 @@ pub struct Dependency {
 /// An integration test of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestTarget {
-    /// Its name, for `--test`.
+    /// Name for `--test`.
     pub name: String,
     /// Its main file, relative to the package's folder, with `/`.
     pub path: String,

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use v6gap_core::family::Family;
 use v6gap_core::observation::Tapped;
-use v6gap_engine::capture::{File, Place, Setup};
-use v6gap_sys::capture::{Link, Seen};
+use v6gap_engine::capture::{File, Interface, Setup};
+use v6gap_sys::capture::{Frame, Link};
 
 /// Frames, texts and limits from bytes.
 pub fn run(data: &[u8]) {
@@ -40,7 +40,7 @@ fn text(bytes: &mut Unstructured<'_>) -> Result<String> {
 
 fn write(bytes: &mut Unstructured<'_>) -> Result<()> {
     let link = if bytes.arbitrary()? { Link::Ethernet } else { Link::Ip };
-    let place = Place { node: text(bytes)?, interface: text(bytes)?, link };
+    let place = Interface { node: text(bytes)?, interface: text(bytes)?, link };
     let name = text(bytes)?;
     let setup = Setup {
         limit_bytes: u64::from(bytes.arbitrary::<u16>()?),
@@ -73,11 +73,11 @@ fn write(bytes: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-fn frame<'a>(bytes: &mut Unstructured<'a>) -> Result<(Seen<'a>, u32)> {
+fn frame<'a>(bytes: &mut Unstructured<'a>) -> Result<(Frame<'a>, u32)> {
     let length = usize::from(bytes.arbitrary::<u8>()?).min(bytes.len());
     let kind: u8 = bytes.arbitrary()?;
     let more = usize::from(bytes.arbitrary::<u16>()?);
-    let seen = Seen {
+    let seen = Frame {
         bytes: bytes.bytes(length)?,
         tag: (kind & 2 != 0).then_some([0x81, 0, 0, kind]),
         length: length + if kind & 4 != 0 { more } else { 0 },
@@ -89,7 +89,7 @@ fn frame<'a>(bytes: &mut Unstructured<'a>) -> Result<(Seen<'a>, u32)> {
 }
 
 /// The frame as it stood on the line.
-fn expected(seen: &Seen<'_>) -> Vec<u8> {
+fn expected(seen: &Frame<'_>) -> Vec<u8> {
     match seen.tag.filter(|_| seen.bytes.len() >= 12) {
         Some(tag) => [&seen.bytes[..12], &tag, &seen.bytes[12..]].concat(),
         None => seen.bytes.to_vec(),

@@ -57,7 +57,7 @@ pub struct AgentOptions {
 /// A user of v3, in the words of net-snmp.
 #[derive(Clone)]
 pub struct AgentUser {
-    /// Its name.
+    /// The user's name.
     pub name: String,
     /// As in `SHA-256`, with its password.
     pub authentication: (String, String),

@@ -33,9 +33,9 @@ const ETHER_TYPE: PerFamily<[u8; 2]> = PerFamily { v4: [0x08, 0x00], v6: [0x86, 
 const PS_PER_NS: u128 = 1_000;
 const PS_PER_S: u128 = 1_000_000_000_000;
 
-/// What one direction of a link is.
+/// How one direction of a link behaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Line {
+pub struct LineSettings {
     /// What each family meets.
     pub conditions: PerFamily<Conditions>,
     /// Frames that may wait, of those with priority and of the others each.
@@ -64,7 +64,7 @@ pub struct Arriving {
 pub struct Due {
     /// The frame.
     pub at_ns: u64,
-    /// Its copy, if the link doubled it.
+    /// The frame's copy, if the link doubled it.
     pub copy_at_ns: Option<u64>,
 }
 
@@ -97,7 +97,7 @@ struct Waiting {
 /// Drops are decided on arrival, before the line, so a dropped frame takes no line time.
 #[derive(Debug, Clone)]
 pub struct LinkClock {
-    line: Line,
+    line: LineSettings,
     /// When the line is free again, in ps.
     free_at_ps: u128,
     /// When each frame that may still be waiting gets the line, in ps, ascending; without the
@@ -112,7 +112,7 @@ pub struct LinkClock {
 
 impl LinkClock {
     /// One direction of a link, with its line free.
-    pub fn new(line: Line) -> Self {
+    pub fn new(line: LineSettings) -> Self {
         Self {
             line,
             free_at_ps: 0,

@@ -42,7 +42,7 @@ pub enum LabError {
         node: String,
         /// What became of it.
         why: &'static str,
-        /// What it said last, line by line.
+        /// Last lines of the system's console.
         console: Vec<String>,
     },
     /// What was asked for is nothing that this system can do at an emulated one.
@@ -65,7 +65,7 @@ pub enum LabError {
     Holder {
         /// The lab's name.
         name: String,
-        /// Its words.
+        /// The holder's words.
         reason: String,
     },
 }

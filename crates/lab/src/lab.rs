@@ -58,9 +58,9 @@ pub struct Lab {
 /// A host, router or switch of the lab.
 #[derive(Debug)]
 pub struct Node {
-    /// Its name in the world.
+    /// Name of the node in the world.
     pub name: String,
-    /// What it does with packets of others.
+    /// What the node does with packets of others.
     pub kind: NodeKind,
     /// The addresses that others reach it by, on its interface nearest to the client; a switch has
     /// none.

@@ -17,7 +17,7 @@ const LOOPBACK_INDEX: u32 = 1;
 pub struct Provided {
     /// Its name; that of a kind of tunnel or of a link model as in a world.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// Description in a few words.
     pub what: &'static str,
     /// Whether it is there, or why not and how to get it.
     pub found: Result<(), Unavailable>,

@@ -1,7 +1,7 @@
 //! `/api/v1`: what pages and scripts can ask for. Described in `docs/openapi.json`.
 
 use crate::answer::{self, coded, failed, plain};
-use crate::form::{self, Form, Place};
+use crate::form::{self, Form, Target};
 use crate::program::Ran;
 use crate::{Shared, connection, guard, run};
 use axum::body::Body;
@@ -168,7 +168,7 @@ async fn check(State(shared): State_, body: Result<Json<Host>, JsonRejection>) -
     for (name, text) in [("port", port), ("v4", v4), ("v6", v6)] {
         options.extend(text.map(|text| (name.to_owned(), text)));
     }
-    let form = Form { options, ..Form::at(Place::Host(host)) };
+    let form = Form { options, ..Form::at(Target::Host(host)) };
     match (form.arguments(), &shared.demo) {
         (Ok(_), Some(demo)) => Json(&demo.check).into_response(),
         // Whatever was found is the answer, also if it is that there is nobody.

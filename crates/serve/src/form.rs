@@ -46,7 +46,7 @@ const SWITCHES: [&str; 6] = ["quick", "thorough", "udp", "reverse", "bidir", "no
 /// that name would be read.
 const SHIPPED: &str = "preset:";
 
-/// Those that a plan leaves open.
+/// Options that a plan leaves open.
 const OF_PLAN: [&str; 5] = ["scale", "port", "seed", "v4", "v6"];
 
 /// What is to be measured.
@@ -54,7 +54,7 @@ const OF_PLAN: [&str; 5] = ["scale", "port", "seed", "v4", "v6"];
 #[serde(deny_unknown_fields)]
 pub struct Form {
     /// Where.
-    pub place: Place,
+    pub place: Target,
     /// By which plan; otherwise the first look with what the options change.
     #[serde(default)]
     pub plan: Option<String>,
@@ -72,7 +72,7 @@ pub struct Form {
 /// Where something is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub enum Place {
+pub enum Target {
     /// Against a server.
     Host(String),
     /// In a network made on this computer.
@@ -83,7 +83,7 @@ pub enum Place {
 
 impl Form {
     /// The first look there.
-    pub fn at(place: Place) -> Self {
+    pub fn at(place: Target) -> Self {
         Form { place, plan: None, toml: None, options: BTreeMap::new(), confirm: false }
     }
 
@@ -103,19 +103,19 @@ impl Form {
         let named = named.transpose()?;
         let plan = self.toml.as_ref().map(|_| "-".to_owned()).or(named);
         let mut args = match (&plan, &self.place) {
-            (None, Place::Demo) => vec!["demo".to_owned()],
-            (None, Place::Host(host)) => vec!["run".to_owned(), word(host, "the host")?],
-            (None, Place::Lab(lab)) => {
+            (None, Target::Demo) => vec!["demo".to_owned()],
+            (None, Target::Host(host)) => vec!["run".to_owned(), word(host, "the host")?],
+            (None, Target::Lab(lab)) => {
                 vec!["run".to_owned(), format!("--lab={}", shipped(lab, "the lab")?)]
             }
             (Some(plan), place) => {
                 let mut args = vec!["plan".to_owned(), "run".to_owned(), plan.clone()];
                 match place {
-                    Place::Host(host) => args.push(word(host, "the host")?),
-                    Place::Lab(lab) if !lab.is_empty() => {
+                    Target::Host(host) => args.push(word(host, "the host")?),
+                    Target::Lab(lab) if !lab.is_empty() => {
                         args.push(format!("--lab={}", shipped(lab, "the lab")?));
                     }
-                    Place::Lab(_) | Place::Demo => {}
+                    Target::Lab(_) | Target::Demo => {}
                 }
                 args
             }

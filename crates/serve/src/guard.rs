@@ -59,7 +59,7 @@ pub(crate) async fn check(
 /// Whether a request is for this server and from its own page.
 ///
 /// # Errors
-/// What it is not.
+/// Why the request is refused.
 pub fn judge(
     method: &Method,
     headers: &HeaderMap,

@@ -25,7 +25,7 @@ const BYTES_MAX: u64 = 256 << 20;
 /// How the program is run.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// Its file.
+    /// The program's file.
     pub path: PathBuf,
     /// Where it keeps results, if not where it usually does.
     pub data: Option<PathBuf>,

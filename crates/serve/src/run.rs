@@ -34,7 +34,7 @@ pub(crate) struct Live {
     /// As it would be typed.
     pub command: String,
     input: Mutex<Input>,
-    said: Mutex<Said>,
+    said: Mutex<Output>,
     /// How many events there are, and whether there will be more.
     told: watch::Sender<(usize, bool)>,
 }
@@ -47,7 +47,7 @@ struct Input {
 }
 
 #[derive(Debug, Default)]
-struct Said {
+struct Output {
     id: Option<String>,
     events: Vec<Arc<str>>,
 }
@@ -99,7 +99,7 @@ impl Current {
 }
 
 impl Live {
-    /// Its name, once it has one.
+    /// Identifier of the run, once it has one.
     pub(crate) fn id(&self) -> Option<String> {
         self.said().id.clone()
     }
@@ -120,7 +120,7 @@ impl Live {
         self.input.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn said(&self) -> MutexGuard<'_, Said> {
+    fn said(&self) -> MutexGuard<'_, Output> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

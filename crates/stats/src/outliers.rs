@@ -31,7 +31,7 @@ pub struct Fences {
 /// A value that lies apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flag {
-    /// Its place in the sample.
+    /// Index of the value in the sample.
     pub index: usize,
     /// Whether it lies beyond the outer fence or [`Z_MAX`], not only beyond the inner fence.
     pub far: bool,

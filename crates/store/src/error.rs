@@ -63,7 +63,7 @@ pub enum StoreError {
     Unfit {
         /// The file or folder.
         path: PathBuf,
-        /// What it is, as in "is a device".
+        /// The reason, as in "is a device".
         why: String,
     },
     /// Another process is measuring into the run.

@@ -106,7 +106,7 @@ pub fn read_journal(path: &Path) -> Result<Vec<Line>, StoreError> {
     Ok(read_whole_lines(path, Named::ByUser)?.0)
 }
 
-/// The same of one in the folder of a run.
+/// The lines of the journal in the folder of a run.
 pub(crate) fn read_stored(path: &Path) -> Result<Vec<Line>, StoreError> {
     Ok(read_whole_lines(path, Named::ByUs)?.0)
 }

@@ -123,7 +123,7 @@ pub enum PlanFileError {
     Wrong {
         /// The file as it was named.
         path: String,
-        /// Its text.
+        /// Text of the file.
         text: String,
         /// What is wrong.
         problems: Vec<PlanProblem>,
@@ -157,7 +157,7 @@ pub fn read_plan(
     }
 }
 
-/// The same with the text of a plan.
+/// Reads the text of a plan.
 ///
 /// # Errors
 /// If it is not TOML, or does not describe a plan; all problems at once.

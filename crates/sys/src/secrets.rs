@@ -11,7 +11,7 @@ const BYTES_MAX: u64 = 64 << 10;
 /// A file with a secret.
 #[derive(Debug)]
 pub struct Secret {
-    /// What it holds.
+    /// Text of the file.
     pub text: String,
     /// The bits of its mode that let others than its owner do something with it, 0 if none do or
     /// it is no plain file; or why this system does not tell.

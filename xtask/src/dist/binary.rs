@@ -1,13 +1,13 @@
 //! Static programs, linked with the musl and by the linker that come with every Rust toolchain:
 //! nothing of the system that they are made on gets into them, and each kind of processor will do.
 
-use super::{Arch, Place, c};
+use super::{Arch, Layout, c};
 use crate::command::{Line, cargo};
 use crate::workspace;
 use std::path::{Path, PathBuf};
 
 /// Builds the program and puts it where it is handed out.
-pub fn build(arch: &Arch, target: &Path, place: &Place) -> Result<(), String> {
+pub fn build(arch: &Arch, target: &Path, place: &Layout) -> Result<(), String> {
     Line::new("rustup", "target add").args([arch.target.to_owned()]).run()?;
     let line = cargo("build --locked --profile dist -p v6gap --target")
         .args([arch.target.to_owned()])

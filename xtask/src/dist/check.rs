@@ -1,13 +1,13 @@
 //! What is handed out is tried where nothing of this computer helps it: in a root that is empty,
 //! and in a Debian that was just unpacked. A tool that is missing is a failure.
 
-use super::{ARCHES, Arch, Place};
+use super::{ARCHES, Arch, Layout};
 use crate::command::Line;
 use crate::workspace;
 use std::path::Path;
 
 /// Every check, to the first failure.
-pub fn all(place: &Place) -> Result<(), String> {
+pub fn all(place: &Layout) -> Result<(), String> {
     let script = |name: &str, words: Vec<String>| {
         let script = format!("packaging/check/{name}.sh");
         Line::new("sh", &script).args(words).run()

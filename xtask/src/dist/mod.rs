@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 /// A kind of processor that programs are made for.
 #[derive(Debug)]
 pub struct Arch {
-    /// Its name, as Rust and Linux have it.
+    /// Name as Rust and Linux have it.
     pub name: &'static str,
-    /// Its name in Debian.
+    /// Name in Debian.
     pub debian: &'static str,
     /// What the program is compiled for.
     pub target: &'static str,
@@ -45,10 +45,10 @@ pub const ARCHES: [Arch; 2] = [
 
 /// Where things are put.
 #[derive(Debug)]
-pub struct Place {
-    /// What is handed out.
+pub struct Layout {
+    /// Folder of what is handed out.
     pub out: PathBuf,
-    /// What it is made from.
+    /// Folder of what that is made from.
     pub work: PathBuf,
     /// The version of the program.
     pub version: String,
@@ -74,10 +74,10 @@ pub fn night(setup: bool) -> Outcome {
 }
 
 /// Makes everything that is handed out.
-fn make() -> Result<Place, String> {
+fn make() -> Result<Layout, String> {
     let target = workspace::target()?;
     let place =
-        Place { out: target.join("dist"), work: target.join("dist-work"), version: version()? };
+        Layout { out: target.join("dist"), work: target.join("dist-work"), version: version()? };
     clear(&place)?;
     for arch in &ARCHES {
         binary::build(arch, &target, &place)?;
@@ -94,7 +94,7 @@ fn make() -> Result<Place, String> {
 }
 
 /// Removes what an earlier run left. The folder itself may be cargo's as well.
-fn clear(place: &Place) -> Result<(), String> {
+fn clear(place: &Layout) -> Result<(), String> {
     let _ = std::fs::remove_dir_all(&place.work);
     for folder in [&place.work, &place.out] {
         std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -136,7 +136,7 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|e| format!("reading {}: {e}", path.display()))
 }
 
-impl Place {
+impl Layout {
     /// The program for this kind of processor.
     pub fn program(&self, arch: &Arch) -> PathBuf {
         self.out.join(format!("v6gap-{}-linux-{}", self.version, arch.name))

@@ -1,7 +1,7 @@
 //! Debian packages. `dpkg-deb` packs them: it is Debian's own, packs for any processor, and with
 //! the time of the commit gives the same bytes each time. A library would take more code for it.
 
-use super::{Arch, Place, notices, read, write};
+use super::{Arch, Layout, notices, read, write};
 use crate::command::Line;
 use crate::workspace;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const SHELLS: [(&str, &str); 3] = [
 const DOC: &str = "usr/share/doc/v6gap";
 
 /// Makes what is the same for all processors, as a tree of files, and returns its folder.
-pub fn documents(place: &Place) -> Result<PathBuf, String> {
+pub fn documents(place: &Layout) -> Result<PathBuf, String> {
     let (root, tree) = (workspace::root(), place.work.join("documents"));
     let program = place.own_program()?.display().to_string();
     let packaging = |name: &str| root.join("packaging").join(name);
@@ -61,7 +61,7 @@ pub fn documents(place: &Place) -> Result<PathBuf, String> {
 }
 
 /// Packs a program with the documents.
-pub fn build(arch: &Arch, place: &Place, documents: &Path) -> Result<(), String> {
+pub fn build(arch: &Arch, place: &Layout, documents: &Path) -> Result<(), String> {
     let tree = place.work.join(arch.debian);
     let shown = |path: &Path| path.display().to_string();
     Line::new("cp", "--recursive --preserve=mode").args([shown(documents), shown(&tree)]).run()?;

@@ -55,7 +55,7 @@ pub struct Report {
 pub struct Document {
     /// Path from the root of the workspace, with `/`.
     pub path: String,
-    /// Its content.
+    /// Text of the file.
     pub text: String,
 }
 

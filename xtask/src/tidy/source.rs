@@ -22,7 +22,7 @@ pub struct Source {
 /// A function with a body, by its first and last line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its name.
+    /// Name of the function.
     pub name: String,
     /// Line of `fn`, counted from 1.
     pub first: usize,

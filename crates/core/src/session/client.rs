@@ -68,7 +68,7 @@ pub struct Client {
     limits: Limits,
     /// Names of features that the session is of no use without.
     want: Vec<String>,
-    /// Those that the server announced.
+    /// Names of the features that the server announced.
     known: Vec<String>,
     watch: Watch,
     actions: VecDeque<ClientAction>,

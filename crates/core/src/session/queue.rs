@@ -60,7 +60,7 @@ pub enum Room<Id> {
     Free,
     /// There is once this session has gone, which owes an answer.
     Instead(Id),
-    /// Its network has as many as it may have.
+    /// The client's network has as many sessions as it may have.
     Crowded,
 }
 

@@ -47,9 +47,9 @@ pub enum ServerAction {
 pub struct ServerFacts {
     /// Program and version, as in `v6gap 0.1.0`.
     pub tool: String,
-    /// Its host.
+    /// Facts of the server's host.
     pub host: Host,
-    /// What it allows.
+    /// Limits of what the server allows.
     pub limits: Limits,
     /// How far what it tells of its clock is ahead of it, in ns.
     pub clock_ahead_ns: u64,

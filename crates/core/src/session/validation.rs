@@ -62,14 +62,14 @@ pub enum Verdict {
     Proved {
         /// The arm that the source belongs to.
         arm: Arm,
-        /// Its number among the sources of the arm, from 0 on.
+        /// Number of the source among those of the arm, from 0 on.
         place: u16,
         /// The answer.
         answer: [u8; HEADER_BYTES],
     },
     /// It is a message of the task, from a source of its arm that has proved itself.
     Valid {
-        /// Its header.
+        /// Header of the message.
         header: Header,
         /// Number of the source among those of the arm, from 0 on.
         place: u16,

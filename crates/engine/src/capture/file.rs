@@ -24,7 +24,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{TAG_BYTES, Tapped};
-use v6gap_sys::capture::{Link, Seen};
+use v6gap_sys::capture::{Frame, Link};
 
 /// Time stamps count thousand-millionths of a second (`if_tsresol`).
 const DIGITS: u8 = 9;
@@ -41,10 +41,10 @@ const OUTBOUND: u32 = 2;
 
 /// An interface as the files describe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Interface {
     /// Whose it is.
     pub node: String,
-    /// Its name there.
+    /// Name of the interface on that host.
     pub interface: String,
     /// How its frames begin.
     pub link: Link,
@@ -55,7 +55,7 @@ pub struct File {
     writer: Option<PcapNgWriter<Counting>>,
     /// Where the first section goes.
     fresh: Option<Counting>,
-    places: Vec<Place>,
+    places: Vec<Interface>,
     setup: Setup,
     limit_bytes: u64,
     trouble: Option<String>,
@@ -85,7 +85,7 @@ impl File {
     /// A file of which nothing is written yet, `limit_bytes` long at most.
     pub fn new(
         sink: Box<dyn Write + Send>,
-        places: Vec<Place>,
+        places: Vec<Interface>,
         setup: &Setup,
         limit_bytes: u64,
     ) -> Self {
@@ -139,7 +139,7 @@ impl File {
     }
 
     /// Writes a frame of interface `index`, if there is room; says whether it did.
-    pub fn frame(&mut self, index: usize, seen: &Seen<'_>) -> bool {
+    pub fn frame(&mut self, index: usize, seen: &Frame<'_>) -> bool {
         let Some(writer) = &mut self.writer else { return false };
         if writer.get_ref().bytes + BLOCK_BYTES + seen.bytes.len() as u64 > self.limit_bytes {
             let mega = self.limit_bytes as f64 / 1e6;
@@ -213,7 +213,7 @@ pub(super) fn ethertype_of(packet: &[u8]) -> u16 {
 }
 
 /// The frame as it stood on the line, and its full length.
-fn with_tag<'a>(seen: &Seen<'a>, whole: &'a mut Vec<u8>) -> (&'a [u8], usize) {
+fn with_tag<'a>(seen: &Frame<'a>, whole: &'a mut Vec<u8>) -> (&'a [u8], usize) {
     const ADDRESSES_BYTES: usize = 12;
     let Some((tag, (addresses, rest))) = seen.tag.zip(seen.bytes.split_at_checked(ADDRESSES_BYTES))
     else {
@@ -226,7 +226,10 @@ fn with_tag<'a>(seen: &Seen<'a>, whole: &'a mut Vec<u8>) -> (&'a [u8], usize) {
     (whole, seen.length + TAG_BYTES)
 }
 
-fn description(place: &Place, setup: &Setup) -> Result<InterfaceDescriptionBlock<'static>, String> {
+fn description(
+    place: &Interface,
+    setup: &Setup,
+) -> Result<InterfaceDescriptionBlock<'static>, String> {
     let linktype = match place.link {
         Link::Ethernet => DataLink::ETHERNET,
         Link::Ip => DataLink::RAW,

@@ -8,7 +8,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub use file::{File, Place};
+pub use file::{File, Interface};
 
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use v6gap_core::observation::{ETHERNET_BYTES, TAG_BYTES, Tapped};
-use v6gap_sys::capture::{Link, Seen, Tap};
+use v6gap_sys::capture::{Frame, Link, Tap};
 use v6gap_sys::{clock, cpu};
 
 /// Bytes of each interface's ring: frames of 10 ms and more on a line of 10 Gbit/s.
@@ -165,7 +165,7 @@ struct Point {
 impl Point {
     fn new(spot: Spot, setup: &Setup, limit_bytes: u64) -> Self {
         let Spot { node, taps, sink } = spot;
-        let interfaces = taps.iter().map(|tap| Place {
+        let interfaces = taps.iter().map(|tap| Interface {
             node: node.clone(),
             interface: tap.interface().to_owned(),
             link: tap.link(),
@@ -220,7 +220,7 @@ impl Point {
 }
 
 /// Counts a frame.
-fn note(count: &mut Tapped, link: Link, seen: &Seen<'_>) {
+fn note(count: &mut Tapped, link: Link, seen: &Frame<'_>) {
     let direction = if seen.outgoing { &mut count.sent } else { &mut count.received };
     let tag = if seen.tag.is_some() { TAG_BYTES } else { 0 };
     let octets = (seen.length + tag) as u64;

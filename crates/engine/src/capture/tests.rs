@@ -3,7 +3,7 @@
 #[path = "../../tests/common/pcapng.rs"]
 mod pcapng;
 
-use super::file::{File, Place};
+use super::file::{File, Interface};
 use super::*;
 use pcapng::read;
 use std::sync::{Arc, Mutex};
@@ -55,8 +55,8 @@ fn setup(limit_bytes: u64) -> Setup {
     }
 }
 
-fn place(interface: &str, link: Link) -> Place {
-    Place { node: "router".to_owned(), interface: interface.to_owned(), link }
+fn place(interface: &str, link: Link) -> Interface {
+    Interface { node: "router".to_owned(), interface: interface.to_owned(), link }
 }
 
 fn file(sink: &Sink, limit_bytes: u64) -> File {
@@ -64,8 +64,8 @@ fn file(sink: &Sink, limit_bytes: u64) -> File {
     File::new(Box::new(sink.clone()), places, &setup(limit_bytes), limit_bytes)
 }
 
-fn seen(bytes: &[u8], length: usize, at_unix_ns: u64, outgoing: bool) -> Seen<'_> {
-    Seen { bytes, tag: None, length, at_unix_ns, outgoing }
+fn seen(bytes: &[u8], length: usize, at_unix_ns: u64, outgoing: bool) -> Frame<'_> {
+    Frame { bytes, tag: None, length, at_unix_ns, outgoing }
 }
 
 /// 2026-11-22 in ns, so that both halves of a stamp are used.
@@ -79,7 +79,7 @@ fn what_is_written_is_read_again() {
     file.begin("trial 0, é");
     assert!(file.frame(0, &seen(&frame, 1514, NOW, true)));
     assert!(file.frame(1, &seen(&frame[..40], 40, NOW + 1, false)));
-    let tagged = Seen { tag: Some([0x81, 0, 0, 7]), ..seen(&frame, 101, NOW + 2, false) };
+    let tagged = Frame { tag: Some([0x81, 0, 0, 7]), ..seen(&frame, 101, NOW + 2, false) };
     assert!(file.frame(0, &tagged));
     let count = |frames| {
         let mut count = Tapped { dropped: 3, ..Tapped::default() };
@@ -160,7 +160,7 @@ fn frames_are_counted_by_what_they_are() {
     let mut count = Tapped::default();
     note(&mut count, Link::Ethernet, &seen(&frame, 1514, NOW, true));
     note(&mut count, Link::Ip, &seen(&[0x45; 20], 1500, NOW, false));
-    let tagged = Seen { tag: Some([0x81, 0, 0, 7]), ..seen(&frame, 1514, NOW, true) };
+    let tagged = Frame { tag: Some([0x81, 0, 0, 7]), ..seen(&frame, 1514, NOW, true) };
     note(&mut count, Link::Ethernet, &tagged);
     assert_eq!((count.sent.packets.v6.frames, count.sent.packets.v6.octets), (2, 1514 + 1518));
     assert_eq!((count.received.packets.v4.frames, count.received.packets.v4.octets), (1, 1500));

@@ -114,7 +114,7 @@ impl Sealed {
         self.seal_bytes(&frame::encode(message)?)
     }
 
-    /// The same for bytes that need be no message.
+    /// Seals bytes that need be no message.
     pub(crate) fn seal_bytes(&mut self, frame: &[u8]) -> Result<Vec<u8>, ChannelError> {
         let mut sealed = Vec::with_capacity(frame.len() + 64);
         for piece in frame.chunks(RECORD_BYTES_MAX - TAG_BYTES) {

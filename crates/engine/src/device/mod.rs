@@ -8,7 +8,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use session::{Entry, Session, Told};
+use session::{Entry, Scalar, Session};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ pub const PORT: u16 = 161;
 pub struct Access {
     /// What the device is called by who asks.
     pub name: String,
-    /// Its address and port.
+    /// Address and port of the agent.
     pub address: SocketAddr,
     /// Who asks.
     pub credentials: Credentials,
@@ -39,7 +39,7 @@ pub enum Credentials {
     Community(String),
     /// v3: a user, with or without keys.
     User {
-        /// Its name.
+        /// Name of the user.
         name: String,
         /// What authentication is computed with.
         digest: Digest,
@@ -142,7 +142,7 @@ pub enum DeviceError {
     /// The agent answers with an error.
     #[error("the agent refuses with error {status} of SNMP")]
     Refused {
-        /// Its number (RFC 3416 section 3).
+        /// Number of the error (RFC 3416 section 3).
         status: u32,
     },
     /// What comes back is not an answer.
@@ -151,7 +151,7 @@ pub enum DeviceError {
         /// What was wrong with it.
         what: String,
     },
-    /// Its answers take too long in all.
+    /// The agent's answers take too long in all.
     #[error("reading it took more than {seconds} s")]
     Slow {
         /// How long it may take.
@@ -218,8 +218,8 @@ impl Device {
     fn system(&mut self, reading: &mut Reading) -> Result<(), DeviceError> {
         for (index, _, told) in self.session.scalars(&tables::objects(&SYSTEM))? {
             match (SYSTEM[index].0, told) {
-                ("sysUpTime", Told::Short(ticks)) => reading.uptime = ticks,
-                ("sysName", Told::Text(name)) => reading.name = name,
+                ("sysUpTime", Scalar::Short(ticks)) => reading.uptime = ticks,
+                ("sysName", Scalar::Text(name)) => reading.name = name,
                 _ => {}
             }
         }
@@ -251,10 +251,10 @@ impl Device {
                 continue;
             };
             match (PORT_COLUMNS[index].0, told) {
-                ("ifName", Told::Text(name)) if !name.is_empty() => {
+                ("ifName", Scalar::Text(name)) if !name.is_empty() => {
                     reading.names.insert(port, name);
                 }
-                ("ifDescr", Told::Text(name)) => {
+                ("ifDescr", Scalar::Text(name)) => {
                     reading.names.entry(port).or_insert(name);
                 }
                 (name, told) => {
@@ -299,10 +299,10 @@ impl Device {
     }
 }
 
-fn counter(told: &Told) -> Option<Counter> {
+fn counter(told: &Scalar) -> Option<Counter> {
     match told {
-        Told::Short(value) => Some(Counter::Short(*value)),
-        Told::Long(value) => Some(Counter::Long(*value)),
-        Told::Text(_) => None,
+        Scalar::Short(value) => Some(Counter::Short(*value)),
+        Scalar::Long(value) => Some(Counter::Long(*value)),
+        Scalar::Text(_) => None,
     }
 }

@@ -30,7 +30,7 @@ const READING_NS_MAX: u64 = 20_000_000_000;
 
 /// A value as far as counters need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Scalar {
     /// A counter of 32 bits, a time or a number.
     Short(u32),
     /// A counter of 64 bits.
@@ -40,7 +40,7 @@ pub(super) enum Told {
 }
 
 /// A value with the place in its table: the column as it was asked for, and the row.
-pub(super) type Entry = (usize, Vec<u64>, Told);
+pub(super) type Entry = (usize, Vec<u64>, Scalar);
 
 /// An agent that can be asked.
 pub(super) struct Session {
@@ -197,7 +197,7 @@ impl Session {
     }
 }
 
-type Answer = Vec<(Vec<u64>, Option<Told>)>;
+type Answer = Vec<(Vec<u64>, Option<Scalar>)>;
 type Taken = Result<Answer, DeviceError>;
 
 /// What is asked about objects.
@@ -210,18 +210,18 @@ enum Question {
 }
 
 /// Ends of tables and kinds of values that no counter has are `None`.
-fn told(value: Value<'_>) -> Option<Told> {
+fn told(value: Value<'_>) -> Option<Scalar> {
     Some(match value {
         Value::Counter32(value) | Value::Unsigned32(value) | Value::Timeticks(value) => {
-            Told::Short(value)
+            Scalar::Short(value)
         }
-        Value::Integer(value) => Told::Short(u32::try_from(value).ok()?),
-        Value::Counter64(value) => Told::Long(value),
+        Value::Integer(value) => Scalar::Short(u32::try_from(value).ok()?),
+        Value::Counter64(value) => Scalar::Long(value),
         Value::OctetString(bytes) => {
             // A name is shown on terminals and pages.
             let text = String::from_utf8_lossy(bytes);
             let seen = text.chars().filter(|c| !c.is_control()).take(64);
-            Told::Text(seen.collect())
+            Scalar::Text(seen.collect())
         }
         _ => return None,
     })

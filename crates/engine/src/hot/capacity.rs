@@ -190,7 +190,7 @@ pub struct Following {
     pub header: Header,
 }
 
-/// What it did; made before the loop.
+/// What the sender did; made before the loop.
 #[derive(Debug)]
 pub struct Followed {
     /// As it is stored.

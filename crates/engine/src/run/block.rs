@@ -34,7 +34,7 @@ pub enum RunError {
     /// The server could not do its half of a task.
     #[error("the server could not do its part: {why}")]
     Server {
-        /// Its reason, in words.
+        /// The server's reason, in words.
         why: String,
         /// Whether the same task would fail again for the same reason.
         lasting: bool,

@@ -45,7 +45,7 @@ impl Lobby {
         });
     }
 
-    /// Those inside.
+    /// All connections in the lobby.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Pending> {
         self.all.iter()
     }

@@ -173,7 +173,7 @@ pub enum ServerEvent {
     },
     /// The system refused something that the server can go on without for now.
     Trouble {
-        /// What it was, in words.
+        /// The cause, in words.
         what: String,
     },
 }

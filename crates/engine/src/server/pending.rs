@@ -35,7 +35,7 @@ pub(super) struct Pending {
 
 /// How far a connection has come.
 enum Stage {
-    /// Its first bytes are awaited.
+    /// The connection's first bytes are awaited.
     Preamble,
     /// Both ends have said what they speak; the handshake is due.
     Handshake(Preambles),

@@ -152,7 +152,7 @@ pub enum TrialError {
         family: Family,
         /// The address of the peer, if known.
         address: Option<SocketAddr>,
-        /// What it did or failed to do.
+        /// What the peer did or failed to do.
         what: &'static str,
     },
     /// The task was given up from outside.

@@ -110,7 +110,7 @@ pub(super) fn marks(marking: &Marking) -> Marks {
     Marks { traffic_class, hop_limit, flow_label, dont_fragment }
 }
 
-/// The same the other way round.
+/// The marking that asks for these marks.
 pub(super) fn marking(marks: Marks) -> Marking {
     let Marks { traffic_class, hop_limit, flow_label, dont_fragment } = marks;
     let dont_fragment = dont_fragment == Some(true);

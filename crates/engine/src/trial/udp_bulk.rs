@@ -27,7 +27,7 @@ pub(super) const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
 /// Messages taken in one call, so that a receiver which was put aside catches up in few.
 const RECEIVE_MESSAGES: u16 = 128;
 
-/// The same for messages of many datagrams each.
+/// Messages of many datagrams each that are taken in one call.
 const COALESCED_MESSAGES: u16 = 16;
 
 /// Room for a message of many datagrams, in bytes: as much as an IP packet holds.

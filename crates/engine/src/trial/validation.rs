@@ -29,9 +29,9 @@ const WAITING: &str = "waiting for sources to prove themselves";
 
 /// A socket of the client that is to prove itself.
 pub(super) struct Unproved<'a> {
-    /// Its arm.
+    /// Arm of the socket.
     pub arm: Arm,
-    /// Its family.
+    /// Family of the socket.
     pub family: Family,
     /// The server.
     pub remote: SocketAddr,
@@ -190,9 +190,9 @@ pub(super) fn gather_apart(
 struct Proved<'a> {
     /// The socket of the service that it spoke to.
     service: &'a Datagram,
-    /// Its address.
+    /// Address of the source.
     source: SocketAddr,
-    /// What it is to be answered with.
+    /// Bytes that answer the source.
     answer: [u8; HEADER_BYTES],
 }
 

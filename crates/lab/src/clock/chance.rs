@@ -13,7 +13,7 @@ pub(super) struct Chance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fortune {
     pub own: Lateness,
-    /// That of its copy, if there is one.
+    /// Lateness of the frame's copy, if there is one.
     pub copy: Option<Lateness>,
 }
 

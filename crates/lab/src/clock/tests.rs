@@ -8,9 +8,9 @@ use v6gap_stats::loss;
 
 const UDP_64: usize = 14 + 20 + 8 + 64;
 
-fn line(conditions: Conditions, queue_frames: u32) -> Line {
+fn line(conditions: Conditions, queue_frames: u32) -> LineSettings {
     let conditions = PerFamily { v4: conditions, v6: conditions };
-    Line { conditions, queue_frames, vlan_tags: 0, priority: false }
+    LineSettings { conditions, queue_frames, vlan_tags: 0, priority: false }
 }
 
 fn clock(conditions: Conditions, queue_frames: u32) -> LinkClock {
@@ -93,7 +93,7 @@ fn each_family_meets_its_own_conditions_on_one_line() {
     late.delay_ns = 1_000_000;
     let conditions = PerFamily { v4: Conditions::rate(Some(100_000_000)), v6: late };
     let plain = line(Conditions::rate(None), 9);
-    let mut line = LinkClock::new(Line { conditions, ..plain });
+    let mut line = LinkClock::new(LineSettings { conditions, ..plain });
     assert_eq!(fate(&mut line, 0, Family::V6, UDP_64), due(1_009_440));
     assert_eq!(fate(&mut line, 0, Family::V4, UDP_64), due(19_840));
 }
@@ -131,7 +131,7 @@ fn a_frame_belongs_to_the_family_of_its_ether_type() {
 
 #[test]
 fn a_tag_takes_four_bytes_of_the_line_and_counts_for_the_shortest_frame() {
-    let tagged = Line { vlan_tags: 1, ..line(Conditions::rate(Some(1_000_000_000)), 9) };
+    let tagged = LineSettings { vlan_tags: 1, ..line(Conditions::rate(Some(1_000_000_000)), 9) };
     let mut line = LinkClock::new(tagged);
     assert_eq!(fate(&mut line, 0, Family::V6, 1514), due((1514 + 4 + 4 + 8) * 8));
     let mut line = LinkClock::new(tagged);
@@ -144,7 +144,7 @@ fn a_tag_takes_four_bytes_of_the_line_and_counts_for_the_shortest_frame() {
 fn a_queue_of_its_own_holds_for_frames_of_that_family_only() {
     let rate = Conditions::rate(Some(8_000_000));
     let conditions = PerFamily { v4: rate, v6: Conditions { queue_frames: Some(1), ..rate } };
-    let mut line = LinkClock::new(Line { conditions, ..line(rate, 3) });
+    let mut line = LinkClock::new(LineSettings { conditions, ..line(rate, 3) });
     assert!(matches!(fate(&mut line, 0, Family::V6, 1514), Fate::Due(_)));
     assert!(matches!(fate(&mut line, 0, Family::V6, 1514), Fate::Due(_)));
     assert_eq!(fate(&mut line, 0, Family::V6, 1514), Fate::QueueFull);
@@ -206,7 +206,7 @@ fn a_burst_begins_after_a_frame_and_ends_after_one() {
 /// Frames of 1514 bytes every 200 us over a line of 8 Mbit/s that is slower than that.
 fn prioritised(queue_frames: u32) -> LinkClock {
     let plain = line(Conditions::rate(Some(8_000_000)), queue_frames);
-    LinkClock::new(Line { priority: true, ..plain })
+    LinkClock::new(LineSettings { priority: true, ..plain })
 }
 
 fn marked(line: &mut LinkClock, at_ns: u64, frame_bytes: usize) -> Fate {
@@ -251,7 +251,7 @@ fn without_marks_two_queues_are_one() {
     let conditions =
         Conditions { duplication: 0.1, delay_ns: 3, ..Conditions::rate(Some(50_000_000)) };
     let mut one = clock(conditions, 1_000);
-    let mut two = LinkClock::new(Line { priority: true, ..line(conditions, 1_000) });
+    let mut two = LinkClock::new(LineSettings { priority: true, ..line(conditions, 1_000) });
     let (mut expected, mut seen) = (Vec::new(), Vec::new());
     let (mut first, mut second) = (lots(1), lots(1));
     let mut at_ns = 0;

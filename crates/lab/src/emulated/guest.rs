@@ -30,7 +30,7 @@ pub(super) struct Task {
 pub struct Guest {
     /// The world that it is in.
     pub world: World,
-    /// Its node.
+    /// Number of the node in the world.
     pub node: usize,
     facts: Facts,
 }

@@ -69,7 +69,7 @@ pub(crate) struct Machine {
 pub(crate) struct Starting {
     machine: Machine,
     node: String,
-    /// What it says, line by line.
+    /// The console, line by line.
     said: Receiver<String>,
     deadline_ns: u64,
 }

@@ -174,7 +174,7 @@ impl Netlink {
         self.put_address(index, (address, prefix_bits), ADDRESS_NODAD.into())
     }
 
-    /// The same without a route to the subnet.
+    /// Gives an interface an address without a route to its subnet.
     pub fn add_address_alone(
         &mut self,
         index: u32,

@@ -101,7 +101,7 @@ struct Parameters {
     /// Minor number, and that of the class that it is in; 0 is the bucket itself.
     class: u32,
     parent: u32,
-    /// What it always gets and what it may borrow, in byte/s.
+    /// Guaranteed rate (`rate`) and rate with borrowing (`ceil`), in byte/s.
     own_bytes_per_s: u64,
     most_bytes_per_s: u64,
     /// Depth in bytes.

@@ -2,7 +2,9 @@
 
 use super::forwarded::{Deliveries, Delivery};
 use super::{Cable, Orders};
-use crate::clock::{Arriving, Due, Fate, HEADER_BYTES, Line, LinkClock, dscp_of, family_of};
+use crate::clock::{
+    Arriving, Due, Fate, HEADER_BYTES, LineSettings, LinkClock, dscp_of, family_of,
+};
 use crate::lateness::Recorder;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -97,7 +99,8 @@ impl Carrier {
                 };
                 let queue_frames = link.queue_frames;
                 let prioritised = priority != 0;
-                let line = Line { conditions, queue_frames, vlan_tags, priority: prioritised };
+                let line =
+                    LineSettings { conditions, queue_frames, vlan_tags, priority: prioritised };
                 directions.push(Direction {
                     to: if from == first { first + 1 } else { first },
                     forwarder,
@@ -237,7 +240,7 @@ impl Carrier {
     }
 }
 
-/// The same moment by both clocks, in ns.
+/// One moment by both clocks, in ns.
 #[derive(Clone, Copy)]
 struct Moment {
     steady_ns: u64,

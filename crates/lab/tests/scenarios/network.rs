@@ -5,7 +5,7 @@ use rand_core::{Rng, SeedableRng};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wiremodel::Carried;
 use v6gap_core::world::{Hop, Side, World};
-use v6gap_lab::clock::{Arriving, Fate, Line, LinkClock};
+use v6gap_lab::clock::{Arriving, Fate, LineSettings, LinkClock};
 
 /// What an Ethernet frame has before the IP packet, in bytes.
 const ETHERNET_BYTES: usize = 14;
@@ -54,7 +54,7 @@ impl Network {
             path.into_iter().enumerate().map(|(i, hop)| (hop, inside(i))).collect();
         let clock = |(hop, inside): &(Hop, Inside), from: Side| {
             let link = &world.links[hop.link];
-            let clock = LinkClock::new(Line {
+            let clock = LinkClock::new(LineSettings {
                 conditions: *link.met(from),
                 queue_frames: link.queue_frames,
                 vlan_tags: world.vlan_tags,

@@ -1,6 +1,6 @@
 //! Other platforms: none.
 
-use super::{Filter, Link, Refused, Seen};
+use super::{Filter, Frame, Link, Refused};
 use crate::Unavailable;
 use std::io;
 
@@ -29,7 +29,7 @@ impl Tap {
     }
 
     /// Not reached.
-    pub fn take<T>(&mut self, _: impl FnOnce(Seen<'_>) -> T) -> Option<T> {
+    pub fn take<T>(&mut self, _: impl FnOnce(Frame<'_>) -> T) -> Option<T> {
         match *self {}
     }
 

@@ -35,7 +35,7 @@ const UDP: u32 = 17;
 const FRAGMENT: u32 = 44;
 
 /// Where in its IP header a family has what the filter looks at.
-struct Place {
+struct Offsets {
     ethertype: u32,
     source: u32,
     destination: u32,
@@ -123,9 +123,9 @@ fn between((here, there): (IpAddr, IpAddr), port: u16, snap_bytes: u32) -> Vec<I
     p.finish(snap_bytes)
 }
 
-fn place(address: IpAddr) -> Place {
+fn place(address: IpAddr) -> Offsets {
     match address {
-        IpAddr::V4(_) => Place {
+        IpAddr::V4(_) => Offsets {
             ethertype: 0x0800,
             source: 12,
             destination: 16,
@@ -133,7 +133,7 @@ fn place(address: IpAddr) -> Place {
             icmp: 1,
             ports: 20,
         },
-        IpAddr::V6(_) => Place {
+        IpAddr::V6(_) => Offsets {
             ethertype: 0x86dd,
             source: 8,
             destination: 24,

@@ -1,7 +1,7 @@
 //! Linux: a packet socket with a receive ring and a filter in the kernel.
 
 use super::filter::{self, Instruction};
-use super::{Filter, Link, Refused, SNAP_BYTES_MAX, SNAP_BYTES_MIN, Seen};
+use super::{Filter, Frame, Link, Refused, SNAP_BYTES_MAX, SNAP_BYTES_MIN};
 use crate::interface;
 use crate::packet::Port;
 use crate::{Unavailable, packet};
@@ -67,13 +67,13 @@ impl Tap {
 
     /// Hands the oldest frame that is waiting to `look`; `None` if there is none. On the loopback
     /// interface, where each frame passes as sent and as received, it is taken as it comes.
-    pub fn take<T>(&mut self, look: impl FnOnce(Seen<'_>) -> T) -> Option<T> {
+    pub fn take<T>(&mut self, look: impl FnOnce(Frame<'_>) -> T) -> Option<T> {
         loop {
             let frame = self.port.receive()?;
             if self.loops && frame.outgoing {
                 continue;
             }
-            return Some(look(Seen {
+            return Some(look(Frame {
                 bytes: frame.bytes,
                 tag: frame.tag,
                 length: frame.length,

@@ -61,8 +61,8 @@ pub enum Refused {
 
 /// A frame that was seen, still in the ring.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
-    /// Its beginning, without frame check sequence.
+pub struct Frame<'a> {
+    /// Beginning of the frame, without frame check sequence.
     pub bytes: &'a [u8],
     /// The VLAN tag that stood behind the first 12 bytes, if the kernel took one out.
     pub tag: Option<[u8; 4]>,

@@ -28,7 +28,7 @@ pub enum Refusal {
     SwitchedOff {
         /// Name as `sysctl` knows it.
         switch: &'static str,
-        /// What it would have to be.
+        /// Value that turns the switch on.
         wanted: &'static str,
     },
     /// No more user or network namespaces are allowed to this user at the moment.

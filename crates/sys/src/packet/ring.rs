@@ -48,7 +48,7 @@ pub struct Frame<'port> {
     /// The frame from its destination address on, without frame check sequence; cut off if it was
     /// longer than the port was opened for.
     pub bytes: &'port [u8],
-    /// Its full length in bytes.
+    /// Full length of the frame in bytes.
     pub length: usize,
     /// When it arrived by the kernel's wall clock, in ns since the Unix epoch.
     pub arrival_realtime_ns: u64,

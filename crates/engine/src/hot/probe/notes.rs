@@ -13,20 +13,20 @@ pub struct Sent {
     pub sent_ns: u64,
     /// When the kernel handed it to the interface, by the wall clock; 0 if it did not tell.
     pub departed_wall_ns: u64,
-    /// Its turn.
+    /// Turn of the packet.
     pub turn: u16,
 }
 
 /// A packet that came back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Back {
-    /// Its number.
+    /// Number of the packet.
     pub sequence: u32,
-    /// Its turn.
+    /// Turn of the packet.
     pub turn: u16,
     /// When it came, in ns.
     pub came_ns: u64,
-    /// The same by the clock whose times the packets carry.
+    /// When it came by the clock whose times the packets carry, in ns.
     pub stamp_ns: u64,
     /// The same by the wall clock, if the kernel told its time; else 0.
     pub wall_ns: u64,
@@ -68,9 +68,9 @@ impl ClientNotes {
 /// A packet that reached the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct There {
-    /// Its number.
+    /// Number of the packet.
     pub sequence: u32,
-    /// Its turn.
+    /// Turn of the packet.
     pub turn: u16,
     /// When the client sent it, by the client's clock, in ns.
     pub sent_ns: u64,

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// A datagram that was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrived {
-    /// Its length as far as it fitted.
+    /// Length of the datagram as far as it fitted, in bytes.
     pub bytes: usize,
     /// Who sent it.
     pub source: SocketAddr,
@@ -49,11 +49,11 @@ pub struct Departed {
 pub struct Notes {
     /// Time to live or hop limit that was left.
     pub hop_limit: Option<u8>,
-    /// Its differentiated services field with ECN.
+    /// Differentiated services field with ECN.
     pub traffic_class: Option<u8>,
     /// When the kernel had it, in ns since the Unix epoch.
     pub wall_ns: Option<u64>,
-    /// Its number among those sent, if it is a departure.
+    /// Number of the datagram among those sent, if it is a departure.
     pub departure: Option<u32>,
 }
 
@@ -68,7 +68,7 @@ pub fn notes(bytes: &[u8]) -> Notes {
 pub enum KernelTimes {
     /// None.
     Off,
-    /// Those of arrivals.
+    /// Times of arrival.
     Arrivals,
     /// Those of arrivals and departures. The latter wait in a queue until [`Datagram::departed`] is
     /// called, and the socket counts as ready as long as one is there.

@@ -33,7 +33,7 @@ impl MemoryFile {
 pub struct Reaped {
     /// How many.
     pub writes: u64,
-    /// Those of them whose bytes it copied all the same.
+    /// Writes whose bytes the kernel copied all the same.
     pub copied: u64,
 }
 

@@ -164,7 +164,7 @@ const fn discovery_option(domain: Domain) -> &'static str {
 }
 
 impl StreamOptions {
-    /// The same with packets marked from the first one on.
+    /// These options with `marks` on the connection's packets, from the first one on.
     #[must_use]
     pub fn marked(self, marks: Marks) -> Self {
         StreamOptions { marks, ..self }
