@@ -2,7 +2,7 @@
 //! is said by [`Encapsulation`].
 
 use crate::family::Family;
-use crate::wiremodel::{Encapsulation, EspSuite};
+use crate::wiremodel::Encapsulation;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
@@ -107,9 +107,7 @@ impl Tunnel {
                 let interface_mtu = outer_mtu.saturating_sub(unpadded.overhead_bytes(0));
                 Encapsulation::WireGuard { outer, interface_mtu }
             }
-            TunnelKind::Esp => {
-                Encapsulation::EspTunnel { outer, suite: EspSuite::AesCbcSha256, in_udp: true }
-            }
+            TunnelKind::Esp => Encapsulation::EspTunnel { outer },
         }
     }
 

@@ -1,21 +1,7 @@
-//! Delay variation: between consecutive packets (RFC 3393), above the smallest (RFC 5481), and the
-//! filtered value of RTP (RFC 3550).
+//! Delay variation as RTP filters it (RFC 3550).
 
 /// Weight of the newest difference in the jitter of RFC 3550.
 const JITTER_PARTS: f64 = 16.0;
-
-/// Differences between each packet's delay and that of the one sent before it; the first has none,
-/// and a lost packet leaves two without (RFC 3393 section 2.4: undefined). In the order of sending.
-pub fn ipdv(delays: &[Option<i64>]) -> impl Iterator<Item = Option<i64>> {
-    let before = core::iter::once(None).chain(delays.iter().copied());
-    before.zip(delays).map(|(before, &delay)| Some(delay? - before?))
-}
-
-/// Each delay above the smallest (RFC 5481 section 4.2); none for a lost packet.
-pub fn pdv(delays: &[Option<i64>]) -> impl Iterator<Item = Option<i64>> {
-    let least = delays.iter().flatten().min().copied();
-    delays.iter().map(move |&delay| Some(delay? - least?))
-}
 
 /// The interarrival jitter of RFC 3550 section 6.4.1, for comparing with other programs only: it
 /// depends on the order of arrival and is ruled by the last few packets.

@@ -30,4 +30,4 @@ pub use round_trip::{LinkTiming, exchange_ns, one_way_ns, round_trip_ns};
 pub use segment::{
     TCP_HEADER_BYTES, TcpOptions, header_bytes as tcp_header_bytes, tcp_mss, tcp_packets,
 };
-pub use tunnel::{Carried, Encapsulation, EspSuite, translated_bytes};
+pub use tunnel::{Carried, Encapsulation, translated_bytes};

@@ -4,40 +4,13 @@ use super::frame::ETHERNET_HEADER_BYTES;
 use crate::family::Family;
 
 const UDP: u32 = 8;
-/// ESP's index and sequence number (RFC 4303 section 2).
-const ESP_HEADER: u32 = 8;
+/// What ESP adds besides padding and its trailer: index and sequence number (RFC 4303 section 2),
+/// the initialisation vector of AES-CBC (RFC 3602) and the check of HMAC-SHA-256-128 (RFC 4868).
+const ESP_FIXED: u32 = 8 + 16 + 16;
+/// Block of AES, to which the packet is padded with its trailer.
+const ESP_BLOCK: u32 = 16;
 /// Pad length and next header, inside the padded part (RFC 4303 section 2).
 const ESP_TRAILER: u32 = 2;
-
-/// How ESP encrypts and checks a packet; both have a check of 16 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EspSuite {
-    /// AES-GCM (RFC 4106): an initialisation vector of 8 bytes, padding to 4 (RFC 4303 section
-    /// 2.4).
-    AesGcm,
-    /// AES-CBC (RFC 3602) with HMAC-SHA-256-128 (RFC 4868): an initialisation vector of 16 bytes,
-    /// padding to the block of 16.
-    AesCbcSha256,
-}
-
-impl EspSuite {
-    /// What every packet gets besides padding and its trailer, in bytes.
-    const fn fixed_bytes(self) -> u32 {
-        let vector = match self {
-            EspSuite::AesGcm => 8,
-            EspSuite::AesCbcSha256 => 16,
-        };
-        ESP_HEADER + vector + 16
-    }
-
-    /// What the packet with its trailer is padded to, in bytes.
-    const fn block_bytes(self) -> u32 {
-        match self {
-            EspSuite::AesGcm => 4,
-            EspSuite::AesCbcSha256 => 16,
-        }
-    }
-}
 
 /// A way to carry an IP packet in something else; `outer` is the family of the packet outside.
 ///
@@ -68,14 +41,11 @@ pub enum Encapsulation {
         /// Family outside.
         outer: Family,
     },
-    /// ESP around the whole packet.
+    /// ESP around the whole packet, with AES-CBC and HMAC-SHA-256-128, in UDP to pass address
+    /// translators (RFC 3948).
     EspTunnel {
         /// Family outside.
         outer: Family,
-        /// How it is encrypted and checked.
-        suite: EspSuite,
-        /// Carried in UDP to pass address translators (RFC 3948), 8 bytes more.
-        in_udp: bool,
     },
     /// WireGuard data messages: UDP, header 16, tag 16; the packet is padded to 16 bytes, but not
     /// above the MTU of the tunnel's interface.
@@ -110,10 +80,7 @@ impl Encapsulation {
     pub fn inner_mtu(self, outer_mtu: u32) -> u32 {
         let room = outer_mtu.saturating_sub(self.fixed_bytes());
         match self {
-            Self::EspTunnel { suite, .. } => {
-                let block = suite.block_bytes();
-                (room / block * block).saturating_sub(ESP_TRAILER)
-            }
+            Self::EspTunnel { .. } => (room / ESP_BLOCK * ESP_BLOCK).saturating_sub(ESP_TRAILER),
             Self::WireGuard { interface_mtu, .. } if interface_mtu <= room => interface_mtu,
             Self::WireGuard { .. } => room / 16 * 16,
             _ => room,
@@ -132,9 +99,7 @@ impl Encapsulation {
                 outer.header_bytes() + 4 + 4 * optional
             }
             Self::Vxlan { outer } => outer.header_bytes() + UDP + 8 + ETHERNET_HEADER_BYTES,
-            Self::EspTunnel { outer, suite, in_udp } => {
-                outer.header_bytes() + suite.fixed_bytes() + UDP * u32::from(in_udp)
-            }
+            Self::EspTunnel { outer } => outer.header_bytes() + UDP + ESP_FIXED,
             Self::WireGuard { outer, .. } => outer.header_bytes() + UDP + 16 + 16,
             Self::SegmentRouting { segments, reduced } => {
                 let listed = u32::from(segments) - u32::from(reduced && segments > 0);
@@ -147,9 +112,7 @@ impl Encapsulation {
     /// The inner packet with its padding, in bytes.
     fn padded_bytes(self, inner_bytes: u32) -> u32 {
         match self {
-            Self::EspTunnel { suite, .. } => {
-                round_up(inner_bytes.saturating_add(ESP_TRAILER), suite.block_bytes())
-            }
+            Self::EspTunnel { .. } => round_up(inner_bytes.saturating_add(ESP_TRAILER), ESP_BLOCK),
             Self::WireGuard { interface_mtu, .. } => {
                 round_up(inner_bytes, 16).min(interface_mtu).max(inner_bytes)
             }

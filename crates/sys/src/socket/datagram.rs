@@ -183,13 +183,4 @@ impl Datagram {
     ) -> Result<T, SocketError> {
         what(&SockRef::from(&self.inner), self.domain()?)
     }
-
-    /// A second handle of the same socket, for another thread.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn try_clone(&self) -> Result<Self, SocketError> {
-        let inner = self.inner.try_clone().map_err(SocketError::during(Operation::Clone))?;
-        Ok(Self { inner })
-    }
 }

@@ -23,8 +23,6 @@ pub enum Operation {
     SetOption(&'static str),
     /// Reading the option of this name.
     ReadOption(&'static str),
-    /// Making a second handle of it.
-    Clone,
     /// Ending one direction of it.
     Shutdown,
 }
@@ -40,7 +38,6 @@ impl fmt::Display for Operation {
             Self::ReadAddress => write!(f, "read a socket's address"),
             Self::SetOption(name) => write!(f, "set {name}"),
             Self::ReadOption(name) => write!(f, "read {name}"),
-            Self::Clone => write!(f, "duplicate a socket"),
             Self::Shutdown => write!(f, "shut down a socket"),
         }
     }
@@ -77,23 +74,6 @@ pub enum SocketError {
 }
 
 impl SocketError {
-    /// What was being done.
-    pub fn operation(&self) -> Operation {
-        match self {
-            Self::Mapped { operation, .. }
-            | Self::Mixed { operation, .. }
-            | Self::System { operation, .. } => *operation,
-        }
-    }
-
-    /// The address concerned, where there is one.
-    pub fn address(&self) -> Option<SocketAddr> {
-        match self {
-            Self::Mapped { address, .. } | Self::Mixed { address, .. } => Some(*address),
-            Self::System { address, .. } => *address,
-        }
-    }
-
     /// The class of the system's answer; a refused address is [`ErrorClass::AddressUnavailable`].
     pub fn class(&self) -> ErrorClass {
         match self {

@@ -117,15 +117,6 @@ impl Listener {
         platform::queue_max(&SockRef::from(&self.inner))
     }
 
-    /// A second handle of the same socket, for another thread.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn try_clone(&self) -> Result<Self, SocketError> {
-        let inner = self.inner.try_clone().map_err(SocketError::during(Operation::Clone))?;
-        Ok(Self { inner })
-    }
-
     /// Gives the connections that are made from now on a receive buffer of `bytes`, until the
     /// returned value is dropped. The window that a connection offers first is chosen before it can
     /// be accepted, so it is too late then.

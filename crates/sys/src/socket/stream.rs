@@ -238,15 +238,6 @@ impl Stream {
     pub fn info(&self) -> Result<TcpInfo, Unavailable> {
         platform::info(&SockRef::from(&self.inner))
     }
-
-    /// A second handle of the same connection, for another thread.
-    ///
-    /// # Errors
-    /// The system's answer.
-    pub fn try_clone(&self) -> Result<Self, SocketError> {
-        let inner = self.inner.try_clone().map_err(SocketError::during(Operation::Clone))?;
-        Ok(Self { inner, accepted: self.accepted })
-    }
 }
 
 /// A socket that is ready to connect without waiting, the address with what marks add to it, and

@@ -8,7 +8,7 @@ mod platform;
 mod tests;
 
 use super::error::{Operation, SocketError};
-use super::{Datagram, Domain, Stream, StreamOptions};
+use super::{Datagram, Domain, Stream};
 use crate::Unavailable;
 use socket2::{SockRef, Socket};
 use std::io;
@@ -160,13 +160,5 @@ const fn discovery_option(domain: Domain) -> &'static str {
     match domain {
         Domain::V4 => "IP_MTU_DISCOVER",
         Domain::V6 => "IPV6_MTU_DISCOVER",
-    }
-}
-
-impl StreamOptions {
-    /// These options with `marks` on the connection's packets, from the first one on.
-    #[must_use]
-    pub fn marked(self, marks: Marks) -> Self {
-        StreamOptions { marks, ..self }
     }
 }

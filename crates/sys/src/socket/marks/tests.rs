@@ -25,7 +25,7 @@ fn marks_of_a_connection_arrive() {
         let listener = Listener::bind(loopback, 8).unwrap();
         let remote = listener.local().unwrap();
         for _ in 0..2 {
-            let options = StreamOptions::default().marked(MARKS);
+            let options = StreamOptions { marks: MARKS, ..StreamOptions::default() };
             let near = Stream::connect(None, remote, &options, 1_000_000_000).unwrap();
             let far = listener.accept().unwrap();
             let label = remote.is_ipv6().then_some(0xa_bcde);

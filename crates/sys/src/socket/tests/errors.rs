@@ -31,7 +31,6 @@ fn mapped_addresses_are_refused_everywhere() {
     for outcome in errors {
         let error = outcome.expect_err("mapped addresses are refused");
         assert!(matches!(error, SocketError::Mapped { .. }), "{error}");
-        assert_eq!(error.address(), Some(mapped));
         assert_eq!(error.class(), ErrorClass::AddressUnavailable);
         let text = error.to_string();
         assert!(text.contains("[::ffff:127.0.0.1]:9: this is IPv4 in IPv6 form"), "{text}");
@@ -50,7 +49,7 @@ fn ends_of_different_families_are_refused() {
     );
     let socket = Datagram::bind(four).expect("loopback has IPv4");
     let error = socket.connect(six).expect_err("different families");
-    assert_eq!(error.operation(), Operation::Connect);
+    assert!(error.to_string().starts_with("cannot connect"), "{error}");
     socket.send_to(b"x", six).expect_err("the kernel refuses as well");
 }
 
@@ -60,8 +59,6 @@ fn refused_connection_says_where() {
         let (_held, remote) = closed_port(address);
         let error = connect(None, remote).expect_err("nobody listens");
         assert_eq!(error.class(), ErrorClass::Refused, "{error}");
-        assert_eq!(error.operation(), Operation::Connect);
-        assert_eq!(error.address(), Some(remote));
         assert!(
             error.to_string().starts_with(&format!("cannot connect for {remote}: ")),
             "{error}"
@@ -75,7 +72,7 @@ fn foreign_and_taken_addresses_are_told_apart() {
     for foreign in ["192.0.2.77:0", "[2001:db8::77]:0"] {
         let error = Listener::bind(parse(foreign), 1).expect_err("a documentation address");
         assert_eq!(error.class(), ErrorClass::AddressUnavailable, "{error}");
-        assert_eq!(error.operation(), Operation::Bind);
+        assert!(error.to_string().starts_with("cannot bind a socket for "), "{error}");
     }
     both(|address| {
         let first = Datagram::bind(address).expect("loopback has this family");
@@ -105,7 +102,7 @@ fn unanswered_connection_times_out() {
             assert!(kept.len() < 100, "a queue of 0 took 100 connections");
         };
         assert_eq!(error.class(), ErrorClass::TimedOut, "{error}");
-        assert_eq!(error.address(), Some(remote));
+        assert!(error.to_string().contains(&remote.to_string()), "{error}");
     });
 }
 

@@ -97,7 +97,6 @@ fn unknown_congestion_control_is_refused_by_name() {
     let options = StreamOptions { congestion: Some("nosuch".to_owned()), ..Default::default() };
     both(|address| {
         let error = Listener::bind_with(address, 4, &options).expect_err("no such algorithm");
-        assert_eq!(error.operation(), Operation::SetOption("TCP_CONGESTION"));
         assert!(error.to_string().starts_with("cannot set TCP_CONGESTION: "), "{error}");
     });
 }
@@ -107,17 +106,16 @@ fn bytes_arrive_in_order_and_end_in_order() {
     both(|address| {
         let (near, far) = pair(address, &StreamOptions::default());
         let sent: Vec<u8> = (0..1_000_000_u32).map(|i| (i % 251) as u8).collect();
-        let writer = near.try_clone().expect("handles can be doubled");
-        let expected = sent.clone();
-        let thread = std::thread::spawn(move || {
-            writer.write_all(&sent).expect("the peer reads");
-            writer.shutdown_write().expect("connected");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                near.write_all(&sent).expect("the peer reads");
+                near.shutdown_write().expect("connected");
+            });
+            let mut received = vec![0; sent.len()];
+            far.read_exact(&mut received).expect("the peer writes");
+            assert!(received == sent, "content differs");
+            assert_eq!(far.read(&mut [0; 10]).expect("an orderly end"), 0);
         });
-        let mut received = vec![0; expected.len()];
-        far.read_exact(&mut received).expect("the peer writes");
-        assert!(received == expected, "content differs");
-        assert_eq!(far.read(&mut [0; 10]).expect("an orderly end"), 0);
-        thread.join().expect("its assertions hold");
 
         far.write_all(b"answer").expect("only one direction has ended");
         let mut answer = [0; 6];
@@ -170,10 +168,9 @@ fn accept_waits_no_longer_than_told() {
         assert!(listener.accept_timeout(5_000_000).expect("waits").is_none());
         assert!(crate::clock::now_ns() - start >= 5_000_000);
         let remote = listener.local().expect("it is bound");
-        let other = listener.try_clone().expect("handles can be doubled");
         let _near = Stream::connect(None, remote, &StreamOptions::default(), PATIENCE_NS)
             .expect("somebody listens");
-        assert!(other.accept_timeout(PATIENCE_NS).expect("waits").is_some());
+        assert!(listener.accept_timeout(PATIENCE_NS).expect("waits").is_some());
         assert!(listener.accept_timeout(0).expect("does not wait").is_none());
     });
 }
@@ -196,10 +193,10 @@ fn account_of_a_connection_is_plausible() {
     both(|address| {
         let (near, far) = pair(address, &StreamOptions { mss: Some(1_200), ..Default::default() });
         let mut bytes = vec![3; 100_000];
-        let writer = near.try_clone().expect("handles can be doubled");
-        let thread = std::thread::spawn(move || writer.write_all(&[3; 100_000]));
-        far.read_exact(&mut bytes).expect("the peer writes");
-        thread.join().expect("no panic").expect("the peer reads");
+        std::thread::scope(|scope| {
+            scope.spawn(|| near.write_all(&[3; 100_000]).expect("the peer reads"));
+            far.read_exact(&mut bytes).expect("the peer writes");
+        });
         // The answer comes after all data, so everything sent is acknowledged with it.
         far.write_all(&[1]).expect("connected");
         near.read_exact(&mut [0]).expect("the peer writes");
