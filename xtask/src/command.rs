@@ -52,12 +52,12 @@ impl Line {
         if status.success() { Ok(()) } else { Err(format!("{self}: {status}")) }
     }
 
-    /// Runs it, prints its standard output as it comes, and returns it.
-    pub fn run_and_keep(&self) -> Result<String, String> {
+    /// Runs it, prints its standard output as it comes, and puts it into `kept`, also that of a
+    /// failure.
+    pub fn run_and_keep(&self, kept: &mut String) -> Result<(), String> {
         println!("$ {self}");
         let fail = |e: std::io::Error| format!("{self}: {e}");
         let mut child = self.command().stdout(Stdio::piped()).spawn().map_err(fail)?;
-        let mut kept = String::new();
         if let Some(out) = child.stdout.take() {
             for line in BufReader::new(out).lines() {
                 let line = line.map_err(fail)?;
@@ -67,7 +67,7 @@ impl Line {
             }
         }
         let status = child.wait().map_err(fail)?;
-        if status.success() { Ok(kept) } else { Err(format!("{self}: {status}")) }
+        if status.success() { Ok(()) } else { Err(format!("{self}: {status}")) }
     }
 
     /// Runs it in silence and returns its standard output; fails with its standard error.

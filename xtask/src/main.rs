@@ -7,13 +7,15 @@ use xtask::{dist, fuzz, lines, steps, suites, targets};
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  test            format, tidy, clippy, tests, targets, namespaces;
+  test            format, tidy, clippy, tests, targets, suites;
                   what cannot run here is reported as skipped, with the reason
   test --setup    the same, but installs what is missing first, and nothing may be skipped
   ci              test --setup
   truth           the night: the whole program for all targets, deny, fuzz, and all suites with
                   everything that they have and the bounds that are reported; wants a quiet machine
-  truth --setup   the same, but installs what is missing first, and nothing may be skipped
+                    --setup         install what is missing; nothing may be skipped
+                    --from STEP     begin there, as after a night that was ended
+                    --list          the steps and the minutes that each is planned to take
   tidy            the rules of CONTRIBUTING.md that a program can check
   lines           how many lines the product has, by crate
   targets         cargo check for every supported platform
@@ -43,8 +45,7 @@ fn main() -> ExitCode {
     let result = match args.as_slice() {
         ["test"] => steps::test(false),
         ["test", "--setup"] | ["ci"] => steps::test(true),
-        ["truth"] => steps::truth(false),
-        ["truth", "--setup"] => steps::truth(true),
+        ["truth", options @ ..] => steps::truth(options),
         ["tidy"] => steps::tidy(),
         ["lines"] => lines::print(),
         ["targets"] => targets::add_missing().and_then(|()| targets::check_all(Tier::Night)),

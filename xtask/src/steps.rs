@@ -1,75 +1,132 @@
-//! The steps of the two tiers of tests, in order from fast to slow, each timed; the first failure
-//! ends the day's, the night goes on to its end.
+//! The steps of the two tiers of tests, each timed; by day from fast to slow and to the first that
+//! fails, though every suite runs. The night goes on to its end, and can begin at any step.
 
 use crate::command::cargo;
 use crate::outcome::Outcome;
-use crate::suites::{PROFILE, Tier};
+use crate::suites::{NIGHTLY, PROFILE, Ran, SUITES, Tier};
 use crate::{dist, fuzz, setup, suites, targets, tidy, workspace};
 use std::time::{Duration, Instant};
 
-/// A step's name, outcome and how long it took.
+/// A step's name, outcome, what its scenarios took in s, and how long it took.
 struct Done {
     name: &'static str,
-    outcome: Outcome,
+    ran: Ran,
     took: Duration,
 }
 
-type Step = (&'static str, fn(bool) -> Outcome);
+/// What a step does.
+#[derive(Clone, Copy)]
+enum Work {
+    /// Anything; the argument says whether nothing may be skipped.
+    Of(fn(bool) -> Outcome),
+    /// A suite of level 5.
+    Suite(Tier),
+}
 
-/// Every step of the day's tier after the installation; the argument says whether nothing may be
-/// skipped.
-const DAY: [Step; 6] = [
-    ("format", |_| cargo("fmt --all --check").run().into()),
-    ("tidy", |_| tidy().into()),
-    ("clippy", |_| clippy().into()),
-    ("tests", |_| suites::unprivileged().into()),
-    ("targets", |_| check_targets(Tier::Day)),
-    ("namespaces", |required| suites::namespaces(Tier::Day, required)),
+type Step = (&'static str, Work);
+
+/// Every step of the day's tier after the installation and before the suites.
+const DAY: [Step; 5] = [
+    ("format", Work::Of(|_| cargo("fmt --all --check").run().into())),
+    ("tidy", Work::Of(|_| tidy().into())),
+    ("clippy", Work::Of(|_| clippy().into())),
+    ("tests", Work::Of(|_| suites::unprivileged().into())),
+    ("targets", Work::Of(|_| check_targets(Tier::Day))),
 ];
 
-/// Steps of the night, which wants a quiet machine.
-const NIGHT: [Step; 5] = [
-    ("targets", |_| check_targets(Tier::Night)),
-    ("deny", check_dependencies),
-    ("dist", dist::night),
-    ("fuzz", fuzz::night),
-    ("suites", |required| suites::namespaces(Tier::Night, required)),
+/// Steps of the night before the suites.
+const NIGHT: [Step; 4] = [
+    ("targets", Work::Of(|_| check_targets(Tier::Night))),
+    ("deny", Work::Of(check_dependencies)),
+    ("dist", Work::Of(dist::night)),
+    ("fuzz", Work::Of(fuzz::night)),
 ];
+
+/// Minutes that a step of the night is planned to take on two processors, by its budgets.
+fn planned(step: &str) -> u64 {
+    match step {
+        "targets" | "namespaces" => 20,
+        "dist" | "fuzz" => 30,
+        "netns" => 100,
+        "hostile" | "browser" => 10,
+        "attacks" => 40,
+        "faults" => 20,
+        "soak" => 75,
+        _ => 5,
+    }
+}
 
 /// What everybody waits for. With `setup`, what is missing is installed first and a skipped step is
 /// a failure.
 pub fn test(setup: bool) -> Result<(), String> {
-    let install: Step = ("setup", |_| setup::install_missing(Tier::Day).into());
-    run(setup.then_some(install).into_iter().chain(DAY), setup, true)
+    let install = ("setup", Work::Of(|_| setup::install_missing(Tier::Day).into()));
+    let suites = SUITES.map(|name| (name, Work::Suite(Tier::Day)));
+    run(setup.then_some(install).into_iter().chain(DAY).chain(suites), setup, true)
 }
 
-/// What judges figures at length, goes on for hours or needs quiet: everything once. `setup` as in
-/// [`test`].
-pub fn truth(setup: bool) -> Result<(), String> {
-    let install: Step = ("setup", |_| setup::install_missing(Tier::Night).into());
-    run(setup.then_some(install).into_iter().chain(NIGHT), setup, false)
+/// What judges figures at length, goes on for hours or needs quiet: everything once. With `--setup`
+/// as in [`test`]; `--from STEP` begins there, as after a night that was ended; `--list` says what
+/// there is.
+pub fn truth(options: &[&str]) -> Result<(), String> {
+    let suites = SUITES.into_iter().chain(NIGHTLY).map(|name| (name, Work::Suite(Tier::Night)));
+    let steps: Vec<Step> = NIGHT.into_iter().chain(suites).collect();
+    let (setup, from) = match options {
+        ["--list"] => {
+            print!("{}", plan(&steps));
+            return Ok(());
+        }
+        [] => (false, None),
+        ["--setup"] => (true, None),
+        ["--from", step] => (false, Some(*step)),
+        ["--setup", "--from", step] | ["--from", step, "--setup"] => (true, Some(*step)),
+        other => return Err(format!("truth: no such options: {}", other.join(" "))),
+    };
+    let left = beginning(&steps, from)?;
+    let install = ("setup", Work::Of(|_| setup::install_missing(Tier::Night).into()));
+    run(setup.then_some(install).into_iter().chain(left.iter().copied()), setup, false)
 }
 
-/// Runs the steps and says how each ended; whether the first failure ends it is `brief`.
+/// The steps from that one on.
+fn beginning<'a>(steps: &'a [Step], from: Option<&str>) -> Result<&'a [Step], String> {
+    let Some(from) = from else { return Ok(steps) };
+    let at = steps.iter().position(|(name, _)| *name == from);
+    at.map(|at| &steps[at..]).ok_or_else(|| format!("truth: no such step: {from} (--list)"))
+}
+
+/// Each step and the minutes that it is planned to take, and all together.
+fn plan(steps: &[Step]) -> String {
+    let rows: String =
+        steps.iter().map(|(name, _)| format!("{name:12}{:>6} min\n", planned(name))).collect();
+    let total: u64 = steps.iter().map(|(name, _)| planned(name)).sum();
+    format!("{rows}{:12}{total:>6} min\n", "total")
+}
+
+/// Runs the steps and says how each ended; whether the first failure ends it is `brief`, but every
+/// suite is run.
 fn run(steps: impl Iterator<Item = Step>, setup: bool, brief: bool) -> Result<(), String> {
     let mut done: Vec<Done> = Vec::new();
-    for (name, run) in steps {
+    for (name, work) in steps {
         println!("\n== {name} {}", "=".repeat(76 - name.len()));
         let start = Instant::now();
-        let outcome = judge(run(setup), setup);
-        let failed = matches!(outcome, Outcome::Failed(_));
-        done.push(Done { name, outcome, took: start.elapsed() });
-        if failed && brief {
+        let Ran { outcome, took } = match work {
+            Work::Of(work) => Ran { outcome: work(setup), took: Vec::new() },
+            Work::Suite(tier) => suites::run(name, tier, setup),
+        };
+        let ran = Ran { outcome: judge(outcome, setup), took };
+        let failed = matches!(ran.outcome, Outcome::Failed(_));
+        done.push(Done { name, ran, took: start.elapsed() });
+        if failed && brief && matches!(work, Work::Of(_)) {
             break;
         }
     }
-    print!("\n{}", summary(&done));
-    done.iter().find_map(Done::failure).map_or(Ok(()), Err)
+    print!("\n{}\n{}", scenarios(&done), summary(&done));
+    let failures: Vec<String> = done.iter().filter_map(Done::failure).collect();
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
 impl Done {
     fn failure(&self) -> Option<String> {
-        match &self.outcome {
+        match &self.ran.outcome {
             Outcome::Failed(why) => Some(format!("{}: {why}", self.name)),
             Outcome::Passed | Outcome::Withheld(_) | Outcome::Skipped(_) => None,
         }
@@ -136,10 +193,22 @@ fn judge(outcome: Outcome, setup: bool) -> Outcome {
 }
 
 fn summary(done: &[Done]) -> String {
-    let row = |d: &Done| format!("{:12}{:>8.1} s  {}\n", d.name, d.took.as_secs_f64(), d.outcome);
+    let row = |d: &Done| {
+        let seconds = d.took.as_secs_f64();
+        format!("{:12}{seconds:>8.1} s  {}\n", d.name, d.ran.outcome)
+    };
     let total: Duration = done.iter().map(|d| d.took).sum();
     let rows: String = done.iter().map(row).collect();
     format!("{rows}{:12}{:>8.1} s\n", "total", total.as_secs_f64())
+}
+
+/// What each scenario took, each try in a row, the longest first.
+fn scenarios(done: &[Done]) -> String {
+    let mut all: Vec<_> =
+        done.iter().flat_map(|d| d.ran.took.iter().map(|row| (d.name, row))).collect();
+    all.sort_by(|(_, (_, a)), (_, (_, b))| b.total_cmp(a));
+    let row = |(suite, (name, s)): &(&str, &(String, f64))| format!("{s:>8.1} s  {suite} {name}\n");
+    all.iter().map(row).collect()
 }
 
 #[cfg(test)]
@@ -156,14 +225,38 @@ mod tests {
         assert_eq!(judge(withheld.clone(), true), withheld);
     }
 
+    fn step(name: &'static str, outcome: Outcome, s: u64) -> Done {
+        let ran = Ran { outcome, took: Vec::new() };
+        Done { name, ran, took: Duration::from_secs(s) }
+    }
+
     #[test]
     fn summary_has_a_row_for_each_step_and_the_total() {
-        let step = |name, outcome, s| Done { name, outcome, took: Duration::from_secs(s) };
         let done =
             [step("tidy", Outcome::Passed, 2), step("x", Outcome::Skipped("no tun".to_owned()), 3)];
         let expected = "tidy             2.0 s  passed\n\
                         x                3.0 s  SKIPPED: no tun\n\
                         total            5.0 s\n";
         assert_eq!(summary(&done), expected);
+    }
+
+    #[test]
+    fn scenarios_are_listed_by_what_they_took() {
+        let mut done = [step("netns", Outcome::Passed, 5), step("soak", Outcome::Passed, 9)];
+        done[0].ran.took = vec![("rate".to_owned(), 1.0), ("delay".to_owned(), 3.5)];
+        done[1].ran.took = vec![("hour".to_owned(), 9.0)];
+        let expected = "     9.0 s  soak hour\n     3.5 s  netns delay\n     1.0 s  netns rate\n";
+        assert_eq!(scenarios(&done), expected);
+    }
+
+    #[test]
+    fn a_night_begins_where_it_is_told_to() {
+        let names = |steps: &[Step]| steps.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        assert_eq!(names(beginning(&NIGHT, Some("dist")).unwrap()), ["dist", "fuzz"]);
+        assert_eq!(beginning(&NIGHT, None).unwrap().len(), NIGHT.len());
+        assert!(beginning(&NIGHT, Some("dust")).is_err());
+        let listed = plan(&NIGHT);
+        assert!(listed.starts_with("targets         20 min\n"), "{listed}");
+        assert!(listed.ends_with("total           85 min\n"), "{listed}");
     }
 }

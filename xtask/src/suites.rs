@@ -9,7 +9,6 @@
 use crate::command::{Line, cargo};
 use crate::outcome::Outcome;
 use crate::workspace::{self, Package, TestTarget};
-use std::collections::BTreeSet;
 
 /// Set for suites that need namespaces when they must fail, not skip, where there are none.
 const REQUIRE: (&str, &str) = ("V6GAP_REQUIRE_NAMESPACES", "1");
@@ -18,10 +17,10 @@ const REQUIRE: (&str, &str) = ("V6GAP_REQUIRE_NAMESPACES", "1");
 const FULL: (&str, &str) = ("V6GAP_FULL", "1");
 
 /// Folders of suites of both tiers.
-const SUITES: [&str; 5] = ["namespaces", "netns", "hostile", "browser", "notebooks"];
+pub const SUITES: [&str; 5] = ["namespaces", "netns", "hostile", "browser", "notebooks"];
 
 /// Folders of suites that have nothing for the day.
-const NIGHTLY: [&str; 4] = ["validate", "attacks", "faults", "soak"];
+pub const NIGHTLY: [&str; 4] = ["validate", "attacks", "faults", "soak"];
 
 /// Which tier of the tests runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,33 +50,28 @@ pub fn bless() -> Result<(), String> {
     tests_line(&workspace::packages()?).env(BLESS.0, BLESS.1).run()
 }
 
-/// The suites on real kernel links (level 5), at night with the program as it is released: each of
-/// them, also after one has failed. A suite that could not run says so in a line that starts with
-/// `SKIPPED`; if `required`, that is a failure. One that could not judge figures, because the
-/// hypervisor took too much, names them after `WITHHELD`.
-pub fn namespaces(tier: Tier, required: bool) -> Outcome {
-    let packages = match workspace::packages() {
-        Ok(packages) => packages,
-        Err(e) => return Outcome::Failed(e),
+/// What came of a suite: how it ended, and what its scenarios took, in s, in their order.
+pub struct Ran {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Names and s of the scenarios, one for each try.
+    pub took: Vec<(String, f64)>,
+}
+
+/// A suite on real kernel links (level 5), at night with the program as it is released. One that
+/// could not run says so in a line that starts with `SKIPPED`; if `required`, that is a failure.
+/// What figures it could not judge, because the hypervisor took too much, stand after `WITHHELD`.
+pub fn run(name: &str, tier: Tier, required: bool) -> Ran {
+    let mut text = String::new();
+    let ended = namespaces_line(name, tier, required).run_and_keep(&mut text);
+    let (skipped, withheld) = (marked(&text, "SKIPPED"), marked(&text, "WITHHELD"));
+    let outcome = match ended {
+        Err(why) => Outcome::Failed(why),
+        Ok(()) if !skipped.is_empty() => Outcome::Skipped(skipped.join("; ")),
+        Ok(()) if !withheld.is_empty() => Outcome::Withheld(withheld.join("; ")),
+        Ok(()) => Outcome::Passed,
     };
-    let (mut skipped, mut withheld, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-    for name in suites(&packages, tier) {
-        match namespaces_line(name, tier, required).run_and_keep() {
-            Ok(text) => {
-                skipped.extend(marked(&text, "SKIPPED"));
-                withheld.extend(marked(&text, "WITHHELD"));
-            }
-            Err(why) => failed.push(why),
-        }
-    }
-    if !failed.is_empty() {
-        return Outcome::Failed(failed.join("\n"));
-    }
-    match (skipped.is_empty(), withheld.is_empty()) {
-        (false, _) => Outcome::Skipped(skipped.join("; ")),
-        (true, false) => Outcome::Withheld(withheld.join("; ")),
-        (true, true) => Outcome::Passed,
-    }
+    Ran { outcome, took: took(&text) }
 }
 
 /// The suite of known truths, with `options` for it.
@@ -128,15 +122,6 @@ fn test_line(profile: &str, which: &str) -> Line {
     cargo(&format!("test --profile {profile} --locked --workspace {which}"))
 }
 
-/// The names of the suites of a tier, each once.
-fn suites(packages: &[Package], tier: Tier) -> BTreeSet<&str> {
-    let targets = packages.iter().flat_map(|package| &package.tests);
-    let wanted = |target: &&TestTarget| {
-        lies_in(target, &SUITES) || tier == Tier::Night && lies_in(target, &NIGHTLY)
-    };
-    targets.filter(wanted).map(|target| target.name.as_str()).collect()
-}
-
 /// The suites of that name in all packages.
 fn namespaces_line(name: &str, tier: Tier, required: bool) -> Line {
     let profile = if tier == Tier::Night { "release" } else { PROFILE };
@@ -149,6 +134,17 @@ fn lies_in(target: &TestTarget, folders: &[&str]) -> bool {
     folders.iter().any(|folder| target.path.starts_with(&format!("tests/{folder}/")))
 }
 
+/// What each scenario took of which a line tells how it ended: `ok     NAME (1.5 s, …`.
+fn took(text: &str) -> Vec<(String, f64)> {
+    let one = |line: &str| {
+        let rest = line.strip_prefix("ok ").or_else(|| line.strip_prefix("FAILED "))?;
+        let (name, time) = rest.split_once(" (")?;
+        let seconds = time.split_once(" s")?.0.parse().ok()?;
+        Some((name.trim().to_owned(), seconds))
+    };
+    text.lines().filter_map(one).collect()
+}
+
 /// What lines say that begin with a word in capitals.
 fn marked(text: &str, word: &str) -> Vec<String> {
     let reason =
@@ -159,6 +155,7 @@ fn marked(text: &str, word: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn package() -> Package {
         let test = |name: &str, path: &str| TestTarget { name: name.into(), path: path.into() };
@@ -209,11 +206,22 @@ mod tests {
     }
 
     #[test]
-    fn suites_of_one_name_have_one_line_and_the_night_has_more() {
-        let packages = [package(), package()];
-        let of = |tier| suites(&packages, tier).into_iter().collect::<Vec<_>>();
-        assert_eq!(of(Tier::Day), ["namespaces", "netns"]);
-        assert_eq!(of(Tier::Night), ["namespaces", "netns", "validate"]);
+    fn scenarios_are_listed_with_what_they_took() {
+        let text = "begins rates\nFAILED rates (2.5 s, 12 % stolen): too low\n\
+                    ok     rates (1.5 s, 0 % stolen) 95 Mbit/s\nok SKIPPED\n2 failed\n";
+        let expected = [("rates".to_owned(), 2.5), ("rates".to_owned(), 1.5)];
+        assert_eq!(took(text), expected);
+    }
+
+    /// Whatever folder of tests needs another runner is run by a step of the night.
+    #[test]
+    fn every_suite_of_the_workspace_has_a_step() {
+        let packages = workspace::packages().unwrap();
+        let own_main = |t: &&TestTarget| lies_in(t, &SUITES) || lies_in(t, &NIGHTLY);
+        let found: BTreeSet<&str> =
+            packages.iter().flat_map(|p| &p.tests).filter(own_main).map(|t| &*t.name).collect();
+        let listed: BTreeSet<&str> = SUITES.into_iter().chain(NIGHTLY).collect();
+        assert_eq!(found, listed);
     }
 
     #[test]
