@@ -62,8 +62,9 @@ fn namespaces_and_interfaces() -> (usize, usize) {
     (found.len(), interfaces)
 }
 
-/// Whatever the machine allows, every row stands there in time and nothing is left; a machine that
-/// spoils the figures may take the verdict by day, if the answer says why.
+/// Whatever the machine allows, every row stands there and nothing is left. A machine that spoils
+/// the figures may take the verdict by day, if the answer says why, and the time of what is tried
+/// again.
 pub fn answers_in_time() {
     let ordinary = Ordinary::new("demo");
     let before = namespaces_and_interfaces();
@@ -75,11 +76,13 @@ pub fn answers_in_time() {
     println!("{answer}");
     figure("seconds from start to answer", format!("{seconds:.1}"));
     match output.status.code() {
-        Some(0) => assert!(answer.contains("header"), "{answer}"),
+        Some(0) => {
+            assert!(answer.contains("header"), "{answer}");
+            assert!(seconds < 90.0, "{seconds} s");
+        }
         Some(6) if !is_night() => spoiled(&answer),
         _ => panic!("{:?} {answer}{}", output.status, text(&output.stderr)),
     }
-    assert!(seconds < 90.0, "{seconds} s");
     for part in ["Round trip 64 B TCP", "Round trip 16 KiB UDP", "Connecting", "Goodput", "Lost"] {
         assert!(answer.contains(part), "{part} is missing in {answer}");
     }

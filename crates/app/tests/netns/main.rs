@@ -36,7 +36,7 @@ use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
 const SCENARIOS: [tier::Scenario<fn()>; 48] = [
-    ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(45)),
+    ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
     ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback, Day(15)),
@@ -69,10 +69,10 @@ const SCENARIOS: [tier::Scenario<fn()>; 48] = [
     ("a_later_family_is_found", differences::delay, Witness(20)),
     ("a_change_between_runs_is_found", changes::are_found, Night(120)),
     ("a_killed_end_loses_no_finished_block", crash::survives, Day(25)),
-    ("a_limited_server_answers_what_it_can", limits::answers_what_it_can, Day(45)),
+    ("a_limited_server_answers_what_it_can", limits::answers_what_it_can, Day(25)),
     ("trouble_is_named", trouble::is_named, Day(10)),
     ("two_links_are_not_two_protocols", trouble::two_links, Day(10)),
-    ("a_black_hole_is_named", trouble::black_hole, Day(20)),
+    ("a_black_hole_is_named", trouble::black_hole, Day(15)),
     ("blocked_udp_is_named_and_tcp_measured", trouble::udp_blocked, Day(15)),
     ("capture_in_a_lab_has_every_frame", capture::in_a_lab, Witness(10)),
     ("capture_between_hosts_has_what_is_measured", capture::between_hosts, Day(10)),
@@ -82,8 +82,8 @@ const SCENARIOS: [tier::Scenario<fn()>; 48] = [
     ("two_systems_are_compared", two_systems::are_compared, Night(90)),
     ("two_systems_that_cannot_be_are_named", two_systems::that_cannot_be_are_named, Day(10)),
     ("scenarios_find_what_they_must", scenarios::hold, Night(300)),
-    ("plans_run_end_to_end", presets::run_end_to_end, Witness(120)),
-    ("commands_of_the_readme_run", readme::runs, Witness(150)),
+    ("plans_run_end_to_end", presets::run_end_to_end, Witness(60)),
+    ("commands_of_the_readme_run", readme::runs, Witness(60)),
 ];
 
 fn main() -> ExitCode {

@@ -12,8 +12,11 @@ use std::process::{Command, Output};
 /// verdict.
 const PAIRS: [&str; 2] = ["2", "6"];
 
+/// How long `doctor` looks, likewise.
+const LOOK: [&str; 2] = ["1s", "3s"];
+
 /// Longest time of a run without a number of pairs, likewise.
-const SPAN: [&str; 2] = ["4s", "12s"];
+const SPAN: [&str; 2] = ["2s", "12s"];
 
 /// Answers of a measurement that are no failure of the command: no verdict, because a busy host
 /// spoiled it, and a condition that is not met or cannot be told.
@@ -46,9 +49,10 @@ fn prepare(home: &Home, root: &Path) {
     let plan = std::fs::read_to_string(root.join("plans/sizes.toml")).unwrap();
     let short = plan.replace("pairs = 10", "pairs = 2\nnull_blocks = 1");
     assert_ne!(short, plan, "the plan names its pairs");
-    let short = short.replace("factor = 2", "factor = 32");
+    let fewer = short.replace("factor = 2", "factor = 1024").replace("256 B\" }", "1280 B\" }");
+    assert_ne!(fewer, short, "the plan names its steps");
     let hosts = "\n[hosts]\nserver = \"lab-b\"\n";
-    std::fs::write(home.path().join("plans/sizes.toml"), short + hosts).unwrap();
+    std::fs::write(home.path().join("plans/sizes.toml"), fewer + hosts).unwrap();
     let names = "127.0.0.1 localhost\n10.46.2.2 lab-b\nfd46:2::2 lab-b\n";
     std::fs::write(home.path().join("hosts"), names).unwrap();
 }
@@ -73,13 +77,13 @@ fn commands(readme: &str) -> Vec<String> {
 fn shortened(words: &[&str]) -> Vec<String> {
     let mut words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     let after = |words: &[String], flag: &str| words.iter().position(|word| word == flag);
+    let form = usize::from(is_night());
     if words[0] == "doctor" {
-        words.extend(["--for".to_owned(), "3s".to_owned()]);
+        words.extend(["--for".to_owned(), LOOK[form].to_owned()]);
     }
     if words[0] != "lab-b" {
         return words;
     }
-    let form = usize::from(is_night());
     words.retain(|word| word != "--quick");
     if let Some(index) = after(&words, "--pairs") {
         words[index + 1] = PAIRS[form].to_owned();
@@ -112,7 +116,7 @@ fn run_lab(home: &Home, words: &[&str]) {
     let mut command = match words {
         ["lab", "exec", _, "--", rest @ ..] => {
             let mut command = Command::new("timeout");
-            command.args(["--preserve-status", "--signal=INT", "2", PROGRAM]);
+            command.args(["--preserve-status", "--signal=INT", "1", PROGRAM]);
             command.args(&words[..words.len() - rest.len()]).args(rest);
             command.env("V6GAP_DATA", home.path());
             command

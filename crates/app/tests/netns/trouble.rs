@@ -21,15 +21,19 @@ fn expect(output: &Output, code: &str, exit: i32) {
     assert!(said.contains("Try:"), "no next command in: {said}");
 }
 
-/// The error for programs, and the same in a page.
-fn in_pages(lab: &Lab, home: &Home, code: &str, exit: i32) {
+/// The error in a page.
+fn page(lab: &Lab, home: &Home) -> Value {
     let form = "{\"place\":{\"host\":\"10.46.2.2\"},\"options\":{\"v6\":\"fd46:2::2\"}}";
-    let page = pages::asked(lab.exec(home, "client"), form);
+    pages::asked(lab.exec(home, "client"), form)
+}
+
+/// The error for programs.
+fn terminal(lab: &Lab, home: &Home, exit: i32) -> Value {
     let output = client(lab, home, &[&BOTH[..], &["--json-errors"]].concat());
     assert_eq!(output.status.code(), Some(exit), "{}", text(&output.stderr));
     let terminal = pages::last_line(&output.stderr, &output);
     assert!(terminal["try"].as_array().is_some_and(|tries| !tries.is_empty()), "{terminal}");
-    pages::same(&page, &terminal, code);
+    terminal
 }
 
 const BOTH: [&str; 3] = ["10.46.2.2", "--v6", "fd46:2::2"];
@@ -56,7 +60,7 @@ pub fn is_named() {
     let without = Lab::up("only4", &["--only", "v4", "--model", "bare", "--rate", "none"]);
     let server = without.serve(&home, &[]);
     expect(&client(&without, &home, &BOTH), "E101", 3);
-    in_pages(&without, &home, "E101", 3);
+    pages::same(&page(&without, &home), &terminal(&without, &home, 3), "E101");
     drop(server);
 }
 
@@ -90,13 +94,19 @@ pub fn two_links() {
     drop(server);
 }
 
-/// Large IPv6 packets vanish without a word.
+/// Large IPv6 packets vanish without a word. Finding that out is waiting, so page and terminal wait
+/// at the same time, each in a lab of its own.
 pub fn black_hole() {
-    let home = Home::new("black-hole");
-    let lab = Lab::up("hole", &["--black-hole-v6", "1400"]);
-    let server = lab.serve(&home, &[]);
-    in_pages(&lab, &home, "E401", 6);
-    drop(server);
+    let homes = ["black-hole-page", "black-hole"].map(Home::new);
+    let labs = ["hole-page", "hole"].map(|name| Lab::up(name, &["--black-hole-v6", "1400"]));
+    let servers = [0, 1].map(|i| labs[i].serve(&homes[i], &[]));
+    let (page, terminal) = std::thread::scope(|scope| {
+        let page = scope.spawn(|| page(&labs[0], &homes[0]));
+        let terminal = terminal(&labs[1], &homes[1], 6);
+        (page.join().unwrap(), terminal)
+    });
+    pages::same(&page, &terminal, "E401");
+    drop(servers);
 }
 
 /// No datagram of the server comes back, and connections do: what goes over TCP is answered, and

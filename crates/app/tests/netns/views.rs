@@ -90,9 +90,11 @@ pub fn drawn_on_a_terminal() {
     let each_second = drawings as f64 / start.elapsed().as_secs_f64();
     figure("drawings in a second", format!("{each_second:.2}"));
     assert!(drawings > 3 && each_second < DRAWINGS_MAX, "{drawings} drawings, {before}");
-    for part in ["○ IPv4", "◆ IPv6", "Mbit/s", "\u{1b}[3"] {
+    for part in ["○ IPv4", "◆ IPv6", "\u{1b}[3"] {
         assert!(before.contains(part), "{part:?} is missing in:\n{before}");
     }
+    // A machine that spoils every block leaves no figure, and the view says so.
+    assert!(before.contains("Mbit/s") || before.contains("discarded"), "{before}");
     screen.press(b"q");
     screen.wait("code 130");
     screen.wait("iexten");
