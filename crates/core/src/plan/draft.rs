@@ -17,26 +17,21 @@ pub struct Draft {
     /// Version of the plan language.
     pub v6gap: u32,
     /// Short name.
-    #[serde(default)]
     pub name: Option<String>,
     /// What it is for.
-    #[serde(default)]
     pub description: Option<String>,
     /// The published experiment that it repeats, as in `raicu/tcp-100`: its values are shown beside
     /// what is measured.
-    #[serde(default)]
     pub reference: Option<String>,
     /// Between which hosts.
     #[serde(default)]
     pub hosts: Hosts,
     /// The lab to build, if it is to run in one.
-    #[serde(default)]
     pub lab: Option<Lab>,
     /// How the trials are arranged.
     #[serde(default)]
     pub design: Design,
     /// What `--scale small` makes of it.
-    #[serde(default)]
     pub small: Option<Small>,
     /// What is measured.
     pub measure: Vec<Measure>,
@@ -47,34 +42,26 @@ pub struct Draft {
 #[serde(deny_unknown_fields)]
 pub struct Small {
     /// Pairs in place of those of the design.
-    #[serde(default)]
     pub pairs: Option<u32>,
     /// Null blocks in place of those of the design.
-    #[serde(default)]
     pub null_blocks: Option<u32>,
     /// Most levels of each factor: the first, the last and those between at even distance.
-    #[serde(default)]
     pub levels: Option<u32>,
     /// Share of bytes, packets, exchanges and times.
-    #[serde(default)]
     pub share: Option<String>,
 }
 
 /// Between which hosts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Hosts {
     /// Name or address of the server, with or without a port.
-    #[serde(default)]
     pub server: Option<String>,
     /// Its IPv4 address, where the name does not tell.
-    #[serde(default)]
     pub v4: Option<String>,
     /// Its IPv6 address, where the name does not tell.
-    #[serde(default)]
     pub v6: Option<String>,
     /// Addresses of this computer to measure from, one of each family at most.
-    #[serde(default)]
     pub bind: Vec<String>,
 }
 
@@ -84,40 +71,29 @@ pub struct Hosts {
 pub struct Lab {
     /// A world file, beside the plan unless its path says otherwise, or the name of a world that
     /// comes with the program; in place of all other keys.
-    #[serde(default)]
     pub world: Option<String>,
     /// That world, once somebody has read it.
     #[serde(skip)]
     pub made: Option<World>,
     /// The node that measures, in place of the world's client.
-    #[serde(default)]
     pub from: Option<String>,
     /// The node that it measures to, in place of the world's server.
-    #[serde(default)]
     pub to: Option<String>,
     /// `client-server`, `client-router-server` or with more routers.
-    #[serde(default)]
     pub topology: Option<String>,
     /// `bare`, `shaped` or `wire`.
-    #[serde(default)]
     pub model: Option<String>,
     /// Line rate of every link, or `none`.
-    #[serde(default)]
     pub rate: Option<String>,
     /// MTU of every link, in bytes.
-    #[serde(default)]
     pub mtu: Option<u32>,
     /// Delay added by every link in each direction.
-    #[serde(default)]
     pub delay: Option<String>,
     /// Share of frames that every link loses.
-    #[serde(default)]
     pub loss: Option<String>,
     /// Conditions of IPv4 alone, on the first link.
-    #[serde(default)]
     pub v4: Option<Conditions>,
     /// Conditions of IPv6 alone, on the first link.
-    #[serde(default)]
     pub v6: Option<Conditions>,
 }
 
@@ -126,50 +102,37 @@ pub struct Lab {
 #[serde(deny_unknown_fields)]
 pub struct Conditions {
     /// Line rate.
-    #[serde(default)]
     pub rate: Option<String>,
     /// Delay added in each direction.
-    #[serde(default)]
     pub delay: Option<String>,
     /// Share of frames lost.
-    #[serde(default)]
     pub loss: Option<String>,
 }
 
 /// How the trials are arranged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Design {
     /// A fixed number of pairs in place of the adaptive rule.
-    #[serde(default)]
     pub pairs: Option<u32>,
     /// Half-width of the range at which a metric is known well enough, by metric.
-    #[serde(default)]
     pub precision: BTreeMap<String, String>,
     /// Longest time for the whole run.
-    #[serde(default)]
     pub max_time: Option<String>,
     /// What is compared: two of `v4`, `v6`; the same twice makes a null run.
-    #[serde(default)]
     pub arms: Option<[String; 2]>,
     /// Null blocks of each family before the first comparison.
-    #[serde(default)]
     pub null_blocks: Option<u32>,
     /// Margins by metric.
-    #[serde(default)]
     pub margin: BTreeMap<String, String>,
     /// `random` or, as a facsimile of published runs, `sequential`.
-    #[serde(default)]
     pub order: Option<String>,
     /// How a published study combined its runs: `mean`, `mean-sd`, `trimmed-mean` or
     /// `three-of-five`; shown beside this program's own estimates.
-    #[serde(default)]
     pub summary: Option<String>,
     /// Whether families that take different interfaces are compared all the same.
-    #[serde(default)]
     pub different_links: bool,
     /// Seed of every random choice.
-    #[serde(default)]
     pub seed: Option<u64>,
 }
 
@@ -214,10 +177,8 @@ pub struct Range {
     /// No level is above this.
     pub to: String,
     /// Each level is so many times the one before.
-    #[serde(default)]
     pub factor: Option<u32>,
     /// Each level is so much above the one before.
-    #[serde(default)]
     pub step: Option<String>,
 }
 
@@ -229,166 +190,114 @@ pub struct Measure {
     /// `packet-rate`, `reordering` or `duplication`.
     pub metric: String,
     /// Whether it is measured at `--scale small` too.
-    #[serde(default)]
     pub small: Option<bool>,
     /// `tcp` or `udp`, for round trips also `icmp`.
-    #[serde(default)]
     pub protocol: Option<Levels>,
     /// Message sizes of round trips.
-    #[serde(default)]
     pub message: Option<Levels>,
     /// Size of the answers of round trips, if it is not that of the messages.
-    #[serde(default)]
     pub response: Option<String>,
     /// Requests on the way at a time, for round trips.
-    #[serde(default)]
     pub outstanding: Option<u32>,
     /// What is timed of round trips: `each` exchange, or a `batch` of them.
-    #[serde(default)]
     pub timing: Option<String>,
     /// UDP payload sizes of bulk transfers.
-    #[serde(default)]
     pub payload: Option<Levels>,
     /// Rate of a UDP transfer, or `full`.
-    #[serde(default)]
     pub bitrate: Option<String>,
     /// `send`, `receive` or `both`.
-    #[serde(default)]
     pub direction: Option<String>,
     /// Length of a trial.
-    #[serde(default)]
     pub time: Option<String>,
     /// Datagrams after which a UDP transfer ends, if its time is not over before; over TCP as many
     /// writes, or segments where their size is given.
-    #[serde(default)]
     pub packets: Option<u64>,
     /// Most datagrams of one call to the kernel.
-    #[serde(default)]
     pub batch: Option<u16>,
     /// Whether the kernel may cut and put together pieces of several datagrams.
-    #[serde(default)]
     pub offload: Option<bool>,
     /// How datagrams follow each other: `constant`, `periodic`, `poisson`, `on-off` or `frames`.
-    #[serde(default)]
     pub law: Option<String>,
     /// Time with datagrams of `on-off`.
-    #[serde(default)]
     pub on: Option<String>,
     /// Time without.
-    #[serde(default)]
     pub off: Option<String>,
     /// Bytes of a frame of `frames`.
-    #[serde(default)]
     pub frame: Option<String>,
     /// Time from one frame to the next.
-    #[serde(default)]
     pub every: Option<String>,
     /// `fixed`, `random` or `stepped`.
-    #[serde(default)]
     pub sizes: Option<String>,
     /// Smallest payload where sizes vary.
-    #[serde(default)]
     pub least: Option<String>,
     /// Step of `stepped` sizes.
-    #[serde(default)]
     pub step: Option<String>,
     /// Part of it that is left out at the start.
-    #[serde(default)]
     pub warmup: Option<String>,
     /// Bytes of one write.
-    #[serde(default)]
     pub write: Option<Levels>,
     /// Connections of a bulk transfer that send at the same time.
-    #[serde(default)]
     pub streams: Option<Counts>,
     /// Bytes after which a bulk transfer is over, in each direction; for round trips the bytes of
     /// all messages of a trial, which set the number of its turns.
-    #[serde(default)]
     pub bytes: Option<Levels>,
     /// Socket buffers, which bound the TCP window.
-    #[serde(default)]
     pub window: Option<Levels>,
     /// Whether to stop if the system grants other socket buffers.
-    #[serde(default)]
     pub require_window: Option<bool>,
     /// Largest segment of a bulk transfer.
-    #[serde(default)]
     pub mss: Option<Levels>,
     /// Whether small segments are sent at once.
-    #[serde(default)]
     pub no_delay: Option<bool>,
     /// Fastest pace of a bulk transfer over TCP.
-    #[serde(default)]
     pub pacing: Option<String>,
     /// How a sender avoids copying: `file` or `memory`.
-    #[serde(default)]
     pub zero_copy: Option<String>,
     /// Whether the receiver takes data off without copying them.
-    #[serde(default)]
     pub truncate: Option<bool>,
     /// Other metrics of the same trials that are questions too, as in `cpu` over TCP and
     /// `reordering` over UDP.
     #[serde(default)]
     pub also: Vec<String>,
     /// Congestion control.
-    #[serde(default)]
     pub congestion: Option<String>,
     /// Connections of each arm, for round trips.
-    #[serde(default)]
     pub connections: Option<u32>,
     /// Exchanges of one turn, for round trips.
-    #[serde(default)]
     pub turn: Option<u32>,
     /// Turns of each arm in a block, for round trips.
-    #[serde(default)]
     pub turns: Option<u32>,
     /// How the ends wait: `block`, `yield` or `spin`.
-    #[serde(default)]
     pub wait: Option<String>,
     /// Differentiated services code point, by name or number.
-    #[serde(default)]
     pub dscp: Option<String>,
     /// The whole octet that holds DSCP and ECN.
-    #[serde(default)]
     pub tos: Option<String>,
     /// Time to live or hop limit of the packets.
-    #[serde(default)]
     pub hop_limit: Option<u8>,
     /// Flow label of IPv6 packets from the client.
-    #[serde(default)]
     pub flow_label: Option<String>,
     /// Whether datagrams that do not fit the path MTU are refused and never fragmented.
-    #[serde(default)]
     pub dont_fragment: Option<bool>,
     /// Connections opened in a trial, for connecting.
-    #[serde(default)]
     pub count: Option<u32>,
     /// Time from one probe to the next; makes round trips and loss those of probes.
-    #[serde(default)]
     pub interval: Option<String>,
     /// Time after which a probe is lost.
-    #[serde(default)]
     pub timeout: Option<String>,
     /// Largest difference of the hosts' clocks, where something else keeps them alike.
-    #[serde(default)]
     pub clock_error: Option<String>,
     /// Traffic that fills the path while round trips are measured.
-    #[serde(default)]
     pub load: Option<Load>,
     /// Whether the kernels' times of probes are taken too.
-    #[serde(default)]
     pub kernel_times: Option<bool>,
     /// Connections in the making at a time, for rates of connecting.
-    #[serde(default)]
     pub concurrent: Option<u32>,
     /// Whether all connections of a trial stay open until the last one stands.
-    #[serde(default)]
     pub hold: Option<bool>,
     /// Share of packets that may be lost at the highest rate that is searched.
-    #[serde(default)]
     pub target_loss: Option<String>,
     /// Whether such a search may flood a network that was not made for testing.
-    #[serde(default)]
     pub force: Option<bool>,
 }
 
@@ -397,27 +306,19 @@ pub struct Measure {
 #[serde(deny_unknown_fields)]
 pub struct Load {
     /// `same` or `other`: the family of the arm or the other one.
-    #[serde(default)]
     pub family: Option<String>,
     /// `send`, `receive` or `both`.
-    #[serde(default)]
     pub direction: Option<String>,
     /// Streams each way.
-    #[serde(default)]
     pub streams: Option<u32>,
     /// Time before the first probe.
-    #[serde(default)]
     pub lead: Option<String>,
     /// Congestion control, over TCP.
-    #[serde(default)]
     pub congestion: Option<String>,
     /// `tcp` or `udp`.
-    #[serde(default)]
     pub protocol: Option<String>,
     /// Payload of its datagrams, over UDP; `same` is that of the probes.
-    #[serde(default)]
     pub payload: Option<String>,
     /// Rate of each stream over UDP, or `full`.
-    #[serde(default)]
     pub bitrate: Option<String>,
 }

@@ -33,13 +33,10 @@ pub struct Draft {
     /// Version of the language.
     pub v6gap: u32,
     /// What it is for, in a sentence.
-    #[serde(default)]
     pub description: Option<String>,
     /// `bare`, `shaped`, `wire` or `netem`.
-    #[serde(default)]
     pub model: Option<String>,
     /// `v4`, `v6` or both.
-    #[serde(default)]
     pub families: Option<Vec<String>>,
     /// Nodes that only send and receive.
     #[serde(default)]
@@ -51,16 +48,13 @@ pub struct Draft {
     #[serde(default)]
     pub switches: Vec<String>,
     /// The node that measures; `client` unless told.
-    #[serde(default)]
     pub client: Option<String>,
     /// The node that it measures to; `server` unless told.
-    #[serde(default)]
     pub server: Option<String>,
     /// Code points whose packets go first on every link, as `EF` or `46`.
     #[serde(default)]
     pub priority: Vec<String>,
     /// VLAN tags that every frame is counted with.
-    #[serde(default)]
     pub vlan_tags: Option<u32>,
     /// Hosts and routers that an SNMP agent answers at.
     #[serde(default)]
@@ -74,10 +68,8 @@ pub struct Draft {
     #[serde(default)]
     pub tunnels: Vec<TunnelDraft>,
     /// Translation between the families on the way from client to server.
-    #[serde(default)]
     pub translation: Option<TranslationDraft>,
     /// A host that is another system.
-    #[serde(default)]
     pub emulated: Option<EmulatedDraft>,
 }
 
@@ -86,53 +78,37 @@ pub struct Draft {
 #[serde(deny_unknown_fields)]
 pub struct LinkDraft {
     /// The nodes at its ends.
-    #[serde(default)]
     pub between: Option<[String; 2]>,
     /// MTU in bytes; of both families or of one.
-    #[serde(default)]
     pub mtu: Option<u32>,
     /// Frames that may wait in each direction; of one family or direction those that may wait when
     /// one of its frames comes.
-    #[serde(default)]
     pub queue: Option<u32>,
     /// Whether hosts leave work to its interfaces.
-    #[serde(default)]
     pub offloads: Option<bool>,
     /// Line rate, or `none`.
-    #[serde(default)]
     pub rate: Option<String>,
     /// Delay added in each direction.
-    #[serde(default)]
     pub delay: Option<String>,
     /// How the delay varies.
-    #[serde(default)]
     pub jitter: Option<JitterDraft>,
     /// Share of frames lost.
-    #[serde(default)]
     pub loss: Option<String>,
     /// Loss that comes in bursts.
-    #[serde(default)]
     pub bursts: Option<BurstsDraft>,
     /// Share of frames that come twice.
-    #[serde(default)]
     pub duplication: Option<String>,
     /// Frames that are held back.
-    #[serde(default)]
     pub reordering: Option<ReorderingDraft>,
     /// Largest IP packet that passes, in bytes.
-    #[serde(default)]
     pub black_hole: Option<u32>,
     /// Addresses in place of those that the lab gives; of one family only.
-    #[serde(default)]
     pub subnet: Option<String>,
     /// IPv4 alone.
-    #[serde(default)]
     pub v4: Option<Box<LinkDraft>>,
     /// IPv6 alone.
-    #[serde(default)]
     pub v6: Option<Box<LinkDraft>>,
     /// What the end named second sends, in place of what is said of both directions.
-    #[serde(default)]
     pub back: Option<Box<LinkDraft>>,
 }
 
