@@ -201,6 +201,7 @@ fn prepare(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::arm::PerArm;
 
     fn preset(name: &str, choice: &Choice) -> Found {
         read_preset(find(name).unwrap(), 7, choice).unwrap_or_else(|f| panic!("{name}: {f:?}"))
@@ -225,6 +226,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_first_look_is_the_same_written_and_typed() {
+        let written = preset("first-look", &Choice::default()).plan;
+        assert_eq!(written, v6gap_core::plan::preset::first_look(PerArm::FAMILIES, None, 7));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
 use crate::plan::fit::exchange_ns;
-use crate::plan::{Plan, preset};
+use crate::plan::{Plan, defaults};
 use crate::unit;
 use crate::wiremodel;
 use crate::workload::{Cell, Echo, Kind, Transport, UdpBulk, Wait, Workload};
@@ -83,7 +83,7 @@ pub fn probes(world: &World, wait: Wait) -> Vec<Probe> {
         let arms = PerArm::null(family);
         if world.model == LinkModel::Wire && has_fixed_delay(world, family) {
             for bytes in [SMALL_BYTES, large_bytes(world)] {
-                let mut echo = preset::echo(Transport::Udp, bytes, wait);
+                let mut echo = defaults::echo(Transport::Udp, bytes, wait);
                 echo.fit(exchange_ns(world));
                 probes.push(Probe { cell: Cell::named(Workload::Echo(echo)), arms });
             }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_core::plan::preset;
+use v6gap_core::plan::{defaults, preset};
 use v6gap_core::workload::{Cell, Echo, Transport, Wait, Workload};
 use v6gap_engine::run;
 use v6gap_judge::fitness::{Busy, Clock, Place, Placement, Traffic, Watched};
@@ -135,7 +135,7 @@ fn round_trips(
     addresses: PerFamily<Option<SocketAddr>>,
     processor: Option<usize>,
 ) -> Result<PerFamily<Vec<f64>>, Trouble> {
-    let echo = preset::echo(Transport::Udp, MESSAGE_BYTES, Wait::Block);
+    let echo = defaults::echo(Transport::Udp, MESSAGE_BYTES, Wait::Block);
     let cell = Cell::named(Workload::Echo(Echo { turns: TURNS, ..echo }));
     let plan = preset::first_look(PerArm::FAMILIES, None, 0);
     let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };

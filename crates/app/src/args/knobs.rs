@@ -133,6 +133,7 @@ impl KnobArgs {
             "target_loss" => "--target-loss",
             "force" => "--force-search",
             "dont_fragment" => "--dont-fragment",
+            "lab" | "world" => "the lab",
             _ => "what is measured",
         }
     }

@@ -3,12 +3,13 @@
 use super::capture::CaptureArgs;
 use super::knobs::KnobArgs;
 use super::snmp::SnmpArgs;
-use super::values::{self, Measured, Precision};
+use super::values::{self, Precision};
 use clap::{Args, ValueEnum};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
+use v6gap_core::plan::draft::Wanted;
 use v6gap_core::wire::PORT;
 use v6gap_judge::analysis::Verdict;
 
@@ -120,11 +121,11 @@ pub struct DesignArgs {
     pub thorough: bool,
     /// Measure only these: throughput, rtt, connect, loss; tcp, udp, icmp
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::measured)]
-    pub measure: Vec<Measured>,
+    pub measure: Vec<Wanted>,
     /// Differences below this do not matter, as in throughput=2%,rtt=5%
     #[arg(long = "margin", value_name = "METRIC=P,…", value_delimiter = ',',
           value_parser = values::margin)]
-    pub margins: Vec<(Metric, f64)>,
+    pub margins: Vec<(Metric, String)>,
     /// Seed of every random choice [random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -2,7 +2,8 @@
 
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::plan::check::nearest;
+use v6gap_core::plan::check::{self, nearest};
+use v6gap_core::plan::draft::Wanted;
 use v6gap_core::unit;
 use v6gap_core::workload::Transport;
 use v6gap_core::world::LinkModel;
@@ -93,33 +94,35 @@ pub(super) fn file_size(text: &str) -> Result<u64, String> {
 }
 
 /// A margin: `METRIC=SHARE`.
-pub(super) fn margin(text: &str) -> Result<(Metric, f64), String> {
-    let (name, value) = text.split_once('=').ok_or("it must be METRIC=SHARE, as in rtt=2%")?;
-    let metric = metric(name)?;
-    match share(value)? {
-        margin if margin > 0.0 => Ok((metric, margin)),
-        _ => Err("a margin must be above 0".to_owned()),
-    }
+pub(super) fn margin(text: &str) -> Result<(Metric, String), String> {
+    share_of("margin", text)
 }
 
 /// A precision: `SHARE` for every metric that is compared by ratio, or `METRIC=SHARE`.
 pub(super) fn precision(text: &str) -> Result<Precision, String> {
-    match text.contains('=') {
-        true => margin(text).map(|(metric, share)| Precision { metric: Some(metric), share }),
-        false => match share(text)? {
-            share if share > 0.0 => Ok(Precision { metric: None, share }),
-            _ => Err("a precision must be above 0".to_owned()),
-        },
+    if text.contains('=') {
+        let (metric, share) = share_of("precision", text)?;
+        return Ok(Precision { metric: Some(metric), share });
     }
+    check::share("precision", text)?;
+    Ok(Precision { metric: None, share: text.to_owned() })
+}
+
+/// A metric and a share of it as text, which is one that a plan takes.
+fn share_of(of: &str, text: &str) -> Result<(Metric, String), String> {
+    let (name, value) = text.split_once('=').ok_or("it must be METRIC=SHARE, as in rtt=2%")?;
+    let metric = metric(name)?;
+    check::share(of, value)?;
+    Ok((metric, value.to_owned()))
 }
 
 /// Half-width of a range that is asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Precision {
     /// The metric; `None` for every one that is compared by ratio.
     pub metric: Option<Metric>,
-    /// Share of the value, or of packets.
-    pub share: f64,
+    /// Share of the value, or of packets, as it was typed.
+    pub share: String,
 }
 
 /// A family: `v4` or `v6`.
@@ -137,22 +140,13 @@ pub(super) fn model(text: &str) -> Result<LinkModel, String> {
     known.ok_or_else(|| one_of(text, &LinkModel::ALL.map(LinkModel::name)))
 }
 
-/// A part of what is measured: a metric or a transport.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measured {
-    /// Cells that yield the metric.
-    Metric(Metric),
-    /// Cells over the transport.
-    Transport(Transport),
-}
-
 /// An item of `--measure`.
-pub(super) fn measured(text: &str) -> Result<Measured, String> {
+pub(super) fn measured(text: &str) -> Result<Wanted, String> {
     match text {
-        "tcp" => Ok(Measured::Transport(Transport::Tcp)),
-        "udp" => Ok(Measured::Transport(Transport::Udp)),
-        "icmp" => Ok(Measured::Transport(Transport::Icmp)),
-        _ => Metric::from_name(text).map(Measured::Metric).ok_or_else(|| {
+        "tcp" => Ok(Wanted::Transport(Transport::Tcp)),
+        "udp" => Ok(Wanted::Transport(Transport::Udp)),
+        "icmp" => Ok(Wanted::Transport(Transport::Icmp)),
+        _ => Metric::from_name(text).map(Wanted::Metric).ok_or_else(|| {
             let names = Metric::ALL.map(Metric::name);
             one_of(text, &[&names[..], &["tcp", "udp", "icmp"]].concat())
         }),
@@ -189,19 +183,22 @@ mod tests {
 
     #[test]
     fn margins_name_a_metric_and_a_share() {
-        assert_eq!(margin("rtt=2%"), Ok((Metric::Rtt, 0.02)));
-        assert_eq!(margin("loss=0.1pp"), Ok((Metric::Loss, 0.001)));
+        assert_eq!(margin("rtt=2%"), Ok((Metric::Rtt, "2%".to_owned())));
+        assert_eq!(margin("loss=0.1pp"), Ok((Metric::Loss, "0.1pp".to_owned())));
         assert!(margin("rtt").unwrap_err().contains("METRIC=SHARE"));
         assert!(margin("rt=2%").unwrap_err().contains("did you mean \"rtt\""));
-        assert!(margin("rtt=0").unwrap_err().contains("above 0"));
+        for wrong in ["rtt=0", "rtt=100%"] {
+            let error = margin(wrong).unwrap_err();
+            assert_eq!(error, "a margin must be above 0 and below 100 %");
+        }
     }
 
     #[test]
     fn a_precision_is_for_all_ratios_or_one_metric() {
-        assert_eq!(precision("1%"), Ok(Precision { metric: None, share: 0.01 }));
-        let rtt = Precision { metric: Some(Metric::Rtt), share: 0.005 };
+        assert_eq!(precision("1%"), Ok(Precision { metric: None, share: "1%".to_owned() }));
+        let rtt = Precision { metric: Some(Metric::Rtt), share: "0.5%".to_owned() };
         assert_eq!(precision("rtt=0.5%"), Ok(rtt));
-        assert!(precision("0").unwrap_err().contains("above 0"));
+        assert!(precision("0").unwrap_err().contains("a precision must be above 0"));
     }
 
     #[test]

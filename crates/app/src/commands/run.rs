@@ -4,7 +4,7 @@
 mod knobs;
 
 use crate::alone;
-use crate::args::{DesignArgs, Measured, RunArgs};
+use crate::args::{DesignArgs, RunArgs};
 use crate::commands::plan::expect;
 use crate::failure::{Failure, Outcome};
 use crate::session;
@@ -14,9 +14,9 @@ use crate::target::RunOptions;
 use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::plan::check::check;
 use v6gap_core::plan::later::NothingToAdd;
-use v6gap_core::plan::{Plan, Stop, fit, preset};
+use v6gap_core::plan::{Plan, fit, preset};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::World;
@@ -257,35 +257,16 @@ fn same_source(header: &RunHeader, target: Target) -> Result<Target, Failure> {
 /// The plan that the options describe: the first look with what they change.
 ///
 /// # Errors
-/// If nothing is left to be measured.
+/// If an option cannot be, or nothing is left to be measured.
 pub fn plan(args: &DesignArgs, world: Option<World>) -> Result<Plan, Failure> {
     let seed = match args.seed {
         Some(seed) => seed,
         None => random_seed()?,
     };
-    let arms = args.null.map_or(PerArm::FAMILIES, PerArm::null);
-    let mut plan = preset::first_look(arms, world, seed);
-    knobs::apply(args, &mut plan)?;
-    plan.parts_mut().cells.retain(|cell| wanted(cell, &args.measure));
-    if plan.cells.is_empty() {
-        return Err(Failure::usage("--measure leaves nothing to be measured"));
-    }
-    plan.parts_mut().design.null_cells = preset::null_cells(&plan.cells);
-    plan.parts_mut().design.different_links = args.allow_different_links;
-    plan.parts_mut().margins.extend(args.margins.iter().copied());
-    for precision in &args.precision {
-        let all = Metric::ALL.into_iter().filter(|metric| metric.scale() == Scale::Ratio);
-        let metrics: Vec<Metric> = precision.metric.map_or_else(|| all.collect(), |m| vec![m]);
-        plan.parts_mut()
-            .design
-            .precision
-            .extend(metrics.into_iter().map(|metric| (metric, precision.share)));
-    }
+    let draft = knobs::draft(args, world)?;
+    let plan = check(&draft, seed).map_err(knobs::refused)?;
     let search = |cell: &Cell| matches!(cell.workload, Workload::Capacity(_));
     let long = args.knobs.shapes_bulk().is_some() || plan.cells.iter().any(search);
-    if let Some(pairs) = args.pairs {
-        plan = plan.ending(Stop::Pairs { pairs });
-    }
     Ok(match given_time(args) {
         Some(time_ns) => plan.within(time_ns),
         None if long => plan.with_time_enough(),
@@ -318,40 +299,12 @@ pub fn random_seed() -> Result<u64, Failure> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
-/// A cell is wanted if one of its metrics and its transport are, where such are named.
-fn wanted(cell: &Cell, measure: &[Measured]) -> bool {
-    let named = |m: &Measured| match m {
-        Measured::Metric(metric) => cell.workload.metrics().contains(metric),
-        Measured::Transport(transport) => cell.workload.transport() == *transport,
-    };
-    let is_metric = |m: &&Measured| matches!(m, Measured::Metric(_));
-    let (metrics, transports): (Vec<_>, Vec<_>) = measure.iter().partition(is_metric);
-    [metrics, transports].iter().all(|kind| kind.is_empty() || kind.iter().any(&named))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
-    use v6gap_core::plan::TIME_NS;
-    use v6gap_core::workload::Transport;
-
-    fn cells(measure: &[Measured]) -> Vec<String> {
-        let plan = preset::first_look(PerArm::FAMILIES, None, 1);
-        plan.cells.iter().filter(|c| wanted(c, measure)).map(|c| c.id.clone()).collect()
-    }
-
-    #[test]
-    fn what_is_named_is_measured_and_nothing_else() {
-        assert_eq!(cells(&[]).len(), 9);
-        let connect = Measured::Metric(Metric::Connect);
-        assert_eq!(cells(&[connect]), ["connect-tcp"]);
-        let udp = Measured::Transport(Transport::Udp);
-        let rtt = Measured::Metric(Metric::Rtt);
-        assert_eq!(cells(&[rtt, udp]), ["rtt-udp-64", "rtt-udp-1024", "rtt-udp-16384"]);
-        assert_eq!(cells(&[Measured::Metric(Metric::Loss)]), ["throughput-udp-1408"]);
-    }
+    use v6gap_core::plan::{Stop, TIME_NS};
 
     fn stored(stop: Stop) -> RunHeader {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);

@@ -9,7 +9,7 @@ use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Far, PerEnd};
-use v6gap_core::plan::preset;
+use v6gap_core::plan::{defaults, preset};
 use v6gap_core::record::{BlockRecord, Ending, Host, Line, RunHeader, Session, TrialRecord};
 use v6gap_core::schedule::{self, Block};
 use v6gap_core::wiremodel::{TcpOptions, tcp_packets};
@@ -292,7 +292,7 @@ fn sweep(id: &str, arms: PerArm<Family>, world: &World, mtu: Option<u32>) -> Vec
     let Line::Run(header) = &whole[0] else { unreachable!("the first line is the header") };
     let mut header = header.clone();
     header.plan = preset::first_look(arms, Some(world.clone()), 7);
-    let sizes = preset::MESSAGE_BYTES.map(|bytes| (format!("rtt-tcp-{bytes}"), bytes));
+    let sizes = defaults::MESSAGE_BYTES.map(|bytes| (format!("rtt-tcp-{bytes}"), bytes));
     header.plan.parts_mut().cells.retain(|cell| sizes.iter().any(|(id, _)| *id == cell.id));
     header.plan.parts_mut().design.null_cells = Vec::new();
     let plan = header.plan.clone();

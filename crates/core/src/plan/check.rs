@@ -1,7 +1,8 @@
 //! From a draft to a checked plan: all problems at once, each with the key it concerns.
 
-use super::draft::{self, Draft, Levels};
-use super::{Design, Order, Parts, Plan, Stop, Summary, preset};
+use super::draft::{self, Draft};
+pub use super::levels::CELLS_MAX;
+use super::{Design, Order, Parts, Plan, Stop, Summary, defaults};
 use crate::arm::PerArm;
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
@@ -26,15 +27,18 @@ mod tcp_bulk;
 mod timed;
 mod udp_bulk;
 
-/// Most cells of one plan.
-pub const CELLS_MAX: usize = 256;
-
 /// The plan that `draft` describes, with every default explicit. `seed` is used where it names
 /// none.
 ///
 /// # Errors
 /// Every problem found, in the order of the keys.
 pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
+    let (plan, problems) = assembled(draft, seed);
+    if problems.is_empty() { Ok(plan) } else { Err(problems.into_found()) }
+}
+
+/// The plan, and all that is wrong with it.
+pub(super) fn assembled(draft: &Draft, seed: u64) -> (Plan, Problems) {
     let mut problems = Problems::default();
     if draft.v6gap != draft::VERSION {
         let what = format!("version {} of the plan language is not known", draft.v6gap);
@@ -44,7 +48,7 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
     let payload_max = payload_max(&draft.design);
     let mtu = world.as_ref().map(|world| PerFamily::from_fn(|f| model::path_mtu(world, f)));
     let place = cells::Place { lab: world.is_some(), payload_max, mtu };
-    let cells = cells::cells(&draft.measure, place, &mut problems);
+    let cells = cells::cells(draft, place, &mut problems);
     if cells.len() > CELLS_MAX {
         problems.add("measure", format!("{} cells are more than {CELLS_MAX}", cells.len()));
     }
@@ -55,15 +59,13 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
         problems.add("reference", format!("\"{reference}\" is no published experiment"));
     }
     let margins = margins(&draft.design.margin, &mut problems);
-    if let Some(World { families, .. }) = &world
-        && !(families.v4 && families.v6)
-    {
-        problems.add("lab", "a comparison needs both families");
+    if let Some(World { families, .. }) = &world {
+        let PerArm { a, b } = design.arms;
+        if !(*families.get(a) && *families.get(b)) {
+            problems.add("lab", "a comparison needs both families");
+        }
     }
-    if !problems.is_empty() {
-        return Err(problems.into_found());
-    }
-    Ok(Plan(Parts {
+    let plan = Plan(Parts {
         name: draft.name.clone().unwrap_or_else(|| "Unnamed".to_string()),
         description: draft.description.clone().unwrap_or_default(),
         reference: draft.reference.clone(),
@@ -72,7 +74,8 @@ pub fn check(draft: &Draft, seed: u64) -> Result<Plan, Vec<Problem>> {
         margins,
         world,
         seed: draft.design.seed.unwrap_or(seed),
-    }))
+    });
+    (plan, problems)
 }
 
 /// Largest datagram that every family of the design can carry, in bytes.
@@ -103,7 +106,7 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
     if arms == (PerArm { a: Family::V6, b: Family::V4 }) {
         problems.add("design.arms", "IPv6 is compared with IPv4: write [\"v4\", \"v6\"]");
     }
-    let null_blocks = draft.null_blocks.unwrap_or(preset::NULL_BLOCKS);
+    let null_blocks = draft.null_blocks.unwrap_or(defaults::NULL_BLOCKS);
     if null_blocks > 100 {
         problems.add("design.null_blocks", "more than 100 null blocks");
     }
@@ -115,13 +118,13 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
         stop,
         precision: shares("precision", &draft.precision, problems),
         null_blocks,
-        null_cells: preset::null_cells(cells),
+        null_cells: defaults::null_cells(cells),
         order: order(draft, problems),
         summary: summary(draft, problems),
         different_links: draft.different_links,
-        sentinel_every: if null_blocks == 0 { 0 } else { preset::SENTINEL_EVERY },
+        sentinel_every: if null_blocks == 0 { 0 } else { defaults::SENTINEL_EVERY },
         settle_ns: 20_000_000,
-        confidence: preset::CONFIDENCE,
+        confidence: defaults::CONFIDENCE,
     }
 }
 
@@ -182,63 +185,20 @@ fn shares(
             problems.one_of(key, name, &Metric::ALL.map(Metric::name));
             continue;
         };
-        match problems.read(&key, text, unit::parse_share) {
-            Some(share) if share > 0.0 && share < 1.0 => {
-                shares.insert(metric, share);
-            }
-            Some(_) => problems.add(key, format!("a {table} must be above 0 and below 100 %")),
-            None => {}
-        }
+        shares.extend(problems.read(&key, text, |text| share(table, text)).map(|s| (metric, s)));
     }
     shares
 }
 
-/// The levels that `levels` stands for, each as text, for one key.
-pub(super) fn expand(key: &str, levels: &Levels, problems: &mut Problems) -> Vec<String> {
-    match levels {
-        Levels::One(text) => alloc::vec![text.clone()],
-        Levels::Many(texts) => {
-            if texts.is_empty() {
-                problems.add(key, "an empty list has no level");
-            }
-            texts.clone()
-        }
-        Levels::Range(range) => expand_range(key, range, problems),
+/// The share that `text` says, as of a `margin` or a `precision`: above 0 and below 1.
+///
+/// # Errors
+/// If it is no share, or none of these, in words.
+pub fn share(of: &str, text: &str) -> Result<f64, String> {
+    match unit::parse_share(text).map_err(|e| e.to_string())? {
+        share if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err(format!("a {of} must be above 0 and below 100 %")),
     }
-}
-
-/// The same without a place for problems: `None` if there are any.
-pub(super) fn expand_levels(levels: &Levels) -> Option<Vec<String>> {
-    let mut problems = Problems::default();
-    let found = expand("", levels, &mut problems);
-    problems.is_empty().then_some(found)
-}
-
-fn expand_range(key: &str, range: &draft::Range, problems: &mut Problems) -> Vec<String> {
-    let from = problems.read(key, &range.from, unit::parse_bytes);
-    let to = problems.read(key, &range.to, unit::parse_bytes);
-    let step = problems.read_optional(key, range.step.as_ref(), unit::parse_bytes);
-    let (Some(from), Some(to)) = (from, to) else { return Vec::new() };
-    let next = |level: u64| match (range.factor, step) {
-        (Some(factor @ 2..), None) => level.checked_mul(u64::from(factor)),
-        (None, Some(step @ 1..)) => level.checked_add(step),
-        _ => None,
-    };
-    if from == 0 || from > to || next(from).is_none() {
-        problems.add(key, "a range needs from ≤ to and either a factor ≥ 2 or a step > 0");
-        return Vec::new();
-    }
-    let mut levels = Vec::new();
-    let mut level = Some(from);
-    while let Some(bytes) = level.filter(|&bytes| bytes <= to) {
-        if levels.len() == CELLS_MAX {
-            problems.add(key, format!("the range has more than {CELLS_MAX} levels"));
-            return levels;
-        }
-        levels.push(bytes.to_string());
-        level = next(bytes);
-    }
-    levels
 }
 
 #[cfg(test)]

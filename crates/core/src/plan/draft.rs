@@ -1,6 +1,8 @@
 //! A plan as a person writes it: every key optional where a default exists, quantities as text with
 //! units, a list or a range where a factor has several levels. Unknown keys are errors.
 
+use crate::metric::Metric;
+use crate::workload::Transport;
 use crate::world::World;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -35,6 +37,30 @@ pub struct Draft {
     pub small: Option<Small>,
     /// What is measured.
     pub measure: Vec<Measure>,
+    /// What is said of all tables at once, as options do; a file says it in each.
+    #[serde(skip)]
+    pub overall: Overall,
+}
+
+/// What is said of all tables at once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Overall {
+    /// Tables whose metric is measured if no other table yields it.
+    pub spare: Vec<Measure>,
+    /// What is measured of all that the tables yield: cells with one of these metrics and over one
+    /// of these transports, where such are named.
+    pub only: Vec<Wanted>,
+    /// A table of which the marks are for everything that sends data.
+    pub marks: Option<Measure>,
+}
+
+/// A part of what is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Cells that yield the metric.
+    Metric(Metric),
+    /// Cells over the transport.
+    Transport(Transport),
 }
 
 /// A plan made small: the same design with fewer tries, fewer levels and less sent.

@@ -82,7 +82,7 @@ fn block(workload: &Workload, settle_ns: f64, path: Path) -> Cost {
 mod tests {
     use super::*;
     use crate::arm::PerArm;
-    use crate::plan::preset;
+    use crate::plan::{defaults, preset};
     use crate::workload::{Cell, Direction, Kind, TcpBulk, UdpBulk};
     use alloc::vec;
 
@@ -90,7 +90,7 @@ mod tests {
 
     fn plan(stop: Stop) -> Plan {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 7).ending(stop);
-        plan.parts_mut().cells = vec![Cell::named(Workload::TcpBulk(preset::tcp_bulk(false)))];
+        plan.parts_mut().cells = vec![Cell::named(Workload::TcpBulk(defaults::tcp_bulk(false)))];
         plan.parts_mut().design.null_cells = vec![0];
         plan
     }
@@ -125,7 +125,7 @@ mod tests {
         };
         assert!(echo.cost(far).time_ns > 50.0 * echo.cost(PATH).time_ns);
         assert_eq!(echo.cost(far).bytes, echo.cost(PATH).bytes);
-        let bulk = preset::tcp_bulk(false);
+        let bulk = defaults::tcp_bulk(false);
         assert_eq!(bulk.cost(far), bulk.cost(PATH));
     }
 

@@ -3,10 +3,12 @@
 //! from the other.
 
 pub mod check;
+pub mod defaults;
 pub mod draft;
 pub mod estimate;
 pub mod fit;
 pub mod later;
+pub mod levels;
 pub mod limits;
 pub mod preset;
 pub mod scale;

@@ -1,8 +1,8 @@
 //! Plans made smaller: the same design with less sent, or, as the plan says itself, with fewer
 //! tries and levels too.
 
-use super::check::expand_levels;
 use super::draft::{Draft, Levels, Measure};
+use super::levels::expand_levels;
 use crate::unit;
 use alloc::format;
 use alloc::string::{String, ToString};

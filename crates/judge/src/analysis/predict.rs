@@ -372,7 +372,7 @@ fn timed(
 mod tests {
     use super::*;
     use alloc::vec;
-    use v6gap_core::plan::preset;
+    use v6gap_core::plan::{defaults, preset};
     use v6gap_core::tunnel::{Tunnel, TunnelKind};
     use v6gap_core::workload::{Search, Wait};
     use v6gap_core::world::{LaidTunnel, Link, Translation, TranslationKind};
@@ -418,12 +418,12 @@ mod tests {
             let plan = preset::first_look(PerArm::FAMILIES, Some(world.clone()), 1);
             predict(&plan, &Cell::named(workload), metric, &[], base)
         };
-        let tcp = || Workload::TcpBulk(preset::tcp_bulk(true));
+        let tcp = || Workload::TcpBulk(defaults::tcp_bulk(true));
         let found = of(&world, tcp(), Metric::Throughput, 0.0).unwrap();
         let values = found.values.unwrap();
         assert!((values.a - 100e6 * 1448.0 / 1538.0).abs() < 1.0, "{found:?}");
         assert!((values.b - 100e6 * 1408.0 / 1538.0).abs() < 1.0, "{found:?}");
-        let echo = Workload::Echo(preset::echo(Transport::Udp, 64, Wait::Yield));
+        let echo = Workload::Echo(defaults::echo(Transport::Udp, 64, Wait::Yield));
         let values = of(&world, echo, Metric::Rtt, 100e-6).unwrap().values.unwrap();
         assert!((values.b - values.a - 2.0 * 80e-9 * 80.0).abs() < 1e-12, "{values:?}");
         // A line of another rate for each family is not one line with another tunnel.
@@ -440,11 +440,11 @@ mod tests {
         world.translation = Some(Translation { kind: TranslationKind::Nat64, at: 1, client: 0 });
         let plan = preset::first_look(PerArm::FAMILIES, Some(world), 1);
         let of = |workload, metric, base| predict(&plan, &Cell::named(workload), metric, &[], base);
-        let tcp = Workload::TcpBulk(preset::tcp_bulk(true));
+        let tcp = Workload::TcpBulk(defaults::tcp_bulk(true));
         let values = of(tcp, Metric::Throughput, 0.0).unwrap().values.unwrap();
         assert!((values.a - 94.148e6).abs() < 1e3, "{values:?}");
         assert!((values.b - 92.848e6).abs() < 1e3, "{values:?}");
-        let echo = |bytes| Workload::Echo(preset::echo(Transport::Udp, bytes, Wait::Yield));
+        let echo = |bytes| Workload::Echo(defaults::echo(Transport::Udp, bytes, Wait::Yield));
         let values = of(echo(64), Metric::Rtt, 100e-6).unwrap().values.unwrap();
         // Twenty bytes on one of the two links, both ways.
         assert!((values.b - values.a - 2.0 * 80e-9 * 20.0).abs() < 1e-12, "{values:?}");

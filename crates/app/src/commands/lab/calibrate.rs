@@ -12,7 +12,7 @@ use crate::settings::Context;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Lateness;
-use v6gap_core::plan::preset;
+use v6gap_core::plan::defaults;
 use v6gap_core::wiremodel;
 use v6gap_core::workload::{Cell, Transport, UdpBulk, Wait, Workload};
 use v6gap_core::world::model;
@@ -176,7 +176,7 @@ fn links(model: LinkModel, rate_bps: Option<u64>, repeats: u32) -> Result<LinkFi
 
 /// What is measured on links of a model.
 fn asked(world: &World) -> Vec<Asked> {
-    let mut tcp = preset::tcp_bulk(true);
+    let mut tcp = defaults::tcp_bulk(true);
     (tcp.duration_ns, tcp.warmup_ns) = (2 * TRANSFER_NS, TRANSFER_NS / 2);
     let udp = UdpBulk {
         payload_bytes: LARGE_BYTES,
@@ -191,7 +191,7 @@ fn asked(world: &World) -> Vec<Asked> {
     ];
     // A token bucket gives no true round trips.
     if world.model != LinkModel::Shaped {
-        let echo = |bytes| Workload::Echo(preset::echo(Transport::Udp, bytes, Wait::Yield));
+        let echo = |bytes| Workload::Echo(defaults::echo(Transport::Udp, bytes, Wait::Yield));
         asked.push(Asked::new("UDP round trip, 64 B", echo(SMALL_BYTES), Metric::Rtt));
         asked.push(Asked::new("UDP round trip, 1408 B", echo(LARGE_BYTES), Metric::Rtt));
     }

@@ -1,69 +1,67 @@
-//! From options about trials to cells: the tables that a plan file would have, checked by the same
-//! rules.
+//! From options to a draft: the tables that a plan file would have, checked by the same rules.
 
-use crate::args::{DesignArgs, KnobArgs, Measured};
+use crate::args::{DesignArgs, KnobArgs, Precision};
 use crate::failure::Failure;
-use v6gap_core::metric::Metric;
-use v6gap_core::plan::Plan;
-use v6gap_core::plan::check::{Problem, check};
-use v6gap_core::plan::draft::{Counts, Draft, Lab, Levels, Measure, VERSION};
-use v6gap_core::workload::{Cell, Marking, Transport, Workload};
+use v6gap_core::arm::PerArm;
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::plan::check::Problem;
+use v6gap_core::plan::draft::{Counts, Draft, Levels, Measure, Overall, Wanted};
+use v6gap_core::plan::preset;
+use v6gap_core::world::World;
 
-/// Changes the cells of `plan` as the options say.
+/// What the options describe: the first look with what they change.
 ///
 /// # Errors
-/// An option with a value that cannot be, or one that changes nothing of what is measured.
-pub fn apply(args: &DesignArgs, plan: &mut Plan) -> Result<(), Failure> {
+/// An option that does not go with another, or that changes nothing of what is measured.
+pub fn draft(args: &DesignArgs, world: Option<World>) -> Result<Draft, Failure> {
     let knobs = &args.knobs;
+    let arms = args.null.map_or(PerArm::FAMILIES, PerArm::null);
+    let mut draft = preset::first_look_draft(arms, world);
     let searches = shapes_search(args);
     if let Some(option) = knobs.shapes_bulk().filter(|_| !searches) {
         let shaped = shaped(args, option)?;
-        let made = cells(&shaped, plan)?;
-        let kept = |cell: &Cell| !replaced(cell, shaped.metric == Metric::Rtt.name(), knobs.udp);
-        let mut all = made;
-        all.extend(plan.cells.iter().filter(|cell| kept(cell)).cloned());
-        plan.parts_mut().cells = all;
+        let rtt = shaped.metric == Metric::Rtt.name();
+        draft.measure.retain(|table| !replaced(table, rtt, knobs.udp));
+        draft.measure.insert(0, shaped);
     }
-    for measured in &args.measure {
-        if let Measured::Metric(metric) = *measured
-            && !plan.cells.iter().any(|cell| cell.workload.metrics().contains(&metric))
-        {
-            let wanted = if searches { search(knobs, metric)? } else { table(metric) };
-            let more = cells(&wanted, plan)?;
-            plan.parts_mut().cells.extend(more);
-        }
+    let metrics = args.measure.iter().filter_map(metric);
+    let spare = metrics.map(|m| if searches { search(knobs, m) } else { Ok(table(m)) });
+    draft.overall = Overall {
+        spare: spare.collect::<Result<_, _>>()?,
+        only: args.measure.clone(),
+        marks: knobs.marks().map(|_| marks(knobs)),
+    };
+    draft.design.pairs = args.pairs;
+    draft.design.seed = args.seed;
+    draft.design.different_links = args.allow_different_links;
+    let margins =
+        args.margins.iter().map(|(metric, share)| (metric.name().to_owned(), share.clone()));
+    draft.design.margin.extend(margins);
+    for Precision { metric, share } in &args.precision {
+        let all = Metric::ALL.into_iter().filter(|metric| metric.scale() == Scale::Ratio);
+        let metrics: Vec<Metric> = metric.map_or_else(|| all.collect(), |m| vec![m]);
+        let shares = metrics.into_iter().map(|metric| (metric.name().to_owned(), share.clone()));
+        draft.design.precision.extend(shares);
     }
-    if knobs.marks().is_some() {
-        let marking = cells(&marked(knobs), plan)?[0].workload.marking();
-        for cell in &mut plan.parts_mut().cells {
-            // Only datagrams are fragmented.
-            let dont_fragment = knobs.dont_fragment && cell.workload.datagram_bytes().is_some();
-            let marking = Marking { dont_fragment, ..marking };
-            *cell = Cell::named(cell.workload.clone().marked(marking));
-        }
-    }
-    if knobs.dont_fragment && !plan.cells.iter().any(|c| c.workload.marking().dont_fragment) {
-        return Err(Failure::usage("--dont-fragment: nothing that is measured sends datagrams"));
-    }
-    Ok(())
+    Ok(draft)
 }
 
-/// Whether a cell of the first look gives way to those that the options make.
-fn replaced(cell: &Cell, rtt: bool, udp: bool) -> bool {
-    match &cell.workload {
-        Workload::Echo(echo) => rtt && echo.transport != Transport::Icmp,
-        Workload::TcpBulk(_) => !rtt,
-        Workload::UdpBulk(_) => !rtt && udp,
-        Workload::Connect(_) | Workload::Probe(_) | Workload::Capacity(_) => false,
+/// Whether a table of the first look gives way to the one that the options make.
+fn replaced(table: &Measure, rtt: bool, udp: bool) -> bool {
+    let is = |metric: Metric| table.metric == metric.name();
+    if rtt { is(Metric::Rtt) } else { is(Metric::Throughput) || udp && is(Metric::Loss) }
+}
+
+fn metric(wanted: &Wanted) -> Option<Metric> {
+    match wanted {
+        Wanted::Metric(metric) => Some(*metric),
+        Wanted::Transport(_) => None,
     }
 }
 
 /// Whether the options are about searches for capacity: nothing else is named that they shape.
 fn shapes_search(args: &DesignArgs) -> bool {
-    let metrics = args.measure.iter().filter_map(|measured| match measured {
-        Measured::Metric(metric) => Some(*metric),
-        Measured::Transport(_) => None,
-    });
+    let metrics = args.measure.iter().filter_map(metric);
     let (searches, others): (Vec<Metric>, Vec<Metric>) = metrics.partition(|m| is_search(*m));
     !searches.is_empty() && !others.contains(&Metric::Throughput)
 }
@@ -113,9 +111,10 @@ fn shaped(args: &DesignArgs, option: &str) -> Result<Measure, Failure> {
     if knobs.bitrate.is_some() && !knobs.udp {
         return Err(Failure::usage("--bitrate is of datagrams: it needs --udp"));
     }
-    let named = |metric| args.measure.contains(&Measured::Metric(metric));
-    let metrics = args.measure.iter().filter(|m| matches!(m, Measured::Metric(_))).count();
-    let bulk = metrics == 0 || named(Metric::Throughput) || named(Metric::Loss) && knobs.udp;
+    let named = |metric| args.measure.contains(&Wanted::Metric(metric));
+    let bulk = args.measure.iter().all(|wanted| metric(wanted).is_none())
+        || named(Metric::Throughput)
+        || named(Metric::Loss) && knobs.udp;
     let only_length = KnobArgs { length: Vec::new(), ..knobs.clone() }.shapes_bulk().is_none();
     if !bulk && named(Metric::Rtt) && only_length {
         let protocol = Levels::Many(vec!["tcp".to_owned(), "udp".to_owned()]);
@@ -177,12 +176,13 @@ fn tcp_only(knobs: &KnobArgs) -> Result<(), Failure> {
 }
 
 /// A table that does nothing but carry the marks.
-fn marked(knobs: &KnobArgs) -> Measure {
+fn marks(knobs: &KnobArgs) -> Measure {
     Measure {
         tos: knobs.tos.clone(),
         dscp: knobs.dscp.clone(),
         flow_label: knobs.flow_label.clone(),
         hop_limit: knobs.hop_limit,
+        dont_fragment: knobs.dont_fragment.then_some(true),
         ..table(Metric::Throughput)
     }
 }
@@ -195,22 +195,18 @@ fn levels(texts: &[String]) -> Option<Levels> {
     (!texts.is_empty()).then(|| Levels::Many(texts.to_vec()))
 }
 
-/// The cells of one table, in a lab if the plan has one.
-fn cells(measure: &Measure, plan: &Plan) -> Result<Vec<Cell>, Failure> {
-    let lab = plan.world.as_ref().map(|_| Lab::default());
-    let draft = Draft { v6gap: VERSION, lab, measure: vec![measure.clone()], ..Draft::default() };
-    match check(&draft, plan.seed) {
-        Ok(checked) => Ok(checked.cells.clone()),
-        Err(problems) => {
-            Err(Failure::usage(problems.iter().map(said).collect::<Vec<_>>().join("; ")))
-        }
-    }
+/// The refusal of what was typed, each problem under the name of its option.
+pub fn refused(problems: Vec<Problem>) -> Failure {
+    Failure::usage(problems.iter().map(said).collect::<Vec<_>>().join("; "))
 }
 
 fn said(problem: &Problem) -> String {
-    let key = problem.key.rsplit('.').next().unwrap_or(&problem.key);
-    let help = problem.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
-    format!("{}: {}{help}", KnobArgs::option_of(key), problem.what)
+    let Problem { key, what, help } = problem;
+    let help = help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+    match key.rsplit('.').next().unwrap_or(key) {
+        "only" => format!("--measure {what}"),
+        key => format!("{}: {what}{help}", KnobArgs::option_of(key)),
+    }
 }
 
 #[cfg(test)]
@@ -240,6 +236,15 @@ mod tests {
         let only = "--measure throughput,tcp";
         assert_eq!(cells(&format!("-R {only}")).unwrap(), ["throughput-tcp-receive"]);
         assert_eq!(cells(&format!("--bidir {only}")).unwrap(), ["throughput-tcp-both"]);
+    }
+
+    #[test]
+    fn what_is_named_is_measured_and_nothing_else() {
+        assert_eq!(cells("").unwrap().len(), 9);
+        assert_eq!(cells("--measure connect").unwrap(), ["connect-tcp"]);
+        let udp = ["rtt-udp-64", "rtt-udp-1024", "rtt-udp-16384"];
+        assert_eq!(cells("--measure rtt,udp").unwrap(), udp);
+        assert_eq!(cells("--measure loss").unwrap(), ["throughput-udp-1408"]);
     }
 
     #[test]
@@ -312,6 +317,8 @@ mod tests {
             ("-L 0x100000", "--flowlabel"),
             ("-b 10M", "--udp"),
             ("-R --bidir", "--bidir"),
+            ("--measure connect,udp", "--measure leaves nothing to be measured"),
+            ("--measure connect --dont-fragment", "--dont-fragment: nothing that is measured"),
         ] {
             let error = cells(flags).unwrap_err();
             assert!(error.contains(expected), "{flags}: {error}");

@@ -1,10 +1,11 @@
 //! The `[[measure]]` tables of a plan: the cells that they stand for.
 
 use super::tcp_bulk::tcp_bulks;
-use super::{Problems, capacity, expand, probe, timed, udp_bulk};
+use super::{Problems, capacity, probe, timed, udp_bulk};
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
-use crate::plan::draft::{Levels, Measure};
+use crate::plan::draft::{Draft, Levels, Measure, Overall, Wanted};
+use crate::plan::levels::expand;
 use crate::unit;
 use crate::wiremodel;
 use crate::workload::{Cell, Marking, Transport, Workload};
@@ -29,24 +30,31 @@ pub(super) struct Place {
     pub mtu: Option<PerFamily<u32>>,
 }
 
-/// All cells; a cell that two tables name alike is a problem.
-pub(super) fn cells(measures: &[Measure], place: Place, problems: &mut Problems) -> Vec<Cell> {
-    if measures.is_empty() {
+/// All cells that are wanted; one that two tables name alike is a problem.
+pub(super) fn cells(draft: &Draft, place: Place, problems: &mut Problems) -> Vec<Cell> {
+    if draft.measure.is_empty() {
         problems.add("measure", "nothing is measured");
     }
+    let Overall { spare, only, marks } = &draft.overall;
+    let marks = marks.as_ref().map(|marks| super::marking::marking("overall", marks, problems));
+    let mut yielded: Vec<Metric> = Vec::new();
     let mut cells: Vec<Cell> = Vec::new();
-    for (index, measure) in measures.iter().enumerate() {
+    for (index, measure) in draft.measure.iter().chain(spare).enumerate() {
+        let is_spare = index >= draft.measure.len();
+        if is_spare && yielded.iter().any(|metric| metric.name() == measure.metric) {
+            continue;
+        }
         let key = format!("measure[{index}]");
-        let marking = super::marking::marking(&key, measure, problems);
-        for workload in workloads(&key, measure, place, problems) {
-            let marks = Marking { dont_fragment: false, ..marking };
-            if workload.transport() == Transport::Icmp && marks != Marking::default() {
-                problems.add(&key, "ICMP echoes cannot be marked");
+        for workload in marked(&key, measure, place, problems) {
+            yielded.extend(workload.metrics());
+            let workload = match marks {
+                Some(marks) => everywhere(workload, marks),
+                None => workload,
+            };
+            let cell = Cell::named(workload);
+            if !is_wanted(&cell, only) {
+                continue;
             }
-            if marking.dont_fragment {
-                whole(&format!("{key}.dont_fragment"), &workload, place, problems);
-            }
-            let cell = Cell::named(workload.marked(marking));
             if cells.iter().any(|other| other.id == cell.id) {
                 problems.add(&key, format!("{} is measured twice", cell.id));
             } else {
@@ -54,7 +62,48 @@ pub(super) fn cells(measures: &[Measure], place: Place, problems: &mut Problems)
             }
         }
     }
+    let whole = |cell: &Cell| cell.workload.marking().dont_fragment;
+    if marks.is_some_and(|marks| marks.dont_fragment) && !cells.iter().any(whole) {
+        problems.add("overall.dont_fragment", "nothing that is measured sends datagrams");
+    }
+    if cells.is_empty() && problems.is_empty() {
+        problems.add("overall.only", "leaves nothing to be measured");
+    }
     cells
+}
+
+/// The workloads of a table, marked as it says.
+fn marked(key: &str, measure: &Measure, place: Place, problems: &mut Problems) -> Vec<Workload> {
+    let marking = super::marking::marking(key, measure, problems);
+    let mut found = workloads(key, measure, place, problems);
+    for workload in &mut found {
+        let marks = Marking { dont_fragment: false, ..marking };
+        if workload.transport() == Transport::Icmp && marks != Marking::default() {
+            problems.add(key, "ICMP echoes cannot be marked");
+        }
+        if marking.dont_fragment {
+            whole(&format!("{key}.dont_fragment"), workload, place, problems);
+        }
+        *workload = workload.clone().marked(marking);
+    }
+    found
+}
+
+/// The workload with marks that are for everything; only datagrams are fragmented.
+fn everywhere(workload: Workload, marks: Marking) -> Workload {
+    let dont_fragment = marks.dont_fragment && workload.datagram_bytes().is_some();
+    workload.marked(Marking { dont_fragment, ..marks })
+}
+
+/// A cell is wanted if one of its metrics and its transport are, where such are named.
+fn is_wanted(cell: &Cell, only: &[Wanted]) -> bool {
+    let named = |wanted: &Wanted| match wanted {
+        Wanted::Metric(metric) => cell.workload.metrics().contains(metric),
+        Wanted::Transport(transport) => cell.workload.transport() == *transport,
+    };
+    let is_metric = |wanted: &&Wanted| matches!(wanted, Wanted::Metric(_));
+    let (metrics, transports): (Vec<_>, Vec<_>) = only.iter().partition(is_metric);
+    [metrics, transports].iter().all(|kind| kind.is_empty() || kind.iter().copied().any(named))
 }
 
 /// Refuses what would have to be fragmented, or what has no fragments anyway.

@@ -1,11 +1,12 @@
 //! Probes: what a `[[measure]]` table says of paced packets that come back.
 
+use super::Problems;
 use super::cells::{Place, sizes};
 use super::timed::wait;
-use super::{Problems, expand};
 use crate::metric::Metric;
+use crate::plan::defaults;
 use crate::plan::draft::{self, Levels, Measure};
-use crate::plan::preset;
+use crate::plan::levels::expand;
 use crate::unit;
 use crate::workload::{
     Direction, Echo, Kind, LAB_CONGESTION, Load, LoadFamily, Probe, UdpLoad, Workload,
@@ -53,7 +54,7 @@ pub(super) fn probes(
     let levels = measure.payload.as_ref();
     let payloads = sizes(&format!("{key}.payload"), levels, &otherwise, range, problems);
     let mut probe = Probe {
-        wait: wait(key, measure, place, problems).unwrap_or(preset::wait(place.lab)),
+        wait: wait(key, measure, place, problems).unwrap_or(defaults::wait(place.lab)),
         kernel_times: measure.kernel_times.unwrap_or(true),
         ..Probe::default()
     };

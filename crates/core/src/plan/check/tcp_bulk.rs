@@ -3,8 +3,9 @@
 
 use super::Problems;
 use super::cells::{sizes, times};
+use crate::plan::defaults;
 use crate::plan::draft::{Levels, Measure};
-use crate::plan::preset;
+use crate::plan::levels::expand;
 use crate::unit;
 use crate::workload::{Direction, StreamSettings, TcpBulk, Workload, ZeroCopy};
 use alloc::format;
@@ -78,7 +79,7 @@ fn counted(key: &str, measure: &Measure, made: &mut [TcpBulk], problems: &mut Pr
 
 /// What all cells of the table have in common.
 fn common(key: &str, measure: &Measure, lab: bool, problems: &mut Problems) -> TcpBulk {
-    let mut bulk = preset::tcp_bulk(lab);
+    let mut bulk = defaults::tcp_bulk(lab);
     let bounded = measure.bytes.is_some() || measure.packets.is_some();
     let (usual_ns, warmup_ns) = match bounded {
         true => (BYTES_NS_MAX, 0),
@@ -135,7 +136,7 @@ fn byte_counts(key: &str, measure: &Measure, problems: &mut Problems) -> Option<
     let levels = measure.bytes.as_ref()?;
     let key = format!("{key}.bytes");
     let mut found = Vec::new();
-    for text in super::expand(&key, levels, problems) {
+    for text in expand(&key, levels, problems) {
         match problems.read(&key, &text, unit::parse_bytes) {
             Some(0) => problems.add(key.clone(), "a transfer of 0 B measures nothing"),
             Some(bytes) => found.push(bytes),

@@ -3,8 +3,8 @@
 use super::Problems;
 use super::cells::{Place, sizes};
 use crate::metric::Metric;
+use crate::plan::defaults;
 use crate::plan::draft::{Levels, Measure};
-use crate::plan::preset;
 use crate::unit;
 use crate::workload::{Connect, Echo, Purpose, StreamSettings, Timing, Transport, Wait, Workload};
 use alloc::format;
@@ -31,7 +31,7 @@ pub(super) fn echoes(
     };
     let range = Echo::MESSAGE_BYTES_MIN..=most;
     let levels = measure.message.as_ref();
-    let sizes = sizes(&format!("{key}.message"), levels, &preset::MESSAGE_BYTES, range, problems);
+    let sizes = sizes(&format!("{key}.message"), levels, &defaults::MESSAGE_BYTES, range, problems);
     let wait = wait(key, measure, place, problems);
     let connections = limited(key, "connections", measure.connections, 64, problems);
     let turn = limited(key, "turn", measure.turn, 10_000, problems);
@@ -40,7 +40,7 @@ pub(super) fn echoes(
         limited(key, "outstanding", measure.outstanding, Echo::OUTSTANDING_MAX, problems);
     let timing = timing(key, measure, problems);
     let make = |bytes: u32| {
-        let default = preset::echo(transport, bytes, wait.unwrap_or(preset::wait(place.lab)));
+        let default = defaults::echo(transport, bytes, wait.unwrap_or(defaults::wait(place.lab)));
         Echo {
             connections: connections.unwrap_or(default.connections),
             turn_exchanges: turn.unwrap_or(default.turn_exchanges),

@@ -5,8 +5,8 @@ use super::Problems;
 use super::cells::{sizes, times};
 use crate::family::Family;
 use crate::metric::Metric;
+use crate::plan::defaults;
 use crate::plan::draft::Measure;
-use crate::plan::preset;
 use crate::unit;
 use crate::workload::{Asked, Direction, Echo, Kind, Law, Sizes, UdpBulk, Workload};
 use alloc::format;
@@ -50,7 +50,7 @@ pub(super) fn udp_bulks(
     const MS: u64 = 1_000_000;
     let range = Echo::MESSAGE_BYTES_MIN..=Family::V4.udp_payload_bytes_max();
     let levels = measure.payload.as_ref();
-    let otherwise = [preset::UDP_PAYLOAD_BYTES];
+    let otherwise = [defaults::UDP_PAYLOAD_BYTES];
     let payloads = sizes(&format!("{key}.payload"), levels, &otherwise, range, problems);
     let usual = UdpBulk::default();
     let law = law(key, measure, problems);

@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::tests::{EVEN, Truth, base, plan, run};
 use crate::analysis::{analyse, models};
 use v6gap_core::family::Family;
-use v6gap_core::plan::{Plan, Stop, preset};
+use v6gap_core::plan::{Plan, Stop, defaults};
 use v6gap_core::record::Line;
 use v6gap_core::wiremodel::{self, TcpOptions};
 use v6gap_core::workload::{Cell, Wait, Workload};
@@ -19,7 +19,7 @@ const PACKET_NS: f64 = 300.0;
 pub(super) fn sweep(transport: Transport, sizes: &[u32], world: Option<World>) -> Plan {
     let mut plan = plan(PerArm::FAMILIES, 11);
     let cell =
-        |&bytes: &u32| Cell::named(Workload::Echo(preset::echo(transport, bytes, Wait::Block)));
+        |&bytes: &u32| Cell::named(Workload::Echo(defaults::echo(transport, bytes, Wait::Block)));
     plan.parts_mut().cells = sizes.iter().map(cell).collect();
     plan.parts_mut().design.null_cells = [0].into();
     plan.parts_mut().design.stop = Stop::Pairs { pairs: 20 };
