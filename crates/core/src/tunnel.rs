@@ -94,14 +94,10 @@ impl Tunnel {
     pub fn encapsulation(self, outer_mtu: u32) -> Encapsulation {
         let outer = self.outer;
         match self.kind {
-            TunnelKind::IpInIp => Encapsulation::IpInIp { outer, encapsulation_limit: false },
-            TunnelKind::Gre => {
-                Encapsulation::Gre { outer, key: false, sequence: false, checksum: false }
-            }
+            TunnelKind::IpInIp => Encapsulation::IpInIp { outer },
+            TunnelKind::Gre => Encapsulation::Gre { outer },
             TunnelKind::Vxlan => Encapsulation::Vxlan { outer },
-            TunnelKind::SegmentRouting => {
-                Encapsulation::SegmentRouting { segments: 1, reduced: false }
-            }
+            TunnelKind::SegmentRouting => Encapsulation::SegmentRouting,
             TunnelKind::WireGuard => {
                 let unpadded = Encapsulation::WireGuard { outer, interface_mtu: 0 };
                 let interface_mtu = outer_mtu.saturating_sub(unpadded.overhead_bytes(0));

@@ -18,23 +18,16 @@ const ESP_TRAILER: u32 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encapsulation {
     /// An IP packet in an IP packet: 6in4 (RFC 4213), DS-Lite and 6in6 (RFC 2473).
+    ///
+    /// An IPv6 header outside has no Tunnel Encapsulation Limit option (RFC 2473 section 4.1.1).
     IpInIp {
         /// Family outside.
         outer: Family,
-        /// Whether an IPv6 header outside carries the Tunnel Encapsulation Limit option, 8 bytes
-        /// with its header (RFC 2473 section 4.1.1); Linux does unless told `encaplimit none`.
-        encapsulation_limit: bool,
     },
-    /// Generic Routing Encapsulation (RFC 2784, RFC 2890).
+    /// Generic Routing Encapsulation (RFC 2784) without key, sequence number and checksum.
     Gre {
         /// Family outside.
         outer: Family,
-        /// With a key, 4 bytes.
-        key: bool,
-        /// With a sequence number, 4 bytes.
-        sequence: bool,
-        /// With a checksum, 4 bytes.
-        checksum: bool,
     },
     /// Ethernet in UDP with an 8-byte header (RFC 7348); the inner frame has no check sequence.
     Vxlan {
@@ -55,14 +48,9 @@ pub enum Encapsulation {
         /// MTU of the tunnel's interface, in bytes; 1420 unless set.
         interface_mtu: u32,
     },
-    /// Segment routing over IPv6, H.Encaps (RFC 8986 section 5.1, RFC 8754).
-    SegmentRouting {
-        /// Segments in the list, 16 bytes each; from 1 to 127.
-        segments: u8,
-        /// H.Encaps.Red: the first segment only stands in the destination address
-        /// (RFC 8986 section 5.2); no routing header for a single segment.
-        reduced: bool,
-    },
+    /// Segment routing over IPv6, H.Encaps (RFC 8986 section 5.1, RFC 8754), with one segment of 16
+    /// bytes in its list.
+    SegmentRouting,
 }
 
 impl Encapsulation {
@@ -90,22 +78,12 @@ impl Encapsulation {
     /// What every packet gets, in bytes, padding apart.
     fn fixed_bytes(self) -> u32 {
         match self {
-            Self::IpInIp { outer, encapsulation_limit } => {
-                let limit = encapsulation_limit && outer == Family::V6;
-                outer.header_bytes() + 8 * u32::from(limit)
-            }
-            Self::Gre { outer, key, sequence, checksum } => {
-                let optional = u32::from(key) + u32::from(sequence) + u32::from(checksum);
-                outer.header_bytes() + 4 + 4 * optional
-            }
+            Self::IpInIp { outer } => outer.header_bytes(),
+            Self::Gre { outer } => outer.header_bytes() + 4,
             Self::Vxlan { outer } => outer.header_bytes() + UDP + 8 + ETHERNET_HEADER_BYTES,
             Self::EspTunnel { outer } => outer.header_bytes() + UDP + ESP_FIXED,
             Self::WireGuard { outer, .. } => outer.header_bytes() + UDP + 16 + 16,
-            Self::SegmentRouting { segments, reduced } => {
-                let listed = u32::from(segments) - u32::from(reduced && segments > 0);
-                let routing_header = if reduced && listed == 0 { 0 } else { 8 + 16 * listed };
-                Family::V6.header_bytes() + routing_header
-            }
+            Self::SegmentRouting => Family::V6.header_bytes() + 8 + 16,
         }
     }
 

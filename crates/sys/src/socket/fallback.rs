@@ -8,6 +8,28 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 
 const BECAUSE: &str = "this program has it on Linux only";
 
+/// Functions that say what this platform has not.
+macro_rules! unavailable {
+    ($($name:ident($($argument:ty),*) -> $given:ty: $what:literal;)*) => {$(
+        pub(super) fn $name($(_: $argument),*) -> Result<$given, Unavailable> {
+            Err(Unavailable::here($what))
+        }
+    )*};
+}
+
+unavailable! {
+    can_share_ports() -> (): "a second UDP socket on one port";
+    set_receive_low_water(&Socket, u32) -> (): "the receive low-water mark";
+    lend_receive_buffer(&Socket, u32) -> (u32, i32):
+        "a receive buffer before the connection stands";
+    path_mtu(&Socket) -> u32: "the path MTU";
+    set_dont_fragment(&Socket, bool) -> (): "control of fragmentation";
+    dont_fragment(&Socket) -> bool: "control of fragmentation";
+    queue_max(&Socket) -> u32: "the listener's queue";
+    memory_bytes(&Socket) -> u64: "SO_MEMINFO";
+    info(&Socket) -> TcpInfo: "TCP_INFO";
+}
+
 /// The family of the socket's own address.
 pub(super) fn domain(socket: &Socket) -> io::Result<Domain> {
     let address = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
@@ -71,55 +93,16 @@ pub(super) fn keep_alive(socket: &Socket, times: &KeepAlive) -> io::Result<()> {
     socket.set_tcp_keepalive(&times.common())
 }
 
-pub(super) fn can_share_ports() -> Result<(), Unavailable> {
-    Err(Unavailable::new("a second UDP socket on one port", BECAUSE))
-}
-
-pub(super) fn set_receive_low_water(_socket: &Socket, _bytes: u32) -> Result<(), Unavailable> {
-    Err(Unavailable::new("the receive low-water mark", BECAUSE))
-}
-
 pub(super) fn buffer_as_asked(asked: u32, got: u32) -> bool {
     asked == got
 }
 
-pub(super) fn lend_receive_buffer(
-    _socket: &Socket,
-    _bytes: u32,
-) -> Result<(u32, i32), Unavailable> {
-    Err(Unavailable::new("a receive buffer before the connection stands", BECAUSE))
-}
-
 pub(super) fn restore_receive_buffer(_socket: &Socket, _before: (u32, i32)) {}
-
-pub(super) fn path_mtu(_socket: &Socket) -> Result<u32, Unavailable> {
-    Err(Unavailable::new("the path MTU", BECAUSE))
-}
-
-pub(super) fn set_dont_fragment(_socket: &Socket, _on: bool) -> Result<(), Unavailable> {
-    Err(Unavailable::new("control of fragmentation", BECAUSE))
-}
 
 pub(super) fn forbid_fragments(_socket: &Socket, _on: bool) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, BECAUSE))
 }
 
-pub(super) fn dont_fragment(_socket: &Socket) -> Result<bool, Unavailable> {
-    Err(Unavailable::new("control of fragmentation", BECAUSE))
-}
-
 pub(super) fn incoming(_socket: &Socket) -> Incoming {
     Incoming::default()
-}
-
-pub(super) fn queue_max(_socket: &Socket) -> Result<u32, Unavailable> {
-    Err(Unavailable::new("the listener's queue", BECAUSE))
-}
-
-pub(super) fn memory_bytes(_socket: &Socket) -> Result<u64, Unavailable> {
-    Err(Unavailable::new("SO_MEMINFO", BECAUSE))
-}
-
-pub(super) fn info(_socket: &Socket) -> Result<TcpInfo, Unavailable> {
-    Err(Unavailable::new("TCP_INFO", BECAUSE))
 }
