@@ -36,8 +36,8 @@ fn main() -> ExitCode {
             output::to_stdout(&text);
             outcome
         }
-        Ok(Parsed::Run(cli)) => {
-            let settings = Settings::new(&cli.style, &environment);
+        Ok(Parsed::Run { cli, typed }) => {
+            let settings = Settings { typed, ..Settings::new(&cli.style, &environment) };
             let done = commands::execute(&cli.command, &settings).and_then(written);
             done.unwrap_or_else(|failure| {
                 output::to_stderr(&match cli.style.json_errors {

@@ -11,7 +11,12 @@ use v6gap_core::plan::check::nearest;
 #[derive(Debug)]
 pub enum Parsed {
     /// A command.
-    Run(Box<Cli>),
+    Run {
+        /// What it is.
+        cli: Box<Cli>,
+        /// How it was typed, in full form and without secrets.
+        typed: Vec<String>,
+    },
     /// Help or the version.
     Help {
         /// What to print.
@@ -38,9 +43,10 @@ pub fn parse(typed: impl Iterator<Item = OsString>) -> Result<Parsed, Failure> {
         Typed::Verb(full) => (full, None),
         Typed::Implied(full, first) => (full, Some(first)),
     };
+    let kept = args::without_secrets(&full);
     let with_name = std::iter::once("v6gap".to_owned()).chain(full);
     match Cli::try_parse_from(with_name) {
-        Ok(cli) => Ok(Parsed::Run(Box::new(cli))),
+        Ok(cli) => Ok(Parsed::Run { cli: Box::new(cli), typed: kept }),
         Err(error) => explain(&error, implied.as_deref()),
     }
 }

@@ -140,6 +140,8 @@ pub struct Settings {
     pub output: OutputStyle,
     /// Keys for managed devices.
     pub keys: SnmpKeys,
+    /// What was typed, without secrets; empty if it is not known.
+    pub typed: Vec<String>,
 }
 
 impl Settings {
@@ -155,7 +157,7 @@ impl Settings {
             authentication: key("V6GAP_SNMP_AUTH_KEY"),
             privacy: key("V6GAP_SNMP_PRIV_KEY"),
         };
-        Settings { data: environment.data(), output, keys }
+        Settings { data: environment.data(), output, keys, typed: Vec::new() }
     }
 
     /// From the environment alone, for errors in what was typed.
@@ -175,6 +177,8 @@ pub struct Context {
     pub output: OutputStyle,
     /// Keys for managed devices.
     pub keys: SnmpKeys,
+    /// What was typed, without secrets.
+    pub typed: Vec<String>,
 }
 
 impl Context {
@@ -186,7 +190,8 @@ impl Context {
         let data = settings.data.as_ref().ok_or(StoreError::NoHome)?;
         let output = settings.output.clone();
         let keys = settings.keys.clone();
-        Ok(Context { store: Store::at(data), output, keys })
+        let typed = settings.typed.clone();
+        Ok(Context { store: Store::at(data), output, keys, typed })
     }
 }
 

@@ -51,6 +51,8 @@ impl RunOptions {
             devices: self.snmp.wanted(keys)?,
             facts: BTreeMap::new(),
             written: self.written.clone(),
+            argv: Vec::new(),
+            part_of: None,
         })
     }
 }

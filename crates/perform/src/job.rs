@@ -35,6 +35,10 @@ pub struct Job<'a> {
     pub facts: BTreeMap<String, String>,
     /// The plan as it was written, if it was.
     pub written: Option<String>,
+    /// What was typed, without secrets; empty if nobody typed it.
+    pub argv: Vec<String>,
+    /// What the run is part of, in the words of whoever asks for it.
+    pub part_of: Option<String>,
 }
 
 /// How the far end is spoken to.

@@ -238,6 +238,8 @@ fn fresh(
     entropy::random(&mut random)?;
     let header = RunHeader {
         tool: crate::VERSION.to_owned(),
+        argv: job.argv.clone(),
+        job: job.part_of.clone(),
         started_unix_ns: clock::wall_ns(),
         target: target.name.clone(),
         addresses: target.addresses.map(|address| address.map(|a| a.ip())),

@@ -11,7 +11,7 @@ use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::views::varied;
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::path::PathBuf;
-use v6gap_core::record::decode;
+use v6gap_core::record::{anonymise, decode};
 use v6gap_judge::analysis::{Analysis, analyse};
 use v6gap_report::figure::{Kind, Paint, all};
 use v6gap_report::html::{PageInfo, comparison_page, page};
@@ -70,6 +70,17 @@ fn a_journal_of_version_1_says_the_same() {
 fn a_journal_of_version_2_says_the_same() {
     let journal = include_str!("../../core/testdata/v2/journal.jsonl");
     check("v1.json", &says(journal));
+}
+
+/// Figures do not depend on what hosts are called.
+#[test]
+fn an_anonymised_run_has_the_same_figures() {
+    let journal = include_str!("../../core/testdata/v2/journal.jsonl");
+    let lines: Vec<_> = journal.lines().map(|line| decode(line).expect("a record")).collect();
+    let nameless = anonymise(&lines).expect("a run");
+    assert_ne!(lines, nameless);
+    let figures = |lines| csv_questions(&analyse(lines).expect("a run"));
+    assert_eq!(figures(&lines), figures(&nameless));
 }
 
 fn says(journal: &str) -> String {

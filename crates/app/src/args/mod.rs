@@ -24,7 +24,7 @@ pub use doctor::DoctorArgs;
 pub use foreign::sentence as foreign_sentence;
 pub use knobs::KnobArgs;
 pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
-pub use normal::{SHORT_HELP, Typed, VERBS, normalise};
+pub use normal::{SHORT_HELP, Typed, VERBS, normalise, without_secrets};
 pub use paper::{CiteArgs, CiteFormat, FigureFormat, FiguresArgs};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
 pub use run::{

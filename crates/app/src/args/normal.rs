@@ -112,9 +112,60 @@ pub fn normalise(typed: &[String]) -> Typed {
     }
 }
 
+/// Options with a value that nobody else may know, and what stands in its place in a record.
+const SECRET: [&str; 3] = ["--key", "--key-of-environment", "--snmp-community"];
+const WITHHELD: &str = "WORD";
+
+/// What was typed, in full form and with the program's name, but without its secrets.
+pub fn without_secrets(full: &[String]) -> Vec<String> {
+    let mut kept = vec!["v6gap".to_owned()];
+    let mut is_secret = false;
+    for word in full {
+        let option = word.split('=').next().unwrap_or_default();
+        kept.push(match std::mem::take(&mut is_secret) {
+            true => WITHHELD.to_owned(),
+            false if !SECRET.contains(&option) => word.clone(),
+            false if option.len() < word.len() => format!("{option}={WITHHELD}"),
+            false => {
+                is_secret = true;
+                word.clone()
+            }
+        });
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_are_not_kept() {
+        let typed = "run lab-b --key tell-no-one -p 5 --snmp sw --snmp-community=no-one";
+        let full: Vec<String> = typed.split(' ').map(str::to_owned).collect();
+        let kept = "v6gap run lab-b --key WORD -p 5 --snmp sw --snmp-community=WORD";
+        assert_eq!(without_secrets(&full).join(" "), kept);
+    }
+
+    /// An option whose value is a word that two ends share is among those that are withheld.
+    #[test]
+    fn every_secret_is_known() {
+        fn look(command: &clap::Command, found: &mut Vec<String>) {
+            for option in command.get_arguments() {
+                let names = option.get_value_names().unwrap_or_default();
+                let variable = option.get_env().and_then(|name| name.to_str()).unwrap_or_default();
+                let is_secret = names.iter().any(|name| name.as_str() == WITHHELD)
+                    || variable.ends_with("_KEY")
+                    || variable.ends_with("_COMMUNITY");
+                found.extend(option.get_long().filter(|_| is_secret).map(|o| format!("--{o}")));
+            }
+            command.get_subcommands().for_each(|inner| look(inner, found));
+        }
+        let mut found = Vec::new();
+        look(&<crate::args::Cli as clap::CommandFactory>::command(), &mut found);
+        assert!(found.len() >= SECRET.len(), "{found:?}");
+        assert!(found.iter().all(|option| SECRET.contains(&option.as_str())), "{found:?}");
+    }
 
     fn full(line: &str) -> String {
         let typed: Vec<String> = line.split_whitespace().map(str::to_owned).collect();

@@ -140,6 +140,7 @@ Examples:
   v6gap export last --format csv -o trials.csv
   v6gap export last --format latex -o results.tex
   v6gap export last --format parquet -o last       trials, pairs and histograms in that folder
+  v6gap export last --anonymise -o for-others.jsonl   without names and addresses of hosts
   v6gap export 7k2f9q -o 7k2f9q.jsonl      all of it; `v6gap show FILE` reads it anywhere")]
 pub struct ExportArgs {
     /// Identifier or the start of it, last, last~1, last:HOST, or a file
@@ -148,6 +149,10 @@ pub struct ExportArgs {
     /// How to write it
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub format: ExportFormat,
+    /// Take out what names hosts: their names, addresses and those of their cards, each replaced by
+    /// the same other one everywhere; the figures stay
+    #[arg(long)]
+    pub anonymise: bool,
     /// Where to write it [standard output]; of Parquet, the folder for its tables, or a file that
     /// ends in .parquet for the trials alone
     #[arg(short, long, value_name = "FILE")]

@@ -7,6 +7,7 @@ use crate::session;
 use crate::settings::Context;
 use std::path::Path;
 use v6gap_core::record;
+use v6gap_judge::analysis::analyse;
 use v6gap_report::{csv_questions, csv_trials, json, json_escaped, latex, markdown, parquet};
 
 /// How files of tables end.
@@ -18,7 +19,10 @@ const PARQUET: &str = "parquet";
 /// If it is not there, or a file cannot be written.
 pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure> {
     let output = args.output.as_deref();
-    let result = stored::load(&args.reference, context)?;
+    let mut result = stored::load(&args.reference, context)?;
+    if args.anonymise {
+        result = nameless(&result, args.format)?;
+    }
     let text = match args.format {
         ExportFormat::Jsonl => {
             let lines = result.lines.iter();
@@ -37,6 +41,18 @@ pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure>
     };
     stored::write(&text, output)?;
     Ok(Outcome::Done)
+}
+
+/// The same result of hosts without names. A plan as somebody wrote it may name anything.
+fn nameless(result: &Stored, format: ExportFormat) -> Result<Stored, Failure> {
+    if matches!(format, ExportFormat::Plan) {
+        let what = "a plan is given back as it was written: nothing is taken out of it";
+        return Err(Failure::usage(what));
+    }
+    let lines = record::anonymise(&result.lines)
+        .map_err(|error| Failure::unexpected(format!("what names hosts cannot go: {error}")))?;
+    let analysis = analyse(&lines)?;
+    Ok(Stored { lines, analysis })
 }
 
 /// The plan of a run: the file that was measured, or what comes with the program and the line that

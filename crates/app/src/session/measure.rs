@@ -27,6 +27,7 @@ pub fn measure(
     let result = &options.result;
     let stop = stoppable(result)?;
     let mut progress = Progress::new(result, &stop, context);
+    job.argv = context.typed.clone();
     job.facts.insert(VIEW.to_owned(), progress.name().to_owned());
     let Some(done) = perform(job, &context.store, &mut progress, &stop)? else {
         output::to_stderr("stopped before anything was measured; nothing is stored");

@@ -8,7 +8,9 @@ use crate::worlds;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, Stop, preset};
+use v6gap_core::record::RunHeader;
 use v6gap_core::wire;
+use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::workload::Cell;
 use v6gap_core::world::{LinkModel, World};
 use v6gap_judge::analysis::Analysis;
@@ -19,6 +21,9 @@ use v6gap_perform::LOOPBACK;
 pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
     let run = &analysis.run;
     let plan = &run.plan;
+    if let Some(typed) = as_typed(analysis) {
+        return typed;
+    }
     let from_file = format!("v6gap plan run FILE --seed {}", plan.seed);
     if !is_first_look(plan, analysis) {
         return by_name(analysis).unwrap_or(from_file);
@@ -52,6 +57,30 @@ pub fn repeat(analysis: &Analysis, port: Option<u16>) -> String {
         None => {}
     }
     words + &shares("precision", plan.design.precision.clone().into_iter()) + &margins(plan)
+}
+
+/// What was typed, with the seed that was drawn if none was given. A plan from standard input is
+/// not there any more, and an older run does not tell.
+fn as_typed(analysis: &Analysis) -> Option<String> {
+    let RunHeader { argv, plan, .. } = &analysis.run;
+    let (program, words) = argv.split_first()?;
+    let is_gone = |word: &String| word == "-" || word.chars().any(is_unsafe);
+    if program != "v6gap" || words.iter().any(is_gone) {
+        return None;
+    }
+    let seeded = words.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
+    let seed = (!seeded).then(|| format!("--seed {}", plan.seed));
+    let words = words.iter().map(|word| quoted(word)).chain(seed);
+    Some(format!("v6gap {}", words.collect::<Vec<_>>().join(" ")))
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/%@+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// The command with the name of the plan, if it comes with the program and was measured where and
@@ -266,6 +295,22 @@ pub mod tests {
             Cli::try_parse_from(command.split_whitespace()).unwrap();
             found.run.plan.parts_mut().margins.insert(Metric::Rtt, 0.3);
             assert_eq!(repeat(&found, None), "v6gap plan run FILE --seed 7");
+        }
+    }
+
+    #[test]
+    fn what_was_typed_is_typed_again() {
+        let typed = |words: &[&str]| {
+            let mut found = analysis(first_look(None), "lab-b");
+            found.run.argv = words.iter().map(|word| word.to_string()).collect();
+            repeat(&found, None)
+        };
+        let words = ["v6gap", "run", "lab-b", "-P", "2,4", "--dscp", "it's"];
+        assert_eq!(typed(&words), r"v6gap run lab-b -P 2,4 --dscp 'it'\''s' --seed 7");
+        assert_eq!(typed(&["v6gap", "run", "x", "--seed=9"]), "v6gap run x --seed=9");
+        // Nothing that a shell or a terminal would act on, and no plan that is gone.
+        for words in [["rm", "-rf", "x"], ["v6gap", "run", "x\u{1b}"], ["v6gap", "run", "-"]] {
+            assert_eq!(typed(&words), "v6gap run lab-b --seed 7");
         }
     }
 

@@ -181,6 +181,31 @@ fn nobody_reading_is_no_error() {
     }
 }
 
+/// In no form of a result is left what names its hosts. Addresses are those of a lab here.
+#[test]
+fn an_export_can_do_without_names_and_addresses() {
+    let sandbox = Sandbox::with_run();
+    let named = sandbox.run("export last").ended(0).out;
+    let has = |text: &str| ["lab-a", "lab-b"].map(|word| text.contains(word));
+    assert_eq!(has(&named), [true; 2], "{named}");
+    for format in ["jsonl", "csv", "json", "table", "md", "latex"] {
+        let line = format!("export last --anonymise --format {format}");
+        let out = sandbox.run(&line).ended(0).out;
+        assert!(!out.is_empty());
+        assert_eq!(has(&out), [false; 2], "{format}: {out}");
+    }
+    sandbox.run("export last --anonymise --format parquet -o tables").ended(0);
+    for name in ["trials", "pairs", "histograms"] {
+        let table = std::fs::read(sandbox.path(&format!("tables/{name}.parquet"))).unwrap();
+        assert_eq!(has(&String::from_utf8_lossy(&table)), [false; 2], "{name}");
+    }
+    sandbox.run("export last --anonymise --format plan").ended(2);
+    // Whoever gets it sees the same figures.
+    sandbox.run("export last --anonymise -o nameless.jsonl").ended(0);
+    let figures = |what: &str| sandbox.run(&format!("export {what} --format table")).ended(0).out;
+    assert_eq!(figures("nameless.jsonl"), figures("last"));
+}
+
 /// A plan that was a file is kept with the run; of what options made there is the line to type.
 #[test]
 fn a_plan_is_given_back_as_it_was_written() {
