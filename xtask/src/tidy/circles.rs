@@ -2,7 +2,7 @@
 //! are those below the root of a crate, tests left out.
 
 use super::Finding;
-use super::source::Source;
+use super::source::{Source, items};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates that still have circles.
@@ -80,28 +80,8 @@ fn used(code: &str) -> Vec<&str> {
             continue;
         }
         match rest.strip_prefix('{') {
-            Some(list) => found.extend(names(list)),
+            Some(list) => found.extend(items(list).into_iter().filter_map(name)),
             None => found.extend(name(rest)),
-        }
-    }
-    found
-}
-
-/// The first names of the items of a list, up to its closing brace.
-fn names(list: &str) -> Vec<&str> {
-    let (mut found, mut depth, mut start) = (Vec::new(), 0, 0);
-    for (i, c) in list.char_indices() {
-        match c {
-            '{' => depth += 1,
-            ',' | '}' if depth == 0 => {
-                found.extend(name(list[start..i].trim()));
-                start = i + 1;
-                if c == '}' {
-                    break;
-                }
-            }
-            '}' => depth -= 1,
-            _ => {}
         }
     }
     found

@@ -2,7 +2,7 @@
 //! must be able to have it performed and judged without a command line.
 
 use super::Finding;
-use super::source::Source;
+use super::source::{Source, items};
 
 /// Where this holds. Tests may name what they test with.
 const APP: &str = "crates/app/src/";
@@ -79,28 +79,12 @@ fn paths(code: &str) -> Vec<String> {
     let Some(list) = rest.strip_prefix('{').filter(|_| first.ends_with("::")) else {
         return vec![first.trim_end_matches(':').to_owned()];
     };
-    let mut found = Vec::new();
-    let (mut depth, mut start) = (0, 0);
-    for (i, c) in list.char_indices() {
-        match c {
-            '{' => depth += 1,
-            ',' | '}' if depth == 0 => {
-                let inner = paths(list[start..i].trim()).into_iter();
-                let inner = inner.filter(|path| !path.is_empty());
-                found.extend(inner.map(|path| match path.as_str() {
-                    "self" => first.trim_end_matches(':').to_owned(),
-                    path => format!("{first}{path}"),
-                }));
-                start = i + 1;
-                if c == '}' {
-                    break;
-                }
-            }
-            '}' => depth -= 1,
-            _ => {}
-        }
-    }
-    found
+    let inner = items(list).into_iter().flat_map(paths).filter(|path| !path.is_empty());
+    let whole = inner.map(|path| match path.as_str() {
+        "self" => first.trim_end_matches(':').to_owned(),
+        path => format!("{first}{path}"),
+    });
+    whole.collect()
 }
 
 #[cfg(test)]
