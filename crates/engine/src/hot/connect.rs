@@ -2,7 +2,6 @@
 //! reset, so that none is left in TIME_WAIT.
 
 use super::{Cause, TICK_NS, Tally};
-use std::io;
 use std::net::SocketAddr;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::Connect;
@@ -228,35 +227,35 @@ fn begin(
 ) -> Result<Place, Failure> {
     let attempt = |local| Stream::begin(local, manner.remote, manner.options);
     let begun = from_free(locals, attempt).map_err(Failure::Connect)?;
-    let Begun { stream, socket_ns, start_ns, stands } = begun;
+    let Begun { stream, socket_ns, start_ns } = begun;
     steps.socket.times_ns.push(socket_ns);
     let request = Data { connection: number, ..manner.request }.encode();
     let mut place = Place { stream, start_ns, request, stands: false, read: 0 };
-    if stands {
-        ask(&mut place, clock::now_ns(), steps)?;
-    }
+    ask(&mut place, manner.remote, steps).map_err(Failure::Connect)?;
     Ok(place)
 }
 
-/// Sends the request over a connection that stands since `now_ns`.
-fn ask(place: &mut Place, now_ns: u64, steps: &mut Steps) -> Result<(), Failure> {
-    steps.connect.times_ns.push(now_ns - place.start_ns);
-    place.stands = true;
-    // A fresh socket has room for so few bytes.
-    match place.stream.write(&place.request) {
-        Ok(count) if count == place.request.len() => Ok(()),
-        Ok(_) => Err(Failure::Ask(Cause::Io(io::ErrorKind::WriteZero.into()))),
-        Err(error) => Err(Failure::Ask(error.into())),
+/// Sends the request if the connection stands. A fresh socket has room for so few bytes.
+fn ask(place: &mut Place, remote: SocketAddr, steps: &mut Steps) -> Result<(), SocketError> {
+    let now_ns = clock::now_ns();
+    place.stands = place.stream.write_if_connected(remote, &place.request)?;
+    if place.stands {
+        steps.connect.times_ns.push(now_ns - place.start_ns);
     }
+    Ok(())
 }
 
 /// Does the next step of a connection that is ready for it; `true` after the last one.
 fn go_on(place: &mut Place, remote: SocketAddr, steps: &mut Steps) -> Result<bool, Failure> {
-    let now_ns = clock::now_ns();
     if !place.stands {
-        place.stream.connected(remote).map_err(Failure::Connect)?;
-        return ask(place, now_ns, steps).map(|()| false);
+        ask(place, remote, steps).map_err(Failure::Connect)?;
+        if !place.stands {
+            // There are systems on which writing does not tell why.
+            place.stream.connected(remote).map_err(Failure::Connect)?;
+        }
+        return Ok(false);
     }
+    let now_ns = clock::now_ns();
     let mut answer = [0; Data::BYTES];
     match place.stream.read(&mut answer[place.read..]) {
         Ok(0) => Err(Failure::Ask(Cause::Closed)),

@@ -40,8 +40,6 @@ pub struct Begun {
     pub socket_ns: u64,
     /// When `connect` was called, by the monotonic clock in ns.
     pub start_ns: u64,
-    /// Whether it stands already: on the way to a host of the same machine nothing takes time.
-    pub stands: bool,
 }
 
 impl Stream {
@@ -78,8 +76,8 @@ impl Stream {
         Ok((Self::asked_for(socket), ConnectTimes { socket_ns, connect_ns }))
     }
 
-    /// Begins to connect and returns at once. The stream does not wait; if it does not stand yet,
-    /// [`Stream::connected`] says what came of it when it is writable.
+    /// Begins to connect and returns at once. The stream does not wait; when it is writable,
+    /// [`Stream::connected`] says what came of it.
     ///
     /// # Errors
     /// As [`Stream::connect`].
@@ -90,12 +88,12 @@ impl Stream {
     ) -> Result<Begun, SocketError> {
         let (socket, remote, socket_ns) = prepare(local, remote, options)?;
         let start_ns = clock::now_ns();
-        let stands = match socket.connect(&remote.into()) {
-            Ok(()) => true,
-            Err(error) if is_under_way(&error) => false,
+        match socket.connect(&remote.into()) {
+            Ok(()) => {}
+            Err(error) if is_under_way(&error) => {}
             Err(error) => return Err(SocketError::at(Operation::Connect, remote)(error)),
-        };
-        Ok(Begun { stream: Self::asked_for(socket), socket_ns, start_ns, stands })
+        }
+        Ok(Begun { stream: Self::asked_for(socket), socket_ns, start_ns })
     }
 
     /// What came of [`Stream::begin`] once the stream is writable.
@@ -108,6 +106,27 @@ impl Stream {
             Ok(Some(error)) | Err(error) => Err(failed(error)),
             Ok(None) => Ok(()),
         }
+    }
+
+    /// Sends a few bytes over what [`Stream::begin`] made if it stands already, and says whether it
+    /// does: near hosts answer before the system returns from there, which does not tell.
+    ///
+    /// # Errors
+    /// Why there is no connection.
+    pub fn write_if_connected(
+        &self,
+        remote: SocketAddr,
+        bytes: &[u8],
+    ) -> Result<bool, SocketError> {
+        match self.write(bytes) {
+            Ok(count) if count == bytes.len() => Ok(true),
+            Ok(_) => Err(io::ErrorKind::WriteZero.into()),
+            Err(error) if is_under_way(&error) => Ok(false),
+            // So say the systems that would not wait for it here.
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
+            Err(error) => Err(error),
+        }
+        .map_err(SocketError::at(Operation::Connect, remote))
     }
 
     /// Memory that the kernel holds for this socket's data, in bytes: what waits to be read or

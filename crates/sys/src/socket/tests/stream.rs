@@ -51,6 +51,39 @@ fn any_address_of_v6_leaves_v4_alone() {
 }
 
 #[test]
+fn a_connection_that_has_begun_takes_bytes_when_it_stands_and_else_says_why() {
+    both(|address| {
+        let listener = Listener::bind(address, 4).expect("loopback has this family");
+        let remote = listener.local().expect("it is bound");
+        let begin = || Stream::begin(None, remote, &StreamOptions::default());
+        let near = begin().expect("a socket").stream;
+        let mut stands = near.write_if_connected(remote, b"early").expect("somebody listens");
+        if !stands {
+            assert!(near.wait_writable(PATIENCE_NS).expect("waits"));
+            stands = near.write_if_connected(remote, b"early").expect("somebody listens");
+        }
+        assert!(stands);
+        let (far, source) = listener.accept_now().expect("accepts").expect("somebody connected");
+        assert_eq!(source, near.local().expect("connected"));
+        assert!(far.wait_readable(PATIENCE_NS).expect("waits"));
+        assert_eq!(far.read(&mut [0; 10]).expect("there are some"), 5);
+        let nothing = far.read(&mut [0; 10]).expect_err("it does not wait");
+        assert_eq!(ErrorClass::of(&nothing), ErrorClass::WouldBlock);
+        assert!(listener.accept_now().expect("accepts").is_none());
+
+        drop(listener);
+        let refused = begin().and_then(|begun| {
+            if !begun.stream.write_if_connected(remote, b"early")? {
+                assert!(begun.stream.wait_writable(PATIENCE_NS).expect("waits"));
+                begun.stream.write_if_connected(remote, b"early")?;
+            }
+            Ok(())
+        });
+        assert_eq!(refused.expect_err("nobody listens").class(), ErrorClass::Refused);
+    });
+}
+
+#[test]
 fn connect_times_are_within_the_whole() {
     both(|address| {
         let listener = Listener::bind(address, 4).expect("loopback has this family");
