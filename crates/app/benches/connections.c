@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Source ports, as netperf takes them: one after the other. */
+/* Source ports are drawn from here. */
 enum { PORT_MIN = 20000, PORT_MAX = 61000 };
 
 union address {
@@ -119,15 +119,16 @@ int main(int argc, char **argv)
 		serve(&to, length, message, bytes);
 	local(&to, length, &from);
 	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
-	int count = atoi(argv[6]), port = PORT_MIN + getpid() % (PORT_MAX - PORT_MIN);
+	int count = atoi(argv[6]), on = 1;
+	srandom(getpid());
 	double start = now();
 	for (int done = 0; done < count;) {
 		int fd = socket(to.any.sa_family, SOCK_STREAM, 0);
 		if (fd < 0)
 			die("socket");
-		if (++port >= PORT_MAX)
-			port = PORT_MIN;
-		set_port(&from, port);
+		if (to.any.sa_family == AF_INET6)
+			setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+		set_port(&from, PORT_MIN + random() % (PORT_MAX - PORT_MIN));
 		if (bind(fd, &from.any, length) || connect(fd, &to.any, length)) {
 			if (errno != EADDRINUSE && errno != EADDRNOTAVAIL)
 				die("connect");

@@ -13,9 +13,8 @@
 
 mod common;
 
-use common::{Bed, Outcome, Peer, compare, echo, judge, microseconds, output, slice};
+use common::{Bed, Outcome, Peer, compare, compile, echo, judge, microseconds, output, slice};
 use std::net::SocketAddr;
-use std::process::Command;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Measured, Times};
@@ -53,7 +52,7 @@ struct Case {
 
 fn bench(wanted: &[String]) -> Outcome {
     let bed = Bed::new()?;
-    let program = compile()?;
+    let program = compile(concat!(env!("CARGO_MANIFEST_DIR"), "/benches"), "pingpong")?;
     // A group of words of which none is asked for is asked for as a whole.
     let groups: [&[&str]; 4] =
         [&["pingpong", "sockperf", "qperf"], &["tcp", "udp"], &["v4", "v6"], &["block", "spin"]];
@@ -181,15 +180,6 @@ fn qperf(bed: &Bed, case: Case) -> Outcome<f64> {
         other => return Err(format!("qperf's unit {other:?} in {line}").into()),
     };
     Ok(2.0 * value * unit)
-}
-
-/// The ping-pong in C, compiled anew.
-fn compile() -> Outcome<String> {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/pingpong.c");
-    let program = concat!(env!("CARGO_TARGET_TMPDIR"), "/pingpong");
-    let done = Command::new("cc").args(["-O2", "-Wall", "-o", program, source]).status();
-    let done = done.map_err(|error| format!("cc cannot be started: {error}"))?;
-    if done.success() { Ok(program.to_owned()) } else { Err("cc failed".into()) }
 }
 
 fn at(bed: &Bed, case: Case) -> SocketAddr {

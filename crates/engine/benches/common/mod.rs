@@ -22,6 +22,7 @@ use v6gap_core::workload::{Transport, Workload};
 use v6gap_core::world::{Link, LinkModel, World};
 use v6gap_engine::trial::client;
 use v6gap_lab::{Lab, Node};
+use v6gap_stats::quantile::order_statistic_interval;
 use v6gap_sys::{cpu, netns};
 
 /// What a bench returns; the message of an error names the program that is missing.
@@ -32,6 +33,15 @@ pub const S: u64 = 1_000_000_000;
 
 /// Longest time for a program of others to be ready.
 const READY: Duration = Duration::from_secs(5);
+
+/// Compiles a C program of `folder` anew, and says where it is.
+pub fn compile(folder: &str, name: &str) -> Outcome<String> {
+    let source = format!("{folder}/{name}.c");
+    let program = format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"));
+    let done = Command::new("cc").args(["-O2", "-Wall", "-o", &program, &source]).status();
+    let done = done.map_err(|error| missing("cc", &error))?;
+    if done.success() { Ok(program) } else { Err("cc failed".into()) }
+}
 
 /// Runs a bench as a program's `main`: says why it could not run, and then fails.
 pub fn run(name: &str, bench: impl FnOnce() -> Outcome) {
@@ -206,9 +216,9 @@ fn missing(program: &str, error: &std::io::Error) -> String {
 pub struct Ratio {
     /// Median of ours divided by theirs.
     pub median: f64,
-    /// Smallest.
+    /// Lower end of the median's 95 % range, by order statistics.
     pub low: f64,
-    /// Largest.
+    /// Its upper end.
     pub high: f64,
     /// Median of ours.
     pub ours: f64,
@@ -217,7 +227,7 @@ pub struct Ratio {
 }
 
 /// Measures `pairs` pairs in alternating order, so that what changes with time meets both alike,
-/// and prints the medians, with `show` for the values, and the range of the ratio.
+/// and prints the medians, with `show` for the values, and the 95 % range of the ratio's.
 pub fn compare(
     name: &str,
     pairs: usize,
@@ -241,7 +251,10 @@ pub fn compare(
     }
     let (ours, _, _) = spread(&mut our_values)?;
     let (theirs, _, _) = spread(&mut their_values)?;
-    let (median, low, high) = spread(&mut ratios)?;
+    let (median, _, _) = spread(&mut ratios)?;
+    let (low, high) = order_statistic_interval(pairs, 0.5, 0.95);
+    let low = low.map_or(f64::NEG_INFINITY, |rank| ratios[rank - 1]);
+    let high = high.map_or(f64::INFINITY, |rank| ratios[rank - 1]);
     println!(
         "{name}: ratio {median:.3} [{low:.3}, {high:.3}], v6gap {}, theirs {} (medians of {pairs})",
         show(ours),
