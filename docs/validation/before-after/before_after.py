@@ -6,6 +6,9 @@ Each lab is brought up anew; in it the two take turns (old new new old …), eac
 client of its own version. The result of every run stays in OUT, and a run whose result is there is
 not made again. Printed for each question: the median over pairs of neighbouring runs of new over old,
 for either family and for their ratio, with a 95 % range of that median by order statistics (sign test).
+
+With `--stored PLAN` a run of that plan is made once, by the old program, and the two take turns in showing
+it (`--shows` pairs): the processor time of `show` and of `report`. With `--labs 0` nothing else is done.
 Needs namespaces and Python's own library.
 """
 
@@ -13,6 +16,7 @@ import argparse
 import json
 import math
 import os
+import resource
 import statistics
 import subprocess
 from collections import defaultdict
@@ -26,11 +30,13 @@ asked.add_argument("world")
 asked.add_argument("out", type=Path)
 asked.add_argument("--labs", type=int, default=6)
 asked.add_argument("--pairs", type=int, default=4)
+asked.add_argument("--stored")
+asked.add_argument("--shows", type=int, default=40)
 asked = asked.parse_args()
 
 
-def run(program, *arguments, **more):
-    home = {**os.environ, "V6GAP_DATA": str((asked.out / "data").absolute())}
+def run(program, *arguments, data="data", **more):
+    home = {**os.environ, "V6GAP_DATA": str((asked.out / data).absolute())}
     return subprocess.run([program, *arguments], env=home, **more)
 
 
@@ -71,6 +77,38 @@ def median_range(sample):
     return statistics.median(sample), ordered[below - 1], ordered[count - below]
 
 
+def store():
+    """Makes the run that is shown, unless it is there."""
+    if (asked.out / "stored").exists():
+        return
+    run(asked.old, "lab", "up", asked.world, "--name", "ba", capture_output=True)
+    run(asked.old, "plan", "run", asked.stored, "--lab", "ba", "--quiet", "--no-report",
+        data="stored", stdout=subprocess.DEVNULL)
+    run(asked.old, "lab", "down", "--name", "ba", capture_output=True)
+
+
+def processor_seconds(which, *arguments):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(getattr(asked, which), *arguments, data="stored", check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def shown(*arguments):
+    """New over old of what a command takes, in each of the pairs."""
+    ratios = []
+    for pair in range(asked.shows):
+        order = ("old", "new") if pair % 2 == 0 else ("new", "old")
+        both = {which: processor_seconds(which, *arguments) for which in order}
+        ratios.append(math.log(both["new"] / both["old"]))
+    return ratios
+
+
+def percent(sample):
+    median, low, high = (f"{math.expm1(x):+.2%}" for x in median_range(sample))
+    return f"{median} ({low} to {high})"
+
+
 asked.out.mkdir(parents=True, exist_ok=True)
 moved = defaultdict(list)
 for lab in range(asked.labs):
@@ -86,10 +124,15 @@ for lab in range(asked.labs):
             moved[question].append((*each, each[1] - each[0]))
     run(asked.old, "lab", "down", "--name", f"ba{lab}", capture_output=True)
 
-print("| question | pairs | IPv4, new/old | IPv6, new/old | IPv6 over IPv4, new/old |")
-print("|---|---|---|---|---|")
+if asked.labs:
+    print("| question | pairs | IPv4, new/old | IPv6, new/old | IPv6 over IPv4, new/old |")
+    print("|---|---|---|---|---|")
 for (cell, metric), rows in sorted(moved.items()):
-    columns = [median_range(column) for column in zip(*rows)]
-    cells = [" to ".join((f"{math.expm1(m):+.2%} ({math.expm1(a):+.2%}", f"{math.expm1(b):+.2%})"))
-             for m, a, b in columns]
-    print(f"| {cell} {metric} | {len(rows)} | " + " | ".join(cells) + " |")
+    cells = " | ".join(percent(column) for column in zip(*rows))
+    print(f"| {cell} {metric} | {len(rows)} | {cells} |")
+if asked.stored:
+    store()
+    print("| command | pairs | processor time, new/old |")
+    print("|---|---|---|")
+    for command in (("show",), ("report", "-o", "-")):
+        print(f"| {' '.join(command)} | {asked.shows} | {percent(shown(*command))} |")
