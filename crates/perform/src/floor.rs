@@ -14,17 +14,16 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{Far, Lateness, PerEnd};
+use v6gap_core::observation::Lateness;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::estimate::estimate;
-use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
+use v6gap_core::record::{Ending, Host, Line, RunId};
 use v6gap_core::run::{Event, Machine};
 use v6gap_core::workload::{HOSTS_NS, Path};
 use v6gap_engine::run::{self, Hooks};
 use v6gap_judge::analysis;
 use v6gap_judge::fitness::noise::{self, Found, Noise};
 use v6gap_judge::stopping::Interim;
-use v6gap_sys::clock;
 
 /// Rate that is taken for granted where no transfer came to an end, in bit/s.
 const RATE_BPS: f64 = 100e6;
@@ -104,7 +103,7 @@ pub fn meet(
         for family in Family::BOTH {
             let plan = plan.clone().of_noise(family, time_ns / 2);
             watch.told(&News::Noise { family, time_ns: time_ns / 2 });
-            let (measured, ending) = measure(plan, target, &mut session, stop)?;
+            let (measured, ending) = measure(plan, &mut session, stop)?;
             noises.extend(measured);
             if ending == Ending::Stopped {
                 met.stopped = true;
@@ -121,22 +120,10 @@ pub fn meet(
 /// A run that nobody stores.
 fn measure(
     plan: Plan,
-    target: &Target,
     session: &mut Session,
     stop: &AtomicBool,
 ) -> Result<(Vec<Noise>, Ending), Trouble> {
-    let connection = &session.connection;
-    let server = connection.opened().welcome.host.clone();
-    let header = RunHeader {
-        tool: crate::VERSION.to_owned(),
-        started_unix_ns: clock::wall_ns(),
-        target: target.name.clone(),
-        addresses: target.addresses.map(|address| address.map(|a| a.ip())),
-        bind: target.local.map(|address| address.map(|a| a.ip())),
-        session: Far::Seen(connection.session()),
-        hosts: PerEnd { client: this_host(), server },
-        ..RunHeader::new(RunId::from_bits(0), plan)
-    };
+    let header = session.header(RunId::from_bits(0), plan, this_host());
     let mut kept = Kept(vec![Line::Run(Box::new(header.clone()))]);
     let machine = Machine::new(&header, Box::new(Interim::of(&header)));
     let Session { connection, client, .. } = session;

@@ -17,7 +17,6 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::host::names;
-use v6gap_core::observation::{Far, PerEnd};
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
 use v6gap_core::run::Machine;
@@ -25,7 +24,7 @@ use v6gap_core::wire;
 use v6gap_engine::run;
 use v6gap_judge::stopping::Interim;
 use v6gap_store::{Journal, Store};
-use v6gap_sys::{clock, entropy};
+use v6gap_sys::entropy;
 
 /// What became of a run.
 #[derive(Debug)]
@@ -53,7 +52,11 @@ pub fn perform(
 ) -> Result<Option<Done>, Trouble> {
     match &job.place {
         Place::Host(target) => {
-            let target = target.clone();
+            job.place.bears(&job.plan)?;
+            let target = match &job.continued {
+                None => target.clone(),
+                Some(id) => target.clone().as_before(header(&store.read_run(id)?, id)?)?,
+            };
             let processor = job.processor.or_else(|| Placement::choose().ends);
             let measuring = Measuring { job: &job, target, lab: None, processor };
             measure(measuring, job.notes.clone(), store, watch, stop)
@@ -222,7 +225,6 @@ fn fresh(
     store: &Store,
 ) -> Result<Opened, Trouble> {
     let Measuring { job, target, lab, .. } = measuring;
-    let connection = &session.connection;
     let Tested { plan, findings, refused } = tested;
     notes.extend(findings);
     let mut client_host = this_host();
@@ -236,19 +238,13 @@ fn fresh(
     }
     let mut random = [0; 4];
     entropy::random(&mut random)?;
+    let id = RunId::from_bits(u32::from_ne_bytes(random));
     let header = RunHeader {
-        tool: crate::VERSION.to_owned(),
         argv: job.argv.clone(),
         job: job.part_of.clone(),
-        started_unix_ns: clock::wall_ns(),
-        target: target.name.clone(),
-        addresses: target.addresses.map(|address| address.map(|a| a.ip())),
-        bind: target.local.map(|address| address.map(|a| a.ip())),
-        session: Far::Seen(connection.session()),
-        hosts: PerEnd { client: client_host, server: connection.opened().welcome.host.clone() },
         notes,
         refused,
-        ..RunHeader::new(RunId::from_bits(u32::from_ne_bytes(random)), plan)
+        ..session.header(id, plan, client_host)
     };
     let journal = store.create(&header)?;
     if let Some(text) = &job.written {
@@ -262,12 +258,15 @@ fn fresh(
 /// planned, which is what is analysed.
 fn continued(id: &RunId, stop: Stop, store: &Store) -> Result<Opened, Trouble> {
     let (journal, lines) = store.resume(id)?;
+    let mut header = header(&lines, id)?.clone();
+    header.plan = header.plan.ending(stop);
+    Ok(Opened { header, journal, lines })
+}
+
+/// The facts that the lines of a run begin with.
+fn header<'a>(lines: &'a [Line], id: &RunId) -> Result<&'a RunHeader, Trouble> {
     match lines.first() {
-        Some(Line::Run(header)) => {
-            let mut header = (**header).clone();
-            header.plan = header.plan.ending(stop);
-            Ok(Opened { header, journal, lines })
-        }
+        Some(Line::Run(header)) => Ok(header),
         _ => Err(Trouble::NoHeader(id.clone())),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::local::Placement;
 use crate::target::Target;
-use crate::trouble::NoLab;
+use crate::trouble::{NoLab, Trouble};
 use crate::world::{self, RealWorld};
 use std::path::Path;
 use v6gap_core::plan::Plan;
@@ -24,6 +24,22 @@ pub enum Place<'a> {
 }
 
 impl Place<'_> {
+    /// Whether `plan` may be performed there: what floods the path again and again belongs on
+    /// networks that were made for testing (RFC 6815).
+    ///
+    /// # Errors
+    /// If it may not.
+    pub fn bears(&self, plan: &Plan) -> Result<(), Trouble> {
+        let Place::Host(target) = self else { return Ok(()) };
+        let mut addresses = [target.addresses.v4, target.addresses.v6].into_iter().flatten();
+        match plan.out_of_place() {
+            Some(cell) if !addresses.all(|address| address.ip().is_loopback()) => {
+                Err(Trouble::OutOfPlace(cell.id.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Makes the lab that `plan` asks for; `kernel` is the folder with the kernel of its emulated
     /// system. The process must have one thread still.
     ///

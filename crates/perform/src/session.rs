@@ -4,13 +4,14 @@ use crate::facts::this_host;
 use crate::job::Access;
 use crate::news::{News, Watcher};
 use crate::target::Target;
-use crate::tool;
 use crate::trouble::Trouble;
+use crate::{VERSION, tool};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::observation::{Far, PerEnd};
 use v6gap_core::plan::{Plan, Stop};
-use v6gap_core::record::RunId;
+use v6gap_core::record::{Host, RunHeader, RunId};
 use v6gap_core::task;
 use v6gap_core::unit::format_span;
 use v6gap_core::wire::control::{Limits, Queued};
@@ -29,7 +30,7 @@ pub struct Session {
     pub connection: Connection,
     /// How to measure.
     pub client: ClientContext,
-    target: String,
+    target: Target,
     opened_ns: u64,
 }
 
@@ -55,8 +56,23 @@ impl Session {
             local: target.local,
             limits: connection.opened().welcome.limits,
         };
-        let (target, opened_ns) = (target.name.clone(), clock::now_ns());
+        let (target, opened_ns) = (target.clone(), clock::now_ns());
         Ok(Session { connection, client, target, opened_ns })
+    }
+
+    /// The facts of a run of `plan` over it, called `id` and begun now. This end is `client`.
+    pub(crate) fn header(&self, id: RunId, plan: Plan, client: Host) -> RunHeader {
+        let Session { connection, target, .. } = self;
+        RunHeader {
+            tool: VERSION.to_owned(),
+            started_unix_ns: clock::wall_ns(),
+            target: target.name.clone(),
+            addresses: target.addresses.map(|address| address.map(|a| a.ip())),
+            bind: target.local.map(|address| address.map(|a| a.ip())),
+            session: Far::Seen(connection.session()),
+            hosts: PerEnd { client, server: connection.opened().welcome.host.clone() },
+            ..RunHeader::new(id, plan)
+        }
     }
 
     /// The plan as small as the far end's limits demand, and what was changed.
@@ -80,7 +96,7 @@ impl Session {
     /// Why it broke off, with what is `kept` of the run; a far end that ends a session in time says
     /// nothing.
     pub(crate) fn over(&self, error: RunError, kept: Option<RunId>) -> Trouble {
-        let target = self.target.clone();
+        let target = self.target.name.clone();
         let Limits { session_ns: most_ns, .. } = self.client.limits;
         let elapsed_ns = clock::now_ns().saturating_sub(self.opened_ns);
         let is_over = elapsed_ns.saturating_add(SESSION_ROUNDING_NS) >= most_ns;
@@ -92,12 +108,12 @@ impl Session {
 
     /// That larger packets than `passes` bytes vanish.
     pub(crate) fn black_hole(&self, family: Family, passes: u32) -> Trouble {
-        Trouble::BlackHole { target: self.target.clone(), family, passes }
+        Trouble::BlackHole { target: self.target.name.clone(), family, passes }
     }
 
     /// As [`Session::over`] before anything was stored.
     pub(crate) fn broken_off(&self, error: RunError) -> Trouble {
-        Trouble::BrokenOff { target: self.target.clone(), error, kept: None }
+        Trouble::BrokenOff { target: self.target.name.clone(), error, kept: None }
     }
 }
 

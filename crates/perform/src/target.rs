@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::record::{RunHeader, RunId};
 use v6gap_sys::interface;
 use v6gap_sys::socket::{Datagram, SocketError};
 
@@ -84,7 +85,66 @@ pub enum Unfit {
     },
 }
 
+/// Why a stored run cannot go on here: pairs of two paths are no pairs of one.
+#[derive(Debug, thiserror::Error)]
+pub enum Elsewhere {
+    /// The far end has another address.
+    #[error(
+        "{name} is {}, and {id} was measured with {}", said(*.now, *.family),
+        said(*.before, *.family)
+    )]
+    There {
+        /// Name of the far end.
+        name: String,
+        /// The run.
+        id: RunId,
+        /// The family.
+        family: Family,
+        /// Its address, if it has one.
+        now: Option<IpAddr>,
+        /// Its address then.
+        before: Option<IpAddr>,
+    },
+    /// It was measured from another address of this host than the one asked for.
+    #[error("{0} was measured from elsewhere")]
+    Here(RunId),
+    /// The address that it was measured from is not of this host any more.
+    #[error(transparent)]
+    Gone(#[from] Unfit),
+}
+
+fn said(address: Option<IpAddr>, family: Family) -> String {
+    address.map_or_else(|| format!("no {family} address"), |address| address.to_string())
+}
+
 impl Target {
+    /// The same, measured from where the run of `header` was measured from.
+    ///
+    /// # Errors
+    /// If a family that it measures is not where it was then, or this end was told to be elsewhere
+    /// or cannot be where it was.
+    pub fn as_before(self, header: &RunHeader) -> Result<Self, Elsewhere> {
+        let arms = header.plan.design.arms;
+        for family in [arms.a, arms.b] {
+            let before = *header.addresses.get(family);
+            let now = self.addresses.get(family).map(|address| address.ip());
+            if before != now {
+                let (name, id) = (self.name, header.id.clone());
+                return Err(Elsewhere::There { name, id, family, now, before });
+            }
+        }
+        let here = self.local.map(|local| local.map(|address| address.ip()));
+        if here == header.bind {
+            return Ok(self);
+        }
+        if here != PerFamily::default() {
+            return Err(Elsewhere::Here(header.id.clone()));
+        }
+        let before = [header.bind.v4, header.bind.v6].into_iter().flatten();
+        let before: Vec<String> = before.map(|address| address.to_string()).collect();
+        Ok(self.from(&before)?)
+    }
+
     /// The interface that packets of a family leave by, where the system tells. The kernel is asked
     /// by a connected socket, which sends nothing.
     pub fn way_out(&self, family: Family) -> Option<String> {
@@ -257,6 +317,8 @@ fn interfaces() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use v6gap_core::arm::PerArm;
+    use v6gap_core::plan::preset;
 
     #[track_caller]
     fn unusable(result: Result<Target, Unfit>) {
@@ -321,6 +383,25 @@ mod tests {
         assert!(matches!(found, Unfit::Two { family: Family::V4, .. }), "{found}");
         let found = from(&["::1"]).unwrap_err();
         assert!(matches!(found, Unfit::NoSuchWay { family: Family::V6, .. }), "{found}");
+    }
+
+    #[test]
+    fn a_run_goes_on_at_the_addresses_where_it_began() {
+        let plan = preset::first_look(PerArm::FAMILIES, None, 1);
+        let target = |v6| resolve("nas", 1, Some("127.0.0.1"), Some(v6)).unwrap();
+        let mut header = RunHeader {
+            addresses: target("2001:db8::7").addresses.map(|address| address.map(|a| a.ip())),
+            ..RunHeader::new("7k2f9q".parse().unwrap(), plan)
+        };
+        assert!(target("2001:db8::7").as_before(&header).is_ok());
+        let text = target("2001:db8::8").as_before(&header).unwrap_err().to_string();
+        assert_eq!(text, "nas is 2001:db8::8, and 7k2f9q was measured with 2001:db8::7");
+        header.bind.v4 = Some("127.0.0.1".parse().unwrap());
+        let again = target("2001:db8::7").as_before(&header).unwrap();
+        assert_eq!(again.local.v4, Some("127.0.0.1:0".parse().unwrap()));
+        let other = target("2001:db8::7").from(&["127.0.0.2".to_owned()]).unwrap();
+        let found = other.as_before(&header).unwrap_err();
+        assert!(matches!(found, Elsewhere::Here(_)), "{found}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Why a plan was not performed, or not to its end. How to help it is for others to say.
 
-use crate::target::Unfit;
+use crate::target::{Elsewhere, Unfit};
 use crate::world::NotBuilt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -61,6 +61,14 @@ pub enum Trouble {
         /// As of [`Trouble::BrokenOff`].
         kept: Option<RunId>,
     },
+    /// The cell of this name is for networks that were made for testing.
+    #[error(
+        "{0} floods the path again and again, which RFC 6815 keeps to networks made for testing"
+    )]
+    OutOfPlace(String),
+    /// The run that goes on was measured elsewhere.
+    #[error(transparent)]
+    Elsewhere(#[from] Elsewhere),
     /// Packets cannot be captured as asked.
     #[error(transparent)]
     Capture(#[from] CaptureTrouble),

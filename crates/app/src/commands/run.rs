@@ -11,9 +11,8 @@ use crate::session;
 use crate::session::labs::Chosen;
 use crate::settings::Context;
 use crate::target::RunOptions;
-use std::net::IpAddr;
 use v6gap_core::arm::PerArm;
-use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::family::Family;
 use v6gap_core::plan::check::check;
 use v6gap_core::plan::later::NothingToAdd;
 use v6gap_core::plan::{Plan, fit, preset};
@@ -131,26 +130,8 @@ fn between_hosts(
     continued: Option<RunId>,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    in_place(&plan, &target)?;
     let job = options.job(plan, Place::Host(target), &context.keys)?;
     session::measure(Job { fit: fits, notes, continued, ..job }, options, context)
-}
-
-/// Refuses what would flood a network that was not made for testing (RFC 6815).
-fn in_place(plan: &Plan, target: &Target) -> Result<(), Failure> {
-    let loopback = Family::BOTH
-        .into_iter()
-        .filter_map(|family| *target.addresses.get(family))
-        .all(|address| address.ip().is_loopback());
-    let Some(cell) = plan.out_of_place().filter(|_| !loopback) else { return Ok(()) };
-    let what = format!(
-        "{} floods the path again and again, which RFC 6815 keeps to networks made for testing",
-        cell.id
-    );
-    let forced = "--force-search (in a plan: force = true)";
-    Err(Failure::usage(what)
-        .run("v6gap demo --measure rate-at-loss", "does it in a lab")
-        .run(forced, "does it on a network that is yours to flood"))
 }
 
 /// Adds to a stored run, with its plan and in its lab if it had one; there the host is the lab's.
@@ -176,8 +157,6 @@ fn go_on(
     if !plan.design.arms.is_null() {
         target = target.comparable()?;
     }
-    same_addresses(header, &target)?;
-    let target = same_source(header, target)?;
     between_hosts(plan, false, target, options, Vec::new(), Some(id), context)
 }
 
@@ -217,41 +196,6 @@ fn decided(args: &RunArgs) -> Option<&'static str> {
         (args.only_six, "-6"),
     ];
     typed.into_iter().find(|(typed, _)| *typed).map(|(_, option)| option)
-}
-
-/// Pairs of two paths are no pairs of one: each family that is measured must be where it was.
-fn same_addresses(header: &RunHeader, target: &Target) -> Result<(), Failure> {
-    let arms = header.plan.design.arms;
-    for family in [arms.a, arms.b] {
-        let before = *header.addresses.get(family);
-        let now = target.addresses.get(family).map(|address| address.ip());
-        if before != now {
-            let said = |address: Option<IpAddr>| {
-                address.map_or_else(|| format!("no {family} address"), |a| a.to_string())
-            };
-            let (name, id) = (&target.name, &header.id);
-            let (now, before) = (said(now), said(before));
-            let what = format!("{name} is {now}, and {id} was measured with {before}");
-            return Err(Failure::usage(what));
-        }
-    }
-    Ok(())
-}
-
-/// What was measured from an address goes on from there.
-fn same_source(header: &RunHeader, target: Target) -> Result<Target, Failure> {
-    let here = target.local.map(|local| local.map(|address| address.ip()));
-    if here == header.bind {
-        return Ok(target);
-    }
-    let none_typed = here == PerFamily::default();
-    if !none_typed {
-        let what = format!("--bind cannot change {}: it was measured from elsewhere", header.id);
-        return Err(Failure::usage(what));
-    }
-    let before = [header.bind.v4, header.bind.v6].into_iter().flatten();
-    let before: Vec<String> = before.map(|address| address.to_string()).collect();
-    Ok(target.from(&before)?)
 }
 
 /// The plan that the options describe: the first look with what they change.
@@ -304,6 +248,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
+    use v6gap_core::family::PerFamily;
     use v6gap_core::plan::{Stop, TIME_NS};
 
     fn stored(stop: Stop) -> RunHeader {
@@ -360,17 +305,6 @@ mod tests {
         assert!(text.contains("9 pairs"), "{text}");
     }
 
-    #[test]
-    fn a_run_goes_on_at_the_addresses_where_it_began() {
-        let header = stored(Stop::Pairs { pairs: 9 });
-        let target =
-            |v6| v6gap_perform::target::resolve("nas", 1, Some("192.0.2.7"), Some(v6)).unwrap();
-        assert_eq!(same_addresses(&header, &target("2001:db8::7")), Ok(()));
-        let failure = same_addresses(&header, &target("2001:db8::8")).unwrap_err();
-        let text = failure.render(&Default::default());
-        assert!(text.contains("2001:db8::8") && text.contains("2001:db8::7"), "{text}");
-    }
-
     /// Outside a lab and loopback a search in the style of RFC 2544 needs to be forced.
     #[test]
     fn a_search_that_floods_the_path_is_refused_outside_a_lab() {
@@ -381,7 +315,11 @@ mod tests {
                 _ => panic!("run was typed"),
             }
         };
-        let at = |v4, v6| v6gap_perform::target::resolve("nas", 1, Some(v4), Some(v6)).unwrap();
+        let at = |v4, v6| {
+            let target = v6gap_perform::target::resolve("nas", 1, Some(v4), Some(v6)).unwrap();
+            Place::Host(target)
+        };
+        let in_place = |plan: &Plan, place: &Place<'_>| place.bears(plan).map_err(Failure::from);
         let (far, near) = (at("192.0.2.7", "2001:db8::7"), at("127.0.0.1", "::1"));
         let halving = planned("rate-at-loss");
         let text = in_place(&halving, &far).unwrap_err().render(&Default::default());

@@ -4,7 +4,7 @@ use super::{Failure, Outcome};
 use v6gap_core::record::RunId;
 use v6gap_core::unit::format_span;
 use v6gap_perform::errors::{DeviceError, RunError, TrialError};
-use v6gap_perform::target::Unfit;
+use v6gap_perform::target::{Elsewhere, Unfit};
 use v6gap_perform::{CaptureTrouble, DeviceTrouble, LOOPBACK, NoLab, Trouble};
 
 impl From<Trouble> for Failure {
@@ -23,6 +23,17 @@ impl From<Trouble> for Failure {
                 let what = format!("the time of this session is over: {target} allows {most}");
                 of_kept(Failure::new("E212", Outcome::Peer, what), &target, kept.as_ref())
             }
+            Trouble::OutOfPlace(_) => Failure::usage(trouble.to_string())
+                .run("v6gap demo --measure rate-at-loss", "does it in a lab")
+                .run(
+                    "--force-search (in a plan: force = true)",
+                    "does it on a network that is yours to flood",
+                ),
+            Trouble::Elsewhere(Elsewhere::Here(id)) => {
+                Failure::usage(format!("--bind cannot change {id}: it was measured from elsewhere"))
+            }
+            Trouble::Elsewhere(Elsewhere::Gone(unfit)) => unfit.into(),
+            Trouble::Elsewhere(there) => Failure::usage(there.to_string()),
             Trouble::Capture(trouble) => trouble.into(),
             Trouble::Device(trouble) => trouble.into(),
             Trouble::Name(unfit) => unfit.into(),
