@@ -5,10 +5,11 @@ use super::{Document, Finding, files_below, read};
 use std::path::Path;
 
 /// A format: the folder that defines it, its document, and the line that holds the hash.
-struct Format {
-    folder: &'static str,
-    document: &'static str,
-    label: &'static str,
+pub(super) struct Format {
+    /// The folder, or the crate whose types it has.
+    pub folder: &'static str,
+    pub document: &'static str,
+    pub label: &'static str,
 }
 
 const FORMATS: [Format; 2] = [
@@ -45,7 +46,7 @@ pub fn check(root: &Path, documents: &[Document]) -> Result<Vec<Finding>, String
 }
 
 /// Whether a file defines the format: Rust that is no test and generates no values for tests.
-fn defines(path: &str) -> bool {
+pub(super) fn defines(path: &str) -> bool {
     let is_for_tests = path.split('/').any(|part| {
         let name = part.strip_suffix(".rs").unwrap_or(part);
         name == "tests" || name == "arbitrary"
@@ -53,7 +54,7 @@ fn defines(path: &str) -> bool {
     path.ends_with(".rs") && !is_for_tests
 }
 
-fn compare(
+pub(super) fn compare(
     format: &Format,
     files: &[(String, String)],
     document: Option<&Document>,

@@ -6,6 +6,7 @@
 pub mod circles;
 pub mod commits;
 pub mod faces;
+pub mod formats;
 pub mod hashes;
 pub mod layers;
 pub mod links;
@@ -76,6 +77,7 @@ pub fn check(root: &Path, packages: &[Package]) -> Result<Report, String> {
         findings.extend(links::check(document, |path| root.join(path).exists()));
     }
     findings.extend(commits::check(root)?);
+    findings.extend(formats::check(root, &documents)?);
     findings.extend(hashes::check(root, &documents)?);
     findings.extend(lock::check(root, &documents)?);
     findings.sort();

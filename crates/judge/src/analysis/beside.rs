@@ -6,7 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, EndReport, TcpAccount};
 use v6gap_core::plan::Plan;
@@ -18,7 +18,7 @@ use v6gap_core::workload::{Transport, Workload};
 const ETHERNET: u64 = 14;
 
 /// Octets of the trials of one cell and family as everybody counted them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OctetsBeside {
     /// The cell.
     pub cell: String,
@@ -34,7 +34,7 @@ pub struct OctetsBeside {
 }
 
 /// A value for each direction of the client's interface.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Way<T> {
     /// From the client towards the server.
     pub sent: T,
@@ -43,7 +43,7 @@ pub struct Way<T> {
 }
 
 /// What one other counted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OctetsOf {
     /// Who: `sockets`, `capture at NODE, INTERFACE` or `SNMP of DEVICE, INTERFACE`.
     pub who: String,

@@ -8,7 +8,7 @@ use super::resources::{gather, range_of_median};
 use super::windows::granted;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::cost;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::{Connections, Ends, Measured, Times};
@@ -17,7 +17,7 @@ use v6gap_core::workload::{Cell, Direction, Workload};
 use v6gap_stats::summary;
 
 /// A median over trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Typical {
     /// The median.
     pub value: f64,
@@ -36,7 +36,7 @@ impl Typical {
 }
 
 /// The windows of the TCP transfers of a cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Window {
     /// Identifier of the cell.
     pub cell: String,
@@ -49,7 +49,7 @@ pub struct Window {
 }
 
 /// In whose name processor time was spent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// The measuring threads in user mode.
@@ -61,7 +61,7 @@ pub enum Place {
 }
 
 /// At which end it was spent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The end that sends.
@@ -77,7 +77,7 @@ pub enum Role {
 }
 
 /// Processor time of one place, in ns for each byte of payload that arrived.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlaceCost {
     /// Identifier of the cell.
     pub cell: String,
@@ -90,7 +90,7 @@ pub struct PlaceCost {
 }
 
 /// Stages of opening a connection: medians of the medians of trials, in s.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Opening {
     /// Identifier of the cell.
     pub cell: String,

@@ -10,7 +10,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::observation::Ends;
@@ -27,7 +27,7 @@ pub(super) const ORDER_ALPHA: f64 = 0.01;
 const ORDER_BLOCKS_MIN: usize = 3;
 
 /// What else the blocks of a question say.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Diagnostics {
     /// p-value of "no difference"; holds at any stopping time if the run is adaptive.
     pub p_different: f64,
@@ -79,7 +79,7 @@ impl Default for Diagnostics {
 }
 
 /// Two modes of the effects.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Modes {
     /// Mean effect in each, the lower first: ratio − 1 or difference.
     pub effects: [f64; 2],
@@ -90,7 +90,7 @@ pub struct Modes {
 }
 
 /// A block whose effect lies far from the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Outlier {
     /// Its number.
     pub block: u32,
@@ -99,7 +99,7 @@ pub struct Outlier {
 }
 
 /// Whether it mattered which arm went first.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OrderEffect {
     /// p-value of "it did not" (Welch).
     pub p: f64,

@@ -42,7 +42,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
@@ -51,7 +51,7 @@ use v6gap_core::record::{Ending, Line, RunHeader};
 use v6gap_core::workload::Transport;
 
 /// What can be said about a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The second arm (IPv6) is better.
@@ -68,7 +68,7 @@ pub enum Verdict {
 }
 
 /// How strong a verdict is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Qualifier {
     /// Better or worse, and the whole range lies beyond the margin.
@@ -82,7 +82,7 @@ pub enum Qualifier {
 }
 
 /// How much of an effect the wire model predicts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Explained {
     /// The prediction lies in the range, or the residual verdict is "same".
@@ -98,7 +98,7 @@ pub enum Explained {
 }
 
 /// A closed range of a relative difference (ratio − 1) or of a difference in SI units.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Range {
     /// Lower end; may be minus infinity, which JSON shows as null.
     pub low: f64,
@@ -107,7 +107,7 @@ pub struct Range {
 }
 
 /// A measured difference of the second arm against the first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Effect {
     /// Ratio: all figures are `b/a − 1`. Difference: `b − a` in the metric's unit.
     pub scale: Scale,
@@ -124,7 +124,7 @@ pub struct Effect {
 }
 
 /// What the wire model says about a question, and what is left.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prediction {
     /// Predicted effect: `b/a − 1`.
     pub effect: f64,
@@ -141,7 +141,7 @@ pub struct Prediction {
 }
 
 /// The values of one block, for figures and exports.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {
     /// Number of the block.
     pub block: u32,
@@ -158,7 +158,7 @@ pub struct Pair {
 }
 
 /// One question and its answer: a metric in a cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Question {
     /// Identifier of the cell.
     pub cell: String,
@@ -198,10 +198,8 @@ pub struct Question {
     /// Reasons for doubt, in words.
     pub caveats: Vec<String>,
     /// What may lie behind a difference that the headers do not explain.
-    #[serde(default)]
     pub suspects: Vec<Suspect>,
     /// What else the blocks say, and the p-values.
-    #[serde(default)]
     pub diagnostics: Diagnostics,
     /// Name of the question, as in "Round trip 64 B, TCP".
     pub label: String,
@@ -214,7 +212,7 @@ pub struct Question {
 }
 
 /// State of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {
     /// Passed.
@@ -226,7 +224,7 @@ pub enum CheckState {
 }
 
 /// A check of validity.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// Stable name, as in `family-proved`.
     pub id: String,
@@ -237,7 +235,7 @@ pub struct Check {
 }
 
 /// What the null blocks of a metric in a cell showed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NullResult {
     /// Identifier of the cell.
     pub cell: String,
@@ -256,7 +254,7 @@ pub struct NullResult {
 }
 
 /// A block that was discarded, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Discarded {
     /// Number of the block.
     pub block: u32,
@@ -269,7 +267,7 @@ pub struct Discarded {
 }
 
 /// What a run says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Analysis {
     /// The first line of the journal.
     pub run: RunHeader,
@@ -292,36 +290,27 @@ pub struct Analysis {
     /// Attempts at blocks that gave nothing, by cell; a cell without any is not here.
     pub failed_attempts: BTreeMap<String, usize>,
     /// What messages cost by constant, packets and bytes, where several sizes were measured.
-    #[serde(default)]
     pub cost_models: Vec<costmodel::CostModel>,
     /// Whether the size of transfers matters, where several sizes were measured.
-    #[serde(default)]
     pub transfer_sizes: Vec<sizes::SizeEffect>,
     /// What transfers took of the processors.
     pub processor_time: Vec<ProcessorTime>,
     /// What connections that were held open took of the kernel's memory.
     pub memory: Vec<HeldMemory>,
     /// The windows of TCP transfers.
-    #[serde(default)]
     pub windows: Vec<breakdown::Window>,
     /// Where transfers took processor time.
-    #[serde(default)]
     pub places: Vec<breakdown::PlaceCost>,
     /// What is known of the path.
-    #[serde(default)]
     pub path: path::Path,
     /// The stages of opening connections.
-    #[serde(default)]
     pub openings: Vec<breakdown::Opening>,
     /// Octets of the trials as captures and managed devices counted them, beside this program's own
     /// count; empty without any.
-    #[serde(default)]
     pub beside: Vec<beside::OctetsBeside>,
     /// The runs as the study that the plan repeats combined its own.
-    #[serde(default)]
     pub as_published: Vec<studies::AsPublished>,
     /// What that study published, beside what was measured.
-    #[serde(default)]
     pub published: Option<studies::Published>,
     /// Complete rounds in which families were compared.
     pub rounds: u32,

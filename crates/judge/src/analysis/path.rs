@@ -2,11 +2,11 @@
 
 use super::collect::Collected;
 use super::routes;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::family::{Family, PerFamily};
 
 /// What is known of the path of each family.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Path {
     /// Smallest path MTU that the client's kernel assumed, in bytes.
     pub mtu: PerFamily<Option<u32>>,

@@ -6,7 +6,7 @@ use super::collect::Collected;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::arm::Arm;
 use v6gap_core::cost::{self, Cost};
 use v6gap_core::family::Family;
@@ -15,7 +15,7 @@ use v6gap_core::record::TrialRecord;
 use v6gap_stats::{quantile, summary};
 
 /// Processor time of the transfers of a cell over a family (docs/method.md section B.9).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProcessorTime {
     /// Identifier of the cell.
     pub cell: String,
@@ -39,7 +39,7 @@ pub struct ProcessorTime {
 }
 
 /// Kernel memory of the connections that a cell held open over a family, for each of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeldMemory {
     /// Identifier of the cell.
     pub cell: String,
@@ -56,7 +56,6 @@ pub struct HeldMemory {
     /// Both together, in bytes: what one more connection costs the kernel.
     pub bytes_each: Option<f64>,
     /// The 95 % range of that median, from order statistics; `None` with fewer than six trials.
-    #[serde(default)]
     pub bytes_each_range: Option<Range>,
     /// What the client's sockets say they hold for data, in bytes.
     pub socket_bytes_each: Option<f64>,

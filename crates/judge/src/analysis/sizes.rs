@@ -11,7 +11,7 @@ use super::{Effect, Pair, Qualifier, Question, Range, Verdict, words};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Plan;
@@ -19,7 +19,7 @@ use v6gap_core::unit;
 use v6gap_core::workload::{Cell, TcpBulk, Workload};
 
 /// What transfers of the largest size are against those of the smallest, all else alike.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SizeEffect {
     /// Identifiers of the cells of the smallest and the largest size.
     pub cells: [String; 2],

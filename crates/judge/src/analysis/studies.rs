@@ -4,7 +4,7 @@
 use super::{Question, Range};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
@@ -25,7 +25,7 @@ const TOLERANCE: f64 = 0.01;
 const ALPHA: f64 = 0.05;
 
 /// The runs of a question combined as the study combined its own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AsPublished {
     /// Identifier of the cell.
     pub cell: String,
@@ -40,7 +40,7 @@ pub struct AsPublished {
 }
 
 /// The runs of one arm combined.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Combined {
     /// The value, in SI units.
     pub value: f64,
@@ -59,7 +59,7 @@ pub struct Combined {
 }
 
 /// A published value beside what was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Beside {
     /// What was published.
     pub published: Value,
@@ -76,7 +76,7 @@ pub struct Beside {
 }
 
 /// How a measured effect lies to a published one. Values of old hosts and today's are not compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Comparison {
     /// The measured range holds something of what was published.
@@ -88,7 +88,7 @@ pub enum Comparison {
 }
 
 /// The study that a plan repeats, and its values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Published {
     /// Its short name.
     pub study: String,

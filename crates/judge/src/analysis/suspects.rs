@@ -6,7 +6,7 @@ use super::{Explained, Question, Verdict, offloads, placement, routes, translati
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Ends, PerEnd};
@@ -26,7 +26,7 @@ const BUSY: f64 = 0.95;
 type End = fn(&Ends) -> Option<&EndReport>;
 
 /// Something recorded that differs between the families and may be the cause.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suspect {
     /// Stable name, as in `path-mtu`.
     pub id: String,

@@ -17,7 +17,7 @@ use super::{Analysis, CheckState, Effect, Qualifier, Question, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
 use v6gap_core::record::{Line, RunId};
@@ -27,7 +27,7 @@ use v6gap_core::workload::Transport;
 pub const RUNS_MAX: usize = 26;
 
 /// What a change is one of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Of {
     /// The difference of the second arm against the first.
@@ -61,7 +61,7 @@ impl Of {
 }
 
 /// One of the runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Side {
     /// The letter that names it here: A for the reference.
     pub letter: char,
@@ -78,7 +78,7 @@ pub struct Side {
 }
 
 /// Something of the set-up that the runs do not share.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Differs {
     /// What it is, as in "kernel of the server".
     pub what: String,
@@ -87,7 +87,7 @@ pub struct Differs {
 }
 
 /// A question that not all runs ask.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Apart {
     /// Name of the question.
     pub label: String,
@@ -96,7 +96,7 @@ pub struct Apart {
 }
 
 /// What one run says of a question.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {
     /// Median over the valid blocks of each arm's value, in SI units.
     pub values: PerArm<Option<f64>>,
@@ -111,7 +111,7 @@ pub struct Standing {
 }
 
 /// What changed of one thing from the reference to another run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
     /// Of what.
     pub of: Of,
@@ -144,7 +144,7 @@ pub struct Change {
 }
 
 /// All changes of one question from the reference to one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Changes {
     /// Letter of the run.
     pub letter: char,
@@ -153,7 +153,7 @@ pub struct Changes {
 }
 
 /// One question, asked of all runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// Identifier of the cell.
     pub cell: String,
@@ -174,7 +174,7 @@ pub struct Row {
 }
 
 /// What runs say against each other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// The runs, the reference first.
     pub runs: Vec<Side>,
@@ -191,7 +191,6 @@ pub struct Comparison {
     /// What differs in the set-up.
     pub set_up: Vec<Differs>,
     /// What the study that all runs repeat published of other systems.
-    #[serde(default)]
     pub published: Option<Systems>,
 }
 

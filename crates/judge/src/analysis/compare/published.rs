@@ -6,14 +6,14 @@ use crate::analysis::words::directions;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::arm::Arm;
 use v6gap_core::metric::Better;
 use v6gap_core::published::{self, Kind, Value};
 use v6gap_core::unit::significant;
 
 /// What the study that all runs repeat published of two systems.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Systems {
     /// Short name of the study.
     pub study: String,
@@ -28,7 +28,7 @@ pub struct Systems {
 }
 
 /// One published value, and the change that it stands beside.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Elsewhere {
     /// Identifier of the cell that measures the same.
     pub cell: String,

@@ -23,7 +23,7 @@ pub use fit::Model;
 use super::collect::Collected;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use v6gap_core::arm::PerArm;
 use v6gap_core::workload::Transport;
 
@@ -31,7 +31,7 @@ use v6gap_core::workload::Transport;
 pub const SIZES_MIN: usize = 3;
 
 /// A figure with its 95 % range, from a bootstrap over the rounds of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ranged {
     /// The estimate.
     pub estimate: f64,
@@ -54,7 +54,7 @@ impl Ranged {
 }
 
 /// The terms of a family, or the differences of the second arm's from the first's.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Terms {
     /// What every exchange takes whatever its size, in ns: hosts, routers and distance.
     pub constant_ns: Ranged,
@@ -65,7 +65,7 @@ pub struct Terms {
 }
 
 /// The fitted terms and how well they describe what was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fitted {
     /// Of each arm.
     pub arms: PerArm<Terms>,
@@ -80,7 +80,7 @@ pub struct Fitted {
 }
 
 /// What one size takes longer over the second arm, taken apart.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Share {
     /// Size of the message, in bytes.
     pub bytes: u32,
@@ -104,7 +104,7 @@ impl Share {
 }
 
 /// The cost model of one sweep of sizes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostModel {
     /// Over which transport.
     pub transport: Transport,
