@@ -1,8 +1,7 @@
 //! Plans that come with the program, end to end in a lab, at the small scale: all at night, by day
 //! those whose turn it is.
 
-use super::support::{Home, figure, text, times};
-use super::tier::is_night;
+use super::support::{Home, figure, is_spoiled, text, times};
 use serde_json::Value;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -78,8 +77,7 @@ fn run(name: &str, place: &[&str]) {
         format!("{with_values} of {} questions have values, {seconds:.1} s", questions.len());
     figure(name, line);
     // By day other work may keep the lab from its model, which ends a run before it measures.
-    let refused = result["headline"].as_str().is_some_and(|line| line.contains("missed the model"));
-    if refused && !is_night() {
+    if is_spoiled(&output, &result) {
         figure(name, &result["headline"]);
         return;
     }

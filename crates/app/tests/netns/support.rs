@@ -66,8 +66,12 @@ pub fn text(bytes: &[u8]) -> String {
 /// says so. What it did is judged all the same.
 pub fn is_spoiled(output: &Output, result: &Value) -> bool {
     let why = result["headline"].as_str().unwrap_or_default();
-    let disturbed = why.contains("blocks discarded") || why.contains("valid pairs");
-    output.status.code() == Some(6) && disturbed && !is_night()
+    output.status.code() == Some(6) && is_disturbance(why) && !is_night()
+}
+
+/// Whether a headline takes the verdict back because the machine disturbed the run or its link.
+pub fn is_disturbance(headline: &str) -> bool {
+    ["blocks discarded", "valid pairs", "missed the model"].iter().any(|why| headline.contains(why))
 }
 
 /// The answer to one question of a result.
