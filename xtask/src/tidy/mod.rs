@@ -11,6 +11,7 @@ pub mod hashes;
 pub mod layers;
 pub mod links;
 pub mod lock;
+pub mod names;
 pub mod platform;
 pub mod shape;
 pub mod source;
@@ -75,6 +76,7 @@ pub fn check(root: &Path, packages: &[Package]) -> Result<Report, String> {
     for document in &documents {
         findings.extend(words::check_document(document));
         findings.extend(links::check(document, |path| root.join(path).exists()));
+        findings.extend(names::check(document, &sources));
     }
     findings.extend(commits::check(root)?);
     findings.extend(formats::check(root, &documents)?);
