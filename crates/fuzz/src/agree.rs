@@ -66,36 +66,34 @@ fn proposal(bytes: &mut Unstructured<'_>) -> Result<(Value, Value)> {
 
 /// Makes what the engine makes before it begins.
 fn perform(task: &Task, bound_ns: u64) {
-    match &task.workload {
-        Workload::Echo(echo) => {
-            let turns = Turns::new(task.order, echo).expect("its turns can be numbered");
-            let last = turns.at(turns.count - 1).expect("the last turn");
-            assert!(u32::from(last.connection) < echo.connections);
-            assert_eq!(turns.at(turns.count), None);
+    if let Workload::Capacity(capacity) = &task.workload {
+        let trials = capacity.trials_max();
+        assert!(trials <= 64, "{trials} trials");
+        let stream = UdpBulk { rate_bps: Some(capacity.rate_bps_max), ..capacity.stream() };
+        paced(&stream, task.seed);
+    } else if let Some(bulk) = task.workload.datagrams() {
+        paced(&bulk, task.seed);
+    }
+    if let Workload::Echo(echo) = &task.workload {
+        let turns = Turns::new(task.order, echo).expect("its turns can be numbered");
+        let last = turns.at(turns.count - 1).expect("the last turn");
+        assert!(u32::from(last.connection) < echo.connections);
+        assert_eq!(turns.at(turns.count), None);
+    }
+    if let Workload::TcpBulk(bulk) = &task.workload {
+        let streams = bulk.streams.min(4);
+        let all: Vec<Series> =
+            (0..streams).map(|_| Series::one_of(bulk.streams, bulk.duration_ns)).collect();
+        drop(Series::sum(all).received(Some(bulk.warmup_ns), bulk.duration_ns));
+    }
+    if let Workload::Probe(probe) = &task.workload {
+        let gap = law::Pace::Gap(probe.interval_ns);
+        let (bytes, turn_ns) = (probe.payload_bytes, probe.turn_ns());
+        let schedule = Schedule::new(probe.law, Sizes::Fixed, bytes, gap, task.seed);
+        look(schedule, turn_ns, CATCH_UP_MAX);
+        if let Some(udp) = probe.load.as_ref().and_then(|load| load.udp) {
+            paced(&udp.stream(bound_ns), task.seed);
         }
-        Workload::TcpBulk(bulk) => {
-            let streams = bulk.streams.min(4);
-            let all: Vec<Series> =
-                (0..streams).map(|_| Series::one_of(bulk.streams, bulk.duration_ns)).collect();
-            drop(Series::sum(all).received(Some(bulk.warmup_ns), bulk.duration_ns));
-        }
-        Workload::UdpBulk(bulk) => paced(bulk, task.seed),
-        Workload::Probe(probe) => {
-            let gap = law::Pace::Gap(probe.interval_ns);
-            let (bytes, turn_ns) = (probe.payload_bytes, probe.turn_ns());
-            let schedule = Schedule::new(probe.law, Sizes::Fixed, bytes, gap, task.seed);
-            look(schedule, turn_ns, CATCH_UP_MAX);
-            if let Some(udp) = probe.load.as_ref().and_then(|load| load.udp) {
-                paced(&udp.stream(bound_ns), task.seed);
-            }
-        }
-        Workload::Capacity(capacity) => {
-            let trials = capacity.trials_max();
-            assert!(trials <= 64, "{trials} trials");
-            let stream = UdpBulk { rate_bps: Some(capacity.rate_bps_max), ..capacity.stream() };
-            paced(&stream, task.seed);
-        }
-        Workload::Connect(_) => {}
     }
 }
 

@@ -15,8 +15,8 @@ use v6gap_core::wire::control::{
 };
 use v6gap_core::workload::Feature;
 use v6gap_core::workload::{
-    Capacity, Connect, Echo, Interleaving, Law, Load, Probe, Purpose, Search, Sizes, TcpBulk,
-    Transport, UdpBulk, UdpLoad, Workload,
+    Capacity, Connect, Echo, Interleaving, Law, Load, Probe, Purpose, Search, Sizes, Transport,
+    UdpBulk, UdpLoad, Workload,
 };
 
 /// A short recorded run: a header, trials of several kinds in valid and null blocks, an end.
@@ -36,7 +36,6 @@ pub static TASKS: LazyLock<Vec<Task>> = LazyLock::new(|| {
     let halving = Search::Halving { trial_ns: 1_000_000_000, lost_ppm_max: 10, forced: false };
     let hold = Connect { purpose: Purpose::Hold, ..Connect::default() };
     [
-        Workload::TcpBulk(TcpBulk::default()),
         Workload::UdpBulk(bulk.clone()),
         Workload::UdpBulk(UdpBulk {
             law: Law::OnOff { on_ns: 1_000_000, off_ns: 2_000_000 },
@@ -52,16 +51,14 @@ pub static TASKS: LazyLock<Vec<Task>> = LazyLock::new(|| {
         Workload::Echo(echo(Transport::Tcp)),
         Workload::Echo(echo(Transport::Udp)),
         Workload::Echo(echo(Transport::Icmp)),
-        Workload::Connect(Connect::default()),
         Workload::Connect(hold),
-        Workload::Probe(Probe::default()),
         Workload::Probe(Probe { law: Law::Poisson, ..Probe::default() }),
         Workload::Probe(Probe { load: Some(Load::default()), ..Probe::default() }),
         Workload::Probe(Probe { load: Some(udp), ..Probe::default() }),
-        Workload::Capacity(Capacity::default()),
         Workload::Capacity(Capacity { search: halving, ..Capacity::default() }),
     ]
     .into_iter()
+    .chain(Workload::of_each_kind())
     .map(task_of)
     .collect()
 });

@@ -283,6 +283,10 @@ impl Kind for Capacity {
         Some(self.payload_bytes)
     }
 
+    fn datagrams(&self) -> Option<UdpBulk> {
+        Some(self.stream())
+    }
+
     fn level_bytes(&self) -> Option<u32> {
         Some(self.payload_bytes)
     }

@@ -115,6 +115,12 @@ pub trait Kind: Debug {
         None
     }
 
+    /// The stream of datagrams one way that its data are, if they are one, as far as it can be told
+    /// beforehand.
+    fn datagrams(&self) -> Option<super::UdpBulk> {
+        None
+    }
+
     /// How its arms take turns.
     fn interleaving(&self) -> Interleaving {
         Interleaving::Trial

@@ -96,6 +96,18 @@ pub enum Interleaving {
 }
 
 impl Workload {
+    /// One of each kind, as usual.
+    pub fn of_each_kind() -> [Workload; 6] {
+        [
+            Workload::TcpBulk(TcpBulk::default()),
+            Workload::UdpBulk(UdpBulk::default()),
+            Workload::Echo(Echo::default()),
+            Workload::Connect(Connect::default()),
+            Workload::Probe(Probe::default()),
+            Workload::Capacity(Capacity::default()),
+        ]
+    }
+
     /// The same workload with its packets marked; opening connections cannot be marked.
     #[must_use]
     pub fn marked(mut self, marking: Marking) -> Self {

@@ -372,6 +372,10 @@ impl Kind for UdpBulk {
         Some(self.payload_bytes)
     }
 
+    fn datagrams(&self) -> Option<UdpBulk> {
+        Some(self.clone())
+    }
+
     fn level_bytes(&self) -> Option<u32> {
         Some(self.payload_bytes)
     }

@@ -1,14 +1,12 @@
 //! The client's half of a task.
 
-use super::udp_bulk::Aim;
-use super::{TrialError, capacity, check, connect, echo, family, probe, tcp_bulk, udp_bulk};
+use super::{TrialError, check, family, halves};
 use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::EndReport;
 use v6gap_core::task::{Task, arriving};
 use v6gap_core::wire::control::Limits;
-use v6gap_core::workload::Workload;
 use v6gap_sys::{files, thread};
 
 /// Where the server is and how to measure.
@@ -63,14 +61,7 @@ pub fn run(task: &Task, context: &ClientContext) -> Result<Vec<(Arm, EndReport)>
     check(task)?;
     let measure = || {
         files::keep_apart();
-        match &task.workload {
-            Workload::Echo(workload) => echo::client(task, workload, context),
-            Workload::TcpBulk(workload) => tcp_bulk::client(task, workload, context),
-            Workload::UdpBulk(workload) => udp_bulk::client(task, workload, Aim::Transfer, context),
-            Workload::Connect(workload) => connect::client(task, workload, context),
-            Workload::Probe(workload) => probe::client(task, workload, context),
-            Workload::Capacity(workload) => capacity::client(task, workload, context),
-        }
+        halves::client(task, context)
     };
     thread::aside(measure).map_err(TrialError::thread(family(task, Arm::A)))?
 }

@@ -6,6 +6,7 @@ mod connect;
 mod echo;
 mod evidence;
 mod flows;
+mod halves;
 mod idle;
 mod probe;
 mod room;

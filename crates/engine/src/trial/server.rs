@@ -1,7 +1,6 @@
 //! The server's half of a task.
 
-use super::udp_bulk::Aim;
-use super::{TrialError, capacity, check, connect, echo, probe, tcp_bulk, udp_bulk};
+use super::{TrialError, check, halves};
 use crate::hot::Watch;
 use crate::hot::answer::Arrival;
 use std::sync::Arc;
@@ -122,16 +121,7 @@ pub fn run(
     ready: impl FnOnce(),
 ) -> Result<Vec<(Arm, EndReport)>, TrialError> {
     check(task)?;
-    match &task.workload {
-        Workload::Echo(workload) => echo::server(task, workload, &flows, ready),
-        Workload::TcpBulk(workload) => tcp_bulk::server(task, workload, &flows, ready),
-        Workload::UdpBulk(workload) => {
-            udp_bulk::server(task, workload, Aim::Transfer, &flows, ready)
-        }
-        Workload::Connect(workload) => connect::server(task, workload, &flows, ready),
-        Workload::Probe(workload) => probe::server(task, workload, &flows, ready),
-        Workload::Capacity(workload) => capacity::server(task, workload, &flows, ready),
-    }
+    halves::server(task, &flows, ready)
 }
 
 /// Longest time that a workload can take if the client does as agreed, in ns.

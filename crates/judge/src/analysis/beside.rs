@@ -207,7 +207,7 @@ fn by_sockets(workload: &Workload, family: Family, client: &EndReport) -> Option
             all.sum::<Option<Way<u64>>>()
         }
         Transport::Udp => {
-            let Workload::UdpBulk(bulk) = workload else { return None };
+            let bulk = workload.datagrams()?;
             let v6gap_core::observation::Measured::Sent(sent) = &client.measured else {
                 return None;
             };

@@ -203,17 +203,15 @@ fn expected(world: &World, asked: &Asked, family: Family) -> Option<f64> {
     if world.model == LinkModel::Bare {
         return None;
     }
-    match &asked.cell.workload {
-        Workload::TcpBulk(_) => model::world_tcp_goodput_bps(world, family),
-        Workload::UdpBulk(bulk) => {
-            model::world_udp_goodput_bps(world, family, bulk.payload_bytes).ok()?
-        }
-        Workload::Echo(echo) => {
-            let mtu = model::path_mtu(world, family);
-            let packets = wiremodel::udp_packets(echo.message_bytes, family, mtu).ok()?;
-            Some(model::world_round_trip_ns(world, family, &packets) / 1e9)
-        }
-        Workload::Connect(_) | Workload::Probe(_) | Workload::Capacity(_) => None,
+    let workload = &asked.cell.workload;
+    if let Workload::Echo(echo) = workload {
+        let mtu = model::path_mtu(world, family);
+        let packets = wiremodel::udp_packets(echo.message_bytes, family, mtu).ok()?;
+        return Some(model::world_round_trip_ns(world, family, &packets) / 1e9);
+    }
+    match workload.datagrams() {
+        Some(bulk) => model::world_udp_goodput_bps(world, family, bulk.payload_bytes).ok()?,
+        None => model::world_tcp_goodput_bps(world, family),
     }
 }
 
