@@ -188,6 +188,26 @@ impl Metric {
         }
     }
 
+    /// Its noun, as in lists of margins.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Metric::Throughput => "throughput",
+            Metric::Rtt => "round trip",
+            Metric::Connect => "connecting",
+            Metric::FirstByte => "first byte",
+            Metric::ConnectRate => "connections per second",
+            Metric::Ipdv | Metric::Pdv => "delay variation",
+            Metric::PacketRate => "packet rate",
+            Metric::Capacity => "capacity",
+            Metric::RateAtLoss => "highest rate at a loss",
+            Metric::Loss => "loss",
+            Metric::LossBack => "loss on the way back",
+            Metric::Reordering => "reordering",
+            Metric::Duplication => "duplication",
+            Metric::Cpu => "processor time",
+        }
+    }
+
     /// The metric of that name.
     pub fn from_name(name: &str) -> Option<Metric> {
         Metric::ALL.into_iter().find(|m| m.name() == name)

@@ -181,7 +181,7 @@ fn what(analysis: &Analysis) -> String {
     let names = &analysis.arm_names;
     let mut metrics: Vec<&str> = Vec::new();
     for metric in Metric::ALL {
-        let noun = words::noun(metric);
+        let noun = metric.noun();
         if analysis.questions.iter().any(|q| q.metric == metric) && !metrics.contains(&noun) {
             metrics.push(noun);
         }

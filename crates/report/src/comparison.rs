@@ -102,7 +102,7 @@ pub(crate) fn margins(comparison: &Comparison) -> String {
     let mut parts: Vec<String> = Vec::new();
     for metric in Metric::ALL {
         if let Some(row) = comparison.rows.iter().find(|row| row.metric == metric) {
-            parts.push(format!("{} {}", words::noun(metric), words::margin(metric, row.margin)));
+            parts.push(format!("{} {}", metric.noun(), words::margin(metric, row.margin)));
         }
     }
     format!("Too small to matter: {}.", parts.join(", "))

@@ -36,26 +36,6 @@ pub(crate) const fn glyph(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The noun of a metric, as in lists of margins.
-pub(crate) const fn noun(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "throughput",
-        Metric::Rtt => "round trip",
-        Metric::Connect => "connecting",
-        Metric::FirstByte => "first byte",
-        Metric::ConnectRate => "connections per second",
-        Metric::Ipdv | Metric::Pdv => "delay variation",
-        Metric::PacketRate => "packet rate",
-        Metric::Capacity => "capacity",
-        Metric::RateAtLoss => "highest rate at a loss",
-        Metric::Loss => "loss",
-        Metric::LossBack => "loss on the way back",
-        Metric::Reordering => "reordering",
-        Metric::Duplication => "duplication",
-        Metric::Cpu => "processor time",
-    }
-}
-
 /// A share in per cent or points, exact as it was chosen: "2 %", "0.1 points".
 pub(crate) fn margin(metric: Metric, margin: f64) -> String {
     let unit = match metric.scale() {
@@ -218,7 +198,7 @@ pub(crate) fn margins(analysis: &Analysis) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     for metric in Metric::ALL {
         if let Some(q) = analysis.questions.iter().find(|q| q.metric == metric) {
-            parts.push(format!("{} {}", noun(metric), margin(metric, q.margin)));
+            parts.push(format!("{} {}", metric.noun(), margin(metric, q.margin)));
         }
     }
     (!parts.is_empty()).then(|| format!("Too small to matter: {} (--margin).", parts.join(", ")))
@@ -255,27 +235,13 @@ pub(crate) fn predicted(question: &Question) -> Option<String> {
     question.prediction.as_ref().map(|p: &Prediction| effect(question.metric, p.effect))
 }
 
-/// The name of a transport or of a group of questions over it.
-pub(crate) const fn group(metric: Metric, transport: Transport) -> &'static str {
-    match (metric, transport) {
-        (Metric::Rtt, Transport::Tcp) => "Round trip over TCP",
-        (Metric::Rtt, Transport::Udp) => "Round trip over UDP",
-        (Metric::Rtt, Transport::Icmp) => "Round trip over ICMP",
-        (Metric::Throughput, Transport::Tcp) => "Throughput over TCP",
-        (Metric::Throughput, Transport::Udp | Transport::Icmp) => "Throughput over UDP",
-        (Metric::Connect, _) => "Connecting",
-        (Metric::FirstByte, _) => "First byte",
-        (Metric::ConnectRate, _) => "Connections per second",
-        (Metric::Ipdv | Metric::Pdv, _) => "Delay variation",
-        (Metric::PacketRate, _) => "Packet rate",
-        (Metric::Capacity, _) => "Capacity",
-        (Metric::RateAtLoss, _) => "Highest rate at a loss",
-        (Metric::Loss, _) => "Loss",
-        (Metric::LossBack, _) => "Loss on the way back",
-        (Metric::Reordering, _) => "Reordering",
-        (Metric::Duplication, _) => "Duplication",
-        (Metric::Cpu, _) => "Processor time",
+/// The name of a group of questions: its metric, and the transport where several have it.
+pub(crate) fn group(metric: Metric, transport: Transport) -> String {
+    let name = capital(metric.noun());
+    if matches!(metric, Metric::Rtt | Metric::Throughput) {
+        return format!("{name} over {}", transport.name());
     }
+    name
 }
 
 /// What may lie behind differences that the headers do not explain, each once, with the command

@@ -89,7 +89,7 @@ fn panel(chart: &Chart<'_>, unit: Unit) -> (Panel, f64) {
         log_y: false,
         x_ticks: &chart.ticks,
         y_tick: &series::number_tick,
-        y_title: format!("{}, {}", words::noun(chart.metric), unit.symbol),
+        y_title: format!("{}, {}", chart.metric.noun(), unit.symbol),
     };
     (Panel::new(&frame), top)
 }

@@ -180,7 +180,7 @@ fn values(analysis: &Analysis, group: &Group<'_>, scales: &Scales) -> Panel {
         log_y: true,
         x_ticks: &ticks(group),
         y_tick: &series::number_tick,
-        y_title: format!("{}, {}", words::noun(group.metric), scales.unit.symbol),
+        y_title: format!("{}, {}", group.metric.noun(), scales.unit.symbol),
     };
     let mut panel = Panel::new(&frame);
     let points = PerArm::from_fn(|arm| -> Vec<(f64, f64)> {

@@ -88,7 +88,7 @@ fn draw(found: &Comparison, metric: Metric, paint: Paint) -> Option<Figure> {
     }
     let id = format!("systems-{metric}");
     let runs = found.runs.iter().map(|run| run.letter.to_string()).collect::<Vec<_>>().join(", ");
-    let title = format!("{} of {runs}, over both families", words::capital(words::noun(metric)));
+    let title = format!("{} of {runs}, over both families", words::capital(metric.noun()));
     let said = all.iter().map(|bar| {
         let value = series::cell(Some(bar.value), unit);
         format!("{}, {} {}: {value} {}", bar.question, bar.run, name(found, bar), unit.symbol)

@@ -88,7 +88,7 @@ fn values(
         log_y: false,
         x_ticks: ticks,
         y_tick: &series::number_tick,
-        y_title: format!("{}, {}", words::noun(q.metric), unit.symbol),
+        y_title: format!("{}, {}", q.metric.noun(), unit.symbol),
     };
     let mut panel = Panel::new(&frame);
     for (i, pair) in pairs.iter().enumerate() {

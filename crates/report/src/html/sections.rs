@@ -304,7 +304,7 @@ fn nulls(analysis: &Analysis) -> Markup {
     let rows = analysis.nulls.iter().map(|null| {
         vec![
             null.cell.clone(),
-            words::noun(null.metric).to_owned(),
+            null.metric.noun().to_owned(),
             format!("{} %", words::sign(null.estimate)),
             format!("{} %", words::signed(&null.range)),
             null.blocks.to_string(),

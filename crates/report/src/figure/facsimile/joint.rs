@@ -252,7 +252,7 @@ fn axes(joint: &Joint<'_>, unit: Unit, span: (f64, f64), ticks: &[(f64, String)]
         log_y: false,
         x_ticks: ticks,
         y_tick: &series::number_tick,
-        y_title: format!("{}, {}", words::noun(joint.charts[0].metric), unit.symbol),
+        y_title: format!("{}, {}", joint.charts[0].metric.noun(), unit.symbol),
     };
     (Panel::new(&frame), top)
 }
