@@ -5,6 +5,7 @@
 //! the task goes to others, and nobody is waited for.
 
 use super::{Broken, Cause, Tally, Watch};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use v6gap_core::task::Token;
 use v6gap_core::wire::preamble::{self, Data, Preamble, Progress};
 use v6gap_core::workload::Connect;
 use v6gap_sys::clock;
-use v6gap_sys::socket::{ErrorClass, Interest, Listener, Stream, wait_some};
+use v6gap_sys::socket::{ErrorClass, Interest, Listener, SocketError, Stream, wait_some};
 
 /// How often it is looked whether the client is done, in ns, and how long nothing is accepted after
 /// the system refused.
@@ -127,24 +128,17 @@ pub fn answer(
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
     let broken = |cause| Broken { arm: door.arm, operation: "answering connections", cause };
+    // Where several are in the making, asking for the next must not wait.
+    let alone = door.concurrent == 1;
+    let patient = alone.then(|| door.listener.patient(LOOK_NS).ok()).flatten();
     let mut quiet_ns = clock::now_ns();
     while !watch.finish.load(Ordering::Relaxed) {
         let before_ns = answered.last_ns;
-        let silent = &answered.silent;
-        let interest = |number: usize| match number.checked_sub(1) {
-            None => Interest::Accept(door.listener),
-            Some(number) => Interest::Read(&silent[number].stream),
-        };
-        let waited = wait_some::<PLACES>(1 + silent.len(), interest, LOOK_NS);
-        let ready = waited.map_err(|error| broken(error.into()))?;
-        for number in (0..answered.silent.len()).rev() {
-            if ready[1 + number] {
-                let arrival = answered.silent.remove(number);
-                door.hear(arrival, others, answered);
+        match &patient {
+            Some(patient) if answered.silent.is_empty() => {
+                door.accept(|| patient.accept(), others, answered);
             }
-        }
-        if ready[0] {
-            door.accept(others, answered);
+            _ => door.wait(others, answered).map_err(|error| broken(error.into()))?,
         }
         while let Some((data, stream)) = handed() {
             door.admit(data, stream, others, answered);
@@ -163,10 +157,35 @@ pub fn answer(
 }
 
 impl Door<'_> {
+    /// Waits for those that have not said all and for the next, and does what they are ready for.
+    fn wait(&self, others: &mut dyn FnMut(Other), answered: &mut Answered) -> io::Result<()> {
+        let silent = &answered.silent;
+        let interest = |number: usize| match number.checked_sub(1) {
+            None => Interest::Accept(self.listener),
+            Some(number) => Interest::Read(&silent[number].stream),
+        };
+        let ready = wait_some::<PLACES>(1 + silent.len(), interest, LOOK_NS)?;
+        for number in (0..answered.silent.len()).rev() {
+            if ready[1 + number] {
+                let arrival = answered.silent.remove(number);
+                self.hear(arrival, others, answered);
+            }
+        }
+        if ready[0] {
+            self.accept(|| self.listener.accept_now(), others, answered);
+        }
+        Ok(())
+    }
+
     /// Accepts as many as the client may have begun at once, and hears what they say.
-    fn accept(&self, others: &mut dyn FnMut(Other), answered: &mut Answered) {
+    fn accept(
+        &self,
+        next: impl Fn() -> Result<Option<(Stream, SocketAddr)>, SocketError>,
+        others: &mut dyn FnMut(Other),
+        answered: &mut Answered,
+    ) {
         for _ in 0..self.concurrent {
-            match self.listener.accept_now() {
+            match next() {
                 Ok(Some((stream, peer))) => {
                     let arrival = Arrival::new(stream, peer);
                     if self.access.admits(peer.ip()) {

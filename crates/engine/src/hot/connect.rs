@@ -154,7 +154,8 @@ impl Places {
 
 /// Opens connections, sends the request over each and waits for the same bytes as the answer. They
 /// are then reset, or held as long as `places` has room for them. Those that fail are counted as
-/// lost.
+/// lost. One that is alone waits in reading, which takes a call less and no timer of high
+/// resolution.
 ///
 /// # Errors
 /// The last of three failures in a row.
@@ -166,6 +167,7 @@ pub fn several(
 ) -> Result<(), Failure> {
     let (mut begun, mut failures) = (0, 0);
     let room = manner.concurrent.clamp(1, PLACES);
+    let alone = room == 1;
     while begun < manner.count || !places.making.is_empty() {
         while begun < manner.count && places.making.len() < room {
             begun += 1;
@@ -174,24 +176,15 @@ pub fn several(
                 Err(failure) => failed(steps, &mut failures, failure)?,
             }
         }
-        let making = &places.making;
-        let interest = |number: usize| match &making[number] {
-            place if place.stands => Interest::Read(&place.stream),
-            place => Interest::Write(&place.stream),
-        };
-        let waited = wait_some::<PLACES>(making.len(), interest, TICK_NS);
+        let waited = ready(&places.making, alone);
         let ready = waited.map_err(|error| Failure::Ask(error.into()))?;
         let now_ns = clock::now_ns();
         for number in (0..places.making.len()).rev() {
             let place = &mut places.making[number];
-            let outcome = if ready[number] {
-                go_on(place, manner.remote, steps)
-            } else if now_ns.saturating_sub(place.start_ns) > manner.timeout_ns {
-                Err(Failure::Ask(Cause::Silent))
-            } else {
-                continue;
-            };
-            match outcome {
+            let late = now_ns.saturating_sub(place.start_ns) > manner.timeout_ns;
+            let done = if ready[number] { go_on(place, manner, steps) } else { Ok(false) };
+            let silent = late && matches!(done, Ok(false));
+            match if silent { Err(Failure::Ask(Cause::Silent)) } else { done } {
                 Ok(false) => {}
                 Ok(true) => {
                     let Place { stream, .. } = places.making.swap_remove(number);
@@ -210,6 +203,18 @@ pub fn several(
         }
     }
     Ok(())
+}
+
+/// Which connections can go on; one that stands `alone` can, since its reading waits.
+fn ready(making: &[Place], alone: bool) -> std::io::Result<[bool; PLACES]> {
+    if alone && making.iter().all(|place| place.stands) {
+        return Ok([true; PLACES]);
+    }
+    let interest = |number: usize| match &making[number] {
+        place if place.stands => Interest::Read(&place.stream),
+        place => Interest::Write(&place.stream),
+    };
+    wait_some::<PLACES>(making.len(), interest, TICK_NS)
 }
 
 /// Counts a failure, and returns it if there were too many in a row.
@@ -231,36 +236,40 @@ fn begin(
     steps.socket.times_ns.push(socket_ns);
     let request = Data { connection: number, ..manner.request }.encode();
     let mut place = Place { stream, start_ns, request, stands: false, read: 0 };
-    ask(&mut place, manner.remote, steps).map_err(Failure::Connect)?;
+    ask(&mut place, manner, steps).map_err(Failure::Connect)?;
     Ok(place)
 }
 
 /// Sends the request if the connection stands. A fresh socket has room for so few bytes.
-fn ask(place: &mut Place, remote: SocketAddr, steps: &mut Steps) -> Result<(), SocketError> {
+fn ask(place: &mut Place, manner: &Manner<'_>, steps: &mut Steps) -> Result<(), SocketError> {
     let now_ns = clock::now_ns();
-    place.stands = place.stream.write_if_connected(remote, &place.request)?;
+    place.stands = place.stream.write_if_connected(manner.remote, &place.request)?;
     if place.stands {
         steps.connect.times_ns.push(now_ns - place.start_ns);
+        if manner.concurrent <= 1 {
+            place.stream.set_read_timeout(Some(TICK_NS))?;
+            place.stream.set_nonblocking(false)?;
+        }
     }
     Ok(())
 }
 
 /// Does the next step of a connection that is ready for it; `true` after the last one.
-fn go_on(place: &mut Place, remote: SocketAddr, steps: &mut Steps) -> Result<bool, Failure> {
+fn go_on(place: &mut Place, manner: &Manner<'_>, steps: &mut Steps) -> Result<bool, Failure> {
     if !place.stands {
-        ask(place, remote, steps).map_err(Failure::Connect)?;
+        ask(place, manner, steps).map_err(Failure::Connect)?;
         if !place.stands {
             // There are systems on which writing does not tell why.
-            place.stream.connected(remote).map_err(Failure::Connect)?;
+            place.stream.connected(manner.remote).map_err(Failure::Connect)?;
         }
         return Ok(false);
     }
-    let now_ns = clock::now_ns();
     let mut answer = [0; Data::BYTES];
     match place.stream.read(&mut answer[place.read..]) {
         Ok(0) => Err(Failure::Ask(Cause::Closed)),
         Ok(count) => {
             if place.read == 0 {
+                let now_ns = clock::now_ns();
                 steps.first_byte.times_ns.push(now_ns - place.start_ns);
             }
             let part = place.read..place.read + count;

@@ -40,6 +40,7 @@ pub(super) fn client(task: &Task, workload: &Connect, context: &ClientContext) -
     let mut locals = Locals::new(task, context, arm, family, workload.count.saturating_add(1));
     let first = introduced(task.token, (arm, 0), remote, &options, timeout_ns, &mut locals)?;
     let endpoints = stream_endpoints(&first).map_err(&failed)?;
+    locals.stay_at(endpoints.local);
     let mut steps = Steps::with_room(workload.count as usize);
     let mut notes = Vec::new();
     let memory_before = Memory::read(family);

@@ -56,6 +56,11 @@ impl Locals {
         let address = context.local(family);
         Locals { rng: generator(task.seed, stream), family, address, left }
     }
+
+    /// From the address of `socket` from now on, which the system need not find out again.
+    pub(super) fn stay_at(&mut self, socket: SocketAddr) {
+        self.address = socket;
+    }
 }
 
 impl Iterator for Locals {

@@ -1,7 +1,8 @@
 //! Other platforms: what the socket library offers; the rest is refused or unavailable.
 
-use super::{Domain, Incoming, KeepAlive, TcpInfo};
+use super::{Domain, Incoming, KeepAlive, TcpInfo, wait};
 use crate::Unavailable;
+use rustix::event::PollFlags;
 use socket2::{Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -76,6 +77,19 @@ pub(super) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAdd
     let (stream, peer) = listener.accept()?;
     stream.set_nonblocking(true)?;
     Ok((stream, peer))
+}
+
+/// Nothing to do: not every system has a time limit for `accept`.
+pub(super) fn wait_in_accept(_listener: &TcpListener, _timeout_ns: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// Nothing to take back.
+pub(super) fn wait_no_longer(_listener: &TcpListener) {}
+
+/// Waits until there is something to accept.
+pub(super) fn await_connection(listener: &TcpListener, timeout_ns: u64) -> io::Result<()> {
+    wait::ready(listener, PollFlags::IN, Some(timeout_ns)).map(drop)
 }
 
 /// Nothing to do: the port is chosen by `bind`.

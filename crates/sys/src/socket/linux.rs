@@ -1,9 +1,9 @@
 //! Linux: socket options beyond those that all platforms share.
 
-use super::{Domain, Incoming, KeepAlive, TcpInfo};
+use super::{Domain, Incoming, KeepAlive, TcpInfo, wait};
 use crate::Unavailable;
 use rustix::net::{SocketFlags, acceptfrom_with};
-use socket2::{Socket, Type};
+use socket2::{SockRef, Socket, Type};
 use std::io;
 use std::mem::{offset_of, size_of};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -80,6 +80,23 @@ pub(super) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAdd
     let (socket, peer) = acceptfrom_with(listener, flags)?;
     let peer = peer.and_then(|address| address.try_into().ok());
     Ok((socket.into(), peer.ok_or(io::ErrorKind::InvalidData)?))
+}
+
+/// Lets `accept` itself wait.
+pub(super) fn wait_in_accept(listener: &TcpListener, timeout_ns: u64) -> io::Result<()> {
+    SockRef::from(listener).set_read_timeout(wait::timeout(Some(timeout_ns)))?;
+    listener.set_nonblocking(false)
+}
+
+/// Takes [`wait_in_accept`] back.
+pub(super) fn wait_no_longer(listener: &TcpListener) {
+    // What is open can be switched.
+    let _ = listener.set_nonblocking(true);
+}
+
+/// Nothing to do: `accept` waits.
+pub(super) fn await_connection(_listener: &TcpListener, _timeout_ns: u64) -> io::Result<()> {
+    Ok(())
 }
 
 /// Leaves the choice of a free port from `bind` to `connect`, which knows the peer and so may share

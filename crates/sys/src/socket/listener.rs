@@ -28,6 +28,34 @@ impl Drop for LentBuffer {
     }
 }
 
+/// A listener that waits for connections in the kernel as long as this lives, which is the only way
+/// that needs no timer of high resolution: a virtual machine pays for each of these with an exit.
+#[derive(Debug)]
+pub struct Patient<'a> {
+    listener: &'a Listener,
+    timeout_ns: u64,
+}
+
+impl Patient<'_> {
+    /// As [`Listener::accept_now`], but waits until something has come, and about as long as the
+    /// timeout if nothing does.
+    ///
+    /// # Errors
+    /// As [`Listener::accept`].
+    #[inline]
+    pub fn accept(&self) -> Result<Option<(Stream, SocketAddr)>, SocketError> {
+        platform::await_connection(&self.listener.inner, self.timeout_ns)
+            .map_err(SocketError::during(Operation::Accept))?;
+        self.listener.accept_now()
+    }
+}
+
+impl Drop for Patient<'_> {
+    fn drop(&mut self) {
+        platform::wait_no_longer(&self.listener.inner);
+    }
+}
+
 impl Listener {
     /// Listens on `address` (port 0 lets the system choose) with room for `backlog` connections not
     /// yet accepted; the system may cap that.
@@ -106,6 +134,17 @@ impl Listener {
             }
             Err(error) => Err(SocketError::during(Operation::Accept)(error)),
         }
+    }
+
+    /// Lets the one who accepts here wait up to `timeout_ns` in each call, in the system's
+    /// granularity (on Linux a timer tick of 1 to 10 ms). [`Listener::accept_now`] waits too, then.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn patient(&self, timeout_ns: u64) -> Result<Patient<'_>, SocketError> {
+        platform::wait_in_accept(&self.inner, timeout_ns)
+            .map_err(SocketError::during(Operation::SetOption("SO_RCVTIMEO")))?;
+        Ok(Patient { listener: self, timeout_ns })
     }
 
     /// Connections not yet accepted that it has room for: what was asked for, as far as the system

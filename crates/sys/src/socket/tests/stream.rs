@@ -209,6 +209,25 @@ fn accept_waits_no_longer_than_told() {
 }
 
 #[test]
+fn a_patient_listener_waits_in_accepting_until_it_is_not_any_more() {
+    both(|address| {
+        let listener = Listener::bind(address, 4).expect("loopback has this family");
+        let remote = listener.local().expect("it is bound");
+        let patient = listener.patient(5_000_000).expect("settable");
+        let start = crate::clock::now_ns();
+        assert!(patient.accept().expect("waits").is_none());
+        // The kernel's ticks may be shorter than they are told to be by less than one of them.
+        assert!(crate::clock::now_ns() - start >= 1_000_000);
+        let near = Stream::connect(None, remote, &StreamOptions::default(), PATIENCE_NS)
+            .expect("somebody listens");
+        let (_, source) = patient.accept().expect("accepts").expect("somebody connected");
+        assert_eq!(source, near.local().expect("connected"));
+        drop(patient);
+        assert!(listener.accept_now().expect("does not wait").is_none());
+    });
+}
+
+#[test]
 fn no_linger_resets_the_connection() {
     both(|address| {
         let (near, far) = pair(address, &StreamOptions::default());
