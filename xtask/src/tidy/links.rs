@@ -1,4 +1,4 @@
-//! Links inside the documents lead somewhere.
+//! Links inside the documents lead somewhere, and so does a document that is mentioned by its path.
 
 use super::{Document, Finding};
 
@@ -20,8 +20,19 @@ pub fn check(document: &Document, exists: impl Fn(&str) -> bool) -> Vec<Finding>
                 findings.push(Finding::new(&document.path, i + 1, message));
             }
         }
+        for path in mentioned(line).filter(|path| !exists(path)) {
+            let message = format!("{path} is mentioned, which does not exist");
+            findings.push(Finding::new(&document.path, i + 1, message));
+        }
     }
     findings
+}
+
+/// Documents that a line names by their path from the root.
+fn mentioned(line: &str) -> impl Iterator<Item = &str> {
+    let is_path = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let words = line.split(move |c| !is_path(c)).map(|word| word.trim_end_matches('.'));
+    words.filter(|word| word.starts_with("docs/") && word.ends_with(".md"))
 }
 
 /// Targets of the inline links `[text](target)` and of the definitions `[name]: target` of a line.
@@ -59,17 +70,19 @@ mod tests {
 
     #[test]
     fn links_that_lead_nowhere_are_found() {
-        assert_eq!(broken("README.md", "see [a](docs/none.md) and [b](docs/method.md)"), 1);
+        assert_eq!(broken("README.md", "see [a](./none.md) and [b](docs/method.md)"), 1);
         assert_eq!(
             broken("docs/method.md", "[a](none.md#x) [b](../none.md) [c](../../README.md)"),
             3
         );
-        assert_eq!(broken("README.md", "[a]: docs/none.md"), 1);
+        assert_eq!(broken("README.md", "[a]: docs/none.md"), 2);
+        assert_eq!(broken("CHANGELOG.md", "as measured (docs/none.md)."), 1);
     }
 
     #[test]
     fn links_that_lead_somewhere_are_not() {
         assert_eq!(broken("docs/method.md", "[a](../README.md) [b](method.md#b) [c](./)"), 0);
+        assert_eq!(broken("CHANGELOG.md", "in docs/method.md."), 0);
         assert_eq!(broken("README.md", "[a](https://example.org/x) [b](#here) <c> [d][e]"), 0);
         assert_eq!(broken("Cargo.toml", "[a](none)"), 0);
         assert_eq!(broken("crates/report/tests/snapshots/a.md", "[a](none)"), 0);
