@@ -8,7 +8,7 @@
 //! most 1/1024 of its value wide, and 1 ns up to 2 µs, so every quantile can be computed again from
 //! them to that bound. What was lost has no bucket; it counts as infinite.
 
-use crate::words;
+use crate::{sentences, words};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -40,8 +40,8 @@ struct Document<'a> {
     valid: bool,
     headline: String,
     code: Option<&'static str>,
-    details: &'a [String],
-    predicted: &'a str,
+    details: Vec<String>,
+    predicted: String,
     stopped: Option<&'a str>,
     target: &'a str,
     started_unix_ns: u64,
@@ -318,10 +318,10 @@ fn document(analysis: &Analysis) -> Document<'_> {
         schema: SCHEMA,
         id: run.id.as_str(),
         valid: analysis.valid,
-        headline: words::headline(analysis),
+        headline: sentences::headline(analysis),
         code: words::code(analysis),
-        details: &analysis.details,
-        predicted: &analysis.predicted,
+        details: sentences::details(analysis),
+        predicted: sentences::predicted(analysis).unwrap_or_default(),
         stopped: analysis.stopped.as_deref(),
         target: &run.target,
         started_unix_ns: run.started_unix_ns,

@@ -2,6 +2,7 @@
 
 use crate::number::shown;
 use crate::resources;
+use crate::sentences;
 use crate::studies;
 use crate::words;
 use v6gap_judge::analysis::Analysis;
@@ -10,7 +11,7 @@ use v6gap_judge::analysis::Analysis;
 pub fn markdown(analysis: &Analysis) -> String {
     let (client, server) = words::hosts(analysis);
     let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
-    let mut out = format!("**{}**\n\n", escape(words::headline(analysis)));
+    let mut out = format!("**{}**\n\n", escape(sentences::headline(analysis)));
     let context = format!("{client} to {server}{path}. {}.", words::pairs_in(analysis));
     out.push_str(&escape(&context));
     if let Some(stopped) = &analysis.stopped {
@@ -19,8 +20,8 @@ pub fn markdown(analysis: &Analysis) -> String {
     out.push_str("\n\n");
     table(analysis, &mut out);
     out.push('\n');
-    if !analysis.predicted.is_empty() {
-        out.push_str(&format!("{}\n\n", escape(&analysis.predicted)));
+    if let Some(predicted) = sentences::predicted(analysis) {
+        out.push_str(&format!("{}\n\n", escape(predicted)));
     }
     if let Some(margins) = words::margins(analysis) {
         out.push_str(&format!("{}\n\n", escape(&margins)));

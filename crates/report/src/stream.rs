@@ -4,6 +4,7 @@
 //! of the document. A run is `state`, `begin`, then for each block `block`, two `trial` and after
 //! each round `pair`; at its end the `check` and `verdict` lines of the whole and `end`.
 
+use crate::sentences;
 use crate::words;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -241,7 +242,7 @@ pub fn end(analysis: &Analysis) -> String {
     text.push_str(&line(&Line::End {
         id: analysis.run.id.as_str(),
         valid: analysis.valid,
-        headline: words::headline(analysis),
+        headline: sentences::headline(analysis),
         code: words::code(analysis),
         stopped: analysis.stopped.as_deref(),
         pairs: analysis.rounds,

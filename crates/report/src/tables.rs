@@ -6,6 +6,7 @@
 use crate::comparison::{self, Line};
 use crate::csv::push_row;
 use crate::number::shown;
+use crate::sentences;
 use crate::sheet::Sheet;
 use crate::words;
 use serde_json::to_value;
@@ -51,11 +52,9 @@ fn result(analysis: &Analysis) -> Sheet {
             verdict,
         ]]
     };
-    let mut notes: Vec<String> = vec![words::sentence(words::headline(analysis).trim())];
+    let mut notes: Vec<String> = vec![words::sentence(&sentences::headline(analysis))];
     notes.extend(words::margins(analysis).map(|text| text.replace(" (--margin)", "")));
-    if !analysis.predicted.is_empty() {
-        notes.push(analysis.predicted.clone());
-    }
+    notes.extend(sentences::predicted(analysis));
     Sheet {
         caption: format!(
             "{} compared with {} from {client} to {server}{path}: medians of {}, differences with \

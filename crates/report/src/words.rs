@@ -176,18 +176,6 @@ pub(crate) fn workload_of(analysis: &Analysis, question: &Question) -> String {
     cell.map_or_else(String::new, |(_, cell)| workload::of(&cell.workload).short())
 }
 
-/// The first sentence: the answer, or that there is none.
-pub(crate) fn headline(analysis: &Analysis) -> String {
-    if analysis.valid || analysis.headline.starts_with("No verdict") {
-        return analysis.headline.clone();
-    }
-    let failed = analysis.checks.iter().find(|c| c.state == CheckState::Failed);
-    match failed {
-        Some(check) => format!("No verdict: {}", check.text),
-        None => "No verdict: this run is not valid.".to_owned(),
-    }
-}
-
 /// The code of an analysis without verdicts because a check failed, of which `explain` tells more.
 pub fn code(analysis: &Analysis) -> Option<&'static str> {
     (!analysis.valid).then_some("V601")

@@ -10,6 +10,7 @@ mod live;
 mod parquet;
 mod parsed;
 mod schema;
+mod sentences;
 mod snapshots;
 mod studies;
 mod text;

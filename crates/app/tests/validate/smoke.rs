@@ -4,6 +4,7 @@ use crate::results::Results;
 use crate::{Budget, known, summary, trouble};
 use std::time::{Duration, Instant};
 use v6gap_judge::analysis::Verdict;
+use v6gap_report::headline;
 
 /// Beginnings of the names of the cases that are run once.
 const CASES: [&str; 4] = ["null-v6", "rate-5", "delay+5", "loss+5-v6"];
@@ -61,7 +62,7 @@ fn answered(results: &Results, cases: &[known::Case]) -> Result<usize, String> {
                 asked && q.verdict == Verdict::Better
             });
             if better && !case.name.starts_with("null") {
-                return Err(format!("{}: IPv6 is worse there: {}", case.name, found.headline));
+                return Err(format!("{}: IPv6 is worse there: {}", case.name, headline(&found)));
             }
         }
     }

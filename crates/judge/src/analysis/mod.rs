@@ -12,9 +12,7 @@ pub mod costmodel;
 mod diagnostics;
 pub mod effect;
 pub mod guard;
-mod headline;
 pub mod joint;
-mod levels;
 mod limited;
 mod links;
 mod nulls;
@@ -273,12 +271,6 @@ pub struct Analysis {
     pub run: RunHeader,
     /// False if a failed check took the place of the verdicts.
     pub valid: bool,
-    /// The answer in one sentence.
-    pub headline: String,
-    /// What to add to it: at most four short sentences.
-    pub details: Vec<String>,
-    /// What the headers alone would cost, in one sentence; empty if nothing can be said.
-    pub predicted: String,
     /// The questions, in the order of the plan.
     pub questions: Vec<Question>,
     /// The checks.
@@ -365,9 +357,6 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     }
     Ok(Analysis {
         valid,
-        headline: headline::headline(&questions, &checks, &names),
-        details: if valid { headline::details(&questions, &names) } else { Vec::new() },
-        predicted: headline::predicted(&questions),
         failed_attempts: found.failed.iter().map(|(cell, n)| (cell.to_string(), *n)).collect(),
         cost_models: costmodel::judge(&found, &names, valid),
         transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),

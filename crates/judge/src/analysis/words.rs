@@ -278,7 +278,7 @@ pub fn more_pairs(pairs: u32) -> String {
 }
 
 /// A question as the subject of a longer sentence, as in "in round trips of 64 B over TCP".
-pub(super) fn topic_of(question: &Question) -> String {
+pub fn topic_of(question: &Question) -> String {
     topic(question.metric, question.transport, question.level_bytes)
 }
 

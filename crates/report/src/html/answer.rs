@@ -2,6 +2,7 @@
 
 use super::strip::{self, Axis, Shown};
 use crate::number::shown;
+use crate::sentences::{details, headline};
 use crate::words;
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::arm::PerArm;
@@ -20,9 +21,10 @@ pub(super) fn opening(analysis: &Analysis) -> Markup {
             @if let Some(path) = words::path(analysis) { " · " (path) }
             @if !plan.is_empty() { " · plan “" (plan) "”" }
         }
-        h1 { (words::headline(analysis)) }
+        h1 { (headline(analysis)) }
         @if let Some(code) = words::code(analysis) { p.lede { "[" (code) "]" } }
-        @if !analysis.details.is_empty() { p.lede { (analysis.details.join(" ")) } }
+        @let more = details(analysis);
+        @if !more.is_empty() { p.lede { (more.join(" ")) } }
         @if let Some(stopped) = &analysis.stopped { p.lede { (words::sentence(stopped)) } }
     }
 }

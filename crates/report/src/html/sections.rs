@@ -4,6 +4,7 @@ use super::PageInfo;
 use crate::beside;
 use crate::figure::{Figure, Kind, Table};
 use crate::resources;
+use crate::sentences;
 use crate::studies::{self, Rows};
 use crate::words;
 use maud::{Markup, PreEscaped, html};
@@ -25,10 +26,8 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
             figures.iter().enumerate().filter(|(_, figure)| figure.kind == kind).collect();
         (!shown.is_empty()).then(|| Section { id, name, body: figure_section(title, &say, &shown) })
     };
-    let size = match analysis.predicted.as_str() {
-        "" => "The same question for several sizes: where does a difference begin to matter?",
-        predicted => predicted,
-    };
+    let question = "The same question for several sizes: where does a difference begin to matter?";
+    let size = sentences::predicted(analysis).unwrap_or_else(|| question.to_owned());
     let trials = "Each pair was measured within a short time, so what changes slowly on the path \
                   changes both values and not their difference.";
     let spread = "A mean hides how often a delay is much longer than usual; these curves show it.";

@@ -17,6 +17,7 @@ pub use live::{Live, Moment};
 pub use style::{Glyphs, Style};
 
 use crate::number::shown;
+use crate::sentences;
 use crate::words;
 use grid::{Cell, Column, Grid, paragraph};
 use style::Tone;
@@ -53,7 +54,7 @@ fn say(style: &Style, out: &mut String, text: &str) {
 }
 
 fn opening(analysis: &Analysis, style: &Style, out: &mut String) {
-    paragraph(out, style, Tone::Strong, &style.clean(&words::headline(analysis)), 0);
+    paragraph(out, style, Tone::Strong, &style.clean(&sentences::headline(analysis)), 0);
     out.push('\n');
     let (client, server) = words::hosts(analysis);
     let path = words::path(analysis).map(|p| format!(", {p}")).unwrap_or_default();
@@ -198,7 +199,7 @@ const KEPT_MAX: usize = 3;
 
 fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     let run = &analysis.run;
-    for text in [Some(analysis.predicted.clone()), words::margins(analysis)].into_iter().flatten() {
+    for text in [sentences::predicted(analysis), words::margins(analysis)].into_iter().flatten() {
         say(style, out, &text);
     }
     for note in notes(analysis) {

@@ -1,12 +1,9 @@
 //! The answer in one sentence, and the few that may follow it.
 
-use super::{Check, CheckState, Explained, Qualifier, Question, Verdict};
-use super::{levels, words};
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use super::levels;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
+use v6gap_judge::analysis::{Analysis, CheckState, Explained, Qualifier, Question, Verdict, words};
 
 /// Differences below this share are "a little", unless they are many margins wide.
 const LITTLE: f64 = 0.05;
@@ -17,8 +14,9 @@ const LITTLE_MARGINS: f64 = 3.0;
 /// Most sentences after the headline.
 const DETAILS_MAX: usize = 4;
 
-/// The headline.
-pub(super) fn headline(questions: &[Question], checks: &[Check], names: &PerArm<String>) -> String {
+/// The answer in one sentence, or that there is none.
+pub fn headline(analysis: &Analysis) -> String {
+    let Analysis { questions, checks, arm_names: PerArm { a, b }, .. } = analysis;
     if let Some(check) = checks.iter().find(|c| c.state == CheckState::Failed) {
         return format!("No verdict: {}.", check.text);
     }
@@ -27,7 +25,6 @@ pub(super) fn headline(questions: &[Question], checks: &[Check], names: &PerArm<
     let open = with(Verdict::CannotTell).count();
     let same = with(Verdict::Same).count();
     let unanswered = with(Verdict::None).count();
-    let PerArm { a, b } = names;
     if better + worse + open + same == 0 {
         let reason = questions.iter().find_map(|q| q.why_none.as_deref());
         return format!("No verdict: {}.", reason.unwrap_or("nothing was measured"));
@@ -110,13 +107,21 @@ fn explanation(found: &[&Question], name: &str) -> String {
     format!(", and {whose} explains {share} of it")
 }
 
-/// The sentences after the headline: what is worse and better, tiny but real, and open.
-pub(super) fn details(questions: &[Question], names: &PerArm<String>) -> Vec<String> {
+/// What to add to the headline, at most four short sentences: what is worse and better, tiny but
+/// real, and open.
+pub fn details(analysis: &Analysis) -> Vec<String> {
     let mut details = Vec::new();
+    if !analysis.valid {
+        return details;
+    }
+    let questions = &analysis.questions;
     for verdict in [Verdict::Worse, Verdict::Better] {
         let found = questions.iter().filter(|q| q.verdict == verdict);
         if let Some(question) = strongest(found) {
-            details.push(levels::sentence(&levels::around(questions, question), &names.b));
+            details.push(levels::sentence(
+                &levels::around(questions, question),
+                &analysis.arm_names.b,
+            ));
         }
     }
     let tiny = |q: &&Question| q.qualifier == Qualifier::RealButTiny;
@@ -141,7 +146,9 @@ pub(super) fn details(questions: &[Question], names: &PerArm<String>) -> Vec<Str
 }
 
 /// What the headers alone would cost: the predictions of throughput and of the smallest round trip.
-pub(super) fn predicted(questions: &[Question]) -> String {
+/// Nothing if the headers say nothing.
+pub fn predicted(analysis: &Analysis) -> Option<String> {
+    let questions = &analysis.questions;
     let clause = |question: Option<&Question>| {
         let question = question?;
         let effect = question.prediction.as_ref()?.effect;
@@ -156,8 +163,6 @@ pub(super) fn predicted(questions: &[Question]) -> String {
         .min_by_key(|q| q.level_bytes);
     let clauses: Vec<String> =
         [clause(throughput), clause(smallest)].into_iter().flatten().collect();
-    if clauses.is_empty() {
-        return String::new();
-    }
-    "Header size alone would make ".to_string() + &clauses.join(" and ") + "."
+    let all = clauses.join(" and ");
+    (!all.is_empty()).then(|| format!("Header size alone would make {all}."))
 }

@@ -1,22 +1,20 @@
 //! Levels that say the same, said once: neighbouring sizes of one question with one verdict are a
 //! run, and a level between them with another verdict ends it, so nothing is smoothed over.
 
-use super::{Explained, Qualifier, Question, Verdict, words};
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
+use crate::words::capital;
 use v6gap_core::metric::Metric;
 use v6gap_core::unit;
+use v6gap_judge::analysis::{Explained, Qualifier, Question, Verdict, words};
 
 /// The longest run of neighbouring levels around `one` with its verdict, by size; it alone where
 /// the question has no levels, or its sentence has no place for them.
 pub(super) fn around<'a>(questions: &'a [Question], one: &'a Question) -> Vec<&'a Question> {
-    let Some(kind) = kind(one) else { return alloc::vec![one] };
+    let Some(kind) = kind(one) else { return vec![one] };
     let mut levels: Vec<&Question> =
         questions.iter().filter(|q| self::kind(q).is_some_and(|other| other == kind)).collect();
     levels.sort_by_key(|q| q.level_bytes);
     let Some(at) = levels.iter().position(|q| q.cell == one.cell) else {
-        return alloc::vec![one];
+        return vec![one];
     };
     let alike = |q: &&&Question| q.verdict == one.verdict;
     let before = levels[..at].iter().rev().take_while(alike).count();
@@ -36,7 +34,7 @@ fn kind(question: &Question) -> Option<(Metric, String)> {
 pub(super) fn runs(questions: &[Question], verdict: Verdict) -> Vec<Vec<&Question>> {
     let mut runs: Vec<Vec<&Question>> = Vec::new();
     for question in questions.iter().filter(|q| q.verdict == verdict) {
-        let told = |run: &Vec<&Question>| run.iter().any(|q| core::ptr::eq(*q, question));
+        let told = |run: &Vec<&Question>| run.iter().any(|q| std::ptr::eq(*q, question));
         if !runs.iter().any(told) {
             runs.push(around(questions, question));
         }
@@ -99,81 +97,11 @@ pub(super) fn sentence(run: &[&Question], over: &str) -> String {
 fn between(run: &[&Question], figures: impl Fn(&Question) -> Option<[f64; 2]>) -> String {
     let all = run.iter().filter_map(|q| figures(q)).flatten();
     let mut all: Vec<f64> = all.collect();
-    all.sort_by(|x, y| libm::fabs(*x).total_cmp(&libm::fabs(*y)));
+    all.sort_by(|x, y| x.abs().total_cmp(&y.abs()));
     let (Some(near), Some(far), Some(first)) = (all.first(), all.last(), run.first()) else {
         return String::new();
     };
     let (low, high) = (words::figure(*near), words::amount(first.metric, *far));
     let alike = words::amount(first.metric, *near) == high;
     if alike { high } else { format!("{low} to {high}") }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::{EVEN, Truth, plan, run};
-    use super::super::{Analysis, analyse};
-    use v6gap_core::arm::PerArm;
-    use v6gap_core::family::Family;
-    use v6gap_core::workload::{Cell, Workload};
-
-    fn message(cell: &Cell) -> u32 {
-        match &cell.workload {
-            Workload::Echo(echo) => echo.message_bytes,
-            _ => 0,
-        }
-    }
-
-    fn found(factor: fn(&Cell, Family) -> f64) -> Analysis {
-        analyse(&run(&plan(PerArm::FAMILIES, 3), 20, &Truth { factor, ..EVEN })).unwrap()
-    }
-
-    #[test]
-    fn neighbouring_levels_that_say_the_same_are_said_once() {
-        let analysis = found(|cell, family| match (family, message(cell)) {
-            (Family::V6, 64) => 1.20,
-            (Family::V6, 1024) => 1.10,
-            _ => 1.0,
-        });
-        let [worse, ..] = &analysis.details[..] else { panic!("{:?}", analysis.details) };
-        let begin = "Round trips of 64 B to 1 KiB over TCP are 10 to 20 % longer over IPv6 (ranges \
-                     from ";
-        let other = begin.replace("TCP", "UDP");
-        assert!(worse.starts_with(begin) || worse.starts_with(&other), "{worse}");
-        assert!(worse.contains(" % longer)."), "the ranges have a direction: {worse}");
-    }
-
-    #[test]
-    fn an_odd_level_is_named_and_not_smoothed_over() {
-        let analysis = found(|cell, family| match (family, message(cell)) {
-            (Family::V6, 64) => 1.20,
-            (Family::V6, 1024) => 0.80,
-            (Family::V6, 16_384) => 1.15,
-            _ => 1.0,
-        });
-        assert!(analysis.headline.contains("longer at round trips of 64 B over "), "{analysis:?}");
-        assert!(analysis.headline.contains("shorter at round trips of 1 KiB over "));
-        let worse = &analysis.details[0];
-        assert!(worse.starts_with("Round trip 64 B, "), "{worse}");
-    }
-
-    #[test]
-    fn open_levels_are_one_topic() {
-        let mut analysis = found(|_, _| 1.0);
-        for question in &mut analysis.questions {
-            question.verdict = super::Verdict::CannotTell;
-        }
-        let topics: alloc::vec::Vec<_> =
-            super::runs(&analysis.questions, super::Verdict::CannotTell)
-                .iter()
-                .map(|run| super::topic(run))
-                .collect();
-        let tcp = "round trips of 64 B to 16 KiB over TCP";
-        assert_eq!(topics.iter().filter(|topic| *topic == tcp).count(), 1, "{topics:?}");
-        assert_eq!(topics.len(), 6, "{topics:?}");
-    }
 }

@@ -1,0 +1,90 @@
+//! What a result says first, from made-up answers.
+
+use crate::fixtures::{Spec, echo, from_specs, tcp};
+use v6gap_core::metric::Metric;
+use v6gap_core::workload::Transport;
+use v6gap_judge::analysis::{Analysis, CheckState, Verdict};
+use v6gap_report::{details, headline, predicted};
+
+/// Round trips over TCP of 64 B, 1 KiB and 16 KiB that differ by so much.
+fn levels(effects: [f64; 3]) -> Analysis {
+    let sizes = [64, 1024, 16_384].into_iter().zip(effects);
+    let spec = |(bytes, effect)| Spec {
+        workload: echo(Transport::Tcp, bytes),
+        metric: Metric::Rtt,
+        a: 1e-3,
+        effect,
+        half: 0.004,
+        predicted: None,
+    };
+    from_specs(&sizes.map(spec).collect::<Vec<_>>())
+}
+
+fn throughput(effect: f64, half: f64, predicted: Option<f64>) -> Analysis {
+    let (workload, metric) = (tcp(), Metric::Throughput);
+    from_specs(&[Spec { workload, metric, a: 94e6, effect, half, predicted }])
+}
+
+#[test]
+fn the_first_sentence_says_what_all_answers_together_are() {
+    let even = "On this path it makes no difference that matters whether you use IPv4 or IPv6.";
+    assert_eq!(headline(&levels([0.0, 0.001, -0.001])), even);
+    assert_eq!(headline(&levels([0.2; 3])), "IPv6 is clearly slower than IPv4 on this path.");
+    let open = "No difference found yet on this path; 1 of 1 questions are still open.";
+    assert_eq!(headline(&throughput(0.0, 0.2, None)), open);
+    let explained = "IPv6 is a little slower than IPv4 on this path, and its larger header \
+                     explains all of it.";
+    assert_eq!(headline(&throughput(-0.03, 0.001, Some(-0.03))), explained);
+}
+
+#[test]
+fn what_is_missing_is_said_where_an_answer_would_be() {
+    let mut analysis = levels([0.0; 3]);
+    for question in &mut analysis.questions {
+        question.verdict = Verdict::None;
+        question.why_none = Some("only 3 valid pairs, at least 6 are needed".into());
+    }
+    let few = "No verdict: only 3 valid pairs, at least 6 are needed.";
+    assert_eq!(headline(&analysis), few);
+    analysis.questions[0].verdict = Verdict::Same;
+    assert!(headline(&analysis).ends_with("; 2 of 3 questions have no answer."));
+    analysis.checks[1].state = CheckState::Failed;
+    analysis.checks[1].text = "the links differ".into();
+    analysis.valid = false;
+    assert_eq!(headline(&analysis), "No verdict: the links differ.");
+    assert!(details(&analysis).is_empty());
+}
+
+#[test]
+fn neighbouring_levels_that_say_the_same_are_said_once() {
+    let analysis = levels([0.2, 0.1, 0.0]);
+    let expected = "Round trips of 64 B to 1 KiB over TCP are 10 to 20 % longer over IPv6 (ranges \
+                    from 9.6 to 20 % longer).";
+    assert_eq!(details(&analysis)[0], expected);
+}
+
+#[test]
+fn an_odd_level_is_named_and_not_smoothed_over() {
+    let analysis = levels([0.2, -0.2, 0.15]);
+    let expected = "IPv6 is 20 % longer at round trips of 64 B over TCP and 20 % shorter at round \
+                    trips of 1 KiB over TCP on this path.";
+    assert_eq!(headline(&analysis), expected);
+    assert!(details(&analysis)[0].starts_with("Round trip 64 B, "), "{:?}", details(&analysis));
+}
+
+#[test]
+fn open_levels_are_one_topic() {
+    let mut analysis = levels([0.0; 3]);
+    for question in &mut analysis.questions {
+        question.verdict = Verdict::CannotTell;
+    }
+    let expected = "Not yet known: round trips of 64 B to 16 KiB over TCP.";
+    assert_eq!(details(&analysis), [expected]);
+}
+
+#[test]
+fn what_headers_cost_is_said_where_it_is_known() {
+    assert_eq!(predicted(&throughput(0.0, 0.001, None)), None);
+    let expected = "Header size alone would make TCP throughput 1.4 % slower.";
+    assert_eq!(predicted(&throughput(0.0, 0.001, Some(-0.0138))).as_deref(), Some(expected));
+}
