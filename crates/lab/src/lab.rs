@@ -1,43 +1,22 @@
 //! The lab as its users see it: nodes to go to, and what the links did.
 
-use crate::LabError;
 use crate::agent::{Agent, AgentOptions};
 use crate::build;
-use crate::emulated::{self, Machine};
-use crate::holder::Held;
+use crate::emulated::Machine;
+use crate::held::Held;
 use crate::lateness::Lateness;
 use crate::layout::{self, Layout};
 use crate::netlink::Netlink;
+use crate::node::Node;
 use crate::provided;
-use crate::tunnel::Running;
-use crate::tunnel::translate::Translating;
+use crate::shape::shape;
+use crate::tunnel::translate::{self, Translating};
+use crate::tunnel::{self, Running};
 use crate::wire::Wire;
+use crate::{LabError, LabOptions};
 use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
 use v6gap_core::family::PerFamily;
-use v6gap_core::world::{Conditions, Link, LinkModel, NodeKind, Side, Topology, World};
-use v6gap_sys::netns;
-
-/// Choices that do not belong to the world.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LabOptions {
-    /// Processor for the user-space link; no other busy thread should be on it. `None` leaves it
-    /// to the scheduler.
-    pub wire_cpu: Option<usize>,
-    /// Decides what happens to which frames where the world leaves that to chance.
-    pub seed: u64,
-    /// Folder with the kernel of an emulated system; `None` is [`emulated::KERNEL`].
-    pub kernel: Option<PathBuf>,
-}
-
-impl LabOptions {
-    /// The folder with the kernel of an emulated system.
-    pub fn kernel_folder(&self) -> &Path {
-        self.kernel.as_deref().unwrap_or(Path::new(emulated::KERNEL))
-    }
-}
+use v6gap_core::world::{Conditions, Link, LinkModel, Side, Topology, World};
 
 /// A world made real. Everything is gone when it is dropped.
 #[derive(Debug)]
@@ -53,20 +32,6 @@ pub struct Lab {
     world: World,
     nodes: Vec<Node>,
     facts: BTreeMap<String, String>,
-}
-
-/// A host, router or switch of the lab.
-#[derive(Debug)]
-pub struct Node {
-    /// Name of the node in the world.
-    pub name: String,
-    /// What the node does with packets of others.
-    pub kind: NodeKind,
-    /// The addresses that others reach it by, on its interface nearest to the client; a switch has
-    /// none.
-    pub addresses: PerFamily<Option<IpAddr>>,
-    /// `None` where it is another system.
-    namespace: Option<OwnedFd>,
 }
 
 /// What an interface has sent since the lab was built.
@@ -94,8 +59,8 @@ impl Lab {
     }
 
     /// Makes `world` real: namespaces, links, addresses, routes and shaping, all ready to use.
-    /// Needs [`netns::enter_user_namespace`] before. Takes well under a second on Linux 6.8 and
-    /// later and up to about two seconds before.
+    /// Needs [`enter_user_namespace`](v6gap_sys::netns::enter_user_namespace) before. Takes well
+    /// under a second on Linux 6.8 and later and up to about two seconds before.
     ///
     /// # Errors
     /// If the world cannot be built, the kernel lacks something or interfaces do not come up in 3
@@ -127,10 +92,10 @@ impl Lab {
             facts,
         };
         for number in 0..world.tunnels.len() {
-            lab.tunnels.push(lab.lay(number)?);
+            lab.tunnels.push(tunnel::lay(world, &lab.nodes, number)?);
         }
         if let Some(translation) = &world.translation {
-            lab.translating = Some(lab.translate(translation)?);
+            lab.translating = Some(translate::start(world, &lab.nodes, translation)?);
         }
         let usual = AgentOptions { community: "public".to_owned(), user: None };
         for node in world.nodes.iter().filter(|node| node.snmp) {
@@ -245,7 +210,7 @@ impl Lab {
         if let Some(what) = fixed {
             return Err(LabError::World(what.to_owned()));
         }
-        self.at_ends(link, |netlink, index, side| match build::shape(&self.world, &changed, side) {
+        self.at_ends(link, |netlink, index, side| match shape(&self.world, &changed, side) {
             Some(shape) => netlink.reshape(index, &shape),
             None => Ok(()),
         })
@@ -343,45 +308,6 @@ impl Lab {
             }
         }
         Ok(counts)
-    }
-}
-
-impl Node {
-    pub(crate) fn new(
-        name: String,
-        kind: NodeKind,
-        addresses: PerFamily<Option<IpAddr>>,
-        namespace: Option<OwnedFd>,
-    ) -> Self {
-        Self { name, kind, addresses, namespace }
-    }
-
-    /// Moves the calling thread to this node: sockets that it opens from now on are the node's.
-    ///
-    /// # Errors
-    /// If it is another system, or the kernel refuses.
-    pub fn enter(&self) -> Result<(), LabError> {
-        let operation = || format!("enter the namespace of {}", self.name);
-        netns::enter(self.namespace()?).map_err(LabError::system(operation()))
-    }
-
-    /// Runs `work` at this node in a thread of its own and returns what it returned; sockets may be
-    /// among it and stay the node's.
-    ///
-    /// # Errors
-    /// If it is another system, or the thread cannot be started or cannot enter the namespace.
-    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
-        let operation = format!("run something at {}", self.name);
-        netns::run_in(self.namespace()?, work).map_err(LabError::system(operation))
-    }
-
-    /// The node's network namespace.
-    ///
-    /// # Errors
-    /// If it is another system, which has none of this one's.
-    pub fn namespace(&self) -> Result<BorrowedFd<'_>, LabError> {
-        let own = self.namespace.as_ref().map(AsFd::as_fd);
-        own.ok_or_else(|| LabError::OtherSystem(self.name.clone()))
     }
 }
 

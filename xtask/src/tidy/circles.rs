@@ -5,9 +5,6 @@ use super::Finding;
 use super::source::{Source, items};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Crates that still have circles.
-const NOT_YET: [&str; 1] = ["crates/lab/"];
-
 /// What the modules of a crate use, by the folder of its sources.
 type Uses = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
@@ -48,9 +45,6 @@ fn uses(sources: &[Source]) -> Uses {
     let mut all = Uses::new();
     for source in sources {
         let Some((folder, module)) = place(&source.path) else { continue };
-        if NOT_YET.iter().any(|crate_| folder.starts_with(crate_)) {
-            continue;
-        }
         let lines = source.code.lines().enumerate();
         let code: String = lines.filter(|(i, _)| !source.is_test(i + 1)).map(|(_, l)| l).collect();
         let used = used(&code).into_iter().filter(|used| *used != module).map(str::to_owned);

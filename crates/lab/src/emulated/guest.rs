@@ -2,7 +2,7 @@
 
 use super::{Facts, READY};
 use crate::netlink::Netlink;
-use crate::{LabError, build, layout};
+use crate::{LabError, equip, layout};
 use rustix::mount::{MountFlags, mount};
 use rustix::system::init_module;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub fn start() -> Result<Guest, LabError> {
         netlink.rename(index, &layout::interface(end.link))?;
         netlink.set_mtu(index, world.links[end.link].mtu)?;
     }
-    let facts = build::set_up_alone(&world, node)?;
+    let facts = equip::set_up_alone(&world, node)?;
     Ok(Guest { world, node, facts })
 }
 

@@ -31,8 +31,6 @@ use v6gap_sys::child::spawn_heard;
 use v6gap_sys::tun::Tap;
 use v6gap_sys::{Unavailable, clock, cpu};
 
-/// Folder with the kernel unless another one is named.
-pub const KERNEL: &str = "target/kernel";
 /// The program that emulates.
 const PROGRAM: &str = "qemu-system-x86_64";
 /// What its name begins with where programs are linked when they start (ld.so(8)).

@@ -4,33 +4,24 @@
 //! nothing is left when the holder ends, even by kill -9. Only processes of the same user are
 //! answered.
 
-mod client;
 mod join;
-mod message;
 
-pub use client::{down, join, list, status};
-pub(crate) use join::Held;
+pub use crate::held::{down, join, list, status};
 pub use join::lab;
 
+use crate::held::message::{self, Request};
+use crate::held::{PATIENCE, address};
 use crate::{Lab, LabError, LabOptions, Lateness, Node};
-use message::Request;
 use rustix::process::geteuid;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::time::Duration;
+use std::os::unix::net::{UnixListener, UnixStream};
 use v6gap_core::family::PerFamily;
 use v6gap_core::world::World;
 use v6gap_sys::netns;
-
-/// Longest name of a lab, in bytes.
-const NAME_BYTES_MAX: usize = 32;
-/// A peer that says nothing for this long is left.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a holder tells of itself, as JSON text.
 #[derive(Serialize)]
@@ -41,14 +32,6 @@ struct Status<'a> {
     nodes: Vec<NodeStatus<'a>>,
     wire: Option<Lateness>,
     facts: &'a BTreeMap<String, String>,
-}
-
-/// What is needed of it to measure in a lab.
-#[derive(Deserialize)]
-struct HeldStatus {
-    world: World,
-    wire: Option<Lateness>,
-    facts: BTreeMap<String, String>,
 }
 
 #[derive(Serialize)]
@@ -139,36 +122,4 @@ fn status_text(name: &str, lab: &Lab) -> String {
     };
     // Only maps with keys that are no strings can fail, and there are none.
     serde_json::to_string(&status).unwrap_or_default()
-}
-
-/// What all of a user's sockets begin with, without the leading zero of an abstract name.
-fn prefix() -> String {
-    format!("v6gap-lab-{}-", geteuid().as_raw())
-}
-
-/// The socket of the lab called `name`.
-fn address(name: &str) -> Result<SocketAddr, LabError> {
-    let usual = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(usual) {
-        return Err(LabError::Name(name.to_owned()));
-    }
-    SocketAddr::from_abstract_name(prefix() + name)
-        .map_err(LabError::system("name the lab's socket"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_short_and_plain() {
-        for name in ["a", "first-look", "lab_2", &"x".repeat(32)] {
-            let socket = address(name).expect("a good name");
-            let bytes = socket.as_abstract_name().expect("an abstract name");
-            assert!(bytes.starts_with(b"v6gap-lab-") && bytes.ends_with(name.as_bytes()));
-        }
-        for name in ["", "a b", "../x", "é", "a\n", &"x".repeat(33)] {
-            assert!(matches!(address(name), Err(LabError::Name(_))), "{name}");
-        }
-    }
 }

@@ -14,17 +14,17 @@ mod program;
 pub mod translate;
 mod wrapper;
 
-use crate::lab::Node;
+use crate::LabError;
 use crate::layout::{self, Destination, Layout};
 use crate::netlink::Netlink;
-use crate::{Lab, LabError};
+use crate::node::Node;
 pub(crate) use esp::is_there as esp_is_there;
 use program::Program;
 pub(crate) use program::{installed, wireguard_is_there};
 use std::net::{IpAddr, Ipv4Addr};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::tunnel::TunnelKind;
-use v6gap_core::world::{LinkModel, NodeKind};
+use v6gap_core::world::{LinkModel, NodeKind, World};
 use v6gap_sys::tun::Tun;
 use v6gap_sys::{Unavailable, netns};
 use wrapper::Wrapper;
@@ -68,64 +68,66 @@ struct Ending<'a> {
     offloads: bool,
 }
 
-impl Lab {
-    /// Lays tunnel `number` (from 0) of the world.
-    ///
-    /// # Errors
-    /// If this host lacks what the kind needs (see [`available`]), or the kernel refuses.
-    pub(crate) fn lay(&self, number: usize) -> Result<Running, LabError> {
-        let laid = self.world().tunnels[number];
-        let ends = [self.ending(number, 0)?, self.ending(number, 1)?];
-        let (mut wrappers, mut programs) = (Vec::new(), Vec::new());
-        match laid.tunnel.kind {
-            kind @ (TunnelKind::IpInIp | TunnelKind::Gre) => {
-                for end in &ends {
-                    wrappers.push(end.wrap(kind)?);
-                }
+/// Lays tunnel `number` (from 0) of the world.
+///
+/// # Errors
+/// If this host lacks what the kind needs (see [`available`]), or the kernel refuses.
+pub(crate) fn lay(world: &World, nodes: &[Node], number: usize) -> Result<Running, LabError> {
+    let laid = world.tunnels[number];
+    let ends = [ending(world, nodes, number, 0)?, ending(world, nodes, number, 1)?];
+    let (mut wrappers, mut programs) = (Vec::new(), Vec::new());
+    match laid.tunnel.kind {
+        kind @ (TunnelKind::IpInIp | TunnelKind::Gre) => {
+            for end in &ends {
+                wrappers.push(end.wrap(kind)?);
             }
-            TunnelKind::Vxlan => ends.iter().try_for_each(Ending::vxlan)?,
-            TunnelKind::SegmentRouting => ends.iter().try_for_each(Ending::segment_routing)?,
-            TunnelKind::WireGuard => programs = program::wireguard(&ends)?,
-            TunnelKind::Esp => programs = esp::lay(&ends)?,
         }
-        Ok(Running { _wrappers: wrappers, _programs: programs })
+        TunnelKind::Vxlan => ends.iter().try_for_each(Ending::vxlan)?,
+        TunnelKind::SegmentRouting => ends.iter().try_for_each(Ending::segment_routing)?,
+        TunnelKind::WireGuard => programs = program::wireguard(&ends)?,
+        TunnelKind::Esp => programs = esp::lay(&ends)?,
     }
+    Ok(Running { _wrappers: wrappers, _programs: programs })
+}
 
-    /// The first (0) or second (1) end of a tunnel. Its address outside is that of the link by
-    /// which the way to the other end leaves, so that its own packets are never sent into the
-    /// tunnel.
-    fn ending(&self, number: usize, own: usize) -> Result<Ending<'_>, LabError> {
-        let world = self.world();
-        let laid = world.tunnels[number];
-        let layout = Layout::of(world);
-        let [near, far] = [laid.ends[own], laid.ends[1 - own]];
-        let towards = layout.topology.ends_towards(near, far);
-        let none = || LabError::World(format!("tunnel {} has no way", number + 1));
-        let (out, via) = towards.ok_or_else(none)?;
-        let outside = |end| world.address(&layout.topology, end, laid.tunnel.outer);
-        let inner = world.addresses_inside(number);
-        let host = number as u8 + 1;
-        let macs = [1, 2].map(|end| mac(host, end));
-        let link = &world.links[out.link];
-        Ok(Ending {
-            node: &self.nodes()[near],
-            number: host,
-            outer: [outside(out).ok_or_else(none)?, outside(via).ok_or_else(none)?],
-            inner: [inner[own], inner[1 - own]],
-            families: layout.families().filter(|family| *laid.carries.get(*family)).collect(),
-            routes: layout.tunnelled(near, number),
-            is_host: world.nodes[near].kind == NodeKind::Host,
-            mac: macs[own],
-            far_mac: macs[1 - own],
-            name: match laid.tunnel.kind {
-                TunnelKind::Esp => esp::interface(world, number, near),
-                _ => format!("tunnel{host}"),
-            },
-            link: layout::interface(out.link),
-            mtu: world.mtu_inside(&laid),
-            offloads: link.offloads.unwrap_or(world.model == LinkModel::Bare),
-        })
-    }
+/// The first (0) or second (1) end of a tunnel. Its address outside is that of the link by
+/// which the way to the other end leaves, so that its own packets are never sent into the
+/// tunnel.
+fn ending<'a>(
+    world: &World,
+    nodes: &'a [Node],
+    number: usize,
+    own: usize,
+) -> Result<Ending<'a>, LabError> {
+    let laid = world.tunnels[number];
+    let layout = Layout::of(world);
+    let [near, far] = [laid.ends[own], laid.ends[1 - own]];
+    let towards = layout.topology.ends_towards(near, far);
+    let none = || LabError::World(format!("tunnel {} has no way", number + 1));
+    let (out, via) = towards.ok_or_else(none)?;
+    let outside = |end| world.address(&layout.topology, end, laid.tunnel.outer);
+    let inner = world.addresses_inside(number);
+    let host = number as u8 + 1;
+    let macs = [1, 2].map(|end| mac(host, end));
+    let link = &world.links[out.link];
+    Ok(Ending {
+        node: &nodes[near],
+        number: host,
+        outer: [outside(out).ok_or_else(none)?, outside(via).ok_or_else(none)?],
+        inner: [inner[own], inner[1 - own]],
+        families: layout.families().filter(|family| *laid.carries.get(*family)).collect(),
+        routes: layout.tunnelled(near, number),
+        is_host: world.nodes[near].kind == NodeKind::Host,
+        mac: macs[own],
+        far_mac: macs[1 - own],
+        name: match laid.tunnel.kind {
+            TunnelKind::Esp => esp::interface(world, number, near),
+            _ => format!("tunnel{host}"),
+        },
+        link: layout::interface(out.link),
+        mtu: world.mtu_inside(&laid),
+        offloads: link.offloads.unwrap_or(world.model == LinkModel::Bare),
+    })
 }
 
 /// Ethernet address inside a tunnel that carries frames: locally administered (IEEE 802 section

@@ -3,16 +3,16 @@
 //! each IPv6 host an IPv4 address of its own and leaves ports as they are.
 
 use super::program::{self, Program};
-use crate::build;
+use crate::LabError;
 use crate::clock::HEADER_BYTES;
-use crate::lab::Node;
 use crate::layout::Layout;
 use crate::netlink::{Netlink, Shape};
-use crate::{Lab, LabError};
+use crate::node::Node;
+use crate::shape::shape;
 use std::net::IpAddr;
 use std::time::Duration;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::world::{LinkModel, Topology, Translation, TranslationKind};
+use v6gap_core::world::{LinkModel, Topology, Translation, TranslationKind, World};
 use v6gap_sys::{Unavailable, clock, packet};
 
 /// The translator's interface has this long to become ready, in ns.
@@ -66,87 +66,86 @@ pub(crate) fn program_is_there() -> Result<(), String> {
     Ok(())
 }
 
-impl Lab {
-    /// Starts the translators of the world, whose routes to others stand already.
-    ///
-    /// # Errors
-    /// If this host lacks the program (see [`available`]), or the kernel refuses.
-    pub(crate) fn translate(&self, translation: &Translation) -> Result<Translating, LabError> {
-        let router = &self.nodes()[translation.at];
-        let (prefix, bits) = (Translation::PREFIX, Translation::PREFIX_BITS);
-        let usual = format!("tun-device {INTERFACE}\nprefix {prefix}/{bits}\ndata-dir /run\n");
-        let settings = format!(
-            "{usual}ipv4-addr {}\ndynamic-pool {}/{}\n",
-            Translation::POOL_OWN,
-            Translation::POOL,
-            Translation::POOL_BITS
-        );
-        let here = translation.ways().into_iter().filter(|(.., node)| *node == translation.at);
-        let here: Vec<_> = here.map(|(to, bits, _)| (to, bits)).collect();
-        let mut programs = vec![self.start(router, &settings, &here)?];
-        if translation.kind == TranslationKind::Xlat464 {
-            let client = &self.nodes()[translation.client];
-            let (own, six) = (Translation::CLIENT, Translation::CLIENT_SIX);
-            let settings =
-                format!("{usual}ipv4-addr {}\nmap {own} {six}\n", Translation::CLIENT_OWN);
-            let mut here = Layout::of(self.world()).translated(translation.client);
-            here.push((six.into(), 128));
-            programs.push(self.start(client, &settings, &here)?);
-            let shape = self.before_translation(translation);
-            client.run(|| {
-                let mut netlink = Netlink::new();
-                let index = netlink.interface(INTERFACE)?.index;
-                if let Some(shape) = &shape {
-                    netlink.shape(index, shape)?;
-                }
-                netlink.add_address(index, own.into(), 32)
-            })??;
-        }
-        Ok(Translating { _programs: programs })
-    }
-
-    /// What slows the client's senders down before its translator, as the bucket of its link does
-    /// those that send without: the translator takes all that it is given, and what is too much for
-    /// the link would be lost at the client itself.
-    fn before_translation(&self, translation: &Translation) -> Option<Shape> {
-        let world = self.world();
-        let topology = Topology::of(world);
-        let (end, _) = topology.ends_towards(translation.client, translation.at)?;
-        let shape = build::shape(world, &world.links[end.link], end.side)?;
-        let of_link = shape.buckets.v6;
-        let longer = Family::V6.header_bytes() - Family::V4.header_bytes();
-        Some(Shape {
-            buckets: PerFamily { v4: of_link, v6: None },
-            queue_packets: shape.queue_packets.swapped(),
-            delayed: None,
-            more_bytes: longer + HEADER_BYTES as u32,
-            ..shape
-        })
-    }
-
-    /// Starts a translator at a node and sends there what is for it.
-    fn start(
-        &self,
-        node: &Node,
-        settings: &str,
-        here: &[(IpAddr, u8)],
-    ) -> Result<Program, LabError> {
-        let program = translate(node, settings)?;
-        let world = self.world();
-        node.run(|| {
+/// Starts the translators of the world, whose routes to others stand already.
+///
+/// # Errors
+/// If this host lacks the program (see [`available`]), or the kernel refuses.
+pub(crate) fn start(
+    world: &World,
+    nodes: &[Node],
+    translation: &Translation,
+) -> Result<Translating, LabError> {
+    let router = &nodes[translation.at];
+    let (prefix, bits) = (Translation::PREFIX, Translation::PREFIX_BITS);
+    let usual = format!("tun-device {INTERFACE}\nprefix {prefix}/{bits}\ndata-dir /run\n");
+    let settings = format!(
+        "{usual}ipv4-addr {}\ndynamic-pool {}/{}\n",
+        Translation::POOL_OWN,
+        Translation::POOL,
+        Translation::POOL_BITS
+    );
+    let here = translation.ways().into_iter().filter(|(.., node)| *node == translation.at);
+    let here: Vec<_> = here.map(|(to, bits, _)| (to, bits)).collect();
+    let mut programs = vec![send_there(world, router, &settings, &here)?];
+    if translation.kind == TranslationKind::Xlat464 {
+        let client = &nodes[translation.client];
+        let (own, six) = (Translation::CLIENT, Translation::CLIENT_SIX);
+        let settings = format!("{usual}ipv4-addr {}\nmap {own} {six}\n", Translation::CLIENT_OWN);
+        let mut here = Layout::of(world).translated(translation.client);
+        here.push((six.into(), 128));
+        programs.push(send_there(world, client, &settings, &here)?);
+        let shape = before_translation(world, translation);
+        client.run(|| {
             let mut netlink = Netlink::new();
             let index = netlink.interface(INTERFACE)?.index;
-            if world.model != LinkModel::Bare {
-                netlink.forbid_super_packets(index)?;
+            if let Some(shape) = &shape {
+                netlink.shape(index, shape)?;
             }
-            here.iter().try_for_each(|&(to, bits)| {
-                let family = if to.is_ipv4() { Family::V4 } else { Family::V6 };
-                let mtu = Some(world.mtu_translated(family));
-                netlink.add_device_route(index, to, bits, mtu)
-            })
+            netlink.add_address(index, own.into(), 32)
         })??;
-        Ok(program)
     }
+    Ok(Translating { _programs: programs })
+}
+
+/// What slows the client's senders down before its translator, as the bucket of its link does
+/// those that send without: the translator takes all that it is given, and what is too much for
+/// the link would be lost at the client itself.
+fn before_translation(world: &World, translation: &Translation) -> Option<Shape> {
+    let topology = Topology::of(world);
+    let (end, _) = topology.ends_towards(translation.client, translation.at)?;
+    let shape = shape(world, &world.links[end.link], end.side)?;
+    let of_link = shape.buckets.v6;
+    let longer = Family::V6.header_bytes() - Family::V4.header_bytes();
+    Some(Shape {
+        buckets: PerFamily { v4: of_link, v6: None },
+        queue_packets: shape.queue_packets.swapped(),
+        delayed: None,
+        more_bytes: longer + HEADER_BYTES as u32,
+        ..shape
+    })
+}
+
+/// Starts a translator at a node and sends there what is for it.
+fn send_there(
+    world: &World,
+    node: &Node,
+    settings: &str,
+    here: &[(IpAddr, u8)],
+) -> Result<Program, LabError> {
+    let program = translate(node, settings)?;
+    node.run(|| {
+        let mut netlink = Netlink::new();
+        let index = netlink.interface(INTERFACE)?.index;
+        if world.model != LinkModel::Bare {
+            netlink.forbid_super_packets(index)?;
+        }
+        here.iter().try_for_each(|&(to, bits)| {
+            let family = if to.is_ipv4() { Family::V4 } else { Family::V6 };
+            let mtu = Some(world.mtu_translated(family));
+            netlink.add_device_route(index, to, bits, mtu)
+        })
+    })??;
+    Ok(program)
 }
 
 /// Starts a translator at a node and sets its interface up.

@@ -53,7 +53,7 @@ pub fn down(name: &str) -> Result<(), LabError> {
     ask(name, &Request::Down, DOWN_PATIENCE).map(drop)
 }
 
-pub(super) fn ask(
+pub(crate) fn ask(
     name: &str,
     request: &Request,
     patience: Duration,

@@ -22,7 +22,7 @@ const DESCRIPTORS_MAX: usize = 2;
 
 /// What a holder can be asked.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Request {
+pub(crate) enum Request {
     /// Tell what you are.
     Status,
     /// Hand out the namespaces of a node.
@@ -36,13 +36,13 @@ pub(super) enum Request {
 }
 
 /// A reply: text or reason, and descriptors.
-pub(super) struct Reply {
+pub(crate) struct Reply {
     pub answer: Result<String, String>,
     pub descriptors: Vec<OwnedFd>,
 }
 
 /// Sends a request and reads its reply.
-pub(super) fn ask(mut holder: UnixStream, request: &Request) -> io::Result<Reply> {
+pub(crate) fn ask(mut holder: UnixStream, request: &Request) -> io::Result<Reply> {
     holder.write_all(encode(request).as_bytes())?;
     holder.shutdown(Shutdown::Write)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
@@ -67,14 +67,14 @@ pub(super) fn ask(mut holder: UnixStream, request: &Request) -> io::Result<Reply
 }
 
 /// Reads the request that a peer sent.
-pub(super) fn read_request(peer: &UnixStream) -> io::Result<Request> {
+pub(crate) fn read_request(peer: &UnixStream) -> io::Result<Request> {
     let mut text = String::new();
     peer.take(REQUEST_BYTES_MAX).read_to_string(&mut text)?;
     Ok(decode(&text))
 }
 
 /// Sends a reply with descriptors.
-pub(super) fn reply(
+pub(crate) fn reply(
     mut peer: &UnixStream,
     answer: Result<&str, &str>,
     descriptors: &[BorrowedFd<'_>],

@@ -73,12 +73,12 @@ const WITHOUT_IPV6: [Setting; 2] =
     [("ipv6/conf/all/disable_ipv6", "1", true), ("ipv6/conf/default/disable_ipv6", "1", true)];
 
 /// Sets a node's namespace up, from a thread inside it.
-pub(super) fn of_node(world: &World, node: usize) -> Result<(), LabError> {
+pub(crate) fn of_node(world: &World, node: usize) -> Result<(), LabError> {
     node_settings(world, node).iter().try_for_each(write)
 }
 
 /// Sets the namespace of the user-space link up, which must not say anything itself.
-pub(super) fn of_wire() -> Result<(), LabError> {
+pub(crate) fn of_wire() -> Result<(), LabError> {
     WITHOUT_IPV6.iter().try_for_each(write)
 }
 
@@ -94,7 +94,7 @@ fn is_missing(kind: ErrorKind) -> bool {
 }
 
 /// The values that hold in a node's namespace, read from a thread inside it.
-pub(super) fn in_force(world: &World, node: usize) -> BTreeMap<String, String> {
+pub(crate) fn in_force(world: &World, node: usize) -> BTreeMap<String, String> {
     let read = |(path, _, _): Setting| {
         let value = std::fs::read_to_string(format!("/proc/sys/net/{path}"));
         let value = value.map_or("absent".to_owned(), |text| text.trim().to_owned());
@@ -104,7 +104,7 @@ pub(super) fn in_force(world: &World, node: usize) -> BTreeMap<String, String> {
 }
 
 /// The facts that follow from the world and the options.
-pub(super) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, String> {
+pub(crate) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let mut note = |key: String, value: String| {
         facts.insert(key, value);

@@ -1,0 +1,70 @@
+//! What an end of a link does with what it sends.
+
+use crate::clock::HEADER_BYTES;
+use crate::netlink::{Bucket, Delayed, Shape};
+use v6gap_core::world::{Conditions, Link, LinkModel, NodeKind, Side, World};
+
+/// Depth of the bucket, in bytes, that loses nothing to late timers: up to 100 Mbit/s, and above.
+const BURST_BYTES: u32 = 15_400;
+const BURST_BYTES_FAST: u32 = 61_600;
+const FAST_BPS: u64 = 100_000_000;
+/// Share of the link's rate, in parts per thousand, at which a host feeds the user-space link: a
+/// little less, so that packets wait at the host, where they slow the sender, and not on the link.
+const FEED_PER_MILLE: u64 = 999;
+/// Packets that may wait at a host, as in an interface of Linux. A sender is held back by the room
+/// of its socket, which holds over a hundred pieces of datagrams; losses are the network's.
+const HOST_QUEUE: u32 = 1000;
+/// Least bytes that a packet takes on the line (IEEE 802.3).
+const PACKET_BYTES_MIN: f64 = 84.0;
+
+/// What an end of `link` does with what it sends; `None` if nothing.
+///
+/// A host that feeds the user-space link must be slowed down by a queue of its own. What only
+/// forwards has nobody to slow down, and with a queue here as well as on the link it would have a
+/// longer one than the world says.
+pub(crate) fn shape(world: &World, link: &Link, side: Side) -> Option<Shape> {
+    let wire = world.model == LinkModel::Wire;
+    let node = link.node(side);
+    let forwards = forwards(world, node);
+    if world.model == LinkModel::Bare || (wire && forwards) {
+        return None;
+    }
+    let deepest = 10 * (link.mtu + HEADER_BYTES as u32 + 24);
+    let bucket = |rate: u64| {
+        let fast = wire || rate > FAST_BPS;
+        let burst = if fast { BURST_BYTES_FAST } else { BURST_BYTES };
+        let rate_bps = if wire { rate / 1000 * FEED_PER_MILLE } else { rate };
+        Bucket { rate_bps, burst_bytes: burst.max(deepest) }
+    };
+    let met = *link.met(side);
+    let own = if forwards { 0 } else { HOST_QUEUE };
+    let queue = |met: Conditions| met.queue_frames.unwrap_or(link.queue_frames).max(own);
+    Some(Shape {
+        buckets: met.map(|met| met.rate_bps.map(bucket)),
+        queue_packets: met.map(queue),
+        delayed: (world.model == LinkModel::Netem).then(|| met.map(|met| delayed(met, queue(met)))),
+        mtu: link.mtu,
+        vlan_tags: world.vlan_tags,
+        more_bytes: 0,
+        priority: world.priority_bits(),
+    })
+}
+
+/// Whether a node does nothing but forward: no trial begins or ends there.
+pub(crate) fn forwards(world: &World, node: usize) -> bool {
+    let measures = node == world.client || node == world.server;
+    world.nodes[node].kind != NodeKind::Host && !measures
+}
+
+/// What netem does in place of a plain queue: those that wait for the line and those that are on
+/// the way have room.
+fn delayed(met: Conditions, queue: u32) -> Delayed {
+    let on_the_way = met.rate_bps.unwrap_or(0) as f64 / 8.0 / PACKET_BYTES_MIN;
+    let on_the_way = on_the_way * met.delay_ns as f64 / 1e9;
+    Delayed {
+        limit_packets: queue.saturating_add(on_the_way.ceil() as u32),
+        delay_ns: met.delay_ns,
+        loss: met.loss,
+        duplication: met.duplication,
+    }
+}
