@@ -50,7 +50,7 @@ impl From<Outcome> for ExitCode {
 /// An error for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Its code, if there is more to say about it.
+    /// Code of the error, if there is more to say about it.
     pub code: Option<&'static str>,
     /// How the program ends.
     pub outcome: Outcome,
@@ -141,7 +141,7 @@ impl Failure {
         output::fit(style, &out)
     }
 
-    /// The same for programs: code, title, why, what to try, and how the program ends.
+    /// The error as JSON: code, title, why, what to try, and how the program ends.
     pub fn json(&self) -> serde_json::Value {
         let said = &self.said;
         let likely = said.likely.iter().map(|text| format!("Likely: {text}"));

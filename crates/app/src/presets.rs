@@ -17,9 +17,9 @@ const PLAN_BYTES_MAX: u64 = 1 << 20;
 /// A plan that comes with the program.
 #[derive(Debug)]
 pub struct Preset {
-    /// Its name.
+    /// Name of the plan.
     pub name: &'static str,
-    /// Its file.
+    /// Text of the file.
     pub text: &'static str,
 }
 
@@ -84,7 +84,7 @@ pub struct Found {
     pub text: String,
     /// What was written.
     pub draft: Draft,
-    /// The same, checked.
+    /// The plan, checked.
     pub plan: Plan,
     /// What the scale changed, in words.
     pub scaled: Vec<String>,

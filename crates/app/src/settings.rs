@@ -38,7 +38,7 @@ pub struct Environment {
     variables: BTreeMap<&'static str, String>,
     /// Whether standard output is a terminal, and how wide it is.
     stdout: Terminal,
-    /// The same of standard error.
+    /// What standard error is connected to.
     stderr: Terminal,
 }
 
@@ -56,7 +56,7 @@ impl Terminal {
 }
 
 impl Environment {
-    /// That of this process.
+    /// The environment of this process.
     pub fn of_process() -> Self {
         let value = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
         let variables = NAMES.into_iter().filter_map(|name| Some((name, value(name)?))).collect();

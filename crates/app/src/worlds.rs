@@ -15,9 +15,9 @@ pub const SHIPPED: &str = "preset:";
 /// A world that comes with the program.
 #[derive(Debug)]
 pub struct Preset {
-    /// Its name.
+    /// Name of the world.
     pub name: &'static str,
-    /// Its file.
+    /// Text of the file.
     pub text: &'static str,
 }
 

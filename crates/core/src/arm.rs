@@ -62,7 +62,7 @@ impl<T> PerArm<T> {
         }
     }
 
-    /// The same function on both values.
+    /// Applies `f` to both values.
     pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> PerArm<U> {
         PerArm { a: f(self.a), b: f(self.b) }
     }
@@ -72,7 +72,7 @@ impl PerArm<Family> {
     /// The comparison this program is for: IPv6 against IPv4.
     pub const FAMILIES: PerArm<Family> = PerArm { a: Family::V4, b: Family::V6 };
 
-    /// The same family on both sides: any difference found is the instrument's own.
+    /// One family on both sides: any difference found is the instrument's own.
     pub const fn null(family: Family) -> Self {
         PerArm { a: family, b: family }
     }

@@ -14,9 +14,9 @@ use alloc::vec::Vec;
 /// Ticks of `sysUpTime` and of discontinuity times in a second (RFC 2578 section 7.1.8).
 const TICKS: u64 = 100;
 
-/// Octets that an interface received and sent, by their names.
+/// Octets that an interface received: the names of the long counter and of the short one.
 pub const RECEIVED_OCTETS: [&str; 2] = ["ifHCInOctets", "ifInOctets"];
-/// The same of what it sent.
+/// Octets that an interface sent, likewise.
 pub const SENT_OCTETS: [&str; 2] = ["ifHCOutOctets", "ifOutOctets"];
 /// When the counters of an interface last started anew.
 pub const DISCONTINUITY: &str = "ifCounterDiscontinuityTime";

@@ -186,7 +186,7 @@ impl<T> PerFamily<T> {
         }
     }
 
-    /// The same function on both values.
+    /// Applies `f` to both values.
     pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> PerFamily<U> {
         PerFamily { v4: f(self.v4), v6: f(self.v6) }
     }

@@ -34,7 +34,7 @@ pub enum Metric {
     /// Type-P-One-way-Packet-Loss ratio (RFC 7680) of a trial, 0 to 1; from client to server where
     /// packets flow both ways.
     Loss,
-    /// The same from server to client.
+    /// Type-P-One-way-Packet-Loss ratio (RFC 7680) of a trial from server to client, 0 to 1.
     LossBack,
     /// Share of packets that arrived reordered (RFC 4737 section 3.4), 0 to 1.
     Reordering,
@@ -167,7 +167,7 @@ impl Metric {
         }
     }
 
-    /// Its name in plans, flags and JSON.
+    /// Name in plans, flags and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Metric::Throughput => "throughput",
@@ -188,7 +188,7 @@ impl Metric {
         }
     }
 
-    /// Its noun, as in lists of margins.
+    /// Noun in English, as in lists of margins.
     pub const fn noun(self) -> &'static str {
         match self {
             Metric::Throughput => "throughput",

@@ -71,7 +71,7 @@ impl<T> Far<T> {
         }
     }
 
-    /// The same, to be changed.
+    /// What it told, if it did, to be changed.
     pub fn seen_mut(&mut self) -> Option<&mut T> {
         match self {
             Far::Seen(told) => Some(told),
@@ -275,7 +275,7 @@ pub struct TcpAccount {
     pub mss: u32,
     /// Smoothed round-trip time, in µs.
     pub rtt_us: u32,
-    /// Its smoothed mean deviation, in µs.
+    /// Smoothed mean deviation of the round trip, in µs.
     pub rtt_var_us: u32,
     /// Smallest round-trip time, in µs.
     pub min_rtt_us: Option<u32>,
@@ -310,7 +310,7 @@ pub struct TcpAccount {
 /// One connection of a bulk transfer at one end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Connection {
-    /// Its addresses: the proof of family.
+    /// Addresses of the connection: the proof of family.
     pub endpoints: Endpoints,
     /// Application bytes that this end sent over it.
     pub sent_bytes: u64,
@@ -332,7 +332,7 @@ pub struct Connection {
 pub struct Endpoints {
     /// Address family of the socket itself.
     pub domain: Family,
-    /// Its own address.
+    /// Address of this end.
     pub local: SocketAddr,
     /// The address at the other end.
     pub peer: SocketAddr,

@@ -22,11 +22,11 @@ const FILES: [&str; 5] = [
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// Its short name: that of its first author.
+    /// Short name of the study: that of its first author.
     pub study: String,
-    /// Its authors.
+    /// Authors of the study.
     pub authors: String,
-    /// Its title.
+    /// Title of the study.
     pub title: String,
     /// When, if it is known.
     #[serde(default)]
@@ -71,7 +71,7 @@ pub struct Value {
     pub of: Vec<String>,
     /// Where it stands in the study.
     pub place: String,
-    /// Its wording, or the figures as they are printed.
+    /// Wording of the study, or the figures as they are printed.
     pub says: String,
     /// What kind of statement it is.
     pub kind: Kind,

@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for Token {
 pub struct TaskArm {
     /// Which arm.
     pub arm: Arm,
-    /// Its family.
+    /// Family of the arm.
     pub family: Family,
 }
 

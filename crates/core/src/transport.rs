@@ -24,7 +24,7 @@ impl Transport {
         }
     }
 
-    /// Its name in identifiers.
+    /// Name of the transport in identifiers.
     pub const fn key(self) -> &'static str {
         match self {
             Transport::Tcp => "tcp",

@@ -41,7 +41,7 @@ impl TunnelKind {
         TunnelKind::Esp,
     ];
 
-    /// Its name, as in a world.
+    /// Name of the kind in a world file.
     pub const fn name(self) -> &'static str {
         match self {
             TunnelKind::IpInIp => "ip-in-ip",

@@ -52,7 +52,7 @@ impl LinkModel {
     pub const ALL: [LinkModel; 4] =
         [LinkModel::Bare, LinkModel::Shaped, LinkModel::Wire, LinkModel::Netem];
 
-    /// Its name, as in a world.
+    /// Name of the link model in a world file.
     pub const fn name(self) -> &'static str {
         match self {
             LinkModel::Bare => "bare",
@@ -78,7 +78,7 @@ pub enum NodeKind {
 /// A host, router or switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Its name, different from all others.
+    /// Name of the node, different from all others.
     pub name: String,
     /// What it does with packets of others.
     pub kind: NodeKind,
@@ -132,7 +132,7 @@ pub struct Link {
     /// Maximum transmission unit of the interfaces at its ends, in bytes; the larger one where the
     /// families differ.
     pub mtu: u32,
-    /// That of one family where it is smaller: what its packets on the link may have, in bytes.
+    /// MTU of one family where it is smaller: what its packets on the link may have, in bytes.
     #[serde(default, skip_serializing_if = "stored::are_absent")]
     pub mtus: PerFamily<Option<u32>>,
     /// Frames that may wait for the line in each direction; where some have priority, so many of
@@ -165,7 +165,7 @@ impl Link {
         }
     }
 
-    /// The same link between two other nodes.
+    /// This link between two other nodes.
     #[must_use]
     pub const fn between(self, first: usize, second: usize) -> Self {
         Link { ends: [first, second], ..self }
@@ -254,8 +254,8 @@ impl World {
         }
     }
 
-    /// The same world with the two families' conditions, addresses and tunnels exchanged; subnets
-    /// and translation stay, and so does what is outside of a tunnel of a kind that has one family
+    /// This world with the two families' conditions, addresses and tunnels exchanged; subnets and
+    /// translation stay, and so does what is outside of a tunnel of a kind that has one family
     /// only.
     #[must_use]
     pub fn swapped(mut self) -> Self {
@@ -274,7 +274,7 @@ impl World {
         self.nodes.iter().position(|node| node.name == name)
     }
 
-    /// The same world measured between two other nodes.
+    /// This world measured between two other nodes.
     #[must_use]
     pub fn measured(self, client: usize, server: usize) -> Self {
         World { client, server, ..self }

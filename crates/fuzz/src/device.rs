@@ -163,7 +163,7 @@ fn split(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, value, rest))
 }
 
-/// The same with tag and length still before the value.
+/// [`split`] with tag and length still before the value.
 fn split_whole(bytes: &[u8]) -> Option<(&[u8], u8, &[u8])> {
     let (tag, _, rest) = split(bytes)?;
     Some((&bytes[..bytes.len() - rest.len()], tag, rest))

@@ -37,7 +37,7 @@ pub enum Kind {
 /// A function to fuzz.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name, and that of the folder of its corpus.
+    /// Name of the target, and of the folder of its corpus.
     pub name: &'static str,
     /// What is asked of it.
     pub kind: Kind,

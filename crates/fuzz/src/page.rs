@@ -76,7 +76,7 @@ fn lines(bytes: &mut Unstructured<'_>) -> Result<Vec<Line>> {
     Ok(documents.iter().filter_map(|line| record::decode(&line.to_string()).ok()).collect())
 }
 
-/// The same line of a later block, its values a little different.
+/// `line` of a later block, its values a little different.
 fn moved(line: &Value, copy: u8) -> Value {
     let mut line = line.clone();
     for field in ["block", "round"] {

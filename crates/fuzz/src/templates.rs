@@ -22,7 +22,7 @@ use v6gap_core::workload::{
 /// A short recorded run: a header, trials of several kinds in valid and null blocks, an end.
 pub const JOURNAL: &str = include_str!("../../core/testdata/v2/journal.jsonl");
 
-/// Its lines as documents.
+/// Lines of the journal as documents.
 pub static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let lines = JOURNAL.lines().map(serde_json::from_str);
     lines.collect::<Result<_, _>>().expect("the recorded run is JSON")

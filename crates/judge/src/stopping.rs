@@ -30,8 +30,8 @@ struct Running {
     nulls: Vec<f64>,
     /// What a share counts, see [`values::counted`](v6gap_core::values::counted).
     events: PerArm<(u64, u64)>,
-    /// Its cell is not measured any more: it waits for no answer, but the p-values of the others
-    /// are corrected for it, as in the final analysis.
+    /// The cell is not measured any more: the question waits for no answer, but the p-values of the
+    /// others are corrected for it, as in the final analysis.
     given_up: bool,
 }
 

@@ -15,7 +15,7 @@ const LOOPBACK_INDEX: u32 = 1;
 /// Something that a host may provide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provided {
-    /// Its name; that of a kind of tunnel or of a link model as in a world.
+    /// Name of what is provided; that of a kind of tunnel or of a link model as in a world.
     pub name: &'static str,
     /// Description in a few words.
     pub what: &'static str,

@@ -114,7 +114,7 @@ fn hardware_counters() -> String {
     }
 }
 
-/// Those that are on, with a blank between.
+/// Offloads of the interface that are on, with a blank between.
 fn offloads(name: &str) -> Option<String> {
     let features = interface::features(name).ok()?;
     let on = |feature: &&str| features.get(*feature).copied().unwrap_or(false);

@@ -11,7 +11,7 @@ use v6gap_sys::socket::{Datagram, SocketError};
 pub struct Target {
     /// What the person who asked calls it.
     pub name: String,
-    /// Its address and port in each family; `None` where it has none.
+    /// Address and port of the target in each family; `None` where it has none.
     pub addresses: PerFamily<Option<SocketAddr>>,
     /// The address of this host to measure from in each family, with port 0, where one was asked
     /// for.
@@ -100,9 +100,9 @@ pub enum Elsewhere {
         id: RunId,
         /// The family.
         family: Family,
-        /// Its address, if it has one.
+        /// Address of the target now, if it has one.
         now: Option<IpAddr>,
-        /// Its address then.
+        /// Address of the target then.
         before: Option<IpAddr>,
     },
     /// It was measured from another address of this host than the one asked for.

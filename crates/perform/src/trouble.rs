@@ -145,7 +145,7 @@ pub enum DeviceTrouble {
     /// It has no address that it can be asked at.
     #[error("{name} has no address of the family")]
     NoAddress {
-        /// Its name.
+        /// Name of the device.
         name: String,
         /// The family that was asked for.
         over: Option<Family>,
@@ -153,9 +153,9 @@ pub enum DeviceTrouble {
     /// It does not answer as it must.
     #[error("{name} ({address}): {error}")]
     Refused {
-        /// Its name.
+        /// Name of the device.
         name: String,
-        /// Its address.
+        /// Address of the device.
         address: SocketAddr,
         /// What went wrong.
         error: DeviceError,

@@ -26,7 +26,7 @@ pub enum CiteForm {
 
 /// A source of the method.
 struct Source {
-    /// Its key in BibTeX.
+    /// Key of the source in BibTeX.
     key: &'static str,
     /// Author and year.
     short: &'static str,

@@ -302,7 +302,7 @@ pub fn json(analysis: &Analysis) -> String {
     text
 }
 
-/// The same document on one line.
+/// The document of [`json`] on one line.
 pub fn json_line(analysis: &Analysis) -> String {
     let mut text =
         words::json_escaped(serde_json::to_string(&document(analysis)).unwrap_or_default());

@@ -8,7 +8,7 @@ use v6gap_judge::analysis::Question;
 /// A unit in which a quantity is shown, and how many of its SI unit it holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Unit {
-    /// Its symbol; empty for a share.
+    /// Symbol of the unit; empty for a share.
     pub symbol: &'static str,
     /// Divide the SI value by this.
     pub size: f64,
@@ -66,7 +66,7 @@ pub(crate) struct Shown {
     pub a: String,
     /// The second arm's value.
     pub b: String,
-    /// Their unit; empty where neither has a value.
+    /// Unit of both values; empty where neither has a value.
     pub unit: String,
 }
 

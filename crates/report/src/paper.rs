@@ -24,7 +24,7 @@ pub fn svg(figure: &Figure, runs: &[&Analysis], width_mm: f64) -> String {
     text
 }
 
-/// The same as PDF, a page of its size; nothing of a figure that does not stand alone.
+/// A figure as PDF, a page of its size; nothing of a figure that does not stand alone.
 pub fn pdf(figure: &Figure, runs: &[&Analysis], width_mm: f64) -> Option<Vec<u8>> {
     let title = clean(&figure.title);
     let tool = runs.first().map_or("", |analysis| analysis.run.tool.as_str());
@@ -33,7 +33,7 @@ pub fn pdf(figure: &Figure, runs: &[&Analysis], width_mm: f64) -> Option<Vec<u8>
     Some(pages::pdf(figure.picture.as_ref()?, width_mm, &about))
 }
 
-/// The same as PNG, 300 pixels in an inch; nothing of a figure that does not stand alone.
+/// A figure as PNG, 300 pixels in an inch; nothing of a figure that does not stand alone.
 pub fn png(figure: &Figure, runs: &[&Analysis], width_mm: f64) -> Option<Vec<u8>> {
     let (title, source) = (clean(&figure.title), source(runs));
     let said = [("Title", title.as_str()), ("Source", source.as_str())];

@@ -95,7 +95,7 @@ impl Form {
         self.line(SHIPPED)
     }
 
-    /// The same with `before` the names of what comes with the program.
+    /// The words of the command, with `before` the names of what comes with the program.
     fn line(&self, before: &str) -> Result<Vec<String>, String> {
         let shipped = |text: &str, what| name(text, what).map(|name| format!("{before}{name}"));
         // What is read from standard input; a person would save it to a file.

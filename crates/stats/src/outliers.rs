@@ -35,7 +35,8 @@ pub struct Flag {
     pub index: usize,
     /// Whether it lies beyond the outer fence or [`Z_MAX`], not only beyond the inner fence.
     pub far: bool,
-    /// Its modified z score; infinite or undefined if more than half of the values are equal.
+    /// Modified z score of the value; infinite or undefined if more than half of the values are
+    /// equal.
     pub z: f64,
 }
 

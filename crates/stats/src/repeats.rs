@@ -58,9 +58,9 @@ pub fn trimmed_mean(runs: &[f64], g: usize, alpha: f64) -> Trimmed {
 pub struct Consistent {
     /// The three runs, ascending.
     pub runs: [f64; 3],
-    /// Their mean.
+    /// Mean of the three.
     pub mean: f64,
-    /// Their range over the size of their median; infinite around zero.
+    /// Range of the three over the size of their median; infinite around zero.
     pub spread: f64,
 }
 

@@ -142,7 +142,8 @@ pub fn anytime_equivalence_p(d: &[f64], delta: f64) -> f64 {
     equivalence_p(d, delta, |mu| e_value(d, mu, DEFAULT_SCALE))
 }
 
-/// The same from the symmetric sequence; needs as many values as its interval does.
+/// [`anytime_equivalence_p`] from the symmetric sequence; needs as many values as its interval
+/// does.
 pub fn symmetric_equivalence_p(d: &[f64], delta: f64, rho: f64) -> f64 {
     equivalence_p(d, delta, |mu| (1.0 - FAR_SHARE) * symmetric_e_value(d, mu, rho))
 }

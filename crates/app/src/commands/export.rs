@@ -43,7 +43,7 @@ pub fn execute(args: &ExportArgs, context: &Context) -> Result<Outcome, Failure>
     Ok(Outcome::Done)
 }
 
-/// The same result of hosts without names. A plan as somebody wrote it may name anything.
+/// The result of hosts without names. A plan as somebody wrote it may name anything.
 fn nameless(result: &Stored, format: ExportFormat) -> Result<Stored, Failure> {
     if matches!(format, ExportFormat::Plan) {
         let what = "a plan is given back as it was written: nothing is taken out of it";

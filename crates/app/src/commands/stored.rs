@@ -11,7 +11,7 @@ use v6gap_store::{Reference, Store};
 
 /// A stored result.
 pub(super) struct Stored {
-    /// Its journal.
+    /// Journal of the run.
     pub(super) lines: Vec<Line>,
     /// What it says.
     pub(super) analysis: Analysis,

@@ -11,7 +11,7 @@ use v6gap_perform::world::holder;
 pub struct Chosen {
     /// Name of the lab that is up already; `None` is to be made.
     pub held: Option<String>,
-    /// Its world, measured between the nodes that were asked for.
+    /// World of the lab, measured between the nodes that were asked for.
     pub world: World,
 }
 

@@ -9,7 +9,7 @@ pub const N_MAX: usize = 128;
 /// A packet that arrived after one that was sent later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reordered {
-    /// Its number.
+    /// Number of the packet.
     pub number: u64,
     /// How many arrivals it is behind the earliest one with a larger number (RFC 4737 section
     /// 4.2.1).

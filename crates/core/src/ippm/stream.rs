@@ -20,7 +20,7 @@ const REORDERED_FOR_TCP: u64 = 3;
 /// A packet that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
-    /// Its number among those sent, without gaps.
+    /// Number of the packet among those sent, without gaps.
     pub number: u32,
     /// The stretch of the stream that it belongs to: packets of different stretches are not
     /// consecutive.
@@ -39,7 +39,7 @@ pub struct Packet {
 pub const TIME_NS_MAX: i64 = (1 << 62) - 1;
 
 impl Packet {
-    /// Its delay, wrong by what the clocks are apart.
+    /// Delay of the packet, wrong by what the clocks are apart.
     fn delay_ns(&self) -> i64 {
         self.came_ns - self.sent_ns
     }

@@ -20,7 +20,7 @@ impl Jitter {
         }
     }
 
-    /// Its value, in the unit of the transit times; 0 before the second packet.
+    /// The filtered jitter, in the unit of the transit times; 0 before the second packet.
     pub fn value(&self) -> f64 {
         self.value
     }

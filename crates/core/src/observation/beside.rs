@@ -48,7 +48,7 @@ pub struct Beside {
 pub struct Tapped {
     /// Whose interface it is: client, server or another node of the lab.
     pub node: String,
-    /// Its name there.
+    /// Name of the interface at the node.
     pub interface: String,
     /// What the node sent.
     pub sent: Traffic,
@@ -82,16 +82,16 @@ pub struct DeviceCount {
 /// What one interface of a device counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PortCount {
-    /// Its number there.
+    /// Number of the interface in the device (`ifIndex`).
     pub index: u32,
-    /// Its name there.
+    /// Name of the interface in the device.
     pub name: String,
     /// Octets that it received, with the Ethernet header, and with or without frame check sequence
     /// as its maker chose.
     pub received_octets: u64,
     /// Octets that it sent.
     pub sent_octets: u64,
-    /// Its other counters that moved, by the names of IF-MIB, IP-MIB and EtherLike-MIB.
+    /// Other counters of the port that moved, by the names of IF-MIB, IP-MIB and EtherLike-MIB.
     pub others: BTreeMap<String, u64>,
 }
 

@@ -20,7 +20,7 @@ pub struct OneWay {
     pub reordered: u64,
     /// The most arrivals by which one of those was late (RFC 4737 section 4.2).
     pub reordering_extent: u64,
-    /// Those that TCP would have taken for lost (3-reordered, RFC 4737 section 5.4).
+    /// Packets that TCP would have taken for lost (3-reordered, RFC 4737 section 5.4).
     pub reordered_for_tcp: u64,
     /// Differences in delay between packets sent one after the other, without sign (RFC 3393).
     pub ipdv: Times,
@@ -98,7 +98,7 @@ pub struct Loaded {
     /// From the start of the streams to their end, in ns; where datagrams came, from the first of
     /// them to the last.
     pub span_ns: u64,
-    /// Its datagrams, if it was of UDP.
+    /// Datagrams of the load, if it was of UDP.
     #[serde(default)]
     pub datagrams: Option<LoadDatagrams>,
 }

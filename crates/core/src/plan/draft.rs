@@ -83,9 +83,9 @@ pub struct Small {
 pub struct Hosts {
     /// Name or address of the server, with or without a port.
     pub server: Option<String>,
-    /// Its IPv4 address, where the name does not tell.
+    /// IPv4 address of the server, where the name does not tell.
     pub v4: Option<String>,
-    /// Its IPv6 address, where the name does not tell.
+    /// IPv6 address of the server, where the name does not tell.
     pub v6: Option<String>,
     /// Addresses of this computer to measure from, one of each family at most.
     pub bind: Vec<String>,

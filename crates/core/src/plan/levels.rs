@@ -24,7 +24,7 @@ pub(super) fn expand(key: &str, levels: &Levels, problems: &mut Problems) -> Vec
     }
 }
 
-/// The same without a place for problems: `None` if there are any.
+/// [`expand`] without a place for problems: `None` if there are any.
 pub(super) fn expand_levels(levels: &Levels) -> Option<Vec<String>> {
     let mut problems = Problems::default();
     let found = expand("", levels, &mut problems);

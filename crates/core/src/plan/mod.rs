@@ -88,7 +88,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Its name in plans.
+    /// Name of the order in plans.
     pub const fn name(self) -> &'static str {
         match self {
             Order::Random => "random",
@@ -116,7 +116,7 @@ impl Summary {
     pub const ALL: [Summary; 4] =
         [Summary::Mean, Summary::MeanSd, Summary::TrimmedMean, Summary::ThreeOfFive];
 
-    /// Its name in plans.
+    /// Name of the summary in plans.
     pub const fn name(self) -> &'static str {
         match self {
             Summary::Mean => "mean",

@@ -120,7 +120,7 @@ pub enum Fate {
 pub enum Event<'p> {
     /// A block begins.
     Block {
-        /// Its cell.
+        /// Cell of the block.
         cell: &'p Cell,
         /// How far the round is: this block and how many there are.
         turn: (usize, usize),
@@ -129,7 +129,7 @@ pub enum Event<'p> {
     },
     /// Both trials of a block are done.
     Done {
-        /// Its cell.
+        /// Cell of the block.
         cell: &'p Cell,
         /// The trial of the reference.
         a: Box<TrialRecord>,

@@ -12,7 +12,7 @@ pub(super) struct Position {
     pub block: u32,
     /// The present round.
     pub round: u32,
-    /// Its blocks, with those of cells that are left out.
+    /// Blocks of the present round, with those of cells that are left out.
     pub blocks: Vec<Block>,
     /// Index of the next of them.
     pub turn: usize,

@@ -57,7 +57,7 @@ pub enum Verdict {
     Ignore,
     /// To be answered with these bytes, as many as it has; that is all.
     Answer([u8; HEADER_BYTES]),
-    /// Its source has proved itself by it, and is to be answered with these bytes, as many as it
+    /// The source has proved itself by it, and is to be answered with these bytes, as many as it
     /// has.
     Proved {
         /// The arm that the source belongs to.
@@ -85,8 +85,8 @@ pub struct Validation<'a> {
     own: Own<'a>,
     room: PerArm<u16>,
     count: PerArm<u16>,
-    /// Those that have proved themselves, each at its port's place or the next ones behind it that
-    /// was free. Longer than there will be sources, and its length is a power of two.
+    /// Sources that have proved themselves, each at its port's place or the next ones behind it
+    /// that was free. Longer than there will be sources, and its length is a power of two.
     places: Vec<Option<Entry>>,
 }
 

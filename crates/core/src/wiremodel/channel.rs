@@ -35,7 +35,7 @@ impl Channel {
 /// One layer of a full TCP segment on the line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layer {
-    /// Its name as people write it.
+    /// Name of the layer as people write it.
     pub name: &'static str,
     /// Rate that its headers consume of one stream's part, in bit/s (θ).
     pub overhead_bps: f64,

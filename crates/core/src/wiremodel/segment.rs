@@ -10,7 +10,7 @@ pub const TCP_HEADER_BYTES: u32 = 20;
 /// Options that every segment of a connection carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpOptions {
-    /// Their length with padding, in bytes; a multiple of 4, at most 40.
+    /// Length of the options with padding, in bytes; a multiple of 4, at most 40.
     pub bytes: u32,
 }
 

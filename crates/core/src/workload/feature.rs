@@ -24,7 +24,7 @@ macro_rules! features {
             /// Everything that this program knows.
             pub const ALL: &'static [Feature] = &[$(Feature::$feature,)*];
 
-            /// Its name in messages and errors.
+            /// Name of the feature in messages and errors.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Feature::$feature => $name,)*

@@ -12,14 +12,14 @@ pub enum Impossible {
     Range {
         /// Which number, with its unit.
         what: &'static str,
-        /// Its value.
+        /// Value of the field.
         found: u64,
         /// Smallest allowed.
         least: u64,
         /// Largest allowed.
         most: u64,
     },
-    /// Its numbers or settings contradict one another.
+    /// Numbers or settings contradict one another.
     #[error("{0}")]
     Senseless(&'static str),
 }

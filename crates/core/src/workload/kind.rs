@@ -41,7 +41,8 @@ pub trait Kind: Debug {
     /// What tells it from the usual one of its metric and size, as the end of a cell's name.
     fn suffix(&self) -> String;
 
-    /// The same in words for a person, each with a comma before it, in the label of `metric`.
+    /// [`suffix`](Kind::suffix) in words for a person, each with a comma before it, in the label of
+    /// `metric`.
     fn suffix_words(&self, metric: Metric) -> String;
 
     /// What the name of its cell starts with, where it is not metric, transport and level.

@@ -69,7 +69,7 @@ pub enum Sizes {
 }
 
 impl Law {
-    /// Its name in plans.
+    /// Name of the law in plans.
     pub const fn name(self) -> &'static str {
         match self {
             Law::Constant => "constant",
@@ -130,7 +130,7 @@ impl Sizes {
 pub enum Pace {
     /// As long as its payload lasts at so many bit/s.
     BitsPerSecond(u64),
-    /// The same time for each packet, in ns.
+    /// As much time for each packet, in ns.
     Gap(u64),
 }
 
@@ -139,7 +139,7 @@ pub enum Pace {
 pub struct Due {
     /// When, in ns since the start.
     pub at_ns: u64,
-    /// Its payload, in bytes.
+    /// Payload of the datagram, in bytes.
     pub bytes: u32,
 }
 

@@ -72,7 +72,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 const MINUTE_NS: u64 = 60 * SECOND_NS;
 
 impl Default for Limits {
-    /// Those of a server that nothing else was said to.
+    /// Limits of a server that nothing else was said to.
     fn default() -> Self {
         Limits {
             session_ns: 24 * 60 * MINUTE_NS,
@@ -93,7 +93,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Those of a server for everybody that was told no others: half a minute at 50 Mbit/s a task,
+    /// Limits of a server for everybody that was told no others: half a minute at 50 Mbit/s a task,
     /// and a turn of five minutes.
     pub fn strict() -> Self {
         Limits {

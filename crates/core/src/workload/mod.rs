@@ -108,7 +108,7 @@ impl Workload {
         ]
     }
 
-    /// The same workload with its packets marked; opening connections cannot be marked.
+    /// The workload with its packets marked; opening connections cannot be marked.
     #[must_use]
     pub fn marked(mut self, marking: Marking) -> Self {
         self.mark(marking);

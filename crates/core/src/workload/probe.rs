@@ -100,7 +100,7 @@ pub struct Load {
     /// Settings of its sockets, if it is of TCP.
     #[serde(flatten)]
     pub settings: StreamSettings,
-    /// Its datagrams, if it is of UDP.
+    /// Datagrams of the load, if it is of UDP.
     #[serde(default)]
     pub udp: Option<UdpLoad>,
 }

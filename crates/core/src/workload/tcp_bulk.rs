@@ -64,7 +64,7 @@ pub enum ZeroCopy {
 }
 
 impl ZeroCopy {
-    /// Its name in plans.
+    /// Name in plans of how copying is avoided.
     pub const fn name(self) -> &'static str {
         match self {
             ZeroCopy::File => "file",

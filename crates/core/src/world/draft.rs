@@ -370,7 +370,7 @@ fn conditions(
     met
 }
 
-/// The same world with the nodes of the path first and in its order.
+/// `world` with the nodes of the path first and in its order.
 fn in_order(world: World) -> World {
     let mut order = world.path_nodes();
     order.extend((0..world.nodes.len()).filter(|node| !order.contains(node)).collect::<Vec<_>>());

@@ -30,7 +30,7 @@ pub struct Hop {
 /// Links that frames cross without a router.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    /// Its links, in ascending order.
+    /// Links of the segment, in ascending order.
     pub links: Vec<usize>,
     /// The ends of its links that are at hosts and routers, in the order of links and sides: the
     /// place of each is its host number less one.

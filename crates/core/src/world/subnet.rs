@@ -78,7 +78,7 @@ impl Subnet {
         self.first
     }
 
-    /// Its family.
+    /// Family of the subnet.
     pub const fn family(&self) -> Family {
         match self.first {
             IpAddr::V4(_) => Family::V4,

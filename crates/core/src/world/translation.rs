@@ -29,7 +29,7 @@ impl TranslationKind {
     /// All of them.
     pub const ALL: [TranslationKind; 2] = [TranslationKind::Nat64, TranslationKind::Xlat464];
 
-    /// Its name, as in a world.
+    /// Name of the kind in a world file.
     pub const fn name(self) -> &'static str {
         match self {
             TranslationKind::Nat64 => "nat64",

@@ -90,7 +90,7 @@ pub enum Cipher {
 }
 
 impl Digest {
-    /// Its usual name, as net-snmp writes it.
+    /// Usual name of the digest, as net-snmp writes it.
     pub fn name(self) -> &'static str {
         match self {
             Digest::Md5 => "MD5",
@@ -104,7 +104,7 @@ impl Digest {
 }
 
 impl Cipher {
-    /// Its usual name, as net-snmp writes it.
+    /// Usual name of the cipher, as net-snmp writes it.
     pub fn name(self) -> &'static str {
         match self {
             Cipher::Des => "DES",

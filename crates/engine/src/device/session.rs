@@ -203,7 +203,7 @@ type Taken = Result<Answer, DeviceError>;
 /// What is asked about objects.
 #[derive(Clone, Copy)]
 enum Question {
-    /// Their values.
+    /// The values of the names asked for.
     These,
     /// So many that follow each of them.
     Next(u32),

@@ -34,7 +34,7 @@ pub(super) const PORT_COLUMNS: Table<20> = [
     ("ifHCOutUcastPkts", &[31, 1, 1, 1, 11]),
 ];
 
-/// Their octets, which are read nearest to a trial.
+/// Octets of the ports, which are read nearest to a trial.
 pub(super) const OCTET_COLUMNS: Table<4> = [
     ("ifInOctets", &[2, 2, 1, 10]),
     ("ifOutOctets", &[2, 2, 1, 16]),

@@ -45,7 +45,7 @@ impl Arrival {
         Arrival { stream, peer, said: [0; Data::BYTES], count: 0 }
     }
 
-    /// Its first bytes; those of any other kind of connection are no more.
+    /// First bytes of the connection; those of any other kind of connection are no more.
     pub fn said(&self) -> &[u8] {
         &self.said[..self.count]
     }
@@ -78,9 +78,9 @@ pub enum Other {
 /// Memory for connections and what is known of them.
 #[derive(Debug)]
 pub struct Answered {
-    /// Those that have not said all, the oldest first.
+    /// Connections that have not said all, the oldest first.
     silent: Vec<Arrival>,
-    /// Those that stay open.
+    /// Connections that stay open.
     pub held: Vec<Stream>,
     /// Times between answers.
     pub between: Tally,

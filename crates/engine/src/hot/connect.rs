@@ -141,7 +141,7 @@ pub struct Place {
 #[derive(Debug)]
 pub struct Places {
     making: Vec<Place>,
-    /// Those that stay open.
+    /// Connections that stay open.
     pub held: Vec<Stream>,
 }
 

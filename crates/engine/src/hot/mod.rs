@@ -64,7 +64,7 @@ impl Watch<'static> {
 }
 
 impl Watch<'_> {
-    /// The same for what is to be brought to its end although the peer has done its part.
+    /// These bounds for what is to be brought to its end although the peer has done its part.
     fn unfinished(&self) -> Watch<'_> {
         Watch { finish: &NEVER, ..*self }
     }

@@ -31,8 +31,8 @@ pub struct Pace {
     duration_ns: u64,
     due: Due,
     schedule: Schedule,
-    /// The same schedule some datagrams later: when one of these is due, the ones before it that
-    /// are still to be sent are too many.
+    /// This schedule some datagrams later: when one of these is due, the ones before it that are
+    /// still to be sent are too many.
     later_due: Due,
     later: Schedule,
     /// Datagrams left out because the sender was held up for too long.

@@ -202,7 +202,7 @@ fn stream_batch(
     Ok(())
 }
 
-/// The same with datagrams: a request that is not answered in time is lost.
+/// Exchanges of datagrams in flight together: a request that is not answered in time is lost.
 fn datagram_batch(
     socket: &Datagram,
     buffers: &mut Buffers,

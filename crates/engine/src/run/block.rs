@@ -124,7 +124,7 @@ impl<'a> Bench<'a> {
         Bench { connection, context, settle_ns, idle: None, shaped: false }
     }
 
-    /// The same for trials over the links of `world`. One that works in user space does so on the
+    /// This bench for trials over the links of `world`. One that works in user space does so on the
     /// processors of both ends, so that the machine's use is not theirs alone.
     pub fn in_world(mut self, world: Option<&World>) -> Self {
         self.shaped = world.is_some_and(|world| world.model != LinkModel::Bare);

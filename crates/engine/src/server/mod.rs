@@ -129,7 +129,7 @@ pub enum ServerError {
 pub enum TurnedAway {
     /// It is not served.
     NotServed,
-    /// Its network has as many connections or sessions as the server bears.
+    /// The client's network has as many connections or sessions as the server bears.
     Crowded,
 }
 

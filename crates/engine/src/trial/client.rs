@@ -26,7 +26,7 @@ pub struct ClientContext {
 }
 
 impl ClientContext {
-    /// That of a client which runs on any processor and lets the system choose its addresses.
+    /// A client that runs on any processor and lets the system choose its addresses.
     pub fn new(server: PerFamily<Option<SocketAddr>>, timeout_ns: u64) -> Self {
         let (local, limits) = (PerFamily::default(), Limits::default());
         ClientContext { server, processor: None, timeout_ns, local, limits }

@@ -22,7 +22,7 @@ const ETHERNET: u64 = 14;
 pub struct OctetsBeside {
     /// The cell.
     pub cell: String,
-    /// Its family; `None` if both arms were measured in turns.
+    /// Family of the trials; `None` if both arms were measured in turns.
     pub family: Option<Family>,
     /// How many trials.
     pub trials: u32,
@@ -53,8 +53,8 @@ pub struct OctetsOf {
     pub octets: Way<u64>,
     /// Of these, what keeps links in order (ARP, neighbour discovery), where it is known.
     pub upkeep: Option<Way<u64>>,
-    /// Its octets over those of the client's interface in the same trials; `None` where that
-    /// counted nothing.
+    /// Octets counted there over those of the client's interface in the same trials; `None` where
+    /// that counted nothing.
     pub ratio: Way<Option<f64>>,
 }
 

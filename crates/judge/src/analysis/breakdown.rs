@@ -21,7 +21,7 @@ use v6gap_stats::summary;
 pub struct Typical {
     /// The median.
     pub value: f64,
-    /// Its 95 % range, from order statistics; `None` with fewer than six trials.
+    /// 95 % range of the median, from order statistics; `None` with fewer than six trials.
     pub range: Option<Range>,
     /// Trials behind it.
     pub trials: usize,

@@ -31,11 +31,11 @@ const ORDER_BLOCKS_MIN: usize = 3;
 pub struct Diagnostics {
     /// p-value of "no difference"; holds at any stopping time if the run is adaptive.
     pub p_different: f64,
-    /// The same, corrected after Holm for the questions decided together.
+    /// p-value of no difference, corrected after Holm for the questions decided together.
     pub p_different_adjusted: f64,
     /// p-value of "a difference as large as the margin"; likewise.
     pub p_same: f64,
-    /// The same, corrected after Holm.
+    /// p-value of a difference as large as the margin, corrected after Holm.
     pub p_same_adjusted: f64,
     /// Lag-1 autocorrelation of the blocks' effects.
     pub lag1: f64,
@@ -92,7 +92,7 @@ pub struct Modes {
 /// A block whose effect lies far from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Outlier {
-    /// Its number.
+    /// Number of the block.
     pub block: u32,
     /// Beyond three interquartile ranges or ten deviations, not only beyond one and a half ranges.
     pub far: bool,

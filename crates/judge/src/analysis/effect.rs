@@ -207,7 +207,7 @@ impl Combined {
         }
     }
 
-    /// The same with every figure moved by `by`, as when a prediction is taken off.
+    /// The estimate and its ranges moved by `by`, as when a prediction is taken off.
     pub fn moved(&self, by: f64) -> Combined {
         let moved = |i: &Interval| Interval { low: i.low + by, high: i.high + by };
         Combined {
@@ -219,7 +219,7 @@ impl Combined {
         }
     }
 
-    /// The same widened so that it reaches at least `low` to `high`.
+    /// The estimate with its ranges widened so that they reach at least `low` to `high`.
     pub fn widened(&self, low: f64, high: f64) -> Combined {
         let widened = |i: &Interval| Interval { low: i.low.min(low), high: i.high.max(high) };
         Combined {

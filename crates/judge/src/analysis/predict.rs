@@ -168,7 +168,7 @@ impl Ways {
         (world.model == LinkModel::Wire && timed).then_some(Ways { links, framing })
     }
 
-    /// The same links with what becomes of packets of another family on them.
+    /// These links with what becomes of packets of another family on them.
     fn carrying(&self, world: &World, family: Family) -> Ways {
         let own = model::link_timings(world, family);
         let mut ways = Ways { links: self.links.clone(), framing: self.framing };

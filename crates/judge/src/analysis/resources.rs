@@ -30,7 +30,8 @@ pub struct ProcessorTime {
     /// Everything that the machines of both ends did, the idle machines' use taken off, in ns per
     /// byte; one machine counts once.
     pub machine_ns_per_byte: Option<f64>,
-    /// The same, or that of the threads where it is not known, for each packet with payload.
+    /// Processor time of the machines, or of the threads where that is not known, for each packet
+    /// with payload, in ns.
     pub ns_per_packet: Option<f64>,
     /// Processors that each idle machine kept busy.
     pub idle_processors: PerEnd<Option<f64>>,

@@ -40,7 +40,7 @@ pub struct SizeEffect {
     pub label: String,
     /// The change in words, as in "1.4 % slower".
     pub text: String,
-    /// Its 95 % range in words.
+    /// 95 % range in words.
     pub range_text: String,
     /// The answer as a sentence.
     pub sentence: String,

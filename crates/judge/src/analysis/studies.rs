@@ -67,7 +67,7 @@ pub struct Beside {
     pub cell: Option<String>,
     /// What was measured: a value in SI units, or the effect.
     pub measured: Option<f64>,
-    /// Its 95 % range, for effects.
+    /// 95 % range of what was measured, for effects.
     pub range: Option<Range>,
     /// What the headers alone predict.
     pub predicted: Option<f64>,
@@ -90,15 +90,15 @@ pub enum Comparison {
 /// The study that a plan repeats, and its values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Published {
-    /// Its short name.
+    /// Short name of the study.
     pub study: String,
-    /// Its authors.
+    /// Authors of the study.
     pub authors: String,
-    /// Its title.
+    /// Title of the study.
     pub title: String,
     /// What to keep in mind with all of its values.
     pub cautions: Vec<String>,
-    /// Its values and sentences, those that were measured too first.
+    /// Values and sentences of the study, those that were measured too first.
     pub values: Vec<Beside>,
 }
 

@@ -99,14 +99,14 @@ impl Finding {
         Finding { id, host, near, state, topic, seen, effect: None, improve: Vec::new() }
     }
 
-    /// The same in a worse state, with what it does to a measurement.
+    /// This finding in a worse state, with what it does to a measurement.
     fn but(mut self, state: State, effect: impl Into<String>) -> Self {
         self.state = state;
         self.effect = Some(effect.into());
         self
     }
 
-    /// The same with a command that improves it.
+    /// This finding with a command that improves it.
     fn try_this(mut self, command: impl Into<String>) -> Self {
         self.improve.push(command.into());
         self

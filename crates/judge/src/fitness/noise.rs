@@ -31,7 +31,7 @@ pub struct Noise {
     pub metric: Metric,
     /// Pairs that passed their gates.
     pub pairs: usize,
-    /// Those that did not.
+    /// Pairs that did not count.
     pub discarded: usize,
     /// Median of the values, in SI units.
     pub value: Option<f64>,
@@ -39,7 +39,7 @@ pub struct Noise {
     pub sd: f64,
     /// Mean effect of the family against itself: ratio − 1.
     pub estimate: f64,
-    /// Its 95 % t range.
+    /// 95 % t range of the mean.
     pub range: Range,
     /// False if a difference that matters was seen where there is none.
     pub passed: bool,
@@ -63,7 +63,7 @@ pub struct Found {
 /// A run of a usual length.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Length {
-    /// Its longest time, in ns.
+    /// Longest time of the run, in ns.
     pub time_ns: u64,
     /// Pairs of each cell that it has time for, about.
     pub pairs: u32,

@@ -53,7 +53,7 @@ pub struct Clock {
     pub longest_ns: u64,
     /// Interruptions: gaps longer than a timer interrupt takes.
     pub held: u64,
-    /// Their sum, in ns.
+    /// Sum of the times for which it was held up, in ns.
     pub held_ns: u64,
 }
 
@@ -71,7 +71,7 @@ pub struct Busy {
 /// What passed an interface while nothing was measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Traffic {
-    /// Its name.
+    /// Name of the interface.
     pub interface: String,
     /// Both directions together, in bit/s.
     pub bps: f64,

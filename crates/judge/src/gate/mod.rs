@@ -77,8 +77,8 @@ fn ends(trial: &TrialRecord) -> impl Iterator<Item = (&'static str, &EndReport)>
     ["the client", "the server"].into_iter().zip(trial.ends.all())
 }
 
-/// The same with the family that each must have used: the server another than the client where the
-/// address that the client sent to is a translator's.
+/// The ends that were seen with the family that each must have used: the server another than the
+/// client where the address that the client sent to is a translator's.
 fn families(trial: &TrialRecord) -> impl Iterator<Item = (&'static str, &EndReport, Family)> {
     let sent_to = trial.ends.client.endpoints.map(|endpoints| endpoints.peer.ip());
     let proper = sent_to.filter(|address| Family::of(address) == Some(trial.family));

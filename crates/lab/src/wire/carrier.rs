@@ -350,7 +350,7 @@ fn insert(queue: &mut VecDeque<Waiting>, frame: Waiting) {
     queue.insert(place, frame);
 }
 
-/// The same bytes in a buffer that was used before, if there is one.
+/// `bytes` in a buffer that was used before, if there is one.
 fn copy(bytes: &[u8], spare: &mut Vec<Vec<u8>>) -> Vec<u8> {
     let mut buffer = spare.pop().unwrap_or_default();
     buffer.clear();

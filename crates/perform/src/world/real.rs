@@ -87,7 +87,7 @@ impl RealWorld {
         self.0.world().nodes[node].name.clone()
     }
 
-    /// The same lab, measured between two other nodes.
+    /// This lab, measured between two other nodes.
     pub fn measured(self, client: usize, server: usize) -> Self {
         RealWorld(self.0.measured(client, server))
     }

@@ -21,7 +21,7 @@ pub(crate) struct Fonts {
 pub(crate) struct Font {
     data: &'static [u8],
     pub face: Face<'static>,
-    /// Its name in PostScript.
+    /// Name of the font in PostScript.
     pub name: &'static str,
     pub bold: bool,
 }
@@ -123,7 +123,7 @@ impl OutlineBuilder for Pen {
     }
 }
 
-/// The same font file with empty outlines but for `glyphs`; `None` if it is not built as ours are:
+/// The font file with empty outlines but for `glyphs`; `None` if it is not built as ours are:
 /// outlines below 128 KiB, none made of others (the TrueType reference of Apple, `loca`).
 fn cut(data: &[u8], count: u16, glyphs: &BTreeSet<u16>) -> Option<Vec<u8>> {
     let raw = RawFace::parse(data, 0).ok()?;

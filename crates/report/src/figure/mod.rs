@@ -86,9 +86,9 @@ pub struct Figure {
     pub desc: String,
     /// The picture, as an SVG element.
     pub svg: String,
-    /// The same as plain marks, if it stands alone ([`Paint::Paper`]).
+    /// The figure as plain marks, if it stands alone ([`Paint::Paper`]).
     pub picture: Option<Picture>,
-    /// Its height where it is [`WIDTH`] wide.
+    /// Height of the figure where it is [`WIDTH`] wide.
     pub height: f64,
     /// The numbers behind it.
     pub table: Table,

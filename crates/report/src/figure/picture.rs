@@ -131,7 +131,7 @@ impl Path {
         self.steps.push(Step::Line(to));
     }
 
-    /// The same curve with two control points, each two thirds of the way to the one.
+    /// A curve with one control point, as one with two, each two thirds of the way to it.
     pub(crate) fn quad_to(&mut self, control: At, to: At) {
         let towards = |end: At| [0, 1].map(|i| end[i] + (control[i] - end[i]) * 2.0 / 3.0);
         self.curve_to(towards(self.now), towards(to), to);

@@ -29,7 +29,7 @@ pub(super) fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
     groups
 }
 
-/// The same with one group for each variant: what stands on one axis of sizes differs in nothing
+/// [`groups`] with one group for each variant: what stands on one axis of sizes differs in nothing
 /// else.
 pub(super) fn by_size(analysis: &Analysis) -> Vec<Group<'_>> {
     let plan = &analysis.run.plan;
@@ -63,7 +63,7 @@ pub(super) fn span(values: impl Iterator<Item = f64>, widen: f64) -> Option<(f64
     Some((low - room, high + room))
 }
 
-/// The same for an axis with a logarithmic scale.
+/// [`span`] for an axis with a logarithmic scale.
 pub(super) fn log_span(values: impl Iterator<Item = f64>, widen: f64) -> Option<(f64, f64)> {
     let logs = values.filter(|v| *v > 0.0).map(f64::log10);
     span(logs, widen).map(|(low, high)| (10f64.powf(low), 10f64.powf(high)))

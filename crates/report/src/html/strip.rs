@@ -62,7 +62,7 @@ impl Axis {
         Axis::over(analysis.questions.iter().map(Shown::of))
     }
 
-    /// The same for anything that strips show.
+    /// An axis for anything that strips show.
     pub(super) fn over<'a>(shown: impl Iterator<Item = Shown<'a>>) -> Self {
         let need = shown.map(need).fold(0.0, f64::max);
         let most = STEPS.into_iter().find(|step| *step >= need * 1.05).unwrap_or(2.0);

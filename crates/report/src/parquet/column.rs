@@ -54,7 +54,7 @@ impl Column {
         Some(Column { name: name.to_owned(), kind, cells })
     }
 
-    /// The same value in so many more rows.
+    /// One value in so many more rows.
     pub(super) fn repeat(&mut self, value: Option<&Value>, rows: usize) {
         let cell = Cell::of(value);
         self.cells.extend(std::iter::repeat_n(cell, rows));

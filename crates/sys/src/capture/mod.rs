@@ -66,7 +66,7 @@ pub struct Frame<'a> {
     pub bytes: &'a [u8],
     /// The VLAN tag that stood behind the first 12 bytes, if the kernel took one out.
     pub tag: Option<[u8; 4]>,
-    /// Its full length in bytes, without frame check sequence and without that tag.
+    /// Full length of the frame in bytes, without frame check sequence and without that tag.
     pub length: usize,
     /// When the kernel saw it, by its wall clock, in ns since the Unix epoch.
     pub at_unix_ns: u64,

@@ -196,7 +196,7 @@ pub(super) fn queue_max(socket: &Socket) -> Result<u32, Unavailable> {
 /// Fields of SO_MEMINFO (`SK_MEMINFO_*`, linux/sock_diag.h); older kernels have fewer.
 const MEMINFO_FIELDS: usize = 9;
 
-/// Those of them that are memory in use: received, to be sent, reserved, options, backlog.
+/// Fields that are memory in use: received, to be sent, reserved, options, backlog.
 const MEMINFO_USED: [usize; 5] = [0, 2, 4, 6, 7];
 
 pub(super) fn memory_bytes(socket: &Socket) -> Result<u64, Unavailable> {

@@ -148,7 +148,7 @@ fn meet(
     Ok(Met { far, round_trip_ns, floor, stopped })
 }
 
-/// The same for programs.
+/// What was found as JSON.
 fn document(found: &Found) -> Value {
     let floor = found.floor.as_ref();
     json!({

@@ -39,7 +39,7 @@ const STEPS_MAX: usize = 12;
 
 /// Something to be measured.
 struct Asked {
-    /// Its name.
+    /// Name of what is measured.
     what: &'static str,
     /// How.
     cell: Cell,

@@ -46,7 +46,7 @@ impl Status {
         self.world.nodes[self.world.client].name.clone()
     }
 
-    /// The same for people.
+    /// The status in words.
     pub fn text(&self) -> String {
         let Status { name, pid, world, .. } = self;
         let model = format!("{:?}", world.model).to_lowercase();

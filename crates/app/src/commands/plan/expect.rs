@@ -256,7 +256,7 @@ fn found(prospect: Option<&Prospect>) -> String {
     out
 }
 
-/// The same for programs.
+/// What is expected as JSON.
 fn document(plan: &Plan, path: Path, cost: &Estimate, prospect: Option<&Prospect>) -> Value {
     let cells: Vec<Value> = plan
         .cells

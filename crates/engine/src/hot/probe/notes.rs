@@ -28,7 +28,7 @@ pub struct Back {
     pub came_ns: u64,
     /// When it came by the clock whose times the packets carry, in ns.
     pub stamp_ns: u64,
-    /// The same by the wall clock, if the kernel told its time; else 0.
+    /// When it came back by the wall clock, in ns, if the kernel told its time; else 0.
     pub wall_ns: u64,
     /// When the kernel had it, by the wall clock; 0 if it did not tell.
     pub kernel_wall_ns: u64,
@@ -76,7 +76,7 @@ pub struct There {
     pub sent_ns: u64,
     /// When it came, by the clock whose times the packets carry, in ns.
     pub stamp_ns: u64,
-    /// The same by the wall clock, if the kernel told its time; else 0.
+    /// When it came by the wall clock, in ns, if the kernel told its time; else 0.
     pub wall_ns: u64,
     /// When the kernel had it, by the wall clock; 0 if it did not tell.
     pub kernel_wall_ns: u64,

@@ -106,7 +106,7 @@ pub struct Standing {
     pub verdict: Verdict,
     /// The difference in words.
     pub text: String,
-    /// Its range in words.
+    /// Range of the value in words.
     pub range_text: String,
 }
 
@@ -127,17 +127,17 @@ pub struct Change {
     pub why_none: Option<String>,
     /// p-value of no change.
     pub p_different: f64,
-    /// The same, corrected for the questions decided together.
+    /// p-value of no change, corrected for the questions decided together.
     pub p_different_adjusted: f64,
     /// p-value of a change as large as the margin.
     pub p_same: f64,
-    /// The same, corrected.
+    /// p-value of a change as large as the margin, corrected for the questions decided together.
     pub p_same_adjusted: f64,
     /// Reasons for doubt, in words.
     pub caveats: Vec<String>,
     /// The change in words, as in "1.4 % slower".
     pub text: String,
-    /// Its 95 % range in words.
+    /// 95 % range of the change in words.
     pub range_text: String,
     /// The answer as a sentence.
     pub sentence: String,
@@ -217,7 +217,7 @@ pub enum CompareError {
     /// There are more runs than letters.
     #[error("a comparison takes up to {RUNS_MAX} results, and {0} were given")]
     TooMany(usize),
-    /// The same run twice: it cannot differ from itself, and is not independent of itself.
+    /// One run twice: it cannot differ from itself, and is not independent of itself.
     #[error("the result {0} is named twice")]
     Twice(String),
     /// The arms are not the same.
@@ -225,9 +225,9 @@ pub enum CompareError {
     Arms {
         /// The run that differs from the reference.
         letter: char,
-        /// Its arms, in words.
+        /// Arms of the run, in words.
         there: String,
-        /// Those of the reference.
+        /// Arms of the reference, in words.
         here: String,
     },
     /// Not one cell is the same.
@@ -243,7 +243,7 @@ pub enum CompareError {
 pub struct Told<'a> {
     /// What it says.
     pub analysis: &'a Analysis,
-    /// Its journal, for what sockets were granted.
+    /// Journal of the run, for what sockets were granted.
     pub lines: &'a [Line],
 }
 

@@ -17,9 +17,9 @@ use v6gap_core::unit::significant;
 pub struct Systems {
     /// Short name of the study.
     pub study: String,
-    /// Its authors.
+    /// Authors of the study.
     pub authors: String,
-    /// Its title.
+    /// Title of the study.
     pub title: String,
     /// What is doubtful about the values.
     pub cautions: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Elsewhere {
     pub of: Of,
     /// What was published.
     pub published: Value,
-    /// The same in the words of a change, as in "3.72 % longer".
+    /// The published change in words, as in "3.72 % longer".
     pub text: String,
 }
 

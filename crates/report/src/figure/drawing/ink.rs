@@ -19,7 +19,7 @@ pub(crate) enum Ink {
     Card,
     /// Behind a verdict of better or worse.
     Soft(Verdict),
-    /// The same in every theme, as on a scale of magnitudes; written as `#RRGGBB`.
+    /// One colour in every theme, as on a scale of magnitudes; written as `#RRGGBB`.
     Fixed(&'static str),
 }
 

@@ -10,7 +10,7 @@ use v6gap_judge::analysis::{Analysis, Question};
 pub(super) enum Form {
     /// Lines of both families.
     Lines,
-    /// The same with their difference on a second scale, and a straight line through each.
+    /// Lines with their difference on a second scale, and a straight line through each.
     Dual,
     /// A pair of bars for each size.
     Bars,

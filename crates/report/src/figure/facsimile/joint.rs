@@ -38,7 +38,7 @@ pub struct System<'a> {
 /// Why results do not belong into one picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JointError {
-    /// The same result twice.
+    /// One result twice.
     Twice(String),
     /// More than can be told apart.
     TooMany(usize),
@@ -67,7 +67,7 @@ impl fmt::Display for JointError {
 
 impl std::error::Error for JointError {}
 
-/// The same chart of several systems.
+/// One chart of several systems.
 struct Joint<'a> {
     id: String,
     title: String,

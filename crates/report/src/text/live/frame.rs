@@ -215,7 +215,7 @@ impl Live {
         line
     }
 
-    /// The same for screen readers.
+    /// The moment as sentences, for screen readers.
     fn sentences(&self, moment: &Moment) -> Vec<(Tone, String)> {
         let pair = words::capital(&self.pair(self.round.0.max(1)));
         let left = self.left(moment.elapsed_ns).map(|left| format!(", {left}")).unwrap_or_default();

@@ -29,7 +29,7 @@ pub struct Arrived {
     pub source: SocketAddr,
     /// Time to live or hop limit that was left, if that was asked for.
     pub hop_limit: Option<u8>,
-    /// Its differentiated services field with ECN, if that was asked for.
+    /// Differentiated services field of the datagram with ECN, if that was asked for.
     pub traffic_class: Option<u8>,
     /// When the kernel had it, in ns since the Unix epoch, if that was asked for.
     pub wall_ns: Option<u64>,
@@ -38,7 +38,7 @@ pub struct Arrived {
 /// A datagram that the kernel has handed to the interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Departed {
-    /// Its number among those sent since these times were asked for, from 0.
+    /// Number of the datagram among those sent since these times were asked for, from 0.
     pub number: u32,
     /// When, in ns since the Unix epoch.
     pub wall_ns: u64,
@@ -70,7 +70,7 @@ pub enum KernelTimes {
     Off,
     /// Times of arrival.
     Arrivals,
-    /// Those of arrivals and departures. The latter wait in a queue until [`Datagram::departed`] is
+    /// Times of arrivals and departures. The latter wait in a queue until [`Datagram::departed`] is
     /// called, and the socket counts as ready as long as one is there.
     Both,
 }
