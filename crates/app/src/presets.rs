@@ -62,12 +62,12 @@ pub struct Choice {
     /// How much of it is measured.
     pub scale: Scale,
     /// Where, if not where the plan says.
-    pub place: Place,
+    pub place: PlaceChoice,
 }
 
 /// Where a plan is measured.
 #[derive(Debug, Clone, Default)]
-pub enum Place {
+pub enum PlaceChoice {
     /// Where it says: in its own lab, or against its own server.
     #[default]
     OfPlan,
@@ -179,11 +179,11 @@ fn prepare(
     let (smaller, said) = choice.scale.apply(draft).map_err(|what| problem("small", what))?;
     (*draft, *scaled) = (smaller, said);
     match &choice.place {
-        Place::Server => draft.lab = None,
-        Place::World(world) => {
+        PlaceChoice::Server => draft.lab = None,
+        PlaceChoice::World(world) => {
             draft.lab = Some(Lab { made: Some(world.clone()), ..Lab::default() });
         }
-        Place::OfPlan => {
+        PlaceChoice::OfPlan => {
             let named = draft.lab.as_mut().and_then(|lab| Some((lab.world.clone()?, lab)));
             if let Some((name, lab)) = named {
                 let found = match folder {
@@ -219,7 +219,7 @@ mod tests {
             assert!(name.starts_with(reference.split('/').next().unwrap()), "{name}: {reference}");
             assert!(found.plan.world.is_some() && found.plan.design.summary.is_some(), "{name}");
             for scale in [Scale::Paper, Scale::Small, Scale::Share(0.01)] {
-                for place in [Place::OfPlan, Place::Server] {
+                for place in [PlaceChoice::OfPlan, PlaceChoice::Server] {
                     let scaled = self::preset(name, &Choice { scale, place });
                     assert_eq!(scaled.scaled.is_empty(), scale == Scale::Paper, "{name}");
                     assert!(scaled.plan.cells.len() <= found.plan.cells.len(), "{name}");
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_server_takes_the_place_of_a_lab() {
-        let choice = Choice { place: Place::Server, ..Choice::default() };
+        let choice = Choice { place: PlaceChoice::Server, ..Choice::default() };
         assert!(preset("goyal-ping", &choice).plan.world.is_none());
         let inside =
             preset("goyal-router-to-router", &Choice::default()).plan.world.clone().unwrap();

@@ -104,7 +104,7 @@ impl Default for Thresholds {
 
 /// What a receiver saw since its last report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct Feedback {
     /// Packets that were lost, or came out of order or twice.
     pub errors: u64,
     /// Mean delay of the report's packets above the smallest delay of all so far, in ns.
@@ -138,7 +138,7 @@ impl LoadSearch {
     }
 
     /// Takes a report and moves to the next row.
-    pub fn report(&mut self, seen: Seen) {
+    pub fn report(&mut self, seen: Feedback) {
         self.silent = 0;
         let Thresholds { low_ns, high_ns, errors, .. } = self.thresholds;
         if seen.errors > errors || seen.delay_ns > high_ns {
@@ -298,7 +298,7 @@ mod tests {
     const PACKET_BITS: u64 = 1250 * 8;
 
     impl Link {
-        fn carry(&mut self, rate_bps: u64) -> Seen {
+        fn carry(&mut self, rate_bps: u64) -> Feedback {
             let per_report = |bps: u64| bps / 20;
             let before = self.queued;
             let offered = self.queued + per_report(rate_bps);
@@ -308,7 +308,7 @@ mod tests {
             let lost = left - self.queued;
             self.carried_bits += bits;
             let delay_ns = (before + self.queued) / 2 * 1_000_000_000 / self.rate_bps;
-            Seen { errors: lost.div_ceil(PACKET_BITS), delay_ns }
+            Feedback { errors: lost.div_ceil(PACKET_BITS), delay_ns }
         }
     }
 
@@ -351,10 +351,10 @@ mod tests {
     #[test]
     fn steps_follow_the_reports() {
         let mut search = LoadSearch::new(Thresholds::default(), ROW_MAX);
-        let good = Seen { errors: 10, delay_ns: 29_999_999 };
-        let bad = Seen { errors: 11, ..good };
-        let neither = Seen { delay_ns: 60_000_000, ..good };
-        let rows = |search: &mut LoadSearch, reports: &[Seen]| {
+        let good = Feedback { errors: 10, delay_ns: 29_999_999 };
+        let bad = Feedback { errors: 11, ..good };
+        let neither = Feedback { delay_ns: 60_000_000, ..good };
+        let rows = |search: &mut LoadSearch, reports: &[Feedback]| {
             reports
                 .iter()
                 .map(|&seen| {
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(rows(&mut search, &[bad, bad, good]), [99, 98, 108]);
         assert_eq!(rows(&mut search, &[neither, bad, bad, bad, bad]), [108, 107, 106, 76, 75]);
         assert_eq!(rows(&mut search, &[good, good, bad]), [76, 77, 76]);
-        let late = Seen { delay_ns: 90_000_001, ..good };
+        let late = Feedback { delay_ns: 90_000_001, ..good };
         assert_eq!(rows(&mut search, &[late]), [75]);
     }
 
@@ -375,12 +375,12 @@ mod tests {
     fn a_lost_report_is_taken_for_congestion() {
         let mut search = LoadSearch::new(Thresholds::default(), ROW_MAX);
         for _ in 0..10 {
-            search.report(Seen::default());
+            search.report(Feedback::default());
         }
         assert_eq!(search.patience_ns(), 190_000_000);
         search.silence();
         assert_eq!((search.row(), search.patience_ns()), (99, 240_000_000));
-        search.report(Seen::default());
+        search.report(Feedback::default());
         assert_eq!(search.patience_ns(), 190_000_000);
         for _ in 0..100 {
             search.silence();

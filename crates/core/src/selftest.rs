@@ -28,7 +28,7 @@ const GOODPUT_SHARE_MAX: f64 = 0.005;
 /// A family may differ from itself by this share in one interleaved block.
 const NULL_SHARE_MAX: f64 = 0.02;
 
-/// Payload of the goodput probe and of the larger round trip, in bytes, where the path takes it.
+/// Payload of the goodput block and of the larger round trip, in bytes, where the path takes it.
 const LARGE_BYTES_MAX: u32 = 1408;
 
 /// Payload of the smaller round trip, in bytes.
@@ -36,20 +36,20 @@ const SMALL_BYTES: u32 = 64;
 
 const UDP_HEADER_BYTES: u32 = 8;
 
-/// Something to measure before a run.
+/// A block that is measured before a run, to test the links of a lab.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Probe {
+pub struct TestBlock {
     /// What to do.
     pub cell: Cell,
     /// Between which arms.
     pub arms: PerArm<Family>,
 }
 
-/// What a probe gave.
+/// What a block gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// The probe.
-    pub probe: Probe,
+    /// The block.
+    pub block: TestBlock,
     /// Value of each arm, in SI units.
     pub values: PerArm<f64>,
 }
@@ -63,7 +63,7 @@ pub struct SelfTest {
     pub refused: BTreeMap<Metric, String>,
 }
 
-/// Payload of the goodput probe and of the larger round trip, in bytes: one packet of either
+/// Payload of the goodput block and of the larger round trip, in bytes: one packet of either
 /// family. Fragments are the hosts' work, and one that a full queue loses takes others with it.
 fn large_bytes(world: &World) -> u32 {
     let families = Family::BOTH.into_iter().filter(|f| *world.families.get(*f));
@@ -76,27 +76,27 @@ fn large_bytes(world: &World) -> u32 {
 
 /// What to measure in `world`, with ends that wait as those of the run will; nothing where the
 /// model promises no figure that could be checked.
-pub fn probes(world: &World, wait: Wait) -> Vec<Probe> {
+pub fn blocks(world: &World, wait: Wait) -> Vec<TestBlock> {
     let families = Family::BOTH.into_iter().filter(|f| *world.families.get(*f));
-    let mut probes = Vec::new();
+    let mut blocks = Vec::new();
     for family in families {
         let arms = PerArm::null(family);
         if world.model == LinkModel::Wire && has_fixed_delay(world, family) {
             for bytes in [SMALL_BYTES, large_bytes(world)] {
                 let mut echo = defaults::echo(Transport::Udp, bytes, wait);
                 echo.fit(exchange_ns(world));
-                probes.push(Probe { cell: Cell::named(Workload::Echo(echo)), arms });
+                blocks.push(TestBlock { cell: Cell::named(Workload::Echo(echo)), arms });
             }
         }
         if world.model != LinkModel::Bare && !lossy(world, family) {
-            let bulk = goodput_probe(large_bytes(world));
-            probes.push(Probe { cell: Cell::named(Workload::UdpBulk(bulk)), arms });
+            let bulk = goodput_workload(large_bytes(world));
+            blocks.push(TestBlock { cell: Cell::named(Workload::UdpBulk(bulk)), arms });
         }
     }
-    probes
+    blocks
 }
 
-fn goodput_probe(payload_bytes: u32) -> UdpBulk {
+fn goodput_workload(payload_bytes: u32) -> UdpBulk {
     UdpBulk {
         payload_bytes,
         rate_bps: None,
@@ -121,10 +121,10 @@ fn has_fixed_delay(world: &World, family: Family) -> bool {
     world.ways(family).iter().flatten().all(|way| way.has_fixed_delay())
 }
 
-/// Whether a reading agrees with the model; a goodput probe that was disturbed may be repeated.
+/// Whether a reading agrees with the model; a goodput block that was disturbed may be repeated.
 pub fn agrees(world: &World, reading: &Reading) -> bool {
     let near = |expected| deviation(reading.values.a, expected).abs() <= GOODPUT_SHARE_MAX;
-    let is_of_goodput = matches!(reading.probe.cell.workload, Workload::UdpBulk(_));
+    let is_of_goodput = matches!(reading.block.cell.workload, Workload::UdpBulk(_));
     !is_of_goodput || expected_goodput(world, reading).is_none_or(near)
 }
 
@@ -133,7 +133,7 @@ fn deviation(seen: f64, expected: f64) -> f64 {
 }
 
 fn expected_goodput(world: &World, reading: &Reading) -> Option<f64> {
-    let family = reading.probe.arms.a;
+    let family = reading.block.arms.a;
     model::world_udp_goodput_bps(world, family, large_bytes(world)).ok()?
 }
 
@@ -158,9 +158,9 @@ pub fn judge(world: &World, readings: &[Reading], largest_frame: Option<u32>) ->
 
 fn echo_reading(family: Family, bytes: u32, readings: &[Reading]) -> Option<&Reading> {
     readings.iter().find(|r| {
-        let fits = matches!(&r.probe.cell.workload, Workload::Echo(Echo { message_bytes, .. })
+        let fits = matches!(&r.block.cell.workload, Workload::Echo(Echo { message_bytes, .. })
             if *message_bytes == bytes);
-        fits && r.probe.arms.a == family
+        fits && r.block.arms.a == family
     })
 }
 
@@ -196,11 +196,11 @@ fn judge_round_trips(world: &World, family: Family, readings: &[Reading], test: 
 }
 
 fn judge_null(reading: &Reading, test: &mut SelfTest) {
-    if !matches!(reading.probe.cell.workload, Workload::Echo(_)) || !reading.probe.arms.is_null() {
+    if !matches!(reading.block.cell.workload, Workload::Echo(_)) || !reading.block.arms.is_null() {
         return;
     }
     let off = deviation(reading.values.b, reading.values.a);
-    let family = reading.probe.arms.a;
+    let family = reading.block.arms.a;
     let holds = off.abs() <= NULL_SHARE_MAX;
     if !holds {
         let reason = format!("{family} differed from itself by {:.1} %", off * 100.0);
@@ -210,11 +210,11 @@ fn judge_null(reading: &Reading, test: &mut SelfTest) {
 
 fn judge_goodput(world: &World, reading: &Reading, test: &mut SelfTest) {
     let Some(expected) = expected_goodput(world, reading) else { return };
-    if !matches!(reading.probe.cell.workload, Workload::UdpBulk(_)) {
+    if !matches!(reading.block.cell.workload, Workload::UdpBulk(_)) {
         return;
     }
     let off = deviation(reading.values.a, expected) * 100.0;
-    let family = reading.probe.arms.a;
+    let family = reading.block.arms.a;
     test.findings.push(format!("{family} UDP goodput off the model by {off:+.2} %"));
     if !agrees(world, reading) {
         let reason = format!("the lab's link missed its rate by {off:+.2} % over {family}");
@@ -274,18 +274,18 @@ mod tests {
 
     /// Readings of a link that keeps the model, with hosts that take 50 µs.
     fn readings(world: &World) -> Vec<Reading> {
-        let reading = |probe: Probe| {
-            let family = probe.arms.a;
-            let value = match &probe.cell.workload {
+        let reading = |block: TestBlock| {
+            let family = block.arms.a;
+            let value = match &block.cell.workload {
                 Workload::Echo(echo) => {
                     let packets = wiremodel::udp_packets(echo.message_bytes, family, 1500).unwrap();
                     (model::world_round_trip_ns(world, family, &packets) + 50_000.0) / 1e9
                 }
                 _ => expected(world, family, large_bytes(world)),
             };
-            Reading { probe, values: PerArm { a: value, b: value } }
+            Reading { block, values: PerArm { a: value, b: value } }
         };
-        probes(world, Wait::Yield).into_iter().map(reading).collect()
+        blocks(world, Wait::Yield).into_iter().map(reading).collect()
     }
 
     #[test]
@@ -298,19 +298,19 @@ mod tests {
 
     /// What a tunnel leaves of the MTU, and a small one, need no fragments in the test itself.
     #[test]
-    fn no_probe_is_cut_on_a_small_path() {
+    fn no_block_is_cut_on_a_small_path() {
         let mut small = wire();
         small.links[1].mtu = 1280;
         for (world, bytes) in [(wire(), 1408), (small, 1232)] {
             assert_eq!(large_bytes(&world), bytes);
-            for probe in probes(&world, Wait::Yield) {
+            for block in blocks(&world, Wait::Yield) {
                 let (Workload::Echo(Echo { message_bytes: payload, .. })
-                | Workload::UdpBulk(UdpBulk { payload_bytes: payload, .. })) = probe.cell.workload
+                | Workload::UdpBulk(UdpBulk { payload_bytes: payload, .. })) = block.cell.workload
                 else {
-                    panic!("{probe:?}")
+                    panic!("{block:?}")
                 };
-                let mtu = model::path_mtu(&world, probe.arms.a);
-                assert_eq!(wiremodel::fragments(payload, probe.arms.a, mtu), Some(1));
+                let mtu = model::path_mtu(&world, block.arms.a);
+                assert_eq!(wiremodel::fragments(payload, block.arms.a, mtu), Some(1));
             }
             // The first link may carry more than the path.
             let test = judge(&world, &readings(&world), Some(1514));
@@ -329,20 +329,20 @@ mod tests {
             judge(&world, &readings, Some(1514)).refused.into_keys().collect::<Vec<_>>()
         };
         let late = spoiled(|r| {
-            let large = r.probe.cell.id.ends_with("1408");
-            if large && matches!(r.probe.cell.workload, Workload::Echo(_)) {
+            let large = r.block.cell.id.ends_with("1408");
+            if large && matches!(r.block.cell.workload, Workload::Echo(_)) {
                 r.values = r.values.map(|v| v + 40e-6);
             }
         });
         assert_eq!(late, [Metric::Rtt, Metric::Connect]);
         let slow = spoiled(|r| {
-            if matches!(r.probe.cell.workload, Workload::UdpBulk(_)) {
+            if matches!(r.block.cell.workload, Workload::UdpBulk(_)) {
                 r.values.a *= 0.99;
             }
         });
         assert_eq!(slow, [Metric::Throughput]);
         let biased = spoiled(|r| {
-            if matches!(r.probe.cell.workload, Workload::Echo(_)) {
+            if matches!(r.block.cell.workload, Workload::Echo(_)) {
                 r.values.b *= 1.05;
             }
         });

@@ -21,7 +21,7 @@ use v6gap_core::workload::{Echo, Transport, UdpBulk, Wait};
 use v6gap_engine::hot::answer::{Answered, Door, answer};
 use v6gap_engine::hot::bulk::{Extent, Sink, Source};
 use v6gap_engine::hot::capacity::{Followed, Following, Reporter};
-use v6gap_engine::hot::connect::{Places, Steps};
+use v6gap_engine::hot::connect::{Slots, Steps};
 use v6gap_engine::hot::datagram_bulk::{Counted, Line, Replies, Sending};
 use v6gap_engine::hot::echo::Buffers;
 use v6gap_engine::hot::pace::Pace;
@@ -506,7 +506,7 @@ fn connecting_several_at_a_time() {
     let (count, concurrent, timeout_ns) = (40, 8, WAIT_NS);
     let manner = connect::Manner { remote, options, timeout_ns, count, concurrent, request };
     let mut steps = Steps::with_room(40);
-    let mut places = Places::with_room(8, 40);
+    let mut places = Slots::with_room(8, 40);
     let mut locals = std::iter::repeat(any(Family::V4));
     let (access, token) = (&Access::Near, request.token);
     let door = Door { listener: &listener, access, token, arm: Arm::A, concurrent };

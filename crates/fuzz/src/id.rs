@@ -5,7 +5,7 @@ use crate::templates::LINES;
 use serde_json::{Value, json};
 use std::path::{Component, Path};
 use v6gap_core::record::{self, Line, RunId};
-use v6gap_store::{Reference, Store};
+use v6gap_store::{RunName, Store};
 
 /// Text as an identifier, alone and in the header of a run.
 pub fn run(data: &[u8]) {
@@ -17,7 +17,7 @@ pub fn run(data: &[u8]) {
     let found = record::decode(&header.to_string());
     assert_eq!(found.is_ok(), id.is_some(), "{text:?} in the header of a run");
     // Whatever a person types means something.
-    let meant = Reference::parse(&text).to_string();
+    let meant = RunName::parse(&text).to_string();
     let Some(id) = id else { return };
     assert!(matches!(found, Ok(Line::Run(header)) if header.id == id));
     assert_eq!((id.as_str(), meant.as_str()), (&*text, &*text));

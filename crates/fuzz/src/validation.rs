@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::session::access::Access;
-use v6gap_core::session::validation::{Own, PROOF, Proving, Validation, Verdict};
+use v6gap_core::session::validation::{Handling, Own, PROOF, Proving, Validation};
 use v6gap_core::wire::datagram::{Flags, HEADER_BYTES, Header};
 
 const TAG: [u8; 8] = *b"of a fuz";
@@ -131,19 +131,19 @@ impl Network {
     }
 
     fn send(&mut self, at: usize, bytes: &[u8], server: &mut Validation<'_>) {
-        let verdict = server.judge(SOURCES[at], bytes);
+        let handling = server.judge(SOURCES[at], bytes);
         let account = self.accounts.entry(at).or_default();
         account.sent_bytes += bytes.len();
         let header = Header::decode(bytes);
         let is_answer = header.is_some_and(|header| header.flags.contains(Flags::ANSWER));
         let served = at + 5 < SOURCES.len();
-        let silent = verdict == Verdict::Ignore;
-        assert!(silent || (served && !is_answer), "{verdict:?} to {}", SOURCES[at]);
+        let silent = handling == Handling::Ignore;
+        assert!(silent || (served && !is_answer), "{handling:?} to {}", SOURCES[at]);
         assert!(silent || header.is_some_and(|header| header.tag == TAG), "another task's");
-        match verdict {
-            Verdict::Ignore => {}
-            Verdict::Answer(answer) => self.answer(at, answer),
-            Verdict::Proved { arm, place, answer } => {
+        match handling {
+            Handling::Ignore => {}
+            Handling::Answer(answer) => self.answer(at, answer),
+            Handling::Proved { arm, place, answer } => {
                 let proof = header.expect("looked at above");
                 assert_eq!(account.proved, None, "a second place for {}", SOURCES[at]);
                 assert!(at < SEEING, "{} has proved itself blindly", SOURCES[at]);
@@ -151,7 +151,7 @@ impl Network {
                 account.proved = Some((arm, place));
                 self.answer(at, answer);
             }
-            Verdict::Valid { header: found, place } => {
+            Handling::Valid { header: found, place } => {
                 assert_eq!(account.proved, Some((found.arm, place)), "{}", SOURCES[at]);
                 assert_eq!(Some(found), header);
             }
@@ -201,8 +201,8 @@ pub fn proving(data: &[u8]) {
             let times = [1, 1, 1, 0, 2][usize::from(fate % 5)];
             for _ in 0..times {
                 let answer = match server.judge(source(number), &message) {
-                    Verdict::Answer(answer) | Verdict::Proved { answer, .. } => answer,
-                    Verdict::Ignore | Verdict::Valid { .. } => continue,
+                    Handling::Answer(answer) | Handling::Proved { answer, .. } => answer,
+                    Handling::Ignore | Handling::Valid { .. } => continue,
                 };
                 if fate & 0x20 == 0 {
                     client.on_message(number, &answer, now);

@@ -2,7 +2,7 @@
 //! that the final analysis uses.
 
 use crate::analysis::effect::{self, Combined};
-use crate::analysis::joint::{self, Asked, Decided};
+use crate::analysis::joint::{self, Decided, Evidence};
 use crate::analysis::verdict::Ruling;
 use crate::analysis::{Qualifier, Verdict, words};
 use crate::gate;
@@ -157,7 +157,7 @@ impl Interim {
     }
 
     fn decided(&self) -> Vec<Decided> {
-        let asked = |question: &Running| Asked {
+        let evidence = |question: &Running| Evidence {
             metric: question.metric,
             transport: self.cells[question.cell].workload.transport(),
             margin: question.margin,
@@ -165,8 +165,8 @@ impl Interim {
             nulls: question.nulls.clone(),
             events: (question.metric.scale() == Scale::Difference).then_some(question.events),
         };
-        let asked: Vec<Asked> = self.questions.iter().map(asked).collect();
-        joint::decide(&asked, &self.stop)
+        let evidence: Vec<Evidence> = self.questions.iter().map(evidence).collect();
+        joint::decide(&evidence, &self.stop)
     }
 }
 

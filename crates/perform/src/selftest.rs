@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::arm::{Arm, TurnOrder};
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Plan;
-use v6gap_core::selftest::{self, Probe, Reading, SelfTest};
+use v6gap_core::selftest::{self, Reading, SelfTest, TestBlock};
 use v6gap_core::workload::Wait;
 use v6gap_core::world::{LinkModel, World};
 use v6gap_engine::control::Connection;
 use v6gap_engine::run::{self, RunError};
 use v6gap_engine::trial::client::ClientContext;
 
-/// How often a goodput probe that misses the model is tried: other work on the host can only take
+/// How often a goodput block that misses the model is tried: other work on the host can only take
 /// rate away, so one good reading shows what the link can do.
 const ATTEMPTS: u32 = 4;
 
@@ -54,7 +54,7 @@ pub fn perform(
     Ok(other)
 }
 
-/// Measures every probe of `world` and judges the readings; `None` if it was told to stop.
+/// Measures every block of `world` and judges the readings; `None` if it was told to stop.
 ///
 /// # Errors
 /// If the connection is lost.
@@ -67,11 +67,11 @@ fn attempt(
     stop: &AtomicBool,
 ) -> Result<Option<Allowed>, RunError> {
     let mut readings = Vec::new();
-    for probe in selftest::probes(world, wait) {
+    for block in selftest::blocks(world, wait) {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        readings.push(read(world, probe, connection, context)?);
+        readings.push(read(world, block, connection, context)?);
     }
     let test = selftest::judge(world, &readings, lab.largest_frame());
     let refused = selftest::refused_cells(plan, &test);
@@ -80,18 +80,18 @@ fn attempt(
 
 fn read(
     world: &World,
-    probe: Probe,
+    block: TestBlock,
     connection: &mut Connection,
     context: &ClientContext,
 ) -> Result<Reading, RunError> {
     let mut best: Option<Reading> = None;
     for _ in 0..ATTEMPTS {
-        let metric = probe.cell.workload.metrics()[0];
+        let metric = block.cell.workload.metrics()[0];
         let values =
-            run::measure_block(&probe.cell, probe.arms, TurnOrder::Ab, 0, connection, context)?;
+            run::measure_block(&block.cell, block.arms, TurnOrder::Ab, 0, connection, context)?;
         let value = |arm: Arm| values.get(arm).get(&metric).copied().unwrap_or(f64::NAN);
         let values = v6gap_core::arm::PerArm::from_fn(value);
-        let reading = Reading { probe: probe.clone(), values };
+        let reading = Reading { block: block.clone(), values };
         if selftest::agrees(world, &reading) {
             return Ok(reading);
         }
@@ -101,5 +101,5 @@ fn read(
         });
     }
     // At least one attempt was made, so there is a reading.
-    Ok(best.unwrap_or(Reading { probe, values: Default::default() }))
+    Ok(best.unwrap_or(Reading { block, values: Default::default() }))
 }

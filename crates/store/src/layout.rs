@@ -4,7 +4,7 @@
 use crate::journal::{ends, read_stored};
 use crate::source::{Named, Source, TEXT_BYTES_MAX};
 use crate::write::{PARTIAL, make_private, remove_file, sync_folder, write_beside, write_stored};
-use crate::{Journal, Reference, StoreError, read_journal};
+use crate::{Journal, RunName, StoreError, read_journal};
 use std::fs;
 use std::path::{Path, PathBuf};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
@@ -129,10 +129,10 @@ impl Store {
     ///
     /// # Errors
     /// If there is none, or the journal cannot be read.
-    pub fn read(&self, reference: &Reference) -> Result<Vec<Line>, StoreError> {
+    pub fn read(&self, reference: &RunName) -> Result<Vec<Line>, StoreError> {
         match reference {
-            Reference::File(path) if path.is_dir() => read_stored(&path.join(JOURNAL)),
-            Reference::File(path) => read_journal(path),
+            RunName::File(path) if path.is_dir() => read_stored(&path.join(JOURNAL)),
+            RunName::File(path) => read_journal(path),
             _ => read_stored(&self.journal_path(&self.resolve(reference)?)),
         }
     }
@@ -152,18 +152,14 @@ impl Store {
     /// # Errors
     /// If there is no such run, there is nothing beside it, as with a pipe, or the folder cannot be
     /// written.
-    pub fn write_report_of(
-        &self,
-        reference: &Reference,
-        page: &str,
-    ) -> Result<PathBuf, StoreError> {
+    pub fn write_report_of(&self, reference: &RunName, page: &str) -> Result<PathBuf, StoreError> {
         let path = match reference {
-            Reference::File(path) if path.is_dir() => path.join(REPORT),
-            Reference::File(path) if path.is_file() => match path.file_name() {
+            RunName::File(path) if path.is_dir() => path.join(REPORT),
+            RunName::File(path) if path.is_file() => match path.file_name() {
                 Some(name) if name == JOURNAL => path.with_file_name(REPORT),
                 _ => path.with_extension(REPORT),
             },
-            Reference::File(path) => {
+            RunName::File(path) => {
                 let why = "is no file, so that a page has no place beside it; -o names one";
                 return Err(StoreError::unfit(path, why));
             }
@@ -212,7 +208,7 @@ impl Store {
     ///
     /// # Errors
     /// If no run or more than one fits.
-    pub fn resolve(&self, reference: &Reference) -> Result<RunId, StoreError> {
+    pub fn resolve(&self, reference: &RunName) -> Result<RunId, StoreError> {
         let ids: Vec<(RunId, String)> =
             self.list()?.into_iter().map(|e| (e.header.id, e.header.target)).collect();
         reference.pick(&ids)

@@ -10,7 +10,7 @@ mod journal;
 mod layout;
 mod note;
 mod planfile;
-mod reference;
+mod run_name;
 mod source;
 mod worldfile;
 mod write;
@@ -21,7 +21,7 @@ pub use journal::{Journal, read_journal};
 pub use layout::{Entry, Listed, Store};
 pub use note::{NOTE_CHARS_MAX, Note, TITLE_CHARS_MAX};
 pub use planfile::{PlanFileError, PlanProblem, parse_plan, read_plan};
-pub use reference::Reference;
+pub use run_name::RunName;
 pub use source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX};
 pub use worldfile::{parse_world, read_world};
 

@@ -54,7 +54,7 @@ fn what_is_written_comes_back() {
     let header = header("7k2f9q", "lab-b", 5);
     let mut journal = store.create(&header).unwrap();
     journal.append(&[block(0), Line::End(Ending::Complete)]).unwrap();
-    let lines = store.read(&Reference::parse("7k")).unwrap();
+    let lines = store.read(&RunName::parse("7k")).unwrap();
     let expected = [Line::Run(Box::new(header)), block(0), Line::End(Ending::Complete)];
     assert_eq!(lines, expected);
     let listed = store.list().unwrap();
@@ -73,7 +73,7 @@ fn a_result_of_another_host_keeps_its_name_and_its_lines() {
     ] {
         assert_eq!(here.import(&path).unwrap(), found);
     }
-    let of = |store: &Store| store.read(&Reference::parse("7k2f9q")).unwrap();
+    let of = |store: &Store| store.read(&RunName::parse("7k2f9q")).unwrap();
     assert_eq!(of(&here), of(&there));
     there.resume(&id("7k2f9q")).unwrap().0.append(&[block(1)]).unwrap();
     let taken = here.import(&journal);
@@ -90,11 +90,11 @@ fn a_torn_line_is_left_out_and_mended() {
     let path = store.journal_path(&id("torn00"));
     let whole = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{whole}{{\"v\":1,\"line\":\"trial\",\"blo")).unwrap();
-    assert_eq!(store.read(&Reference::parse("torn00")).unwrap().len(), 2);
+    assert_eq!(store.read(&RunName::parse("torn00")).unwrap().len(), 2);
     let (mut journal, lines) = store.resume(&id("torn00")).unwrap();
     assert_eq!(lines.len(), 2);
     journal.append(&[block(1)]).unwrap();
-    assert_eq!(store.read(&Reference::parse("last")).unwrap()[2], block(1));
+    assert_eq!(store.read(&RunName::parse("last")).unwrap()[2], block(1));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_cut_inside_a_character_costs_its_line_only() {
     let mut bytes = fs::read(&path).unwrap();
     bytes.extend_from_slice(b"{\"v\":1,\"text\":\"\xc3");
     fs::write(&path, bytes).unwrap();
-    assert_eq!(store.read(&Reference::parse("utf800")).unwrap().len(), 1);
+    assert_eq!(store.read(&RunName::parse("utf800")).unwrap().len(), 1);
     assert_eq!(store.resume(&id("utf800")).unwrap().1.len(), 1);
 }
 
@@ -141,7 +141,7 @@ fn references_find_runs_or_say_why_not() {
     for (id, target, at) in [("abc111", "x", 1), ("abd222", "y", 2), ("zzz333", "x", 3)] {
         store.create(&header(id, target, at)).unwrap();
     }
-    let found = |text: &str| store.resolve(&Reference::parse(text));
+    let found = |text: &str| store.resolve(&RunName::parse(text));
     assert_eq!(found("last").unwrap(), id("zzz333"));
     assert_eq!(found("last~2").unwrap(), id("abc111"));
     assert_eq!(found("last:y").unwrap(), id("abd222"));
@@ -149,7 +149,7 @@ fn references_find_runs_or_say_why_not() {
     assert!(matches!(found("ab"), Err(StoreError::Ambiguous { ids, .. }) if ids.len() == 2));
     assert!(matches!(found("q"), Err(StoreError::NotFound { .. })));
     let file = store.journal_path(&id("abc111"));
-    let by_file = store.read(&Reference::parse(file.to_str().unwrap())).unwrap();
+    let by_file = store.read(&RunName::parse(file.to_str().unwrap())).unwrap();
     assert_eq!(by_file.len(), 1);
 }
 
@@ -161,10 +161,10 @@ fn a_line_that_is_no_record_is_named() {
     let path = store.journal_path(&id("bad000"));
     let whole = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{whole}nonsense\n")).unwrap();
-    let error = store.read(&Reference::parse("bad000")).unwrap_err();
+    let error = store.read(&RunName::parse("bad000")).unwrap_err();
     assert!(error.to_string().contains("line 2"), "{error}");
     fs::write(&path, format!("{whole}{{\"v\":9}}\n")).unwrap();
-    let error = store.read(&Reference::parse("bad000")).unwrap_err();
+    let error = store.read(&RunName::parse("bad000")).unwrap_err();
     assert!(error.to_string().contains("newer"), "{error}");
 }
 
@@ -228,7 +228,7 @@ fn a_store_apart_goes_as_a_whole() {
     drop(apart.create(&header("5hd02w", "lab-b", 6)).unwrap());
     assert_eq!((store.list().unwrap().len(), apart.list().unwrap().len()), (1, 1));
     // A run is read by the folder that holds it, too.
-    let folder = Reference::File(apart.folder(&id("5hd02w")));
+    let folder = RunName::File(apart.folder(&id("5hd02w")));
     assert_eq!(store.read(&folder).unwrap().len(), 1);
     apart.clear().unwrap();
     assert!(!apart.data().exists() && store.list().unwrap().len() == 1);

@@ -6,7 +6,7 @@ use crate::conditions;
 use crate::failure::{Failure, Outcome};
 use crate::settings::Context;
 use v6gap_judge::analysis::Analysis;
-use v6gap_judge::analysis::compare::{CompareError, Comparison, Told, compare};
+use v6gap_judge::analysis::compare::{CompareError, Compared, Comparison, compare};
 use v6gap_report::figure::{Figure, Paint};
 use v6gap_report::html::comparison_page;
 use v6gap_report::text;
@@ -22,12 +22,12 @@ pub fn execute(args: &CompareArgs, context: &Context) -> Result<Outcome, Failure
         .iter()
         .map(|reference| stored::load(reference, context))
         .collect::<Result<_, _>>()?;
-    let told: Vec<Told<'_>> = results
+    let compared: Vec<Compared<'_>> = results
         .iter()
-        .map(|result| Told { analysis: &result.analysis, lines: &result.lines })
+        .map(|result| Compared { analysis: &result.analysis, lines: &result.lines })
         .collect();
-    let comparison = compare(&told).map_err(|error| refused(error, &args.references))?;
-    let printed = printed(args, &told)?;
+    let comparison = compare(&compared).map_err(|error| refused(error, &args.references))?;
+    let printed = printed(args, &compared)?;
     let text = render(args, &comparison, &printed, context);
     stored::write(&text, args.output.as_deref())?;
     let outcome = conditions::outcome_of_comparison(args, &comparison);
@@ -37,7 +37,7 @@ pub fn execute(args: &CompareArgs, context: &Context) -> Result<Outcome, Failure
 }
 
 /// Pictures of the systems as the study printed its own, if they were asked for.
-fn printed(args: &CompareArgs, told: &[Told<'_>]) -> Result<Vec<Figure>, Failure> {
+fn printed(args: &CompareArgs, compared: &[Compared<'_>]) -> Result<Vec<Figure>, Failure> {
     if !args.facsimile {
         return Ok(Vec::new());
     }
@@ -46,7 +46,7 @@ fn printed(args: &CompareArgs, told: &[Told<'_>]) -> Result<Vec<Figure>, Failure
         return Err(Failure::usage("--facsimile adds pictures to a page: --format html")
             .run(figures, "writes them as files"));
     }
-    let analyses: Vec<&Analysis> = told.iter().map(|run| run.analysis).collect();
+    let analyses: Vec<&Analysis> = compared.iter().map(|run| run.analysis).collect();
     stored::joint(&analyses, &args.label, Paint::Page)
 }
 
@@ -79,11 +79,12 @@ fn refused(error: CompareError, references: &[String]) -> Failure {
             .seen("A result cannot differ from itself; a second run of the same set-up can.")
             .run("v6gap list", "shows what is stored"),
         CompareError::Arms { .. } => Failure::new("V602", Outcome::NotValid, what)
-            .seen("A change can only be told between results that compare the same."),
+            .seen("A change can only be compared between results that compare the same."),
         CompareError::NothingAlike { seen } => {
             let failure = Failure::new("V602", Outcome::NotValid, what);
-            let told = seen.into_iter().take(REASONS_MAX);
-            told.fold(failure, |failure, seen| failure.seen(format!("{seen}.")))
+            let compared = seen.into_iter().take(REASONS_MAX);
+            compared
+                .fold(failure, |failure, seen| failure.seen(format!("{seen}.")))
                 .run(format!("v6gap report {first}"), "its last part repeats the run")
         }
     }

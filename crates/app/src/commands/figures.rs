@@ -8,7 +8,7 @@ use crate::settings::Context;
 use serde_json::{Value, json};
 use std::path::Path;
 use v6gap_judge::analysis::Analysis;
-use v6gap_judge::analysis::compare::{Told, compare};
+use v6gap_judge::analysis::compare::{Compared, compare};
 use v6gap_report::figure::{self, Figure, Paint};
 use v6gap_report::{json_escaped, paper};
 
@@ -69,11 +69,11 @@ pub fn execute(args: &FiguresArgs, context: &Context) -> Result<Outcome, Failure
 
 /// What several results have beside each other, where they can be compared.
 fn beside(results: &[Stored]) -> Vec<Figure> {
-    let told: Vec<Told<'_>> = results
+    let compared: Vec<Compared<'_>> = results
         .iter()
-        .map(|result| Told { analysis: &result.analysis, lines: &result.lines })
+        .map(|result| Compared { analysis: &result.analysis, lines: &result.lines })
         .collect();
-    compare(&told).map(|found| figure::systems(&found, Paint::Paper)).unwrap_or_default()
+    compare(&compared).map(|found| figure::systems(&found, Paint::Paper)).unwrap_or_default()
 }
 
 /// All figures of a result, or the one that was asked for.

@@ -6,15 +6,15 @@ use crate::output;
 use crate::settings::Context;
 use serde_json::json;
 use v6gap_core::record::RunId;
-use v6gap_store::{Note, Reference};
+use v6gap_store::{Note, RunName};
 
 /// Writes title and note, or prints them.
 ///
 /// # Errors
 /// If there is no such result, the text is too long, or it cannot be written.
 pub fn execute(args: &NoteArgs, context: &Context) -> Result<Outcome, Failure> {
-    let reference = Reference::parse(&args.reference);
-    if let Reference::File(_) = reference {
+    let reference = RunName::parse(&args.reference);
+    if let RunName::File(_) = reference {
         let what = format!("{} is a file; notes are kept beside stored results", args.reference);
         return Err(Failure::usage(what).run("v6gap list", "shows what is stored"));
     }

@@ -7,7 +7,7 @@ use crate::args::{PlanArgs, PlanCommand, PlanRunArgs};
 use crate::commands::run;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::presets::{self, Choice, Place};
+use crate::presets::{self, Choice, PlaceChoice};
 use crate::session;
 use crate::settings::Context;
 use crate::target::RunOptions;
@@ -22,11 +22,11 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
     let style = &context.output.results;
     let text = match &args.command {
         PlanCommand::Check(args) => {
-            let found = presets::read(&args.plan, 0, &at(args.scale, Place::OfPlan))?;
+            let found = presets::read(&args.plan, 0, &at(args.scale, PlaceChoice::OfPlan))?;
             explain(&found.draft, &found.plan, &found.scaled, style.width)
         }
         PlanCommand::Estimate(args) => {
-            let place = args.host.as_ref().map_or(Place::OfPlan, |_| Place::Server);
+            let place = args.host.as_ref().map_or(PlaceChoice::OfPlan, |_| PlaceChoice::Server);
             let found = presets::read(&args.plan, 0, &at(args.scale, place))?;
             expect::execute(args, &found.draft, &found.plan, context)?
         }
@@ -39,7 +39,7 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn at(scale: Scale, place: Place) -> Choice {
+fn at(scale: Scale, place: PlaceChoice) -> Choice {
     Choice { scale, place }
 }
 
@@ -50,9 +50,9 @@ fn measure(args: &PlanRunArgs, context: &Context) -> Result<Outcome, Failure> {
     };
     let lab = args.lab.choose()?;
     let place = match (&lab, &args.host) {
-        (Some(lab), _) => Place::World(lab.world.clone()),
-        (None, Some(_)) => Place::Server,
-        (None, None) => Place::OfPlan,
+        (Some(lab), _) => PlaceChoice::World(lab.world.clone()),
+        (None, Some(_)) => PlaceChoice::Server,
+        (None, None) => PlaceChoice::OfPlan,
     };
     let presets::Found { text, draft, plan, .. } =
         presets::read(&args.plan, seed, &at(args.scale, place))?;

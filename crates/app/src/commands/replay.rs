@@ -4,13 +4,13 @@ use crate::args::ReplayArgs;
 use crate::failure::{Failure, Outcome};
 use crate::session;
 use crate::settings::Context;
-use v6gap_store::Reference;
+use v6gap_store::RunName;
 
 /// Plays a stored result.
 ///
 /// # Errors
 /// If it is not there or cannot be read.
 pub fn execute(args: &ReplayArgs, context: &Context) -> Result<Outcome, Failure> {
-    let lines = context.store.read(&Reference::parse(&args.reference))?;
+    let lines = context.store.read(&RunName::parse(&args.reference))?;
     session::replay(&lines, args.speed, args.keep, &args.result, context)
 }

@@ -8,7 +8,7 @@ use crate::session;
 use crate::settings::Context;
 use v6gap_report::html::{self, PageInfo};
 use v6gap_report::sockets;
-use v6gap_store::Reference;
+use v6gap_store::RunName;
 
 /// Writes the report of each result, beside it or where `-o` says.
 ///
@@ -37,7 +37,7 @@ pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure>
 
 /// Writes the page to where the result lies, whatever the result calls itself.
 fn beside(reference: &str, page: &str, context: &Context) -> Result<(), Failure> {
-    let path = context.store.write_report_of(&Reference::parse(reference), page)?;
+    let path = context.store.write_report_of(&RunName::parse(reference), page)?;
     output::to_stdout(&output::shown(&path));
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::args::ReferenceArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
-use v6gap_store::Reference;
+use v6gap_store::RunName;
 
 /// Removes results. All references are looked up first, so that `last last~1` means what it meant
 /// before anything was removed, and a slip removes nothing.
@@ -14,8 +14,8 @@ use v6gap_store::Reference;
 pub fn execute(args: &ReferenceArgs, context: &Context) -> Result<Outcome, Failure> {
     let mut ids = Vec::new();
     for text in &args.references {
-        let reference = Reference::parse(text);
-        if let Reference::File(_) = reference {
+        let reference = RunName::parse(text);
+        if let RunName::File(_) = reference {
             let what = format!("{text} is a file; rm removes results from the store");
             return Err(Failure::usage(what).run("v6gap list", "shows what is stored"));
         }

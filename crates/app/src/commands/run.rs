@@ -21,7 +21,7 @@ use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::World;
 use v6gap_perform::target::Target;
 use v6gap_perform::{Job, Place};
-use v6gap_store::Reference;
+use v6gap_store::RunName;
 use v6gap_sys::entropy;
 
 /// Seconds in ns.
@@ -141,8 +141,8 @@ fn go_on(
     options: &RunOptions,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let id = context.store.resolve(&Reference::parse(reference))?;
-    let lines = context.store.read(&Reference::Id(id.to_string()))?;
+    let id = context.store.resolve(&RunName::parse(reference))?;
+    let lines = context.store.read(&RunName::Id(id.to_string()))?;
     let Some(Line::Run(header)) = lines.first() else {
         return Err(Failure::unexpected(format!("{id} does not begin with the facts of a run")));
     };

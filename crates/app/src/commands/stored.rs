@@ -7,7 +7,7 @@ use std::path::Path;
 use v6gap_core::record::Line;
 use v6gap_judge::analysis::{Analysis, analyse};
 use v6gap_report::figure::{self, Figure, JointError, Paint, System};
-use v6gap_store::{Reference, Store};
+use v6gap_store::{RunName, Store};
 
 /// A stored result.
 pub(super) struct Stored {
@@ -23,7 +23,7 @@ pub(super) struct Stored {
 /// If there is none, or it cannot be read.
 pub(super) fn load(reference: &str, context: &Context) -> Result<Stored, Failure> {
     v6gap_sys::host::memory::expect_much();
-    let lines = context.store.read(&Reference::parse(reference))?;
+    let lines = context.store.read(&RunName::parse(reference))?;
     let analysis = analyse(&lines)?;
     Ok(Stored { lines, analysis })
 }

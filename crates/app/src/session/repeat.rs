@@ -3,7 +3,7 @@
 
 use crate::alone;
 use crate::args::{Rate, WorldArgs};
-use crate::presets::{self, Choice, PRESETS, Place, Preset};
+use crate::presets::{self, Choice, PRESETS, PlaceChoice, Preset};
 use crate::worlds;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::scale::Scale;
@@ -95,7 +95,7 @@ fn by_name(analysis: &Analysis) -> Option<String> {
 /// The plan that comes with the program, and the option that makes it as small as it was measured.
 fn named(analysis: &Analysis) -> Option<(&'static Preset, &'static str)> {
     let run = &analysis.run;
-    let place = if run.plan.world.is_some() { Place::OfPlan } else { Place::Server };
+    let place = if run.plan.world.is_some() { PlaceChoice::OfPlan } else { PlaceChoice::Server };
     let named = PRESETS.iter().flat_map(|preset| {
         [(Scale::Paper, ""), (Scale::Small, " --scale small")].map(|scale| (preset, scale))
     });
@@ -284,8 +284,8 @@ pub mod tests {
     #[test]
     fn plans_that_come_with_the_program_have_their_names() {
         for (name, place, scale, words) in [
-            ("goyal-ping", Place::OfPlan, Scale::Paper, ""),
-            ("sailan-window", Place::Server, Scale::Small, " lab-b --scale small"),
+            ("goyal-ping", PlaceChoice::OfPlan, Scale::Paper, ""),
+            ("sailan-window", PlaceChoice::Server, Scale::Small, " lab-b --scale small"),
         ] {
             let choice = Choice { scale, place };
             let plan = presets::read_preset(presets::find(name).unwrap(), 7, &choice).unwrap().plan;

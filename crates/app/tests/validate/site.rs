@@ -14,7 +14,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::record::{Host, Line, RunHeader, RunId};
 use v6gap_core::run::Event;
 use v6gap_core::run::Machine;
-use v6gap_core::selftest::{self, Probe, Reading};
+use v6gap_core::selftest::{self, Reading, TestBlock};
 use v6gap_core::wire;
 use v6gap_core::workload::Wait;
 use v6gap_core::world::{LinkModel, World};
@@ -29,7 +29,7 @@ use v6gap_sys::clock;
 /// How long the server may be silent, in ns.
 const TIMEOUT_NS: u64 = 5_000_000_000;
 
-/// How often a goodput probe of the self-test is tried, as in the program.
+/// How often a goodput block of the self-test is tried, as in the program.
 const ATTEMPTS: usize = 4;
 
 /// Where the threads of a run are.
@@ -152,8 +152,8 @@ impl Site<'_> {
     fn test(&self, world: &World, wait: Wait) -> Result<selftest::SelfTest, String> {
         let mut connection = self.connect()?;
         let mut readings = Vec::new();
-        for probe in selftest::probes(world, wait) {
-            readings.push(self.read(world, probe, &mut connection)?);
+        for block in selftest::blocks(world, wait) {
+            readings.push(self.read(world, block, &mut connection)?);
         }
         connection.close();
         let frame = self.lab.wire_lateness().and_then(|l| u32::try_from(l.frame_bytes_max).ok());
@@ -163,12 +163,12 @@ impl Site<'_> {
     fn read(
         &self,
         world: &World,
-        probe: Probe,
+        block: TestBlock,
         connection: &mut Connection,
     ) -> Result<Reading, String> {
-        let mut reading = Reading { probe, values: PerArm::default() };
+        let mut reading = Reading { block, values: PerArm::default() };
         for _ in 0..ATTEMPTS {
-            let Probe { cell, arms } = &reading.probe;
+            let TestBlock { cell, arms } = &reading.block;
             let metric = cell.workload.metrics()[0];
             let block =
                 run::measure_block(cell, *arms, TurnOrder::Ab, 0, connection, &self.context());

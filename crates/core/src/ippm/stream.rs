@@ -47,7 +47,7 @@ impl Packet {
 
 /// What a receiver saw.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Seen {
+pub struct Reception {
     /// Packets that came in time, each counted once.
     pub packets: u64,
     /// Packets that came, but longer than the waiting time after what the fastest one took: lost by
@@ -88,7 +88,7 @@ pub struct Rules {
 }
 
 /// What `arrivals` say, given in the order in which the packets came.
-pub fn seen(arrivals: &[Packet], rules: Rules) -> Seen {
+pub fn reception(arrivals: &[Packet], rules: Rules) -> Reception {
     let within = |time_ns: i64| time_ns.clamp(0, TIME_NS_MAX);
     let arrivals: Vec<Packet> = arrivals
         .iter()
@@ -108,7 +108,7 @@ pub fn seen(arrivals: &[Packet], rules: Rules) -> Seen {
     let order = reordered(&numbers);
     let mut jitter = Jitter::default();
     first.iter().for_each(|p| jitter.add(p.delay_ns()));
-    Seen {
+    Reception {
         packets: in_time.len() as u64,
         late: late.len() as u64,
         copies,

@@ -3,7 +3,7 @@
 use super::order::{Copies, reordered};
 use super::percentile::{median, percentile};
 use super::skew;
-use super::stream::{Packet, Rules, SKEW_PPM_MAX, Seen, seen};
+use super::stream::{Packet, Reception, Rules, SKEW_PPM_MAX, reception};
 use super::variation::Jitter;
 use alloc::vec::Vec;
 
@@ -49,13 +49,13 @@ fn the_999th_of_a_thousand_is_the_99_9th_percentile() {
 
 /// What is seen of packets with these delays, sent a millisecond apart; none of those lost. The
 /// clocks are alike, so that no drift is looked for.
-fn delayed(delays: &[Option<i64>]) -> Seen {
+fn delayed(delays: &[Option<i64>]) -> Reception {
     let arrived = delays.iter().enumerate().filter_map(|(number, delay)| {
         let (number, sent_ns) = (number as u32, number as i64 * MS);
         Some(Packet { number, stretch: 0, path: 0, sent_ns, came_ns: sent_ns + (*delay)? })
     });
     let arrived: Vec<Packet> = arrived.collect();
-    seen(&arrived, Rules { clocks_alike: true, ..RULES })
+    reception(&arrived, Rules { clocks_alike: true, ..RULES })
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn queued(number: i64) -> i64 {
 
 #[test]
 fn an_offset_of_the_clocks_changes_nothing() {
-    let alike = seen(&stream(queued, 0, 0.0), RULES);
-    let apart = seen(&stream(queued, 987_654_321_000, 0.0), RULES);
+    let alike = reception(&stream(queued, 0, 0.0), RULES);
+    let apart = reception(&stream(queued, 987_654_321_000, 0.0), RULES);
     assert_eq!((&alike.ipdv_ns, &alike.pdv_ns), (&apart.ipdv_ns, &apart.pdv_ns));
     assert_eq!((alike.packets, alike.late, alike.jitter_ns), (1000, 0, apart.jitter_ns));
     assert_eq!(alike.skew_ppm, Some(0.0));
@@ -154,9 +154,9 @@ fn an_offset_of_the_clocks_changes_nothing() {
 
 #[test]
 fn clocks_that_drift_apart_are_noticed_and_taken_out() {
-    let alike = seen(&stream(queued, 0, 0.0), RULES);
+    let alike = reception(&stream(queued, 0, 0.0), RULES);
     for ppm in [-80.0, 35.0, 500.0] {
-        let drifting = seen(&stream(queued, 12_345, ppm), RULES);
+        let drifting = reception(&stream(queued, 12_345, ppm), RULES);
         assert!((drifting.skew_ppm.unwrap() - ppm).abs() < 0.1, "{:?}", drifting.skew_ppm);
         assert!(drifting.skew_removed);
         for (a, b) in alike.pdv_ns.iter().zip(&drifting.pdv_ns) {
@@ -171,7 +171,7 @@ fn clocks_that_drift_apart_are_noticed_and_taken_out() {
 /// A queue that grows by 5 µs each ms is no clock.
 #[test]
 fn a_growing_queue_is_not_taken_for_a_clock() {
-    let found = seen(&stream(|number| MS + number * 5_000, 0, 0.0), RULES);
+    let found = reception(&stream(|number| MS + number * 5_000, 0, 0.0), RULES);
     assert!(found.skew_ppm.unwrap() > SKEW_PPM_MAX);
     assert!(!found.skew_removed);
     assert_eq!(*found.pdv_ns.last().unwrap(), 999 * 5_000);
@@ -181,7 +181,7 @@ fn a_growing_queue_is_not_taken_for_a_clock() {
 #[test]
 fn clocks_declared_alike_are_believed() {
     let rules = Rules { clocks_alike: true, ..RULES };
-    let found = seen(&stream(|number| MS + number * 100, 0, 0.0), rules);
+    let found = reception(&stream(|number| MS + number * 100, 0, 0.0), rules);
     assert_eq!((found.skew_ppm, found.skew_removed), (None, false));
     assert_eq!(found.delays_ns[999], MS + 99_900);
 }
@@ -192,7 +192,7 @@ fn clocks_declared_alike_are_believed() {
 fn a_step_of_a_clock_is_one_large_difference() {
     let mut packets = stream(queued, 0, 0.0);
     packets[500..].iter_mut().for_each(|p| p.came_ns += 300 * MS);
-    let found = seen(&packets, Rules { clocks_alike: true, ..RULES });
+    let found = reception(&packets, Rules { clocks_alike: true, ..RULES });
     let large = found.ipdv_ns.iter().filter(|d| d.abs() > 200 * MS).count();
     assert_eq!(large, 1);
     assert_eq!(found.pdv_ns.iter().filter(|&&d| d >= 300 * MS as u64).count(), 500);
@@ -204,7 +204,7 @@ fn only_consecutive_packets_of_one_stretch_and_path_are_compared() {
     packets.truncate(40);
     packets[20..].iter_mut().for_each(|p| p.stretch = 1);
     packets.remove(5);
-    let found = seen(&packets, RULES);
+    let found = reception(&packets, RULES);
     // 39 pairs, less one between the stretches and two beside the lost packet.
     assert_eq!(found.ipdv_ns.len(), 36);
     assert_eq!((found.packets, found.reordered), (39, 0));
@@ -218,7 +218,7 @@ fn a_change_of_the_path_splits_the_sample() {
         packet.path = 61;
         packet.came_ns += 20 * MS;
     }
-    let found = seen(&packets, RULES);
+    let found = reception(&packets, RULES);
     assert_eq!(found.ipdv_ns.len(), 998);
     assert!(found.pdv_ns.iter().all(|&above| above <= 90_000));
 }
@@ -229,7 +229,7 @@ fn late_packets_are_lost_and_counted_apart() {
     packets[10].came_ns += 3_000 * MS;
     let late = packets.remove(10);
     packets.push(late);
-    let found = seen(&packets, RULES);
+    let found = reception(&packets, RULES);
     assert_eq!((found.packets, found.late), (999, 1));
     assert_eq!((found.reordered, found.extent_max, found.reordered_for_tcp), (1, 989, 1));
     assert!(found.pdv_ns.iter().all(|&above| above <= 90_000));
@@ -241,8 +241,8 @@ fn copies_count_once_and_the_first_one_rules() {
     let copy = Packet { came_ns: packets[3].came_ns + 50 * MS, ..packets[3] };
     packets.insert(7, copy);
     packets.insert(9, copy);
-    let with = seen(&packets, RULES);
-    let without = seen(&stream(queued, 0, 0.0), RULES);
+    let with = reception(&packets, RULES);
+    let without = reception(&stream(queued, 0, 0.0), RULES);
     assert_eq!((with.copies.duplicates, with.copies.duplicated), (2, 1));
     assert_eq!((with.reordered, &with.pdv_ns), (0, &without.pdv_ns));
     assert_eq!(with.jitter_ns, without.jitter_ns);
@@ -250,8 +250,8 @@ fn copies_count_once_and_the_first_one_rules() {
 
 #[test]
 fn of_nothing_and_of_one() {
-    assert_eq!(seen(&[], RULES).packets, 0);
-    let one = seen(&stream(queued, 0, 0.0)[..1], RULES);
+    assert_eq!(reception(&[], RULES).packets, 0);
+    let one = reception(&stream(queued, 0, 0.0)[..1], RULES);
     assert_eq!((one.packets, one.pdv_ns.as_slice()), (1, [0].as_slice()));
     assert!(skew::under(&[(1, 5), (1, 3)]).is_none());
 }
@@ -285,7 +285,7 @@ fn wild_times_do_no_harm() {
     }
     packets.iter_mut().enumerate().for_each(|(i, p)| p.number = i as u32 ^ 5);
     for clocks_alike in [false, true] {
-        let found = seen(&packets, Rules { clocks_alike, ..RULES });
+        let found = reception(&packets, Rules { clocks_alike, ..RULES });
         assert_eq!(found.packets + found.late, packets.len() as u64);
     }
 }

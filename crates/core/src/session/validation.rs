@@ -52,7 +52,7 @@ impl Own<'_> {
 
 /// What is to be done about a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Handling {
     /// Nothing: it is not of the task, or its source has not proved itself.
     Ignore,
     /// To be answered with these bytes, as many as it has; that is all.
@@ -145,15 +145,15 @@ impl<'a> Validation<'a> {
 
     /// What to do about a datagram of `bytes` from `source`.
     #[inline]
-    pub fn judge(&mut self, source: SocketAddr, bytes: &[u8]) -> Verdict {
-        let Some(header) = End::Server.heard(bytes, self.tag) else { return Verdict::Ignore };
+    pub fn judge(&mut self, source: SocketAddr, bytes: &[u8]) -> Handling {
+        let Some(header) = End::Server.heard(bytes, self.tag) else { return Handling::Ignore };
         let source_of = Source::of(source);
         if header.flags.contains(Flags::INTRODUCTION) {
             return self.introduce(source, header, bytes.len());
         }
         match self.entry(source_of) {
-            Ok(Entry { arm, place, .. }) if arm == header.arm => Verdict::Valid { header, place },
-            _ => Verdict::Ignore,
+            Ok(Entry { arm, place, .. }) if arm == header.arm => Handling::Valid { header, place },
+            _ => Handling::Ignore,
         }
     }
 
@@ -173,25 +173,25 @@ impl<'a> Validation<'a> {
     }
 
     #[cold]
-    fn introduce(&mut self, source: SocketAddr, header: Header, bytes: usize) -> Verdict {
+    fn introduce(&mut self, source: SocketAddr, header: Header, bytes: usize) -> Handling {
         if bytes != HEADER_BYTES || self.own.holds(source) || !self.access.admits(source.ip()) {
-            return Verdict::Ignore;
+            return Handling::Ignore;
         }
         let place = self.entry(Source::of(source));
         let (room, count) = (*self.room.get(header.arm), *self.count.get(header.arm));
         match place {
-            Ok(entry) if entry.arm != header.arm => return Verdict::Ignore,
-            Err(_) if count >= room => return Verdict::Ignore,
+            Ok(entry) if entry.arm != header.arm => return Handling::Ignore,
+            Err(_) if count >= room => return Handling::Ignore,
             _ => {}
         }
         let challenge = self.challenge(Source::of(source), header.arm);
         let flags = End::Server.says(header.flags);
         match (header.flags, place) {
             (Flags::INTRODUCTION, _) => {
-                Verdict::Answer(Header { flags, ..header }.with_challenge(challenge).alone())
+                Handling::Answer(Header { flags, ..header }.with_challenge(challenge).alone())
             }
-            (PROOF, _) if header.challenge() != challenge => Verdict::Ignore,
-            (PROOF, Ok(_)) => Verdict::Answer(Header { flags, ..header }.alone()),
+            (PROOF, _) if header.challenge() != challenge => Handling::Ignore,
+            (PROOF, Ok(_)) => Handling::Answer(Header { flags, ..header }.alone()),
             (PROOF, Err(free)) => {
                 let arm = header.arm;
                 // Places are twice as many as there is room for, so this one exists.
@@ -200,9 +200,9 @@ impl<'a> Validation<'a> {
                 }
                 *self.count.get_mut(arm) += 1;
                 let answer = Header { flags, ..header }.alone();
-                Verdict::Proved { arm, place: count, answer }
+                Handling::Proved { arm, place: count, answer }
             }
-            _ => Verdict::Ignore,
+            _ => Handling::Ignore,
         }
     }
 

@@ -10,7 +10,7 @@ use super::sequence::{Arrival, Sequence};
 use super::series::Series;
 use super::{Broken, Cause, Watch};
 use std::sync::atomic::Ordering;
-use v6gap_core::capacity::{LoadSearch, REPORT_NS, Seen, payload_bps};
+use v6gap_core::capacity::{Feedback, LoadSearch, REPORT_NS, payload_bps};
 use v6gap_core::observation::Sent;
 use v6gap_core::wire::datagram::{Flags, Header};
 use v6gap_core::wire::status::{self, STATUS_BYTES, Status};
@@ -280,7 +280,7 @@ impl Reports {
             let more = errors(&status).wrapping_sub(before) as i32;
             let errors = u64::from(more.max(0).unsigned_abs());
             let delay_ns = u64::from(status.delay_us) * 1000;
-            following.search.report(Seen { errors, delay_ns });
+            following.search.report(Feedback { errors, delay_ns });
             followed.reports += 1;
             (self.last, self.last_ns) = (Some((number, status)), now_ns);
         }

@@ -14,7 +14,7 @@ use v6gap_sys::socket::{
 const FAILURES_MAX: u32 = 3;
 
 /// Most connections in the making at a time.
-const PLACES: usize = Connect::CONCURRENT_MAX as usize;
+const SLOTS: usize = Connect::CONCURRENT_MAX as usize;
 
 /// Times of the steps of many connections.
 #[derive(Debug, Default)]
@@ -129,7 +129,7 @@ pub enum Failure {
 
 /// A connection in the making.
 #[derive(Debug)]
-pub struct Place {
+pub struct Slot {
     stream: Stream,
     start_ns: u64,
     request: [u8; Data::BYTES],
@@ -139,16 +139,16 @@ pub struct Place {
 
 /// Memory for connections.
 #[derive(Debug)]
-pub struct Places {
-    making: Vec<Place>,
+pub struct Slots {
+    making: Vec<Slot>,
     /// Connections that stay open.
     pub held: Vec<Stream>,
 }
 
-impl Places {
+impl Slots {
     /// Room for `concurrent` connections in the making and `held` that stay open.
     pub fn with_room(concurrent: usize, held: usize) -> Self {
-        Places { making: Vec::with_capacity(concurrent), held: Vec::with_capacity(held) }
+        Slots { making: Vec::with_capacity(concurrent), held: Vec::with_capacity(held) }
     }
 }
 
@@ -162,41 +162,41 @@ impl Places {
 pub fn several(
     manner: &Manner<'_>,
     locals: &mut impl Iterator<Item = SocketAddr>,
-    places: &mut Places,
+    slots: &mut Slots,
     steps: &mut Steps,
 ) -> Result<(), Failure> {
     let (mut begun, mut failures) = (0, 0);
-    let room = manner.concurrent.clamp(1, PLACES);
+    let room = manner.concurrent.clamp(1, SLOTS);
     let alone = room == 1;
-    while begun < manner.count || !places.making.is_empty() {
-        while begun < manner.count && places.making.len() < room {
+    while begun < manner.count || !slots.making.is_empty() {
+        while begun < manner.count && slots.making.len() < room {
             begun += 1;
             match begin(manner, begun, locals, steps) {
-                Ok(place) => places.making.push(place),
+                Ok(slot) => slots.making.push(slot),
                 Err(failure) => failed(steps, &mut failures, failure)?,
             }
         }
-        let waited = ready(&places.making, alone);
+        let waited = ready(&slots.making, alone);
         let ready = waited.map_err(|error| Failure::Ask(error.into()))?;
         let now_ns = clock::now_ns();
-        for number in (0..places.making.len()).rev() {
-            let place = &mut places.making[number];
-            let late = now_ns.saturating_sub(place.start_ns) > manner.timeout_ns;
-            let done = if ready[number] { go_on(place, manner, steps) } else { Ok(false) };
+        for number in (0..slots.making.len()).rev() {
+            let slot = &mut slots.making[number];
+            let late = now_ns.saturating_sub(slot.start_ns) > manner.timeout_ns;
+            let done = if ready[number] { go_on(slot, manner, steps) } else { Ok(false) };
             let silent = late && matches!(done, Ok(false));
             match if silent { Err(Failure::Ask(Cause::Silent)) } else { done } {
                 Ok(false) => {}
                 Ok(true) => {
-                    let Place { stream, .. } = places.making.swap_remove(number);
+                    let Slot { stream, .. } = slots.making.swap_remove(number);
                     failures = 0;
                     // Closing it as it is would leave TIME_WAIT behind.
                     let _ = stream.linger_zero();
-                    if places.held.len() < places.held.capacity() {
-                        places.held.push(stream);
+                    if slots.held.len() < slots.held.capacity() {
+                        slots.held.push(stream);
                     }
                 }
                 Err(failure) => {
-                    places.making.swap_remove(number);
+                    slots.making.swap_remove(number);
                     failed(steps, &mut failures, failure)?;
                 }
             }
@@ -206,15 +206,15 @@ pub fn several(
 }
 
 /// Which connections can go on; one that stands `alone` can, since its reading waits.
-fn ready(making: &[Place], alone: bool) -> std::io::Result<[bool; PLACES]> {
-    if alone && making.iter().all(|place| place.stands) {
-        return Ok([true; PLACES]);
+fn ready(making: &[Slot], alone: bool) -> std::io::Result<[bool; SLOTS]> {
+    if alone && making.iter().all(|slot| slot.stands) {
+        return Ok([true; SLOTS]);
     }
     let interest = |number: usize| match &making[number] {
-        place if place.stands => Interest::Read(&place.stream),
-        place => Interest::Write(&place.stream),
+        slot if slot.stands => Interest::Read(&slot.stream),
+        slot => Interest::Write(&slot.stream),
     };
-    wait_some::<PLACES>(making.len(), interest, TICK_NS)
+    wait_some::<SLOTS>(making.len(), interest, TICK_NS)
 }
 
 /// Counts a failure, and returns it if there were too many in a row.
@@ -229,55 +229,55 @@ fn begin(
     number: u16,
     locals: &mut impl Iterator<Item = SocketAddr>,
     steps: &mut Steps,
-) -> Result<Place, Failure> {
+) -> Result<Slot, Failure> {
     let attempt = |local| Stream::begin(local, manner.remote, manner.options);
     let begun = from_free(locals, attempt).map_err(Failure::Connect)?;
     let Begun { stream, socket_ns, start_ns } = begun;
     steps.socket.times_ns.push(socket_ns);
     let request = Data { connection: number, ..manner.request }.encode();
-    let mut place = Place { stream, start_ns, request, stands: false, read: 0 };
-    ask(&mut place, manner, steps).map_err(Failure::Connect)?;
-    Ok(place)
+    let mut slot = Slot { stream, start_ns, request, stands: false, read: 0 };
+    ask(&mut slot, manner, steps).map_err(Failure::Connect)?;
+    Ok(slot)
 }
 
 /// Sends the request if the connection stands. A fresh socket has room for so few bytes.
-fn ask(place: &mut Place, manner: &Manner<'_>, steps: &mut Steps) -> Result<(), SocketError> {
+fn ask(slot: &mut Slot, manner: &Manner<'_>, steps: &mut Steps) -> Result<(), SocketError> {
     let now_ns = clock::now_ns();
-    place.stands = place.stream.write_if_connected(manner.remote, &place.request)?;
-    if place.stands {
-        steps.connect.times_ns.push(now_ns - place.start_ns);
+    slot.stands = slot.stream.write_if_connected(manner.remote, &slot.request)?;
+    if slot.stands {
+        steps.connect.times_ns.push(now_ns - slot.start_ns);
         if manner.concurrent <= 1 {
-            place.stream.set_read_timeout(Some(TICK_NS))?;
-            place.stream.set_nonblocking(false)?;
+            slot.stream.set_read_timeout(Some(TICK_NS))?;
+            slot.stream.set_nonblocking(false)?;
         }
     }
     Ok(())
 }
 
 /// Does the next step of a connection that is ready for it; `true` after the last one.
-fn go_on(place: &mut Place, manner: &Manner<'_>, steps: &mut Steps) -> Result<bool, Failure> {
-    if !place.stands {
-        ask(place, manner, steps).map_err(Failure::Connect)?;
-        if !place.stands {
+fn go_on(slot: &mut Slot, manner: &Manner<'_>, steps: &mut Steps) -> Result<bool, Failure> {
+    if !slot.stands {
+        ask(slot, manner, steps).map_err(Failure::Connect)?;
+        if !slot.stands {
             // There are systems on which writing does not tell why.
-            place.stream.connected(manner.remote).map_err(Failure::Connect)?;
+            slot.stream.connected(manner.remote).map_err(Failure::Connect)?;
         }
         return Ok(false);
     }
     let mut answer = [0; Data::BYTES];
-    match place.stream.read(&mut answer[place.read..]) {
+    match slot.stream.read(&mut answer[slot.read..]) {
         Ok(0) => Err(Failure::Ask(Cause::Closed)),
         Ok(count) => {
-            if place.read == 0 {
+            if slot.read == 0 {
                 let now_ns = clock::now_ns();
-                steps.first_byte.times_ns.push(now_ns - place.start_ns);
+                steps.first_byte.times_ns.push(now_ns - slot.start_ns);
             }
-            let part = place.read..place.read + count;
-            if answer[part.clone()] != place.request[part] {
+            let part = slot.read..slot.read + count;
+            if answer[part.clone()] != slot.request[part] {
                 return Err(Failure::Ask(Cause::Foreign));
             }
-            place.read += count;
-            Ok(place.read == place.request.len())
+            slot.read += count;
+            Ok(slot.read == slot.request.len())
         }
         Err(error) if ErrorClass::of(&error).is_timeout() => Ok(false),
         Err(error) => Err(Failure::Ask(error.into())),

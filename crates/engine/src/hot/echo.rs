@@ -9,7 +9,7 @@ use super::{Broken, Cause, TICK_NS, Tally, Watch, fill, put, spinning};
 use std::io;
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::session::validation::{Validation, Verdict};
+use v6gap_core::session::validation::{Handling, Validation};
 use v6gap_core::wire::datagram::{End, Flags, HEADER_BYTES, Header};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ErrorClass, Stream};
@@ -345,13 +345,13 @@ pub fn datagram_server(
         let broken = Broken::at(arm, EXCHANGE);
         let ours = match spinning(watch, || socket.recv_from(request)) {
             Ok((count, source)) => match validation.judge(source, &request[..count]) {
-                Verdict::Valid { header, .. } => Some((header, count, source)),
-                Verdict::Answer(told) | Verdict::Proved { answer: told, .. } => {
+                Handling::Valid { header, .. } => Some((header, count, source)),
+                Handling::Answer(told) | Handling::Proved { answer: told, .. } => {
                     // As good as lost on the way if it cannot be sent.
                     let _ = socket.send_to(&told, source);
                     None
                 }
-                Verdict::Ignore => None,
+                Handling::Ignore => None,
             },
             Err(error) if ErrorClass::of(&error).is_timeout() => None,
             Err(error) => return Err(broken(error.into())),

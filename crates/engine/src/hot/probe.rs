@@ -11,7 +11,7 @@ pub use notes::{Back, ClientNotes, Sent, ServerNotes, There};
 use super::{Broken, Cause, TICK_NS, Watch};
 use notes::push;
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::session::validation::{Validation, Verdict};
+use v6gap_core::session::validation::{Handling, Validation};
 use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::wire::probe::{Marks, PROBE_BYTES, Times};
 use v6gap_core::workload::Wait;
@@ -391,8 +391,8 @@ impl Returning<'_, '_> {
             let whole = arrived.bytes + 1 == self.buffer.len();
             let header = match self.validation.judge(arrived.source, &self.buffer[..arrived.bytes])
             {
-                Verdict::Valid { header, .. } if whole => header,
-                Verdict::Answer(told) | Verdict::Proved { answer: told, .. } => {
+                Handling::Valid { header, .. } if whole => header,
+                Handling::Answer(told) | Handling::Proved { answer: told, .. } => {
                     // As good as lost on the way if it cannot be sent.
                     if way.socket.send_to(&told, arrived.source).is_ok() {
                         way.went(Arm::A, NO_PLACE);
@@ -400,7 +400,7 @@ impl Returning<'_, '_> {
                     continue;
                 }
                 // Datagrams of others are as good as none: they must not keep the task going.
-                Verdict::Valid { .. } | Verdict::Ignore => continue,
+                Handling::Valid { .. } | Handling::Ignore => continue,
             };
             self.quiet = None;
             self.watch.busy(came_ns)?;

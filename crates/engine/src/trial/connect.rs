@@ -10,7 +10,7 @@ use super::sockets::{Locals, introduced, stream_waits};
 use super::times::times;
 use super::{TrialError, flows, only_arm};
 use crate::hot::answer::{Answered, Door, Other, answer as hot_answer};
-use crate::hot::connect::{Failure, Manner, Places, Steps};
+use crate::hot::connect::{Failure, Manner, Slots, Steps};
 use crate::hot::{Broken, Tally, Watch, bulk, connect as hot};
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
@@ -60,8 +60,8 @@ pub(super) fn client(task: &Task, workload: &Connect, context: &ClientContext) -
             request: Data { token: task.token, arm, connection: 0 },
         };
         let held = if workload.purpose == Purpose::Hold { workload.count } else { 0 };
-        let mut places = Places::with_room(workload.concurrent as usize, held as usize);
-        hot::several(&manner, &mut locals, &mut places, &mut steps).map_err(|f| match f {
+        let mut slots = Slots::with_room(workload.concurrent as usize, held as usize);
+        hot::several(&manner, &mut locals, &mut slots, &mut steps).map_err(|f| match f {
             Failure::Connect(error) => failed(error),
             Failure::Ask(cause) => {
                 let broken = Broken { arm, operation: CONNECTING, cause };
@@ -69,7 +69,7 @@ pub(super) fn client(task: &Task, workload: &Connect, context: &ClientContext) -
             }
         })?;
         let span_ns = clock::now_ns() - start_ns;
-        (span_ns, memory_before.growth(family, &places.held, &mut notes))
+        (span_ns, memory_before.growth(family, &slots.held, &mut notes))
     };
     let (granted, _) = stream_granted(&first).map_err(&failed)?;
     if workload.purpose == Purpose::Open {

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::session::validation::{
-    Own, PATIENCE_NS_MAX, PROOF, Proving, Silent, Validation, Verdict,
+    Handling, Own, PATIENCE_NS_MAX, PROOF, Proving, Silent, Validation,
 };
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{End, HEADER_BYTES, Header};
@@ -327,12 +327,12 @@ fn row<A: Accepting>(
             Err(error) => return Err(accepting.failed(broken(error.into()))),
         };
         match validation.judge(source, &buffer[..count.min(ROOM_BYTES)]) {
-            Verdict::Ignore | Verdict::Valid { .. } => {}
-            Verdict::Answer(answer) => {
+            Handling::Ignore | Handling::Valid { .. } => {}
+            Handling::Answer(answer) => {
                 // As good as lost on the way if it cannot be sent; it is asked for again.
                 let _ = service.send_to(&answer, source);
             }
-            Verdict::Proved { answer, .. } => {
+            Handling::Proved { answer, .. } => {
                 accepting.accept(&Proved { service, source, answer })?;
                 if validation.is_complete() {
                     break;

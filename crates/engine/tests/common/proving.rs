@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::PerFamily;
-use v6gap_core::session::validation::{Own, PROOF, Validation, Verdict};
+use v6gap_core::session::validation::{Handling, Own, PROOF, Validation};
 use v6gap_core::wire::datagram::{Flags, Header};
 
 /// A server that has no addresses, so that every source is another host's.
@@ -18,10 +18,10 @@ pub fn message(tag: [u8; 8], flags: Flags, arm: Arm, challenge: u64) -> [u8; 20]
 /// Lets `source` prove itself.
 pub fn prove(validation: &mut Validation<'_>, tag: [u8; 8], source: SocketAddr, arm: Arm) {
     let introduction = message(tag, Flags::INTRODUCTION, arm, 0);
-    let Verdict::Answer(challenge) = validation.judge(source, &introduction) else {
+    let Handling::Answer(challenge) = validation.judge(source, &introduction) else {
         panic!("{source} is not challenged");
     };
     let challenge = Header::decode(&challenge).expect("a header").challenge();
-    let verdict = validation.judge(source, &message(tag, PROOF, arm, challenge));
-    assert!(matches!(verdict, Verdict::Proved { .. }), "{source}: {verdict:?}");
+    let handling = validation.judge(source, &message(tag, PROOF, arm, challenge));
+    assert!(matches!(handling, Handling::Proved { .. }), "{source}: {handling:?}");
 }

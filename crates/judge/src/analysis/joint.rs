@@ -12,7 +12,7 @@ use v6gap_stats::summary;
 
 /// What was measured for one question.
 #[derive(Debug)]
-pub struct Asked {
+pub struct Evidence {
     /// The metric.
     pub metric: Metric,
     /// Over which transport.
@@ -39,17 +39,17 @@ pub struct Decided {
     pub ruling: Option<Ruling>,
 }
 
-/// Decides all questions. Those of one metric over one transport are one family: their p-values of
+/// Decides all questions. Those of one metric over one transport form a group: their p-values of
 /// "different" and of "same" are corrected after Holm, each among themselves.
-pub fn decide(asked: &[Asked], stop: &Stop) -> Vec<Decided> {
-    let mut decided: Vec<Decided> = Vec::with_capacity(asked.len());
-    for question in asked {
-        let family = || asked.iter().filter(|other| alike(question, other));
-        let nulls = family().map(|q| &q.nulls).find(|nulls| nulls.len() >= effect::NULLS_MIN);
+pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
+    let mut decided: Vec<Decided> = Vec::with_capacity(evidence.len());
+    for question in evidence {
+        let group = || evidence.iter().filter(|other| alike(question, other));
+        let nulls = group().map(|q| &q.nulls).find(|nulls| nulls.len() >= effect::NULLS_MIN);
         let setting = Setting {
             stop,
-            levels: family().count(),
-            questions: asked.len(),
+            levels: group().count(),
+            questions: evidence.len(),
             margin: effect::margin(question.metric, question.margin),
             noise: nulls.map(|nulls| summary::sd(nulls)),
         };
@@ -60,12 +60,12 @@ pub fn decide(asked: &[Asked], stop: &Stop) -> Vec<Decided> {
         };
         decided.push(Decided { combined, p: Adjusted::NOTHING, ruling: None });
     }
-    for (first, question) in asked.iter().enumerate() {
-        if asked[..first].iter().any(|earlier| alike(question, earlier)) {
+    for (first, question) in evidence.iter().enumerate() {
+        if evidence[..first].iter().any(|earlier| alike(question, earlier)) {
             continue;
         }
         let members: Vec<usize> =
-            (first..asked.len()).filter(|&i| alike(question, &asked[i])).collect();
+            (first..evidence.len()).filter(|&i| alike(question, &evidence[i])).collect();
         let p = |of: fn(&Combined) -> f64| -> Vec<f64> {
             let raw = members.iter().map(|&i| decided[i].combined.as_ref().map_or(1.0, of));
             effect::holm(&raw.collect::<Vec<f64>>())
@@ -75,7 +75,7 @@ pub fn decide(asked: &[Asked], stop: &Stop) -> Vec<Decided> {
             decided[member].p = Adjusted { different: different[place], same: same[place] };
         }
     }
-    for (question, decided) in asked.iter().zip(&mut decided) {
+    for (question, decided) in evidence.iter().zip(&mut decided) {
         let margin = effect::margin(question.metric, question.margin);
         let combined = decided.combined.as_ref();
         decided.ruling = combined.map(|c| verdict::rule(question.metric, c, margin, decided.p));
@@ -84,6 +84,6 @@ pub fn decide(asked: &[Asked], stop: &Stop) -> Vec<Decided> {
 }
 
 /// Whether two questions ask for one metric over one transport.
-fn alike(a: &Asked, b: &Asked) -> bool {
+fn alike(a: &Evidence, b: &Evidence) -> bool {
     a.metric == b.metric && a.transport == b.transport
 }

@@ -3,7 +3,7 @@
 use super::collect::{Block, Collected};
 use super::diagnostics::{self, Diagnostics};
 use super::effect::{self, Combined};
-use super::joint::{self, Asked};
+use super::joint::{self, Evidence};
 use super::predict::{self, Predicted};
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
@@ -58,32 +58,37 @@ type Counts = fn(&Block<'_>) -> bool;
 /// Ranges and rulings of all questions together, then what else their blocks say.
 fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
     let stop = &found.run.plan.design.stop;
-    let valid: Vec<Asked> = open.iter().map(|o| asked(found, o, |b| b.valid)).collect();
-    let kept: Vec<Asked> = open.iter().map(|o| asked(found, o, |_| true)).collect();
+    let valid: Vec<Evidence> = open.iter().map(|o| evidence(found, o, |b| b.valid)).collect();
+    let kept: Vec<Evidence> = open.iter().map(|o| evidence(found, o, |_| true)).collect();
     // A cell that could not be measured is no question, unless it was given up late.
     let counts: Vec<bool> = open
         .iter()
         .zip(&valid)
-        .map(|(o, asked)| {
+        .map(|(o, evidence)| {
             !found.unmeasured.contains_key(o.cell.id.as_str())
-                || asked.effects.len() >= effect::BLOCKS_MIN
+                || evidence.effects.len() >= effect::BLOCKS_MIN
         })
         .collect();
-    let among = |asked: Vec<Asked>| -> Vec<Asked> {
-        asked.into_iter().zip(&counts).filter(|(_, counts)| **counts).map(|(a, _)| a).collect()
+    let among = |evidence: Vec<Evidence>| -> Vec<Evidence> {
+        evidence.into_iter().zip(&counts).filter(|(_, counts)| **counts).map(|(a, _)| a).collect()
     };
     let (valid, kept) = (among(valid), among(kept));
     let questions = valid.len();
     let decided = joint::decide(&valid, stop);
     let mut with_discarded = joint::decide(&kept, stop).into_iter();
     let those = open.iter_mut().zip(counts).filter(|(_, counts)| *counts).map(|(o, _)| o);
-    for ((o, decided), asked) in those.zip(decided).zip(&valid) {
+    for ((o, decided), evidence) in those.zip(decided).zip(&valid) {
         let blocks: Vec<&Block<'_>> = measured(o, |b| b.valid).map(|(block, _)| block).collect();
         let combined = decided.combined;
         let all = with_discarded.next().and_then(|d| d.combined);
         let more = all.filter(|all| combined.as_ref().is_none_or(|c| c.n < all.n));
-        let found =
-            diagnostics::diagnose(o.metric, &blocks, &asked.effects, combined.as_ref(), questions);
+        let found = diagnostics::diagnose(
+            o.metric,
+            &blocks,
+            &evidence.effects,
+            combined.as_ref(),
+            questions,
+        );
         o.diagnostics = Diagnostics {
             p_different: combined.as_ref().map_or(1.0, |c| c.p),
             p_different_adjusted: decided.p.different,
@@ -98,9 +103,9 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
 }
 
 /// What the blocks that `counts` lets pass have measured.
-fn asked(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Asked {
+fn evidence(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Evidence {
     let plan = &found.run.plan;
-    Asked {
+    Evidence {
         metric: o.metric,
         transport: o.cell.workload.transport(),
         margin: plan.margin(o.metric),

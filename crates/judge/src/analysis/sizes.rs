@@ -4,7 +4,7 @@
 
 use super::compare::Of;
 use super::effect::{self, BLOCKS_MIN, Combined};
-use super::joint::{self, Asked};
+use super::joint::{self, Evidence};
 use super::verdict::Ruling;
 use super::words::{amount, amount_of, range_in_words, span_in_words};
 use super::{Effect, Pair, Qualifier, Question, Range, Verdict, words};
@@ -62,8 +62,8 @@ pub(super) fn judge(
     let ends = ends(plan, questions);
     let mut found: Vec<SizeEffect> = Vec::new();
     for of in Of::ALL {
-        let asked: Vec<Asked> = ends.iter().map(|ends| asked(ends, of)).collect();
-        for (decided, ends) in joint::decide(&asked, &plan.design.stop).into_iter().zip(&ends) {
+        let evidence: Vec<Evidence> = ends.iter().map(|ends| evidence(ends, of)).collect();
+        for (decided, ends) in joint::decide(&evidence, &plan.design.stop).into_iter().zip(&ends) {
             let ruling = decided.ruling.unwrap_or(Ruling::NOTHING);
             found.push(finish(ends, of, decided.combined.as_ref(), &ruling, names));
         }
@@ -101,7 +101,7 @@ fn ends<'a>(plan: &Plan, questions: &'a [Question]) -> Vec<Ends<'a>> {
 }
 
 /// The changes within the rounds in which both sizes count.
-fn asked(ends: &Ends<'_>, of: Of) -> Asked {
+fn evidence(ends: &Ends<'_>, of: Of) -> Evidence {
     let [low, high] = ends.questions;
     let value = |pair: &Pair| match of.arm() {
         None => effect::of_block(low.metric, pair.values.a, pair.values.b),
@@ -113,7 +113,7 @@ fn asked(ends: &Ends<'_>, of: Of) -> Asked {
         let same_round = large.iter().find(|pair| pair.round == small.round)?;
         Some(value(same_round) - value(small))
     };
-    Asked {
+    Evidence {
         metric: low.metric,
         transport: low.transport,
         margin: low.margin,

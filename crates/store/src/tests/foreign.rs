@@ -3,7 +3,7 @@
 //! without end.
 
 use super::{Scratch, block, header, id};
-use crate::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX, Note, Reference, Store, StoreError, read_journal};
+use crate::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX, Note, RunName, Store, StoreError, read_journal};
 use std::fs::{self, File};
 use std::io::{PipeWriter, Write};
 use std::os::fd::AsRawFd;
@@ -66,9 +66,9 @@ fn a_run_is_its_folder() {
     assert_eq!(listed.runs.len(), 1);
     assert_eq!(listed.left_out.len(), 3, "{:?}", listed.left_out);
     assert!(listed.left_out[1].contains("evil22 is left out: its journal is that of aaa111"));
-    assert_eq!(store.resolve(&Reference::parse("last")).unwrap(), id("aaa111"));
+    assert_eq!(store.resolve(&RunName::parse("last")).unwrap(), id("aaa111"));
     store.remove(&id("aaa111")).unwrap();
-    let none = store.resolve(&Reference::parse("last"));
+    let none = store.resolve(&RunName::parse("last"));
     assert!(matches!(none, Err(StoreError::NotFound { .. })));
     untouched(&scratch);
 }
@@ -118,7 +118,7 @@ fn a_link_in_place_of_a_file_is_not_followed() {
     assert_eq!(store.note(&id), note);
     fs::remove_file(folder.join("journal.jsonl")).unwrap();
     symlink(scratch.0.join("victim/journal.jsonl"), folder.join("journal.jsonl")).unwrap();
-    unfit(store.read(&Reference::File(folder.clone())));
+    unfit(store.read(&RunName::File(folder.clone())));
     unfit(store.resume(&id));
     assert_eq!(store.survey().unwrap().left_out.len(), 1);
     store.remove(&id).unwrap();
@@ -159,13 +159,13 @@ fn the_report_of_a_file_lies_beside_it() {
     let page = scratch.0.join("victim/run.report.html");
     fs::write(&file, journal("aaa111")).unwrap();
     symlink(scratch.0.join("victim/keep"), &page).unwrap();
-    let reference = Reference::File(file.clone());
+    let reference = RunName::File(file.clone());
     assert_eq!(store.write_report_of(&reference, "page").unwrap(), page);
     assert!(!page.is_symlink() && !store.report_path(&id("aaa111")).exists());
-    let folder = Reference::File(store.folder(&id("aaa111")));
+    let folder = RunName::File(store.folder(&id("aaa111")));
     let there = store.report_path(&id("aaa111"));
     assert_eq!(store.write_report_of(&folder, "page").unwrap(), there);
-    unfit(store.write_report_of(&Reference::File("/dev/null".into()), "page"));
+    unfit(store.write_report_of(&RunName::File("/dev/null".into()), "page"));
     for path in [file, page] {
         fs::remove_file(path).unwrap();
     }

@@ -17,7 +17,7 @@ use v6gap_core::world::model::bottleneck_bps;
 use v6gap_judge::analysis;
 use v6gap_judge::analysis::words::amount_of;
 use v6gap_judge::planning::{self, Outlook};
-use v6gap_store::Reference;
+use v6gap_store::RunName;
 
 /// Rate that is taken for granted where nothing tells, in bit/s.
 const RATE_BPS: f64 = 100e6;
@@ -103,7 +103,7 @@ fn path_before(plan: &Plan, host: Option<&str>, context: &Context) -> Result<Pat
         entries.into_iter().find(|entry| is(&entry.header))
     });
     if let Some(entry) = before {
-        let lines = context.store.read(&Reference::Id(entry.header.id.into()))?;
+        let lines = context.store.read(&RunName::Id(entry.header.id.into()))?;
         let values = |metric| {
             lines.iter().filter_map(move |line| match line {
                 Line::Trial(trial) => trial.values.get(&metric).copied(),
@@ -139,9 +139,9 @@ fn run_before(
     plan: &Plan,
     host: Option<&str>,
     context: &Context,
-) -> Result<Option<Reference>, Failure> {
+) -> Result<Option<RunName>, Failure> {
     match &args.noise {
-        Some(named) => Ok(Some(Reference::parse(named))),
+        Some(named) => Ok(Some(RunName::parse(named))),
         None => last_alike(plan, host, context),
     }
 }
@@ -151,7 +151,7 @@ fn last_alike(
     plan: &Plan,
     host: Option<&str>,
     context: &Context,
-) -> Result<Option<Reference>, Failure> {
+) -> Result<Option<RunName>, Failure> {
     let alike = |header: &RunHeader| match (&plan.world, host) {
         (Some(world), _) => header.plan.world.as_ref() == Some(world),
         (None, Some(host)) => header.plan.world.is_none() && header.target == host,
@@ -159,11 +159,11 @@ fn last_alike(
     };
     let entries = context.store.list()?;
     let last = entries.into_iter().find(|entry| alike(&entry.header));
-    Ok(last.map(|entry| Reference::Id(entry.header.id.into())))
+    Ok(last.map(|entry| RunName::Id(entry.header.id.into())))
 }
 
 fn prospect(
-    reference: &Reference,
+    reference: &RunName,
     plan: &Plan,
     pairs: u32,
     context: &Context,

@@ -3,7 +3,7 @@
 use super::expect;
 use crate::failure::Failure;
 use crate::output;
-use crate::presets::{self, Choice, Found, PRESETS, Place, Preset};
+use crate::presets::{self, Choice, Found, PRESETS, PlaceChoice, Preset};
 use serde_json::{Value, json};
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, Stop};
@@ -73,7 +73,7 @@ fn times(preset: &Preset, whole: &Found) -> Result<[String; 2], Failure> {
     };
     let small = match whole.draft.small {
         Some(_) => {
-            let choice = Choice { scale: Scale::Small, place: Place::OfPlan };
+            let choice = Choice { scale: Scale::Small, place: PlaceChoice::OfPlan };
             text(&presets::read_preset(preset, 0, &choice)?.plan)
         }
         None => "–".to_owned(),
@@ -91,7 +91,7 @@ pub(super) fn show(name: &str, width: usize) -> Result<String, Failure> {
     let [time, small_time] = times(preset, &whole)?;
     let mut said = vec![format!("All of it takes {time} in its own place.")];
     if whole.draft.small.is_some() {
-        let choice = Choice { scale: Scale::Small, place: Place::OfPlan };
+        let choice = Choice { scale: Scale::Small, place: PlaceChoice::OfPlan };
         let small = presets::read_preset(preset, 0, &choice)?;
         said.push(format!("--scale small measures {}: {small_time}.", small.scaled.join(", ")));
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use v6gap_core::family::Family;
 use v6gap_core::record::{Line, RunHeader, RunId};
 use v6gap_serve::Demo;
-use v6gap_store::{Reference, Store};
+use v6gap_store::{RunName, Store};
 use v6gap_sys::entropy;
 
 /// A recording and a store of its own, which goes with it.
@@ -67,7 +67,7 @@ impl Drop for Recording {
 
 /// The facts of a run and the lines behind them.
 fn recorded(reference: &str, context: &Context) -> Result<(RunHeader, Vec<Line>), Failure> {
-    let mut lines = context.store.read(&Reference::parse(reference))?;
+    let mut lines = context.store.read(&RunName::parse(reference))?;
     match lines.first() {
         Some(Line::Run(header)) => {
             let header = (**header).clone();
@@ -83,8 +83,8 @@ fn recorded(reference: &str, context: &Context) -> Result<(RunHeader, Vec<Line>)
 
 /// The file of a run: the program that plays it keeps its results elsewhere.
 fn journal(reference: &str, context: &Context) -> Result<String, Failure> {
-    let path = match Reference::parse(reference) {
-        Reference::File(path) => path,
+    let path = match RunName::parse(reference) {
+        RunName::File(path) => path,
         other => context.store.journal_path(&context.store.resolve(&other)?),
     };
     // A name without a folder would be looked up among the results.

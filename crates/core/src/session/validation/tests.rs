@@ -18,10 +18,10 @@ fn message(flags: Flags, arm: Arm, challenge: u64) -> Vec<u8> {
 }
 
 /// What the server sends for a datagram.
-fn answer(verdict: Verdict) -> Option<[u8; HEADER_BYTES]> {
-    match verdict {
-        Verdict::Answer(answer) | Verdict::Proved { answer, .. } => Some(answer),
-        Verdict::Ignore | Verdict::Valid { .. } => None,
+fn answer(handling: Handling) -> Option<[u8; HEADER_BYTES]> {
+    match handling {
+        Handling::Answer(answer) | Handling::Proved { answer, .. } => Some(answer),
+        Handling::Ignore | Handling::Valid { .. } => None,
     }
 }
 
@@ -32,7 +32,7 @@ fn ours() -> Vec<IpAddr> {
 }
 
 /// Lets `source` prove itself and returns the last verdict.
-fn prove(validation: &mut Validation<'_>, source: SocketAddr, arm: Arm) -> Verdict {
+fn prove(validation: &mut Validation<'_>, source: SocketAddr, arm: Arm) -> Handling {
     let challenged = validation.judge(source, &message(Flags::INTRODUCTION, arm, 0));
     let Some(challenged) = answer(challenged) else { return challenged };
     let challenge = Header::decode(&challenged).unwrap().challenge();
@@ -53,26 +53,26 @@ fn a_source_that_repeats_its_challenge_is_valid_from_then_on() {
     {
         let source = at(text);
         let request = message(Flags::NONE, arm, 7);
-        assert_eq!(validation.judge(source, &request), Verdict::Ignore);
+        assert_eq!(validation.judge(source, &request), Handling::Ignore);
         let proved = prove(&mut validation, source, arm);
         assert!(
-            matches!(proved, Verdict::Proved { arm: a, place: p, .. } if (a, p) == (arm, place))
+            matches!(proved, Handling::Proved { arm: a, place: p, .. } if (a, p) == (arm, place))
         );
         assert_eq!(validation.is_complete(), number == 2);
         // The answer was lost: it is given again, and the source has no second place.
         let again = prove(&mut validation, source, arm);
         assert_eq!(answer(again), answer(proved));
-        assert!(matches!(again, Verdict::Answer(_)));
+        assert!(matches!(again, Handling::Answer(_)));
         let header = Header::decode(&request).unwrap();
-        assert_eq!(validation.judge(source, &request), Verdict::Valid { header, place });
+        assert_eq!(validation.judge(source, &request), Handling::Valid { header, place });
         // The arm of a message is that of its source.
         let other = message(Flags::NONE, arm.other(), 7);
-        assert_eq!(validation.judge(source, &other), Verdict::Ignore);
-        assert_eq!(prove(&mut validation, source, arm.other()), Verdict::Ignore);
+        assert_eq!(validation.judge(source, &other), Handling::Ignore);
+        assert_eq!(prove(&mut validation, source, arm.other()), Handling::Ignore);
     }
     assert_eq!((validation.proved(Arm::A), validation.proved(Arm::B)), (2, 1));
     // There is no room for more.
-    assert_eq!(prove(&mut validation, at("192.0.2.1:11"), Arm::A), Verdict::Ignore);
+    assert_eq!(prove(&mut validation, at("192.0.2.1:11"), Arm::A), Handling::Ignore);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn who_is_not_served_or_is_the_server_itself_hears_nothing() {
     let room = PerArm { a: 9, b: 9 };
     let mut validation = Validation::new(TAG, &[1; 16], &Access::Near, own, room);
     let mut silent = |text: &str| {
-        (Arm::BOTH.iter()).all(|arm| prove(&mut validation, at(text), *arm) == Verdict::Ignore)
+        (Arm::BOTH.iter()).all(|arm| prove(&mut validation, at(text), *arm) == Handling::Ignore)
     };
     for text in ["8.8.8.8:9", "[2606:4700::1]:9", "192.0.2.7:4466", "[2001:db8::7]:4466"] {
         assert!(silent(text), "{text}");
@@ -93,8 +93,8 @@ fn who_is_not_served_or_is_the_server_itself_hears_nothing() {
     assert!(!silent("192.0.2.7:4467") && !silent("192.0.2.1:4466"));
     let own = Own { addresses: None, ports: PORTS };
     let mut validation = Validation::new(TAG, &[1; 16], &Access::Near, own, room);
-    assert_eq!(prove(&mut validation, at("192.0.2.1:4466"), Arm::A), Verdict::Ignore);
-    assert_ne!(prove(&mut validation, at("192.0.2.1:4467"), Arm::A), Verdict::Ignore);
+    assert_eq!(prove(&mut validation, at("192.0.2.1:4466"), Arm::A), Handling::Ignore);
+    assert_ne!(prove(&mut validation, at("192.0.2.1:4467"), Arm::A), Handling::Ignore);
 }
 
 #[test]
@@ -105,10 +105,10 @@ fn a_link_local_address_on_another_link_is_another_source() {
     let on = |scope| {
         SocketAddr::V6(core::net::SocketAddrV6::new("fe80::1".parse().unwrap(), 9, 0, scope))
     };
-    assert!(matches!(prove(&mut validation, on(1), Arm::A), Verdict::Proved { .. }));
+    assert!(matches!(prove(&mut validation, on(1), Arm::A), Handling::Proved { .. }));
     let request = message(Flags::NONE, Arm::A, 0);
-    assert!(matches!(validation.judge(on(1), &request), Verdict::Valid { .. }));
-    assert_eq!(validation.judge(on(2), &request), Verdict::Ignore);
+    assert!(matches!(validation.judge(on(1), &request), Handling::Valid { .. }));
+    assert_eq!(validation.judge(on(2), &request), Handling::Ignore);
 }
 
 /// Many sources with few ports stand in one row of the table.
@@ -131,8 +131,8 @@ fn sources_are_told_apart_however_alike_they_are() {
     }
     assert!(validation.is_complete());
     for (number, arm) in (0..300).flat_map(|n| Arm::BOTH.map(|arm| (n, arm))) {
-        let verdict = validation.judge(source(number, arm), &message(Flags::NONE, arm, 0));
-        assert!(matches!(verdict, Verdict::Valid { place, .. } if place == number));
+        let handling = validation.judge(source(number, arm), &message(Flags::NONE, arm, 0));
+        assert!(matches!(handling, Handling::Valid { place, .. } if place == number));
     }
 }
 
@@ -298,16 +298,16 @@ impl Seen {
 
     /// One datagram, and everything that must hold about what follows from it.
     fn check(&mut self, validation: &mut Validation<'_>, from: usize, bytes: &[u8]) {
-        let verdict = validation.judge(at(SOURCES[from]), bytes);
+        let handling = validation.judge(at(SOURCES[from]), bytes);
         let header = Header::decode(bytes);
         *self.bytes_in.entry(from).or_default() += bytes.len();
         if header.is_none_or(|header| header.flags.contains(Flags::ANSWER) || header.tag != TAG) {
-            assert_eq!(verdict, Verdict::Ignore, "an answer is never answered");
+            assert_eq!(handling, Handling::Ignore, "an answer is never answered");
         }
         if from >= SERVED {
-            assert_eq!(verdict, Verdict::Ignore, "{} is not served", SOURCES[from]);
+            assert_eq!(handling, Handling::Ignore, "{} is not served", SOURCES[from]);
         }
-        if let Some(answer) = answer(verdict) {
+        if let Some(answer) = answer(handling) {
             *self.bytes_out.entry(from).or_default() += answer.len();
             assert!(answer.len() <= bytes.len());
             let told = Header::decode(&answer).unwrap();
@@ -319,16 +319,16 @@ impl Seen {
             }
             self.answers.push(answer);
         }
-        match verdict {
-            Verdict::Proved { arm, .. } => {
+        match handling {
+            Handling::Proved { arm, .. } => {
                 let own = self.challenges.get(&(from, arm == Arm::A));
                 assert_eq!(own, header.map(|h| h.challenge()).as_ref(), "another's challenge");
                 assert_eq!(self.proved.insert(from, arm), None);
             }
-            Verdict::Valid { header, .. } => {
+            Handling::Valid { header, .. } => {
                 assert_eq!(self.proved.get(&from), Some(&header.arm), "counted without proof");
             }
-            Verdict::Ignore | Verdict::Answer(_) => {}
+            Handling::Ignore | Handling::Answer(_) => {}
         }
         if !self.proved.contains_key(&from) {
             let sent = self.bytes_out.get(&from).copied().unwrap_or(0);
@@ -368,8 +368,8 @@ fn an_ipv4_address_in_ipv6_form_is_another_source_that_proves_nothing() {
     let sources = PerArm { a: 2, b: 0 };
     let mut validation = Validation::new(TAG, &[1; 16], &Access::Anyone, own, sources);
     let proved = prove(&mut validation, at("192.0.2.1:9"), Arm::A);
-    assert!(matches!(proved, Verdict::Proved { .. }));
+    assert!(matches!(proved, Handling::Proved { .. }));
     let mapped = at("[::ffff:192.0.2.1]:9");
-    assert_eq!(validation.judge(mapped, &message(Flags::NONE, Arm::A, 7)), Verdict::Ignore);
-    assert_eq!(prove(&mut validation, mapped, Arm::A), Verdict::Ignore);
+    assert_eq!(validation.judge(mapped, &message(Flags::NONE, Arm::A, 7)), Handling::Ignore);
+    assert_eq!(prove(&mut validation, mapped, Arm::A), Handling::Ignore);
 }

@@ -4,7 +4,7 @@ use crate::hot::probe::{Back, ClientNotes, ServerNotes, There};
 use crate::trial::times::times;
 use std::collections::BTreeMap;
 use v6gap_core::ippm::percentile::{median, percentile};
-use v6gap_core::ippm::stream::{Packet, Rules, Seen, TIME_NS_MAX, seen};
+use v6gap_core::ippm::stream::{Packet, Reception, Rules, TIME_NS_MAX, reception};
 use v6gap_core::observation::{Delay, OneWay, Probed, Returned, Times};
 use v6gap_core::wire::probe::Marks;
 use v6gap_core::workload::{Marking, Probe};
@@ -130,7 +130,7 @@ fn signed(time_ns: u64) -> i64 {
 fn one_way(probe: &Probe, arrivals: impl Iterator<Item = (Packet, Marks)>) -> OneWay {
     let (packets, marks): (Vec<Packet>, Vec<Marks>) = arrivals.unzip();
     let clocks_alike = probe.clock_error_ns.is_some();
-    let seen = seen(&packets, Rules { timeout_ns: probe.timeout_ns, clocks_alike });
+    let seen = reception(&packets, Rules { timeout_ns: probe.timeout_ns, clocks_alike });
     let without_sign: Vec<u64> = seen.ipdv_ns.iter().map(|ns| ns.unsigned_abs()).collect();
     let mut above: Vec<i64> = seen.pdv_ns.iter().map(|&ns| signed(ns)).collect();
     above.sort_unstable();
@@ -165,7 +165,7 @@ pub(super) fn arrived(way: &OneWay) -> Option<Marking> {
     told.then_some(Marking { traffic_class, hop_limit, ..Marking::default() })
 }
 
-fn delay(seen: &Seen, error_ns: u64) -> Option<Delay> {
+fn delay(seen: &Reception, error_ns: u64) -> Option<Delay> {
     let mut delays = seen.delays_ns.clone();
     delays.sort_unstable();
     let (min_ns, max_ns) = (*delays.first()?, *delays.last()?);

@@ -2,7 +2,7 @@
 //! all of them together.
 
 use super::set_up::{self, Granted};
-use super::{Change, Changes, Of, Row, Standing, Told, letter, words};
+use super::{Change, Changes, Compared, Of, Row, Standing, letter, words};
 use crate::analysis::effect::{self, BLOCKS_MIN, Combined};
 use crate::analysis::guard::{self, Guard};
 use crate::analysis::verdict::{self, Adjusted, Ruling};
@@ -50,18 +50,18 @@ struct Pending {
 impl<'a> Open<'a> {
     /// What stands to be compared of `question` of the first run.
     pub(super) fn new(
-        told: &[Told<'a>],
+        compared: &[Compared<'a>],
         granted: &[Granted],
         question: &'a Question,
         asked: Vec<Option<&'a Question>>,
     ) -> Self {
         let margins = asked.iter().flatten().map(|q| q.margin);
-        let refused = |run: usize| set_up::refusal(told, granted, run, &question.cell);
+        let refused = |run: usize| set_up::refusal(compared, granted, run, &question.cell);
         Open {
-            stops: told.iter().map(|run| &run.analysis.run.plan.design.stop).collect(),
-            failed: told.iter().map(|run| !run.analysis.valid).collect(),
-            emulated: told.iter().map(|run| is_emulated(run)).collect(),
-            refused: (1..told.len()).map(refused).collect(),
+            stops: compared.iter().map(|run| &run.analysis.run.plan.design.stop).collect(),
+            failed: compared.iter().map(|run| !run.analysis.valid).collect(),
+            emulated: compared.iter().map(|run| is_emulated(run)).collect(),
+            refused: (1..compared.len()).map(refused).collect(),
             margin: margins.fold(f64::INFINITY, f64::min),
             question,
             asked,
@@ -81,8 +81,8 @@ impl<'a> Open<'a> {
     }
 }
 
-fn is_emulated(told: &Told<'_>) -> bool {
-    told.analysis.run.hosts.server.facts.contains_key(names::EMULATION)
+fn is_emulated(compared: &Compared<'_>) -> bool {
+    compared.analysis.run.hosts.server.facts.contains_key(names::EMULATION)
 }
 
 /// Decides all changes together. Those of one thing, one metric and one transport are one family:

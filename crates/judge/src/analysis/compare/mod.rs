@@ -240,7 +240,7 @@ pub enum CompareError {
 
 /// A run to compare: its journal and what that says.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
+pub struct Compared<'a> {
     /// What it says.
     pub analysis: &'a Analysis,
     /// Journal of the run, for what sockets were granted.
@@ -257,23 +257,25 @@ fn letter(place: usize) -> char {
 /// # Errors
 /// If they cannot be compared at all: fewer than two, other arms, no cell in common. Cells that
 /// alone cannot be compared stay, without a verdict and with the reason.
-pub fn compare(told: &[Told<'_>]) -> Result<Comparison, CompareError> {
-    if told.len() < 2 {
-        return Err(CompareError::TooFew(told.len()));
+pub fn compare(compared: &[Compared<'_>]) -> Result<Comparison, CompareError> {
+    if compared.len() < 2 {
+        return Err(CompareError::TooFew(compared.len()));
     }
-    if told.len() > RUNS_MAX {
-        return Err(CompareError::TooMany(told.len()));
+    if compared.len() > RUNS_MAX {
+        return Err(CompareError::TooMany(compared.len()));
     }
-    alike_in_kind(told)?;
-    let reference = told[0].analysis;
-    let granted: Vec<set_up::Granted> = told.iter().map(|run| set_up::granted(run.lines)).collect();
-    let runs: Vec<Side> = told.iter().enumerate().map(|(i, run)| side(i, run.analysis)).collect();
+    alike_in_kind(compared)?;
+    let reference = compared[0].analysis;
+    let granted: Vec<set_up::Granted> =
+        compared.iter().map(|run| set_up::granted(run.lines)).collect();
+    let runs: Vec<Side> =
+        compared.iter().enumerate().map(|(i, run)| side(i, run.analysis)).collect();
     let mut rows = Vec::new();
     for question in &reference.questions {
         let asked: Vec<Option<&Question>> =
-            told.iter().map(|run| find(run.analysis, question)).collect();
+            compared.iter().map(|run| find(run.analysis, question)).collect();
         if asked.iter().skip(1).any(Option::is_some) {
-            rows.push(change::Open::new(told, &granted, question, asked));
+            rows.push(change::Open::new(compared, &granted, question, asked));
         }
     }
     if rows.iter().all(|row| row.is_refused()) {
@@ -284,11 +286,11 @@ pub fn compare(told: &[Told<'_>]) -> Result<Comparison, CompareError> {
             }
         }
         if rows.is_empty() {
-            seen = told.iter().enumerate().map(|(i, run)| measured(i, run.analysis)).collect();
+            seen = compared.iter().enumerate().map(|(i, run)| measured(i, run.analysis)).collect();
         }
         return Err(CompareError::NothingAlike { seen });
     }
-    let same = told.iter().all(|run| run.analysis.arm_names == reference.arm_names);
+    let same = compared.iter().all(|run| run.analysis.arm_names == reference.arm_names);
     // What is translated in one run and not in another has the name of its family.
     let names = match same {
         true => reference.arm_names.clone(),
@@ -299,28 +301,28 @@ pub fn compare(told: &[Told<'_>]) -> Result<Comparison, CompareError> {
     Ok(Comparison {
         headline: words::headline(&runs, &rows, names),
         details: words::details(&rows, names),
-        apart: apart(told),
-        set_up: set_up::differences(told, &granted),
-        published: published::beside(told, &rows),
+        apart: apart(compared),
+        set_up: set_up::differences(compared, &granted),
+        published: published::beside(compared, &rows),
         arm_names: names.clone(),
         runs,
         rows,
     })
 }
 
-fn alike_in_kind(told: &[Told<'_>]) -> Result<(), CompareError> {
-    let arms = |run: &Told<'_>| run.analysis.run.plan.design.arms;
-    let words = |run: &Told<'_>| {
+fn alike_in_kind(compared: &[Compared<'_>]) -> Result<(), CompareError> {
+    let arms = |run: &Compared<'_>| run.analysis.run.plan.design.arms;
+    let words = |run: &Compared<'_>| {
         let names = &run.analysis.arm_names;
         format!("{} with {}", names.b, names.a)
     };
-    for (place, run) in told.iter().enumerate().skip(1) {
+    for (place, run) in compared.iter().enumerate().skip(1) {
         let id = &run.analysis.run.id;
-        if told[..place].iter().any(|earlier| earlier.analysis.run.id == *id) {
+        if compared[..place].iter().any(|earlier| earlier.analysis.run.id == *id) {
             return Err(CompareError::Twice(id.to_string()));
         }
-        if arms(run) != arms(&told[0]) {
-            let (there, here) = (words(run), words(&told[0]));
+        if arms(run) != arms(&compared[0]) {
+            let (there, here) = (words(run), words(&compared[0]));
             return Err(CompareError::Arms { letter: letter(place), there, here });
         }
     }
@@ -356,9 +358,9 @@ fn measured(place: usize, analysis: &Analysis) -> String {
 }
 
 /// The questions that not all runs ask, each once, in the order of the runs.
-fn apart(told: &[Told<'_>]) -> Vec<Apart> {
+fn apart(compared: &[Compared<'_>]) -> Vec<Apart> {
     let mut apart: Vec<(&Question, Apart)> = Vec::new();
-    for run in told {
+    for run in compared {
         for question in &run.analysis.questions {
             let known = |(other, _): &(&Question, Apart)| {
                 other.cell == question.cell && other.metric == question.metric
@@ -366,13 +368,13 @@ fn apart(told: &[Told<'_>]) -> Vec<Apart> {
             if apart.iter().any(known) {
                 continue;
             }
-            let asks = |(place, other): (usize, &Told<'_>)| {
+            let asks = |(place, other): (usize, &Compared<'_>)| {
                 find(other.analysis, question).map(|_| letter(place))
             };
-            let letters: Vec<char> = told.iter().enumerate().filter_map(asks).collect();
+            let letters: Vec<char> = compared.iter().enumerate().filter_map(asks).collect();
             apart.push((question, Apart { label: question.label.clone(), letters }));
         }
     }
-    let all = told.len();
+    let all = compared.len();
     apart.into_iter().map(|(_, apart)| apart).filter(|apart| apart.letters.len() < all).collect()
 }

@@ -1,7 +1,7 @@
 //! What a study published of one system against another, beside the changes of the same questions.
 //! It is shown and not compared: those systems are not these.
 
-use super::{Of, Row, Told};
+use super::{Compared, Of, Row};
 use crate::analysis::words::directions;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -42,11 +42,11 @@ pub struct Elsewhere {
 
 /// What was published of the questions of a comparison; nothing unless all runs repeat the same
 /// experiment of a study that set systems against each other.
-pub(super) fn beside(told: &[Told<'_>], rows: &[Row]) -> Option<Systems> {
-    let plan = &told.first()?.analysis.run.plan;
+pub(super) fn beside(compared: &[Compared<'_>], rows: &[Row]) -> Option<Systems> {
+    let plan = &compared.first()?.analysis.run.plan;
     let reference = plan.reference.as_deref()?;
-    let same = |run: &Told<'_>| run.analysis.run.plan.reference.as_deref() == Some(reference);
-    if !told.iter().all(same) {
+    let same = |run: &Compared<'_>| run.analysis.run.plan.reference.as_deref() == Some(reference);
+    if !compared.iter().all(same) {
         return None;
     }
     let (study, experiment) = published::find(reference)?;

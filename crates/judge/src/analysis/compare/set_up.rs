@@ -1,7 +1,7 @@
 //! What differs between runs beside what they measured: hosts, versions, plan, world, and what
 //! sockets were granted. A factor that differs keeps a cell from being compared; all else is told.
 
-use super::{Differs, Told, letter};
+use super::{Compared, Differs, letter};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -99,12 +99,12 @@ fn asked(settings: &StreamSettings) -> [bool; 7] {
 /// Why a cell of `run` cannot be compared with that of the first run: a parameter of its workload
 /// is another one, or what was asked of the sockets was granted in one of them only.
 pub(super) fn refusal(
-    told: &[Told<'_>],
+    compared: &[Compared<'_>],
     granted: &[Granted],
     run: usize,
     cell: &str,
 ) -> Option<String> {
-    let of = |place: usize| told[place].analysis.run.plan.cell(cell).map(|(_, cell)| cell);
+    let of = |place: usize| compared[place].analysis.run.plan.cell(cell).map(|(_, cell)| cell);
     let (here, there) = (of(0)?, of(run)?);
     let fields = workloads_differ(here, there);
     let factors: Vec<&Field> = fields.iter().filter(|field| !field.is_conduct()).collect();
@@ -208,14 +208,14 @@ fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
 type Facts = Vec<(String, String)>;
 
 /// Everything of the set-up in which the runs differ.
-pub(super) fn differences(told: &[Told<'_>], granted: &[Granted]) -> Vec<Differs> {
-    let plans = || told.iter().map(|run| &run.analysis.run.plan);
+pub(super) fn differences(compared: &[Compared<'_>], granted: &[Granted]) -> Vec<Differs> {
+    let plans = || compared.iter().map(|run| &run.analysis.run.plan);
     // What cells say that not all runs have is no difference: those are named by themselves.
     let cells = plans().flat_map(|plan| &plan.cells).map(|cell| cell.id.as_str());
     let common: BTreeSet<&str> =
         cells.filter(|id| plans().all(|plan| plan.cell(id).is_some())).collect();
     let all: Vec<Facts> =
-        told.iter().zip(granted).map(|(run, granted)| facts(run, granted, &common)).collect();
+        compared.iter().zip(granted).map(|(run, granted)| facts(run, granted, &common)).collect();
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in all.iter().flatten() {
         if !names.contains(&name) {
@@ -225,8 +225,8 @@ pub(super) fn differences(told: &[Told<'_>], granted: &[Granted]) -> Vec<Differs
     let mut found = Vec::new();
     for what in names {
         let value = |facts: &Facts| {
-            let told = facts.iter().find(|(name, _)| name == what);
-            told.map_or_else(|| UNTOLD.to_string(), |(_, value)| value.clone())
+            let compared = facts.iter().find(|(name, _)| name == what);
+            compared.map_or_else(|| UNTOLD.to_string(), |(_, value)| value.clone())
         };
         let values: Vec<String> = all.iter().map(value).collect();
         // Not every system tells what sockets got; that is no difference between them.
@@ -241,8 +241,8 @@ pub(super) fn differences(told: &[Told<'_>], granted: &[Granted]) -> Vec<Differs
     found
 }
 
-fn facts(told: &Told<'_>, granted: &Granted, common: &BTreeSet<&str>) -> Facts {
-    let run = &told.analysis.run;
+fn facts(compared: &Compared<'_>, granted: &Granted, common: &BTreeSet<&str>) -> Facts {
+    let run = &compared.analysis.run;
     let mut facts = Facts::new();
     let mut put = |name: &str, value: String| facts.push((name.to_string(), value));
     put("version of v6gap", run.tool.clone());

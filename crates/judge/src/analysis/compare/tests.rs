@@ -23,8 +23,8 @@ fn families(seed: u64) -> Plan {
     plan(PerArm::FAMILIES, seed)
 }
 
-fn told(runs: &[(Vec<Line>, Analysis)]) -> Vec<Told<'_>> {
-    runs.iter().map(|(lines, analysis)| Told { analysis, lines }).collect()
+fn compared(runs: &[(Vec<Line>, Analysis)]) -> Vec<Compared<'_>> {
+    runs.iter().map(|(lines, analysis)| Compared { analysis, lines }).collect()
 }
 
 fn change<'a>(found: &'a Comparison, cell: &str, metric: Metric, of: Of) -> &'a Change {
@@ -48,7 +48,7 @@ fn all_slower(cell: &Cell, _: Family) -> f64 {
 #[test]
 fn runs_of_one_set_up_are_the_same() {
     let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
-    let found = compare(&told(&runs)).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
     for (row, change) in found.changes() {
         assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);
     }
@@ -70,11 +70,11 @@ fn times_of_an_emulated_system_are_not_compared_with_those_of_another() {
         (lines, analysis)
     };
     let both = [emulated("a", 1), emulated("b", 2)];
-    for (row, change) in compare(&told(&both)).unwrap().changes() {
+    for (row, change) in compare(&compared(&both)).unwrap().changes() {
         assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);
     }
     let one = [measured("a", &families(1), &EVEN), emulated("b", 2)];
-    for (row, change) in compare(&told(&one)).unwrap().changes() {
+    for (row, change) in compare(&compared(&one)).unwrap().changes() {
         match change.of.arm() {
             None => assert_eq!(change.verdict, Verdict::Same, "{}", row.label),
             Some(_) => {
@@ -91,7 +91,7 @@ fn the_same_values_twice_are_the_same() {
     let (lines, mut analysis) = measured("a", &families(1), &EVEN);
     let first = (lines.clone(), analysis.clone());
     analysis.run.id = "b".parse().unwrap();
-    let found = compare(&told(&[first, (lines, analysis)])).unwrap();
+    let found = compare(&compared(&[first, (lines, analysis)])).unwrap();
     for (row, change) in found.changes() {
         assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);
         assert_eq!(change.effect.as_ref().unwrap().estimate, 0.0);
@@ -103,7 +103,7 @@ fn the_same_values_twice_are_the_same() {
 fn a_change_of_one_family_is_found_there_and_nowhere_else() {
     let truth = Truth { factor: slower, ..EVEN };
     let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &truth)];
-    let found = compare(&told(&runs)).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
     for (row, change) in found.changes() {
         let injected = row.metric == Metric::Rtt && row.transport == Transport::Udp;
         let expected = match change.of {
@@ -127,7 +127,7 @@ fn a_change_of_one_family_is_found_there_and_nowhere_else() {
 fn what_changes_both_alike_leaves_the_difference() {
     let truth = Truth { factor: all_slower, ..EVEN };
     let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &truth)];
-    let found = compare(&told(&runs)).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
     for (row, change) in found.changes() {
         let expected = match change.of {
             Of::First | Of::Second if row.metric == Metric::Rtt => Verdict::Worse,
@@ -150,7 +150,8 @@ fn the_other_way_round_every_change_is_the_opposite() {
         };
         let runs = [measured("a", &plan(1), &EVEN), measured("b", &plan(2), &truth)];
         let back = [runs[1].clone(), runs[0].clone()];
-        let (there, back) = (compare(&told(&runs)).unwrap(), compare(&told(&back)).unwrap());
+        let (there, back) =
+            (compare(&compared(&runs)).unwrap(), compare(&compared(&back)).unwrap());
         for ((row, there), (_, back)) in there.changes().zip(back.changes()) {
             let opposite = match there.verdict {
                 Verdict::Better => Verdict::Worse,
@@ -184,7 +185,7 @@ fn a_factor_that_differs_is_refused_and_the_rest_is_compared() {
         }
     }
     let runs = [measured("a", &families(1), &EVEN), measured("b", &other, &EVEN)];
-    let found = compare(&told(&runs)).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
     for (row, change) in found.changes() {
         if row.cell == "rtt-tcp-64" {
             assert_eq!(change.verdict, Verdict::None);
@@ -223,7 +224,7 @@ fn what_was_asked_for_and_not_granted_alike_is_refused() {
         (lines, analysis)
     };
     let runs = [with_buffer("a", 1, 65_536), with_buffer("b", 2, 32_768)];
-    let found = compare(&told(&runs)).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
     let of = |cell| change(&found, cell, Metric::Throughput, Of::Difference);
     let why = of("throughput-tcp").why_none.clone().unwrap();
     assert!(why.contains("send buffer of the client over IPv4 64 KiB in A, 32 KiB in B"), "{why}");
@@ -241,7 +242,7 @@ fn nothing_alike_is_refused_with_what_each_measured() {
     first.parts_mut().cells.retain(|cell| cell.id.starts_with("rtt-tcp"));
     first.parts_mut().design.null_cells = alloc::vec![0];
     let runs = [measured("a", &first, &EVEN), measured("b", &other, &EVEN)];
-    let error = compare(&told(&runs)).unwrap_err();
+    let error = compare(&compared(&runs)).unwrap_err();
     let CompareError::NothingAlike { seen } = error else { panic!("{error:?}") };
     assert_eq!(seen, ["A: rtt-tcp-64, rtt-tcp-1024, rtt-tcp-16384", "B: connect-tcp"]);
     // In all cells the same factor.
@@ -252,7 +253,7 @@ fn nothing_alike_is_refused_with_what_each_measured() {
         }
     }
     let runs = [measured("a", &first, &EVEN), measured("b", &other, &EVEN)];
-    let error = compare(&told(&runs)).unwrap_err();
+    let error = compare(&compared(&runs)).unwrap_err();
     let CompareError::NothingAlike { seen } = error else { panic!("{error:?}") };
     assert!(seen[0].starts_with("rtt-tcp-64: a factor differs: outstanding is 1"), "{seen:?}");
 }
@@ -261,10 +262,10 @@ fn nothing_alike_is_refused_with_what_each_measured() {
 fn other_arms_and_the_same_run_are_refused() {
     let null = plan(PerArm::null(Family::V4), 3);
     let runs = [measured("a", &families(1), &EVEN), measured("b", &null, &EVEN)];
-    assert!(matches!(compare(&told(&runs)), Err(CompareError::Arms { letter: 'B', .. })));
+    assert!(matches!(compare(&compared(&runs)), Err(CompareError::Arms { letter: 'B', .. })));
     let twice = [runs[0].clone(), runs[0].clone()];
-    assert_eq!(compare(&told(&twice)), Err(CompareError::Twice("a".into())));
-    assert_eq!(compare(&told(&runs[..1])), Err(CompareError::TooFew(1)));
+    assert_eq!(compare(&compared(&twice)), Err(CompareError::Twice("a".into())));
+    assert_eq!(compare(&compared(&runs[..1])), Err(CompareError::TooFew(1)));
 }
 
 #[test]
@@ -277,7 +278,7 @@ fn cells_of_one_run_alone_are_named() {
         measured("b", &fewer, &EVEN),
         measured("c", &families(3), &EVEN),
     ];
-    let found = compare(&told(&runs)).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
     let apart: Vec<(&str, &[char])> =
         found.apart.iter().map(|a| (a.label.as_str(), a.letters.as_slice())).collect();
     assert_eq!(apart.len(), 2, "{apart:?}");
@@ -303,7 +304,7 @@ fn a_failed_check_of_a_run_takes_the_verdicts() {
     }
     runs[1].1 = analyse(&runs[1].0).unwrap();
     assert!(!runs[1].1.valid);
-    let found = compare(&told(&runs)).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
     assert!(found.headline.starts_with("No verdict: a check of B failed: "), "{}", found.headline);
     assert!(!found.valid());
     assert!(found.changes().all(|(_, change)| change.verdict == Verdict::None));
@@ -313,7 +314,7 @@ fn a_failed_check_of_a_run_takes_the_verdicts() {
 #[test]
 fn shares_of_nothing_keep_the_doubt_of_their_count() {
     let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
-    let found = compare(&told(&runs)).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
     let row = found.rows.iter().find(|row| row.metric == Metric::Loss).unwrap();
     for change in &row.against[0].changes {
         let range = change.effect.as_ref().unwrap().range95;
@@ -333,13 +334,13 @@ fn holm_counts_the_runs_too() {
         measured("b", &families(2), &truth),
         measured("c", &families(3), &EVEN),
     ];
-    let found = compare(&told(&runs)).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
     for (row, change) in found.changes() {
         assert!(change.p_different_adjusted >= change.p_different, "{}", row.label);
         assert!(change.p_same_adjusted >= change.p_same, "{}", row.label);
     }
     // Another run is more to be right about at once.
-    let two = compare(&told(&runs[..2])).unwrap();
+    let two = compare(&compared(&runs[..2])).unwrap();
     let grown = |row: &Row| {
         let of_two = |c: &Change| change(&two, &row.cell, row.metric, c.of).p_same_adjusted;
         row.against[0].changes.iter().any(|c| c.p_same_adjusted > of_two(c))
@@ -368,7 +369,7 @@ fn what_was_published_of_two_systems_stands_beside_the_change() {
             measured("a", &studied(1, "raicu/tcp-100"), &EVEN),
             measured("b", &studied(2, second), &EVEN),
         ];
-        compare(&told(&runs)).unwrap().published
+        compare(&compared(&runs)).unwrap().published
     };
     let found = of("raicu/tcp-100").unwrap();
     let texts: Vec<(&str, Of, &str)> =
@@ -389,5 +390,5 @@ fn what_was_published_of_two_systems_stands_beside_the_change() {
         assert_eq!(of(other), None, "{other}");
     }
     let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
-    assert_eq!(compare(&told(&runs)).unwrap().published, None);
+    assert_eq!(compare(&compared(&runs)).unwrap().published, None);
 }

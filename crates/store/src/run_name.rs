@@ -7,7 +7,7 @@ use v6gap_core::record::RunId;
 
 /// A name for a stored run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reference {
+pub enum RunName {
     /// The identifier, or the beginning of it.
     Id(String),
     /// The latest but so many.
@@ -18,36 +18,34 @@ pub enum Reference {
     File(PathBuf),
 }
 
-impl Reference {
+impl RunName {
     /// What `text` means. Every text means something; whether the run exists is seen later.
     pub fn parse(text: &str) -> Self {
         if text == "last" {
-            return Reference::Last(0);
+            return RunName::Last(0);
         }
         if let Some(back) = text.strip_prefix("last~").and_then(|n| n.parse().ok()) {
-            return Reference::Last(back);
+            return RunName::Last(back);
         }
         if let Some(host) = text.strip_prefix("last:") {
-            return Reference::LastOf(host.to_owned());
+            return RunName::LastOf(host.to_owned());
         }
         if text.contains(['/', '\\']) || text.ends_with(".jsonl") {
-            return Reference::File(PathBuf::from(text));
+            return RunName::File(PathBuf::from(text));
         }
-        Reference::Id(text.to_owned())
+        RunName::Id(text.to_owned())
     }
 
     /// Picks from (identifier, target) of all runs, the latest first.
     pub(crate) fn pick(&self, runs: &[(RunId, String)]) -> Result<RunId, StoreError> {
         let not_found = || StoreError::NotFound { reference: self.to_string() };
         match self {
-            Reference::Last(back) => {
-                runs.get(*back).map(|(id, _)| id.clone()).ok_or_else(not_found)
-            }
-            Reference::LastOf(host) => {
+            RunName::Last(back) => runs.get(*back).map(|(id, _)| id.clone()).ok_or_else(not_found),
+            RunName::LastOf(host) => {
                 let run = runs.iter().find(|(_, target)| target == host);
                 run.map(|(id, _)| id.clone()).ok_or_else(not_found)
             }
-            Reference::Id(prefix) => {
+            RunName::Id(prefix) => {
                 let ids = runs.iter().map(|(id, _)| id);
                 let ids: Vec<RunId> =
                     ids.filter(|id| id.as_str().starts_with(prefix)).cloned().collect();
@@ -58,19 +56,19 @@ impl Reference {
                     _ => Err(StoreError::Ambiguous { reference: prefix.clone(), ids }),
                 }
             }
-            Reference::File(_) => Err(not_found()),
+            RunName::File(_) => Err(not_found()),
         }
     }
 }
 
-impl std::fmt::Display for Reference {
+impl std::fmt::Display for RunName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Reference::Id(id) => f.write_str(id),
-            Reference::Last(0) => f.write_str("last"),
-            Reference::Last(back) => write!(f, "last~{back}"),
-            Reference::LastOf(host) => write!(f, "last:{host}"),
-            Reference::File(path) => write!(f, "{}", path.display()),
+            RunName::Id(id) => f.write_str(id),
+            RunName::Last(0) => f.write_str("last"),
+            RunName::Last(back) => write!(f, "last~{back}"),
+            RunName::LastOf(host) => write!(f, "last:{host}"),
+            RunName::File(path) => write!(f, "{}", path.display()),
         }
     }
 }
