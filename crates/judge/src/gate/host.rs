@@ -223,8 +223,8 @@ fn moved(
     }
 }
 
-/// A late link adds its lateness to round trips, and a full queue of a link as fast as the sender's
-/// shaper means that the link, not the network, lost datagrams.
+/// A late link adds its lateness to what is timed one by one, and a full queue of a link as fast as
+/// the sender's shaper means that the link, not the network, lost datagrams.
 fn lateness(
     world: &World,
     cell: &Cell,
@@ -235,10 +235,7 @@ fn lateness(
     if world.model != LinkModel::Wire {
         return;
     }
-    let timed = !matches!(
-        cell.workload,
-        Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Capacity(_)
-    );
+    let timed = cell.workload.direction().is_none();
     if timed && link.p50_ns > lateness_borne_ns(world, trial) {
         let us = link.p50_ns as f64 / 1000.0;
         findings.push(fatal("link-late", format!("the user-space link was {us:.1} µs late")));
