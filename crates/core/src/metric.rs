@@ -24,6 +24,9 @@ pub enum Metric {
     /// 99.9th percentile of the one-way delay above the smallest, from client to server (PDV, RFC
     /// 5481 section 4.2), in s.
     Pdv,
+    /// 95th percentile of the lateness of whole frames above that of the least delayed one (as PDV,
+    /// RFC 5481 section 4.2, of the last packet of each), in s.
+    FrameLateness,
     /// Datagrams that arrived per time, in 1/s.
     PacketRate,
     /// Maximum IP-layer capacity (RFC 9097), in bit/s, IP headers included.
@@ -36,6 +39,8 @@ pub enum Metric {
     Loss,
     /// Type-P-One-way-Packet-Loss ratio (RFC 7680) of a trial from server to client, 0 to 1.
     LossBack,
+    /// Share of frames of which a packet is lost, 0 to 1.
+    FrameLoss,
     /// Share of packets that arrived reordered (RFC 4737 section 3.4), 0 to 1.
     Reordering,
     /// Type-P-one-way-packet-duplication fraction (RFC 5560): copies beyond the first for each
@@ -54,7 +59,7 @@ pub enum Quantity {
     Frequency,
     /// Seconds.
     Time,
-    /// A share of packets.
+    /// A share of packets or frames.
     Share,
     /// Seconds of processor time per byte.
     Cost,
@@ -82,7 +87,7 @@ pub enum Scale {
 
 impl Metric {
     /// All metrics, in the order in which they are reported.
-    pub const ALL: [Metric; 15] = [
+    pub const ALL: [Metric; 17] = [
         Metric::Throughput,
         Metric::Capacity,
         Metric::RateAtLoss,
@@ -90,11 +95,13 @@ impl Metric {
         Metric::Rtt,
         Metric::Ipdv,
         Metric::Pdv,
+        Metric::FrameLateness,
         Metric::Connect,
         Metric::FirstByte,
         Metric::ConnectRate,
         Metric::Loss,
         Metric::LossBack,
+        Metric::FrameLoss,
         Metric::Reordering,
         Metric::Duplication,
         Metric::Cpu,
@@ -105,12 +112,17 @@ impl Metric {
         match self {
             Metric::Throughput | Metric::Capacity | Metric::RateAtLoss => Quantity::Rate,
             Metric::PacketRate | Metric::ConnectRate => Quantity::Frequency,
-            Metric::Rtt | Metric::Connect | Metric::FirstByte | Metric::Ipdv | Metric::Pdv => {
-                Quantity::Time
-            }
-            Metric::Loss | Metric::LossBack | Metric::Reordering | Metric::Duplication => {
-                Quantity::Share
-            }
+            Metric::Rtt
+            | Metric::Connect
+            | Metric::FirstByte
+            | Metric::Ipdv
+            | Metric::Pdv
+            | Metric::FrameLateness => Quantity::Time,
+            Metric::Loss
+            | Metric::LossBack
+            | Metric::FrameLoss
+            | Metric::Reordering
+            | Metric::Duplication => Quantity::Share,
             Metric::Cpu => Quantity::Cost,
         }
     }
@@ -131,9 +143,9 @@ impl Metric {
         }
     }
 
-    /// Whether it is a loss, of which the packets can be counted.
+    /// Whether it is a loss, of which the packets or frames can be counted.
     pub const fn is_loss(self) -> bool {
-        matches!(self, Metric::Loss | Metric::LossBack)
+        matches!(self, Metric::Loss | Metric::LossBack | Metric::FrameLoss)
     }
 
     /// The SI unit in which values are stored; empty for a share.
@@ -148,10 +160,10 @@ impl Metric {
     }
 
     /// The default margin: a smaller difference does not matter. A share of the value for ratios,
-    /// a share of packets for loss and its like (0.001 is 0.1 percentage points).
+    /// a share of packets or frames for loss and its like (0.001 is 0.1 percentage points).
     pub const fn margin_default(self) -> f64 {
         match (self, self.quantity()) {
-            (Metric::Ipdv | Metric::Pdv, Quantity::Time) => 0.10,
+            (Metric::Ipdv | Metric::Pdv | Metric::FrameLateness, Quantity::Time) => 0.10,
             (_, Quantity::Rate | Quantity::Frequency) => 0.02,
             (_, Quantity::Time | Quantity::Cost) => 0.05,
             (_, Quantity::Share) => 0.001,
@@ -177,11 +189,13 @@ impl Metric {
             Metric::ConnectRate => "connect-rate",
             Metric::Ipdv => "ipdv",
             Metric::Pdv => "pdv",
+            Metric::FrameLateness => "frame-lateness",
             Metric::PacketRate => "packet-rate",
             Metric::Capacity => "capacity",
             Metric::RateAtLoss => "rate-at-loss",
             Metric::Loss => "loss",
             Metric::LossBack => "loss-back",
+            Metric::FrameLoss => "frame-loss",
             Metric::Reordering => "reordering",
             Metric::Duplication => "duplication",
             Metric::Cpu => "cpu",
@@ -197,11 +211,13 @@ impl Metric {
             Metric::FirstByte => "first byte",
             Metric::ConnectRate => "connections per second",
             Metric::Ipdv | Metric::Pdv => "delay variation",
+            Metric::FrameLateness => "lateness of frames",
             Metric::PacketRate => "packet rate",
             Metric::Capacity => "capacity",
             Metric::RateAtLoss => "highest rate at a loss",
             Metric::Loss => "loss",
             Metric::LossBack => "loss on the way back",
+            Metric::FrameLoss => "loss of frames",
             Metric::Reordering => "reordering",
             Metric::Duplication => "duplication",
             Metric::Cpu => "processor time",

@@ -20,7 +20,7 @@ pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
 pub use search::{RateTrial, Searched};
 
 use crate::family::Family;
-use crate::workload::Marking;
+use crate::workload::{FrameArrivals, Marking};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -191,6 +191,9 @@ pub struct Received {
     /// How the datagrams came; `None` for TCP.
     #[serde(default)]
     pub arrivals: Option<Arrivals>,
+    /// How the frames came, of a stream of frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<FrameArrivals>,
 }
 
 impl Received {

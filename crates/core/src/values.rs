@@ -37,10 +37,18 @@ fn value(metric: Metric, workload: &Workload, ends: &Ends) -> Option<f64> {
             let there = &returned(ends)?.there;
             (there.packets > 0).then(|| there.pdv_p999_ns as f64 / NS_PER_S)
         }
+        Metric::FrameLateness => {
+            let frames = received(ends)?.frames?;
+            (frames.whole > 0).then(|| frames.late_p95_ns as f64 / NS_PER_S)
+        }
         Metric::PacketRate => packet_rate(received(ends)?),
         Metric::Capacity => Some(capacity(workload, ends)? * ip_per_payload(workload, ends)?),
         Metric::RateAtLoss => Some(found(ends)? * ip_per_payload(workload, ends)?),
-        Metric::Loss | Metric::LossBack | Metric::Reordering | Metric::Duplication => {
+        Metric::Loss
+        | Metric::LossBack
+        | Metric::FrameLoss
+        | Metric::Reordering
+        | Metric::Duplication => {
             let (part, whole) = counted(metric, ends)?;
             (whole > 0).then(|| part as f64 / whole as f64)
         }
@@ -48,12 +56,13 @@ fn value(metric: Metric, workload: &Workload, ends: &Ends) -> Option<f64> {
     }
 }
 
-/// What a share counts: (datagrams lost or otherwise as they should not be, all of them); `None` of
-/// other metrics, and where the ends did not count any.
+/// What a share counts: (datagrams or frames lost or otherwise as they should not be, all of them);
+/// `None` of other metrics, and where the ends did not count any.
 ///
 /// Lost are those sent that never came (RFC 7680): duplicates do not make up for lost ones, and
 /// those that the receiving host dropped itself had come, those that the sending host dropped never
-/// left. Of probes the way there is what the server saw, the way back what the client saw.
+/// left. A frame is lost if any of its datagrams is. Of probes the way there is what the server
+/// saw, the way back what the client saw.
 pub fn counted(metric: Metric, ends: &Ends) -> Option<(u64, u64)> {
     let missing = |sent: u64, came: u64| (sent.saturating_sub(came), sent);
     let probes = match &ends.client.measured {
@@ -68,6 +77,11 @@ pub fn counted(metric: Metric, ends: &Ends) -> Option<(u64, u64)> {
         }
         (Metric::LossBack, Some((probed, server))) => {
             Some(missing(server.returned, probed.back.packets))
+        }
+        (Metric::FrameLoss, _) => {
+            let frames = received(ends)?.frames?;
+            let all = sent(ends)?.packets.div_ceil(frames.datagrams_each.max(1).into());
+            Some(missing(all, frames.whole))
         }
         (Metric::Reordering, Some((_, server))) => {
             Some((server.there.reordered, server.there.packets))
@@ -86,6 +100,7 @@ pub fn counted(metric: Metric, ends: &Ends) -> Option<(u64, u64)> {
             | Metric::ConnectRate
             | Metric::Ipdv
             | Metric::Pdv
+            | Metric::FrameLateness
             | Metric::PacketRate
             | Metric::Capacity
             | Metric::RateAtLoss
@@ -117,6 +132,8 @@ pub fn times(metric: Metric, ends: &Ends) -> Option<&Times> {
             | Metric::RateAtLoss
             | Metric::Loss
             | Metric::LossBack
+            | Metric::FrameLoss
+            | Metric::FrameLateness
             | Metric::Reordering
             | Metric::Duplication
             | Metric::Cpu,
@@ -203,7 +220,7 @@ fn returned(ends: &Ends) -> Option<&Returned> {
 mod tests {
     use super::*;
     use crate::observation::{EndReport, OneWay, PerEnd, Probed};
-    use crate::workload::{Connect, Direction, TcpBulk, UdpBulk};
+    use crate::workload::{Connect, Direction, FrameArrivals, Frames, TcpBulk, UdpBulk};
     use alloc::boxed::Box;
 
     fn end(measured: Measured) -> EndReport {
@@ -279,6 +296,28 @@ mod tests {
 
     fn ends_of(client: Measured, server: Measured) -> Ends {
         PerEnd { client: end(client), server: end(server) }.into()
+    }
+
+    /// Of 60 frames of 6 datagrams 57 came whole.
+    #[test]
+    fn frames_are_counted_and_as_late_as_19_of_20_are() {
+        let workload = Workload::Frames(Frames::default());
+        let sent = Sent { packets: 360, ..Sent::default() };
+        let arrivals = FrameArrivals {
+            datagrams_each: 6,
+            whole: 57,
+            late_p95_ns: 2_500_000,
+            ..FrameArrivals::default()
+        };
+        let came = |frames| Received { packets: 357, frames, ..Received::default() };
+        let ends = |frames| ends_of(Measured::Sent(sent.clone()), Measured::Received(came(frames)));
+        let whole = ends(Some(arrivals));
+        let expected = [(Metric::FrameLateness, 2.5e-3), (Metric::FrameLoss, 0.05)];
+        assert_eq!(values(&workload, &whole), BTreeMap::from(expected));
+        assert_eq!(counted(Metric::FrameLoss, &whole), Some((3, 60)));
+        assert!(values(&workload, &ends(None)).is_empty());
+        let none = ends(Some(FrameArrivals { whole: 0, ..arrivals }));
+        assert_eq!(values(&workload, &none), BTreeMap::from([(Metric::FrameLoss, 1.0)]));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
-    Capacity, Connect, Direction, Echo, Law, LoadFamily, Marking, Probe, Purpose, Search, Sizes,
-    TcpBulk, Timing, UdpBulk, Wait, Workload, ZeroCopy,
+    Capacity, Connect, Direction, Echo, Frames, Law, LoadFamily, Marking, Probe, Purpose, Search,
+    Sizes, TcpBulk, Timing, UdpBulk, Wait, Workload, ZeroCopy,
 };
 
 /// What a kind of workload says of itself.
@@ -24,6 +24,7 @@ pub(crate) fn of(workload: &Workload) -> &dyn Words {
         Workload::Connect(kind) => kind,
         Workload::Probe(kind) => kind,
         Workload::Capacity(kind) => kind,
+        Workload::Frames(kind) => kind,
     }
 }
 
@@ -319,6 +320,27 @@ impl Words for Capacity {
                 )
             }
         }
+    }
+}
+
+impl Words for Frames {
+    fn short(&self) -> String {
+        let (size, every) = (self.frame_bytes.into(), format_span(self.every_ns as f64));
+        format!("frames of {} every {every}", format_bytes(size))
+    }
+
+    fn long(&self) -> String {
+        let way = match self.direction {
+            Direction::Send => "",
+            Direction::Receive | Direction::Both => " from the server",
+        };
+        format!(
+            "sends {}{way} for {}, each in {} of at most {}",
+            self.short(),
+            format_span(self.duration_ns as f64),
+            count(self.datagrams_each() as usize, "datagram"),
+            format_bytes(self.payload_bytes.into()),
+        )
     }
 }
 

@@ -113,7 +113,10 @@ mod tests {
                 }
                 Workload::TcpBulk(bulk) => assert_eq!(bulk.duration_ns, 6_000 * MS),
                 Workload::Connect(c) => assert_eq!(c.count, 4),
-                Workload::UdpBulk(_) | Workload::Probe(_) | Workload::Capacity(_) => {}
+                Workload::UdpBulk(_)
+                | Workload::Probe(_)
+                | Workload::Capacity(_)
+                | Workload::Frames(_) => {}
             }
         }
         let ids: Vec<&str> = plan.cells.iter().map(|c| c.id.as_str()).collect();

@@ -13,8 +13,8 @@ use crate::observation::{
 };
 use crate::task::{Task, TaskArm, Token};
 use crate::workload::{
-    Asked, Connect, Direction, Echo, Law, Marking, Purpose, Sizes, StreamSettings, TcpBulk, Timing,
-    Transport, UdpBulk, Wait, Workload, ZeroCopy,
+    Asked, Connect, Direction, Echo, FrameArrivals, Frames, Law, Marking, Purpose, Sizes,
+    StreamSettings, TcpBulk, Timing, Transport, UdpBulk, Wait, Workload, ZeroCopy,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -103,6 +103,18 @@ fn workload() -> BoxedStrategy<Workload> {
         ),
         probe::workload().prop_map(Workload::Probe),
         search::workload().prop_map(Workload::Capacity),
+        (any::<[u32; 2]>(), any::<[u64; 2]>(), stream(), marking()).prop_map(
+            |([frame_bytes, payload_bytes], [every_ns, duration_ns], stream, marking)| {
+                Workload::Frames(Frames {
+                    frame_bytes,
+                    payload_bytes,
+                    every_ns,
+                    duration_ns,
+                    direction: stream.direction,
+                    marking,
+                })
+            }
+        ),
     ]
     .boxed()
 }
@@ -278,9 +290,13 @@ fn received() -> impl Strategy<Value = Received> {
     let series = many(any::<(u64, u64)>(), 0..4);
     let steady =
         (any::<u64>(), number()).prop_map(|(from_ns, rate_bps)| Steady { from_ns, rate_bps });
-    let drops = (any::<Option<u64>>(), of(arrivals()));
+    let frames = of((any::<u32>(), any::<[u64; 4]>()).prop_map(|(datagrams_each, n)| {
+        let [whole, late_p50_ns, late_p95_ns, late_max_ns] = n;
+        FrameArrivals { datagrams_each, whole, late_p50_ns, late_p95_ns, late_max_ns }
+    }));
+    let drops = (any::<Option<u64>>(), of(arrivals()), frames);
     (any::<[u64; 5]>(), [number(), number()], of(steady), series, drops).prop_map(
-        |(n, [rate_bps, whole_bps], steady, series, (dropped, arrivals))| {
+        |(n, [rate_bps, whole_bps], steady, series, (dropped, arrivals, frames))| {
             let [bytes, span_ns, packets, duplicates, reordered] = n;
             Received {
                 bytes,
@@ -294,6 +310,7 @@ fn received() -> impl Strategy<Value = Received> {
                 reordered,
                 dropped,
                 arrivals,
+                frames,
             }
         },
     )

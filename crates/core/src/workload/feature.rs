@@ -97,6 +97,8 @@ features! {
     ProbeLoadUdp = "probe.load.udp",
     /// Searching for the rate of the path, by load and by halving.
     Capacity = "capacity",
+    /// Frames of a video.
+    Frames = "frames",
     /// Waiting without sleeping or giving way.
     Spin = "wait.spin",
     /// A congestion control by name.
@@ -225,7 +227,8 @@ mod tests {
             Workload::Echo(_)
             | Workload::Connect(_)
             | Workload::Probe(_)
-            | Workload::Capacity(_) => {}
+            | Workload::Capacity(_)
+            | Workload::Frames(_) => {}
         }
         workload
     }

@@ -4,6 +4,7 @@ mod capacity;
 mod connect;
 mod echo;
 mod feature;
+mod frames;
 mod impossible;
 mod kind;
 pub mod law;
@@ -17,6 +18,7 @@ pub use capacity::{Capacity, Search};
 pub use connect::{Connect, Purpose};
 pub use echo::{Echo, Timing};
 pub use feature::{Feature, Features, Needed};
+pub use frames::{FrameArrivals, FrameCount, Frames};
 pub use impossible::{Impossible, range};
 pub use kind::{BULK_NS_MIN, Cost, HOSTS_NS, Kind, Path};
 pub use law::{Law, Sizes};
@@ -83,6 +85,8 @@ pub enum Workload {
     Probe(Probe),
     /// Searching for the rate that the path carries.
     Capacity(Capacity),
+    /// Frames of a video.
+    Frames(Frames),
 }
 
 /// How the arms of a block take turns.
@@ -97,7 +101,7 @@ pub enum Interleaving {
 
 impl Workload {
     /// One of each kind, as usual.
-    pub fn of_each_kind() -> [Workload; 6] {
+    pub fn of_each_kind() -> [Workload; 7] {
         [
             Workload::TcpBulk(TcpBulk::default()),
             Workload::UdpBulk(UdpBulk::default()),
@@ -105,6 +109,7 @@ impl Workload {
             Workload::Connect(Connect::default()),
             Workload::Probe(Probe::default()),
             Workload::Capacity(Capacity::default()),
+            Workload::Frames(Frames::default()),
         ]
     }
 
@@ -136,6 +141,7 @@ impl Deref for Workload {
             Workload::Connect(connect) => connect,
             Workload::Probe(probe) => probe,
             Workload::Capacity(capacity) => capacity,
+            Workload::Frames(frames) => frames,
         }
     }
 }
@@ -149,6 +155,7 @@ impl DerefMut for Workload {
             Workload::Connect(connect) => connect,
             Workload::Probe(probe) => probe,
             Workload::Capacity(capacity) => capacity,
+            Workload::Frames(frames) => frames,
         }
     }
 }

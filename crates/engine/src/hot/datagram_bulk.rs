@@ -18,7 +18,7 @@ use v6gap_core::observation::Sent;
 use v6gap_core::session::validation::PROOF;
 use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::wire::status::STATUS_BYTES;
-use v6gap_core::workload::UdpBulk;
+use v6gap_core::workload::{FrameCount, UdpBulk};
 use v6gap_sys::socket::{Datagram, ErrorClass, ReceiveBatch, SendBatch};
 use v6gap_sys::{clock, cpu};
 
@@ -372,6 +372,8 @@ pub struct Counted {
     pub rest_ns: u64,
     /// Tells the sender what comes, if it wants to know.
     pub reporter: Option<Reporter>,
+    /// Which frames, if it is a stream of them.
+    pub frames: Option<FrameCount>,
 }
 
 impl Counted {
@@ -387,6 +389,7 @@ impl Counted {
             payload_bytes,
             rest_ns: 0,
             reporter: None,
+            frames: None,
         }
     }
 }
@@ -491,6 +494,9 @@ fn look(
                 let arrival = counted.sequence.record(header.sequence);
                 if arrival == Arrival::New {
                     look.bytes += datagram.len() as u64;
+                    if let Some(frames) = &mut counted.frames {
+                        frames.note(header.sequence, now_ns);
+                    }
                 }
                 if let Some(reporter) = &mut counted.reporter {
                     reporter.note(now_ns, &header, datagram, arrival);

@@ -16,6 +16,9 @@ pub(super) fn client(task: &Task, context: &ClientContext) -> Reports {
         Workload::Connect(workload) => connect::client(task, workload, context),
         Workload::Probe(workload) => probe::client(task, workload, context),
         Workload::Capacity(workload) => capacity::client(task, workload, context),
+        Workload::Frames(workload) => {
+            udp_bulk::client(task, &workload.stream(), Aim::Frames(workload), context)
+        }
     }
 }
 
@@ -30,5 +33,8 @@ pub(super) fn server(task: &Task, flows: &DataFlows<'_>, ready: impl FnOnce()) -
         Workload::Connect(workload) => connect::server(task, workload, flows, ready),
         Workload::Probe(workload) => probe::server(task, workload, flows, ready),
         Workload::Capacity(workload) => capacity::server(task, workload, flows, ready),
+        Workload::Frames(workload) => {
+            udp_bulk::server(task, &workload.stream(), Aim::Frames(workload), flows, ready)
+        }
     }
 }

@@ -16,7 +16,7 @@ use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured, Received};
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{End, Flags, Header};
-use v6gap_core::workload::{Capacity, Direction, UdpBulk, Wait};
+use v6gap_core::workload::{Capacity, Direction, FrameCount, Frames, UdpBulk, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch, SocketError};
 
@@ -57,6 +57,8 @@ pub(super) enum Aim<'a> {
     Transfer,
     /// Finding the rate that the path carries.
     Search(&'a Capacity),
+    /// Frames of a video.
+    Frames(&'a Frames),
 }
 
 pub(super) fn client(
@@ -163,7 +165,9 @@ impl Half<'_> {
             }
         }
         let measured = match self.aim {
-            Aim::Transfer => self.transfer(&mut batch, &mut missing).map_err(broken)?,
+            Aim::Transfer | Aim::Frames(_) => {
+                self.transfer(&mut batch, &mut missing).map_err(broken)?
+            }
             Aim::Search(search) => {
                 let searched = capacity::search(self, search, &mut batch, &mut message)?;
                 Measured::Searched(Box::new(searched))
@@ -183,7 +187,11 @@ impl Half<'_> {
         missing: &mut Vec<String>,
     ) -> Result<Measured, Broken> {
         let start_ns = clock::now_ns();
-        let catch_up = CATCH_UP_MAX.max(u64::from(self.bulk.batch));
+        let catch_up = match self.aim {
+            // A frame is late, but never left out: the numbers of its datagrams say which it is.
+            Aim::Frames(frames) => frames.datagrams_in_all(),
+            Aim::Transfer | Aim::Search(_) => CATCH_UP_MAX.max(u64::from(self.bulk.batch)),
+        };
         let duration_ns = self.bulk.duration_ns;
         let paced = |schedule| Pace::new(start_ns, schedule, duration_ns, catch_up);
         let mut sending = Sending {
@@ -217,6 +225,9 @@ impl Half<'_> {
             let dropped = dropped_before.as_ref().copied().unwrap_or(0);
             counted.reporter = Some(capacity::reporter(self, search, dropped));
         }
+        if let Aim::Frames(frames) = self.aim {
+            counted.frames = Some(FrameCount::new(frames));
+        }
         let (mut answer, mut knock) = (self.payload(), self.payload());
         self.header(Flags::WARMUP).encode(&mut knock);
         datagram_waits(socket, Wait::Block).map_err(&failed)?;
@@ -247,6 +258,7 @@ impl Half<'_> {
             reordered: counted.sequence.reordered,
             dropped,
             arrivals: Some(arrivals),
+            frames: counted.frames.as_ref().map(FrameCount::arrivals),
             ..counted.series.received(Some(self.bulk.warmup_ns), self.bulk.duration_ns)
         };
         self.report(Measured::Received(received), before, missing)

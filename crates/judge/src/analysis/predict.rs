@@ -74,9 +74,11 @@ pub(super) fn predict(
                 Some(ways.carrying(world?, family).exchange_ns(&syn, &syn))
             })
         }
-        Workload::TcpBulk(_) | Workload::UdpBulk(_) | Workload::Connect(_) | Workload::Probe(_) => {
-            None
-        }
+        Workload::TcpBulk(_)
+        | Workload::UdpBulk(_)
+        | Workload::Connect(_)
+        | Workload::Probe(_)
+        | Workload::Frames(_) => None,
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn base(cell: &Cell) -> f64 {
         Workload::Connect(_) => 110e-6,
         Workload::Probe(_) => 90e-6,
         Workload::Capacity(_) => 97.05e6,
+        Workload::Frames(_) => 0.02,
     }
 }
 

@@ -24,12 +24,15 @@ pub(super) const fn directions(metric: Metric) -> Directions {
         Metric::Throughput => Directions { more: "faster", less: "slower" },
         Metric::Rtt => Directions { more: "longer", less: "shorter" },
         Metric::Connect | Metric::FirstByte => Directions { more: "slower", less: "quicker" },
-        Metric::Ipdv | Metric::Pdv => Directions { more: "larger", less: "smaller" },
+        Metric::Ipdv | Metric::Pdv | Metric::FrameLateness => {
+            Directions { more: "larger", less: "smaller" }
+        }
         Metric::PacketRate | Metric::ConnectRate | Metric::Capacity | Metric::RateAtLoss => {
             Directions { more: "higher", less: "lower" }
         }
         Metric::Loss
         | Metric::LossBack
+        | Metric::FrameLoss
         | Metric::Reordering
         | Metric::Duplication
         | Metric::Cpu => Directions { more: "more", less: "less" },
@@ -62,11 +65,13 @@ pub fn label(
         (Metric::ConnectRate, _) => "Connections per second".to_string(),
         (Metric::Ipdv, _) => sized("Delay variation, mean,"),
         (Metric::Pdv, _) => sized("Delay variation, 99.9 %,"),
+        (Metric::FrameLateness, _) => sized("Lateness of frames, 95 %,"),
         (Metric::PacketRate, _) => sized("Packet rate"),
         (Metric::Capacity, _) => sized("Capacity"),
         (Metric::RateAtLoss, _) => sized("Highest rate"),
         (Metric::Loss, _) => sized("Lost"),
         (Metric::LossBack, _) => sized("Lost on the way back"),
+        (Metric::FrameLoss, _) => sized("Frames lost"),
         (Metric::Reordering, _) => sized("Reordered"),
         (Metric::Duplication, _) => sized("Duplicated"),
         (Metric::Cpu, _) => sized("Processor time"),
@@ -293,11 +298,13 @@ pub(super) fn topic(metric: Metric, transport: Transport, level_bytes: Option<u3
         Metric::FirstByte => "the first byte".to_string(),
         Metric::ConnectRate => "connections per second".to_string(),
         Metric::Ipdv | Metric::Pdv => format!("delay variation over {transport}"),
+        Metric::FrameLateness => format!("lateness of frames of {size}"),
         Metric::PacketRate => format!("packets per second of {size}"),
         Metric::Capacity => "capacity".to_string(),
         Metric::RateAtLoss => "the highest rate".to_string(),
         Metric::Loss => "loss".to_string(),
         Metric::LossBack => "loss on the way back".to_string(),
+        Metric::FrameLoss => format!("loss of frames of {size}"),
         Metric::Reordering => "reordering".to_string(),
         Metric::Duplication => "duplication".to_string(),
         Metric::Cpu => format!("processor time of {transport}"),

@@ -15,7 +15,8 @@ use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Fate, Observed};
 use v6gap_core::wiremodel::{self, TcpOptions};
 use v6gap_core::workload::{
-    Cell, Connect, Direction, Echo, Purpose, TcpBulk, Transport, UdpBulk, Workload,
+    Cell, Connect, Direction, Echo, FrameCount, Frames, Purpose, TcpBulk, Transport, UdpBulk,
+    Workload,
 };
 use v6gap_core::world::model;
 use v6gap_core::world::{Topology, World};
@@ -93,6 +94,7 @@ impl Hosts {
             Workload::TcpBulk(bulk) => self.tcp_bulk(bulk, family)?,
             Workload::UdpBulk(bulk) => self.udp_bulk(bulk, family)?,
             Workload::Connect(connect) => self.connect(connect, family)?,
+            Workload::Frames(frames) => self.frames(frames, family)?,
             Workload::Probe(_) | Workload::Capacity(_) => {
                 return never(format!("{} is not simulated", cell.id));
             }
@@ -273,6 +275,39 @@ impl Hosts {
         let arrived = self.paced(Way::There, family, bytes, gap_ns, count as usize);
         let (sent, received) = counted(bulk, count, &arrived);
         Ok((Measured::Sent(sent), Measured::Received(received)))
+    }
+
+    /// Frames whose datagrams leave at once; the receiver is as late as a host is.
+    fn frames(&mut self, frames: &Frames, family: Family) -> Result<Found, Failed> {
+        let mtu = *self.mtu.get(family);
+        let start_ns = self.now_ns;
+        let (mut packets, mut end_ns) = (Vec::new(), start_ns);
+        for due in frames.stream().schedule(0).into_iter().flatten() {
+            if due.at_ns >= frames.duration_ns {
+                break;
+            }
+            let lengths = wiremodel::udp_packets(due.bytes, family, mtu)
+                .or_else(|e| never(format!("{e:?}")))?;
+            let [bytes] = lengths[..] else { return never("fragments are not simulated") };
+            end_ns = start_ns + due.at_ns;
+            packets.push(Packet { number: packets.len(), at_ns: end_ns, bytes });
+        }
+        let count = packets.len() as u64;
+        let way = way(frames.direction)?;
+        let mut arrived = self.network.pass(way, family, packets);
+        for packet in &mut arrived {
+            packet.at_ns += self.host_ns();
+        }
+        self.now_ns = arrived.last().map_or(end_ns, |last| last.at_ns.max(end_ns)) + PAUSE_NS;
+        let mut noted = FrameCount::new(frames);
+        let mut seen = std::collections::BTreeSet::new();
+        for packet in arrived.iter().filter(|packet| seen.insert(packet.number)) {
+            noted.note(packet.number as u32, packet.at_ns);
+        }
+        let (sent, received) = counted(&frames.stream(), count, &arrived);
+        let received = Received { frames: Some(noted.arrivals()), ..received };
+        let (sent, received) = (Measured::Sent(sent), Measured::Received(received));
+        Ok(if way == Way::There { (sent, received) } else { (received, sent) })
     }
 }
 

@@ -160,6 +160,8 @@ fn workloads(key: &str, measure: &Measure, place: Place, problems: &mut Problems
             found.extend(tcp_bulks(key, measure, lab, problems));
         } else if over_udp && udp_bulk::yields(metric) {
             found.extend(udp_bulk::udp_bulks(key, metric, measure, lab, problems));
+        } else if over_udp && udp_bulk::is_of_frames(metric) {
+            found.extend(udp_bulk::frames(key, measure, problems));
         } else if over_udp && matches!(metric, Metric::Capacity | Metric::RateAtLoss) {
             found.extend(capacity::searches(key, metric, measure, problems));
         } else {
@@ -177,6 +179,7 @@ fn transports(
     problems: &mut Problems,
 ) -> Vec<Transport> {
     let udp = metric != Metric::Throughput && udp_bulk::yields(metric)
+        || udp_bulk::is_of_frames(metric)
         || matches!(metric, Metric::Capacity | Metric::RateAtLoss);
     let default = if udp { "udp" } else { "tcp" };
     let levels = measure.protocol.clone().unwrap_or(Levels::One(default.to_string()));

@@ -3,7 +3,7 @@
 use super::super::draft::{Counts, Design, Draft, Lab, Levels, Measure, Range, VERSION};
 use super::*;
 use crate::metric::Metric;
-use crate::workload::{Capacity, Direction, Kind, Law, Search, Sizes, UdpBulk, Workload};
+use crate::workload::{Capacity, Direction, Frames, Kind, Law, Search, Sizes, UdpBulk, Workload};
 
 fn measure(metric: &str) -> Measure {
     let text = format!(r#"{{"metric":"{metric}"}}"#);
@@ -310,6 +310,40 @@ fn streams_that_cannot_be_are_refused_at_their_keys() {
     }
     let tcp = draft(alloc::vec![bulk_measure(r#""protocol":"tcp","batch":4,"law":"poisson""#)]);
     assert_eq!(keys(&tcp), ["measure[0].batch", "measure[0].law"]);
+}
+
+#[test]
+fn frames_have_a_size_a_rate_and_a_time() {
+    let found = |keys: &str| searches(keys).unwrap();
+    let usual = &found(r#""metric":"frame-lateness""#)[0];
+    assert_eq!(usual, &Cell::named(Workload::Frames(Frames::default())));
+    assert_eq!(usual.id, "frame-loss-udp-7200");
+    let keys = r#""metric":"frame-loss","frame":"50 kB","every":"40 ms","time":"1 s",
+        "payload":["1000 B","1250 B"],"direction":"receive""#;
+    let frames = |payload_bytes| {
+        Workload::Frames(Frames {
+            frame_bytes: 50_000,
+            payload_bytes,
+            every_ns: 40_000_000,
+            duration_ns: 1_000_000_000,
+            direction: Direction::Receive,
+            ..Frames::default()
+        })
+    };
+    let workloads: Vec<Workload> = found(keys).into_iter().map(|cell| cell.workload).collect();
+    assert_eq!(workloads, [frames(1000), frames(1250)]);
+    let wrong = [
+        (r#""bitrate":"1 Mbit/s""#, "measure[0].bitrate"),
+        (r#""warmup":"1 ms""#, "measure[0].warmup"),
+        (r#""law":"poisson""#, "measure[0].law"),
+        (r#""protocol":"tcp""#, "measure[0].protocol"),
+        (r#""frame":"1201 B""#, "measure[0]"),
+        (r#""every":"0 s""#, "measure[0]"),
+    ];
+    for (key, expected) in wrong {
+        let found = searches(&alloc::format!(r#""metric":"frame-loss",{key}"#));
+        assert_eq!(found, Err(alloc::vec![String::from(expected)]), "{key}");
+    }
 }
 
 fn searches(keys: &str) -> Result<Vec<Cell>, Vec<String>> {

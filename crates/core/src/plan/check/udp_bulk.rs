@@ -1,5 +1,5 @@
-//! The cells of a `[[measure]]` table of UDP bulk transfers: rate, law of traffic, sizes, batches
-//! and what is asked of them.
+//! The cells of a `[[measure]]` table of UDP bulk transfers (rate, law of traffic, sizes, batches
+//! and what is asked of them) and of frames.
 
 use super::Problems;
 use super::cells::{sizes, times};
@@ -8,7 +8,7 @@ use crate::metric::Metric;
 use crate::plan::defaults;
 use crate::plan::draft::Measure;
 use crate::unit;
-use crate::workload::{Asked, Direction, Echo, Kind, Law, Sizes, UdpBulk, Workload};
+use crate::workload::{Asked, Direction, Echo, Frames, Kind, Law, Sizes, UdpBulk, Workload};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -82,6 +82,50 @@ pub(super) fn udp_bulks(
             problems.add(format!("{key}.offload"), what);
         }
         found.push(Workload::UdpBulk(bulk));
+    }
+    found
+}
+
+/// Whether frames yield the metric.
+pub(super) fn is_of_frames(metric: Metric) -> bool {
+    Frames::default().metrics().contains(&metric)
+}
+
+/// The frames of the table, one workload for each payload size.
+pub(super) fn frames(key: &str, measure: &Measure, problems: &mut Problems) -> Vec<Workload> {
+    let usual = Frames::default();
+    for (name, given) in
+        [("bitrate", measure.bitrate.is_some()), ("warmup", measure.warmup.is_some())]
+    {
+        if given {
+            problems.add(format!("{key}.{name}"), "frames have a rate of their own from the start");
+        }
+    }
+    let range = Echo::MESSAGE_BYTES_MIN..=Family::V4.udp_payload_bytes_max();
+    let levels = measure.payload.as_ref();
+    let payload_key = format!("{key}.payload");
+    let payloads = sizes(&payload_key, levels, &[usual.payload_bytes], range, problems);
+    let every_key = format!("{key}.every");
+    let every = problems.read_optional(&every_key, measure.every.as_ref(), unit::parse_span);
+    let time_key = format!("{key}.time");
+    let time = problems.read_optional(&time_key, measure.time.as_ref(), unit::parse_span);
+    let frames = Frames {
+        frame_bytes: match &measure.frame {
+            Some(text) => bytes(key, "frame", Some(text), problems),
+            None => usual.frame_bytes,
+        },
+        every_ns: every.unwrap_or(usual.every_ns),
+        duration_ns: time.unwrap_or(usual.duration_ns),
+        direction: direction(key, measure, problems),
+        ..usual
+    };
+    let mut found = Vec::new();
+    for payload_bytes in payloads {
+        let frames = Frames { payload_bytes, ..frames.clone() };
+        if let Err(problem) = frames.check_numbers(Family::V4.udp_payload_bytes_max()) {
+            problems.add(key, problem.to_string());
+        }
+        found.push(Workload::Frames(frames));
     }
     found
 }
