@@ -1,7 +1,7 @@
 //! What a message costs, as rows of two families and their difference: the terms of the cost model
 //! with their ranges, and the sentences that say what they mean.
 
-use crate::words;
+use crate::{sentences, words};
 use v6gap_core::arm::PerArm;
 use v6gap_core::unit::significant;
 use v6gap_judge::analysis::Analysis;
@@ -20,18 +20,19 @@ pub(crate) struct Costs {
 
 /// The tables of all sweeps.
 pub(crate) fn costs(analysis: &Analysis) -> Vec<Costs> {
-    analysis.cost_models.iter().map(|cost| one(cost, &analysis.arm_names)).collect()
+    analysis.cost_models.iter().map(|cost| one(analysis, cost)).collect()
 }
 
-fn one(cost: &CostModel, names: &PerArm<String>) -> Costs {
+fn one(analysis: &Analysis, cost: &CostModel) -> Costs {
+    let names = &analysis.arm_names;
     let transport = cost.transport.name();
     let difference = format!("{} − {}", names.b, names.a);
-    let mut sentences = vec![cost.sentence.clone()];
-    sentences.extend(cost.caveats.iter().map(|caveat| words::sentence(&words::capital(caveat))));
+    let mut said = vec![sentences::costs(analysis, cost)];
+    said.extend(cost.caveats.iter().map(|caveat| words::sentence(&words::capital(caveat))));
     Costs {
         heads: [format!("round trip, {transport}"), names.a.clone(), names.b.clone(), difference],
         rows: cost.fitted.as_ref().map(rows).unwrap_or_default(),
-        sentences,
+        sentences: said,
     }
 }
 

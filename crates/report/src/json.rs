@@ -53,7 +53,7 @@ struct Document<'a> {
     checks: &'a [Check],
     nulls: &'a [NullResult],
     discarded: Vec<Lost<'a>>,
-    cost_models: &'a [CostModel],
+    cost_models: Vec<Cost<'a>>,
     transfer_sizes: Vec<Sizes<'a>>,
     processor_time: &'a [ProcessorTime],
     memory: &'a [HeldMemory],
@@ -100,6 +100,20 @@ struct Tool<'a> {
     protocol: Option<u32>,
     /// How the run was shown while it was measured, if that is known.
     live_view: Option<&'a str>,
+}
+
+/// What messages cost, and what that says.
+#[derive(Serialize)]
+struct Cost<'a> {
+    #[serde(flatten)]
+    cost: &'a CostModel,
+    sentence: String,
+}
+
+impl<'a> Cost<'a> {
+    fn of(analysis: &Analysis, cost: &'a CostModel) -> Self {
+        Cost { cost, sentence: sentences::costs(analysis, cost) }
+    }
 }
 
 #[derive(Serialize)]
@@ -352,7 +366,7 @@ fn document(analysis: &Analysis) -> Document<'_> {
         checks: &analysis.checks,
         nulls: &analysis.nulls,
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
-        cost_models: &analysis.cost_models,
+        cost_models: analysis.cost_models.iter().map(|cost| Cost::of(analysis, cost)).collect(),
         transfer_sizes: analysis.transfer_sizes.iter().map(Sizes::from).collect(),
         processor_time: &analysis.processor_time,
         memory: &analysis.memory,

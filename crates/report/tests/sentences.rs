@@ -1,10 +1,10 @@
 //! What a result says first, from made-up answers.
 
-use crate::fixtures::{Spec, echo, from_specs, tcp};
+use crate::fixtures::{Spec, echo, from_specs, lab, tcp};
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
 use v6gap_judge::analysis::{Analysis, CheckState, Verdict};
-use v6gap_report::{details, headline, predicted};
+use v6gap_report::{costs, details, headline, predicted};
 
 /// Round trips over TCP of 64 B, 1 KiB and 16 KiB that differ by so much.
 fn levels(effects: [f64; 3]) -> Analysis {
@@ -87,4 +87,28 @@ fn what_headers_cost_is_said_where_it_is_known() {
     assert_eq!(predicted(&throughput(0.0, 0.001, None)), None);
     let expected = "Header size alone would make TCP throughput 1.4 % slower.";
     assert_eq!(predicted(&throughput(0.0, 0.001, Some(-0.0138))).as_deref(), Some(expected));
+}
+
+/// What IPv6 takes longer is said of IPv6, whichever arm it is.
+#[test]
+fn what_a_message_takes_longer_is_taken_apart() {
+    let mut analysis = lab();
+    let cost = analysis.cost_models[0].clone();
+    let said = costs(&analysis, &cost);
+    let expected = "Of the 11.0 µs that IPv6 takes longer at 64 B over TCP, 6.4 µs are its longer \
+                    header on 2 links, there and back; 4.63 µs are the hosts' (between 4.1 µs and \
+                    5.16 µs).";
+    assert!(said.starts_with(expected), "{said}");
+    assert!(said.ends_with("; the line has 100 Mbit/s."), "{said}");
+    let (mut swapped, names) = (cost.clone(), &mut analysis.arm_names);
+    std::mem::swap(&mut names.a, &mut names.b);
+    swapped.smallest = cost.smallest.map(|share| share.of_the_first());
+    assert!(costs(&analysis, &swapped).starts_with(expected), "{}", costs(&analysis, &swapped));
+    let (mut unknown, mut none) = (cost.clone(), cost);
+    (unknown.line_rate_bps, unknown.delay_ns) = (None, None);
+    assert!(costs(&analysis, &unknown).contains("are the hosts' and the path's (between"));
+    (none.fitted, none.why_none) = (None, Some("one round".into()));
+    assert!(costs(&analysis, &none).ends_with("over TCP could not be told apart: one round."));
+    analysis.valid = false;
+    assert!(costs(&analysis, &none).starts_with("A check of the run failed"));
 }

@@ -358,7 +358,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     Ok(Analysis {
         valid,
         failed_attempts: found.failed.iter().map(|(cell, n)| (cell.to_string(), *n)).collect(),
-        cost_models: costmodel::judge(&found, &names, valid),
+        cost_models: costmodel::models(&found).into_iter().map(|model| model.cost).collect(),
         transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),
         processor_time: resources::processor_time(&found),
         memory: resources::memory(&found),

@@ -1,7 +1,9 @@
 //! What a result says in sentences, made of the values that the judge gave, so that terminal, page
 //! and JSON say the same.
 
+mod costs;
 mod headline;
 mod levels;
 
+pub use costs::costs;
 pub use headline::{details, headline, predicted};

@@ -265,7 +265,6 @@ pub(super) fn model(run: &RunHeader, sweep: &Sweep) -> Model {
             why_none: None,
             smallest: None,
             caveats: Vec::new(),
-            sentence: String::new(),
         },
         echo,
         families,

@@ -15,13 +15,12 @@ mod fit;
 mod sweep;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub use carry::{Carried, MtuOf, Target, Transfers, transfers};
 pub use fit::Model;
 
 use super::collect::Collected;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::PerArm;
@@ -96,7 +95,7 @@ pub struct Share {
 
 impl Share {
     /// The same of the first arm against the second.
-    fn of_the_first(&self) -> Share {
+    pub fn of_the_first(&self) -> Share {
         let [difference_ns, line_ns, rest_ns] =
             [self.difference_ns, self.line_ns, self.rest_ns].map(|part| part.negated());
         Share { bytes: self.bytes, difference_ns, line_ns, rest_ns }
@@ -130,23 +129,10 @@ pub struct CostModel {
     pub smallest: Option<Share>,
     /// Reasons for doubt, in words.
     pub caveats: Vec<String>,
-    /// What it says in a sentence or two.
-    pub sentence: String,
 }
 
-/// The cost models of all sweeps of a run; none for a run that compares a family with itself.
-pub(super) fn judge(found: &Collected<'_>, names: &PerArm<String>, valid: bool) -> Vec<CostModel> {
-    let mut models: Vec<CostModel> = models(found).into_iter().map(|model| model.cost).collect();
-    for cost in &mut models {
-        cost.sentence = match valid {
-            true => words::sentence(cost, names),
-            false => "A check of the run failed, so nothing is concluded from it.".to_string(),
-        };
-    }
-    models
-}
-
-/// The same, ready to be carried to other paths.
+/// The cost models of all sweeps of a run, ready to be carried to other paths; none for a run that
+/// compares a family with itself.
 pub(super) fn models(found: &Collected<'_>) -> Vec<Model> {
     match found.run.plan.design.arms.is_null() {
         true => Vec::new(),

@@ -1,17 +1,20 @@
 //! What a cost model says, in sentences.
 
-use super::{CostModel, Ranged, Share};
-use alloc::format;
-use alloc::string::String;
 use v6gap_core::arm::PerArm;
 use v6gap_core::unit;
+use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::costmodel::{CostModel, Ranged, Share};
 
 /// A cost per byte counts as that of the known line if its range comes this near, as a share: the
 /// lab's token bucket is fed that much below the rate of the link that it stands before.
 const LINE_TOLERANCE: f64 = 0.002;
 
-/// What the model says, as one or two sentences.
-pub(super) fn sentence(cost: &CostModel, names: &PerArm<String>) -> String {
+/// What a model of this run says, as one or two sentences.
+pub fn costs(analysis: &Analysis, cost: &CostModel) -> String {
+    if !analysis.valid {
+        return "A check of the run failed, so nothing is concluded from it.".to_owned();
+    }
+    let names = &analysis.arm_names;
     let transport = cost.transport.name();
     let Some(fitted) = &cost.fitted else {
         let why = cost.why_none.as_deref().unwrap_or("nothing was measured");
@@ -105,7 +108,7 @@ fn apart(cost: &CostModel, share: &Share, names: &PerArm<String>) -> String {
 }
 
 /// A span that may be negative, in µs below 1 ms.
-pub(super) fn span(ns: f64) -> String {
+fn span(ns: f64) -> String {
     unit::format_span(ns).replace('-', "−")
 }
 
