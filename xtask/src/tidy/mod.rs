@@ -13,6 +13,7 @@ pub mod links;
 pub mod lock;
 pub mod names;
 pub mod platform;
+pub mod sentences;
 pub mod shape;
 pub mod source;
 pub mod wildcards;
@@ -66,6 +67,7 @@ pub fn check(root: &Path, packages: &[Package]) -> Result<Report, String> {
     let (sources, documents) = read_all(root)?;
     let mut findings = layers::check(packages, &documents, &sources);
     findings.extend(circles::check(&sources));
+    findings.extend(sentences::check(&sources));
     for source in &sources {
         findings.extend(faces::check(source));
         findings.extend(platform::check(source));
