@@ -86,7 +86,7 @@ pub fn read(world: &str) -> Result<(Draft, World), Failure> {
     read_beside(Path::new(""), world)
 }
 
-/// The same, with the file in `folder` unless its path says otherwise.
+/// [`read`], with the file in `folder` unless its path says otherwise.
 ///
 /// # Errors
 /// As [`read`].

@@ -125,7 +125,7 @@ impl Lab {
         }
     }
 
-    /// The same lab, measured between two other nodes, which must be in it and have addresses: the
+    /// This lab, measured between two other nodes, which must be in it and have addresses: the
     /// addresses that nodes are known by are those on the way between them.
     #[must_use]
     pub fn measured(mut self, client: usize, server: usize) -> Self {
@@ -180,7 +180,8 @@ impl Lab {
         self.alter_ways(link, [conditions; 2])
     }
 
-    /// The same with conditions of what its first end sends, and of what its second one sends.
+    /// As [`alter`](Self::alter), with conditions of what the link's first end sends, and of what
+    /// its second one sends.
     ///
     /// # Errors
     /// As [`alter`](Self::alter).

@@ -118,7 +118,7 @@ fn said(address: Option<IpAddr>, family: Family) -> String {
 }
 
 impl Target {
-    /// The same, measured from where the run of `header` was measured from.
+    /// This target, measured from where the run of `header` was measured from.
     ///
     /// # Errors
     /// If a family that it measures is not where it was then, or this end was told to be elsewhere
@@ -155,7 +155,7 @@ impl Target {
         interface::with_address(socket.local().ok()?.ip()).ok()
     }
 
-    /// The same, measured from these addresses of this host.
+    /// This target, measured from these addresses of this host.
     ///
     /// # Errors
     /// If one is no address, or not of this host, if there are two of one family, or

@@ -126,7 +126,7 @@ struct Document {
     rows: Vec<Vec<String>>,
 }
 
-/// The same numbers with the figure's name, its title and what stands under it, as one JSON
+/// The numbers behind a figure with its name, its title and what stands under it, as one JSON
 /// document: every text as the page has it.
 pub fn json(figure: &Figure) -> String {
     let all = |cells: &Vec<String>| cells.iter().map(|cell| words::harmless(cell)).collect();

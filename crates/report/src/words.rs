@@ -50,7 +50,7 @@ pub(crate) fn effect(metric: Metric, effect: f64) -> String {
     if effect == 0.0 { "no difference".to_owned() } else { amount(metric, effect) }
 }
 
-/// The same for a round number, as on an axis: "2 % slower".
+/// An effect in words for a round number, as on an axis: "2 % slower".
 pub(crate) fn round_effect(metric: Metric, effect: f64) -> String {
     let full = amount(metric, effect);
     let direction = full.rsplit(' ').next().unwrap_or("");

@@ -141,7 +141,7 @@ impl Form {
         text.map(|text| text.chain([0]).collect()).unwrap_or_default()
     }
 
-    /// The same as a person would type it; a plan that was written in a page would be in a file.
+    /// The line as a person would type it; a plan that was written in a page would be in a file.
     ///
     /// # Errors
     /// As [`Form::arguments`].

@@ -27,7 +27,7 @@ pub fn spawn(
     bound(&mut command, None).spawn()
 }
 
-/// The same with this process's environment, for a program that is listened to: both its outputs
+/// [`spawn`] with this process's environment, for a program that is listened to: both its outputs
 /// can be read. It has `descriptor` open as well, under the number that it has here.
 ///
 /// # Errors

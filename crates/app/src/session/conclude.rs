@@ -29,7 +29,7 @@ pub fn conclude(
     say(&lines, port, result, context)
 }
 
-/// The same of the lines of a run.
+/// Analyses the lines of a run, and writes and says what came out.
 ///
 /// # Errors
 /// If the report cannot be written.

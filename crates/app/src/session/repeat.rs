@@ -132,7 +132,8 @@ fn in_world(world: &World) -> String {
     words
 }
 
-/// The same cells, named as the first look names them: what was fitted to the path is fitted again.
+/// Whether the cells are those of the first look, named as it names them: what was fitted to the
+/// path is fitted again.
 fn is_first_look(plan: &Plan, analysis: &Analysis) -> bool {
     let usual = preset::first_look(plan.design.arms, plan.world.clone(), plan.seed);
     let refused = &analysis.run.refused;

@@ -134,7 +134,7 @@ pub(super) fn using<T>(work: impl FnOnce() -> T) -> (T, Used) {
     (outcome, Used { usage, counted })
 }
 
-/// The same on a thread of its own with a table of open files of its own ([`files::keep_apart`]).
+/// [`using`] on a thread of its own with a table of open files of its own ([`files::keep_apart`]).
 ///
 /// # Errors
 /// If no thread can be started.

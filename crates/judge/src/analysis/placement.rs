@@ -34,7 +34,7 @@ pub(super) fn differences(blocks: &[Block<'_>]) -> Vec<String> {
     among(&blocks.iter().collect::<Vec<_>>()).into_iter().map(|apart| apart.text).collect()
 }
 
-/// The same of some of them.
+/// What differs in placement within some of the blocks.
 pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<Apart> {
     let ends: [(&str, End); 2] =
         [("the client", |ends| Some(&ends.client)), ("the server", |ends| ends.server.seen())];

@@ -38,7 +38,7 @@ pub fn table(analysis: &Analysis, style: &Style) -> String {
     out
 }
 
-/// The same with pairs, spread, seed and what the kernel granted to the sockets of `lines`.
+/// [`table`] with pairs, spread, seed and what the kernel granted to the sockets of `lines`.
 pub fn verbose(analysis: &Analysis, lines: &[Line], style: &Style) -> String {
     let mut out = String::new();
     opening(analysis, style, &mut out);

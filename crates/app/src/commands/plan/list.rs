@@ -41,7 +41,7 @@ pub(super) fn list(width: usize) -> Result<String, Failure> {
     Ok(out)
 }
 
-/// The same for programs.
+/// The plans that come with the program as JSON.
 ///
 /// # Errors
 /// As [`list`].
