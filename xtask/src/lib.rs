@@ -8,6 +8,7 @@ pub mod dist;
 pub mod fuzz;
 pub mod lines;
 mod outcome;
+pub mod pages;
 mod root;
 pub mod setup;
 pub mod steps;

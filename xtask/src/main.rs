@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 use xtask::suites::Tier;
-use xtask::{dist, fuzz, lines, steps, suites, targets};
+use xtask::{dist, fuzz, lines, pages, steps, suites, targets};
 
 const USAGE: &str = "\
 usage: cargo xtask VERB
@@ -17,6 +17,7 @@ usage: cargo xtask VERB
                     --from STEP     begin there, as after a night that was ended
                     --list          the steps and the minutes that each is planned to take
   tidy            the rules of CONTRIBUTING.md that a program can check
+  pages           follows the pages that say how to add something, in a copy
   lines           how many lines the product has, by crate
   targets         cargo check for every supported platform
   deny            licences, sources and banned crates of the dependencies (installs cargo-deny)
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         ["test", "--setup"] | ["ci"] => steps::test(true),
         ["truth", options @ ..] => steps::truth(options),
         ["tidy"] => steps::tidy(),
+        ["pages"] => pages::follow(),
         ["lines"] => lines::print(),
         ["targets"] => targets::add_missing().and_then(|()| targets::check_all(Tier::Night)),
         ["deny"] => steps::deny(),

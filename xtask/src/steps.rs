@@ -4,7 +4,7 @@
 use crate::command::cargo;
 use crate::outcome::Outcome;
 use crate::suites::{NIGHTLY, PROFILE, Ran, SUITES, Tier};
-use crate::{dist, fuzz, setup, suites, targets, tidy, workspace};
+use crate::{dist, fuzz, pages, setup, suites, targets, tidy, workspace};
 use std::time::{Duration, Instant};
 
 /// A step's name, outcome, what its scenarios took in s, and how long it took.
@@ -35,9 +35,10 @@ const DAY: [Step; 5] = [
 ];
 
 /// Steps of the night before the suites.
-const NIGHT: [Step; 4] = [
+const NIGHT: [Step; 5] = [
     ("targets", Work::Of(|_| check_targets(Tier::Night))),
     ("deny", Work::Of(check_dependencies)),
+    ("pages", Work::Of(|_| pages::follow().into())),
     ("dist", Work::Of(dist::night)),
     ("fuzz", Work::Of(fuzz::night)),
 ];
@@ -257,6 +258,6 @@ mod tests {
         assert!(beginning(&NIGHT, Some("dust")).is_err());
         let listed = plan(&NIGHT);
         assert!(listed.starts_with("targets         20 min\n"), "{listed}");
-        assert!(listed.ends_with("total           85 min\n"), "{listed}");
+        assert!(listed.ends_with("total           90 min\n"), "{listed}");
     }
 }
