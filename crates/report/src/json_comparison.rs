@@ -3,6 +3,7 @@
 //! SI base units and plain numbers; enum values are stable, texts are not; an end of a range that
 //! is not finite is null. Fields are only ever added within `/1`.
 
+use crate::sentences::comparison as said;
 use serde::Serialize;
 use v6gap_core::arm::PerArm;
 use v6gap_judge::analysis::compare::{Apart, Comparison, Differs, Row, Side, Systems};
@@ -14,8 +15,8 @@ pub const COMPARISON_SCHEMA: &str = "v6gap.comparison/1";
 struct Document<'a> {
     schema: &'static str,
     valid: bool,
-    headline: &'a str,
-    details: &'a [String],
+    headline: String,
+    details: Vec<String>,
     arm_names: &'a PerArm<String>,
     runs: &'a [Side],
     questions: Vec<Asked<'a>>,
@@ -43,8 +44,8 @@ pub fn json_comparison(comparison: &Comparison) -> String {
     let document = Document {
         schema: COMPARISON_SCHEMA,
         valid: comparison.valid(),
-        headline: &comparison.headline,
-        details: &comparison.details,
+        headline: said::headline(comparison),
+        details: said::details(comparison),
         arm_names: &comparison.arm_names,
         runs: &comparison.runs,
         questions: comparison.rows.iter().map(Asked::of).collect(),

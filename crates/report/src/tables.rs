@@ -149,8 +149,9 @@ pub fn latex_comparison(comparison: &Comparison) -> String {
 /// A comparison as Markdown.
 pub fn markdown_comparison(comparison: &Comparison) -> String {
     let sheet = sheet(comparison);
-    let mut out = format!("**{}**\n\n", crate::markdown::escape(&comparison.headline));
-    for detail in &comparison.details {
+    let mut out =
+        format!("**{}**\n\n", crate::markdown::escape(sentences::comparison::headline(comparison)));
+    for detail in &sentences::comparison::details(comparison) {
         out.push_str(&format!("{}\n\n", crate::markdown::escape(detail)));
     }
     out.push_str(&sheet.markdown());

@@ -1,10 +1,11 @@
 //! What a result says first, from made-up answers.
 
-use crate::fixtures::{Spec, echo, from_specs, lab, tcp};
+use crate::fixtures::runs::{another_day, comparison};
+use crate::fixtures::{Spec, echo, from_specs, invalid, lab, tcp};
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
 use v6gap_judge::analysis::{Analysis, CheckState, Verdict};
-use v6gap_report::{costs, details, headline, predicted};
+use v6gap_report::{costs, details, headline, markdown_comparison, predicted};
 
 /// Round trips over TCP of 64 B, 1 KiB and 16 KiB that differ by so much.
 fn levels(effects: [f64; 3]) -> Analysis {
@@ -111,4 +112,24 @@ fn what_a_message_takes_longer_is_taken_apart() {
     assert!(costs(&analysis, &none).ends_with("over TCP could not be told apart: one round."));
     analysis.valid = false;
     assert!(costs(&analysis, &none).starts_with("A check of the run failed"));
+}
+
+#[test]
+fn a_comparison_says_first_what_changed() {
+    let named = |mut analysis: Analysis, id: &str| {
+        analysis.run.id = id.parse().unwrap();
+        analysis
+    };
+    let says = |runs: &[Analysis]| markdown_comparison(&comparison(runs));
+    let changed = says(&[lab(), another_day("8m1c3e")]);
+    let worse =
+        "**From A to B IPv6 got worse against IPv4: 20 % longer at round trips of 64 B over ";
+    assert!(changed.starts_with(worse), "{changed}");
+    assert!(changed.contains("IPv4 by itself, from A to B: changed in 1 of "), "{changed}");
+    let day = another_day("8m1c3e");
+    let unchanged = says(&[day.clone(), named(day, "9m1c3e")]);
+    let open = "**From A to B no change of IPv6 against IPv4 was found yet; 1 of 5 questions are ";
+    assert!(unchanged.starts_with(open), "{unchanged}");
+    let failed = says(&[lab(), named(invalid(), "8m1c3e")]);
+    assert!(failed.starts_with("**No verdict: a check of B failed: IPv4 and IPv6 "), "{failed}");
 }

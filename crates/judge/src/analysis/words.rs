@@ -288,7 +288,7 @@ pub fn topic_of(question: &Question) -> String {
 }
 
 /// The same from its parts.
-pub(super) fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> String {
+pub fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> String {
     let size = level_bytes.map(u64::from).map(unit::format_bytes).unwrap_or_default();
     let transport = transport.name();
     match metric {

@@ -4,6 +4,7 @@ use super::strip::{self, Axis, Shown};
 use super::{Page, sections};
 use crate::comparison::{self, Line};
 use crate::figure::{self, Figure, Paint, Table};
+use crate::sentences::comparison as said;
 use crate::studies::Rows;
 use crate::words;
 use maud::{Markup, html};
@@ -27,8 +28,8 @@ fn content(found: &Comparison, printed: &[Figure], tool: &str) -> Page {
     let numbered: Vec<(usize, &Figure)> = systems.iter().chain(printed).enumerate().collect();
     let (systems, printed) = numbered.split_at(systems.len());
     let main = html! {
-        h1 { (found.headline) }
-        p.lede { (found.details.join(" ")) }
+        h1 { (said::headline(found)) }
+        p.lede { (said::details(found).join(" ")) }
         @for run in &found.runs { p.context { (comparison::run(run)) } }
         @for (place, run) in found.runs.iter().skip(1).enumerate() {
             (changes(found, &lines, place, run, axis))

@@ -4,6 +4,7 @@ use super::grid::{Cell, Column, Grid, paragraph};
 use super::style::{Style, Tone};
 use super::{grid, say, study};
 use crate::comparison::{self, Line};
+use crate::sentences::comparison as said;
 use crate::words;
 use v6gap_core::arm::Arm;
 use v6gap_judge::analysis::Verdict;
@@ -17,7 +18,7 @@ const SET_UP_MAX: usize = 12;
 /// No line is longer than `style.width` (at least [`Style::WIDTH_MIN`]).
 pub fn comparison(found: &Comparison, style: &Style) -> String {
     let mut out = String::new();
-    paragraph(&mut out, style, Tone::Strong, &style.clean(&found.headline), 0);
+    paragraph(&mut out, style, Tone::Strong, &style.clean(&said::headline(found)), 0);
     out.push('\n');
     for run in &found.runs {
         say(style, &mut out, &comparison::run(run));
@@ -29,7 +30,7 @@ pub fn comparison(found: &Comparison, style: &Style) -> String {
         _ => sentences(found, style, &mut out),
     }
     out.push('\n');
-    for detail in &found.details {
+    for detail in &said::details(found) {
         say(style, &mut out, detail);
     }
     say(style, &mut out, &comparison::margins(found));

@@ -180,10 +180,6 @@ pub struct Comparison {
     pub runs: Vec<Side>,
     /// What the two arms are called.
     pub arm_names: PerArm<String>,
-    /// The answer in one sentence.
-    pub headline: String,
-    /// What to add to it, a few sentences.
-    pub details: Vec<String>,
     /// The questions that the reference and at least one other run ask, in the order of its plan.
     pub rows: Vec<Row>,
     /// The questions that not all runs ask.
@@ -299,8 +295,6 @@ pub fn compare(compared: &[Compared<'_>]) -> Result<Comparison, CompareError> {
     let names = &names;
     let rows = change::decide(rows, names);
     Ok(Comparison {
-        headline: words::headline(&runs, &rows, names),
-        details: words::details(&rows, names),
         apart: apart(compared),
         set_up: set_up::differences(compared, &granted),
         published: published::beside(compared, &rows),

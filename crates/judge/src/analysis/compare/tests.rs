@@ -52,10 +52,6 @@ fn runs_of_one_set_up_are_the_same() {
     for (row, change) in found.changes() {
         assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);
     }
-    assert_eq!(
-        found.headline,
-        "From A to B IPv6 against IPv4 did not change by anything that matters."
-    );
     assert!(found.set_up.is_empty() && found.apart.is_empty() && found.valid(), "{found:?}");
     assert_eq!(found.rows.len(), runs[0].1.questions.len());
 }
@@ -118,9 +114,6 @@ fn a_change_of_one_family_is_found_there_and_nowhere_else() {
             assert!(effect.range95.high - effect.range95.low < 0.02, "{effect:?}");
         }
     }
-    assert!(found.headline.starts_with("From A to B IPv6 got worse against IPv4: 20 % longer at "));
-    assert!(found.details[0].starts_with("IPv4 by itself, from A to B: same in 10 of 10"));
-    assert!(found.details[1].starts_with("IPv6 by itself, from A to B: changed in 3 of 10"));
 }
 
 #[test]
@@ -305,7 +298,7 @@ fn a_failed_check_of_a_run_takes_the_verdicts() {
     runs[1].1 = analyse(&runs[1].0).unwrap();
     assert!(!runs[1].1.valid);
     let found = compare(&compared(&runs)).unwrap();
-    assert!(found.headline.starts_with("No verdict: a check of B failed: "), "{}", found.headline);
+    assert!(found.runs[0].failed.is_none() && found.runs[1].failed.is_some(), "{:?}", found.runs);
     assert!(!found.valid());
     assert!(found.changes().all(|(_, change)| change.verdict == Verdict::None));
 }
@@ -348,7 +341,6 @@ fn holm_counts_the_runs_too() {
     assert!(found.rows.iter().any(grown));
     let against_c = |row: &Row| row.against[1].changes.iter().all(|c| c.verdict == Verdict::Same);
     assert!(found.rows.iter().all(against_c));
-    assert!(found.headline.contains("From A to C IPv6 against IPv4 did not change"));
 }
 
 /// What an old study said of two systems stands beside the same questions, and nowhere else.

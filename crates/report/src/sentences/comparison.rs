@@ -1,0 +1,121 @@
+//! What a comparison of runs says first: what changed from the reference to each other run.
+
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_judge::analysis::Verdict;
+use v6gap_judge::analysis::compare::{Change, Comparison, Of, Row, Side};
+use v6gap_judge::analysis::words::topic;
+
+/// The answer in one sentence.
+pub(crate) fn headline(comparison: &Comparison) -> String {
+    let Comparison { runs, rows, arm_names: names, .. } = comparison;
+    let failed = |run: &Side| {
+        let why = run.failed.as_ref()?;
+        Some(format!("No verdict: a check of {} failed: {why}.", run.letter))
+    };
+    // Without the reference there is nothing to compare with.
+    if let Some(said) = runs.first().and_then(failed) {
+        return said;
+    }
+    let say = |run: &Side| failed(run).unwrap_or_else(|| against(run.letter, rows, names));
+    runs.iter().skip(1).map(say).collect::<Vec<_>>().join(" ")
+}
+
+/// What happened from A to one other run.
+fn against(letter: char, rows: &[Row], names: &PerArm<String>) -> String {
+    let found: Vec<(&Row, &Change)> = changes(rows, letter, Of::Difference).collect();
+    let with = |verdict| found.iter().filter(move |(_, c)| c.verdict == verdict);
+    let PerArm { a, b } = names;
+    let (open, same) = (with(Verdict::CannotTell).count(), with(Verdict::Same).count());
+    let none = with(Verdict::None).count();
+    let strongest = |verdict| {
+        let all: Vec<&(&Row, &Change)> = with(verdict).collect();
+        let first = all.iter().max_by(|x, y| weight(x).total_cmp(&weight(y)))?;
+        let more = match all.len() - 1 {
+            0 => String::new(),
+            1 => " and in 1 question more".to_string(),
+            n => format!(" and in {n} questions more"),
+        };
+        Some(format!("{} at {}{more}", first.1.text, topic_of(first.0)))
+    };
+    match (strongest(Verdict::Better), strongest(Verdict::Worse)) {
+        (None, None) if open + same == 0 => {
+            let why = found.iter().find_map(|(_, c)| c.why_none.as_deref());
+            format!("No verdict on {letter}: {}.", why.unwrap_or("nothing was measured"))
+        }
+        (None, None) if open > 0 => format!(
+            "From A to {letter} no change of {b} against {a} was found yet; {open} of {} questions \
+             are still open.",
+            open + same
+        ),
+        (None, None) if none > 0 => format!(
+            "From A to {letter} {b} against {a} did not change by anything that matters in what \
+             could be compared; {} no answer.",
+            match none {
+                1 => "1 question has".to_string(),
+                n => format!("{n} questions have"),
+            }
+        ),
+        (None, None) => {
+            format!("From A to {letter} {b} against {a} did not change by anything that matters.")
+        }
+        (Some(better), None) => {
+            format!("From A to {letter} {b} got better against {a}: {better}.")
+        }
+        (None, Some(worse)) => format!("From A to {letter} {b} got worse against {a}: {worse}."),
+        (Some(better), Some(worse)) => {
+            format!("From A to {letter} {b} against {a} got better ({better}) and worse ({worse}).")
+        }
+    }
+}
+
+/// How many margins wide a change is.
+fn weight((row, change): &(&Row, &Change)) -> f64 {
+    change.effect.as_ref().map_or(0.0, |e| e.estimate.abs() / row.margin.max(1e-9))
+}
+
+fn changes(rows: &[Row], letter: char, of: Of) -> impl Iterator<Item = (&Row, &Change)> {
+    rows.iter().flat_map(move |row| {
+        let against = row.against.iter().filter(move |against| against.letter == letter);
+        let changes = against.flat_map(|against| &against.changes);
+        changes.filter(move |change| change.of == of).map(move |change| (row, change))
+    })
+}
+
+/// Each family by itself, from A to each other run: what changed most, or that nothing did.
+pub(crate) fn details(comparison: &Comparison) -> Vec<String> {
+    let Comparison { rows, arm_names: names, .. } = comparison;
+    let mut letters: Vec<char> = rows.iter().flat_map(|r| &r.against).map(|a| a.letter).collect();
+    letters.sort_unstable();
+    letters.dedup();
+    let mut details = Vec::new();
+    for letter in letters {
+        for (of, arm) in [(Of::First, Arm::A), (Of::Second, Arm::B)] {
+            let found: Vec<(&Row, &Change)> = changes(rows, letter, of).collect();
+            details.push(by_itself(letter, names.get(arm), &found));
+        }
+    }
+    details
+}
+
+fn by_itself(letter: char, name: &str, found: &[(&Row, &Change)]) -> String {
+    let is = |verdicts: &'static [Verdict]| {
+        found.iter().filter(move |(_, change)| verdicts.contains(&change.verdict))
+    };
+    let changed = is(&[Verdict::Better, Verdict::Worse]);
+    let most = changed.clone().max_by(|x, y| weight(x).total_cmp(&weight(y)));
+    let (changed, same) = (changed.count(), is(&[Verdict::Same]).count());
+    let of = found.len();
+    match most {
+        Some((row, change)) => format!(
+            "{name} by itself, from A to {letter}: changed in {changed} of {of} questions, most in \
+             {}, which is {} ({}); same in {same}.",
+            row.label, change.text, change.range_text
+        ),
+        None => format!("{name} by itself, from A to {letter}: same in {same} of {of} questions."),
+    }
+}
+
+/// The question as part of a longer sentence, as in "round trips of 64 B over TCP".
+fn topic_of(row: &Row) -> String {
+    topic(row.metric, row.transport, row.level_bytes)
+}
