@@ -13,9 +13,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use v6gap_core::family::Family;
 use v6gap_core::host::names;
+use v6gap_core::metric::Metric;
 use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::Order;
 use v6gap_core::record::{Ending, TrialRecord};
+use v6gap_core::values::values;
 use v6gap_stats::batch::VALUES_MIN;
 
 /// Share of discarded blocks above which a run says nothing.
@@ -58,6 +60,7 @@ pub(super) fn judge(
     let apart = placement::differences(&found.blocks);
     checks.extend(apart.into_iter().map(|text| note("placement", text)));
     checks.extend(unavailable(&found.trials));
+    checks.extend(recomputed(found));
     checks.extend(beside::notes(&found.trials).into_iter().map(|text| note("beside", text)));
     checks.extend(unmeasured(found));
     checks.extend(found.run.notes.iter().map(|text| noticed(text)));
@@ -116,6 +119,39 @@ fn offloading(found: &Collected<'_>) -> Vec<Check> {
         if found.run.plan.world.is_some() { [None; 2] } else { [Some(client), Some(server)] };
     let differing = hosts.into_iter().flatten().flat_map(offloads::differences);
     differing.map(|text| note("offloads", text)).collect()
+}
+
+/// What a trial's evidence gives today may differ from the value stored beside it by this share:
+/// less than any rounding that matters.
+const RECOMPUTED_SHARE_MAX: f64 = 1e-9;
+
+/// Stored values are what is judged. That they follow from the evidence beside them is shown by
+/// computing them again: another version may have had another formula.
+fn recomputed(found: &Collected<'_>) -> Option<Check> {
+    let cell = |trial: &TrialRecord| found.run.plan.cell(&trial.cell).map(|(_, cell)| cell);
+    let computed = |trial: &TrialRecord| Some(values(&cell(trial)?.workload, &trial.ends));
+    let differing = found.trials.iter().filter_map(|trial| {
+        let computed = computed(trial)?;
+        let far = |(metric, &now): (&Metric, &f64)| {
+            let stored = *trial.values.get(metric)?;
+            (!near(stored, now)).then_some((*trial, *metric, stored, now))
+        };
+        computed.iter().find_map(far)
+    });
+    let differing: Vec<_> = differing.collect();
+    let (trial, metric, stored, computed) = differing.first()?;
+    let text = format!(
+        "of {} trials the evidence gives another value today than was stored and is judged: \
+         {metric} of block {} stored {stored}, computed {computed}",
+        differing.len(),
+        trial.block,
+    );
+    Some(note("recomputed", text))
+}
+
+fn near(stored: f64, now: f64) -> bool {
+    stored.to_bits() == now.to_bits()
+        || (stored - now).abs() <= RECOMPUTED_SHARE_MAX * stored.abs().max(now.abs())
 }
 
 fn check(id: &str, state: CheckState, text: impl Into<String>) -> Check {

@@ -11,7 +11,7 @@ use v6gap_core::observation::{
     PerEnd, Received, Sent,
 };
 use v6gap_core::plan::{Plan, preset};
-use v6gap_core::record::{BlockRecord, GateFinding, Host, TrialRecord};
+use v6gap_core::record::{BlockRecord, GateFinding, Host, TrialRecord, decode};
 use v6gap_core::schedule;
 use v6gap_core::workload::{Cell, Workload};
 use v6gap_core::world::{LinkModel, World};
@@ -373,6 +373,25 @@ fn a_null_run_speaks_of_one_family() {
     let lines = run(&plan(PerArm::null(Family::V6), 10), 10, &EVEN);
     let analysis = analyse(&lines).unwrap();
     assert_eq!(analysis.arm_names.b, "IPv6 again");
+}
+
+#[test]
+fn a_stored_value_that_its_evidence_does_not_give_is_told() {
+    let stored = include_str!("../../../core/testdata/v2/journal.jsonl");
+    let mut lines: Vec<Line> = stored.lines().map(|l| decode(l).unwrap()).collect();
+    let told = |lines: &[Line]| {
+        let analysis = analyse(lines).unwrap();
+        analysis.checks.into_iter().find(|check| check.id == "recomputed")
+    };
+    assert_eq!(told(&lines), None);
+    let values = lines.iter_mut().find_map(|line| match line {
+        Line::Trial(trial) => Some(&mut trial.values),
+        _ => None,
+    });
+    *values.unwrap().values_mut().next().unwrap() *= 1.0 + 1e-6;
+    let found = told(&lines).unwrap();
+    assert_eq!(found.state, CheckState::Note);
+    assert!(found.text.starts_with("of 1 trials"), "{}", found.text);
 }
 
 #[test]
