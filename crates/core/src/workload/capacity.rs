@@ -275,14 +275,6 @@ impl Kind for Capacity {
         Some(self.sending_ns().saturating_add(settling))
     }
 
-    fn direction(&self) -> Option<Direction> {
-        Some(self.direction)
-    }
-
-    fn datagram_bytes(&self) -> Option<u32> {
-        Some(self.payload_bytes)
-    }
-
     fn datagrams(&self) -> Option<UdpBulk> {
         Some(self.stream())
     }

@@ -179,14 +179,6 @@ impl Kind for Frames {
         self.count().saturating_mul(size_of::<Noted>() as u64)
     }
 
-    fn direction(&self) -> Option<Direction> {
-        Some(self.direction)
-    }
-
-    fn datagram_bytes(&self) -> Option<u32> {
-        Some(self.payload_bytes)
-    }
-
     fn datagrams(&self) -> Option<UdpBulk> {
         Some(self.stream())
     }

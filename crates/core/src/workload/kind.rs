@@ -108,12 +108,12 @@ pub trait Kind: Debug {
 
     /// Which way its bulk data flow, if it has any.
     fn direction(&self) -> Option<super::Direction> {
-        None
+        self.datagrams().map(|stream| stream.direction)
     }
 
     /// Payload of its largest datagram in bytes, if it sends datagrams.
     fn datagram_bytes(&self) -> Option<u32> {
-        None
+        self.datagrams().map(|stream| stream.payload_bytes)
     }
 
     /// The stream of datagrams one way that its data are, if they are one, as far as it can be told

@@ -364,14 +364,6 @@ impl Kind for UdpBulk {
         Some(self.duration_ns)
     }
 
-    fn direction(&self) -> Option<Direction> {
-        Some(self.direction)
-    }
-
-    fn datagram_bytes(&self) -> Option<u32> {
-        Some(self.payload_bytes)
-    }
-
     fn datagrams(&self) -> Option<UdpBulk> {
         Some(self.clone())
     }
