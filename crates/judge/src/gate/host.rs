@@ -236,16 +236,22 @@ fn lateness(
         return;
     }
     let timed = cell.workload.direction().is_none();
-    if timed && link.p50_ns > lateness_borne_ns(world, trial) {
+    // What is lost of frames is not touched by it, and how late they are is.
+    let of_frames = cell.workload.metrics().contains(&Metric::FrameLateness);
+    if (timed || of_frames) && link.p50_ns > lateness_borne_ns(world, trial) {
         let us = link.p50_ns as f64 / 1000.0;
-        findings.push(fatal("link-late", format!("the user-space link was {us:.1} µs late")));
+        let seen = format!("the user-space link was {us:.1} µs late");
+        findings.push(if timed { fatal("link-late", seen) } else { caveat("link-late", seen) });
     }
     let met = Family::BOTH.into_iter().flat_map(|family| world.ways(family)).flatten();
     let mut rates = met.map(|way| way.rate_bps);
     let first = rates.next();
     // Elsewhere a queue before a slower line, or one for both families, overflows as it should.
     let even = rates.all(|rate| Some(rate) == first);
-    if matches!(cell.workload, Workload::UdpBulk(_)) && even && link.dropped > 0 {
+    if matches!(cell.workload, Workload::UdpBulk(_) | Workload::Frames(_))
+        && even
+        && link.dropped > 0
+    {
         let seen = format!("the user-space link dropped {} frames", link.dropped);
         findings.push(fatal("link-drops", seen));
     }

@@ -14,7 +14,7 @@ use v6gap_core::observation::{
 };
 use v6gap_core::plan::{Plan, preset};
 use v6gap_core::record::TrialRecord;
-use v6gap_core::workload::{Capacity, Cell, Marking, Search, Workload};
+use v6gap_core::workload::{Capacity, Cell, Frames, Marking, Search, Workload};
 use v6gap_core::world::{LinkModel, Reordering, World};
 
 fn plan() -> Plan {
@@ -326,6 +326,24 @@ fn a_late_or_lossy_link_closes() {
         t.link = Some(Lateness { dropped: 2, ..Lateness::default() });
     };
     assert_eq!(closed("throughput-udp-1408", Family::V4, drops), ["link-drops"]);
+}
+
+/// What frames lose is not touched by a late link; how late they are is, and that is said.
+#[test]
+fn a_late_link_is_a_reason_for_doubt_of_frames_and_drops_close() {
+    let plan = plan();
+    let cell = Cell::named(Workload::Frames(Frames::default()));
+    let found = |link: Lateness| {
+        let usual = trial(&plan, "throughput-udp-1408", Family::V4);
+        let values = cell.workload.metrics().iter().map(|&m| (m, 1.0)).collect();
+        let trial = TrialRecord { values, link: Some(link), ..usual };
+        let found = judge(&plan, &cell, &trial).into_iter();
+        found.map(|f| (f.gate, f.fatal)).collect::<Vec<_>>()
+    };
+    let late = Lateness { p50_ns: 20_000, ..Lateness::default() };
+    assert_eq!(found(late), [("link-late".to_string(), false)]);
+    let drops = Lateness { dropped: 2, ..Lateness::default() };
+    assert_eq!(found(drops), [("link-drops".to_string(), true)]);
 }
 
 #[test]
