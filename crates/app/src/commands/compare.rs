@@ -79,7 +79,7 @@ fn refused(error: CompareError, references: &[String]) -> Failure {
             .seen("A result cannot differ from itself; a second run of the same set-up can.")
             .run("v6gap list", "shows what is stored"),
         CompareError::Arms { .. } => Failure::new("V602", Outcome::NotValid, what)
-            .seen("A change can only be compared between results that compare the same."),
+            .seen("A change can only be told between results that compare the same."),
         CompareError::NothingAlike { seen } => {
             let failure = Failure::new("V602", Outcome::NotValid, what);
             let compared = seen.into_iter().take(REASONS_MAX);

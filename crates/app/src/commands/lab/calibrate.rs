@@ -209,10 +209,11 @@ fn expected(world: &World, asked: &Asked, family: Family) -> Option<f64> {
         let packets = wiremodel::udp_packets(echo.message_bytes, family, mtu).ok()?;
         return Some(model::world_round_trip_ns(world, family, &packets) / 1e9);
     }
-    match workload.datagrams() {
-        Some(bulk) => model::world_udp_goodput_bps(world, family, bulk.payload_bytes).ok()?,
-        None => model::world_tcp_goodput_bps(world, family),
+    if let Workload::UdpBulk(bulk) = workload {
+        return model::world_udp_goodput_bps(world, family, bulk.payload_bytes).ok()?;
     }
+    let is_tcp = matches!(workload, Workload::TcpBulk(_));
+    is_tcp.then(|| model::world_tcp_goodput_bps(world, family)).flatten()
 }
 
 /// The highest rate of the shortest datagrams that the user-space link carries over one link: first
