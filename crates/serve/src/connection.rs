@@ -20,12 +20,9 @@ use tokio::task::JoinSet;
 /// Connections at a time; further ones wait until one of them ends.
 pub(crate) const CONNECTIONS_MAX: usize = 64;
 
-/// Longest that the head of a request may take, from the last answer on; also how long a connection
-/// may rest.
-const HEAD_TIME: Duration = Duration::from_secs(10);
-
-/// Longest that its body may take after that.
-const BODY_TIME: Duration = Duration::from_secs(30);
+/// Longest that the head of a request may take, from the last answer on, and then its body, which
+/// is at most a plan; also how long a connection may rest.
+const PART_TIME: Duration = Duration::from_secs(10);
 
 /// How long is waited when the system gives no connection, as when it has no room for one.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -50,7 +47,7 @@ async fn one(stream: TcpStream, router: Router, place: OwnedSemaphorePermit) {
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router);
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+    builder.timer(TokioTimer::new()).header_read_timeout(PART_TIME);
     // Whatever ended it, nobody is left to be told.
     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
     drop(place);
@@ -59,14 +56,14 @@ async fn one(stream: TcpStream, router: Router, place: OwnedSemaphorePermit) {
 /// Reads the whole body before anything looks at the request, up to `most` bytes.
 pub(crate) async fn whole(request: Request, next: Next, most: usize) -> Response {
     let (head, body) = request.into_parts();
-    match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
+    match tokio::time::timeout(PART_TIME, to_bytes(body, most)).await {
         Ok(Ok(bytes)) => next.run(Request::from_parts(head, Body::from(bytes))).await,
         Ok(Err(_)) => {
             let why = format!("What is asked here has at most {} kB.", most >> 10);
             answer::plain(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long", &why)
         }
         Err(_) => {
-            let why = format!("It had not come to its end after {} s.", BODY_TIME.as_secs());
+            let why = format!("It had not come to its end after {} s.", PART_TIME.as_secs());
             answer::plain(StatusCode::REQUEST_TIMEOUT, "the request is too slow", &why)
         }
     }

@@ -6,6 +6,7 @@
 //!
 //! Every request is hostile until proved otherwise: see [`guard`].
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![forbid(unsafe_code)]
 
 mod answer;
