@@ -3,6 +3,8 @@
 //! `cargo xtask test --setup` is all that continuous integration calls; there is no second list of
 //! steps that could drift from this one.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
+
 pub mod command;
 pub mod dist;
 pub mod fuzz;

@@ -1,5 +1,7 @@
 //! Picks the verb; the work is in the library, where it can be tested.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
+
 use std::process::ExitCode;
 use xtask::suites::Tier;
 use xtask::{dist, fuzz, lines, pages, steps, suites, targets};

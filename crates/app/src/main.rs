@@ -4,6 +4,8 @@
 //! No thread is started before the verb runs: the lab enters a user namespace, which Linux allows a
 //! process with one thread only.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
+
 mod alone;
 mod args;
 mod commands;

@@ -3,6 +3,7 @@
 //! This crate decides and cannot act: it is `no_std`, so no clock, socket, file or random order is
 //! within its reach. Time, randomness and bytes come in as arguments; what is to be done comes out
 //! as values.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![no_std]
 extern crate alloc;
 #[cfg(test)]

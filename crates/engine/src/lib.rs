@@ -5,6 +5,8 @@
 //! socket while something is measured. Control and data are apart: the control connection may
 //! allocate and wait; the loops in [`hot`] do neither.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
+
 pub mod capture;
 pub mod control;
 pub mod device;

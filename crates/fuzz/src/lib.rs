@@ -4,6 +4,8 @@
 //! What runs them is elsewhere: `libfuzzer` beside this folder searches with coverage (`cargo xtask
 //! fuzz`), and `tests/replay.rs` plays the stored corpora on every run of the tests.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
+
 mod agree;
 mod bytes;
 mod device;

@@ -2,6 +2,7 @@
 //!
 //! Whoever measures or stores does not see this crate, so nothing that was measured can depend on
 //! what it is taken for. Like [`v6gap_core`] it decides and cannot act.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![no_std]
 extern crate alloc;
 #[cfg(test)]

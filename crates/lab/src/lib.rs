@@ -9,6 +9,7 @@
 //! The three link models and what figures each may give are described at
 //! [`LinkModel`](v6gap_core::world::LinkModel). Nothing outside the namespaces is ever changed:
 //! settings are written below `/proc/sys/net` only, from inside.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![cfg(target_os = "linux")]
 
 mod agent;

@@ -5,6 +5,8 @@
 //! a [`Trouble`] is the end. Nothing here reads a command line or prints, so that whoever has a
 //! plan can have it performed: the program, a far end that is told to, or a test.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
+
 pub mod check;
 pub mod facts;
 pub mod floor;

@@ -4,6 +4,8 @@
 //! clock, so rendering a run again gives the same bytes. Strings that came from a peer or a user
 //! are untrusted: each form escapes them in its own way, in one place.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
+
 mod beside;
 mod cite;
 mod comparison;

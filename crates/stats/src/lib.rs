@@ -7,6 +7,7 @@
 //! * a sample is a slice in the order it was taken; functions that need sorted input say so;
 //! * nothing panics: input that cannot answer the question gives an interval over the whole line
 //!   (or a p-value of 1) and, where there is an [`Estimate`], a [`Warning`] that says why.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![no_std]
 
 extern crate alloc;

@@ -4,6 +4,8 @@
 //! block. Everything else in the folder can be made again from it, but
 //! for what a person wrote on the run.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
+
 mod error;
 mod import;
 mod journal;

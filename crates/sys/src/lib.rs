@@ -4,6 +4,7 @@
 //! The only crate with `unsafe` code and with `cfg(target_os)`. Each topic is a module with one
 //! API, and a file per platform where these differ by more than a few lines; what a platform cannot
 //! do is [`Unavailable`], with the reason, and never silently replaced.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![cfg_attr(unix, expect(unsafe_code, reason = "system calls; each block says why it is sound"))]
 
 pub mod capture;

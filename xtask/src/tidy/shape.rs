@@ -10,6 +10,10 @@ const FUNCTION_LINES_MAX: usize = 70;
 /// Longest line, in characters.
 const COLUMNS_MAX: usize = 100;
 
+/// What a crate begins with: the bans of clippy.toml hold for the product and not for its tests.
+const BANS: &str =
+    "#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]";
+
 /// Checks one file.
 pub fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -26,6 +30,10 @@ pub fn check(source: &Source) -> Vec<Finding> {
         if columns > COLUMNS_MAX {
             add(i + 1, format!("{columns} columns; at most {COLUMNS_MAX}"));
         }
+    }
+    let root = ["/src/lib.rs", "/src/main.rs"].iter().any(|end| source.path.ends_with(end));
+    if root && !source.text.lines().any(|line| line == BANS) {
+        add(1, format!("the root of a crate says {BANS}"));
     }
     for f in source.functions() {
         let lines = f.last - f.first + 1;
@@ -54,6 +62,14 @@ mod tests {
         assert_eq!(lines_of("// What.\nfn a() {}\n"), [1]);
         assert_eq!(lines_of("\n//! Late.\n"), [1]);
         assert_eq!(lines_of(""), [1]);
+    }
+
+    #[test]
+    fn the_root_of_a_crate_bans_what_clippy_toml_names() {
+        let found = |path, text: &str| check(&Source::new(path, text)).len();
+        assert_eq!(found("crates/core/src/lib.rs", "//! Why.\n"), 1);
+        assert_eq!(found("crates/core/src/lib.rs", &format!("//! Why.\n{BANS}\n")), 0);
+        assert_eq!(found("crates/core/src/plan/mod.rs", "//! Why.\n"), 0);
     }
 
     #[test]
