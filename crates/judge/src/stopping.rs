@@ -177,10 +177,18 @@ impl Running {
     ///
     /// Of ratios, "the same" alone settles nothing: one disturbed block among eight makes a range
     /// wide, and a difference that is smaller than the margin but there would go unseen. Of shares
-    /// it does: what widens their range is how few packets there were, on every host alike.
+    /// it does: what widens their range is how few packets there were, on every host alike. Nor
+    /// does a run go on for hours because bursts may have been missed: it says so instead.
     fn is_settled(&self, combined: &Combined, ruling: &Ruling) -> bool {
         if combined.withheld.is_some() {
             return false;
+        }
+        if let Some(singly) = combined.singly {
+            let half_width = (singly.i95.high - singly.i95.low) / 2.0;
+            return match self.precision {
+                Some(precision) => half_width <= precision,
+                None => singly.i90.within(-self.margin, self.margin),
+            };
         }
         let half_width = (combined.i95.high - combined.i95.low) / 2.0;
         if let Some(precision) = self.precision {
@@ -285,6 +293,29 @@ mod tests {
         assert!(!wide.complete(8, SECOND, SECOND), "a range that hides 1 %");
         let seen = progress(&plan, 8, 1.004, 0.002);
         assert!(seen.complete(8, SECOND, SECOND), "{:?}", verdicts(&seen));
+    }
+
+    /// That bursts may have been missed is said, and takes no hours.
+    #[test]
+    fn losses_that_nobody_saw_keep_no_run_going() {
+        let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
+        plan.parts_mut().cells.retain(|cell| cell.workload.metrics().contains(&Metric::Loss));
+        plan.parts_mut().design.stop = ADAPTIVE;
+        let mut progress = progress(&plan, 8, 1.0, 0.0);
+        let lost = |progress: &mut Interim, lost: f64, counted: u64| {
+            let found = progress.questions.iter_mut().find(|q| q.metric == Metric::Loss).unwrap();
+            found.effects.iter_mut().for_each(|effect| *effect = 0.0);
+            found.effects[0] = lost;
+            found.events = PerArm { a: (0, counted), b: ((lost * 5000.0) as u64, counted) };
+        };
+        lost(&mut progress, 0.0, 40_000);
+        let decided = progress.decided();
+        assert!(decided.iter().any(|d| d.ruling.unwrap().verdict == Verdict::CannotTell));
+        assert!(progress.complete(8, SECOND, SECOND));
+        lost(&mut progress, 0.0, 400);
+        assert!(!progress.complete(8, SECOND, SECOND), "too few even if they come singly");
+        lost(&mut progress, 0.02, 40_000);
+        assert!(!progress.complete(8, SECOND, SECOND), "a burst that blocks disagree about");
     }
 
     #[test]

@@ -27,7 +27,7 @@ use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::studies::{AsPublished, Published};
 use v6gap_judge::analysis::{
     Analysis, Check, Diagnostics, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
-    ProcessorTime, Qualifier, Question, Range, Suspect, Verdict,
+    ProcessorTime, Qualifier, Question, Range, Suspect, Unseen, Verdict,
 };
 
 /// The name and version of the document's form.
@@ -151,6 +151,7 @@ struct Answer<'a> {
     qualifier: Qualifier,
     beyond_margin: bool,
     why_none: Option<&'a str>,
+    unseen: Option<Unseen>,
     text: &'a str,
     range_text: &'a str,
     sentence: &'a str,
@@ -419,6 +420,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
         qualifier: q.qualifier,
         beyond_margin: q.qualifier == Qualifier::Clear,
         why_none: q.why_none.as_deref(),
+        unseen: q.unseen,
         text: &q.text,
         range_text: &q.range_text,
         sentence: &q.sentence,

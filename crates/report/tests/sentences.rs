@@ -39,6 +39,18 @@ fn the_first_sentence_says_what_all_answers_together_are() {
 }
 
 #[test]
+fn a_loss_that_was_not_seen_is_not_one_that_is_excluded() {
+    let mut analysis = lab();
+    analysis.questions.retain(|q| q.metric == Metric::Loss);
+    let alone = "No loss was seen on this path, in too few packets to exclude it.";
+    assert_eq!(headline(&analysis), alone);
+    analysis.questions.push(levels([0.0; 3]).questions.swap_remove(0));
+    let beside = "On this path it makes no difference that matters whether you use IPv4 or IPv6; \
+                  no loss was seen, in too few packets to exclude it.";
+    assert_eq!(headline(&analysis), beside);
+}
+
+#[test]
 fn what_is_missing_is_said_where_an_answer_would_be() {
     let mut analysis = levels([0.0; 3]);
     for question in &mut analysis.questions {

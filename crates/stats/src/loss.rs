@@ -1,10 +1,11 @@
 //! Interval for a share of events, such as packets lost in one trial, and the comparison of two.
 //!
-//! Assumes independent events. Packets are lost in bursts, so within a trial this is a *lower*
-//! bound on the uncertainty; comparisons use one loss figure per trial.
+//! Both assume independent events. Packets are lost in bursts, so within a trial that is a *lower*
+//! bound on the uncertainty; comparisons use one loss figure per trial, and say by
+//! [`unseen_in_bursts`] what may have been missed.
 
 use crate::estimate::Interval;
-use crate::special::beta_quantile;
+use crate::special::{beta_lower, beta_quantile};
 
 /// Exact binomial interval (Clopper & Pearson 1934) for the share behind `k` events in `n`, at
 /// confidence `conf` in (0, 1). No events in n at 95 %: the upper end is 3.689 / n. Without
@@ -23,6 +24,40 @@ pub fn interval(k: u64, n: u64, conf: f64) -> Interval {
         interval.high = beta_quantile(events + 1.0, others, 1.0 - miss);
     }
     interval
+}
+
+/// Most neighbouring events that are taken for one burst: 60 ms of outage at 100 Mbit/s.
+pub const BURST_MAX: u64 = 500;
+
+/// Independent looks for bursts of up to [`BURST_MAX`] events each that `n` things in `trials`
+/// trials, which begin apart, are worth: one at the start of each trial, and one for each further
+/// burst that would fit.
+pub fn looks(trials: u64, n: u64) -> f64 {
+    trials as f64 + n as f64 / BURST_MAX as f64
+}
+
+/// By how much a share may be larger than the `k` events seen in `n` say, at confidence `conf` as
+/// the upper end of [`interval`], where events come in bursts of up to [`BURST_MAX`]: those seen
+/// are taken for as few bursts as they can make, of so many [`looks`]. With `n` = 0 that is the
+/// bound on the share of trials with an event.
+pub fn unseen_in_bursts(k: u64, n: u64, trials: u64, conf: f64) -> f64 {
+    let miss = (1.0 - conf) / 2.0;
+    let (bursts, looks) = (k.div_ceil(BURST_MAX) as f64, looks(trials, n));
+    if bursts >= looks || !(miss > 0.0 && miss < 0.5) {
+        return 1.0;
+    }
+    let seen = if n == 0 { 0.0 } else { k as f64 / n as f64 };
+    (beta_quantile(bursts + 1.0, looks - bursts, 1.0 - miss) - seen).max(0.0)
+}
+
+/// How likely a `share` in such bursts leaves no more than `k` events in `n`.
+pub fn few_in_bursts_p(k: u64, n: u64, trials: u64, share: f64) -> f64 {
+    let (bursts, looks) = (k.div_ceil(BURST_MAX) as f64, looks(trials, n));
+    if bursts >= looks {
+        return 1.0;
+    }
+    let share = share.clamp(0.0, 1.0);
+    beta_lower(looks - bursts, bursts + 1.0, 1.0 - share, share)
 }
 
 /// Fisher's exact test (1922) of whether two counts, each of `(events, trials)`, come from one
@@ -87,6 +122,22 @@ mod tests {
         assert!((none.high - (1.0 - all.low)).abs() < 1e-14);
         // 0 of n has a closed form: 1 - miss^(1/n).
         assert!((none.high - (1.0 - libm::pow(0.025, 1.0 / 50.0))).abs() < 1e-14);
+    }
+
+    #[test]
+    fn of_bursts_the_trials_alone_or_the_bursts_that_fit_tell() {
+        // 1 - 0.025^(1/8), and 8 + 41,280 / 500 looks.
+        assert!((unseen_in_bursts(0, 0, 8, 0.95) - 0.369_42).abs() < 1e-5);
+        let bound = unseen_in_bursts(0, 41_280, 8, 0.95);
+        assert!((bound - (1.0 - libm::pow(0.025, 1.0 / 90.56))).abs() < 1e-12, "{bound}");
+        assert!((few_in_bursts_p(0, 41_280, 8, bound) - 0.025).abs() < 1e-12);
+        assert!(interval(0, 41_280, 0.95).high < bound);
+        // One burst seen, of a thousand looks.
+        let one = unseen_in_bursts(400, 400_000, 200, 0.95);
+        assert!((one - (interval(1, 1000, 0.95).high - 0.001)).abs() < 1e-12, "{one}");
+        assert!((few_in_bursts_p(400, 400_000, 200, one + 0.001) - 0.025).abs() < 1e-9);
+        assert_eq!((unseen_in_bursts(0, 0, 0, 0.95), few_in_bursts_p(9, 9, 0, 0.5)), (1.0, 1.0));
+        assert_eq!(unseen_in_bursts(0, 9, 8, f64::NAN), 1.0);
     }
 
     #[test]

@@ -19,6 +19,7 @@ TOLERANCE = 1e-6
 BLOCKS_MIN = 6
 NULLS_MIN = 4
 SKEWNESS_MAX = 1.0
+BURST_MAX = 500
 SYMMETRIC_BLOCKS_MIN = 12
 SYMMETRIC_BLOCKS = 20
 FAR_SHARE = 0.02
@@ -149,11 +150,11 @@ def combine(question, result, trials):
         p_different = math.exp(-max([0.0] + [evidence(n) for n in range(2, len(d) + 1)]))
         p_same = min(1.0, 0.5 * math.exp(-far)) if abs(np.mean(d)) < margin else 1.0
         centre = float(np.mean(d))
-    found = {"centre": centre, "i95": at(0.05), "i90": at(0.10)}
-    found = bounded(question, found, d)
+    found = {"centre": centre, "i95": at(0.05), "i90": at(0.10), "p_same": float(p_same)}
+    found = bounded(question, found, d, margin)
     z = d - np.mean(d)
     lag1 = float(np.sum(z[:-1] * z[1:]) / np.sum(z * z)) if np.any(z) else 0.0
-    more = {"p_different": p_different, "p_same": float(p_same), "lag1": lag1}
+    more = {"p_different": p_different, "lag1": lag1}
     return {**found, **more, "n": len(d), "sd": float(np.std(d, ddof=1))}
 
 
@@ -163,16 +164,37 @@ def margin_of(question):
     return math.log1p(question["margin"]) if ratio else question["margin"]
 
 
-def bounded(question, found, d):
-    """Without any loss the range reaches the exact bound of either arm."""
+def bounded(question, found, d, margin):
+    """Without a difference the range reaches what bursts can hide in either arm; what the blocks
+    themselves say is told apart, for losses that come singly."""
     if question["metric"] not in ("loss", "loss-back"):
         return found
     arms = [v for v in question.values() if isinstance(v, dict) and "lost" in v and "of" in v]
-    if len(arms) != 2 or arms[0]["lost"] + arms[1]["lost"] > 0 or np.std(d, ddof=1) > 0:
+    if len(arms) != 2:
         return found
-    low, high = (stats.beta.ppf(0.975, 1, arm["of"]) for arm in arms)
-    wider = lambda i: (min(i[0], -low), max(i[1], high))
-    return {k: wider(v) if k != "centre" else v for k, v in found.items()}
+    widened = lambda low, high: {
+        k: v if k not in ("i95", "i90") else (min(v[0], low), max(v[1], high))
+        for k, v in found.items()
+    }
+    if arms[0]["lost"] + arms[1]["lost"] == 0 and np.std(d, ddof=1) == 0:
+        low, high = (stats.beta.ppf(0.975, 1, arm["of"]) for arm in arms)
+        found = widened(-low, high)
+        found["p_same"] = max((1 - margin) ** arm["of"] for arm in arms)
+    looks = [len(d) + arm["of"] / BURST_MAX for arm in arms]
+    bursts = [math.ceil(arm["lost"] / BURST_MAX) for arm in arms]
+    share = [arm["lost"] / arm["of"] if arm["of"] else 0.0 for arm in arms]
+    hides = [
+        max(stats.beta.ppf(0.975, k + 1, n - k) - s, 0.0) if k < n else 1.0
+        for k, n, s in zip(bursts, looks, share)
+    ]
+    few = [
+        stats.beta.sf(other + margin, k + 1, n - k) if k < n else 1.0
+        for k, n, other in zip(bursts, looks, reversed(share))
+    ]
+    found["p_same"] = max(found["p_same"], min(1.0, 2 * max(few)))
+    low, high = found["centre"] - hides[0], found["centre"] + hides[1]
+    differs = found["i95"][0] > 0 or found["i95"][1] < 0
+    return found if differs or (-margin < low and high < margin) else widened(low, high)
 
 
 def walsh(d):

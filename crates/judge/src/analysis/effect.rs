@@ -80,6 +80,17 @@ pub struct Combined {
     pub withheld: Option<Withheld>,
     /// A reason for doubt in the blocks themselves, in words.
     pub doubt: Option<&'static str>,
+    /// The ranges as they would be if events came singly, where bursts may have been missed.
+    pub singly: Option<Singly>,
+}
+
+/// Ranges of a share whose events come singly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Singly {
+    /// 95 % range.
+    pub i95: Interval,
+    /// 90 % range.
+    pub i90: Interval,
 }
 
 /// What belongs to a question beside its effects.
@@ -180,6 +191,16 @@ pub fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
     (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
 }
 
+/// Largest share that an arm may have of which none of `of` was seen, if events come singly.
+pub fn none_of(of: u64) -> f64 {
+    loss::interval(0, of, 0.95).high
+}
+
+/// By how much the share of an arm may be larger than what was seen, if events come in bursts.
+pub fn missed((seen, of): (u64, u64), trials: u64) -> f64 {
+    loss::unseen_in_bursts(seen, of, trials, 0.95)
+}
+
 /// p-values of questions decided together, corrected after Holm.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     multiplicity::holm(p)
@@ -204,6 +225,7 @@ impl Combined {
             guard,
             withheld: None,
             doubt: None,
+            singly: None,
         }
     }
 
@@ -230,17 +252,42 @@ impl Combined {
         }
     }
 
-    /// For loss and other shares of datagrams: blocks without any agree perfectly and still prove
-    /// little, so the range reaches at least as far as the exact bound on the share of either arm
-    /// (Clopper and Pearson 1934), and a difference as large as `margin` is as likely as so large a
-    /// share of which none was seen.
+    /// For loss and other shares of datagrams, whose events come singly or in bursts. Blocks that
+    /// agree perfectly still prove little, and so do blocks of which one in many saw a burst: where
+    /// no difference was found, the range reaches at least as far as the share that bursts of up to
+    /// [`loss::BURST_MAX`] can have beyond what was seen in either arm; and whatever was seen,
+    /// "same" needs so many datagrams that bursts at the margin would have left more.
     pub fn bounded(self, events: &PerArm<(u64, u64)>, margin: f64) -> Combined {
+        let trials = self.n as u64;
+        let singly = self.bounded_singly(events, margin);
+        let missed = events.map(|events| missed(events, trials));
+        let share = events.map(|(seen, of)| seen as f64 / of.max(1) as f64);
+        let hidden = |(seen, of): (u64, u64), other: f64| {
+            loss::few_in_bursts_p(seen, of, trials, other + margin)
+        };
+        // Either arm may hide one.
+        let p = 2.0 * hidden(events.a, share.b).max(hidden(events.b, share.a));
+        let p_same = singly.p_same.max(p.min(1.0));
+        let centre = singly.centre;
+        let reach = Interval { low: centre - missed.a, high: centre + missed.b };
+        if singly.i95.excludes(0.0) || reach.within(-margin, margin) {
+            return Combined { p_same, ..singly };
+        }
+        let ranges = Singly { i95: singly.i95, i90: singly.i90 };
+        let wider = singly.widened(reach.low, reach.high);
+        Combined { p_same, singly: Some(ranges), ..wider }
+    }
+
+    /// The same for events that come singly: the exact bound on the share of either arm (Clopper
+    /// and Pearson 1934) where none was seen, and a difference as large as `margin` is as likely as
+    /// so large a share of which none was seen.
+    fn bounded_singly(self, events: &PerArm<(u64, u64)>, margin: f64) -> Combined {
         if events.a.0 + events.b.0 > 0 || self.sd > 0.0 {
             return self;
         }
-        let bound = |(lost, of): (u64, u64)| loss::interval(lost, of, 0.95).high;
         let unseen = |of: u64| libm::exp(of as f64 * libm::log1p(-margin.clamp(0.0, 1.0)));
         let p_same = unseen(events.a.1).max(unseen(events.b.1));
+        let bound = |(_, of): (u64, u64)| none_of(of);
         Combined { p_same, ..self.widened(-bound(events.a), bound(events.b)) }
     }
 
@@ -273,16 +320,83 @@ pub fn orientation(metric: Metric) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Verdict;
+    use crate::analysis::verdict::{self, Adjusted};
+    use rand_chacha::ChaCha12Rng;
+    use rand_core::{Rng, SeedableRng};
+
+    const STOP: Stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
+    const MARGIN: f64 = 0.001;
+
+    fn ruled(effects: &[f64], events: &PerArm<(u64, u64)>) -> (Combined, Verdict) {
+        let setting = Setting { stop: &STOP, levels: 1, questions: 1, margin: MARGIN, noise: None };
+        let combined = combine(effects, &setting).unwrap().bounded(events, MARGIN);
+        let p = Adjusted { different: combined.p, same: combined.p_same };
+        let ruling = verdict::rule(Metric::Loss, &combined, MARGIN, p);
+        (combined, ruling.verdict)
+    }
 
     /// Twelve pairs without any loss are not the certainty that there is none.
     #[test]
     fn a_share_of_nothing_keeps_the_doubt_of_its_count() {
-        let stop = Stop::Adaptive { time_ns_max: 1, pairs_min: 8 };
-        let setting = Setting { stop: &stop, levels: 1, questions: 1, margin: 0.001, noise: None };
-        let none = combine(&[0.0; 12], &setting).unwrap();
-        let few = none.clone().bounded(&PerArm { a: (0, 600), b: (0, 600) }, 0.001);
-        assert!(few.i90.high > 0.006 && few.i95.low < -0.006 && few.p_same > 0.5, "{few:?}");
-        let many = none.bounded(&PerArm { a: (0, 60_000), b: (0, 60_000) }, 0.001);
-        assert!(many.i90.within(-0.001, 0.001) && many.p_same < 0.05, "{many:?}");
+        let (few, verdict) = ruled(&[0.0; 12], &PerArm { a: (0, 60_000), b: (0, 60_000) });
+        assert_eq!(verdict, Verdict::CannotTell);
+        assert!(few.i90.high > 0.02 && few.i95.low < -0.02 && few.p_same > 0.5, "{few:?}");
+        let singly = few.singly.unwrap();
+        assert!(singly.i90.within(-1e-4, 1e-4), "{singly:?}");
+        let (many, verdict) = ruled(&[0.0; 12], &PerArm { a: (0, 1_900_000), b: (0, 1_900_000) });
+        assert_eq!(verdict, Verdict::Same);
+        assert!(many.i90.within(-MARGIN, MARGIN) && many.singly.is_none(), "{many:?}");
+    }
+
+    #[test]
+    fn a_loss_in_every_trial_is_found_whatever_bursts_there_may_be() {
+        let effects = [4e-3, 5e-3, 6e-3, 5e-3, 4e-3, 6e-3, 5e-3, 5e-3];
+        let (found, verdict) = ruled(&effects, &PerArm { a: (0, 41_280), b: (206, 41_280) });
+        assert_eq!(verdict, Verdict::Worse);
+        assert!(found.i95.low > MARGIN && found.singly.is_none(), "{found:?}");
+    }
+
+    /// Loses `share` in bursts of `burst` datagrams on average: how many of `n` are gone.
+    fn lost(rng: &mut ChaCha12Rng, n: f64, share: f64, burst: f64) -> f64 {
+        let mut exponential =
+            |mean: f64| -mean * libm::log((f64::from(rng.next_u32()) + 0.5) / f64::from(u32::MAX));
+        let pause = burst * (1.0 - share) / share;
+        let (mut at, mut gone) = (0.0, 0.0);
+        let mut losing = exponential(1.0) < -libm::log1p(-share);
+        while at < n {
+            let end = (at + exponential(if losing { burst } else { pause })).min(n);
+            gone += if losing { end - at } else { 0.0 };
+            (at, losing) = (end, !losing);
+        }
+        gone
+    }
+
+    /// The second arm loses as much more as the margin allows: that must seldom be called the same,
+    /// however the losses are bunched, at the first look that has datagrams enough or later.
+    #[test]
+    fn bursts_at_the_margin_are_seldom_called_the_same() {
+        let mut rng = ChaCha12Rng::seed_from_u64(16);
+        let datagrams = 100_000_u64;
+        for (burst, of_first) in [(10.0, 0.0), (50.0, 0.0), (100.0, 5e-4), (500.0, 0.0)] {
+            let mut same = 0;
+            for _ in 0..2500 {
+                let mut effects = Vec::new();
+                let mut counts = PerArm { a: (0, 0), b: (0, 0) };
+                let mut found = false;
+                while effects.len() < 32 && !found {
+                    let n = datagrams as f64;
+                    let a = if of_first > 0.0 { lost(&mut rng, n, of_first, burst) } else { 0.0 };
+                    let b = lost(&mut rng, n, of_first + MARGIN, burst);
+                    effects.push((b - a) / n);
+                    counts.a = add(counts.a, (a as u64, datagrams));
+                    counts.b = add(counts.b, (b as u64, datagrams));
+                    let looked_at = [8, 16, 20, 26, 32].contains(&effects.len());
+                    found = looked_at && ruled(&effects, &counts).1 == Verdict::Same;
+                }
+                same += u32::from(found);
+            }
+            assert!(same <= 125, "bursts of {burst}: {same} of 2500");
+        }
     }
 }

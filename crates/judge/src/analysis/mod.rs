@@ -155,6 +155,23 @@ pub struct Pair {
     pub valid: bool,
 }
 
+/// What is not known of a share of which nothing was seen, or too little.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Unseen {
+    /// Trials of each arm.
+    pub trials: usize,
+    /// Events of both arms.
+    pub seen: u64,
+    /// Packets, or whatever is counted, of the arm with fewer.
+    pub of: u64,
+    /// By how much the share may be larger than what was seen (95 %) if events come singly.
+    pub singly: f64,
+    /// The same if they come in bursts of up to [`burst_max`](Self::burst_max).
+    pub in_bursts: f64,
+    /// Packets of the longest burst that is thought of.
+    pub burst_max: u64,
+}
+
 /// One question and its answer: a metric in a cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Question {
@@ -193,6 +210,8 @@ pub struct Question {
     pub exchanges_each: u32,
     /// Packets counted over all valid blocks: (lost, of so many), for losses of either way.
     pub events: Option<PerArm<(u64, u64)>>,
+    /// What a share may be although too little of it was seen to say "same".
+    pub unseen: Option<Unseen>,
     /// Reasons for doubt, in words.
     pub caveats: Vec<String>,
     /// What may lie behind a difference that the headers do not explain.

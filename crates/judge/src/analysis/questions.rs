@@ -8,8 +8,8 @@ use super::predict::{self, Predicted};
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
 use super::{
-    Explained, Pair, Prediction, Qualifier, Question, Verdict, limited, nulls, routes, translation,
-    words,
+    Explained, Pair, Prediction, Qualifier, Question, Unseen, Verdict, limited, nulls, routes,
+    translation, words,
 };
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -21,7 +21,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::record::RunHeader;
 use v6gap_core::workload::Cell;
 use v6gap_core::world::model;
-use v6gap_stats::summary;
+use v6gap_stats::{loss, summary};
 
 /// A question while it is being answered.
 struct Open<'a> {
@@ -169,6 +169,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).fold(0, u64::saturating_add)),
         exchanges_each: exchanges_each(o),
         events: o.metric.is_loss().then(|| events(o, |b| b.valid)),
+        unseen: unseen(o),
         caveats: translated(found).chain(caveats(o, refused)).collect(),
         suspects: Vec::new(),
         diagnostics: o.diagnostics.clone(),
@@ -183,6 +184,24 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
     question.prediction = prediction(plan, o, &question);
     words::fill(&mut question, names);
     question
+}
+
+/// What is not known of a share, unless a difference was found.
+fn unseen(o: &Open<'_>) -> Option<Unseen> {
+    let combined = o.combined.as_ref().filter(|_| o.metric.scale() == Scale::Difference)?;
+    let events = events(o, |b| b.valid);
+    let seen = events.a.0.saturating_add(events.b.0);
+    (seen == 0 || combined.singly.is_some()).then(|| {
+        let trials = combined.n;
+        let of = events.a.1.min(events.b.1);
+        let in_bursts = events.map(|events| effect::missed(events, trials as u64));
+        let singly = match combined.singly {
+            Some(ranges) if seen > 0 => ranges.i95.high.max(-ranges.i95.low),
+            _ => effect::none_of(of),
+        };
+        let in_bursts = in_bursts.a.max(in_bursts.b);
+        Unseen { trials, seen, of, singly, in_bursts, burst_max: loss::BURST_MAX }
+    })
 }
 
 /// The path MTU of each arm: that of the plan's world, or the smallest that the client's kernel

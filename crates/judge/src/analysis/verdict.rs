@@ -77,18 +77,30 @@ pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ru
 /// Pairs after which the range would be narrow enough for "same" or for "different", whichever is
 /// nearer; `None` if that is out of reach.
 fn pairs_to_settle(combined: &Combined, margin: f64) -> Option<u32> {
+    let unseen = pairs_to_see(combined, margin);
     if combined.sd == 0.0 {
-        // Nothing was lost: the exact bound falls with the number of packets, that is, of pairs.
-        let width = combined.equivalence.high.max(-combined.equivalence.low);
-        let needed = libm::ceil(combined.n as f64 * width / margin) as usize;
-        let more = needed.saturating_add(1).saturating_sub(combined.n).max(1);
-        return u32::try_from(more).ok().filter(|&n| n <= PAIRS_MAX);
+        return unseen;
     }
     let distance = libm::fabs(combined.centre);
     let radius = distance.max(margin - distance);
     let needed = power::blocks_for_sequence_radius(combined.sd_unit, radius);
     let needed = needed.saturating_mul(combined.guard.merged());
-    u32::try_from(needed.saturating_sub(combined.n).max(1)).ok().filter(|&n| n <= PAIRS_MAX)
+    let more = u32::try_from(needed.saturating_sub(combined.n).max(1)).ok();
+    match combined.singly {
+        Some(_) => more.zip(unseen).map(|(more, unseen)| more.max(unseen)),
+        None => more,
+    }
+    .filter(|&n| n <= PAIRS_MAX)
+}
+
+/// Pairs after which a share as large as the margin would not have gone unseen: what is seen grows
+/// with the number of packets, that is, of pairs.
+fn pairs_to_see(combined: &Combined, margin: f64) -> Option<u32> {
+    let width = combined.equivalence.high.max(-combined.equivalence.low);
+    let times = libm::log1p(-width.min(1.0)) / libm::log1p(-margin.min(1.0));
+    let needed = libm::ceil(combined.n as f64 * times) as usize;
+    let more = needed.saturating_add(1).saturating_sub(combined.n).max(1);
+    u32::try_from(more).ok().filter(|&n| n <= PAIRS_MAX)
 }
 
 #[cfg(test)]
@@ -115,9 +127,11 @@ mod tests {
             guard: guard::examine(&[0.0; 6], 0.02, 1),
             withheld: None,
             doubt: None,
+            singly: None,
         };
         assert_eq!(pairs_to_settle(&combined, 0.02), None);
+        // ln(1 - 0.5) / ln(1 - 0.25) times 6 pairs are 14.5.
         let bounded = Interval { low: 0.0, high: 0.5 };
-        assert_eq!(pairs_to_settle(&Combined { equivalence: bounded, ..combined }, 0.25), Some(7));
+        assert_eq!(pairs_to_settle(&Combined { equivalence: bounded, ..combined }, 0.25), Some(10));
     }
 }

@@ -2,7 +2,7 @@
 //! and JSON say the same, and a test can hold them to the rules: direction in words, a range beside
 //! every verdict, "same" never for what could not be told.
 
-use super::{Effect, Explained, Qualifier, Question, Range, Verdict};
+use super::{Effect, Explained, Qualifier, Question, Range, Unseen, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString};
 use v6gap_core::arm::{Arm, PerArm};
@@ -127,19 +127,41 @@ fn unmeasured(question: &Question) -> String {
     format!("{} has no verdict: {reason}.", question.label)
 }
 
-fn none_lost(question: &Question) -> bool {
-    question.events.is_some_and(|e| e.a.0 == 0 && e.b.0 == 0 && e.a.1 > 0)
+/// What is unknown of a share of which nothing was seen.
+fn none_seen(question: &Question) -> Option<&Unseen> {
+    question.unseen.as_ref().filter(|unseen| unseen.seen == 0 && unseen.of > 0)
 }
 
 /// The effect in words.
 fn text(question: &Question, effect: &Effect) -> String {
-    if none_lost(question) {
-        return "none lost".to_string();
+    if let Some(unseen) = none_seen(question) {
+        return match question.verdict {
+            Verdict::CannotTell => format!("none seen, {}", at_most(unseen.in_bursts)),
+            _ => "none seen".to_string(),
+        };
     }
     match question.verdict {
         Verdict::CannotTell => span_in_words(question.metric, &effect.range95),
         _ => amount(question.metric, effect.estimate),
     }
+}
+
+/// The bound on what bursts hide: "at most 4.0 % in bursts".
+fn at_most(share: f64) -> String {
+    format!("at most {} in bursts", rounded_up(share.clamp(0.0, 1.0)))
+}
+
+/// A share that is never told smaller than it is: "4.0 %", "90 in a million".
+fn rounded_up(share: f64) -> String {
+    let percent = share * 100.0;
+    let places = match percent {
+        p if p >= 9.95 => 0,
+        p if p >= 0.995 => 1,
+        p if p >= 0.0995 => 2,
+        _ => return format!("{:.0} in a million", libm::ceil(share * 1e6 - 1e-9) + 0.0),
+    };
+    let unit = libm::pow(10.0, f64::from(places));
+    format!("{:.*} %", places as usize, libm::ceil(percent * unit - 1e-9) / unit)
 }
 
 /// One difference with its direction word, as in "1.4 % slower".
@@ -186,8 +208,9 @@ pub(super) fn span_in_words(metric: Metric, range: &Range) -> String {
 
 /// The 95 % range for the table.
 fn range(question: &Question, range: &Range) -> String {
-    if none_lost(question) && range.low.is_finite() && range.high.is_finite() {
-        return format!("at most {} in a million", per_million(range.high.max(-range.low)));
+    if let Some(unseen) = none_seen(question) {
+        let singly = rounded_up(unseen.singly);
+        return format!("{}, {singly} singly", at_most(unseen.in_bursts));
     }
     range_in_words(question.metric, range)
 }
@@ -206,10 +229,6 @@ pub fn range_in_words(metric: Metric, range: &Range) -> String {
     format!("−{} – +{} {unit}", figure(range.low), figure(range.high))
 }
 
-fn per_million(share: f64) -> String {
-    format!("{:.0}", libm::ceil(share * 1e6))
-}
-
 /// The answer as a sentence, with its range.
 fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> String {
     let subject = &question.label;
@@ -217,12 +236,11 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
     let metric = question.metric;
     let low = amount(metric, effect.range95.low);
     let high = amount(metric, effect.range95.high);
+    if let Some(unseen) = none_seen(question).filter(|_| question.verdict != Verdict::None) {
+        return none_seen_sentence(question, unseen);
+    }
     let main = match question.verdict {
         Verdict::None => return unmeasured(question),
-        Verdict::Same if none_lost(question) => {
-            let bound = range(question, &effect.range95);
-            format!("{subject}: no packet was lost on either ({bound}).")
-        }
         Verdict::Same => {
             let most = effect.range95.low.abs().max(effect.range95.high.abs());
             format!(
@@ -248,13 +266,41 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
                 None => String::new(),
             };
             let span = span_in_words(metric, &effect.range95);
-            format!("{subject}: could not tell. Over {over} it may be {span}.{settle}")
+            let bursts = match &question.unseen {
+                Some(unseen) => format!(
+                    " In bursts of up to {} packets so much may have been missed.",
+                    unseen.burst_max
+                ),
+                None => String::new(),
+            };
+            format!("{subject}: could not tell. Over {over} it may be {span}.{bursts}{settle}")
         }
     };
     match clause(question) {
         Some(clause) => format!("{main} {clause}"),
         None => main,
     }
+}
+
+/// Nothing seen is no certainty that there is nothing.
+fn none_seen_sentence(question: &Question, unseen: &Unseen) -> String {
+    let Unseen { trials, of, singly, in_bursts, burst_max, .. } = unseen;
+    let bursts = at_most(*in_bursts);
+    let end = match (question.verdict, question.pairs_to_settle) {
+        (Verdict::Same, _) => {
+            let ignored = amount_of(question.metric, question.margin);
+            format!("; {ignored} was chosen to be ignored.")
+        }
+        (_, Some(pairs)) => format!(". About {} would settle it.", more_pairs(pairs)),
+        (_, None) => ".".to_string(),
+    };
+    format!(
+        "{}: none seen in {of} packets of {trials} trials over either. If they come singly it is \
+         at most {}; bursts shorter than a trial may have been missed ({bursts} of up to \
+         {burst_max} packets){end}",
+        question.label,
+        rounded_up(*singly),
+    )
 }
 
 /// What the prediction adds to a sentence.
@@ -315,6 +361,13 @@ pub fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> 
 mod tests {
     use super::*;
     use v6gap_core::workload::Echo;
+
+    #[test]
+    fn a_bound_is_never_told_smaller_than_it_is() {
+        let told = [0.0399, 0.123_4, 0.001_519, 89.4e-6, 0.0, 1.0].map(rounded_up);
+        let expected = ["4.0 %", "13 %", "0.16 %", "90 in a million", "0 in a million", "100 %"];
+        assert_eq!(told, expected);
+    }
 
     #[test]
     fn a_label_says_into_how_many_packets_datagrams_are_cut() {

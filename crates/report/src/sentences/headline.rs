@@ -1,6 +1,7 @@
 //! The answer in one sentence, and the few that may follow it.
 
 use super::levels;
+use crate::words::capital;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_judge::analysis::{Analysis, CheckState, Explained, Qualifier, Question, Verdict, words};
@@ -22,9 +23,14 @@ pub fn headline(analysis: &Analysis) -> String {
     }
     let with = |verdict| questions.iter().filter(move |q| q.verdict == verdict);
     let (better, worse) = (with(Verdict::Better).count(), with(Verdict::Worse).count());
-    let open = with(Verdict::CannotTell).count();
+    let (rare, open): (Vec<&Question>, Vec<&Question>) =
+        with(Verdict::CannotTell).partition(|q| is_unseen(q));
+    let open = open.len();
     let same = with(Verdict::Same).count();
     let unanswered = with(Verdict::None).count();
+    if better + worse + open + same == 0 && !rare.is_empty() {
+        return format!("{}.", capital(&not_seen(&rare, " on this path")));
+    }
     if better + worse + open + same == 0 {
         let reason = questions.iter().find_map(|q| q.why_none.as_deref());
         return format!("No verdict: {}.", reason.unwrap_or("nothing was measured"));
@@ -39,7 +45,7 @@ pub fn headline(analysis: &Analysis) -> String {
             format!("{b} is {x} and {y} on this path.")
         }
         (false, false) if open > 0 => {
-            let total = open + same;
+            let total = open + same + rare.len();
             format!(
                 "No difference found yet on this path; {open} of {total} questions are still open."
             )
@@ -48,6 +54,10 @@ pub fn headline(analysis: &Analysis) -> String {
             "In what could be measured on this path it makes no difference that matters whether \
              you use {a} or {b}; {unanswered} of {} questions have no answer.",
             questions.len()
+        ),
+        (false, false) if !rare.is_empty() => format!(
+            "On this path it makes no difference that matters whether you use {a} or {b}; {}.",
+            not_seen(&rare, "")
         ),
         (false, false) => {
             format!("On this path it makes no difference that matters whether you use {a} or {b}.")
@@ -65,6 +75,19 @@ pub fn headline(analysis: &Analysis) -> String {
             format!("{b} is {little} {word} than {a} on this path{}.", explanation(&found, b))
         }
     }
+}
+
+/// Whether nothing was seen of what is asked for, and not enough was looked at to exclude it.
+fn is_unseen(question: &Question) -> bool {
+    question.unseen.is_some_and(|unseen| unseen.seen == 0)
+}
+
+fn not_seen(rare: &[&Question], at: &str) -> String {
+    let mut topics: Vec<String> = rare.iter().map(|q| words::topic_of(q)).collect();
+    topics.sort();
+    topics.dedup();
+    let topics = topics.join(" and no ");
+    format!("no {topics} was seen{at}, in too few packets to exclude it")
 }
 
 fn is_little(question: &Question) -> bool {

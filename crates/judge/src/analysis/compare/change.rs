@@ -16,7 +16,7 @@ use v6gap_core::metric::Scale;
 use v6gap_core::plan::Stop;
 use v6gap_stats::batch::Batches;
 use v6gap_stats::two_runs::{self, Law, Run};
-use v6gap_stats::{Interval, drift, loss, sequence, summary};
+use v6gap_stats::{Interval, drift, sequence, summary};
 
 /// A question while its changes are decided.
 pub(super) struct Open<'a> {
@@ -260,6 +260,7 @@ fn combine(o: &Open<'_>, of: Of, samples: &[Sample; 2], asked: [&Question; 2]) -
         // Said by `why_none`, which keeps it from being ruled on.
         withheld: None,
         doubt: None,
+        singly: None,
     };
     match o.question.metric.scale() {
         Scale::Ratio => combined,
@@ -309,11 +310,10 @@ fn bounded(
     }
 }
 
-/// Largest share that an arm may have although none was seen (Clopper and Pearson 1934).
+/// Largest share that an arm may have although none was seen, if it comes in bursts.
 fn unseen(q: &Question, arm: Arm) -> f64 {
-    if let Some(events) = &q.events {
-        let (lost, of) = *events.get(arm);
-        return loss::interval(lost, of, 0.95).high;
+    if let (Some(events), Some(effect)) = (&q.events, &q.effect) {
+        return effect::missed(*events.get(arm), effect.blocks as u64);
     }
     let range = q.effect.as_ref().filter(|effect| effect.sd == 0.0).map(|effect| effect.range95);
     let bound = range.map(|range| if arm == Arm::A { -range.low } else { range.high });
