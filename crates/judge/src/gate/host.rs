@@ -37,14 +37,19 @@ const SKIPPED_SHARE_MAX: f64 = 0.01;
 const BLOCKED_SHARE_MIN: f64 = 0.01;
 
 /// Counters that only move when a host drops or damages what was measured.
-const DROPS: [(&str, &str); 7] = [
+const DROPS: [(&str, &str); 5] = [
     ("softnet.dropped", "packets dropped because the processor did not keep up"),
     ("TcpExt.TCPMemoryPressures", "TCP ran short of memory"),
     ("TcpExt.PruneCalled", "TCP receive queue pruned for want of memory"),
     ("TcpExt.RcvPruned", "TCP segments dropped for want of memory"),
     ("Tcp.InCsumErrors", "damaged TCP segments"),
-    ("Ip.ReasmFails", "IPv4 reassembly failed"),
-    ("Ip6.ReasmFails", "IPv6 reassembly failed"),
+];
+
+/// For each family the counters of datagrams in fragments that did not become whole, of those that
+/// waited in vain for a fragment, and what the rest of them means.
+const REASSEMBLY: [(&str, &str, &str); 2] = [
+    ("Ip.ReasmFails", "Ip.ReasmTimeout", "IPv4 fragments dropped in reassembly"),
+    ("Ip6.ReasmFails", "Ip6.ReasmTimeout", "IPv6 fragments dropped in reassembly"),
 ];
 
 /// Counters of a listener that turns connections away.
@@ -75,6 +80,7 @@ pub(super) fn judge(
         steal(trial, who, end, findings);
         queue(plan, who, end, findings);
         moved(&DROPS, "host-drops", who, end, findings);
+        reassembly(who, end, findings);
         refused_segments(who, end, findings);
         if matches!(cell.workload, Workload::Connect(_)) {
             moved(&LISTENER, "listener", who, end, findings);
@@ -109,6 +115,19 @@ fn steal(trial: &TrialRecord, who: &str, end: &EndReport, findings: &mut Vec<Gat
         let percent = share * 100.0;
         let seen = format!("{who}: the hypervisor took {percent:.1} % of the processor time");
         findings.push(fatal("steal", seen));
+    }
+}
+
+/// A fragment that never came is the path's, whose loss is measured: the kernel gives the datagram
+/// up when its time is over, and counts that twice. Whatever else fails is the host's: it has no
+/// memory left for datagrams that came in part, or what came does not fit together.
+fn reassembly(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
+    for (failed, waited, meaning) in REASSEMBLY {
+        let count = end.counter(failed) - end.counter(waited);
+        if count > 0 {
+            let seen = format!("{who}: {meaning} ({failed} {count} beyond {waited})");
+            findings.push(fatal("host-drops", seen));
+        }
     }
 }
 

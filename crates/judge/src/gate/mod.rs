@@ -8,6 +8,7 @@ mod family;
 mod host;
 mod marking;
 mod path;
+mod traffic;
 
 pub(crate) use host::{STEAL_SHARE_MAX, STEAL_TICKS_S};
 

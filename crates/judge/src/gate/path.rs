@@ -1,11 +1,11 @@
 //! Gates on the path: did anything happen on the way that changes what was measured?
 
-use super::{caveat, families, fatal};
+use super::{caveat, families, fatal, traffic};
 use alloc::format;
 use alloc::vec::Vec;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{EndReport, Measured};
+use v6gap_core::observation::EndReport;
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{GateFinding, TrialRecord};
 use v6gap_core::values;
@@ -13,9 +13,6 @@ use v6gap_core::wiremodel;
 use v6gap_core::workload::{Cell, Transport, Workload};
 use v6gap_core::world::model;
 use v6gap_core::world::{Conditions, LinkModel, World};
-
-/// Other traffic above this share of the trial's own bytes spoils a rate.
-const OTHER_TRAFFIC_MAX: f64 = 0.01;
 
 /// Segments that a connection may send at its start (RFC 6928).
 const INITIAL_WINDOW_SEGMENTS: u64 = 10;
@@ -30,7 +27,7 @@ const RTO_NS_MIN: f64 = 200e6;
 const NEEDLESS_SHARE_MAX: f64 = 0.002;
 
 /// Bytes of an Ethernet header as interface counters see it.
-const ETHERNET_HEADER: u64 = 14;
+pub(super) const ETHERNET_HEADER: u64 = 14;
 
 pub(super) fn judge(
     plan: &Plan,
@@ -44,12 +41,17 @@ pub(super) fn judge(
     for (who, end, family) in families(trial) {
         path_mtu(who, end, findings);
         fragments(cut, family, who, end, findings);
+        incomplete(cut, family, who, end, findings);
         interfaces(who, end, findings);
         if timed(cell) && cell.workload.transport() == Transport::Tcp {
             retransmissions(plan, who, end, findings);
         }
-        other_traffic(cell, family, who, end, findings);
         super_packets(plan, who, end, findings);
+    }
+    for (who, share) in traffic::others(plan, cell, trial) {
+        let percent = share * 100.0;
+        let text = format!("{who}: {percent:.1} % more bytes came in than the trial's own");
+        findings.push(fatal("other-traffic", text));
     }
 }
 
@@ -94,7 +96,7 @@ fn path_mtu(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
 
 /// The path MTU: the world's, or what the ends' kernels assume; an end whose socket is not
 /// connected does not know it.
-fn path_bytes(plan: &Plan, trial: &TrialRecord) -> Option<u32> {
+pub(super) fn path_bytes(plan: &Plan, trial: &TrialRecord) -> Option<u32> {
     let told = trial.ends.all().filter_map(|end| end.granted.path_mtu);
     let of_world = plan.world.as_ref().map(|world| model::path_mtu(world, trial.family));
     of_world.or_else(|| told.min())
@@ -120,6 +122,25 @@ fn fragments(
     let make = if expected.is_some() { fatal } else { caveat };
     let seen = format!("{who}: {created} fragments were sent and none was expected");
     findings.push(make("fragmentation", seen));
+}
+
+/// A fragment that the path lost loses its datagram, which the loss measured has in it. The kernel
+/// gives up waiting for it long after: other trials may count it, whose datagrams are whole.
+fn incomplete(
+    cut: Option<bool>,
+    family: Family,
+    who: &str,
+    end: &EndReport,
+    findings: &mut Vec<GateFinding>,
+) {
+    let count = match family {
+        Family::V4 => end.counter("Ip.ReasmTimeout"),
+        Family::V6 => end.counter("Ip6.ReasmTimeout"),
+    };
+    if count > 0 && cut == Some(true) {
+        let seen = format!("{who}: {count} datagrams waited in vain for a fragment: they are lost");
+        findings.push(caveat("incomplete", seen));
+    }
 }
 
 fn fragments_expected(cell: &Cell, family: Family, mtu: u32) -> bool {
@@ -193,45 +214,5 @@ fn super_packets(plan: &Plan, who: &str, end: &EndReport, findings: &mut Vec<Gat
             let seen = format!("{who}: {interface} sent packets of {mean} B on average");
             findings.push(fatal("super-packets", seen));
         }
-    }
-}
-
-/// Interface octets beyond what the wire model allows for the bytes that this end received.
-fn other_traffic(
-    cell: &Cell,
-    family: Family,
-    who: &str,
-    end: &EndReport,
-    findings: &mut Vec<GateFinding>,
-) {
-    let Measured::Received(received) = &end.measured else { return };
-    let mtu = end.granted.path_mtu.unwrap_or(1500);
-    let segment = || wiremodel::tcp_mss(mtu, family, wiremodel::TcpOptions::TIMESTAMPS);
-    let segment = || end.granted.mss.unwrap_or_else(segment);
-    let payload = cell.workload.datagram_bytes().unwrap_or_else(segment);
-    if payload == 0 || received.bytes == 0 {
-        return;
-    }
-    // What the socket dropped came in too.
-    let dropped = received.dropped.unwrap_or(0);
-    let whole = received.bytes.div_ceil(u64::from(payload)) as f64;
-    let packets = whole + received.duplicates as f64 + dropped as f64;
-    let per_packet = match cell.workload.transport() {
-        Transport::Tcp => u64::from(family.header_bytes()) + 20 + 40 + ETHERNET_HEADER,
-        Transport::Udp | Transport::Icmp => {
-            let ip = wiremodel::udp_packets(payload, family, mtu).unwrap_or_default();
-            let ip_bytes: u64 = ip.iter().map(|&p| u64::from(p) + ETHERNET_HEADER).sum();
-            ip_bytes.saturating_sub(u64::from(payload))
-        }
-    };
-    let expected =
-        received.bytes as f64 + dropped as f64 * f64::from(payload) + packets * per_packet as f64;
-    let Some(interface) = end.interface() else { return };
-    let seen = end.counter(&format!("if.{interface}.rx_bytes"));
-    let excess = seen as f64 - expected;
-    if excess > OTHER_TRAFFIC_MAX * expected + 100_000.0 {
-        let percent = excess / expected * 100.0;
-        let text = format!("{who}: {percent:.1} % more bytes came in than the trial's own");
-        findings.push(fatal("other-traffic", text));
     }
 }

@@ -1,5 +1,7 @@
 //! Each gate must close on its own evidence and stay open without it.
 
+mod traffic;
+
 use super::{judge, marking};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -164,6 +166,31 @@ fn host_drops_count_only_where_they_touch_the_trial() {
     let overflow =
         |t: &mut TrialRecord| count(t.ends.server.seen_mut().unwrap(), "TcpExt.ListenOverflows", 1);
     assert_eq!(closed("connect-tcp", Family::V4, overflow), ["listener"]);
+}
+
+/// The kernel counts a datagram whose fragment never came both as failed and as waited for: that is
+/// the path's loss. What failed with time left is the host's.
+#[test]
+fn reassembly_that_waited_in_vain_is_the_path_s_loss_and_no_drop_of_the_host() {
+    for (family, group) in [(Family::V4, "Ip"), (Family::V6, "Ip6")] {
+        let judged = |cell: &str, failed: i64, waited: i64| {
+            let plan = plan();
+            let mut trial = trial(&plan, cell, family);
+            let server = trial.ends.server.seen_mut().unwrap();
+            count(server, &alloc::format!("{group}.ReasmFails"), failed);
+            count(server, &alloc::format!("{group}.ReasmTimeout"), waited);
+            let (_, cell) = plan.cell(cell).unwrap();
+            let findings = judge(&plan, cell, &trial).into_iter();
+            findings.map(|finding| (finding.gate, finding.fatal)).collect::<Vec<_>>()
+        };
+        let incomplete = ("incomplete".to_string(), false);
+        let drops = ("host-drops".to_string(), true);
+        assert_eq!(judged("rtt-udp-16384", 56, 56).as_slice(), core::slice::from_ref(&incomplete));
+        assert_eq!(judged("rtt-udp-16384", 57, 56), [drops.clone(), incomplete]);
+        assert_eq!(judged("rtt-udp-16384", 3, 0), [drops]);
+        // Those of the trial before, whose datagrams were cut.
+        assert_eq!(judged("rtt-udp-64", 56, 56), []);
+    }
 }
 
 #[test]
