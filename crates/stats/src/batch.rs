@@ -13,6 +13,7 @@
 //! batch: it then stays.
 
 use crate::drift::lag1_autocorrelation;
+use crate::permutation::{self, EXACT_BELOW};
 use crate::special::normal_upper;
 use crate::summary::mean;
 use crate::trend::{mann_kendall, pettitt};
@@ -57,7 +58,8 @@ pub enum Sign {
 }
 
 /// One-sided p-value of a lag-1 autocorrelation this large among `n` independent values: normal,
-/// with mean `-1/n` and variance `(n - 2)^2 / (n^2 (n - 1))` (Moran 1948).
+/// with mean `-1/n` and variance `(n - 2)^2 / (n^2 (n - 1))` (Moran 1948). Of fewer than
+/// [`EXACT_BELOW`] values [`permutation::neighbours`] is meant to be asked.
 pub fn lag1_p(lag1: f64, n: usize) -> f64 {
     if n < 3 || lag1.is_nan() {
         return 1.0;
@@ -70,17 +72,28 @@ pub fn lag1_p(lag1: f64, n: usize) -> f64 {
 /// The most telling sign in `sample` at error rate `alpha` for each of the three; `None` below
 /// [`VALUES_MIN`] values.
 pub fn sign(sample: &[f64], alpha: f64) -> Option<Sign> {
-    if sample.len() < VALUES_MIN { None } else { any_sign(sample, alpha) }
+    let lag1_p = |lag1| match sample.len() < EXACT_BELOW {
+        true => permutation::neighbours(sample),
+        false => lag1_p(lag1, sample.len()),
+    };
+    if sample.len() < VALUES_MIN { None } else { any_sign(sample, alpha, lag1_p) }
 }
 
-fn any_sign(sample: &[f64], alpha: f64) -> Option<Sign> {
+/// Whether batches still show a sign. No order of six values is rarer than two of twenty, so
+/// neighbours are asked by Moran's formula, which rings sooner there: batches are to be believed
+/// only where nothing is left of what was found.
+fn still_shows(means: &[f64], alpha: f64) -> bool {
+    any_sign(means, alpha, |lag1| lag1_p(lag1, means.len())).is_some()
+}
+
+fn any_sign(sample: &[f64], alpha: f64, lag1_p: impl Fn(f64) -> f64) -> Option<Sign> {
     let (step, trend) = (pettitt(sample), mann_kendall(sample));
     let lag1 = lag1_autocorrelation(sample);
-    let alike = lag1_p(lag1, sample.len());
+    let alike = if lag1 > LAG1_MAX { lag1_p(lag1) } else { 1.0 };
     let found = [
         (step.p, Sign::Step { after: step.after, p: step.p }),
         (trend.p, Sign::Trend { rises: trend.s > 0.0, p: trend.p }),
-        (if lag1 > LAG1_MAX { alike } else { 1.0 }, Sign::Resemblance { lag1, p: alike }),
+        (alike, Sign::Resemblance { lag1, p: alike }),
     ];
     let least = found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
     least.filter(|(p, _)| *p < alpha).map(|(_, sign)| sign)
@@ -120,7 +133,7 @@ pub fn batches(sample: &[f64], found: f64, gone: f64) -> Batches {
         if means.len() < BATCHES_MIN {
             break;
         }
-        if any_sign(&means, gone).is_none() {
+        if !still_shows(&means, gone) {
             return Batches::Merged { sign, size, means };
         }
     }

@@ -1,6 +1,7 @@
 //! Samples of numbers to estimates and intervals. This crate knows no networks, no clock and no
-//! random generator: it can be read and checked alone, and the same numbers always give the same
-//! answer on every platform (all mathematics goes through `libm`).
+//! chance (where orders are too many to try, one fixed sequence of shuffles stands in): it can
+//! be read and checked alone, and the same numbers always give the same answer on every platform
+//! (all mathematics goes through `libm`).
 //!
 //! Conventions used everywhere:
 //! * `alpha` is a two-sided error rate in (0, 1): `0.05` asks for a 95 % interval;
@@ -24,10 +25,13 @@ pub mod modes;
 pub mod multiplicity;
 pub mod outliers;
 pub mod paired_t;
+pub mod permutation;
 pub mod power;
 pub mod quantile;
 pub mod repeats;
+pub mod rounds;
 pub mod sequence;
+mod shuffles;
 pub mod signed_rank;
 mod solve;
 mod special;

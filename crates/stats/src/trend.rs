@@ -6,6 +6,7 @@
 //! Pettitt, "A non-parametric approach to the change-point problem" (1979); Mann (1945); Kendall,
 //! "Rank correlation methods" (1975).
 
+use crate::permutation::{self, EXACT_BELOW};
 use crate::special::normal_upper;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,32 +18,59 @@ pub struct Step {
     pub k: f64,
     /// The change comes after this many values (the earliest, of equals).
     pub after: usize,
-    /// `2 exp(-6 K^2 / (n^3 + n^2))`, at most 1: an approximation from above, good below 0.5.
+    /// The share of all orders of the values with a K as large ([`permutation`]) for fewer than
+    /// [`EXACT_BELOW`] values of which Pettitt's formula says less than [`FORMULA_MAX`]. Otherwise
+    /// that formula, `2 exp(-6 K^2 / (n^3 + n^2))`, at most 1: an approximation from above.
     pub p: f64,
 }
+
+/// What Pettitt's formula must say before orders are counted: above it the exact p-value of 6 and
+/// more values is never below 0.15.
+pub const FORMULA_MAX: f64 = 0.5;
 
 /// Pettitt's test for one change of level: `U_t` sums the signs of `x_i - x_j` over `i <= t < j`.
 /// Without values, or with one that is NaN, p is 1.
 pub fn pettitt(sample: &[f64]) -> Step {
-    let n = sample.len() as i64;
+    let n = sample.len() as f64;
     let mut found = Step { k: 0.0, after: 0, p: 1.0 };
-    if n < 2 || sample.iter().any(|x| x.is_nan()) {
+    if sample.len() < 2 || sample.iter().any(|x| x.is_nan()) {
         return found;
     }
     // Signs inside the first t cancel, so U_t is the sum of 2 R_i - n - 1, R the mean ranks.
+    let terms = terms(sample);
     let mut sum = 0_i64;
-    for (index, doubled) in
-        doubled_mean_ranks(sample).into_iter().enumerate().take(sample.len() - 1)
-    {
-        sum += doubled as i64 - n - 1;
+    for (index, term) in terms.iter().enumerate().take(sample.len() - 1) {
+        sum += term;
         if sum.unsigned_abs() as f64 > found.k || index == 0 {
             found.k = sum.unsigned_abs() as f64;
             found.after = index + 1;
         }
     }
-    let n = n as f64;
     found.p = (2.0 * libm::exp(-6.0 * found.k * found.k / (n * n * n + n * n))).min(1.0);
+    if terms.len() < EXACT_BELOW && found.p < FORMULA_MAX {
+        found.p = exact_p(sample, found.k);
+    }
     found
+}
+
+/// Share of all orders of the values with a K of `k` and more.
+pub(crate) fn exact_p(sample: &[f64], k: f64) -> f64 {
+    permutation::first_sets(&of_sets(&terms(sample)), k)
+}
+
+/// Twice the rank of each value, counted from the middle: what it adds to U.
+fn terms(sample: &[f64]) -> Vec<i64> {
+    let middle = sample.len() as i64 + 1;
+    doubled_mean_ranks(sample).into_iter().map(|doubled| doubled as i64 - middle).collect()
+}
+
+/// `|U|` of every set of values, values as bits: it depends on which come first, not in what order.
+fn of_sets(terms: &[i64]) -> Vec<f64> {
+    let mut sums = vec![0_i64; 1 << terms.len()];
+    for set in 1..sums.len() {
+        sums[set] = sums[set & (set - 1)] + terms[set.trailing_zeros() as usize];
+    }
+    sums.into_iter().map(|sum| sum.unsigned_abs() as f64).collect()
 }
 
 /// Outcome of the Mann-Kendall test.
@@ -54,7 +82,8 @@ pub struct MannKendall {
     pub variance: f64,
     /// S as a normal quantile, with continuity correction.
     pub z: f64,
-    /// Two-sided p-value of "no trend", by the normal approximation (good from about 8 values).
+    /// Two-sided p-value of "no trend": the share of all orders of the values with an S as far from
+    /// 0 ([`permutation`]) for fewer than [`EXACT_BELOW`] values, that of z otherwise.
     pub p: f64,
 }
 
@@ -67,7 +96,8 @@ pub fn mann_kendall(sample: &[f64]) -> MannKendall {
     }
     let ranks = doubled_mean_ranks(sample);
     let term = |t: f64| t * (t - 1.0) * (2.0 * t + 5.0);
-    let ties: f64 = tie_sizes(&ranks).into_iter().map(|t| term(t as f64)).sum();
+    let tied = tie_sizes(&ranks);
+    let ties: f64 = tied.iter().map(|&t| term(t as f64)).sum();
     let s = rises_less_falls(&ranks);
     let variance = (term(sample.len() as f64) - ties) / 18.0;
     if variance <= 0.0 {
@@ -80,11 +110,15 @@ pub fn mann_kendall(sample: &[f64]) -> MannKendall {
     } else {
         0.0
     }) / libm::sqrt(variance);
-    MannKendall { s, variance, z, p: (2.0 * normal_upper(z.abs())).min(1.0) }
+    let p = match sample.len() < EXACT_BELOW {
+        true => permutation::rising_less_falling(&tied, s),
+        false => (2.0 * normal_upper(z.abs())).min(1.0),
+    };
+    MannKendall { s, variance, z, p }
 }
 
 /// Twice the rank of each value; equal values share their mean rank.
-fn doubled_mean_ranks(sample: &[f64]) -> Vec<usize> {
+pub(crate) fn doubled_mean_ranks(sample: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sample.len()).collect();
     order.sort_by(|&i, &j| sample[i].total_cmp(&sample[j]));
     let mut ranks = vec![0; sample.len()];
@@ -153,6 +187,25 @@ mod tests {
             .map(|(i, j)| sign(x[i] - x[j]))
             .sum();
         assert_eq!(mann_kendall(&x).s, s);
+    }
+
+    /// The clearest step of eight values: 2 of 70 ways to choose the first four.
+    #[test]
+    fn the_clearest_step_of_few_values() {
+        let x = [1.0, 2.0, 1.5, 1.2, 8.0, 9.0, 8.5, 8.2];
+        assert_eq!((pettitt(&x).after, pettitt(&x).p), (4, 2.0 / 70.0));
+    }
+
+    /// Above [`FORMULA_MAX`] the exact p-value would find nothing either.
+    #[test]
+    fn the_formula_leaves_nothing_out() {
+        for n in 6..14_i64 {
+            let terms: Vec<i64> = (0..n).map(|i| 2 * i + 1 - n).collect();
+            let cubes = (n * n * n + n * n) as f64;
+            let largest = libm::sqrt(-libm::log(FORMULA_MAX / 2.0) * cubes / 6.0);
+            let exact = permutation::first_sets(&of_sets(&terms), libm::floor(largest));
+            assert!(exact > 0.15, "{n}: {exact}");
+        }
     }
 
     #[test]

@@ -4,9 +4,10 @@
 use serde_json::Value;
 use v6gap_stats::drift::{self, Moments};
 use v6gap_stats::least_squares::Design;
+use v6gap_stats::rounds::{self, Series};
 use v6gap_stats::two_runs::{self, Law, Run};
 use v6gap_stats::{Alternative, Estimate, Interval, bootstrap, equivalence, loss, modes};
-use v6gap_stats::{multiplicity, outliers, paired_t, power, quantile, repeats};
+use v6gap_stats::{multiplicity, outliers, paired_t, permutation, power, quantile, repeats};
 use v6gap_stats::{sequence, signed_rank, steady, summary, trend};
 
 const RELATIVE: f64 = 1e-9;
@@ -354,6 +355,40 @@ fn steps_and_trends() {
         same(found.variance, &v["variance"]);
         same(found.z, &v["z"]);
         same(found.p, &v["p"]);
+    }
+}
+
+#[test]
+fn orders_of_few_values() {
+    for v in rows("neighbours") {
+        same(permutation::neighbours(&list(&v["x"])), &v["p"]);
+    }
+    for v in rows("two_samples") {
+        same(permutation::two_samples(&list(&v["first"]), &list(&v["second"])), &v["p"]);
+    }
+}
+
+#[test]
+fn whole_rounds_and_coins() {
+    let series = |values: &Value, cell, sign, first: &dyn Fn(usize) -> bool| {
+        let rounds = list(values).into_iter().enumerate().map(|(at, d)| Some((d, first(at))));
+        Series { cell, sign, rounds: rounds.collect() }
+    };
+    for v in rows("change") {
+        let questions = v["rows"].as_array().expect("rows").iter();
+        let all: Vec<Series> = questions.map(|row| series(row, 0, 1.0, &|_| true)).collect();
+        let found = rounds::change(&all).expect("values that differ");
+        assert_eq!(found.after, count(&v["after"]));
+        same(found.p, &v["p"]);
+    }
+    for v in rows("order_of_arms") {
+        let questions = v["rows"].as_array().expect("rows").iter().enumerate();
+        let all = questions.map(|(i, row)| {
+            let cell = count(&v["cells"][i]);
+            let first = |at: usize| count(&v["first"][cell][at]) == 1;
+            series(row, cell, number(&v["signs"][i]), &first)
+        });
+        same(rounds::order(&all.collect::<Vec<_>>()).expect("values that differ"), &v["p"]);
     }
 }
 

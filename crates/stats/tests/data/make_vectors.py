@@ -6,6 +6,8 @@ Wherever scipy has the method, its answer is taken, so that the crate is held ag
 independent implementation. What scipy lacks is written out here from the formula. Infinity is
 written as null.
 """
+import fractions
+import functools
 import itertools
 import json
 import math
@@ -329,23 +331,117 @@ def three_of_five(x):
     return {"x": x, "runs": best, "mean": np.mean(best), "spread": (best[2] - best[0]) / abs(best[1])}
 
 
+def pettitt_k(x):
+    return max(abs(sum(np.sign(a - b) for a in x[:t] for b in x[t:])) for t in range(1, len(x)))
+
+
+def pettitt_exact(x, k):
+    """The orders of distinct values that never reach k, counted by how many of each have come."""
+    values, sizes = np.unique(x, return_counts=True)
+    ranks = 2 * stats.rankdata(values.repeat(sizes)) - len(x) - 1
+    weights = [ranks[list(values.repeat(sizes)).index(v)] for v in values]
+
+    @functools.cache
+    def below(come):
+        if sum(come) == 0:
+            return 1
+        if sum(come) < len(x) and abs(sum(w * c for w, c in zip(weights, come))) >= k:
+            return 0
+        return sum(below(come[:i] + (c - 1,) + come[i + 1:]) for i, c in enumerate(come) if c)
+
+    everything = math.factorial(len(x)) // math.prod(map(math.factorial, map(int, sizes)))
+    return 1 - fractions.Fraction(below(tuple(map(int, sizes))), everything)
+
+
 def pettitt(x):
+    """By the formula from 20 values on, and where it says one half and more."""
     u = [sum(np.sign(a - b) for a in x[:t] for b in x[t:]) for t in range(1, len(x))]
     k, n = float(np.max(np.abs(u))), len(x)
-    return {"x": x, "k": k, "after": int(np.argmax(np.abs(u))) + 1,
-            "p": min(1.0, 2 * math.exp(-6 * k**2 / (n**3 + n**2)))}
+    p = min(1.0, 2 * math.exp(-6 * k**2 / (n**3 + n**2)))
+    if n < 20 and p < 0.5:
+        p = float(pettitt_exact(x, k))
+    return {"x": x, "k": k, "after": int(np.argmax(np.abs(u))) + 1, "p": p}
+
+
+def falling_pairs(sizes):
+    """Orders of things of which so many are equal, by the number of falling pairs: the largest
+    things are put among the others, wherever they may stand."""
+    *others, last = sizes
+    if not others:
+        return {0: 1}
+    counts = falling_pairs(others)
+    n, out = sum(others), {}
+    for gaps in itertools.combinations_with_replacement(range(n + 1), last):
+        for falls, count in counts.items():
+            out[falls + sum(gaps)] = out.get(falls + sum(gaps), 0) + count
+    return out
 
 
 def mann_kendall(x):
-    """Kendall's tau against time, asymptotic and without its own continuity correction in scipy,
-    so S and its variance are written out."""
+    """S and its variance written out. Below 20 values p is exact: scipy's where no two are equal."""
     n = len(x)
     s = sum(np.sign(b - a) for a, b in itertools.combinations(x, 2))
     ties = np.unique(x, return_counts=True)[1]
     term = lambda t: t * (t - 1) * (2 * t + 5)
     variance = (term(n) - sum(term(t) for t in ties)) / 18
     z = (s - np.sign(s)) / math.sqrt(variance)
-    return {"x": x, "s": s, "variance": variance, "z": z, "p": 2 * stats.norm.sf(abs(z))}
+    p = 2 * stats.norm.sf(abs(z))
+    if n < 20 and max(ties) == 1:
+        p = stats.kendalltau(range(n), x, method="exact").pvalue
+    elif n < 20:
+        counts = falling_pairs([int(t) for t in ties])
+        pairs = max(counts)
+        p = sum(c for f, c in counts.items() if abs(pairs - 2 * f) >= abs(s)) / sum(counts.values())
+    return {"x": x, "s": s, "variance": variance, "z": z, "p": p}
+
+
+def share(seen, values):
+    values = np.array(list(values))
+    return np.mean(values >= seen - 1e-9 * abs(seen))
+
+
+def neighbours(x):
+    """All orders, one by one."""
+    z = np.array(x) - np.mean(x)
+    orders = np.array(list(itertools.permutations(z)))
+    return {"x": x, "p": share((z[1:] * z[:-1]).sum(), (orders[:, 1:] * orders[:, :-1]).sum(axis=1))}
+
+
+def two_samples(a, b):
+    """All ways to deal the values, one by one."""
+    both = np.concatenate([a, b])
+    def apart(chosen):
+        rest = [i for i in range(len(both)) if i not in chosen]
+        return abs(both[list(chosen)].mean() - both[rest].mean())
+    ways = itertools.combinations(range(len(both)), len(a))
+    return {"first": a, "second": b, "p": share(apart(range(len(a))), map(apart, ways))}
+
+
+def scores(rows):
+    ranks = [2 * stats.rankdata(row) - len(row) - 1 for row in rows]
+    return np.array([r / math.sqrt((r**2).sum()) for r in ranks])
+
+
+def change(rows):
+    """All orders of the rounds, one by one."""
+    s = scores(rows)
+    seen = (s.cumsum(axis=1)[:, :-1]**2).sum(axis=0)
+    orders = itertools.permutations(range(s.shape[1]))
+    largest = ((s[:, o].cumsum(axis=1)[:, :-1]**2).sum(axis=0).max() for o in orders)
+    return {"rows": rows, "after": int(seen.argmax()) + 1, "p": share(seen.max(), largest)}
+
+
+def order_of_arms(rows, cells, signs, first):
+    """All falls of the coins, one by one: a coin for each cell and each two rounds."""
+    s, (n, pairs) = scores(rows), (max(cells) + 1, len(rows[0]) // 2)
+    turns = np.where(np.array(first), 1.0, -1.0)
+    def statistic(coins):
+        coins = np.array(coins).reshape(n, pairs).repeat(2, axis=1)
+        z = np.array([g * (r * turns[c] * coins[c]).sum() for r, c, g in zip(s, cells, signs)])
+        return (z**2).sum() + z.sum()**2 / math.sqrt(len(z))
+    falls = itertools.product([1, -1], repeat=n * pairs)
+    p = share(statistic([1] * n * pairs), map(statistic, falls))
+    return {"rows": rows, "cells": cells, "signs": signs, "first": first, "p": p}
 
 
 def fences(x):
@@ -367,8 +463,21 @@ OUT["spread"] = {"x": REAL_FIRST, "mean": REAL_FIRST.mean(), "sd": REAL_FIRST.st
                  "se": stats.sem(REAL_FIRST)}
 STEP = np.array([94.1, 94.2, 94.0, 94.1, 94.2, 94.1, 93.4, 93.3, 93.5, 93.4, 93.3, 93.4])
 REAL_D = np.log(REAL_SECOND / REAL_FIRST)
-OUT["pettitt"] = [pettitt(x) for x in (STEP, REAL_FIRST, REAL_D, series)]
-OUT["mann_kendall"] = [mann_kendall(x) for x in (series, STEP, REAL_FIRST, REAL_D)]
+FEW = [1.0, 2.0, 1.5, 1.2, 8.0, 9.0, 8.5, 8.2]
+RISES = [0.3, 0.1, 0.5, 0.4, 0.9, 0.8, 1.4, 1.1, 1.6]
+OUT["pettitt"] = [pettitt(x) for x in (STEP, REAL_FIRST, REAL_D, series, FEW, RISES, REAL_D[:14])]
+OUT["mann_kendall"] = [mann_kendall(x) for x in (series, STEP, REAL_FIRST, REAL_D, RISES,
+                                                 REAL_D[:19], [1, 1, 2, 2, 3, 5, 4, 4])]
+OUT["neighbours"] = [neighbours(x) for x in (FEW, EIGHT, RISES[:7], [1, 1, 2, 2, 3, 5, 4, 4])]
+OUT["two_samples"] = [two_samples(np.array(a), np.array(b)) for a, b in (
+    (FEW[:4], FEW[4:]), (EIGHT[:3], EIGHT[3:]), (FIRST, SECOND[:8]), ([1, 1, 2], [2, 2, 3, 3]))]
+ROWS = [FEW, list(EIGHT), list(REAL_D[4:12])]
+OUT["change"] = [change(rows) for rows in (ROWS, ROWS[1:], [RISES[:8], FEW[::-1]])]
+TURNS = [[True, False, False, True, True, False, True, False],
+         [False, True, True, False, True, False, False, True]]
+OUT["order_of_arms"] = [
+    order_of_arms(ROWS, [0, 1, 1], [1, -1, 1], TURNS),
+    order_of_arms([[9, 1, 2, 8, 7, 3, 6, 4], [1, 7, 8, 2, 6, 3, 2, 9]], [0, 1], [1, -1], TURNS)]
 TWO = [94.0, 94.1, 94.2, 94.1, 94.0, 94.15, 90.1, 90.2, 90.0, 90.15, 90.05, 90.1]
 HEAPS = [1 + 0.04 * i / 9 for i in range(10)] + [1.5 + 0.04 * i / 9 for i in range(10)]
 OUT["dip"] = [{"x": x, "dip": linear_dip(x)} for x in (
