@@ -73,8 +73,13 @@ impl Interim {
 }
 
 impl Judge for Interim {
-    fn gates(&self, plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<GateFinding> {
-        gate::judge(plan, cell, trial)
+    fn gates(
+        &self,
+        plan: &Plan,
+        cell: &Cell,
+        trials: PerArm<&TrialRecord>,
+    ) -> PerArm<Vec<GateFinding>> {
+        PerArm::from_fn(|arm| gate::judge(plan, cell, trials.get(arm), trials.get(arm.other())))
     }
 
     fn add(&mut self, a: &TrialRecord, b: &TrialRecord) {

@@ -285,7 +285,7 @@ fn with_clock_set(plan: &Plan, mut lines: Vec<Line>) -> Vec<Line> {
             Line::Trial(trial) if trial.block % 5 == 4 => {
                 trial.ends.server.seen_mut().unwrap().clock_step_ns = CLOCK_STEP_NS;
                 if let Some((_, cell)) = plan.cell(&trial.cell) {
-                    trial.findings = gate::judge(plan, cell, trial);
+                    trial.findings = gate::judge(plan, cell, trial, trial);
                 }
                 invalid |= trial.findings.iter().any(|finding| finding.fatal);
             }

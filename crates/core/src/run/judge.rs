@@ -1,5 +1,6 @@
 //! What a run asks of whoever judges what it measured.
 
+use crate::arm::PerArm;
 use crate::metric::Metric;
 use crate::plan::Plan;
 use crate::record::{GateFinding, TrialRecord};
@@ -10,8 +11,13 @@ use core::fmt::Debug;
 
 /// Judges what a run measured, and keeps what it needs for that.
 pub trait Judge: Debug {
-    /// The gates that a trial did not pass; empty if all is well.
-    fn gates(&self, plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<GateFinding>;
+    /// The gates that the trials of a block did not pass; empty if all is well.
+    fn gates(
+        &self,
+        plan: &Plan,
+        cell: &Cell,
+        trials: PerArm<&TrialRecord>,
+    ) -> PerArm<Vec<GateFinding>>;
 
     /// Takes note of a valid block; of null blocks those before the first comparison tell the
     /// noise.

@@ -131,8 +131,10 @@ impl<'p, E: Trouble> Machine<'p, E> {
         let Some(attempt) = self.attempt() else { return };
         (self.failed, self.asked) = (None, false);
         let PerArm { a, b } = observed;
-        let a = self.judged(&attempt, Arm::A, a, link);
-        let b = self.judged(&attempt, Arm::B, b, link);
+        let mut a = self.record(&attempt, Arm::A, a, link);
+        let mut b = self.record(&attempt, Arm::B, b, link);
+        let found = self.judge.gates(self.plan, attempt.cell, PerArm { a: &a, b: &b });
+        (a.findings, b.findings) = (found.a, found.b);
         let valid = a.findings.iter().chain(&b.findings).all(|finding| !finding.fatal);
         self.tried(&a, &b, valid);
         let end = Line::Block(BlockRecord { block: a.block, valid, drawn: Some(attempt.drawn()) });
@@ -249,8 +251,8 @@ impl<'p, E: Trouble> Machine<'p, E> {
         }));
     }
 
-    /// The record of one arm, with what the gates find in it.
-    fn judged(
+    /// The record of one arm, before the gates have looked at it.
+    fn record(
         &self,
         attempt: &Attempt<'p>,
         arm: Arm,
@@ -259,7 +261,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
     ) -> TrialRecord {
         let Attempt { number, attempt: tried, block, cell } = *attempt;
         let began_ns = self.clock.began_ns.unwrap_or(0);
-        let mut trial = TrialRecord {
+        TrialRecord {
             block: number,
             cell: cell.id.clone(),
             kind: block.kind,
@@ -276,9 +278,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
             findings: Vec::new(),
             link,
             beside: observed.beside,
-        };
-        trial.findings = self.judge.gates(self.plan, cell, &trial);
-        trial
+        }
     }
 
     /// Takes note of an attempt that has records. Its block is done if it is valid or was tried as

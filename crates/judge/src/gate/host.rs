@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use v6gap_core::capacity::{row_bps, row_up_to};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{EndReport, Lateness, Measured, Received};
+use v6gap_core::observation::{EndReport, Measured, Received};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{GateFinding, TrialRecord};
 use v6gap_core::unit;
@@ -93,9 +93,6 @@ pub(super) fn judge(
         for what in &end.unavailable {
             findings.push(caveat("unavailable", format!("{who}: {what}")));
         }
-    }
-    if let (Some(world), Some(link)) = (&plan.world, &trial.link) {
-        lateness(world, cell, trial, link, findings);
     }
 }
 
@@ -244,20 +241,20 @@ fn moved(
 
 /// A late link adds its lateness to what is timed one by one, and a full queue of a link as fast as
 /// the sender's shaper means that the link, not the network, lost datagrams.
-fn lateness(
-    world: &World,
+///
+/// `block` is the trial and the other one of its block: both bear the same.
+pub(super) fn lateness(
+    plan: &Plan,
     cell: &Cell,
-    trial: &TrialRecord,
-    link: &Lateness,
+    block: [&TrialRecord; 2],
     findings: &mut Vec<GateFinding>,
 ) {
-    if world.model != LinkModel::Wire {
-        return;
-    }
+    let wire = plan.world.as_ref().filter(|world| world.model == LinkModel::Wire);
+    let (Some(world), Some(link)) = (wire, &block[0].link) else { return };
     let timed = cell.workload.direction().is_none();
     // What is lost of frames is not touched by it, and how late they are is.
     let of_frames = cell.workload.metrics().contains(&Metric::FrameLateness);
-    if (timed || of_frames) && link.p50_ns > lateness_borne_ns(world, trial) {
+    if (timed || of_frames) && link.p50_ns > lateness_borne_ns(world, block) {
         let us = link.p50_ns as f64 / 1000.0;
         let seen = format!("the user-space link was {us:.1} µs late");
         findings.push(if timed { fatal("link-late", seen) } else { caveat("link-late", seen) });
@@ -276,10 +273,14 @@ fn lateness(
     }
 }
 
-/// The median lateness that a trial bears, in ns: what waits long in queues bears more.
-fn lateness_borne_ns(world: &World, trial: &TrialRecord) -> u64 {
-    let crossings: usize = world.ways(trial.family).iter().map(|met| met.len()).sum();
-    let rtt_ns = trial.values.get(&Metric::Rtt).map_or(0.0, |seconds| seconds * 1e9);
+/// The median lateness that the trials of a block bear, in ns: what waits long in queues bears
+/// more. The shorter of their round trips counts and the longer of their ways, whatever their
+/// families.
+fn lateness_borne_ns(world: &World, block: [&TrialRecord; 2]) -> u64 {
+    let crossed = |family| world.ways(family).iter().map(|met| met.len()).sum::<usize>();
+    let crossings = block.map(|trial| crossed(trial.family)).into_iter().max().unwrap_or(0);
+    let rtts_ns = block.map(|trial| trial.values.get(&Metric::Rtt).map_or(0.0, |rtt| rtt * 1e9));
+    let rtt_ns = rtts_ns.into_iter().fold(f64::INFINITY, f64::min);
     let share_ns = LATENESS_SHARE_MAX * rtt_ns / crossings.max(1) as f64;
     LATENESS_NS_MAX.max(share_ns as u64)
 }

@@ -2,7 +2,10 @@
 //!
 //! Each gate looks at one kind of evidence in a stored trial and says what it saw. A fatal finding
 //! makes the block invalid; any other is a reason for doubt that travels with the value. Gates
-//! never look at the measured value itself, so they cannot favour an outcome.
+//! treat both arms alike: the same event has the same weight over either family, and what is borne
+//! is the same for both trials of a block. So, of families that do not differ, what passes does not
+//! differ either. Of families that do, evidence and value may have a cause in common, and the
+//! result says what the discarded blocks would have changed.
 
 mod family;
 mod host;
@@ -23,11 +26,18 @@ use v6gap_core::record::{GateFinding, TrialRecord};
 use v6gap_core::values;
 use v6gap_core::workload::Cell;
 
-/// The gates that `trial` did not pass; empty if all is well.
-pub fn judge(plan: &Plan, cell: &Cell, trial: &TrialRecord) -> Vec<GateFinding> {
+/// The gates that `trial` did not pass, `other` being the other one of its block; empty if all is
+/// well.
+pub fn judge(
+    plan: &Plan,
+    cell: &Cell,
+    trial: &TrialRecord,
+    other: &TrialRecord,
+) -> Vec<GateFinding> {
     let mut findings = Vec::new();
     family::judge(cell, trial, &mut findings);
     host::judge(plan, cell, trial, &mut findings);
+    host::lateness(plan, cell, [trial, other], &mut findings);
     path::judge(plan, cell, trial, &mut findings);
     marking::judge(cell, trial, &mut findings);
     measured(cell, trial, &mut findings);

@@ -39,7 +39,7 @@ pub(super) fn judge(
     let mtu = path_bytes(plan, trial);
     let cut = mtu.map(|mtu| fragments_expected(cell, trial.family, mtu));
     for (who, end, family) in families(trial) {
-        path_mtu(who, end, findings);
+        path_mtu(who, end, family, findings);
         fragments(cut, family, who, end, findings);
         incomplete(cut, family, who, end, findings);
         interfaces(who, end, findings);
@@ -81,16 +81,22 @@ fn timed(cell: &Cell) -> bool {
     matches!(cell.workload, Workload::Echo(_) | Workload::Connect(_) | Workload::Probe(_))
 }
 
-/// A path MTU that changes inside a trial changes the packets that it consists of (RFC 8201).
-fn path_mtu(who: &str, end: &EndReport, findings: &mut Vec<GateFinding>) {
-    let count = end.counter("Icmp6.InPktTooBigs");
-    if count > 0 {
-        findings.push(fatal("path-mtu", format!("{who}: {count} \"packet too big\" came in")));
-    }
-    let unreachable = end.counter("Icmp.InDestUnreachs");
-    if unreachable > 0 {
-        let seen = format!("{who}: {unreachable} ICMP \"destination unreachable\" came in");
-        findings.push(caveat("path-mtu", seen));
+/// A path MTU that changes inside a trial changes the packets that it consists of (RFC 8201). Linux
+/// counts "fragmentation needed" of IPv4 among "destination unreachable", which other programs'
+/// traffic brings as well: so over neither family is it more than a reason for doubt.
+fn path_mtu(who: &str, end: &EndReport, family: Family, findings: &mut Vec<GateFinding>) {
+    let events: &[(&str, &str)] = match family {
+        Family::V4 => &[("Icmp.InDestUnreachs", "\"destination unreachable\"")],
+        Family::V6 => &[
+            ("Icmp6.InPktTooBigs", "\"packet too big\""),
+            ("Icmp6.InDestUnreachs", "\"destination unreachable\""),
+        ],
+    };
+    for (name, what) in events {
+        let count = end.counter(name);
+        if count > 0 {
+            findings.push(caveat("path-mtu", format!("{who}: {count} ICMP {what} came in")));
+        }
     }
 }
 
