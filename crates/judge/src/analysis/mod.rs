@@ -11,6 +11,7 @@ pub mod compare;
 pub mod costmodel;
 mod diagnostics;
 pub mod effect;
+mod explained;
 pub mod guard;
 pub mod joint;
 mod limited;
@@ -83,9 +84,9 @@ pub enum Qualifier {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Explained {
-    /// The prediction lies in the range, or the residual verdict is "same".
+    /// The range of the residual holds none.
     All,
-    /// At least four fifths.
+    /// Something is left, and the prediction is at least four fifths.
     NearlyAll,
     /// Three tenths to four fifths.
     Part,
@@ -134,7 +135,14 @@ pub struct Prediction {
     pub residual_margin: f64,
     /// Verdict on the residual.
     pub verdict: Verdict,
-    /// How much the prediction explains; `None` where there is no effect to explain.
+    /// How far the prediction may be off (k = 2), as a share of the value, which the range of the
+    /// residual holds; `None` where that is not known.
+    pub uncertainty: Option<f64>,
+    /// The part of the effect that is predicted, over its 95 % range; `None` where that holds no
+    /// difference.
+    pub share: Option<Range>,
+    /// How much the prediction explains; `None` where there is nothing to explain, or that cannot
+    /// be told.
     pub explained: Option<Explained>,
 }
 

@@ -4,12 +4,12 @@ use super::collect::{Block, Collected};
 use super::diagnostics::{self, Diagnostics};
 use super::effect::{self, Combined};
 use super::joint::{self, Evidence};
-use super::predict::{self, Predicted};
+use super::predict;
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
 use super::{
-    Explained, Pair, Prediction, Qualifier, Question, Unseen, Verdict, limited, nulls, routes,
-    translation, words,
+    Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, routes, translation,
+    words,
 };
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -327,18 +327,23 @@ fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Predicti
     }
     let base = question.values.a?;
     let predicted = predict::predict(plan, o.cell, o.metric, &o.blocks, base)?;
-    let residual = combined.moved(-libm::log1p(predicted.effect));
+    let by = libm::log1p(predicted.effect);
+    let uncertainty = explained::uncertainty(o.metric);
+    let residual = combined.moved(-by);
+    let residual = uncertainty.map_or(residual.clone(), |of| explained::blurred(&residual, of));
+    let share = explained::share(by, combined);
     let margin = o.metric.margin_residual();
     let scaled = effect::margin(o.metric, margin);
     let ruling = verdict::rule(o.metric, &residual, scaled, residual_p(&residual, scaled));
-    let explained = explained(question, &predicted, &ruling);
     Some(Prediction {
         effect: predicted.effect,
         values: predicted.values,
         residual: residual.shown(Scale::Ratio),
         residual_margin: margin,
         verdict: ruling.verdict,
-        explained,
+        uncertainty,
+        share,
+        explained: explained::judge(o.metric, &residual, share),
     })
 }
 
@@ -350,24 +355,4 @@ fn residual_p(residual: &Combined, margin: f64) -> Adjusted {
         different: rejected(residual.i95.excludes(0.0)),
         same: rejected(residual.equivalence.within(-margin, margin)),
     }
-}
-
-fn explained(question: &Question, predicted: &Predicted, ruling: &Ruling) -> Option<Explained> {
-    let effect = question.effect.as_ref()?;
-    let differs = matches!(question.verdict, Verdict::Better | Verdict::Worse)
-        || question.qualifier == Qualifier::RealButTiny;
-    if !differs {
-        return None;
-    }
-    let inside = (effect.range95.low..=effect.range95.high).contains(&predicted.effect);
-    let share = predicted.effect / effect.estimate;
-    Some(match ruling.verdict {
-        Verdict::Same => Explained::All,
-        Verdict::Better => Explained::BetterThanPredicted,
-        // A wide range that happens to hold the prediction explains nothing.
-        _ if inside && share < 0.5 => return None,
-        _ if share >= 0.8 => Explained::NearlyAll,
-        _ if share >= 0.3 => Explained::Part,
-        _ => Explained::Little,
-    })
 }

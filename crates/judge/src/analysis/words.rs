@@ -2,7 +2,7 @@
 //! and JSON say the same, and a test can hold them to the rules: direction in words, a range beside
 //! every verdict, "same" never for what could not be told.
 
-use super::{Effect, Explained, Qualifier, Question, Range, Unseen, Verdict};
+use super::{Effect, Explained, Prediction, Qualifier, Question, Range, Unseen, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString};
 use v6gap_core::arm::{Arm, PerArm};
@@ -306,21 +306,50 @@ fn none_seen_sentence(question: &Question, unseen: &Unseen) -> String {
 /// What the prediction adds to a sentence.
 fn clause(question: &Question) -> Option<String> {
     let prediction = question.prediction.as_ref()?;
-    let predicted = amount(question.metric, prediction.effect);
-    Some(match prediction.explained? {
-        Explained::All => format!("That is what the longer header alone costs ({predicted})."),
+    let predicted = predicted(question.metric, prediction);
+    let share = prediction.share.as_ref().and_then(share_in_words);
+    let share = share.map(|share| format!(", {share} of it")).unwrap_or_default();
+    let exact = if prediction.uncertainty.is_none() { ", taken for exact" } else { "" };
+    let said = format!("predicted: {predicted}{share}{exact}");
+    let Some(explained) = prediction.explained else {
+        // Nothing needs to be explained, or the range is too wide.
+        return prediction.share.is_some().then(|| {
+            format!("How much of it the longer header explains cannot be told ({said}).")
+        });
+    };
+    Some(match explained {
+        Explained::All => format!("The longer header explains it ({said})."),
         Explained::NearlyAll => {
-            format!("The longer header explains nearly all of it ({predicted}).")
+            let left = range_in_words(question.metric, &prediction.residual.range95);
+            format!("The longer header explains all but {left} ({said}).")
         }
         Explained::Part => format!(
-            "The longer header explains part of it ({predicted}); the rest is not explained by \
-             header size."
+            "The longer header explains part of it ({said}); the rest is not explained by header \
+             size."
         ),
-        Explained::Little => format!("Header size explains little of it ({predicted})."),
+        Explained::Little => format!("Header size explains little of it ({said})."),
         Explained::BetterThanPredicted => {
-            format!("That is better than header size suggests ({predicted}).")
+            let left = range_in_words(question.metric, &prediction.residual.range95);
+            format!("That is better than header size allows, by {left} (predicted: {predicted}).")
         }
     })
+}
+
+fn predicted(metric: Metric, prediction: &Prediction) -> String {
+    match prediction.effect {
+        0.0 => "no difference".to_string(),
+        effect => amount(metric, effect),
+    }
+}
+
+/// The part of an effect that is predicted, as in "87 – 103 %"; nothing if that is no part.
+fn share_in_words(share: &Range) -> Option<String> {
+    let (low, high) = (libm::floor(share.low * 100.0), libm::ceil(share.high * 100.0));
+    match (low > 0.0, high < 1000.0) {
+        (true, true) => Some(format!("{low:.0} – {high:.0} %")),
+        (true, false) => Some(format!("at least {low:.0} %")),
+        (false, _) => None,
+    }
 }
 
 /// How many pairs more, in words.

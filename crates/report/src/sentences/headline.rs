@@ -1,7 +1,7 @@
 //! The answer in one sentence, and the few that may follow it.
 
 use super::levels;
-use crate::words::capital;
+use crate::words::{capital, effect};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_judge::analysis::{Analysis, CheckState, Explained, Qualifier, Question, Verdict, words};
@@ -113,6 +113,9 @@ fn explanation(found: &[&Question], name: &str) -> String {
         return String::new();
     }
     let all = |pick: &[Explained]| explained.iter().all(|e| pick.contains(e));
+    if all(&[Explained::BetterThanPredicted]) {
+        return ", and does better than header size allows".to_owned();
+    }
     let share = if all(&[Explained::All]) {
         "all"
     } else if all(&[Explained::All, Explained::NearlyAll]) {
@@ -156,6 +159,7 @@ pub fn details(analysis: &Analysis) -> Vec<String> {
             question.range_text
         ));
     }
+    details.extend(better_than_predicted(questions));
     let open = levels::runs(questions, Verdict::CannotTell);
     let open: Vec<String> = open.iter().map(|run| levels::topic(run)).collect();
     if !open.is_empty() {
@@ -166,6 +170,27 @@ pub fn details(analysis: &Analysis) -> Vec<String> {
     }
     details.truncate(DETAILS_MAX);
     details
+}
+
+/// What does better than its headers allow although it is no difference that matters: said as
+/// loudly as what does worse.
+fn better_than_predicted(questions: &[Question]) -> Option<String> {
+    let left = |q: &&Question| match (q.verdict, q.prediction.as_ref()) {
+        (Verdict::Same | Verdict::CannotTell, Some(p)) => {
+            let better = p.explained == Some(Explained::BetterThanPredicted);
+            better.then(|| p.residual.estimate.abs() / q.margin.max(1e-9))
+        }
+        _ => None,
+    };
+    let found = questions.iter().filter_map(|q| Some((left(&q)?, q)));
+    let (_, question) = found.max_by(|x, y| x.0.total_cmp(&y.0))?;
+    let prediction = question.prediction.as_ref()?;
+    Some(format!(
+        "Better than header size allows: {}, by {} (predicted: {}).",
+        words::topic_of(question),
+        words::range_in_words(question.metric, &prediction.residual.range95),
+        effect(question.metric, prediction.effect)
+    ))
 }
 
 /// What the headers alone would cost: the predictions of throughput and of the smallest round trip.

@@ -83,13 +83,22 @@ pub(super) fn sentence(run: &[&Question], over: &str) -> String {
     }
     let explained: Option<Vec<Explained>> =
         run.iter().map(|q| q.prediction.as_ref().and_then(|p| p.explained)).collect();
-    let all = |kind| explained.as_ref().is_some_and(|all| all.iter().all(|e| *e == kind));
+    let all = |kinds: &[Explained]| {
+        explained.as_ref().is_some_and(|all| all.iter().all(|e| kinds.contains(e)))
+    };
     let predicted = || between(run, |q| q.prediction.as_ref().map(|p| [p.effect, p.effect]));
-    if all(Explained::All) {
-        said.push_str(&format!(" That is what the longer header alone costs ({}).", predicted()));
-    } else if all(Explained::Little) {
-        said.push_str(&format!(" Header size explains little of it ({}).", predicted()));
-    }
+    let explains = if all(&[Explained::All]) {
+        " The longer header explains it"
+    } else if all(&[Explained::All, Explained::NearlyAll]) {
+        " The longer header explains nearly all of it"
+    } else if all(&[Explained::Little]) {
+        " Header size explains little of it"
+    } else if all(&[Explained::BetterThanPredicted]) {
+        " That is better than header size allows"
+    } else {
+        return said;
+    };
+    said.push_str(&format!("{explains} (predicted: {}).", predicted()));
     said
 }
 
