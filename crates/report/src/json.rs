@@ -27,7 +27,7 @@ use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::studies::{AsPublished, Published};
 use v6gap_judge::analysis::{
     Analysis, Check, Diagnostics, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
-    ProcessorTime, Qualifier, Question, Range, Suspect, Unseen, Verdict,
+    ProcessorTime, Qualifier, Question, Range, Steadiness, Suspect, Unseen, Verdict,
 };
 
 /// The name and version of the document's form.
@@ -50,7 +50,8 @@ struct Document<'a> {
     plan: &'a str,
     design: Design<'a>,
     questions: Vec<Answer<'a>>,
-    checks: &'a [Check],
+    checks: Vec<Check>,
+    steadiness: &'a Steadiness,
     nulls: &'a [NullResult],
     discarded: Vec<Lost<'a>>,
     cost_models: Vec<Cost<'a>>,
@@ -366,7 +367,8 @@ fn document(analysis: &Analysis) -> Document<'_> {
             settle_ns: design.settle_ns,
         },
         questions: analysis.questions.iter().map(|q| answer(analysis, q)).collect(),
-        checks: &analysis.checks,
+        checks: sentences::checks::told(analysis),
+        steadiness: &analysis.steadiness,
         nulls: &analysis.nulls,
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
         cost_models: analysis.cost_models.iter().map(|cost| Cost::of(analysis, cost)).collect(),

@@ -33,7 +33,7 @@ pub fn markdown(analysis: &Analysis) -> String {
     sizes(analysis, &mut out);
     taken(analysis, &mut out);
     study(analysis, &mut out);
-    let (summary, seen) = words::checks(analysis);
+    let (summary, seen) = sentences::checks::summary(analysis);
     out.push_str(&format!("Checks: {summary}.\n"));
     for check in seen {
         out.push_str(&format!("- {}: {}\n", escape(&check.id), escape(&check.text)));

@@ -237,7 +237,8 @@ fn open(question: &SoFar) -> Open<'_> {
 
 /// What came out: every check, every verdict, and the end.
 pub fn end(analysis: &Analysis) -> String {
-    let mut text: String = analysis.checks.iter().map(|check| line(&Line::Check(check))).collect();
+    let mut text: String =
+        sentences::checks::told(analysis).iter().map(|check| line(&Line::Check(check))).collect();
     text.extend(analysis.questions.iter().map(verdict));
     text.push_str(&line(&Line::End {
         id: analysis.run.id.as_str(),

@@ -12,7 +12,7 @@ use v6gap_core::workload::Transport;
 use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
 use v6gap_judge::analysis::words::{amount, figure, more_pairs};
-use v6gap_judge::analysis::{Analysis, CheckState, Prediction, Question, Range, Suspect, Verdict};
+use v6gap_judge::analysis::{Analysis, Prediction, Question, Range, Suspect, Verdict};
 
 /// The word of a verdict.
 pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
@@ -190,23 +190,6 @@ pub(crate) fn margins(analysis: &Analysis) -> Option<String> {
         }
     }
     (!parts.is_empty()).then(|| format!("Too small to matter: {} (--margin).", parts.join(", ")))
-}
-
-/// "11 passed, 1 note", and the checks that did not simply pass.
-pub(crate) fn checks(analysis: &Analysis) -> (String, Vec<&v6gap_judge::analysis::Check>) {
-    let of = |state| analysis.checks.iter().filter(|c| c.state == state).count();
-    let mut parts = vec![format!("{} passed", of(CheckState::Ok))];
-    match of(CheckState::Note) {
-        0 => {}
-        1 => parts.push("1 note".to_owned()),
-        n => parts.push(format!("{n} notes")),
-    }
-    match of(CheckState::Failed) {
-        0 => {}
-        n => parts.push(format!("{n} failed")),
-    }
-    let seen = analysis.checks.iter().filter(|c| c.state != CheckState::Ok).collect();
-    (parts.join(", "), seen)
 }
 
 /// "30 pairs in 9 min 52 s".

@@ -4,7 +4,8 @@ use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::{Spec, echo, from_specs, invalid, lab, tcp};
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
-use v6gap_judge::analysis::{Analysis, CheckState, Verdict};
+use v6gap_judge::analysis::{Analysis, CheckState, OrderEffect, Verdict};
+use v6gap_report::json;
 use v6gap_report::{costs, details, headline, markdown_comparison, predicted};
 
 /// Round trips over TCP of 64 B, 1 KiB and 16 KiB that differ by so much.
@@ -36,6 +37,52 @@ fn the_first_sentence_says_what_all_answers_together_are() {
     let explained = "IPv6 is a little slower than IPv4 on this path, and its larger header \
                      explains all of it.";
     assert_eq!(headline(&throughput(-0.03, 0.001, Some(-0.03))), explained);
+}
+
+/// What was not found says from what size on it would have been; what could not be found is no
+/// check that was passed.
+#[test]
+fn checks_of_the_whole_run_are_told_in_one_line() {
+    let said = |analysis: &Analysis| {
+        let json: serde_json::Value = serde_json::from_str(&json(analysis)).unwrap();
+        let checks = json["checks"].as_array().unwrap().clone();
+        ["drift", "order"].map(|id| {
+            let check = checks.iter().find(|c| c["id"] == id).unwrap();
+            check["text"].as_str().unwrap().to_owned()
+        })
+    };
+    let mut analysis = lab();
+    assert_eq!(
+        said(&analysis),
+        [
+            "no difference drifted; a step of 1.2 times the spread of a pair would have shown",
+            "who went first made no difference; one of 0.8 times the spread of a pair would have \
+             shown",
+        ]
+    );
+    for joint in [&mut analysis.steadiness.change, &mut analysis.steadiness.order] {
+        joint.seen_from_sd = None;
+    }
+    assert_eq!(
+        said(&analysis),
+        [
+            "29 pairs are too few to tell whether anything drifted",
+            "29 pairs are too few to tell whether it mattered who went first",
+        ]
+    );
+    for joint in [&mut analysis.steadiness.change, &mut analysis.steadiness.order] {
+        joint.found = true;
+    }
+    assert_eq!(
+        said(&analysis),
+        [
+            "differences changed while they were measured, over all questions most after pair 11",
+            "who went first made a difference; both orders weigh alike in each answer",
+        ]
+    );
+    analysis.questions[0].diagnostics.order =
+        Some(OrderEffect { p: 1e-9, means: [0.02, -0.02], stratified: 0.0 });
+    assert!(said(&analysis)[1].contains("2.0 % faster or 2.0 % slower"), "{:?}", said(&analysis));
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub struct Series {
 const VALUES_MIN: usize = 4;
 
 /// Fewest and most shuffles or falls of coins that stand for all of them.
-const DRAWS: (usize, usize) = (199, 1_999);
+const DRAWS: (usize, usize) = (199, 999);
 
 /// Values that all draws together may touch.
 const WORK: usize = 20_000_000;
@@ -64,7 +64,7 @@ pub fn change(all: &[Series]) -> Option<Change> {
     let (after, seen) = scored.largest();
     let p = match scored.rounds {
         few if few < EXACT_BELOW => first_sets(&scored.of_sets(), seen),
-        _ => scored.shuffled(seen, draws(scored.rounds * scored.rows.len())),
+        _ => scored.shuffled(seen, draws(scored.rounds * scored.rows.len()), usize::MAX),
     };
     Some(Change { after, p })
 }
@@ -72,7 +72,7 @@ pub fn change(all: &[Series]) -> Option<Change> {
 /// p-value of "it did not matter which arm went first"; `None` as for [`change`].
 pub fn order(all: &[Series]) -> Option<f64> {
     let scored = Scored::of(all)?;
-    Some(scored.coins(None))
+    Some(scored.coins(None, usize::MAX))
 }
 
 /// What a test is asked for.
@@ -85,16 +85,19 @@ pub enum Asked {
 }
 
 /// Runs that are simulated for each size.
-const RUNS: usize = 60;
+const RUNS: usize = 50;
 
 /// Draws for the p-value of a simulated run.
-const RUN_DRAWS: usize = 99;
+const RUN_DRAWS: usize = 59;
 
 /// Rounds of a simulated run: more shrink what is seen by their root.
-const ROUNDS_MAX: usize = 16;
+const ROUNDS_MAX: usize = 12;
 
 /// The largest size that is tried, in standard deviations.
-const SIZE_MAX: f64 = 8.0;
+pub const SIZE_MAX: f64 = 4.0;
+
+/// Times that the sizes are halved between, on a scale of ratios.
+const HALVINGS: usize = 5;
 
 /// The least size, in standard deviations of one round, that such runs show at error rate `alpha`
 /// in four of five cases; `None` if none up to [`SIZE_MAX`] is, or where nothing can be asked.
@@ -107,17 +110,18 @@ pub fn seen_from(all: &[Series], asked: Asked, alpha: f64) -> Option<f64> {
     let noise = standardised(all, rounds);
     let found = |size: f64| {
         let mut shuffles = Shuffles::new();
-        let hits = (0..RUNS).filter(|_| {
+        let missed = (0..RUNS).filter(|_| {
             let run = simulated(&noise, rounds, length, asked, size, &mut shuffles);
-            Scored::of(&run).is_some_and(|scored| scored.rejects(asked, alpha))
+            !Scored::of(&run).is_some_and(|scored| scored.rejects(asked, alpha))
         });
-        hits.count() * 5 >= RUNS * 4
+        // One more than a fifth tells.
+        missed.take(RUNS / 5 + 1).count() <= RUNS / 5
     };
     if length < 2 || !found(SIZE_MAX) {
         return None;
     }
-    let (mut low, mut high) = (SIZE_MAX / 64.0, SIZE_MAX);
-    for _ in 0..6 {
+    let (mut low, mut high) = (SIZE_MAX / 32.0, SIZE_MAX);
+    for _ in 0..HALVINGS {
         let middle = libm::sqrt(low * high);
         if found(middle) { high = middle } else { low = middle }
     }
@@ -258,8 +262,9 @@ impl Scored {
         sums
     }
 
-    /// Share of shuffled rounds that reach `seen`, the order that was seen among them.
-    fn shuffled(&self, seen: f64, draws: usize) -> f64 {
+    /// Share of shuffled rounds that reach `seen`, the order that was seen among them; no more are
+    /// drawn once `enough` do.
+    fn shuffled(&self, seen: f64, draws: usize, enough: usize) -> f64 {
         let limit = reached(seen);
         let mut shuffles = Shuffles::new();
         let mut order: Vec<usize> = (0..self.rounds).collect();
@@ -272,13 +277,17 @@ impl Scored {
                 below
             });
             at_least += usize::from(!below);
+            if at_least > enough {
+                break;
+            }
         }
         at_least as f64 / (draws + 1) as f64
     }
 
     /// Share of the falls of the coins that reach the difference between the orders: of all falls
-    /// where coins are few, otherwise of `wanted` draws, the fall that was seen among them.
-    fn coins(&self, wanted: Option<usize>) -> f64 {
+    /// where coins are few, otherwise of `wanted` draws, the fall that was seen among them; no more
+    /// are drawn once `enough` do.
+    fn coins(&self, wanted: Option<usize>, enough: usize) -> f64 {
         let pairs = self.rounds.div_ceil(2);
         let mut known = self.cells.clone();
         known.sort_unstable();
@@ -312,15 +321,19 @@ impl Scored {
         for _ in 0..draws {
             turned.iter_mut().for_each(|coin| *coin = shuffles.next() >> 63 == 1);
             at_least += usize::from(sum(&turned) >= limit);
+            if at_least >= enough {
+                break;
+            }
         }
         (at_least + 1) as f64 / (draws + 1) as f64
     }
 
     /// Whether a simulated run shows what it is asked for.
     fn rejects(&self, asked: Asked, alpha: f64) -> bool {
+        let enough = (alpha * (RUN_DRAWS + 1) as f64) as usize;
         let p = match asked {
-            Asked::Step => self.shuffled(self.largest().1, RUN_DRAWS),
-            Asked::Order => self.coins(Some(RUN_DRAWS)),
+            Asked::Step => self.shuffled(self.largest().1, RUN_DRAWS, enough),
+            Asked::Order => self.coins(Some(RUN_DRAWS), enough),
         };
         p <= alpha
     }

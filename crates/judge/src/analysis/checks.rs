@@ -1,7 +1,7 @@
 //! The checks of a run: what must hold before its numbers mean anything.
 
 use super::collect::Collected;
-use super::diagnostics::{self, Diagnostics};
+use super::steadiness::{Steadiness, Told};
 use super::translation::{self, Translated};
 use super::{
     Check, CheckState, Discarded, NullResult, Question, beside, effect, offloads, placement,
@@ -18,7 +18,7 @@ use v6gap_core::observation::PerEnd;
 use v6gap_core::plan::Order;
 use v6gap_core::record::{Ending, TrialRecord};
 use v6gap_core::values::values;
-use v6gap_stats::batch::VALUES_MIN;
+use v6gap_core::workload::Workload;
 
 /// Share of discarded blocks above which a run says nothing.
 const DISCARDED_MAX: f64 = 0.20;
@@ -47,7 +47,8 @@ pub(super) fn judge(
     discarded: &[Discarded],
 ) -> Vec<Check> {
     let mut checks = alloc::vec![shares(found, discarded)];
-    checks.extend(GATES.iter().map(|(gate, good)| gate_check(gate, good, found)));
+    let asked = GATES.iter().filter(|(gate, _)| could_close(gate, found));
+    checks.extend(asked.map(|(gate, good)| gate_check(gate, good, found)));
     checks.push(null_check(nulls));
     checks.extend(facsimile(found));
     checks.extend(links::check(found));
@@ -186,6 +187,17 @@ fn most_common(discarded: &[Discarded]) -> &str {
     counts.into_iter().max_by_key(|(_, n)| *n).map_or("", |(why, _)| why)
 }
 
+/// Whether a gate had anything to look at: one that could not have closed has not been passed.
+fn could_close(gate: &str, found: &Collected<'_>) -> bool {
+    let plan = &found.run.plan;
+    match gate {
+        "link-late" | "link-drops" => found.trials.iter().any(|t| t.link.is_some()),
+        "listener" => plan.cells.iter().any(|c| matches!(c.workload, Workload::Connect(_))),
+        "super-packets" => plan.world.is_some(),
+        _ => true,
+    }
+}
+
 /// Fatal findings discarded their blocks already, so here they are worth a note; a family that was
 /// never proved leaves nothing to compare and fails through the share of discarded blocks.
 fn gate_check(gate: &str, good: &str, found: &Collected<'_>) -> Check {
@@ -230,63 +242,20 @@ fn null_check(results: &[NullResult]) -> Check {
 }
 
 /// What the blocks of the questions say as a whole; none of it takes the verdict away from the run.
-pub(super) fn steadiness(checks: &mut Vec<Check>, questions: &[Question]) {
+/// `report` words it.
+pub(super) fn steadiness(checks: &mut Vec<Check>, questions: &[Question], all: &Steadiness) {
     let place = checks.iter().position(|c| c.id == "null").map_or(checks.len(), |i| i + 1);
-    let [mut order, mut drift] = [order_check(questions), drift_check(questions)];
-    let most = questions.iter().filter_map(|q| q.effect.as_ref()).map(|e| e.blocks).max();
-    if most.unwrap_or(0) < VALUES_MIN {
-        // Nothing was found because nothing could be.
-        let few = format!("fewer than {VALUES_MIN} pairs are too few to tell");
-        order = note("order", format!("{few} whether it mattered who went first"));
-        drift = note("drift", format!("{few} whether anything drifted"));
-    }
-    checks.splice(place..place, [order, drift, outliers_check(questions)]);
-}
-
-/// Whether going first made a difference, over all questions, Bonferroni. Where it did, the mean
-/// that weighs both orders alike stands beside it.
-fn order_check(questions: &[Question]) -> Check {
-    let all: Vec<&Diagnostics> = questions.iter().map(|q| &q.diagnostics).collect();
-    let mattered = questions.iter().zip(diagnostics::order_mattered(&all));
-    let texts: Vec<String> = mattered
-        .filter(|(_, mattered)| *mattered)
-        .filter_map(|(q, _)| Some((q, q.diagnostics.order?)))
-        .map(|(q, order)| {
-            let amount = |x| super::words::amount(q.metric, x);
-            format!(
-                "who went first made a difference in {} ({}): {} and {}; both orders weighing \
-                 alike, {}",
-                q.cell,
-                q.metric,
-                amount(order.means[0]),
-                amount(order.means[1]),
-                amount(order.stratified)
-            )
-        })
-        .collect();
-    if texts.is_empty() {
-        return check("order", CheckState::Ok, "who went first made no difference");
-    }
-    note("order", texts.join("; "))
-}
-
-/// What drifted. A drift of both arms alike is what blocks are for.
-fn drift_check(questions: &[Question]) -> Check {
-    let unsteady = questions.iter().filter(|q| q.diagnostics.unsteady.is_some()).count();
-    let arms = |q: &&Question| q.diagnostics.arms.a.is_some() || q.diagnostics.arms.b.is_some();
-    let drifted = questions.iter().filter(arms).count();
-    let of = questions.len();
-    match (unsteady, drifted) {
-        (0, 0) => check("drift", CheckState::Ok, "nothing drifted while it was measured"),
-        (0, n) => {
-            let text = format!(
-                "values were not steady in {n} of {of} questions, their differences were: \
-                 comparing neighbours takes that out"
-            );
-            note("drift", text)
-        }
-        (n, _) => note("drift", format!("differences were not steady in {n} of {of} questions")),
-    }
+    let state = |told| match told {
+        Told::Absent { .. } => CheckState::Ok,
+        Told::Found | Told::CannotTell => CheckState::Note,
+    };
+    let arms = |q: &Question| q.diagnostics.arms.a.is_some() || q.diagnostics.arms.b.is_some();
+    let drift = match questions.iter().any(arms) {
+        true => CheckState::Note,
+        false => state(all.drift(questions)),
+    };
+    let order = check("order", state(all.order_mattered(questions)), "");
+    checks.splice(place..place, [order, check("drift", drift, ""), outliers_check(questions)]);
 }
 
 /// Blocks of one question that are named one by one.
@@ -345,21 +314,43 @@ mod tests {
     use super::*;
     use crate::analysis::analyse;
     use crate::analysis::tests::{EVEN, plan, run};
-    use v6gap_core::arm::PerArm;
+    use v6gap_core::arm::{Arm, PerArm};
+    use v6gap_core::record::Line;
 
+    /// A check that could not have failed is a note, and one that could says from what size on.
     #[test]
     fn too_few_pairs_are_not_called_steady() {
         let said = |rounds| {
-            let checks = analyse(&run(&plan(PerArm::FAMILIES, 1), rounds, &EVEN)).unwrap().checks;
-            let of = |id| checks.iter().find(|c| c.id == id).map(|c| (c.state, c.text.clone()));
-            [of("order").unwrap(), of("drift").unwrap()]
+            let found = analyse(&run(&plan(PerArm::FAMILIES, 1), rounds, &EVEN)).unwrap();
+            let of = |id| found.checks.iter().find(|c| c.id == id).map(|c| c.state).unwrap();
+            ([of("order"), of("drift")], found.steadiness)
         };
-        for (state, text) in said(7) {
-            assert_eq!(state, CheckState::Note);
-            assert!(text.starts_with("fewer than 8 pairs are too few to tell whether"), "{text}");
+        let (states, few) = said(3);
+        assert_eq!(states, [CheckState::Note; 2]);
+        assert_eq!(few.change.told(), Told::CannotTell, "{few:?}");
+        let (states, enough) = said(8);
+        assert_eq!(states, [CheckState::Ok; 2]);
+        let seen = [enough.change, enough.order].map(|joint| joint.seen_from_sd.unwrap());
+        assert!(seen[0] < 2.5 && seen[1] < 1.5, "{seen:?}");
+    }
+
+    /// What no question shows by itself they show together.
+    #[test]
+    fn a_step_of_all_questions_is_found_in_few_pairs() {
+        let mut lines = run(&plan(PerArm::FAMILIES, 1), 8, &EVEN);
+        for line in &mut lines {
+            if let Line::Trial(trial) = line
+                && trial.arm == Arm::B
+                && trial.round > 4
+            {
+                trial.values.values_mut().for_each(|value| *value *= 1.01);
+            }
         }
-        for (_, text) in said(8) {
-            assert!(!text.contains("too few"), "{text}");
-        }
+        let found = analyse(&lines).unwrap();
+        assert!(found.questions.iter().all(|q| q.diagnostics.unsteady.is_none()));
+        assert!(found.steadiness.change.found && found.steadiness.after == Some(4));
+        let drift = found.checks.iter().find(|c| c.id == "drift").unwrap();
+        assert_eq!(drift.state, CheckState::Note);
+        assert!(!found.steadiness.order.found, "{:?}", found.steadiness);
     }
 }

@@ -5,7 +5,7 @@
 use super::collect::Block;
 use super::effect::Combined;
 use super::guard::{self, Withheld};
-use super::{Effect, words};
+use super::{Effect, Question, words};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,6 +15,7 @@ use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::observation::Ends;
 use v6gap_stats::batch::Sign;
+use v6gap_stats::permutation::{self, EXACT_BELOW};
 use v6gap_stats::{drift, loss, modes, outliers};
 
 /// Error rate at which something is said to go with the modes, over all that is looked at.
@@ -101,7 +102,7 @@ pub struct Outlier {
 /// Whether it mattered which arm went first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OrderEffect {
-    /// p-value of "it did not" (Welch).
+    /// p-value of "it did not": exact below 20 pairs (Pitman 1937), Welch's above.
     pub p: f64,
     /// Mean effect where the first arm went first, and where the second did: ratio − 1 or
     /// difference.
@@ -244,7 +245,7 @@ pub(super) fn caveats(metric: Metric, found: &Diagnostics) -> Vec<String> {
     caveats
 }
 
-/// Welch's test of the two orders.
+/// The test of the two orders.
 fn order(metric: Metric, blocks: &[&Block<'_>], effects: &[f64]) -> Option<OrderEffect> {
     let of = |order: TurnOrder| -> Vec<f64> {
         let both = blocks.iter().zip(effects).filter(|(b, d)| b.order() == order && d.is_finite());
@@ -254,10 +255,13 @@ fn order(metric: Metric, blocks: &[&Block<'_>], effects: &[f64]) -> Option<Order
     if ab.len().min(ba.len()) < ORDER_BLOCKS_MIN {
         return None;
     }
-    let test = drift::welch_order_test(&ab, &ba)?;
+    let p = match ab.len() + ba.len() < EXACT_BELOW {
+        true => permutation::two_samples(&ab, &ba),
+        false => drift::welch_order_test(&ab, &ba)?.p,
+    };
     let means = [&ab, &ba].map(|d| v6gap_stats::summary::mean(d));
     Some(OrderEffect {
-        p: test.p,
+        p,
         means: means.map(|x| shown(metric, x)),
         stratified: shown(metric, (means[0] + means[1]) / 2.0),
     })
@@ -334,11 +338,11 @@ fn two_modes(values: &[f64], questions: usize) -> bool {
     guard::dip_p(values) < alpha && modes::split(values).is_some()
 }
 
-/// Which of the questions' diagnostics say that going first mattered, at the rate for all of them.
-pub(super) fn order_mattered(all: &[&Diagnostics]) -> Vec<bool> {
-    let tests = all.iter().filter(|d| d.order.is_some()).count().max(1);
-    let limit = ORDER_ALPHA / tests as f64;
-    all.iter().map(|d| d.order.is_some_and(|order| order.p < limit)).collect()
+/// Which of the questions say that going first mattered, at the rate for all of them.
+pub fn order_mattered(questions: &[Question]) -> Vec<bool> {
+    let orders = || questions.iter().map(|q| q.diagnostics.order);
+    let limit = ORDER_ALPHA / orders().flatten().count().max(1) as f64;
+    orders().map(|order| order.is_some_and(|order| order.p < limit)).collect()
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod questions;
 mod resources;
 mod routes;
 pub mod sizes;
+pub mod steadiness;
 pub mod studies;
 mod suspects;
 mod tally;
@@ -33,8 +34,9 @@ pub mod verdict;
 mod windows;
 pub mod words;
 
-pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier};
+pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier, order_mattered};
 pub use resources::{HeldMemory, ProcessorTime};
+pub use steadiness::Steadiness;
 pub use suspects::Suspect;
 
 use alloc::collections::BTreeMap;
@@ -255,7 +257,7 @@ pub struct Check {
     pub id: String,
     /// Its state.
     pub state: CheckState,
-    /// What was seen, in words.
+    /// What was seen, in words; empty where `report` words the values themselves.
     pub text: String,
 }
 
@@ -302,6 +304,8 @@ pub struct Analysis {
     pub questions: Vec<Question>,
     /// The checks.
     pub checks: Vec<Check>,
+    /// What all questions say together of drift and of the order.
+    pub steadiness: Steadiness,
     /// The null blocks.
     pub nulls: Vec<NullResult>,
     /// Discarded blocks.
@@ -376,7 +380,8 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let mut checks = checks::judge(&found, &nulls, &discarded);
     let valid = checks.iter().all(|c| c.state != CheckState::Failed);
     let mut questions = questions::answer(&found, &names);
-    checks::steadiness(&mut checks, &questions);
+    let steadiness = Steadiness::of(&questions, found.run.plan.design.order);
+    checks::steadiness(&mut checks, &questions, &steadiness);
     checks.extend(limited::notes(found.run, &questions));
     match valid {
         true => suspects::name(&found, &mut questions),
@@ -404,6 +409,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         run: found.run.clone(),
         questions,
         checks,
+        steadiness,
         nulls,
         discarded,
     })

@@ -2,7 +2,7 @@
 
 use super::strip::{self, Axis, Shown};
 use crate::number::shown;
-use crate::sentences::{details, headline};
+use crate::sentences::{checks, details, headline};
 use crate::words;
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::arm::PerArm;
@@ -184,7 +184,7 @@ fn both(a: f64, b: f64) -> PerArm<String> {
 
 fn sure(analysis: &Analysis) -> Markup {
     let names = &analysis.arm_names;
-    let (summary, _) = words::checks(analysis);
+    let (summary, _) = checks::summary(analysis);
     let pairs = match analysis.rounds {
         1 => "1 pair of trials".to_owned(),
         n => format!("{n} pairs of trials"),

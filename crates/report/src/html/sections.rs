@@ -246,7 +246,7 @@ fn beside(analysis: &Analysis) -> Option<Section> {
 }
 
 fn checks(analysis: &Analysis, figures: &[Figure]) -> Markup {
-    let (summary, _) = words::checks(analysis);
+    let (summary, _) = sentences::checks::summary(analysis);
     let notes = notes(analysis);
     let shape = |state| match state {
         CheckState::Ok => ("ok", "✓", "passed"),
@@ -257,7 +257,7 @@ fn checks(analysis: &Analysis, figures: &[Figure]) -> Markup {
         h2 { "Can these numbers be trusted?" }
         p.say { "Checks: " (summary) ". A check that fails takes the place of the verdict." }
         ul.card.checks {
-            @for check in &analysis.checks {
+            @for check in sentences::checks::told(analysis) {
                 @let (class, glyph, word) = shape(check.state);
                 li class=(class) {
                     span.mark aria-hidden="true" { (glyph) }

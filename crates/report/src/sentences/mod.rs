@@ -1,6 +1,7 @@
 //! What a result says in sentences, made of the values that the judge gave, so that terminal, page
 //! and JSON say the same.
 
+pub(crate) mod checks;
 pub(crate) mod comparison;
 mod costs;
 mod headline;

@@ -218,7 +218,7 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
         say(style, out, &format!("{label}: about {pairs} would settle it."));
     }
     out.push('\n');
-    let (summary, seen) = words::checks(analysis);
+    let (summary, seen) = sentences::checks::summary(analysis);
     let seen: Vec<&str> = seen
         .iter()
         .filter(|check| check.id != "set-up")

@@ -1,0 +1,116 @@
+//! What the checks of a run say, each in one line. Those that the judge words are said as they
+//! come.
+
+use crate::words;
+use v6gap_judge::analysis::steadiness::Told;
+use v6gap_judge::analysis::{Analysis, Check, CheckState, Question, order_mattered};
+
+/// All checks with their words.
+pub(crate) fn told(analysis: &Analysis) -> Vec<Check> {
+    let mut checks = analysis.checks.clone();
+    for check in checks.iter_mut().filter(|check| check.text.is_empty()) {
+        check.text = match check.id.as_str() {
+            "drift" => drift(analysis),
+            "order" => order(analysis),
+            _ => continue,
+        };
+    }
+    checks
+}
+
+/// "11 passed, 1 note", and the checks that did not simply pass.
+pub(crate) fn summary(analysis: &Analysis) -> (String, Vec<Check>) {
+    let of = |state| analysis.checks.iter().filter(|c| c.state == state).count();
+    let mut parts = vec![format!("{} passed", of(CheckState::Ok))];
+    match of(CheckState::Note) {
+        0 => {}
+        1 => parts.push("1 note".to_owned()),
+        n => parts.push(format!("{n} notes")),
+    }
+    match of(CheckState::Failed) {
+        0 => {}
+        n => parts.push(format!("{n} failed")),
+    }
+    let mut seen = told(analysis);
+    seen.retain(|c| c.state != CheckState::Ok);
+    (parts.join(", "), seen)
+}
+
+/// Whether differences changed. A drift of both arms alike is what blocks are for.
+fn drift(analysis: &Analysis) -> String {
+    let Analysis { questions, steadiness, .. } = analysis;
+    let count = |of: &dyn Fn(&Question) -> bool| questions.iter().filter(|q| of(q)).count();
+    let unsteady = count(&|q| q.diagnostics.unsteady.is_some());
+    let arms = count(&|q| q.diagnostics.arms.a.is_some() || q.diagnostics.arms.b.is_some());
+    let all = questions.len();
+    match (unsteady, steadiness.drift(questions)) {
+        (1.., _) => format!("differences were not steady in {unsteady} of {all} questions"),
+        (0, Told::Found) => match steadiness.after {
+            Some(after) => format!(
+                "differences changed while they were measured, over all questions most after pair \
+                 {after}"
+            ),
+            None => "differences changed while they were measured".to_owned(),
+        },
+        (0, told) if arms > 0 => {
+            let seen = match told {
+                Told::Absent { seen_from_sd } => format!("; {}", would("a step", seen_from_sd)),
+                _ => String::new(),
+            };
+            format!(
+                "values were not steady in {arms} of {all} questions, their differences were: \
+                 comparing neighbours takes that out{seen}"
+            )
+        }
+        (0, Told::Absent { seen_from_sd }) => {
+            format!("no difference drifted; {}", would("a step", seen_from_sd))
+        }
+        (0, Told::CannotTell) => format!("{} whether anything drifted", too_few(analysis)),
+    }
+}
+
+/// Most questions in which the order mattered that are named.
+const NAMED_MAX: usize = 2;
+
+/// Whether going first made a difference. Both orders weigh alike, so it is balanced out.
+fn order(analysis: &Analysis) -> String {
+    let Analysis { questions, steadiness, .. } = analysis;
+    match steadiness.order_mattered(questions) {
+        Told::CannotTell => format!("{} whether it mattered who went first", too_few(analysis)),
+        Told::Absent { seen_from_sd } => {
+            format!("who went first made no difference; {}", would("one", seen_from_sd))
+        }
+        Told::Found => {
+            let mattered = questions.iter().zip(order_mattered(questions));
+            let of = |q: &Question| {
+                let [first, second] =
+                    q.diagnostics.order?.means.map(|x| words::effect(q.metric, x));
+                Some(format!("{} {first} or {second}", q.label))
+            };
+            let named: Vec<String> =
+                mattered.filter(|(_, mattered)| *mattered).filter_map(|(q, _)| of(q)).collect();
+            let more = match named.len().saturating_sub(NAMED_MAX) {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            let few = named.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join("; ");
+            let few = if few.is_empty() { few } else { format!(" ({few}{more})") };
+            format!("who went first made a difference{few}; both orders weigh alike in each answer")
+        }
+    }
+}
+
+/// What would have been seen in four of five such runs.
+fn would(what: &str, seen_from_sd: f64) -> String {
+    let size = v6gap_core::unit::significant(seen_from_sd, 2);
+    format!("{what} of {size} times the spread of a pair would have shown")
+}
+
+fn too_few(analysis: &Analysis) -> String {
+    let counts = analysis.questions.iter().filter_map(|q| q.effect.as_ref()).map(|e| e.blocks);
+    match (counts.max().unwrap_or(0), analysis.questions.len()) {
+        (1, _) => "one pair is too few to tell".to_owned(),
+        (pairs, 1) => format!("{pairs} pairs of one question are too few to tell"),
+        (pairs, _) => format!("{pairs} pairs are too few to tell"),
+    }
+}
