@@ -97,6 +97,19 @@ fn a_loss_that_was_not_seen_is_not_one_that_is_excluded() {
     assert_eq!(headline(&analysis), beside);
 }
 
+/// One of ten questions that differs at 3 % is what chance gives; the row says what it found.
+#[test]
+fn the_headline_needs_more_than_one_question_needs() {
+    let mut analysis = levels([0.2, 0.0, 0.0]);
+    analysis.questions[0].diagnostics.p_different_run = 0.06;
+    let chance = "Of 3 questions on this path 1 found IPv6 different, which among so many may be \
+                  chance.";
+    assert_eq!(headline(&analysis), chance);
+    assert!(details(&analysis)[0].starts_with("Round trip 64 B"), "{:?}", details(&analysis));
+    analysis.questions[0].diagnostics.p_different_run = 0.05;
+    assert!(headline(&analysis).starts_with("IPv6 is clearly slower"), "{}", headline(&analysis));
+}
+
 #[test]
 fn what_is_missing_is_said_where_an_answer_would_be() {
     let mut analysis = levels([0.0; 3]);

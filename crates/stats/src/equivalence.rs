@@ -6,6 +6,7 @@
 //! is then 1.
 
 use crate::estimate::Alternative::{Greater, Less};
+use crate::paired_t::t_p;
 use crate::signed_rank::wilcoxon_p;
 use alloc::vec::Vec;
 
@@ -19,6 +20,15 @@ pub fn tost_wilcoxon(d: &[f64], delta: f64) -> f64 {
     wilcoxon_p(&shifted(delta), Greater).max(wilcoxon_p(&shifted(-delta), Less))
 }
 
+/// The same by the paired t test.
+pub fn tost_t(d: &[f64], delta: f64) -> f64 {
+    if delta.is_nan() || delta <= 0.0 {
+        return 1.0;
+    }
+    let shifted = |by: f64| -> Vec<f64> { d.iter().map(|x| x + by).collect() };
+    t_p(&shifted(delta), Greater).max(t_p(&shifted(-delta), Less))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,6 +37,7 @@ mod tests {
     fn no_margin_no_equivalence() {
         for delta in [0.0, -1.0, f64::NAN] {
             assert_eq!(tost_wilcoxon(&[0.0, 0.1, -0.1], delta), 1.0);
+            assert_eq!(tost_t(&[0.0, 0.1, -0.1], delta), 1.0);
         }
     }
 }

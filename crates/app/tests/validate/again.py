@@ -128,7 +128,17 @@ def combine(question, result, trials):
     if len(d) < 2 or told["merged"] > 1:
         return None
     margin = margin_of(question)
-    if result["design"]["stop"]["kind"] == "pairs":
+    levels = sum(group(other) == group(question) for other in result["questions"])
+    fixed = result["design"]["stop"]["kind"] == "pairs"
+    if fixed and 2.0 ** (1 - len(d)) * levels > 0.05:
+        error = float(np.std(d, ddof=1)) / math.sqrt(len(d))
+        centre = float(np.mean(d))
+        reach = lambda alpha: stats.t.ppf(1 - alpha / 2, len(d) - 1) * error
+        at = lambda alpha: (centre - reach(alpha), centre + reach(alpha))
+        p_different = float(stats.ttest_1samp(d, 0).pvalue)
+        one_side = lambda x, side: stats.ttest_1samp(x, 0, alternative=side).pvalue
+        p_same = max(one_side(d + margin, "greater"), one_side(d - margin, "less"))
+    elif fixed:
         at = lambda alpha: hodges_lehmann(d, alpha)
         p_different = float(stats.wilcoxon(d, zero_method="pratt", method="exact").pvalue)
         one_side = lambda x, side: stats.wilcoxon(x, alternative=side, method="exact").pvalue

@@ -34,6 +34,8 @@ pub struct Diagnostics {
     pub p_different: f64,
     /// p-value of no difference, corrected after Holm for the questions decided together.
     pub p_different_adjusted: f64,
+    /// The same, corrected for all questions of the run.
+    pub p_different_run: f64,
     /// p-value of "a difference as large as the margin"; likewise.
     pub p_same: f64,
     /// p-value of a difference as large as the margin, corrected after Holm.
@@ -64,6 +66,7 @@ impl Default for Diagnostics {
         Diagnostics {
             p_different: 1.0,
             p_different_adjusted: 1.0,
+            p_different_run: 1.0,
             p_same: 1.0,
             p_same_adjusted: 1.0,
             lag1: 0.0,

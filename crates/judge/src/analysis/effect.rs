@@ -2,14 +2,15 @@
 //! (docs/method.md part C).
 
 use super::guard::{self, Guard, Withheld};
-use super::{Effect, Range};
+use super::{Effect, Range, verdict};
 use alloc::vec::Vec;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::plan::Stop;
 use v6gap_stats::batch::Batches;
 use v6gap_stats::{
-    Alternative, Interval, drift, equivalence, loss, multiplicity, sequence, signed_rank, summary,
+    Alternative, Interval, drift, equivalence, loss, multiplicity, paired_t, sequence, signed_rank,
+    summary,
 };
 
 /// Fewest valid blocks for any range.
@@ -118,6 +119,9 @@ pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
     let alpha_same = 0.10 / setting.levels.max(1) as f64;
     let units = guard.units(effects);
     let mut combined = match setting.stop {
+        Stop::Pairs { .. } if !ranks_decide(units.len(), setting.levels) => {
+            few(units, alpha_same, setting.margin)
+        }
         Stop::Pairs { .. } => fixed(units, alpha_same, setting.margin),
         Stop::Adaptive { .. } => adaptive(units, alpha_same, &guard, setting),
     };
@@ -134,6 +138,25 @@ pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
     };
     combined.guard = guard;
     Some(combined)
+}
+
+/// Whether signed ranks of so many values can tell anything: of n values all to one side the
+/// two-sided p-value is 2^(1 − n), and that times the levels decided together must be small.
+fn ranks_decide(n: usize, levels: usize) -> bool {
+    libm::exp2(1.0 - n as f64) * levels.max(1) as f64 <= verdict::ALPHA
+}
+
+/// By the t test, which can tell at any number of pairs, for a normal law.
+fn few(units: &[f64], alpha_same: f64, margin: f64) -> Combined {
+    let at = |alpha| paired_t::t_interval(units, alpha);
+    let main = at(0.05);
+    Combined {
+        i90: at(0.10).interval,
+        equivalence: at(alpha_same).interval,
+        p: paired_t::t_p(units, Alternative::TwoSided),
+        p_same: equivalence::tost_t(units, margin),
+        ..Combined::around(units, main.centre, main.interval)
+    }
 }
 
 /// By signed ranks, which assume no shape, only symmetry: of no use against modes or skewness, and
@@ -321,7 +344,7 @@ pub fn orientation(metric: Metric) -> f64 {
 mod tests {
     use super::*;
     use crate::analysis::Verdict;
-    use crate::analysis::verdict::{self, Adjusted};
+    use crate::analysis::verdict::Adjusted;
     use rand_chacha::ChaCha12Rng;
     use rand_core::{Rng, SeedableRng};
 
@@ -355,6 +378,20 @@ mod tests {
         let (found, verdict) = ruled(&effects, &PerArm { a: (0, 41_280), b: (206, 41_280) });
         assert_eq!(verdict, Verdict::Worse);
         assert!(found.i95.low > MARGIN && found.singly.is_none(), "{found:?}");
+    }
+
+    /// Six planned pairs of three sizes: no signed-rank test of six, corrected for three, can tell.
+    #[test]
+    fn so_many_pairs_as_are_planned_can_decide() {
+        let effects = [0.101, 0.103, 0.102, 0.104, 0.102, 0.103];
+        let of = |effects: &[f64], levels| {
+            let stop = Stop::Pairs { pairs: 6 };
+            let setting = Setting { stop: &stop, levels, questions: 3, margin: 0.05, noise: None };
+            combine(effects, &setting).unwrap()
+        };
+        assert!(of(&effects, 3).p * 3.0 < 0.001 && of(&effects, 1).p == 0.03125);
+        let same = of(&effects.map(|d| d - 0.1), 6);
+        assert!(same.p_same * 6.0 < 0.001 && same.i90.within(0.0, 0.005), "{same:?}");
     }
 
     /// Loses `share` in bursts of `burst` datagrams on average: how many of `n` are gone.

@@ -35,12 +35,15 @@ pub struct Decided {
     pub combined: Option<Combined>,
     /// p-values, corrected for the questions decided together.
     pub p: Adjusted,
+    /// p-value of no difference, corrected for all questions of the run.
+    pub p_run: f64,
     /// The answer; `None` where nothing was combined.
     pub ruling: Option<Ruling>,
 }
 
 /// Decides all questions. Those of one metric over one transport form a group: their p-values of
-/// "different" and of "same" are corrected after Holm, each among themselves.
+/// "different" and of "same" are corrected after Holm, each among themselves. What is said of the
+/// run as a whole needs the correction over all questions, for which there is a p-value as well.
 pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
     let mut decided: Vec<Decided> = Vec::with_capacity(evidence.len());
     for question in evidence {
@@ -58,7 +61,7 @@ pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
             Some(events) => combined.map(|c| c.bounded(events, setting.margin)),
             None => combined,
         };
-        decided.push(Decided { combined, p: Adjusted::NOTHING, ruling: None });
+        decided.push(Decided { combined, p: Adjusted::NOTHING, p_run: 1.0, ruling: None });
     }
     for (first, question) in evidence.iter().enumerate() {
         if evidence[..first].iter().any(|earlier| alike(question, earlier)) {
@@ -74,6 +77,10 @@ pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
         for (place, &member) in members.iter().enumerate() {
             decided[member].p = Adjusted { different: different[place], same: same[place] };
         }
+    }
+    let all: Vec<f64> = decided.iter().map(|d| d.combined.as_ref().map_or(1.0, |c| c.p)).collect();
+    for (decided, p_run) in decided.iter_mut().zip(effect::holm(&all)) {
+        decided.p_run = p_run;
     }
     for (question, decided) in evidence.iter().zip(&mut decided) {
         let margin = effect::margin(question.metric, question.margin);

@@ -92,6 +92,7 @@ fn decide(found: &Collected<'_>, open: &mut [Open<'_>]) {
         o.diagnostics = Diagnostics {
             p_different: combined.as_ref().map_or(1.0, |c| c.p),
             p_different_adjusted: decided.p.different,
+            p_different_run: decided.p_run,
             p_same: combined.as_ref().map_or(1.0, |c| c.p_same),
             p_same_adjusted: decided.p.same,
             with_discarded: more.map(|all| all.shown(o.metric.scale())),

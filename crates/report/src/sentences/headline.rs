@@ -4,6 +4,7 @@ use super::levels;
 use crate::words::{capital, effect};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
+use v6gap_judge::analysis::verdict::ALPHA;
 use v6gap_judge::analysis::{Analysis, CheckState, Explained, Qualifier, Question, Verdict, words};
 
 /// Differences below this share are "a little", unless they are many margins wide.
@@ -21,19 +22,27 @@ pub fn headline(analysis: &Analysis) -> String {
     if let Some(check) = checks.iter().find(|c| c.state == CheckState::Failed) {
         return format!("No verdict: {}.", check.text);
     }
-    let with = |verdict| questions.iter().filter(move |q| q.verdict == verdict);
+    let with = |verdict| questions.iter().filter(move |q| q.verdict == verdict && !by_chance(q));
     let (better, worse) = (with(Verdict::Better).count(), with(Verdict::Worse).count());
     let (rare, open): (Vec<&Question>, Vec<&Question>) =
         with(Verdict::CannotTell).partition(|q| is_unseen(q));
     let open = open.len();
     let same = with(Verdict::Same).count();
     let unanswered = with(Verdict::None).count();
-    if better + worse + open + same == 0 && !rare.is_empty() {
+    let maybe = questions.iter().filter(|q| by_chance(q)).count();
+    if better + worse + open + same + maybe == 0 && !rare.is_empty() {
         return format!("{}.", capital(&not_seen(&rare, " on this path")));
     }
-    if better + worse + open + same == 0 {
+    if better + worse + open + same + maybe == 0 {
         let reason = questions.iter().find_map(|q| q.why_none.as_deref());
         return format!("No verdict: {}.", reason.unwrap_or("nothing was measured"));
+    }
+    if better + worse == 0 && maybe > 0 {
+        return format!(
+            "Of {} questions on this path {maybe} found {b} different, which among so many may be \
+             chance.",
+            questions.len()
+        );
     }
     match (better > 0, worse > 0) {
         (true, true) => {
@@ -88,6 +97,12 @@ fn not_seen(rare: &[&Question], at: &str) -> String {
     topics.dedup();
     let topics = topics.join(" and no ");
     format!("no {topics} was seen{at}, in too few packets to exclude it")
+}
+
+/// Whether it differs by itself, but not if all questions of the run are corrected for.
+fn by_chance(question: &Question) -> bool {
+    matches!(question.verdict, Verdict::Better | Verdict::Worse)
+        && question.diagnostics.p_different_run > ALPHA
 }
 
 fn is_little(question: &Question) -> bool {
