@@ -4,7 +4,8 @@ use super::collect::Collected;
 use super::steadiness::{Steadiness, Told};
 use super::translation::{self, Translated};
 use super::{
-    Check, CheckState, Discarded, NullResult, Question, beside, effect, offloads, placement,
+    Check, CheckState, Discarded, NullResult, Question, beside, conditions, effect, offloads,
+    placement,
 };
 use super::{links, routes, windows};
 use alloc::collections::BTreeMap;
@@ -19,9 +20,6 @@ use v6gap_core::plan::Order;
 use v6gap_core::record::{Ending, TrialRecord};
 use v6gap_core::values::values;
 use v6gap_core::workload::Workload;
-
-/// Share of discarded blocks above which a run says nothing.
-const DISCARDED_MAX: f64 = 0.20;
 
 /// Gates that every run reports, with what it means that all trials passed.
 const GATES: [(&str, &str); 13] = [
@@ -164,19 +162,15 @@ fn note(id: &str, text: impl Into<String>) -> Check {
 }
 
 fn shares(found: &Collected<'_>, discarded: &[Discarded]) -> Check {
-    let blocks = found.blocks.len();
-    let share = discarded.len() as f64 / blocks.max(1) as f64;
-    let text = format!("{} of {blocks} blocks discarded", discarded.len());
-    match share {
-        _ if discarded.is_empty() => {
-            check("blocks", CheckState::Ok, "every block passed its gates")
-        }
-        s if s > DISCARDED_MAX => {
-            let why = most_common(discarded);
-            check("blocks", CheckState::Failed, format!("{text}, most for: {why}"))
-        }
-        _ => note("blocks", text),
+    if discarded.is_empty() {
+        return check("blocks", CheckState::Ok, "every block passed its gates");
     }
+    let text = format!("{} of {} blocks discarded", discarded.len(), found.blocks.len());
+    if conditions::nothing_left(found) {
+        let why = most_common(discarded);
+        return check("blocks", CheckState::Failed, format!("{text}, most for: {why}"));
+    }
+    note("blocks", text)
 }
 
 fn most_common(discarded: &[Discarded]) -> &str {
@@ -231,7 +225,10 @@ fn null_check(results: &[NullResult]) -> Check {
             failed.metric,
             failed.cell
         );
-        return check("null", CheckState::Failed, text);
+        return match results.iter().any(|n| n.passed) {
+            true => note("null", text),
+            false => check("null", CheckState::Failed, text),
+        };
     }
     let blocks: usize = results.iter().map(|n| n.blocks).sum();
     if results.iter().any(|n| n.blocks < effect::NULLS_MIN) {

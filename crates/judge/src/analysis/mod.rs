@@ -8,6 +8,7 @@ pub mod breakdown;
 mod checks;
 mod collect;
 pub mod compare;
+mod conditions;
 pub mod costmodel;
 mod diagnostics;
 pub mod effect;
@@ -43,6 +44,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use conditions::Lack;
 use serde::Serialize;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::Family;
@@ -383,9 +385,20 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let steadiness = Steadiness::of(&questions, found.run.plan.design.order);
     checks::steadiness(&mut checks, &questions, &steadiness);
     checks.extend(limited::notes(found.run, &questions));
-    match valid {
-        true => suspects::name(&found, &mut questions),
-        false => withdraw(&mut questions),
+    for question in &mut questions {
+        match conditions::lack(&nulls, question) {
+            _ if !valid => withdraw(question, "a check of the run failed".to_string()),
+            Some(lack) if question.verdict != Verdict::None => {
+                let why = lacking(lack);
+                let text = format!("{} has no verdict: {why}", question.label);
+                withdraw(question, why);
+                checks.push(Check { id: "condition".to_string(), state: CheckState::Note, text });
+            }
+            Some(_) | None => {}
+        }
+    }
+    if valid {
+        suspects::name(&found, &mut questions);
     }
     Ok(Analysis {
         valid,
@@ -423,19 +436,26 @@ pub fn models(lines: &[Line]) -> Result<Vec<costmodel::Model>, AnalysisError> {
     Ok(costmodel::models(&collect::collect(lines)?))
 }
 
-/// A failed check takes the place of every verdict; the numbers stay.
-fn withdraw(questions: &mut [Question]) {
-    for question in questions {
-        question.verdict = Verdict::None;
-        question.qualifier = Qualifier::Plain;
-        question.pairs_to_settle = None;
-        question.why_none = Some("a check of the run failed".to_string());
-        if let Some(prediction) = &mut question.prediction {
-            prediction.verdict = Verdict::None;
-            prediction.explained = None;
+/// What failed takes the place of the verdict; the numbers stay.
+fn withdraw(question: &mut Question, why: String) {
+    question.verdict = Verdict::None;
+    question.qualifier = Qualifier::Plain;
+    question.pairs_to_settle = None;
+    question.sentence = format!("{} has no verdict: {why}.", question.label);
+    question.why_none = Some(why);
+    if let Some(prediction) = &mut question.prediction {
+        prediction.verdict = Verdict::None;
+        prediction.explained = None;
+    }
+}
+
+fn lacking(lack: Lack) -> String {
+    match lack {
+        Lack::Blocks(discarded, all) => format!("{discarded} of its {all} blocks were discarded"),
+        Lack::Null(metric, by) => {
+            let by = words::amount_of(metric, by);
+            format!("a family compared with itself differed by {by} here")
         }
-        question.sentence =
-            format!("{} has no verdict: a check of the run failed.", question.label);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::set_up::{self, Granted};
 use super::{Change, Changes, Compared, Of, Row, Standing, letter, words};
+use crate::analysis::conditions;
 use crate::analysis::effect::{self, BLOCKS_MIN, Combined};
 use crate::analysis::guard::{self, Guard};
 use crate::analysis::verdict::{self, Adjusted, Ruling};
@@ -23,7 +24,7 @@ pub(super) struct Open<'a> {
     question: &'a Question,
     asked: Vec<Option<&'a Question>>,
     stops: Vec<&'a Stop>,
-    /// For each run, whether a failed check took its verdicts.
+    /// For each run, whether a failed check took its verdicts or that of this question.
     failed: Vec<bool>,
     /// For each run, whether its server is emulated.
     emulated: Vec<bool>,
@@ -59,7 +60,7 @@ impl<'a> Open<'a> {
         let refused = |run: usize| set_up::refusal(compared, granted, run, &question.cell);
         Open {
             stops: compared.iter().map(|run| &run.analysis.run.plan.design.stop).collect(),
-            failed: compared.iter().map(|run| !run.analysis.valid).collect(),
+            failed: compared.iter().zip(&asked).map(failed).collect(),
             emulated: compared.iter().map(|run| is_emulated(run)).collect(),
             refused: (1..compared.len()).map(refused).collect(),
             margin: margins.fold(f64::INFINITY, f64::min),
@@ -131,6 +132,11 @@ fn row(o: &Open<'_>) -> Row {
         standings: o.asked.iter().map(standing).collect(),
         against: Vec::new(),
     }
+}
+
+fn failed((run, asked): (&Compared<'_>, &Option<&Question>)) -> bool {
+    let lacks = asked.is_some_and(|q| conditions::lack(&run.analysis.nulls, q).is_some());
+    !run.analysis.valid || lacks
 }
 
 /// A change from the first run to `run`, if that asks the question. `series` is the number of

@@ -6,6 +6,7 @@ use super::*;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::record::GateFinding;
 use v6gap_core::workload::{Cell, Workload};
 
 /// A run with its identifier, taken with a seed of its own.
@@ -282,17 +283,41 @@ fn cells_of_one_run_alone_are_named() {
     assert_eq!(found.rows[0].against.len(), 2);
 }
 
+/// A family that differs from itself speaks against what is said of either family there.
+#[test]
+fn a_failed_null_takes_the_verdicts_of_its_question() {
+    let mut runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
+    for line in &mut runs[1].0 {
+        if let Line::Trial(trial) = line
+            && trial.arm == v6gap_core::arm::Arm::B
+            && let Some(value) = trial.values.get_mut(&Metric::Throughput)
+        {
+            *value *= 0.9;
+        }
+    }
+    runs[1].1 = analyse(&runs[1].0).unwrap();
+    let found = compare(&compared(&runs)).unwrap();
+    assert!(found.valid(), "{:?}", found.runs);
+    let biased: Vec<_> = runs[1].1.nulls.iter().filter(|null| !null.passed).collect();
+    assert!(!biased.is_empty());
+    for (row, change) in found.changes() {
+        let silent = biased.iter().any(|n| (&n.cell, n.metric) == (&row.cell, row.metric));
+        assert_eq!(change.verdict == Verdict::None, silent, "{} {change:?}", row.label);
+    }
+}
+
 #[test]
 fn a_failed_check_of_a_run_takes_the_verdicts() {
     let mut runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &EVEN)];
-    let trials = runs[1].0.iter_mut().filter_map(|line| match line {
-        Line::Trial(trial) => Some(trial),
-        _ => None,
-    });
-    for trial in trials.filter(|trial| trial.family == Family::V6) {
-        // Null blocks that differ from themselves.
-        if trial.arm == v6gap_core::arm::Arm::B {
-            trial.values.values_mut().for_each(|value| *value *= 1.3);
+    for line in &mut runs[1].0 {
+        match line {
+            Line::Trial(trial) => trial.findings.push(GateFinding {
+                gate: "family-proved".into(),
+                fatal: true,
+                seen: "the client: it was another".into(),
+            }),
+            Line::Block(block) => block.valid = false,
+            _ => {}
         }
     }
     runs[1].1 = analyse(&runs[1].0).unwrap();

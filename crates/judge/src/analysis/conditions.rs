@@ -1,0 +1,65 @@
+//! What a question needs of its own blocks before it has a verdict. One that lacks it is silent,
+//! and the others are answered all the same (docs/method.md section D.2).
+
+use super::collect::{Block, Collected};
+use super::{NullResult, Question};
+use alloc::collections::BTreeSet;
+use v6gap_core::arm::PerArm;
+use v6gap_core::metric::Metric;
+
+/// Share of discarded blocks above which they may be another thing than those that are left.
+const DISCARDED_MAX: f64 = 0.20;
+
+/// Gates that speak of the whole run, whatever cell they closed in: a family that was not proved,
+/// and a clock that was set.
+const OF_RUN: [&str; 2] = ["family-proved", "clock-step"];
+
+/// What a question lacks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Lack {
+    /// Too many of its blocks were discarded: so many of so many.
+    Blocks(usize, usize),
+    /// A family compared with itself differed by so much: ratio − 1 or difference.
+    Null(Metric, f64),
+}
+
+/// What a question lacks, if anything.
+pub(super) fn lack(nulls: &[NullResult], question: &Question) -> Option<Lack> {
+    let (discarded, all) = discarded(question.pairs.iter().map(|pair| pair.valid));
+    let null = nulls.iter().find(|n| n.cell == question.cell && n.metric == question.metric);
+    match null {
+        _ if too_many(discarded, all) => Some(Lack::Blocks(discarded, all)),
+        Some(null) if !null.passed => Some(Lack::Null(null.metric, null.estimate)),
+        Some(_) | None => None,
+    }
+}
+
+/// Whether so much was discarded that the whole run says nothing: in every cell too much, or too
+/// much for what holds for the run.
+pub(super) fn nothing_left(found: &Collected<'_>) -> bool {
+    let closed_for_all = |block: &&Block<'_>| {
+        let PerArm { a, b } = block.trials;
+        let mut findings = a.findings.iter().chain(&b.findings);
+        findings.any(|finding| finding.fatal && OF_RUN.contains(&finding.gate.as_str()))
+    };
+    let closed = found.blocks.iter().filter(|block| !block.valid).filter(closed_for_all).count();
+    let cells: BTreeSet<&str> = found.blocks.iter().map(Block::cell).collect();
+    let silent = |cell: &&str| {
+        let of_cell = found.blocks.iter().filter(|block| block.cell() == *cell);
+        let (discarded, all) = discarded(of_cell.map(|block| block.valid));
+        too_many(discarded, all)
+    };
+    too_many(closed, found.blocks.len()) || (!cells.is_empty() && cells.iter().all(silent))
+}
+
+fn too_many(discarded: usize, all: usize) -> bool {
+    discarded as f64 > DISCARDED_MAX * all as f64
+}
+
+/// How many of these blocks were discarded, and how many there are.
+fn discarded(valid: impl Iterator<Item = bool>) -> (usize, usize) {
+    valid.fold((0, 0), |(discarded, all), valid| (discarded + usize::from(!valid), all + 1))
+}
+
+#[cfg(test)]
+mod tests;

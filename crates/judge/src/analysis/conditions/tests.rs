@@ -1,0 +1,100 @@
+//! One bad question does not silence the others; what concerns the whole run does.
+
+use super::super::tests::{EVEN, plan, run};
+use super::super::{Analysis, CheckState, Question, Verdict, analyse};
+use alloc::vec::Vec;
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::metric::Metric;
+use v6gap_core::record::{GateFinding, Line};
+
+/// Whether any of these questions has a verdict, and whether all others have.
+fn answered(analysis: &Analysis, of: impl Fn(&Question) -> bool) -> (bool, bool) {
+    let (these, others): (Vec<_>, Vec<_>) = analysis.questions.iter().partition(|q| of(q));
+    let has = |question: &&Question| question.verdict != Verdict::None;
+    assert!(!others.is_empty(), "nothing to compare with");
+    (these.iter().any(has), others.iter().all(has))
+}
+
+/// Every so many-th block of these cells fails this gate.
+fn spoiled(gate: &str, every: usize, of: impl Fn(&str) -> bool) -> Analysis {
+    let mut lines = run(&plan(PerArm::FAMILIES, 8), 20, &EVEN);
+    let (mut blocks, mut closed) = (0, false);
+    for line in &mut lines {
+        match line {
+            Line::Trial(trial) => {
+                closed = of(&trial.cell) && blocks % every == 0;
+                let seen = "the client: it was seen".into();
+                trial.findings.push(GateFinding { gate: gate.into(), fatal: closed, seen });
+            }
+            Line::Block(block) => {
+                block.valid = !closed;
+                blocks += 1;
+            }
+            _ => {}
+        }
+    }
+    analyse(&lines).unwrap()
+}
+
+#[test]
+fn discarded_blocks_are_published_and_too_many_fail() {
+    let analysis = spoiled("steal", 10, |_| true);
+    assert!(analysis.valid && !analysis.discarded.is_empty());
+    assert!(analysis.discarded[0].why.contains("it was seen"));
+    let throughput = analysis.questions.iter().find(|q| q.cell == "throughput-tcp").unwrap();
+    let kept = throughput.diagnostics.with_discarded.as_ref().unwrap();
+    let discarded = throughput.pairs.iter().filter(|p| !p.valid).count();
+    assert_eq!(kept.blocks, throughput.effect.as_ref().unwrap().blocks + discarded);
+    let analysis = spoiled("steal", 1, |_| true);
+    let failed = analysis.checks.iter().find(|c| c.state == CheckState::Failed).unwrap();
+    assert!(!analysis.valid && failed.text.contains("blocks discarded"), "{}", failed.text);
+    assert!(analysis.questions.iter().all(|q| q.verdict == Verdict::None));
+}
+
+#[test]
+fn a_cell_whose_blocks_were_discarded_is_silent_alone() {
+    let of = |cell: &str| cell == "rtt-udp-16384";
+    let analysis = spoiled("fragmentation", 1, of);
+    assert!(analysis.valid, "{:?}", analysis.checks);
+    assert_eq!(answered(&analysis, |q| of(&q.cell)), (false, true));
+}
+
+/// A clock that was set or a family that was not proved is no matter of one cell.
+#[test]
+fn what_concerns_the_run_silences_all() {
+    let of = |cell: &str| cell.starts_with("rtt");
+    assert!(spoiled("steal", 1, of).valid);
+    assert!(!spoiled("family-proved", 1, of).valid);
+    assert!(!spoiled("clock-step", 1, of).valid);
+}
+
+/// An instrument that favours the second arm is caught by its null blocks, whatever the families
+/// do: where it does so, and nowhere else.
+#[test]
+fn a_failed_null_takes_its_own_verdict() {
+    let favoured = |metrics: &[Metric]| {
+        let mut lines = run(&plan(PerArm::FAMILIES, 6), 10, &EVEN);
+        let trials = lines.iter_mut().filter_map(|line| match line {
+            Line::Trial(trial) if trial.arm == Arm::B => Some(trial),
+            _ => None,
+        });
+        for trial in trials {
+            let values = trial.values.iter_mut().filter(|(metric, _)| metrics.contains(metric));
+            values.for_each(|(_, value)| *value *= 0.9);
+        }
+        analyse(&lines).unwrap()
+    };
+    let analysis = favoured(&[Metric::Throughput]);
+    assert!(analysis.valid, "{:?}", analysis.checks);
+    let biased: Vec<_> =
+        analysis.nulls.iter().filter(|n| !n.passed).map(|n| (n.cell.as_str(), n.metric)).collect();
+    assert!(!biased.is_empty() && biased.len() < analysis.nulls.len());
+    let of = |q: &Question| biased.contains(&(q.cell.as_str(), q.metric));
+    assert_eq!(answered(&analysis, of), (false, true));
+    let silent = analysis.questions.iter().find(|q| of(q)).unwrap();
+    assert!(silent.effect.is_some(), "the numbers stay");
+    let why = silent.why_none.as_deref().unwrap();
+    assert!(why.starts_with("a family compared with itself differed by 9.9 %"), "{why}");
+    let said = analysis.checks.iter().find(|c| c.id == "condition").unwrap();
+    assert!(said.text.ends_with(why) && said.state == CheckState::Note, "{said:?}");
+}
