@@ -26,8 +26,8 @@ use v6gap_judge::analysis::costmodel::CostModel;
 use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::studies::{AsPublished, Published};
 use v6gap_judge::analysis::{
-    Analysis, Check, Diagnostics, Discarded, Effect, Explained, HeldMemory, NullResult, Prediction,
-    ProcessorTime, Qualifier, Question, Range, Steadiness, Suspect, Unseen, Verdict,
+    Analysis, Check, Diagnostics, Discarded, Effect, Explained, Failures, HeldMemory, NullResult,
+    Prediction, ProcessorTime, Qualifier, Question, Range, Steadiness, Suspect, Unseen, Verdict,
 };
 
 /// The name and version of the document's form.
@@ -54,6 +54,7 @@ struct Document<'a> {
     steadiness: &'a Steadiness,
     nulls: &'a [NullResult],
     discarded: Vec<Lost<'a>>,
+    failures: Option<Failed<'a>>,
     cost_models: Vec<Cost<'a>>,
     transfer_sizes: Vec<Sizes<'a>>,
     processor_time: &'a [ProcessorTime],
@@ -128,6 +129,21 @@ struct Lost<'a> {
 impl<'a> From<&'a Discarded> for Lost<'a> {
     fn from(d: &'a Discarded) -> Self {
         Lost { block: d.block, cell: &d.cell, kind: d.kind.to_string(), why: &d.why }
+    }
+}
+
+/// What failed, and whether one family fails more often.
+#[derive(Serialize)]
+struct Failed<'a> {
+    #[serde(flatten)]
+    failures: &'a Failures,
+    sentence: String,
+}
+
+impl<'a> Failed<'a> {
+    fn of(analysis: &'a Analysis) -> Option<Self> {
+        let failures = analysis.failures.as_ref()?;
+        Some(Failed { failures, sentence: sentences::failures(analysis)? })
     }
 }
 
@@ -371,6 +387,7 @@ fn document(analysis: &Analysis) -> Document<'_> {
         steadiness: &analysis.steadiness,
         nulls: &analysis.nulls,
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
+        failures: Failed::of(analysis),
         cost_models: analysis.cost_models.iter().map(|cost| Cost::of(analysis, cost)).collect(),
         transfer_sizes: analysis.transfer_sizes.iter().map(Sizes::from).collect(),
         processor_time: &analysis.processor_time,

@@ -20,6 +20,9 @@ pub fn markdown(analysis: &Analysis) -> String {
     out.push_str("\n\n");
     table(analysis, &mut out);
     out.push('\n');
+    if let Some(failures) = sentences::failures(analysis) {
+        out.push_str(&format!("{}\n\n", escape(failures)));
+    }
     if let Some(predicted) = sentences::predicted(analysis) {
         out.push_str(&format!("{}\n\n", escape(predicted)));
     }

@@ -2,7 +2,7 @@
 //! fits, every field stands in its schema, and what is wrong is refused.
 
 use crate::fixtures::runs::{another_day, comparison};
-use crate::fixtures::{hostile, invalid, journal, lab, null_run};
+use crate::fixtures::{self, hostile, invalid, journal, lab, null_run};
 use crate::studies;
 use jsonschema::{Validator, validator_for};
 use serde_json::{Value, json as value};
@@ -70,6 +70,7 @@ fn everything() -> Analysis {
             ratio: Way { sent: Some(1.0), received: None },
         }],
     });
+    analysis.failures = Some(fixtures::runs::failures());
     let diagnostics = &mut analysis.questions[0].diagnostics;
     diagnostics.modes =
         Some(Modes { effects: [0.0, 0.1], shares: [0.5, 0.5], goes_with: Some("a port".into()) });

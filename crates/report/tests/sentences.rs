@@ -1,12 +1,13 @@
 //! What a result says first, from made-up answers.
 
 use crate::fixtures::runs::{another_day, comparison};
-use crate::fixtures::{Spec, echo, from_specs, invalid, lab, tcp};
+use crate::fixtures::{self, Spec, echo, from_specs, invalid, lab, tcp};
+use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
-use v6gap_judge::analysis::{Analysis, CheckState, OrderEffect, Verdict};
+use v6gap_judge::analysis::{Analysis, CheckState, Failures, OrderEffect, Verdict};
 use v6gap_report::json;
-use v6gap_report::{costs, details, headline, markdown_comparison, predicted};
+use v6gap_report::{costs, details, failures, headline, markdown_comparison, predicted};
 
 /// Round trips over TCP of 64 B, 1 KiB and 16 KiB that differ by so much.
 fn levels(effects: [f64; 3]) -> Analysis {
@@ -108,6 +109,38 @@ fn the_headline_needs_more_than_one_question_needs() {
     assert!(details(&analysis)[0].starts_with("Round trip 64 B"), "{:?}", details(&analysis));
     analysis.questions[0].diagnostics.p_different_run = 0.05;
     assert!(headline(&analysis).starts_with("IPv6 is clearly slower"), "{}", headline(&analysis));
+}
+
+#[test]
+fn a_family_that_fails_more_often_is_part_of_the_answer() {
+    let mut analysis = levels([0.0; 3]);
+    assert_eq!(failures(&analysis), None);
+    let silent = headline(&analysis);
+    let found = fixtures::runs::failures();
+    analysis.failures = Some(found.clone());
+    let fails = "IPv6 fails more often than IPv4 on this path.";
+    assert_eq!(headline(&analysis), format!("{fails} {silent}"));
+    let said = "Failures: IPv4 in 1, IPv6 in 17 of 80 pairs. Connections that failed: 1 of 4000 \
+                and 3 of 4000. 1 attempt failed for which neither family stands alone. Verdict: \
+                worse: fails (p < 0.001).";
+    assert_eq!(failures(&analysis).as_deref(), Some(said));
+    let few = Failures {
+        failed: PerArm { a: 0, b: 2 },
+        connections: PerArm::default(),
+        attempts_of_neither: 0,
+        p: 0.5,
+        verdict: Verdict::CannotTell,
+        ..found.clone()
+    };
+    analysis.failures = Some(few);
+    assert_eq!(headline(&analysis), silent);
+    let said = "Failures: IPv4 in none, IPv6 in 2 of 80 pairs. Verdict: can't tell which fails \
+                more often (p = 0.500).";
+    assert_eq!(failures(&analysis).as_deref(), Some(said));
+    let neither = Failures { attempts_of_neither: 2, verdict: Verdict::None, ..found };
+    analysis.failures = Some(neither);
+    let said = "Failures: 2 attempts failed for which neither family stands alone.";
+    assert_eq!(failures(&analysis).as_deref(), Some(said));
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub mod repeats;
 pub mod rounds;
 pub mod sequence;
 mod shuffles;
+pub mod sign_test;
 pub mod signed_rank;
 mod solve;
 mod special;

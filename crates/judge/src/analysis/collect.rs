@@ -4,7 +4,7 @@ use super::AnalysisError;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
-use v6gap_core::record::{Ending, Line, RunHeader, TrialRecord};
+use v6gap_core::record::{Ending, FailedAttempt, Line, RunHeader, TrialRecord};
 
 /// A complete block.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ pub(super) struct Collected<'a> {
     pub ending: Option<&'a Ending>,
     /// Cells without a value, with the reason: refused before the run or given up in it.
     pub unmeasured: BTreeMap<&'a str, &'a str>,
-    /// Attempts at blocks of a cell that gave nothing.
-    pub failed: BTreeMap<&'a str, usize>,
+    /// Attempts at blocks that gave nothing.
+    pub failed: Vec<&'a FailedAttempt>,
 }
 
 /// Trials count when a block line follows that says so; what a crash cut off is left out.
@@ -49,7 +49,7 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
         run,
         blocks: Vec::new(),
         trials: Vec::new(),
-        failed: BTreeMap::new(),
+        failed: Vec::new(),
         ending: None,
         unmeasured: run.refused.iter().map(|(cell, why)| (cell.as_str(), why.as_str())).collect(),
     };
@@ -75,7 +75,7 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
                 open.clear();
             }
             Line::Failed(failed) => {
-                *found.failed.entry(&failed.cell).or_default() += 1;
+                found.failed.push(failed);
                 open.clear();
             }
             Line::GaveUp(gave_up) => {

@@ -13,6 +13,7 @@ pub mod costmodel;
 mod diagnostics;
 pub mod effect;
 mod explained;
+mod failures;
 pub mod guard;
 pub mod joint;
 mod limited;
@@ -36,11 +37,11 @@ mod windows;
 pub mod words;
 
 pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier, order_mattered};
+pub use failures::Failures;
 pub use resources::{HeldMemory, ProcessorTime};
 pub use steadiness::Steadiness;
 pub use suspects::Suspect;
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -312,8 +313,8 @@ pub struct Analysis {
     pub nulls: Vec<NullResult>,
     /// Discarded blocks.
     pub discarded: Vec<Discarded>,
-    /// Attempts at blocks that gave nothing, by cell; a cell without any is not here.
-    pub failed_attempts: BTreeMap<String, usize>,
+    /// What failed where families were compared; `None` if nothing did.
+    pub failures: Option<Failures>,
     /// What messages cost by constant, packets and bytes, where several sizes were measured.
     pub cost_models: Vec<costmodel::CostModel>,
     /// Whether the size of transfers matters, where several sizes were measured.
@@ -385,6 +386,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     let steadiness = Steadiness::of(&questions, found.run.plan.design.order);
     checks::steadiness(&mut checks, &questions, &steadiness);
     checks.extend(limited::notes(found.run, &questions));
+    let too_many = failures::too_many(&found);
     for question in &mut questions {
         match conditions::lack(&nulls, question) {
             _ if !valid => withdraw(question, "a check of the run failed".to_string()),
@@ -394,7 +396,14 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
                 withdraw(question, why);
                 checks.push(Check { id: "condition".to_string(), state: CheckState::Note, text });
             }
-            Some(_) | None => {}
+            Some(_) | None => {
+                if let Some(arm) = too_many.get(question.cell.as_str())
+                    && question.why_none.is_none()
+                {
+                    let name = names.get(*arm);
+                    withdraw(question, format!("{name} failed too often to compare what is left"));
+                }
+            }
         }
     }
     if valid {
@@ -402,7 +411,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     }
     Ok(Analysis {
         valid,
-        failed_attempts: found.failed.iter().map(|(cell, n)| (cell.to_string(), *n)).collect(),
+        failures: failures::judge(&found),
         cost_models: costmodel::models(&found).into_iter().map(|model| model.cost).collect(),
         transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),
         processor_time: resources::processor_time(&found),

@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use v6gap_core::family::Family;
 
 /// Where the scenarios are.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
@@ -41,6 +42,13 @@ pub enum Trouble {
     Overload,
     /// The server's clock is set in every third trial.
     ClockSteps,
+    /// Trials of this family are refused, in so many of a hundred.
+    Refuses {
+        /// The family.
+        family: Family,
+        /// Of a hundred trials.
+        percent: u8,
+    },
 }
 
 /// What must be found for one question.

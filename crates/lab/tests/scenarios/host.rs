@@ -5,6 +5,7 @@ use crate::network::{Network, Packet, Way};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
@@ -12,7 +13,7 @@ use v6gap_core::observation::{
     Connections, EndReport, Endpoints, Far, Measured, PerEnd, Received, Sent, Times,
 };
 use v6gap_core::plan::Plan;
-use v6gap_core::run::{Attempt, Fate, Observed};
+use v6gap_core::run::{self, Attempt, Fate, Observed};
 use v6gap_core::wiremodel::{self, TcpOptions};
 use v6gap_core::workload::{
     Cell, Connect, Direction, Echo, FrameCount, Frames, Purpose, TcpBulk, Transport, UdpBulk,
@@ -56,7 +57,30 @@ pub struct Hosts {
 }
 
 /// Why a trial gave nothing, and what follows from that.
-pub type Failed = (String, Fate);
+type Failed = (String, Fate);
+
+/// The same, with the family of the trial.
+#[derive(Debug)]
+pub struct Broken {
+    why: String,
+    family: Family,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl run::Trouble for Broken {
+    fn word(&self) -> &'static str {
+        "simulated"
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(self.family)
+    }
+}
 
 impl Hosts {
     /// The two hosts of `world`, before anything happened but for what goes wrong with them.
@@ -77,11 +101,12 @@ impl Hosts {
         &mut self,
         plan: &Plan,
         attempt: &Attempt<'_>,
-    ) -> Result<PerArm<Observed>, Failed> {
+    ) -> Result<PerArm<Observed>, (Broken, Fate)> {
         let mut found: PerArm<Observed> = PerArm::default();
         for arm in attempt.block.order.arms() {
             let family = *attempt.arms(plan).get(arm);
-            *found.get_mut(arm) = self.trial(attempt.cell, family)?;
+            let broken = |(why, fate): Failed| (Broken { why, family }, fate);
+            *found.get_mut(arm) = self.trial(attempt.cell, family).map_err(broken)?;
         }
         Ok(found)
     }
@@ -89,6 +114,13 @@ impl Hosts {
     /// Measures a cell over one family.
     fn trial(&mut self, cell: &Cell, family: Family) -> Result<Observed, Failed> {
         let started_ns = self.now_ns;
+        if let Some(Trouble::Refuses { family: refused, percent }) = self.trouble
+            && refused == family
+            && self.uniform() * 100.0 < f64::from(percent)
+        {
+            self.now_ns += AGAIN_NS;
+            return this_time("refused");
+        }
         let (client, server) = match &cell.workload {
             Workload::Echo(echo) => self.echo(echo, family)?,
             Workload::TcpBulk(bulk) => self.tcp_bulk(bulk, family)?,

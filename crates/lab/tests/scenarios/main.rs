@@ -9,9 +9,10 @@ mod plans;
 mod run;
 mod tiers;
 
-use file::{Expected, Scenario};
+use file::{Expected, Scenario, Trouble};
+use v6gap_core::family::Family;
 use v6gap_core::plan::draft::Draft;
-use v6gap_core::plan::{Plan, check};
+use v6gap_core::plan::{Plan, Stop, check};
 use v6gap_core::world::World;
 use v6gap_core::world::draft as world_draft;
 use v6gap_judge::analysis::{Analysis, Question, Verdict};
@@ -86,6 +87,31 @@ fn every_scenario_finds_what_it_must() {
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// A family that is refused in a fifth of its trials is measured by the others, and its failures
+/// are said: worse or better, whichever it is. Where nothing fails nothing is said of it.
+#[test]
+fn a_family_that_fails_in_a_fifth_of_its_trials_is_worse() {
+    let scenarios = Scenario::of_level(LEVEL);
+    let scenario = scenarios.iter().find(|s| s.name == "identical").expect("a scenario");
+    let world = world(scenario);
+    for seed in 1..=SEEDS {
+        let mut plan = plan(scenario, &world, seed);
+        plan.parts_mut().design.stop = Stop::Pairs { pairs: 64 };
+        let found = |trouble| run::simulate(&plan, &world, trouble, seed);
+        let refused = |family| found(Some(Trouble::Refuses { family, percent: 20 }));
+        for (family, verdict) in [(Family::V6, Verdict::Worse), (Family::V4, Verdict::Better)] {
+            let found = refused(family);
+            let failures = found.failures.as_ref().expect("failures");
+            assert_eq!(failures.verdict, verdict, "{seed}: {failures:?}");
+            let arm = found.run.plan.design.arms.arm_of(family);
+            assert_eq!(*failures.failed.get(arm.other()), 0, "{seed}: {failures:?}");
+            let share = *failures.failed.get(arm) as f64 / failures.blocks as f64;
+            assert!((0.05..0.4).contains(&share), "{seed}: {failures:?}");
+        }
+        assert_eq!(found(None).failures, None, "{seed}");
+    }
 }
 
 /// The two families' conditions exchanged: what was slower is faster then, and a loss a gain.

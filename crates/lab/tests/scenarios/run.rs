@@ -1,7 +1,7 @@
 //! A whole run over a simulated network: the run of the program itself, with hosts that are not.
 
 use crate::file::Trouble;
-use crate::host::Hosts;
+use crate::host::{Broken, Hosts};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::run::{Action, Machine};
@@ -14,7 +14,7 @@ pub fn simulate(plan: &Plan, world: &World, trouble: Option<Trouble>, seed: u64)
     let header = header(plan);
     let mut lines = vec![Line::Run(Box::new(header.clone()))];
     let mut hosts = Hosts::of(world, trouble, seed);
-    let mut machine: Machine<'_, String> = Machine::new(&header, Box::new(Interim::of(&header)));
+    let mut machine: Machine<'_, Broken> = Machine::new(&header, Box::new(Interim::of(&header)));
     loop {
         match machine.next(hosts.now_ns, false) {
             Action::Measure(attempt) => match hosts.attempt(plan, &attempt) {

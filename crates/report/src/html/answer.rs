@@ -2,7 +2,7 @@
 
 use super::strip::{self, Axis, Shown};
 use crate::number::shown;
-use crate::sentences::{checks, details, headline};
+use crate::sentences::{checks, details, failures, headline};
 use crate::words;
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::arm::PerArm;
@@ -25,6 +25,7 @@ pub(super) fn opening(analysis: &Analysis) -> Markup {
         @if let Some(code) = words::code(analysis) { p.lede { "[" (code) "]" } }
         @let more = details(analysis);
         @if !more.is_empty() { p.lede { (more.join(" ")) } }
+        @if let Some(failed) = failures(analysis) { p.lede { (failed) } }
         @if let Some(stopped) = &analysis.stopped { p.lede { (words::sentence(stopped)) } }
     }
 }

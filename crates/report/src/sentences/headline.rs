@@ -1,6 +1,6 @@
 //! The answer in one sentence, and the few that may follow it.
 
-use super::levels;
+use super::{failures, levels};
 use crate::words::{capital, effect};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
@@ -16,8 +16,14 @@ const LITTLE_MARGINS: f64 = 3.0;
 /// Most sentences after the headline.
 const DETAILS_MAX: usize = 4;
 
-/// The answer in one sentence, or that there is none.
+/// The answer in one sentence, or that there is none; before it that one family fails more often,
+/// if it does.
 pub fn headline(analysis: &Analysis) -> String {
+    let fails = failures::fails(analysis).map(|fails| format!("{fails} ")).unwrap_or_default();
+    fails + &answer(analysis)
+}
+
+fn answer(analysis: &Analysis) -> String {
     let Analysis { questions, checks, arm_names: PerArm { a, b }, .. } = analysis;
     if let Some(check) = checks.iter().find(|c| c.state == CheckState::Failed) {
         return format!("No verdict: {}.", check.text);

@@ -4,8 +4,10 @@
 pub(crate) mod checks;
 pub(crate) mod comparison;
 mod costs;
+mod failures;
 mod headline;
 mod levels;
 
 pub use costs::costs;
+pub use failures::failures;
 pub use headline::{details, headline, predicted};

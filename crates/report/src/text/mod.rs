@@ -199,7 +199,9 @@ const KEPT_MAX: usize = 3;
 
 fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     let run = &analysis.run;
-    for text in [sentences::predicted(analysis), words::margins(analysis)].into_iter().flatten() {
+    let said =
+        [sentences::failures(analysis), sentences::predicted(analysis), words::margins(analysis)];
+    for text in said.into_iter().flatten() {
         say(style, out, &text);
     }
     for note in notes(analysis) {

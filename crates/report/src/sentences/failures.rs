@@ -1,0 +1,55 @@
+//! What failed, and whether one family fails more often, in sentences.
+
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_judge::analysis::{Analysis, Failures, Verdict};
+
+/// That one family fails more often than the other, if that is known: it belongs to the answer.
+pub fn fails(analysis: &Analysis) -> Option<String> {
+    let Failures { verdict, .. } = analysis.failures.as_ref()?;
+    let names = &analysis.arm_names;
+    let (more, less) = match verdict {
+        Verdict::Worse => (&names.b, &names.a),
+        Verdict::Better => (&names.a, &names.b),
+        _ => return None,
+    };
+    Some(format!("{more} fails more often than {less} on this path."))
+}
+
+/// What failed, with the verdict on it; `None` if nothing did.
+pub fn failures(analysis: &Analysis) -> Option<String> {
+    let found = analysis.failures.as_ref()?;
+    let neither = match found.attempts_of_neither {
+        0 => String::new(),
+        1 => " 1 attempt failed for which neither family stands alone.".to_owned(),
+        n => format!(" {n} attempts failed for which neither family stands alone."),
+    };
+    if found.verdict == Verdict::None {
+        return Some(format!("Failures:{neither}"));
+    }
+    let names = &analysis.arm_names;
+    let Failures { blocks, failed, connections, .. } = found;
+    let share = |arm: Arm| format!("{} in {}", names.get(arm), number(*failed.get(arm)));
+    let [first, second] = Arm::BOTH.map(share);
+    let opened = |PerArm { a, b }: &PerArm<(u64, u64)>| {
+        let of = |(lost, of): (u64, u64)| format!("{lost} of {of}");
+        (a.0 + b.0 > 0).then(|| format!(" Connections that failed: {} and {}.", of(*a), of(*b)))
+    };
+    let opened = opened(connections).unwrap_or_default();
+    let verdict = match found.verdict {
+        Verdict::Worse => format!("worse: fails ({})", p(found.p)),
+        Verdict::Better => format!("better: fails less often ({})", p(found.p)),
+        _ => format!("can't tell which fails more often ({})", p(found.p)),
+    };
+    Some(format!(
+        "Failures: {first}, {second} of {blocks} pairs.{opened}{neither} Verdict: {verdict}."
+    ))
+}
+
+fn number(n: usize) -> String {
+    if n == 0 { "none".to_owned() } else { n.to_string() }
+}
+
+/// The chance to see one family fail so much more often if both fail alike.
+fn p(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
