@@ -78,12 +78,13 @@ pub fn seen(run: &Analysis) -> Vec<Seen> {
     let of = |question: &crate::analysis::Question| {
         let (cell, metric) = (question.cell.clone(), question.metric);
         let effect = question.effect.as_ref().filter(|effect| effect.blocks >= effect::BLOCKS_MIN);
-        let nulls = run.nulls.iter().find(|n| n.cell == cell && n.metric == metric);
-        let nulls = nulls.filter(|null| null.blocks >= effect::NULLS_MIN);
-        let (sd, pairs, source) = match (effect, nulls) {
-            (Some(effect), _) => (effect.sd, effect.blocks, Source::Pairs),
-            (None, Some(null)) => (null.sd, null.blocks, Source::NullPairs),
-            (None, None) => return None,
+        // Those of both families have one deviation.
+        let nulls = run.nulls.iter().filter(|n| n.cell == cell && n.metric == metric);
+        let (null_pairs, null_sd) = nulls.fold((0, 0.0), |(n, _), null| (n + null.blocks, null.sd));
+        let (sd, pairs, source) = match effect {
+            Some(effect) => (effect.sd, effect.blocks, Source::Pairs),
+            None if null_pairs >= effect::NULLS_MIN => (null_sd, null_pairs, Source::NullPairs),
+            None => return None,
         };
         (sd > 0.0 && sd.is_finite()).then_some(Seen { cell, metric, sd, pairs, source })
     };

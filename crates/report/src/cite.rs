@@ -13,7 +13,7 @@ use v6gap_core::plan::{Order, Stop};
 use v6gap_core::published;
 use v6gap_core::record::Host;
 use v6gap_core::unit::{format_share, format_span};
-use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::{Analysis, NullTold};
 
 /// How a paragraph is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -264,13 +264,13 @@ fn design(analysis: &Analysis) -> String {
          question once in each round; neither shares sockets with the other.",
         analysis.rounds
     );
-    let nulls: usize = analysis.nulls.iter().map(|null| null.blocks).sum();
+    let nulls = analysis.null_blocks();
     if nulls > 0 {
         said.push_str(&format!(
             " {nulls} null pairs, of a family with itself, before the first comparison and in one \
              of {} rounds ({}) bound what the instrument adds.",
             design.sentinel_every,
-            match analysis.nulls.iter().all(|null| null.passed) {
+            match analysis.nulls.iter().all(|null| null.told == NullTold::Agrees) {
                 true => "all passed",
                 false => "not all passed",
             }

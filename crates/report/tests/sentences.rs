@@ -5,7 +5,7 @@ use crate::fixtures::{self, Spec, echo, from_specs, invalid, lab, tcp};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
-use v6gap_judge::analysis::{Analysis, CheckState, Failures, OrderEffect, Verdict};
+use v6gap_judge::analysis::{Analysis, CheckState, Failures, NullTold, OrderEffect, Verdict};
 use v6gap_report::json;
 use v6gap_report::{costs, details, failures, headline, markdown_comparison, predicted};
 
@@ -84,6 +84,41 @@ fn checks_of_the_whole_run_are_told_in_one_line() {
     analysis.questions[0].diagnostics.order =
         Some(OrderEffect { p: 1e-9, means: [0.02, -0.02], stratified: 0.0 });
     assert!(said(&analysis)[1].contains("2.0 % faster or 2.0 % slower"), "{:?}", said(&analysis));
+}
+
+/// Each family by itself, each metric by what says least.
+#[test]
+fn null_blocks_say_within_how_much_families_agree() {
+    let said = |analysis: &Analysis| {
+        let json: serde_json::Value = serde_json::from_str(&json(analysis)).unwrap();
+        let checks = json["checks"].as_array().unwrap().clone();
+        let check = checks.into_iter().find(|c| c["id"] == "null").unwrap();
+        check["text"].as_str().unwrap().to_owned()
+    };
+    let mut analysis = levels([0.0; 3]);
+    analysis.checks.iter_mut().filter(|c| c.id == "null").for_each(|c| c.text.clear());
+    for (null, within) in analysis.nulls.iter_mut().zip([0.004, 0.0123, 0.008]) {
+        null.within = within;
+    }
+    assert_eq!(said(&analysis), "each family agreed with itself: round trip within 1.2 %");
+    analysis.nulls[1].within = 0.13;
+    analysis.nulls[1].told = NullTold::NotShown;
+    let open =
+        "that families agree with themselves was not shown for round trip (13 %, 5 % matter)";
+    assert_eq!(said(&analysis), open);
+    analysis.nulls[2].told = NullTold::Doubtful;
+    analysis.nulls[2].estimate = -0.012;
+    let doubtful = "IPv6 against itself differed by 1.2 % in round trip (rtt-tcp-16384): so much \
+                    of a difference may be the instrument's";
+    assert_eq!(said(&analysis), doubtful);
+    analysis.nulls.retain_mut(|null| {
+        (null.within, null.told) = (f64::INFINITY, NullTold::NotShown);
+        true
+    });
+    let few = "36 null blocks are too few to find the instrument's own bias";
+    assert_eq!(said(&analysis), few);
+    analysis.nulls.clear();
+    assert_eq!(said(&analysis), "no family was compared with itself in this run");
 }
 
 #[test]

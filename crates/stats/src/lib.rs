@@ -19,6 +19,7 @@ mod dips;
 pub mod drift;
 pub mod equivalence;
 mod estimate;
+pub mod groups;
 pub mod least_squares;
 pub mod loss;
 pub mod modes;

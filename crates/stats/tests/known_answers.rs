@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use v6gap_stats::drift::{self, Moments};
+use v6gap_stats::groups::Spread;
 use v6gap_stats::least_squares::Design;
 use v6gap_stats::rounds::{self, Series};
 use v6gap_stats::two_runs::{self, Law, Run};
@@ -365,6 +366,23 @@ fn orders_of_few_values() {
     }
     for v in rows("two_samples") {
         same(permutation::two_samples(&list(&v["first"]), &list(&v["second"])), &v["p"]);
+    }
+}
+
+#[test]
+fn groups_with_one_noise() {
+    for v in rows("groups") {
+        let groups: Vec<Vec<f64>> =
+            v["groups"].as_array().expect("groups").iter().map(list).collect();
+        let spread = Spread::of(&groups.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        same(spread.sd, &v["sd"]);
+        let (alpha, power) = (number(&v["alpha"]), number(&v["power"]));
+        for (group, expected) in groups.iter().zip(v["ranges"].as_array().expect("ranges")) {
+            let found = spread.interval(summary::mean(group), group.len(), alpha);
+            same(found.low, &expected["low"]);
+            same(found.high, &expected["high"]);
+            same(spread.detectable(group.len(), alpha, power), &expected["detectable"]);
+        }
     }
 }
 

@@ -26,11 +26,12 @@ pub(super) enum Lack {
 /// What a question lacks, if anything.
 pub(super) fn lack(nulls: &[NullResult], question: &Question) -> Option<Lack> {
     let (discarded, all) = discarded(question.pairs.iter().map(|pair| pair.valid));
-    let null = nulls.iter().find(|n| n.cell == question.cell && n.metric == question.metric);
-    match null {
+    let own = |n: &&NullResult| n.cell == question.cell && n.metric == question.metric;
+    let failed = nulls.iter().filter(own).find(|null| !null.passed);
+    match failed {
         _ if too_many(discarded, all) => Some(Lack::Blocks(discarded, all)),
-        Some(null) if !null.passed => Some(Lack::Null(null.metric, null.estimate)),
-        Some(_) | None => None,
+        Some(null) => Some(Lack::Null(null.metric, null.estimate)),
+        None => None,
     }
 }
 

@@ -38,10 +38,12 @@ pub mod words;
 
 pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier, order_mattered};
 pub use failures::Failures;
+pub use nulls::{NullResult, NullTold};
 pub use resources::{HeldMemory, ProcessorTime};
 pub use steadiness::Steadiness;
 pub use suspects::Suspect;
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -264,25 +266,6 @@ pub struct Check {
     pub text: String,
 }
 
-/// What the null blocks of a metric in a cell showed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NullResult {
-    /// Identifier of the cell.
-    pub cell: String,
-    /// The metric.
-    pub metric: Metric,
-    /// Mean effect of a family against itself: ratio − 1 or difference.
-    pub estimate: f64,
-    /// Its 99 % range.
-    pub range: Range,
-    /// Blocks behind it.
-    pub blocks: usize,
-    /// Standard deviation of one block's effect.
-    pub sd: f64,
-    /// False if a difference that matters was seen where there is none.
-    pub passed: bool,
-}
-
 /// A block that was discarded, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Discarded {
@@ -351,6 +334,16 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// Blocks in which a family was compared with itself; those of several metrics count once.
+    pub fn null_blocks(&self) -> usize {
+        let mut of_cells: BTreeMap<(&str, Family), usize> = BTreeMap::new();
+        for null in &self.nulls {
+            let most = of_cells.entry((&null.cell, null.family)).or_default();
+            *most = null.blocks.max(*most);
+        }
+        of_cells.values().sum()
+    }
+
     /// The family of an arm.
     pub fn family(&self, arm: Arm) -> Family {
         *self.run.plan.design.arms.get(arm)

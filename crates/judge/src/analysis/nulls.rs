@@ -1,52 +1,141 @@
-//! What the null blocks say: the difference that the instrument finds where there is none.
+//! What the null blocks say: the difference that the instrument finds where there is none, each
+//! family by itself, since a bias of one may be the opposite of that of the other.
 
+use super::Range;
 use super::collect::Block;
 use super::effect;
-use super::{NullResult, Range};
+use alloc::string::String;
 use alloc::vec::Vec;
+use serde::Serialize;
 use v6gap_core::arm::BlockKind;
+use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::Plan;
 use v6gap_core::workload::Cell;
-use v6gap_stats::{paired_t, summary};
+use v6gap_stats::groups::Spread;
+use v6gap_stats::{Interval, summary};
 
-/// Error rate of a null check: low, since every check of a run can take the verdict away.
+/// Error rate of the null checks of a metric in a cell, both families together: low, since every
+/// check of a run can take the verdict away.
 const ALPHA: f64 = 0.01;
+
+/// Error rate of "a family agrees with itself within so much".
+const ALPHA_AGREES: f64 = 0.05;
+
+/// Power with which a bias of [`NullResult::seen_from`] would have been found.
+const POWER: f64 = 0.9;
+
+/// What the null blocks of a family show of a metric in a cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NullResult {
+    /// Identifier of the cell.
+    pub cell: String,
+    /// The metric.
+    pub metric: Metric,
+    /// The family that was compared with itself.
+    pub family: Family,
+    /// Mean effect of the family against itself: ratio − 1 or difference.
+    pub estimate: f64,
+    /// Its 99 % range, of both families together.
+    pub range: Range,
+    /// The largest bias that it may have, at 95 %; infinite where blocks are too few, which JSON
+    /// shows as null.
+    pub within: f64,
+    /// The bias that would have been found in nine of ten such runs; likewise.
+    pub seen_from: f64,
+    /// The margin of the metric.
+    pub margin: f64,
+    /// Blocks behind it.
+    pub blocks: usize,
+    /// Standard deviation of one block's effect, from both families.
+    pub sd: f64,
+    /// What it says.
+    pub told: NullTold,
+    /// False if a difference that matters was seen where there is none.
+    pub passed: bool,
+}
+
+/// What null blocks can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NullTold {
+    /// The family agrees with itself: any bias is smaller than the margin.
+    Agrees,
+    /// It could not be shown to.
+    NotShown,
+    /// It does not, by less than a third of the margin as far as seen, and perhaps by more.
+    Doubtful,
+    /// It does not, by more than a third of the margin: its questions have no verdict.
+    Biased,
+}
 
 /// The null results of a plan, cell by cell.
 pub(super) fn judge(plan: &Plan, blocks: &[Block<'_>]) -> Vec<NullResult> {
     let mut results = Vec::new();
     for cell in &plan.cells {
         for &metric in cell.workload.metrics() {
-            results.extend(judge_one(plan, cell, metric, blocks));
+            judge_one(plan, cell, metric, blocks, &mut results);
         }
     }
     results
 }
 
-/// A null fails when its range excludes no difference *and* its centre is large enough to matter: a
-/// third of the margin.
-fn judge_one(plan: &Plan, cell: &Cell, metric: Metric, blocks: &[Block<'_>]) -> Option<NullResult> {
-    let effects = effects(cell, metric, blocks, |_| true);
-    if effects.len() < 2 {
-        return None;
-    }
-    let estimate = paired_t::t_interval(&effects, ALPHA);
-    let matters = effect::margin(metric, plan.margin(metric)) / 3.0;
-    let off = !estimate.interval.contains(0.0) && libm::fabs(estimate.centre) > matters;
+/// The families of a metric in a cell: their means apart, their noise together.
+fn judge_one(
+    plan: &Plan,
+    cell: &Cell,
+    metric: Metric,
+    blocks: &[Block<'_>],
+    results: &mut Vec<NullResult>,
+) {
+    let of = |family| effects(cell, metric, blocks, |b| b.kind() == BlockKind::Null(family));
+    let families = Family::BOTH.map(|family| (family, of(family)));
+    let seen = || families.iter().filter(|(_, effects)| !effects.is_empty());
+    let groups: Vec<&[f64]> = seen().map(|(_, effects)| effects.as_slice()).collect();
+    let spread = Spread::of(&groups);
+    let all: usize = groups.iter().map(|group| group.len()).sum();
+    let alpha = ALPHA / groups.len().max(1) as f64;
+    let margin = effect::margin(metric, plan.margin(metric));
     let show = |x: f64| match metric.scale() {
         Scale::Ratio => libm::expm1(x),
         Scale::Difference => x,
     };
-    Some(NullResult {
-        cell: cell.id.clone(),
-        metric,
-        estimate: show(estimate.centre),
-        range: Range { low: show(estimate.interval.low), high: show(estimate.interval.high) },
-        blocks: effects.len(),
-        sd: summary::sd(&effects),
-        passed: effects.len() < effect::NULLS_MIN || !off,
-    })
+    for (family, effects) in seen() {
+        let (mean, n) = (summary::mean(effects), effects.len());
+        let strict = spread.interval(mean, n, alpha);
+        let usual = spread.interval(mean, n, 2.0 * ALPHA_AGREES);
+        let told = match all < effect::NULLS_MIN {
+            true => NullTold::NotShown,
+            false => tell(mean, &strict, &usual, margin),
+        };
+        results.push(NullResult {
+            cell: cell.id.clone(),
+            metric,
+            family: *family,
+            estimate: show(mean),
+            range: Range { low: show(strict.low), high: show(strict.high) },
+            within: show(usual.high.max(-usual.low)),
+            seen_from: show(spread.detectable(n, alpha, POWER)),
+            margin: plan.margin(metric),
+            blocks: n,
+            sd: spread.sd,
+            told,
+            passed: told != NullTold::Biased,
+        });
+    }
+}
+
+/// A bias is one whose strict range excludes none. It takes the verdict where its centre alone is
+/// large enough to matter, a third of the margin, and is a doubt where it may be. A family agrees
+/// with itself where any bias beyond the margin is excluded (two one-sided tests; Schuirmann 1987).
+fn tell(mean: f64, strict: &Interval, usual: &Interval, margin: f64) -> NullTold {
+    let matters = margin / 3.0;
+    match !strict.contains(0.0) {
+        true if libm::fabs(mean) > matters => NullTold::Biased,
+        true if !usual.within(-matters, matters) => NullTold::Doubtful,
+        _ if usual.within(-margin, margin) => NullTold::Agrees,
+        _ => NullTold::NotShown,
+    }
 }
 
 /// Effects of the null blocks before the first comparison, to tune the symmetric range with: the
@@ -71,4 +160,76 @@ fn effects(
             Some(effect::of_block(metric, *a, *b))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::tests::{EVEN, plan, run};
+    use crate::analysis::{Analysis, CheckState, analyse};
+    use v6gap_core::arm::{Arm, PerArm};
+    use v6gap_core::record::Line;
+
+    /// A first look of eight pairs whose instrument makes the second trial of a block of one family
+    /// longer by `bias`, and of the other shorter.
+    fn biased(seed: u64, bias: f64) -> Analysis {
+        let mut lines = run(&plan(PerArm::FAMILIES, seed), 8, &EVEN);
+        for line in &mut lines {
+            if let Line::Trial(trial) = line
+                && trial.arm == Arm::B
+                && matches!(trial.kind, BlockKind::Null(_))
+                && let Some(value) = trial.values.get_mut(&Metric::Rtt)
+            {
+                *value *= libm::exp(if trial.family == Family::V4 { bias } else { -bias });
+            }
+        }
+        analyse(&lines).unwrap()
+    }
+
+    fn state(found: &Analysis) -> CheckState {
+        found.checks.iter().find(|check| check.id == "null").unwrap().state
+    }
+
+    #[test]
+    fn families_that_agree_with_themselves_are_shown_to() {
+        let mut passed = 0;
+        for seed in 0..12 {
+            let found = biased(seed, 0.0);
+            passed += u32::from(state(&found) == CheckState::Ok);
+            let of =
+                |f| found.nulls.iter().filter(move |n| n.metric == Metric::Rtt && n.family == f);
+            assert!(of(Family::V4).count() == 2 && of(Family::V6).count() == 2);
+            assert!(found.nulls.iter().all(|n| n.within <= 2.0 * n.margin), "{:?}", found.nulls);
+        }
+        assert!(passed >= 11, "{passed}");
+    }
+
+    /// Opposite biases of a third of the margin do not cancel: they are found in nine of ten runs.
+    #[test]
+    fn opposite_biases_of_a_third_of_the_margin_are_found() {
+        let bias = Metric::Rtt.margin_default().ln_1p() / 3.0;
+        let (mut asked, mut found) = (0, 0);
+        for seed in 0..12 {
+            let run = biased(seed, bias);
+            for null in run.nulls.iter().filter(|n| n.metric == Metric::Rtt) {
+                assert!(null.seen_from < 1.5 * bias, "the noise allows it: {null:?}");
+                asked += 1;
+                found += u32::from(matches!(null.told, NullTold::Biased | NullTold::Doubtful));
+            }
+            assert_ne!(state(&run), CheckState::Ok);
+        }
+        assert!(found * 10 >= asked * 9, "{found} of {asked}");
+    }
+
+    #[test]
+    fn what_a_range_says() {
+        let range = |low, high| Interval { low, high };
+        let told = |mean, strict, usual| tell(mean, &strict, &usual, 0.03);
+        assert_eq!(told(0.02, range(0.01, 0.03), range(0.015, 0.025)), NullTold::Biased);
+        assert_eq!(told(0.009, range(0.001, 0.017), range(0.004, 0.014)), NullTold::Doubtful);
+        assert_eq!(told(0.004, range(0.001, 0.007), range(0.003, 0.005)), NullTold::Agrees);
+        assert_eq!(told(0.0, range(-0.04, 0.04), range(-0.02, 0.02)), NullTold::Agrees);
+        assert_eq!(told(0.0, range(-0.09, 0.09), range(-0.05, 0.05)), NullTold::NotShown);
+        assert_eq!(told(0.02, Interval::WHOLE, Interval::WHOLE), NullTold::NotShown);
+    }
 }

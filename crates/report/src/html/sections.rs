@@ -303,14 +303,19 @@ fn nulls(analysis: &Analysis) -> Markup {
     let rows = analysis.nulls.iter().map(|null| {
         vec![
             null.cell.clone(),
+            null.family.to_string(),
             null.metric.noun().to_owned(),
             format!("{} %", words::sign(null.estimate)),
             format!("{} %", words::signed(&null.range)),
+            match null.within.is_finite() {
+                true => format!("{} %", v6gap_judge::analysis::words::figure(null.within)),
+                false => "–".to_owned(),
+            },
             null.blocks.to_string(),
-            if null.passed { "passed" } else { "failed" }.to_owned(),
+            sentences::checks::null_told(null.told).to_owned(),
         ]
     });
-    let heads = ["cell", "metric", "seen", "99 % range", "blocks", "check"];
+    let heads = ["cell", "family", "metric", "seen", "99 % range", "within", "blocks", "check"];
     let table = Table { heads: heads.map(str::to_owned).to_vec(), rows: rows.collect() };
     html! {
         details {

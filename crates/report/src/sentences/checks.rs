@@ -3,7 +3,9 @@
 
 use crate::words;
 use v6gap_judge::analysis::steadiness::Told;
-use v6gap_judge::analysis::{Analysis, Check, CheckState, Question, order_mattered};
+use v6gap_judge::analysis::{
+    Analysis, Check, CheckState, NullResult, NullTold, Question, order_mattered,
+};
 
 /// All checks with their words.
 pub(crate) fn told(analysis: &Analysis) -> Vec<Check> {
@@ -12,6 +14,7 @@ pub(crate) fn told(analysis: &Analysis) -> Vec<Check> {
         check.text = match check.id.as_str() {
             "drift" => drift(analysis),
             "order" => order(analysis),
+            "null" => null(analysis),
             _ => continue,
         };
     }
@@ -34,6 +37,85 @@ pub(crate) fn summary(analysis: &Analysis) -> (String, Vec<Check>) {
     let mut seen = told(analysis);
     seen.retain(|c| c.state != CheckState::Ok);
     (parts.join(", "), seen)
+}
+
+/// What a family against itself showed, in a word or two.
+pub(crate) const fn null_told(told: NullTold) -> &'static str {
+    match told {
+        NullTold::Agrees => "agrees",
+        NullTold::NotShown => "not shown",
+        NullTold::Doubtful => "doubtful",
+        NullTold::Biased => "failed",
+    }
+}
+
+/// Whether each family agreed with itself, and how well that is known: for each metric by the cell
+/// and family that say least.
+fn null(analysis: &Analysis) -> String {
+    let nulls = &analysis.nulls;
+    let percent = |metric, x: f64| match x.is_finite() {
+        true => words::margin(metric, v6gap_core::unit::significant(x, 2).parse().unwrap_or(x)),
+        false => "nothing known".to_owned(),
+    };
+    if nulls.is_empty() {
+        return "no family was compared with itself in this run".to_owned();
+    }
+    if let Some(n) = nulls.iter().find(|n| n.told == NullTold::Doubtful) {
+        return format!(
+            "{} against itself differed by {} in {} ({}): so much of a difference may be the \
+             instrument's",
+            n.family,
+            percent(n.metric, n.estimate.abs()),
+            n.metric.noun(),
+            n.cell
+        );
+    }
+    if nulls.iter().all(|n| !n.within.is_finite()) {
+        let blocks = analysis.null_blocks();
+        return format!("{blocks} null blocks are too few to find the instrument's own bias");
+    }
+    let mut worst: Vec<&NullResult> = Vec::new();
+    // Values that never differ have no range.
+    for n in nulls.iter().filter(|n| n.sd > 0.0 || n.within > 0.0) {
+        match worst.iter_mut().find(|other| other.metric == n.metric) {
+            Some(other) if other.within < n.within => *other = n,
+            Some(_) => {}
+            None => worst.push(n),
+        }
+    }
+    let list = |told: NullTold| -> Vec<String> {
+        let of = |n: &&&NullResult| (n.told == NullTold::Agrees) == (told == NullTold::Agrees);
+        let say = |n: &&NullResult| match told {
+            NullTold::Agrees => {
+                format!("{} within {}", n.metric.noun(), percent(n.metric, n.within))
+            }
+            _ => format!(
+                "{} ({}, {} matter)",
+                n.metric.noun(),
+                percent(n.metric, n.within),
+                words::margin(n.metric, n.margin)
+            ),
+        };
+        worst.iter().filter(of).map(say).collect()
+    };
+    match (list(NullTold::Agrees), list(NullTold::NotShown)) {
+        (agree, open) if open.is_empty() && agree.is_empty() => {
+            "each family agreed with itself".to_owned()
+        }
+        (agree, open) if open.is_empty() => {
+            format!("each family agreed with itself: {}", agree.join(", "))
+        }
+        (agree, open) => {
+            let agree = match agree.is_empty() {
+                true => String::new(),
+                false => format!("; it was for {}", agree.join(", ")),
+            };
+            format!(
+                "that families agree with themselves was not shown for {}{agree}",
+                open.join(", ")
+            )
+        }
+    }
 }
 
 /// Whether differences changed. A drift of both arms alike is what blocks are for.

@@ -417,6 +417,17 @@ def two_samples(a, b):
     return {"first": a, "second": b, "p": share(apart(range(len(a))), map(apart, ways))}
 
 
+def group_ranges(groups, alpha, power):
+    """Means with the spread of all groups: the residual of a one-way analysis of variance."""
+    freedom = sum(map(len, groups)) - len(groups)
+    sd = math.sqrt(sum(((np.array(g) - np.mean(g))**2).sum() for g in groups) / freedom)
+    def one(g):
+        low, high = stats.t.interval(1 - alpha, freedom, np.mean(g), sd / math.sqrt(len(g)))
+        seen = (stats.t.isf(alpha / 2, freedom) + stats.t.isf(1 - power, freedom)) * sd / math.sqrt(len(g))
+        return {"low": low, "high": high, "detectable": seen}
+    return {"groups": groups, "alpha": alpha, "power": power, "sd": sd, "ranges": [one(g) for g in groups]}
+
+
 def scores(rows):
     ranks = [2 * stats.rankdata(row) - len(row) - 1 for row in rows]
     return np.array([r / math.sqrt((r**2).sum()) for r in ranks])
@@ -471,6 +482,8 @@ OUT["mann_kendall"] = [mann_kendall(x) for x in (series, STEP, REAL_FIRST, REAL_
 OUT["neighbours"] = [neighbours(x) for x in (FEW, EIGHT, RISES[:7], [1, 1, 2, 2, 3, 5, 4, 4])]
 OUT["two_samples"] = [two_samples(np.array(a), np.array(b)) for a, b in (
     (FEW[:4], FEW[4:]), (EIGHT[:3], EIGHT[3:]), (FIRST, SECOND[:8]), ([1, 1, 2], [2, 2, 3, 3]))]
+OUT["groups"] = [group_ranges(groups, 0.005, 0.9) for groups in (
+    [list(EIGHT[:4]), list(EIGHT[4:])], [FEW[:4], FEW[4:], RISES])]
 ROWS = [FEW, list(EIGHT), list(REAL_D[4:12])]
 OUT["change"] = [change(rows) for rows in (ROWS, ROWS[1:], [RISES[:8], FEW[::-1]])]
 TURNS = [[True, False, False, True, True, False, True, False],
