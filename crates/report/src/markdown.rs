@@ -55,7 +55,7 @@ fn table(analysis: &Analysis, out: &mut String) {
     for q in &analysis.questions {
         let values = shown(q);
         let reason = q.why_none.as_deref().filter(|_| q.effect.is_none());
-        let verdict = format!("{} {}", words::glyph(q.verdict), words::verdict(q.verdict));
+        let verdict = words::marked_answer(q);
         let text = reason.unwrap_or(&q.text);
         let cells = [&q.label, &values.a, &values.b, &values.unit, text, &q.range_text, &verdict]
             .map(escape);

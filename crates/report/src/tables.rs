@@ -41,7 +41,7 @@ fn result(analysis: &Analysis) -> Sheet {
             (None, Some(why)) => why.clone(),
             _ => q.text.clone(),
         };
-        let verdict = words::verdict(q.verdict).to_owned();
+        let verdict = words::answer(q);
         vec![vec![
             q.label.clone(),
             values.a,

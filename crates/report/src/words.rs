@@ -12,7 +12,7 @@ use v6gap_core::workload::Transport;
 use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
 use v6gap_judge::analysis::words::{amount, figure, more_pairs};
-use v6gap_judge::analysis::{Analysis, Prediction, Question, Range, Suspect, Verdict};
+use v6gap_judge::analysis::{Analysis, Prediction, Qualifier, Question, Range, Suspect, Verdict};
 
 /// The word of a verdict.
 pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
@@ -34,6 +34,22 @@ pub(crate) const fn glyph(verdict: Verdict) -> &'static str {
         Verdict::CannotTell => "?",
         Verdict::None => "–",
     }
+}
+
+/// The word of an answer: a difference that is there and does not matter is not "the same".
+pub(crate) fn answer(q: &Question) -> String {
+    match q.qualifier {
+        Qualifier::RealButTiny => format!("within {}", margin(q.metric, q.margin)),
+        Qualifier::Clear | Qualifier::SizeUnresolved | Qualifier::Plain => {
+            verdict(q.verdict).to_owned()
+        }
+    }
+}
+
+/// The same behind its shape: "≈ within 2 %", "= same".
+pub(crate) fn marked_answer(q: &Question) -> String {
+    let shape = if q.qualifier == Qualifier::RealButTiny { "≈" } else { glyph(q.verdict) };
+    format!("{shape} {}", answer(q))
 }
 
 /// A share in per cent or points, exact as it was chosen: "2 %", "0.1 points".

@@ -5,7 +5,7 @@ use crate::fixtures::{Spec, echo, from_specs, tcp, udp};
 use proptest::prelude::*;
 use v6gap_core::metric::{Metric, Quantity, Scale};
 use v6gap_core::workload::{Connect, Transport, Workload};
-use v6gap_judge::analysis::{Analysis, Verdict};
+use v6gap_judge::analysis::{Analysis, Qualifier, Verdict};
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::text::{Style, table, verbose};
 use v6gap_report::{json, markdown};
@@ -85,6 +85,7 @@ fn has_directions(line: &str) -> bool {
         DIRECTIONS.iter().any(|word| after.starts_with(word))
             || after.starts_with("range")
             || rest.ends_with('–')
+            || rest.ends_with("≈ within")
     })
 }
 
@@ -136,7 +137,10 @@ proptest! {
         prop_assert_eq!(rows.len(), analysis.questions.len() + 1);
         for (row, q) in rows.iter().skip(1).zip(&analysis.questions) {
             let row = readable(row.split("</tr>").next().unwrap_or(""));
-            prop_assert_eq!(row.contains("Same"), q.verdict == Verdict::Same, "{}", row);
+            let same = q.verdict == Verdict::Same && q.qualifier == Qualifier::Plain;
+            prop_assert_eq!(row.contains("Same"), same, "{}", row);
+            let tiny = q.qualifier == Qualifier::RealButTiny;
+            prop_assert_eq!(row.contains("Within"), tiny, "{}", row);
             prop_assert_eq!(row.contains("Can't tell"), q.verdict == Verdict::CannotTell);
         }
         prop_assert!(html.len() < 400_000);

@@ -117,7 +117,7 @@ fn a_plan_of_levels_has_a_row_for_each() {
         let frame = live.frame(&moment(), &style);
         check(&format!("live-levels-{width}.txt"), &frame);
         assert!(frame.contains("Round trip 16 KiB TCP"), "{frame}");
-        assert_eq!(frame.contains("2.0 – 8.0   8/10"), width >= 80, "{frame}");
+        assert_eq!(frame.contains("2 – 8       8/10"), width >= 80, "{frame}");
         assert!(frame.contains("… 4 more (d shows all)"), "{frame}");
         assert_eq!(frame.contains("8/10"), width >= 80, "{frame}");
         assert_eq!(frame.contains("at the end"), width >= 92, "{frame}");

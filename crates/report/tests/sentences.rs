@@ -207,8 +207,8 @@ fn neighbouring_levels_that_say_the_same_are_said_once() {
 #[test]
 fn an_odd_level_is_named_and_not_smoothed_over() {
     let analysis = levels([0.2, -0.2, 0.15]);
-    let expected = "IPv6 is 20 % longer at round trips of 64 B over TCP and 20 % shorter at round \
-                    trips of 1 KiB over TCP on this path.";
+    let expected = "Over IPv6 round trips of 64 B over TCP are 20 % longer and round trips of 1 \
+                    KiB over TCP are 20 % shorter on this path.";
     assert_eq!(headline(&analysis), expected);
     assert!(details(&analysis)[0].starts_with("Round trip 64 B, "), "{:?}", details(&analysis));
 }

@@ -94,3 +94,6 @@ pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
 fn alike(a: &Evidence, b: &Evidence) -> bool {
     a.metric == b.metric && a.transport == b.transport
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,7 +118,7 @@ pub(super) fn fill(question: &mut Question, names: &PerArm<String>) {
         return;
     };
     question.text = text(question, &effect);
-    question.range_text = range(question, &effect.range95);
+    question.range_text = alike(&effect).unwrap_or_else(|| range(question, &effect.range95));
     question.sentence = sentence(question, &effect, names);
 }
 
@@ -142,7 +142,7 @@ fn text(question: &Question, effect: &Effect) -> String {
     }
     match question.verdict {
         Verdict::CannotTell => span_in_words(question.metric, &effect.range95),
-        _ => amount(question.metric, effect.estimate),
+        _ => amount_within(question.metric, effect.estimate, &effect.range95),
     }
 }
 
@@ -193,17 +193,66 @@ pub fn figure(share: f64) -> String {
     }
 }
 
+/// Decimals of a percentage with a range: its half-width has one digit from 2 on, two below; more
+/// where a range that holds no zero would touch it.
+fn decimals(range: &Range) -> usize {
+    let half = (range.high - range.low) * 50.0;
+    let needed = if half > 0.0 { -libm::floor(libm::log10(half / 2.0)) } else { 1.0 };
+    let touches = |places: &usize| {
+        let [low, high] = outwards(range, *places);
+        (range.low > 0.0 && low <= 0.0) || (range.high < 0.0 && high >= 0.0)
+    };
+    let needed = needed.clamp(0.0, 6.0) as usize;
+    (needed..6).find(|places| !touches(places)).unwrap_or(6)
+}
+
+/// Both ends as percentages, rounded away from what is inside, so that nothing in it is left out.
+fn outwards(range: &Range, places: usize) -> [f64; 2] {
+    let scale = libm::pow(10.0, places as f64);
+    // What is a round number but for the last bits is one.
+    let low = libm::floor(range.low * 100.0 * scale + 1e-6) / scale;
+    [low, libm::ceil(range.high * 100.0 * scale - 1e-6) / scale]
+}
+
+/// The sizes of both ends as percentages.
+fn ends(range: &Range) -> [String; 2] {
+    let places = decimals(range);
+    outwards(range, places).map(|end| format!("{:.places$}", libm::fabs(end)))
+}
+
+/// A difference with as many digits as its range has.
+fn amount_within(metric: Metric, x: f64, range: &Range) -> String {
+    if !range.low.is_finite() || !range.high.is_finite() || range.low == range.high {
+        return amount(metric, x);
+    }
+    let words = directions(metric);
+    let word = if x < 0.0 { words.less } else { words.more };
+    let unit = unit(metric);
+    let figure = format!("{:.*}", decimals(range), libm::fabs(x) * 100.0);
+    match figure.trim_matches(['0', '.']).is_empty() {
+        true => amount(metric, x),
+        false => format!("{figure} {unit} {word}"),
+    }
+}
+
+fn unit(metric: Metric) -> &'static str {
+    if metric.scale() == Scale::Ratio { "%" } else { "points" }
+}
+
 /// A range that may hold both directions, as in "8 % longer to 4 % shorter".
 pub(super) fn span_in_words(metric: Metric, range: &Range) -> String {
     let words = directions(metric);
     if !range.low.is_finite() || !range.high.is_finite() {
         return "anything".to_string();
     }
-    if (range.low < 0.0) == (range.high < 0.0) {
-        return format!("{} to {}", amount(metric, range.low), amount(metric, range.high));
+    let ([low, high], unit) = (ends(range), unit(metric));
+    if range.low >= 0.0 {
+        return format!("{low} to {high} {unit} {}", words.more);
     }
-    let (more, less) = (amount_of(metric, range.high), amount_of(metric, range.low));
-    format!("{more} {} to {less} {}", words.more, words.less)
+    if range.high < 0.0 {
+        return format!("{high} to {low} {unit} {}", words.less);
+    }
+    format!("{high} {unit} {} to {low} {unit} {}", words.more, words.less)
 }
 
 /// The 95 % range for the table.
@@ -220,13 +269,26 @@ pub fn range_in_words(metric: Metric, range: &Range) -> String {
     if !range.low.is_finite() || !range.high.is_finite() {
         return "unbounded".to_string();
     }
-    let unit = if metric.scale() == Scale::Ratio { "%" } else { "points" };
-    if (range.low < 0.0) == (range.high < 0.0) {
-        let (near, far) =
-            if range.low < 0.0 { (range.high, range.low) } else { (range.low, range.high) };
-        return format!("{} – {} {unit}", figure(near), figure(far));
+    let ([low, high], unit) = (ends(range), unit(metric));
+    if range.low >= 0.0 {
+        return format!("{low} – {high} {unit}");
     }
-    format!("−{} – +{} {unit}", figure(range.low), figure(range.high))
+    if range.high < 0.0 {
+        return format!("{high} – {low} {unit}");
+    }
+    format!("−{low} – +{high} {unit}")
+}
+
+/// Said in place of a range that has no width: what another pair may give (95 %).
+fn alike(effect: &Effect) -> Option<String> {
+    let none = effect.range95.low == effect.range95.high && effect.blocks > 1;
+    none.then(|| {
+        let others = libm::ceil((1.0 - libm::pow(0.05, 1.0 / effect.blocks as f64)) * 100.0);
+        format!(
+            "alike in all {} pairs, another value in fewer than {others:.0} % of pairs",
+            effect.blocks
+        )
+    })
 }
 
 /// The answer as a sentence, with its range.
@@ -234,30 +296,35 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
     let subject = &question.label;
     let over = &names.b;
     let metric = question.metric;
-    let low = amount(metric, effect.range95.low);
-    let high = amount(metric, effect.range95.high);
+    let span = alike(effect).unwrap_or_else(|| span_in_words(metric, &effect.range95));
+    let found = amount_within(metric, effect.estimate, &effect.range95);
     if let Some(unseen) = none_seen(question).filter(|_| question.verdict != Verdict::None) {
         return none_seen_sentence(question, unseen);
     }
     let main = match question.verdict {
         Verdict::None => return unmeasured(question),
+        Verdict::Same if question.qualifier == Qualifier::RealButTiny => format!(
+            "{subject}: there is a difference, and it does not matter: {found} over {over} \
+             ({span}); up to {} was chosen to be ignored.",
+            amount_of(metric, question.margin)
+        ),
         Verdict::Same => {
-            let most = effect.range95.low.abs().max(effect.range95.high.abs());
+            let [low, high] = ends(&effect.range95);
+            let upper = effect.range95.high.abs() > effect.range95.low.abs();
+            let most = if upper { high } else { low };
             format!(
-                "{subject}: no difference that matters. If there is one it is below {}; \
+                "{subject}: no difference that matters. If there is one it is at most {most} {}; \
                  up to {} was chosen to be ignored.",
-                amount_of(metric, most),
+                unit(metric),
                 amount_of(metric, question.margin)
             )
         }
-        Verdict::Better | Verdict::Worse if question.qualifier == Qualifier::Clear => format!(
-            "{subject} is {} over {over} (between {low} and {high}).",
-            amount(metric, effect.estimate)
-        ),
+        Verdict::Better | Verdict::Worse if question.qualifier == Qualifier::Clear => {
+            format!("{subject} is {found} over {over} ({span}).")
+        }
         Verdict::Better | Verdict::Worse => format!(
-            "{subject} is {} over {over}, by {low} to {high}. That may be too small to matter \
+            "{subject} is {found} over {over} ({span}). That may be too small to matter \
              ({} was chosen to be ignored).",
-            amount(metric, effect.estimate),
             amount_of(metric, question.margin)
         ),
         Verdict::CannotTell => {
@@ -265,7 +332,6 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
                 Some(pairs) => format!(" About {} would settle it.", more_pairs(pairs)),
                 None => String::new(),
             };
-            let span = span_in_words(metric, &effect.range95);
             let bursts = match &question.unseen {
                 Some(unseen) => format!(
                     " In bursts of up to {} packets so much may have been missed.",
@@ -390,6 +456,20 @@ pub fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> 
 mod tests {
     use super::*;
     use v6gap_core::workload::Echo;
+
+    #[test]
+    fn ends_are_rounded_outwards_and_keep_a_width() {
+        let told = |low, high| span_in_words(Metric::Rtt, &Range { low, high });
+        assert_eq!(told(0.1072, 0.1131), "10.7 to 11.4 % longer");
+        assert_eq!(told(0.109985, 0.110015), "10.9985 to 11.0015 % longer");
+        assert_eq!(told(-0.084, -0.011), "1 to 9 % shorter");
+        assert_eq!(told(0.0001, 0.0301), "0.01 to 3.01 % longer");
+        assert_eq!(told(-0.04, 0.0851), "9 % longer to 4 % shorter");
+        let range = range_in_words(Metric::Rtt, &Range { low: -0.0123, high: 0.0045 });
+        assert_eq!(range, "−1.3 – +0.5 %");
+        let within = Range { low: 0.1072, high: 0.1131 };
+        assert_eq!(amount_within(Metric::Rtt, 0.11, &within), "11.0 % longer");
+    }
 
     #[test]
     fn a_bound_is_never_told_smaller_than_it_is() {

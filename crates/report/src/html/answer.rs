@@ -91,7 +91,7 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
                     @if !q.range_text.is_empty() { span.range { (range) } }
                 }
             }
-            td.verdict { (strip::chip(q.verdict)) }
+            td.verdict { (strip::answer_chip(q)) }
         }
     }
 }

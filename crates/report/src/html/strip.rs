@@ -189,8 +189,17 @@ pub(super) const fn class(verdict: Verdict) -> &'static str {
     }
 }
 
+/// An answer as shape and word.
+pub(super) fn answer_chip(q: &Question) -> Markup {
+    worded_chip(q.verdict, &words::answer(q))
+}
+
 /// A verdict as shape and word.
 pub(super) fn chip(verdict: Verdict) -> Markup {
+    worded_chip(verdict, words::verdict(verdict))
+}
+
+fn worded_chip(verdict: Verdict, word: &str) -> Markup {
     let shape = match verdict {
         Verdict::Worse => "<path d=\"M1 2.5h10L6 10.5z\" fill=\"currentColor\"/>",
         Verdict::Better => "<path d=\"M1 9.5h10L6 1.5z\" fill=\"currentColor\"/>",
@@ -201,7 +210,6 @@ pub(super) fn chip(verdict: Verdict) -> Markup {
         }
         Verdict::None => "<path d=\"M1 5h10v2H1z\" fill=\"currentColor\"/>",
     };
-    let word = words::verdict(verdict);
     let (first, rest) = word.split_at(1);
     html! {
         span class={ "chip " (class(verdict)) } {

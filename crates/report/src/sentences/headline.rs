@@ -57,7 +57,7 @@ fn answer(analysis: &Analysis) -> String {
                 found.map(|one| phrase(&levels::around(questions, one))).unwrap_or_default()
             };
             let (x, y) = (strongest(Verdict::Worse), strongest(Verdict::Better));
-            format!("{b} is {x} and {y} on this path.")
+            format!("Over {b} {x} and {y} on this path.")
         }
         (false, false) if open > 0 => {
             let total = open + same + rare.len();
@@ -80,16 +80,28 @@ fn answer(analysis: &Analysis) -> String {
         (_, is_worse) => {
             let verdict = if is_worse { Verdict::Worse } else { Verdict::Better };
             let found: Vec<&Question> = with(verdict).collect();
-            let little = if found.iter().all(|q| is_little(q)) { "a little" } else { "clearly" };
-            let word = if is_worse { "slower" } else { "faster" };
-            let word = if found.iter().all(|q| q.metric.scale() == Scale::Difference) {
-                if is_worse { "worse" } else { "better" }
-            } else {
-                word
+            let unknown = match open + rare.len() + unanswered {
+                0 => String::new(),
+                1 => format!("; 1 of {} questions has no answer", questions.len()),
+                n => format!("; {n} of {} questions have no answer", questions.len()),
             };
-            format!("{b} is {little} {word} than {a} on this path{}.", explanation(&found, b))
+            let (is, explanation) = (is_what(&found, is_worse), explanation(&found, b));
+            format!("{b} is {is} than {a} on this path{explanation}{unknown}.")
         }
     }
+}
+
+/// What a family is that differs one way alone: "a little slower".
+fn is_what(found: &[&Question], is_worse: bool) -> String {
+    let little = if found.iter().all(|q| is_little(q)) { "a little" } else { "clearly" };
+    let shares = found.iter().all(|q| q.metric.scale() == Scale::Difference);
+    let word = match (shares, is_worse) {
+        (true, true) => "worse",
+        (true, false) => "better",
+        (false, true) => "slower",
+        (false, false) => "faster",
+    };
+    format!("{little} {word}")
 }
 
 /// Whether nothing was seen of what is asked for, and not enough was looked at to exclude it.
@@ -123,7 +135,7 @@ fn strongest<'a>(questions: impl Iterator<Item = &'a Question>) -> Option<&'a Qu
 }
 
 fn phrase(run: &[&Question]) -> String {
-    format!("{} at {}", levels::text(run), levels::topic(run))
+    format!("{} {} {}", levels::topic(run), levels::is(run), levels::text(run))
 }
 
 /// How much the headers explain, when they say the same of every difference found.

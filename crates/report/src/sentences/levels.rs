@@ -55,6 +55,12 @@ pub(super) fn topic(run: &[&Question]) -> String {
     }
 }
 
+/// The verb of a topic.
+pub(super) fn is(run: &[&Question]) -> &'static str {
+    let many = [Metric::Rtt, Metric::PacketRate, Metric::ConnectRate];
+    if run.first().is_some_and(|q| many.contains(&q.metric)) { "are" } else { "is" }
+}
+
 /// The effects of a run in words, as in "2.0 to 10 % longer".
 pub(super) fn text(run: &[&Question]) -> String {
     match run {
@@ -70,7 +76,7 @@ pub(super) fn sentence(run: &[&Question], over: &str) -> String {
     };
     let reach = between(run, |q| q.effect.as_ref().map(|e| [e.range95.low, e.range95.high]));
     let subject = topic(run);
-    let is = if first.metric == Metric::Throughput { "is" } else { "are" };
+    let is = is(run);
     let mut said =
         format!("{} {is} {} over {over} (ranges from {reach}).", capital(&subject), text(run));
     let unresolved = run.iter().filter(|q| q.qualifier == Qualifier::SizeUnresolved).count();

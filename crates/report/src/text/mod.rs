@@ -122,12 +122,8 @@ fn row(q: &Question, style: &Style) -> Vec<Cell> {
         Some(range) => cells.extend([cell(&answer.text, tone), cell(&range, Tone::Plain)]),
         None => cells.push(Cell { span: 2, ..cell(&answer.text, tone) }),
     }
-    cells.push(cell(&verdict(q), tone));
+    cells.push(cell(&words::marked_answer(q), tone));
     cells
-}
-
-fn verdict(q: &Question) -> String {
-    format!("{} {}", words::glyph(q.verdict), words::verdict(q.verdict))
 }
 
 /// What stands under "over IPv6" and, where it has a cell of its own, the range.
@@ -162,7 +158,7 @@ fn stacked(analysis: &Analysis, q: &Question, style: &Style, out: &mut String) {
     let unit = if values.unit.is_empty() { String::new() } else { format!(" {}", values.unit) };
     let both = format!("  ○ {} {}, ◆ {} {}{unit}", names.a, values.a, names.b, values.b);
     let range = answer.range.map(|_| format!(" ({})", q.range_text)).unwrap_or_default();
-    for line in [both, format!("{}{range}", answer.text), verdict(q)] {
+    for line in [both, format!("{}{range}", answer.text), words::marked_answer(q)] {
         for line in grid::wrap(&style.clean(&line), style.columns() - 2) {
             out.push_str("  ");
             out.push_str(&line);
@@ -180,7 +176,7 @@ fn sentences(analysis: &Analysis, style: &Style, out: &mut String) {
             "" => String::new(),
             unit => format!(" {} {} {unit}, {} {} {unit}.", names.a, values.a, names.b, values.b),
         };
-        let verdict = words::verdict(q.verdict);
+        let verdict = words::answer(q);
         let answer = match (&q.why_none, q.effect.is_none()) {
             (Some(reason), true) => words::sentence(reason),
             _ if q.sentence.is_empty() => format!("{}, 95 % range {}.", q.text, q.range_text),
