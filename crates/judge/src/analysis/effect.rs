@@ -9,8 +9,8 @@ use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::plan::Stop;
 use v6gap_stats::batch::Batches;
 use v6gap_stats::{
-    Alternative, Interval, drift, equivalence, loss, multiplicity, paired_t, sequence, signed_rank,
-    summary,
+    Alternative, Estimate, Interval, drift, equivalence, loss, multiplicity, paired_t, sequence,
+    signed_rank, summary,
 };
 
 /// Fewest valid blocks for any range.
@@ -148,27 +148,29 @@ fn ranks_decide(n: usize, levels: usize) -> bool {
 
 /// By the t test, which can tell at any number of pairs, for a normal law.
 fn few(units: &[f64], alpha_same: f64, margin: f64) -> Combined {
-    let at = |alpha| paired_t::t_interval(units, alpha);
-    let main = at(0.05);
     Combined {
-        i90: at(0.10).interval,
-        equivalence: at(alpha_same).interval,
         p: paired_t::t_p(units, Alternative::TwoSided),
         p_same: equivalence::tost_t(units, margin),
-        ..Combined::around(units, main.centre, main.interval)
+        ..ranged(units, alpha_same, |alpha| paired_t::t_interval(units, alpha))
     }
 }
 
 /// By signed ranks, which assume no shape, only symmetry: of no use against modes or skewness, and
 /// exact whatever the shape if the arms are alike.
 fn fixed(units: &[f64], alpha_same: f64, margin: f64) -> Combined {
-    let at = |alpha| signed_rank::hodges_lehmann(units, alpha);
+    Combined {
+        p: signed_rank::wilcoxon_p(units, Alternative::TwoSided),
+        p_same: equivalence::tost_wilcoxon(units, margin),
+        ..ranged(units, alpha_same, |alpha| signed_rank::hodges_lehmann(units, alpha))
+    }
+}
+
+/// The estimate of a planned number of pairs, and its ranges by error rate.
+fn ranged(units: &[f64], alpha_same: f64, at: impl Fn(f64) -> Estimate) -> Combined {
     let main = at(0.05);
     Combined {
         i90: at(0.10).interval,
         equivalence: at(alpha_same).interval,
-        p: signed_rank::wilcoxon_p(units, Alternative::TwoSided),
-        p_same: equivalence::tost_wilcoxon(units, margin),
         ..Combined::around(units, main.centre, main.interval)
     }
 }
