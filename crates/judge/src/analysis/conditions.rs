@@ -7,8 +7,8 @@ use alloc::collections::BTreeSet;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 
-/// Share of discarded blocks above which they may be another thing than those that are left.
-const DISCARDED_MAX: f64 = 0.20;
+/// Share of what was asked that may be missing: more may be another thing than what is left.
+const MISSING_MAX: f64 = 0.20;
 
 /// Gates that speak of the whole run, whatever cell they closed in: a family that was not proved,
 /// and a clock that was set.
@@ -53,8 +53,9 @@ pub(super) fn nothing_left(found: &Collected<'_>) -> bool {
     too_many(closed, found.blocks.len()) || (!cells.is_empty() && cells.iter().all(silent))
 }
 
-fn too_many(discarded: usize, all: usize) -> bool {
-    discarded as f64 > DISCARDED_MAX * all as f64
+/// Whether too much is missing, discarded or failed.
+pub(super) fn too_many(missing: usize, all: usize) -> bool {
+    missing as f64 > MISSING_MAX * all as f64
 }
 
 /// How many of these blocks were discarded, and how many there are.

@@ -1,9 +1,9 @@
 //! What failed, by family. A family that fails now and then is measured by its successes, so its
 //! failures are a question of their own (docs/method.md section D.2).
 
-use super::Verdict;
 use super::collect::{Block, Collected};
 use super::verdict::ALPHA;
+use super::{Verdict, conditions};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -14,9 +14,6 @@ use v6gap_core::record::FailedAttempt;
 use v6gap_core::values;
 use v6gap_core::workload::Workload;
 use v6gap_stats::sign_test::sign_p;
-
-/// Of what a cell asked of one family a larger share failed: what is left of it says nothing.
-const FAILED_MAX: f64 = 0.20;
 
 /// What failed where families were compared, and whether one of them fails more often.
 ///
@@ -104,7 +101,8 @@ pub(super) fn too_many<'a>(found: &Collected<'a>) -> BTreeMap<&'a str, Arm> {
         let failed = blocks.iter().filter(|block| *block.attempts.get(arm) > 0).count();
         let connections = blocks.iter().map(|block| block.connections.get(arm));
         let (lost, of) = connections.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        failed as f64 > FAILED_MAX * blocks.len() as f64 || lost as f64 > FAILED_MAX * of as f64
+        conditions::too_many(failed, blocks.len())
+            || conditions::too_many(lost as usize, of as usize)
     };
     let arm_of = |blocks: &[InBlock<'_>]| Arm::BOTH.into_iter().find(|&arm| too_many(blocks, arm));
     cells.into_iter().filter_map(|(cell, blocks)| Some((cell, arm_of(&blocks)?))).collect()
