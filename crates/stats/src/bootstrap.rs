@@ -147,17 +147,11 @@ pub(crate) fn below(n: usize, next: &mut impl FnMut() -> u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shuffles::Shuffles;
 
     fn counter() -> impl FnMut() -> u64 {
-        // SplitMix64: enough to spread indices in a test.
-        let mut state = 7_u64;
-        move || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        }
+        let mut shuffles = Shuffles::new();
+        move || shuffles.next()
     }
 
     /// Interval for the mean of `sample`.
