@@ -498,12 +498,21 @@ fn connecting() {
 
 #[test]
 fn connecting_several_at_a_time() {
+    connecting_and_asking(8);
+}
+
+#[test]
+fn connecting_one_by_one() {
+    connecting_and_asking(1);
+}
+
+fn connecting_and_asking(concurrent: usize) {
     let listener = Listener::bind(any(Family::V4), 64).unwrap();
     let remote = listener.local().unwrap();
     let options = StreamOptions::default();
     let request = Data { token: Token([7; 16]), arm: Arm::A, connection: 0 };
     let options = &options;
-    let (count, concurrent, timeout_ns) = (40, 8, WAIT_NS);
+    let (count, timeout_ns) = (40, WAIT_NS);
     let manner = connect::Manner { remote, options, timeout_ns, count, concurrent, request };
     let mut steps = Steps::with_room(40);
     let mut places = Slots::with_room(8, 40);

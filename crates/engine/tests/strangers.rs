@@ -12,10 +12,13 @@ use v6gap_core::capacity::{LoadSearch, Thresholds};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::session::access::Access;
 use v6gap_core::session::validation::{Own, PROOF, Validation};
+use v6gap_core::task::Token;
 use v6gap_core::wire::datagram::{End, Flags, HEADER_BYTES, Header};
+use v6gap_core::wire::preamble::Data;
 use v6gap_core::wire::status::STATUS_BYTES;
 use v6gap_core::workload::{Echo, Transport, Wait};
 use v6gap_engine::hot::capacity::{self, Followed, Following, Reporter};
+use v6gap_engine::hot::connect::{Failure, Manner, Slots, Steps, several};
 use v6gap_engine::hot::datagram_bulk::{self, Counted, Line, Replies};
 use v6gap_engine::hot::turns::Turns;
 use v6gap_engine::hot::{Broken, Cause, TICK_NS, Watch, bulk, echo};
@@ -319,4 +322,26 @@ fn a_sender_of_a_search_follows_so_many_reports_and_no_more() {
     assert!((1..=12).contains(&own.reports), "{own:?}");
     assert!(own.rates[1..].windows(2).all(|two| two[1].0 - two[0].0 >= TICK_NS / 2), "{own:?}");
     assert!(own.rates.iter().all(|&(_, bps)| bps <= 50_000_000), "{own:?}");
+}
+
+/// Somebody takes connections and never says anything: whether one is made at a time or several,
+/// each is given up in time and all after three.
+#[test]
+fn a_silent_answerer_is_given_up() {
+    let listener = Listener::bind(any(Family::V6), 16).unwrap();
+    for concurrent in [1, 2] {
+        let manner = Manner {
+            remote: listener.local().unwrap(),
+            options: &StreamOptions::default(),
+            timeout_ns: TICK_NS,
+            count: 9,
+            concurrent,
+            request: Data { token: Token([7; 16]), arm: Arm::A, connection: 0 },
+        };
+        let mut steps = Steps::with_room(9);
+        let (mut locals, mut slots) = (std::iter::repeat(any(Family::V6)), Slots::with_room(2, 0));
+        let gave_up = several(&manner, &mut locals, &mut slots, &mut steps).unwrap_err();
+        assert!(matches!(gave_up, Failure::Ask(Cause::Silent)), "{gave_up:?}");
+        assert_eq!((steps.connect.lost, steps.first_byte.times_ns.len()), (3, 0));
+    }
 }

@@ -18,6 +18,7 @@ pub mod entropy;
 pub mod files;
 pub mod host;
 pub mod interface;
+mod interrupter;
 #[cfg(target_os = "linux")]
 pub mod netns;
 #[cfg(target_os = "linux")]
@@ -32,6 +33,7 @@ pub mod tun;
 pub mod usage;
 
 pub use entropy::random;
+pub use interrupter::Interrupter;
 
 /// What this platform or this host cannot give, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use super::{Cause, TICK_NS, Tally};
 use std::net::SocketAddr;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::Connect;
-use v6gap_sys::clock;
 use v6gap_sys::socket::{
     Begun, ConnectTimes, ErrorClass, Interest, SocketError, Stream, StreamOptions, wait_some,
 };
+use v6gap_sys::{Interrupter, clock};
 
 /// Failures in a row after which there is no use in going on.
 const FAILURES_MAX: u32 = 3;
@@ -154,8 +154,7 @@ impl Slots {
 
 /// Opens connections, sends the request over each and waits for the same bytes as the answer. They
 /// are then reset, or held as long as `places` has room for them. Those that fail are counted as
-/// lost. One that is alone waits in reading, which takes a call less and no timer of high
-/// resolution.
+/// lost. One at a time is made in calls that wait, where something can interrupt them.
 ///
 /// # Errors
 /// The last of three failures in a row.
@@ -165,9 +164,13 @@ pub fn several(
     slots: &mut Slots,
     steps: &mut Steps,
 ) -> Result<(), Failure> {
+    if manner.concurrent <= 1
+        && let Ok(_interrupter) = Interrupter::every(TICK_NS)
+    {
+        return one_by_one(manner, locals, &mut slots.held, steps);
+    }
     let (mut begun, mut failures) = (0, 0);
     let room = manner.concurrent.clamp(1, SLOTS);
-    let alone = room == 1;
     while begun < manner.count || !slots.making.is_empty() {
         while begun < manner.count && slots.making.len() < room {
             begun += 1;
@@ -176,24 +179,18 @@ pub fn several(
                 Err(failure) => failed(steps, &mut failures, failure)?,
             }
         }
-        let waited = ready(&slots.making, alone);
+        let waited = ready(&slots.making);
         let ready = waited.map_err(|error| Failure::Ask(error.into()))?;
         let now_ns = clock::now_ns();
         for number in (0..slots.making.len()).rev() {
             let slot = &mut slots.making[number];
-            let late = now_ns.saturating_sub(slot.start_ns) > manner.timeout_ns;
             let done = if ready[number] { go_on(slot, manner, steps) } else { Ok(false) };
-            let silent = late && matches!(done, Ok(false));
-            match if silent { Err(Failure::Ask(Cause::Silent)) } else { done } {
+            match done.and_then(|done| in_time(done, slot, manner, now_ns)) {
                 Ok(false) => {}
                 Ok(true) => {
                     let Slot { stream, .. } = slots.making.swap_remove(number);
                     failures = 0;
-                    // Closing it as it is would leave TIME_WAIT behind.
-                    let _ = stream.linger_zero();
-                    if slots.held.len() < slots.held.capacity() {
-                        slots.held.push(stream);
-                    }
+                    over(stream, &mut slots.held);
                 }
                 Err(failure) => {
                     slots.making.swap_remove(number);
@@ -205,11 +202,63 @@ pub fn several(
     Ok(())
 }
 
-/// Which connections can go on; one that stands `alone` can, since its reading waits.
-fn ready(making: &[Slot], alone: bool) -> std::io::Result<[bool; SLOTS]> {
-    if alone && making.iter().all(|slot| slot.stands) {
-        return Ok([true; SLOTS]);
+/// [`several`] with one in the making at a time.
+fn one_by_one(
+    manner: &Manner<'_>,
+    locals: &mut impl Iterator<Item = SocketAddr>,
+    held: &mut Vec<Stream>,
+    steps: &mut Steps,
+) -> Result<(), Failure> {
+    let mut failures = 0;
+    for number in 1..=manner.count {
+        match one(manner, number, locals, steps) {
+            Ok(stream) => {
+                failures = 0;
+                over(stream, held);
+            }
+            Err(failure) => failed(steps, &mut failures, failure)?,
+        }
     }
+    Ok(())
+}
+
+/// One connection with its answer.
+fn one(
+    manner: &Manner<'_>,
+    number: u16,
+    locals: &mut impl Iterator<Item = SocketAddr>,
+    steps: &mut Steps,
+) -> Result<Stream, Failure> {
+    let Manner { remote, options, timeout_ns, .. } = *manner;
+    let attempt = |local| Stream::connect_waiting(local, remote, options, timeout_ns);
+    let begun = from_free(locals, attempt).map_err(Failure::Connect)?;
+    let mut slot = made(begun, manner, number, steps);
+    ask(&mut slot, manner, steps).map_err(Failure::Connect)?;
+    loop {
+        let done = go_on(&mut slot, manner, steps)?;
+        if in_time(done, &slot, manner, clock::now_ns())? {
+            return Ok(slot.stream);
+        }
+    }
+}
+
+/// A connection that has had its answer is reset, or held as long as there is room: closing it as
+/// it is would leave TIME_WAIT behind.
+fn over(stream: Stream, held: &mut Vec<Stream>) {
+    let _ = stream.linger_zero();
+    if held.len() < held.capacity() {
+        held.push(stream);
+    }
+}
+
+/// Whether a connection is done, unless it takes too long.
+fn in_time(done: bool, slot: &Slot, manner: &Manner<'_>, now_ns: u64) -> Result<bool, Failure> {
+    let late = now_ns.saturating_sub(slot.start_ns) > manner.timeout_ns;
+    if late && !done { Err(Failure::Ask(Cause::Silent)) } else { Ok(done) }
+}
+
+/// Which connections can go on.
+fn ready(making: &[Slot]) -> std::io::Result<[bool; SLOTS]> {
     let interest = |number: usize| match &making[number] {
         slot if slot.stands => Interest::Read(&slot.stream),
         slot => Interest::Write(&slot.stream),
@@ -232,12 +281,17 @@ fn begin(
 ) -> Result<Slot, Failure> {
     let attempt = |local| Stream::begin(local, manner.remote, manner.options);
     let begun = from_free(locals, attempt).map_err(Failure::Connect)?;
+    let mut slot = made(begun, manner, number, steps);
+    ask(&mut slot, manner, steps).map_err(Failure::Connect)?;
+    Ok(slot)
+}
+
+/// What connection `number` is in the making.
+fn made(begun: Begun, manner: &Manner<'_>, number: u16, steps: &mut Steps) -> Slot {
     let Begun { stream, socket_ns, start_ns } = begun;
     steps.socket.times_ns.push(socket_ns);
     let request = Data { connection: number, ..manner.request }.encode();
-    let mut slot = Slot { stream, start_ns, request, stands: false, read: 0 };
-    ask(&mut slot, manner, steps).map_err(Failure::Connect)?;
-    Ok(slot)
+    Slot { stream, start_ns, request, stands: false, read: 0 }
 }
 
 /// Sends the request if the connection stands. A fresh socket has room for so few bytes.
@@ -246,10 +300,6 @@ fn ask(slot: &mut Slot, manner: &Manner<'_>, steps: &mut Steps) -> Result<(), So
     slot.stands = slot.stream.write_if_connected(manner.remote, &slot.request)?;
     if slot.stands {
         steps.connect.times_ns.push(now_ns - slot.start_ns);
-        if manner.concurrent <= 1 {
-            slot.stream.set_read_timeout(Some(TICK_NS))?;
-            slot.stream.set_nonblocking(false)?;
-        }
     }
     Ok(())
 }
@@ -265,7 +315,7 @@ fn go_on(slot: &mut Slot, manner: &Manner<'_>, steps: &mut Steps) -> Result<bool
         return Ok(false);
     }
     let mut answer = [0; Data::BYTES];
-    match slot.stream.read(&mut answer[slot.read..]) {
+    match slot.stream.read_interruptible(&mut answer[slot.read..]) {
         Ok(0) => Err(Failure::Ask(Cause::Closed)),
         Ok(count) => {
             if slot.read == 0 {
@@ -279,7 +329,12 @@ fn go_on(slot: &mut Slot, manner: &Manner<'_>, steps: &mut Steps) -> Result<bool
             slot.read += count;
             Ok(slot.read == slot.request.len())
         }
-        Err(error) if ErrorClass::of(&error).is_timeout() => Ok(false),
+        Err(error) if to_be_continued(ErrorClass::of(&error)) => Ok(false),
         Err(error) => Err(Failure::Ask(error.into())),
     }
+}
+
+/// Whether reading only has to go on.
+fn to_be_continued(class: ErrorClass) -> bool {
+    class.is_timeout() || class == ErrorClass::Interrupted
 }

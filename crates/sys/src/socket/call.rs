@@ -51,6 +51,12 @@ pub(super) fn receive(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<usize>
 }
 
 #[inline]
+pub(super) fn receive_interruptible(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
+    let received = net::recv(socket.as_fd(), bytes, RecvFlags::empty());
+    received.map(|(count, _)| count).map_err(io::Error::from)
+}
+
+#[inline]
 pub(super) fn send_to(socket: &impl AsFd, bytes: &[u8], remote: &SocketAddr) -> io::Result<usize> {
     Ok(retry_on_intr(|| net::sendto(socket.as_fd(), bytes, SEND, remote))?)
 }

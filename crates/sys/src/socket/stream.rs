@@ -7,7 +7,7 @@ use super::{call, marks, wait};
 use crate::{Unavailable, clock};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use socket2::{Protocol, SockRef, Socket};
+use socket2::{Protocol, SockRef, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -67,7 +67,7 @@ impl Stream {
         options: &StreamOptions,
         timeout_ns: u64,
     ) -> Result<(Self, ConnectTimes), SocketError> {
-        let (socket, remote, socket_ns) = prepare(local, remote, options)?;
+        let (socket, remote, socket_ns) = not_waiting(local, remote, options)?;
         let failed = SocketError::at(Operation::Connect, remote);
         let start = clock::now_ns();
         connect_within(&socket, remote, timeout_ns).map_err(&failed)?;
@@ -86,13 +86,32 @@ impl Stream {
         remote: SocketAddr,
         options: &StreamOptions,
     ) -> Result<Begun, SocketError> {
-        let (socket, remote, socket_ns) = prepare(local, remote, options)?;
+        let (socket, remote, socket_ns) = not_waiting(local, remote, options)?;
         let start_ns = clock::now_ns();
         match socket.connect(&remote.into()) {
             Ok(()) => {}
             Err(error) if is_under_way(&error) => {}
             Err(error) => return Err(SocketError::at(Operation::Connect, remote)(error)),
         }
+        Ok(Begun { stream: Self::asked_for(socket), socket_ns, start_ns })
+    }
+
+    /// Connects as [`Stream::connect`] does, in a call that waits, which is the fewest that there
+    /// can be. The stream waits as well, without limit; `timeout_ns` holds only while something
+    /// interrupts the calling thread (an [`Interrupter`](crate::Interrupter)).
+    ///
+    /// # Errors
+    /// As [`Stream::connect`].
+    pub fn connect_waiting(
+        local: Option<SocketAddr>,
+        remote: SocketAddr,
+        options: &StreamOptions,
+        timeout_ns: u64,
+    ) -> Result<Begun, SocketError> {
+        let (socket, remote, socket_ns) = prepare(local, remote, options, Type::STREAM)?;
+        let start_ns = clock::now_ns();
+        connect_within(&socket, remote, timeout_ns)
+            .map_err(SocketError::at(Operation::Connect, remote))?;
         Ok(Begun { stream: Self::asked_for(socket), socket_ns, start_ns })
     }
 
@@ -154,6 +173,15 @@ impl Stream {
     #[inline]
     pub fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
         call::receive(&self.inner, bytes)
+    }
+
+    /// As [`Stream::read`], which is over when a signal interrupts it.
+    ///
+    /// # Errors
+    /// The system's answer; class [`Interrupted`](super::ErrorClass::Interrupted) after a signal.
+    #[inline]
+    pub fn read_interruptible(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        call::receive_interruptible(&self.inner, bytes)
     }
 
     /// Writes as much as the system takes and returns how much.
@@ -259,8 +287,19 @@ impl Stream {
     }
 }
 
-/// A socket that is ready to connect without waiting, the address with what marks add to it, and
-/// how long creating the socket took, in ns.
+/// As [`prepare`], a socket that does not wait.
+fn not_waiting(
+    local: Option<SocketAddr>,
+    remote: SocketAddr,
+    options: &StreamOptions,
+) -> Result<(Socket, SocketAddr, u64), SocketError> {
+    let prepared = prepare(local, remote, options, platform::NOT_WAITING)?;
+    platform::not_waiting(&prepared.0).map_err(SocketError::at(Operation::Connect, prepared.1))?;
+    Ok(prepared)
+}
+
+/// A socket that is ready to connect, the address with what marks add to it, and how long creating
+/// the socket took, in ns.
 ///
 /// Nothing is set that a new socket has anyway: thousands of connections are made by this, and each
 /// call counts in their rate.
@@ -268,6 +307,7 @@ fn prepare(
     local: Option<SocketAddr>,
     remote: SocketAddr,
     options: &StreamOptions,
+    kind: Type,
 ) -> Result<(Socket, SocketAddr, u64), SocketError> {
     refuse_mapped(Operation::Connect, remote)?;
     if let Some(local) = local {
@@ -275,7 +315,7 @@ fn prepare(
         refuse_mixed(Operation::Connect, local, remote)?;
     }
     let start = clock::now_ns();
-    let socket = create(remote, platform::NOT_WAITING, Protocol::TCP)?;
+    let socket = create(remote, kind, Protocol::TCP)?;
     let socket_ns = clock::now_ns() - start;
 
     confine(&socket, remote)?;
@@ -287,11 +327,11 @@ fn prepare(
             .map_err(SocketError::at(Operation::SetOption("late port choice"), local))?;
         socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local))?;
     }
-    platform::not_waiting(&socket).map_err(SocketError::at(Operation::Connect, remote))?;
     Ok((socket, remote, socket_ns))
 }
 
-/// Connects a non-blocking socket, waiting up to `timeout_ns`.
+/// Connects a socket, waiting up to `timeout_ns`; one that waits itself does so until it is
+/// interrupted.
 ///
 /// Our own and not the library's, because that would switch the mode inside the time measured.
 fn connect_within(socket: &Socket, remote: SocketAddr, timeout_ns: u64) -> io::Result<()> {

@@ -98,6 +98,27 @@ fn connect_times_are_within_the_whole() {
     });
 }
 
+/// Neither an answer nor a connection that never comes is waited for longer than it may be.
+#[test]
+#[cfg(target_os = "linux")]
+fn waits_without_limit_are_interrupted() {
+    both(|address| {
+        let listener = Listener::bind(address, 1).expect("loopback has this family");
+        let remote = listener.local().expect("it is bound");
+        let _interrupter = crate::Interrupter::every(1_000_000).expect("Linux has timers");
+        let connect = || {
+            let options = StreamOptions::default();
+            Stream::connect_waiting(None, remote, &options, 20_000_000).map(|begun| begun.stream)
+        };
+        let silent = connect().expect("there is room in the queue");
+        let nothing = silent.read_interruptible(&mut [0; 1]).expect_err("nobody writes");
+        assert_eq!(ErrorClass::of(&nothing), ErrorClass::Interrupted);
+        // Once its queue is full the system says nothing to further ones.
+        let full: Result<Vec<Stream>, _> = (0..4).map(|_| connect()).collect();
+        assert_eq!(full.expect_err("the queue is full").class(), ErrorClass::TimedOut);
+    });
+}
+
 #[test]
 fn options_are_read_back_at_both_ends() {
     let options = StreamOptions {
