@@ -150,8 +150,10 @@ fn buffer(workload: &Workload) -> Option<u32> {
 }
 
 fn packet(workload: &Workload) -> Option<u32> {
-    let Workload::TcpBulk(TcpBulk { settings, write_bytes, .. }) = workload else { return None };
-    Some(settings.mss_bytes.unwrap_or(*write_bytes))
+    let Workload::TcpBulk(TcpBulk { settings, write_bytes, write_drawn, .. }) = workload else {
+        return None;
+    };
+    settings.mss_bytes.or((!write_drawn).then_some(*write_bytes))
 }
 
 #[cfg(test)]

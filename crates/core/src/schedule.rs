@@ -23,7 +23,7 @@ pub struct Block {
     pub kind: BlockKind,
     /// Which arm goes first.
     pub order: TurnOrder,
-    /// Seed for source ports and payload of the block.
+    /// Seed for source ports, payload and sizes of the block.
     pub seed: u64,
 }
 

@@ -55,7 +55,15 @@ impl Words for TcpBulk {
             1 => "TCP".to_owned(),
             streams => format!("{streams} TCP connections at a time"),
         };
-        let write = format_bytes(self.write_bytes.into());
+        let (least, most) = self.writes_bytes().into_inner();
+        let write = match self.write_drawn {
+            false => format_bytes(most.into()),
+            true => format!(
+                "{} to {}, drawn anew for each block",
+                format_bytes(least.into()),
+                format_bytes(most.into())
+            ),
+        };
         let span = format_span(self.duration_ns as f64);
         let mut text = match self.bytes {
             Some(bytes) => {

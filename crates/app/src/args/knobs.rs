@@ -37,7 +37,8 @@ pub struct KnobArgs {
     /// Bytes after which a transfer is over
     #[arg(short = 'n', long = "bytes", value_name = "SIZE,…", value_delimiter = ',')]
     pub bytes: Vec<String>,
-    /// Bytes of one write, payload of a datagram; message size if only rtt is measured
+    /// Bytes of one write [each block draws 32 to 256 KiB], payload of a datagram; message size if
+    /// only rtt is measured
     #[arg(short = 'l', long = "length", value_name = "SIZE,…", value_delimiter = ',')]
     pub length: Vec<String>,
     /// Socket buffers, which bound the window

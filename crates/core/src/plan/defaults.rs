@@ -38,10 +38,12 @@ pub fn null_cells(cells: &[Cell]) -> Vec<usize> {
     chosen
 }
 
-/// TCP bulk with defaults.
+/// TCP bulk with defaults: each block draws the size of its writes, since nobody asked for one and
+/// on a fast link it decides how the families compare.
 pub fn tcp_bulk(lab: bool) -> TcpBulk {
     let congestion = lab.then(|| LAB_CONGESTION.to_string());
     TcpBulk {
+        write_drawn: true,
         settings: StreamSettings { congestion, ..StreamSettings::default() },
         ..TcpBulk::default()
     }

@@ -157,6 +157,9 @@ pub struct Drawn {
     pub seed: u64,
     /// Which arm went first.
     pub order: TurnOrder,
+    /// Bytes of each of its writes, where the plan leaves them open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bytes: Option<u32>,
 }
 
 /// Which attempt at which block a line is about.

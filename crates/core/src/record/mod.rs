@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    const DRAWN: Drawn = Drawn { seed: u64::MAX, order: TurnOrder::Ba };
+    const DRAWN: Drawn = Drawn { seed: u64::MAX, order: TurnOrder::Ba, write_bytes: Some(50_001) };
 
     fn failed_attempt() -> FailedAttempt {
         FailedAttempt {

@@ -7,7 +7,7 @@ use crate::observation::{Beside, Ends};
 use crate::plan::Plan;
 use crate::record::{Drawn, Ending, Line, TrialRecord};
 use crate::schedule::Block;
-use crate::workload::Cell;
+use crate::workload::{Cell, Workload};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -56,9 +56,16 @@ impl Attempt<'_> {
         self.block.seed.wrapping_add(u64::from(self.attempt))
     }
 
+    /// What both its arms do. All attempts at a block do the same, as they keep its order: what
+    /// fails more often at some sizes would otherwise choose among them.
+    pub fn workload(&self) -> Workload {
+        self.cell.workload.drawn(self.block.seed)
+    }
+
     /// What chance decided for it.
     pub fn drawn(&self) -> Drawn {
-        Drawn { seed: self.seed(), order: self.block.order }
+        let write_bytes = self.cell.workload.clone().draw(self.block.seed);
+        Drawn { seed: self.seed(), order: self.block.order, write_bytes }
     }
 }
 

@@ -135,6 +135,7 @@ fn tcp_bulk() -> impl Strategy<Value = TcpBulk> {
                 duration_ns,
                 warmup_ns,
                 write_bytes,
+                write_drawn: false,
                 direction,
                 streams,
                 bytes,

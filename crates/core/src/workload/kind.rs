@@ -139,6 +139,12 @@ pub trait Kind: Debug {
     /// Changes itself so that a run over a path of this round trip, in ns, has time for its pairs.
     fn fit(&mut self, _round_trip_ns: u64) {}
 
+    /// Draws from `seed` the size of its writes if the plan leaves that open: bytes of each, the
+    /// same for the same seed. `None` where nothing is open.
+    fn draw(&mut self, _seed: u64) -> Option<u32> {
+        None
+    }
+
     /// Takes `part` of its usual time, where that leaves enough to be measured.
     fn shorten(&mut self, _part: f64) {}
 

@@ -120,6 +120,14 @@ impl Workload {
         self
     }
 
+    /// The workload of a task: with what `seed` draws of what the plan leaves open.
+    #[must_use]
+    pub fn drawn(&self, seed: u64) -> Self {
+        let mut task = self.clone();
+        task.draw(seed);
+        task
+    }
+
     /// What tells it from all others but for its level: the name of the same cell without a size.
     /// Cells that share it belong on one axis of sizes.
     pub fn variant(&self) -> String {

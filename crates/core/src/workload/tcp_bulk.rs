@@ -10,6 +10,9 @@ use crate::transport::Transport;
 use crate::unit::{format_bytes, format_rate};
 use alloc::format;
 use alloc::string::{String, ToString};
+use core::ops::RangeInclusive;
+use rand_chacha::ChaCha12Rng;
+use rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 /// TCP bulk transfer for a time, or of a number of bytes.
@@ -21,8 +24,12 @@ pub struct TcpBulk {
     /// Time at the start that the receiver leaves out of the rate, in ns; means nothing if `bytes`
     /// is given.
     pub warmup_ns: u64,
-    /// Bytes handed to the kernel in one write.
+    /// Bytes handed to the kernel in one write; about so many if `write_drawn`.
     pub write_bytes: u32,
+    /// Whether each block draws the size of its writes anew ([`Kind::draw`]). Only plans have it:
+    /// a task says what was drawn.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub write_drawn: bool,
     /// Which way.
     pub direction: Direction,
     /// Connections that send at the same time, in each direction.
@@ -84,6 +91,7 @@ impl Default for TcpBulk {
             duration_ns: 1_000_000_000,
             warmup_ns: 250_000_000,
             write_bytes: 128 * 1024,
+            write_drawn: false,
             direction: Direction::Send,
             streams: 1,
             bytes: None,
@@ -100,6 +108,21 @@ impl Default for TcpBulk {
 impl TcpBulk {
     /// Most connections in one direction.
     pub const STREAMS_MAX: u32 = 128;
+
+    /// The smallest size of writes that is drawn is this part of the usual one.
+    const DRAWN_PART: u32 = 4;
+
+    /// The largest size of writes that is drawn is so many times the usual one.
+    const DRAWN_TIMES: u32 = 2;
+
+    /// The sizes that its writes can have, in bytes.
+    pub fn writes_bytes(&self) -> RangeInclusive<u32> {
+        let usual = self.write_bytes;
+        match self.write_drawn {
+            false => usual..=usual,
+            true => (usual / Self::DRAWN_PART).max(1)..=usual.saturating_mul(Self::DRAWN_TIMES),
+        }
+    }
 
     /// Connections of all directions together.
     pub const fn connections(&self) -> u64 {
@@ -159,6 +182,8 @@ impl Kind for TcpBulk {
             duration_ns: _,
             warmup_ns: _,
             write_bytes: _,
+            // Drawn before it becomes a task.
+            write_drawn: _,
             direction: _,
             streams,
             bytes,
@@ -194,7 +219,9 @@ impl Kind for TcpBulk {
     }
 
     fn check_limits(&self, limits: &Limits) -> Result<(), Objection> {
-        range("bytes in one write", self.write_bytes, 1..=limits.message_bytes.into())?;
+        let (least, most) = self.writes_bytes().into_inner();
+        range("bytes in one write", least, 1..=limits.message_bytes.into())?;
+        range("bytes in one write", most, 1..=limits.message_bytes.into())?;
         range("connections", self.connections(), 1..=limits.connections.into())?;
         // Without a pace, or without a number of bytes, the server holds it to what it allows.
         limits.rate("pace in bit/s", self.pacing_bps.unwrap_or(1))?;
@@ -203,6 +230,12 @@ impl Kind for TcpBulk {
 
     fn keep_to(&mut self, limits: &Limits, told: &mut dyn FnMut(String)) {
         kind::cut(&mut self.duration_ns, &mut self.warmup_ns, limits, told);
+        let largest = limits.message_bytes;
+        if self.write_drawn && *self.writes_bytes().end() > largest {
+            self.write_bytes = (largest / Self::DRAWN_TIMES).max(1);
+            self.write_drawn = largest >= Self::DRAWN_TIMES;
+            told(format!("writes have at most {}", format_bytes(largest.into())));
+        }
         if let (Some(bytes), Some(most)) = (&mut self.bytes, limits.task_bytes) {
             lower(bytes, most, told, |most| format!("at most {} are sent", format_bytes(most)));
         }
@@ -335,14 +368,37 @@ impl Kind for TcpBulk {
         }
     }
 
+    fn draw(&mut self, seed: u64) -> Option<u32> {
+        if !self.write_drawn {
+            return None;
+        }
+        let (least, most) = self.writes_bytes().into_inner();
+        self.write_bytes = log_uniform(least, most, seed);
+        self.write_drawn = false;
+        Some(self.write_bytes)
+    }
+
     fn shorten(&mut self, part: f64) {
         kind::shorten(&mut self.duration_ns, &mut self.warmup_ns, part);
     }
 }
 
+/// A size between the two, both included, of which equal ratios are equally likely.
+fn log_uniform(least: u32, most: u32, seed: u64) -> u32 {
+    /// Tells what is drawn here from what else is drawn from the seed.
+    const STREAM: u64 = u64::from_be_bytes(*b"writes\0\0");
+    let mut rng = ChaCha12Rng::seed_from_u64(seed);
+    rng.set_stream(STREAM);
+    let share = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    let ratio = f64::from(most) / f64::from(least.max(1));
+    let bytes = libm::round(f64::from(least) * libm::pow(ratio, share));
+    (bytes as u32).clamp(least, most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn shares_add_up_and_differ_by_one_at_most() {
@@ -368,5 +424,63 @@ mod tests {
         let settings = StreamSettings { buffer_bytes: Some(65_536), ..StreamSettings::default() };
         let bulk = TcpBulk { streams: 4, bytes: Some(1000), settings, ..TcpBulk::default() };
         assert_eq!(bulk.suffix(), "-streams-4-bytes-1000-window-65536");
+    }
+
+    fn open() -> TcpBulk {
+        TcpBulk { write_drawn: true, ..TcpBulk::default() }
+    }
+
+    proptest! {
+        /// What is drawn is within the sizes that are possible, is the same for the same seed, and
+        /// leaves a transfer with a size of its own and nothing else changed.
+        #[test]
+        fn a_size_is_drawn_once_from_the_seed(seed: u64, usual in 1_u32..=1 << 24) {
+            let plan = TcpBulk { write_bytes: usual, ..open() };
+            let mut task = plan.clone();
+            let drawn = task.draw(seed).unwrap();
+            prop_assert!(plan.writes_bytes().contains(&drawn));
+            let expected = TcpBulk { write_bytes: drawn, write_drawn: false, ..plan.clone() };
+            prop_assert_eq!(&task, &expected);
+            prop_assert_eq!(plan.clone().draw(seed), Some(drawn));
+            prop_assert_eq!(task.draw(seed), None);
+        }
+
+        /// A plan fits a server of any size of messages, and so does all that is drawn from it.
+        #[test]
+        fn no_size_is_beyond_what_a_server_allows(seed: u64, most in 1_u32..1 << 20) {
+            let limits = Limits { message_bytes: most, ..Limits::default() };
+            let mut plan = open();
+            plan.keep_to(&limits, &mut |_| {});
+            prop_assert!(plan.check_limits(&limits).is_ok(), "{:?}", plan);
+            plan.draw(seed);
+            prop_assert!(plan.check_limits(&limits).is_ok(), "{:?}", plan);
+        }
+    }
+
+    /// Each eighth of the range, by ratio, has about its part of the draws, and no size is
+    /// preferred.
+    #[test]
+    fn the_sizes_cover_their_range() {
+        const DRAWS: u64 = 4000;
+        let mut eighths = [0; 8];
+        let mut odd = 0;
+        for seed in 0..DRAWS {
+            let bytes = open().draw(seed).unwrap();
+            let share = libm::log2(f64::from(bytes) / 32_768.0) / 3.0;
+            eighths[((share * 8.0) as usize).min(7)] += 1;
+            odd += u64::from(bytes % 2 == 1);
+        }
+        // 500 each, with a standard deviation of 21.
+        assert!(eighths.iter().all(|count| (400..=600).contains(count)), "{eighths:?}");
+        assert!((1800..=2200).contains(&odd), "{odd}");
+    }
+
+    #[test]
+    fn a_fixed_size_is_not_drawn() {
+        let mut fixed = TcpBulk { write_bytes: 768, ..TcpBulk::default() };
+        assert_eq!(
+            (fixed.draw(1), fixed.write_bytes, fixed.writes_bytes()),
+            (None, 768, 768..=768)
+        );
     }
 }

@@ -110,7 +110,7 @@ pub fn measure_block(
     context: &ClientContext,
 ) -> Result<PerArm<BTreeMap<Metric, f64>>, RunError> {
     let mut bench = Bench::new(connection, context, SETTLE_NS);
-    let arms = bench.arms(&cell.workload, arms, order, seed, None)?;
+    let arms = bench.arms(&cell.workload.drawn(seed), arms, order, seed, None)?;
     let of = |arm| {
         let found = arms.iter().find(|(measured, _)| *measured == arm);
         found.map(|(_, of)| values::values(&cell.workload, &of.ends)).unwrap_or_default()
@@ -143,10 +143,10 @@ impl<'a> Bench<'a> {
         attempt: &Attempt<'_>,
         hooks: &mut dyn Hooks,
     ) -> Result<PerArm<Observed>, RunError> {
-        let Attempt { cell, block, .. } = *attempt;
+        let (workload, order) = (attempt.workload(), attempt.block.order);
         let witness = Some(Witness { hooks, attempt });
         let arms = attempt.arms(plan);
-        let measured = self.arms(&cell.workload, arms, block.order, attempt.seed(), witness)?;
+        let measured = self.arms(&workload, arms, order, attempt.seed(), witness)?;
         let mut found: PerArm<Option<Observed>> = PerArm::default();
         for (arm, observed) in measured {
             *found.get_mut(arm) = Some(observed);

@@ -106,13 +106,14 @@ impl Hosts {
         for arm in attempt.block.order.arms() {
             let family = *attempt.arms(plan).get(arm);
             let broken = |(why, fate): Failed| (Broken { why, family }, fate);
-            *found.get_mut(arm) = self.trial(attempt.cell, family).map_err(broken)?;
+            let measured = self.trial(&attempt.workload(), family);
+            *found.get_mut(arm) = measured.map_err(broken)?;
         }
         Ok(found)
     }
 
-    /// Measures a cell over one family.
-    fn trial(&mut self, cell: &Cell, family: Family) -> Result<Observed, Failed> {
+    /// Does what a task says over one family.
+    fn trial(&mut self, workload: &Workload, family: Family) -> Result<Observed, Failed> {
         let started_ns = self.now_ns;
         if let Some(Trouble::Refuses { family: refused, percent }) = self.trouble
             && refused == family
@@ -121,14 +122,14 @@ impl Hosts {
             self.now_ns += AGAIN_NS;
             return this_time("refused");
         }
-        let (client, server) = match &cell.workload {
+        let (client, server) = match workload {
             Workload::Echo(echo) => self.echo(echo, family)?,
             Workload::TcpBulk(bulk) => self.tcp_bulk(bulk, family)?,
             Workload::UdpBulk(bulk) => self.udp_bulk(bulk, family)?,
             Workload::Connect(connect) => self.connect(connect, family)?,
             Workload::Frames(frames) => self.frames(frames, family)?,
             Workload::Probe(_) | Workload::Capacity(_) => {
-                return never(format!("{} is not simulated", cell.id));
+                return never(format!("{} is not simulated", Cell::named(workload.clone()).id));
             }
         };
         self.trials += 1;

@@ -44,7 +44,9 @@ pub(super) fn tcp_bulks(
         });
     }
     if let Some(writes) = levels("write", &measure.write, 1..=16_777_216, problems) {
-        cross(&mut made, &writes, |bulk, &bytes| bulk.write_bytes = bytes);
+        cross(&mut made, &writes, |bulk, &bytes| {
+            (bulk.write_bytes, bulk.write_drawn) = (bytes, false);
+        });
     }
     let buffers = 1..=StreamSettings::BUFFER_BYTES_MAX;
     if let Some(windows) = levels("window", &measure.window, buffers, problems) {

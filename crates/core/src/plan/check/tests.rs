@@ -203,6 +203,10 @@ fn factors_of_a_transfer_cross_and_name_its_cells() {
     let ids: Vec<&str> = plan.cells.iter().map(|c| c.id.as_str()).collect();
     assert_eq!(ids[0], "throughput-tcp-write-1024-mss-536-no-delay");
     assert_eq!((ids.len(), ids[3]), (4, "throughput-tcp"));
+    let drawn: Vec<Option<u32>> =
+        plan.cells.iter().map(|cell| cell.workload.clone().draw(1)).collect();
+    assert!(drawn[..3].iter().all(Option::is_none), "a size that was asked for is fixed");
+    assert!(drawn[3].is_some_and(|bytes| (32_768..=262_144).contains(&bytes)), "{drawn:?}");
 }
 
 #[test]

@@ -87,7 +87,10 @@ fn goyal(analysis: &Analysis) -> Vec<Chart<'_>> {
 
 /// Figures 2 and 3: bars of throughput and round trips by packet length.
 fn soorty(analysis: &Analysis) -> Vec<Chart<'_>> {
-    let of_writes = |bulk: &TcpBulk| bulk.settings.mss_bytes.is_none().then_some(bulk.write_bytes);
+    let of_writes = |bulk: &TcpBulk| {
+        let fixed = bulk.settings.mss_bytes.is_none() && !bulk.write_drawn;
+        fixed.then_some(bulk.write_bytes)
+    };
     let of_segments = |bulk: &TcpBulk| bulk.settings.mss_bytes;
     let throughput = |length: &dyn Fn(&TcpBulk) -> Option<u32>| -> Vec<(&Question, u32)> {
         tcp_bulk(analysis).filter_map(|(q, bulk)| Some((q, length(bulk)?))).collect()
