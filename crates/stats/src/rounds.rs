@@ -18,12 +18,14 @@
 //!
 //! What either would have seen is found by simulation with the values themselves.
 
+mod seen;
+
 use crate::permutation::{EXACT_BELOW, first_sets, reached};
 use crate::shuffles::Shuffles;
-use crate::summary::{mean, sd};
 use crate::trend::doubled_mean_ranks;
 use alloc::vec;
 use alloc::vec::Vec;
+pub use seen::{Asked, SIZE_MAX, seen_from};
 
 /// One question by rounds. Rounds 0 and 1, 2 and 3, … shared a coin.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,113 +66,14 @@ pub fn change(all: &[Series]) -> Option<Change> {
     let (after, seen) = scored.largest();
     let p = match scored.rounds {
         few if few < EXACT_BELOW => first_sets(&scored.of_sets(), seen),
-        _ => scored.shuffled(seen, draws(scored.rounds * scored.rows.len()), usize::MAX),
+        _ => scored.shuffled(seen),
     };
     Some(Change { after, p })
 }
 
 /// p-value of "it did not matter which arm went first"; `None` as for [`change`].
 pub fn order(all: &[Series]) -> Option<f64> {
-    let scored = Scored::of(all)?;
-    Some(scored.coins(None, usize::MAX))
-}
-
-/// What a test is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// A step in the middle of the run, in every question.
-    Step,
-    /// A difference between the orders, in every question.
-    Order,
-}
-
-/// Runs that are simulated for each size.
-const RUNS: usize = 50;
-
-/// Draws for the p-value of a simulated run.
-const RUN_DRAWS: usize = 59;
-
-/// Rounds of a simulated run: more shrink what is seen by their root.
-const ROUNDS_MAX: usize = 12;
-
-/// The largest size that is tried, in standard deviations.
-pub const SIZE_MAX: f64 = 4.0;
-
-/// Times that the sizes are halved between, on a scale of ratios.
-const HALVINGS: usize = 5;
-
-/// The least size, in standard deviations of one round, that such runs show at error rate `alpha`
-/// in four of five cases; `None` if none up to [`SIZE_MAX`] is, or where nothing can be asked.
-///
-/// Simulated runs are the rounds themselves in another order, their coins thrown again, and the
-/// effect added to every question: what the questions share is kept.
-pub fn seen_from(all: &[Series], asked: Asked, alpha: f64) -> Option<f64> {
-    let rounds = Scored::of(all)?.rounds;
-    let length = rounds.min(ROUNDS_MAX) & !1;
-    let noise = standardised(all, rounds);
-    let found = |size: f64| {
-        let mut shuffles = Shuffles::new();
-        let (mut missed, mut seen) = (0, 0);
-        // Four of five, or so many missed that it cannot be that many any more.
-        while missed <= RUNS / 5 && seen < RUNS - RUNS / 5 {
-            let run = simulated(&noise, rounds, length, asked, size, &mut shuffles);
-            match Scored::of(&run).is_some_and(|scored| scored.rejects(asked, alpha)) {
-                true => seen += 1,
-                false => missed += 1,
-            }
-        }
-        missed <= RUNS / 5
-    };
-    if length < 2 || !found(SIZE_MAX) {
-        return None;
-    }
-    let (mut low, mut high) = (SIZE_MAX / 32.0, SIZE_MAX);
-    for _ in 0..HALVINGS {
-        let middle = libm::sqrt(low * high);
-        if found(middle) { high = middle } else { low = middle }
-    }
-    Some(high * libm::sqrt(length as f64 / rounds as f64))
-}
-
-/// Differences without their mean, in standard deviations, of the questions with a spread.
-fn standardised(all: &[Series], rounds: usize) -> Vec<Series> {
-    let of = |series: &Series| {
-        let values: Vec<f64> = series.rounds.iter().flatten().map(|(d, _)| *d).collect();
-        let (centre, spread) = (mean(&values), sd(&values));
-        let scale = |(d, first): (f64, bool)| ((d - centre) / spread, first);
-        let mut rounds_of: Vec<_> = series.rounds.iter().map(|r| r.map(scale)).collect();
-        rounds_of.resize(rounds, None);
-        (spread > 0.0).then_some(Series { rounds: rounds_of, ..*series })
-    };
-    all.iter().filter_map(of).collect()
-}
-
-fn simulated(
-    noise: &[Series],
-    rounds: usize,
-    length: usize,
-    asked: Asked,
-    size: f64,
-    shuffles: &mut Shuffles,
-) -> Vec<Series> {
-    let mut places: Vec<usize> = (0..rounds).collect();
-    shuffles.shuffle(&mut places);
-    let cells = 1 + noise.iter().map(|s| s.cell).max().unwrap_or(0);
-    let mut thrown = vec![false; cells * (length / 2)];
-    thrown.iter_mut().for_each(|coin| *coin = shuffles.next() & 1 == 1);
-    let of = |series: &Series| {
-        let round = |at: usize| {
-            let (d, _) = series.rounds[places[at]]?;
-            let first = thrown[series.cell * (length / 2) + at / 2] == at.is_multiple_of(2);
-            let high = match asked {
-                Asked::Step => at >= length / 2,
-                Asked::Order => first,
-            };
-            Some((d + if high { size * series.sign } else { 0.0 }, first))
-        };
-        Series { rounds: (0..length).map(round).collect(), ..*series }
-    };
-    noise.iter().map(of).collect()
+    Some(Scored::of(all)?.coins())
 }
 
 fn draws(work: usize) -> usize {
@@ -178,53 +81,48 @@ fn draws(work: usize) -> usize {
 }
 
 /// Ranks of the questions that can be asked along: centred, the sum of their squares 1, and 0 in a
-/// round without a value.
+/// round without a value. All questions of a round stand together, since they are added up so.
 struct Scored {
     rounds: usize,
-    rows: Vec<Vec<f64>>,
+    questions: usize,
+    rows: Vec<f64>,
     /// For each two rounds the difference between the orders, by question.
-    between: Vec<Vec<f64>>,
+    between: Vec<f64>,
+    /// The cell of each question, counted from 0 without gaps.
     cells: Vec<usize>,
 }
 
 impl Scored {
     fn of(all: &[Series]) -> Option<Scored> {
         let rounds = all.iter().map(|s| s.rounds.len()).max()?;
-        let mut scored =
-            Scored { rounds, rows: Vec::new(), between: Vec::new(), cells: Vec::new() };
-        for series in all {
-            let values: Vec<f64> = series.rounds.iter().flatten().map(|(d, _)| *d).collect();
-            if values.len() < VALUES_MIN || values.iter().any(|d| d.is_nan()) {
-                continue;
-            }
-            let centre = values.len() as f64 + 1.0;
-            let ranks: Vec<f64> =
-                doubled_mean_ranks(&values).into_iter().map(|r| r as f64 - centre).collect();
-            let length = libm::sqrt(ranks.iter().map(|r| r * r).sum::<f64>());
-            if length == 0.0 {
-                continue;
-            }
+        let asked: Vec<_> = all.iter().filter_map(|s| Some((s, ranks(s)?))).collect();
+        let questions = asked.len();
+        let mut scored = Scored {
+            rounds,
+            questions,
+            rows: vec![0.0; rounds * questions],
+            between: vec![0.0; rounds.div_ceil(2) * questions],
+            cells: counted(asked.iter().map(|(series, _)| series.cell)),
+        };
+        for (question, (series, ranks)) in asked.into_iter().enumerate() {
             let mut ranks = ranks.into_iter();
-            let mut row = vec![0.0; rounds];
-            let mut between = vec![0.0; rounds.div_ceil(2)];
             for (at, round) in series.rounds.iter().enumerate() {
                 if let Some((_, first)) = round {
-                    row[at] = ranks.next().unwrap_or(0.0) / length;
-                    between[at / 2] += row[at] * series.sign * if *first { 1.0 } else { -1.0 };
+                    let rank = ranks.next().unwrap_or(0.0);
+                    let turn = if *first { series.sign } else { -series.sign };
+                    scored.rows[at * questions + question] = rank;
+                    scored.between[at / 2 * questions + question] += rank * turn;
                 }
             }
-            scored.rows.push(row);
-            scored.between.push(between);
-            scored.cells.push(series.cell);
         }
-        (!scored.rows.is_empty()).then_some(scored)
+        (questions > 0).then_some(scored)
     }
 
     /// Where the sum of squares is largest (the earliest, of equals), and that sum.
     fn largest(&self) -> (usize, f64) {
         let order: Vec<usize> = (0..self.rounds).collect();
         let mut found = (0, 0.0);
-        self.sums(&order, &mut vec![0.0; self.rows.len()], |after, sum| {
+        self.sums(&order, &mut vec![0.0; self.questions], |after, sum| {
             if sum > found.1 {
                 found = (after, sum);
             }
@@ -238,12 +136,9 @@ impl Scored {
     fn sums(&self, order: &[usize], sums: &mut [f64], mut go_on: impl FnMut(usize, f64) -> bool) {
         sums.fill(0.0);
         for (at, &round) in order.iter().enumerate().take(order.len().saturating_sub(1)) {
-            let mut squares = 0.0;
-            for (sum, row) in sums.iter_mut().zip(&self.rows) {
-                *sum += row[round];
-                squares += *sum * *sum;
-            }
-            if !go_on(at + 1, squares) {
+            let row = &self.rows[round * self.questions..][..self.questions];
+            sums.iter_mut().zip(row).for_each(|(sum, row)| *sum += row);
+            if !go_on(at + 1, squares(sums)) {
                 return;
             }
         }
@@ -252,7 +147,8 @@ impl Scored {
     /// The sum of squares of every set of rounds, rounds as bits.
     fn of_sets(&self) -> Vec<f64> {
         let n = self.rounds;
-        let product = |i: usize, j: usize| self.rows.iter().map(|row| row[i] * row[j]).sum();
+        let row = |round: usize| &self.rows[round * self.questions..][..self.questions];
+        let product = |i: usize, j: usize| row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum();
         let products: Vec<f64> = (0..n * n).map(|at| product(at / n, at % n)).collect();
         let mut sums = vec![0.0; 1 << n];
         for set in 1..sums.len() {
@@ -267,13 +163,13 @@ impl Scored {
         sums
     }
 
-    /// Share of shuffled rounds that reach `seen`, the order that was seen among them; no more are
-    /// drawn once `enough` do.
-    fn shuffled(&self, seen: f64, draws: usize, enough: usize) -> f64 {
+    /// Share of shuffled rounds that reach `seen`, the order that was seen among them.
+    fn shuffled(&self, seen: f64) -> f64 {
+        let draws = draws(self.rounds * self.questions);
         let limit = reached(seen);
         let mut shuffles = Shuffles::new();
         let mut order: Vec<usize> = (0..self.rounds).collect();
-        let mut sums = vec![0.0; self.rows.len()];
+        let mut sums = vec![0.0; self.questions];
         let mut at_least = 1;
         for _ in 0..draws {
             shuffles.shuffle(&mut order);
@@ -283,66 +179,98 @@ impl Scored {
                 below
             });
             at_least += usize::from(!below);
-            if at_least > enough {
-                break;
-            }
         }
         at_least as f64 / (draws + 1) as f64
     }
 
-    /// Share of the falls of the coins that reach the difference between the orders: of all falls
-    /// where coins are few, otherwise of `wanted` draws, the fall that was seen among them; no more
-    /// are drawn once `enough` do.
-    fn coins(&self, wanted: Option<usize>, enough: usize) -> f64 {
-        let pairs = self.rounds.div_ceil(2);
-        let mut known = self.cells.clone();
-        known.sort_unstable();
-        known.dedup();
-        let place = |cell: &usize| known.binary_search(cell).unwrap_or(0);
-        let cells: Vec<usize> = self.cells.iter().map(place).collect();
-        let coins = known.len() * pairs;
-        let sum = |turned: &[bool]| -> f64 {
-            let (mut squares, mut all) = (0.0, 0.0);
-            for (between, cell) in self.between.iter().zip(&cells) {
-                let turned = &turned[cell * pairs..(cell + 1) * pairs];
-                let signed = between.iter().zip(turned).map(|(d, t)| if *t { -d } else { *d });
-                let sum: f64 = signed.sum();
-                squares += sum * sum;
-                all += sum;
-            }
-            squares + all * all / libm::sqrt(self.rows.len() as f64)
-        };
-        let mut turned = vec![false; coins];
-        let limit = reached(sum(&turned));
-        let mut at_least = 0;
-        if coins <= COINS_ENUMERATED_MAX {
-            for fall in 0_u32..1 << coins {
-                turned.iter_mut().enumerate().for_each(|(i, t)| *t = fall >> i & 1 == 1);
-                at_least += usize::from(sum(&turned) >= limit);
-            }
-            return at_least as f64 / f64::from(1_u32 << coins);
+    /// The difference between the orders of all questions, each two rounds of each question turned
+    /// by their sign; `sums` as for [`Scored::sums`].
+    fn of_orders(&self, signs: &[f64], sums: &mut [f64]) -> f64 {
+        sums.fill(0.0);
+        let pairs = self.between.chunks_exact(self.questions);
+        for (between, signs) in pairs.zip(signs.chunks_exact(self.questions)) {
+            let both = between.iter().zip(signs);
+            sums.iter_mut().zip(both).for_each(|(sum, (d, sign))| *sum += d * sign);
         }
-        let draws = wanted.unwrap_or_else(|| draws(pairs * self.rows.len()));
-        let mut shuffles = Shuffles::new();
-        for _ in 0..draws {
-            turned.iter_mut().for_each(|coin| *coin = shuffles.next() >> 63 == 1);
-            at_least += usize::from(sum(&turned) >= limit);
-            if at_least >= enough {
-                break;
-            }
-        }
-        (at_least + 1) as f64 / (draws + 1) as f64
+        let all: f64 = sums.iter().sum();
+        squares(sums) + all * all / libm::sqrt(self.questions as f64)
     }
 
-    /// Whether a simulated run shows what it is asked for.
-    fn rejects(&self, asked: Asked, alpha: f64) -> bool {
-        let enough = (alpha * (RUN_DRAWS + 1) as f64) as usize;
-        let p = match asked {
-            Asked::Step => self.shuffled(self.largest().1, RUN_DRAWS, enough),
-            Asked::Order => self.coins(Some(RUN_DRAWS), enough),
+    /// Share of the falls of the coins that reach the difference between the orders: of all falls
+    /// where coins are few, otherwise of draws, the fall that was seen among them.
+    fn coins(&self) -> f64 {
+        let pairs = self.rounds.div_ceil(2);
+        let coins = cells(&self.cells) * pairs;
+        let (mut signs, mut sums) = (vec![1.0; pairs * self.questions], vec![0.0; self.questions]);
+        let limit = reached(self.of_orders(&signs, &mut sums));
+        let mut turned = vec![false; coins];
+        let mut reaches = |turned: &[bool]| {
+            turn(&mut signs, turned, &self.cells);
+            u32::from(self.of_orders(&signs, &mut sums) >= limit)
         };
-        p <= alpha
+        if coins <= COINS_ENUMERATED_MAX {
+            let mut at_least = 0;
+            for fall in 0_u32..1 << coins {
+                turned.iter_mut().enumerate().for_each(|(i, t)| *t = fall >> i & 1 == 1);
+                at_least += reaches(&turned);
+            }
+            return f64::from(at_least) / f64::from(1_u32 << coins);
+        }
+        let draws = draws(pairs * self.questions);
+        let mut shuffles = Shuffles::new();
+        let mut at_least = 1;
+        for _ in 0..draws {
+            shuffles.throw(&mut turned);
+            at_least += reaches(&turned);
+        }
+        at_least as f64 / (draws + 1) as f64
     }
+}
+
+/// The ranks of the values of a question; `None` for one that has too few, or all alike.
+fn ranks(series: &Series) -> Option<Vec<f64>> {
+    let values: Vec<f64> = series.rounds.iter().flatten().map(|(d, _)| *d).collect();
+    if values.len() < VALUES_MIN || values.iter().any(|d| d.is_nan()) {
+        return None;
+    }
+    let centre = values.len() as f64 + 1.0;
+    let ranks: Vec<f64> =
+        doubled_mean_ranks(&values).into_iter().map(|r| r as f64 - centre).collect();
+    let length = libm::sqrt(squares(&ranks));
+    (length > 0.0).then(|| ranks.into_iter().map(|rank| rank / length).collect())
+}
+
+/// The same cells, counted from 0 without gaps.
+fn counted(cells: impl Iterator<Item = usize>) -> Vec<usize> {
+    let cells: Vec<usize> = cells.collect();
+    let mut known = cells.clone();
+    known.sort_unstable();
+    known.dedup();
+    cells.iter().map(|cell| known.binary_search(cell).unwrap_or(0)).collect()
+}
+
+/// How many cells there are, of those that are counted from 0.
+fn cells(counted: &[usize]) -> usize {
+    counted.iter().max().map_or(0, |last| last + 1)
+}
+
+/// The signs of each two rounds of each question, by the coins of each cell.
+fn turn(signs: &mut [f64], turned: &[bool], cells: &[usize]) {
+    let pairs = signs.len() / cells.len();
+    for (pair, signs) in signs.chunks_exact_mut(cells.len()).enumerate() {
+        let of = |cell: usize| if turned[cell * pairs + pair] { -1.0 } else { 1.0 };
+        signs.iter_mut().zip(cells).for_each(|(sign, cell)| *sign = of(*cell));
+    }
+}
+
+/// The sum of squares, in four sums that do not wait for each other.
+fn squares(values: &[f64]) -> f64 {
+    let (fours, rest) = values.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        sums.iter_mut().zip(four).for_each(|(sum, x)| *sum += x * x);
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
 }
 
 #[cfg(test)]

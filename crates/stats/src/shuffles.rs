@@ -19,6 +19,11 @@ impl Shuffles {
         }
     }
 
+    /// Throws the coins.
+    pub fn throw(&mut self, coins: &mut [bool]) {
+        coins.iter_mut().for_each(|coin| *coin = self.next() >> 63 == 1);
+    }
+
     /// 64 bits.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
