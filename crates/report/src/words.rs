@@ -1,5 +1,6 @@
 //! The words of every form, in one place, so that terminal, page and export say the same.
 
+use crate::number::unit;
 use crate::{topology, workload};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Better, Metric, Scale};
@@ -13,6 +14,9 @@ use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
 use v6gap_judge::analysis::words::{amount, figure, more_pairs};
 use v6gap_judge::analysis::{Analysis, Prediction, Qualifier, Question, Range, Suspect, Verdict};
+
+/// From so many ns on a time to come is told in whole minutes.
+const LONG_NS: f64 = 120e9;
 
 /// The word of a verdict.
 pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
@@ -217,6 +221,21 @@ pub(crate) fn pairs_in(analysis: &Analysis) -> String {
     format!("{pairs} in {}", format_span(analysis.span_ns as f64))
 }
 
+/// The difference that a relative one makes of the first arm's value, in the metric's unit; `None`
+/// where the difference is one of shares, which is absolute already.
+pub(crate) fn difference(question: &Question, relative: f64) -> Option<f64> {
+    let ratio = question.metric.scale() == Scale::Ratio;
+    question.values.a.filter(|_| ratio).map(|value| value * relative)
+}
+
+/// The same in words: "+7.1 µs".
+pub(crate) fn absolute(question: &Question, relative: f64) -> Option<String> {
+    let difference = difference(question, relative)?;
+    let unit = unit(question.metric, &[difference]);
+    let sign = if difference < 0.0 { "−" } else { "+" };
+    Some(format!("{sign}{} {}", significant(difference.abs() / unit.size, 2), unit.symbol))
+}
+
 /// A pair's predicted effect with direction, or nothing.
 pub(crate) fn predicted(question: &Question) -> Option<String> {
     question.prediction.as_ref().map(|p: &Prediction| effect(question.metric, p.effect))
@@ -284,11 +303,20 @@ pub(crate) fn with_discarded(analysis: &Analysis) -> Vec<String> {
     found.into_iter().map(|(_, text)| text).collect()
 }
 
-/// The open questions and how many more pairs would settle each, in words.
+/// The open questions and how many more pairs would settle each, in words, with the time that those
+/// take at the pace of this run.
 pub(crate) fn to_settle(analysis: &Analysis) -> Vec<(&str, String)> {
     let open = |q: &'_ &Question| q.verdict == Verdict::CannotTell;
     let questions = analysis.questions.iter().filter(open);
-    questions.filter_map(|q| Some((q.label.as_str(), more_pairs(q.pairs_to_settle?)))).collect()
+    let more = |q: &Question| {
+        let pairs = q.pairs_to_settle?;
+        let pair_ns = analysis.span_ns as f64 / analysis.rounds.max(1) as f64;
+        let time_ns = pair_ns * f64::from(pairs);
+        let step_ns = if time_ns < LONG_NS { 1e9 } else { 60e9 };
+        let time = format_span((time_ns / step_ns).ceil() * step_ns);
+        Some(format!("about {} ({time})", more_pairs(pairs)))
+    };
+    questions.filter_map(|q| Some((q.label.as_str(), more(q)?))).collect()
 }
 
 /// The text with a mark in place of each such character but the ends of its lines.

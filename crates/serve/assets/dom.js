@@ -143,6 +143,11 @@ export function chip(verdict, words = WORDS) {
   return h("span", { class: `chip ${verdict}` }, `${SIGNS[verdict] ?? ""} ${words[verdict] ?? verdict}`);
 }
 
+/// The same of a question: a difference that is there and does not matter is not "the same".
+export function answer_chip({ verdict, answer }) {
+  return verdict === "same" && answer ? h("span", { class: `chip ${verdict}` }, answer) : chip(verdict);
+}
+
 /// What a tab is called: the gravest verdicts first, so that it is seen from afar.
 export function tab_title(verdicts, target) {
   const grave = ["worse", "better"].filter((verdict) => verdicts.includes(verdict));

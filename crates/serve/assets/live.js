@@ -1,6 +1,6 @@
 // A measurement as it happens: both families side by side on one scale, and the difference so far.
 
-import { amount, ask, chip, coded, h, listen, say, sentence, tab_title, trouble } from "./dom.js";
+import { amount, answer_chip, ask, coded, h, listen, say, sentence, tab_title, trouble } from "./dom.js";
 import { courses, funnel } from "./chart.js";
 import { go } from "./app.js";
 
@@ -90,7 +90,7 @@ function build(id) {
     },
     verdict(event) {
       run.verdicts.push(event.verdict);
-      verdicts.append(h("p", { id_: `verdict-${event.metric}` }, chip(event.verdict), ` ${event.label}: ${event.text || event.sentence}`));
+      verdicts.append(h("p", { id_: `verdict-${event.metric}` }, answer_chip(event), ` ${event.label}: ${event.text || event.sentence}`));
     },
     end(event) {
       run.over = true;

@@ -1,6 +1,6 @@
 // A stored result: its report, and what can be done with it.
 
-import { amount, ask, chip, coded, framed, h, saved, say, show, tab_title, ticketed, trouble, when } from "./dom.js";
+import { amount, answer_chip, ask, coded, framed, h, saved, say, show, tab_title, ticketed, trouble, when } from "./dom.js";
 import { go } from "./app.js";
 
 const FILES = [["result.json", "JSON"], ["trials.csv", "Trials, CSV"], ["table.csv", "Answers, CSV"], ["result.md", "Markdown"], ["result.tex", "LaTeX"], ["journal.jsonl", "Everything"]];
@@ -81,7 +81,7 @@ function notes(id, written) {
 function answers(found) {
   const row = (q) => h("tr", { id_: `verdict-${q.metric}` },
     h("td", {}, q.label), h("td", { class: "number" }, amount(q.v4?.estimate, q.unit)), h("td", { class: "number" }, amount(q.v6?.estimate, q.unit)),
-    h("td", {}, q.text), h("td", {}, q.range_text), h("td", {}, chip(q.verdict)));
+    h("td", {}, q.text), h("td", {}, q.range_text), h("td", {}, answer_chip(q)));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answers" }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Question"), h("th", { class: "number", scope: "col" }, "IPv4"), h("th", { class: "number", scope: "col" }, "IPv6"), h("th", { scope: "col" }, "Over IPv6"), h("th", { scope: "col" }, "95 % range"), h("th", { scope: "col" }, "Verdict"))),
     h("tbody", {}, found.questions.map(row))));

@@ -193,8 +193,11 @@ pub fn figure(share: f64) -> String {
     }
 }
 
-/// Decimals of a percentage with a range: its half-width has one digit from 2 on, two below; more
-/// where a range that holds no zero would touch it.
+/// Most decimals of a percentage: finer ones tell nobody anything.
+const DECIMALS_MAX: f64 = 2.0;
+
+/// Decimals of a percentage with a range: its half-width has one digit from 2 on, two below, and no
+/// more than [`DECIMALS_MAX`]; more where a range that holds no zero would touch it.
 fn decimals(range: &Range) -> usize {
     let half = (range.high - range.low) * 50.0;
     let needed = if half > 0.0 { -libm::floor(libm::log10(half / 2.0)) } else { 1.0 };
@@ -202,7 +205,7 @@ fn decimals(range: &Range) -> usize {
         let [low, high] = outwards(range, *places);
         (range.low > 0.0 && low <= 0.0) || (range.high < 0.0 && high >= 0.0)
     };
-    let needed = needed.clamp(0.0, 6.0) as usize;
+    let needed = needed.clamp(0.0, DECIMALS_MAX) as usize;
     (needed..6).find(|places| !touches(places)).unwrap_or(6)
 }
 
@@ -461,7 +464,7 @@ mod tests {
     fn ends_are_rounded_outwards_and_keep_a_width() {
         let told = |low, high| span_in_words(Metric::Rtt, &Range { low, high });
         assert_eq!(told(0.1072, 0.1131), "10.7 to 11.4 % longer");
-        assert_eq!(told(0.109985, 0.110015), "10.9985 to 11.0015 % longer");
+        assert_eq!(told(0.109985, 0.110015), "10.99 to 11.01 % longer");
         assert_eq!(told(-0.084, -0.011), "1 to 9 % shorter");
         assert_eq!(told(0.0001, 0.0301), "0.01 to 3.01 % longer");
         assert_eq!(told(-0.04, 0.0851), "9 % longer to 4 % shorter");

@@ -72,6 +72,7 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
         bound if bound.starts_with("at most") => bound.to_owned(),
         range => format!("95 % range {range}"),
     };
+    let difference = q.effect.as_ref().and_then(|e| words::absolute(q, e.estimate));
     html! {
         tr {
             th scope="row" {
@@ -88,6 +89,7 @@ fn row(analysis: &Analysis, q: &Question, axis: Axis) -> Markup {
                     @if let Some(reason) = &q.why_none { span.range { (reason) } }
                 } @else {
                     b class=(class) { (q.text) }
+                    @if let Some(difference) = &difference { span.range { (difference) } }
                     @if !q.range_text.is_empty() { span.range { (range) } }
                 }
             }
@@ -212,7 +214,7 @@ fn sure(analysis: &Analysis) -> Markup {
             p.worse { b { "Failed: " } (words::sentence(&check.text)) }
         }
         @for (label, pairs) in words::to_settle(analysis) {
-            p { (label) ": about " (pairs) " would settle it." }
+            p { (label) ": " (pairs) " would settle it." }
         }
         p { (scope) }
     }

@@ -1,7 +1,7 @@
 //! The answer in one sentence, and the few that may follow it.
 
 use super::{failures, levels};
-use crate::words::{capital, effect};
+use crate::words::{absolute, capital, effect};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_judge::analysis::verdict::ALPHA;
@@ -234,7 +234,12 @@ pub fn predicted(analysis: &Analysis) -> Option<String> {
         let question = question?;
         let effect = question.prediction.as_ref()?.effect;
         (effect != 0.0).then(|| {
-            format!("{} {}", words::topic_of(question), words::amount(question.metric, effect))
+            let topic = words::topic_of(question);
+            let found = question.effect.as_ref().map(|e| e.estimate).filter(|e| *e != 0.0);
+            let found = found.and_then(|estimate| absolute(question, estimate));
+            let of = absolute(question, effect).zip(found);
+            let of = of.map(|(own, found)| format!(" ({own} of {found})")).unwrap_or_default();
+            format!("{topic} {}{of}", words::amount(question.metric, effect))
         })
     };
     let throughput = questions.iter().find(|q| q.metric == Metric::Throughput);

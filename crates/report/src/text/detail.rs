@@ -39,23 +39,27 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
 
 fn spread(analysis: &Analysis, style: &Style, out: &mut String) {
     let cell = |text: &str| Cell::new(style.clean(text), Tone::Plain);
-    let heads = ["", "pairs", "SD of a pair", "90 % range, %", "predicted"];
+    let heads = ["", "difference", "pairs", "SD of a pair", "90 % range, %", "predicted"];
     let mut grid = Grid {
         columns: vec![
             Column::left(Some(12)),
             Column::right(),
             Column::right(),
             Column::right(),
-            Column::left(Some(10)),
+            Column::right(),
+            Column::right(),
         ],
         rows: vec![heads.iter().map(|head| cell(head)).collect()],
     };
     for q in &analysis.questions {
         let Some(effect) = &q.effect else { continue };
         let range = words::signed(&effect.range90);
-        let predicted = words::predicted(q).unwrap_or_else(|| "–".to_owned());
+        let predicted = q.prediction.as_ref().map(|p| format!("{} %", words::sign(p.effect)));
+        let predicted = predicted.unwrap_or_else(|| "–".to_owned());
         let sd = format!("{} %", figure(effect.sd));
-        let cells = [&q.label, &effect.blocks.to_string(), &sd, &range, &predicted];
+        let difference = words::absolute(q, effect.estimate).unwrap_or_else(|| "–".to_owned());
+        let blocks = effect.blocks.to_string();
+        let cells = [&q.label, &difference, &blocks, &sd, &range, &predicted];
         grid.rows.push(cells.iter().map(|text| cell(text)).collect());
     }
     if let Some(text) = grid.render(style).filter(|_| grid.rows.len() > 1) {

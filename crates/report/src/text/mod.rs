@@ -213,7 +213,7 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
         say(style, out, &format!("With the discarded blocks kept: {few}{more}."));
     }
     for (label, pairs) in words::to_settle(analysis) {
-        say(style, out, &format!("{label}: about {pairs} would settle it."));
+        say(style, out, &format!("{label}: {pairs} would settle it."));
     }
     out.push('\n');
     let (summary, seen) = sentences::checks::summary(analysis);
