@@ -11,7 +11,7 @@ use v6gap_core::record::Line;
 /// `block_valid` is empty for a trial whose block was never completed.
 pub fn csv_trials(lines: &[Line]) -> String {
     let trials = rows::trials(lines);
-    let rows: Vec<Row> = trials.iter().map(|(trial, valid)| rows::row(trial, *valid)).collect();
+    let rows: Vec<Row> = trials.iter().map(|(trial, block)| rows::row(trial, *block)).collect();
     let columns = rows::columns(&rows);
     let mut out = String::new();
     push_row(&mut out, columns.iter().copied());

@@ -26,8 +26,9 @@ use v6gap_judge::analysis::costmodel::CostModel;
 use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::studies::{AsPublished, Published};
 use v6gap_judge::analysis::{
-    Analysis, Check, Diagnostics, Discarded, Effect, Explained, Failures, HeldMemory, NullResult,
-    Prediction, ProcessorTime, Qualifier, Question, Range, Steadiness, Suspect, Unseen, Verdict,
+    Analysis, ByWrites, Check, Diagnostics, Discarded, DrawnFact, Effect, Explained, Failures,
+    HeldMemory, NullResult, Prediction, ProcessorTime, Qualifier, Question, Range, Steadiness,
+    Suspect, Unseen, Verdict,
 };
 
 /// The name and version of the document's form.
@@ -54,6 +55,8 @@ struct Document<'a> {
     steadiness: &'a Steadiness,
     nulls: &'a [NullResult],
     discarded: Vec<Lost<'a>>,
+    by_writes: Vec<Writes<'a>>,
+    drawn: &'a [DrawnFact],
     failures: Option<Failed<'a>>,
     cost_models: Vec<Cost<'a>>,
     transfer_sizes: Vec<Sizes<'a>>,
@@ -115,6 +118,20 @@ struct Cost<'a> {
 impl<'a> Cost<'a> {
     fn of(analysis: &Analysis, cost: &'a CostModel) -> Self {
         Cost { cost, sentence: sentences::costs(analysis, cost) }
+    }
+}
+
+/// How a difference goes with the size of writes, and what that says.
+#[derive(Serialize)]
+struct Writes<'a> {
+    #[serde(flatten)]
+    found: &'a ByWrites,
+    text: Option<String>,
+}
+
+impl<'a> From<&'a ByWrites> for Writes<'a> {
+    fn from(found: &'a ByWrites) -> Self {
+        Writes { found, text: found.depends.then(|| sentences::writes::text(found)) }
     }
 }
 
@@ -389,6 +406,8 @@ fn document(analysis: &Analysis) -> Document<'_> {
         steadiness: &analysis.steadiness,
         nulls: &analysis.nulls,
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
+        by_writes: analysis.by_writes.iter().map(Writes::from).collect(),
+        drawn: &analysis.drawn,
         failures: Failed::of(analysis),
         cost_models: analysis.cost_models.iter().map(|cost| Cost::of(analysis, cost)).collect(),
         transfer_sizes: analysis.transfer_sizes.iter().map(Sizes::from).collect(),

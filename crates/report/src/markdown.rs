@@ -29,13 +29,16 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(margins) = words::margins(analysis) {
         out.push_str(&format!("{}\n\n", escape(&margins)));
     }
-    for text in words::suspects(analysis) {
+    for text in sentences::suspects(analysis) {
         out.push_str(&format!("{}\n\n", escape(text)));
     }
     costs(analysis, &mut out);
     sizes(analysis, &mut out);
     taken(analysis, &mut out);
     study(analysis, &mut out);
+    if let Some(drawn) = sentences::drawn(analysis) {
+        out.push_str(&format!("{}\n\n", escape(drawn)));
+    }
     let (summary, seen) = sentences::checks::summary(analysis);
     out.push_str(&format!("Checks: {summary}.\n"));
     for check in seen {

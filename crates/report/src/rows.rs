@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use v6gap_core::record::{Line, TrialRecord};
+use v6gap_core::record::{BlockRecord, Line, TrialRecord};
 
 /// Columns that every trial has, which stand first and in this order.
 pub(crate) const FIRST: [&str; 12] = [
@@ -33,29 +33,29 @@ pub(crate) fn is_histogram(name: &str) -> bool {
     name.ends_with(HISTOGRAM)
 }
 
-/// Every trial, in the order of the journal, and whether its block was valid; `None` if the block
-/// was never completed. A block may be tried several times under its number: each attempt's trials
-/// get the validity of the block line that follows them.
-pub(crate) fn trials(lines: &[Line]) -> Vec<(&TrialRecord, Option<bool>)> {
+/// Every trial, in the order of the journal, and its block; `None` if that was never completed. A
+/// block may be tried several times under its number: each attempt's trials get the block line
+/// that follows them.
+pub(crate) fn trials(lines: &[Line]) -> Vec<(&TrialRecord, Option<&BlockRecord>)> {
     let mut trials = Vec::new();
     let mut open: Vec<&TrialRecord> = Vec::new();
     for line in lines {
-        let valid = match line {
+        let block = match line {
             Line::Trial(trial) => {
                 open.push(trial);
                 continue;
             }
-            Line::Block(block) => Some(block.valid),
+            Line::Block(block) => Some(block),
             Line::Run(_) | Line::Failed(_) | Line::GaveUp(_) | Line::End(_) => None,
         };
-        trials.extend(open.drain(..).map(|trial| (trial, valid)));
+        trials.extend(open.drain(..).map(|trial| (trial, block)));
     }
     trials.extend(open.into_iter().map(|trial| (trial, None)));
     trials
 }
 
-/// One trial with every stored field in a cell of its own.
-pub(crate) fn row(trial: &TrialRecord, valid: Option<bool>) -> Row {
+/// One trial with every stored field in a cell of its own, and what was drawn for its block.
+pub(crate) fn row(trial: &TrialRecord, block: Option<&BlockRecord>) -> Row {
     let mut row = Row::new();
     // Plain data with string keys always becomes a value.
     let mut value = serde_json::to_value(trial).unwrap_or_default();
@@ -63,8 +63,10 @@ pub(crate) fn row(trial: &TrialRecord, valid: Option<bool>) -> Row {
     flatten("", value, &mut row);
     row.retain(|name, _| name != "kind" && !name.starts_with("kind."));
     row.insert("kind".to_owned(), trial.kind.to_string().into());
-    if let Some(valid) = valid {
-        row.insert("block_valid".to_owned(), valid.into());
+    if let Some(block) = block {
+        row.insert("block_valid".to_owned(), block.valid.into());
+        let write_bytes = block.drawn.and_then(|drawn| drawn.write_bytes);
+        row.extend(write_bytes.map(|bytes| ("drawn.write_bytes".to_owned(), bytes.into())));
     }
     row
 }

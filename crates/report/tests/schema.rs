@@ -70,6 +70,7 @@ fn everything() -> Analysis {
             ratio: Way { sent: Some(1.0), received: None },
         }],
     });
+    analysis.by_writes = [true, false].map(fixtures::runs::by_writes).to_vec();
     analysis.failures = Some(fixtures::runs::failures());
     let diagnostics = &mut analysis.questions[0].diagnostics;
     diagnostics.modes =

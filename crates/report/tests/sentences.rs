@@ -6,8 +6,9 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
 use v6gap_judge::analysis::{Analysis, CheckState, Failures, NullTold, OrderEffect, Verdict};
-use v6gap_report::json;
+use v6gap_report::text::{Style, table, verbose};
 use v6gap_report::{costs, details, failures, headline, markdown_comparison, predicted};
+use v6gap_report::{json, markdown};
 
 /// Round trips over TCP of 64 B, 1 KiB and 16 KiB that differ by so much.
 fn levels(effects: [f64; 3]) -> Analysis {
@@ -272,4 +273,21 @@ fn a_comparison_says_first_what_changed() {
     assert!(unchanged.starts_with(open), "{unchanged}");
     let failed = says(&[lab(), named(invalid(), "8m1c3e")]);
     assert!(failed.starts_with("**No verdict: a check of B failed: IPv4 and IPv6 "), "{failed}");
+}
+
+/// What depends on the size of writes is a suspect; that it cannot be told is for the verbose form.
+#[test]
+fn the_size_of_writes_is_named_where_the_difference_goes_with_it() {
+    let style = Style { width: 400, ..Style::default() };
+    let mut analysis = lab();
+    analysis.by_writes = vec![fixtures::runs::by_writes(true)];
+    let said = "the difference depends on the size of writes: 12 % slower up to 60 KiB, 20 % \
+                faster from 180 KiB on (p = 0.004)";
+    for text in [table(&analysis, &style), markdown(&analysis)] {
+        assert!(text.contains(said), "{text}");
+    }
+    analysis.by_writes = vec![fixtures::runs::by_writes(false)];
+    let open = "cannot be told from 12 pairs (p = 0.200)";
+    assert!(!table(&analysis, &style).contains("the size of writes"));
+    assert!(verbose(&analysis, &[], &style).contains(open));
 }

@@ -36,6 +36,7 @@ mod shuffles;
 pub mod sign_test;
 pub mod signed_rank;
 mod solve;
+pub mod spearman;
 mod special;
 pub mod steady;
 pub mod summary;

@@ -144,7 +144,7 @@ pub fn neighbours(sample: &[f64]) -> f64 {
 }
 
 /// Shows every order of the values, each once (Heap 1963).
-fn every_order(values: &mut [f64], seen: &mut impl FnMut(&[f64])) {
+pub(crate) fn every_order<T>(values: &mut [T], seen: &mut impl FnMut(&[T])) {
     let mut turns = vec![0; values.len()];
     seen(values);
     let mut i = 1;

@@ -56,6 +56,8 @@ def main(result_path, trials_path):
                 checked.figure(f"{name} p_different_adjusted", told["p_different_adjusted"], p)
                 checked.figure(f"{name} p_same_adjusted", told["p_same_adjusted"], p_same)
                 checked.verdict(name, question["verdict"], rule(question, found, p, p_same))
+    for found in result["by_writes"]:
+        by_writes(found, result, trials, checked)
     for line in checked.off:
         print(line)
     print(f"{checked.figures} figures, largest deviation {checked.worst:.1e}")
@@ -79,6 +81,13 @@ class Checked:
         self.worst = max(self.worst, deviation)
         if deviation > TOLERANCE:
             self.off.append(f"{name}: {told}, here {value}")
+
+    def share(self, name, told, value, draws):
+        """A share of all orders against one of so many random ones."""
+        error = 5 * math.sqrt(value * (1 - value) / draws) + 5 / draws
+        self.figures += 1
+        if abs(told - value) > error:
+            self.off.append(f"{name}: {told}, here {value} of {draws}")
 
     def verdict(self, name, told, verdict):
         if told == "none":
@@ -105,6 +114,33 @@ def effects(question, trials, wanted):
     if question["effect"] and question["effect"]["kind"] == "ratio-1":
         return np.array([math.log(b / a) for a, b in pairs])
     return np.array([b - a for a, b in pairs])
+
+
+def by_writes(found, result, trials, checked):
+    """How a difference goes with the size of writes: Spearman's test by permutation."""
+    same = lambda q: (q["cell"], q["metric"]) == (found["cell"], found["metric"])
+    question = next(filter(same, result["questions"]))
+    has_size = lambda trial: is_compare(trial) and bool(trial.get("drawn.write_bytes"))
+    d = effects(question, trials, has_size)
+    sizes = {}
+    for trial in trials:
+        if trial["cell"] == found["cell"] and trial["block_valid"] == "true" and has_size(trial):
+            sizes[trial["block"], trial["attempt"]] = float(trial["drawn.write_bytes"])
+    sizes = np.array(list(sizes.values()))
+    name = f"{found['cell']} {found['metric']} by writes"
+    rho = lambda x: stats.spearmanr(sizes, x).statistic
+    checked.figure(f"{name} rho", found["rho"], float(rho(d)))
+    ranks, centred = stats.rankdata(d), stats.rankdata(sizes) - (len(d) + 1) / 2
+    product = lambda x, axis: np.abs(np.sum(centred * x, axis=axis))
+    draws = math.inf if len(d) <= 8 else 99_999
+    test = stats.permutation_test(
+        (ranks,), product, permutation_type="pairings", vectorized=True,
+        n_resamples=draws, alternative="greater", rng=np.random.default_rng(1),
+    )
+    if math.isinf(draws):
+        checked.figure(f"{name} p", found["p"], float(test.pvalue))
+    else:
+        checked.share(f"{name} p", found["p"], float(test.pvalue), 9_999)
 
 
 def is_compare(trial):

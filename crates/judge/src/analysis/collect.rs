@@ -4,7 +4,7 @@ use super::AnalysisError;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
-use v6gap_core::record::{Ending, FailedAttempt, Line, RunHeader, TrialRecord};
+use v6gap_core::record::{BlockRecord, Drawn, Ending, FailedAttempt, Line, RunHeader, TrialRecord};
 
 /// A complete block.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub(super) struct Block<'a> {
     pub number: u32,
     pub valid: bool,
     pub trials: PerArm<&'a TrialRecord>,
+    /// What was drawn for it, if that was stored.
+    pub drawn: Option<Drawn>,
 }
 
 impl Block<'_> {
@@ -70,7 +72,8 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
                     && a.cell == b.cell
                 {
                     let trials = PerArm { a: *a, b: *b };
-                    found.blocks.push(Block { number: end.block, valid: end.valid, trials });
+                    let BlockRecord { block: number, valid, drawn } = *end;
+                    found.blocks.push(Block { number, valid, trials, drawn });
                 }
                 open.clear();
             }

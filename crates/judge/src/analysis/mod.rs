@@ -11,6 +11,7 @@ pub mod compare;
 mod conditions;
 pub mod costmodel;
 mod diagnostics;
+mod drawn;
 pub mod effect;
 mod explained;
 mod failures;
@@ -35,13 +36,16 @@ mod translation;
 pub mod verdict;
 mod windows;
 pub mod words;
+mod writes;
 
 pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier, order_mattered};
+pub use drawn::{Anew, DrawnFact, Nuisance};
 pub use failures::Failures;
 pub use nulls::{NullResult, NullTold};
 pub use resources::{HeldMemory, ProcessorTime};
 pub use steadiness::Steadiness;
 pub use suspects::Suspect;
+pub use writes::{ByWrites, Third};
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -296,6 +300,10 @@ pub struct Analysis {
     pub nulls: Vec<NullResult>,
     /// Discarded blocks.
     pub discarded: Vec<Discarded>,
+    /// Whether differences go with the size of writes, where that was looked at.
+    pub by_writes: Vec<ByWrites>,
+    /// What was drawn anew within the run and what was not: what its ranges hold.
+    pub drawn: Vec<DrawnFact>,
     /// What failed where families were compared; `None` if nothing did.
     pub failures: Option<Failures>,
     /// What messages cost by constant, packets and bytes, where several sizes were measured.
@@ -404,6 +412,8 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
     }
     Ok(Analysis {
         valid,
+        by_writes: writes::judge(&found),
+        drawn: drawn::facts(&found),
         failures: failures::judge(&found),
         cost_models: costmodel::models(&found).into_iter().map(|model| model.cost).collect(),
         transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),

@@ -1,6 +1,7 @@
 //! How the numbers were made, and what the words mean: for readers who want to judge by
 //! themselves.
 
+use crate::sentences;
 use crate::words;
 use maud::{Markup, html};
 use v6gap_core::plan::Stop;
@@ -39,7 +40,13 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
                 over the pairs and shown as a difference in per cent; for loss, the difference \
                 itself in percentage points."
             }
-            p { b { "Ranges. " } (ranges) " Confidence: " (confidence) "." }
+            p {
+                b { "Ranges. " } (ranges)
+                @match sentences::drawn(analysis) {
+                    Some(drawn) => { " " (drawn) }
+                    None => { " Confidence: " (confidence) "." }
+                }
+            }
             p {
                 b { "Verdicts. " } "Worse or better: the range lies on one side of no difference. \
                 Same: the 90 % range lies within the margin. Otherwise it cannot be told. "

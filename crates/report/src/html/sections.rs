@@ -125,12 +125,12 @@ pub(super) fn data_table(table: &Table, caption: &str) -> Markup {
 
 /// What may lie behind what the headers do not explain.
 fn suspects(analysis: &Analysis) -> Option<Section> {
-    let found = words::suspects(analysis);
+    let found = sentences::suspects(analysis);
     let body = html! {
         h2 { "What else may be behind it" }
         p.say {
-            "Only what the record of this run shows to differ between the families. That it \
-            differs does not make it the cause: each can be tested."
+            "Only what the record of this run shows to differ between the families, or to go with \
+            their difference. That it does so does not make it the cause: each can be tested."
         }
         div.card.text { ul { @for text in &found { li { (text) } } } }
     };

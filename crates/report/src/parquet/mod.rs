@@ -13,7 +13,7 @@ use column::{Cell, Column, Kind};
 use file::File;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use v6gap_core::record::{Line, TrialRecord};
+use v6gap_core::record::{BlockRecord, Line, TrialRecord};
 use v6gap_judge::analysis::{Analysis, Question, effect};
 
 /// Rows of histograms that are held before they are written.
@@ -58,8 +58,8 @@ fn trials(
     analysis: &Analysis,
     cells: &BTreeMap<&str, Row>,
 ) -> Result<Vec<u8>, ParquetError> {
-    let row = |(trial, valid): (&TrialRecord, Option<bool>)| {
-        let mut row = rows::row(trial, valid);
+    let row = |(trial, block): (&TrialRecord, Option<&BlockRecord>)| {
+        let mut row = rows::row(trial, block);
         row.retain(|name, _| !rows::is_histogram(name));
         row.insert("run".to_owned(), Value::from(analysis.run.id.as_str()));
         row.extend(cells.get(trial.cell.as_str()).cloned().unwrap_or_default());
@@ -121,8 +121,8 @@ fn of_rows(rows: &[Row], first: &str) -> Result<Vec<u8>, ParquetError> {
 fn histograms(lines: &[Line], analysis: &Analysis) -> Result<Vec<u8>, ParquetError> {
     let mut held = bucket_columns();
     let mut file = File::new(&held)?;
-    for (trial, valid) in rows::trials(lines) {
-        let mut row = rows::row(trial, valid);
+    for (trial, block) in rows::trials(lines) {
+        let mut row = rows::row(trial, block);
         row.insert("run".to_owned(), analysis.run.id.as_str().into());
         for (name, value) in row.iter().filter(|(name, _)| rows::is_histogram(name)) {
             let buckets = rows::buckets(value.as_array().map_or(&[], Vec::as_slice));

@@ -4,10 +4,21 @@
 pub(crate) mod checks;
 pub(crate) mod comparison;
 mod costs;
+mod drawn;
 mod failures;
 mod headline;
 mod levels;
+pub(crate) mod writes;
 
 pub use costs::costs;
+pub use drawn::drawn;
 pub use failures::failures;
 pub use headline::{details, headline, predicted};
+
+use crate::words;
+use v6gap_judge::analysis::Analysis;
+
+/// What may lie behind differences, each once, with the command that tests it.
+pub(crate) fn suspects(analysis: &Analysis) -> Vec<String> {
+    words::suspects(analysis).into_iter().chain(writes::depending(analysis)).collect()
+}

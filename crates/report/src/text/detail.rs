@@ -7,6 +7,7 @@ use crate::beside;
 use crate::loads::loads;
 use crate::resources;
 use crate::searches::searches;
+use crate::sentences::writes;
 use crate::sockets::sockets;
 use crate::transfers::transfers;
 use crate::words;
@@ -29,6 +30,9 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     granted(lines, style, out);
     costs(analysis, style, out);
     sizes(analysis, style, out);
+    for text in writes::open(analysis) {
+        super::say(style, out, &text);
+    }
     resources(analysis, true, style, out);
     beside(analysis, style, out);
     let sentences = transfers(lines).into_iter().chain(loads(lines)).chain(searches(lines));

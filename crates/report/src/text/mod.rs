@@ -203,7 +203,7 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     for note in notes(analysis) {
         say(style, out, &note);
     }
-    for text in words::suspects(analysis) {
+    for text in sentences::suspects(analysis) {
         say(style, out, &text);
     }
     let kept = words::with_discarded(analysis);
@@ -216,6 +216,9 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
         say(style, out, &format!("{label}: {pairs} would settle it."));
     }
     out.push('\n');
+    if let Some(drawn) = sentences::drawn(analysis) {
+        say(style, out, &drawn);
+    }
     let (summary, seen) = sentences::checks::summary(analysis);
     let seen: Vec<&str> = seen
         .iter()

@@ -1,0 +1,178 @@
+//! What a run says of the sizes of writes that its blocks drew, through the run of the program
+//! itself: that they were drawn, and whether the difference goes with them.
+
+use std::net::SocketAddr;
+use v6gap_core::arm::PerArm;
+use v6gap_core::family::Family;
+use v6gap_core::observation::{EndReport, Endpoints, Measured, PerEnd, Received, Sent};
+use v6gap_core::plan::draft::{Levels, Measure};
+use v6gap_core::plan::{Stop, check, preset};
+use v6gap_core::record::{Line, RunHeader};
+use v6gap_core::run::{Action, Attempt, Machine, Observed};
+use v6gap_core::workload::{TcpBulk, Workload};
+use v6gap_judge::analysis::{Analysis, Anew, DrawnFact, Nuisance, analyse};
+use v6gap_judge::stopping::Interim;
+
+/// A run of throughput alone, in writes of that size where one is asked for.
+fn header(pairs: u32, write: Option<&str>, seed: u64) -> RunHeader {
+    let mut draft = preset::first_look_draft(PerArm::FAMILIES, None);
+    draft.measure = vec![Measure {
+        metric: "throughput".into(),
+        write: write.map(|size| Levels::One(size.into())),
+        ..Measure::default()
+    }];
+    let plan = check::check(&draft, seed).unwrap().ending(Stop::Pairs { pairs });
+    RunHeader::new("test".parse().unwrap(), plan)
+}
+
+/// Noise of one trial: the sum of four uniform parts, about normal, standard deviation 1.
+fn noise(seed: u64) -> f64 {
+    let mut state = seed;
+    let mut uniform = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    };
+    (0..4).map(|_| uniform()).sum::<f64>() * 3_f64.sqrt()
+}
+
+/// What a world makes of a family and a size of writes: bit/s.
+type Rate = fn(Family, f64) -> f64;
+
+fn bulk(workload: &Workload) -> &TcpBulk {
+    match workload {
+        Workload::TcpBulk(bulk) => bulk,
+        _ => panic!("nothing but throughput is measured"),
+    }
+}
+
+fn observed(header: &RunHeader, attempt: &Attempt<'_>, rate: Rate) -> PerArm<Observed> {
+    let workload = attempt.workload();
+    let bulk = bulk(&workload);
+    assert!(!bulk.write_drawn, "a task says what a write has");
+    let arm = |family: Family| {
+        let part = noise(attempt.seed() ^ (family as u64 + 1).wrapping_mul(0x5851_f42d_4c95_7f2d));
+        let rate_bps = rate(family, bulk.write_bytes.into()) * (0.02 * part).exp();
+        let port = 30_000 + (attempt.seed() % 20_000) as u16;
+        let local: SocketAddr = match family {
+            Family::V4 => ([10, 46, 1, 2], port).into(),
+            Family::V6 => ([0xfd46, 1, 0, 0, 0, 0, 0, 2], port).into(),
+        };
+        let endpoints = Some(Endpoints { domain: family, local, peer: local });
+        let end = |measured| EndReport { endpoints, measured, ..EndReport::default() };
+        let client = end(Measured::Sent(Sent { packets: 9, ..Sent::default() }));
+        let received = Received { packets: 9, rate_bps, ..Received::default() };
+        let ends = PerEnd { client, server: end(Measured::Received(received)) };
+        Observed { ends: ends.into(), duration_ns: 1, ..Observed::default() }
+    };
+    attempt.arms(&header.plan).map(arm)
+}
+
+fn measured(header: &RunHeader, rate: Rate) -> (Vec<Line>, Analysis) {
+    let judge = Box::new(Interim::of(header));
+    let mut machine: Machine<'_, String> = Machine::new(header, judge);
+    let mut lines = vec![Line::Run(Box::new(header.clone()))];
+    loop {
+        match machine.next(0, false) {
+            Action::Measure(attempt) => {
+                machine.measured(observed(header, &attempt, rate), None);
+            }
+            Action::Store(stored) => lines.extend(stored),
+            Action::Tell(_) | Action::Settle(_) => {}
+            Action::End(_) => break,
+        }
+    }
+    let analysis = analyse(&lines).unwrap();
+    (lines, analysis)
+}
+
+/// Sizes that the journal has for its blocks.
+fn sizes(lines: &[Line]) -> Vec<Option<u32>> {
+    let size = |line: &Line| match line {
+        Line::Block(block) => Some(block.drawn.and_then(|drawn| drawn.write_bytes)),
+        _ => None,
+    };
+    lines.iter().filter_map(size).collect()
+}
+
+fn anew(analysis: &Analysis, what: Nuisance) -> Option<Anew> {
+    analysis.drawn.iter().find(|fact| fact.what == what).map(|fact: &DrawnFact| fact.anew)
+}
+
+const ALIKE: Rate = |_, _| 20e9;
+
+#[test]
+fn the_record_has_what_was_drawn_and_the_analysis_says_so() {
+    let (lines, analysis) = measured(&header(12, None, 7), ALIKE);
+    let sizes = sizes(&lines);
+    assert!(sizes.len() > 12 && sizes.iter().all(Option::is_some), "{sizes:?}");
+    let distinct: std::collections::BTreeSet<_> = sizes.iter().collect();
+    assert_eq!(distinct.len(), sizes.len(), "each block has a size of its own");
+    for what in [Nuisance::Ports, Nuisance::Writes, Nuisance::Order] {
+        assert_eq!(anew(&analysis, what), Some(Anew::Block), "{what:?}");
+    }
+    for what in [Nuisance::Processes, Nuisance::Processors, Nuisance::Boot, Nuisance::Path] {
+        assert_eq!(anew(&analysis, what), Some(Anew::Never), "{what:?}");
+    }
+}
+
+#[test]
+fn a_size_that_was_asked_for_is_not_drawn() {
+    let (lines, analysis) = measured(&header(12, Some("50 kB"), 7), ALIKE);
+    assert!(sizes(&lines).iter().all(Option::is_none));
+    assert_eq!(anew(&analysis, Nuisance::Writes), Some(Anew::Never));
+}
+
+/// IPv6 is 10 % slower in the smallest writes and 20 % faster in the largest.
+const GROWS: Rate = |family, bytes| match family {
+    Family::V4 => 20e9,
+    Family::V6 => 20e9 * (0.9 + 0.1 * (bytes / 32_768.0).log2()),
+};
+
+/// Pairs of a run in these simulations.
+const PAIRS: u32 = 12;
+
+/// Runs of each kind.
+const RUNS: u64 = 200;
+
+fn found(rate: Rate) -> u64 {
+    let depends = |seed: &u64| {
+        let (_, analysis) = measured(&header(PAIRS, None, *seed), rate);
+        assert_eq!(analysis.by_writes.len(), 1, "on a fast link it is always looked at");
+        analysis.by_writes[0].depends
+    };
+    (0..RUNS).filter(depends).count() as u64
+}
+
+#[test]
+fn a_difference_that_goes_with_the_size_is_found() {
+    let count = found(GROWS);
+    assert!(count >= RUNS * 9 / 10, "{count} of {RUNS}");
+    let (_, analysis) = measured(&header(48, None, 1), GROWS);
+    let [small, _, large] = analysis.by_writes[0].thirds;
+    assert!(small.effect < 0.02 && large.effect > 0.08, "{:?}", analysis.by_writes);
+    assert!(small.bytes[1] < large.bytes[0] && small.blocks == 16 && large.blocks == 16);
+}
+
+/// Also where the size moves both families alike.
+#[test]
+fn without_such_a_difference_none_is_found_but_by_chance() {
+    let both: Rate = |_, bytes| 20e9 * (bytes / 131_072.0).powf(0.3);
+    for rate in [ALIKE, both] {
+        let count = found(rate);
+        assert!(count <= RUNS / 20, "{count} of {RUNS}");
+    }
+}
+
+#[test]
+fn where_the_line_sets_the_rate_nobody_looks() {
+    let looked = |seed: &u64| {
+        let (_, analysis) = measured(&header(PAIRS, None, *seed), |_, _| 94e6);
+        !analysis.by_writes.is_empty()
+    };
+    let count = (0..RUNS).filter(looked).count() as u64;
+    assert!(count <= RUNS / 10, "{count} of {RUNS}");
+    let (_, fixed) = measured(&header(PAIRS, Some("50 kB"), 1), GROWS);
+    assert!(fixed.by_writes.is_empty(), "there is no size to go with");
+}
