@@ -58,7 +58,7 @@ fn prepare(program: &str, input: &[u8]) -> io::Result<Command> {
 
 /// Binds the life of what is started to that of the calling thread, and leaves one descriptor open
 /// for it.
-fn bound(command: &mut Command, descriptor: Option<RawFd>) -> &mut Command {
+pub(crate) fn bound(command: &mut Command, descriptor: Option<RawFd>) -> &mut Command {
     // SAFETY: getpid cannot fail and touches no memory.
     let parent = unsafe { libc::getpid() };
     let bind = move || {

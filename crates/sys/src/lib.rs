@@ -31,6 +31,7 @@ pub mod thread;
 #[cfg(target_os = "linux")]
 pub mod tun;
 pub mod usage;
+pub mod worker;
 
 pub use entropy::random;
 pub use interrupter::Interrupter;

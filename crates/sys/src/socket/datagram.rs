@@ -12,7 +12,7 @@ use std::net::{SocketAddr, UdpSocket};
 /// Its methods take `&self`: one thread may receive while another sends.
 #[derive(Debug)]
 pub struct Datagram {
-    pub(super) inner: UdpSocket,
+    pub(crate) inner: UdpSocket,
 }
 
 impl Datagram {
@@ -39,6 +39,30 @@ impl Datagram {
         if let Err(missing) = platform::can_share_ports() {
             return Ok(Err(missing));
         }
+        let second = self.beside(local)?;
+        second.connect(peer)?;
+        Ok(Ok(second))
+    }
+
+    /// Another socket on the address and port of this one, with the settings of a new one, to take
+    /// its place: the port is never free for another program. Which of the two gets what comes
+    /// before this one is dropped is not said.
+    ///
+    /// # Errors
+    /// The system's answer; [`Unavailable`] off Linux.
+    pub fn anew(&self) -> Result<Result<Self, Unavailable>, SocketError> {
+        if let Err(missing) = platform::can_share_ports() {
+            return Ok(Err(missing));
+        }
+        let second = self.beside(self.local()?)?;
+        SockRef::from(&second.inner)
+            .set_reuse_address(false)
+            .map_err(SocketError::during(Operation::SetOption("SO_REUSEADDR")))?;
+        Ok(Ok(second))
+    }
+
+    /// A second socket on this one's address, `local`.
+    fn beside(&self, local: SocketAddr) -> Result<Self, SocketError> {
         let socket = open(local, Type::DGRAM, Protocol::UDP)?;
         let failed = SocketError::during(Operation::SetOption("SO_REUSEADDR"));
         socket.set_reuse_address(true).map_err(&failed)?;
@@ -48,14 +72,12 @@ impl Datagram {
         this.set_reuse_address(true).map_err(&failed)?;
         let bound = socket.bind(&local.into()).map_err(SocketError::at(Operation::Bind, local));
         this.set_reuse_address(false).map_err(&failed)?;
-        bound?;
-        let second = Self { inner: socket.into() };
-        second.connect(peer)?;
-        Ok(Ok(second))
+        bound.map(|()| Self { inner: socket.into() })
     }
 
-    /// Wraps a socket of another protocol that sends and receives whole messages.
-    pub(super) fn of(inner: UdpSocket) -> Self {
+    /// Wraps a socket that was made elsewhere: of another protocol that sends and receives whole
+    /// messages, or by another process.
+    pub(crate) fn of(inner: UdpSocket) -> Self {
         Self { inner }
     }
 

@@ -23,6 +23,7 @@ unavailable! {
     set_receive_low_water(&Socket, u32) -> (): "the receive low-water mark";
     lend_receive_buffer(&Socket, u32) -> (u32, i32):
         "a receive buffer before the connection stands";
+    receive_buffer(&Socket) -> (u32, i32): "a receive buffer before the connection stands";
     path_mtu(&Socket) -> u32: "the path MTU";
     set_dont_fragment(&Socket, bool) -> (): "control of fragmentation";
     dont_fragment(&Socket) -> bool: "control of fragmentation";

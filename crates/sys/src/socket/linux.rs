@@ -135,12 +135,21 @@ pub(super) fn lend_receive_buffer(
     socket: &Socket,
     bytes: u32,
 ) -> Result<(u32, libc::c_int), Unavailable> {
-    let failed = |error| Unavailable::new("a receive buffer before the connection stands", error);
     // Asked first: a kernel that does not know it could not take the size back.
-    let locks = get_int(socket, libc::SOL_SOCKET, libc::SO_BUF_LOCK).map_err(failed)?;
-    let before = socket.recv_buffer_size().map_err(failed)?;
-    socket.set_recv_buffer_size(bytes as usize).map_err(failed)?;
-    Ok((u32::try_from(before).unwrap_or(u32::MAX), locks))
+    let before = receive_buffer(socket)?;
+    socket.set_recv_buffer_size(bytes as usize).map_err(no_lending)?;
+    Ok(before)
+}
+
+/// Size of the receive buffer, and who may choose it.
+pub(super) fn receive_buffer(socket: &Socket) -> Result<(u32, libc::c_int), Unavailable> {
+    let locks = get_int(socket, libc::SOL_SOCKET, libc::SO_BUF_LOCK).map_err(no_lending)?;
+    let bytes = socket.recv_buffer_size().map_err(no_lending)?;
+    Ok((u32::try_from(bytes).unwrap_or(u32::MAX), locks))
+}
+
+fn no_lending(error: io::Error) -> Unavailable {
+    Unavailable::new("a receive buffer before the connection stands", error)
 }
 
 /// Undoes [`lend_receive_buffer`] as far as the system lets it.

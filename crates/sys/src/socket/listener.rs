@@ -12,7 +12,7 @@ use std::net::{SocketAddr, TcpListener};
 /// Accepts TCP connections of one family on one address.
 #[derive(Debug)]
 pub struct Listener {
-    pub(super) inner: TcpListener,
+    pub(crate) inner: TcpListener,
 }
 
 /// A listener whose connections have another receive buffer as long as this lives.
@@ -27,6 +27,10 @@ impl Drop for LentBuffer {
         platform::restore_receive_buffer(&SockRef::from(&self.inner), self.before);
     }
 }
+
+/// What a trial may change of a listener for its time.
+#[derive(Debug)]
+pub struct ListenerSettings(Option<(u32, i32)>);
 
 /// A listener that waits for connections in the kernel as long as this lives, which is the only way
 /// that needs no timer of high resolution: a virtual machine pays for each of these with an exit.
@@ -93,6 +97,12 @@ impl Listener {
             .set_nonblocking(true)
             .map_err(SocketError::at(Operation::SetOption("non-blocking mode"), address))?;
         Ok(Self { inner: socket.into() })
+    }
+
+    /// Wraps one that another process has made and that came from there.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(inner: TcpListener) -> Self {
+        Self { inner }
     }
 
     /// Waits for the next connection.
@@ -169,6 +179,21 @@ impl Listener {
         let inner = self.inner.try_clone().map_err(failed)?;
         let before = platform::lend_receive_buffer(&SockRef::from(&inner), bytes)?;
         Ok(LentBuffer { inner, before })
+    }
+
+    /// What [`restore`](Self::restore) brings back if another process that has this socket ends in
+    /// the middle of a trial.
+    pub fn settings(&self) -> ListenerSettings {
+        ListenerSettings(platform::receive_buffer(&SockRef::from(&self.inner)).ok())
+    }
+
+    /// Takes back what [`patient`](Self::patient) and
+    /// [`lend_receive_buffer`](Self::lend_receive_buffer) did since.
+    pub fn restore(&self, before: &ListenerSettings) {
+        platform::wait_no_longer(&self.inner);
+        if let ListenerSettings(Some(before)) = before {
+            platform::restore_receive_buffer(&SockRef::from(&self.inner), *before);
+        }
     }
 
     /// Waits up to `timeout_ns`, or for ever, and accepts; `None` if there was nothing in the end.

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Its methods take `&self`: one thread may read while another writes.
 #[derive(Debug)]
 pub struct Stream {
-    pub(super) inner: TcpStream,
+    pub(crate) inner: TcpStream,
     /// Whether the peer asked for the connection.
     pub(super) accepted: bool,
 }
@@ -162,7 +162,7 @@ impl Stream {
     }
 
     /// Wraps a connection just accepted.
-    pub(super) fn accepted(inner: TcpStream) -> Self {
+    pub(crate) fn accepted(inner: TcpStream) -> Self {
         Self { inner, accepted: true }
     }
 

@@ -42,6 +42,27 @@ fn fixed_peer_is_the_only_one_heard() {
 }
 
 #[test]
+fn a_new_socket_takes_the_place_of_the_old_one_and_nobody_else_can() {
+    both(|address| {
+        let ((service, here), (peer, _)) = (bound(address), bound(address));
+        service.set_receive_buffer(4_096).expect("it may be small");
+        let anew = match service.anew().expect("it is bound") {
+            Ok(anew) => anew,
+            Err(missing) => return println!("not tested: {missing}"),
+        };
+        let taken = || Datagram::bind(here).expect_err("the port is not free").class();
+        assert_eq!(taken(), ErrorClass::AddressInUse);
+        let buffer = anew.receive_buffer().expect("readable");
+        assert!(buffer > service.receive_buffer().expect("readable"));
+        drop(service);
+        assert_eq!(taken(), ErrorClass::AddressInUse);
+        peer.send_to(b"peer", here).expect("loopback");
+        let mut bytes = [0; 20];
+        assert_eq!(anew.recv(&mut bytes).expect("loopback"), 4);
+    });
+}
+
+#[test]
 fn a_second_socket_on_a_port_gets_what_its_peer_sends() {
     both(|address| {
         let ((service, here), (peer, there), (other, _)) =
