@@ -25,13 +25,23 @@ mod worlds;
 use failure::{Failure, Outcome};
 use parse::Parsed;
 use settings::{Environment, Settings};
+use std::ffi::OsString;
 use std::process::ExitCode;
-use v6gap_perform::world;
+use v6gap_perform::{worker, world};
+
+/// What the system's loader heeds when it starts a program: a worker is the same program.
+const LOADER: [&str; 2] = ["LD_LIBRARY_PATH", "LD_PRELOAD"];
 
 fn main() -> ExitCode {
     if world::is_first(std::env::args_os().nth(1).as_deref()) {
         return first_process();
     }
+    if worker::is_word(std::env::args_os().nth(1).as_deref())
+        && let Some(outcome) = worker::serve()
+    {
+        return outcome.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    start_workers();
     let environment = Environment::of_process();
     let outcome = match parse::parse(std::env::args_os().skip(1)) {
         Ok(Parsed::Help { text, outcome }) => {
@@ -59,6 +69,13 @@ fn main() -> ExitCode {
         }
     };
     outcome.into()
+}
+
+/// Lets rounds be measured by workers. Where that cannot be, records tell that threads did it.
+fn start_workers() {
+    let environment: Vec<(&str, OsString)> =
+        LOADER.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))).collect();
+    let _ = worker::enable(std::env::args_os().next().as_deref(), &environment);
 }
 
 /// What this program does as the first one of an emulated system, which ends with it.

@@ -426,6 +426,10 @@ pub struct EndReport {
     /// Processor the measuring thread was pinned to, the first if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<u32>,
+    /// Number of the worker that measured, drawn when it was started; where the place of a process
+    /// matters, trials of another number have another one. `None` if the program itself measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
     /// Change of wall clock minus monotonic clock during the trial, in ns; far from 0 is a clock
     /// step.
     pub clock_step_ns: i64,

@@ -72,13 +72,18 @@ pub struct Task {
     /// it is translated on the way.
     #[serde(default = "native", skip_serializing_if = "is_native")]
     pub arrives: PerFamily<Family>,
+    /// The tasks of a session with the same number are measured by the same processes, and those
+    /// with another one by others, drawn anew; a server that starts none passes over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw: Option<u32>,
 }
 
 impl Task {
     /// What a server has to know to do it.
     pub fn features(&self) -> Features {
-        // The other parts have been there since the first version.
-        let Task { number: _, workload, arms: _, order: _, seed: _, token: _, arrives } = self;
+        // The other parts have been there since the first version, or bind nobody.
+        let Task { number: _, workload, arms: _, order: _, seed: _, token: _, arrives, draw: _ } =
+            self;
         let mut needed = Needed::of(workload);
         if *arrives != native() {
             needed.insert(Feature::Translated);

@@ -14,3 +14,4 @@ pub mod hot;
 pub mod run;
 pub mod server;
 pub mod trial;
+pub mod worker;

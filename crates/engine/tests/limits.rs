@@ -215,7 +215,9 @@ fn proposed(
             assert!(lasting, "{why}");
             Some(why)
         }
-        Err(TaskError::Own(error)) => panic!("{}", TrialError::to_string(&error)),
+        Err(TaskError::Own(error) | TaskError::Both { own: error, .. }) => {
+            panic!("{}", TrialError::to_string(&error))
+        }
         Err(TaskError::Session(problem)) => panic!("{problem}"),
     }
 }

@@ -223,6 +223,8 @@ fn assert_measured(plan: &Plan, memory: &Memory<'_>) {
         assert_eq!(trial.family, family);
         for end in trial.ends.all() {
             assert_eq!(end.endpoints.unwrap().domain, family);
+            // Threads of this program measured, which starts no workers, and it shows.
+            assert_eq!(end.process, None);
         }
         assert!(trial.findings.iter().all(|f| f.gate != "family-proved"), "{:?}", trial.findings);
     }

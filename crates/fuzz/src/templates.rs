@@ -79,6 +79,7 @@ fn task_of(workload: Workload) -> Task {
         seed: 7,
         token: Token([7; 16]),
         arrives: task::native(),
+        draw: None,
     }
 }
 

@@ -44,7 +44,7 @@ pub mod errors {
     pub use v6gap_engine::control::{ConnectError, FamilyProblem, Trouble};
     pub use v6gap_engine::device::DeviceError;
     pub use v6gap_engine::run::RunError;
-    pub use v6gap_engine::trial::TrialError;
+    pub use v6gap_engine::trial::Kind as TrialKind;
     pub use v6gap_sys::socket::{ErrorClass, SocketError};
 }
 
@@ -53,6 +53,11 @@ pub mod serve {
     pub use v6gap_engine::server::{
         Prefix, Server, ServerError, ServerEvent, ServerOptions, TurnedAway,
     };
+}
+
+/// Processes of this program that measure.
+pub mod worker {
+    pub use v6gap_engine::worker::{enable, is_word, serve};
 }
 
 /// Version of the program.

@@ -3,7 +3,7 @@
 use super::{Failure, Outcome};
 use v6gap_core::record::RunId;
 use v6gap_core::unit::format_span;
-use v6gap_perform::errors::{DeviceError, RunError, TrialError};
+use v6gap_perform::errors::{DeviceError, RunError, TrialKind};
 use v6gap_perform::target::{Elsewhere, Unfit};
 use v6gap_perform::{CaptureTrouble, DeviceTrouble, LOOPBACK, NoLab, Trouble};
 
@@ -51,14 +51,19 @@ fn broken_off(target: &str, error: &RunError) -> Failure {
         RunError::Lost(problem) => Failure::lost(target, &problem.trouble),
         RunError::Store(error) => Failure::not_stored(error),
         RunError::Random(_) => Failure::unexpected(error.to_string()),
-        RunError::Trial(error @ TrialError::Blocked { family, address, .. }) => {
-            Failure::udp_blocked(target, *family, *address).seen(format!("{error}."))
-        }
-        RunError::Trial(_) | RunError::Server { .. } => {
-            let what = format!("a measurement with {target} failed");
-            Failure::new("E211", Outcome::Peer, what).seen(format!("{error}."))
-        }
+        RunError::Trial(trial) => match (trial.kind(), trial.family(), trial.address()) {
+            (TrialKind::Blocked, Some(family), Some(address)) => {
+                Failure::udp_blocked(target, family, address).seen(format!("{error}."))
+            }
+            _ => measurement_failed(target, error),
+        },
+        RunError::Server { .. } => measurement_failed(target, error),
     }
+}
+
+fn measurement_failed(target: &str, error: &RunError) -> Failure {
+    let what = format!("a measurement with {target} failed");
+    Failure::new("E211", Outcome::Peer, what).seen(format!("{error}."))
 }
 
 /// Adds what is kept of a run, and how to go on.

@@ -36,7 +36,16 @@ const RATE_BPS: u64 = 20_000_000;
 pub fn prepare(number: u32, workload: Workload, family: Family) -> Value {
     let arms = arms(&workload).iter().map(|&arm| TaskArm { arm, family }).collect();
     let order = TurnOrder::Ab;
-    let task = Task { number, workload, arms, order, seed: 7, token: TOKEN, arrives: native() };
+    let task = Task {
+        number,
+        workload,
+        arms,
+        order,
+        seed: 7,
+        token: TOKEN,
+        arrives: native(),
+        draw: None,
+    };
     let mut message = serde_json::to_value(task).unwrap();
     message["message"] = "prepare".into();
     message

@@ -18,3 +18,4 @@ mod trouble;
 mod web;
 mod web_errors;
 mod web_limits;
+mod workers;

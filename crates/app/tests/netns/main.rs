@@ -30,12 +30,13 @@ mod trouble;
 mod two_hosts;
 mod two_systems;
 mod views;
+mod workers;
 
 use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 48] = [
+const SCENARIOS: [tier::Scenario<fn()>; 49] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -47,6 +48,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 48] = [
     ("labs_are_measured_inside", labs::measure_inside, Night(60)),
     ("labs_are_brought_up_by_the_run", labs::run_brings_its_own, Witness(10)),
     ("labs_are_shown", labs::are_shown, Day(3)),
+    ("rounds_of_a_lab_have_workers_of_their_own", workers::measure_inside, Day(15)),
     ("two_hosts_measure_each_other", two_hosts::measure_each_other, Witness(30)),
     ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts, Witness(15)),
     ("goodput_is_the_model_s", goodput::of_both_transports, Witness(30)),

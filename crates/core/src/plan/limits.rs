@@ -68,6 +68,7 @@ mod tests {
             seed: 1,
             token: Token([7; 16]),
             arrives: task::native(),
+            draw: None,
         };
         agree::check(&task, limits)
     }

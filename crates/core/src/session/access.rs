@@ -82,6 +82,12 @@ impl Prefix {
         (u32::from(bits) <= width(address)).then_some(Prefix { address, bits })
     }
 
+    /// The address and how many bits of it all addresses of the range share, as [`Prefix::new`]
+    /// takes them.
+    pub fn parts(&self) -> (IpAddr, u8) {
+        (self.address, self.bits)
+    }
+
     /// True if the whole range is near by the kind of its addresses, as those are that a server
     /// without a key serves.
     pub fn is_near(&self) -> bool {

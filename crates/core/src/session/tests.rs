@@ -28,7 +28,7 @@ const V6: TaskArm = TaskArm { arm: Arm::B, family: Family::V6 };
 fn task(workload: Workload, arms: &[TaskArm]) -> Task {
     let arms = arms.to_vec();
     let (order, token) = (TurnOrder::Ab, Token([7; 16]));
-    Task { number: 0, workload, arms, order, seed: 1, token, arrives: task::native() }
+    Task { number: 0, workload, arms, order, seed: 1, token, arrives: task::native(), draw: None }
 }
 
 fn tcp_bulk() -> TcpBulk {

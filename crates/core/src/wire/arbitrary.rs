@@ -215,10 +215,10 @@ pub(crate) fn task() -> impl Strategy<Value = Task> {
     let arms = many((arm(), family()).prop_map(|(arm, family)| TaskArm { arm, family }), 0..4);
     let order = prop_oneof![Just(TurnOrder::Ab), Just(TurnOrder::Ba)];
     let arrives = (family(), family()).prop_map(|(v4, v6)| PerFamily { v4, v6 });
-    (any::<(u32, u64, [u8; 16])>(), workload(), arms, order, arrives).prop_map(
+    (any::<(u32, u64, [u8; 16], Option<u32>)>(), workload(), arms, order, arrives).prop_map(
         |(n, workload, arms, order, arrives)| {
-            let (number, seed, token) = n;
-            Task { number, workload, arms, order, seed, token: Token(token), arrives }
+            let (number, seed, token, draw) = n;
+            Task { number, workload, arms, order, seed, token: Token(token), arrives, draw }
         },
     )
 }
@@ -416,12 +416,12 @@ pub(crate) fn end_report() -> impl Strategy<Value = EndReport> {
         },
     );
     let counters = btree_map(text(), any::<i64>(), 0..4);
-    let cost = (any::<[Option<u64>; 7]>(), of(number()), any::<Option<u32>>(), any::<i64>());
+    let cost = (any::<[Option<u64>; 7]>(), of(number()), any::<[Option<u32>; 2]>(), any::<i64>());
     let sockets = (of(endpoints()), many(connection(), 0..3), granted, of(machine()));
     (measured(), sockets, cost, counters, many(text(), 0..3)).prop_map(
         |(measured, sockets, cost, counters, unavailable)| {
             let (endpoints, connections, granted, machine) = sockets;
-            let (spent, steal_share, processor, step) = cost;
+            let (spent, steal_share, [processor, process], step) = cost;
             let [user_ns, system_ns, softirq_ns, switches, yields, cycles, instructions] = spent;
             EndReport {
                 measured,
@@ -438,6 +438,7 @@ pub(crate) fn end_report() -> impl Strategy<Value = EndReport> {
                 cycles,
                 instructions,
                 processor,
+                process,
                 clock_step_ns: step,
                 counters: counters.into(),
                 unavailable,

@@ -132,6 +132,7 @@ impl ClientHost {
                 seed: 0,
                 token: Token(token),
                 arrives: native(),
+                draw: None,
             };
             self.next_task += 1;
             self.machine.prepare(task, shown).expect("the session is idle");

@@ -169,10 +169,10 @@ impl Connection {
             ClientAction::Report(report) => {
                 own.map(|own| (own, report.ends)).map_err(TaskError::Own)
             }
-            // Both halves failed: this one's reason is nearer to the person who asks, unless it is
-            // that the server had one that lasts.
+            // Both halves failed: this one's reason is nearer to the person who asks, unless the
+            // server had one that lasts.
             ClientAction::Failed { number, why, lasting } => match own {
-                Err(own) if !lasting => Err(TaskError::Own(own)),
+                Err(own) if !lasting => Err(TaskError::Both { own, why }),
                 _ => Err(TaskError::Server { number, why, lasting }),
             },
             other => Err(TaskError::session(self.problem(unexpected(&other)))),

@@ -147,6 +147,14 @@ pub enum TaskError<E> {
     /// This half failed; the session goes on.
     #[error("{0}")]
     Own(E),
+    /// Both halves failed, which may have one cause; the session goes on.
+    #[error("{own}; the server: {why}")]
+    Both {
+        /// What this half met, which is nearer to the person who asks.
+        own: E,
+        /// The server's reason.
+        why: String,
+    },
     /// The session is over.
     #[error(transparent)]
     Session(Box<FamilyProblem>),

@@ -45,6 +45,14 @@ impl Arrival {
         Arrival { stream, peer, said: [0; Data::BYTES], count: 0 }
     }
 
+    /// One that has said this, of which no more is kept than a data preamble has.
+    pub(crate) fn having_said(stream: Stream, peer: SocketAddr, said: &[u8]) -> Self {
+        let mut arrival = Arrival::new(stream, peer);
+        arrival.count = said.len().min(arrival.said.len());
+        arrival.said[..arrival.count].copy_from_slice(&said[..arrival.count]);
+        arrival
+    }
+
     /// First bytes of the connection; those of any other kind of connection are no more.
     pub fn said(&self) -> &[u8] {
         &self.said[..self.count]

@@ -1,9 +1,10 @@
 //! One block: both arms of a cell, next to each other in time.
 
 use super::Hooks;
+use super::drawn::Drawn;
 use crate::control::{Connection, FamilyProblem, TaskError};
 use crate::trial::client::{self, ClientContext};
-use crate::trial::{self, Idle, TrialError};
+use crate::trial::{self, Idle, Kind, TrialError};
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
@@ -52,16 +53,27 @@ impl From<TaskError<TrialError>> for RunError {
         match error {
             TaskError::Session(problem) => RunError::Lost(problem),
             TaskError::Own(error) => RunError::Trial(error),
+            TaskError::Both { own, why } => RunError::Trial(with_server(own, &why)),
             TaskError::Server { why, lasting, .. } => RunError::Server { why, lasting },
         }
     }
+}
+
+/// An error of this half with the server's reason where that may be the cause: this end has seen no
+/// more than that nothing went on.
+fn with_server(own: TrialError, why: &str) -> TrialError {
+    let (kind, family, address) = (own.kind(), own.family(), own.address());
+    if kind != Kind::Peer {
+        return own;
+    }
+    TrialError::Told { kind, family, address, why: format!("{own}; the server: {why}") }
 }
 
 impl Trouble for RunError {
     fn word(&self) -> &'static str {
         match self {
             RunError::Lost(_) => "server-lost",
-            RunError::Trial(error) => error.named().0,
+            RunError::Trial(error) => error.kind().word(),
             RunError::Server { .. } => "server",
             RunError::Random(_) => "no-random-bytes",
             RunError::Store(_) => "not-stored",
@@ -70,7 +82,7 @@ impl Trouble for RunError {
 
     fn family(&self) -> Option<Family> {
         match self {
-            RunError::Trial(error) => error.named().1,
+            RunError::Trial(error) => error.family(),
             RunError::Lost(_) | RunError::Server { .. } => None,
             RunError::Random(_) | RunError::Store(_) => None,
         }
@@ -91,6 +103,7 @@ pub(super) struct Bench<'a> {
     connection: &'a mut Connection,
     context: &'a ClientContext,
     settle_ns: u64,
+    drawn: Drawn,
     /// What this machine does when nothing is measured, once a trial needed it.
     idle: Option<Idle>,
     /// Whether the queue before an interface is that of a lab's link.
@@ -121,7 +134,8 @@ pub fn measure_block(
 impl<'a> Bench<'a> {
     /// `settle_ns` is how long packets may still be under way after a trial.
     pub fn new(connection: &'a mut Connection, context: &'a ClientContext, settle_ns: u64) -> Self {
-        Bench { connection, context, settle_ns, idle: None, shaped: false }
+        let drawn = Drawn::new();
+        Bench { connection, context, settle_ns, drawn, idle: None, shaped: false }
     }
 
     /// This bench for trials over the links of `world`. One that works in user space does so on the
@@ -144,6 +158,7 @@ impl<'a> Bench<'a> {
         hooks: &mut dyn Hooks,
     ) -> Result<PerArm<Observed>, RunError> {
         let (workload, order) = (attempt.workload(), attempt.block.order);
+        self.drawn.begin(&attempt.block);
         let witness = Some(Witness { hooks, attempt });
         let arms = attempt.arms(plan);
         let measured = self.arms(&workload, arms, order, attempt.seed(), witness)?;
@@ -229,10 +244,16 @@ impl<'a> Bench<'a> {
         let number = self.connection.next_number();
         let workload = workload.clone();
         let (token, arrives) = (Token(token), self.context.arrives());
-        let task = Task { number, workload, arms, order, seed, token, arrives };
+        let (draw, worker) = self.drawn.of_task(number);
+        let draw = Some(draw);
+        let task = Task { number, workload, arms, order, seed, token, arrives, draw };
         let (started_unix_ns, started_ns) = (clock::wall_ns(), clock::now_ns());
         let context = self.context;
-        let (own, server) = self.connection.run_task(&task, |task| client::run(task, context))?;
+        let half = |task: &Task| match worker {
+            Some(worker) => worker.measure(task, context),
+            None => client::run(task, context),
+        };
+        let (own, server) = self.connection.run_task(&task, half)?;
         let duration_ns = clock::now_ns() - started_ns;
         let shaped = self.shaped;
         let with_server = |(arm, client): (Arm, EndReport)| {

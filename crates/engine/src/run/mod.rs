@@ -1,11 +1,12 @@
 //! A run between two hosts: the driver of [`v6gap_core::run`], which measures over a session.
 
 mod block;
+mod drawn;
 
 pub use block::{RunError, measure_block};
 
 use crate::control::Connection;
-use crate::trial::TrialError;
+use crate::trial::Kind;
 use crate::trial::client::ClientContext;
 use block::Bench;
 use std::io;
@@ -84,13 +85,14 @@ pub fn run(
 /// What follows from an error.
 fn fate(error: &RunError) -> Fate {
     match error {
-        RunError::Trial(TrialError::Missing { .. } | TrialError::Unsuitable { .. })
-        | RunError::Lost(_)
-        | RunError::Random(_)
-        | RunError::Store(_) => Fate::RunOver,
-        RunError::Trial(TrialError::Blocked { .. }) => Fate::UdpOver,
-        RunError::Trial(error) if error.is_lasting() => Fate::CellOver,
+        RunError::Lost(_) | RunError::Random(_) | RunError::Store(_) => Fate::RunOver,
+        RunError::Trial(error) => match error.kind() {
+            Kind::Missing | Kind::Unsuitable => Fate::RunOver,
+            Kind::Blocked => Fate::UdpOver,
+            _ if error.is_lasting() => Fate::CellOver,
+            _ => Fate::Again,
+        },
         RunError::Server { lasting: true, .. } => Fate::CellOver,
-        RunError::Trial(_) | RunError::Server { lasting: false, .. } => Fate::Again,
+        RunError::Server { lasting: false, .. } => Fate::Again,
     }
 }

@@ -383,6 +383,7 @@ impl Front {
     /// Takes a session out of the queue and admits the next.
     fn leave(&mut self, id: u64, on_event: OnEvent<'_>) {
         let now = clock::now_ns();
+        self.workshop.dismiss(id);
         let was = self.queue.served();
         self.queue.leave(id, now);
         let served = self.queue.served();

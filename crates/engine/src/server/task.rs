@@ -1,8 +1,9 @@
-//! The server's half of one task, on a thread of its own.
+//! The server's half of one task, by a worker where there is one, and a thread that waits for it.
 
 use crate::hot::answer::Arrival;
-use crate::trial::server::{DataFlows, Strangers};
-use crate::trial::{self, needs_idle, with_idle};
+use crate::trial::server::{DataFlows, Strangers, uncollected_max};
+use crate::trial::{self, TrialError, needs_idle, with_idle};
+use crate::worker::{Half, Order, Worker};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,9 +25,6 @@ use v6gap_sys::socket::{Datagram, Listener, Stream, Waker};
 /// Most stray datagrams that are thrown away before a task; a flood must not hold it up.
 const STRAYS_MAX: u32 = 10_000;
 
-/// Most data connections that wait for a task of any kind to collect them.
-const UNCOLLECTED_MAX: u64 = 256;
-
 /// Longest time in which a task that waits does not look whether it was given up, in ns.
 const REST_STEP_NS: u64 = 20_000_000;
 
@@ -41,7 +39,7 @@ pub(super) enum Happened {
 /// What tasks are run with, one after the other.
 pub(super) struct Workshop {
     pub(super) listeners: Arc<PerFamily<Option<Listener>>>,
-    pub(super) datagrams: Arc<PerFamily<Option<Datagram>>>,
+    datagrams: Arc<PerFamily<Option<Datagram>>>,
     access: Arc<Access>,
     pub(super) processor: Option<usize>,
     pub(super) waker: Arc<Waker>,
@@ -51,8 +49,16 @@ pub(super) struct Workshop {
     rest_until_ns: Arc<AtomicU64>,
     /// What this machine does when nothing is measured, as seen in the session of that number.
     idle: Arc<Mutex<Option<(u64, trial::Idle)>>>,
+    drawn: Option<Drawn>,
     events: (Sender<Happened>, Receiver<Happened>),
     strangers: (Strangers, Receiver<Arrival>),
+}
+
+/// What was drawn for the tasks of a session with the same number of the draw.
+struct Drawn {
+    of: (u64, Option<u32>),
+    /// Who measures; a thread does where there is none.
+    worker: Option<Arc<Worker>>,
 }
 
 /// A task whose thread has not ended.
@@ -60,14 +66,27 @@ pub(super) struct Running {
     /// The session that it belongs to.
     pub(super) session: u64,
     token: Token,
-    streams: SyncSender<(Data, Stream)>,
     /// Where it accepts connections itself once it is ready.
     accepts: Option<Family>,
     /// Whether it is ready.
     pub(super) ready: bool,
     abort: Arc<AtomicBool>,
-    finish: Arc<AtomicBool>,
+    way: Way,
     thread: JoinHandle<()>,
+}
+
+/// The way to whoever measures.
+enum Way {
+    /// A thread of this process.
+    Thread { streams: SyncSender<(Data, Stream)>, finish: Arc<AtomicBool> },
+    /// A worker: each connection on the way to it holds one of the `places`.
+    Worker { orders: Sender<Order>, places: Arc<()>, most: usize },
+}
+
+/// The other end of it.
+enum Measuring {
+    Thread { streams: Receiver<(Data, Stream)>, finish: Arc<AtomicBool> },
+    Worker { worker: Arc<Worker>, orders: (Sender<Order>, Receiver<Order>) },
 }
 
 impl Workshop {
@@ -89,62 +108,112 @@ impl Workshop {
             limits,
             rest_until_ns: Arc::default(),
             idle: Arc::default(),
+            drawn: None,
             events: mpsc::channel(),
         })
     }
 
     /// Starts a task. Its thread wakes the front when there is something in [`Workshop::happened`].
-    pub(super) fn start(&self, task: Task, session: u64) -> io::Result<Running> {
-        let (streams, receiver) = mpsc::sync_channel(uncollected_max(&task));
-        let (abort, finish) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    pub(super) fn start(&mut self, task: Task, session: u64) -> io::Result<Running> {
         let (token, accepts) = (task.token, trial::server::accepts(&task));
-        let (listeners, datagrams) = (Arc::clone(&self.listeners), Arc::clone(&self.datagrams));
-        let (access, processor) = (Arc::clone(&self.access), self.processor);
-        let (aborting, finishing) = (Arc::clone(&abort), Arc::clone(&finish));
+        let (way, measuring) = self.way(&task, session);
+        let abort = Arc::new(AtomicBool::new(false));
+        let aborting = Arc::clone(&abort);
         let (events, waker) = (self.events.0.clone(), Arc::clone(&self.waker));
         let tell = move |happened| {
             // The front outlives the thread, or else nobody wants to know.
             let _ = events.send(happened);
             waker.wake();
         };
-        let (idle, strangers) = (Arc::clone(&self.idle), self.strangers.0.clone());
-        let (limits, rest_until_ns) = (self.limits, Arc::clone(&self.rest_until_ns));
+        let (listeners, datagrams) = (Arc::clone(&self.listeners), Arc::clone(&self.datagrams));
+        let (access, strangers) = (Arc::clone(&self.access), self.strangers.0.clone());
+        let (idle, rest_until_ns) = (Arc::clone(&self.idle), Arc::clone(&self.rest_until_ns));
+        let (processor, limits) = (self.processor, self.limits);
         let body = move || {
             rest(&rest_until_ns, &aborting);
             let begun_ns = clock::now_ns();
             // Only while the client waits for us to be ready is nothing measured.
             let idle = needs_idle(&task.workload).then(|| idle_of(&idle, session));
             discard_strays(&datagrams);
-            let flows = DataFlows {
-                streams: receiver,
-                strangers: &strangers,
-                listeners: &listeners,
-                datagrams: &datagrams,
+            let half = Half {
+                task: &task,
                 access: &access,
-                abort: &aborting,
-                finish: &finishing,
                 processor,
                 limits,
+                listeners: &listeners,
+                datagrams: &datagrams,
+                strangers: &strangers,
             };
-            let run = || trial::server::run(&task, flows, || tell(Happened::Ready));
-            // A defect in one trial must not take the server's turn away for ever.
-            let outcome = match catch_unwind(AssertUnwindSafe(run)) {
-                Ok(Ok(reports)) => Ok(with_idle(reports, idle)),
-                Ok(Err(error)) => {
-                    Err(TaskFailure { why: error.to_string(), lasting: error.is_lasting() })
-                }
-                Err(_) => {
-                    let why = "the server's half of the task panicked".to_string();
-                    Err(TaskFailure { why, lasting: false })
-                }
-            };
+            let outcome = measuring.measure(half, &aborting, || tell(Happened::Ready));
+            let outcome = outcome.map(|reports| with_idle(reports, idle)).map_err(|error| {
+                TaskFailure { why: error.to_string(), lasting: error.is_lasting() }
+            });
             let until_ns = begun_ns.saturating_add(agree::rest_ns(&task.workload, &limits));
             rest_until_ns.store(until_ns, Ordering::Release);
             tell(Happened::Ended(outcome));
         };
         let thread = thread::Builder::new().name("trial".to_string()).spawn(body)?;
-        let ready = false;
-        Ok(Running { session, token, streams, accepts, ready, abort, finish, thread })
+        Ok(Running { session, token, accepts, ready: false, abort, way, thread })
+    }
+
+    /// Who does the server's half of a task, and how to speak with them meanwhile.
+    fn way(&mut self, task: &Task, session: u64) -> (Way, Measuring) {
+        let most = uncollected_max(task);
+        match self.worker((session, task.draw)) {
+            Some(worker) => {
+                let (orders, to_say) = mpsc::channel();
+                let way = Way::Worker { orders: orders.clone(), places: Arc::default(), most };
+                (way, Measuring::Worker { worker, orders: (orders, to_say) })
+            }
+            None => {
+                let (streams, collected) = mpsc::sync_channel(most);
+                let finish = Arc::new(AtomicBool::new(false));
+                let finishing = Arc::clone(&finish);
+                let measuring = Measuring::Thread { streams: collected, finish: finishing };
+                (Way::Thread { streams, finish }, measuring)
+            }
+        }
+    }
+
+    /// The worker of a draw, a new one with new UDP sockets where the draw is new, or where the one
+    /// that there was has ended. Started on the front's thread, with which it ends.
+    fn worker(&mut self, of: (u64, Option<u32>)) -> Option<Arc<Worker>> {
+        let lives = |drawn: &Drawn| drawn.worker.as_ref().is_none_or(|worker| worker.lives());
+        if let Some(drawn) = self.drawn.as_ref().filter(|drawn| drawn.of == of && lives(drawn)) {
+            return drawn.worker.clone();
+        }
+        // It has the sockets open as long as it lives.
+        self.drawn = None;
+        let worker = Worker::start().map(Arc::new);
+        // Threads that measure have tables of open files of their own, in which the old sockets
+        // would live on and be told what the new ones should hear.
+        if worker.is_some() {
+            self.draw_sockets();
+        }
+        self.drawn = Some(Drawn { of, worker: worker.clone() });
+        worker
+    }
+
+    /// Replaces the UDP sockets by new ones on their ports, as far as the system lets it. No task
+    /// runs, and what comes between tasks is thrown away.
+    fn draw_sockets(&mut self) {
+        let mut drawn = PerFamily::default();
+        for family in Family::BOTH {
+            let Some(socket) = self.datagrams.get(family) else { continue };
+            match socket.anew() {
+                Ok(Ok(anew)) => *drawn.get_mut(family) = Some(anew),
+                // Both or none, so that the families stay alike.
+                Ok(Err(_)) | Err(_) => return,
+            }
+        }
+        self.datagrams = Arc::new(drawn);
+    }
+
+    /// Forgets what was drawn for a session, which is over.
+    pub(super) fn dismiss(&mut self, session: u64) {
+        if self.drawn.as_ref().is_some_and(|drawn| drawn.of.0 == session) {
+            self.drawn = None;
+        }
     }
 
     /// The next thing that a task's thread has told.
@@ -161,9 +230,16 @@ impl Workshop {
 impl Running {
     /// Hands a data connection over if it knows the task's token; otherwise it is closed.
     pub(super) fn offer(&self, data: Data, stream: Stream) {
-        if data.token == self.token && stream.set_nonblocking(false).is_ok() {
-            // A task that has as many as it is for, or that has just ended has no use for it.
-            let _ = self.streams.try_send((data, stream));
+        if data.token != self.token || stream.set_nonblocking(false).is_err() {
+            return;
+        }
+        // A task that has as many as it is for, or that has just ended has no use for it.
+        match &self.way {
+            Way::Thread { streams, .. } => drop(streams.try_send((data, stream))),
+            Way::Worker { orders, places, most } if Arc::strong_count(places) <= *most => {
+                drop(orders.send(Order::Stream(data, stream, Arc::clone(places))));
+            }
+            Way::Worker { .. } => {}
         }
     }
 
@@ -174,12 +250,18 @@ impl Running {
 
     /// The client's half is over.
     pub(super) fn finish(&self) {
-        self.finish.store(true, Ordering::Release);
+        match &self.way {
+            Way::Thread { finish, .. } => finish.store(true, Ordering::Release),
+            Way::Worker { orders, .. } => drop(orders.send(Order::Finish)),
+        }
     }
 
     /// Nobody wants the result any more.
     pub(super) fn abort(&self) {
         self.abort.store(true, Ordering::Release);
+        if let Way::Worker { orders, .. } = &self.way {
+            drop(orders.send(Order::Abort));
+        }
     }
 
     /// Waits for the end of the thread.
@@ -189,11 +271,50 @@ impl Running {
     }
 }
 
-/// Most data connections that may wait for a task to collect them; one more is closed.
-fn uncollected_max(task: &Task) -> usize {
-    // Others come as fast as they can be opened, and those of a load beside those of probes.
-    let each = task.workload.connections_collected().unwrap_or(UNCOLLECTED_MAX);
-    each.saturating_mul(task.arms.len() as u64).clamp(1, UNCOLLECTED_MAX) as usize
+impl Measuring {
+    /// Does the server's half.
+    fn measure(
+        self,
+        half: Half<'_>,
+        abort: &AtomicBool,
+        ready: impl FnOnce(),
+    ) -> Result<Vec<(Arm, EndReport)>, TrialError> {
+        match self {
+            Measuring::Worker { worker, orders: (say, to_say) } => {
+                let listeners = half.listeners;
+                let settings = listeners.as_ref().map(|l| l.as_ref().map(Listener::settings));
+                let outcome = worker.serve(half, (&say, to_say), ready);
+                if !worker.lives() {
+                    // What it had lent of them nobody else gives back.
+                    for family in Family::BOTH {
+                        let settings = settings.get(family).as_ref();
+                        let lent = listeners.get(family).as_ref().zip(settings);
+                        lent.into_iter().for_each(|(listener, was)| listener.restore(was));
+                    }
+                }
+                outcome
+            }
+            Measuring::Thread { streams, finish } => {
+                let Half { task, access, processor, limits, listeners, datagrams, strangers } =
+                    half;
+                let finish = &*finish;
+                let flows = DataFlows {
+                    streams,
+                    strangers,
+                    listeners,
+                    datagrams,
+                    access,
+                    abort,
+                    finish,
+                    processor,
+                    limits,
+                };
+                // A defect in one trial must not take the server's turn away for ever.
+                let run = || trial::server::run(task, flows, ready);
+                catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(TrialError::panicked()))
+            }
+        }
+    }
 }
 
 /// Waits for the time at which a task may begin, or until it is given up.

@@ -113,6 +113,7 @@ fn task(number: u32, count: u32) -> Task {
         seed: 7,
         token: Token([number as u8; 16]),
         arrives: native(),
+        draw: None,
     }
 }
 
@@ -168,7 +169,7 @@ fn a_task_that_the_server_objects_to_fails_and_the_session_goes_on() {
     let refused = connection.run_task(&task(0, 0), |_| Ok::<_, Infallible>(()));
     assert!(matches!(refused, Err(TaskError::Server { number: 0, .. })), "{refused:?}");
     let own = connection.run_task(&task(1, 1), |_| Err::<(), _>("no socket"));
-    assert!(matches!(own, Err(TaskError::Own("no socket"))), "{own:?}");
+    assert!(matches!(own, Err(TaskError::Both { own: "no socket", .. })), "{own:?}");
     run(&mut connection, served.addresses, 2);
 }
 

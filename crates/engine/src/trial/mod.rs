@@ -8,6 +8,7 @@ mod evidence;
 mod flows;
 mod halves;
 mod idle;
+mod kind;
 mod probe;
 mod room;
 pub mod server;
@@ -20,6 +21,7 @@ mod validation;
 pub use client::ClientContext;
 pub use evidence::note_queue_drops;
 pub use idle::{Idle, idle, needs_idle, with_idle};
+pub use kind::Kind;
 
 use crate::hot::{Broken, Cause};
 use std::io;
@@ -164,6 +166,18 @@ pub enum TrialError {
         /// The family.
         family: Family,
     },
+    /// A worker told of any of these, or ended without a word.
+    #[error("{why}")]
+    Told {
+        /// Which of them.
+        kind: Kind,
+        /// The family, where it has one.
+        family: Option<Family>,
+        /// The address of the peer, where it has one.
+        address: Option<SocketAddr>,
+        /// Its words.
+        why: String,
+    },
 }
 
 fn at(address: &Option<SocketAddr>) -> String {
@@ -187,21 +201,69 @@ fn path_mtu(address: SocketAddr) -> Option<u32> {
 }
 
 impl TrialError {
-    /// A stable word for it, as a journal has it, and the family that it is about.
-    pub fn named(&self) -> (&'static str, Option<Family>) {
+    /// Which of them it is; a worker's is that of what it told of.
+    pub fn kind(&self) -> Kind {
         match self {
-            TrialError::Unsuitable { .. } => ("unsuitable", None),
-            TrialError::Missing { family, .. } => ("missing", Some(*family)),
-            TrialError::Unavailable { family, .. } => ("unavailable", Some(*family)),
-            TrialError::Socket { family, .. } => ("socket", Some(*family)),
-            TrialError::Io { family, .. } => ("io", Some(*family)),
-            TrialError::Buffers { family, .. } => ("buffers", Some(*family)),
-            TrialError::TooBig { family, .. } => ("too-big", Some(*family)),
-            TrialError::Fragments { family, .. } => ("fragments", Some(*family)),
-            TrialError::Blocked { family, .. } => ("blocked", Some(*family)),
-            TrialError::Peer { family, .. } => ("peer", Some(*family)),
-            TrialError::Aborted { family, .. } => ("aborted", Some(*family)),
+            TrialError::Unsuitable { .. } => Kind::Unsuitable,
+            TrialError::Missing { .. } => Kind::Missing,
+            TrialError::Unavailable { .. } => Kind::Unavailable,
+            TrialError::Socket { .. } => Kind::Socket,
+            TrialError::Io { .. } => Kind::Io,
+            TrialError::Buffers { .. } => Kind::Buffers,
+            TrialError::TooBig { .. } => Kind::TooBig,
+            TrialError::Fragments { .. } => Kind::Fragments,
+            TrialError::Blocked { .. } => Kind::Blocked,
+            TrialError::Peer { .. } => Kind::Peer,
+            TrialError::Aborted { .. } => Kind::Aborted,
+            TrialError::Told { kind, .. } => *kind,
         }
+    }
+
+    /// The family that it is about, where it is about one.
+    pub fn family(&self) -> Option<Family> {
+        match self {
+            TrialError::Unsuitable { .. } => None,
+            TrialError::Missing { family, .. }
+            | TrialError::Unavailable { family, .. }
+            | TrialError::Socket { family, .. }
+            | TrialError::Io { family, .. }
+            | TrialError::Buffers { family, .. }
+            | TrialError::TooBig { family, .. }
+            | TrialError::Fragments { family, .. }
+            | TrialError::Blocked { family, .. }
+            | TrialError::Peer { family, .. }
+            | TrialError::Aborted { family, .. } => Some(*family),
+            TrialError::Told { family, .. } => *family,
+        }
+    }
+
+    /// The address of the peer, where it is known.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match self {
+            TrialError::Unsuitable { .. }
+            | TrialError::Missing { .. }
+            | TrialError::Unavailable { .. }
+            | TrialError::Buffers { .. }
+            | TrialError::Aborted { .. } => None,
+            TrialError::Socket { address, .. }
+            | TrialError::Io { address, .. }
+            | TrialError::TooBig { address, .. }
+            | TrialError::Peer { address, .. }
+            | TrialError::Told { address, .. } => *address,
+            TrialError::Fragments { address, .. } | TrialError::Blocked { address, .. } => {
+                Some(*address)
+            }
+        }
+    }
+
+    /// The half of a task panicked.
+    pub(crate) fn panicked() -> Self {
+        TrialError::of_worker("its half of the task panicked".to_owned())
+    }
+
+    /// A worker has ended without telling of an error.
+    pub(crate) fn of_worker(why: String) -> Self {
+        TrialError::Told { kind: Kind::Worker, family: None, address: None, why }
     }
 
     /// The error of a hot loop on a socket of `family` whose peer is at `address`.
@@ -256,19 +318,7 @@ impl TrialError {
     /// Whether the same task would fail again for the same reason, because of what this host has or
     /// grants, or the way lets pass.
     pub fn is_lasting(&self) -> bool {
-        match self {
-            TrialError::Unsuitable { .. }
-            | TrialError::Missing { .. }
-            | TrialError::Unavailable { .. }
-            | TrialError::Buffers { .. }
-            | TrialError::Blocked { .. }
-            | TrialError::TooBig { .. } => true,
-            TrialError::Socket { .. }
-            | TrialError::Io { .. }
-            | TrialError::Fragments { .. }
-            | TrialError::Peer { .. }
-            | TrialError::Aborted { .. } => false,
-        }
+        self.kind().is_lasting()
     }
 }
 

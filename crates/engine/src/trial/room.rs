@@ -44,6 +44,7 @@ mod tests {
             seed: 0,
             token: Token([0; 16]),
             arrives: native(),
+            draw: None,
         };
         let refused = check(&task(echo)).unwrap_err().to_string();
         assert!(refused.contains("memory for this task unavailable"), "{refused}");

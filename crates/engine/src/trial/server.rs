@@ -28,6 +28,9 @@ const EVENT_NS_MAX: u64 = 4_000_000_000;
 /// Most connections that wait for whoever looks after those of others; one more is closed.
 const STRANGERS_MAX: usize = 64;
 
+/// Most data connections that wait for a task of any kind to collect them.
+const UNCOLLECTED_MAX: u64 = 256;
+
 /// The family in which the server's half of `task` accepts connections itself once it is ready.
 /// Nobody else should until it is over.
 pub fn accepts(task: &Task) -> Option<Family> {
@@ -36,6 +39,13 @@ pub fn accepts(task: &Task) -> Option<Family> {
     };
     let arrives = |arm: &TaskArm| *task.arrives.get(arm.family);
     task.arms.first().filter(|_| workload.purpose != Purpose::Open).map(arrives)
+}
+
+/// Most data connections that may wait for a task to collect them; one more is closed.
+pub(crate) fn uncollected_max(task: &Task) -> usize {
+    // Others come as fast as they can be opened, and those of a load beside those of probes.
+    let each = task.workload.connections_collected().unwrap_or(UNCOLLECTED_MAX);
+    each.saturating_mul(task.arms.len() as u64).clamp(1, UNCOLLECTED_MAX) as usize
 }
 
 /// Where connections go that a task has accepted and that are not its own.
@@ -53,7 +63,7 @@ impl Strangers {
     }
 
     /// Passes one on, and never waits.
-    pub(super) fn pass(&self, arrival: Arrival) {
+    pub(crate) fn pass(&self, arrival: Arrival) {
         // Where too many wait the last one goes, as from a queue of the system's.
         let _ = self.to.try_send(arrival);
         self.waker.wake();
@@ -125,7 +135,7 @@ pub fn run(
 }
 
 /// Longest time that a workload can take if the client does as agreed, in ns.
-fn longest_ns(workload: &Workload) -> u64 {
+pub(crate) fn longest_ns(workload: &Workload) -> u64 {
     let each_ns = workload.exchanges_in_all().saturating_mul(EVENT_NS_MAX);
     let part_ns = workload.longest_ns().unwrap_or(each_ns);
     part_ns.saturating_add(3 * SILENCE_NS_MAX)

@@ -206,6 +206,7 @@ pub fn slice(workload: Workload, families: PerArm<Family>) -> Task {
         seed: u64::from_ne_bytes(seed),
         token: Token(token),
         arrives: native(),
+        draw: None,
     }
 }
 

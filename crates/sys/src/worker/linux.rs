@@ -25,8 +25,8 @@ use std::time::Duration;
 /// Length of the body, and how many sockets go along.
 const HEADER_BYTES: usize = 5;
 
-/// What a terminal or a service manager sends to all processes of a program: what a worker does then
-/// is for its parent to say.
+/// What a terminal or a service manager sends to all processes of a program: what a worker does
+/// then is for its parent to say.
 const FOR_THE_PARENT: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// The file that this program is.

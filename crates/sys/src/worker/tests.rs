@@ -1,3 +1,5 @@
+//! Starting, ending and speaking with workers.
+
 use super::*;
 use crate::clock;
 use crate::socket::StreamOptions;

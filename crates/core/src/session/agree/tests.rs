@@ -22,7 +22,7 @@ fn checked(workload: Workload, limits: &Limits) -> Result<(), Objection> {
     let family = |arm| if arm == Arm::A { Family::V4 } else { Family::V6 };
     let arms: Vec<TaskArm> = arms.iter().map(|&arm| TaskArm { arm, family: family(arm) }).collect();
     let (order, token, arrives) = (TurnOrder::Ab, Token([7; 16]), task::native());
-    check(&Task { number: 1, workload, arms, order, seed: 1, token, arrives }, limits)
+    check(&Task { number: 1, workload, arms, order, seed: 1, token, arrives, draw: None }, limits)
 }
 
 fn beyond(result: Result<(), Objection>) -> &'static str {
