@@ -1,9 +1,7 @@
 //! Limits hold whatever a client does: one that knows of none is read at the limit and sent to at
 //! the limit, and a task beyond them is refused in words.
 
-mod common;
-
-use common::{Service, slice, trial, values_of};
+use crate::common::{Service, slice, trial, values_of};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

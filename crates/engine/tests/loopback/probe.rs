@@ -1,8 +1,6 @@
 //! Probes over both families with real sockets on loopback, both halves in this process.
 
-mod common;
-
-use common::{Service, assert_proved, slice, trial, values_of};
+use crate::common::{Service, assert_proved, slice, trial, values_of};
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::Family;
@@ -124,7 +122,7 @@ fn the_next_task_finds_the_sockets_of_the_service_as_they_were() {
         let (client, server) = service.perform(&task, &service.context(Transport::Udp));
         client.unwrap();
         server.unwrap();
-        let echo = common::echo(Transport::Udp, 64, Wait::Block);
+        let echo = crate::common::echo(Transport::Udp, 64, Wait::Block);
         let task = slice(Workload::Echo(echo), PerArm::FAMILIES);
         let (client, server) = service.perform(&task, &service.context(Transport::Udp));
         client.unwrap();

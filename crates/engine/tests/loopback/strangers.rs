@@ -1,9 +1,6 @@
 //! What does not belong to a task, coming without end: it must not keep a loop from stopping.
 
-#[path = "common/proving.rs"]
-mod proving;
-
-use proving::{NOWHERE, message, prove};
+use crate::common::proving::{NOWHERE, message, prove};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;

@@ -1,10 +1,8 @@
 //! Probes that are lost, doubled, swapped and held on the way, each direction by a rule of its own:
 //! what was done to them is what both ends report.
 
-mod common;
-
-use common::relay::{self, Fate, Rule};
-use common::{Service, slice, values_of};
+use crate::common::relay::{self, Fate, Rule};
+use crate::common::{Service, slice, values_of};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Measured, OneWay, Probed, Returned};

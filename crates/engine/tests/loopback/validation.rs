@@ -2,9 +2,7 @@
 //! he gets what is sent to his address gets a challenge and nothing else, whatever he knows of the
 //! task, and is not counted.
 
-mod common;
-
-use common::{Service, echo, slice, trial};
+use crate::common::{Service, echo, slice, trial};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,8 +1,6 @@
 //! Every knob of TCP bulk transfer over both families on loopback, both halves in this process.
 
-mod common;
-
-use common::{Reports, Service, assert_proved, trial, values_of};
+use crate::common::{Reports, Service, assert_proved, trial, values_of};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{Connection, EndReport, Received, Sent};

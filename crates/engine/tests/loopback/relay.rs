@@ -1,9 +1,7 @@
 //! Datagrams that are lost, doubled and swapped on the way, by a relay that does so by count.
 
-mod common;
-
-use common::relay::{self, Fate, Rule};
-use common::{Service, echo, slice, trial, values_of};
+use crate::common::relay::{self, Fate, Rule};
+use crate::common::{Service, echo, slice, trial, values_of};
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;

@@ -1,8 +1,6 @@
 //! Every workload over both families with real sockets on loopback, both halves in this process.
 
-mod common;
-
-use common::{Service, assert_proved, echo, slice, trial, values_of};
+use crate::common::{Service, assert_proved, echo, slice, trial, values_of};
 use std::net::SocketAddr;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::{Family, PerFamily};

@@ -1,9 +1,7 @@
 //! Marked packets over loopback: what is asked for is granted at both ends, and what comes in at
 //! the server is what was sent, for both families.
 
-mod common;
-
-use common::{Service, echo, slice, trial};
+use crate::common::{Service, echo, slice, trial};
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::workload::{Marking, TcpBulk, Transport, UdpBulk, Wait, Workload};

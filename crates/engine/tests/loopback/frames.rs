@@ -1,8 +1,6 @@
 //! Frames of a video over both families on loopback, both ways.
 
-mod common;
-
-use common::{Service, assert_proved, trial, values_of};
+use crate::common::{Service, assert_proved, trial, values_of};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Measured;

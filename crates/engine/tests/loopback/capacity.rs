@@ -2,9 +2,7 @@
 //! stays within its bounds, and a receiver sends no more than it got. No time is asserted: loopback
 //! has no capacity of its own.
 
-mod common;
-
-use common::{Service, assert_proved, trial, values_of};
+use crate::common::{Service, assert_proved, trial, values_of};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, Measured, RateTrial, Received, Searched};
