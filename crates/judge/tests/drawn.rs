@@ -118,6 +118,24 @@ fn the_record_has_what_was_drawn_and_the_analysis_says_so() {
 }
 
 #[test]
+fn processes_are_drawn_where_both_ends_name_others() {
+    let (mut lines, _) = measured(&header(12, None, 7), ALIKE);
+    let mut named = |of_server: bool| {
+        for line in &mut lines {
+            if let Line::Trial(trial) = line {
+                trial.ends.client.process = Some(trial.round);
+                let server = trial.ends.server.seen_mut().unwrap();
+                server.process = of_server.then_some(1_000 + trial.round);
+            }
+        }
+        anew(&analyse(&lines).unwrap(), Nuisance::Processes)
+    };
+    assert_eq!(named(false), Some(Anew::Never));
+    // A round of one cell is a block.
+    assert_eq!(named(true), Some(Anew::Block));
+}
+
+#[test]
 fn a_size_that_was_asked_for_is_not_drawn() {
     let (lines, analysis) = measured(&header(12, Some("50 kB"), 7), ALIKE);
     assert!(sizes(&lines).iter().all(Option::is_none));

@@ -62,7 +62,7 @@ pub(super) fn facts(found: &Collected<'_>) -> Vec<DrawnFact> {
         (Nuisance::Ports, anew(&blocks, port)),
         (Nuisance::Writes, writes(found, &blocks)),
         (Nuisance::Order, Some(order(&blocks))),
-        (Nuisance::Processes, never(None)),
+        (Nuisance::Processes, never(at_both_ends(&blocks, |end| end.process))),
         (Nuisance::Processors, never(at_both_ends(&blocks, |end| end.processor))),
         (Nuisance::Boot, never(None)),
         (Nuisance::Path, never(None)),
