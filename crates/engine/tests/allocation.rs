@@ -123,11 +123,16 @@ struct Client {
     tallies: PerArm<Tally>,
 }
 
+/// So many bytes of one value.
+fn all(value: u8, count: usize) -> v6gap_sys::placed::Bytes {
+    vec![value; count].into()
+}
+
 fn echo_client(workload: &Echo) -> Client {
     let (turns, exchanges) = (workload.turns as usize, workload.turn_exchanges as usize);
     Client {
         turns: Turns::new(TurnOrder::Ab, workload).unwrap(),
-        buffers: Buffers { out: vec![0; 64], back: vec![0; 64], expected: vec![FILL; 64] },
+        buffers: Buffers { out: all(0, 64), back: all(0, 64), expected: all(FILL, 64) },
         tallies: PerArm::from_fn(|_| Tally::with_room(turns, exchanges)),
     }
 }
@@ -303,8 +308,8 @@ fn icmp_echo() {
     let turns = Turns::new(TurnOrder::Ab, &workload).unwrap();
     let watch = Watch::silence(Wait::Spin, WAIT_NS);
     let Client { buffers, tallies, .. } = &mut client;
-    buffers.out.resize(64 + ECHO_HEADER_BYTES, 0);
-    buffers.back.resize(64 + ECHO_ROOM_BYTES, 0);
+    buffers.out = all(0, 64 + ECHO_HEADER_BYTES);
+    buffers.back = all(0, 64 + ECHO_ROOM_BYTES);
     let near = PerArm { a, b };
     let client = measure(|| {
         ping::client(&turns, TAG, &near, buffers, tallies, &watch).unwrap();
@@ -561,7 +566,7 @@ fn probing() {
         let manner = Manner { tag: TAG, clock: Clock::Wall, interval_ns, timeout_ns };
         let watch = Watch::silence(wait, WAIT_NS);
         let mut buffers =
-            ClientBuffers { message: vec![0; 100], back: vec![0; 101], expected: vec![FILL; 100] };
+            ClientBuffers { message: all(0, 100), back: all(0, 101), expected: all(FILL, 100) };
         let (mut buffer, mut answer) = (vec![0; 101], vec![FILL; 100]);
         let sources = PerArm { a: 1, b: 1 };
         let mut valid = Validation::new(TAG, &[3; 16], &Access::Near, NOWHERE, sources);

@@ -24,6 +24,7 @@ pub mod netns;
 #[cfg(target_os = "linux")]
 pub mod packet;
 pub mod perf;
+pub mod placed;
 pub mod secrets;
 pub mod socket;
 pub mod term;

@@ -12,6 +12,7 @@ use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::session::validation::{Handling, Validation};
 use v6gap_core::wire::datagram::{End, Flags, HEADER_BYTES, Header};
 use v6gap_sys::clock;
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Datagram, ErrorClass, Stream};
 
 /// Shortest time to wait for the answer to a datagram, in ns.
@@ -37,11 +38,11 @@ const COMPARED_AT_ONCE: usize = 512;
 #[derive(Debug)]
 pub struct Buffers {
     /// What is sent; the header is written over its start.
-    pub out: Vec<u8>,
+    pub out: Bytes,
     /// What comes back.
-    pub back: Vec<u8>,
+    pub back: Bytes,
     /// What must come back, but for its header.
-    pub expected: Vec<u8>,
+    pub expected: Bytes,
 }
 
 impl Buffers {
@@ -52,7 +53,7 @@ impl Buffers {
         let header = &mut self.expected[..HEADER_BYTES];
         header.copy_from_slice(&self.out[..HEADER_BYTES]);
         Header::make_answer(header);
-        self.back == self.expected
+        *self.back == *self.expected
     }
 }
 

@@ -15,6 +15,7 @@ use v6gap_core::session::validation::{Handling, Validation};
 use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::wire::probe::{Marks, PROBE_BYTES, Times};
 use v6gap_core::workload::Wait;
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Arrived, Datagram, ErrorClass, wait_either};
 use v6gap_sys::{clock, cpu};
 
@@ -55,11 +56,11 @@ pub struct Slot {
 #[derive(Debug)]
 pub struct ClientBuffers {
     /// What is sent; header and times are written over its start.
-    pub message: Vec<u8>,
+    pub message: Bytes,
     /// What comes back, with room for a byte more than a packet has.
-    pub back: Vec<u8>,
+    pub back: Bytes,
     /// What must come back, but for header and times.
-    pub expected: Vec<u8>,
+    pub expected: Bytes,
 }
 
 /// Which clock's times the packets carry.

@@ -29,6 +29,7 @@ use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::End;
 use v6gap_core::workload::{Echo, Impossible, Transport, Wait};
 use v6gap_sys::clock;
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, SocketError, Stream};
 
 /// How often the server looks for the end of something that its kernel does.
@@ -180,9 +181,10 @@ impl Asking<'_> {
 
     /// Messages with so many bytes before what is sent and more of them for what comes back.
     fn buffers(&self, before: usize, more: usize) -> Buffers {
-        let mut out = vec![0; before];
-        out.extend(payload(self.task, End::Client, self.echo.message_bytes));
-        let back = vec![0; self.echo.answer_bytes() as usize + more];
+        let message = payload(self.task, End::Client, self.echo.message_bytes);
+        let mut out = Bytes::zeroed(before + message.len());
+        out[before..].copy_from_slice(&message);
+        let back = Bytes::zeroed(self.echo.answer_bytes() as usize + more);
         let expected = payload(self.task, End::Server, self.echo.answer_bytes());
         Buffers { out, back, expected }
     }
@@ -200,7 +202,7 @@ pub(super) fn server(
     ready: impl FnOnce(),
 ) -> Reports {
     let turns = numbered(task, echo)?;
-    let mut request = vec![0; echo.message_bytes as usize];
+    let mut request = Bytes::zeroed(echo.message_bytes as usize);
     let mut answer = payload(task, End::Server, echo.answer_bytes());
     let memory = (&mut request[..], &mut answer[..]);
     let before = Before::look(flows.processor);

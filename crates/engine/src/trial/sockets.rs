@@ -17,6 +17,7 @@ use v6gap_core::wire::datagram::End;
 use v6gap_core::wire::preamble::Data;
 use v6gap_core::workload::{Marking, StreamSettings, Wait};
 use v6gap_sys::host;
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Datagram, ErrorClass, Marks, Ping, SocketError, Stream, StreamOptions};
 
 /// Source ports are drawn from here: above the registered services that servers listen on, below
@@ -79,13 +80,13 @@ impl Iterator for Locals {
 
 /// What messages of an end are filled with, which no device on the way can compress; a function of
 /// the task's seed, so that the other end knows it.
-pub(super) fn payload(task: &Task, from: End, bytes: u32) -> Vec<u8> {
+pub(super) fn payload(task: &Task, from: End, bytes: u32) -> Bytes {
     let [client, server] = PAYLOAD_STREAMS;
     let stream = match from {
         End::Client => client,
         End::Server => server,
     };
-    let mut payload = vec![0; bytes as usize];
+    let mut payload = Bytes::zeroed(bytes as usize);
     generator(task.seed, stream).fill_bytes(&mut payload);
     payload
 }

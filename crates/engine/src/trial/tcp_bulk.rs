@@ -16,6 +16,7 @@ use v6gap_core::task::Task;
 use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::datagram;
 use v6gap_core::workload::{Direction, TcpBulk, Wait, ZeroCopy};
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{ErrorClass, MemoryFile, Stream, StreamOptions};
 use v6gap_sys::{Unavailable, cpu};
 
@@ -321,13 +322,11 @@ impl End<'_> {
             copied = sending.reaped.copied;
             sent = Some(of_it);
         } else {
-            let mut buffer = Vec::new();
-            let sink = match self.bulk.truncate && Stream::can_discard().is_ok() {
+            let discards = self.bulk.truncate && Stream::can_discard().is_ok();
+            let mut buffer = Bytes::zeroed(if discards { 0 } else { READ_BYTES });
+            let sink = match discards {
                 true => Sink::Nowhere(READ_BYTES),
-                false => {
-                    buffer.resize(READ_BYTES, 0);
-                    Sink::Buffer(&mut buffer)
-                }
+                false => Sink::Buffer(&mut buffer),
             };
             let mut of_it = Series::one_of(self.bulk.streams, duration_ns);
             let low_water = self.low_water_max();

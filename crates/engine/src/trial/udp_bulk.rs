@@ -18,6 +18,7 @@ use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::workload::{Capacity, Direction, FrameCount, Frames, UdpBulk, Wait};
 use v6gap_sys::clock;
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch, SocketError};
 
 /// Receive buffer asked for, in bytes, so that a receiver which is put aside for a moment loses
@@ -140,7 +141,7 @@ impl Half<'_> {
         self.header(self.line.end.says(Flags::NONE))
     }
 
-    fn payload(&self) -> Vec<u8> {
+    fn payload(&self) -> Bytes {
         payload(self.task, self.line.end, self.bulk.payload_bytes)
     }
 

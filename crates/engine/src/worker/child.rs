@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{Builder, JoinHandle};
 use v6gap_core::wire::preamble::Data;
-use v6gap_sys::entropy;
 use v6gap_sys::socket::{Stream, Waker};
 use v6gap_sys::worker::Conduit;
+use v6gap_sys::{entropy, placed};
 
 /// Does what the parent says until that ends; `None` if this process has none, because it was not
 /// started as a worker.
@@ -20,7 +20,10 @@ use v6gap_sys::worker::Conduit;
 /// # Errors
 /// If something comes that is nothing of a parent's, or the system refuses what it needs.
 pub fn serve() -> Option<io::Result<()>> {
-    Some(attend(Conduit::inherited()?))
+    let conduit = Conduit::inherited()?;
+    // Without random bytes nothing is drawn, which the number below meets as well.
+    let _ = placed::draw();
+    Some(attend(conduit))
 }
 
 /// Does what comes through `conduit` until its other end ends.

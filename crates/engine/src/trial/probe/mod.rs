@@ -23,6 +23,7 @@ use v6gap_core::observation::{EndReport, Granted, Measured, Probed, Returned};
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::workload::{Impossible, Marking, Probe};
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Datagram, KernelTimes, SocketError};
 use v6gap_sys::{Unavailable, clock};
 
@@ -44,7 +45,7 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
     let watch = Watch::silence(probe.wait, context.timeout_ns.max(2 * probe.timeout_ns));
     let mut buffers = ClientBuffers {
         message: payload(task, End::Client, probe.payload_bytes),
-        back: vec![0; probe.payload_bytes as usize + 1],
+        back: Bytes::zeroed(probe.payload_bytes as usize + 1),
         expected: payload(task, End::Server, probe.payload_bytes),
     };
     let course = course::course(probe, &arms, task.order, task.seed);
@@ -166,7 +167,7 @@ pub(super) fn server(
     let room = |arm| if has(arm) { probe.packets_max() } else { 0 };
     let mut notes = PerArm::from_fn(|arm| ServerNotes::with_room(room(arm)));
     // One byte more than a packet of the task has, so that a longer one is not taken for it.
-    let mut buffer = vec![0; probe.payload_bytes as usize + 1];
+    let mut buffer = Bytes::zeroed(probe.payload_bytes as usize + 1);
     let mut answer = payload(task, End::Server, probe.payload_bytes);
     let mut missing = Vec::new();
     for &(arm, socket) in &sockets {

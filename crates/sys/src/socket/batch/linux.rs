@@ -5,6 +5,7 @@
 
 use super::Message;
 use crate::Unavailable;
+use crate::placed::Bytes;
 use crate::socket::{Datagram, call, wait};
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -122,7 +123,7 @@ impl Outgoing {
 #[derive(Debug)]
 pub(super) struct Incoming {
     raw: Raw,
-    bytes: Vec<u8>,
+    bytes: Bytes,
     message_bytes: usize,
     controls: Vec<Control>,
 }
@@ -131,7 +132,7 @@ impl Incoming {
     pub(super) fn new(messages: usize, message_bytes: usize) -> Self {
         Incoming {
             raw: Raw::new(messages),
-            bytes: vec![0; messages * message_bytes],
+            bytes: Bytes::zeroed(messages * message_bytes),
             message_bytes,
             controls: vec![Control([0; 32]); messages],
         }

@@ -18,6 +18,7 @@ use linux as platform;
 
 use super::Datagram;
 use crate::Unavailable;
+use crate::placed::Bytes;
 use std::io;
 use std::ops::Range;
 
@@ -34,7 +35,7 @@ pub const PIECE_BYTES_MAX: usize = 65_507;
 /// Datagrams to be sent together, each in a slot of its own.
 #[derive(Debug)]
 pub struct SendBatch {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     slot_bytes: usize,
     lengths: Vec<usize>,
     segments: usize,
@@ -52,7 +53,7 @@ impl SendBatch {
             true => (PIECE_BYTES_MAX / slot_bytes).clamp(1, SEGMENTS_MAX),
             false => 1,
         };
-        let mut bytes = vec![0; slots * slot_bytes];
+        let mut bytes = Bytes::zeroed(slots * slot_bytes);
         for slot in bytes.chunks_exact_mut(slot_bytes) {
             slot[..payload.len()].copy_from_slice(payload);
         }

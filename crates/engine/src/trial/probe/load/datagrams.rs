@@ -22,6 +22,7 @@ use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::{End, Flags, Header};
 use v6gap_core::workload::{Direction, Load, Marking, Probe, UdpBulk, UdpLoad, Wait};
 use v6gap_sys::clock;
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Datagram, ReceiveBatch, SendBatch};
 
 /// Memory for the datagrams of one call of a stream, in bytes; large ones go and come in fewer.
@@ -52,7 +53,7 @@ pub(super) struct Datagrams {
     end: End,
     ways: Vec<(Datagram, bool)>,
     bulk: UdpBulk,
-    payload: Vec<u8>,
+    payload: Bytes,
     header: Header,
     seed: u64,
     processors: Processors,

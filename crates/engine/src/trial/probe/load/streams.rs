@@ -17,6 +17,7 @@ use v6gap_core::wire::control::Limits;
 use v6gap_core::wire::datagram::End;
 use v6gap_core::workload::{Direction, Load, Marking, Wait};
 use v6gap_sys::clock;
+use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::Stream;
 
 /// Bytes of one write and of one read.
@@ -25,7 +26,7 @@ const CHUNK_BYTES: u32 = 128 * 1024;
 /// The streams of a load at one end, and which way each goes for this end.
 pub(super) struct Streams {
     ways: Vec<(Stream, bool)>,
-    chunk: Vec<u8>,
+    chunk: Bytes,
     arm: Arm,
     /// Bytes per second that each stream sends at most, and at the server also takes.
     pace: Option<u64>,
@@ -168,7 +169,7 @@ fn one(
         }
         hot::send(stream, chunk, pace, over, watch)
     } else {
-        let mut buffer = vec![0; chunk.len()];
+        let mut buffer = Bytes::zeroed(chunk.len());
         hot::receive(stream, &mut buffer, pace, over, watch)
     }
 }
