@@ -1,6 +1,7 @@
 //! Builds a world, step by step: namespaces, cables, the user-space link, what each node needs.
 
 use crate::clock::HEADER_BYTES;
+use crate::draw::Draw;
 use crate::emulated::{Machine, Starting};
 use crate::equip::{READY_NS, equip, finish, offloads, settings};
 use crate::layout::{self, Layout};
@@ -28,22 +29,11 @@ pub(crate) struct Built {
 
 pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabError> {
     let layout = &Layout::of(world);
-    let mut namespaces = Vec::new();
-    for index in 0..world.nodes.len() {
-        let namespace = new_namespace()?;
-        within(&namespace, || settings::of_node(world, index))??;
-        namespaces.push(namespace);
-    }
-    let wire_namespace = match world.model {
-        LinkModel::Wire => Some(new_namespace()?),
-        LinkModel::Bare | LinkModel::Shaped | LinkModel::Netem => None,
-    };
-    if let Some(namespace) = &wire_namespace {
-        within(namespace, settings::of_wire)??;
-    }
+    let draw = &mut Draw::new()?;
+    let (namespaces, wire_namespace) = make_namespaces(world, draw)?;
     let mut starting = None;
-    for link in 0..world.links.len() {
-        let made = make_link(world, link, &namespaces, wire_namespace.as_ref())?;
+    for link in draw.shuffled(0..world.links.len()) {
+        let made = make_link(world, link, (&namespaces, wire_namespace.as_ref()), draw)?;
         if let Some((end, tap)) = made {
             let node = world.links[link].node(end.side);
             starting = Some(Starting::new(world, (node, end), tap, options)?);
@@ -54,16 +44,16 @@ pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabErr
         Some(namespace) => Some(start_wire(world, namespace, options)?),
         None => None,
     };
-    let here = || {
+    let here = |draw: &mut Draw| {
         let namespaces = namespaces.iter().enumerate();
-        namespaces.filter(|(index, _)| !world.nodes[*index].emulated)
+        draw.shuffled(namespaces.filter(|(index, _)| !world.nodes[*index].emulated))
     };
-    for (index, namespace) in here() {
-        within(namespace, || equip(layout, index))??;
+    for (index, namespace) in here(draw) {
+        within(namespace, || equip(layout, index, draw))??;
     }
     let mut facts = settings::facts(world, options);
-    for (index, namespace) in here() {
-        facts.extend(within(namespace, || finish(layout, index, deadline_ns))??);
+    for (index, namespace) in here(draw) {
+        facts.extend(within(namespace, || finish(layout, index, deadline_ns, draw))??);
     }
     let mut machine = None;
     if let Some(starting) = starting {
@@ -84,8 +74,26 @@ pub(crate) fn check(world: &World) -> Result<(), LabError> {
     if problems.is_empty() { Ok(()) } else { Err(LabError::World(problems.join("; "))) }
 }
 
-fn new_namespace() -> Result<OwnedFd, LabError> {
-    netns::new_network_namespace().map_err(LabError::system("make a network namespace"))
+/// Makes the namespaces of all nodes, and that of the user-space link if there is one.
+fn make_namespaces(
+    world: &World,
+    draw: &mut Draw,
+) -> Result<(Vec<OwnedFd>, Option<OwnedFd>), LabError> {
+    let nodes = world.nodes.len();
+    let wired = world.model == LinkModel::Wire;
+    let mut made = BTreeMap::new();
+    for index in draw.shuffled(0..nodes + usize::from(wired)) {
+        let operation = LabError::system("make a network namespace");
+        let namespace = netns::new_network_namespace().map_err(operation)?;
+        let set = || match index < nodes {
+            true => settings::of_node(world, index),
+            false => settings::of_wire(),
+        };
+        within(&namespace, set)??;
+        made.insert(index, namespace);
+    }
+    let wire = made.remove(&nodes);
+    Ok((made.into_values().collect(), wire))
 }
 
 fn within<T: Send>(namespace: &OwnedFd, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
@@ -97,15 +105,17 @@ fn within<T: Send>(namespace: &OwnedFd, work: impl FnOnce() -> T + Send) -> Resu
 fn make_link(
     world: &World,
     link: usize,
-    namespaces: &[OwnedFd],
-    wire: Option<&OwnedFd>,
+    (namespaces, wire): (&[OwnedFd], Option<&OwnedFd>),
+    draw: &mut Draw,
 ) -> Result<Option<(End, Tap)>, LabError> {
     let mtu = world.links[link].mtu;
     let is_emulated = |side: &Side| world.nodes[world.links[link].node(*side)].emulated;
     let emulated = Side::BOTH.into_iter().find(is_emulated);
     let at = |side: Side| &namespaces[world.links[link].node(side)];
-    let end = |side: Side, far: bool| Plug {
+    let sides = draw.shuffled(Side::BOTH);
+    let end = |side: Side, far: bool, index: u32| Plug {
         name: layout::interface(link),
+        index,
         mac: Some(layout::mac(End { link, side })),
         namespace: far.then(|| at(side).as_fd()),
     };
@@ -116,22 +126,24 @@ fn make_link(
     };
     let Some(wire) = wire else {
         if let Some(side) = emulated {
-            let near = end(side.other(), false);
-            return within(at(side.other()), || tap(near.name, side, near.mac))?;
+            let mac = Some(layout::mac(End { link, side: side.other() }));
+            return within(at(side.other()), || tap(layout::interface(link), side, mac))?;
         }
-        let plugs = [end(Side::First, false), end(Side::Second, true)];
-        within(at(Side::First), || Netlink::new().make_cable(plugs.each_ref(), mtu))??;
+        let near = sides[0];
+        let plugs = [end(near, false, draw.index()), end(near.other(), true, draw.index())];
+        within(at(near), || Netlink::new().make_cable(plugs.each_ref(), mtu))??;
         return Ok(None);
     };
     let mut made = None;
-    for side in Side::BOTH {
+    for side in sides {
         let name = layout::wire_interface(End { link, side });
         if emulated == Some(side) {
             made = within(wire, || tap(name, side, None))??;
             continue;
         }
-        let far = Plug { name, mac: None, namespace: Some(wire.as_fd()) };
-        let plugs = [end(side, false), far];
+        let near = end(side, false, draw.index());
+        let far = Plug { name, index: draw.index(), mac: None, namespace: Some(wire.as_fd()) };
+        let plugs = [near, far];
         within(at(side), || Netlink::new().make_cable(plugs.each_ref(), mtu))??;
     }
     Ok(made)

@@ -3,6 +3,7 @@
 pub(crate) mod settings;
 
 use crate::LabError;
+use crate::draw::Draw;
 use crate::layout::{self, Layout};
 use crate::netlink::Netlink;
 use crate::shape::shape;
@@ -27,8 +28,9 @@ pub(crate) fn set_up_alone(
 ) -> Result<BTreeMap<String, String>, LabError> {
     let layout = &Layout::of(world);
     settings::of_node(world, node)?;
-    equip(layout, node)?;
-    finish(layout, node, clock::now_ns() + READY_NS)
+    let draw = &mut Draw::new()?;
+    equip(layout, node, draw)?;
+    finish(layout, node, clock::now_ns() + READY_NS, draw)
 }
 
 /// Whether hosts leave work to the interfaces of a link.
@@ -38,7 +40,7 @@ pub(crate) fn offloads(world: &World, link: &Link) -> bool {
 
 /// Gives a node's interfaces their shaping and addresses and sets them up; those of a switch become
 /// ports of its bridge.
-pub(crate) fn equip(layout: &Layout<'_>, node: usize) -> Result<(), LabError> {
+pub(crate) fn equip(layout: &Layout<'_>, node: usize, draw: &mut Draw) -> Result<(), LabError> {
     let world = layout.world;
     let mut netlink = Netlink::new();
     netlink.set_up(LOOPBACK_INDEX)?;
@@ -46,7 +48,7 @@ pub(crate) fn equip(layout: &Layout<'_>, node: usize) -> Result<(), LabError> {
         true => Some(netlink.make_bridge(layout::BRIDGE)?),
         false => None,
     };
-    for end in layout.topology.ends_of(node) {
+    for end in draw.shuffled(layout.topology.ends_of(node)) {
         let link = &world.links[end.link];
         let index = netlink.interface(&layout::interface(end.link))?.index;
         if !offloads(world, link) {
@@ -56,7 +58,7 @@ pub(crate) fn equip(layout: &Layout<'_>, node: usize) -> Result<(), LabError> {
         if let Some(shape) = shape(world, link, end.side) {
             netlink.shape(index, &shape)?;
         }
-        for family in layout.families() {
+        for family in draw.shuffled(layout.families()) {
             let Some((address, prefix_bits)) = layout.address(end, family) else { continue };
             match link.mtus.get(family) {
                 None => netlink.add_address(index, address, prefix_bits)?,
@@ -78,18 +80,19 @@ pub(crate) fn finish(
     layout: &Layout<'_>,
     node: usize,
     deadline_ns: u64,
+    draw: &mut Draw,
 ) -> Result<BTreeMap<String, String>, LabError> {
     let world = layout.world;
     let mut netlink = Netlink::new();
     let mut facts = settings::in_force(world, node);
-    for end in layout.topology.ends_of(node) {
+    for end in draw.shuffled(layout.topology.ends_of(node)) {
         let name = layout::interface(end.link);
         let index = wait_ready(&mut netlink, layout, (node, end), deadline_ns)?;
         if !layout.is_switch(node) {
-            for neighbour in layout.neighbours(end) {
+            for neighbour in draw.shuffled(layout.neighbours(end)) {
                 netlink.add_neighbour(index, neighbour.address, neighbour.mac)?;
             }
-            narrow(&mut netlink, layout, end, index)?;
+            narrow(&mut netlink, layout, (end, index), draw)?;
         }
         let key = |what: &str| format!("lab.{}.{name}.{what}", world.nodes[node].name);
         facts.insert(key("offloads"), netlink.offloads(index)?.join(" "));
@@ -97,7 +100,7 @@ pub(crate) fn finish(
         facts.insert(key("gso_max_segs"), segments.to_string());
     }
     if !layout.is_switch(node) {
-        for route in layout.routes(node) {
+        for route in draw.shuffled(layout.routes(node)) {
             netlink.add_route(route.subnet, route.prefix_bits, route.via, route.mtu)?;
         }
     }
@@ -110,10 +113,10 @@ pub(crate) fn finish(
 fn narrow(
     netlink: &mut Netlink,
     layout: &Layout<'_>,
-    end: End,
-    index: u32,
+    (end, index): (End, u32),
+    draw: &mut Draw,
 ) -> Result<(), LabError> {
-    for family in layout.families() {
+    for family in draw.shuffled(layout.families()) {
         let mtu = *layout.world.links[end.link].mtus.get(family);
         if let (Some(mtu), Some((own, _))) = (mtu, layout.address(end, family)) {
             let segment = layout.topology.segment_of(end.link);

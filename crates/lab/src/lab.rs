@@ -23,7 +23,7 @@ use v6gap_core::world::{Conditions, Link, LinkModel, Side, Topology, World};
 pub struct Lab {
     // First, so that these and the thread have ended before the namespaces go.
     agents: Vec<Agent>,
-    _machine: Option<Machine>,
+    machine: Option<Machine>,
     tunnels: Vec<Running>,
     translating: Option<Translating>,
     wire: Option<Wire>,
@@ -82,7 +82,7 @@ impl Lab {
         let copy = world.clone();
         let mut lab = Self {
             agents: Vec::new(),
-            _machine: built.machine,
+            machine: built.machine,
             tunnels: Vec::new(),
             translating: None,
             wire,
@@ -114,7 +114,7 @@ impl Lab {
         let (agents, tunnels) = (Vec::new(), Vec::new());
         Self {
             agents,
-            _machine: None,
+            machine: None,
             tunnels,
             translating: None,
             wire: None,
@@ -250,6 +250,13 @@ impl Lab {
             })??;
         }
         Ok(())
+    }
+
+    /// Whether other programs are part of it: a system at a node, agents, and what carries tunnels
+    /// and translates.
+    pub fn has_programs(&self) -> bool {
+        let tunnels = self.tunnels.iter().any(Running::has_programs);
+        tunnels || !self.agents.is_empty() || self.machine.is_some() || self.translating.is_some()
     }
 
     /// How the lab was built, to store with the results: link model, interfaces, shaping, offloads

@@ -15,6 +15,7 @@
 mod agent;
 mod build;
 pub mod clock;
+mod draw;
 pub mod emulated;
 mod equip;
 mod error;

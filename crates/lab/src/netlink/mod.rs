@@ -59,6 +59,8 @@ pub(crate) struct Interface {
 /// One end of a cable to be made.
 pub(crate) struct Plug<'a> {
     pub name: String,
+    /// Number that the kernel is to know it by; no other interface in its namespace has it.
+    pub index: u32,
     /// Ethernet address; `None` lets the kernel choose.
     pub mac: Option<[u8; 6]>,
     /// Where it goes; `None` is the namespace that makes it.
@@ -73,14 +75,14 @@ impl Netlink {
     /// Makes a virtual cable (veth(4)) with both ends down.
     pub fn make_cable(&mut self, ends: [&Plug<'_>; 2], mtu: u32) -> Result<(), LabError> {
         let [near, far] = ends;
-        let header = rt_link::Ifinfomsg::new();
+        let (header, far_header) = (link_header(near.index), link_header(far.index));
         let mut request = rt_link::Request::new().set_create().set_excl().op_newlink_do(&header);
         let mut attributes =
             describe_plug(request.encode(), near, mtu).nested_linkinfo().push_kind(c"veth");
         let data = utils::push_nested_header(attributes.as_vec_mut(), INFO_DATA);
         let peer = utils::push_nested_header(attributes.as_vec_mut(), VETH_PEER);
         // The far end is described by a whole message of its own: header and attributes.
-        attributes.as_vec_mut().extend(header.as_slice());
+        attributes.as_vec_mut().extend(far_header.as_slice());
         describe_plug(rt_link::PushLinkAttrs::new(attributes.as_vec_mut()), far, mtu).end_nested();
         utils::finalize_nested_header(attributes.as_vec_mut(), peer);
         utils::finalize_nested_header(attributes.as_vec_mut(), data);

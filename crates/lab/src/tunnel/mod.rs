@@ -40,7 +40,14 @@ const WHOLE: PerFamily<u8> = PerFamily { v4: 32, v6: 128 };
 #[derive(Debug)]
 pub(crate) struct Running {
     _wrappers: Vec<Wrapper>,
-    _programs: Vec<Program>,
+    programs: Vec<Program>,
+}
+
+impl Running {
+    /// Whether other programs carry its packets.
+    pub fn has_programs(&self) -> bool {
+        !self.programs.is_empty()
+    }
 }
 
 /// One end of a tunnel while it is made.
@@ -87,7 +94,7 @@ pub(crate) fn lay(world: &World, nodes: &[Node], number: usize) -> Result<Runnin
         TunnelKind::WireGuard => programs = program::wireguard(&ends)?,
         TunnelKind::Esp => programs = esp::lay(&ends)?,
     }
-    Ok(Running { _wrappers: wrappers, _programs: programs })
+    Ok(Running { _wrappers: wrappers, programs })
 }
 
 /// The first (0) or second (1) end of a tunnel. Its address outside is that of the link by
