@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use v6gap_core::plan::Plan;
 use v6gap_perform::target::{Target, resolve};
-use v6gap_perform::{Access, Capture, Devices, Job, Place};
+use v6gap_perform::{Access, Capture, Devices, Job};
 
 /// How a measurement is made that the plan does not say, and what becomes of its result.
 #[derive(Debug, Clone)]
@@ -29,19 +29,13 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Performing `plan` at `place` with these options; it is not fitted to the path.
+    /// Performing `plan` with these options; it is not fitted to the path.
     ///
     /// # Errors
     /// If a key cannot be used.
-    pub fn job<'a>(
-        &self,
-        plan: Plan,
-        place: Place<'a>,
-        keys: &SnmpKeys,
-    ) -> Result<Job<'a>, Failure> {
+    pub fn job(&self, plan: Plan, keys: &SnmpKeys) -> Result<Job, Failure> {
         Ok(Job {
             plan,
-            place,
             access: self.connect.access()?,
             processor: self.processor,
             fit: false,

@@ -142,6 +142,24 @@ fn a_size_that_was_asked_for_is_not_drawn() {
     assert_eq!(anew(&analysis, Nuisance::Writes), Some(Anew::Never));
 }
 
+#[test]
+fn labs_are_drawn_where_blocks_were_in_several() {
+    let (lines, analysis) = measured(&header(4, None, 7), ALIKE);
+    assert_eq!(anew(&analysis, Nuisance::Lab), None, "no lab was made");
+    let in_labs = |of: fn(u32) -> u32| {
+        let mut lines = lines.clone();
+        for line in &mut lines {
+            if let Line::Block(block) = line {
+                let drawn = block.drawn.as_mut().unwrap();
+                drawn.lab = Some(of(block.block));
+            }
+        }
+        anew(&analyse(&lines).unwrap(), Nuisance::Lab)
+    };
+    assert_eq!(in_labs(|_| 1), Some(Anew::Never));
+    assert_eq!(in_labs(|block| block + 1), Some(Anew::Block));
+}
+
 /// IPv6 is 10 % slower in the smallest writes and 20 % faster in the largest.
 const GROWS: Rate = |family, bytes| match family {
     Family::V4 => 20e9,

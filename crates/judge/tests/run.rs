@@ -120,7 +120,7 @@ fn drive(header: &RunHeader, mut how: impl FnMut(&Attempt<'_>) -> (How, bool)) -
             Action::Settle(_) => {}
             Action::End(ending) => {
                 driven.ending = ending;
-                driven.error = machine.into_error();
+                driven.error = machine.take_error();
                 return driven;
             }
         }
@@ -299,7 +299,7 @@ fn lines_that_cannot_be_stored_end_the_run_even_at_its_end() {
             }
         }
         assert_eq!(stored, kept);
-        assert_eq!(machine.into_error().as_deref(), Some("full"));
+        assert_eq!(machine.take_error().as_deref(), Some("full"));
     }
 }
 
@@ -324,4 +324,48 @@ fn a_block_of_another_schedule_only_takes_a_number() {
     let asked = asked(&mut machine);
     let first = driven.asked[0].1.replace("number: 0", &format!("number: {}", u32::MAX));
     assert_eq!(asked, first);
+}
+
+/// What was measured in which lab is seen from the journal, also of attempts that failed and of a
+/// run that goes on.
+#[test]
+fn every_attempt_says_which_lab_it_was_in() {
+    let header = header(Stop::Pairs { pairs: 2 });
+    let mut lines: Vec<Line> = Vec::new();
+    for session in [[None, Some(1)], [Some(2), Some(3)]] {
+        let so_far = lines.clone();
+        let judge = Box::new(Interim::of(&header));
+        let mut machine: Machine<'_, String> = Machine::resumed(&header, &so_far, judge);
+        for lab in session {
+            if lab.is_some() {
+                assert_eq!(Some(machine.enter_lab()), lab);
+            }
+            let told = lines.len();
+            for fails in [true, false] {
+                let attempt = loop {
+                    match machine.next(0, false) {
+                        Action::Measure(attempt) => break attempt,
+                        Action::Store(stored) => lines.extend(stored),
+                        Action::Tell(_) | Action::Settle(_) => {}
+                        Action::End(ending) => panic!("{ending:?}"),
+                    }
+                };
+                match fails {
+                    true => machine.failed("broken".into(), Fate::Again),
+                    false => {
+                        let observed = observed(&header.plan, &attempt, How::Valid, 0);
+                        machine.measured(observed, None);
+                    }
+                }
+            }
+            let Action::Store(stored) = machine.next(0, false) else { panic!("nothing stored") };
+            lines.extend(stored);
+            let labs = lines[told..].iter().filter_map(|line| match line {
+                Line::Failed(failed) => Some(failed.drawn.lab),
+                Line::Block(block) => Some(block.drawn.expect("it was drawn").lab),
+                _ => None,
+            });
+            assert_eq!(labs.collect::<Vec<_>>(), [lab, lab]);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! What a run calls back for: storing its lines, telling its news, reading the lab's link.
 
+use crate::ends::Ends;
 use crate::news::{News, Watcher};
 use crate::witness::Witnesses;
 use crate::world::RealWorld;
@@ -12,11 +13,11 @@ use v6gap_engine::run::Hooks;
 use v6gap_store::Journal;
 
 /// The hooks of a run that is stored.
-pub struct Stored<'a> {
+pub(crate) struct Stored<'a> {
     /// The journal of the run.
     pub journal: Journal,
-    /// The lab, if the run is in one.
-    pub lab: Option<&'a RealWorld>,
+    /// Between whom.
+    pub ends: Ends,
     /// Who is told.
     pub watch: &'a mut dyn Watcher,
     /// Others who see the trials.
@@ -33,7 +34,7 @@ impl Hooks for Stored<'_> {
     }
 
     fn lateness(&mut self) -> Option<Lateness> {
-        self.lab.and_then(RealWorld::lateness)
+        self.ends.lab.as_ref().and_then(RealWorld::lateness)
     }
 
     fn before(&mut self, attempt: &Attempt<'_>, family: Option<Family>) {

@@ -1,6 +1,5 @@
 //! What is to be performed.
 
-use crate::place::Place;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use v6gap_core::family::Family;
@@ -9,12 +8,10 @@ use v6gap_core::record::RunId;
 use v6gap_engine::control::Key;
 use v6gap_engine::device::Credentials;
 
-/// Everything that one measurement needs.
-pub struct Job<'a> {
+/// Everything that one measurement needs but the place.
+pub struct Job {
     /// What is measured.
     pub plan: Plan,
-    /// Where.
-    pub place: Place<'a>,
     /// How the far end is spoken to.
     pub access: Access,
     /// The processor to measure on, between hosts; by default the first that is allowed. On one

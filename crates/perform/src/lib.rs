@@ -8,6 +8,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 
 pub mod check;
+mod ends;
 pub mod facts;
 pub mod floor;
 mod hooks;
@@ -18,6 +19,7 @@ mod path;
 mod perform;
 mod place;
 mod replay;
+mod rounds;
 mod selftest;
 pub mod session;
 pub mod site;

@@ -1,10 +1,11 @@
 //! Both ends in this process: a server thread beside the measuring one, in a lab or on loopback.
 
 use crate::tool;
-use crate::world::RealWorld;
+use crate::world::{RealWorld, Way};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
+use std::thread::{Builder, JoinHandle};
 use v6gap_core::family::PerFamily;
 use v6gap_core::record::Host;
 use v6gap_engine::server::{Server, ServerOptions};
@@ -39,43 +40,90 @@ pub fn with_server<T>(
     host: Host,
     work: impl FnOnce(PerFamily<Option<SocketAddr>>) -> T,
 ) -> Result<T, String> {
-    let stop = AtomicBool::new(false);
-    let options = ServerOptions { addresses, processor, ..ServerOptions::new(tool(), host) };
-    std::thread::scope(|scope| {
-        let (ready, listening) = mpsc::channel();
-        let serving = || serve(lab, &options, ready, &stop);
-        let thread = std::thread::Builder::new()
-            .spawn_scoped(scope, serving)
-            .map_err(|e| format!("cannot start a thread for the server: {e}"))?;
-        // The scope waits for the thread, so it must end even if `work` panics.
-        let stopping = Stopping(&stop);
-        let outcome = match listening.recv() {
-            Ok(addresses) => Some(work(addresses)),
-            Err(_) => None,
-        };
-        drop(stopping);
-        let served = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        served.and_then(|()| outcome.ok_or_else(|| "the server ended at once".to_owned()))
-    })
+    let way = lab.map(|lab| lab.way_to(&lab.server())).transpose()?;
+    let server = LocalServer::start(way, addresses, processor, host)?;
+    let outcome = work(server.addresses);
+    server.end().map(|()| outcome)
 }
 
-/// Tells the server to stop when it is dropped.
-struct Stopping<'a>(&'a AtomicBool);
+/// A server on a thread of this process. It has ended when this is dropped.
+pub struct LocalServer {
+    /// Where it listens.
+    pub addresses: PerFamily<Option<SocketAddr>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<(), String>>>,
+}
 
-impl Drop for Stopping<'_> {
+impl LocalServer {
+    /// Starts a server that listens at `addresses`, at the end of `way` if there is one.
+    ///
+    /// # Errors
+    /// If it cannot start, in words.
+    pub fn start(
+        way: Option<Way>,
+        addresses: PerFamily<Option<SocketAddr>>,
+        processor: Option<usize>,
+        host: Host,
+    ) -> Result<Self, String> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let options = ServerOptions { addresses, processor, ..ServerOptions::new(tool(), host) };
+        let (ready, listening) = mpsc::channel();
+        let stopping = Arc::clone(&stop);
+        let thread = Builder::new()
+            .spawn(move || serve(way, &options, ready, &stopping))
+            .map_err(|e| format!("cannot start a thread for the server: {e}"))?;
+        let heard = listening.recv();
+        let addresses = heard.unwrap_or_default();
+        let server = LocalServer { addresses, stop, thread: Some(thread) };
+        match heard {
+            Ok(_) => Ok(server),
+            Err(_) => Err(server.end().err().unwrap_or("the server ended at once".to_owned())),
+        }
+    }
+
+    /// Lets it end at once when somebody leaves, or a little later.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// In words, if something failed meanwhile.
+    pub fn end(mut self) -> Result<(), String> {
+        self.joined()
+    }
+
+    fn joined(&mut self) -> Result<(), String> {
+        self.stop();
+        match self.thread.take().map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(served)) => served,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl Drop for LocalServer {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        if std::thread::panicking() {
+            // The panic that is under way says more than another one.
+            self.stop();
+            let _ = self.thread.take().map(JoinHandle::join);
+        } else {
+            let _ = self.joined();
+        }
     }
 }
 
 fn serve(
-    lab: Option<&RealWorld>,
+    way: Option<Way>,
     options: &ServerOptions,
     ready: mpsc::Sender<PerFamily<Option<SocketAddr>>>,
     stop: &AtomicBool,
 ) -> Result<(), String> {
-    if let Some(lab) = lab {
-        lab.go_to(&lab.server())?;
+    if let Some(way) = way {
+        way.go()?;
     }
     let server = Server::bind(options).map_err(|e| e.to_string())?;
     // The other thread waits for this; if it is gone, there is nobody to serve.

@@ -1,27 +1,23 @@
 //! One measurement: connect, test the lab's links, measure, store.
 
+use crate::ends::Ends;
 use crate::facts::this_host;
 use crate::hooks::Stored;
 use crate::job::Job;
-use crate::local::{self, Placement};
 use crate::news::{News, Watcher};
-use crate::place::{LOOPBACK, Place};
+use crate::place::Place;
+use crate::rounds::rounds;
 use crate::session::Session;
-use crate::target::Target;
 use crate::trouble::Trouble;
 use crate::witness::{Captured, Measuring, Prepared, Witnesses, devices};
-use crate::world::RealWorld;
 use crate::{path, selftest};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::family::Family;
 use v6gap_core::host::names;
 use v6gap_core::plan::{Plan, Stop};
-use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
+use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 use v6gap_core::run::Machine;
-use v6gap_core::wire;
-use v6gap_engine::run;
 use v6gap_judge::stopping::Interim;
 use v6gap_store::{Journal, Store};
 use v6gap_sys::entropy;
@@ -39,100 +35,53 @@ pub struct Done {
     pub ended: Result<Ending, Trouble>,
 }
 
-/// Performs what `job` says, and stores it in `store`. `None` if `stop` was set before anything was
-/// measured; nothing is stored then.
+/// Performs what `job` says at `place`, and stores it in `store`. `None` if `stop` was set before
+/// anything was measured; nothing is stored then.
 ///
 /// # Errors
 /// If there was no run: nothing could be prepared, reached or stored.
 pub fn perform(
-    job: Job<'_>,
+    job: &Job,
+    place: Place,
     store: &Store,
     watch: &mut dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<Option<Done>, Trouble> {
-    match &job.place {
+    place.bears(&job.plan)?;
+    let mut notes = job.notes.clone();
+    let ends = match place {
         Place::Host(target) => {
-            job.place.bears(&job.plan)?;
             let target = match &job.continued {
-                None => target.clone(),
-                Some(id) => target.clone().as_before(header(&store.read_run(id)?, id)?)?,
+                None => target,
+                Some(id) => target.as_before(header(&store.read_run(id)?, id)?)?,
             };
-            let processor = job.processor.or_else(|| Placement::choose().ends);
-            let measuring = Measuring { job: &job, target, lab: None, processor };
-            measure(measuring, job.notes.clone(), store, watch, stop)
+            Ends::between_hosts(target, job.processor)
         }
-        Place::Lab(lab) => between_nodes(&job, lab, store, watch, stop),
-        Place::Loopback { why } => on_loopback(&job, why, store, watch, stop),
-    }
-}
-
-/// Measures between client and server of a lab.
-fn between_nodes(
-    job: &Job<'_>,
-    lab: &RealWorld,
-    store: &Store,
-    watch: &mut dyn Watcher,
-    stop: &AtomicBool,
-) -> Result<Option<Done>, Trouble> {
-    let processor = Placement::choose().ends;
-    let port = wire::PORT;
-    let (client, server) = (lab.client(), lab.server());
-    let emulated = job.plan.world.as_ref().is_some_and(|world| world.emulated().is_some());
-    let addresses = lab.addresses(&server).map(|ip| ip.map(|ip| SocketAddr::new(ip, port)));
-    let listen = addresses.map(|a| a.map(|a| SocketAddr::new(unspecified(a), port)));
-    let mut work = |_| {
-        lab.go_to(&client).map_err(Trouble::System)?;
-        let target = Target { name: server.clone(), addresses, local: PerFamily::default() };
-        let measuring = Measuring { job, target, lab: Some(lab), processor };
-        measure(measuring, job.notes.clone(), store, watch, stop)
+        Place::Lab(lab) => Ends::in_lab(*lab, job)?,
+        Place::Loopback { why } => {
+            notes.push(format!("measured over loopback, which has no line, router or rate: {why}"));
+            Ends::on_loopback()?
+        }
     };
-    if emulated {
-        // There the server is the system's own.
-        return work(addresses);
-    }
-    let host = Host { name: server.clone(), ..this_host() };
-    local::with_server(Some(lab), listen, processor, host, work).map_err(Trouble::NoServer)?
+    measure(job, ends, notes, store, watch, stop)
 }
 
-/// Measures over the loopback interface; `why` says why not in a lab.
-fn on_loopback(
-    job: &Job<'_>,
-    why: &str,
-    store: &Store,
-    watch: &mut dyn Watcher,
-    stop: &AtomicBool,
-) -> Result<Option<Done>, Trouble> {
-    let processor = Placement::choose().ends;
-    let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
-    let note = format!("measured over loopback, which has no line, router or rate: {why}");
-    let notes = job.notes.iter().cloned().chain([note]).collect();
-    let work = |addresses| {
-        let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };
-        let measuring = Measuring { job, target, lab: None, processor };
-        measure(measuring, notes, store, watch, stop)
-    };
-    local::with_server(None, listen, processor, this_host(), work).map_err(Trouble::NoServer)?
-}
-
-fn unspecified(address: SocketAddr) -> std::net::IpAddr {
-    Family::of(&address.ip()).unwrap_or(Family::V4).unspecified()
-}
-
-/// Measures against the target, wherever that is.
+/// Measures between two ends, wherever they are.
 fn measure(
-    measuring: Measuring<'_>,
+    job: &Job,
+    ends: Ends,
     mut notes: Vec<String>,
     store: &Store,
     watch: &mut dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<Option<Done>, Trouble> {
-    let Measuring { job, ref target, lab, processor } = measuring;
+    let measuring = ends.measuring(job);
     let mut plan = job.plan.clone();
     // Before the first packet: what is not permitted should be known by then.
     let prepared = Prepared::of(&measuring)?;
     notes.extend(prepared.as_ref().map(Prepared::note));
     let devices = devices::prepare(&measuring)?;
-    let mut session = Session::open(&plan, target, &job.access, processor, watch, stop)?;
+    let mut session = Session::open(&plan, &ends.target, &job.access, ends.processor, watch, stop)?;
     let round_trip_ns = path::check(&plan, &mut session)?;
     if job.fit {
         plan = plan.fitted(round_trip_ns);
@@ -157,29 +106,21 @@ fn measure(
     };
     let witnesses = witnesses.with(devices);
     watch.told(&News::Begins(&header));
-    let mut hooks = Stored { journal, lab, watch, witnesses };
+    let mut hooks = Stored { journal, ends, watch, witnesses };
     let machine = Machine::resumed(&header, &lines, Box::new(Interim::of(&header)));
-    let Session { connection, client, .. } = &mut session;
-    let ended = run::run(machine, connection, client, &mut hooks, stop);
+    let ended = rounds(job, machine, session, &mut hooks, stop);
+    let Stored { journal, mut ends, watch, witnesses } = hooks;
     // The lock goes with the journal, so that the result can be read and continued.
-    let Stored { journal, watch, witnesses, .. } = hooks;
     drop(journal);
     watch.told(&News::Over);
-    let id = header.id.clone();
-    let ended = match ended {
-        Ok(ending) => {
-            session.connection.close();
-            Ok(ending)
-        }
-        Err(error) => {
-            // Nothing is kept of a run that ended before its facts were stored.
-            let kept = store.read_run(&id).is_ok().then(|| id.clone());
-            Err(session.over(error, kept))
-        }
-    };
-    let addresses = target.addresses;
+    let ended = ended.map_err(|broken| {
+        // Nothing is kept of a run that ended before its facts were stored.
+        broken.keeping(store.read_run(&header.id).is_ok().then(|| header.id.clone()))
+    });
+    ends.end()?;
+    let addresses = ends.target.addresses;
     let port = addresses.v4.or(addresses.v6).map(|address| address.port());
-    Ok(Some(Done { id, port, captured: witnesses.finish(), ended }))
+    Ok(Some(Done { id: header.id, port, captured: witnesses.finish(), ended }))
 }
 
 /// The journal of a run with what is in it already.

@@ -11,11 +11,11 @@ use v6gap_core::plan::Plan;
 pub const LOOPBACK: &str = "loopback";
 
 /// Where a plan is performed.
-pub enum Place<'a> {
+pub enum Place {
     /// From here to a server elsewhere.
     Host(Target),
     /// Between client and server of a lab: see [`made`](Place::made) and [`held`](Place::held).
-    Lab(&'a RealWorld),
+    Lab(Box<RealWorld>),
     /// Over loopback.
     Loopback {
         /// Why not in a lab.
@@ -23,7 +23,7 @@ pub enum Place<'a> {
     },
 }
 
-impl Place<'_> {
+impl Place {
     /// Whether `plan` may be performed there: what floods the path again and again belongs on
     /// networks that were made for testing (RFC 6815).
     ///

@@ -93,16 +93,15 @@ impl Session {
         (plan, notes)
     }
 
-    /// Why it broke off, with what is `kept` of the run; a far end that ends a session in time says
-    /// nothing.
-    pub(crate) fn over(&self, error: RunError, kept: Option<RunId>) -> Trouble {
+    /// Why it broke off; a far end that ends a session in time says nothing.
+    pub(crate) fn over(&self, error: RunError) -> Trouble {
         let target = self.target.name.clone();
         let Limits { session_ns: most_ns, .. } = self.client.limits;
         let elapsed_ns = clock::now_ns().saturating_sub(self.opened_ns);
         let is_over = elapsed_ns.saturating_add(SESSION_ROUNDING_NS) >= most_ns;
         match error {
-            RunError::Lost(_) if is_over => Trouble::TimeUp { target, most_ns, kept },
-            error => Trouble::BrokenOff { target, error, kept },
+            RunError::Lost(_) if is_over => Trouble::TimeUp { target, most_ns, kept: None },
+            error => Trouble::BrokenOff { target, error, kept: None },
         }
     }
 

@@ -61,6 +61,16 @@ pub enum Trouble {
         /// As of [`Trouble::BrokenOff`].
         kept: Option<RunId>,
     },
+    /// There is no further lab for the next round of a run.
+    #[error("no further lab: {error}")]
+    NoFurtherLab {
+        /// Name of the far end.
+        target: String,
+        /// Why.
+        error: Box<Trouble>,
+        /// As of [`Trouble::BrokenOff`].
+        kept: Option<RunId>,
+    },
     /// The cell of this name is for networks that were made for testing.
     #[error(
         "{0} floods the path again and again, which RFC 6815 keeps to networks made for testing"
@@ -93,6 +103,19 @@ pub enum Trouble {
     /// The system refused something that it refuses hardly ever; in its words.
     #[error("{0}")]
     System(String),
+}
+
+impl Trouble {
+    /// This, with the run in which what was measured is kept.
+    pub(crate) fn keeping(mut self, run: Option<RunId>) -> Self {
+        match &mut self {
+            Trouble::BrokenOff { kept, .. }
+            | Trouble::TimeUp { kept, .. }
+            | Trouble::NoFurtherLab { kept, .. } => *kept = run,
+            _ => {}
+        }
+        self
+    }
 }
 
 impl From<Unavailable> for Trouble {

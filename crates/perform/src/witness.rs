@@ -30,9 +30,9 @@ const HERE: &str = "client";
 /// What is measured, and between whom.
 pub struct Measuring<'a> {
     /// What is asked for.
-    pub job: &'a Job<'a>,
+    pub job: &'a Job,
     /// The far end.
-    pub target: Target,
+    pub target: &'a Target,
     /// The lab, if it takes place in one.
     pub lab: Option<&'a RealWorld>,
     /// Processor of the measuring thread.

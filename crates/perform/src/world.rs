@@ -10,7 +10,7 @@ mod real;
 #[cfg(target_os = "linux")]
 pub use guest::{is_first, serve};
 #[cfg(target_os = "linux")]
-pub use real::{RealWorld, RunningAgent, enter, provided, provides, refusal};
+pub use real::{RealWorld, RunningAgent, Way, enter, provided, provides, refusal};
 
 #[cfg(not(target_os = "linux"))]
 mod absent;
@@ -18,7 +18,9 @@ mod absent;
 #[path = "world/no_holder.rs"]
 pub mod holder;
 #[cfg(not(target_os = "linux"))]
-pub use absent::{RealWorld, RunningAgent, enter, is_first, provided, provides, refusal, serve};
+pub use absent::{
+    RealWorld, RunningAgent, Way, enter, is_first, provided, provides, refusal, serve,
+};
 
 /// Why a lab could not be built.
 #[derive(Debug)]

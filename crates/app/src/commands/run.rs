@@ -130,8 +130,9 @@ fn between_hosts(
     continued: Option<RunId>,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let job = options.job(plan, Place::Host(target), &context.keys)?;
-    session::measure(Job { fit: fits, notes, continued, ..job }, options, context)
+    let job = options.job(plan, &context.keys)?;
+    let job = Job { fit: fits, notes, continued, ..job };
+    session::measure(job, Place::Host(target), options, context)
 }
 
 /// Adds to a stored run, with its plan and in its lab if it had one; there the host is the lab's.
@@ -319,7 +320,7 @@ mod tests {
             let target = v6gap_perform::target::resolve("nas", 1, Some(v4), Some(v6)).unwrap();
             Place::Host(target)
         };
-        let in_place = |plan: &Plan, place: &Place<'_>| place.bears(plan).map_err(Failure::from);
+        let in_place = |plan: &Plan, place: &Place| place.bears(plan).map_err(Failure::from);
         let (far, near) = (at("192.0.2.7", "2001:db8::7"), at("127.0.0.1", "::1"));
         let halving = planned("rate-at-loss");
         let text = in_place(&halving, &far).unwrap_err().render(&Default::default());

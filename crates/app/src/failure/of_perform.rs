@@ -23,6 +23,10 @@ impl From<Trouble> for Failure {
                 let what = format!("the time of this session is over: {target} allows {most}");
                 of_kept(Failure::new("E212", Outcome::Peer, what), &target, kept.as_ref())
             }
+            Trouble::NoFurtherLab { target, error, kept } => {
+                let what = "No lab could be made for the next round.";
+                of_kept(Failure::from(*error).seen(what), &target, kept.as_ref())
+            }
             Trouble::OutOfPlace(_) => Failure::usage(trouble.to_string())
                 .run("v6gap demo --measure rate-at-loss", "does it in a lab")
                 .run(

@@ -20,7 +20,8 @@ use v6gap_perform::{Captured, Job, Place, perform};
 /// # Errors
 /// If the server cannot be reached or is lost. What was measured until then is stored and shown.
 pub fn measure(
-    mut job: Job<'_>,
+    mut job: Job,
+    place: Place,
     options: &RunOptions,
     context: &Context,
 ) -> Result<Outcome, Failure> {
@@ -29,7 +30,7 @@ pub fn measure(
     let mut progress = Progress::new(result, &stop, context);
     job.argv = context.typed.clone();
     job.facts.insert(VIEW.to_owned(), progress.name().to_owned());
-    let Some(done) = perform(job, &context.store, &mut progress, &stop)? else {
+    let Some(done) = perform(&job, place, &context.store, &mut progress, &stop)? else {
         output::to_stderr("stopped before anything was measured; nothing is stored");
         return Ok(Outcome::Interrupted);
     };
@@ -54,8 +55,8 @@ pub fn in_lab(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let lab = Place::made(&plan, options.kernel.as_deref())?;
-    let job = options.job(plan, Place::Lab(&lab), &context.keys)?;
-    measure(Job { continued, ..job }, options, context)
+    let job = options.job(plan, &context.keys)?;
+    measure(Job { continued, ..job }, Place::Lab(Box::new(lab)), options, context)
 }
 
 /// Measures `plan` in the lab called `name` that another process holds, between the nodes that the
@@ -70,7 +71,7 @@ pub fn in_held_lab(
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let lab = Place::held(&plan, name)?;
-    measure(options.job(plan, Place::Lab(&lab), &context.keys)?, options, context)
+    measure(options.job(plan, &context.keys)?, Place::Lab(Box::new(lab)), options, context)
 }
 
 /// Measures `plan` over the loopback interface; `why` says why not in a lab.
@@ -83,8 +84,7 @@ pub fn on_loopback(
     options: &RunOptions,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let place = Place::Loopback { why };
-    measure(options.job(plan, place, &context.keys)?, options, context)
+    measure(options.job(plan, &context.keys)?, Place::Loopback { why }, options, context)
 }
 
 /// Plays a stored run `speed` times as fast, and says what came out; with `keep` it is stored again

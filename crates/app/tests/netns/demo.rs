@@ -45,14 +45,14 @@ fn is_root() -> bool {
 }
 
 /// Processes that run a program of that path.
-fn processes_of(program: &std::path::Path) -> usize {
+pub fn processes_of(program: &std::path::Path) -> usize {
     let folders = std::fs::read_dir("/proc").unwrap().flatten();
     let links = folders.filter_map(|f| std::fs::read_link(f.path().join("exe")).ok());
     links.filter(|exe| exe.starts_with(program)).count()
 }
 
 /// Network interfaces of this namespace, and network namespaces that any process is in.
-fn namespaces_and_interfaces() -> (usize, usize) {
+pub fn namespaces_and_interfaces() -> (usize, usize) {
     let folders = std::fs::read_dir("/proc").unwrap().flatten();
     let mut found: Vec<_> =
         folders.filter_map(|f| std::fs::read_link(f.path().join("ns/net")).ok()).collect();

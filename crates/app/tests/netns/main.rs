@@ -21,6 +21,7 @@ mod predicted;
 mod presets;
 mod readme;
 mod round_trips;
+mod rounds;
 mod scenarios;
 mod snmp;
 mod support;
@@ -36,7 +37,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 49] = [
+const SCENARIOS: [tier::Scenario<fn()>; 51] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -47,6 +48,8 @@ const SCENARIOS: [tier::Scenario<fn()>; 49] = [
     ("labs_come_and_go", labs::come_and_go, Day(15)),
     ("labs_are_measured_inside", labs::measure_inside, Night(60)),
     ("labs_are_brought_up_by_the_run", labs::run_brings_its_own, Witness(10)),
+    ("each_round_has_a_lab_of_its_own", rounds::in_labs_of_their_own, Day(20)),
+    ("rounds_are_kept_if_there_is_no_further_lab", rounds::keep_what_was_measured, Day(20)),
     ("labs_are_shown", labs::are_shown, Day(3)),
     ("rounds_of_a_lab_have_workers_of_their_own", workers::measure_inside, Day(15)),
     ("two_hosts_measure_each_other", two_hosts::measure_each_other, Witness(30)),

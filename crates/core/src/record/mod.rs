@@ -162,7 +162,8 @@ mod tests {
         }
     }
 
-    const DRAWN: Drawn = Drawn { seed: u64::MAX, order: TurnOrder::Ba, write_bytes: Some(50_001) };
+    const DRAWN: Drawn =
+        Drawn { seed: u64::MAX, order: TurnOrder::Ba, write_bytes: Some(50_001), lab: Some(2) };
 
     fn failed_attempt() -> FailedAttempt {
         FailedAttempt {

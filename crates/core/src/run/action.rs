@@ -25,7 +25,7 @@ pub enum Action<'p> {
     Tell(Event<'p>),
     /// Let packets of a trial of this cell arrive that are still under way.
     Settle(&'p Cell),
-    /// The run is over. An error that ended it is in [`into_error`](super::Machine::into_error).
+    /// The run is over. An error that ended it is in [`take_error`](super::Machine::take_error).
     End(Ending),
 }
 
@@ -62,10 +62,10 @@ impl Attempt<'_> {
         self.cell.workload.drawn(self.block.seed)
     }
 
-    /// What chance decided for it.
-    pub fn drawn(&self) -> Drawn {
+    /// What chance decided for it in the lab of that number.
+    pub fn drawn(&self, lab: Option<u32>) -> Drawn {
         let write_bytes = self.cell.workload.clone().draw(self.block.seed);
-        Drawn { seed: self.seed(), order: self.block.order, write_bytes }
+        Drawn { seed: self.seed(), order: self.block.order, write_bytes, lab }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::arm::{Arm, PerArm};
 use crate::observation::Lateness;
 use crate::plan::Plan;
 use crate::record::{
-    BlockRecord, Ending, FailedAttempt, GaveUp, Line, Mark, RunHeader, TrialRecord,
+    BlockRecord, Drawn, Ending, FailedAttempt, GaveUp, Line, Mark, RunHeader, TrialRecord,
 };
 use crate::schedule::Block;
 use crate::values;
@@ -60,9 +60,19 @@ pub struct Machine<'p, E> {
     asked: bool,
     /// Number of the block that was announced last.
     announced: Option<u32>,
+    labs: Labs,
     /// How the run ended.
     ending: Option<Ending>,
     clock: Clock,
+}
+
+/// The labs that were made for the run, by their numbers.
+#[derive(Debug, Default)]
+struct Labs {
+    /// The one that is measured in.
+    present: Option<u32>,
+    /// The last one.
+    last: u32,
 }
 
 /// Times of this session, in ns of the driver's clock.
@@ -88,6 +98,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
             failed: None,
             asked: false,
             announced: None,
+            labs: Labs::default(),
             ending: None,
             clock: Clock::default(),
         }
@@ -103,6 +114,14 @@ impl<'p, E: Trouble> Machine<'p, E> {
     /// What is measured.
     pub fn plan(&self) -> &'p Plan {
         self.plan
+    }
+
+    /// What is measured from now on is measured in a lab that was made for it and of which the
+    /// journal holds nothing; returns its number.
+    pub fn enter_lab(&mut self) -> u32 {
+        self.labs.last = self.labs.last.saturating_add(1);
+        self.labs.present = Some(self.labs.last);
+        self.labs.last
     }
 
     /// What is to be done next, at `now_ns` of a clock that never goes back; `stop` if somebody
@@ -137,7 +156,8 @@ impl<'p, E: Trouble> Machine<'p, E> {
         (a.findings, b.findings) = (found.a, found.b);
         let valid = a.findings.iter().chain(&b.findings).all(|finding| !finding.fatal);
         self.tried(&a, &b, valid);
-        let end = Line::Block(BlockRecord { block: a.block, valid, drawn: Some(attempt.drawn()) });
+        let drawn = Some(attempt.drawn(self.labs.present));
+        let end = Line::Block(BlockRecord { block: a.block, valid, drawn });
         let (a, b) = (Box::new(a), Box::new(b));
         self.due.push_back(Action::Store(vec![
             Line::Trial(a.clone()),
@@ -153,7 +173,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
         if core::mem::take(&mut self.asked)
             && let Some(attempt) = self.attempt()
         {
-            let line = Line::Failed(failed_attempt(&attempt, &error));
+            let line = Line::Failed(failed_attempt(&attempt, self.labs.present, &error));
             self.due.push_back(Action::Store(vec![line]));
         }
         self.position.attempt += 1;
@@ -171,6 +191,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
                 return;
             }
             Line::Block(end) => {
+                self.labs.seen(end.drawn.as_ref());
                 if let (Some(&a), Some(&b)) = (self.open.get(&Arm::A), self.open.get(&Arm::B)) {
                     self.tried(a, b, end.valid);
                 }
@@ -181,6 +202,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
                 }
             }
             Line::Failed(failed) => {
+                self.labs.seen(Some(&failed.drawn));
                 self.reached(&failed.mark());
             }
             // Whoever goes on with the run may try as often again.
@@ -190,9 +212,9 @@ impl<'p, E: Trouble> Machine<'p, E> {
         self.open.clear();
     }
 
-    /// The error that ended the run, if one did.
-    pub fn into_error(self) -> Option<E> {
-        self.failed.filter(|(_, fate)| *fate == Fate::RunOver).map(|(error, _)| error)
+    /// The error that ended the run, if one did; the machine has it no more.
+    pub fn take_error(&mut self) -> Option<E> {
+        self.failed.take_if(|(_, fate)| *fate == Fate::RunOver).map(|(error, _)| error)
     }
 
     /// The next attempt; `None` if something else has to be done first.
@@ -379,7 +401,14 @@ impl<'p, E: Trouble> Machine<'p, E> {
     }
 }
 
-fn failed_attempt(attempt: &Attempt<'_>, error: &impl Trouble) -> FailedAttempt {
+impl Labs {
+    /// Takes note of the lab of an attempt that the journal holds.
+    fn seen(&mut self, drawn: Option<&Drawn>) {
+        self.last = self.last.max(drawn.and_then(|drawn| drawn.lab).unwrap_or(0));
+    }
+}
+
+fn failed_attempt(attempt: &Attempt<'_>, lab: Option<u32>, error: &impl Trouble) -> FailedAttempt {
     let Attempt { number, attempt: tried, block, cell } = *attempt;
     FailedAttempt {
         block: number,
@@ -390,6 +419,6 @@ fn failed_attempt(attempt: &Attempt<'_>, error: &impl Trouble) -> FailedAttempt 
         family: error.family(),
         error: error.word().to_owned(),
         why: error.to_string(),
-        drawn: attempt.drawn(),
+        drawn: attempt.drawn(lab),
     }
 }

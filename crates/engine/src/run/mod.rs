@@ -13,6 +13,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, Lateness};
+use v6gap_core::plan::Plan;
 use v6gap_core::record::{Ending, Line};
 use v6gap_core::run::{Action, Attempt, Event, Fate, Machine};
 use v6gap_sys::clock;
@@ -41,6 +42,15 @@ pub trait Hooks {
     }
 }
 
+/// How far [`run_round`] came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Course {
+    /// All blocks of a round are measured, and those of another one follow.
+    RoundOver,
+    /// The run is over.
+    Over(Ending),
+}
+
 /// Measures until the plan's stopping rule is met, `stop` is set or something fails. The machine
 /// knows what the journal already holds.
 ///
@@ -54,12 +64,49 @@ pub fn run(
     hooks: &mut dyn Hooks,
     stop: &AtomicBool,
 ) -> Result<Ending, RunError> {
+    let mut bench = bench(machine.plan(), connection, context);
+    loop {
+        if let Course::Over(ending) = measure(&mut machine, &mut bench, hooks, stop)? {
+            return Ok(ending);
+        }
+    }
+}
+
+/// As [`run`], to the end of the round that the machine is in. Another call goes on where this one
+/// ended, over another connection if need be.
+///
+/// # Errors
+/// As of [`run`]; the run is over then.
+pub fn run_round(
+    machine: &mut Machine<'_, RunError>,
+    connection: &mut Connection,
+    context: &ClientContext,
+    hooks: &mut dyn Hooks,
+    stop: &AtomicBool,
+) -> Result<Course, RunError> {
+    let mut bench = bench(machine.plan(), connection, context);
+    measure(machine, &mut bench, hooks, stop)
+}
+
+fn bench<'a>(plan: &Plan, connection: &'a mut Connection, context: &'a ClientContext) -> Bench<'a> {
+    Bench::new(connection, context, plan.design.settle_ns).in_world(plan.world.as_ref())
+}
+
+fn measure(
+    machine: &mut Machine<'_, RunError>,
+    bench: &mut Bench<'_>,
+    hooks: &mut dyn Hooks,
+    stop: &AtomicBool,
+) -> Result<Course, RunError> {
     let plan = machine.plan();
-    let mut bench = Bench::new(connection, context, plan.design.settle_ns);
-    bench = bench.in_world(plan.world.as_ref());
+    let mut round = None;
     loop {
         match machine.next(clock::now_ns(), stop.load(Ordering::Relaxed)) {
             Action::Measure(attempt) => {
+                // The machine asks for it again.
+                if *round.get_or_insert(attempt.block.round) != attempt.block.round {
+                    return Ok(Course::RoundOver);
+                }
                 // Of the link only what happens during the block counts.
                 hooks.lateness();
                 match bench.attempt(plan, &attempt, hooks) {
@@ -77,7 +124,9 @@ pub fn run(
             }
             Action::Tell(event) => hooks.event(&event),
             Action::Settle(cell) => bench.settle(&cell.workload),
-            Action::End(ending) => return machine.into_error().map_or(Ok(ending), Err),
+            Action::End(ending) => {
+                return machine.take_error().map_or(Ok(Course::Over(ending)), Err);
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ mod validation;
 
 pub use client::ClientContext;
 pub use evidence::note_queue_drops;
-pub use idle::{Idle, idle, needs_idle, with_idle};
+pub use idle::{Idle, idle, needs_idle, watch_once, with_idle};
 pub use kind::Kind;
 
 use crate::hot::{Broken, Cause};

@@ -1,5 +1,7 @@
 //! A whole run over loopback: a real server, a real session, the journal in memory.
 
+mod rests;
+
 use std::io;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;

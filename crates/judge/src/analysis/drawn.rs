@@ -19,6 +19,8 @@ pub enum Nuisance {
     Writes,
     /// Which arm goes first.
     Order,
+    /// The lab that the run made.
+    Lab,
     /// The processes that measure, at both ends.
     Processes,
     /// The processors that they are held on.
@@ -62,6 +64,7 @@ pub(super) fn facts(found: &Collected<'_>) -> Vec<DrawnFact> {
         (Nuisance::Ports, anew(&blocks, port)),
         (Nuisance::Writes, writes(found, &blocks)),
         (Nuisance::Order, Some(order(&blocks))),
+        (Nuisance::Lab, anew(&blocks, |block| block.drawn?.lab)),
         (Nuisance::Processes, never(at_both_ends(&blocks, |end| end.process))),
         (Nuisance::Processors, never(at_both_ends(&blocks, |end| end.processor))),
         (Nuisance::Boot, never(None)),

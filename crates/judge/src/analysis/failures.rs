@@ -176,7 +176,12 @@ mod tests {
                         family: *family,
                         error: "refused".to_string(),
                         why: "refused".to_string(),
-                        drawn: Drawn { seed: 1, order: TurnOrder::Ab, write_bytes: None },
+                        drawn: Drawn {
+                            seed: 1,
+                            order: TurnOrder::Ab,
+                            write_bytes: None,
+                            lab: None,
+                        },
                     }));
                 }
             }

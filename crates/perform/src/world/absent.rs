@@ -45,6 +45,16 @@ pub fn provided() -> Vec<(&'static str, &'static str, Result<(), String>)> {
 /// An agent; there is no value of it here.
 pub enum RunningAgent {}
 
+/// A way to a node; there is no value of it here.
+pub enum Way {}
+
+impl Way {
+    /// Not reached.
+    pub fn go(&self) -> Result<(), String> {
+        match *self {}
+    }
+}
+
 /// A lab; there is no value of it here.
 pub enum RealWorld {}
 
@@ -57,6 +67,26 @@ impl RealWorld {
     /// Always refused.
     pub fn join(_: &str) -> Result<Self, String> {
         Err(BECAUSE.to_owned())
+    }
+
+    /// Not reached.
+    pub fn again(&self, _: u32) -> Result<Self, NotBuilt> {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn has_programs(&self) -> bool {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn is_own(&self) -> bool {
+        match *self {}
+    }
+
+    /// Not reached.
+    pub fn way_to(&self, _: &str) -> Result<Way, String> {
+        match *self {}
     }
 
     /// Not reached.

@@ -3,6 +3,7 @@
 use super::NotBuilt;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use v6gap_core::family::PerFamily;
 use v6gap_core::observation::Lateness;
@@ -53,8 +54,25 @@ pub(super) fn options(wire_cpu: Option<usize>, seed: u64, kernel: Option<&Path>)
     LabOptions { wire_cpu, seed, kernel: kernel.map(Path::to_owned) }
 }
 
+/// Apart from each other by this, labs of one run lose other frames.
+const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A lab. Everything is gone when it is dropped or the process ends.
-pub struct RealWorld(Lab);
+pub struct RealWorld {
+    lab: Lab,
+    /// How it was made, if this process made it.
+    made: Option<LabOptions>,
+}
+
+/// The way to a node, for a thread that is to work there.
+pub struct Way(OwnedFd);
+
+impl Way {
+    /// Moves the calling thread there.
+    pub fn go(&self) -> Result<(), String> {
+        netns::enter(&self.0).map_err(|e| format!("cannot enter a network namespace: {e}"))
+    }
+}
 
 impl RealWorld {
     /// Makes `world` real; `wire_processor` is for the user-space link.
@@ -65,48 +83,74 @@ impl RealWorld {
         kernel: Option<&Path>,
     ) -> Result<Self, NotBuilt> {
         let options = options(wire_processor, seed, kernel);
-        Ok(RealWorld(Lab::build_with(world, &options)?))
+        Ok(RealWorld { lab: Lab::build_with(world, &options)?, made: Some(options) })
+    }
+
+    /// Makes the same world once more beside this lab, as the one of that number.
+    pub fn again(&self, number: u32) -> Result<Self, NotBuilt> {
+        let made = self.made.clone().unwrap_or_default();
+        let seed = made.seed.wrapping_add(u64::from(number).wrapping_mul(SEED_STEP));
+        let lab = Lab::build_with(self.lab.world(), &LabOptions { seed, ..made.clone() })?;
+        Ok(RealWorld { lab, made: Some(made) })
+    }
+
+    /// Whether other programs are part of it.
+    pub fn has_programs(&self) -> bool {
+        self.lab.has_programs()
+    }
+
+    /// Whether this process made it.
+    pub fn is_own(&self) -> bool {
+        self.made.is_some()
     }
 
     /// Joins the lab called `name` that another process holds.
     pub fn join(name: &str) -> Result<Self, String> {
-        v6gap_lab::holder::lab(name).map(RealWorld).map_err(|e| e.to_string())
+        let joined = v6gap_lab::holder::lab(name).map_err(|e| e.to_string())?;
+        Ok(RealWorld { lab: joined, made: None })
     }
 
     /// Name of the node that measures.
     pub fn client(&self) -> String {
-        self.name(self.0.world().client)
+        self.name(self.lab.world().client)
     }
 
     /// Name of the node that it measures to.
     pub fn server(&self) -> String {
-        self.name(self.0.world().server)
+        self.name(self.lab.world().server)
     }
 
     fn name(&self, node: usize) -> String {
-        self.0.world().nodes[node].name.clone()
+        self.lab.world().nodes[node].name.clone()
     }
 
     /// This lab, measured between two other nodes.
     pub fn measured(self, client: usize, server: usize) -> Self {
-        RealWorld(self.0.measured(client, server))
+        RealWorld { lab: self.lab.measured(client, server), made: self.made }
     }
 
     /// Moves the calling thread to a node.
     pub fn go_to(&self, node: &str) -> Result<(), String> {
-        self.0.node(node).and_then(|node| node.enter()).map_err(|e| e.to_string())
+        self.lab.node(node).and_then(|node| node.enter()).map_err(|e| e.to_string())
+    }
+
+    /// The way to a node, which outlives the lab.
+    pub fn way_to(&self, node: &str) -> Result<Way, String> {
+        let namespace = self.lab.node(node).and_then(|node| node.namespace());
+        let namespace = namespace.map_err(|e| e.to_string())?;
+        namespace.try_clone_to_owned().map(Way).map_err(|e| e.to_string())
     }
 
     /// The addresses of a node.
     pub fn addresses(&self, node: &str) -> PerFamily<Option<IpAddr>> {
-        self.0.node(node).map(|node| node.addresses).unwrap_or_default()
+        self.lab.node(node).map(|node| node.addresses).unwrap_or_default()
     }
 
     /// How late the user-space link was since this was last asked; `None` without one. Frames that
     /// the lab itself failed to carry count as dropped: either kind spoils a trial.
     pub fn lateness(&self) -> Option<Lateness> {
-        let seen = self.0.wire_lateness()?;
-        self.0.reset_wire();
+        let seen = self.lab.wire_lateness()?;
+        self.lab.reset_wire();
         Some(Lateness {
             frames: seen.frames,
             dropped: seen.queue_drops + seen.faults,
@@ -118,15 +162,15 @@ impl RealWorld {
 
     /// Processor time that the user-space link has taken until now, in ns; `None` without one.
     pub fn wire_used_ns(&self) -> Option<u64> {
-        self.0.wire_used_ns()
+        self.lab.wire_used_ns()
     }
 
     /// Largest frame that was on a link, or the mean length where that alone is known, in bytes.
     pub fn largest_frame(&self) -> Option<u32> {
-        let largest = match self.0.world().model {
-            LinkModel::Wire => self.0.wire_lateness()?.frame_bytes_max,
+        let largest = match self.lab.world().model {
+            LinkModel::Wire => self.lab.wire_lateness()?.frame_bytes_max,
             _ => {
-                let counts = self.0.interface_counts().ok()?;
+                let counts = self.lab.interface_counts().ok()?;
                 counts.iter().filter_map(|c| c.bytes.checked_div(c.packets)).max()?
             }
         };
@@ -152,11 +196,11 @@ impl RealWorld {
                 });
             }
         }
-        self.0.start_agent(node, &options).map(RunningAgent).map_err(|e| e.to_string())
+        self.lab.start_agent(node, &options).map(RunningAgent).map_err(|e| e.to_string())
     }
 
     /// What was set up, for the record.
     pub fn facts(&self) -> &BTreeMap<String, String> {
-        self.0.describe()
+        self.lab.describe()
     }
 }

@@ -30,6 +30,7 @@ fn name(what: Nuisance) -> &'static str {
         Nuisance::Ports => "ports",
         Nuisance::Writes => "sizes of writes",
         Nuisance::Order => "order",
+        Nuisance::Lab => "lab",
         Nuisance::Processes => "processes",
         Nuisance::Processors => "processors",
         Nuisance::Boot => "boot",

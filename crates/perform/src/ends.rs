@@ -1,0 +1,137 @@
+//! Between whom a run is measured, and what of them this process holds: a server, and the lab in
+//! which both ends are.
+
+use crate::facts::this_host;
+use crate::job::Job;
+use crate::local::{LocalServer, Placement};
+use crate::place::LOOPBACK;
+use crate::target::Target;
+use crate::trouble::{NoLab, Trouble};
+use crate::witness::Measuring;
+use crate::world::RealWorld;
+use std::net::{IpAddr, SocketAddr};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::record::Host;
+use v6gap_core::wire;
+use v6gap_sys::entropy;
+
+/// Ports that need no rights.
+const FREE_PORTS: std::ops::RangeInclusive<u16> = 1_024..=u16::MAX;
+
+/// The ends of a run. What this process holds of them is gone when this is dropped.
+pub(crate) struct Ends {
+    /// The far end.
+    pub target: Target,
+    /// Processor of the measuring thread.
+    pub processor: Option<usize>,
+    // Before the lab that it is in.
+    server: Option<LocalServer>,
+    /// The lab, if both ends are in one.
+    pub lab: Option<RealWorld>,
+}
+
+impl Ends {
+    /// This host and another one.
+    pub fn between_hosts(target: Target, processor: Option<usize>) -> Self {
+        let processor = processor.or_else(|| Placement::choose().ends);
+        Ends { target, processor, server: None, lab: None }
+    }
+
+    /// Both on the loopback interface.
+    ///
+    /// # Errors
+    /// If the server does not start.
+    pub fn on_loopback() -> Result<Self, Trouble> {
+        let processor = Placement::choose().ends;
+        let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
+        let server = LocalServer::start(None, listen, processor, this_host());
+        let server = server.map_err(Trouble::NoServer)?;
+        let (name, addresses) = (LOOPBACK.to_owned(), server.addresses);
+        let target = Target { name, addresses, local: PerFamily::default() };
+        Ok(Ends { target, processor, server: Some(server), lab: None })
+    }
+
+    /// Client and server of a lab; the calling thread is at the client from now on.
+    ///
+    /// # Errors
+    /// If the server does not start, or the client cannot be entered.
+    pub fn in_lab(lab: RealWorld, job: &Job) -> Result<Self, Trouble> {
+        let processor = Placement::choose().ends;
+        let (client, name) = (lab.client(), lab.server());
+        let port = if is_drawn(&lab, job) { drawn_port()? } else { wire::PORT };
+        let addresses = lab.addresses(&name).map(|ip| ip.map(|ip| SocketAddr::new(ip, port)));
+        let server = if is_emulated(job) {
+            // There the server is the system's own.
+            None
+        } else {
+            let way = lab.way_to(&name).map_err(Trouble::NoServer)?;
+            let listen = addresses.map(|a| a.map(|a| SocketAddr::new(unspecified(a), port)));
+            let host = Host { name: name.clone(), ..this_host() };
+            let server = LocalServer::start(Some(way), listen, processor, host);
+            Some(server.map_err(Trouble::NoServer)?)
+        };
+        lab.go_to(&client).map_err(Trouble::System)?;
+        let target = Target { name, addresses, local: PerFamily::default() };
+        Ok(Ends { target, processor, server, lab: Some(lab) })
+    }
+
+    /// Whether each round of the run has a lab of its own.
+    pub fn are_drawn(&self, job: &Job) -> bool {
+        self.lab.as_ref().is_some_and(|lab| is_drawn(lab, job))
+    }
+
+    /// The server is to end when the session does.
+    pub fn leave(&self) {
+        self.server.iter().for_each(LocalServer::stop);
+    }
+
+    /// The same ends in another lab of the same world, the one of that `number`; this one is gone
+    /// afterwards.
+    ///
+    /// # Errors
+    /// If it cannot be made, or its server does not start.
+    pub fn again(&mut self, job: &Job, number: u32) -> Result<(), Trouble> {
+        self.end()?;
+        let lab = self.lab.as_ref().ok_or(NoLab::NotAsked)?;
+        // Beside the old one, so that it cannot lie in the same memory.
+        let lab = lab.again(number).map_err(NoLab::NotBuilt)?;
+        *self = Ends::in_lab(lab, job)?;
+        Ok(())
+    }
+
+    /// Ends the server.
+    ///
+    /// # Errors
+    /// If something was wrong with it meanwhile.
+    pub fn end(&mut self) -> Result<(), Trouble> {
+        self.server.take().map_or(Ok(()), LocalServer::end).map_err(Trouble::NoServer)
+    }
+
+    /// What is measured, and between whom.
+    pub fn measuring<'a>(&'a self, job: &'a Job) -> Measuring<'a> {
+        let Ends { target, processor, lab, .. } = self;
+        Measuring { job, target, lab: lab.as_ref(), processor: *processor }
+    }
+}
+
+/// Whether each round has a lab of its own. Not where others see the trials at the lab's
+/// interfaces, where other programs are part of it, which take their time to start, nor where
+/// another process holds it.
+fn is_drawn(lab: &RealWorld, job: &Job) -> bool {
+    lab.is_own() && !lab.has_programs() && job.capture.is_none() && job.devices.is_none()
+}
+
+fn is_emulated(job: &Job) -> bool {
+    job.plan.world.as_ref().is_some_and(|world| world.emulated().is_some())
+}
+
+fn drawn_port() -> Result<u16, Trouble> {
+    let mut random = [0; 8];
+    entropy::random(&mut random)?;
+    let many = FREE_PORTS.len() as u64;
+    Ok(*FREE_PORTS.start() + (u64::from_ne_bytes(random) % many) as u16)
+}
+
+fn unspecified(address: SocketAddr) -> IpAddr {
+    Family::of(&address.ip()).unwrap_or(Family::V4).unspecified()
+}
