@@ -11,9 +11,14 @@ use crate::witness::Measuring;
 use crate::world::RealWorld;
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::plan::Stop;
 use v6gap_core::record::Host;
 use v6gap_core::wire;
 use v6gap_sys::entropy;
+
+/// A run that may take less than this, in ns, stays in one lab: another takes about 0.3 s, as much
+/// as a seventh of a short round.
+const RUN_NS_MIN: u64 = 30_000_000_000;
 
 /// Ports that need no rights.
 const FREE_PORTS: std::ops::RangeInclusive<u16> = 1_024..=u16::MAX;
@@ -114,11 +119,16 @@ impl Ends {
     }
 }
 
-/// Whether each round has a lab of its own. Not where others see the trials at the lab's
-/// interfaces, where other programs are part of it, which take their time to start, nor where
-/// another process holds it.
+/// Whether each round has a lab of its own. Not in a run in a hurry, where others see the trials at
+/// the lab's interfaces, where other programs are part of it, which take their time to start, nor
+/// where another process holds it.
 fn is_drawn(lab: &RealWorld, job: &Job) -> bool {
-    lab.is_own() && !lab.has_programs() && job.capture.is_none() && job.devices.is_none()
+    let hurries = match job.plan.design.stop {
+        Stop::Adaptive { time_ns_max, .. } => time_ns_max < RUN_NS_MIN,
+        Stop::Pairs { .. } => false,
+    };
+    let is_watched = job.capture.is_some() || job.devices.is_some();
+    lab.is_own() && !lab.has_programs() && !is_watched && !hurries
 }
 
 fn is_emulated(job: &Job) -> bool {
