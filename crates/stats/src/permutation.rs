@@ -125,19 +125,25 @@ pub fn neighbours(sample: &[f64]) -> f64 {
     if limit.is_nan() {
         return 1.0;
     }
+    share(&mut values, |x| alike(x) >= limit)
+}
+
+/// Share of the orders of `values` of which `reaches` is true: of all up to [`ENUMERATED_MAX`]
+/// values, above that of the order that they have and [`SHUFFLES`] fixed shuffles.
+pub(crate) fn share<T>(values: &mut [T], reaches: impl Fn(&[T]) -> bool) -> f64 {
     let (mut all, mut at_least) = (0_u32, 0_u32);
-    let mut count = |x: &[f64]| {
+    let mut count = |x: &[T]| {
         all += 1;
-        at_least += u32::from(alike(x) >= limit);
+        at_least += u32::from(reaches(x));
     };
-    if n <= ENUMERATED_MAX {
-        every_order(&mut values, &mut count);
+    if values.len() <= ENUMERATED_MAX {
+        every_order(values, &mut count);
     } else {
-        count(&values);
+        count(values);
         let mut shuffles = Shuffles::new();
         for _ in 0..SHUFFLES {
-            shuffles.shuffle(&mut values);
-            count(&values);
+            shuffles.shuffle(values);
+            count(values);
         }
     }
     f64::from(at_least) / f64::from(all)

@@ -4,8 +4,7 @@
 //! Ranks, so neither wild values nor the scale of either matters; what rises and then falls again
 //! is not seen.
 
-use crate::permutation::{ENUMERATED_MAX, SHUFFLES, every_order};
-use crate::shuffles::Shuffles;
+use crate::permutation::share;
 use crate::trend::doubled_mean_ranks;
 use alloc::vec::Vec;
 
@@ -15,7 +14,7 @@ pub struct Spearman {
     /// The correlation of the mean ranks, −1 to 1; 0 where one value is always the same.
     pub rho: f64,
     /// Share of the ways to match the values that have one as far from 0, two-sided: exact up to
-    /// [`ENUMERATED_MAX`] values, above that among [`SHUFFLES`] fixed shuffles.
+    /// [`ENUMERATED_MAX`](crate::permutation::ENUMERATED_MAX) values, above that among [`SHUFFLES`](crate::permutation::SHUFFLES) fixed shuffles.
     pub p: f64,
 }
 
@@ -38,22 +37,8 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Spearman {
     if scale == 0.0 {
         return Spearman { rho: 0.0, p: 1.0 };
     }
-    let (mut all, mut at_least) = (0_u32, 0_u32);
-    let mut count = |y: &[i64]| {
-        all += 1;
-        at_least += u32::from(product(y).abs() >= seen.abs());
-    };
-    if n <= ENUMERATED_MAX {
-        every_order(&mut y, &mut count);
-    } else {
-        count(&y);
-        let mut shuffles = Shuffles::new();
-        for _ in 0..SHUFFLES {
-            shuffles.shuffle(&mut y);
-            count(&y);
-        }
-    }
-    Spearman { rho: seen as f64 / scale, p: f64::from(at_least) / f64::from(all) }
+    let p = share(&mut y, |y| product(y).abs() >= seen.abs());
+    Spearman { rho: seen as f64 / scale, p }
 }
 
 #[cfg(test)]
