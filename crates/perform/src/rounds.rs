@@ -41,7 +41,8 @@ pub(crate) fn rounds(
             Ok(Course::RoundOver) if stop.load(Ordering::Relaxed) => {}
             Ok(Course::RoundOver) => {
                 let number = machine.enter_lab();
-                session = in_another_lab(job, machine.plan(), number, session, hooks, stop)?;
+                let opened = in_another_lab(job, machine.plan(), number, session, hooks, stop);
+                session = opened.map_err(|error| no_further_lab(error, hooks))?;
             }
             Ok(Course::Over(ending)) => return closed(session, Ok(ending)),
             Err(error) => return closed(session, Err(error)),
@@ -64,27 +65,6 @@ fn in_another_lab(
     hooks: &mut Stored<'_>,
     stop: &AtomicBool,
 ) -> Result<Session, Trouble> {
-    let opened = reopened(job, plan, number, session, hooks, stop);
-    opened.map_err(|error| {
-        let error = Trouble::NoFurtherLab {
-            target: hooks.ends.target.name.clone(),
-            error: Box::new(error),
-            kept: None,
-        };
-        // Without that line the run ends as if it had been killed, which is as good.
-        let _ = hooks.store(&[Line::End(Ending::Failed { error: error.to_string() })]);
-        error
-    })
-}
-
-fn reopened(
-    job: &Job,
-    plan: &Plan,
-    number: u32,
-    session: Session,
-    hooks: &mut Stored<'_>,
-    stop: &AtomicBool,
-) -> Result<Session, Trouble> {
     let before = session.connection.session();
     // The server wakes up when the session ends.
     hooks.ends.leave();
@@ -98,4 +78,13 @@ fn reopened(
         return Err(Trouble::System(what.to_owned()));
     }
     Ok(session)
+}
+
+/// That the run ends because of `error`, which the journal is told.
+fn no_further_lab(error: Trouble, hooks: &mut Stored<'_>) -> Trouble {
+    let target = hooks.ends.target.name.clone();
+    let error = Trouble::NoFurtherLab { target, error: Box::new(error), kept: None };
+    // Without that line the run ends as if it had been killed, which is as good.
+    let _ = hooks.store(&[Line::End(Ending::Failed { error: error.to_string() })]);
+    error
 }

@@ -171,22 +171,18 @@ fn a_run_measures_every_cell_in_both_families_and_goes_on_where_it_stopped() {
         let lines = vec![Line::Run(Box::new(header.clone()))];
         // Round 0 has two null blocks of each family; stop in the middle of round 1.
         let mut memory = Memory { lines, blocks: 0, stop_after: 5, stop: &stop, rounds: 0 };
-        let (mut connection, context) = connect(addresses);
-        let so_far = memory.lines.clone();
-        let ending =
-            run::run(resumed(&header, &so_far), &mut connection, &context, &mut memory, &stop)
-                .unwrap();
-        assert_eq!(ending, Ending::Stopped);
-        connection.close();
-
+        let go_on = |memory: &mut Memory<'_>| {
+            let (mut connection, context) = connect(addresses);
+            let so_far = memory.lines.clone();
+            let machine = resumed(&header, &so_far);
+            let ending = run::run(machine, &mut connection, &context, memory, &stop).unwrap();
+            connection.close();
+            ending
+        };
+        assert_eq!(go_on(&mut memory), Ending::Stopped);
         stop.store(false, Ordering::Relaxed);
         memory.stop_after = usize::MAX;
-        let (mut connection, context) = connect(addresses);
-        let so_far = memory.lines.clone();
-        let ending =
-            run::run(resumed(&header, &so_far), &mut connection, &context, &mut memory, &stop)
-                .unwrap();
-        assert_eq!(ending, Ending::Complete);
+        assert_eq!(go_on(&mut memory), Ending::Complete);
         // Blocks that a busy host spoils are measured again, in at most as many rounds more.
         assert!((2..=4).contains(&memory.rounds), "{} rounds", memory.rounds);
         assert_measured(&header.plan, &memory);
