@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use v6gap_core::metric::Metric;
 use v6gap_core::unit::format_share;
 use v6gap_judge::analysis::compare::{Change, Row};
-use v6gap_judge::analysis::{Analysis, Effect, Question, Verdict};
+use v6gap_judge::analysis::{Analysis, Effect, Qualifier, Question, Verdict};
 
 const WIDTH: f64 = 300.0;
 const HEIGHT: f64 = 30.0;
@@ -191,16 +191,21 @@ pub(super) const fn class(verdict: Verdict) -> &'static str {
 
 /// An answer as shape and word.
 pub(super) fn answer_chip(q: &Question) -> Markup {
-    worded_chip(q.verdict, &words::answer(q))
+    let shape = if q.qualifier == Qualifier::RealButTiny { NEARLY } else { shape(q.verdict) };
+    worded_chip(q.verdict, shape, &words::answer(q))
 }
 
 /// A verdict as shape and word.
 pub(super) fn chip(verdict: Verdict) -> Markup {
-    worded_chip(verdict, words::verdict(verdict))
+    worded_chip(verdict, shape(verdict), words::verdict(verdict))
 }
 
-fn worded_chip(verdict: Verdict, word: &str) -> Markup {
-    let shape = match verdict {
+/// The shape of what is there and does not matter.
+const NEARLY: &str = "<path d=\"M1 4.6q2.5-3 5 0t5 0M1 8.6q2.5-3 5 0t5 0\" fill=\"none\" \
+                      stroke=\"currentColor\" stroke-width=\"1.7\"/>";
+
+const fn shape(verdict: Verdict) -> &'static str {
+    match verdict {
         Verdict::Worse => "<path d=\"M1 2.5h10L6 10.5z\" fill=\"currentColor\"/>",
         Verdict::Better => "<path d=\"M1 9.5h10L6 1.5z\" fill=\"currentColor\"/>",
         Verdict::Same => "<path d=\"M1 3h10v2.2H1zM1 7h10v2.2H1z\" fill=\"currentColor\"/>",
@@ -209,7 +214,10 @@ fn worded_chip(verdict: Verdict, word: &str) -> Markup {
              stroke-width=\"1.6\" stroke-dasharray=\"2.4 1.8\"/>"
         }
         Verdict::None => "<path d=\"M1 5h10v2H1z\" fill=\"currentColor\"/>",
-    };
+    }
+}
+
+fn worded_chip(verdict: Verdict, shape: &str, word: &str) -> Markup {
     let (first, rest) = word.split_at(1);
     html! {
         span class={ "chip " (class(verdict)) } {
