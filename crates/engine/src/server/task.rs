@@ -144,7 +144,10 @@ impl Workshop {
                 datagrams: &datagrams,
                 strangers: &strangers,
             };
-            let outcome = measuring.measure(half, &aborting, || tell(Happened::Ready));
+            let measure = || measuring.measure(half, &aborting, || tell(Happened::Ready));
+            // A defect in one trial must not take the server's turn away for ever.
+            let outcome = catch_unwind(AssertUnwindSafe(measure));
+            let outcome = outcome.unwrap_or_else(|_| Err(TrialError::panicked()));
             let outcome = outcome.map(|reports| with_idle(reports, idle)).map_err(|error| {
                 TaskFailure { why: error.to_string(), lasting: error.is_lasting() }
             });
@@ -182,7 +185,7 @@ impl Workshop {
         if let Some(drawn) = self.drawn.as_ref().filter(|drawn| drawn.of == of && lives(drawn)) {
             return drawn.worker.clone();
         }
-        // It has the sockets open as long as it lives.
+        // One at a time: the last ends before the next begins.
         self.drawn = None;
         let worker = Worker::start().map(Arc::new);
         // Threads that measure have tables of open files of their own, in which the old sockets
@@ -309,9 +312,7 @@ impl Measuring {
                     processor,
                     limits,
                 };
-                // A defect in one trial must not take the server's turn away for ever.
-                let run = || trial::server::run(task, flows, ready);
-                catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(TrialError::panicked()))
+                trial::server::run(task, flows, ready)
             }
         }
     }

@@ -108,8 +108,11 @@ impl Running {
             for (_, report) in outcome.iter_mut().flatten() {
                 report.process = Some(number);
             }
-            // Where nobody hears it, this process ends.
-            let _ = frame::ended(&conduit, &outcome);
+            if let Err(error) = frame::ended(&conduit, &outcome) {
+                let why = format!("what it measured cannot be told: {error}");
+                // Where nobody hears that either, this process ends.
+                let _ = frame::ended(&conduit, &Err(TrialError::of_worker(why)));
+            }
         };
         let thread = Builder::new().name("trial".to_owned()).spawn(body)?;
         Ok(Running { flags, streams, thread })
@@ -129,28 +132,32 @@ fn start_server(conduit: &Arc<Conduit>, number: u32, setup: Setup) -> io::Result
     let outside = flags.clone();
     let (strangers, arrivals) = Strangers::new(Arc::new(Waker::new()?));
     let passing = Arc::clone(conduit);
-    // It ends with the last of those who pass connections on.
-    Builder::new().name("strangers".to_owned()).spawn(move || {
+    let pass = Builder::new().name("strangers".to_owned()).spawn(move || {
         for arrival in arrivals {
             let _ = frame::stranger(&passing, &arrival);
         }
     })?;
-    let work = move |conduit: &Conduit| half(conduit, setup, receiver, &strangers, &outside);
+    let work = move |conduit: &Conduit| {
+        let outcome = half(conduit, setup, receiver, strangers, &outside);
+        // Nobody listens to what comes behind the end, so all of them go before it.
+        let _ = pass.join();
+        outcome
+    };
     Running::start(conduit, number, flags, Some(streams), work)
 }
 
-/// The server's half.
+/// The server's half; nobody is passed on any more when it returns.
 fn half(
     conduit: &Conduit,
     setup: Setup,
     streams: Receiver<(Data, Stream)>,
-    strangers: &Strangers,
+    strangers: Strangers,
     flags: &Flags,
 ) -> Result<Reports, TrialError> {
     let Setup { task, access, processor, limits, listeners, datagrams } = setup;
     let flows = DataFlows {
         streams,
-        strangers,
+        strangers: &strangers,
         listeners: &listeners,
         datagrams: &datagrams,
         access: &access,

@@ -113,18 +113,16 @@ impl Worker {
             if let Err(error) = started {
                 return Err(self.over(&error));
             }
+            let _over = Over(say);
             let mut ready = Some(ready);
-            let outcome = loop {
+            loop {
                 match self.hear(deadline_ns) {
                     Ok(Tells::Ready) => ready.take().into_iter().for_each(|ready| ready()),
                     Ok(Tells::Stranger(arrival)) => half.strangers.pass(arrival),
-                    Ok(Tells::Done(reports)) => break Ok(reports),
-                    Ok(Tells::Failed(error)) | Err(error) => break Err(error),
+                    Ok(Tells::Done(reports)) => return Ok(reports),
+                    Ok(Tells::Failed(error)) | Err(error) => return Err(error),
                 }
-            };
-            // The thread above has the other end.
-            let _ = say.send(Order::Over);
-            outcome
+            }
         })
     }
 
@@ -189,6 +187,16 @@ impl Worker {
             }
             _ => format!("the process that measured cannot be talked to: {error}"),
         })
+    }
+}
+
+/// Tells the thread that has the other end, when it is dropped, that the half is over: whatever
+/// happens here, that thread must not wait for ever.
+struct Over<'a>(&'a Sender<Order>);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.send(Order::Over);
     }
 }
 
