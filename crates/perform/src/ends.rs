@@ -20,8 +20,8 @@ use v6gap_sys::entropy;
 /// as a seventh of a short round.
 const RUN_NS_MIN: u64 = 30_000_000_000;
 
-/// Ports that need no rights.
-const FREE_PORTS: std::ops::RangeInclusive<u16> = 1_024..=u16::MAX;
+/// Ports that need no rights, and that no tunnel of a lab has.
+const FREE_PORTS: std::ops::RangeInclusive<u16> = 10_000..=u16::MAX;
 
 /// The ends of a run. What this process holds of them is gone when this is dropped.
 pub(crate) struct Ends {

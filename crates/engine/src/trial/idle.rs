@@ -19,7 +19,7 @@ pub type Idle = Result<Busy, String>;
 
 /// Whether one look serves all sessions of this process.
 static ONCE: AtomicBool = AtomicBool::new(false);
-static SEEN: OnceLock<Idle> = OnceLock::new();
+static SEEN: OnceLock<Busy> = OnceLock::new();
 
 /// The machine is watched once from now on, for all sessions of this process: they are those of one
 /// run of which both ends are here.
@@ -34,7 +34,14 @@ pub fn needs_idle(workload: &Workload) -> bool {
 
 /// Watches the machine for [`IDLE_NS`]; to be called while nothing is measured.
 pub fn idle() -> Idle {
-    if ONCE.load(Ordering::Relaxed) { SEEN.get_or_init(watch).clone() } else { watch() }
+    if !ONCE.load(Ordering::Relaxed) {
+        return watch();
+    }
+    match SEEN.get() {
+        Some(busy) => Ok(*busy),
+        // What could not be seen is looked for again the next time.
+        None => watch().map(|busy| *SEEN.get_or_init(|| busy)),
+    }
 }
 
 fn watch() -> Idle {

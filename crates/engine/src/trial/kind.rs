@@ -29,6 +29,9 @@ pub enum Kind {
     Worker,
 }
 
+// A kind that is not listed would not be understood.
+const _: () = assert!(Kind::ALL.len() == Kind::Worker as usize + 1);
+
 impl Kind {
     const ALL: [Kind; 12] = [
         Kind::Unsuitable,

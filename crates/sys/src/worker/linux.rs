@@ -29,6 +29,13 @@ const HEADER_BYTES: usize = 5;
 /// then is for its parent to say.
 const FOR_THE_PARENT: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
+/// The file that the first word of a command line leads to. A word without a slash was looked for
+/// in folders, of which any other may have it too.
+pub(super) fn named(name: Option<&OsStr>) -> Option<io::Result<File>> {
+    let path = name.map(Path::new).filter(|path| path.components().count() > 1);
+    path.map(File::open)
+}
+
 /// The file that this program is.
 #[derive(Debug)]
 pub struct Program {
@@ -46,13 +53,8 @@ impl Program {
         name: Option<&OsStr>,
         environment: &[(&str, OsString)],
     ) -> Result<Self, Unavailable> {
-        let named = |error: io::Error| match name.map(Path::new) {
-            // A word without a slash was looked for in folders, of which any other may have it too.
-            Some(path) if path.components().count() > 1 => File::open(path),
-            _ => Err(error),
-        };
         let file = File::open("/proc/self/exe")
-            .or_else(named)
+            .or_else(|error| named(name).unwrap_or(Err(error)))
             .map_err(|error| Unavailable::new("processes of its own for trials", error))?;
         let entry = |(name, value): &(&str, OsString)| {
             let entry = [name.as_bytes(), b"=", value.as_bytes()].concat();

@@ -1,5 +1,6 @@
 //! Starting, ending and speaking with workers.
 
+use super::platform::named;
 use super::*;
 use crate::clock;
 use crate::socket::StreamOptions;
@@ -45,8 +46,11 @@ fn a_worker_that_is_dropped_is_gone() {
 #[test]
 fn without_proc_the_name_leads_to_the_program() {
     let path = std::env::current_exe().unwrap();
-    let program = Program::this(Some(path.as_os_str()), &[]).unwrap();
-    program.start(c"--list").unwrap();
+    assert!(named(Some(path.as_os_str())).unwrap().unwrap().metadata().unwrap().len() > 0);
+    assert!(named(Some("no/such".as_ref())).unwrap().is_err());
+    for looked_for in [None, path.file_name()] {
+        assert!(named(looked_for).is_none(), "{looked_for:?}");
+    }
 }
 
 #[test]
