@@ -14,7 +14,10 @@ pub struct Spearman {
     /// The correlation of the mean ranks, −1 to 1; 0 where one value is always the same.
     pub rho: f64,
     /// Share of the ways to match the values that have one as far from 0, two-sided: exact up to
-    /// [`ENUMERATED_MAX`](crate::permutation::ENUMERATED_MAX) values, above that among [`SHUFFLES`](crate::permutation::SHUFFLES) fixed shuffles.
+    /// [`ENUMERATED_MAX`] values, above that among [`SHUFFLES`] fixed shuffles.
+    ///
+    /// [`ENUMERATED_MAX`]: crate::permutation::ENUMERATED_MAX
+    /// [`SHUFFLES`]: crate::permutation::SHUFFLES
     pub p: f64,
 }
 

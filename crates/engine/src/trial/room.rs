@@ -1,5 +1,6 @@
 //! Whether this host has the memory that a task takes, asked before any of it is taken: an
-//! allocation that fails ends the process, which with threads is the server and everybody's session.
+//! allocation that fails ends the process, and where threads measure the server with everybody's
+//! session.
 
 use super::{TrialError, only_arm};
 use std::hint::black_box;
