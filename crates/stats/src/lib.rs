@@ -14,6 +14,7 @@
 extern crate alloc;
 
 pub mod batch;
+pub mod between;
 pub mod bootstrap;
 mod dips;
 pub mod drift;

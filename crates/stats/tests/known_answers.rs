@@ -2,6 +2,7 @@
 //! `data/make_vectors.py` with the versions of numpy and scipy named in its first line.
 
 use serde_json::Value;
+use v6gap_stats::between::{self, Found};
 use v6gap_stats::drift::{self, Moments};
 use v6gap_stats::groups::Spread;
 use v6gap_stats::least_squares::Design;
@@ -190,6 +191,26 @@ fn the_change_between_two_runs() {
         assert!((radius / expected - 1.0).abs() < 1e-5, "{radius} instead of {expected}");
         let (p, expected) = (two_runs::change_p(&first, &second, 0.0), number(&row["p"]));
         assert!((p / expected - 1.0).abs() < 1e-5, "{p} instead of {expected}");
+    }
+}
+
+#[test]
+fn runs_of_one_set_up() {
+    for row in vectors()["between"].as_array().expect("rows") {
+        let errors = list(&row["standard_errors"]);
+        let both = list(&row["estimates"]).into_iter().zip(errors);
+        let found = |(estimate, standard_error)| Found { estimate, standard_error };
+        let runs: Vec<Found> = both.map(found).collect();
+        let found = between::between(&runs, 0.05).expect("usable");
+        same(found.mean, &row["mean"]);
+        same(found.standard_error, &row["error"]);
+        same(found.tau, &row["tau"]);
+        same(found.tau_range.low, &row["low"]);
+        same(found.tau_range.high, &row["high"]);
+        same(found.p, &row["p"]);
+        let next = found.next(number(&row["new"]), 0.05);
+        same(next.low, &row["next_low"]);
+        same(next.high, &row["next_high"]);
     }
 }
 

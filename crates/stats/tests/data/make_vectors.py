@@ -541,6 +541,38 @@ for first, second in ((np.log(REAL_FIRST[:19]), np.log(REAL_SECOND[:12])),
                             "p": two_runs_p(first, second, 0.0)})
 
 
+def between(y, se, new):
+    """Paule and Mandel's variance, the Q profile, Cochran's test and the next run's range."""
+    y, se, k = np.array(y), np.array(se), len(y)
+
+    def q(tau2):
+        w = 1 / (se**2 + tau2)
+        return (w * (y - (w * y).sum() / w.sum())**2).sum()
+
+    def tau(target):
+        return 0.0 if q(0) <= target else math.sqrt(
+            optimize.brentq(lambda t: q(t) - target, 0, 1e6, xtol=1e-18, rtol=1e-15))
+    found = tau(k - 1)
+    w = 1 / (se**2 + found**2)
+    mean, error = (w * y).sum() / w.sum(), w.sum()**-0.5
+    radius = stats.t.ppf(0.975, k - 1) * math.sqrt(found**2 + new**2 + error**2)
+    return {"estimates": y, "standard_errors": se, "new": new, "mean": mean, "error": error,
+            "tau": found, "low": tau(stats.chi2.ppf(0.975, k - 1)),
+            "high": tau(stats.chi2.ppf(0.025, k - 1)), "p": stats.chi2.sf(q(0), k - 1),
+            "next_low": mean - radius, "next_high": mean + radius}
+
+
+OUT["between"] = [
+    between([1.2, 1.5, 0.9, 1.1, 1.9, 1.3], [0.1, 0.12, 0.09, 0.2, 0.11, 0.1], 0.1),
+    between([0.3289, 0.3845, 0.2195, 0.2222, 0.2255, -0.1246, 0.1110],
+            [0.1971, 0.2029, 0.2745, 0.1430, 0.1877, 0.0981, 0.0388], 0.2),
+    between([0.5, 0.52, 0.49, 0.51], [0.1, 0.1, 0.1, 0.1], 0.05)]
+OUT["special"]["chi_square_upper"] = [
+    [x, df, stats.chi2.sf(x, df)] for x, df in (
+        (0.01, 1), (3.84, 1), (250.0, 1), (0.5, 2), (9.0, 2), (1.0, 7), (14.1, 7), (90.0, 7),
+        (4.0, 10), (18.3, 10), (80.0, 119), (150.0, 119), (400.0, 119), (1000.0, 1000))]
+
+
 def plain(o):
     if isinstance(o, dict):
         return {key: plain(value) for key, value in o.items()}
