@@ -1,6 +1,6 @@
 //! What the suite is asked for on the command line.
 
-use crate::{known, speed, trouble};
+use crate::{between, known, speed, trouble};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -56,6 +56,11 @@ impl Asked {
         Ok(asked)
     }
 
+    /// How many runs of a case there are to be that usually has `usual`.
+    pub fn at_most(&self, usual: usize) -> usize {
+        self.runs.map_or(usual, |runs| runs.min(usual))
+    }
+
     /// Whether a row, or a case of it, is asked for.
     pub fn wants(&self, row: &str) -> bool {
         self.rows.is_empty() || self.rows.iter().any(|wanted| wanted == row)
@@ -106,5 +111,9 @@ pub(crate) fn list() -> String {
     for (name, ..) in speed::CASES {
         text.push_str(&format!("g  {name:22} {}\n", speed::RUNS));
     }
-    text + "h  1e8-exchanges, 1e5-blocks\ni  three stored runs\n"
+    text.push_str("h  1e8-exchanges, 1e5-blocks\ni  three stored runs\n");
+    for name in between::cases() {
+        text.push_str(&format!("j  {name:22} {}\n", between::RUNS));
+    }
+    text
 }

@@ -5,6 +5,7 @@
 //! are reported, and goes on where an earlier call stopped. `cargo xtask validate` calls it.
 
 mod asked;
+mod between;
 mod independent;
 mod known;
 mod plans;
@@ -69,6 +70,9 @@ fn suite(asked: &Asked) -> Result<(), String> {
         v6gap_sys::netns::enter_user_namespace().map_err(|e| e.to_string())?;
         return in_labs(asked, &results, &budget);
     }
+    if asked.wants("j") && !budget.is_used_up() {
+        between::run(asked.at_most(between::RUNS), &results, &budget)?;
+    }
     if asked.wants("h") && !budget.is_used_up() {
         size::run(&results)?;
     }
@@ -85,18 +89,17 @@ fn suite(asked: &Asked) -> Result<(), String> {
 
 /// Rows b to g.
 fn in_labs(asked: &Asked, results: &Results, budget: &Budget) -> Result<(), String> {
-    let runs = |usual: usize| usual.min(asked.runs.unwrap_or(usize::MAX));
     let mut cases = known::cases();
     cases.retain(|case| asked.wants_case(case.row, &case.name));
     for case in &mut cases {
-        case.runs = runs(case.runs);
+        case.runs = asked.at_most(case.runs);
     }
     known::run(&cases, results, budget)?;
     if asked.wants("f") {
-        trouble::run(runs(trouble::RUNS), results, budget)?;
+        trouble::run(asked.at_most(trouble::RUNS), results, budget)?;
     }
     if asked.wants("g") {
-        speed::run(runs(speed::RUNS), results, budget)?;
+        speed::run(asked.at_most(speed::RUNS), results, budget)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The figures of all rows as Markdown, from the journals as this version analyses them.
 
 use crate::results::Results;
-use crate::{known, speed, trouble};
+use crate::{between, known, speed, trouble};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use v6gap_core::metric::{Better, Metric};
@@ -88,10 +88,13 @@ pub(crate) fn write(results: &Results) -> Result<String, String> {
     text.push_str(&rows_b_to_e(&judged, none));
     text.push_str(&row_f(&troubled));
     text.push_str(&rows_h_and_i(&lines));
+    let (row_j, next_runs) = between::summary(results)?;
+    text.push_str(&row_j);
     text.push_str(&cases(&judged));
     text.push_str(&misses(&judged));
     text.push_str(&troubles(&troubled, &lines));
     text.push_str(&speeds(results, &lines)?);
+    text.push_str(&next_runs);
     Ok(text)
 }
 

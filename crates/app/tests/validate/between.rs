@@ -1,0 +1,250 @@
+//! Row j: does the range of one run hold for the next? Each run is the program itself as a user
+//! starts it, in a lab of its own; the truth is the mean of all other runs of its case.
+
+use crate::results::Results;
+use crate::{Budget, say};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use v6gap_core::metric::Scale;
+use v6gap_core::record::Line;
+use v6gap_judge::analysis::Verdict;
+use v6gap_stats::between::{Found, between};
+use v6gap_stats::{loss, multiplicity};
+
+/// Runs of each case.
+pub(crate) const RUNS: usize = 120;
+
+/// The worlds: a router between links of 100 Mbit/s that a program forwards, a cable as the kernel
+/// makes it, and two hosts at the kernel's bridge.
+const WORLDS: [(&str, &str); 3] = [
+    (
+        "router",
+        "hosts = [\"client\", \"server\"]\nrouters = [\"router\"]\n\
+         [every]\nrate = \"100 Mbit/s\"\n\
+         [[links]]\nbetween = [\"client\", \"router\"]\n\
+         [[links]]\nbetween = [\"router\", \"server\"]\n",
+    ),
+    (
+        "cable",
+        "model = \"bare\"\nhosts = [\"client\", \"server\"]\n\
+         [[links]]\nbetween = [\"client\", \"server\"]\n",
+    ),
+    (
+        "bridge",
+        "model = \"bare\"\nhosts = [\"client\", \"server\"]\nswitches = [\"bridge\"]\n\
+         [[links]]\nbetween = [\"client\", \"bridge\"]\n\
+         [[links]]\nbetween = [\"bridge\", \"server\"]\n",
+    ),
+];
+
+/// When a run ends: when it is sure, or after so many pairs.
+const DESIGNS: [(&str, &str); 2] = [("adaptive", "max_time = \"60 s\""), ("fixed", "pairs = 24")];
+
+/// What is measured in each.
+const MEASURED: &str = "[[measure]]\nmetric = \"rtt\"\nprotocol = [\"tcp\", \"udp\"]\n\
+                        message = [\"64 B\", \"1 KiB\"]\n\
+                        [[measure]]\nmetric = \"throughput\"\ntime = \"250 ms\"\n";
+
+/// Names of the cases, the world first.
+pub(crate) fn cases() -> Vec<String> {
+    let with = |(world, _): (&str, &str)| DESIGNS.map(|(design, _)| format!("{world}-{design}"));
+    WORLDS.into_iter().flat_map(with).collect()
+}
+
+/// Runs what is missing, each case `runs` times, the cases in turn.
+///
+/// # Errors
+/// If the disk refuses or the program says something that is no result.
+pub(crate) fn run(runs: usize, results: &Results, budget: &Budget) -> Result<(), String> {
+    let folder = results.folder().join("between");
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for turn in 0..runs {
+        for (world, links) in WORLDS {
+            for (design, stop) in DESIGNS {
+                let case = format!("{world}-{design}");
+                if results.count("j", &case) <= turn {
+                    if budget.is_used_up() {
+                        return Ok(());
+                    }
+                    let seed = results.next_seed();
+                    let lines = one(&folder, links, stop, seed)?;
+                    let facts = json!({ "row": "j", "case": case, "seed": seed });
+                    let found = results.keep(facts, &lines)?;
+                    let seconds = found.span_ns as f64 / 1e9;
+                    say(&format!("{case} {}: {seconds:.0} s", turn + 1));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the program writes down when it is asked once.
+fn one(folder: &Path, links: &str, stop: &str, seed: u64) -> Result<Vec<Line>, String> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok::<PathBuf, String>(path)
+    };
+    write("world.toml", &format!("v6gap = 1\n{links}"))?;
+    let plan = format!(
+        "v6gap = 1\nname = \"Between runs\"\n[lab]\nworld = \"world.toml\"\n\
+         [design]\n{stop}\n{MEASURED}"
+    );
+    let plan = write("plan.toml", &plan)?;
+    let data = folder.join("data");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_v6gap"));
+    command.args(["plan", "run"]).arg(plan).args(["--json", "--quiet", "--no-report", "--seed"]);
+    command.arg(seed.to_string()).env("V6GAP_DATA", &data).stdin(Stdio::null());
+    let output = command.output().map_err(|e| e.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let result: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|e| format!("{}: no result: {e}: {said}", output.status))?;
+    let id = result["run"]["id"].as_str().ok_or("a result without an identifier")?;
+    let journal = data.join("runs").join(id).join("journal.jsonl");
+    let lines = v6gap_store::read_journal(&journal).map_err(|e| e.to_string())?;
+    std::fs::remove_dir_all(&data).map_err(|e| format!("{}: {e}", data.display()))?;
+    Ok(lines)
+}
+
+/// What a run found of a question, on the scale on which its blocks are averaged.
+struct Answer {
+    found: Found,
+    low: f64,
+    high: f64,
+}
+
+impl Answer {
+    fn half(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+}
+
+/// Answers by case, cell and metric, and how many questions had none.
+type Answers = BTreeMap<(String, String, String), (Vec<Answer>, usize)>;
+
+fn answers(results: &Results) -> Result<Answers, String> {
+    let mut answers = Answers::new();
+    for done in results.lines().iter().filter(|done| done["row"] == "j") {
+        let case = done["case"].as_str().unwrap_or_default();
+        for q in results.analysed(done)?.questions {
+            let of = (case.to_owned(), q.cell, q.metric.to_string());
+            let (with, without) = answers.entry(of).or_default();
+            let effect =
+                q.effect.filter(|e| q.verdict != Verdict::None && e.range95.low.is_finite());
+            let Some(effect) = effect else {
+                *without += 1;
+                continue;
+            };
+            let scaled = |x: f64| if effect.scale == Scale::Ratio { x.ln_1p() } else { x };
+            let standard_error = effect.sd / (effect.blocks as f64).sqrt();
+            with.push(Answer {
+                found: Found { estimate: scaled(effect.estimate), standard_error },
+                low: scaled(effect.range95.low),
+                high: scaled(effect.range95.high),
+            });
+        }
+    }
+    Ok(answers)
+}
+
+/// The figures of row j: a line of the table for each case, and a table of its questions.
+///
+/// # Errors
+/// If a journal cannot be read.
+pub(crate) fn summary(results: &Results) -> Result<(String, String), String> {
+    let answers = answers(results)?;
+    let mut rows = String::new();
+    let mut table = String::from(
+        "\n## Ranges for the next run\n\n\
+         Differences in %, on the logarithmic scale; a range holds if the mean of all other runs \
+         lies in it. Needed is 1.96 times the scatter between runs and the error within one; p \
+         is that of 95 % held, after Holm over the case.\n\n\
+         | case | question | runs | without | mean | SD of runs | error within | between (tau) | \
+         held | p | half-width, median | of needed |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for case in cases() {
+        let of = answers.iter().filter(|(of, (with, _))| of.0 == case && with.len() > 2);
+        let questions: Vec<_> = of.map(|(of, (with, without))| (of, with, *without)).collect();
+        let held: Vec<usize> = questions.iter().map(|(_, with, _)| held(with)).collect();
+        let all: usize = questions.iter().map(|(_, with, _)| with.len()).sum();
+        let total: usize = held.iter().sum();
+        let share = loss::interval(total as u64, all.max(1) as u64, 0.95);
+        rows.push_str(&match all {
+            0 => format!("| j | {case} | ≥ 93 % | not measured yet |\n"),
+            _ => format!(
+                "| j | {case}: ranges that hold the mean of the other runs | ≥ 93 % | \
+                 {total} of {all}: {:.1} % [{:.1}, {:.1}] |\n",
+                100.0 * total as f64 / all as f64,
+                share.low * 100.0,
+                share.high * 100.0
+            ),
+        });
+        let counts = questions.iter().zip(&held);
+        let p: Vec<f64> =
+            counts.map(|((_, with, _), held)| as_few_p(*held, with.len(), 0.95)).collect();
+        let p = multiplicity::holm(&p);
+        for (((of, with, without), held), p) in questions.iter().zip(held).zip(p) {
+            table.push_str(&line(of, with, *without, held, p));
+        }
+    }
+    Ok((rows, table))
+}
+
+/// How many ranges hold the mean of the others.
+fn held(answers: &[Answer]) -> usize {
+    let sum: f64 = answers.iter().map(|answer| answer.found.estimate).sum();
+    let others = (answers.len() - 1) as f64;
+    let holds = |answer: &&Answer| {
+        let mean = (sum - answer.found.estimate) / others;
+        answer.low <= mean && mean <= answer.high
+    };
+    answers.iter().filter(holds).count()
+}
+
+/// P(X <= k) for X binomial with `n` trials of probability `share`.
+fn as_few_p(k: usize, n: usize, share: f64) -> f64 {
+    let mut term = (1.0 - share).powi(n as i32);
+    let mut sum = term;
+    for at in 0..k.min(n) {
+        term *= (n - at) as f64 / (at + 1) as f64 * share / (1.0 - share);
+        sum += term;
+    }
+    sum.min(1.0)
+}
+
+fn line(
+    (case, cell, metric): &(String, String, String),
+    answers: &[Answer],
+    without: usize,
+    held: usize,
+    p: f64,
+) -> String {
+    let n = answers.len() as f64;
+    let runs: Vec<Found> = answers.iter().map(|answer| answer.found).collect();
+    let mean = runs.iter().map(|run| run.estimate).sum::<f64>() / n;
+    let squares = runs.iter().map(|run| (run.estimate - mean).powi(2)).sum::<f64>();
+    let error = median(runs.iter().map(|run| run.standard_error));
+    let tau = between(&runs, 0.05).map_or(f64::NAN, |between| between.tau);
+    let half = median(answers.iter().map(Answer::half));
+    let needed = 1.96 * (error * error + tau * tau).sqrt();
+    let percent = |x: f64| format!("{:.3}", x * 100.0);
+    format!(
+        "| {case} | {cell} {metric} | {} | {without} | {:+.3} | {} | {} | {} | {held} | {p:.2} | \
+         {} | {:.2} |\n",
+        answers.len(),
+        mean * 100.0,
+        percent((squares / (n - 1.0)).sqrt()),
+        percent(error),
+        percent(tau),
+        percent(half),
+        half / needed,
+    )
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    v6gap_stats::summary::median(&values.collect::<Vec<_>>())
+}
