@@ -32,6 +32,7 @@ pub mod power;
 pub mod quantile;
 pub mod repeats;
 pub mod rounds;
+pub mod score;
 pub mod sequence;
 mod shuffles;
 pub mod sign_test;

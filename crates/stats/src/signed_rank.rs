@@ -30,9 +30,8 @@ pub fn hodges_lehmann(d: &[f64], alpha: f64) -> Estimate {
         }
         return Estimate::open(f64::NAN, n, warnings);
     }
-    let order = sorted(d);
-    let pairs = pairs(n);
-    let centre = midpoint(walsh(&order, pairs.div_ceil(2)), walsh(&order, pairs / 2 + 1));
+    let (order, pairs) = (sorted(d), pairs(n));
+    let centre = middle(&order);
     warnings.extend(doubts(d));
     let (rank, level) = critical_rank(n, alpha);
     let Some(k) = rank else {
@@ -41,6 +40,18 @@ pub fn hodges_lehmann(d: &[f64], alpha: f64) -> Estimate {
     };
     let interval = Interval { low: walsh(&order, k + 1), high: walsh(&order, pairs - k) };
     Estimate { centre, interval, level, n, warnings }
+}
+
+/// The Hodges-Lehmann estimate alone. NaN for an empty sample and for values that are not finite.
+pub fn centre(d: &[f64]) -> f64 {
+    let usable = !d.is_empty() && d.iter().all(|x| x.is_finite());
+    if usable { middle(&sorted(d)) } else { f64::NAN }
+}
+
+/// The median of the Walsh averages of ascending values.
+fn middle(order: &[f64]) -> f64 {
+    let pairs = pairs(order.len());
+    midpoint(walsh(order, pairs.div_ceil(2)), walsh(order, pairs / 2 + 1))
 }
 
 /// The largest k with P(W+ <= k) <= alpha / 2 under the null hypothesis, for `n` values without

@@ -8,7 +8,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use v6gap_stats::batch::{self, Batches};
 use v6gap_stats::two_runs::{self, Law, Run};
 use v6gap_stats::{Alternative, Estimate, bootstrap, drift, equivalence, modes, paired_t};
-use v6gap_stats::{power, repeats, sequence, signed_rank, summary, trend};
+use v6gap_stats::{power, repeats, score, sequence, signed_rank, summary, trend};
 
 /// Samples per world where one sample costs one interval.
 const FIXED: usize = 4000;
@@ -120,6 +120,23 @@ fn sequences_never_miss_more_often_than_alpha() {
         let symmetric = ever_misses(world, |d| sequence::symmetric_sequence(d, 0.05, rho));
         let bound = 0.05 + slack(0.05, WALKS);
         assert!(t <= bound && symmetric <= bound, "{world:?}: t {t}, symmetric {symmetric}");
+    }
+}
+
+/// Share of walks in which the evidence against the true centre is ever enough. Null values with a
+/// hundredth or a hundred times the noise cost width, not validity.
+#[test]
+fn bets_on_scores_win_at_their_rate_whatever_the_law_and_the_scale() {
+    for (world, noise) in WORLDS.into_iter().zip([0.01, 1.0, 100.0]) {
+        let nulls: [f64; 6] = [-0.8, 0.4, 1.1, -0.3, 0.1, -1.2].map(|x: f64| x * noise);
+        let found = share(world, 100, 0.7, WALKS, |d| {
+            score::Sequence::new(d, &nulls).anytime_p(0.7) <= 0.05
+        });
+        assert!(found <= 0.05 + slack(0.05, WALKS), "{world:?}: {found}");
+        let other = share(world, 100, 0.7, WALKS, |d| {
+            score::Sequence::new(d, &nulls).anytime_p(0.0) <= 0.05
+        });
+        assert!(other > 0.8, "{world:?}: {other}");
     }
 }
 

@@ -10,7 +10,7 @@ use v6gap_stats::rounds::{self, Series};
 use v6gap_stats::two_runs::{self, Law, Run};
 use v6gap_stats::{Alternative, Estimate, Interval, bootstrap, equivalence, loss, modes};
 use v6gap_stats::{multiplicity, outliers, paired_t, permutation, power, quantile, repeats};
-use v6gap_stats::{sequence, signed_rank, steady, summary, trend};
+use v6gap_stats::{score, sequence, signed_rank, steady, summary, trend};
 
 const RELATIVE: f64 = 1e-9;
 
@@ -320,6 +320,22 @@ fn mser_cuts_where_the_series_settles() {
 
 fn rows(name: &str) -> Vec<Value> {
     vectors()[name].as_array().expect("rows").clone()
+}
+
+#[test]
+fn scores_of_a_sequence() {
+    for v in rows("score_sequence") {
+        let (d, before) = (list(&v["d"]), list(&v["before"]));
+        let found = score::Sequence::new(&d, &before);
+        same(found.log_e(0.0).exp(), &v["e"]);
+        for (alpha, key) in [(0.05, "ends95"), (0.10, "ends90")] {
+            let estimate = found.estimate(alpha);
+            same(estimate.interval.low, &v[key]["low"]);
+            same(estimate.interval.high, &v[key]["high"]);
+        }
+        same(found.anytime_p(0.0), &v["p"]);
+        same(found.equivalence_p(number(&v["delta"])), &v["p_same"]);
+    }
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! arms mirrors the answer, more confidence never narrows an interval, and no input panics.
 
 use proptest::prelude::*;
-use v6gap_stats::{Alternative, Estimate, Interval, Warning, paired_t, sequence, signed_rank};
+use v6gap_stats::{Alternative, Estimate, Interval, Warning, paired_t, score, sequence};
 use v6gap_stats::{batch, bootstrap, drift, equivalence, loss, modes, multiplicity};
-use v6gap_stats::{outliers, power, quantile, repeats, summary, trend};
+use v6gap_stats::{outliers, power, quantile, repeats, signed_rank, summary, trend};
 
 type Method = fn(&[f64], f64) -> Estimate;
 
@@ -12,10 +12,16 @@ fn symmetric(d: &[f64], alpha: f64) -> Estimate {
     sequence::symmetric_sequence(d, alpha, sequence::symmetric_rho(10.0, 20, alpha))
 }
 
-const METHODS: [(&str, Method); 4] = [
+fn in_order(d: &[f64], alpha: f64) -> Estimate {
+    score::Sequence::new(d, &[]).estimate(alpha)
+}
+
+/// Those in which the order does not matter, and units do not, come first.
+const METHODS: [(&str, Method); 5] = [
     ("hodges_lehmann", signed_rank::hodges_lehmann),
     ("t_interval", paired_t::t_interval),
     ("t_sequence", sequence::t_sequence),
+    ("score_sequence", in_order),
     ("symmetric_sequence", symmetric),
 ];
 
@@ -43,7 +49,7 @@ proptest! {
     fn order_does_not_matter((d, shuffled) in differences()
         .prop_flat_map(|d| (Just(d.clone()), Just(d).prop_shuffle())))
     {
-        for (name, method) in METHODS {
+        for (name, method) in METHODS.iter().filter(|(name, _)| *name != "score_sequence") {
             let (a, b) = (method(&d, 0.05), method(&shuffled, 0.05));
             prop_assert!(close(a.centre, b.centre), "{name}");
             prop_assert!(close(a.interval.low, b.interval.low), "{name}");
@@ -75,7 +81,7 @@ proptest! {
         let scale = 2_f64.powi(power);
         let moved: Vec<f64> = d.iter().map(|x| x * scale + f64::from(shift)).collect();
         // The symmetric sequence has a scale of its own: it follows shifts only.
-        for (name, method) in &METHODS[..3] {
+        for (name, method) in &METHODS[..4] {
             let (a, b) = (method(&d, 0.05), method(&moved, 0.05));
             let move_one = |x: f64| x * scale + f64::from(shift);
             prop_assert!(close(move_one(a.centre), b.centre), "{name}");
@@ -143,6 +149,8 @@ proptest! {
             sequence::symmetric_equivalence_p(&d, x, y),
             trend::pettitt(&d).p,
             trend::mann_kendall(&d).p,
+            score::Sequence::new(&d, &d).anytime_p(x),
+            score::Sequence::new(&d, &[]).equivalence_p(y),
             modes::dip_p(modes::dip(&d), d.len()),
             batch::lag1_p(x, d.len()),
             loss::fisher_p((3, x.to_bits() >> 40), (d.len() as u64, y.to_bits() >> 44)),

@@ -540,6 +540,53 @@ for first, second in ((np.log(REAL_FIRST[:19]), np.log(REAL_SECOND[:12])),
     OUT["two_runs"].append({"first": first, "second": second, "radius": high,
                             "p": two_runs_p(first, second, 0.0)})
 
+def scores(x, mu, scale):
+    far = x - mu
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(far == 0, 0.0, np.clip(far / scale, -1, 1))
+
+
+def score_scales(x, before):
+    """The scale of each value, from those before it and from other ones."""
+    off = lambda sample: list(np.abs(sample - np.median(sample))) if len(sample) else []
+    known = [off(x[:i]) + off(before) for i in range(len(x))]
+    return np.array([1.5 * np.median(all) if all else 0.0 for all in known])
+
+
+def score_sequence(x, before, delta):
+    bets = np.array([0.25, 0.5, 0.75, 0.95])
+    scale = score_scales(x, before)
+    sides = lambda mu, n: [
+        np.mean([np.prod(1 + side * bet * scores(x, mu, scale)[:n]) for bet in bets])
+        for side in (1, -1)]
+    evidence = lambda mu, n=len(x): sum(sides(mu, n)) / 2
+    reach = scale.max() + 1
+    # The outermost candidates left on a fine grid, then the crossing beside each.
+    grid = np.linspace(x.min() - reach, x.max() + reach, 40001)
+    known = np.array([evidence(mu) for mu in grid[::50]])
+    def end(alpha, order):
+        coarse, seen = grid[::50][::order], known[::order]
+        first = int(np.argmax(seen < 1 / alpha))
+        fine = np.linspace(coarse[first - 1], coarse[first], 201)
+        at = next(i for i, mu in enumerate(fine) if evidence(mu) < 1 / alpha)
+        return optimize.brentq(
+            lambda mu: evidence(mu) - 1 / alpha, fine[at - 1], fine[at], xtol=1e-16, rtol=1e-15)
+    ends = lambda alpha: {"low": end(alpha, 1), "high": end(alpha, -1)}
+    return {
+        "d": x, "before": before, "delta": delta, "scales": scale,
+        "e": evidence(0.0), "ends95": ends(0.05), "ends90": ends(0.10),
+        "p": 1 / max([1.0] + [evidence(0.0, n) for n in range(1, len(x) + 1)]),
+        "p_same": min(1.0, 1 / min(sides(-delta, len(x))[0], sides(delta, len(x))[1]))}
+
+
+# One block of two has another scale; one value in ten is wild.
+STEADY = np.array([(7 * i % 23 - 11) / 40 + (9.0 if i % 10 == 4 else 0.0) for i in range(30)])
+OUT["score_sequence"] = [
+    score_sequence(np.log(SECOND / FIRST), np.array([2e-4, -3e-4, 1e-4, 4e-4]), 0.0155),
+    score_sequence(np.log(REAL_SECOND / REAL_FIRST), np.array([]), 0.3),
+    score_sequence(STEADY, np.array([0.1, 0.3, -0.2, 0.2]), 0.2),
+    score_sequence(STEADY + 0.8, np.array([5.1, 5.3, 4.8, 5.2]), 0.9)]
+
 
 def between(y, se, new):
     """Paule and Mandel's variance, the Q profile, Cochran's test and the next run's range."""
