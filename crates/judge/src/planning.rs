@@ -207,7 +207,7 @@ mod tests {
     fn share(n: usize, mean: f64, stop: &Stop, is: impl Fn(&effect::Combined) -> bool) -> f64 {
         const RUNS: usize = 400;
         let margin = libm::log1p(0.02);
-        let setting = Setting { stop, levels: 1, questions: 1, margin, noise: None };
+        let setting = Setting { stop, margin, ..Setting::ALONE };
         let mut rng = ChaCha12Rng::seed_from_u64(n as u64);
         let found = (0..RUNS).filter(|_| {
             let effects = normal(&mut rng, n, mean, 0.02);

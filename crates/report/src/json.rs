@@ -268,6 +268,7 @@ struct EffectOut {
     high90: f64,
     pairs: usize,
     sd: f64,
+    together: usize,
 }
 
 /// What the size of transfers does.
@@ -318,6 +319,7 @@ impl From<&Effect> for EffectOut {
             high90: effect.range90.high,
             pairs: effect.blocks,
             sd: effect.sd,
+            together: effect.together,
         }
     }
 }

@@ -187,6 +187,29 @@ pub(crate) fn caveats(analysis: &Analysis) -> Vec<String> {
             }
         }
     }
+    said.extend(together(questions));
+    said
+}
+
+/// Whose ranges hold for several questions at once.
+fn together(questions: &[Question]) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    for q in questions {
+        let alike = |other: &&Question| (other.metric, other.transport) == (q.metric, q.transport);
+        let wider = questions.iter().filter(alike).filter_map(|other| other.effect.as_ref());
+        let wider: Vec<usize> = wider.map(|e| e.together).filter(|&count| count > 1).collect();
+        let Some(together) = wider.iter().max() else { continue };
+        let ranges = if wider.len() == 1 { "1 range is" } else { "some ranges are" };
+        let text = format!(
+            "{}: {ranges} wider than that of one question by itself and holds for {together} \
+             questions together, of which one may differ by chance",
+            group(q.metric, q.transport)
+        );
+        let text = if wider.len() == 1 { text } else { text.replace("and holds", "and hold") };
+        if !said.contains(&text) {
+            said.push(text);
+        }
+    }
     said
 }
 

@@ -166,6 +166,7 @@ def combine(question, result, trials):
     margin = margin_of(question)
     levels = sum(group(other) == group(question) for other in result["questions"])
     fixed = result["design"]["stop"]["kind"] == "pairs"
+    together = question["effect"]["together"] if question["effect"] else 1
     if fixed and 2.0 ** (1 - len(d)) * levels > 0.05:
         error = float(np.std(d, ddof=1)) / math.sqrt(len(d))
         centre = float(np.mean(d))
@@ -184,8 +185,9 @@ def combine(question, result, trials):
         sigma = noise(question, result, trials) or NOISE_OF_MARGIN * margin
         lopsided = abs(stats.skew(d)) > SKEWNESS_MAX or told["modes"] is not None
         if lopsided and len(d) >= SYMMETRIC_BLOCKS_MIN:
-            at = lambda alpha: symmetric_sequence(d, alpha, sigma)
             rho = lambda alpha: symmetric_rho(sigma, alpha)
+            # However many ranges hold together, they are those of the evidence below.
+            at = lambda alpha: symmetric_sequence(d, alpha, rho(alpha * together))
             evidence = lambda n: log_symmetric(d[:n], 0.0, rho(0.05))
             far = min(log_symmetric(d, mu, rho(0.10)) for mu in (margin, -margin))
             far += math.log(1 - FAR_SHARE)
@@ -196,8 +198,9 @@ def combine(question, result, trials):
         p_different = math.exp(-max([0.0] + [evidence(n) for n in range(2, len(d) + 1)]))
         p_same = min(1.0, 0.5 * math.exp(-far)) if abs(np.mean(d)) < margin else 1.0
         centre = float(np.mean(d))
-    found = {"centre": centre, "i95": at(0.05), "i90": at(0.10), "p_same": float(p_same)}
-    found = bounded(question, found, d, margin)
+    i95, i90 = at(0.05 / together), at(0.10 / together)
+    found = {"centre": centre, "i95": i95, "i90": i90, "p_same": float(p_same)}
+    found = bounded(question, found, d, margin, together)
     z = d - np.mean(d)
     lag1 = float(np.sum(z[:-1] * z[1:]) / np.sum(z * z)) if np.any(z) else 0.0
     more = {"p_different": p_different, "lag1": lag1}
@@ -210,7 +213,7 @@ def margin_of(question):
     return math.log1p(question["margin"]) if ratio else question["margin"]
 
 
-def bounded(question, found, d, margin):
+def bounded(question, found, d, margin, together):
     """Without a difference the range reaches what bursts can hide in either arm; what the blocks
     themselves say is told apart, for losses that come singly."""
     if question["metric"] not in ("loss", "loss-back"):
@@ -218,19 +221,20 @@ def bounded(question, found, d, margin):
     arms = [v for v in question.values() if isinstance(v, dict) and "lost" in v and "of" in v]
     if len(arms) != 2:
         return found
+    upper = 1 - 0.025 / together
     widened = lambda low, high: {
         k: v if k not in ("i95", "i90") else (min(v[0], low), max(v[1], high))
         for k, v in found.items()
     }
     if arms[0]["lost"] + arms[1]["lost"] == 0 and np.std(d, ddof=1) == 0:
-        low, high = (stats.beta.ppf(0.975, 1, arm["of"]) for arm in arms)
+        low, high = (stats.beta.ppf(upper, 1, arm["of"]) for arm in arms)
         found = widened(-low, high)
         found["p_same"] = max((1 - margin) ** arm["of"] for arm in arms)
     looks = [len(d) + arm["of"] / BURST_MAX for arm in arms]
     bursts = [math.ceil(arm["lost"] / BURST_MAX) for arm in arms]
     share = [arm["lost"] / arm["of"] if arm["of"] else 0.0 for arm in arms]
     hides = [
-        max(stats.beta.ppf(0.975, k + 1, n - k) - s, 0.0) if k < n else 1.0
+        max(stats.beta.ppf(upper, k + 1, n - k) - s, 0.0) if k < n else 1.0
         for k, n, s in zip(bursts, looks, share)
     ]
     few = [
@@ -239,8 +243,14 @@ def bounded(question, found, d, margin):
     ]
     found["p_same"] = max(found["p_same"], min(1.0, 2 * max(few)))
     low, high = found["centre"] - hides[0], found["centre"] + hides[1]
-    differs = found["i95"][0] > 0 or found["i95"][1] < 0
-    return found if differs or (-margin < low and high < margin) else widened(low, high)
+    if -margin < low and high < margin:
+        return found
+    # A difference that was found stays found.
+    if found["i95"][0] > 0:
+        return widened(found["i95"][0], high)
+    if found["i95"][1] < 0:
+        return widened(low, found["i95"][1])
+    return widened(low, high)
 
 
 def walsh(d):
@@ -306,8 +316,8 @@ def log_symmetric(d, mu, rho):
     return 0.5 * (s * s / (v + rho) - math.log1p(v / rho))
 
 
-def symmetric_sequence(d, alpha, sigma):
-    n, mean, rho = len(d), float(np.mean(d)), symmetric_rho(sigma, alpha)
+def symmetric_sequence(d, alpha, rho):
+    n, mean = len(d), float(np.mean(d))
     if n < math.ceil(1 - math.log2(FAR_SHARE * alpha)):
         return -math.inf, math.inf
     wanted = -math.log((1 - FAR_SHARE) * alpha)

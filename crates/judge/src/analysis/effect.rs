@@ -83,6 +83,8 @@ pub struct Combined {
     pub doubt: Option<&'static str>,
     /// The ranges as they would be if events came singly, where bursts may have been missed.
     pub singly: Option<Singly>,
+    /// Questions for which the ranges hold together.
+    pub together: usize,
 }
 
 /// Ranges of a share whose events come singly.
@@ -101,12 +103,27 @@ pub struct Setting<'a> {
     pub stop: &'a Stop,
     /// Number of levels decided together.
     pub levels: usize,
+    /// Questions for which the ranges are to hold together: 1 for each by itself.
+    pub together: usize,
     /// Number of questions of the run.
     pub questions: usize,
     /// The margin on the scale of [`of_block`].
     pub margin: f64,
     /// Standard deviation that the null blocks of like cells showed, if there were any.
     pub noise: Option<f64>,
+}
+
+#[cfg(test)]
+impl Setting<'_> {
+    /// One question by itself, with a margin of 5 %.
+    pub const ALONE: Setting<'static> = Setting {
+        stop: &Stop::Pairs { pairs: 8 },
+        levels: 1,
+        together: 1,
+        questions: 1,
+        margin: 0.05,
+        noise: None,
+    };
 }
 
 /// Combines the effects of the blocks of one question by the rule that belongs to the stopping
@@ -116,16 +133,14 @@ pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
         return None;
     }
     let guard = guard::examine(effects, setting.margin, setting.questions);
-    let alpha_same = 0.10 / setting.levels.max(1) as f64;
     let units = guard.units(effects);
     let mut combined = match setting.stop {
-        Stop::Pairs { .. } if !ranks_decide(units.len(), setting.levels) => {
-            few(units, alpha_same, setting.margin)
-        }
-        Stop::Pairs { .. } => fixed(units, alpha_same, setting.margin),
-        Stop::Adaptive { .. } => adaptive(units, alpha_same, &guard, setting),
+        Stop::Pairs { .. } if !ranks_decide(units.len(), setting.levels) => few(units, setting),
+        Stop::Pairs { .. } => fixed(units, setting),
+        Stop::Adaptive { .. } => adaptive(units, &guard, setting),
     };
     combined.n = effects.len();
+    combined.together = setting.together;
     combined.sd = summary::sd(effects);
     combined.withheld = match (guard.modes, &guard.batches) {
         (_, Batches::Remains { sign, need }) => {
@@ -140,6 +155,23 @@ pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
     Some(combined)
 }
 
+/// Error rates of the three ranges of an estimate.
+struct Rates {
+    /// Of the range that is shown.
+    shown: f64,
+    /// Of that by which "same" is decided.
+    same: f64,
+    /// Of that by which it is decided for the residual.
+    levels: f64,
+}
+
+impl Rates {
+    fn of(setting: &Setting<'_>) -> Rates {
+        let [together, levels] = [setting.together, setting.levels].map(|n| n.max(1) as f64);
+        Rates { shown: 0.05 / together, same: 0.10 / together, levels: 0.10 / levels.max(together) }
+    }
+}
+
 /// Whether signed ranks of so many values can tell anything: of n values all to one side the
 /// two-sided p-value is 2^(1 − n), and that times the levels decided together must be small.
 fn ranks_decide(n: usize, levels: usize) -> bool {
@@ -147,35 +179,36 @@ fn ranks_decide(n: usize, levels: usize) -> bool {
 }
 
 /// By the t test, which can tell at any number of pairs, for a normal law.
-fn few(units: &[f64], alpha_same: f64, margin: f64) -> Combined {
+fn few(units: &[f64], setting: &Setting<'_>) -> Combined {
     Combined {
         p: paired_t::t_p(units, Alternative::TwoSided),
-        p_same: equivalence::tost_t(units, margin),
-        ..ranged(units, alpha_same, |alpha| paired_t::t_interval(units, alpha))
+        p_same: equivalence::tost_t(units, setting.margin),
+        ..ranged(units, &Rates::of(setting), |alpha| paired_t::t_interval(units, alpha))
     }
 }
 
 /// By signed ranks, which assume no shape, only symmetry: of no use against modes or skewness, and
 /// exact whatever the shape if the arms are alike.
-fn fixed(units: &[f64], alpha_same: f64, margin: f64) -> Combined {
+fn fixed(units: &[f64], setting: &Setting<'_>) -> Combined {
     Combined {
         p: signed_rank::wilcoxon_p(units, Alternative::TwoSided),
-        p_same: equivalence::tost_wilcoxon(units, margin),
-        ..ranged(units, alpha_same, |alpha| signed_rank::hodges_lehmann(units, alpha))
+        p_same: equivalence::tost_wilcoxon(units, setting.margin),
+        ..ranged(units, &Rates::of(setting), |alpha| signed_rank::hodges_lehmann(units, alpha))
     }
 }
 
 /// The estimate of a planned number of pairs, and its ranges by error rate.
-fn ranged(units: &[f64], alpha_same: f64, at: impl Fn(f64) -> Estimate) -> Combined {
-    let main = at(0.05);
+fn ranged(units: &[f64], rates: &Rates, at: impl Fn(f64) -> Estimate) -> Combined {
+    let main = at(rates.shown);
     Combined {
-        i90: at(0.10).interval,
-        equivalence: at(alpha_same).interval,
+        i90: at(rates.same).interval,
+        equivalence: at(rates.levels).interval,
         ..Combined::around(units, main.centre, main.interval)
     }
 }
 
-fn adaptive(units: &[f64], alpha_same: f64, guard: &Guard, setting: &Setting<'_>) -> Combined {
+fn adaptive(units: &[f64], guard: &Guard, setting: &Setting<'_>) -> Combined {
+    let rates = Rates::of(setting);
     let lopsided = libm::fabs(drift::skewness(units)) > SKEWNESS_MAX;
     let enough = units.len() >= SYMMETRIC_BLOCKS_MIN;
     let known = |sigma: &f64| *sigma > 0.0 && sigma.is_finite();
@@ -183,12 +216,12 @@ fn adaptive(units: &[f64], alpha_same: f64, guard: &Guard, setting: &Setting<'_>
     let noise = noise.filter(known).filter(|_| enough && (lopsided || guard.modes.is_some()));
     let Some(sigma) = noise else {
         let at = |alpha: f64| sequence::t_sequence(units, alpha);
-        let main = at(0.05);
+        let main = at(rates.shown);
         // With fewer blocks even a normal law often looks lopsided.
         let doubt = (lopsided && enough).then_some(LOPSIDED);
         return Combined {
-            i90: at(0.10).interval,
-            equivalence: at(alpha_same).interval,
+            i90: at(rates.same).interval,
+            equivalence: at(rates.levels).interval,
             p: sequence::anytime_p(units),
             p_same: sequence::anytime_equivalence_p(units, setting.margin),
             doubt,
@@ -196,11 +229,12 @@ fn adaptive(units: &[f64], alpha_same: f64, guard: &Guard, setting: &Setting<'_>
         };
     };
     let rho = |alpha: f64| sequence::symmetric_rho(sigma, SYMMETRIC_BLOCKS, alpha);
-    let at = |alpha: f64| sequence::symmetric_sequence(units, alpha, rho(alpha));
-    let main = at(0.05);
+    // Tuned as the p-values are, however many ranges hold together: one test, one range.
+    let at = |alpha: f64, tuned: f64| sequence::symmetric_sequence(units, alpha, rho(tuned));
+    let main = at(rates.shown, 0.05);
     Combined {
-        i90: at(0.10).interval,
-        equivalence: at(alpha_same).interval,
+        i90: at(rates.same, 0.10).interval,
+        equivalence: at(rates.levels, rates.levels).interval,
         p: sequence::symmetric_anytime_p(units, rho(0.05)),
         p_same: sequence::symmetric_equivalence_p(units, setting.margin, rho(0.10)),
         symmetric: true,
@@ -216,14 +250,21 @@ pub fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
     (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
 }
 
-/// Largest share that an arm may have of which none of `of` was seen, if events come singly.
-pub fn none_of(of: u64) -> f64 {
-    loss::interval(0, of, 0.95).high
+/// Largest share that an arm may have of which none of `of` was seen, if events come singly; for
+/// so many questions together.
+pub fn none_of(of: u64, together: usize) -> f64 {
+    loss::interval(0, of, level(together)).high
 }
 
-/// By how much the share of an arm may be larger than what was seen, if events come in bursts.
-pub fn missed((seen, of): (u64, u64), trials: u64) -> f64 {
-    loss::unseen_in_bursts(seen, of, trials, 0.95)
+/// By how much the share of an arm may be larger than what was seen, if events come in bursts; for
+/// so many questions together.
+pub fn missed((seen, of): (u64, u64), trials: u64, together: usize) -> f64 {
+    loss::unseen_in_bursts(seen, of, trials, level(together))
+}
+
+/// Level of a range that holds for so many questions together.
+fn level(together: usize) -> f64 {
+    1.0 - 0.05 / together.max(1) as f64
 }
 
 /// p-values of questions decided together, corrected after Holm.
@@ -251,6 +292,7 @@ impl Combined {
             withheld: None,
             doubt: None,
             singly: None,
+            together: 1,
         }
     }
 
@@ -283,9 +325,9 @@ impl Combined {
     /// [`loss::BURST_MAX`] can have beyond what was seen in either arm; and whatever was seen,
     /// "same" needs so many datagrams that bursts at the margin would have left more.
     pub fn bounded(self, events: &PerArm<(u64, u64)>, margin: f64) -> Combined {
-        let trials = self.n as u64;
+        let (trials, together) = (self.n as u64, self.together);
         let singly = self.bounded_singly(events, margin);
-        let missed = events.map(|events| missed(events, trials));
+        let missed = events.map(|events| missed(events, trials, together));
         let share = events.map(|(seen, of)| seen as f64 / of.max(1) as f64);
         let hidden = |(seen, of): (u64, u64), other: f64| {
             loss::few_in_bursts_p(seen, of, trials, other + margin)
@@ -295,8 +337,16 @@ impl Combined {
         let p_same = singly.p_same.max(p.min(1.0));
         let centre = singly.centre;
         let reach = Interval { low: centre - missed.a, high: centre + missed.b };
-        if singly.i95.excludes(0.0) || reach.within(-margin, margin) {
+        if reach.within(-margin, margin) {
             return Combined { p_same, ..singly };
+        }
+        if singly.i95.excludes(0.0) {
+            // A difference that was found stays found; how large it is bursts may have hidden.
+            let (low, high) = match singly.centre > 0.0 {
+                true => (singly.i95.low, reach.high),
+                false => (reach.low, singly.i95.high),
+            };
+            return Combined { p_same, ..singly.widened(low, high) };
         }
         let ranges = Singly { i95: singly.i95, i90: singly.i90 };
         let wider = singly.widened(reach.low, reach.high);
@@ -312,7 +362,7 @@ impl Combined {
         }
         let unseen = |of: u64| libm::exp(of as f64 * libm::log1p(-margin.clamp(0.0, 1.0)));
         let p_same = unseen(events.a.1).max(unseen(events.b.1));
-        let bound = |(_, of): (u64, u64)| none_of(of);
+        let bound = |(_, of): (u64, u64)| none_of(of, self.together);
         Combined { p_same, ..self.widened(-bound(events.a), bound(events.b)) }
     }
 
@@ -330,6 +380,7 @@ impl Combined {
             range90: range(&self.i90),
             blocks: self.n,
             sd: self.sd,
+            together: self.together,
         }
     }
 }
@@ -354,7 +405,7 @@ mod tests {
     const MARGIN: f64 = 0.001;
 
     fn ruled(effects: &[f64], events: &PerArm<(u64, u64)>) -> (Combined, Verdict) {
-        let setting = Setting { stop: &STOP, levels: 1, questions: 1, margin: MARGIN, noise: None };
+        let setting = Setting { stop: &STOP, margin: MARGIN, ..Setting::ALONE };
         let combined = combine(effects, &setting).unwrap().bounded(events, MARGIN);
         let p = Adjusted { different: combined.p, same: combined.p_same };
         let ruling = verdict::rule(Metric::Loss, &combined, MARGIN, p);
@@ -388,7 +439,7 @@ mod tests {
         let effects = [0.101, 0.103, 0.102, 0.104, 0.102, 0.103];
         let of = |effects: &[f64], levels| {
             let stop = Stop::Pairs { pairs: 6 };
-            let setting = Setting { stop: &stop, levels, questions: 3, margin: 0.05, noise: None };
+            let setting = Setting { stop: &stop, levels, questions: 3, ..Setting::ALONE };
             combine(effects, &setting).unwrap()
         };
         assert!(of(&effects, 3).p * 3.0 < 0.001 && of(&effects, 1).p == 0.03125);

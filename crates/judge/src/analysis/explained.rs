@@ -91,7 +91,7 @@ mod tests {
     fn blocks(centre: f64, spread: f64) -> Combined {
         let effects: alloc::vec::Vec<f64> =
             (-4..=4).map(|i| centre + spread * f64::from(i) / 4.0).collect();
-        let setting = Setting { stop: &STOP, levels: 1, questions: 1, margin: 0.05, noise: None };
+        let setting = Setting { stop: &STOP, ..Setting::ALONE };
         combine(&effects, &setting).unwrap()
     }
 

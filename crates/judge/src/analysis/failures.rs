@@ -3,7 +3,7 @@
 
 use super::collect::{Block, Collected};
 use super::verdict::ALPHA;
-use super::{Verdict, conditions};
+use super::{Range, Verdict, conditions};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -13,6 +13,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::record::FailedAttempt;
 use v6gap_core::values;
 use v6gap_core::workload::Workload;
+use v6gap_stats::loss;
 use v6gap_stats::sign_test::sign_p;
 
 /// What failed where families were compared, and whether one of them fails more often.
@@ -34,6 +35,9 @@ pub struct Failures {
     pub connections: PerArm<(u64, u64)>,
     /// p-value of the exact sign test of `more`.
     pub p: f64,
+    /// The share of the second arm in `more`, where both failing alike is a half: the exact 95 %
+    /// range (Clopper and Pearson 1934), which excludes a half just where `p` is below 5 %.
+    pub range: Range,
     /// Whether the second arm fails more often (worse) or less often (better).
     pub verdict: Verdict,
 }
@@ -69,7 +73,7 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
     let more = PerArm::from_fn(|arm| {
         count(&|block| block.failed(arm).cmp(&block.failed(arm.other())) == Ordering::Greater)
     });
-    let p = sign_p(more.a as u64, more.b as u64);
+    let (p, range) = (sign_p(more.a as u64, more.b as u64), share_of_second(more));
     let verdict = match more.b.cmp(&more.a) {
         _ if failed.a + failed.b == 0 => Verdict::None,
         Ordering::Greater if p <= ALPHA => Verdict::Worse,
@@ -87,8 +91,15 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
             of_blocks.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
         }),
         p,
+        range,
         verdict,
     })
+}
+
+/// The 95 % range of the second arm's share in blocks that speak against one arm alone.
+pub(super) fn share_of_second(more: PerArm<usize>) -> Range {
+    let interval = loss::interval(more.b as u64, (more.a + more.b) as u64, 1.0 - ALPHA);
+    Range { low: interval.low, high: interval.high }
 }
 
 /// Cells in which too much of one arm failed to compare what is left, with that arm.
@@ -210,6 +221,8 @@ mod tests {
             let found = found(PerArm::FAMILIES, [(V4, v4), (V6, v6)]).unwrap();
             assert_eq!(found.verdict, verdict, "{found:?}");
             assert_eq!((found.failed.a, found.failed.b), (v4, v6));
+            let excludes_half = found.range.low > 0.5 || found.range.high < 0.5;
+            assert_eq!(excludes_half, verdict != Verdict::CannotTell, "{found:?}");
             assert_eq!((found.attempts.a, found.attempts.b), (2 * v4, 2 * v6));
         }
     }

@@ -45,24 +45,13 @@ pub struct Decided {
 /// "different" and of "same" are corrected after Holm, each among themselves. What is said of the
 /// run as a whole needs the correction over all questions, for which there is a p-value as well.
 pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
-    let mut decided: Vec<Decided> = Vec::with_capacity(evidence.len());
-    for question in evidence {
-        let group = || evidence.iter().filter(|other| alike(question, other));
-        let nulls = group().map(|q| &q.nulls).find(|nulls| nulls.len() >= effect::NULLS_MIN);
-        let setting = Setting {
-            stop,
-            levels: group().count(),
-            questions: evidence.len(),
-            margin: effect::margin(question.metric, question.margin),
-            noise: nulls.map(|nulls| summary::sd(nulls)),
-        };
-        let combined = effect::combine(&question.effects, &setting);
-        let combined = match &question.events {
-            Some(events) => combined.map(|c| c.bounded(events, setting.margin)),
-            None => combined,
-        };
-        decided.push(Decided { combined, p: Adjusted::NOTHING, p_run: 1.0, ruling: None });
-    }
+    let decided = evidence.iter().map(|question| Decided {
+        combined: combine(question, evidence, stop, 1),
+        p: Adjusted::NOTHING,
+        p_run: 1.0,
+        ruling: None,
+    });
+    let mut decided: Vec<Decided> = decided.collect();
     for (first, question) in evidence.iter().enumerate() {
         if evidence[..first].iter().any(|earlier| alike(question, earlier)) {
             continue;
@@ -74,20 +63,55 @@ pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
             effect::holm(&raw.collect::<Vec<f64>>())
         };
         let (different, same) = (p(|c| c.p), p(|c| c.p_same));
+        let open = open(&different, &same);
         for (place, &member) in members.iter().enumerate() {
-            decided[member].p = Adjusted { different: different[place], same: same[place] };
+            let p = Adjusted { different: different[place], same: same[place] };
+            let question = &evidence[member];
+            let margin = effect::margin(question.metric, question.margin);
+            let found = decided[member].combined.take().map(|combined| {
+                let wider = || combine(question, evidence, stop, open);
+                verdict::coherent(question.metric, combined, margin, p, wider)
+            });
+            let (combined, ruling) = found.unzip();
+            decided[member] = Decided { combined, p, p_run: 1.0, ruling };
         }
     }
     let all: Vec<f64> = decided.iter().map(|d| d.combined.as_ref().map_or(1.0, |c| c.p)).collect();
     for (decided, p_run) in decided.iter_mut().zip(effect::holm(&all)) {
         decided.p_run = p_run;
     }
-    for (question, decided) in evidence.iter().zip(&mut decided) {
-        let margin = effect::margin(question.metric, question.margin);
-        let combined = decided.combined.as_ref();
-        decided.ruling = combined.map(|c| verdict::rule(question.metric, c, margin, decided.p));
-    }
     decided
+}
+
+/// One question with ranges that hold for so many together.
+fn combine(
+    question: &Evidence,
+    all: &[Evidence],
+    stop: &Stop,
+    together: usize,
+) -> Option<Combined> {
+    let group = || all.iter().filter(|other| alike(question, other));
+    let nulls = group().map(|q| &q.nulls).find(|nulls| nulls.len() >= effect::NULLS_MIN);
+    let setting = Setting {
+        stop,
+        levels: group().count(),
+        together,
+        questions: all.len(),
+        margin: effect::margin(question.metric, question.margin),
+        noise: nulls.map(|nulls| summary::sd(nulls)),
+    };
+    let combined = effect::combine(&question.effects, &setting)?;
+    Some(match &question.events {
+        Some(events) => combined.bounded(events, setting.margin),
+        None => combined,
+    })
+}
+
+/// Of how many questions decided together the corrected p-values leave open whether they differ,
+/// or whether they are the same, whichever are more: as many as Holm's last step had to take in.
+pub(super) fn open(different: &[f64], same: &[f64]) -> usize {
+    let count = |p: &[f64]| p.iter().filter(|p| **p > verdict::ALPHA).count();
+    count(different).max(count(same))
 }
 
 /// Whether two questions ask for one metric over one transport.

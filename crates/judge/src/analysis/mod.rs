@@ -131,6 +131,9 @@ pub struct Effect {
     pub blocks: usize,
     /// Standard deviation of one block's effect (logarithm of the ratio, or difference).
     pub sd: f64,
+    /// Questions for which the ranges hold together: more than 1 where questions decided together
+    /// stay open although each by itself would not.
+    pub together: usize,
 }
 
 /// What the wire model says about a question, and what is left.

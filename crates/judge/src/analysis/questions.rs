@@ -21,7 +21,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::record::RunHeader;
 use v6gap_core::workload::Cell;
 use v6gap_core::world::model;
-use v6gap_stats::{loss, summary};
+use v6gap_stats::{Interval, loss, summary};
 
 /// A question while it is being answered.
 struct Open<'a> {
@@ -195,10 +195,11 @@ fn unseen(o: &Open<'_>) -> Option<Unseen> {
     (seen == 0 || combined.singly.is_some()).then(|| {
         let trials = combined.n;
         let of = events.a.1.min(events.b.1);
-        let in_bursts = events.map(|events| effect::missed(events, trials as u64));
+        let missed = |events| effect::missed(events, trials as u64, combined.together);
+        let in_bursts = events.map(missed);
         let singly = match combined.singly {
             Some(ranges) if seen > 0 => ranges.i95.high.max(-ranges.i95.low),
-            _ => effect::none_of(of),
+            _ => effect::none_of(of, combined.together),
         };
         let in_bursts = in_bursts.a.max(in_bursts.b);
         Unseen { trials, seen, of, singly, in_bursts, burst_max: loss::BURST_MAX }
@@ -335,6 +336,7 @@ fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Predicti
     let share = explained::share(by, combined);
     let margin = o.metric.margin_residual();
     let scaled = effect::margin(o.metric, margin);
+    let residual = for_all_levels(residual, scaled);
     let ruling = verdict::rule(o.metric, &residual, scaled, residual_p(&residual, scaled));
     Some(Prediction {
         effect: predicted.effect,
@@ -346,6 +348,18 @@ fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Predicti
         share,
         explained: explained::judge(o.metric, &residual, share),
     })
+}
+
+/// The residual with the ranges of all levels together, where those of one alone would make it
+/// "same": what is printed is what decides.
+fn for_all_levels(residual: Combined, margin: f64) -> Combined {
+    let Combined { i95, i90, equivalence, .. } = residual;
+    if !i90.within(-margin, margin) || equivalence.within(-margin, margin) {
+        return residual;
+    }
+    let low = i95.low.min(equivalence.low);
+    let high = i95.high.max(equivalence.high);
+    Combined { i95: Interval { low, high }, i90: equivalence, ..residual }
 }
 
 /// The residual is one question beside the sweep's; its ranges alone decide, the one for "same"

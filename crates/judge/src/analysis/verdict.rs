@@ -41,6 +41,9 @@ pub struct Adjusted {
 impl Adjusted {
     /// Nothing is known.
     pub const NOTHING: Adjusted = Adjusted { different: 1.0, same: 1.0 };
+
+    /// Of whatever the ranges say.
+    const BY_RANGES: Adjusted = Adjusted { different: 0.0, same: 0.0 };
 }
 
 /// Rules on one question. `margin` and the ranges are on the scale of single blocks.
@@ -72,6 +75,26 @@ pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ru
         qualifier: Qualifier::Plain,
         pairs_to_settle: pairs_to_settle(combined, margin),
     }
+}
+
+/// Rules on one question so that verdict and range say the same. Ranges hold for a question by
+/// itself, p-values are corrected for all that are decided together: where the two disagree, the
+/// ranges are those of `wider`, which hold for all that the correction left open (docs/method.md
+/// section C.5).
+pub(super) fn coherent(
+    metric: Metric,
+    combined: Combined,
+    margin: f64,
+    p: Adjusted,
+    wider: impl FnOnce() -> Option<Combined>,
+) -> (Combined, Ruling) {
+    let ruling = rule(metric, &combined, margin, p);
+    if rule(metric, &combined, margin, Adjusted::BY_RANGES).verdict == ruling.verdict {
+        return (combined, ruling);
+    }
+    let combined = wider().unwrap_or(combined);
+    let ruling = rule(metric, &combined, margin, p);
+    (combined, ruling)
 }
 
 /// Pairs after which the range would be narrow enough for "same" or for "different", whichever is
@@ -128,6 +151,7 @@ mod tests {
             withheld: None,
             doubt: None,
             singly: None,
+            together: 1,
         };
         assert_eq!(pairs_to_settle(&combined, 0.02), None);
         // ln(1 - 0.5) / ln(1 - 0.25) times 6 pairs are 14.5.

@@ -2,6 +2,7 @@
 //! user-space link, the plan's own schedule and stopping rule decide what is measured, and the
 //! core's gates and analysis answer. Every run is a function of its seed.
 
+mod coherent;
 mod file;
 mod host;
 mod network;

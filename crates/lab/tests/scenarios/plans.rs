@@ -1,8 +1,11 @@
 //! Every plan that comes with the program, at its small scale, through the run of the program on a
 //! simulated network: in the world that it names, or between two hosts and a router.
 
+use crate::coherent::contradictions;
+use crate::file::Trouble;
 use crate::run;
 use std::path::{Path, PathBuf};
+use v6gap_core::family::Family;
 use v6gap_core::plan::draft::{Draft, Lab};
 use v6gap_core::plan::scale::Scale;
 use v6gap_core::plan::{Plan, check};
@@ -17,6 +20,9 @@ const USUAL_WORLD: &str = "one-router";
 
 /// Seeds of each plan.
 const SEEDS: u64 = 10;
+
+/// Seeds of each plan on hosts that something befalls.
+const TROUBLED_SEEDS: u64 = 3;
 
 /// What the simulated hosts cannot do: probes under load.
 const NOT_SIMULATED: [&str; 1] = ["raicu-priority"];
@@ -64,6 +70,7 @@ fn wrong(plan: &Plan, found: &Analysis) -> Vec<String> {
     let failed = found.checks.iter().filter(|check| check.state == CheckState::Failed);
     wrong.extend(failed.map(|check| format!("{}: {}", check.id, check.text)));
     wrong.extend(found.questions.iter().filter_map(|question| doubtful(plan, question)));
+    wrong.extend(contradictions(&v6gap_report::json(found)));
     wrong
 }
 
@@ -103,4 +110,33 @@ fn every_plan_runs_to_its_end_and_finds_what_the_headers_predict() {
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Hosts that are busy or refuse now and then: answers of every kind come of it, and none says what
+/// its range does not.
+#[test]
+fn no_answer_contradicts_its_range() {
+    let mut failed = Vec::new();
+    let mut answers = std::collections::BTreeMap::new();
+    for path in paths() {
+        let name = name(&path);
+        if NOT_SIMULATED.contains(&name.as_str()) {
+            continue;
+        }
+        let refuses = Trouble::Refuses { family: Family::V6, percent: 20 };
+        for trouble in [Trouble::Overload, refuses] {
+            for seed in 1..=TROUBLED_SEEDS {
+                let plan = plan(&path, seed);
+                let world = plan.world.clone().expect("a world");
+                let found = run::simulate(&plan, &world, Some(trouble), seed);
+                for question in &found.questions {
+                    *answers.entry(format!("{:?}", question.verdict)).or_insert(0) += 1;
+                }
+                let why = contradictions(&v6gap_report::json(&found)).into_iter();
+                failed.extend(why.map(|why| format!("{name} {trouble:?} {seed}: {why}")));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert!(answers.len() == 5, "every kind of answer: {answers:?}");
 }

@@ -6,6 +6,7 @@ use super::{Change, Changes, Compared, Of, Row, Standing, letter, words};
 use crate::analysis::conditions;
 use crate::analysis::effect::{self, BLOCKS_MIN, Combined};
 use crate::analysis::guard::{self, Guard};
+use crate::analysis::joint;
 use crate::analysis::verdict::{self, Adjusted, Ruling};
 use crate::analysis::{Question, Verdict};
 use alloc::format;
@@ -43,9 +44,12 @@ struct Pending {
     run: usize,
     of: Of,
     combined: Option<Combined>,
+    samples: Option<[Sample; 2]>,
     why_none: Option<String>,
     caveats: Vec<String>,
     p: Adjusted,
+    /// Changes decided together that stay open.
+    open: usize,
 }
 
 impl<'a> Open<'a> {
@@ -148,9 +152,11 @@ fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<P
         run,
         of,
         combined: None,
+        samples: None,
         why_none: o.refused[run - 1].clone(),
         caveats: Vec::new(),
         p: Adjusted::NOTHING,
+        open: 1,
     };
     if sides.iter().any(|(_, q)| q.margin != o.margin) {
         pending.caveats.push("the runs had other margins: the smallest counts".to_string());
@@ -174,7 +180,8 @@ fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<P
         let samples = sides.map(|(place, q)| Sample::new(place, q, of, o, series));
         pending.caveats.extend(samples.iter().filter_map(Sample::doubt));
         pending.why_none = samples.iter().find_map(Sample::withheld);
-        pending.combined = Some(combine(o, of, &samples, sides.map(|(_, q)| q)));
+        pending.combined = Some(combine(o, of, &samples, sides.map(|(_, q)| q), 1));
+        pending.samples = Some(samples);
     }
     Some(pending)
 }
@@ -246,14 +253,22 @@ fn law(stop: &Stop, units: &[f64], guard: &Guard, margin: f64) -> Law {
     }
 }
 
-fn combine(o: &Open<'_>, of: Of, samples: &[Sample; 2], asked: [&Question; 2]) -> Combined {
+/// The change, with ranges that hold for so many changes together.
+fn combine(
+    o: &Open<'_>,
+    of: Of,
+    samples: &[Sample; 2],
+    asked: [&Question; 2],
+    together: usize,
+) -> Combined {
+    let among = together.max(1) as f64;
     let margin = effect::margin(o.question.metric, o.margin);
     let [first, second] = samples.each_ref().map(Sample::run);
     let sd = samples.each_ref().map(|s| summary::sd(&s.values));
-    let i90 = two_runs::change(&first, &second, 0.10);
+    let i90 = two_runs::change(&first, &second, 0.10 / among);
     let combined = Combined {
         centre: second.moments.mean - first.moments.mean,
-        i95: two_runs::change(&first, &second, 0.05),
+        i95: two_runs::change(&first, &second, 0.05 / among),
         i90,
         equivalence: i90,
         p: two_runs::change_p(&first, &second, 0.0),
@@ -267,6 +282,7 @@ fn combine(o: &Open<'_>, of: Of, samples: &[Sample; 2], asked: [&Question; 2]) -
         withheld: None,
         doubt: None,
         singly: None,
+        together,
     };
     match o.question.metric.scale() {
         Scale::Ratio => combined,
@@ -292,7 +308,7 @@ fn bounded(
             if !concerned {
                 continue;
             }
-            let bound = unseen(q, arm);
+            let bound = unseen(q, arm, combined.together);
             let raises = (place == 1) == (of.arm().is_some() || arm == Arm::B);
             *(if raises { &mut above } else { &mut below }) += bound;
             bounds.push(bound);
@@ -317,9 +333,9 @@ fn bounded(
 }
 
 /// Largest share that an arm may have although none was seen, if it comes in bursts.
-fn unseen(q: &Question, arm: Arm) -> f64 {
+fn unseen(q: &Question, arm: Arm, together: usize) -> f64 {
     if let (Some(events), Some(effect)) = (&q.events, &q.effect) {
-        return effect::missed(*events.get(arm), effect.blocks as u64);
+        return effect::missed(*events.get(arm), effect.blocks as u64, together);
     }
     let range = q.effect.as_ref().filter(|effect| effect.sd == 0.0).map(|effect| effect.range95);
     let bound = range.map(|range| if arm == Arm::A { -range.low } else { range.high });
@@ -345,8 +361,10 @@ fn correct(open: &[Open<'_>], pending: &mut [Pending]) {
             effect::holm(&raw.collect::<Vec<f64>>())
         };
         let (different, same) = (p(|c| c.p), p(|c| c.p_same));
+        let open = joint::open(&different, &same);
         for (place, &member) in members.iter().enumerate() {
             pending[member].p = Adjusted { different: different[place], same: same[place] };
+            pending[member].open = open;
         }
     }
 }
@@ -354,11 +372,21 @@ fn correct(open: &[Open<'_>], pending: &mut [Pending]) {
 fn finish(o: &Open<'_>, pending: Pending, names: &PerArm<String>) -> Change {
     let q = o.question;
     let margin = effect::margin(q.metric, o.margin);
-    let combined = pending.combined.as_ref();
-    let ruling = match (combined, &pending.why_none) {
-        (Some(combined), None) => verdict::rule(q.metric, combined, margin, pending.p),
-        _ => Ruling::NOTHING,
+    let asked = [Some(q), o.asked[pending.run]];
+    let (combined, ruling) = match (pending.combined, &pending.why_none) {
+        (Some(combined), None) => {
+            let wider = || match (&pending.samples, asked) {
+                (Some(samples), [Some(first), Some(second)]) => {
+                    Some(combine(o, pending.of, samples, [first, second], pending.open))
+                }
+                _ => None,
+            };
+            let found = verdict::coherent(q.metric, combined, margin, pending.p, wider);
+            (Some(found.0), found.1)
+        }
+        (combined, _) => (combined, Ruling::NOTHING),
     };
+    let combined = combined.as_ref();
     let few = combined.filter(|c| c.n < BLOCKS_MIN).map(|c| {
         format!("only {} valid pairs in one of the runs, at least {BLOCKS_MIN} are needed", c.n)
     });

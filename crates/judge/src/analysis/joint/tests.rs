@@ -13,13 +13,16 @@ fn contradiction(q: &Question) -> Option<&'static str> {
     };
     let Range { low, high } = effect.range95;
     let excludes = low > 0.0 || high < 0.0;
-    let within = match effect.scale {
+    let inside = |Range { low, high }: Range| match effect.scale {
         Scale::Ratio => low > 1.0 / (1.0 + q.margin) - 1.0 && high < q.margin,
         Scale::Difference => low > -q.margin && high < q.margin,
     };
+    let within = inside(effect.range95);
     match (q.verdict, q.qualifier) {
+        (Verdict::CannotTell, _) if excludes => return Some("a range that decides"),
+        (Verdict::CannotTell, _) if inside(effect.range90) => return Some("it does not matter"),
         (Verdict::Better | Verdict::Worse, _) if !excludes => return Some("holds no difference"),
-        (_, Qualifier::Clear) if within => return Some("does not matter"),
+        (Verdict::Better | Verdict::Worse, _) if within => return Some("does not matter"),
         (Verdict::Same, Qualifier::RealButTiny) if !excludes => return Some("may be none"),
         (Verdict::Same, Qualifier::Plain) if excludes => return Some("is a difference"),
         (Verdict::Same, _) if q.unseen.is_some_and(|u| u.in_bursts > q.margin) => {
