@@ -8,6 +8,7 @@
 //! most 1/1024 of its value wide, and 1 ns up to 2 µs, so every quantile can be computed again from
 //! them to that bound. What was lost has no bucket; it counts as infinite.
 
+use crate::studies::claims;
 use crate::{sentences, words};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -21,8 +22,10 @@ use v6gap_core::observation::Times;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::Host;
 use v6gap_judge::analysis::beside::OctetsBeside;
+use v6gap_judge::analysis::claims::Claim;
 use v6gap_judge::analysis::compare::Of;
 use v6gap_judge::analysis::costmodel::CostModel;
+use v6gap_judge::analysis::discards::Discards;
 use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::studies::{AsPublished, Published};
 use v6gap_judge::analysis::{
@@ -57,14 +60,16 @@ struct Document<'a> {
     discarded: Vec<Lost<'a>>,
     by_writes: Vec<Writes<'a>>,
     drawn: &'a [DrawnFact],
-    failures: Option<Failed<'a>>,
-    cost_models: Vec<Cost<'a>>,
+    failures: Option<Said<&'a Failures>>,
+    discards: Option<Said<&'a Discards>>,
+    cost_models: Vec<Said<&'a CostModel>>,
     transfer_sizes: Vec<Sizes<'a>>,
     processor_time: &'a [ProcessorTime],
     memory: &'a [HeldMemory],
     beside: &'a [OctetsBeside],
     as_published: &'a [AsPublished],
     published: Option<&'a Published>,
+    claims: Vec<Said<&'a Claim>>,
     notes: &'a [String],
     refused: &'a BTreeMap<String, String>,
     trials: usize,
@@ -107,18 +112,12 @@ struct Tool<'a> {
     live_view: Option<&'a str>,
 }
 
-/// What messages cost, and what that says.
+/// What was found, and what that says.
 #[derive(Serialize)]
-struct Cost<'a> {
+struct Said<T> {
     #[serde(flatten)]
-    cost: &'a CostModel,
+    found: T,
     sentence: String,
-}
-
-impl<'a> Cost<'a> {
-    fn of(analysis: &Analysis, cost: &'a CostModel) -> Self {
-        Cost { cost, sentence: sentences::costs(analysis, cost) }
-    }
 }
 
 /// How a difference goes with the size of writes, and what that says.
@@ -146,21 +145,6 @@ struct Lost<'a> {
 impl<'a> From<&'a Discarded> for Lost<'a> {
     fn from(d: &'a Discarded) -> Self {
         Lost { block: d.block, cell: &d.cell, kind: d.kind.to_string(), why: &d.why }
-    }
-}
-
-/// What failed, and whether one family fails more often.
-#[derive(Serialize)]
-struct Failed<'a> {
-    #[serde(flatten)]
-    failures: &'a Failures,
-    sentence: String,
-}
-
-impl<'a> Failed<'a> {
-    fn of(analysis: &'a Analysis) -> Option<Self> {
-        let failures = analysis.failures.as_ref()?;
-        Some(Failed { failures, sentence: sentences::failures(analysis)? })
     }
 }
 
@@ -410,14 +394,21 @@ fn document(analysis: &Analysis) -> Document<'_> {
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
         by_writes: analysis.by_writes.iter().map(Writes::from).collect(),
         drawn: &analysis.drawn,
-        failures: Failed::of(analysis),
-        cost_models: analysis.cost_models.iter().map(|cost| Cost::of(analysis, cost)).collect(),
+        failures: analysis
+            .failures
+            .as_ref()
+            .and_then(|found| Some(Said { found, sentence: sentences::failures(analysis)? })),
+        discards: analysis.discards.as_ref().and_then(|found| {
+            Some(Said { found, sentence: sentences::discards::discards(analysis)? })
+        }),
+        cost_models: said(&analysis.cost_models, |cost| sentences::costs(analysis, cost)),
         transfer_sizes: analysis.transfer_sizes.iter().map(Sizes::from).collect(),
         processor_time: &analysis.processor_time,
         memory: &analysis.memory,
         beside: &analysis.beside,
         as_published: &analysis.as_published,
         published: analysis.published.as_ref(),
+        claims: said(&analysis.claims, |claim| claims::sentence(analysis, claim)),
         notes: &run.notes,
         refused: &run.refused,
         trials: analysis.trials,
@@ -427,6 +418,10 @@ fn document(analysis: &Analysis) -> Document<'_> {
             live_view: run.hosts.client.facts.get(VIEW).map(String::as_str),
         },
     }
+}
+
+fn said<T>(found: &[T], sentence: impl Fn(&T) -> String) -> Vec<Said<&T>> {
+    found.iter().map(|found| Said { found, sentence: sentence(found) }).collect()
 }
 
 fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {

@@ -1,7 +1,7 @@
 //! What the study that a plan repeats would have said of the same runs, and what it published, as
 //! rows and as sentences.
 
-mod dip;
+pub(crate) mod claims;
 
 use crate::number;
 use crate::words;
@@ -38,7 +38,7 @@ pub(crate) fn as_published(analysis: &Analysis) -> Option<Rows> {
             format!("{label}, {}", unit.symbol),
             text(&made.values.a),
             text(&made.values.b),
-            format!("{} %", words::sign(made.effect)),
+            effect(made),
             ours.map_or("–".to_owned(), |e| format!("{} %", words::signed(&e.range95))),
         ]
     };
@@ -47,6 +47,15 @@ pub(crate) fn as_published(analysis: &Analysis) -> Option<Rows> {
         rows: analysis.as_published.iter().map(row).collect(),
         notes: vec![note.to_owned()],
     })
+}
+
+/// The difference that the study would have named, with the range that it would not.
+fn effect(made: &AsPublished) -> String {
+    let effect = format!("{} %", words::sign(made.effect));
+    match made.range.low.is_finite() && made.range.high.is_finite() {
+        true => format!("{effect} ({})", words::signed(&made.range)),
+        false => effect,
+    }
 }
 
 fn combined(of: &Combined, size: f64) -> String {
@@ -77,9 +86,7 @@ pub(crate) fn beside(analysis: &Analysis) -> Option<Rows> {
          values of other hosts are not."
             .to_owned(),
     ];
-    if published.study == "raicu" {
-        notes.extend(dip::sentence(analysis));
-    }
+    notes.extend(analysis.claims.iter().map(|claim| claims::sentence(analysis, claim)));
     (!rows.is_empty()).then(|| Rows { heads: heads.map(str::to_owned).to_vec(), rows, notes })
 }
 

@@ -65,6 +65,11 @@ pub(crate) fn margin(metric: Metric, margin: f64) -> String {
     format!("{} {unit}", significant(margin * 100.0, 3))
 }
 
+/// The chance to see so much if there is nothing.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
 /// A difference as it was measured, with its direction: "1.4 % slower".
 pub(crate) fn effect(metric: Metric, effect: f64) -> String {
     if effect == 0.0 { "no difference".to_owned() } else { amount(metric, effect) }

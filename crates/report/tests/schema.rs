@@ -72,6 +72,8 @@ fn everything() -> Analysis {
     });
     analysis.by_writes = [true, false].map(fixtures::runs::by_writes).to_vec();
     analysis.failures = Some(fixtures::runs::failures());
+    analysis.discards = Some(fixtures::runs::discards());
+    analysis.claims = vec![fixtures::runs::claim()];
     let diagnostics = &mut analysis.questions[0].diagnostics;
     diagnostics.modes =
         Some(Modes { effects: [0.0, 0.1], shares: [0.5, 0.5], goes_with: Some("a port".into()) });

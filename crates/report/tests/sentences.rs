@@ -6,6 +6,7 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
 use v6gap_judge::analysis::{Analysis, CheckState, Failures, NullTold, OrderEffect, Verdict};
+use v6gap_report::html::{PageInfo, page};
 use v6gap_report::text::{Style, table, verbose};
 use v6gap_report::{costs, details, failures, headline, markdown_comparison, predicted};
 use v6gap_report::{json, markdown};
@@ -290,4 +291,25 @@ fn the_size_of_writes_is_named_where_the_difference_goes_with_it() {
     let open = "cannot be told from 12 pairs (p = 0.200)";
     assert!(!table(&analysis, &style).contains("the size of writes"));
     assert!(verbose(&analysis, &[], &style).contains(open));
+}
+
+/// What was discarded stands by family, and what would change an answer.
+#[test]
+fn discarded_pairs_are_told_by_family_and_what_they_could_change() {
+    let mut analysis = lab();
+    assert!(!table(&analysis, &Style::default()).contains("Discarded:"));
+    analysis.discards = Some(fixtures::runs::discards());
+    let wide = Style { width: 200, ..Style::default() };
+    let said = table(&analysis, &wide);
+    for part in [
+        "Discarded: 6 of 80 pairs, 1 for IPv4 alone, 3 for IPv6 alone and 2 for both: whether one \
+         family was discarded more often cannot be told",
+        "the answer would change if its 4 discarded pairs had differed by more than 12 %; as they \
+         were measured, they do not.",
+        "by more than 1 points; as they were measured, they do.",
+    ] {
+        assert!(said.replace('\n', " ").contains(part), "{part} is missing:\n{said}");
+    }
+    let shown = page(&analysis, &PageInfo::default());
+    assert!(shown.contains("3 for IPv6 alone"), "the page says so, too");
 }

@@ -6,7 +6,9 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Summary;
 use v6gap_core::published::{self, Kind, Value};
-use v6gap_core::workload::{Transport, Workload};
+use v6gap_core::workload::Workload;
+use v6gap_judge::analysis::claims::{Claim, Holds, Shape};
+use v6gap_judge::analysis::compare::Of;
 use v6gap_judge::analysis::studies::{AsPublished, Beside, Combined, Comparison, Published};
 use v6gap_judge::analysis::{Analysis, Range};
 use v6gap_report::figure::{self, Figure, JointError, Kind as Figures, Paint, System};
@@ -56,6 +58,7 @@ pub fn studied() -> Analysis {
         summary: Summary::MeanSd,
         values: PerArm { a: combined(100e-6), b: combined(104e-6) },
         effect: 0.04,
+        range: Range { low: 0.031, high: 0.049 },
     }];
     analysis.published = Some(Published {
         study: study.study,
@@ -123,29 +126,30 @@ fn figures_as_printed_are_those_of_the_study_that_the_plan_repeats() {
 }
 
 #[test]
-fn the_dip_that_was_called_odd_is_explained_by_packets_or_not() {
+fn what_a_study_said_of_its_curves_is_told_with_its_range() {
     let mut analysis = studied();
-    let sizes = [(2_048, 0.018), (8_192, 0.010), (16_384, 0.013)];
-    let model = analysis.questions.iter().find(|q| q.cell == "rtt-tcp-16384").unwrap().clone();
-    analysis.questions.retain(|q| q.metric != Metric::Rtt || q.transport != Transport::Tcp);
-    let mut said = |shift: f64, half: f64| {
-        analysis.questions.retain(|q| q.label != "dip");
-        for (bytes, predicted) in sizes {
-            let mut q = model.clone();
-            (q.level_bytes, q.label) = (Some(bytes), "dip".to_owned());
-            q.prediction.as_mut().unwrap().effect = predicted;
-            let effect = q.effect.as_mut().unwrap();
-            effect.estimate = predicted + if bytes == 8_192 { shift } else { 0.0 };
-            effect.range95 = Range { low: effect.estimate - half, high: effect.estimate + half };
-            analysis.questions.push(q);
-        }
+    let mut said = |holds, low, high, predicted| {
+        analysis.claims = vec![Claim {
+            shape: Shape::Dip,
+            metric: Metric::Rtt,
+            of: Of::Difference,
+            cells: ["rtt-tcp-64", "rtt-tcp-1024", "rtt-tcp-16384"].map(str::to_owned).to_vec(),
+            estimate: (low + high) / 2.0,
+            range: Range { low, high },
+            predicted: Some(predicted),
+            rounds: 10,
+            holds,
+        }];
         v6gap_report::markdown(&analysis)
     };
-    let there = said(0.0, 0.001);
-    assert!(there.contains("predict one, over TCP: +1.8 %, +1.0 %, +1.3 %"), "{there}");
-    assert!(there.contains("it is there."), "{there}");
-    assert!(said(0.0, 0.01).contains("it may be there"));
-    assert!(said(0.01, 0.001).contains("it is not there."));
+    let there = said(Holds::Yes, 0.002, 0.004, 0.003);
+    assert!(there.contains("The packets alone predict one, over TCP: +"), "{there}");
+    assert!(there.contains("it is there (depth +0.2"), "{there}");
+    let not = said(Holds::No, -0.004, -0.002, -0.003);
+    assert!(not.contains("predict none") && not.contains("it is not there (depth −0.4"), "{not}");
+    let open = said(Holds::CannotTell, -0.004, 0.002, 0.003);
+    assert!(open.contains("whether it is there cannot be told"), "{open}");
+    assert!(said(Holds::CannotTell, -1.0, f64::INFINITY, 0.1).contains("(depth unbounded)"));
 }
 
 #[test]

@@ -6,11 +6,13 @@
 pub mod beside;
 pub mod breakdown;
 mod checks;
+pub mod claims;
 mod collect;
 pub mod compare;
 mod conditions;
 pub mod costmodel;
 mod diagnostics;
+pub mod discards;
 mod drawn;
 pub mod effect;
 mod explained;
@@ -309,6 +311,8 @@ pub struct Analysis {
     pub drawn: Vec<DrawnFact>,
     /// What failed where families were compared; `None` if nothing did.
     pub failures: Option<Failures>,
+    /// What was discarded there, by family, and what it could change; `None` if nothing was.
+    pub discards: Option<discards::Discards>,
     /// What messages cost by constant, packets and bytes, where several sizes were measured.
     pub cost_models: Vec<costmodel::CostModel>,
     /// Whether the size of transfers matters, where several sizes were measured.
@@ -332,6 +336,8 @@ pub struct Analysis {
     pub as_published: Vec<studies::AsPublished>,
     /// What that study published, beside what was measured.
     pub published: Option<studies::Published>,
+    /// What it said of the shape of its curves, asked of this run.
+    pub claims: Vec<claims::Claim>,
     /// Complete rounds in which families were compared.
     pub rounds: u32,
     /// Trials stored, discarded ones included.
@@ -418,6 +424,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         by_writes: writes::judge(&found),
         drawn: drawn::facts(&found),
         failures: failures::judge(&found),
+        discards: discards::judge(&found, &questions),
         cost_models: costmodel::models(&found).into_iter().map(|model| model.cost).collect(),
         transfer_sizes: sizes::judge(&found.run.plan, &questions, &names),
         processor_time: resources::processor_time(&found),
@@ -429,6 +436,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         beside: beside::octets(&found),
         as_published: studies::as_published(&found.run.plan, &questions),
         published: studies::published(&found.run.plan, &questions),
+        claims: claims::judge(&found.run.plan, &questions),
         rounds: rounds(&found),
         trials: found.trials.len(),
         span_ns: span_ns(&found),

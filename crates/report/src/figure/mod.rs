@@ -24,9 +24,8 @@ mod window;
 pub use facsimile::joint::{JointError, SYSTEMS_MAX, System};
 pub use picture::Picture;
 
-use v6gap_core::metric::Metric;
+use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::compare::Comparison;
-use v6gap_judge::analysis::{Analysis, Question};
 
 /// Where the colours of a figure come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,12 +104,6 @@ pub const TEXT_SIZE: f64 = drawing::TICK as f64;
 /// Whether the plan repeats a study that printed figures of what was measured.
 pub fn has_facsimile(analysis: &Analysis) -> bool {
     facsimile::any(analysis)
-}
-
-/// Questions of a metric that differ in their size alone, by size, as each figure by size has them.
-pub(crate) fn by_size(analysis: &Analysis, metric: Metric) -> Vec<Vec<&Question>> {
-    let groups = size::groups(analysis).into_iter().filter(|group| group.metric == metric);
-    groups.map(|group| group.questions).collect()
 }
 
 /// All figures that the run has data for, in the order of the report; with `facsimile` those as

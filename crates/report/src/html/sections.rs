@@ -341,6 +341,9 @@ fn discarded(analysis: &Analysis) -> Markup {
         details {
             summary { (n) @if n == 1 { " discarded block" } @else { " discarded blocks" } }
             (data_table(&table, "Discarded blocks"))
+            @if let Some(text) = sentences::discards::discards(analysis) { p { (text) } }
+            @let tipping = sentences::discards::tipping(analysis);
+            @if !tipping.is_empty() { ul { @for text in &tipping { li { (text) } } } }
             @if !kept.is_empty() {
                 p { "With them kept the answers would be:" }
                 ul { @for kept in kept { li { (kept) } } }

@@ -1,5 +1,6 @@
 //! What failed, and whether one family fails more often, in sentences.
 
+use crate::words::p_value;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_judge::analysis::{Analysis, Failures, Verdict};
 
@@ -36,9 +37,9 @@ pub fn failures(analysis: &Analysis) -> Option<String> {
     };
     let opened = opened(connections).unwrap_or_default();
     let verdict = match found.verdict {
-        Verdict::Worse => format!("worse: fails ({})", p(found.p)),
-        Verdict::Better => format!("better: fails less often ({})", p(found.p)),
-        _ => format!("can't tell which fails more often ({})", p(found.p)),
+        Verdict::Worse => format!("worse: fails ({})", p_value(found.p)),
+        Verdict::Better => format!("better: fails less often ({})", p_value(found.p)),
+        _ => format!("can't tell which fails more often ({})", p_value(found.p)),
     };
     Some(format!(
         "Failures: {first}, {second} of {blocks} pairs.{opened}{neither} Verdict: {verdict}."
@@ -47,9 +48,4 @@ pub fn failures(analysis: &Analysis) -> Option<String> {
 
 fn number(n: usize) -> String {
     if n == 0 { "none".to_owned() } else { n.to_string() }
-}
-
-/// The chance to see one family fail so much more often if both fail alike.
-fn p(p: f64) -> String {
-    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
 }

@@ -4,6 +4,7 @@
 pub(crate) mod checks;
 pub(crate) mod comparison;
 mod costs;
+pub(crate) mod discards;
 mod drawn;
 mod failures;
 mod headline;

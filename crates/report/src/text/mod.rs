@@ -212,6 +212,10 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
         let more = if kept.len() > KEPT_MAX { "; the others in the report" } else { "" };
         say(style, out, &format!("With the discarded blocks kept: {few}{more}."));
     }
+    let discards = sentences::discards::discards(analysis).into_iter();
+    for text in discards.chain(sentences::discards::few_tipping(analysis)) {
+        say(style, out, &text);
+    }
     for (label, pairs) in words::to_settle(analysis) {
         say(style, out, &format!("{label}: {pairs} would settle it."));
     }

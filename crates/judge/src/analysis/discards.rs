@@ -1,0 +1,190 @@
+//! What gates discarded where families were compared: whether they closed for one family more
+//! often, and how different the discarded blocks would have to be to change an answer
+//! (docs/method.md section C.8).
+
+use super::collect::{Block, Collected};
+use super::failures::share_of_second;
+use super::verdict::ALPHA;
+use super::{Effect, Pair, Question, Range, Verdict, effect};
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::Serialize;
+use v6gap_core::arm::{Arm, BlockKind, PerArm};
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_stats::sign_test::sign_p;
+use v6gap_stats::summary;
+
+/// What was discarded where families were compared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Discards {
+    /// Blocks that were measured.
+    pub blocks: usize,
+    /// Blocks that gates closed for a trial of that arm alone.
+    pub alone: PerArm<usize>,
+    /// Blocks that they closed for both.
+    pub both: usize,
+    /// p-value of the exact sign test of `alone`.
+    pub p: f64,
+    /// 95 % range of the second arm's share in `alone`, where both alike is a half.
+    pub range: Range,
+    /// Whether trials of the second arm were discarded more often (worse) or less (better).
+    pub verdict: Verdict,
+    /// For each answer that could change, what would change it.
+    pub tipping: Vec<Tipping>,
+}
+
+/// What the discarded blocks of a question would have to be to change its answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tipping {
+    /// Identifier of the cell.
+    pub cell: String,
+    /// The metric.
+    pub metric: Metric,
+    /// Discarded blocks that have a value.
+    pub discarded: usize,
+    /// Mean effect up to which the answer changes, if it does so downwards.
+    pub below: Option<f64>,
+    /// Mean effect from which on it changes, if it does so upwards.
+    pub above: Option<f64>,
+    /// By how much the discarded blocks would have to differ from those that count, at least.
+    pub differ: f64,
+    /// Mean effect that they had as they were measured, whatever spoiled them.
+    pub measured: f64,
+    /// Whether that would change it.
+    pub changes: bool,
+}
+
+/// What was discarded; `None` if nothing was, or if no families were compared.
+pub(super) fn judge(found: &Collected<'_>, questions: &[Question]) -> Option<Discards> {
+    let compared = found.blocks.iter().filter(|block| block.kind() == BlockKind::Compare);
+    let (blocks, closed): (usize, Vec<&Block<'_>>) =
+        (compared.clone().count(), compared.filter(|block| !block.valid).collect());
+    if found.run.plan.design.arms.is_null() || closed.is_empty() {
+        return None;
+    }
+    let fatal = |block: &Block<'_>, arm| block.trials.get(arm).findings.iter().any(|f| f.fatal);
+    let alone = PerArm::from_fn(|arm: Arm| {
+        closed.iter().filter(|b| fatal(b, arm) && !fatal(b, arm.other())).count()
+    });
+    let p = sign_p(alone.a as u64, alone.b as u64);
+    let verdict = match alone.b > alone.a {
+        true if p <= ALPHA => Verdict::Worse,
+        false if p <= ALPHA => Verdict::Better,
+        _ => Verdict::CannotTell,
+    };
+    Some(Discards {
+        blocks,
+        alone,
+        both: closed.len() - alone.a - alone.b,
+        p,
+        range: share_of_second(alone),
+        verdict,
+        tipping: questions.iter().filter_map(tipping).collect(),
+    })
+}
+
+/// With n blocks that count and k discarded ones of mean D, estimate and range move by
+/// k (D − mean) / (n + k): the answer changes where that takes an end of its range to where the
+/// rule turns.
+fn tipping(q: &Question) -> Option<Tipping> {
+    let effect = q.effect.as_ref()?;
+    let of = |pair: &Pair| effect::of_block(q.metric, pair.values.a, pair.values.b);
+    let lost: Vec<f64> = q.pairs.iter().filter(|pair| !pair.valid).map(of).collect();
+    let lost: Vec<f64> = lost.into_iter().filter(|x| x.is_finite()).collect();
+    let margin = effect::margin(q.metric, q.margin);
+    let scaled = |x: f64| if effect.scale == Scale::Ratio { libm::log1p(x) } else { x };
+    let shown = |x: f64| if effect.scale == Scale::Ratio { libm::expm1(x) } else { x };
+    let Effect { range95, range90, .. } = effect;
+    // By how much the estimate may fall and rise before the answer changes.
+    let (falls, rises) = match q.verdict {
+        Verdict::Same => (Some(scaled(range90.low) + margin), Some(margin - scaled(range90.high))),
+        Verdict::Better | Verdict::Worse if range95.low > 0.0 => (Some(scaled(range95.low)), None),
+        Verdict::Better | Verdict::Worse => (None, Some(-scaled(range95.high))),
+        Verdict::CannotTell | Verdict::None => return None,
+    };
+    if lost.is_empty() {
+        return None;
+    }
+    let weight = (effect.blocks + lost.len()) as f64 / lost.len() as f64;
+    let centre = scaled(effect.estimate);
+    let (below, above) =
+        (falls.map(|by| centre - by * weight), rises.map(|by| centre + by * weight));
+    let measured = summary::mean(&lost);
+    let differ = [falls, rises].into_iter().flatten().fold(f64::INFINITY, f64::min) * weight;
+    Some(Tipping {
+        cell: q.cell.clone(),
+        metric: q.metric,
+        discarded: lost.len(),
+        below: below.map(shown),
+        above: above.map(shown),
+        differ: shown(differ),
+        measured: shown(measured),
+        changes: below.is_some_and(|end| measured <= end)
+            || above.is_some_and(|end| measured >= end),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{EVEN, Truth, plan, run};
+    use super::*;
+    use crate::analysis::analyse;
+    use v6gap_core::family::Family;
+    use v6gap_core::record::{GateFinding, Line};
+
+    /// A run in which so many blocks of its first cell are closed for a trial of either arm.
+    fn closed(of: [u32; 2], factor: f64) -> Option<Discards> {
+        let plan = plan(PerArm::FAMILIES, 3);
+        let slower = |_: &v6gap_core::workload::Cell, family| match family {
+            Family::V6 => 1.2,
+            Family::V4 => 1.0,
+        };
+        let mut lines = run(&plan, 40, &Truth { factor: slower, ..EVEN });
+        let mut left = of;
+        let mut shut = Vec::new();
+        for line in &mut lines {
+            match line {
+                Line::Trial(t) if t.kind == BlockKind::Compare && t.cell == plan.cells[0].id => {
+                    let left = &mut left[usize::from(t.arm == Arm::B)];
+                    if *left > 0 && !shut.contains(&t.block) {
+                        *left -= 1;
+                        shut.push(t.block);
+                        t.findings.push(GateFinding {
+                            gate: "steal".into(),
+                            seen: "much".into(),
+                            fatal: true,
+                        });
+                    }
+                    if t.arm == Arm::B && shut.contains(&t.block) {
+                        t.values.values_mut().for_each(|value| *value *= factor);
+                    }
+                }
+                Line::Block(block) => block.valid = !shut.contains(&block.block),
+                _ => {}
+            }
+        }
+        analyse(&lines).unwrap().discards
+    }
+
+    #[test]
+    fn what_closes_for_one_family_alone_is_told() {
+        assert_eq!(closed([0, 0], 1.0), None);
+        let one = closed([0, 6], 1.0).unwrap();
+        assert_eq!((one.alone, one.verdict), (PerArm { a: 0, b: 6 }, Verdict::Worse));
+        assert!(one.range.low > 0.5, "{one:?}");
+        let alike = closed([3, 3], 1.0).unwrap();
+        assert_eq!(alike.verdict, Verdict::CannotTell);
+        assert!(alike.range.low < 0.5 && alike.range.high > 0.5, "{alike:?}");
+    }
+
+    /// 36 blocks with a difference of 20 %: four more must differ by far more to hide it.
+    #[test]
+    fn what_would_change_an_answer_is_told() {
+        let found = closed([2, 2], 1.0).unwrap();
+        let [tipping] = &found.tipping[..] else { panic!("{found:?}") };
+        assert_eq!((tipping.discarded, tipping.changes), (4, false));
+        assert!(tipping.differ > 1.0 && tipping.above.is_none() == tipping.below.is_some());
+        let other = closed([2, 2], 1e-3).unwrap();
+        assert!(other.tipping[0].measured < -0.99, "{other:?}");
+    }
+}

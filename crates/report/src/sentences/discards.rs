@@ -1,0 +1,81 @@
+//! What gates discarded, by family, and what the discarded pairs would have to be to change an
+//! answer, in sentences.
+
+use crate::words;
+use v6gap_core::arm::Arm;
+use v6gap_core::unit::significant;
+use v6gap_judge::analysis::discards::{Discards, Tipping};
+use v6gap_judge::analysis::{Analysis, Range, Verdict};
+
+/// Answers of which the text says what would change them.
+const TIPPING_MAX: usize = 3;
+
+/// What was discarded by family, and whether that is alike; `None` if nothing was.
+pub(crate) fn discards(analysis: &Analysis) -> Option<String> {
+    let found = analysis.discards.as_ref()?;
+    let Discards { blocks, alone, both, p, range, .. } = found;
+    let names = &analysis.arm_names;
+    let of = |arm: Arm| format!("{} for {} alone", count(*alone.get(arm)), names.get(arm));
+    let Range { low, high } = range;
+    let [low, high] = [100.0 * low, 100.0 * high].map(|x| format!("{x:.0}"));
+    let so = match found.verdict {
+        Verdict::Worse => format!("{} was discarded more often", names.b),
+        Verdict::Better => format!("{} was discarded more often", names.a),
+        _ if alone.a + alone.b == 0 => "neither family was discarded more often".to_owned(),
+        _ => "whether one family was discarded more often cannot be told".to_owned(),
+    };
+    let test = match alone.a + alone.b {
+        0 => String::new(),
+        _ => format!(
+            " ({} {low} – {high} % of those of one family, {})",
+            names.b,
+            words::p_value(*p)
+        ),
+    };
+    let all = alone.a + alone.b + both;
+    Some(format!(
+        "Discarded: {all} of {blocks} pairs, {}, {} and {} for both: {so}{test}.",
+        of(Arm::A),
+        of(Arm::B),
+        count(*both)
+    ))
+}
+
+fn count(n: usize) -> String {
+    if n == 0 { "none".to_owned() } else { n.to_string() }
+}
+
+/// What would change the answers, those that need least first.
+pub(crate) fn tipping(analysis: &Analysis) -> Vec<String> {
+    let Some(found) = &analysis.discards else { return Vec::new() };
+    let mut all: Vec<&Tipping> = found.tipping.iter().collect();
+    all.sort_by(|x, y| (!x.changes).cmp(&!y.changes).then(x.differ.total_cmp(&y.differ)));
+    let say = |tipping: &&Tipping| {
+        let Tipping { cell, metric, discarded, differ, changes, .. } = tipping;
+        let question = analysis.questions.iter().find(|q| q.cell == *cell && q.metric == *metric);
+        let label = question.map_or(cell.as_str(), |q| q.label.as_str());
+        let pairs = match discarded {
+            1 => "its discarded pair".to_owned(),
+            n => format!("its {n} discarded pairs"),
+        };
+        let rounded = significant(*differ, 2).parse().unwrap_or(*differ);
+        let by = words::margin(*metric, rounded);
+        let so = match changes {
+            true => "; as they were measured, they do",
+            false => "; as they were measured, they do not",
+        };
+        format!("{label}: the answer would change if {pairs} had differed by more than {by}{so}.")
+    };
+    all.iter().map(say).collect()
+}
+
+/// The first few of [`tipping`], for a terminal.
+pub(crate) fn few_tipping(analysis: &Analysis) -> Vec<String> {
+    let mut all = tipping(analysis);
+    let more = all.len().saturating_sub(TIPPING_MAX);
+    all.truncate(TIPPING_MAX);
+    if more > 0 {
+        all.push(format!("What would change {more} more answers stands in the report."));
+    }
+    all
+}

@@ -1,0 +1,109 @@
+//! What a study said of the shape of its curves, and whether that holds here, in sentences.
+
+use crate::words;
+use v6gap_core::unit::format_bytes;
+use v6gap_judge::analysis::claims::{Claim, Holds, Shape};
+use v6gap_judge::analysis::{Analysis, Question};
+
+/// One statement with its range.
+pub(crate) fn sentence(analysis: &Analysis, claim: &Claim) -> String {
+    match claim.shape {
+        Shape::Dip => dip(analysis, claim),
+        Shape::Falls => falls(analysis, claim),
+        Shape::Rises => rises(analysis, claim),
+    }
+}
+
+fn questions<'a>(analysis: &'a Analysis, claim: &Claim) -> Vec<&'a Question> {
+    let find = |cell: &String| {
+        analysis.questions.iter().find(|q| q.cell == *cell && q.metric == claim.metric)
+    };
+    claim.cells.iter().filter_map(find).collect()
+}
+
+/// "+2.1 to +3.0 %", or that nothing is known.
+fn range(claim: &Claim) -> String {
+    match claim.range.low.is_finite() && claim.range.high.is_finite() {
+        true => format!("{} %", words::signed(&claim.range)),
+        false => "unbounded".to_owned(),
+    }
+}
+
+fn so(holds: Holds, [yes, no, open]: [&str; 3]) -> String {
+    match holds {
+        Holds::Yes => yes,
+        Holds::No => no,
+        Holds::CannotTell => open,
+    }
+    .to_owned()
+}
+
+fn dip(analysis: &Analysis, claim: &Claim) -> String {
+    let cells = questions(analysis, claim);
+    let transport = cells.first().map_or("", |q| q.transport.name());
+    let list = |of: &dyn Fn(&Question) -> Option<f64>| {
+        let all: Vec<String> =
+            cells.iter().filter_map(|q| Some(format!("{} %", words::sign(of(q)?)))).collect();
+        all.join(", ")
+    };
+    let predicted = list(&|q| q.prediction.as_ref().map(|p| p.effect));
+    let expected = match claim.predicted {
+        Some(depth) if depth > 0.0 => {
+            format!("The packets alone predict one, over {transport}: {predicted}")
+        }
+        Some(_) => format!("The packets alone predict none, over {transport}: {predicted}"),
+        None => format!("Nothing is predicted of it, over {transport}"),
+    };
+    let measured = list(&|q| q.effect.as_ref().map(|e| e.estimate));
+    let so =
+        so(claim.holds, ["it is there", "it is not there", "whether it is there cannot be told"]);
+    format!(
+        "The study saw a dip of the difference between 4 and 16 KB and called it odd. {expected} \
+         before, in and behind it. Measured: {measured}: {so} (depth {}).",
+        range(claim)
+    )
+}
+
+fn falls(analysis: &Analysis, claim: &Claim) -> String {
+    let cells = questions(analysis, claim);
+    let size = |q: Option<&&Question>| {
+        format_bytes(q.and_then(|q| q.level_bytes).unwrap_or_default().into())
+    };
+    let (small, large) = (size(cells.first()), size(cells.last()));
+    let so = so(
+        claim.holds,
+        ["so it does here", "it does not here", "whether it does here cannot be told"],
+    );
+    let by = words::sign(claim.estimate);
+    format!(
+        "The study's difference becomes smaller from small messages to large ones; {so}: at \
+         {small} it is larger than at {large} by {by} % ({}).",
+        range(claim)
+    )
+}
+
+fn rises(analysis: &Analysis, claim: &Claim) -> String {
+    let window = |q: &&Question| {
+        let (_, cell) = analysis.run.plan.cell(&q.cell)?;
+        cell.workload.settings()?.buffer_bytes
+    };
+    let windows: Vec<u32> = questions(analysis, claim).iter().filter_map(window).collect();
+    let [low, high] = [windows.iter().min(), windows.iter().max()]
+        .map(|end| format_bytes(end.copied().unwrap_or_default().into()));
+    let name = claim.of.subject(&analysis.arm_names);
+    let so = so(
+        claim.holds,
+        ["so it does here", "it does not here", "whether it does here cannot be told"],
+    );
+    let sizes = claim.cells.len() / 2;
+    let each = match sizes {
+        1 => String::new(),
+        n => format!(", the least of {n} amounts of data"),
+    };
+    format!(
+        "The study's throughput rises with the window; over {name} {so}: from {low} to {high} by \
+         {} % ({}){each}.",
+        words::sign(claim.estimate),
+        range(claim)
+    )
+}
