@@ -12,6 +12,12 @@ pub enum Metric {
     Throughput,
     /// Type-P-Round-trip-Delay (RFC 2681) at the application, in s.
     Rtt,
+    /// Median of the round-trip delays of a trial (RFC 2681 section 4.2), in s.
+    RttP50,
+    /// 90th percentile of the round-trip delays of a trial (RFC 2681 section 4.1), in s.
+    RttP90,
+    /// 99th percentile of the round-trip delays of a trial (RFC 2681 section 4.1), in s.
+    RttP99,
     /// Time of TCP connection establishment as `connect` sees it, in s.
     Connect,
     /// Time from the start of connecting until the first byte of an answer, in s.
@@ -87,12 +93,15 @@ pub enum Scale {
 
 impl Metric {
     /// All metrics, in the order in which they are reported.
-    pub const ALL: [Metric; 17] = [
+    pub const ALL: [Metric; 20] = [
         Metric::Throughput,
         Metric::Capacity,
         Metric::RateAtLoss,
         Metric::PacketRate,
         Metric::Rtt,
+        Metric::RttP50,
+        Metric::RttP90,
+        Metric::RttP99,
         Metric::Ipdv,
         Metric::Pdv,
         Metric::FrameLateness,
@@ -113,6 +122,9 @@ impl Metric {
             Metric::Throughput | Metric::Capacity | Metric::RateAtLoss => Quantity::Rate,
             Metric::PacketRate | Metric::ConnectRate => Quantity::Frequency,
             Metric::Rtt
+            | Metric::RttP50
+            | Metric::RttP90
+            | Metric::RttP99
             | Metric::Connect
             | Metric::FirstByte
             | Metric::Ipdv
@@ -184,6 +196,9 @@ impl Metric {
         match self {
             Metric::Throughput => "throughput",
             Metric::Rtt => "rtt",
+            Metric::RttP50 => "rtt-p50",
+            Metric::RttP90 => "rtt-p90",
+            Metric::RttP99 => "rtt-p99",
             Metric::Connect => "connect",
             Metric::FirstByte => "first-byte",
             Metric::ConnectRate => "connect-rate",
@@ -207,6 +222,9 @@ impl Metric {
         match self {
             Metric::Throughput => "throughput",
             Metric::Rtt => "round trip",
+            Metric::RttP50 => "median round trip",
+            Metric::RttP90 => "90 % round trip",
+            Metric::RttP99 => "99 % round trip",
             Metric::Connect => "connecting",
             Metric::FirstByte => "first byte",
             Metric::ConnectRate => "connections per second",

@@ -25,6 +25,9 @@ fn value(metric: Metric, workload: &Workload, ends: &Ends) -> Option<f64> {
         Metric::Rtt | Metric::Connect | Metric::FirstByte => {
             times(metric, ends).filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
         }
+        Metric::RttP50 => percentile(times(metric, ends)?, 50),
+        Metric::RttP90 => percentile(times(metric, ends)?, 90),
+        Metric::RttP99 => percentile(times(metric, ends)?, 99),
         Metric::ConnectRate => match &ends.client.measured {
             Measured::Connections(all) => connect_rate(all),
             _ => None,
@@ -95,6 +98,9 @@ pub fn counted(metric: Metric, ends: &Ends) -> Option<(u64, u64)> {
         | (
             Metric::Throughput
             | Metric::Rtt
+            | Metric::RttP50
+            | Metric::RttP90
+            | Metric::RttP99
             | Metric::Connect
             | Metric::FirstByte
             | Metric::ConnectRate
@@ -115,7 +121,10 @@ pub fn counted(metric: Metric, ends: &Ends) -> Option<(u64, u64)> {
 pub fn times(metric: Metric, ends: &Ends) -> Option<&Times> {
     let client = &ends.client.measured;
     match (metric, client) {
-        (Metric::Rtt | Metric::Connect, Measured::Times(times)) => Some(times),
+        (
+            Metric::Rtt | Metric::RttP50 | Metric::RttP90 | Metric::RttP99 | Metric::Connect,
+            Measured::Times(times),
+        ) => Some(times),
         (Metric::Rtt, Measured::Probed(probed)) => Some(&probed.round_trip),
         (Metric::Connect, Measured::Connections(all)) => Some(&all.connect),
         (Metric::FirstByte, Measured::Connections(all)) => all.first_byte.as_ref(),
@@ -123,6 +132,9 @@ pub fn times(metric: Metric, ends: &Ends) -> Option<&Times> {
         (Metric::Pdv, _) => Some(&returned(ends)?.there.pdv),
         (
             Metric::Rtt
+            | Metric::RttP50
+            | Metric::RttP90
+            | Metric::RttP99
             | Metric::Connect
             | Metric::FirstByte
             | Metric::Throughput
@@ -140,6 +152,23 @@ pub fn times(metric: Metric, ends: &Ends) -> Option<&Times> {
             _,
         ) => None,
     }
+}
+
+/// The smallest time that so many in a hundred did not exceed, in s, by the buckets of the
+/// histogram; those lost took longer than all (RFC 2681 section 4.1). `None` unless at least one
+/// lies above it, and of whole turns, whose means have no such share.
+fn percentile(times: &Times, hundredths: u64) -> Option<f64> {
+    let all = times.count + times.lost;
+    let rank = (all * hundredths).div_ceil(100);
+    if times.exchanges_each != 1 || rank >= all {
+        return None;
+    }
+    let mut seen = 0;
+    let reaches = |&(_, count): &(u64, u64)| {
+        seen += count;
+        seen >= rank
+    };
+    times.histogram.iter().find(reaches).map(|(ns, _)| ns as f64 / NS_PER_S)
 }
 
 /// What arrived at both ends together: of a transfer both ways the sum of the two directions.
@@ -220,7 +249,7 @@ fn returned(ends: &Ends) -> Option<&Returned> {
 mod tests {
     use super::*;
     use crate::observation::{EndReport, OneWay, PerEnd, Probed};
-    use crate::workload::{Connect, Direction, FrameArrivals, Frames, TcpBulk, UdpBulk};
+    use crate::workload::{Connect, Direction, Echo, FrameArrivals, Frames, TcpBulk, UdpBulk};
     use alloc::boxed::Box;
 
     fn end(measured: Measured) -> EndReport {
@@ -284,6 +313,24 @@ mod tests {
         let ends = ends_of(Measured::Times(times), Measured::Nothing);
         let values = values(&Workload::Connect(Connect { count: 3, ..Connect::default() }), &ends);
         assert_eq!(values, BTreeMap::from([(Metric::Connect, 1.5e-6)]));
+    }
+
+    #[test]
+    fn percentiles_count_what_was_lost_as_longest() {
+        let workload = Workload::Echo(Echo { tails: true, ..Echo::default() });
+        let of = |lost, exchanges_each| {
+            let histogram = [(1_000, 90), (2_000, 8), (9_000, 2)].into_iter().collect();
+            let times = Times { count: 100, lost, histogram, exchanges_each, ..Times::default() };
+            values(&workload, &ends_of(Measured::Times(times), Measured::Nothing))
+        };
+        let of_metric = |values: &BTreeMap<Metric, f64>| {
+            [Metric::RttP50, Metric::RttP90, Metric::RttP99].map(|m| values.get(&m).copied())
+        };
+        assert_eq!(of_metric(&of(0, 1)), [Some(1e-6), Some(1e-6), Some(9e-6)]);
+        assert_eq!(of_metric(&of(1, 1)), [Some(1e-6), Some(2e-6), Some(9e-6)]);
+        // The 99th percentile of 103 is the last but one, and that was lost.
+        assert_eq!(of_metric(&of(3, 1)), [Some(1e-6), Some(2e-6), None]);
+        assert_eq!(of_metric(&of(0, 20)), [None; 3]);
     }
 
     #[test]

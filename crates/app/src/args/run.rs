@@ -122,6 +122,9 @@ pub struct DesignArgs {
     /// Measure only these: throughput, rtt, connect, loss; tcp, udp, icmp
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::measured)]
     pub measure: Vec<Wanted>,
+    /// Also compare the median, the 90th and the 99th percentile of round trips
+    #[arg(long)]
+    pub tails: bool,
     /// Differences below this do not matter, as in throughput=2%,rtt=5%
     #[arg(long = "margin", value_name = "METRIC=P,…", value_delimiter = ',',
           value_parser = values::margin)]

@@ -281,8 +281,8 @@ pub struct Measure {
     pub zero_copy: Option<String>,
     /// Whether the receiver takes data off without copying them.
     pub truncate: Option<bool>,
-    /// Other metrics of the same trials that are questions too, as in `cpu` over TCP and
-    /// `reordering` over UDP.
+    /// Other metrics of the same trials that are questions too, as in `cpu` over TCP,
+    /// `reordering` over UDP, and `tails` (the percentiles) of round trips.
     #[serde(default)]
     pub also: Vec<String>,
     /// Congestion control.

@@ -60,7 +60,7 @@ fn workload() -> BoxedStrategy<Workload> {
     let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp), Just(Transport::Icmp)];
     let wait = prop_oneof![Just(Wait::Block), Just(Wait::Yield), Just(Wait::Spin)];
     let timing = prop_oneof![Just(Timing::Each), Just(Timing::Batch)];
-    let manner = (wait, timing, of(small_or_any_u32()), small_or_any_u32());
+    let manner = (wait, timing, any::<bool>(), of(small_or_any_u32()), small_or_any_u32());
     let paced = (small_or_any_u64(), small_or_any_u64(), small_or_any_u32());
     prop_oneof![
         tcp_bulk().prop_map(Workload::TcpBulk),
@@ -79,7 +79,7 @@ fn workload() -> BoxedStrategy<Workload> {
         ),
         (transport, proptest::array::uniform5(small_or_any_u32()), manner, settings(), marking())
             .prop_map(|(transport, n, manner, settings, marking)| {
-                let (wait, timing, response_bytes, outstanding) = manner;
+                let (wait, timing, tails, response_bytes, outstanding) = manner;
                 let [message_bytes, connections, turn_exchanges, turns, warmup_exchanges] = n;
                 Workload::Echo(Echo {
                     transport,
@@ -87,6 +87,7 @@ fn workload() -> BoxedStrategy<Workload> {
                     response_bytes,
                     outstanding,
                     timing,
+                    tails,
                     connections,
                     turn_exchanges,
                     turns,

@@ -42,6 +42,9 @@ pub struct Echo {
     /// What is timed.
     #[serde(default)]
     pub timing: Timing,
+    /// Whether the median, the 90th and the 99th percentile are questions of their own.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub tails: bool,
     /// Connections (for UDP: client sockets) of each arm.
     pub connections: u32,
     /// Exchanges that one turn lasts.
@@ -118,6 +121,7 @@ impl Default for Echo {
             response_bytes: None,
             outstanding: 1,
             timing: Timing::Each,
+            tails: false,
             connections: 8,
             turn_exchanges: 20,
             turns: 40,
@@ -131,7 +135,10 @@ impl Default for Echo {
 
 impl Kind for Echo {
     fn metrics(&self) -> &'static [Metric] {
-        &[Metric::Rtt]
+        match self.tails {
+            true => &[Metric::Rtt, Metric::RttP50, Metric::RttP90, Metric::RttP99],
+            false => &[Metric::Rtt],
+        }
     }
 
     fn transport(&self) -> Transport {
@@ -145,6 +152,7 @@ impl Kind for Echo {
             response_bytes,
             outstanding,
             timing,
+            tails: _,
             connections: _,
             turn_exchanges: _,
             turns: _,

@@ -14,7 +14,9 @@ const OF_TIMES: f64 = 0.003;
 pub(super) fn uncertainty(metric: Metric) -> Option<f64> {
     match metric {
         // Predicted of links of the lab alone.
-        Metric::Rtt | Metric::Connect => Some(OF_TIMES),
+        Metric::Rtt | Metric::RttP50 | Metric::RttP90 | Metric::RttP99 | Metric::Connect => {
+            Some(OF_TIMES)
+        }
         Metric::Throughput
         | Metric::FirstByte
         | Metric::ConnectRate

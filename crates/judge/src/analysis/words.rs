@@ -22,7 +22,9 @@ pub(super) struct Directions {
 pub(super) const fn directions(metric: Metric) -> Directions {
     match metric {
         Metric::Throughput => Directions { more: "faster", less: "slower" },
-        Metric::Rtt => Directions { more: "longer", less: "shorter" },
+        Metric::Rtt | Metric::RttP50 | Metric::RttP90 | Metric::RttP99 => {
+            Directions { more: "longer", less: "shorter" }
+        }
         Metric::Connect | Metric::FirstByte => Directions { more: "slower", less: "quicker" },
         Metric::Ipdv | Metric::Pdv | Metric::FrameLateness => {
             Directions { more: "larger", less: "smaller" }
@@ -60,6 +62,9 @@ pub fn label(
         (Metric::Throughput, Transport::Udp) => sized("Goodput"),
         (Metric::Throughput, _) => sized("Throughput"),
         (Metric::Rtt, _) => sized("Round trip"),
+        (Metric::RttP50, _) => sized("Round trip, 50 %,"),
+        (Metric::RttP90, _) => sized("Round trip, 90 %,"),
+        (Metric::RttP99, _) => sized("Round trip, 99 %,"),
         (Metric::Connect, _) => "Connecting".to_string(),
         (Metric::FirstByte, _) => "First byte".to_string(),
         (Metric::ConnectRate, _) => "Connections per second".to_string(),
@@ -438,6 +443,9 @@ pub fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> 
     match metric {
         Metric::Throughput => format!("{transport} throughput"),
         Metric::Rtt => format!("round trips of {size} over {transport}"),
+        Metric::RttP50 => format!("the median of round trips of {size} over {transport}"),
+        Metric::RttP90 => format!("the 90th percentile of round trips of {size} over {transport}"),
+        Metric::RttP99 => format!("the 99th percentile of round trips of {size} over {transport}"),
         Metric::Connect => "connecting".to_string(),
         Metric::FirstByte => "the first byte".to_string(),
         Metric::ConnectRate => "connections per second".to_string(),

@@ -31,6 +31,9 @@ pub fn draft(args: &DesignArgs, world: Option<World>) -> Result<Draft, Failure> 
         only: args.measure.clone(),
         marks: knobs.marks().map(|_| marks(knobs)),
     };
+    if args.tails {
+        ask_for_tails(args, &mut draft)?;
+    }
     draft.design.pairs = args.pairs;
     draft.design.seed = args.seed;
     draft.design.different_links = args.allow_different_links;
@@ -44,6 +47,20 @@ pub fn draft(args: &DesignArgs, world: Option<World>) -> Result<Draft, Failure> 
         draft.design.precision.extend(shares);
     }
     Ok(draft)
+}
+
+/// The percentiles too, of every round trip that is measured.
+fn ask_for_tails(args: &DesignArgs, draft: &mut Draft) -> Result<(), Failure> {
+    let mut named = args.measure.iter().filter_map(metric).peekable();
+    if named.peek().is_some() && !named.any(|metric| metric == Metric::Rtt) {
+        let what = "--tails is about round trips, which --measure leaves out";
+        return Err(Failure::usage(what));
+    }
+    let tables = draft.measure.iter_mut().chain(&mut draft.overall.spare);
+    for table in tables.filter(|table| table.metric == Metric::Rtt.name()) {
+        table.also.push("tails".to_owned());
+    }
+    Ok(())
 }
 
 /// Whether a table of the first look gives way to the one that the options make.

@@ -56,6 +56,10 @@ fn knobs_of_round_trips_are_part_of_the_name() {
     rtt.timing = Some("batch".to_string());
     rtt.protocol = Some(Levels::One("icmp".to_string()));
     assert_eq!(id(&rtt), "rtt-icmp-64-batch");
+    rtt = Measure { also: alloc::vec!["tails".to_string()], ..measure("rtt") };
+    let plan = check(&draft(alloc::vec![rtt]), 1).unwrap();
+    let percentiles = [Metric::Rtt, Metric::RttP50, Metric::RttP90, Metric::RttP99];
+    assert!(plan.cells.iter().all(|cell| cell.workload.metrics() == percentiles));
 }
 
 #[test]
@@ -99,6 +103,11 @@ fn what_cannot_be_had_together_is_a_problem() {
     };
     assert_eq!(rtt("tcp", several), ["measure[0].outstanding"]);
     assert_eq!(rtt("tcp", |r| r.timing = Some("once".to_string())), ["measure[0].timing"]);
+    let batched = |r: &mut Measure| {
+        (r.timing, r.also) = (Some("batch".to_string()), alloc::vec!["tails".to_string()]);
+    };
+    assert_eq!(rtt("tcp", batched), ["measure[0].also"]);
+    assert_eq!(rtt("tcp", |r| r.also = alloc::vec!["cpu".to_string()]), ["measure[0].also"]);
     assert_eq!(rtt("tcp", |r| r.wait = Some("spin".to_string())), ["measure[0].wait"]);
 }
 

@@ -39,6 +39,7 @@ pub(super) fn echoes(
     let outstanding =
         limited(key, "outstanding", measure.outstanding, Echo::OUTSTANDING_MAX, problems);
     let timing = timing(key, measure, problems);
+    let tails = tails(key, measure, problems);
     let make = |bytes: u32| {
         let default = defaults::echo(transport, bytes, wait.unwrap_or(defaults::wait(place.lab)));
         Echo {
@@ -47,6 +48,7 @@ pub(super) fn echoes(
             turns: turns.unwrap_or(default.turns),
             outstanding: outstanding.unwrap_or(1),
             timing,
+            tails,
             ..default
         }
     };
@@ -145,6 +147,10 @@ fn check(key: &str, echo: &Echo, problems: &mut Problems) {
             problems.add(response_key, what);
         }
     }
+    if echo.tails && echo.timing == Timing::Batch {
+        let what = "the time of a batch has no percentiles of single round trips";
+        problems.add(format!("{key}.also"), what);
+    }
     if echo.outstanding > 1 {
         let outstanding_key = format!("{key}.outstanding");
         if transport == Transport::Icmp {
@@ -190,6 +196,14 @@ fn timing(key: &str, measure: &Measure, problems: &mut Problems) -> Timing {
             Timing::Each
         }
     }
+}
+
+/// Whether the percentiles are asked for.
+fn tails(key: &str, measure: &Measure, problems: &mut Problems) -> bool {
+    for other in measure.also.iter().filter(|other| *other != "tails") {
+        problems.one_of(format!("{key}.also"), other, &["tails"]);
+    }
+    !measure.also.is_empty()
 }
 
 fn limited(
