@@ -5,8 +5,7 @@
 #     Rscript differences.R trials.csv table.csv
 #
 # Needs R alone. With the package arrow, arrow::read_parquet("last/trials.parquet") takes the place
-# of read.csv. The rule is that of a run that ends when it is sure; for a number of pairs fixed
-# before the run, use wilcox.test(effects, conf.int = TRUE)$estimate in place of the mean.
+# of read.csv.
 
 files <- commandArgs(trailingOnly = TRUE)
 trials <- read.csv(files[1], check.names = FALSE, stringsAsFactors = FALSE)
@@ -24,9 +23,16 @@ effects <- function(cell, metric, kind) {
   if (kind == "ratio-1") log(arms$value.b / arms$value.a) else arms$value.b - arms$value.a
 }
 
+# The median of the means of any two (Hodges and Lehmann).
+middle <- function(d) {
+  both <- outer(d, d, "+") / 2
+  median(both[upper.tri(both, diag = TRUE)])
+}
+
 answered <- table[!is.na(table$effect), ]
 answered$here <- mapply(function(cell, metric, kind) {
-  centre <- mean(effects(cell, metric, kind), na.rm = TRUE)
-  if (kind == "ratio-1") expm1(centre) else centre
+  d <- effects(cell, metric, kind)
+  d <- d[!is.na(d)]
+  if (kind == "ratio-1") expm1(middle(d)) else mean(d)
 }, answered$cell, answered$metric, answered$effect_kind)
 print(answered[, c("question", "pairs", "effect", "here", "low95", "high95", "verdict")])

@@ -33,17 +33,18 @@ def effects(question):
 
 
 def estimate(effects, question):
-    """All pairs together: their mean, or for a number of pairs fixed before the run the median of
-    the means of any two (Hodges and Lehmann)."""
+    """All pairs together: of ratios the median of the means of any two (Hodges and Lehmann), of
+    shares the mean."""
     size = max(question["diagnostics"]["merged"], 1)
     values = effects.to_numpy()
     values = values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
-    if result["design"]["stop"]["kind"] == "pairs":
+    ratio = question["effect"]["kind"] == "ratio-1"
+    if ratio:
         i, j = np.triu_indices(len(values))
         centre = np.median((values[i] + values[j]) / 2)
     else:
         centre = values.mean()
-    return np.expm1(centre) if question["effect"]["kind"] == "ratio-1" else centre
+    return np.expm1(centre) if ratio else centre
 
 
 rows = []

@@ -2,9 +2,10 @@
 //!
 //! Suites that need network namespaces have their own `main`, since a user namespace can only be
 //! entered before any thread exists. They are known by their folder below `tests`, as in
-//! [`SUITES`]; those in `notebooks` need a Python with libraries and stand with them. Each runs in
-//! the tier that everybody waits for, and with everything that it has in the night's; those in
-//! [`NIGHTLY`] only there.
+//! [`SUITES`]; those in `notebooks` need a Python with libraries and stand with them, as do those
+//! in `simulated`, which judge statistics by many simulated runs. Each runs in the tier that
+//! everybody waits for, and with everything that it has in the night's; those in [`NIGHTLY`] only
+//! there.
 
 use crate::command::{Line, cargo};
 use crate::outcome::Outcome;
@@ -17,7 +18,8 @@ const REQUIRE: (&str, &str) = ("V6GAP_REQUIRE_NAMESPACES", "1");
 const FULL: (&str, &str) = ("V6GAP_FULL", "1");
 
 /// Folders of suites of both tiers.
-pub const SUITES: [&str; 5] = ["namespaces", "netns", "hostile", "browser", "notebooks"];
+pub const SUITES: [&str; 6] =
+    ["simulated", "namespaces", "netns", "hostile", "browser", "notebooks"];
 
 /// Folders of suites that have nothing for the day.
 pub const NIGHTLY: [&str; 4] = ["validate", "attacks", "faults", "soak"];

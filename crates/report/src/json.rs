@@ -30,8 +30,8 @@ use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::studies::{AsPublished, Published};
 use v6gap_judge::analysis::{
     Analysis, ByWrites, Check, Diagnostics, Discarded, DrawnFact, Effect, Explained, Failures,
-    HeldMemory, NullResult, Prediction, ProcessorTime, Qualifier, Question, Range, Steadiness,
-    Suspect, Unseen, Verdict,
+    HeldMemory, MeanBeside, NullResult, Prediction, ProcessorTime, Qualifier, Question, Range,
+    Steadiness, Suspect, Unseen, Verdict,
 };
 
 /// The name and version of the document's form.
@@ -160,6 +160,7 @@ struct Answer<'a> {
     #[serde(flatten)]
     values: ByArm<Value>,
     effect: Option<EffectOut>,
+    mean: Option<MeanBeside>,
     advantage_v6: Option<Advantage>,
     margin: f64,
     predicted: Option<f64>,
@@ -450,6 +451,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
             }),
         },
         effect: q.effect.as_ref().map(EffectOut::from),
+        mean: q.mean,
         advantage_v6: q.effect.as_ref().filter(|_| !null).map(|e| advantage(q.metric, e)),
         margin: q.margin,
         predicted: prediction.map(|p| p.effect),

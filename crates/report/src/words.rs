@@ -12,7 +12,7 @@ pub(crate) use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::workload::Transport;
 use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
-use v6gap_judge::analysis::words::{amount, figure, more_pairs};
+use v6gap_judge::analysis::words::{amount, figure, more_pairs, range_in_words};
 use v6gap_judge::analysis::{Analysis, Prediction, Qualifier, Question, Range, Suspect, Verdict};
 
 /// From so many ns on a time to come is told in whole minutes.
@@ -182,7 +182,7 @@ pub(crate) fn caveats(analysis: &Analysis) -> Vec<String> {
     };
     let mut said: Vec<String> = Vec::new();
     for q in questions {
-        for caveat in &q.caveats {
+        for caveat in q.caveats.iter().chain(&mean_beside(q)) {
             let text = match of_all(caveat) {
                 true => caveat.clone(),
                 false => format!("{}: {caveat}", q.label),
@@ -216,6 +216,20 @@ fn together(questions: &[Question]) -> Vec<String> {
         }
     }
     said
+}
+
+/// The mean of the pairs, where it is told beside the estimate.
+fn mean_beside(q: &Question) -> Option<String> {
+    let mean = q.mean.as_ref()?;
+    let told = amount(q.metric, mean.estimate);
+    let range = range_in_words(q.metric, &mean.range95);
+    let against = match mean.speaks_against {
+        true => "; that is another answer, so it cannot be told",
+        false => "",
+    };
+    let mostly =
+        "the estimate is what most pairs show; the mean, in which those far off count in full";
+    Some(format!("{mostly}, is {told} ({range}){against}"))
 }
 
 /// What the trials behind a question do.

@@ -21,9 +21,16 @@ pub fn t_interval(d: &[f64], alpha: f64) -> Estimate {
     if no_spread(d) {
         warnings.push(Warning::NoSpread);
     }
-    let radius = t_upper_quantile(alpha / 2.0, (n - 1) as f64) * standard_error(d);
-    let interval = Interval::around(mean(d), radius);
+    let interval = Interval::around(mean(d), radius(n, sd(d), alpha));
     Estimate { centre: mean(d), interval, level: 1.0 - alpha, n, warnings }
+}
+
+/// Half-width of [`t_interval`] for `n` values with standard deviation `sd`. Infinite below two.
+pub fn radius(n: usize, sd: f64, alpha: f64) -> f64 {
+    if n < 2 {
+        return f64::INFINITY;
+    }
+    t_upper_quantile(alpha / 2.0, (n - 1) as f64) * (sd / libm::sqrt(n as f64))
 }
 
 /// p-value of the t test (Student 1908) that the mean of the differences `d` is 0; 1 with fewer

@@ -16,7 +16,7 @@
 
 use crate::estimate::{Estimate, Interval, Warning, faults, is_rate, no_spread};
 use crate::signed_rank;
-use crate::solve::{first_integer, first_true};
+use crate::solve::{falls_below_zero, first_integer};
 use crate::summary::median;
 use alloc::vec::Vec;
 
@@ -124,7 +124,7 @@ impl<'a> Sequence<'a> {
             if room.is_nan() {
                 break;
             }
-            let next = first_true(end, high + reach, |mu| self.log_bets(mu, 1.0) < room);
+            let next = falls_below_zero(end, high + reach, |mu| self.log_bets(mu, 1.0) - room);
             if next <= end {
                 break;
             }
@@ -166,16 +166,19 @@ impl<'a> Sequence<'a> {
 
     /// Logarithm of the mean of the stakes that were bet on one side of `mu`.
     fn log_bets(&self, mu: f64, side: f64) -> f64 {
-        let scores: Vec<f64> = self
-            .d
-            .iter()
-            .zip(&self.scales)
-            .map(|(x, scale)| side * score(*x, mu, *scale))
-            .collect();
-        mean_exp(&BETS.map(|bet| {
-            let product = |chunk: &[f64]| chunk.iter().map(|x| 1.0 + bet * x).product::<f64>();
-            scores.chunks(CHUNK).map(|chunk| libm::log(product(chunk))).sum()
-        }))
+        let (mut logs, mut products) = ([0.0; BETS.len()], [1.0; BETS.len()]);
+        for (place, (x, scale)) in self.d.iter().zip(&self.scales).enumerate() {
+            let score = side * score(*x, mu, *scale);
+            for (product, bet) in products.iter_mut().zip(BETS) {
+                *product *= 1.0 + bet * score;
+            }
+            if place % CHUNK == CHUNK - 1 {
+                logs.iter_mut().zip(products).for_each(|(log, product)| *log += libm::log(product));
+                products = [1.0; BETS.len()];
+            }
+        }
+        logs.iter_mut().zip(products).for_each(|(log, product)| *log += libm::log(product));
+        mean_exp(&logs)
     }
 }
 

@@ -22,6 +22,45 @@ use crate::summary::{mean, sd};
 /// large as the noise of one block, and close to the best over a wide range around it.
 pub const DEFAULT_SCALE: f64 = 1.0;
 
+/// When a t sequence is looked at. Nobody looks before the first few values, so its error level is
+/// spent from there: it is asked at `factor` times the rate, which errs at the rate itself over
+/// those looks, or less, for normal values (`tests/simulated` draws them again). The mean over the
+/// deviation has a law without unknowns, so the factors hold for any mean and noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looks {
+    /// At each n from [`LOOKS_MIN`] to 400. One look at fewer values errs less.
+    All,
+    /// At each n from [`LOOKS_MIN`] to 11, and spending half of the rate: the other half is for
+    /// what takes over from 12 values on.
+    First,
+}
+
+/// Values before the first look.
+pub const LOOKS_MIN: usize = 8;
+
+impl Looks {
+    /// What a rate is multiplied with.
+    pub const fn factor(self) -> f64 {
+        match self {
+            Looks::All => 1.5,
+            Looks::First => 2.4,
+        }
+    }
+
+    /// The rate that the t sequence is asked at for `alpha`; below 1.
+    pub fn asked(self, alpha: f64) -> f64 {
+        (self.factor() * alpha).min(RATE_MAX)
+    }
+
+    /// The inverse: the p-value that evidence gives.
+    fn p(self, evidence: f64) -> f64 {
+        (1.0 / (evidence * self.factor())).min(1.0)
+    }
+}
+
+/// 1 is no rate.
+const RATE_MAX: f64 = 1.0 - 1e-9;
+
 /// Share of alpha that pays for leaving out what lies far away, see [`symmetric_sequence`].
 const FAR_SHARE: f64 = 0.02;
 
@@ -50,13 +89,14 @@ pub fn t_sequence_radius(n: usize, sd: f64, g: f64, alpha: f64) -> f64 {
 }
 
 /// The t confidence sequence at the end of `d`, with [`DEFAULT_SCALE`]; its centre is the mean.
-pub fn t_sequence(d: &[f64], alpha: f64) -> Estimate {
+pub fn t_sequence(d: &[f64], alpha: f64, looks: Looks) -> Estimate {
     let n = d.len();
     let mut warnings = faults(d, alpha);
     if !warnings.is_empty() {
         return Estimate::open(f64::NAN, n, warnings);
     }
-    let bounded = |n: u64| t_sequence_radius(n as usize, 1.0, DEFAULT_SCALE, alpha).is_finite();
+    let asked = looks.asked(alpha);
+    let bounded = |n: u64| t_sequence_radius(n as usize, 1.0, DEFAULT_SCALE, asked).is_finite();
     if !bounded(n as u64) {
         let need = first_integer(2, 1 << 32, bounded).map_or(usize::MAX, |n| n as usize);
         warnings.push(Warning::TooFewBlocks { have: n, need });
@@ -65,7 +105,7 @@ pub fn t_sequence(d: &[f64], alpha: f64) -> Estimate {
     if no_spread(d) {
         warnings.push(Warning::NoSpread);
     }
-    let radius = t_sequence_radius(n, sd(d), DEFAULT_SCALE, alpha);
+    let radius = t_sequence_radius(n, sd(d), DEFAULT_SCALE, asked);
     Estimate {
         centre: mean(d),
         interval: Interval::around(mean(d), radius),
@@ -102,20 +142,23 @@ pub(crate) fn e_value_of(n: usize, shift: f64, spread: f64, g: f64) -> f64 {
     libm::exp(0.5 * (n * libm::log(ratio) - libm::log(a)))
 }
 
-/// Anytime-valid p-value of "the mean is zero": one over the largest [`e_value`] reached after
-/// any number of the values, at most 1 (Ville's inequality).
-pub fn anytime_p(d: &[f64]) -> f64 {
-    let (mut centre, mut squares, mut largest, mut alike) = (0.0, 0.0, 1.0_f64, true);
+/// Anytime-valid p-value of "the mean is zero": by the largest [`e_value`] reached at any of the
+/// looks, or at the end of fewer values; at most 1.
+pub fn anytime_p(d: &[f64], looks: Looks) -> f64 {
+    let (mut centre, mut squares, mut largest, mut alike) = (0.0, 0.0, 0.0_f64, true);
     for (before, &x) in d.iter().enumerate() {
         // Mean and squares grow with each value (Welford 1962).
         let (n, deviation) = (before + 1, x - centre);
         centre += deviation / n as f64;
         squares += deviation * (x - centre);
         alike &= x == d[0];
+        if n < LOOKS_MIN.min(d.len()) {
+            continue;
+        }
         let spread = if alike { 0.0 } else { libm::sqrt(squares / before as f64) };
         largest = largest.max(e_value_of(n, centre, spread, DEFAULT_SCALE));
     }
-    1.0 / largest
+    looks.p(largest)
 }
 
 /// Anytime-valid p-value of "the values are symmetric about zero": one over the largest
@@ -138,8 +181,8 @@ pub fn symmetric_anytime_p(d: &[f64], rho: f64) -> f64 {
 /// smallest alpha at which the interval of the t sequence lies inside. At most 0.05 exactly when
 /// the 90 % interval does: as with two one-sided tests, only one of the two ends can be wrong at a
 /// time. 1 if the mean itself lies outside.
-pub fn anytime_equivalence_p(d: &[f64], delta: f64) -> f64 {
-    equivalence_p(d, delta, |mu| e_value(d, mu, DEFAULT_SCALE))
+pub fn anytime_equivalence_p(d: &[f64], delta: f64, looks: Looks) -> f64 {
+    equivalence_p(d, delta, |mu| looks.factor() * e_value(d, mu, DEFAULT_SCALE))
 }
 
 /// [`anytime_equivalence_p`] from the symmetric sequence; needs as many values as its interval
@@ -257,14 +300,17 @@ mod tests {
 
     #[test]
     fn too_few_and_bad_input() {
-        let four = t_sequence(&[1.0, 2.0, 3.0, 4.0], 0.05);
+        let four = t_sequence(&[1.0, 2.0, 3.0, 4.0], 0.02, Looks::All);
         assert_eq!((four.centre, four.interval), (2.5, Interval::WHOLE));
         assert_eq!(four.warnings, [Warning::TooFewBlocks { have: 4, need: 5 }]);
-        assert_eq!(t_sequence(&[], 0.10).warnings, [Warning::TooFewBlocks { have: 0, need: 4 }]);
+        assert_eq!(
+            t_sequence(&[], 0.07, Looks::All).warnings,
+            [Warning::TooFewBlocks { have: 0, need: 4 }]
+        );
         assert_eq!(t_sequence_radius(10, -1.0, 1.0, 0.05), f64::INFINITY);
         assert_eq!(e_value(&[1.0], 0.0, 1.0), 1.0);
         assert_eq!(e_value(&[1.0, f64::NAN], 0.0, 1.0), 1.0);
-        assert_eq!(anytime_p(&[]), 1.0);
+        assert_eq!(anytime_p(&[], Looks::All), 1.0);
         let nine = symmetric_sequence(&[1.0; 9], 0.05, 1.0);
         assert!(nine.warnings.contains(&Warning::TooFewBlocks { have: 9, need: 11 }));
     }
@@ -274,7 +320,7 @@ mod tests {
         let e = e_value(&[0.1; 8], 0.0, 1.0);
         assert!((e / libm::pow(9.0, 3.5) - 1.0).abs() < 1e-12, "{e}");
         assert!((e_value(&[0.5; 8], 0.5, 1.0) - 1.0 / 3.0).abs() < 1e-12);
-        assert_eq!(t_sequence(&[0.5; 8], 0.05).warnings, vec![Warning::NoSpread]);
+        assert_eq!(t_sequence(&[0.5; 8], 0.05, Looks::All).warnings, vec![Warning::NoSpread]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use v6gap_stats::batch::{self, Batches};
+use v6gap_stats::sequence::Looks;
 use v6gap_stats::two_runs::{self, Law, Run};
 use v6gap_stats::{Alternative, Estimate, bootstrap, drift, equivalence, modes, paired_t};
 use v6gap_stats::{power, repeats, score, sequence, signed_rank, summary, trend};
@@ -116,7 +117,7 @@ fn ever_misses(world: World, method: impl Fn(&[f64]) -> Estimate) -> f64 {
 fn sequences_never_miss_more_often_than_alpha() {
     let rho = sequence::symmetric_rho(1.0, 20, 0.05);
     for world in WORLDS {
-        let t = ever_misses(world, |d| sequence::t_sequence(d, 0.05));
+        let t = ever_misses(world, |d| sequence::t_sequence(d, 0.05, Looks::All));
         let symmetric = ever_misses(world, |d| sequence::symmetric_sequence(d, 0.05, rho));
         let bound = 0.05 + slack(0.05, WALKS);
         assert!(t <= bound && symmetric <= bound, "{world:?}: t {t}, symmetric {symmetric}");
@@ -150,7 +151,8 @@ fn repeated_looks_break_a_fixed_interval() {
 
 #[test]
 fn anytime_p_value_is_valid() {
-    let found = share(World::Normal, 60, 0.0, WALKS, |d| sequence::anytime_p(d) <= 0.05);
+    let found =
+        share(World::Normal, 60, 0.0, WALKS, |d| sequence::anytime_p(d, Looks::All) <= 0.05);
     assert!(found <= 0.05 + slack(0.05, WALKS), "{found}");
 }
 
@@ -162,7 +164,7 @@ fn equivalence_is_rarely_claimed_at_the_margin() {
         let walk = share(world, 60, 2.0, WALKS, |d| {
             (8..=60)
                 .step_by(2)
-                .any(|n| sequence::t_sequence(&d[..n], 0.10).interval.within(-2.0, 2.0))
+                .any(|n| sequence::t_sequence(&d[..n], 0.10, Looks::All).interval.within(-2.0, 2.0))
         });
         assert!(walk <= 0.05 + slack(0.05, WALKS), "sequence {world:?}: {walk}");
     }

@@ -7,6 +7,7 @@ use v6gap_stats::drift::{self, Moments};
 use v6gap_stats::groups::Spread;
 use v6gap_stats::least_squares::Design;
 use v6gap_stats::rounds::{self, Series};
+use v6gap_stats::sequence::Looks;
 use v6gap_stats::two_runs::{self, Law, Run};
 use v6gap_stats::{Alternative, Estimate, Interval, bootstrap, equivalence, loss, modes};
 use v6gap_stats::{multiplicity, outliers, paired_t, permutation, power, quantile, repeats};
@@ -225,19 +226,24 @@ fn t_confidence_sequence() {
                     sequence::t_sequence_radius(seen.len(), summary::sd(seen), 1.0, alpha),
                     &row[key],
                 );
-                let found = sequence::t_sequence(seen, alpha);
+                let asked = alpha / Looks::All.factor();
+                let found = sequence::t_sequence(seen, asked, Looks::All);
                 assert_eq!(found.interval.low.is_finite(), radius.is_finite());
             }
             same(sequence::e_value(seen, 0.0, 1.0), &row["e"]);
         }
-        let e = sequence::t_sequence(&d, 0.05);
+        let e = sequence::t_sequence(&d, 0.05 / Looks::First.factor(), Looks::First);
         for edge in [e.interval.low, e.interval.high] {
             // The radius is the exact inverse of the e-value.
             assert!((sequence::e_value(&d, edge, 1.0) / 20.0 - 1.0).abs() < 1e-9);
         }
-        let largest = v["sequence"].as_array().expect("rows").iter().map(|r| number(&r["e"]));
-        let p = 1.0 / largest.fold(1.0, f64::max);
-        assert!((sequence::anytime_p(&d) / p - 1.0).abs() < RELATIVE);
+        let looked = |r: &&Value| count(&r["n"]) >= sequence::LOOKS_MIN;
+        let rows = v["sequence"].as_array().expect("rows");
+        let largest = rows.iter().filter(looked).map(|r| number(&r["e"])).fold(0.0, f64::max);
+        for looks in [Looks::All, Looks::First] {
+            let p = (1.0 / (largest * looks.factor())).min(1.0);
+            assert!((sequence::anytime_p(&d, looks) / p - 1.0).abs() < RELATIVE);
+        }
     }
 }
 
@@ -343,7 +349,10 @@ fn equivalence_by_the_t_sequence() {
     for v in rows("sequence_equivalence") {
         let arms = (list(&v["first"]), list(&v["second"]));
         let d: Vec<f64> = arms.0.iter().zip(&arms.1).map(|(a, b)| (b / a).ln()).collect();
-        same(sequence::anytime_equivalence_p(&d, number(&v["delta"])), &v["p"]);
+        let found = sequence::anytime_equivalence_p(&d, number(&v["delta"]), Looks::All);
+        let p = number(&v["p"]);
+        let expected = if p < 1.0 { p / Looks::All.factor() } else { 1.0 };
+        assert!((found / expected - 1.0).abs() < RELATIVE, "{found} instead of {expected}");
     }
 }
 

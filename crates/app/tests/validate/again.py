@@ -20,10 +20,11 @@ BLOCKS_MIN = 6
 NULLS_MIN = 4
 SKEWNESS_MAX = 1.0
 BURST_MAX = 500
-SYMMETRIC_BLOCKS_MIN = 12
-SYMMETRIC_BLOCKS = 20
-FAR_SHARE = 0.02
-NOISE_OF_MARGIN = 0.25
+SCORES_MIN = 12
+LOOKS_MIN = 8
+BETS = np.array([0.25, 0.5, 0.75, 0.95])
+# What a rate is multiplied with, since nobody looks before the first few values.
+ALL_LOOKS, FIRST_LOOKS = 1.5, 2.4
 ALPHA = 0.05
 LESS_IS_BETTER = {"rtt", "connect", "first-byte", "loss", "loss-back", "ipdv", "pdv", "cpu"}
 
@@ -49,6 +50,14 @@ def main(result_path, trials_path):
             name = f"{question['cell']} {question['metric']}"
             for key, value in shown(question, found).items():
                 checked.figure(f"{name} {key}", question["effect"][key], value)
+            beside, mean = question["mean"], found["mean"]
+            checked.verdict(f"{name} mean beside", bool(beside), bool(mean))
+            if beside and mean:
+                show = lambda x: math.expm1(x) if question["effect"]["kind"] == "ratio-1" else x
+                checked.figure(f"{name} mean", beside["estimate"], show(mean["centre"]))
+                for key, name_of in (("i95", "range95"), ("i90", "range90")):
+                    for end, value in zip(("low", "high"), mean[key]):
+                        checked.figure(f"{name} mean {end}", beside[name_of][end], show(value))
             told = question["diagnostics"]
             for key in ("p_different", "p_same", "lag1"):
                 checked.figure(f"{name} {key}", told[key], found[key])
@@ -147,14 +156,14 @@ def is_compare(trial):
     return trial["kind"] == "compare"
 
 
-def noise(question, result, trials):
-    """Spread of the null blocks before the first comparison, of the first like cell."""
-    for other in result["questions"]:
+def nulls(question, result, trials):
+    """Effects of the null blocks before the first comparison, its own or of the first like cell."""
+    for other in [question] + result["questions"]:
         if group(other) == group(question):
             d = effects(other, trials, lambda t: not is_compare(t) and t["round"] == "0")
             if len(d) >= NULLS_MIN:
-                return float(np.std(d, ddof=1))
-    return 0.0
+                return d
+    return np.array([])
 
 
 def combine(question, result, trials):
@@ -167,43 +176,30 @@ def combine(question, result, trials):
     levels = sum(group(other) == group(question) for other in result["questions"])
     fixed = result["design"]["stop"]["kind"] == "pairs"
     together = question["effect"]["together"] if question["effect"] else 1
-    if fixed and 2.0 ** (1 - len(d)) * levels > 0.05:
-        error = float(np.std(d, ddof=1)) / math.sqrt(len(d))
-        centre = float(np.mean(d))
-        reach = lambda alpha: stats.t.ppf(1 - alpha / 2, len(d) - 1) * error
-        at = lambda alpha: (centre - reach(alpha), centre + reach(alpha))
-        p_different = float(stats.ttest_1samp(d, 0).pvalue)
-        one_side = lambda x, side: stats.ttest_1samp(x, 0, alternative=side).pvalue
-        p_same = max(one_side(d + margin, "greater"), one_side(d - margin, "less"))
-    elif fixed:
-        at = lambda alpha: hodges_lehmann(d, alpha)
-        p_different = float(stats.wilcoxon(d, zero_method="pratt", method="exact").pvalue)
-        one_side = lambda x, side: stats.wilcoxon(x, alternative=side, method="exact").pvalue
-        p_same = max(one_side(d + margin, "greater"), one_side(d - margin, "less"))
-        centre = walsh(d)[1]
+    ratio = question["effect"] and question["effect"]["kind"] == "ratio-1"
+    few = 2.0 ** (1 - len(d)) * levels > 0.05 if fixed else len(d) < SCORES_MIN
+    by_mean = lambda looks: fixed_mean(d, margin) if fixed else sequence_mean(d, margin, looks)
+    beside = None
+    if not ratio:
+        law = by_mean(ALL_LOOKS)
+    elif few:
+        law = {**by_mean(FIRST_LOOKS), "centre": walsh(d)[1]}
     else:
-        sigma = noise(question, result, trials) or NOISE_OF_MARGIN * margin
-        lopsided = abs(stats.skew(d)) > SKEWNESS_MAX or told["modes"] is not None
-        if lopsided and len(d) >= SYMMETRIC_BLOCKS_MIN:
-            rho = lambda alpha: symmetric_rho(sigma, alpha)
-            # However many ranges hold together, they are those of the evidence below.
-            at = lambda alpha: symmetric_sequence(d, alpha, rho(alpha * together))
-            evidence = lambda n: log_symmetric(d[:n], 0.0, rho(0.05))
-            far = min(log_symmetric(d, mu, rho(0.10)) for mu in (margin, -margin))
-            far += math.log(1 - FAR_SHARE)
-        else:
-            at = lambda alpha: t_sequence(d, alpha)
-            evidence = lambda n: log_e(d[:n], 0.0)
-            far = min(log_e(d, margin), log_e(d, -margin))
-        p_different = math.exp(-max([0.0] + [evidence(n) for n in range(2, len(d) + 1)]))
-        p_same = min(1.0, 0.5 * math.exp(-far)) if abs(np.mean(d)) < margin else 1.0
-        centre = float(np.mean(d))
+        before = nulls(question, result, trials)
+        law = signed_ranks(d, margin) if fixed else scored(d, before, margin)
+        mean, (low, high) = by_mean(ALL_LOOKS), law["at"](0.05 / together)
+        apart = abs(mean["centre"] - law["centre"]) > (high - low) / 2
+        if apart or abs(stats.skew(d)) > SKEWNESS_MAX:
+            beside = {"centre": mean["centre"], "i95": mean["at"](0.05 / together)}
+            beside["i90"] = mean["at"](0.10 / together)
+    centre, at = law["centre"], law["at"]
+    p_different, p_same = law["p_different"], law["p_same"]
     i95, i90 = at(0.05 / together), at(0.10 / together)
     found = {"centre": centre, "i95": i95, "i90": i90, "p_same": float(p_same)}
     found = bounded(question, found, d, margin, together)
     z = d - np.mean(d)
     lag1 = float(np.sum(z[:-1] * z[1:]) / np.sum(z * z)) if np.any(z) else 0.0
-    more = {"p_different": p_different, "lag1": lag1}
+    more = {"p_different": p_different, "lag1": lag1, "mean": beside}
     return {**found, **more, "n": len(d), "sd": float(np.std(d, ddof=1))}
 
 
@@ -251,6 +247,81 @@ def bounded(question, found, d, margin, together):
     if found["i95"][1] < 0:
         return widened(low, found["i95"][1])
     return widened(low, high)
+
+
+def fixed_mean(d, margin):
+    """Student's t test."""
+    error = float(np.std(d, ddof=1)) / math.sqrt(len(d))
+    centre = float(np.mean(d))
+    reach = lambda alpha: stats.t.ppf(1 - alpha / 2, len(d) - 1) * error
+    one_side = lambda x, side: stats.ttest_1samp(x, 0, alternative=side).pvalue
+    return {
+        "centre": centre,
+        "at": lambda alpha: (centre - reach(alpha), centre + reach(alpha)),
+        "p_different": float(stats.ttest_1samp(d, 0).pvalue),
+        "p_same": max(one_side(d + margin, "greater"), one_side(d - margin, "less")),
+    }
+
+
+def signed_ranks(d, margin):
+    """Wilcoxon's test."""
+    one_side = lambda x, side: stats.wilcoxon(x, alternative=side, method="exact").pvalue
+    return {
+        "centre": walsh(d)[1],
+        "at": lambda alpha: hodges_lehmann(d, alpha),
+        "p_different": float(stats.wilcoxon(d, zero_method="pratt", method="exact").pvalue),
+        "p_same": max(one_side(d + margin, "greater"), one_side(d - margin, "less")),
+    }
+
+
+def scores(d, mu, scale):
+    far = d - mu
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(far == 0, 0.0, np.clip(far / scale, -1, 1))
+
+
+def scored(d, before, margin):
+    """Bets on the sign of each value's score."""
+    off = lambda x: list(np.abs(x - np.median(x))) if len(x) else []
+    seen = [off(d[:i]) + off(before) for i in range(len(d))]
+    scale = np.array([1.5 * np.median(x) if x else 0.0 for x in seen])
+    def sides(mu, n=len(d)):
+        x = scores(d, mu, scale)[:n]
+        bets = lambda side: np.mean(np.exp(np.sum(np.log1p(side * np.outer(BETS, x)), axis=1)))
+        return bets(1), bets(-1)
+    evidence = lambda mu, n=len(d): sum(sides(mu, n)) / 2
+    def at(alpha):
+        reach = scale.max() * (1 + 1e-9) + 1e-300
+        grid = np.linspace(d.min() - reach, d.max() + reach, 4001)
+        left = [evidence(mu) < 1 / alpha for mu in grid]
+        if left[0] or left[-1]:
+            return -math.inf, math.inf
+        first, last = left.index(True), len(left) - 1 - left[::-1].index(True)
+        off = lambda mu: evidence(mu) - 1 / alpha
+        exact = {"xtol": 1e-18, "rtol": 1e-14}
+        return (optimize.brentq(off, grid[first - 1], grid[first], **exact),
+                optimize.brentq(off, grid[last], grid[last + 1], **exact))
+    largest = max([1.0] + [evidence(0.0, n) for n in range(1, len(d) + 1)])
+    far = min(sides(-margin)[0], sides(margin)[1])
+    return {
+        "centre": walsh(d)[1],
+        "at": at,
+        "p_different": 1 / largest,
+        "p_same": min(1.0, 1 / far),
+    }
+
+
+def sequence_mean(d, margin, looks):
+    """The t sequence, its error level spent from the first look on."""
+    evidence = [log_e(d[:n], 0.0) for n in range(min(LOOKS_MIN, len(d)), len(d) + 1)]
+    p = lambda log: min(1.0, math.exp(-log) / looks)
+    far = min(log_e(d, margin), log_e(d, -margin))
+    return {
+        "centre": float(np.mean(d)),
+        "at": lambda alpha: t_sequence(d, looks * alpha),
+        "p_different": p(max(evidence)),
+        "p_same": min(1.0, 0.5 * math.exp(-far) / looks) if abs(np.mean(d)) < margin else 1.0,
+    }
 
 
 def walsh(d):
@@ -306,29 +377,6 @@ def t_sequence(d, alpha):
     return mean - radius, mean + radius
 
 
-def symmetric_rho(sigma, alpha):
-    twice = -2 * math.log(alpha)
-    return SYMMETRIC_BLOCKS * sigma**2 / (twice + math.log1p(twice))
-
-
-def log_symmetric(d, mu, rho):
-    s, v = np.sum(d - mu), np.sum((d - mu) ** 2)
-    return 0.5 * (s * s / (v + rho) - math.log1p(v / rho))
-
-
-def symmetric_sequence(d, alpha, rho):
-    n, mean = len(d), float(np.mean(d))
-    if n < math.ceil(1 - math.log2(FAR_SHARE * alpha)):
-        return -math.inf, math.inf
-    wanted = -math.log((1 - FAR_SHARE) * alpha)
-    peak = math.sqrt((n - 1) * (np.sum((d - mean) ** 2) + rho)) / n**0.5
-    reach = lambda r: log_symmetric(d, mean + r, rho) - wanted
-    if reach(peak) < 0:
-        return -math.inf, math.inf
-    radius = optimize.brentq(reach, 0, peak, xtol=1e-18, rtol=1e-14)
-    return mean - radius, mean + radius
-
-
 def holm(p):
     order = sorted(range(len(p)), key=lambda i: p[i])
     adjusted, so_far = [1.0] * len(p), 0.0
@@ -354,12 +402,16 @@ def rule(question, found, p_different, p_same):
     if found["n"] < BLOCKS_MIN:
         return "none"
     margin = margin_of(question)
-    if -margin < found["i90"][0] and found["i90"][1] < margin and p_same <= ALPHA:
-        return "same"
-    low, high = found["i95"]
-    if (low > 0 or high < 0) and p_different <= ALPHA:
-        more = found["centre"] > 0
-        return "worse" if more == (question["metric"] in LESS_IS_BETTER) else "better"
+    inside = lambda of: -margin < of["i90"][0] and of["i90"][1] < margin
+    excludes = lambda of: of["i95"][0] > 0 or of["i95"][1] < 0
+    better = (found["centre"] > 0) != (question["metric"] in LESS_IS_BETTER)
+    mean = found["mean"]
+    if inside(found) and p_same <= ALPHA:
+        denied = mean and (abs(mean["centre"]) >= margin or (excludes(mean) and not inside(mean)))
+        return "inconclusive" if denied else "same"
+    if excludes(found) and p_different <= ALPHA:
+        denied = mean and (inside(mean) or mean["centre"] * found["centre"] <= 0)
+        return "inconclusive" if denied else "better" if better else "worse"
     return "inconclusive"
 
 

@@ -198,7 +198,8 @@ fn answer(plan: &Plan, open: &Open<'_>) -> Option<Claim> {
         together: open.changes.len(),
         questions: open.changes.len(),
         margin: effect::margin(first.metric, first.margin),
-        noise: None,
+        scale: Scale::Ratio,
+        nulls: &[],
     };
     let found: Option<Vec<Combined>> =
         open.changes.iter().map(|of| effect::combine(&change(open.of, *of), &setting)).collect();

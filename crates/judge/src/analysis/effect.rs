@@ -8,8 +8,9 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::plan::Stop;
 use v6gap_stats::batch::Batches;
+use v6gap_stats::sequence::{self, DEFAULT_SCALE, Looks, t_sequence_radius};
 use v6gap_stats::{
-    Alternative, Estimate, Interval, drift, equivalence, loss, multiplicity, paired_t, sequence,
+    Alternative, Estimate, Interval, drift, equivalence, loss, multiplicity, paired_t, score,
     signed_rank, summary,
 };
 
@@ -19,21 +20,15 @@ pub const BLOCKS_MIN: usize = 6;
 /// Fewest null blocks that tell anything: that can condemn a run, or say how large its noise is.
 pub const NULLS_MIN: usize = 4;
 
-/// Skewness of the blocks' effects beyond which the range for any symmetric law is used in place of
-/// the one for the normal law.
+/// Skewness of the effects beyond which their mean is told beside their centre.
 pub(super) const SKEWNESS_MAX: f64 = 1.0;
 
-/// Fewest blocks for the range for any symmetric law; with fewer it has no ends.
-pub(super) const SYMMETRIC_BLOCKS_MIN: usize = 12;
+/// Fewest values for the ranges of any symmetric law where a run may stop at any time: those that
+/// bet on the sign of each value (see [`score`]). With fewer the law is taken for normal.
+pub(super) const SCORES_MIN: usize = 12;
 
-/// Blocks for which the symmetric sequence is tuned.
-pub(super) const SYMMETRIC_BLOCKS: usize = 20;
-
-/// Noise to tune the symmetric sequence with, as a share of the margin, where no null blocks have
-/// shown any. The plan fixes the margin before the run, so nothing that is looked at tunes the
-/// look. Too small a guess costs little: at a true noise of the whole margin the range is 9 % wider
-/// than with the right guess; and at any smaller noise than guessed it is narrow beside the margin.
-pub(super) const NOISE_OF_MARGIN: f64 = 0.25;
+/// Median absolute deviations from the median in a standard deviation of the normal law.
+const MADS: f64 = 1.482_602_218_505_602;
 
 /// The effect of one block: the logarithm of the ratio b/a, or the difference b − a.
 pub fn of_block(metric: Metric, a: f64, b: f64) -> f64 {
@@ -71,20 +66,30 @@ pub struct Combined {
     pub n: usize,
     /// Standard deviation of one block's effect.
     pub sd: f64,
-    /// Standard deviation of the values that the range was taken from.
-    pub sd_unit: f64,
-    /// Whether the range for any symmetric law was used.
-    pub symmetric: bool,
+    /// Standard deviation of normal values whose range would be as wide; below [`SCORES_MIN`], of
+    /// the values but for those far off.
+    pub noise: f64,
+    /// The mean of the values, where it is not the same as their centre.
+    pub mean: Option<Mean>,
     /// What the guards say.
     pub guard: Guard,
     /// Why there is no verdict although there are blocks enough.
     pub withheld: Option<Withheld>,
-    /// A reason for doubt in the blocks themselves, in words.
-    pub doubt: Option<&'static str>,
     /// The ranges as they would be if events came singly, where bursts may have been missed.
     pub singly: Option<Singly>,
     /// Questions for which the ranges hold together.
     pub together: usize,
+}
+
+/// The mean beside the centre, on the scale of [`of_block`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mean {
+    /// The mean.
+    pub centre: f64,
+    /// Its 95 % range, for nearly normal effects.
+    pub i95: Interval,
+    /// Its 90 % range.
+    pub i90: Interval,
 }
 
 /// Ranges of a share whose events come singly.
@@ -109,20 +114,24 @@ pub struct Setting<'a> {
     pub questions: usize,
     /// The margin on the scale of [`of_block`].
     pub margin: f64,
-    /// Standard deviation that the null blocks of like cells showed, if there were any.
-    pub noise: Option<f64>,
+    /// The scale of the metric: the centre of ratios is asked for, and the mean of shares, where a
+    /// burst is no disturbance but what is looked for.
+    pub scale: Scale,
+    /// Effects of like null blocks before the first comparison, from [`NULLS_MIN`] on.
+    pub nulls: &'a [f64],
 }
 
 #[cfg(test)]
 impl Setting<'_> {
-    /// One question by itself, with a margin of 5 %.
+    /// One question of ratios by itself, with a margin of 5 %.
     pub const ALONE: Setting<'static> = Setting {
         stop: &Stop::Pairs { pairs: 8 },
         levels: 1,
         together: 1,
         questions: 1,
         margin: 0.05,
-        noise: None,
+        scale: Scale::Ratio,
+        nulls: &[],
     };
 }
 
@@ -134,10 +143,14 @@ pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
     }
     let guard = guard::examine(effects, setting.margin, setting.questions);
     let units = guard.units(effects);
-    let mut combined = match setting.stop {
-        Stop::Pairs { .. } if !ranks_decide(units.len(), setting.levels) => few(units, setting),
-        Stop::Pairs { .. } => fixed(units, setting),
-        Stop::Adaptive { .. } => adaptive(units, &guard, setting),
+    let mut combined = match setting.scale {
+        Scale::Difference => by_mean(units, setting, Looks::All),
+        Scale::Ratio if normal_must_do(units.len(), setting) => by_few(units, setting),
+        Scale::Ratio => {
+            // Means of neighbours have another scale than null blocks.
+            let nulls = if guard.merged() == 1 { setting.nulls } else { &[] };
+            by_centre(units, nulls, setting)
+        }
     };
     combined.n = effects.len();
     combined.together = setting.together;
@@ -146,8 +159,8 @@ pub fn combine(effects: &[f64], setting: &Setting<'_>) -> Option<Combined> {
         (_, Batches::Remains { sign, need }) => {
             Some(Withheld::Unsteady { sign: *sign, need: *need })
         }
-        (Some(_), _) if units.len() < SYMMETRIC_BLOCKS_MIN => {
-            Some(Withheld::Modes { need: SYMMETRIC_BLOCKS_MIN * guard.merged() })
+        (Some(_), _) if units.len() < SCORES_MIN => {
+            Some(Withheld::Modes { need: SCORES_MIN * guard.merged() })
         }
         _ => None,
     };
@@ -172,78 +185,104 @@ impl Rates {
     }
 }
 
-/// Whether signed ranks of so many values can tell anything: of n values all to one side the
-/// two-sided p-value is 2^(1 − n), and that times the levels decided together must be small.
-fn ranks_decide(n: usize, levels: usize) -> bool {
-    libm::exp2(1.0 - n as f64) * levels.max(1) as f64 <= verdict::ALPHA
-}
-
-/// By the t test, which can tell at any number of pairs, for a normal law.
-fn few(units: &[f64], setting: &Setting<'_>) -> Combined {
-    Combined {
-        p: paired_t::t_p(units, Alternative::TwoSided),
-        p_same: equivalence::tost_t(units, setting.margin),
-        ..ranged(units, &Rates::of(setting), |alpha| paired_t::t_interval(units, alpha))
+/// Whether so few values can tell nothing without a law: signed ranks of a planned number, since of
+/// n values all to one side the two-sided p-value is 2^(1 − n), and that times the levels decided
+/// together must be small; and bets below [`SCORES_MIN`].
+fn normal_must_do(n: usize, setting: &Setting<'_>) -> bool {
+    match setting.stop {
+        Stop::Pairs { .. } => {
+            libm::exp2(1.0 - n as f64) * setting.levels.max(1) as f64 > verdict::ALPHA
+        }
+        Stop::Adaptive { .. } => n < SCORES_MIN,
     }
 }
 
-/// By signed ranks, which assume no shape, only symmetry: of no use against modes or skewness, and
-/// exact whatever the shape if the arms are alike.
-fn fixed(units: &[f64], setting: &Setting<'_>) -> Combined {
-    Combined {
-        p: signed_rank::wilcoxon_p(units, Alternative::TwoSided),
-        p_same: equivalence::tost_wilcoxon(units, setting.margin),
-        ..ranged(units, &Rates::of(setting), |alpha| signed_rank::hodges_lehmann(units, alpha))
+/// The mean of the values, taken for nearly normal.
+fn by_mean(units: &[f64], setting: &Setting<'_>, looks: Looks) -> Combined {
+    match setting.stop {
+        Stop::Pairs { .. } => Combined {
+            p: paired_t::t_p(units, Alternative::TwoSided),
+            p_same: equivalence::tost_t(units, setting.margin),
+            ..ranged(units, setting, |alpha| paired_t::t_interval(units, alpha))
+        },
+        Stop::Adaptive { .. } => Combined {
+            p: sequence::anytime_p(units, looks),
+            p_same: sequence::anytime_equivalence_p(units, setting.margin, looks),
+            ..ranged(units, setting, |alpha| sequence::t_sequence(units, alpha, looks))
+        },
     }
 }
 
-/// The estimate of a planned number of pairs, and its ranges by error rate.
-fn ranged(units: &[f64], rates: &Rates, at: impl Fn(f64) -> Estimate) -> Combined {
-    let main = at(rates.shown);
-    Combined {
-        i90: at(rates.same).interval,
-        equivalence: at(rates.levels).interval,
-        ..Combined::around(units, main.centre, main.interval)
-    }
+/// The centre of the values, with ranges as those of their mean: of a normal law both are one.
+fn by_few(units: &[f64], setting: &Setting<'_>) -> Combined {
+    let spread = MADS * summary::mad(units);
+    let noise = if spread > 0.0 { spread } else { summary::sd(units) };
+    let centre = signed_rank::centre(units);
+    Combined { centre, noise, ..by_mean(units, setting, Looks::First) }
 }
 
-fn adaptive(units: &[f64], guard: &Guard, setting: &Setting<'_>) -> Combined {
-    let rates = Rates::of(setting);
-    let lopsided = libm::fabs(drift::skewness(units)) > SKEWNESS_MAX;
-    let enough = units.len() >= SYMMETRIC_BLOCKS_MIN;
-    let known = |sigma: &f64| *sigma > 0.0 && sigma.is_finite();
-    let noise = setting.noise.filter(known).or(Some(NOISE_OF_MARGIN * setting.margin));
-    let noise = noise.filter(known).filter(|_| enough && (lopsided || guard.modes.is_some()));
-    let Some(sigma) = noise else {
-        let at = |alpha: f64| sequence::t_sequence(units, alpha);
-        let main = at(rates.shown);
-        // With fewer blocks even a normal law often looks lopsided.
-        let doubt = (lopsided && enough).then_some(LOPSIDED);
-        return Combined {
-            i90: at(rates.same).interval,
-            equivalence: at(rates.levels).interval,
-            p: sequence::anytime_p(units),
-            p_same: sequence::anytime_equivalence_p(units, setting.margin),
-            doubt,
-            ..Combined::around(units, main.centre, main.interval)
-        };
+/// The centre of the values, whatever their law is if only symmetric.
+fn by_centre(units: &[f64], nulls: &[f64], setting: &Setting<'_>) -> Combined {
+    let found = match setting.stop {
+        Stop::Pairs { .. } => Combined {
+            p: signed_rank::wilcoxon_p(units, Alternative::TwoSided),
+            p_same: equivalence::tost_wilcoxon(units, setting.margin),
+            ..ranged(units, setting, |alpha| signed_rank::hodges_lehmann(units, alpha))
+        },
+        Stop::Adaptive { .. } => {
+            let scores = score::Sequence::new(units, nulls);
+            Combined {
+                p: scores.anytime_p(0.0),
+                p_same: scores.equivalence_p(setting.margin),
+                ..ranged(units, setting, |alpha| scores.estimate(alpha))
+            }
+        }
     };
-    let rho = |alpha: f64| sequence::symmetric_rho(sigma, SYMMETRIC_BLOCKS, alpha);
-    // Tuned as the p-values are, however many ranges hold together: one test, one range.
-    let at = |alpha: f64, tuned: f64| sequence::symmetric_sequence(units, alpha, rho(tuned));
-    let main = at(rates.shown, 0.05);
-    Combined {
-        i90: at(rates.same, 0.10).interval,
-        equivalence: at(rates.levels, rates.levels).interval,
-        p: sequence::symmetric_anytime_p(units, rho(0.05)),
-        p_same: sequence::symmetric_equivalence_p(units, setting.margin, rho(0.10)),
-        symmetric: true,
-        ..Combined::around(units, main.centre, main.interval)
+    let half_width = found.i95.width() / 2.0;
+    let of_normal = radius(units.len(), 1.0, Rates::of(setting).shown, setting.stop);
+    let noise = if half_width.is_finite() { half_width / of_normal } else { found.noise };
+    let mean = by_mean(units, setting, Looks::All);
+    let apart = libm::fabs(mean.centre - found.centre) > half_width;
+    let lopsided = libm::fabs(drift::skewness(units)) > SKEWNESS_MAX;
+    let beside = Mean { centre: mean.centre, i95: mean.i95, i90: mean.i90 };
+    Combined { noise, mean: (apart || lopsided).then_some(beside), ..found }
+}
+
+/// Half-width of the range of so many normal values with standard deviation `sd`, by the rule that
+/// belongs to the stopping rule: exact where the law is taken for normal, else within a tenth.
+pub fn radius(n: usize, sd: f64, alpha: f64, stop: &Stop) -> f64 {
+    match stop {
+        Stop::Pairs { .. } => paired_t::radius(n, sd, alpha),
+        Stop::Adaptive { .. } if n < SCORES_MIN => {
+            t_sequence_radius(n, sd, DEFAULT_SCALE, Looks::First.asked(alpha))
+        }
+        Stop::Adaptive { .. } => t_sequence_radius(n, sd, DEFAULT_SCALE, alpha),
     }
 }
 
-/// Said where neither null blocks nor a margin give the range for any symmetric law its scale.
-const LOPSIDED: &str = "the pairs are lopsided: the range may be too narrow";
+/// The estimate, and its ranges by error rate.
+fn ranged(units: &[f64], setting: &Setting<'_>, at: impl Fn(f64) -> Estimate) -> Combined {
+    let rates = Rates::of(setting);
+    let (main, i90) = (at(rates.shown), at(rates.same).interval);
+    let equivalence = if rates.levels < rates.same { at(rates.levels).interval } else { i90 };
+    let sd = summary::sd(units);
+    Combined {
+        centre: main.centre,
+        i95: main.interval,
+        i90,
+        equivalence,
+        p: 1.0,
+        p_same: 1.0,
+        n: units.len(),
+        sd,
+        noise: sd,
+        mean: None,
+        guard: Guard { batches: Batches::Independent, modes: None, dip_p: 1.0, lag1: 0.0 },
+        withheld: None,
+        singly: None,
+        together: setting.together,
+    }
+}
 
 /// Sums of what [`values::counted`](v6gap_core::values::counted) gives.
 pub fn add(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
@@ -273,29 +312,6 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 }
 
 impl Combined {
-    /// A range for `units` and nothing else.
-    fn around(units: &[f64], centre: f64, i95: Interval) -> Combined {
-        let sd = summary::sd(units);
-        let guard = Guard { batches: Batches::Independent, modes: None, dip_p: 1.0, lag1: 0.0 };
-        Combined {
-            centre,
-            i95,
-            i90: Interval::WHOLE,
-            equivalence: Interval::WHOLE,
-            p: 1.0,
-            p_same: 1.0,
-            n: units.len(),
-            sd,
-            sd_unit: sd,
-            symmetric: false,
-            guard,
-            withheld: None,
-            doubt: None,
-            singly: None,
-            together: 1,
-        }
-    }
-
     /// The estimate and its ranges moved by `by`, as when a prediction is taken off.
     pub fn moved(&self, by: f64) -> Combined {
         let moved = |i: &Interval| Interval { low: i.low + by, high: i.high + by };
@@ -304,6 +320,11 @@ impl Combined {
             i95: moved(&self.i95),
             i90: moved(&self.i90),
             equivalence: moved(&self.equivalence),
+            mean: self.mean.map(|mean| Mean {
+                centre: mean.centre + by,
+                i95: moved(&mean.i95),
+                i90: moved(&mean.i90),
+            }),
             ..self.clone()
         }
     }
@@ -366,6 +387,12 @@ impl Combined {
         Combined { p_same, ..self.widened(-bound(events.a), bound(events.b)) }
     }
 
+    /// The mean beside the centre, as [`shown`](Self::shown).
+    pub fn shown_mean(&self, scale: Scale) -> Option<Effect> {
+        let Mean { centre, i95, i90 } = self.mean?;
+        Some(Combined { centre, i95, i90, ..self.clone() }.shown(scale))
+    }
+
     /// In the form that is stored and shown: relative differences in place of logarithms.
     pub fn shown(&self, scale: Scale) -> Effect {
         let show = |x: f64| match scale {
@@ -405,7 +432,8 @@ mod tests {
     const MARGIN: f64 = 0.001;
 
     fn ruled(effects: &[f64], events: &PerArm<(u64, u64)>) -> (Combined, Verdict) {
-        let setting = Setting { stop: &STOP, margin: MARGIN, ..Setting::ALONE };
+        let scale = Scale::Difference;
+        let setting = Setting { stop: &STOP, margin: MARGIN, scale, ..Setting::ALONE };
         let combined = combine(effects, &setting).unwrap().bounded(events, MARGIN);
         let p = Adjusted { different: combined.p, same: combined.p_same };
         let ruling = verdict::rule(Metric::Loss, &combined, MARGIN, p);

@@ -8,7 +8,6 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Stop;
 use v6gap_core::workload::Transport;
-use v6gap_stats::summary;
 
 /// What was measured for one question.
 #[derive(Debug)]
@@ -91,14 +90,16 @@ fn combine(
     together: usize,
 ) -> Option<Combined> {
     let group = || all.iter().filter(|other| alike(question, other));
-    let nulls = group().map(|q| &q.nulls).find(|nulls| nulls.len() >= effect::NULLS_MIN);
+    let own = core::iter::once(question).chain(group());
+    let nulls = own.map(|q| &q.nulls).find(|nulls| nulls.len() >= effect::NULLS_MIN);
     let setting = Setting {
         stop,
         levels: group().count(),
         together,
         questions: all.len(),
         margin: effect::margin(question.metric, question.margin),
-        noise: nulls.map(|nulls| summary::sd(nulls)),
+        scale: question.metric.scale(),
+        nulls: nulls.map_or(&[][..], |nulls| nulls),
     };
     let combined = effect::combine(&question.effects, &setting)?;
     Some(match &question.events {

@@ -138,6 +138,20 @@ pub struct Effect {
     pub together: usize,
 }
 
+/// The mean of a lopsided law beside its centre, which [`Effect::estimate`] is: what lies far off
+/// counts in full.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MeanBeside {
+    /// The mean, as the effect is given.
+    pub estimate: f64,
+    /// Its 95 % range, for nearly normal effects.
+    pub range95: Range,
+    /// Its 90 % range.
+    pub range90: Range,
+    /// Whether it would give another verdict, so that there is none.
+    pub speaks_against: bool,
+}
+
 /// What the wire model says about a question, and what is left.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prediction {
@@ -211,6 +225,8 @@ pub struct Question {
     pub values: PerArm<Option<f64>>,
     /// The difference.
     pub effect: Option<Effect>,
+    /// The mean of the pairs beside it, where that is not the same.
+    pub mean: Option<MeanBeside>,
     /// The margin, fixed before the run.
     pub margin: f64,
     /// The verdict.

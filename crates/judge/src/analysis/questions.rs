@@ -8,8 +8,8 @@ use super::predict;
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
 use super::{
-    Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, routes, translation,
-    words,
+    MeanBeside, Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, routes,
+    translation, words,
 };
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -159,6 +159,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         level_bytes: o.cell.workload.level_bytes(),
         values: medians(o),
         effect: o.combined.as_ref().map(|c| c.shown(o.metric.scale())),
+        mean: mean(o, &ruling),
         margin,
         verdict: ruling.verdict,
         qualifier: ruling.qualifier,
@@ -185,6 +186,17 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
     question.prediction = prediction(plan, o, &question);
     words::fill(&mut question, names);
     question
+}
+
+/// The mean of the effects, where it is not their centre.
+fn mean(o: &Open<'_>, ruling: &Ruling) -> Option<MeanBeside> {
+    let effect = o.combined.as_ref()?.shown_mean(o.metric.scale())?;
+    Some(MeanBeside {
+        estimate: effect.estimate,
+        range95: effect.range95,
+        range90: effect.range90,
+        speaks_against: ruling.mean_against,
+    })
 }
 
 /// What is not known of a share, unless a difference was found.
@@ -279,9 +291,6 @@ fn exchanges_each(o: &Open<'_>) -> u32 {
     all.map(|t| t.exchanges_each).max().unwrap_or(1)
 }
 
-/// Said where the shape of the effects chose the range.
-const LOPSIDED: &str = "the pairs are lopsided: the wider range for any symmetric law is used";
-
 /// Said of every answer about a family that is translated on the way.
 fn translated(found: &Collected<'_>) -> impl Iterator<Item = String> {
     let arms = found.run.plan.design.arms;
@@ -313,10 +322,6 @@ fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
     ));
     if let (Some(why), Some(_)) = (given_up, &o.combined) {
         caveats.push(alloc::format!("given up before the end: {why}"));
-    }
-    caveats.extend(o.combined.as_ref().and_then(|c| c.doubt).map(ToString::to_string));
-    if o.combined.as_ref().is_some_and(|c| c.symmetric && c.guard.modes.is_none()) {
-        caveats.push(LOPSIDED.into());
     }
     caveats.extend(diagnostics::caveats(o.metric, &o.diagnostics));
     caveats

@@ -1,13 +1,16 @@
 //! The rule that turns ranges into a verdict: equivalence first, then difference, else open
 //! (docs/method.md part D; three-sided testing after Goeman, Solari and Stijnen 2010).
 
-use super::effect::{BLOCKS_MIN, Combined, orientation};
+use super::effect::{BLOCKS_MIN, Combined, Mean, SCORES_MIN, orientation};
 use super::{Qualifier, Verdict};
 use v6gap_core::metric::Metric;
 use v6gap_stats::power;
 
 /// Error rate of a verdict of difference.
 pub const ALPHA: f64 = 0.05;
+
+/// Share of the standard deviation below which the noise without what lies far off is another one.
+const CALM: f64 = 0.7;
 
 /// More pairs than this are out of reach.
 const PAIRS_MAX: u32 = 100_000;
@@ -21,12 +24,18 @@ pub struct Ruling {
     pub qualifier: Qualifier,
     /// Further pairs that would settle an open question.
     pub pairs_to_settle: Option<u32>,
+    /// Whether it is open because the mean of the effects speaks against their centre.
+    pub mean_against: bool,
 }
 
 impl Ruling {
     /// No verdict, and nothing to say how to get one.
-    pub const NOTHING: Ruling =
-        Ruling { verdict: Verdict::None, qualifier: Qualifier::Plain, pairs_to_settle: None };
+    pub const NOTHING: Ruling = Ruling {
+        verdict: Verdict::None,
+        qualifier: Qualifier::Plain,
+        pairs_to_settle: None,
+        mean_against: false,
+    };
 }
 
 /// p-values of a question, corrected for the questions decided together.
@@ -46,19 +55,40 @@ impl Adjusted {
     const BY_RANGES: Adjusted = Adjusted { different: 0.0, same: 0.0 };
 }
 
-/// Rules on one question. `margin` and the ranges are on the scale of single blocks.
+/// Rules on one question. `margin` and the ranges are on the scale of single blocks. Where the mean
+/// of the effects is not their centre and speaks against what that says, nothing can be told.
 pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ruling {
+    let ruling = of_centre(metric, combined, margin, p);
+    match &combined.mean {
+        Some(mean) if speaks_against(metric, mean, margin, &ruling) => {
+            Ruling { verdict: Verdict::CannotTell, mean_against: true, ..Ruling::NOTHING }
+        }
+        _ => ruling,
+    }
+}
+
+/// Whether the mean has another verdict, by its own ranges, or lies where this one denies it.
+fn speaks_against(metric: Metric, mean: &Mean, margin: f64, ruling: &Ruling) -> bool {
+    let advantage = orientation(metric) * mean.centre;
+    let same = mean.i90.within(-margin, margin);
+    let different = mean.i95.excludes(0.0) && !same;
+    match ruling.verdict {
+        Verdict::Same => different || libm::fabs(mean.centre) >= margin,
+        Verdict::Better => same || advantage <= 0.0,
+        Verdict::Worse => same || advantage >= 0.0,
+        Verdict::CannotTell | Verdict::None => false,
+    }
+}
+
+fn of_centre(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ruling {
     let need = combined.withheld.map_or(BLOCKS_MIN, |withheld| withheld.need());
     if combined.n < BLOCKS_MIN || combined.withheld.is_some() {
         let missing = need.max(BLOCKS_MIN).saturating_sub(combined.n) as u32;
-        return Ruling {
-            verdict: Verdict::None,
-            qualifier: Qualifier::Plain,
-            pairs_to_settle: (missing > 0).then_some(missing),
-        };
+        let pairs_to_settle = (missing > 0).then_some(missing);
+        return Ruling { pairs_to_settle, ..Ruling::NOTHING };
     }
     let excludes_zero = combined.i95.low > 0.0 || combined.i95.high < 0.0;
-    let settled = |verdict, qualifier| Ruling { verdict, qualifier, pairs_to_settle: None };
+    let settled = |verdict, qualifier| Ruling { verdict, qualifier, ..Ruling::NOTHING };
     if combined.i90.within(-margin, margin) && p.same <= ALPHA {
         let qualifier = if excludes_zero { Qualifier::RealButTiny } else { Qualifier::Plain };
         return settled(Verdict::Same, qualifier);
@@ -72,8 +102,8 @@ pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ru
     }
     Ruling {
         verdict: Verdict::CannotTell,
-        qualifier: Qualifier::Plain,
         pairs_to_settle: pairs_to_settle(combined, margin),
+        ..Ruling::NOTHING
     }
 }
 
@@ -106,8 +136,11 @@ fn pairs_to_settle(combined: &Combined, margin: f64) -> Option<u32> {
     }
     let distance = libm::fabs(combined.centre);
     let radius = distance.max(margin - distance);
-    let needed = power::blocks_for_sequence_radius(combined.sd_unit, radius);
-    let needed = needed.saturating_mul(combined.guard.merged());
+    let needed = power::blocks_for_sequence_radius(combined.noise, radius);
+    // Few pairs some of which lie far off are answered when they are enough for scores.
+    let wild = combined.n < SCORES_MIN && combined.noise < CALM * combined.sd;
+    let least = if wild { SCORES_MIN } else { 0 };
+    let needed = needed.max(least).saturating_mul(combined.guard.merged());
     let more = u32::try_from(needed.saturating_sub(combined.n).max(1)).ok();
     match combined.singly {
         Some(_) => more.zip(unseen).map(|(more, unseen)| more.max(unseen)),
@@ -145,11 +178,10 @@ mod tests {
             p_same: 1.0,
             n: 6,
             sd: 0.0,
-            sd_unit: 0.0,
-            symmetric: false,
+            noise: 0.0,
+            mean: None,
             guard: guard::examine(&[0.0; 6], 0.02, 1),
             withheld: None,
-            doubt: None,
             singly: None,
             together: 1,
         };

@@ -34,6 +34,13 @@ pub(super) struct Open<'a> {
     margin: f64,
 }
 
+/// Values for which the symmetric sequence is tuned.
+const SYMMETRIC_BLOCKS: usize = 20;
+
+/// Noise to tune it with, as a share of the margin: the plan fixes that before the run, so nothing
+/// that is looked at tunes the look. Too small a guess costs little width.
+const NOISE_OF_MARGIN: f64 = 0.25;
+
 /// Why a family by itself is not compared with that of another system; that its difference to the
 /// other family is compared is no contradiction, since the emulation is in both.
 const EMULATED: &str = "its server is emulated, and what that takes is in these values";
@@ -215,7 +222,7 @@ impl Sample {
 
     /// Why its values cannot be taken for draws of one law.
     fn withheld(&self) -> Option<String> {
-        let few = self.guard.units(&self.values).len() < effect::SYMMETRIC_BLOCKS_MIN;
+        let few = self.guard.units(&self.values).len() < effect::SCORES_MIN;
         match (&self.guard.batches, self.guard.modes) {
             (Batches::Remains { .. }, _) => {
                 Some(format!("{}: the values change over the time of the run", self.letter))
@@ -241,12 +248,12 @@ impl Sample {
 /// By the run's stopping rule and, where that is adaptive, the shape of its values.
 fn law(stop: &Stop, units: &[f64], guard: &Guard, margin: f64) -> Law {
     let lopsided = libm::fabs(drift::skewness(units)) > effect::SKEWNESS_MAX;
-    let enough = units.len() >= effect::SYMMETRIC_BLOCKS_MIN && margin > 0.0;
+    let enough = units.len() >= effect::SCORES_MIN && margin > 0.0;
     match stop {
         Stop::Pairs { .. } => Law::Fixed,
         Stop::Adaptive { .. } if enough && (lopsided || guard.modes.is_some()) => {
-            let sigma = effect::NOISE_OF_MARGIN * margin;
-            let rho = sequence::symmetric_rho(sigma, effect::SYMMETRIC_BLOCKS, verdict::ALPHA);
+            let sigma = NOISE_OF_MARGIN * margin;
+            let rho = sequence::symmetric_rho(sigma, SYMMETRIC_BLOCKS, verdict::ALPHA);
             Law::Symmetric { rho }
         }
         Stop::Adaptive { .. } => Law::Normal,
@@ -275,12 +282,11 @@ fn combine(
         p_same: two_runs::change_same_p(&first, &second, margin),
         n: samples[0].values.len().min(samples[1].values.len()),
         sd: libm::hypot(sd[0], sd[1]),
-        sd_unit: libm::hypot(first.moments.sd, second.moments.sd),
-        symmetric: samples.iter().any(|s| matches!(s.law, Law::Symmetric { .. })),
+        noise: libm::hypot(first.moments.sd, second.moments.sd),
+        mean: None,
         guard: samples[0].guard.clone(),
         // Said by `why_none`, which keeps it from being ruled on.
         withheld: None,
-        doubt: None,
         singly: None,
         together,
     };

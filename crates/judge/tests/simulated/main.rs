@@ -1,0 +1,9 @@
+//! Whole runs with known noise, many of each kind. Seeds are fixed; the rates hold for the rule,
+//! not for luck: a count may exceed the promised rate by three binomial standard deviations.
+//!
+//! By day few runs of each kind; `V6GAP_FULL=1`, as in the night, makes thousands, and
+//! `--nocapture` prints what docs/method.md C.8 reports.
+
+mod guards;
+mod ranges;
+mod runs;
