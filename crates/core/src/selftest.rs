@@ -4,7 +4,7 @@
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
-use crate::plan::fit::exchange_ns;
+use crate::plan::fit::path_in;
 use crate::plan::{Plan, defaults};
 use crate::unit;
 use crate::wiremodel;
@@ -84,7 +84,7 @@ pub fn blocks(world: &World, wait: Wait) -> Vec<TestBlock> {
         if world.model == LinkModel::Wire && has_fixed_delay(world, family) {
             for bytes in [SMALL_BYTES, large_bytes(world)] {
                 let mut echo = defaults::echo(Transport::Udp, bytes, wait);
-                echo.fit(exchange_ns(world));
+                echo.fit(path_in(world));
                 blocks.push(TestBlock { cell: Cell::named(Workload::Echo(echo)), arms });
             }
         }

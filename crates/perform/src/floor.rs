@@ -17,6 +17,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::Lateness;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::estimate::estimate;
+use v6gap_core::plan::fit;
 use v6gap_core::record::{Ending, Host, Line, RunId};
 use v6gap_core::run::{Event, Machine};
 use v6gap_core::workload::{HOSTS_NS, Path};
@@ -95,7 +96,7 @@ pub fn meet(
     let processor = processor.or_else(|| Placement::choose().ends);
     let mut session = Session::open(&plan, target, access, processor, watch, stop)?;
     let round_trip_ns = path::check(&plan, &mut session)?;
-    let (plan, _) = plan.fitted(round_trip_ns).keeping_to(&session.client.limits);
+    let (plan, _) = plan.fitted(fit::path_of(round_trip_ns)).keeping_to(&session.client.limits);
     let far = session.connection.opened().welcome.host.clone();
     let mut met = Met { far, round_trip_ns, floor: None, stopped: false };
     if let Some(time_ns) = time_ns {
@@ -156,7 +157,7 @@ fn usual_runs(usual: Vec<(u64, Plan)>, noises: &[Noise], round_trip_ns: u64) -> 
     // What was measured holds the work of the hosts.
     let round_trip_ns = (round_trip_ns as f64 - HOSTS_NS).max(0.0);
     let pairs = |plan: Plan| {
-        let plan = plan.fitted(round_trip_ns as u64);
+        let plan = plan.fitted(fit::path_of(round_trip_ns as u64));
         estimate(&plan, Path { rate_bps, round_trip_ns }).rounds
     };
     usual.into_iter().map(|(time_ns, plan)| (time_ns, pairs(plan))).collect()

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use v6gap_core::family::Family;
 use v6gap_core::host::names;
-use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 use v6gap_core::run::Machine;
 use v6gap_judge::stopping::Interim;
@@ -84,7 +84,7 @@ fn measure(
     let mut session = Session::open(&plan, &ends.target, &job.access, ends.processor, watch, stop)?;
     let round_trip_ns = path::check(&plan, &mut session)?;
     if job.fit {
-        plan = plan.fitted(round_trip_ns);
+        plan = plan.fitted(fit::path_of(round_trip_ns));
     }
     if job.continued.is_none() {
         let fitted;

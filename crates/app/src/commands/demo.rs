@@ -37,8 +37,8 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
     match refused {
         None => {
             let world = args.world.world();
-            let exchange_ns = fit::exchange_ns(&world);
-            let plan = run::plan(&args.design, Some(world))?.fitted(exchange_ns);
+            let path = fit::path_in(&world);
+            let plan = run::plan(&args.design, Some(world))?.fitted(path);
             if dry {
                 return expect::dry_run(&plan, None, false, args.result.json, context);
             }

@@ -80,9 +80,9 @@ fn in_lab(
     options: &RunOptions,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let exchange_ns = fit::exchange_ns(&lab.world);
+    let path = fit::path_in(&lab.world);
     let plan = plan(&args.design, Some(lab.world))?;
-    let plan = only_of(plan, args.only()).fitted(exchange_ns);
+    let plan = only_of(plan, args.only()).fitted(path);
     if options.result.dry_run {
         return expect::dry_run(&plan, None, false, options.result.json, context);
     }

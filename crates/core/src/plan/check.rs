@@ -2,7 +2,7 @@
 
 use super::draft::{self, Draft};
 pub use super::levels::CELLS_MAX;
-use super::{Design, Order, Parts, Plan, Stop, Summary, defaults};
+use super::{Design, Order, Parts, Plan, Stop, Summary, defaults, fit};
 use crate::arm::PerArm;
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
@@ -47,7 +47,8 @@ pub(super) fn assembled(draft: &Draft, seed: u64) -> (Plan, Problems) {
     let world = lab::world(draft, &mut problems);
     let payload_max = payload_max(&draft.design);
     let mtu = world.as_ref().map(|world| PerFamily::from_fn(|f| model::path_mtu(world, f)));
-    let place = cells::Place { lab: world.is_some(), payload_max, mtu };
+    let path = world.as_ref().map(fit::path_in);
+    let place = cells::Place { lab: world.is_some(), payload_max, mtu, path };
     let cells = cells::cells(draft, place, &mut problems);
     if cells.len() > CELLS_MAX {
         problems.add("measure", format!("{} cells are more than {CELLS_MAX}", cells.len()));

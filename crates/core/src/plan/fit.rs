@@ -1,5 +1,5 @@
-//! Fits the first look to the round trip of a path: over a long one the same number of exchanges
-//! would take hours, and a transfer of a second would be slow start alone.
+//! Fits the first look to a path: over a long or a slow one the same number of exchanges would take
+//! hours, and a transfer of a second would be slow start alone.
 
 use super::estimate::estimate;
 use super::{Plan, Stop};
@@ -15,7 +15,8 @@ const SMALL_PACKET: u32 = 112;
 /// it.
 const NULL_SHARE: f64 = 0.4;
 
-/// Rate that is taken for granted of the path, in bit/s: what its transfers take is their own time.
+/// Rate that is taken for granted of a path of which none is known, in bit/s: what its transfers
+/// take is their own time.
 const RATE_BPS: f64 = 1e9;
 
 /// Time that an exchange waits for what was lost, at least, in ns: the smallest timeout of TCP on
@@ -34,19 +35,30 @@ pub fn exchange_ns(world: &World) -> u64 {
     Family::BOTH.into_iter().map(of).fold(0.0, f64::max) as u64
 }
 
+/// The path of a lab: its slowest line, and what an exchange of a small message takes.
+pub fn path_in(world: &World) -> Path {
+    let rates = Family::BOTH.into_iter().flat_map(|family| world.ways(family)).flatten();
+    let slowest = rates.filter_map(|way| way.rate_bps).min();
+    Path { rate_bps: slowest.map_or(RATE_BPS, |bps| bps as f64), ..path_of(exchange_ns(world)) }
+}
+
+/// A path of which no more than the round trip is known, in ns.
+pub fn path_of(round_trip_ns: u64) -> Path {
+    Path { rate_bps: RATE_BPS, round_trip_ns: round_trip_ns.max(1) as f64 }
+}
+
 impl Plan {
-    /// The plan with exchanges, connections, transfer times and null blocks so that a run over a
-    /// path of this round trip, in ns, has time for its pairs. What fits already stays as it is.
+    /// The plan with exchanges, connections, transfer times and null blocks so that a run over
+    /// such a path has time for its pairs. What fits already stays as it is.
     #[must_use]
-    pub fn fitted(mut self, round_trip_ns: u64) -> Plan {
-        let round_trip_ns = round_trip_ns.max(1);
+    pub fn fitted(mut self, path: Path) -> Plan {
         for cell in &mut self.0.cells {
-            cell.workload.fit(round_trip_ns);
+            cell.workload.fit(path);
         }
         if let Stop::Adaptive { time_ns_max, pairs_min } = self.design.stop {
             // What was measured of the path holds the work of the hosts.
-            let path_ns = (round_trip_ns as f64 - HOSTS_NS).max(0.0);
-            let expected = estimate(&self, Path { rate_bps: RATE_BPS, round_trip_ns: path_ns });
+            let round_trip_ns = (path.round_trip_ns - HOSTS_NS).max(0.0);
+            let expected = estimate(&self, Path { round_trip_ns, ..path });
             let round_ns: f64 = expected.cells.iter().map(|cost| cost.time_ns).sum();
             let left_ns = time_ns_max as f64 - f64::from(pairs_min) * round_ns;
             let allowed_ns = left_ns.min(time_ns_max as f64 * NULL_SHARE);
@@ -70,7 +82,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn fitted(round_trip_ns: u64) -> Plan {
-        preset::first_look(PerArm::FAMILIES, None, 1).fitted(round_trip_ns)
+        preset::first_look(PerArm::FAMILIES, None, 1).fitted(path_of(round_trip_ns))
     }
 
     #[test]

@@ -163,12 +163,12 @@ impl Kind for Connect {
         u64::from(self.count) * super::TIME_BYTES
     }
 
-    fn fit(&mut self, round_trip_ns: u64) {
+    fn fit(&mut self, path: Path) {
         /// Time that opening the connections of a trial may take, in ns.
-        const CONNECTS_NS: u64 = 150_000_000;
+        const CONNECTS_NS: f64 = 150_000_000.0;
         /// Fewest connections of a trial.
-        const CONNECTS_MIN: u64 = 4;
-        let count = (CONNECTS_NS / round_trip_ns).max(CONNECTS_MIN);
-        self.count = u64::from(self.count).min(count) as u32;
+        const CONNECTS_MIN: u32 = 4;
+        let count = ((CONNECTS_NS / path.round_trip_ns) as u32).max(CONNECTS_MIN);
+        self.count = self.count.min(count);
     }
 }

@@ -337,12 +337,16 @@ impl Kind for Echo {
         self.message_bytes = 0;
     }
 
-    /// The exchanges of one arm in a block take 0.1 s then, or as long as a dozen do.
-    fn fit(&mut self, round_trip_ns: u64) {
-        const EXCHANGES_NS: u64 = 100_000_000;
+    /// The exchanges of one arm in a block take 0.12 s then, or as long as a dozen do, whatever
+    /// their size.
+    fn fit(&mut self, path: Path) {
+        const EXCHANGES_NS: f64 = 120_000_000.0;
         const EXCHANGES_MIN: u64 = 12;
+        let bytes = f64::from(self.message_bytes) + f64::from(self.answer_bytes());
+        let trip_ns = path.round_trip_ns / f64::from(self.outstanding.max(1));
+        let one_ns = trip_ns + bytes * 8e9 / path.rate_bps;
         let wanted = u64::from(self.turn_exchanges) * u64::from(self.turns);
-        let exchanges = (EXCHANGES_NS / round_trip_ns.max(1)).max(EXCHANGES_MIN);
+        let exchanges = ((EXCHANGES_NS / one_ns) as u64).max(EXCHANGES_MIN);
         if exchanges >= wanted {
             return;
         }

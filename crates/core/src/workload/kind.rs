@@ -136,8 +136,9 @@ pub trait Kind: Debug {
     /// Takes its level off, so that it is alike for all cells that belong on one axis of sizes.
     fn take_level(&mut self) {}
 
-    /// Changes itself so that a run over a path of this round trip, in ns, has time for its pairs.
-    fn fit(&mut self, _round_trip_ns: u64) {}
+    /// Changes itself so that a run over such a path has time for its pairs; its round trip holds
+    /// what the hosts take.
+    fn fit(&mut self, _path: Path) {}
 
     /// Draws from `seed` the size of its writes if the plan leaves that open: bytes of each, the
     /// same for the same seed. `None` where nothing is open.

@@ -358,10 +358,10 @@ impl Kind for TcpBulk {
         Some(self.direction)
     }
 
-    fn fit(&mut self, round_trip_ns: u64) {
+    fn fit(&mut self, path: Path) {
         /// It lasts at least so many round trips: slow start takes about ten.
-        const ROUND_TRIPS: u64 = 20;
-        let least = ROUND_TRIPS.saturating_mul(round_trip_ns);
+        const ROUND_TRIPS: f64 = 20.0;
+        let least = (ROUND_TRIPS * path.round_trip_ns) as u64;
         if self.duration_ns < least {
             self.duration_ns = least;
             self.warmup_ns = if self.bytes.is_some() { 0 } else { least / 2 };

@@ -8,6 +8,7 @@ mod host;
 mod network;
 mod plans;
 mod run;
+mod slow;
 mod tiers;
 
 use file::{Expected, Scenario, Trouble};

@@ -78,7 +78,7 @@ pub fn dry_run(
 ) -> Result<Outcome, Failure> {
     let path = path_before(plan, host, context)?;
     let plan = plan.clone();
-    let plan = if fits { plan.fitted(path.round_trip_ns as u64) } else { plan };
+    let plan = if fits { plan.fitted(fit::path_of(path.round_trip_ns as u64)) } else { plan };
     let cost = estimate(&plan, path);
     // A result that cannot be read tells no noise, and keeps nobody from measuring.
     let last = last_alike(&plan, host, context)?;

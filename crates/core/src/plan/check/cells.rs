@@ -8,7 +8,7 @@ use crate::plan::draft::{Draft, Levels, Measure, Overall, Wanted};
 use crate::plan::levels::expand;
 use crate::unit;
 use crate::wiremodel;
-use crate::workload::{Cell, Marking, Transport, Workload};
+use crate::workload::{Cell, Marking, Path, Transport, Workload};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -28,6 +28,8 @@ pub(super) struct Place {
     pub payload_max: u32,
     /// Path MTU in bytes, where the plan makes the path.
     pub mtu: Option<PerFamily<u32>>,
+    /// That path.
+    pub path: Option<Path>,
 }
 
 /// All cells that are wanted; one that two tables name alike is a problem.

@@ -6,7 +6,9 @@ use crate::metric::Metric;
 use crate::plan::defaults;
 use crate::plan::draft::{Levels, Measure};
 use crate::unit;
-use crate::workload::{Connect, Echo, Purpose, StreamSettings, Timing, Transport, Wait, Workload};
+use crate::workload::{
+    Connect, Echo, Kind, Purpose, StreamSettings, Timing, Transport, Wait, Workload,
+};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -58,10 +60,14 @@ pub(super) fn echoes(
         problems.read_optional(&response_key, measure.response.as_ref(), unit::parse_bytes);
     let volume_key = format!("{key}.bytes");
     let volume = volume(&volume_key, measure, problems);
+    let counted = turn.is_some() || turns.is_some() || connections.is_some();
     for echo in &mut found {
         echo.response_bytes = response.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
-        if let Some(bytes) = volume {
-            fill(echo, bytes, measure.turn.is_some());
+        match (volume, place.path) {
+            (Some(bytes), _) => fill(echo, bytes, measure.turn.is_some()),
+            // What nobody counted takes a time and no number, whatever the lines are.
+            (None, Some(path)) if !counted => echo.fit(path),
+            (None, _) => {}
         }
         check(key, echo, problems);
     }

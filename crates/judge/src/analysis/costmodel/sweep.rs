@@ -58,7 +58,15 @@ pub(super) fn sweeps(found: &Collected<'_>) -> Vec<Sweep> {
         if echo.outstanding > 1 || found.unmeasured.contains_key(cell.id.as_str()) {
             continue;
         }
-        let kind = Echo { message_bytes: 0, turns: 0, turn_exchanges: 0, ..echo.clone() };
+        // A slow line leaves large messages fewer exchanges, and connections.
+        let kind = Echo {
+            message_bytes: 0,
+            connections: 0,
+            turns: 0,
+            turn_exchanges: 0,
+            warmup_exchanges: 0,
+            ..echo.clone()
+        };
         match groups.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, members)) => members.push((cell, echo)),
             None => groups.push((kind, [(cell, echo)].into())),
