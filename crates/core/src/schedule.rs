@@ -1,8 +1,8 @@
 //! From a plan to the order of its blocks: rounds in which every cell has its turn, shuffled, with
 //! the order of the arms balanced in every two consecutive rounds.
 //!
-//! A round is a function of the plan's seed and its own number alone, so a run that was broken off
-//! goes on exactly where it stopped.
+//! A round is a function of the plan's seed, its own number and how many blocks each cell has in
+//! it, so a run that was broken off goes on exactly where it stopped.
 
 use crate::arm::{BlockKind, TurnOrder};
 use crate::family::Family;
@@ -27,14 +27,20 @@ pub struct Block {
     pub seed: u64,
 }
 
-/// The blocks of round `number` in their order.
+/// The blocks of round `number` in their order, one of each cell.
 pub fn round(plan: &Plan, number: u32) -> Vec<Block> {
+    round_of(plan, number, |_| 1)
+}
+
+/// The blocks of round `number` in their order, so many of the cell with each index as `count`
+/// says; a cell without any has no null block either. In round 0 nothing is counted.
+pub fn round_of(plan: &Plan, number: u32, count: impl Fn(usize) -> u32) -> Vec<Block> {
     let mut blocks = match number {
-        0 => null_blocks(plan, 0, plan.design.null_blocks),
+        0 => null_blocks(plan, 0, |cell| plan.design.null_blocks_of(cell)),
         _ => {
-            let mut blocks = compare_blocks(plan, number);
+            let mut blocks = compare_blocks(plan, number, &count);
             if is_sentinel_round(plan, number) {
-                blocks.extend(null_blocks(plan, number, 1));
+                blocks.extend(null_blocks(plan, number, |cell| count(cell).min(1)));
             }
             blocks
         }
@@ -53,35 +59,38 @@ fn is_sentinel_round(plan: &Plan, number: u32) -> bool {
     plan.design.sentinel_every > 0 && number.is_multiple_of(plan.design.sentinel_every)
 }
 
-fn compare_blocks(plan: &Plan, number: u32) -> Vec<Block> {
-    let block = |cell| Block {
+fn compare_blocks(plan: &Plan, number: u32, count: impl Fn(usize) -> u32) -> Vec<Block> {
+    let block = |cell, place| Block {
         round: number,
         cell,
         kind: BlockKind::Compare,
         order: match plan.design.order {
-            Order::Random => compare_order(plan.seed, number, cell),
+            Order::Random => compare_order(plan.seed, number, cell, place),
             Order::Sequential => TurnOrder::Ab,
         },
         seed: 0,
     };
-    (0..plan.cells.len()).map(block).collect()
+    let of_cell = |cell| (0..count(cell)).map(move |place| block(cell, place));
+    (0..plan.cells.len()).flat_map(of_cell).collect()
 }
 
 /// Rounds 1 and 2, 3 and 4, … form pairs; a fair coin decides which of a pair starts with the
-/// reference, so that each pair holds both orders (permuted blocks of two).
-fn compare_order(seed: u64, number: u32, cell: usize) -> TurnOrder {
+/// reference, so that each pair holds both orders (permuted blocks of two). Of several blocks of a
+/// cell in a round, each next one begins with the other arm.
+fn compare_order(seed: u64, number: u32, cell: usize, place: u32) -> TurnOrder {
     let pair = (number - 1) / 2;
     let mut rng = generator(seed, pair, Purpose::Order(cell));
     let first = if rng.next_u32() & 1 == 0 { TurnOrder::Ab } else { TurnOrder::Ba };
-    if (number - 1).is_multiple_of(2) { first } else { first.reversed() }
+    let turned = (number - 1).wrapping_add(place);
+    if turned.is_multiple_of(2) { first } else { first.reversed() }
 }
 
-fn null_blocks(plan: &Plan, number: u32, count: u32) -> Vec<Block> {
+fn null_blocks(plan: &Plan, number: u32, count: impl Fn(usize) -> u32) -> Vec<Block> {
     let arms = plan.design.arms;
     let mut blocks = Vec::new();
     for &cell in &plan.design.null_cells {
         for family in Family::BOTH.into_iter().filter(|f| arms.a == *f || arms.b == *f) {
-            for i in 0..count {
+            for i in 0..count(cell) {
                 let order = if i % 2 == 0 { TurnOrder::Ab } else { TurnOrder::Ba };
                 let kind = BlockKind::Null(family);
                 blocks.push(Block { round: number, cell, kind, order, seed: 0 });
@@ -149,6 +158,24 @@ mod tests {
             }
         }
 
+        /// Cells may have several blocks, with either arm first as often in two rounds, or none.
+        #[test]
+        fn cells_have_as_many_blocks_as_they_are_given(seed: u64, pair in 0..50_u32) {
+            let plan = plan(seed);
+            let count = |cell: usize| cell as u32 % 4;
+            let of = |n| compares(&round_of(&plan, 2 * pair + n, count));
+            let both = [of(1), of(2)];
+            for cell in 0..plan.cells.len() {
+                for blocks in &both {
+                    let found = blocks.iter().filter(|b| b.cell == cell).count();
+                    prop_assert_eq!(found, count(cell) as usize);
+                }
+                let all = || both.iter().flatten().filter(|b| b.cell == cell);
+                let first = all().filter(|b| b.order == TurnOrder::Ab).count();
+                prop_assert_eq!(2 * first, all().count());
+            }
+        }
+
         /// A round depends on the seed and its number alone.
         #[test]
         fn rounds_can_be_made_again(seed: u64, number in 0..100_u32) {
@@ -161,8 +188,10 @@ mod tests {
         let plan = plan(1);
         let first = round(&plan, 0);
         assert!(compares(&first).is_empty());
-        let per_cell = 2 * plan.design.null_blocks as usize;
-        assert_eq!(first.len(), plan.design.null_cells.len() * per_cell);
+        for &cell in &plan.design.null_cells {
+            let of_cell = first.iter().filter(|block| block.cell == cell).count();
+            assert_eq!(of_cell, 2 * plan.design.null_blocks_of(cell) as usize);
+        }
         let nulls = |n| round(&plan, n).len() - plan.cells.len();
         let sentinel = plan.design.sentinel_every;
         assert_eq!(nulls(sentinel), 2 * plan.design.null_cells.len());

@@ -8,6 +8,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod allotment;
 pub mod analysis;
 pub mod fitness;
 pub mod gate;

@@ -157,6 +157,15 @@ pub fn pairs_for_precision(metric: Metric, noise: f64, precision: f64) -> Option
     within_reach(power::blocks_for_sequence_radius(noise, width))
 }
 
+/// The blocks whose mean in each of so many rounds makes the 95 % range of a run that may stop at
+/// any time as narrow as `± precision`, where rounds themselves do not differ.
+pub fn blocks_each(metric: Metric, noise: f64, precision: f64, rounds: u32, stop: &Stop) -> u32 {
+    let width = effect::margin(metric, precision);
+    let radius = effect::radius(rounds as usize, noise, ALPHA, stop);
+    // Saturates: a radius without an end asks for as many as there can be.
+    libm::ceil((radius / width) * (radius / width)).max(1.0) as u32
+}
+
 fn within_reach(pairs: usize) -> Option<usize> {
     Some(pairs.max(effect::BLOCKS_MIN)).filter(|&pairs| pairs <= PAIRS_MAX)
 }

@@ -4,17 +4,22 @@
 use crate::analysis::effect::{self, Combined};
 use crate::analysis::joint::{self, Decided, Evidence};
 use crate::analysis::verdict::Ruling;
-use crate::analysis::{Qualifier, Verdict, words};
-use crate::gate;
+use crate::analysis::{Qualifier, Verdict, rounds, words};
+use crate::{allotment, gate, planning};
 use alloc::string::String;
 use alloc::vec::Vec;
+use allotment::Known;
 use v6gap_core::arm::{BlockKind, PerArm};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::{Plan, Stop};
-use v6gap_core::record::{GateFinding, RunHeader, TrialRecord};
+use v6gap_core::record::{Allotment, Allotted, GateFinding, RunHeader, TrialRecord};
 use v6gap_core::run::{Judge, SoFar};
 use v6gap_core::values;
-use v6gap_core::workload::Cell;
+use v6gap_core::workload::{Cell, Path};
+use v6gap_stats::summary;
+
+/// A usual path: how much longer one cell takes than another that is asked alike.
+const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
 
 /// A question while the run goes on.
 #[derive(Debug)]
@@ -25,7 +30,8 @@ struct Running {
     margin: f64,
     /// Half-width of the range that the plan asks for.
     precision: Option<f64>,
-    effects: Vec<f64>,
+    /// Effects of the blocks, with the numbers of their rounds.
+    effects: Vec<(u32, f64)>,
     /// Effects of the null blocks before the first comparison.
     nulls: Vec<f64>,
     /// What a share counts, see [`values::counted`](v6gap_core::values::counted).
@@ -41,6 +47,10 @@ pub struct Interim {
     stop: Stop,
     questions: Vec<Running>,
     cells: Vec<Cell>,
+    /// Null blocks of each cell before the first comparison, and what they took in all, in ns.
+    nulls: Vec<(u32, u64)>,
+    /// Most blocks of a cell in a round.
+    blocks_max: u32,
 }
 
 impl Interim {
@@ -68,7 +78,8 @@ impl Interim {
             }
         }
         let cells = plan.cells.clone();
-        Interim { stop: plan.design.stop, questions, cells }
+        let (nulls, blocks_max) = (alloc::vec![(0, 0); cells.len()], plan.design.blocks_max);
+        Interim { stop: plan.design.stop, questions, cells, nulls, blocks_max }
     }
 }
 
@@ -83,6 +94,15 @@ impl Judge for Interim {
     }
 
     fn add(&mut self, a: &TrialRecord, b: &TrialRecord) {
+        if a.round == 0
+            && let Some(cell) = self.cells.iter().position(|cell| cell.id == a.cell)
+        {
+            let end = |trial: &TrialRecord| trial.started_ns.saturating_add(trial.duration_ns);
+            let began_ns = a.started_ns.min(b.started_ns);
+            let (count, spent_ns) = &mut self.nulls[cell];
+            *count += 1;
+            *spent_ns = spent_ns.saturating_add(end(a).max(end(b)).saturating_sub(began_ns));
+        }
         for question in &mut self.questions {
             if self.cells[question.cell].id != a.cell {
                 continue;
@@ -96,7 +116,7 @@ impl Judge for Interim {
                 BlockKind::Null(_) if a.round == 0 => question.nulls.push(effect),
                 BlockKind::Null(_) => {}
                 BlockKind::Compare => {
-                    question.effects.push(effect);
+                    question.effects.push((a.round, effect));
                     let counted = |trial: &TrialRecord| {
                         values::counted(metric, &trial.ends).unwrap_or_default()
                     };
@@ -109,9 +129,46 @@ impl Judge for Interim {
 
     /// What has too few blocks for an answer is no question any more.
     fn give_up(&mut self, cell: usize) {
-        self.questions.retain(|q| q.cell != cell || q.effects.len() >= effect::BLOCKS_MIN);
+        self.questions.retain(|q| q.cell != cell || q.rounds() >= effect::BLOCKS_MIN);
         for question in self.questions.iter_mut().filter(|question| question.cell == cell) {
             question.given_up = true;
+        }
+    }
+
+    fn allot(&self, elapsed_ns: u64) -> Option<Allotted> {
+        let Stop::Adaptive { time_ns_max, pairs_min } = self.stop else { return None };
+        let seen = self.nulls.iter().any(|(count, _)| *count > 0);
+        if self.blocks_max < 2 || !seen {
+            return None;
+        }
+        let asked = |cell: &usize| self.questions.iter().any(|q| q.cell == *cell && !q.given_up);
+        let cells: Vec<usize> = (0..self.cells.len()).filter(asked).collect();
+        let known: Vec<Known> = cells.iter().map(|&cell| self.known(cell, pairs_min)).collect();
+        let left_ns = time_ns_max.saturating_sub(elapsed_ns) as f64;
+        let blocks = allotment::allot(&known, left_ns, pairs_min, self.blocks_max);
+        let chosen = cells.iter().zip(&known).zip(blocks).map(|((&cell, known), blocks)| {
+            let Known { block_ns, noise, .. } = *known;
+            let allotment = Allotment { blocks, block_ns: block_ns as u64, noise };
+            (self.cells[cell].id.clone(), allotment)
+        });
+        Some(Allotted { cells: chosen.collect() })
+    }
+
+    fn resting(&self, rounds: u32) -> Vec<usize> {
+        match self.stop {
+            Stop::Adaptive { pairs_min, .. } if rounds >= pairs_min && self.blocks_max > 1 => {
+                let settled = self.settled();
+                // Questions that are decided together wait for each other, since their p-values do,
+                // and so that a sweep has all of its sizes in a round.
+                let open = |cell: usize| {
+                    let own = || self.questions.iter().filter(move |q| q.cell == cell);
+                    let open =
+                        self.questions.iter().zip(&settled).filter(|(_, settled)| !**settled);
+                    open.into_iter().any(|(q, _)| own().any(|own| self.alike(own, q)))
+                };
+                (0..self.cells.len()).filter(|&cell| !open(cell)).collect()
+            }
+            Stop::Adaptive { .. } | Stop::Pairs { .. } => Vec::new(),
         }
     }
 
@@ -119,14 +176,16 @@ impl Judge for Interim {
         match self.stop {
             Stop::Pairs { pairs } => {
                 let open = self.questions.iter().filter(|q| !q.given_up);
-                let fewest = open.map(|q| q.effects.len()).min();
+                let fewest = open.map(Running::rounds).min();
                 // Blocks that fail again and again must not keep a run going for ever.
                 fewest.is_some_and(|n| n as u32 >= pairs) || rounds >= pairs.saturating_mul(2)
             }
             Stop::Adaptive { time_ns_max, pairs_min } => {
                 let balanced = rounds.is_multiple_of(2);
                 elapsed_ns.saturating_add(round_ns) > time_ns_max
-                    || (balanced && rounds >= pairs_min && self.settled())
+                    || (balanced
+                        && rounds >= pairs_min
+                        && self.settled().iter().all(|settled| *settled))
             }
         }
     }
@@ -142,7 +201,7 @@ impl Judge for Interim {
             SoFar {
                 cell: self.cells[question.cell].id.clone(),
                 metric: question.metric,
-                blocks: question.effects.len(),
+                blocks: question.rounds(),
                 text: finite.as_ref().map(text).unwrap_or_default(),
                 range: finite.map(|e| (e.estimate, e.range95.low, e.range95.high)),
             }
@@ -152,13 +211,49 @@ impl Judge for Interim {
 }
 
 impl Interim {
-    /// Every question by the rule of the final analysis.
-    fn settled(&self) -> bool {
-        self.questions.iter().zip(self.decided()).all(|(question, decided)| {
+    /// Which questions are settled, by the rule of the final analysis.
+    fn settled(&self) -> Vec<bool> {
+        let settled = |(question, decided): (&Running, Decided)| {
             let combined = decided.combined.as_ref().zip(decided.ruling.as_ref());
             question.given_up
                 || combined.is_some_and(|(combined, ruling)| question.is_settled(combined, ruling))
-        })
+        };
+        self.questions.iter().zip(self.decided()).map(settled).collect()
+    }
+
+    /// Whether two questions are decided together.
+    fn alike(&self, a: &Running, b: &Running) -> bool {
+        let over = |q: &Running| self.cells[q.cell].workload.transport();
+        a.metric == b.metric && over(a) == over(b)
+    }
+
+    /// What the null blocks say of a cell, or those of one that is asked alike.
+    fn known(&self, cell: usize, pairs_min: u32) -> Known {
+        let own = || self.questions.iter().filter(move |q| q.cell == cell);
+        let is_alike = |q: &&Running| own().any(|own| self.alike(own, q));
+        let measured = |cell: usize| {
+            let (count, spent_ns) = self.nulls[cell];
+            (count > 0).then(|| spent_ns as f64 / f64::from(count))
+        };
+        let cost = |cell: usize| self.cells[cell].workload.cost(PATH).time_ns;
+        let like = || {
+            let other = self.questions.iter().filter(is_alike).map(|q| q.cell);
+            other.filter_map(|other| Some(measured(other)? / cost(other) * cost(cell))).next()
+        };
+        let block_ns = measured(cell).or_else(like).unwrap_or_else(|| 2.0 * cost(cell));
+        // Of a share the number of packets decides, which the noise says nothing of.
+        let ratios = own().filter(|q| q.metric.scale() == Scale::Ratio);
+        let noises = ratios.filter_map(|own| {
+            let nulls = self.questions.iter().filter(|q| self.alike(own, q)).map(|q| &q.nulls);
+            let sd = summary::sd(nulls.into_iter().find(|n| n.len() >= effect::NULLS_MIN)?);
+            let precision = own.precision.unwrap_or(own.margin / 2.0);
+            let enough = planning::blocks_each(own.metric, sd, precision, pairs_min, &self.stop);
+            let noise = sd / effect::margin(own.metric, own.margin);
+            noise.is_finite().then_some((noise, enough))
+        });
+        let most = noises.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+        let (noise, enough) = most.unzip();
+        Known { block_ns, noise, enough: enough.unwrap_or(1) }
     }
 
     fn decided(&self) -> Vec<Decided> {
@@ -166,7 +261,7 @@ impl Interim {
             metric: question.metric,
             transport: self.cells[question.cell].workload.transport(),
             margin: question.margin,
-            effects: question.effects.clone(),
+            effects: rounds::means(question.effects.iter().copied()),
             nulls: question.nulls.clone(),
             events: (question.metric.scale() == Scale::Difference).then_some(question.events),
         };
@@ -176,6 +271,11 @@ impl Interim {
 }
 
 impl Running {
+    /// Rounds with a valid block.
+    fn rounds(&self) -> usize {
+        self.effects.chunk_by(|a, b| a.0 == b.0).count()
+    }
+
     /// Settled: known as precisely as the plan asks for; where it asks for no precision, clearly
     /// different, the same and known well enough to see half the margin, or known to half the
     /// margin. A guard that stands against an answer keeps the question open.
@@ -257,8 +357,9 @@ mod tests {
         for round in 0..rounds {
             for cell in &plan.cells {
                 let wobble = 1.0 + if round % 2 == 0 { noise } else { -noise };
-                let a = trial(cell, Arm::A, BlockKind::Compare, 100.0);
+                let mut a = trial(cell, Arm::A, BlockKind::Compare, 100.0);
                 let b = trial(cell, Arm::B, BlockKind::Compare, 100.0 * ratio * wobble);
+                a.round = round + 1;
                 progress.add(&a, &b);
                 let null = BlockKind::Null(v6gap_core::family::Family::V4);
                 progress.add(&trial(cell, Arm::A, null, 1.0), &trial(cell, Arm::B, null, 9.0));
@@ -309,8 +410,8 @@ mod tests {
         let mut progress = progress(&plan, 8, 1.0, 0.0);
         let lost = |progress: &mut Interim, lost: f64, counted: u64| {
             let found = progress.questions.iter_mut().find(|q| q.metric == Metric::Loss).unwrap();
-            found.effects.iter_mut().for_each(|effect| *effect = 0.0);
-            found.effects[0] = lost;
+            found.effects.iter_mut().for_each(|(_, effect)| *effect = 0.0);
+            found.effects[0].1 = lost;
             found.events = PerArm { a: (0, counted), b: ((lost * 5000.0) as u64, counted) };
         };
         lost(&mut progress, 0.0, 40_000);
@@ -344,9 +445,10 @@ mod tests {
     fn a_refused_cell_keeps_nobody_waiting() {
         let plan = plan(Stop::Pairs { pairs: 2 });
         let mut progress = Interim::new(&plan, &[1]);
-        for _ in 0..2 {
+        for round in 1..=2 {
             let cell = &plan.cells[0];
-            let a = trial(cell, Arm::A, BlockKind::Compare, 1.0);
+            let mut a = trial(cell, Arm::A, BlockKind::Compare, 1.0);
+            a.round = round;
             progress.add(&a, &trial(cell, Arm::B, BlockKind::Compare, 1.0));
         }
         assert!(progress.complete(2, 0, 0));

@@ -92,6 +92,8 @@ impl<'a> Player<'a> {
                 Action::Measure(_) | Action::End(_) => {
                     let length = match rest {
                         [] => return Ok(Ending::Complete),
+                        // Before the machine chooses for itself.
+                        [_, _, Line::Block(_), Line::Allotted(_), ..] => 4,
                         [Line::Trial(_), Line::Trial(_), Line::Block(_), ..] => 3,
                         [_, ..] => 1,
                     };
@@ -112,9 +114,10 @@ impl<'a> Player<'a> {
         Ok(self.journal.as_mut().map_or(Ok(()), |journal| journal.append(lines))?)
     }
 
-    /// A block in its time, or what was noted between two; false if it was stopped before its end.
+    /// A block in its time, with what follows from it, or what was noted between two; false if it
+    /// was stopped before its end.
     fn lines(&mut self, lines: &'a [Line], stop: &AtomicBool) -> bool {
-        if let [Line::Trial(one), Line::Trial(other), Line::Block(block)] = lines {
+        if let [Line::Trial(one), Line::Trial(other), Line::Block(block), ..] = lines {
             let end = |trial: &TrialRecord| trial.started_ns.saturating_add(trial.duration_ns);
             let end_ns = end(one).max(end(other));
             let took_ns = end_ns.saturating_sub(self.now_ns).min(PAUSE_NS_MAX);

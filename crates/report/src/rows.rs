@@ -46,7 +46,8 @@ pub(crate) fn trials(lines: &[Line]) -> Vec<(&TrialRecord, Option<&BlockRecord>)
                 continue;
             }
             Line::Block(block) => Some(block),
-            Line::Run(_) | Line::Failed(_) | Line::GaveUp(_) | Line::End(_) => None,
+            Line::Run(_) | Line::Failed(_) | Line::Allotted(_) => None,
+            Line::GaveUp(_) | Line::End(_) => None,
         };
         trials.extend(open.drain(..).map(|trial| (trial, block)));
     }

@@ -49,7 +49,8 @@ pub fn sockets(lines: &[Line]) -> Vec<SocketRow> {
                 let ends = ["client", "server"].into_iter().zip(trial.ends.all());
                 ends.for_each(|(end, report)| add(end, report));
             }
-            Line::Block(_) | Line::Failed(_) | Line::GaveUp(_) | Line::End(_) => {}
+            Line::Block(_) | Line::Failed(_) | Line::Allotted(_) => {}
+            Line::GaveUp(_) | Line::End(_) => {}
         }
     }
     let row = |((cell, end, setting), families): (Key, BTreeMap<Family, BTreeSet<String>>)| {

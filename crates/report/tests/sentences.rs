@@ -100,14 +100,16 @@ fn null_blocks_say_within_how_much_families_agree() {
     let mut analysis = levels([0.0; 3]);
     analysis.checks.iter_mut().filter(|c| c.id == "null").for_each(|c| c.text.clear());
     for (null, within) in analysis.nulls.iter_mut().zip([0.004, 0.0123, 0.008]) {
-        null.within = within;
+        (null.within, null.seen_from) = (within, 2.0 * within);
     }
-    assert_eq!(said(&analysis), "each family agreed with itself: round trip within 1.2 %");
+    let seen = "; a bias would have been seen from 2.5 % in round trip";
+    let agreed = "each family agreed with itself: round trip within 1.2 %";
+    assert_eq!(said(&analysis), format!("{agreed}{seen}"));
     analysis.nulls[1].within = 0.13;
     analysis.nulls[1].told = NullTold::NotShown;
     let open =
         "that families agree with themselves was not shown for round trip (13 %, 5 % matter)";
-    assert_eq!(said(&analysis), open);
+    assert_eq!(said(&analysis), format!("{open}{seen}"));
     analysis.nulls[2].told = NullTold::Doubtful;
     analysis.nulls[2].estimate = -0.012;
     let doubtful = "IPv6 against itself differed by 1.2 % in round trip (rtt-tcp-16384): so much \

@@ -255,6 +255,8 @@ fn journal(id: &str, target: &str, started_unix_ns: u64) -> Vec<Line> {
         .cells
         .retain(|cell| ["throughput-tcp", "rtt-tcp-64"].contains(&cell.id.as_str()));
     plan.parts_mut().design.null_cells = vec![0, 1];
+    plan.parts_mut().design.null_fewer.clear();
+    plan.parts_mut().design.blocks_max = 1;
     (plan.parts_mut().design.null_blocks, plan.parts_mut().design.sentinel_every) = (4, 0);
     let rounds: Vec<Block> = (0..=20).flat_map(|number| schedule::round(&plan, number)).collect();
     let header = RunHeader {

@@ -32,7 +32,8 @@ pub fn trials(home: &Home) -> Vec<(TrialRecord, bool)> {
         match line {
             Line::Trial(trial) => open.push(*trial),
             Line::Block(block) => found.extend(open.drain(..).map(|trial| (trial, block.valid))),
-            Line::Run(_) | Line::Failed(_) | Line::GaveUp(_) | Line::End(_) => {}
+            Line::Run(_) | Line::Failed(_) | Line::Allotted(_) => {}
+            Line::GaveUp(_) | Line::End(_) => {}
         }
     }
     found

@@ -2,7 +2,7 @@
 
 use super::draft::{self, Draft};
 pub use super::levels::CELLS_MAX;
-use super::{Design, Order, Parts, Plan, Stop, Summary, defaults, fit};
+use super::{Design, Order, Parts, Plan, Stop, Summary, defaults, fit, later};
 use crate::arm::PerArm;
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
@@ -76,6 +76,11 @@ pub(super) fn assembled(draft: &Draft, seed: u64) -> (Plan, Problems) {
         world,
         seed: draft.design.seed.unwrap_or(seed),
     });
+    // A number that was asked for is kept.
+    let plan = match draft.design.null_blocks {
+        None => plan.with_nulls_in_time(path.unwrap_or(later::PATH)),
+        Some(_) => plan,
+    };
     (plan, problems)
 }
 
@@ -111,6 +116,7 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
     if null_blocks > 100 {
         problems.add("design.null_blocks", "more than 100 null blocks");
     }
+    let order = order(draft, problems);
     if draft.pairs.is_some() && !draft.precision.is_empty() {
         problems.add("design.precision", "a number of pairs is given already");
     }
@@ -120,7 +126,12 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
         precision: shares("precision", &draft.precision, problems),
         null_blocks,
         null_cells: defaults::null_cells(cells),
-        order: order(draft, problems),
+        null_fewer: BTreeMap::new(),
+        blocks_max: match (stop, order) {
+            (Stop::Adaptive { .. }, Order::Random) => defaults::BLOCKS_MAX,
+            (Stop::Pairs { .. }, _) | (_, Order::Sequential) => 1,
+        },
+        order,
         summary: summary(draft, problems),
         different_links: draft.different_links,
         sentinel_every: if null_blocks == 0 { 0 } else { defaults::SENTINEL_EVERY },

@@ -17,6 +17,9 @@ pub const CONFIDENCE: f64 = 0.95;
 /// One null block of each kind in so many rounds.
 pub const SENTINEL_EVERY: u32 = 10;
 
+/// Most blocks of a cell in a round of an adaptive run.
+pub const BLOCKS_MAX: u32 = 24;
+
 /// Null blocks of each family for each cell that has them, before the first comparison.
 pub const NULL_BLOCKS: u32 = 4;
 

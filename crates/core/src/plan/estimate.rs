@@ -15,7 +15,7 @@ const AGREEMENT_ROUND_TRIPS: f64 = 2.0;
 pub struct Estimate {
     /// One block of each cell, in the order of the plan.
     pub cells: Vec<Cost>,
-    /// One null block of each cell that has them and of each family.
+    /// One null block of each cell that has them and of each family, as sentinels are.
     pub nulls: Cost,
     /// Rounds in which the arms are compared; the most there will be if the plan is adaptive.
     pub rounds: u32,
@@ -38,7 +38,10 @@ pub fn estimate(plan: &Plan, path: Path) -> Estimate {
     let families = if design.arms.is_null() { 1 } else { 2 };
     let nulls = design.null_cells.iter().filter_map(|&i| cells.get(i));
     let nulls: Cost = nulls.map(|cost| cost.times(f64::from(families))).sum();
-    let first = nulls.times(f64::from(design.null_blocks));
+    let of_family = |cell: &usize| design.null_blocks_of(*cell);
+    let first = design.null_cells.iter().filter_map(|cell| Some((cell, cells.get(*cell)?)));
+    let first: Cost =
+        first.map(|(cell, cost)| cost.times(f64::from(families * of_family(cell)))).sum();
     let rounds = match design.stop {
         Stop::Pairs { pairs } => pairs,
         Stop::Adaptive { time_ns_max, .. } => {
@@ -53,8 +56,8 @@ pub fn estimate(plan: &Plan, path: Path) -> Estimate {
         }
     };
     let sentinels = rounds.checked_div(design.sentinel_every).unwrap_or(0);
-    let null_blocks =
-        design.null_cells.len() as u64 * u64::from(families * (design.null_blocks + sentinels));
+    let of_cell = |cell| u64::from(families * (of_family(cell) + sentinels));
+    let null_blocks = design.null_cells.iter().map(of_cell).sum();
     let parts = [first, round.times(f64::from(rounds)), nulls.times(f64::from(sentinels))];
     Estimate {
         nulls,
@@ -92,6 +95,7 @@ mod tests {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 7).ending(stop);
         plan.parts_mut().cells = vec![Cell::named(Workload::TcpBulk(defaults::tcp_bulk(false)))];
         plan.parts_mut().design.null_cells = vec![0];
+        plan.parts_mut().design.null_fewer.clear();
         plan
     }
 

@@ -7,13 +7,18 @@ use crate::family::Family;
 use crate::workload::{HOSTS_NS, Path};
 use crate::world::World;
 use crate::world::model;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 /// Length of a small IP packet, in bytes.
 const SMALL_PACKET: u32 = 112;
 
 /// Share of the run's time that its null blocks may take at the start; less where the pairs need
-/// it.
-const NULL_SHARE: f64 = 0.4;
+/// it, and more where one block of each family takes more.
+const NULL_SHARE: f64 = 0.2;
+
+/// What lies between two rounds, about: other processes, in ns.
+const BETWEEN_NS: f64 = 300e6;
 
 /// Rate that is taken for granted of a path of which none is known, in bit/s: what its transfers
 /// take is their own time.
@@ -55,18 +60,49 @@ impl Plan {
         for cell in &mut self.0.cells {
             cell.workload.fit(path);
         }
-        if let Stop::Adaptive { time_ns_max, pairs_min } = self.design.stop {
-            // What was measured of the path holds the work of the hosts.
-            let round_trip_ns = (path.round_trip_ns - HOSTS_NS).max(0.0);
-            let expected = estimate(&self, Path { round_trip_ns, ..path });
-            let round_ns: f64 = expected.cells.iter().map(|cost| cost.time_ns).sum();
-            let left_ns = time_ns_max as f64 - f64::from(pairs_min) * round_ns;
-            let allowed_ns = left_ns.min(time_ns_max as f64 * NULL_SHARE);
-            // Saturates: a negative rest leaves none.
-            let fitting = (allowed_ns / expected.nulls.time_ns.max(1.0)) as u32;
-            let blocks = &mut self.0.design.null_blocks;
-            *blocks = (*blocks).min(fitting.max(1));
+        self.with_nulls_in_time(path)
+    }
+
+    /// The plan with as many null blocks as fit into a fifth of its time on such a path, one of
+    /// each family of each cell at least: those of the quickest cells first, which tell most for
+    /// their time.
+    #[must_use]
+    pub(super) fn with_nulls_in_time(mut self, path: Path) -> Plan {
+        let families = if self.design.arms.is_null() { 1.0 } else { 2.0 };
+        // What was measured of the path holds the work of the hosts.
+        let round_trip_ns = (path.round_trip_ns - HOSTS_NS).max(0.0);
+        let path = Path { round_trip_ns, ..path };
+        let cost_ns: Vec<f64> = estimate(&self, path).cells.iter().map(|c| c.time_ns).collect();
+        let round_ns: f64 = BETWEEN_NS + cost_ns.iter().sum::<f64>();
+        let of_pairs = |pairs: u32| f64::from(pairs) * round_ns * NULL_SHARE / (1.0 - NULL_SHARE);
+        let mut left_ns = match self.design.stop {
+            Stop::Pairs { pairs } => of_pairs(pairs),
+            Stop::Adaptive { time_ns_max, pairs_min } => {
+                let time_ns = time_ns_max as f64;
+                let beside_ns = time_ns - f64::from(pairs_min) * round_ns;
+                of_pairs(pairs_min).min(time_ns * NULL_SHARE).min(beside_ns)
+            }
+        };
+        let most = self.design.null_blocks;
+        let mut quickest: Vec<(f64, usize)> = self
+            .design
+            .null_cells
+            .iter()
+            .filter_map(|&cell| Some((families * cost_ns.get(cell)?, cell)))
+            .collect();
+        quickest.sort_by(|a, b| a.0.total_cmp(&b.0));
+        left_ns -= quickest.iter().map(|(ns, _)| ns).sum::<f64>();
+        let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
+        for count in 1..=most {
+            for &(ns, cell) in &quickest {
+                if count == 1 || ns <= left_ns {
+                    left_ns -= if count == 1 { 0.0 } else { ns };
+                    counts.insert(cell, count);
+                }
+            }
         }
+        counts.retain(|_, count| *count < most);
+        self.0.design.null_fewer = counts;
         self
     }
 }
@@ -87,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_short_path_changes_nothing() {
-        assert_eq!(fitted(50_000), preset::first_look(PerArm::FAMILIES, None, 1));
+        assert_eq!(fitted(50_000).cells, preset::first_look(PerArm::FAMILIES, None, 1).cells);
     }
 
     #[test]
@@ -133,6 +169,27 @@ mod tests {
         }
         let ids: Vec<&str> = plan.cells.iter().map(|c| c.id.as_str()).collect();
         assert_eq!(ids.len(), 9);
-        assert_eq!(plan.design.null_blocks, 1);
+        assert!(plan.design.null_cells.iter().all(|&cell| plan.design.null_blocks_of(cell) == 1));
+    }
+
+    /// Null blocks take a fifth of a run that ends with its least number of pairs, and those of
+    /// quick cells come first.
+    #[test]
+    fn null_blocks_take_a_fifth_of_the_time() {
+        let path = path_in(&preset::demo_world());
+        let plan = preset::first_look(PerArm::FAMILIES, Some(preset::demo_world()), 1);
+        assert_eq!(plan.clone().fitted(path).design, plan.design);
+        let of = |id: &str| plan.design.null_blocks_of(plan.cell(id).unwrap().0);
+        let counts = ["throughput-tcp", "rtt-tcp-64", "rtt-udp-64", "connect-tcp"].map(of);
+        assert_eq!(counts, [1, 4, 4, 4], "{:?}", plan.design.null_fewer);
+        let found = |null_blocks: u32| {
+            let mut plan = plan.clone().ending(Stop::Pairs { pairs: 8 });
+            plan.parts_mut().design.null_blocks = null_blocks;
+            estimate(&plan, path).total.time_ns
+        };
+        let share = 1.0 - found(0) / found(4);
+        assert!((0.15..0.22).contains(&share), "{share}");
+        let plan = preset::first_look(PerArm::FAMILIES, None, 1).fitted(path_of(MS / 2));
+        assert!(plan.design.null_cells.iter().all(|&cell| plan.design.null_blocks_of(cell) >= 1));
     }
 }

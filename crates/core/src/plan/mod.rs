@@ -152,8 +152,17 @@ pub struct Design {
     pub null_blocks: u32,
     /// Indices of the cells that get null blocks.
     pub null_cells: Vec<usize>,
+    /// Null blocks of each family of a cell, by its index, where that is fewer than `null_blocks`:
+    /// they would take too much of the run's time.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub null_fewer: BTreeMap<usize, u32>,
     /// One round in so many carries null blocks again, as sentinels.
     pub sentinel_every: u32,
+    /// Most blocks of a cell in a round. How many it has, up to so many, is chosen from the null
+    /// blocks (docs/method.md section B.8). Where that is 1, since the number of pairs is fixed or
+    /// the run is of an earlier version, no cell rests either.
+    #[serde(default = "Design::one", skip_serializing_if = "Design::is_one")]
+    pub blocks_max: u32,
     /// In which order trials follow each other.
     #[serde(default)]
     pub order: Order,
@@ -167,6 +176,23 @@ pub struct Design {
     pub settle_ns: u64,
     /// Confidence of the ranges shown.
     pub confidence: f64,
+}
+
+impl Design {
+    /// Null blocks of each family of the cell with this index before the first comparing block, if
+    /// it gets any.
+    pub fn null_blocks_of(&self, cell: usize) -> u32 {
+        self.null_fewer.get(&cell).map_or(self.null_blocks, |fewer| self.null_blocks.min(*fewer))
+    }
+
+    const fn one() -> u32 {
+        1
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    const fn is_one(blocks: &u32) -> bool {
+        *blocks == 1
+    }
 }
 
 /// What a plan says.

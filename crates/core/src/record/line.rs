@@ -240,6 +240,27 @@ pub enum Ending {
     },
 }
 
+/// How many blocks each cell has in a round, and what that was chosen from: once in a run, after
+/// the null blocks and before the first comparison.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Allotted {
+    /// By cell id; a cell that is not among them has one block.
+    pub cells: BTreeMap<String, Allotment>,
+}
+
+/// The blocks of one cell in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Allotment {
+    /// How many there are.
+    pub blocks: u32,
+    /// What a block of it takes, in ns, by the null blocks.
+    pub block_ns: u64,
+    /// The standard deviation of a null block's effect, in margins of its metric, and of the metric
+    /// for which that is most; none where too few null blocks were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
+}
+
 /// One line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "kebab-case")]
@@ -252,6 +273,8 @@ pub enum Line {
     Block(BlockRecord),
     /// An attempt at a block gave nothing.
     Failed(FailedAttempt),
+    /// How many blocks each cell has in a round.
+    Allotted(Allotted),
     /// A cell is not measured any more.
     GaveUp(GaveUp),
     /// The end of a session; measuring may go on later.

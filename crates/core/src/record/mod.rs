@@ -13,8 +13,8 @@ pub use anonymise::anonymise;
 pub use id::{NotAnId, RunId};
 pub(crate) use line::Mark;
 pub use line::{
-    BlockRecord, Drawn, Ending, FailedAttempt, GateFinding, GaveUp, Line, RunHeader, Session,
-    TrialRecord,
+    Allotment, Allotted, BlockRecord, Drawn, Ending, FailedAttempt, GateFinding, GaveUp, Line,
+    RunHeader, Session, TrialRecord,
 };
 
 use crate::plan::check::CELLS_MAX;
@@ -104,6 +104,7 @@ fn of_kind(kind: &str, text: &str) -> Result<Line, RecordError> {
         "trial" => Line::Trial(parse(text)?),
         "block" => Line::Block(parse(text)?),
         "failed" => Line::Failed(parse(text)?),
+        "allotted" => Line::Allotted(parse(text)?),
         "gave-up" => Line::GaveUp(parse(text)?),
         "end" => Line::End(parse(text)?),
         other => return Err(RecordError::Malformed(format!("no such line: {other:?}"))),
@@ -208,7 +209,13 @@ mod tests {
     fn every_kind_of_line_is_read_again() {
         let gave_up = GaveUp { cell: "loss".into(), why: "no".into() };
         let failed = Ending::Failed { error: "\u{e9}\n".into() };
+        let mut allotted = Allotted::default();
+        for (cell, noise) in [("connect", Some(1.7)), ("loss", None)] {
+            let allotment = Allotment { blocks: 7, block_ns: u64::MAX, noise };
+            allotted.cells.insert(cell.into(), allotment);
+        }
         let lines = [
+            Line::Allotted(allotted),
             Line::Block(BlockRecord { block: 1, valid: false, drawn: Some(DRAWN) }),
             Line::Failed(failed_attempt()),
             Line::GaveUp(gave_up),

@@ -3,7 +3,7 @@
 use crate::arm::PerArm;
 use crate::metric::Metric;
 use crate::plan::Plan;
-use crate::record::{GateFinding, TrialRecord};
+use crate::record::{Allotted, GateFinding, TrialRecord};
 use crate::workload::Cell;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,6 +26,15 @@ pub trait Judge: Debug {
     /// Takes note that the cell with this index will not be measured any more.
     fn give_up(&mut self, cell: usize);
 
+    /// How many blocks each cell shall have in a round, when all null blocks before the first
+    /// comparison were told and `elapsed_ns` have passed since the run began; `None` if each shall
+    /// have one.
+    fn allot(&self, elapsed_ns: u64) -> Option<Allotted>;
+
+    /// Indices of the cells that rest in the next two rounds, when families were compared in so
+    /// many: what is asked of them is answered.
+    fn resting(&self, rounds: u32) -> Vec<usize>;
+
     /// Whether a run is complete that compared families in so many rounds. `elapsed_ns` is the
     /// time since it began; `round_ns` how long a round takes.
     fn complete(&self, rounds: u32, elapsed_ns: u64, round_ns: u64) -> bool;
@@ -41,7 +50,7 @@ pub struct SoFar {
     pub cell: String,
     /// The metric.
     pub metric: Metric,
-    /// Valid blocks.
+    /// Rounds with a valid block.
     pub blocks: usize,
     /// Estimate in words, as in "1.4 % slower"; empty before there is a range.
     pub text: String,

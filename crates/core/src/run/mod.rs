@@ -20,11 +20,11 @@ use crate::arm::{Arm, PerArm};
 use crate::observation::Lateness;
 use crate::plan::Plan;
 use crate::record::{
-    BlockRecord, Drawn, Ending, FailedAttempt, GaveUp, Line, Mark, RunHeader, TrialRecord,
+    Allotted, BlockRecord, Drawn, Ending, FailedAttempt, GaveUp, Line, Mark, RunHeader, TrialRecord,
 };
-use crate::schedule::Block;
+use crate::schedule::{self, Block};
 use crate::values;
-use crate::workload::Transport;
+use crate::workload::{Cell, Transport};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -49,6 +49,10 @@ pub struct Machine<'p, E> {
     judge: Box<dyn Judge>,
     /// Rounds in which families were compared.
     rounds: u32,
+    /// Blocks of each cell in a round, once they are chosen; until then each has one.
+    allotted: Option<Vec<u32>>,
+    /// Cells that rest in this round.
+    resting: Vec<usize>,
     position: Position,
     /// Trials of the journal whose block is not there yet.
     open: BTreeMap<Arm, &'p TrialRecord>,
@@ -80,7 +84,15 @@ struct Labs {
 struct Clock {
     began_ns: Option<u64>,
     round_began_ns: u64,
-    longest_round_ns: u64,
+    /// What the last two rounds took.
+    rounds_ns: [u64; 2],
+}
+
+impl Clock {
+    /// What the next round will take: cells that rest make later rounds shorter.
+    fn next_round_ns(&self) -> u64 {
+        self.rounds_ns.into_iter().fold(0, u64::max)
+    }
 }
 
 impl<'p, E: Trouble> Machine<'p, E> {
@@ -91,6 +103,8 @@ impl<'p, E: Trouble> Machine<'p, E> {
             plan,
             judge,
             rounds: 0,
+            allotted: None,
+            resting: Vec::new(),
             left_out: header.left_out(),
             position: Position::first(plan),
             open: BTreeMap::new(),
@@ -196,6 +210,7 @@ impl<'p, E: Trouble> Machine<'p, E> {
                     self.tried(a, b, end.valid);
                 }
             }
+            Line::Allotted(allotted) => self.allotted(allotted),
             Line::GaveUp(gone) => {
                 if let Some((cell, _)) = self.plan.cell(&gone.cell) {
                     self.leave_out(cell);
@@ -321,22 +336,54 @@ impl<'p, E: Trouble> Machine<'p, E> {
             if self.position.round > 0 {
                 self.rounds += 1;
             }
-            self.position.enter(self.plan, mark.round);
+            self.enter(mark.round);
         }
         self.position.follow(self.plan, mark)
+    }
+
+    /// On to a round. Rounds form pairs, in which a cell has as many blocks of either order, so
+    /// that cells rest for two of them.
+    fn enter(&mut self, round: u32) {
+        if !round.is_multiple_of(2) {
+            self.resting = self.judge.resting(self.rounds);
+        }
+        let Machine { resting, allotted, .. } = &*self;
+        let count = |cell: usize| match (resting.contains(&cell), allotted) {
+            (true, _) => 0,
+            (false, Some(blocks)) => blocks.get(cell).copied().unwrap_or(1),
+            (false, None) => 1,
+        };
+        let blocks = schedule::round_of(self.plan, round, count);
+        self.position.enter(round, blocks);
+    }
+
+    /// Gives each cell its blocks, from the next block on.
+    fn allotted(&mut self, allotted: &Allotted) {
+        let blocks = |cell: &Cell| allotted.cells.get(&cell.id).map_or(1, |of| of.blocks.max(1));
+        self.allotted = Some(self.plan.cells.iter().map(blocks).collect());
+        if self.position.round > 0 && self.position.turn == 0 {
+            self.enter(self.position.round);
+        }
     }
 
     fn round_over(&mut self, now_ns: u64, elapsed_ns: u64) {
         let round_ns = now_ns.saturating_sub(self.clock.round_began_ns);
         if self.position.round > 0 {
             self.rounds += 1;
-            self.clock.longest_round_ns = self.clock.longest_round_ns.max(round_ns);
+            self.clock.rounds_ns = [self.clock.rounds_ns[1], round_ns];
             let (rounds, so_far) = (self.rounds, self.judge.so_far());
             self.due.push_back(Action::Tell(Event::Round { rounds, elapsed_ns, so_far }));
         }
         self.clock.round_began_ns = now_ns;
-        self.position.enter(self.plan, self.position.round.saturating_add(1));
-        if self.judge.complete(self.rounds, elapsed_ns, self.clock.longest_round_ns) {
+        if self.position.round == 0
+            && self.allotted.is_none()
+            && let Some(allotted) = self.judge.allot(elapsed_ns)
+        {
+            self.allotted(&allotted);
+            self.due.push_back(Action::Store(vec![Line::Allotted(allotted)]));
+        }
+        self.enter(self.position.round.saturating_add(1));
+        if self.judge.complete(self.rounds, elapsed_ns, self.clock.next_round_ns()) {
             self.end(Ending::Complete);
         }
     }

@@ -36,10 +36,9 @@ impl Position {
         (self.attempt, self.session_attempt) = (0, 0);
     }
 
-    /// On to the first block of a round.
-    pub fn enter(&mut self, plan: &Plan, round: u32) {
-        self.blocks = schedule::round(plan, round);
-        (self.round, self.turn) = (round, 0);
+    /// On to the first block of a round, which has these.
+    pub fn enter(&mut self, round: u32, blocks: Vec<Block>) {
+        (self.round, self.blocks, self.turn) = (round, blocks, 0);
         (self.attempt, self.session_attempt) = (0, 0);
     }
 

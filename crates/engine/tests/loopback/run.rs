@@ -65,6 +65,8 @@ fn plan(pairs: u32) -> Plan {
             null_blocks: 1,
             null_cells: vec![0, 1],
             sentinel_every: 0,
+            null_fewer: Default::default(),
+            blocks_max: 1,
             order: Default::default(),
             summary: None,
             different_links: false,

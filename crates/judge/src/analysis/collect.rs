@@ -25,6 +25,10 @@ impl Block<'_> {
         self.trials.a.order
     }
 
+    pub fn round(&self) -> u32 {
+        self.trials.a.round
+    }
+
     pub fn cell(&self) -> &str {
         &self.trials.a.cell
     }
@@ -85,6 +89,7 @@ pub(super) fn collect(lines: &[Line]) -> Result<Collected<'_>, AnalysisError> {
                 found.unmeasured.insert(&gave_up.cell, &gave_up.why);
                 open.clear();
             }
+            Line::Allotted(_) => open.clear(),
             Line::End(ending) => {
                 found.ending = Some(ending);
                 open.clear();

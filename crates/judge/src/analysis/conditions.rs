@@ -2,7 +2,7 @@
 //! and the others are answered all the same (docs/method.md section D.2).
 
 use super::collect::{Block, Collected};
-use super::{NullResult, Question};
+use super::{NullResult, Pair, Question};
 use alloc::collections::BTreeSet;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
@@ -25,7 +25,9 @@ pub(super) enum Lack {
 
 /// What a question lacks, if anything.
 pub(super) fn lack(nulls: &[NullResult], question: &Question) -> Option<Lack> {
-    let (discarded, all) = discarded(question.pairs.iter().map(|pair| pair.valid));
+    let blocks = |pairs: &mut dyn Iterator<Item = &Pair>| pairs.map(|p| p.blocks as usize).sum();
+    let all = blocks(&mut question.pairs.iter());
+    let discarded = blocks(&mut question.pairs.iter().filter(|pair| !pair.valid));
     let own = |n: &&NullResult| n.cell == question.cell && n.metric == question.metric;
     let failed = nulls.iter().filter(own).find(|null| !null.passed);
     match failed {

@@ -3,9 +3,9 @@
 //! been with the discarded blocks (docs/method.md section C.8).
 
 use super::collect::Block;
-use super::effect::Combined;
+use super::effect::{self, Combined};
 use super::guard::{self, Withheld};
-use super::{Effect, Question, words};
+use super::{Effect, Question, rounds, words};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -122,10 +122,11 @@ fn shown(metric: Metric, effect: f64) -> f64 {
     }
 }
 
-/// Diagnostics of the valid blocks `blocks`, whose effects are `effects`; `questions` in the run.
+/// Diagnostics of the valid blocks `all`, of which each has a value, and of the effects of their
+/// rounds; `questions` in the run.
 pub(super) fn diagnose(
     metric: Metric,
-    blocks: &[&Block<'_>],
+    all: &[&Block<'_>],
     effects: &[f64],
     combined: Option<&Combined>,
     questions: usize,
@@ -134,9 +135,14 @@ pub(super) fn diagnose(
         return Diagnostics::default();
     };
     let guard = &combined.guard;
+    // The first block of each round stands for it where something is named or goes with it.
+    let of_rounds = all.chunk_by(|a, b| a.round() == b.round());
+    let blocks: Vec<&Block<'_>> = of_rounds.filter_map(|round| round.first().copied()).collect();
+    let blocks = blocks.as_slice();
     let arms = PerArm::from_fn(|arm| {
-        let values: Vec<f64> =
-            blocks.iter().filter_map(|b| b.trials.get(arm).values.get(&metric).copied()).collect();
+        let value =
+            |b: &&Block<'_>| Some((b.round(), b.trials.get(arm).values.get(&metric).copied()?));
+        let values = rounds::means(all.iter().filter_map(value));
         let sign = guard::sign(&values, questions).map(|sign| of_values(&sign));
         sign.or_else(|| two_modes(&values, questions).then(|| "two groups".to_string()))
     });
@@ -157,7 +163,7 @@ pub(super) fn diagnose(
             .iter()
             .map(|f| Outlier { block: blocks[f.index].number, far: f.far })
             .collect(),
-        order: order(metric, blocks, effects),
+        order: order(metric, all),
         ..Diagnostics::default()
     }
 }
@@ -249,10 +255,14 @@ pub(super) fn caveats(metric: Metric, found: &Diagnostics) -> Vec<String> {
 }
 
 /// The test of the two orders.
-fn order(metric: Metric, blocks: &[&Block<'_>], effects: &[f64]) -> Option<OrderEffect> {
+fn order(metric: Metric, blocks: &[&Block<'_>]) -> Option<OrderEffect> {
     let of = |order: TurnOrder| -> Vec<f64> {
-        let both = blocks.iter().zip(effects).filter(|(b, d)| b.order() == order && d.is_finite());
-        both.map(|(_, d)| *d).collect()
+        let those = blocks.iter().filter(|b| b.order() == order);
+        let effects = those.filter_map(|b| {
+            let [a, b] = Arm::BOTH.map(|arm| b.trials.get(arm).values.get(&metric).copied());
+            Some(effect::of_block(metric, a?, b?))
+        });
+        effects.filter(|d| d.is_finite()).collect()
     };
     let (ab, ba) = (of(TurnOrder::Ab), of(TurnOrder::Ba));
     if ab.len().min(ba.len()) < ORDER_BLOCKS_MIN {

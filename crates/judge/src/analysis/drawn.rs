@@ -93,7 +93,8 @@ fn anew<T: Ord + Copy>(
     match (cells.is_empty(), changes) {
         (true, _) => None,
         (false, false) => Some(Anew::Never),
-        (false, true) if within_rounds || cells.len() == 1 => Some(Anew::Block),
+        // Where a round has one block only, that is the same.
+        (false, true) if within_rounds || blocks.len() == rounds.len() => Some(Anew::Block),
         (false, true) => Some(Anew::Round),
     }
 }

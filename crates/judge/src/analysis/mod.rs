@@ -28,6 +28,7 @@ mod placement;
 mod predict;
 mod questions;
 mod resources;
+pub mod rounds;
 mod routes;
 pub mod sizes;
 pub mod steadiness;
@@ -129,9 +130,9 @@ pub struct Effect {
     pub range95: Range,
     /// The 90 % range, by which "same" is decided.
     pub range90: Range,
-    /// Valid blocks behind it.
+    /// Rounds with a valid block behind it.
     pub blocks: usize,
-    /// Standard deviation of one block's effect (logarithm of the ratio, or difference).
+    /// Standard deviation of one round's effect (logarithm of the ratio, or difference).
     pub sd: f64,
     /// Questions for which the ranges hold together: more than 1 where questions decided together
     /// stay open although each by itself would not.
@@ -176,18 +177,20 @@ pub struct Prediction {
     pub explained: Option<Explained>,
 }
 
-/// The values of one block, for figures and exports.
+/// The values of a cell in one round, for figures and exports; or those of a discarded block.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {
-    /// Number of the block.
+    /// Number of the first block.
     pub block: u32,
+    /// How many blocks there are.
+    pub blocks: u32,
     /// Number of the round.
     pub round: u32,
-    /// Which arm went first.
+    /// Which arm went first, in most blocks.
     pub order: TurnOrder,
-    /// Value of each arm, in SI units.
+    /// Value of each arm, in SI units: the mean of the blocks, of ratios the geometric one.
     pub values: PerArm<f64>,
-    /// Start of the block since the start of the run, in ns of the wall clock.
+    /// Start of the first block since the start of the run, in ns of the wall clock.
     pub at_ns: u64,
     /// Whether it passed all gates; only valid pairs count.
     pub valid: bool,
@@ -525,15 +528,21 @@ fn discarded(found: &collect::Collected<'_>) -> Vec<Discarded> {
     found.blocks.iter().filter(|b| !b.valid).map(block).collect()
 }
 
-/// Rounds in which every cell has a comparing block.
+/// Rounds in which every cell has a comparing block that does not rest at the end.
 fn rounds(found: &collect::Collected<'_>) -> u32 {
+    let compares = || found.blocks.iter().filter(|b| b.kind() == BlockKind::Compare);
+    let last = compares().map(collect::Block::round).max().unwrap_or(0);
     let count = |cell: &str| {
-        let compares = |b: &&collect::Block<'_>| b.cell() == cell && b.kind() == BlockKind::Compare;
-        found.blocks.iter().filter(compares).filter(|b| b.valid).count()
+        let own = || compares().filter(move |b| b.cell() == cell);
+        let valid = own().filter(|b| b.valid).map(|b| (b.round(), 0.0));
+        let valid = self::rounds::means(valid).len();
+        // Cells rest for two rounds: one that has none in both rests, unless it never had enough.
+        let ends = own().map(collect::Block::round).max().is_some_and(|own| own + 1 < last);
+        (!ends || valid < effect::BLOCKS_MIN).then_some(valid)
     };
     let cells = found.run.plan.cells.iter();
     let measured = cells.filter(|c| !found.unmeasured.contains_key(c.id.as_str()));
-    let fewest = measured.map(|c| count(&c.id)).min();
+    let fewest = measured.filter_map(|c| count(&c.id)).min();
     fewest.unwrap_or(0) as u32
 }
 

@@ -92,8 +92,14 @@ fn judge_one(
     let families = Family::BOTH.map(|family| (family, of(family)));
     let seen = || families.iter().filter(|(_, effects)| !effects.is_empty());
     let groups: Vec<&[f64]> = seen().map(|(_, effects)| effects.as_slice()).collect();
-    let spread = Spread::of(&groups);
     let all: usize = groups.iter().map(|group| group.len()).sum();
+    let compared = match all < effect::NULLS_MIN {
+        true => compared(cell, metric, blocks),
+        false => Vec::new(),
+    };
+    let few = all < effect::NULLS_MIN && compared.len() < effect::BLOCKS_MIN;
+    let noisy: Vec<&[f64]> = groups.iter().copied().chain([compared.as_slice()]).collect();
+    let spread = Spread::of(if few { &groups } else { &noisy });
     let alpha = ALPHA / groups.len().max(1) as f64;
     let margin = effect::margin(metric, plan.margin(metric));
     let show = |x: f64| match metric.scale() {
@@ -104,7 +110,7 @@ fn judge_one(
         let (mean, n) = (summary::mean(effects), effects.len());
         let strict = spread.interval(mean, n, alpha);
         let usual = spread.interval(mean, n, 2.0 * ALPHA_AGREES);
-        let told = match all < effect::NULLS_MIN {
+        let told = match few {
             true => NullTold::NotShown,
             false => tell(mean, &strict, &usual, margin),
         };
@@ -138,6 +144,21 @@ fn tell(mean: f64, strict: &Interval, usual: &Interval, margin: f64) -> NullTold
     }
 }
 
+/// The effects of the first comparing block of each round. Where a cell has few null blocks since
+/// they take long, its noise is that of its comparisons as well, whose mean is another one.
+fn compared(cell: &Cell, metric: Metric, blocks: &[Block<'_>]) -> Vec<f64> {
+    let own = |b: &&Block<'_>| b.valid && b.cell() == cell.id && b.kind() == BlockKind::Compare;
+    let own: Vec<&Block<'_>> = blocks.iter().filter(own).collect();
+    let first = own.chunk_by(|a, b| a.round() == b.round()).filter_map(|round| round.first());
+    first.filter_map(|block| of_metric(block, metric)).collect()
+}
+
+fn of_metric(block: &Block<'_>, metric: Metric) -> Option<f64> {
+    let a = block.trials.a.values.get(&metric)?;
+    let b = block.trials.b.values.get(&metric)?;
+    Some(effect::of_block(metric, *a, *b))
+}
+
 /// Effects of the null blocks before the first comparison, to tune the symmetric range with: the
 /// noise must not depend on what it is used for.
 pub(super) fn before_comparing(blocks: &[Block<'_>], cell: &Cell, metric: Metric) -> Vec<f64> {
@@ -154,11 +175,7 @@ fn effects(
     blocks
         .iter()
         .filter(|b| b.valid && b.cell() == cell.id && b.kind() != BlockKind::Compare && wanted(b))
-        .filter_map(|b| {
-            let a = b.trials.a.values.get(&metric)?;
-            let b = b.trials.b.values.get(&metric)?;
-            Some(effect::of_block(metric, *a, *b))
-        })
+        .filter_map(|b| of_metric(b, metric))
         .collect()
 }
 
@@ -173,7 +190,11 @@ mod tests {
     /// A first look of eight pairs whose instrument makes the second trial of a block of one family
     /// longer by `bias`, and of the other shorter.
     fn biased(seed: u64, bias: f64) -> Analysis {
-        let mut lines = run(&plan(PerArm::FAMILIES, seed), 8, &EVEN);
+        biased_with(&plan(PerArm::FAMILIES, seed), bias)
+    }
+
+    fn biased_with(plan: &Plan, bias: f64) -> Analysis {
+        let mut lines = run(plan, 8, &EVEN);
         for line in &mut lines {
             if let Line::Trial(trial) = line
                 && trial.arm == Arm::B
@@ -219,6 +240,28 @@ mod tests {
             assert_ne!(state(&run), CheckState::Ok);
         }
         assert!(found * 10 >= asked * 9, "{found} of {asked}");
+    }
+
+    /// A cell of which each family has one null block: its comparisons tell the noise.
+    #[test]
+    fn one_null_block_tells_something_beside_its_comparisons() {
+        let bias = Metric::Rtt.margin_default().ln_1p();
+        let of = |seed: u64, bias: f64| {
+            let mut plan = plan(PerArm::FAMILIES, seed);
+            plan.parts_mut().design.null_fewer = (0..plan.cells.len()).map(|c| (c, 1)).collect();
+            let found = biased_with(&plan, bias);
+            found.nulls.into_iter().filter(|n| n.metric == Metric::Rtt).collect::<Vec<_>>()
+        };
+        let (mut asked, mut found, mut wrong) = (0, 0, 0);
+        for seed in 0..24 {
+            for null in of(seed, bias) {
+                assert!(null.blocks == 1 && null.seen_from < 1.5 * bias, "{null:?}");
+                asked += 1;
+                found += u32::from(null.told == NullTold::Biased);
+            }
+            wrong += of(seed, 0.0).iter().filter(|n| n.told == NullTold::Biased).count();
+        }
+        assert!(found * 10 >= asked * 9 && wrong <= 2, "{found} and {wrong} of {asked}");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use super::predict;
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
 use super::{
-    MeanBeside, Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, routes,
-    translation, words,
+    MeanBeside, Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, rounds,
+    routes, translation, words,
 };
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -110,7 +110,9 @@ fn evidence(found: &Collected<'_>, o: &Open<'_>, counts: Counts) -> Evidence {
         metric: o.metric,
         transport: o.cell.workload.transport(),
         margin: plan.margin(o.metric),
-        effects: measured(o, counts).map(|(_, v)| effect::of_block(o.metric, v.a, v.b)).collect(),
+        effects: rounds::means(
+            measured(o, counts).map(|(b, v)| (b.round(), effect::of_block(o.metric, v.a, v.b))),
+        ),
         nulls: nulls::before_comparing(&found.blocks, o.cell, o.metric),
         events: (o.metric.scale() == Scale::Difference).then(|| events(o, counts)),
     }
@@ -241,8 +243,8 @@ fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<Stri
     if let Some((combined, withheld)) = combined.and_then(|c| Some((c, c.withheld?))) {
         return Some(diagnostics::withheld(o.metric, &o.diagnostics, &withheld, combined.n));
     }
-    let valid = o.blocks.iter().filter(|b| b.valid).count();
-    Some(match valid {
+    let valid = o.blocks.iter().filter(|b| b.valid).map(|b| (b.round(), 0.0));
+    Some(match rounds::means(valid).len() {
         0 => "no valid pair".to_string(),
         n => alloc::format!("only {n} valid pairs, at least {} are needed", effect::BLOCKS_MIN),
     })
@@ -256,19 +258,49 @@ fn medians(o: &Open<'_>) -> PerArm<Option<f64>> {
     PerArm { a: median(|v| v.a), b: median(|v| v.b) }
 }
 
+/// The valid blocks of a round make a pair, and each discarded one makes one of its own.
 fn pairs(run: &RunHeader, o: &Open<'_>) -> Vec<Pair> {
-    let pair = |block: &&Block<'_>| {
-        let [first, _] = block.order().arms();
-        Some(Pair {
-            block: block.number,
-            round: block.trials.a.round,
-            order: block.order(),
-            values: values(block, o.metric)?,
-            at_ns: block.trials.get(first).started_unix_ns.saturating_sub(run.started_unix_ns),
-            valid: block.valid,
-        })
+    let mut pairs: Vec<Vec<(&Block<'_>, PerArm<f64>)>> = Vec::new();
+    for &block in &o.blocks {
+        let Some(values) = values(block, o.metric) else { continue };
+        let joins = |(first, _): &(&Block<'_>, _)| first.valid && first.round() == block.round();
+        let pair =
+            pairs.iter_mut().rev().find(|pair| block.valid && pair.first().is_some_and(joins));
+        match pair {
+            Some(pair) => pair.push((block, values)),
+            None => pairs.push([(block, values)].into()),
+        }
+    }
+    pairs.iter().filter_map(|blocks| pair(run, o.metric, blocks)).collect()
+}
+
+/// What the blocks of a round say together.
+fn pair(run: &RunHeader, metric: Metric, blocks: &[(&Block<'_>, PerArm<f64>)]) -> Option<Pair> {
+    let (block, values) = blocks.first()?;
+    let [first, _] = block.order().arms();
+    let mean = |arm: Arm| {
+        let of = |scale: fn(f64) -> f64| {
+            let values: Vec<f64> = blocks.iter().map(|(_, v)| scale(*v.get(arm))).collect();
+            summary::mean(&values)
+        };
+        match metric.scale() {
+            Scale::Ratio => libm::exp(of(libm::log)),
+            Scale::Difference => of(|value| value),
+        }
     };
-    o.blocks.iter().filter_map(pair).collect()
+    let like_first = blocks.iter().filter(|(b, _)| b.order() == block.order()).count();
+    Some(Pair {
+        block: block.number,
+        blocks: blocks.len() as u32,
+        round: block.round(),
+        order: match 2 * like_first >= blocks.len() {
+            true => block.order(),
+            false => block.order().reversed(),
+        },
+        values: if blocks.len() == 1 { *values } else { PerArm::from_fn(mean) },
+        at_ns: block.trials.get(first).started_unix_ns.saturating_sub(run.started_unix_ns),
+        valid: block.valid,
+    })
 }
 
 /// The single times of an arm, trial by trial.

@@ -52,7 +52,9 @@ fn normal(rng: &mut ChaCha12Rng) -> f64 {
 
 pub(super) fn plan(arms: PerArm<Family>, seed: u64) -> Plan {
     let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
-    preset::first_look(arms, Some(world), seed)
+    let mut plan = preset::first_look(arms, Some(world), seed);
+    plan.parts_mut().design.null_fewer.clear();
+    plan
 }
 
 pub(super) fn header(plan: Plan) -> RunHeader {

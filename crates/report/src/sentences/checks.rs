@@ -2,6 +2,7 @@
 //! come.
 
 use crate::words;
+use v6gap_core::metric::Metric;
 use v6gap_judge::analysis::steadiness::Told;
 use v6gap_judge::analysis::{
     Analysis, Check, CheckState, NullResult, NullTold, Question, order_mattered,
@@ -98,12 +99,13 @@ fn null(analysis: &Analysis) -> String {
         };
         worst.iter().filter(of).map(say).collect()
     };
+    let seen = seen_from(nulls, percent);
     match (list(NullTold::Agrees), list(NullTold::NotShown)) {
         (agree, open) if open.is_empty() && agree.is_empty() => {
             "each family agreed with itself".to_owned()
         }
         (agree, open) if open.is_empty() => {
-            format!("each family agreed with itself: {}", agree.join(", "))
+            format!("each family agreed with itself: {}{seen}", agree.join(", "))
         }
         (agree, open) => {
             let agree = match agree.is_empty() {
@@ -111,9 +113,31 @@ fn null(analysis: &Analysis) -> String {
                 false => format!("; it was for {}", agree.join(", ")),
             };
             format!(
-                "that families agree with themselves was not shown for {}{agree}",
+                "that families agree with themselves was not shown for {}{agree}{seen}",
                 open.join(", ")
             )
+        }
+    }
+}
+
+/// From which size on a bias would have been seen in nine of ten such runs: of each metric in the
+/// cell and family that say least.
+fn seen_from(nulls: &[NullResult], percent: impl Fn(Metric, f64) -> String) -> String {
+    let mut least: Vec<&NullResult> = Vec::new();
+    for n in nulls.iter().filter(|n| n.seen_from > 0.0 && n.seen_from.is_finite()) {
+        match least.iter_mut().find(|other| other.metric == n.metric) {
+            Some(other) if other.seen_from < n.seen_from => *other = n,
+            Some(_) => {}
+            None => least.push(n),
+        }
+    }
+    let say =
+        |n: &&NullResult| format!("{} in {}", percent(n.metric, n.seen_from), n.metric.noun());
+    match least.is_empty() {
+        true => String::new(),
+        false => {
+            let all: Vec<String> = least.iter().map(say).collect();
+            format!("; a bias would have been seen from {}", all.join(", "))
         }
     }
 }
