@@ -224,7 +224,7 @@ fn mean_beside(q: &Question) -> Option<String> {
     let told = amount(q.metric, mean.estimate);
     let range = range_in_words(q.metric, &mean.range95);
     let against = match mean.speaks_against {
-        true => "; that is another answer, so it cannot be told",
+        true => "; that is another answer, so the range reaches over both",
         false => "",
     };
     let mostly =

@@ -90,6 +90,8 @@ pub struct Mean {
     pub i95: Interval,
     /// Its 90 % range.
     pub i90: Interval,
+    /// Whether it speaks against the centre, so that the ranges of that reach over its own.
+    pub speaks_against: bool,
 }
 
 /// Ranges of a share whose events come singly.
@@ -244,7 +246,7 @@ fn by_centre(units: &[f64], nulls: &[f64], setting: &Setting<'_>) -> Combined {
     let mean = by_mean(units, setting, Looks::All);
     let apart = libm::fabs(mean.centre - found.centre) > half_width;
     let lopsided = libm::fabs(drift::skewness(units)) > SKEWNESS_MAX;
-    let beside = Mean { centre: mean.centre, i95: mean.i95, i90: mean.i90 };
+    let beside = Mean { centre: mean.centre, i95: mean.i95, i90: mean.i90, speaks_against: false };
     Combined { noise, mean: (apart || lopsided).then_some(beside), ..found }
 }
 
@@ -324,6 +326,7 @@ impl Combined {
                 centre: mean.centre + by,
                 i95: moved(&mean.i95),
                 i90: moved(&mean.i90),
+                ..mean
             }),
             ..self.clone()
         }
@@ -389,7 +392,7 @@ impl Combined {
 
     /// The mean beside the centre, as [`shown`](Self::shown).
     pub fn shown_mean(&self, scale: Scale) -> Option<Effect> {
-        let Mean { centre, i95, i90 } = self.mean?;
+        let Mean { centre, i95, i90, .. } = self.mean?;
         Some(Combined { centre, i95, i90, ..self.clone() }.shown(scale))
     }
 

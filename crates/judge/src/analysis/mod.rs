@@ -149,7 +149,7 @@ pub struct MeanBeside {
     pub range95: Range,
     /// Its 90 % range.
     pub range90: Range,
-    /// Whether it would give another verdict, so that there is none.
+    /// Whether it would give another verdict, so that the range of the effect reaches over its own.
     pub speaks_against: bool,
 }
 

@@ -161,7 +161,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         level_bytes: o.cell.workload.level_bytes(),
         values: medians(o),
         effect: o.combined.as_ref().map(|c| c.shown(o.metric.scale())),
-        mean: mean(o, &ruling),
+        mean: mean(o),
         margin,
         verdict: ruling.verdict,
         qualifier: ruling.qualifier,
@@ -191,13 +191,14 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
 }
 
 /// The mean of the effects, where it is not their centre.
-fn mean(o: &Open<'_>, ruling: &Ruling) -> Option<MeanBeside> {
-    let effect = o.combined.as_ref()?.shown_mean(o.metric.scale())?;
+fn mean(o: &Open<'_>) -> Option<MeanBeside> {
+    let combined = o.combined.as_ref()?;
+    let effect = combined.shown_mean(o.metric.scale())?;
     Some(MeanBeside {
         estimate: effect.estimate,
         range95: effect.range95,
         range90: effect.range90,
-        speaks_against: ruling.mean_against,
+        speaks_against: combined.mean.is_some_and(|mean| mean.speaks_against),
     })
 }
 
@@ -374,6 +375,8 @@ fn prediction(plan: &Plan, o: &Open<'_>, question: &Question) -> Option<Predicti
     let margin = o.metric.margin_residual();
     let scaled = effect::margin(o.metric, margin);
     let residual = for_all_levels(residual, scaled);
+    let by_ranges = residual_p(&residual, scaled);
+    let residual = verdict::with_mean(o.metric, residual, scaled, by_ranges);
     let ruling = verdict::rule(o.metric, &residual, scaled, residual_p(&residual, scaled));
     Some(Prediction {
         effect: predicted.effect,

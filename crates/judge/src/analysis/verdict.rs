@@ -4,7 +4,7 @@
 use super::effect::{BLOCKS_MIN, Combined, Mean, SCORES_MIN, orientation};
 use super::{Qualifier, Verdict};
 use v6gap_core::metric::Metric;
-use v6gap_stats::power;
+use v6gap_stats::{Interval, power};
 
 /// Error rate of a verdict of difference.
 pub const ALPHA: f64 = 0.05;
@@ -24,18 +24,12 @@ pub struct Ruling {
     pub qualifier: Qualifier,
     /// Further pairs that would settle an open question.
     pub pairs_to_settle: Option<u32>,
-    /// Whether it is open because the mean of the effects speaks against their centre.
-    pub mean_against: bool,
 }
 
 impl Ruling {
     /// No verdict, and nothing to say how to get one.
-    pub const NOTHING: Ruling = Ruling {
-        verdict: Verdict::None,
-        qualifier: Qualifier::Plain,
-        pairs_to_settle: None,
-        mean_against: false,
-    };
+    pub const NOTHING: Ruling =
+        Ruling { verdict: Verdict::None, qualifier: Qualifier::Plain, pairs_to_settle: None };
 }
 
 /// p-values of a question, corrected for the questions decided together.
@@ -55,15 +49,22 @@ impl Adjusted {
     const BY_RANGES: Adjusted = Adjusted { different: 0.0, same: 0.0 };
 }
 
-/// Rules on one question. `margin` and the ranges are on the scale of single blocks. Where the mean
-/// of the effects is not their centre and speaks against what that says, nothing can be told.
-pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ruling {
-    let ruling = of_centre(metric, combined, margin, p);
-    match &combined.mean {
-        Some(mean) if speaks_against(metric, mean, margin, &ruling) => {
-            Ruling { verdict: Verdict::CannotTell, mean_against: true, ..Ruling::NOTHING }
-        }
-        _ => ruling,
+/// A question whose ranges reach over those of the mean as well, where the mean of the effects is
+/// not their centre and speaks against what that says.
+pub fn with_mean(metric: Metric, combined: Combined, margin: f64, p: Adjusted) -> Combined {
+    let ruling = rule(metric, &combined, margin, p);
+    let Some(mean) = combined.mean.filter(|mean| speaks_against(metric, mean, margin, &ruling))
+    else {
+        return combined;
+    };
+    let over =
+        |a: Interval, b: Interval| Interval { low: a.low.min(b.low), high: a.high.max(b.high) };
+    Combined {
+        i95: over(combined.i95, mean.i95),
+        i90: over(combined.i90, mean.i90),
+        equivalence: over(combined.equivalence, mean.i90),
+        mean: Some(Mean { speaks_against: true, ..mean }),
+        ..combined
     }
 }
 
@@ -80,7 +81,8 @@ fn speaks_against(metric: Metric, mean: &Mean, margin: f64, ruling: &Ruling) -> 
     }
 }
 
-fn of_centre(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ruling {
+/// Rules on one question. `margin` and the ranges are on the scale of single blocks.
+pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ruling {
     let need = combined.withheld.map_or(BLOCKS_MIN, |withheld| withheld.need());
     if combined.n < BLOCKS_MIN || combined.withheld.is_some() {
         let missing = need.max(BLOCKS_MIN).saturating_sub(combined.n) as u32;
@@ -118,11 +120,12 @@ pub(super) fn coherent(
     p: Adjusted,
     wider: impl FnOnce() -> Option<Combined>,
 ) -> (Combined, Ruling) {
+    let combined = with_mean(metric, combined, margin, p);
     let ruling = rule(metric, &combined, margin, p);
     if rule(metric, &combined, margin, Adjusted::BY_RANGES).verdict == ruling.verdict {
         return (combined, ruling);
     }
-    let combined = wider().unwrap_or(combined);
+    let combined = wider().map_or(combined, |wider| with_mean(metric, wider, margin, p));
     let ruling = rule(metric, &combined, margin, p);
     (combined, ruling)
 }
@@ -162,8 +165,23 @@ fn pairs_to_see(combined: &Combined, margin: f64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::guard;
-    use v6gap_stats::Interval;
+    use crate::analysis::{effect, guard};
+
+    /// One arm far slower in two pairs of 24: most pairs say the same, their mean does not.
+    #[test]
+    fn a_mean_that_speaks_against_the_centre_is_in_the_range() {
+        let effects: [f64; 24] = core::array::from_fn(|i| match i {
+            5 | 16 => 0.9,
+            _ => 0.001 * ((i % 5) as f64 - 2.0),
+        });
+        let combined = effect::combine(&effects, &effect::Setting::ALONE).unwrap();
+        let p = Adjusted { different: combined.p, same: combined.p_same };
+        let of_centre = rule(Metric::Rtt, &combined, 0.05, p);
+        assert_eq!(of_centre.verdict, Verdict::Same, "{combined:?}");
+        let found = with_mean(Metric::Rtt, combined, 0.05, p);
+        assert_eq!(rule(Metric::Rtt, &found, 0.05, p).verdict, Verdict::CannotTell);
+        assert!(found.mean.unwrap().speaks_against && found.i95.high > 0.075, "{found:?}");
+    }
 
     /// Pairs that are all alike, too few for a range: as paced UDP gives them on an idle host.
     #[test]
