@@ -84,6 +84,17 @@ fn everything() -> Analysis {
 }
 
 #[test]
+fn every_metric_has_its_name_in_the_schemas() {
+    let names = Metric::ALL.map(Metric::name);
+    for schema in [RESULT, COMPARISON] {
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        let listed = schema["$defs"]["metric"]["enum"].as_array().unwrap();
+        let listed: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
+        assert!(names.iter().all(|name| listed.contains(name)), "{listed:?}");
+    }
+}
+
+#[test]
 fn every_result_fits_its_schema_and_has_no_field_beyond_it() {
     let validator = strict(RESULT);
     for analysis in [lab(), null_run(), invalid(), hostile(), everything()] {
