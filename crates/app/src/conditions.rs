@@ -5,14 +5,15 @@ use crate::alone;
 use crate::args::{ChangeOf, CompareArgs, Condition, ResultArgs};
 use crate::failure::Outcome;
 use v6gap_core::metric::Metric;
-use v6gap_judge::analysis::compare::{Change, Comparison, Of};
+use v6gap_judge::analysis::compare::{Comparison, Of};
 use v6gap_judge::analysis::{Analysis, Verdict};
 
 /// How the program ends after a run with these verdicts.
 ///
 /// A failed check comes first, then a broken condition, then one that is open. A condition about a
-/// metric that was not measured is open, as is any about a family measured alone. Without
-/// conditions, a comparison in which no question got a verdict is not valid.
+/// metric that was not measured is open, as is any about a family measured alone. One about no
+/// metric is also about failures: a family that fails more often is worse. Without conditions, a
+/// comparison in which no question got a verdict is not valid.
 pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
     if !analysis.valid {
         return Outcome::NotValid;
@@ -21,7 +22,9 @@ pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
         let asked = !result.require.is_empty();
         return if asked { Outcome::Undecided } else { Outcome::Done };
     }
-    let verdicts: Vec<_> = analysis.questions.iter().map(|q| (q.metric, q.verdict)).collect();
+    let verdicts = analysis.questions.iter().map(|q| (Some(q.metric), q.verdict));
+    let failures = analysis.failures.iter().map(|found| found.verdict).filter_map(failing);
+    let verdicts: Vec<Found> = verdicts.chain(failures).collect();
     let nothing =
         analysis.questions.iter().all(|q| q.verdict == Verdict::None && q.effect.is_none());
     judge(&result.fail_if, &result.require, &verdicts, nothing)
@@ -34,25 +37,37 @@ pub fn outcome_of_comparison(args: &CompareArgs, comparison: &Comparison) -> Out
         return Outcome::NotValid;
     }
     let names = &comparison.arm_names;
-    let asked = |change: &Change| {
-        let arm = |name: &str| change.of.arm().is_some_and(|arm| *names.get(arm) == name);
+    let asked = |of: Of| {
+        let arm = |name: &str| of.arm().is_some_and(|arm| *names.get(arm) == name);
         match args.of {
-            ChangeOf::Difference => change.of == Of::Difference,
+            ChangeOf::Difference => of == Of::Difference,
             ChangeOf::Ipv4 => arm("IPv4"),
             ChangeOf::Ipv6 => arm("IPv6"),
             ChangeOf::All => true,
         }
     };
-    let changes = comparison.changes().filter(|(_, change)| asked(change));
-    let verdicts: Vec<_> = changes.map(|(row, change)| (row.metric, change.verdict)).collect();
+    let changes = comparison.changes().filter(|(_, change)| asked(change.of));
+    let verdicts = changes.map(|(row, change)| (Some(row.metric), change.verdict));
+    let failures = comparison.failures.iter().filter(|change| asked(change.of));
+    let failures = failures.filter_map(|change| failing(change.verdict));
+    let verdicts: Vec<Found> = verdicts.chain(failures).collect();
     judge(&args.fail_if, &args.require, &verdicts, !comparison.valid())
+}
+
+/// A verdict and the metric that it is on; on failures if there is none.
+type Found = (Option<Metric>, Verdict);
+
+/// What failed counts where it tells the families apart: a single failure decides nothing, and
+/// keeps nothing open.
+fn failing(verdict: Verdict) -> Option<Found> {
+    matches!(verdict, Verdict::Better | Verdict::Worse).then_some((None, verdict))
 }
 
 /// `nothing`: not one question has an answer.
 fn judge(
     fail_if: &[Condition],
     require: &[Condition],
-    verdicts: &[(Metric, Verdict)],
+    verdicts: &[Found],
     nothing: bool,
 ) -> Outcome {
     let held = |c: &Condition| about(c, verdicts).any(|verdict| verdict == c.verdict);
@@ -67,7 +82,7 @@ fn judge(
 
 /// Every question of the metric must have the verdict; "better" also satisfies who requires "same",
 /// as nothing got worse.
-fn required(condition: &Condition, verdicts: &[(Metric, Verdict)]) -> Outcome {
+fn required(condition: &Condition, verdicts: &[Found]) -> Outcome {
     let mut any = false;
     let mut open = false;
     for verdict in about(condition, verdicts) {
@@ -82,9 +97,9 @@ fn required(condition: &Condition, verdicts: &[(Metric, Verdict)]) -> Outcome {
     if open || !any { Outcome::Undecided } else { Outcome::Done }
 }
 
-fn about(condition: &Condition, verdicts: &[(Metric, Verdict)]) -> impl Iterator<Item = Verdict> {
+fn about(condition: &Condition, verdicts: &[Found]) -> impl Iterator<Item = Verdict> {
     let metric = condition.metric;
-    let those = verdicts.iter().filter(move |(of, _)| metric.is_none_or(|metric| *of == metric));
+    let those = verdicts.iter().filter(move |(of, _)| metric.is_none() || *of == metric);
     those.map(|(_, verdict)| *verdict)
 }
 
@@ -97,7 +112,7 @@ mod tests {
     use v6gap_core::family::Family;
     use v6gap_core::plan::preset;
     use v6gap_core::record::{Line, RunHeader, RunId};
-    use v6gap_judge::analysis::analyse;
+    use v6gap_judge::analysis::{Failures, Range, analyse};
 
     /// An analysis of nothing, in which every question then gets a verdict.
     fn analysis(verdict: impl Fn(Metric) -> Verdict) -> Analysis {
@@ -156,6 +171,30 @@ mod tests {
         ends("--require same", &found, Outcome::Undecided);
         found.questions[0].verdict = Verdict::Same;
         ends("", &found, Outcome::Done);
+    }
+
+    /// IPv6 that fails is worse, whatever those of its trials say that did not.
+    #[test]
+    fn what_fails_more_often_is_worse() {
+        let failures = |verdict| Failures {
+            blocks: 40,
+            failed: PerArm { a: 0, b: 8 },
+            more: PerArm { a: 0, b: 8 },
+            attempts: PerArm { a: 0, b: 9 },
+            attempts_of_neither: 0,
+            connections: PerArm { a: (0, 0), b: (0, 0) },
+            p: 0.0078,
+            range: Range { low: 0.63, high: 1.0 },
+            verdict,
+        };
+        let mut found = analysis(|_| Verdict::Same);
+        found.failures = Some(failures(Verdict::Worse));
+        ends("--fail-if worse", &found, Outcome::NotMet);
+        ends("--require same", &found, Outcome::NotMet);
+        ends("--fail-if worse:rtt", &found, Outcome::Done);
+        ends("--require same:rtt", &found, Outcome::Done);
+        found.failures = Some(failures(Verdict::CannotTell));
+        ends("--require same", &found, Outcome::Done);
     }
 
     #[test]

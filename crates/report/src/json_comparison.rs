@@ -6,7 +6,9 @@
 use crate::sentences::comparison as said;
 use serde::Serialize;
 use v6gap_core::arm::PerArm;
-use v6gap_judge::analysis::compare::{Apart, Comparison, Differs, Row, Side, Systems};
+use v6gap_judge::analysis::compare::{
+    Apart, Comparison, Differs, FailureChange, Row, Side, Systems,
+};
 
 /// The name and version of the document's form.
 pub const COMPARISON_SCHEMA: &str = "v6gap.comparison/1";
@@ -20,6 +22,7 @@ struct Document<'a> {
     arm_names: &'a PerArm<String>,
     runs: &'a [Side],
     questions: Vec<Asked<'a>>,
+    failures: &'a [FailureChange],
     apart: &'a [Apart],
     set_up: &'a [Differs],
     published: Option<&'a Systems>,
@@ -49,6 +52,7 @@ pub fn json_comparison(comparison: &Comparison) -> String {
         arm_names: &comparison.arm_names,
         runs: &comparison.runs,
         questions: comparison.rows.iter().map(Asked::of).collect(),
+        failures: &comparison.failures,
         apart: &comparison.apart,
         set_up: &comparison.set_up,
         published: comparison.published.as_ref(),

@@ -315,3 +315,18 @@ fn discarded_pairs_are_told_by_family_and_what_they_could_change() {
     let shown = page(&analysis, &PageInfo::default());
     assert!(shown.contains("3 for IPv6 alone"), "the page says so, too");
 }
+
+/// A family that begins to fail is said first, with the range of the change.
+#[test]
+fn a_comparison_says_that_a_family_came_to_fail() {
+    let mut runs = [lab(), lab()];
+    runs[1].run.id = "8m1c3e".parse().unwrap();
+    runs[1].failures = Some(fixtures::runs::failures());
+    let markdown = v6gap_report::markdown_comparison(&comparison(&runs));
+    assert!(markdown.contains("From A to B IPv6 came to fail more often than IPv4."), "{markdown}");
+    let json: serde_json::Value =
+        serde_json::from_str(&v6gap_report::json_comparison(&comparison(&runs))).unwrap();
+    let verdicts = json["failures"].as_array().unwrap().iter().map(|found| &found["verdict"]);
+    assert_eq!(verdicts.collect::<Vec<_>>(), ["worse", "inconclusive", "worse"]);
+    assert!(json["details"].to_string().contains("worse: fails"), "{}", json["details"]);
+}

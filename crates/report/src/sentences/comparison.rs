@@ -2,7 +2,7 @@
 
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_judge::analysis::Verdict;
-use v6gap_judge::analysis::compare::{Change, Comparison, Of, Row, Side};
+use v6gap_judge::analysis::compare::{Change, Comparison, FailureChange, Of, Row, Side};
 use v6gap_judge::analysis::words::topic;
 
 /// The answer in one sentence.
@@ -16,8 +16,50 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
     if let Some(said) = runs.first().and_then(failed) {
         return said;
     }
-    let say = |run: &Side| failed(run).unwrap_or_else(|| against(run.letter, rows, names));
+    let say = |run: &Side| {
+        let fails = fails(comparison, run.letter).map(|fails| format!("{fails} "));
+        let said = failed(run).unwrap_or_else(|| against(run.letter, rows, names));
+        fails.unwrap_or_default() + &said
+    };
     runs.iter().skip(1).map(say).collect::<Vec<_>>().join(" ")
+}
+
+/// That one family came to fail more often against the other, if that is known.
+fn fails(comparison: &Comparison, letter: char) -> Option<String> {
+    let mut own = comparison.failures.iter().filter(|found| found.letter == letter);
+    let found = own.find(|found| found.of == Of::Difference)?;
+    let PerArm { a, b } = &comparison.arm_names;
+    match found.verdict {
+        Verdict::Worse => Some(format!("From A to {letter} {b} came to fail more often than {a}.")),
+        Verdict::Better => {
+            Some(format!("From A to {letter} {b} came to fail less often than {a}."))
+        }
+        _ => None,
+    }
+}
+
+/// How failures changed, each family and their difference by itself.
+fn failures(comparison: &Comparison) -> Vec<String> {
+    let say = |found: &FailureChange| {
+        let of = found.of.subject(&comparison.arm_names);
+        let [before, after] = found.shares.map(|share| format!("{:.0}", 100.0 * share));
+        let verdict = match found.verdict {
+            Verdict::Worse => "worse: fails",
+            Verdict::Better => "better: fails less often",
+            _ => "can't tell",
+        };
+        format!(
+            "Failures, {of}: in {before} % of {} pairs in A, in {after} % of {} in {}, {:+.0} to \
+             {:+.0} points: {verdict}.",
+            found.blocks[0],
+            found.blocks[1],
+            found.letter,
+            100.0 * found.range.low,
+            100.0 * found.range.high,
+        )
+        .replace('-', "−")
+    };
+    comparison.failures.iter().map(say).collect()
 }
 
 /// What happened from A to one other run.
@@ -94,6 +136,7 @@ pub(crate) fn details(comparison: &Comparison) -> Vec<String> {
             details.push(by_itself(letter, names.get(arm), &found));
         }
     }
+    details.extend(failures(comparison));
     details
 }
 

@@ -5,12 +5,14 @@
 //! and D.7). Cells that are not the same workload in both are not compared, and the reason is told.
 
 mod change;
+mod failing;
 mod published;
 mod set_up;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub use failing::FailureChange;
 pub use published::{Elsewhere, Systems};
 
 use super::{Analysis, CheckState, Effect, Qualifier, Question, Verdict};
@@ -182,6 +184,8 @@ pub struct Comparison {
     pub arm_names: PerArm<String>,
     /// The questions that the reference and at least one other run ask, in the order of its plan.
     pub rows: Vec<Row>,
+    /// How failures changed, where runs measured the same cells and anything failed.
+    pub failures: Vec<FailureChange>,
     /// The questions that not all runs ask.
     pub apart: Vec<Apart>,
     /// What differs in the set-up.
@@ -295,6 +299,7 @@ pub fn compare(compared: &[Compared<'_>]) -> Result<Comparison, CompareError> {
     let names = &names;
     let rows = change::decide(rows, names);
     Ok(Comparison {
+        failures: failing::changes(compared),
         apart: apart(compared),
         set_up: set_up::differences(compared, &granted),
         published: published::beside(compared, &rows),

@@ -1,0 +1,152 @@
+//! Whether a family fails more often in one run than in another. Runs fail alike only if they ask
+//! alike, so those with the same cells are compared.
+
+use super::{Compared, Of, letter};
+use crate::analysis::verdict::ALPHA;
+use crate::analysis::{Analysis, Failures, Range, Verdict};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use serde::Serialize;
+use v6gap_core::arm::PerArm;
+use v6gap_stats::loss;
+
+/// How failures changed from the reference to another run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FailureChange {
+    /// Letter of the run.
+    pub letter: char,
+    /// Of what: of a difference the blocks in which more failed of the second arm, less those of
+    /// the first.
+    pub of: Of,
+    /// Share of the blocks in which it failed, in the reference and in the run.
+    pub shares: [f64; 2],
+    /// Blocks that were begun in each.
+    pub blocks: [usize; 2],
+    /// 95 % range of the change.
+    pub range: Range,
+    /// Worse if its range lies above 0, better if it lies below.
+    pub verdict: Verdict,
+}
+
+/// The failures of one run.
+struct Side<'a> {
+    blocks: usize,
+    failures: Option<&'a Failures>,
+}
+
+impl<'a> Side<'a> {
+    fn of(analysis: &'a Analysis) -> Self {
+        let failures = analysis.failures.as_ref();
+        let mut cells: BTreeMap<&str, usize> = BTreeMap::new();
+        for question in &analysis.questions {
+            let most = cells.entry(&question.cell).or_default();
+            *most = question.pairs.len().max(*most);
+        }
+        let blocks = failures.map_or_else(|| cells.values().sum(), |found| found.blocks);
+        Side { blocks, failures }
+    }
+
+    fn count(&self, of: impl Fn(&Failures) -> usize) -> usize {
+        self.failures.map_or(0, of)
+    }
+
+    /// A share of the blocks with its range, counted as it is or against.
+    fn share(&self, count: usize, adds: bool) -> Share {
+        let range = loss::interval(count as u64, self.blocks as u64, 1.0 - ALPHA);
+        let share = count as f64 / self.blocks.max(1) as f64;
+        let (below, above) = (share - range.low, range.high - share);
+        match adds {
+            true => Share { share, below, above },
+            false => Share { share: -share, below: above, above: below },
+        }
+    }
+
+    /// The shares that what is asked for is the sum of.
+    fn failed(&self, of: Of, adds: bool) -> Vec<Share> {
+        let Some(arm) = of.arm() else {
+            let more = PerArm::from_fn(|arm| self.count(|found| *found.more.get(arm)));
+            return alloc::vec![self.share(more.b, adds), self.share(more.a, !adds)];
+        };
+        alloc::vec![self.share(self.count(|found| *found.failed.get(arm)), adds)]
+    }
+}
+
+/// A share and how far its range reaches to either side.
+struct Share {
+    share: f64,
+    below: f64,
+    above: f64,
+}
+
+/// All changes; none where nothing failed or other cells were measured.
+pub(super) fn changes(compared: &[Compared<'_>]) -> Vec<FailureChange> {
+    let cells = |run: &Compared<'_>| -> BTreeSet<_> {
+        run.analysis.run.plan.cells.iter().map(|cell| cell.id.clone()).collect()
+    };
+    let Some((first, others)) = compared.split_first() else { return Vec::new() };
+    let mut changes = Vec::new();
+    for (place, run) in others.iter().enumerate() {
+        let any = [first, run].iter().any(|run| run.analysis.failures.is_some());
+        if any && cells(first) == cells(run) {
+            let sides = [first, run].map(|run| Side::of(run.analysis));
+            changes.extend(Of::ALL.map(|of| change(letter(place + 1), of, &sides)));
+        }
+    }
+    changes
+}
+
+/// The range of a sum reaches as far as those of its parts do in quadrature (Newcombe 1998; Zou and
+/// Donner 2008).
+fn change(letter: char, of: Of, sides: &[Side<'_>; 2]) -> FailureChange {
+    let [was, is] =
+        [(&sides[0], false), (&sides[1], true)].map(|(side, adds)| side.failed(of, adds));
+    let total = |shares: &[Share]| shares.iter().map(|part| part.share).sum::<f64>();
+    let (before, after) = (-total(&was), total(&is));
+    let parts = || was.iter().chain(&is);
+    let reach = |of: fn(&Share) -> f64| libm::sqrt(parts().map(|part| of(part) * of(part)).sum());
+    let centre = after - before;
+    let range =
+        Range { low: centre - reach(|part| part.below), high: centre + reach(|part| part.above) };
+    let verdict = match range {
+        Range { low, .. } if low > 0.0 => Verdict::Worse,
+        Range { high, .. } if high < 0.0 => Verdict::Better,
+        Range { .. } => Verdict::CannotTell,
+    };
+    let blocks = sides.each_ref().map(|side| side.blocks);
+    FailureChange { letter, of, shares: [before, after], blocks, range, verdict }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(v4: usize, v6: usize) -> Failures {
+        let of = PerArm { a: v4, b: v6 };
+        Failures {
+            blocks: 80,
+            failed: of,
+            more: of,
+            attempts: of,
+            attempts_of_neither: 0,
+            connections: PerArm { a: (0, 0), b: (0, 0) },
+            p: 1.0,
+            range: Range { low: 0.0, high: 1.0 },
+            verdict: Verdict::CannotTell,
+        }
+    }
+
+    #[test]
+    fn a_family_that_begins_to_fail_is_worse_and_one_that_ceases_better() {
+        let (none, some, few) = (failed(0, 0), failed(0, 17), failed(0, 3));
+        let side = |failures| Side { blocks: 80, failures };
+        let judged = |before, after| {
+            Of::ALL.map(|of| change('B', of, &[side(before), side(after)])).map(|c| c.verdict)
+        };
+        let (open, worse) = (Verdict::CannotTell, Verdict::Worse);
+        assert_eq!(judged(None, Some(&some)), [worse, open, worse]);
+        assert_eq!(judged(Some(&some), Some(&none))[2], Verdict::Better);
+        assert_eq!(judged(Some(&none), Some(&few)), [open; 3]);
+        let found = change('B', Of::Second, &[side(None), side(Some(&some))]);
+        assert!(found.range.low > 0.0 && found.range.high < 0.4, "{found:?}");
+    }
+}
