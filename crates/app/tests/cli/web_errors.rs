@@ -172,13 +172,8 @@ fn a_busy_server_is_told_as_in_the_terminal() {
     other.stdout.as_mut().unwrap().read_exact(&mut [0; 16]).unwrap();
     let place = json!({"host": "here", "port": port, "v4": "127.0.0.1", "v6": "::1"});
     let line = run_here(port).replacen("run", "check", 1) + " --json --json-errors";
-    // The reason has the seconds that the other has been measuring, which may be one more for who
-    // asks second.
-    let looks = (0..BUSY_LOOKS).map(|_| {
-        let page = web.post("/check", &place).json();
-        (page["failure"].clone(), in_terminal(&web.sandbox.run(&line)))
-    });
-    let told: Vec<(Value, Value)> = looks.collect();
+    let page = web.post("/check", &place).json()["failure"].clone();
+    let terminal = in_terminal(&web.sandbox.run(&line));
     // A measurement waits its turn, and the page says for what.
     assert_eq!(web.post("/runs", &here(port)).status, 202);
     assert_eq!(web.post("/runs/live/stop", &json!({})).status, 204);
@@ -186,19 +181,14 @@ fn a_busy_server_is_told_as_in_the_terminal() {
     assert!(events.contains("\"text\":\"waiting: here is measuring for "), "{events}");
     let _ = other.kill();
     let _ = other.wait();
-    for (page, terminal) in &told {
-        assert_eq!(terminal["code"], "E204", "{terminal}");
-        let why = terminal["why"].to_string();
-        assert!(why.contains("It says: busy: measuring for "), "{why}");
-        for part in ["code", "title", "try", "exit"] {
-            assert_eq!(page[part], terminal[part], "{part}");
-        }
-    }
-    assert!(told.iter().any(|(page, terminal)| page == terminal), "{told:#?}");
+    assert_eq!(terminal["code"], "E204", "{terminal}");
+    let why = terminal["why"].to_string();
+    assert!(why.contains("It says: busy: measuring for "), "{why}");
+    // The reason has the seconds that the other has been measuring, which are more for who asks
+    // second.
+    let whenever = |told: &Value| told.to_string().replace(char::is_numeric, "");
+    assert_eq!(whenever(&page), whenever(&terminal));
 }
-
-/// Looks at a busy server of which one at least must be within one second at both.
-const BUSY_LOOKS: usize = 3;
 
 #[test]
 fn what_is_wrong_with_a_plan_is_told_as_in_the_terminal() {
