@@ -44,7 +44,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 51] = [
     ("demo_measures_loopback_where_namespaces_are_refused", demo::falls_back_to_loopback, Day(15)),
     ("the_view_is_drawn_on_a_terminal", views::drawn_on_a_terminal, Day(10)),
     ("the_view_is_drawn_in_ascii", views::drawn_in_ascii, Day(10)),
-    ("the_view_of_a_plan_has_a_row_for_each_level", views::of_levels, Day(10)),
+    ("the_view_of_a_plan_has_a_row_for_each_level", views::of_levels, Witness(10)),
     ("labs_come_and_go", labs::come_and_go, Day(15)),
     ("labs_are_measured_inside", labs::measure_inside, Night(60)),
     ("labs_are_brought_up_by_the_run", labs::run_brings_its_own, Witness(10)),
