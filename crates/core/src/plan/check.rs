@@ -18,6 +18,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+/// Most null blocks of each family for each cell that has them.
+pub const NULL_BLOCKS_MAX: u32 = 100;
+
 mod capacity;
 mod cells;
 mod lab;
@@ -113,8 +116,9 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
         problems.add("design.arms", "IPv6 is compared with IPv4: write [\"v4\", \"v6\"]");
     }
     let null_blocks = draft.null_blocks.unwrap_or(defaults::NULL_BLOCKS);
-    if null_blocks > 100 {
-        problems.add("design.null_blocks", "more than 100 null blocks");
+    if null_blocks > NULL_BLOCKS_MAX {
+        let why = format!("more than {NULL_BLOCKS_MAX} null blocks");
+        problems.add("design.null_blocks", why);
     }
     let order = order(draft, problems);
     if draft.pairs.is_some() && !draft.precision.is_empty() {

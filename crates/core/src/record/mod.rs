@@ -17,7 +17,8 @@ pub use line::{
     RunHeader, Session, TrialRecord,
 };
 
-use crate::plan::check::CELLS_MAX;
+use crate::plan::check::{CELLS_MAX, NULL_BLOCKS_MAX};
+use crate::plan::defaults::BLOCKS_MAX;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
@@ -104,19 +105,39 @@ fn of_kind(kind: &str, text: &str) -> Result<Line, RecordError> {
         "trial" => Line::Trial(parse(text)?),
         "block" => Line::Block(parse(text)?),
         "failed" => Line::Failed(parse(text)?),
-        "allotted" => Line::Allotted(parse(text)?),
+        "allotted" => Line::Allotted(few(parse(text)?)?),
         "gave-up" => Line::GaveUp(parse(text)?),
         "end" => Line::End(parse(text)?),
         other => return Err(RecordError::Malformed(format!("no such line: {other:?}"))),
     })
 }
 
-/// The facts of a run that there can have been: the analysis looks at each cell for each other one.
+/// The facts of a run that there can have been: the analysis looks at each cell for each other one,
+/// and whoever follows a journal makes as many blocks as it says.
 fn possible(header: Box<RunHeader>) -> Result<Box<RunHeader>, RecordError> {
-    match header.plan.cells.len() {
-        0..=CELLS_MAX => Ok(header),
-        n => Err(RecordError::Malformed(format!("{n} cells; a plan has up to {CELLS_MAX}"))),
-    }
+    let (cells, design) = (header.plan.cells.len(), &header.plan.design);
+    let (nulls, most) = (design.null_blocks, design.blocks_max);
+    let why = if cells > CELLS_MAX {
+        format!("{cells} cells; a plan has up to {CELLS_MAX}")
+    } else if nulls > NULL_BLOCKS_MAX {
+        format!("{nulls} null blocks of a cell; a plan has up to {NULL_BLOCKS_MAX}")
+    } else if most > BLOCKS_MAX {
+        format!("{most} blocks of a cell in a round; a plan has up to {BLOCKS_MAX}")
+    } else if design.null_cells.len() > cells || design.null_cells.iter().any(|at| *at >= cells) {
+        "null blocks of a cell that the plan does not have".into()
+    } else {
+        return Ok(header);
+    };
+    Err(RecordError::Malformed(why))
+}
+
+/// No more blocks of a cell in a round than there can be.
+fn few(allotted: Allotted) -> Result<Allotted, RecordError> {
+    let Some(of) = allotted.cells.values().find(|of| of.blocks > BLOCKS_MAX) else {
+        return Ok(allotted);
+    };
+    let why = format!("{} blocks of a cell in a round; there are up to {BLOCKS_MAX}", of.blocks);
+    Err(RecordError::Malformed(why))
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, RecordError> {
@@ -126,10 +147,11 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, RecordError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arm::{Arm, BlockKind, TurnOrder};
+    use crate::arm::{Arm, BlockKind, PerArm, TurnOrder};
     use crate::family::Family;
     use crate::metric::Metric;
     use crate::observation::{EndReport, Far, Lateness, Measured, PerEnd, Times};
+    use crate::plan::{Design, preset};
     use alloc::vec;
     use proptest::prelude::*;
 
@@ -228,6 +250,32 @@ mod tests {
         for none in [r#"{"v":1,"line":"other"}"#, r#"{"v":1}"#, r#"{"v":0,"line":"end"}"#] {
             assert!(decode(none).is_err(), "{none}");
         }
+    }
+
+    #[test]
+    fn more_blocks_than_there_can_be_are_refused() {
+        let refused = |line: Line, why: &str| match decode(&encode(&line)) {
+            Err(RecordError::Malformed(told)) => assert!(told.starts_with(why), "{told}"),
+            other => panic!("{why}: {other:?}"),
+        };
+        let allotted = |blocks| {
+            let allotment = Allotment { blocks, block_ns: 1, noise: None };
+            Line::Allotted(Allotted { cells: [("loss".into(), allotment)].into() })
+        };
+        assert!(decode(&encode(&allotted(BLOCKS_MAX))).is_ok());
+        refused(allotted(BLOCKS_MAX + 1), "25 blocks of a cell in a round");
+        refused(allotted(u32::MAX), "4294967295 blocks of a cell in a round");
+        let header = |change: &dyn Fn(&mut Design)| {
+            let plan = preset::first_look(PerArm::FAMILIES, None, 1);
+            let mut header = RunHeader::new("x1".parse().unwrap(), plan);
+            change(&mut header.plan.parts_mut().design);
+            Line::Run(Box::new(header))
+        };
+        assert!(decode(&encode(&header(&|of| of.null_blocks = NULL_BLOCKS_MAX))).is_ok());
+        refused(header(&|of| of.null_blocks = NULL_BLOCKS_MAX + 1), "101 null blocks");
+        refused(header(&|of| of.blocks_max = BLOCKS_MAX + 1), "25 blocks of a cell in a round");
+        refused(header(&|of| of.null_cells = vec![0; CELLS_MAX]), "null blocks of a cell that");
+        refused(header(&|of| of.null_cells = vec![CELLS_MAX]), "null blocks of a cell that");
     }
 
     /// Whoever writes a line in another way than this program may.
