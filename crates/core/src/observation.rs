@@ -119,6 +119,11 @@ pub struct Times {
 impl Times {
     /// Significant digits of the histogram.
     pub const DIGITS: u8 = 3;
+
+    /// How many there were, with those that were lost or failed.
+    pub fn with_lost(&self) -> u64 {
+        self.count.saturating_add(self.lost)
+    }
 }
 
 fn one() -> u32 {

@@ -4,6 +4,7 @@
 
 use crate::capacity::{PATH_MTU_USUAL, ip_bytes, maximum_bps};
 use crate::cost;
+use crate::ippm::percentile::rank;
 use crate::metric::Metric;
 use crate::observation::{Connections, Ends, Far, Measured, Received, Returned, Sent, Times};
 use crate::workload::{Capacity, Search, Workload};
@@ -25,9 +26,9 @@ fn value(metric: Metric, workload: &Workload, ends: &Ends) -> Option<f64> {
         Metric::Rtt | Metric::Connect | Metric::FirstByte => {
             times(metric, ends).filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
         }
-        Metric::RttP50 => percentile(times(metric, ends)?, 50),
-        Metric::RttP90 => percentile(times(metric, ends)?, 90),
-        Metric::RttP99 => percentile(times(metric, ends)?, 99),
+        Metric::RttP50 => percentile(times(metric, ends)?, 500_000),
+        Metric::RttP90 => percentile(times(metric, ends)?, 900_000),
+        Metric::RttP99 => percentile(times(metric, ends)?, 990_000),
         Metric::ConnectRate => match &ends.client.measured {
             Measured::Connections(all) => connect_rate(all),
             _ => None,
@@ -154,18 +155,18 @@ pub fn times(metric: Metric, ends: &Ends) -> Option<&Times> {
     }
 }
 
-/// The smallest time that so many in a hundred did not exceed, in s, by the buckets of the
+/// The smallest time that so many in a million did not exceed, in s, by the buckets of the
 /// histogram; those lost took longer than all (RFC 2681 section 4.1). `None` unless at least one
 /// lies above it, and of whole turns, whose means have no such share.
-fn percentile(times: &Times, hundredths: u64) -> Option<f64> {
-    let all = times.count + times.lost;
-    let rank = (all * hundredths).div_ceil(100);
+fn percentile(times: &Times, millionths: u32) -> Option<f64> {
+    let all = times.with_lost();
+    let rank = rank(all, millionths);
     if times.exchanges_each != 1 || rank >= all {
         return None;
     }
-    let mut seen = 0;
+    let mut seen = 0_u64;
     let reaches = |&(_, count): &(u64, u64)| {
-        seen += count;
+        seen = seen.saturating_add(count);
         seen >= rank
     };
     times.histogram.iter().find(reaches).map(|(ns, _)| ns as f64 / NS_PER_S)
@@ -331,6 +332,21 @@ mod tests {
         // The 99th percentile of 103 is the last but one, and that was lost.
         assert_eq!(of_metric(&of(3, 1)), [Some(1e-6), Some(2e-6), None]);
         assert_eq!(of_metric(&of(0, 20)), [None; 3]);
+    }
+
+    /// Counts come from the other host as well.
+    #[test]
+    fn percentiles_take_any_count() {
+        let workload = Workload::Echo(Echo { tails: true, ..Echo::default() });
+        let times = Times {
+            count: u64::MAX,
+            lost: u64::MAX,
+            histogram: [(1_000, 1 << 63), (2_000, 1 << 63)].into_iter().collect(),
+            exchanges_each: 1,
+            ..Times::default()
+        };
+        let values = values(&workload, &ends_of(Measured::Times(times), Measured::Nothing));
+        assert_eq!((values[&Metric::RttP50], values[&Metric::RttP99]), (1e-6, 2e-6));
     }
 
     #[test]

@@ -120,7 +120,8 @@ fn sum<'a>(
     connections: impl Iterator<Item = &'a Connection>,
     of: fn(&TcpAccount) -> Option<u64>,
 ) -> Option<u64> {
-    connections.map(|connection| connection.account.as_ref().and_then(of)).sum()
+    let mut told = connections.map(|connection| connection.account.as_ref().and_then(of));
+    told.try_fold(0, |sum: u64, one| Some(sum.saturating_add(one?)))
 }
 
 /// Mean of the connections' round trips over the smallest of them all.

@@ -37,6 +37,7 @@ fn lost_packets_are_infinitely_late() {
     assert_eq!(percentile(&values, 1, 900_000), None);
     assert_eq!(median(&[5], 1), None);
     assert_eq!((percentile(&[], 0, 500_000), median(&[], 0)), (None, None));
+    assert_eq!((percentile(&[5], u64::MAX, 500_000), median(&[5], u64::MAX)), (None, None));
 }
 
 /// Of 1000 values, 999 are not above the 99.9th percentile; no rounding makes it the largest.

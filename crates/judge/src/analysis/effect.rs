@@ -381,7 +381,7 @@ impl Combined {
     /// and Pearson 1934) where none was seen, and a difference as large as `margin` is as likely as
     /// so large a share of which none was seen.
     fn bounded_singly(self, events: &PerArm<(u64, u64)>, margin: f64) -> Combined {
-        if events.a.0 + events.b.0 > 0 || self.sd > 0.0 {
+        if (events.a.0, events.b.0) != (0, 0) || self.sd > 0.0 {
             return self;
         }
         let unseen = |of: u64| libm::exp(of as f64 * libm::log1p(-margin.clamp(0.0, 1.0)));

@@ -3,7 +3,7 @@
 
 use super::collect::{Block, Collected};
 use super::verdict::ALPHA;
-use super::{Range, Verdict, conditions};
+use super::{Range, Verdict, conditions, effect};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -88,7 +88,7 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
         attempts,
         connections: PerArm::from_fn(|arm| {
             let of_blocks = blocks.values().map(|block| block.connections.get(arm));
-            of_blocks.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+            of_blocks.fold((0, 0), |sum, one| effect::add(sum, *one))
         }),
         p,
         range,
@@ -111,7 +111,7 @@ pub(super) fn too_many<'a>(found: &Collected<'a>) -> BTreeMap<&'a str, Arm> {
     let too_many = |blocks: &[InBlock<'_>], arm: Arm| {
         let failed = blocks.iter().filter(|block| *block.attempts.get(arm) > 0).count();
         let connections = blocks.iter().map(|block| block.connections.get(arm));
-        let (lost, of) = connections.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let (lost, of) = connections.fold((0, 0), |sum, one| effect::add(sum, *one));
         conditions::too_many(failed, blocks.len())
             || conditions::too_many(lost as usize, of as usize)
     };
@@ -148,7 +148,7 @@ fn connections(found: &Collected<'_>, block: &Block<'_>, arm: Arm) -> (u64, u64)
     let cell = found.run.plan.cell(&trial.cell).map(|(_, cell)| &cell.workload);
     let opens = matches!(cell, Some(Workload::Connect(_)));
     let times = values::times(Metric::Connect, &trial.ends).filter(|_| opens);
-    times.map_or((0, 0), |times| (times.lost, times.count + times.lost))
+    times.map_or((0, 0), |times| (times.lost, times.with_lost()))
 }
 
 #[cfg(test)]

@@ -270,7 +270,7 @@ fn sent_again(trial: &TrialRecord) -> u64 {
         let counted = u64::try_from(end.counter("Tcp.RetransSegs")).unwrap_or(0);
         sender.unwrap_or(if end.connections.is_empty() { counted } else { told })
     };
-    trial.ends.all().map(of).sum()
+    trial.ends.all().map(of).fold(0, u64::saturating_add)
 }
 
 /// Share of its time that a measuring thread of a transfer worked, the mean of its end's threads.

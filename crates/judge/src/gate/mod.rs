@@ -63,7 +63,7 @@ fn lost(trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
     if let Some(times) = values::times(Metric::Connect, &trial.ends)
         && times.lost > 0
     {
-        let of = times.count + times.lost;
+        let of = times.with_lost();
         findings.push(caveat("lost", format!("{} of {of} were lost or failed", times.lost)));
     }
 }

@@ -104,9 +104,9 @@ struct Cut {
 /// Bytes on the wire of a stream of datagrams, at most: of those that arrived, what the socket
 /// dropped among them, and of those that came in part.
 fn of_datagrams(received: &Received, cut: &Cut) -> f64 {
-    let whole = received.bytes.div_ceil(u64::from(cut.payload).max(1))
-        + received.duplicates
-        + received.dropped.unwrap_or(0);
+    let arrived = received.bytes.div_ceil(u64::from(cut.payload).max(1));
+    let further = [received.duplicates, received.dropped.unwrap_or(0)];
+    let whole = further.into_iter().fold(arrived, u64::saturating_add);
     let packets = wiremodel::udp_packets(cut.payload, cut.family, cut.mtu).unwrap_or_default();
     let on_wire = |packet: u32| u64::from(packet) + ETHERNET_HEADER;
     let each: u64 = packets.iter().copied().map(on_wire).sum();
@@ -115,10 +115,14 @@ fn of_datagrams(received: &Received, cut: &Cut) -> f64 {
         [first, _, ..] => {
             let pieces = packets.len() as u64;
             let in_part = cut.lost.map_or(u64::MAX, |lost| lost.saturating_mul(pieces - 1));
-            cut.came.saturating_sub(whole * pieces).min(in_part) * on_wire(*first)
+            let in_whole = whole.saturating_mul(pieces);
+            let parts = cut.came.saturating_sub(in_whole).min(in_part);
+            parts.saturating_mul(on_wire(*first))
         }
         // Neither end cut them, but a router may have: each piece has headers of its own.
-        _ => cut.came * on_wire(cut.family.header_bytes() + cut.family.fragment_header_bytes()),
+        _ => cut.came.saturating_mul(on_wire(
+            cut.family.header_bytes() + cut.family.fragment_header_bytes(),
+        )),
     };
-    ((whole + DATAGRAMS_BESIDE) * each + further) as f64
+    whole.saturating_add(DATAGRAMS_BESIDE).saturating_mul(each).saturating_add(further) as f64
 }

@@ -33,7 +33,8 @@ pub fn failures(analysis: &Analysis) -> Option<String> {
     let [first, second] = Arm::BOTH.map(share);
     let opened = |PerArm { a, b }: &PerArm<(u64, u64)>| {
         let of = |(lost, of): (u64, u64)| format!("{lost} of {of}");
-        (a.0 + b.0 > 0).then(|| format!(" Connections that failed: {} and {}.", of(*a), of(*b)))
+        ((a.0, b.0) != (0, 0))
+            .then(|| format!(" Connections that failed: {} and {}.", of(*a), of(*b)))
     };
     let opened = opened(connections).unwrap_or_default();
     let verdict = match found.verdict {
