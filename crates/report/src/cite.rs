@@ -260,14 +260,14 @@ fn design(analysis: &Analysis) -> String {
         ),
     };
     let mut said = format!(
-        "Both were measured next to each other in time in {} rounds of pairs, {order}, every \
-         question once in each round; neither shares sockets with the other.",
+        "Both were measured next to each other in time in blocks, {} rounds of them, {order}; \
+         neither shares sockets with the other.",
         analysis.rounds
     );
     let nulls = analysis.null_blocks();
     if nulls > 0 {
         said.push_str(&format!(
-            " {nulls} null pairs, of a family with itself, before the first comparison and in one \
+            " {nulls} null blocks, of a family with itself, before the first comparison and in one \
              of {} rounds ({}) bound what the instrument adds.",
             design.sentinel_every,
             match analysis.nulls.iter().all(|null| null.told == NullTold::Agrees) {
@@ -278,7 +278,8 @@ fn design(analysis: &Analysis) -> String {
     }
     let values = [Arm::A, Arm::B].map(|arm| names.get(arm).as_str());
     said.push_str(&format!(
-        " The effect of a pair is the logarithm of the ratio of {} to {}{}.",
+        " The effect of a block is the logarithm of the ratio of {} to {}{}; the mean of a \
+         question’s blocks in one round makes one pair, the unit of all ranges.",
         values[1],
         values[0],
         match analysis.questions.iter().any(|q| q.metric.scale() == Scale::Difference) {
@@ -317,9 +318,9 @@ fn verdicts(analysis: &Analysis, same: &str, several: &str) -> String {
 
 fn discarded(analysis: &Analysis) -> String {
     let counted = match analysis.discarded.len() {
-        0 => "No pair was discarded.".to_owned(),
-        1 => "1 pair was discarded by a gate fixed beforehand.".to_owned(),
-        n => format!("{n} pairs were discarded by gates fixed beforehand."),
+        0 => "No block was discarded.".to_owned(),
+        1 => "1 block was discarded by a gate fixed beforehand.".to_owned(),
+        n => format!("{n} blocks were discarded by gates fixed beforehand."),
     };
     let failed = if analysis.valid { "" } else { " A check of the run failed: it has no verdict." };
     let stopped = analysis.stopped.as_ref().map(|why| format!(" It was {}", words::sentence(why)));

@@ -17,6 +17,9 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(stopped) = &analysis.stopped {
         out.push_str(&format!(" {}", escape(words::sentence(stopped))));
     }
+    if let Some(blocks) = sentences::blocks(analysis) {
+        out.push_str(&format!(" {}", escape(blocks)));
+    }
     out.push_str("\n\n");
     table(analysis, &mut out);
     out.push('\n');

@@ -256,11 +256,20 @@ pub(crate) fn margins(analysis: &Analysis) -> Option<String> {
 
 /// "30 pairs in 9 min 52 s".
 pub(crate) fn pairs_in(analysis: &Analysis) -> String {
-    let pairs = match analysis.rounds {
-        1 => "1 pair".to_owned(),
-        n => format!("{n} pairs"),
-    };
-    format!("{pairs} in {}", format_span(analysis.span_ns as f64))
+    format!("{} in {}", pairs(analysis), format_span(analysis.span_ns as f64))
+}
+
+/// "30 pairs": those that the ranges are taken from; "8 to 30 pairs" where questions have different
+/// numbers, since cells rest or blocks were discarded.
+pub(crate) fn pairs(analysis: &Analysis) -> String {
+    let counts = || analysis.questions.iter().filter_map(|q| q.effect.as_ref()).map(|e| e.blocks);
+    match counts().min().zip(counts().max()) {
+        Some((1, 1)) => "1 pair".to_owned(),
+        Some((least, most)) if least < most => format!("{least} to {most} pairs"),
+        Some((n, _)) => format!("{n} pairs"),
+        None if analysis.rounds == 1 => "1 pair".to_owned(),
+        None => format!("{} pairs", analysis.rounds),
+    }
 }
 
 /// The difference that a relative one makes of the first arm's value, in the metric's unit; `None`

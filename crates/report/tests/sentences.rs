@@ -159,7 +159,7 @@ fn a_family_that_fails_more_often_is_part_of_the_answer() {
     analysis.failures = Some(found.clone());
     let fails = "IPv6 fails more often than IPv4 on this path.";
     assert_eq!(headline(&analysis), format!("{fails} {silent}"));
-    let said = "Failures: IPv4 in 1, IPv6 in 17 of 80 pairs. Connections that failed: 1 of 4000 \
+    let said = "Failures: IPv4 in 1, IPv6 in 17 of 80 blocks. Connections that failed: 1 of 4000 \
                 and 3 of 4000. 1 attempt failed for which neither family stands alone. Verdict: \
                 worse: fails (p < 0.001).";
     assert_eq!(failures(&analysis).as_deref(), Some(said));
@@ -173,7 +173,7 @@ fn a_family_that_fails_more_often_is_part_of_the_answer() {
     };
     analysis.failures = Some(few);
     assert_eq!(headline(&analysis), silent);
-    let said = "Failures: IPv4 in none, IPv6 in 2 of 80 pairs. Verdict: can't tell which fails \
+    let said = "Failures: IPv4 in none, IPv6 in 2 of 80 blocks. Verdict: can't tell which fails \
                 more often (p = 0.500).";
     assert_eq!(failures(&analysis).as_deref(), Some(said));
     let neither = Failures { attempts_of_neither: 2, verdict: Verdict::None, ..found };
@@ -290,23 +290,46 @@ fn the_size_of_writes_is_named_where_the_difference_goes_with_it() {
         assert!(text.contains(said), "{text}");
     }
     analysis.by_writes = vec![fixtures::runs::by_writes(false)];
-    let open = "cannot be told from 12 pairs (p = 0.200)";
+    let open = "cannot be told from 12 blocks (p = 0.200)";
     assert!(!table(&analysis, &style).contains("the size of writes"));
     assert!(verbose(&analysis, &[], &style).contains(open));
 }
 
+/// Ranges are taken from pairs, of which each may be the mean of several blocks.
+#[test]
+fn how_many_blocks_make_a_pair_is_told_where_it_is_not_one() {
+    let mut analysis = lab();
+    let wide = Style { width: 200, ..Style::default() };
+    let told = |analysis: &v6gap_judge::analysis::Analysis| {
+        [verbose(analysis, &[], &wide), markdown(analysis), page(analysis, &PageInfo::default())]
+    };
+    assert!(told(&analysis).iter().all(|text| !text.contains("Blocks in a round")));
+    let first = &mut analysis.questions[0];
+    // A discarded block is one of its round, too.
+    first.pairs[16].blocks = 3;
+    first.pairs[17].round = first.pairs[16].round;
+    if let Some(effect) = &mut first.effect {
+        effect.blocks = 12;
+    }
+    for text in told(&analysis) {
+        let said = "Blocks in a round: 4 of Throughput, TCP; one of each other cell.";
+        assert!(text.contains(said), "{text}");
+        assert!(text.contains("12 to 29 pairs"), "{text}");
+    }
+}
+
 /// What was discarded stands by family, and what would change an answer.
 #[test]
-fn discarded_pairs_are_told_by_family_and_what_they_could_change() {
+fn discarded_blocks_are_told_by_family_and_what_they_could_change() {
     let mut analysis = lab();
     assert!(!table(&analysis, &Style::default()).contains("Discarded:"));
     analysis.discards = Some(fixtures::runs::discards());
     let wide = Style { width: 200, ..Style::default() };
     let said = table(&analysis, &wide);
     for part in [
-        "Discarded: 6 of 80 pairs, 1 for IPv4 alone, 3 for IPv6 alone and 2 for both: whether one \
+        "Discarded: 6 of 80 blocks, 1 for IPv4 alone, 3 for IPv6 alone and 2 for both: whether one \
          family was discarded more often cannot be told",
-        "the answer would change if its 4 discarded pairs had differed by more than 12 %; as they \
+        "the answer would change if its 4 discarded blocks had differed by more than 12 %; as they \
          were measured, they do not.",
         "by more than 1 points; as they were measured, they do.",
     ] {

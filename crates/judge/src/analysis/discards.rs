@@ -83,9 +83,9 @@ pub(super) fn judge(found: &Collected<'_>, questions: &[Question]) -> Option<Dis
     })
 }
 
-/// With n blocks that count and k discarded ones of mean D, estimate and range move by
-/// k (D − mean) / (n + k): the answer changes where that takes an end of its range to where the
-/// rule turns.
+/// Where discarded blocks of mean D have a share w of all pairs, estimate and range move by
+/// w (D − mean): the answer changes where that takes an end of its range to where the rule turns.
+/// Of n rounds with one block each, k of them discarded, w is k / n.
 fn tipping(q: &Question) -> Option<Tipping> {
     let effect = q.effect.as_ref()?;
     let of = |pair: &Pair| effect::of_block(q.metric, pair.values.a, pair.values.b);
@@ -105,7 +105,7 @@ fn tipping(q: &Question) -> Option<Tipping> {
     if lost.is_empty() {
         return None;
     }
-    let weight = (effect.blocks + lost.len()) as f64 / lost.len() as f64;
+    let weight = weight(q, effect.blocks);
     let centre = scaled(effect.estimate);
     let (below, above) =
         (falls.map(|by| centre - by * weight), rises.map(|by| centre + by * weight));
@@ -122,6 +122,26 @@ fn tipping(q: &Question) -> Option<Tipping> {
         changes: below.is_some_and(|end| measured <= end)
             || above.is_some_and(|end| measured >= end),
     })
+}
+
+/// By how much the discarded blocks of a question must move for its estimate to move by one: what
+/// they would weigh, joined with the blocks of their rounds, among all pairs.
+fn weight(q: &Question, pairs: usize) -> f64 {
+    let valid = |round| q.pairs.iter().find(|pair| pair.valid && pair.round == round);
+    let lost = || q.pairs.iter().filter(|pair| !pair.valid && has_effect(q.metric, pair));
+    let mut alone: Vec<u32> = lost().map(|pair| pair.round).collect();
+    alone.sort_unstable();
+    alone.dedup();
+    alone.retain(|round| valid(*round).is_none());
+    let share = |pair: &Pair| {
+        let beside = lost().filter(|other| other.round == pair.round).count() as u32;
+        1.0 / f64::from(beside + valid(pair.round).map_or(0, |valid| valid.blocks))
+    };
+    (pairs + alone.len()) as f64 / lost().map(share).sum::<f64>()
+}
+
+fn has_effect(metric: Metric, pair: &Pair) -> bool {
+    effect::of_block(metric, pair.values.a, pair.values.b).is_finite()
 }
 
 #[cfg(test)]
@@ -175,6 +195,19 @@ mod tests {
         let alike = closed([3, 3], 1.0).unwrap();
         assert_eq!(alike.verdict, Verdict::CannotTell);
         assert!(alike.range.low < 0.5 && alike.range.high > 0.5, "{alike:?}");
+    }
+
+    /// Three blocks that count beside a discarded one leave it a quarter of a pair.
+    #[test]
+    fn a_discarded_block_weighs_what_it_would_in_its_round() {
+        let plan = plan(PerArm::FAMILIES, 3);
+        let analysis = analyse(&run(&plan, 10, &EVEN)).unwrap();
+        let mut q = analysis.questions[0].clone();
+        q.pairs[9].valid = false;
+        assert!((weight(&q, 9) - 10.0).abs() < 1e-9, "alone in its round");
+        q.pairs[9].round = q.pairs[8].round;
+        q.pairs[8].blocks = 3;
+        assert!((weight(&q, 9) - 36.0).abs() < 1e-9, "{}", weight(&q, 9));
     }
 
     /// 36 blocks with a difference of 20 %: four more must differ by far more to hide it.

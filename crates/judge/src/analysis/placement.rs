@@ -57,7 +57,7 @@ pub(super) fn among(blocks: &[&Block<'_>]) -> Vec<Apart> {
             if pairs.len() >= PAIRS_MIN && 2 * apart > pairs.len() {
                 let text = format!(
                     "packets of the two families came in over different {what} of {who} in {apart} \
-                     of {} pairs: part of a difference may be theirs",
+                     of {} blocks: part of a difference may be theirs",
                     pairs.len()
                 );
                 found.push(Apart { end, text });

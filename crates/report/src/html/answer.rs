@@ -2,7 +2,7 @@
 
 use super::strip::{self, Axis, Shown};
 use crate::number::shown;
-use crate::sentences::{checks, details, failures, headline};
+use crate::sentences::{blocks, checks, details, failures, headline};
 use crate::words;
 use maud::{Markup, PreEscaped, html};
 use v6gap_core::arm::PerArm;
@@ -188,10 +188,7 @@ fn both(a: f64, b: f64) -> PerArm<String> {
 fn sure(analysis: &Analysis) -> Markup {
     let names = &analysis.arm_names;
     let (summary, _) = checks::summary(analysis);
-    let pairs = match analysis.rounds {
-        1 => "1 pair of trials".to_owned(),
-        n => format!("{n} pairs of trials"),
-    };
+    let pairs = words::pairs(analysis);
     let stop = match analysis.run.plan.design.stop {
         Stop::Pairs { .. } => "Their number was fixed before the run.",
         Stop::Adaptive { .. } => "Looking at the result early did not change it.",
@@ -204,8 +201,9 @@ fn sure(analysis: &Analysis) -> Markup {
         !analysis.nulls.is_empty() && analysis.nulls.iter().all(|n| n.told == NullTold::Agrees);
     html! {
         p {
-            b { (pairs) } " for each question, " (names.a) " and " (names.b) " in turns, the first \
+            b { (pairs) } " of each question, " (names.a) " and " (names.b) " in turns, the first \
             by coin toss. " (stop)
+            @if let Some(blocks) = blocks(analysis) { " " (blocks) }
         }
         p { b { "Checks: " (summary) "." } @if nulls_fine {
             " Each family against itself showed no difference that matters."

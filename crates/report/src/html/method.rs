@@ -31,14 +31,15 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
             summary { "How these numbers were made" }
             p {
                 b { "Design. " } "In each block both arms, " (names.a) " and " (names.b) ", are \
-                measured next to each other in time; which goes first is random and balanced. All \
-                questions take part in every round. Blocks that compare a family with itself show \
-                what the instrument itself would add."
+                measured next to each other in time; which goes first is random and balanced. A \
+                question takes part in every round until it is answered. Blocks that compare a \
+                family with itself show what the instrument itself would add."
             }
             p {
-                b { "Effect. " } "The logarithm of the ratio of both values of a pair, averaged \
-                over the pairs and shown as a difference in per cent; for loss, the difference \
-                itself in percentage points."
+                b { "Effect. " } "The logarithm of the ratio of both values of a block, shown as \
+                a difference in per cent; for loss, the difference itself in percentage points. \
+                The mean of a question’s blocks in one round makes one pair; estimates and \
+                ranges are taken from the pairs."
             }
             p {
                 b { "Ranges. " } (ranges)
@@ -73,7 +74,8 @@ pub(super) fn glossary() -> Markup {
         ("Throughput", "Bytes of the application that arrive per time; headers do not count."),
         ("Connecting", "Time until a TCP connection is open, as a program sees it."),
         ("Lost", "Datagrams that were sent and never arrived."),
-        ("Pair", "One trial of each arm, next to each other in time."),
+        ("Block", "One trial of each arm, next to each other in time."),
+        ("Pair", "What the blocks of a question in one round say together; mostly one block."),
         (
             "95 % range",
             "Where the true difference very likely is: made this way, 95 of 100 hold it.",

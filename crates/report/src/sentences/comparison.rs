@@ -49,7 +49,7 @@ fn failures(comparison: &Comparison) -> Vec<String> {
             _ => "can't tell",
         };
         format!(
-            "Failures, {of}: in {before} % of {} pairs in A, in {after} % of {} in {}, {:+.0} to \
+            "Failures, {of}: in {before} % of {} blocks in A, in {after} % of {} in {}, {:+.0} to \
              {:+.0} points: {verdict}.",
             found.blocks[0],
             found.blocks[1],

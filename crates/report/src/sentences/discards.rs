@@ -1,4 +1,4 @@
-//! What gates discarded, by family, and what the discarded pairs would have to be to change an
+//! What gates discarded, by family, and what the discarded blocks would have to be to change an
 //! answer, in sentences.
 
 use crate::words;
@@ -34,7 +34,7 @@ pub(crate) fn discards(analysis: &Analysis) -> Option<String> {
     };
     let all = alone.a + alone.b + both;
     Some(format!(
-        "Discarded: {all} of {blocks} pairs, {}, {} and {} for both: {so}{test}.",
+        "Discarded: {all} of {blocks} blocks, {}, {} and {} for both: {so}{test}.",
         of(Arm::A),
         of(Arm::B),
         count(*both)
@@ -54,9 +54,9 @@ pub(crate) fn tipping(analysis: &Analysis) -> Vec<String> {
         let Tipping { cell, metric, discarded, differ, changes, .. } = tipping;
         let question = analysis.questions.iter().find(|q| q.cell == *cell && q.metric == *metric);
         let label = question.map_or(cell.as_str(), |q| q.label.as_str());
-        let pairs = match discarded {
-            1 => "its discarded pair".to_owned(),
-            n => format!("its {n} discarded pairs"),
+        let blocks = match discarded {
+            1 => "its discarded block".to_owned(),
+            n => format!("its {n} discarded blocks"),
         };
         let rounded = significant(*differ, 2).parse().unwrap_or(*differ);
         let by = words::margin(*metric, rounded);
@@ -64,7 +64,7 @@ pub(crate) fn tipping(analysis: &Analysis) -> Vec<String> {
             true => "; as they were measured, they do",
             false => "; as they were measured, they do not",
         };
-        format!("{label}: the answer would change if {pairs} had differed by more than {by}{so}.")
+        format!("{label}: the answer would change if {blocks} had differed by more than {by}{so}.")
     };
     all.iter().map(say).collect()
 }

@@ -43,7 +43,7 @@ pub fn failures(analysis: &Analysis) -> Option<String> {
         _ => format!("can't tell which fails more often ({})", p_value(found.p)),
     };
     Some(format!(
-        "Failures: {first}, {second} of {blocks} pairs.{opened}{neither} Verdict: {verdict}."
+        "Failures: {first}, {second} of {blocks} blocks.{opened}{neither} Verdict: {verdict}."
     ))
 }
 

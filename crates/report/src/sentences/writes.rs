@@ -21,7 +21,7 @@ pub(crate) fn open(analysis: &Analysis) -> Vec<String> {
         let (label, blocks) = (label(analysis, found), found.blocks);
         format!(
             "{label}: whether the difference depends on the size of writes cannot be told from \
-             {blocks} pairs ({}).",
+             {blocks} blocks ({}).",
             p(found)
         )
     };

@@ -7,7 +7,7 @@ use crate::beside;
 use crate::loads::loads;
 use crate::resources;
 use crate::searches::searches;
-use crate::sentences::writes;
+use crate::sentences::{self, writes};
 use crate::sockets::sockets;
 use crate::transfers::transfers;
 use crate::words;
@@ -26,6 +26,9 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     let seed = analysis.run.plan.seed;
     let text = format!("Seed {seed:#x}; {rule}; {} trials stored.", analysis.trials);
     super::say(style, out, &text);
+    if let Some(blocks) = sentences::blocks(analysis) {
+        super::say(style, out, &blocks);
+    }
     out.push('\n');
     granted(lines, style, out);
     costs(analysis, style, out);

@@ -188,7 +188,7 @@ fn in_words(plan: &Plan, path: Path, found: &Estimate) -> String {
         bytes(found.total.bytes),
     );
     out.push_str(&format!(
-        "{} cells × {} rounds = {} pairs, and {} pairs of a family with itself.\n",
+        "{} cells × {} rounds = {} blocks, and {} blocks of a family with itself.\n",
         plan.cells.len(),
         found.rounds,
         found.compare_blocks,
@@ -200,10 +200,10 @@ fn in_words(plan: &Plan, path: Path, found: &Estimate) -> String {
         format_span(path.round_trip_ns),
     ));
     let width = output::column(plan.cells.iter().map(|c| c.id.as_str())).max(4);
-    out.push_str(&format!("{:width$}  {:>12}  {:>12}\n", "cell", "a pair takes", "and sends"));
+    out.push_str(&format!("{:width$}  {:>13}  {:>12}\n", "cell", "a block takes", "and sends"));
     for (cell, cost) in plan.cells.iter().zip(&found.cells) {
         let (time, sent) = (format_span(cost.time_ns), bytes(cost.bytes));
-        out.push_str(&format!("{:width$}  {time:>12}  {sent:>12}\n", cell.id));
+        out.push_str(&format!("{:width$}  {time:>13}  {sent:>12}\n", cell.id));
     }
     if let Stop::Adaptive { pairs_min, .. } = plan.design.stop {
         out.push_str(&match found.rounds < pairs_min {

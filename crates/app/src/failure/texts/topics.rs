@@ -122,8 +122,9 @@ without it there is no verdict.",
               block the same family twice
   exchange    one request and its answer
   trial       one run of one arm
-  block       the two arms next to each other in time; also \"pair\"
-  round       a block of everything the plan measures
+  block       the two arms next to each other in time
+  round       one block, or several, of every cell that is still open
+  pair        the mean of a cell's blocks in one round: what ranges rest on
   run         all rounds, stored under an identifier like 7k2f9q
   gate        a condition that makes a block invalid
   caveat      a reason for doubt that travels with a value

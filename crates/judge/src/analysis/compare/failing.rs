@@ -40,7 +40,8 @@ impl<'a> Side<'a> {
         let mut cells: BTreeMap<&str, usize> = BTreeMap::new();
         for question in &analysis.questions {
             let most = cells.entry(&question.cell).or_default();
-            *most = question.pairs.len().max(*most);
+            let blocks: u32 = question.pairs.iter().map(|pair| pair.blocks).sum();
+            *most = (*most).max(blocks as usize);
         }
         let blocks = failures.map_or_else(|| cells.values().sum(), |found| found.blocks);
         Side { blocks, failures }

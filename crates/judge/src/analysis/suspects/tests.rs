@@ -246,7 +246,7 @@ fn other_processors_for_one_family_are_named() {
             t.ends.server.seen_mut().unwrap().granted.incoming_processor = Some(of(t))
         })
     };
-    let seen = "different processors of the server in 12 of 12 pairs";
+    let seen = "different processors of the server in 12 of 12 blocks";
     only(&places(|t| u32::from(is_v6(t))), "placement", seen);
     assert!(places(|_| 1).suspects.is_empty());
 }
