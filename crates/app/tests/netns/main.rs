@@ -5,6 +5,7 @@
 //! runs all of them and repeats the statistical ones as often as docs/validation reports; otherwise
 //! those of the night wait (`tier.rs`), and a small number shows that the others run.
 
+mod answered;
 mod capacity;
 mod capture;
 mod changes;
@@ -37,7 +38,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 51] = [
+const SCENARIOS: [tier::Scenario<fn()>; 53] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -79,6 +80,8 @@ const SCENARIOS: [tier::Scenario<fn()>; 51] = [
     ("two_links_are_not_two_protocols", trouble::two_links, Day(10)),
     ("a_black_hole_is_named", trouble::black_hole, Day(15)),
     ("blocked_udp_is_named_and_tcp_measured", trouble::udp_blocked, Day(15)),
+    ("a_family_that_fails_is_worse", answered::a_family_that_fails, Night(180)),
+    ("whatever_a_path_allows_is_answered", answered::whatever_the_path_allows, Night(300)),
     ("capture_in_a_lab_has_every_frame", capture::in_a_lab, Witness(10)),
     ("capture_between_hosts_has_what_is_measured", capture::between_hosts, Day(10)),
     ("snmp_counts_what_passes", snmp::counts_agree, Witness(35)),

@@ -3,6 +3,7 @@
 use super::support::{Home, PROGRAM, figure, number, question, text};
 use super::tier::is_night;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 /// A lab that `lab up` holds, taken down at the end.
@@ -44,11 +45,24 @@ impl Lab {
 
     /// A server in a node, killed at the end.
     pub fn serve(&self, home: &Home, extra: &[&str]) -> Server {
-        let mut command = self.command(home, "server");
-        let child = command.arg("serve").args(extra).stdout(Stdio::piped()).spawn().unwrap();
-        let mut server = Server(child);
-        server.wait_until_ready();
+        let (server, lines) = self.serve_aloud(home, extra);
+        // Read and dropped, so that the server never meets a closed pipe.
+        std::thread::spawn(move || lines.for_each(drop));
         server
+    }
+
+    /// The same, with what it says after it has said that it serves.
+    pub fn serve_aloud(
+        &self,
+        home: &Home,
+        extra: &[&str],
+    ) -> (Server, impl Iterator<Item = String> + use<>) {
+        let mut command = self.command(home, "server");
+        let mut child = command.arg("serve").args(extra).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let first = lines.next().unwrap_or_default();
+        assert!(first.contains("Serving"), "{first:?}");
+        (Server(child), lines)
     }
 }
 
@@ -61,19 +75,6 @@ impl Drop for Lab {
 
 /// A server process.
 pub struct Server(pub Child);
-
-impl Server {
-    /// Its first line says that it serves.
-    fn wait_until_ready(&mut self) {
-        use std::io::{BufRead, BufReader};
-        let mut lines = BufReader::new(self.0.stdout.take().unwrap());
-        let mut line = String::new();
-        lines.read_line(&mut line).unwrap();
-        assert!(line.contains("Serving"), "{line:?}");
-        // The rest is read and dropped, so that the server never meets a closed pipe.
-        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-    }
-}
 
 impl Drop for Server {
     fn drop(&mut self) {
