@@ -115,6 +115,13 @@ impl TcpBulk {
     /// The largest size of writes that is drawn is so many times the usual one.
     const DRAWN_TIMES: u32 = 2;
 
+    /// The smallest size of reads that is drawn, in bytes.
+    const READ_BYTES_MIN: u32 = 128 << 10;
+
+    /// The largest size of reads that is drawn, in bytes: a receiver that was put aside catches up in
+    /// few calls.
+    const READ_BYTES_MAX: u32 = 512 << 10;
+
     /// The sizes that its writes can have, in bytes.
     pub fn writes_bytes(&self) -> RangeInclusive<u32> {
         let usual = self.write_bytes;
@@ -122,6 +129,14 @@ impl TcpBulk {
             false => usual..=usual,
             true => (usual / Self::DRAWN_PART).max(1)..=usual.saturating_mul(Self::DRAWN_TIMES),
         }
+    }
+
+    /// Bytes that a receiver asks the kernel for in one read, drawn from the seed of a task: nobody
+    /// asks for a size, and on a fast link it can decide how the families compare. The lower half
+    /// of the seed decides, which the tasks of both arms of a block have in common.
+    pub fn read_bytes(seed: u64) -> usize {
+        let seed = seed & u64::from(u32::MAX);
+        log_uniform(Self::READ_BYTES_MIN, Self::READ_BYTES_MAX, seed, *b"reads\0\0\0") as usize
     }
 
     /// Connections of all directions together.
@@ -373,7 +388,7 @@ impl Kind for TcpBulk {
             return None;
         }
         let (least, most) = self.writes_bytes().into_inner();
-        self.write_bytes = log_uniform(least, most, seed);
+        self.write_bytes = log_uniform(least, most, seed, *b"writes\0\0");
         self.write_drawn = false;
         Some(self.write_bytes)
     }
@@ -383,12 +398,11 @@ impl Kind for TcpBulk {
     }
 }
 
-/// A size between the two, both included, of which equal ratios are equally likely.
-fn log_uniform(least: u32, most: u32, seed: u64) -> u32 {
-    /// Tells what is drawn here from what else is drawn from the seed.
-    const STREAM: u64 = u64::from_be_bytes(*b"writes\0\0");
+/// A size between the two, both included, of which equal ratios are equally likely. The name tells
+/// what is drawn from what else is drawn from the seed.
+fn log_uniform(least: u32, most: u32, seed: u64, name: [u8; 8]) -> u32 {
     let mut rng = ChaCha12Rng::seed_from_u64(seed);
-    rng.set_stream(STREAM);
+    rng.set_stream(u64::from_be_bytes(name));
     let share = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
     let ratio = f64::from(most) / f64::from(least.max(1));
     let bytes = libm::round(f64::from(least) * libm::pow(ratio, share));
@@ -443,6 +457,16 @@ mod tests {
             prop_assert_eq!(&task, &expected);
             prop_assert_eq!(plan.clone().draw(seed), Some(drawn));
             prop_assert_eq!(task.draw(seed), None);
+        }
+
+        /// The reads of both arms have one size, and those of another block another one.
+        #[test]
+        fn reads_are_drawn_from_the_seed(seed: u64) {
+            let read = TcpBulk::read_bytes(seed);
+            prop_assert!((128 << 10..=512 << 10).contains(&read));
+            prop_assert_eq!(read, TcpBulk::read_bytes(seed ^ (1 << 32)));
+            let others = (1..9).map(|more| TcpBulk::read_bytes(seed.wrapping_add(more)));
+            prop_assert!(others.into_iter().any(|other| other != read));
         }
 
         /// A plan fits a server of any size of messages, and so does all that is drawn from it.

@@ -194,7 +194,7 @@ impl<'a> Bench<'a> {
                     if turn > 0 {
                         self.settle(workload);
                     }
-                    // Ports of the two trials differ.
+                    // Ports of the two trials differ; what the lower half decides does not.
                     let seed = seed ^ ((turn as u64) << 32);
                     let members = vec![member(arm)];
                     let witness = witness.as_mut();

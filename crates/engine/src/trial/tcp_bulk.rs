@@ -20,9 +20,6 @@ use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{ErrorClass, MemoryFile, Stream, StreamOptions};
 use v6gap_sys::{Unavailable, cpu};
 
-/// Bytes of one read: so many that a receiver which was put aside catches up in few calls.
-const READ_BYTES: usize = 512 * 1024;
-
 /// Most bytes for which a receiver sleeps: more would outgrow the processor's cache.
 const LOW_WATER_BYTES_MAX: u64 = 256 * 1024;
 
@@ -322,10 +319,11 @@ impl End<'_> {
             copied = sending.reaped.copied;
             sent = Some(of_it);
         } else {
+            let read_bytes = TcpBulk::read_bytes(self.task.seed);
             let discards = self.bulk.truncate && Stream::can_discard().is_ok();
-            let mut buffer = Bytes::zeroed(if discards { 0 } else { READ_BYTES });
+            let mut buffer = Bytes::zeroed(if discards { 0 } else { read_bytes });
             let sink = match discards {
-                true => Sink::Nowhere(READ_BYTES),
+                true => Sink::Nowhere(read_bytes),
                 false => Sink::Buffer(&mut buffer),
             };
             let mut of_it = Series::one_of(self.bulk.streams, duration_ns);
