@@ -118,8 +118,8 @@ impl TcpBulk {
     /// The smallest size of reads that is drawn, in bytes.
     const READ_BYTES_MIN: u32 = 128 << 10;
 
-    /// The largest size of reads that is drawn, in bytes: a receiver that was put aside catches up in
-    /// few calls.
+    /// The largest size of reads that is drawn, in bytes: who was put aside catches up in few
+    /// calls.
     const READ_BYTES_MAX: u32 = 512 << 10;
 
     /// The sizes that its writes can have, in bytes.
@@ -131,12 +131,13 @@ impl TcpBulk {
         }
     }
 
-    /// Bytes that a receiver asks the kernel for in one read, drawn from the seed of a task: nobody
-    /// asks for a size, and on a fast link it can decide how the families compare. The lower half
+    /// Bytes that a receiver asks for in one read, drawn from the seed of a task: nobody
+    /// fixes them, and on a fast link it can decide how the families compare. The lower half
     /// of the seed decides, which the tasks of both arms of a block have in common.
     pub fn read_bytes(seed: u64) -> usize {
         let seed = seed & u64::from(u32::MAX);
-        log_uniform(Self::READ_BYTES_MIN, Self::READ_BYTES_MAX, seed, *b"reads\0\0\0") as usize
+        let (least, most) = (Self::READ_BYTES_MIN, Self::READ_BYTES_MAX);
+        log_uniform(least, most, seed, *b"reads\0\0\0") as usize
     }
 
     /// Connections of all directions together.
