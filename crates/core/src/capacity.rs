@@ -19,7 +19,7 @@ pub const ROW_MAX: u16 = 1090;
 /// Rows below which the search may take large steps: those below 1 Gbit/s.
 const FAST_BELOW: u16 = 1000;
 
-/// Path MTU where the kernel does not know one, in bytes.
+/// MTU of a path that tells none, in bytes: Ethernet's (RFC 894).
 pub const PATH_MTU_USUAL: u32 = 1500;
 
 /// Rows of a large step.

@@ -18,9 +18,6 @@ use v6gap_core::values;
 use v6gap_core::workload::{Cell, Path};
 use v6gap_stats::summary;
 
-/// A usual path: how much longer one cell takes than another that is asked alike.
-const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
-
 /// A question while the run goes on.
 #[derive(Debug)]
 struct Running {
@@ -235,7 +232,8 @@ impl Interim {
             let (count, spent_ns) = self.nulls[cell];
             (count > 0).then(|| spent_ns as f64 / f64::from(count))
         };
-        let cost = |cell: usize| self.cells[cell].workload.cost(PATH).time_ns;
+        // How much longer one cell takes than another that is asked alike.
+        let cost = |cell: usize| self.cells[cell].workload.cost(Path::USUAL).time_ns;
         let like = || {
             let other = self.questions.iter().filter(is_alike).map(|q| q.cell);
             other.filter_map(|other| Some(measured(other)? / cost(other) * cost(cell))).next()

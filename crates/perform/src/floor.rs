@@ -26,9 +26,6 @@ use v6gap_judge::analysis;
 use v6gap_judge::fitness::noise::{self, Found, Noise};
 use v6gap_judge::stopping::Interim;
 
-/// Rate that is taken for granted where no transfer came to an end, in bit/s.
-const RATE_BPS: f64 = 100e6;
-
 /// What a meeting with the far end is for.
 pub struct Wanted {
     /// The plan of both families, of which each is measured against itself.
@@ -153,7 +150,7 @@ impl Hooks for Kept {
 /// Longest time, in ns, and pairs of the usual runs over this path.
 fn usual_runs(usual: Vec<(u64, Plan)>, noises: &[Noise], round_trip_ns: u64) -> Vec<(u64, u32)> {
     let rates = noises.iter().filter(|n| n.metric == Metric::Throughput).filter_map(|n| n.value);
-    let rate_bps = rates.min_by(f64::total_cmp).unwrap_or(RATE_BPS);
+    let rate_bps = rates.min_by(f64::total_cmp).unwrap_or(Path::USUAL.rate_bps);
     // What was measured holds the work of the hosts.
     let round_trip_ns = (round_trip_ns as f64 - HOSTS_NS).max(0.0);
     let pairs = |plan: Plan| {

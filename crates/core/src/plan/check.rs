@@ -2,7 +2,7 @@
 
 use super::draft::{self, Draft};
 pub use super::levels::CELLS_MAX;
-use super::{Design, Order, Parts, Plan, Stop, Summary, defaults, fit, later};
+use super::{Design, Order, Parts, Plan, Stop, Summary, defaults, fit};
 use crate::arm::PerArm;
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
@@ -10,7 +10,7 @@ use crate::problem::Problems;
 pub use crate::problem::{Problem, nearest};
 use crate::published;
 use crate::unit;
-use crate::workload::Cell;
+use crate::workload::{Cell, Path};
 use crate::world::World;
 use crate::world::model;
 use alloc::collections::BTreeMap;
@@ -81,7 +81,7 @@ pub(super) fn assembled(draft: &Draft, seed: u64) -> (Plan, Problems) {
     });
     // A number that was asked for is kept.
     let plan = match draft.design.null_blocks {
-        None => plan.with_nulls_in_time(path.unwrap_or(later::PATH)),
+        None => plan.with_nulls_in_time(path.unwrap_or(Path::USUAL)),
         Some(_) => plan,
     };
     (plan, problems)

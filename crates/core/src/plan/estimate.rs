@@ -89,8 +89,6 @@ mod tests {
     use crate::workload::{Cell, Direction, Kind, TcpBulk, UdpBulk};
     use alloc::vec;
 
-    const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
-
     fn plan(stop: Stop) -> Plan {
         let mut plan = preset::first_look(PerArm::FAMILIES, None, 7).ending(stop);
         plan.parts_mut().cells = vec![Cell::named(Workload::TcpBulk(defaults::tcp_bulk(false)))];
@@ -101,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_fixed_number_of_bulk_pairs_is_counted_exactly() {
-        let found = estimate(&plan(Stop::Pairs { pairs: 20 }), PATH);
+        let found = estimate(&plan(Stop::Pairs { pairs: 20 }), Path::USUAL);
         // 20 pairs, 4 null blocks of each family before them and one after every tenth.
         assert_eq!((found.rounds, found.compare_blocks, found.null_blocks), (20, 20, 12));
         let trials = f64::from(2 * (20 + 12));
@@ -113,35 +111,35 @@ mod tests {
     #[test]
     fn an_adaptive_plan_fits_its_time() {
         let time_ns_max = 75_000_000_000;
-        let found = estimate(&plan(Stop::Adaptive { time_ns_max, pairs_min: 8 }), PATH);
+        let found = estimate(&plan(Stop::Adaptive { time_ns_max, pairs_min: 8 }), Path::USUAL);
         assert!(found.total.time_ns <= time_ns_max as f64);
         assert!(found.total.time_ns > 0.9 * time_ns_max as f64, "{:?}", found.total);
-        let none = estimate(&plan(Stop::Adaptive { time_ns_max: 1, pairs_min: 8 }), PATH);
+        let none = estimate(&plan(Stop::Adaptive { time_ns_max: 1, pairs_min: 8 }), Path::USUAL);
         assert_eq!((none.rounds, none.compare_blocks), (0, 0));
     }
 
     #[test]
     fn a_longer_path_costs_exchanges_and_not_bulk() {
-        let far = Path { round_trip_ns: 100e6, ..PATH };
+        let far = Path { round_trip_ns: 100e6, ..Path::USUAL };
         let look = preset::first_look(PerArm::FAMILIES, None, 7);
         let Some((_, Cell { workload: Workload::Echo(echo), .. })) = look.cell("rtt-tcp-64") else {
             panic!("the first look measures round trips of 64 B")
         };
-        assert!(echo.cost(far).time_ns > 50.0 * echo.cost(PATH).time_ns);
-        assert_eq!(echo.cost(far).bytes, echo.cost(PATH).bytes);
+        assert!(echo.cost(far).time_ns > 50.0 * echo.cost(Path::USUAL).time_ns);
+        assert_eq!(echo.cost(far).bytes, echo.cost(Path::USUAL).bytes);
         let bulk = defaults::tcp_bulk(false);
-        assert_eq!(bulk.cost(far), bulk.cost(PATH));
+        assert_eq!(bulk.cost(far), bulk.cost(Path::USUAL));
     }
 
     #[test]
     fn a_number_of_bytes_bounds_a_transfer() {
         let bulk = TcpBulk { bytes: Some(1_250_000), ..TcpBulk::default() };
-        let cost = bulk.cost(PATH);
+        let cost = bulk.cost(Path::USUAL);
         assert_eq!((cost.bytes, cost.time_ns), (1.25e6, 101e6));
         let both = TcpBulk { direction: Direction::Both, ..bulk };
-        assert_eq!(both.cost(PATH).bytes, 2.5e6);
+        assert_eq!(both.cost(Path::USUAL).bytes, 2.5e6);
         let long = TcpBulk { bytes: Some(u64::MAX), ..TcpBulk::default() };
-        assert_eq!(long.cost(PATH), TcpBulk::default().cost(PATH));
+        assert_eq!(long.cost(Path::USUAL), TcpBulk::default().cost(Path::USUAL));
     }
 
     #[test]
@@ -153,7 +151,7 @@ mod tests {
             warmup_ns: 0,
             ..UdpBulk::default()
         };
-        assert_eq!(bulk.cost(PATH).bytes, 1e6);
-        assert_eq!((UdpBulk { rate_bps: None, ..bulk }).cost(PATH).bytes, 12.5e6);
+        assert_eq!(bulk.cost(Path::USUAL).bytes, 1e6);
+        assert_eq!((UdpBulk { rate_bps: None, ..bulk }).cost(Path::USUAL).bytes, 12.5e6);
     }
 }

@@ -143,7 +143,7 @@ mod tests {
     fn eight_pairs_fit_the_usual_time_up_to_a_continent() {
         for round_trip in [MS / 2, MS, 5 * MS, 14 * MS] {
             let plan = fitted(round_trip);
-            let path = Path { rate_bps: RATE_BPS, round_trip_ns: round_trip as f64 };
+            let path = path_of(round_trip);
             let found = estimate(&plan, path).total.time_ns / MS as f64;
             assert!(found <= 75_000.0, "{} ms: {found} ms", round_trip / MS);
         }

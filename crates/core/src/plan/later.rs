@@ -12,9 +12,6 @@ use alloc::vec::Vec;
 /// Seconds in ns.
 const SECOND: f64 = 1e9;
 
-/// A usual path: what a transfer of so many bytes takes is not known before it was measured.
-pub(super) const PATH: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
-
 /// Why nothing can be added to what a plan asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NothingToAdd {
@@ -49,7 +46,7 @@ impl Plan {
             let part = time_ns as f64 / TIME_NS as f64;
             self.0.cells.iter_mut().for_each(|cell| cell.workload.shorten(part));
         }
-        self.with_nulls_in_time(PATH)
+        self.with_nulls_in_time(Path::USUAL)
     }
 
     /// The plan with time for its null blocks and fewest pairs, in whole seconds: what was asked
@@ -57,7 +54,7 @@ impl Plan {
     #[must_use]
     pub fn with_time_enough(mut self) -> Plan {
         let fewest = self.clone().ending(Stop::Pairs { pairs: PAIRS_MIN });
-        let needed_ns = estimate(&fewest, PATH).total.time_ns * 1.2;
+        let needed_ns = estimate(&fewest, Path::USUAL).total.time_ns * 1.2;
         let enough_ns = libm::ceil(needed_ns / SECOND) as u64 * SECOND as u64;
         if let Stop::Adaptive { time_ns_max, .. } = &mut self.0.design.stop {
             *time_ns_max = enough_ns.max(*time_ns_max);

@@ -167,6 +167,11 @@ pub struct Path {
     pub round_trip_ns: f64,
 }
 
+impl Path {
+    /// A usual path, where nothing tells of the one at hand.
+    pub const USUAL: Path = Path { rate_bps: 100e6, round_trip_ns: 1e6 };
+}
+
 /// Time and application bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::Serialize;
+use v6gap_core::capacity::PATH_MTU_USUAL;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, EndReport, TcpAccount};
 use v6gap_core::plan::Plan;
@@ -211,7 +212,7 @@ fn by_sockets(workload: &Workload, family: Family, client: &EndReport) -> Option
             let v6gap_core::observation::Measured::Sent(sent) = &client.measured else {
                 return None;
             };
-            let mtu = client.granted.path_mtu.unwrap_or(1500);
+            let mtu = client.granted.path_mtu.unwrap_or(PATH_MTU_USUAL);
             let packets = wiremodel::udp_packets(bulk.payload_bytes, family, mtu).ok()?;
             let each: u64 = packets.iter().map(|&bytes| u64::from(bytes) + ETHERNET).sum();
             let even = sent.bytes == sent.packets * u64::from(bulk.payload_bytes);

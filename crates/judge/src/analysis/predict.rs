@@ -9,6 +9,7 @@ mod window;
 use super::collect::Block;
 use alloc::vec::Vec;
 use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::capacity::PATH_MTU_USUAL;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Plan;
@@ -27,9 +28,6 @@ pub(super) struct Predicted {
     /// Values, where the link is known and alike for both arms.
     pub values: Option<PerArm<f64>>,
 }
-
-/// MTU of a path that tells none: Ethernet's (RFC 894), in bytes.
-const MTU_USUAL: u32 = 1500;
 
 /// What the packets of an arm were made of, as the kernels said.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +100,7 @@ pub(super) fn packets<'a>(
         _ => TcpOptions::TIMESTAMPS,
     };
     let known = of_world.or(mtu);
-    Packets { mtu: known.unwrap_or(MTU_USUAL), mtu_known: known.is_some(), options }
+    Packets { mtu: known.unwrap_or(PATH_MTU_USUAL), mtu_known: known.is_some(), options }
 }
 
 /// Rate of the slowest link of the path, if every link has one and it is the same for both families

@@ -8,6 +8,7 @@ use super::families;
 use super::path::{ETHERNET_HEADER, path_bytes};
 use alloc::format;
 use alloc::vec::Vec;
+use v6gap_core::capacity::PATH_MTU_USUAL;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{EndReport, Measured, Received};
 use v6gap_core::plan::Plan;
@@ -24,9 +25,6 @@ const OTHER_BYTES_MAX: f64 = 100_000.0;
 /// Datagrams of full length that a trial has beside its data: the knock before, the end after them,
 /// and each once more where it was lost.
 const DATAGRAMS_BESIDE: u64 = 4;
-
-/// Path MTU where nobody tells it, in bytes.
-const PATH_MTU_USUAL: u32 = 1500;
 
 /// Headers of TCP with all the options that fit, in bytes.
 const TCP_HEADERS_MOST: u64 = 20 + 40;

@@ -19,12 +19,6 @@ use v6gap_judge::analysis::words::amount_of;
 use v6gap_judge::planning::{self, Outlook};
 use v6gap_store::RunName;
 
-/// Rate that is taken for granted where nothing tells, in bit/s.
-const RATE_BPS: f64 = 100e6;
-
-/// Round trip of a small packet that is taken for granted where nothing tells, in ns.
-const ROUND_TRIP_NS: f64 = 1e6;
-
 /// What two hosts may reach over a link without a rate, in bit/s.
 const UNLIMITED_BPS: f64 = 10e9;
 
@@ -121,7 +115,7 @@ fn path_before(plan: &Plan, host: Option<&str>, context: &Context) -> Result<Pat
 /// The path of the plan's lab, or a usual one.
 fn path_of(plan: &Plan) -> Path {
     let Some(world) = &plan.world else {
-        return Path { rate_bps: RATE_BPS, round_trip_ns: ROUND_TRIP_NS };
+        return Path::USUAL;
     };
     let rate_bps = bottleneck_bps(world, Family::V4).map_or(UNLIMITED_BPS, |bps| bps as f64);
     Path { rate_bps, round_trip_ns: fit::exchange_ns(world) as f64 }
