@@ -105,10 +105,7 @@ impl Judge for Interim {
                 continue;
             }
             let metric = question.metric;
-            let (Some(x), Some(y)) = (a.values.get(&metric), b.values.get(&metric)) else {
-                continue;
-            };
-            let effect = effect::of_block(metric, *x, *y);
+            let Some(effect) = effect::of_trials(metric, PerArm { a, b }) else { continue };
             match a.kind {
                 BlockKind::Null(_) if a.round == 0 => question.nulls.push(effect),
                 BlockKind::Null(_) => {}
@@ -271,7 +268,7 @@ impl Interim {
 impl Running {
     /// Rounds with a valid block.
     fn rounds(&self) -> usize {
-        self.effects.chunk_by(|a, b| a.0 == b.0).count()
+        rounds::count(self.effects.iter().map(|(round, _)| *round))
     }
 
     /// Settled: known as precisely as the plan asks for; where it asks for no precision, clearly

@@ -173,13 +173,13 @@ fn by_window<'a>(plan: &Plan, questions: &'a [Question]) -> Vec<Open<'a>> {
 /// What one pair says, as a logarithm.
 fn value(of: Of, q: &Question, pair: &Pair) -> f64 {
     match of.arm() {
-        None => effect::of_block(q.metric, pair.values.a, pair.values.b),
+        None => pair.effect(q.metric),
         Some(arm) => libm::log(*pair.values.get(arm)),
     }
 }
 
 /// A change within the rounds in which both questions count.
-fn change(of: Of, [from, to]: [&Question; 2]) -> Vec<f64> {
+pub(super) fn change(of: Of, [from, to]: [&Question; 2]) -> Vec<f64> {
     let later = |first: &Pair| {
         let second = to.pairs.iter().find(|p| p.valid && p.round == first.round)?;
         Some(value(of, to, second) - value(of, from, first))

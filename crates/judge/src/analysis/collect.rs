@@ -1,9 +1,10 @@
 //! From the lines of a journal to blocks: which trials belong together and which of them count.
 
-use super::AnalysisError;
+use super::{AnalysisError, effect};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::metric::Metric;
 use v6gap_core::record::{BlockRecord, Drawn, Ending, FailedAttempt, Line, RunHeader, TrialRecord};
 
 /// A complete block.
@@ -31,6 +32,16 @@ impl Block<'_> {
 
     pub fn cell(&self) -> &str {
         &self.trials.a.cell
+    }
+
+    /// What both trials have of a metric.
+    pub fn values(&self, metric: Metric) -> Option<PerArm<f64>> {
+        effect::values(metric, self.trials)
+    }
+
+    /// The effect, on the scale of [`effect::of_block`].
+    pub fn effect(&self, metric: Metric) -> Option<f64> {
+        effect::of_trials(metric, self.trials)
     }
 }
 

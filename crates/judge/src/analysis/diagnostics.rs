@@ -3,7 +3,7 @@
 //! been with the discarded blocks (docs/method.md section C.8).
 
 use super::collect::Block;
-use super::effect::{self, Combined};
+use super::effect::Combined;
 use super::guard::{self, Withheld};
 use super::{Effect, Question, rounds, words};
 use alloc::collections::BTreeMap;
@@ -258,10 +258,7 @@ pub(super) fn caveats(metric: Metric, found: &Diagnostics) -> Vec<String> {
 fn order(metric: Metric, blocks: &[&Block<'_>]) -> Option<OrderEffect> {
     let of = |order: TurnOrder| -> Vec<f64> {
         let those = blocks.iter().filter(|b| b.order() == order);
-        let effects = those.filter_map(|b| {
-            let [a, b] = Arm::BOTH.map(|arm| b.trials.get(arm).values.get(&metric).copied());
-            Some(effect::of_block(metric, a?, b?))
-        });
+        let effects = those.filter_map(|b| b.effect(metric));
         effects.filter(|d| d.is_finite()).collect()
     };
     let (ab, ba) = (of(TurnOrder::Ab), of(TurnOrder::Ba));

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::plan::Stop;
+use v6gap_core::record::TrialRecord;
 use v6gap_stats::batch::Batches;
 use v6gap_stats::sequence::{self, DEFAULT_SCALE, Looks, t_sequence_radius};
 use v6gap_stats::{
@@ -36,6 +37,18 @@ pub fn of_block(metric: Metric, a: f64, b: f64) -> f64 {
         Scale::Ratio => libm::log(b / a),
         Scale::Difference => b - a,
     }
+}
+
+/// What both trials of a block have of a metric.
+pub fn values(metric: Metric, trials: PerArm<&TrialRecord>) -> Option<PerArm<f64>> {
+    let PerArm { a, b } = trials.map(|trial| trial.values.get(&metric).copied());
+    Some(PerArm { a: a?, b: b? })
+}
+
+/// The effect of a block, by its trials.
+pub fn of_trials(metric: Metric, trials: PerArm<&TrialRecord>) -> Option<f64> {
+    let PerArm { a, b } = values(metric, trials)?;
+    Some(of_block(metric, a, b))
 }
 
 /// The margin on the scale of [`of_block`]: `ln(1 + m)`, or m itself.

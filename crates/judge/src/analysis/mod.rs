@@ -196,6 +196,13 @@ pub struct Pair {
     pub valid: bool,
 }
 
+impl Pair {
+    /// Its effect, on the scale of [`effect::of_block`].
+    pub fn effect(&self, metric: Metric) -> f64 {
+        effect::of_block(metric, self.values.a, self.values.b)
+    }
+}
+
 /// What is not known of a share of which nothing was seen, or too little.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Unseen {
@@ -534,8 +541,7 @@ fn rounds(found: &collect::Collected<'_>) -> u32 {
     let last = compares().map(collect::Block::round).max().unwrap_or(0);
     let count = |cell: &str| {
         let own = || compares().filter(move |b| b.cell() == cell);
-        let valid = own().filter(|b| b.valid).map(|b| (b.round(), 0.0));
-        let valid = self::rounds::means(valid).len();
+        let valid = self::rounds::count(own().filter(|b| b.valid).map(collect::Block::round));
         // Cells rest for two rounds: one that has none in both rests, unless it never had enough.
         let ends = own().map(collect::Block::round).max().is_some_and(|own| own + 1 < last);
         (!ends || valid < effect::BLOCKS_MIN).then_some(valid)

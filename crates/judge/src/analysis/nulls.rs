@@ -150,13 +150,7 @@ fn compared(cell: &Cell, metric: Metric, blocks: &[Block<'_>]) -> Vec<f64> {
     let own = |b: &&Block<'_>| b.valid && b.cell() == cell.id && b.kind() == BlockKind::Compare;
     let own: Vec<&Block<'_>> = blocks.iter().filter(own).collect();
     let first = own.chunk_by(|a, b| a.round() == b.round()).filter_map(|round| round.first());
-    first.filter_map(|block| of_metric(block, metric)).collect()
-}
-
-fn of_metric(block: &Block<'_>, metric: Metric) -> Option<f64> {
-    let a = block.trials.a.values.get(&metric)?;
-    let b = block.trials.b.values.get(&metric)?;
-    Some(effect::of_block(metric, *a, *b))
+    first.filter_map(|block| block.effect(metric)).collect()
 }
 
 /// Effects of the null blocks before the first comparison, to tune the symmetric range with: the
@@ -175,7 +169,7 @@ fn effects(
     blocks
         .iter()
         .filter(|b| b.valid && b.cell() == cell.id && b.kind() != BlockKind::Compare && wanted(b))
-        .filter_map(|b| of_metric(b, metric))
+        .filter_map(|b| b.effect(metric))
         .collect()
 }
 

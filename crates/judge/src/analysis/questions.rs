@@ -124,17 +124,11 @@ fn measured<'a>(
     counts: Counts,
 ) -> impl Iterator<Item = (&'a Block<'a>, PerArm<f64>)> + 'a {
     let blocks = o.blocks.iter().copied().filter(move |b| counts(b));
-    blocks.filter_map(|b| Some((b, values(b, o.metric)?)))
+    blocks.filter_map(|b| Some((b, b.values(o.metric)?)))
 }
 
 fn valid_values<'a>(o: &'a Open<'_>) -> impl Iterator<Item = PerArm<f64>> + 'a {
-    o.blocks.iter().filter(|b| b.valid).filter_map(|b| values(b, o.metric))
-}
-
-fn values(block: &Block<'_>, metric: Metric) -> Option<PerArm<f64>> {
-    let a = block.trials.a.values.get(&metric).copied()?;
-    let b = block.trials.b.values.get(&metric).copied()?;
-    Some(PerArm { a, b })
+    o.blocks.iter().filter(|b| b.valid).filter_map(|b| b.values(o.metric))
 }
 
 /// What the share counts in each arm over the blocks that count and have a value.
@@ -244,8 +238,8 @@ fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<Stri
     if let Some((combined, withheld)) = combined.and_then(|c| Some((c, c.withheld?))) {
         return Some(diagnostics::withheld(o.metric, &o.diagnostics, &withheld, combined.n));
     }
-    let valid = o.blocks.iter().filter(|b| b.valid).map(|b| (b.round(), 0.0));
-    Some(match rounds::means(valid).len() {
+    let valid = o.blocks.iter().filter(|b| b.valid).map(|b| b.round());
+    Some(match rounds::count(valid) {
         0 => "no valid pair".to_string(),
         n => alloc::format!("only {n} valid pairs, at least {} are needed", effect::BLOCKS_MIN),
     })
@@ -263,7 +257,7 @@ fn medians(o: &Open<'_>) -> PerArm<Option<f64>> {
 fn pairs(run: &RunHeader, o: &Open<'_>) -> Vec<Pair> {
     let mut pairs: Vec<Vec<(&Block<'_>, PerArm<f64>)>> = Vec::new();
     for &block in &o.blocks {
-        let Some(values) = values(block, o.metric) else { continue };
+        let Some(values) = block.values(o.metric) else { continue };
         let joins = |(first, _): &(&Block<'_>, _)| first.valid && first.round() == block.round();
         let pair =
             pairs.iter_mut().rev().find(|pair| block.valid && pair.first().is_some_and(joins));

@@ -18,6 +18,11 @@ pub fn means(values: impl IntoIterator<Item = (u32, f64)>) -> Vec<f64> {
     sums.into_iter().map(|(_, sum, count)| sum / count).collect()
 }
 
+/// How many rounds there are, of their numbers in the order of time.
+pub fn count(rounds: impl IntoIterator<Item = u32>) -> usize {
+    means(rounds.into_iter().map(|round| (round, 0.0))).len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +31,6 @@ mod tests {
     fn each_round_has_one_value() {
         assert_eq!(means([(1, 0.1), (2, 1.0), (2, 3.0), (4, 0.3)]), [0.1, 2.0, 0.3]);
         assert!(means([]).is_empty());
+        assert_eq!((count([1, 2, 2, 4]), count([])), (3, 0));
     }
 }

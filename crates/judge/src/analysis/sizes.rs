@@ -2,12 +2,13 @@
 //! several (docs/method.md section C.11). All sizes take part in every round, so each round has a
 //! value of both sizes from nearly the same time, and the change is taken within rounds.
 
+use super::claims;
 use super::compare::Of;
-use super::effect::{self, BLOCKS_MIN, Combined};
+use super::effect::{BLOCKS_MIN, Combined};
 use super::joint::{self, Evidence};
 use super::verdict::Ruling;
 use super::words::{amount, amount_of, range_in_words, span_in_words};
-use super::{Effect, Pair, Qualifier, Question, Range, Verdict, words};
+use super::{Effect, Qualifier, Question, Range, Verdict, words};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -102,22 +103,12 @@ fn ends<'a>(plan: &Plan, questions: &'a [Question]) -> Vec<Ends<'a>> {
 
 /// The changes within the rounds in which both sizes count.
 fn evidence(ends: &Ends<'_>, of: Of) -> Evidence {
-    let [low, high] = ends.questions;
-    let value = |pair: &Pair| match of.arm() {
-        None => effect::of_block(low.metric, pair.values.a, pair.values.b),
-        Some(arm) => libm::log(*pair.values.get(arm)),
-    };
-    let counts = |q: &'_ Question| q.pairs.iter().filter(|p| p.valid).cloned().collect::<Vec<_>>();
-    let large = counts(high);
-    let change = |small: &Pair| {
-        let same_round = large.iter().find(|pair| pair.round == small.round)?;
-        Some(value(same_round) - value(small))
-    };
+    let [low, _] = ends.questions;
     Evidence {
         metric: low.metric,
         transport: low.transport,
         margin: low.margin,
-        effects: counts(low).iter().filter_map(change).collect(),
+        effects: claims::change(of, ends.questions),
         nulls: Vec::new(),
         events: None,
     }

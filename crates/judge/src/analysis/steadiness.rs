@@ -123,7 +123,7 @@ fn series(questions: &[Question]) -> Vec<Series> {
         });
         let mut rounds = vec![None; last as usize];
         for pair in question.pairs.iter().filter(|pair| pair.valid && pair.round > 0) {
-            let effect = effect::of_block(question.metric, pair.values.a, pair.values.b);
+            let effect = pair.effect(question.metric);
             if effect.is_finite() {
                 rounds[pair.round as usize - 1] = Some((effect, pair.order == TurnOrder::Ab));
             }

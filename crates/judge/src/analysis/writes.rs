@@ -2,7 +2,7 @@
 //! C.12): the answer would then be another one with another size.
 
 use super::collect::{Block, Collected};
-use super::effect::{self, BLOCKS_MIN};
+use super::effect::BLOCKS_MIN;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -84,9 +84,8 @@ pub(super) fn judge(found: &Collected<'_>) -> Vec<ByWrites> {
 }
 
 fn sized(metric: Metric, block: &Block<'_>) -> Option<Sized> {
-    let PerArm { a, b } = block.trials.map(|trial| trial.values.get(&metric).copied());
-    let (a, b, bytes) = (a?, b?, block.drawn?.write_bytes?);
-    let effect = effect::of_block(metric, a, b);
+    let PerArm { a, b } = block.values(metric)?;
+    let (effect, bytes) = (block.effect(metric)?, block.drawn?.write_bytes?);
     let level = match metric.scale() {
         Scale::Ratio => libm::log(a * b) / 2.0,
         Scale::Difference => (a + b) / 2.0,

@@ -81,8 +81,7 @@ pub fn of(null: &Analysis) -> Vec<Noise> {
 fn of_question(null: &Analysis, question: &Question) -> Option<Noise> {
     let metric = question.metric;
     let valid = question.pairs.iter().filter(|pair| pair.valid);
-    let effects: Vec<f64> =
-        valid.map(|pair| effect::of_block(metric, pair.values.a, pair.values.b)).collect();
+    let effects: Vec<f64> = valid.map(|pair| pair.effect(metric)).collect();
     if effects.len() < 2 {
         return None;
     }

@@ -14,7 +14,7 @@ use file::File;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use v6gap_core::record::{BlockRecord, Line, TrialRecord};
-use v6gap_judge::analysis::{Analysis, Question, effect};
+use v6gap_judge::analysis::{Analysis, Question};
 
 /// Rows of histograms that are held before they are written.
 const GROUP_ROWS: usize = 1 << 17;
@@ -100,7 +100,7 @@ fn pair(analysis: &Analysis, q: &Question, at: usize) -> Row {
         ("family_b", serde_json::to_value(arms.b).unwrap_or_default()),
         ("value_a", values[0].into()),
         ("value_b", values[1].into()),
-        ("effect", effect::of_block(q.metric, values[0], values[1]).into()),
+        ("effect", pair.effect(q.metric).into()),
     ];
     cells.map(|(name, value)| (name.to_owned(), value)).into()
 }
