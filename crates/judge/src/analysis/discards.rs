@@ -3,15 +3,13 @@
 //! (docs/method.md section C.8).
 
 use super::collect::{Block, Collected};
-use super::failures::share_of_second;
-use super::verdict::ALPHA;
+use super::failures::told_apart;
 use super::{Effect, Pair, Question, Range, Verdict, effect};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_stats::sign_test::sign_p;
 use v6gap_stats::summary;
 
 /// What was discarded where families were compared.
@@ -66,18 +64,13 @@ pub(super) fn judge(found: &Collected<'_>, questions: &[Question]) -> Option<Dis
     let alone = PerArm::from_fn(|arm: Arm| {
         closed.iter().filter(|b| fatal(b, arm) && !fatal(b, arm.other())).count()
     });
-    let p = sign_p(alone.a as u64, alone.b as u64);
-    let verdict = match alone.b > alone.a {
-        true if p <= ALPHA => Verdict::Worse,
-        false if p <= ALPHA => Verdict::Better,
-        _ => Verdict::CannotTell,
-    };
+    let (p, range, verdict) = told_apart(alone);
     Some(Discards {
         blocks,
         alone,
         both: closed.len() - alone.a - alone.b,
         p,
-        range: share_of_second(alone),
+        range,
         verdict,
         tipping: questions.iter().filter_map(tipping).collect(),
     })
@@ -88,9 +81,8 @@ pub(super) fn judge(found: &Collected<'_>, questions: &[Question]) -> Option<Dis
 /// Of n rounds with one block each, k of them discarded, w is k / n.
 fn tipping(q: &Question) -> Option<Tipping> {
     let effect = q.effect.as_ref()?;
-    let of = |pair: &Pair| effect::of_block(q.metric, pair.values.a, pair.values.b);
-    let lost: Vec<f64> = q.pairs.iter().filter(|pair| !pair.valid).map(of).collect();
-    let lost: Vec<f64> = lost.into_iter().filter(|x| x.is_finite()).collect();
+    let discarded = q.pairs.iter().filter(|pair| !pair.valid).map(|pair| pair.effect(q.metric));
+    let lost: Vec<f64> = discarded.filter(|x| x.is_finite()).collect();
     let margin = effect::margin(q.metric, q.margin);
     let scaled = |x: f64| if effect.scale == Scale::Ratio { libm::log1p(x) } else { x };
     let shown = |x: f64| if effect.scale == Scale::Ratio { libm::expm1(x) } else { x };

@@ -73,13 +73,8 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
     let more = PerArm::from_fn(|arm| {
         count(&|block| block.failed(arm).cmp(&block.failed(arm.other())) == Ordering::Greater)
     });
-    let (p, range) = (sign_p(more.a as u64, more.b as u64), share_of_second(more));
-    let verdict = match more.b.cmp(&more.a) {
-        _ if failed.a + failed.b == 0 => Verdict::None,
-        Ordering::Greater if p <= ALPHA => Verdict::Worse,
-        Ordering::Less if p <= ALPHA => Verdict::Better,
-        _ => Verdict::CannotTell,
-    };
+    let (p, range, told) = told_apart(more);
+    let verdict = if failed.a + failed.b == 0 { Verdict::None } else { told };
     Some(Failures {
         blocks: blocks.len(),
         failed,
@@ -96,10 +91,17 @@ pub(super) fn judge(found: &Collected<'_>) -> Option<Failures> {
     })
 }
 
-/// The 95 % range of the second arm's share in blocks that speak against one arm alone.
-pub(super) fn share_of_second(more: PerArm<usize>) -> Range {
-    let interval = loss::interval(more.b as u64, (more.a + more.b) as u64, 1.0 - ALPHA);
-    Range { low: interval.low, high: interval.high }
+/// Of blocks that speak against one arm alone: the p-value of the exact sign test, the 95 % range
+/// of the second arm's share, and whether it has more (worse) or less (better) of them.
+pub(super) fn told_apart(more: PerArm<usize>) -> (f64, Range, Verdict) {
+    let PerArm { a, b } = more.map(|blocks| blocks as u64);
+    let (p, share) = (sign_p(a, b), loss::interval(b, a + b, 1.0 - ALPHA));
+    let verdict = match b.cmp(&a) {
+        Ordering::Greater if p <= ALPHA => Verdict::Worse,
+        Ordering::Less if p <= ALPHA => Verdict::Better,
+        _ => Verdict::CannotTell,
+    };
+    (p, Range { low: share.low, high: share.high }, verdict)
 }
 
 /// Cells in which too much of one arm failed to compare what is left, with that arm.
