@@ -9,7 +9,7 @@
 //!   methods related to the law of the iterated logarithm" (1970); Lai, "On confidence sequences"
 //!   (1976); Wang & Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with
 //!   unknown variance" (2024).
-//! * [`symmetric_sequence`]: for any distribution that is symmetric about its centre, however heavy
+//! * [`symmetric_e_value`]: for any distribution that is symmetric about its centre, however heavy
 //!   its tails; needs about twelve values. de la Pena, "A general class of exponential inequalities
 //!   for martingales and ratios" (1999); Howard, Ramdas, McAuliffe & Sekhon, "Time-uniform Chernoff
 //!   bounds" (2020).
@@ -61,7 +61,7 @@ impl Looks {
 /// 1 is no rate.
 const RATE_MAX: f64 = 1.0 - 1e-9;
 
-/// Share of alpha that pays for leaving out what lies far away, see [`symmetric_sequence`].
+/// Share of alpha that pays for leaving out what lies far away, see [`symmetric_radius`].
 const FAR_SHARE: f64 = 0.02;
 
 /// Logarithm of the share that is left for the rest.
@@ -161,37 +161,12 @@ pub fn anytime_p(d: &[f64], looks: Looks) -> f64 {
     looks.p(largest)
 }
 
-/// Anytime-valid p-value of "the values are symmetric about zero": one over the largest
-/// [`symmetric_e_value`] reached after any number of them, at most 1.
-pub fn symmetric_anytime_p(d: &[f64], rho: f64) -> f64 {
-    if rho.is_nan() || rho <= 0.0 {
-        return 1.0;
-    }
-    let (mut s, mut v, mut largest) = (0.0, 0.0, 0.0_f64);
-    for x in d {
-        s += x;
-        v += x * x;
-        let log = symmetric_log_e(s * s, v, rho);
-        largest = if log.is_finite() { largest.max(log) } else { largest };
-    }
-    libm::exp(-largest)
-}
-
 /// Anytime-valid p-value of "the mean lies outside -delta..delta", for equivalence: half of the
 /// smallest alpha at which the interval of the t sequence lies inside. At most 0.05 exactly when
 /// the 90 % interval does: as with two one-sided tests, only one of the two ends can be wrong at a
 /// time. 1 if the mean itself lies outside.
 pub fn anytime_equivalence_p(d: &[f64], delta: f64, looks: Looks) -> f64 {
-    equivalence_p(d, delta, |mu| looks.factor() * e_value(d, mu, DEFAULT_SCALE))
-}
-
-/// [`anytime_equivalence_p`] from the symmetric sequence; needs as many values as its interval
-/// does.
-pub fn symmetric_equivalence_p(d: &[f64], delta: f64, rho: f64) -> f64 {
-    equivalence_p(d, delta, |mu| (1.0 - FAR_SHARE) * symmetric_e_value(d, mu, rho))
-}
-
-fn equivalence_p(d: &[f64], delta: f64, evidence: impl Fn(f64) -> f64) -> f64 {
+    let evidence = |mu: f64| looks.factor() * e_value(d, mu, DEFAULT_SCALE);
     let inside = mean(d).abs() < delta;
     if inside { (0.5 / evidence(delta).min(evidence(-delta))).min(1.0) } else { 1.0 }
 }
@@ -214,39 +189,6 @@ pub fn symmetric_e_value(d: &[f64], mu: f64, rho: f64) -> f64 {
     if usable { libm::exp(symmetric_log_e(s * s, v, rho)) } else { 1.0 }
 }
 
-/// The symmetric self-normalised sequence at the end of `d`; its centre is the mean, `rho` comes
-/// from [`symmetric_rho`].
-///
-/// The values of mu that [`symmetric_e_value`] cannot reject are a range around the mean and,
-/// oddly, everything very far away. Such a far mu has *all* values on one side of it (else `S^2 /
-/// V <= n - 1`), which at a centre of symmetry happens with probability `2^(1 - n)` at the first
-/// reported n, and from then on only if it happened there. So 2 % of alpha pays for reporting the
-/// near range alone: bounded only from the n at which `2^(1 - n) <= 0.02 alpha`, and with `0.98
-/// alpha` left for the rest.
-pub fn symmetric_sequence(d: &[f64], alpha: f64, rho: f64) -> Estimate {
-    let n = d.len();
-    let mut warnings = faults(d, alpha);
-    if !warnings.is_empty() {
-        return Estimate::open(f64::NAN, n, warnings);
-    }
-    if no_spread(d) {
-        warnings.push(Warning::NoSpread);
-    }
-    let radius = symmetric_radius(n, sd(d), alpha, rho);
-    if !radius.is_finite() {
-        let need = symmetric_need(alpha).max(n + 1);
-        warnings.push(Warning::TooFewBlocks { have: n, need });
-        return Estimate::open(mean(d), n, warnings);
-    }
-    Estimate {
-        centre: mean(d),
-        interval: Interval::around(mean(d), radius),
-        level: 1.0 - alpha,
-        n,
-        warnings,
-    }
-}
-
 /// Fewest values for a bounded interval at that rate.
 pub(crate) fn symmetric_need(alpha: f64) -> usize {
     libm::ceil(1.0 - libm::log2(FAR_SHARE * alpha)) as usize
@@ -257,9 +199,17 @@ pub(crate) fn symmetric_nats(n: usize) -> f64 {
     core::f64::consts::LN_2 * (n as f64 - 1.0) + libm::log(FAR_SHARE)
 }
 
-/// Radius of the symmetric sequence after `n` values with standard deviation `spread`: distance
-/// from the mean at which the evidence is enough for `alpha`. It rises up to `n x = (n - 1) (V +
-/// rho)`, x the squared distance and V taken at the mean. Infinite if it is never enough.
+/// Radius of the symmetric self-normalised sequence after `n` values with standard deviation
+/// `spread`, `rho` from [`symmetric_rho`]: distance from the mean at which the evidence is enough
+/// for `alpha`. It rises up to `n x = (n - 1) (V + rho)`, x the squared distance and V taken at the
+/// mean. Infinite if it is never enough.
+///
+/// The values of mu that [`symmetric_e_value`] cannot reject are a range around the mean and,
+/// oddly, everything very far away. Such a far mu has *all* values on one side of it (else `S^2 /
+/// V <= n - 1`), which at a centre of symmetry happens with probability `2^(1 - n)` at the first
+/// reported n, and from then on only if it happened there. So 2 % of alpha pays for reporting the
+/// near range alone: bounded only from the n at which `2^(1 - n) <= 0.02 alpha`, and with `0.98
+/// alpha` left for the rest.
 pub(crate) fn symmetric_radius(n: usize, spread: f64, alpha: f64, rho: f64) -> f64 {
     let usable = rho > 0.0 && rho.is_finite() && n >= symmetric_need(alpha);
     if !usable {
@@ -311,8 +261,10 @@ mod tests {
         assert_eq!(e_value(&[1.0], 0.0, 1.0), 1.0);
         assert_eq!(e_value(&[1.0, f64::NAN], 0.0, 1.0), 1.0);
         assert_eq!(anytime_p(&[], Looks::All), 1.0);
-        let nine = symmetric_sequence(&[1.0; 9], 0.05, 1.0);
-        assert!(nine.warnings.contains(&Warning::TooFewBlocks { have: 9, need: 11 }));
+        assert_eq!(
+            (symmetric_radius(9, 1.0, 0.05, 1.0), symmetric_need(0.05)),
+            (f64::INFINITY, 11)
+        );
     }
 
     #[test]
@@ -327,11 +279,11 @@ mod tests {
     fn symmetric_ends_are_where_the_evidence_is_enough() {
         let d: [f64; 16] = core::array::from_fn(|i| libm::sin(i as f64) + 0.3);
         let rho = symmetric_rho(0.7, 20, 0.05);
-        let e = symmetric_sequence(&d, 0.05, rho);
-        for end in [e.interval.low, e.interval.high] {
+        let radius = symmetric_radius(d.len(), sd(&d), 0.05, rho);
+        for end in [mean(&d) - radius, mean(&d) + radius] {
             let evidence = symmetric_e_value(&d, end, rho);
             assert!((evidence * 0.05 * 0.98 - 1.0).abs() < 1e-9, "{evidence}");
         }
-        assert!(symmetric_sequence(&d, 0.05, 0.0).interval == Interval::WHOLE);
+        assert_eq!(symmetric_radius(d.len(), sd(&d), 0.05, 0.0), f64::INFINITY);
     }
 }

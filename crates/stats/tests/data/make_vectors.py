@@ -502,9 +502,6 @@ OUT["fences"] = [fences(FIRST), fences(REAL_FIRST)]
 OUT["fisher"] = [{"table": [a, n, b, m], "p": stats.fisher_exact([[a, n - a], [b, m - b]])[1]}
                  for a, n, b, m in ((3, 10**6, 12, 10**6), (1, 10, 9, 12), (0, 50, 3, 5000),
                                     (400, 900, 300, 800), (17, 40, 17, 40))]
-OUT["symmetric"]["p"] = 1 / max(1.0, *(
-    math.sqrt(rho / ((d[:n]**2).sum() + rho))
-    * math.exp(d[:n].sum()**2 / (2 * ((d[:n]**2).sum() + rho))) for n in range(1, len(d) + 1)))
 # Half of the alpha at which the interval of the t sequence just reaches the margin.
 OUT["sequence_equivalence"] = []
 for first, second, margin in ((FIRST, SECOND, 0.02), (FIRST, SECOND, 0.0155),
