@@ -1,18 +1,16 @@
 //! The course of runs whose attempts end as they are told to.
 
+use crate::support::{self, MS};
 use proptest::prelude::*;
-use std::net::SocketAddr;
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{EndReport, Endpoints, Measured, PerEnd, Received, Sent, Times};
+use v6gap_core::observation::{EndReport, Measured, PerEnd, Received, Sent, Times};
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::record::{Ending, Line, RunHeader};
 use v6gap_core::run::{Action, Attempt, Fate, Machine, Observed};
 use v6gap_core::workload::Transport;
 use v6gap_judge::stopping::Interim;
-
-const MS: u64 = 1_000_000;
 
 fn header(stop: Stop) -> RunHeader {
     let mut plan = preset::first_look(PerArm::FAMILIES, None, 1);
@@ -34,12 +32,7 @@ enum How {
 
 fn end(family: Family, how: How, measured: Measured) -> EndReport {
     let proved = if how == How::Valid { family } else { family.other() };
-    let local: SocketAddr = match proved {
-        Family::V4 => "10.46.1.2:30000".parse().unwrap(),
-        Family::V6 => "[fd46:1::2]:30000".parse().unwrap(),
-    };
-    let endpoints = Some(Endpoints { domain: proved, local, peer: local });
-    EndReport { endpoints, measured, ..EndReport::default() }
+    support::end(proved, 30_000, measured)
 }
 
 /// What both arms of an attempt gave.

@@ -1,21 +1,16 @@
 //! How a run spends its time: more blocks in a round for what is quick and noisy, none for what is
 //! answered, and the same again from its journal.
 
-use std::net::SocketAddr;
+use crate::support::{self, Driven, MS, end, noise};
 use v6gap_core::arm::{Arm, BlockKind, PerArm};
-use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
-use v6gap_core::observation::{
-    Connections, EndReport, Endpoints, Measured, PerEnd, Received, Sent, Times,
-};
+use v6gap_core::observation::{Connections, Measured, PerEnd, Received, Sent, Times};
 use v6gap_core::plan::{Plan, Stop, fit, preset};
 use v6gap_core::record::{Allotted, Line, RunHeader, TrialRecord};
 use v6gap_core::run::{Action, Attempt, Machine, Observed};
 use v6gap_core::workload::Workload;
 use v6gap_judge::analysis::{Analysis, Verdict, analyse, effect, rounds};
 use v6gap_judge::stopping::Interim;
-
-const MS: u64 = 1_000_000;
 
 fn header(stop: Stop, seed: u64) -> RunHeader {
     let plan = preset::first_look(PerArm::FAMILIES, None, seed).fitted(fit::path_of(50_000));
@@ -28,18 +23,6 @@ fn counted(plan: Plan, stop: Stop) -> Plan {
     let mut plan = plan.ending(stop);
     plan.parts_mut().design.blocks_max = 1;
     plan
-}
-
-/// The sum of four uniform parts, about normal, standard deviation 1.
-fn noise(seed: u64) -> f64 {
-    let mut state = seed;
-    let mut uniform = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-    };
-    (0..4).map(|_| uniform()).sum::<f64>() * 3_f64.sqrt()
 }
 
 /// Time of a trial and standard deviation of its value.
@@ -71,40 +54,14 @@ fn observed(plan: &Plan, attempt: &Attempt<'_>, now_ns: u64) -> PerArm<Observed>
             }
             _ => (Measured::Times(times()), Measured::Nothing),
         };
-        let local: SocketAddr = match family {
-            Family::V4 => "10.46.1.2:30000".parse().unwrap(),
-            Family::V6 => "[fd46:1::2]:30000".parse().unwrap(),
-        };
-        let endpoints = Some(Endpoints { domain: family, local, peer: local });
-        let end = |measured| EndReport { endpoints, measured, ..EndReport::default() };
-        let ends = PerEnd { client: end(client), server: end(server) };
+        let ends =
+            PerEnd { client: end(family, 30_000, client), server: end(family, 30_000, server) };
         Observed { ends: ends.into(), started_ns: now_ns, duration_ns, ..Observed::default() }
     })
 }
 
-/// A run: its journal, what was asked for with the journal's length at that time, and its time.
-struct Driven {
-    lines: Vec<Line>,
-    asked: Vec<(usize, String)>,
-    time_ns: u64,
-}
-
 fn drive(header: &RunHeader) -> Driven {
-    let mut machine: Machine<'_, String> = Machine::new(header, Box::new(Interim::of(header)));
-    let mut lines = vec![Line::Run(Box::new(header.clone()))];
-    let (mut asked, mut now_ns) = (Vec::new(), 0);
-    loop {
-        match machine.next(now_ns, false) {
-            Action::Measure(attempt) => {
-                asked.push((lines.len(), format!("{attempt:?}")));
-                machine.measured(observed(&header.plan, &attempt, now_ns), None);
-                now_ns += 2 * nature(&attempt.cell.workload).0;
-            }
-            Action::Store(stored) => lines.extend(stored),
-            Action::Tell(_) | Action::Settle(_) => {}
-            Action::End(_) => return Driven { lines, asked, time_ns: now_ns },
-        }
-    }
+    support::drive(header, |attempt, now_ns| observed(&header.plan, attempt, now_ns))
 }
 
 fn compared(lines: &[Line]) -> Vec<&TrialRecord> {

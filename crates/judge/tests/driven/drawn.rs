@@ -1,17 +1,16 @@
 //! What a run says of the sizes of writes that its blocks drew, through the run of the program
 //! itself: that they were drawn, and whether the difference goes with them.
 
-use std::net::SocketAddr;
+use crate::support::{drive, end, noise};
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
-use v6gap_core::observation::{EndReport, Endpoints, Measured, PerEnd, Received, Sent};
+use v6gap_core::observation::{Measured, PerEnd, Received, Sent};
 use v6gap_core::plan::draft::{Levels, Measure};
 use v6gap_core::plan::{Stop, check, preset};
 use v6gap_core::record::{Line, RunHeader};
-use v6gap_core::run::{Action, Attempt, Machine, Observed};
+use v6gap_core::run::{Attempt, Observed};
 use v6gap_core::workload::{TcpBulk, Workload};
 use v6gap_judge::analysis::{Analysis, Anew, DrawnFact, Nuisance, analyse};
-use v6gap_judge::stopping::Interim;
 
 /// A run of throughput alone, in writes of that size where one is asked for.
 fn header(pairs: u32, write: Option<&str>, seed: u64) -> RunHeader {
@@ -23,18 +22,6 @@ fn header(pairs: u32, write: Option<&str>, seed: u64) -> RunHeader {
     }];
     let plan = check::check(&draft, seed).unwrap().ending(Stop::Pairs { pairs });
     RunHeader::new("test".parse().unwrap(), plan)
-}
-
-/// Noise of one trial: the sum of four uniform parts, about normal, standard deviation 1.
-fn noise(seed: u64) -> f64 {
-    let mut state = seed;
-    let mut uniform = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-    };
-    (0..4).map(|_| uniform()).sum::<f64>() * 3_f64.sqrt()
 }
 
 /// What a world makes of a family and a size of writes: bit/s.
@@ -55,34 +42,17 @@ fn observed(header: &RunHeader, attempt: &Attempt<'_>, rate: Rate) -> PerArm<Obs
         let part = noise(attempt.seed() ^ (family as u64 + 1).wrapping_mul(0x5851_f42d_4c95_7f2d));
         let rate_bps = rate(family, bulk.write_bytes.into()) * (0.02 * part).exp();
         let port = 30_000 + (attempt.seed() % 20_000) as u16;
-        let local: SocketAddr = match family {
-            Family::V4 => ([10, 46, 1, 2], port).into(),
-            Family::V6 => ([0xfd46, 1, 0, 0, 0, 0, 0, 2], port).into(),
-        };
-        let endpoints = Some(Endpoints { domain: family, local, peer: local });
-        let end = |measured| EndReport { endpoints, measured, ..EndReport::default() };
-        let client = end(Measured::Sent(Sent { packets: 9, ..Sent::default() }));
+        let client = Measured::Sent(Sent { packets: 9, ..Sent::default() });
         let received = Received { packets: 9, rate_bps, ..Received::default() };
-        let ends = PerEnd { client, server: end(Measured::Received(received)) };
+        let end = |measured| end(family, port, measured);
+        let ends = PerEnd { client: end(client), server: end(Measured::Received(received)) };
         Observed { ends: ends.into(), duration_ns: 1, ..Observed::default() }
     };
     attempt.arms(&header.plan).map(arm)
 }
 
 fn measured(header: &RunHeader, rate: Rate) -> (Vec<Line>, Analysis) {
-    let judge = Box::new(Interim::of(header));
-    let mut machine: Machine<'_, String> = Machine::new(header, judge);
-    let mut lines = vec![Line::Run(Box::new(header.clone()))];
-    loop {
-        match machine.next(0, false) {
-            Action::Measure(attempt) => {
-                machine.measured(observed(header, &attempt, rate), None);
-            }
-            Action::Store(stored) => lines.extend(stored),
-            Action::Tell(_) | Action::Settle(_) => {}
-            Action::End(_) => break,
-        }
-    }
+    let lines = drive(header, |attempt, _| observed(header, attempt, rate)).lines;
     let analysis = analyse(&lines).unwrap();
     (lines, analysis)
 }

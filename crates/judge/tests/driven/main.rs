@@ -1,0 +1,6 @@
+//! Whole runs through the program's own machine, told what came of each attempt.
+
+mod allotted;
+mod drawn;
+mod run;
+mod support;
