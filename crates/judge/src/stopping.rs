@@ -312,8 +312,8 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::arm::{Arm, TurnOrder};
-    use v6gap_core::observation::PerEnd;
+    use crate::analysis::tests::blank;
+    use v6gap_core::arm::Arm;
     use v6gap_core::plan::preset;
 
     const SECOND: u64 = 1_000_000_000;
@@ -326,24 +326,8 @@ mod tests {
     }
 
     fn trial(cell: &Cell, arm: Arm, kind: BlockKind, value: f64) -> TrialRecord {
-        TrialRecord {
-            block: 0,
-            cell: cell.id.clone(),
-            kind,
-            round: 1,
-            arm,
-            family: *PerArm::FAMILIES.get(arm),
-            order: TurnOrder::Ab,
-            attempt: 0,
-            started_unix_ns: 0,
-            started_ns: 0,
-            duration_ns: 0,
-            values: cell.workload.metrics().iter().map(|&m| (m, value)).collect(),
-            ends: PerEnd::default(),
-            findings: Vec::new(),
-            link: None,
-            beside: None,
-        }
+        let values = cell.workload.metrics().iter().map(|&m| (m, value)).collect();
+        TrialRecord { kind, arm, values, ..blank(&cell.id, *PerArm::FAMILIES.get(arm)) }
     }
 
     /// `rounds` rounds in which the second arm has `ratio` times the value, give or take `noise`.

@@ -268,31 +268,14 @@ pub(super) fn notes(trials: &[&TrialRecord]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::tests::blank;
     use alloc::boxed::Box;
     use alloc::vec;
-    use v6gap_core::arm::{Arm, BlockKind, TurnOrder};
     use v6gap_core::family::Family;
-    use v6gap_core::observation::{PerEnd, Tapped};
+    use v6gap_core::observation::Tapped;
 
     fn trial(beside: Option<Beside>) -> TrialRecord {
-        TrialRecord {
-            block: 0,
-            cell: "x".into(),
-            kind: BlockKind::Compare,
-            round: 1,
-            arm: Arm::A,
-            family: Family::V4,
-            order: TurnOrder::Ab,
-            attempt: 0,
-            started_unix_ns: 0,
-            started_ns: 0,
-            duration_ns: 0,
-            values: Default::default(),
-            ends: PerEnd::default(),
-            findings: Vec::new(),
-            link: None,
-            beside: beside.map(Box::new),
-        }
+        TrialRecord { beside: beside.map(Box::new), ..blank("x", Family::V4) }
     }
 
     #[test]

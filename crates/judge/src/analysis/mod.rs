@@ -568,4 +568,4 @@ fn stopped(found: &collect::Collected<'_>) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -74,9 +74,9 @@ fn one_way(from: &EndReport, to: &EndReport) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::tests::blank;
     use alloc::boxed::Box;
     use alloc::vec;
-    use v6gap_core::arm::{Arm, BlockKind, TurnOrder};
     use v6gap_core::observation::{Granted, PerEnd, Returned};
     use v6gap_core::workload::Marking;
 
@@ -86,24 +86,8 @@ mod tests {
         let client = Granted { marking: marks(sent), ..Granted::default() };
         let server = Granted { arrived: Some(marks(came)), ..Granted::default() };
         let end = |granted| EndReport { granted, ..EndReport::default() };
-        TrialRecord {
-            block: 0,
-            cell: "x".into(),
-            kind: BlockKind::Compare,
-            round: 1,
-            arm: Arm::A,
-            family,
-            order: TurnOrder::Ab,
-            attempt: 0,
-            started_unix_ns: 0,
-            started_ns: 0,
-            duration_ns: 0,
-            values: Default::default(),
-            ends: PerEnd { client: end(client), server: end(server) }.into(),
-            findings: Vec::new(),
-            link: None,
-            beside: None,
-        }
+        let ends = PerEnd { client: end(client), server: end(server) };
+        TrialRecord { ends: ends.into(), ..blank("x", family) }
     }
 
     #[test]

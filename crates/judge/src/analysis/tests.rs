@@ -102,18 +102,35 @@ fn trial(
     }
     TrialRecord {
         block: number,
-        cell: cell.id.clone(),
         kind: block.kind,
         round: block.round,
         arm,
-        family,
         order: block.order,
-        attempt: 0,
         started_unix_ns: u64::from(number) * 1_000_000,
         started_ns: u64::from(number) * 1_000_000,
         duration_ns: 900_000,
         values,
         ends: ends.into(),
+        ..blank(&cell.id, family)
+    }
+}
+
+/// A trial of the first round in which nothing was seen.
+pub(crate) fn blank(cell: &str, family: Family) -> TrialRecord {
+    TrialRecord {
+        block: 0,
+        cell: cell.into(),
+        kind: BlockKind::Compare,
+        round: 1,
+        arm: Arm::A,
+        family,
+        order: TurnOrder::Ab,
+        attempt: 0,
+        started_unix_ns: 0,
+        started_ns: 0,
+        duration_ns: 0,
+        values: BTreeMap::new(),
+        ends: PerEnd::default(),
         findings: Vec::new(),
         link: None,
         beside: None,

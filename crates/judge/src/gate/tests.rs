@@ -4,11 +4,12 @@ mod alike;
 mod traffic;
 
 use super::marking;
+use crate::analysis::tests::blank;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::SocketAddr;
-use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
+use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{
@@ -40,22 +41,10 @@ fn end(family: Family) -> EndReport {
 fn trial(plan: &Plan, cell: &str, family: Family) -> TrialRecord {
     let (_, cell) = plan.cell(cell).unwrap();
     TrialRecord {
-        block: 0,
-        cell: cell.id.clone(),
-        kind: BlockKind::Compare,
-        round: 1,
-        arm: Arm::A,
-        family,
-        order: TurnOrder::Ab,
-        attempt: 0,
-        started_unix_ns: 0,
-        started_ns: 0,
         duration_ns: 1_000_000_000,
         values: cell.workload.metrics().iter().map(|&m| (m, 1.0)).collect(),
         ends: PerEnd { client: end(family), server: end(family) }.into(),
-        findings: Vec::new(),
-        link: None,
-        beside: None,
+        ..blank(&cell.id, family)
     }
 }
 
