@@ -65,6 +65,11 @@ pub(crate) fn margin(metric: Metric, margin: f64) -> String {
     format!("{} {unit}", significant(margin * 100.0, 3))
 }
 
+/// How many there are, in a sentence: "none", "3".
+pub(crate) fn number(n: usize) -> String {
+    if n == 0 { "none".to_owned() } else { n.to_string() }
+}
+
 /// The chance to see so much if there is nothing.
 pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }

@@ -15,7 +15,7 @@ pub(crate) fn discards(analysis: &Analysis) -> Option<String> {
     let found = analysis.discards.as_ref()?;
     let Discards { blocks, alone, both, p, range, .. } = found;
     let names = &analysis.arm_names;
-    let of = |arm: Arm| format!("{} for {} alone", count(*alone.get(arm)), names.get(arm));
+    let of = |arm: Arm| format!("{} for {} alone", words::number(*alone.get(arm)), names.get(arm));
     let Range { low, high } = range;
     let [low, high] = [100.0 * low, 100.0 * high].map(|x| format!("{x:.0}"));
     let so = match found.verdict {
@@ -37,12 +37,8 @@ pub(crate) fn discards(analysis: &Analysis) -> Option<String> {
         "Discarded: {all} of {blocks} blocks, {}, {} and {} for both: {so}{test}.",
         of(Arm::A),
         of(Arm::B),
-        count(*both)
+        words::number(*both)
     ))
-}
-
-fn count(n: usize) -> String {
-    if n == 0 { "none".to_owned() } else { n.to_string() }
 }
 
 /// What would change the answers, those that need least first.

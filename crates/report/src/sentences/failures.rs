@@ -1,6 +1,6 @@
 //! What failed, and whether one family fails more often, in sentences.
 
-use crate::words::p_value;
+use crate::words::{self, p_value};
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_judge::analysis::{Analysis, Failures, Verdict};
 
@@ -29,7 +29,7 @@ pub fn failures(analysis: &Analysis) -> Option<String> {
     }
     let names = &analysis.arm_names;
     let Failures { blocks, failed, connections, .. } = found;
-    let share = |arm: Arm| format!("{} in {}", names.get(arm), number(*failed.get(arm)));
+    let share = |arm: Arm| format!("{} in {}", names.get(arm), words::number(*failed.get(arm)));
     let [first, second] = Arm::BOTH.map(share);
     let opened = |PerArm { a, b }: &PerArm<(u64, u64)>| {
         let of = |(lost, of): (u64, u64)| format!("{lost} of {of}");
@@ -45,8 +45,4 @@ pub fn failures(analysis: &Analysis) -> Option<String> {
     Some(format!(
         "Failures: {first}, {second} of {blocks} blocks.{opened}{neither} Verdict: {verdict}."
     ))
-}
-
-fn number(n: usize) -> String {
-    if n == 0 { "none".to_owned() } else { n.to_string() }
 }

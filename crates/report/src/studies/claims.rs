@@ -29,13 +29,13 @@ fn range(claim: &Claim) -> String {
     }
 }
 
-fn so(holds: Holds, [yes, no, open]: [&str; 3]) -> String {
+/// Whether what the study saw is seen here, too.
+const fn so_here(holds: Holds) -> &'static str {
     match holds {
-        Holds::Yes => yes,
-        Holds::No => no,
-        Holds::CannotTell => open,
+        Holds::Yes => "so it does here",
+        Holds::No => "it does not here",
+        Holds::CannotTell => "whether it does here cannot be told",
     }
-    .to_owned()
 }
 
 fn dip(analysis: &Analysis, claim: &Claim) -> String {
@@ -55,8 +55,11 @@ fn dip(analysis: &Analysis, claim: &Claim) -> String {
         None => format!("Nothing is predicted of it, over {transport}"),
     };
     let measured = list(&|q| q.effect.as_ref().map(|e| e.estimate));
-    let so =
-        so(claim.holds, ["it is there", "it is not there", "whether it is there cannot be told"]);
+    let so = match claim.holds {
+        Holds::Yes => "it is there",
+        Holds::No => "it is not there",
+        Holds::CannotTell => "whether it is there cannot be told",
+    };
     format!(
         "The study saw a dip of the difference between 4 and 16 KB and called it odd. {expected} \
          before, in and behind it. Measured: {measured}: {so} (depth {}).",
@@ -70,10 +73,7 @@ fn falls(analysis: &Analysis, claim: &Claim) -> String {
         format_bytes(q.and_then(|q| q.level_bytes).unwrap_or_default().into())
     };
     let (small, large) = (size(cells.first()), size(cells.last()));
-    let so = so(
-        claim.holds,
-        ["so it does here", "it does not here", "whether it does here cannot be told"],
-    );
+    let so = so_here(claim.holds);
     let by = words::sign(claim.estimate);
     format!(
         "The study's difference becomes smaller from small messages to large ones; {so}: at \
@@ -91,10 +91,7 @@ fn rises(analysis: &Analysis, claim: &Claim) -> String {
     let [low, high] = [windows.iter().min(), windows.iter().max()]
         .map(|end| format_bytes(end.copied().unwrap_or_default().into()));
     let name = claim.of.subject(&analysis.arm_names);
-    let so = so(
-        claim.holds,
-        ["so it does here", "it does not here", "whether it does here cannot be told"],
-    );
+    let so = so_here(claim.holds);
     let sizes = claim.cells.len() / 2;
     let each = match sizes {
         1 => String::new(),
