@@ -13,6 +13,7 @@ use v6gap_core::plan::{Order, Stop};
 use v6gap_core::published;
 use v6gap_core::record::Host;
 use v6gap_core::unit::{format_share, format_span};
+use v6gap_judge::analysis::effect::SCORES_MIN;
 use v6gap_judge::analysis::{Analysis, NullTold};
 
 /// How a paragraph is written.
@@ -86,18 +87,31 @@ const WANG_RAMDAS: Source = Source {
     ],
 };
 
-/// The sources that a run's method rests on.
-fn sources(analysis: &Analysis) -> [Source; 3] {
-    let ranges = match analysis.run.plan.design.stop {
-        Stop::Pairs { .. } => HODGES_LEHMANN,
-        Stop::Adaptive { .. } => WANG_RAMDAS,
-    };
-    [ranges, SCHUIRMANN, HOLM]
+const WAUDBY_SMITH_RAMDAS: Source = Source {
+    key: "waudbysmith2024",
+    short: "Waudby-Smith and Ramdas 2024",
+    kind: "article",
+    fields: &[
+        ("author", "Ian Waudby-Smith and Aaditya Ramdas"),
+        ("title", "Estimating Means of Bounded Random Variables by Betting"),
+        ("journal", "Journal of the Royal Statistical Society Series B: Statistical Methodology"),
+        ("volume", "86"),
+        ("number", "1"),
+        ("pages", "1--27"),
+        ("year", "2024"),
+    ],
+};
+
+/// The sources that a run's estimates and ranges rest on.
+const fn of_ranges(stop: &Stop) -> &'static [Source] {
+    match stop {
+        Stop::Pairs { .. } => &[HODGES_LEHMANN],
+        Stop::Adaptive { .. } => &[HODGES_LEHMANN, WAUDBY_SMITH_RAMDAS, WANG_RAMDAS],
+    }
 }
 
 /// A paragraph on how the run was made and judged; `command` repeats it.
 pub fn cite(analysis: &Analysis, command: &str, form: CiteForm) -> String {
-    let [ranges, same, several] = sources(analysis);
     let by = |source: &Source| match form {
         CiteForm::Text => format!(" ({})", source.short),
         // A mark that no text holds, so that it is not escaped.
@@ -108,8 +122,8 @@ pub fn cite(analysis: &Analysis, command: &str, form: CiteForm) -> String {
         repeats(analysis, form),
         where_and_when(analysis),
         design(analysis),
-        stopping(analysis, &by(&ranges)),
-        verdicts(analysis, &by(&same), &by(&several)),
+        stopping(analysis, by),
+        verdicts(analysis, &by(&SCHUIRMANN), &by(&HOLM)),
         discarded(analysis),
         predicted(analysis),
     ];
@@ -159,7 +173,7 @@ pub fn bibtex(analysis: &Analysis) -> String {
         out.push('\n');
         out.push_str(&entry("misc", &study.study, &fields));
     }
-    for source in sources(analysis) {
+    for source in of_ranges(&run.plan.design.stop).iter().chain(&[SCHUIRMANN, HOLM]) {
         let fields: Vec<(&str, String)> =
             source.fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         out.push('\n');
@@ -290,18 +304,24 @@ fn design(analysis: &Analysis) -> String {
     said
 }
 
-fn stopping(analysis: &Analysis, source: &str) -> String {
+fn stopping(analysis: &Analysis, by: impl Fn(&Source) -> String) -> String {
     let confidence = format_share(analysis.run.plan.design.confidence);
     match analysis.run.plan.design.stop {
         Stop::Pairs { pairs } => format!(
             "The number of pairs, {pairs}, was fixed beforehand; estimates are Hodges-Lehmann, \
-             with exact signed-rank ranges of {confidence}{source}."
+             with exact signed-rank ranges of {confidence}{}.",
+            by(&HODGES_LEHMANN)
         ),
         Stop::Adaptive { time_ns_max, pairs_min } => format!(
             "The run was to stop when every question was answered, after {pairs_min} pairs at the \
-             earliest and {} at the latest; ranges of {confidence} are confidence sequences, which \
-             hold at any stopping time{source}.",
-            format_span(time_ns_max as f64)
+             earliest and {} at the latest; estimates are Hodges-Lehmann{}, and ranges of \
+             {confidence} are confidence sequences, which hold at any stopping time: by bets on \
+             scores{} from {SCORES_MIN} pairs on, and of the mean of nearly normal values{} with \
+             fewer and for shares of packets.",
+            format_span(time_ns_max as f64),
+            by(&HODGES_LEHMANN),
+            by(&WAUDBY_SMITH_RAMDAS),
+            by(&WANG_RAMDAS)
         ),
     }
 }

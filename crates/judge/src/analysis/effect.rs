@@ -26,7 +26,7 @@ pub(super) const SKEWNESS_MAX: f64 = 1.0;
 
 /// Fewest values for the ranges of any symmetric law where a run may stop at any time: those that
 /// bet on the sign of each value (see [`score`]). With fewer the law is taken for normal.
-pub(super) const SCORES_MIN: usize = 12;
+pub const SCORES_MIN: usize = 12;
 
 /// Median absolute deviations from the median in a standard deviation of the normal law.
 const MADS: f64 = 1.482_602_218_505_602;

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use v6gap_core::plan::Stop;
 use v6gap_core::unit::format_share;
 use v6gap_judge::analysis::Analysis;
+use v6gap_judge::analysis::effect::SCORES_MIN;
 
 /// Design, estimator, ranges, margins, wire model.
 pub(super) fn method(analysis: &Analysis) -> Markup {
@@ -16,14 +17,17 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
     let ranges = match design.stop {
         Stop::Pairs { pairs } => format!(
             "The number of pairs ({pairs}) was fixed before the run; estimates and ranges are \
-             those of signed ranks (Hodges and Lehmann; Wilcoxon), exact for any symmetric law."
+             those of signed ranks (Hodges and Lehmann 1963; Wilcoxon 1945), exact for any \
+             symmetric law."
         ),
-        Stop::Adaptive { .. } => {
-            "The run stops when every question is answered or its time is over. \
-             Ranges come from a confidence sequence, which holds at any stopping time, so looking \
-             early does not make a result look surer than it is."
-                .to_owned()
-        }
+        Stop::Adaptive { .. } => format!(
+            "The run stops when every question is answered or its time is over. Estimates are the \
+             centre of the pairs (Hodges and Lehmann 1963). Ranges come from a confidence \
+             sequence, which holds at any stopping time, so looking early does not make a result \
+             look surer than it is: from {SCORES_MIN} pairs on by bets on scores (Waudby-Smith and \
+             Ramdas 2024), for which the law need only be symmetric; with fewer, and for loss, by \
+             one for nearly normal values (Wang and Ramdas 2023)."
+        ),
     };
     html! {
         h2 { "Method" }
