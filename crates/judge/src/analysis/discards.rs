@@ -120,7 +120,7 @@ fn tipping(q: &Question) -> Option<Tipping> {
 /// they would weigh, joined with the blocks of their rounds, among all pairs.
 fn weight(q: &Question, pairs: usize) -> f64 {
     let valid = |round| q.pairs.iter().find(|pair| pair.valid && pair.round == round);
-    let lost = || q.pairs.iter().filter(|pair| !pair.valid && has_effect(q.metric, pair));
+    let lost = || q.pairs.iter().filter(|pair| !pair.valid && pair.effect(q.metric).is_finite());
     let mut alone: Vec<u32> = lost().map(|pair| pair.round).collect();
     alone.sort_unstable();
     alone.dedup();
@@ -130,10 +130,6 @@ fn weight(q: &Question, pairs: usize) -> f64 {
         1.0 / f64::from(beside + valid(pair.round).map_or(0, |valid| valid.blocks))
     };
     (pairs + alone.len()) as f64 / lost().map(share).sum::<f64>()
-}
-
-fn has_effect(metric: Metric, pair: &Pair) -> bool {
-    effect::of_block(metric, pair.values.a, pair.values.b).is_finite()
 }
 
 #[cfg(test)]
