@@ -3,13 +3,14 @@
 
 use crate::text::wrap;
 use crate::topology;
-use crate::workload::{self, count};
+use crate::workload;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::{Order, Plan, Stop, Summary};
 use v6gap_core::unit::{format_share, format_span};
 use v6gap_core::world::{Conditions, Link, LinkModel, World};
+use v6gap_judge::analysis::words::counted;
 
 /// Columns for the names of cells; what longer ones do begins on the next line.
 const ID_COLUMNS: usize = 24;
@@ -26,7 +27,10 @@ pub fn explain(draft: &Draft, plan: &Plan, scaled: &[String], width: usize) -> S
     said.extend(design(draft, plan));
     said.extend(study(plan));
     said.push(margins(plan));
-    said.push(format!("Measures {}, all of them in every round:", count(plan.cells.len(), "cell")));
+    said.push(format!(
+        "Measures {}, all of them in every round:",
+        counted(plan.cells.len(), "cell")
+    ));
     let mut out = format!("{}\n", plan.name);
     for text in said {
         out.push_str(&format!("  {}\n", wrap(&text, width.saturating_sub(2), "    ")));
@@ -145,8 +149,8 @@ fn design(draft: &Draft, plan: &Plan) -> Vec<String> {
         }
         blocks => format!(
             "Compares each family with itself first, {} in each of {}, and again every {} rounds.",
-            count(blocks as usize, "time"),
-            count(design.null_cells.len(), "cell"),
+            counted(blocks as usize, "time"),
+            counted(design.null_cells.len(), "cell"),
             design.sentinel_every
         ),
     };

@@ -12,7 +12,7 @@ pub(crate) use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::workload::Transport;
 use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
-use v6gap_judge::analysis::words::{amount, figure, more_pairs, range_in_words};
+use v6gap_judge::analysis::words::{amount, counted, figure, more_pairs, range_in_words};
 use v6gap_judge::analysis::{Analysis, Prediction, Qualifier, Question, Range, Suspect, Verdict};
 
 /// From so many ns on a time to come is told in whole minutes.
@@ -153,8 +153,7 @@ pub(crate) fn path(analysis: &Analysis) -> Option<String> {
     let model = world.model.name();
     let routers = match world.routers() {
         0 => "no router".to_owned(),
-        1 => "1 router".to_owned(),
-        n => format!("{n} routers"),
+        n => counted(n, "router"),
     };
     let tunnels = tunnels(world).into_iter().map(|tunnel| format!(", {tunnel}"));
     let translation = translation(world).map(|words| format!(", {words}")).unwrap_or_default();
@@ -269,11 +268,9 @@ pub(crate) fn pairs_in(analysis: &Analysis) -> String {
 pub(crate) fn pairs(analysis: &Analysis) -> String {
     let counts = || analysis.questions.iter().filter_map(|q| q.effect.as_ref()).map(|e| e.blocks);
     match counts().min().zip(counts().max()) {
-        Some((1, 1)) => "1 pair".to_owned(),
         Some((least, most)) if least < most => format!("{least} to {most} pairs"),
-        Some((n, _)) => format!("{n} pairs"),
-        None if analysis.rounds == 1 => "1 pair".to_owned(),
-        None => format!("{} pairs", analysis.rounds),
+        Some((n, _)) => counted(n, "pair"),
+        None => counted(analysis.rounds as usize, "pair"),
     }
 }
 

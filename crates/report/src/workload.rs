@@ -5,6 +5,7 @@ use v6gap_core::workload::{
     Capacity, Connect, Direction, Echo, Frames, Law, LoadFamily, Marking, Probe, Purpose, Search,
     Sizes, TcpBulk, Timing, UdpBulk, Wait, Workload, ZeroCopy,
 };
+use v6gap_judge::analysis::words::counted;
 
 /// What a kind of workload says of itself.
 pub(crate) trait Words {
@@ -205,7 +206,7 @@ impl Words for Echo {
             self.transport.name(),
             self.turns,
             self.turn_exchanges,
-            count(self.connections as usize, "connection"),
+            counted(self.connections as usize, "connection"),
         )
     }
 }
@@ -216,7 +217,7 @@ impl Words for Connect {
     }
 
     fn long(&self) -> String {
-        let some = count(self.count as usize, "TCP connection");
+        let some = counted(self.count as usize, "TCP connection");
         let way = match self.concurrent {
             1 => "one after the other".to_owned(),
             many => format!("{many} at a time"),
@@ -259,9 +260,9 @@ impl Words for Probe {
                 LoadFamily::Other => "the other family",
             };
             let streams = match load.udp {
-                None => count(load.streams as usize, "TCP stream"),
+                None => counted(load.streams as usize, "TCP stream"),
                 Some(udp) => {
-                    let streams = count(load.streams as usize, "UDP stream");
+                    let streams = counted(load.streams as usize, "UDP stream");
                     let payload = format_bytes(udp.payload_bytes.into());
                     match udp.rate_bps {
                         Some(rate_bps) => {
@@ -346,7 +347,7 @@ impl Words for Frames {
             "sends {}{way} for {}, each in {} of at most {}",
             self.short(),
             format_span(self.duration_ns as f64),
-            count(self.datagrams_each() as usize, "datagram"),
+            counted(self.datagrams_each() as usize, "datagram"),
             format_bytes(self.payload_bytes.into()),
         )
     }
@@ -368,9 +369,4 @@ pub(crate) fn marking(marking: Marking) -> String {
         text.push_str(", never in fragments");
     }
     text
-}
-
-/// "1 cell", "3 cells".
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

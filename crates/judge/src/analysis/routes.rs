@@ -2,6 +2,7 @@
 //! what is left of it on arrival says how many there were. Another number is another route, and
 //! values from before and after are of two paths.
 
+use super::words::counted;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -30,10 +31,10 @@ pub(super) fn changes<'a>(trials: impl Iterator<Item = &'a TrialRecord>) -> Vec<
     let say = |((family, way), seen): ((Family, usize), Vec<u8>)| {
         let what = match &seen[..] {
             [] | [_] => return None,
-            [before, after] => format!(": {}, then {after}", counted(*before)),
+            [before, after] => format!(": {}, then {after}", in_words(*before)),
             many => {
                 let (least, most) = (many.iter().min()?, many.iter().max()?);
-                format!(" {} times, between {least} and {}", many.len() - 1, counted(*most))
+                format!(" {} times, between {least} and {}", many.len() - 1, in_words(*most))
             }
         };
         Some(format!("the route {} over {family} changed{what}", WAYS[way]))
@@ -41,11 +42,8 @@ pub(super) fn changes<'a>(trials: impl Iterator<Item = &'a TrialRecord>) -> Vec<
     routers.into_iter().filter_map(say).collect()
 }
 
-fn counted(routers: u8) -> String {
-    match routers {
-        1 => "1 router".into(),
-        many => format!("{many} routers"),
-    }
+fn in_words(routers: u8) -> String {
+    counted(routers.into(), "router")
 }
 
 /// How many routers packets passed on each of [`WAYS`]; each number that was seen, in no order of

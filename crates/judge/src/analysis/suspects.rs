@@ -2,6 +2,7 @@
 //! the run shows to differ between the families, each with the command that would test it.
 
 use super::collect::{Block, Collected};
+use super::words::counted;
 use super::{Explained, Question, Verdict, offloads, placement, routes, translation};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -136,10 +137,7 @@ impl Seen<'_> {
                 all.dedup();
                 <[u8; 1]>::try_from(all).ok().map(|[one]| one)
             })?;
-            let text = self.both(|arm| match routers.get(arm) {
-                1 => "1 router".to_string(),
-                many => format!("{many} routers"),
-            });
+            let text = self.both(|arm| counted((*routers.get(arm)).into(), "router"));
             let PerArm { a, b } = self.families.map(|family| self.address(family));
             let test = format!("traceroute -n {a}; traceroute -n {b}");
             suspect("routers", format!("the routes {way}, {text}"), test)

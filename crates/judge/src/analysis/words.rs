@@ -426,9 +426,14 @@ fn share_in_words(share: &Range) -> Option<String> {
     }
 }
 
+/// "1 router", "3 routers".
+pub fn counted(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
 /// How many pairs more, in words.
 pub fn more_pairs(pairs: u32) -> String {
-    if pairs == 1 { "1 more pair".into() } else { format!("{pairs} more pairs") }
+    counted(pairs as usize, "more pair")
 }
 
 /// A question as the subject of a longer sentence, as in "in round trips of 64 B over TCP".
