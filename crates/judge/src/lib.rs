@@ -13,5 +13,6 @@ pub mod analysis;
 pub mod fitness;
 pub mod gate;
 pub mod planning;
+pub mod reach;
 pub mod stopping;
 pub mod transfer;

@@ -1,15 +1,18 @@
 //! What a run can show before it is made: from the noise of pairs that were measured already to the
 //! smallest difference it will find, and to the pairs that it needs (docs/method.md section C.7).
 //!
-//! All figures are of one question for itself. The noise is the standard deviation of one pair's
+//! Figures are of one question among those that are decided together, at the level of the first of
+//! them. The noise is the standard deviation of one pair's
 //! effect: the logarithm of the ratio, or the difference.
 
 use crate::analysis::{Analysis, effect};
+use crate::reach::{ALPHA, ALPHA_SAME, level};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::workload::Cell;
 use v6gap_stats::power;
 
 /// Standard deviations below which four fifths of the normal law's values lie: the power of 80 %
@@ -18,12 +21,6 @@ const FOUR_FIFTHS: f64 = 0.841_621_233_572_914_2;
 
 /// Standard deviations beyond which a tenth of them lies on one side.
 const TENTH: f64 = 1.281_551_565_544_600_5;
-
-/// Error rate of a verdict of difference.
-const ALPHA: f64 = 0.05;
-
-/// Error rate of the verdict "same".
-const ALPHA_SAME: f64 = 0.10;
 
 /// Most pairs that are looked for.
 const PAIRS_MAX: usize = 1_000_000;
@@ -101,12 +98,13 @@ pub fn outlook(plan: &Plan, pairs: u32, seen: &[Seen]) -> Vec<Outlook> {
     let of = |(cell, metric): (&str, Metric)| {
         let seen = seen.iter().find(|s| s.cell == cell && s.metric == metric)?.clone();
         let margin = plan.margin(metric);
+        let together = together(plan, cell, metric);
         let precision = plan.design.precision.get(&metric).copied();
         Some(Outlook {
             pairs,
-            smallest: smallest_found(metric, seen.sd, pairs as usize, stop),
+            smallest: smallest_found(metric, seen.sd, pairs as usize, stop, together),
             margin,
-            pairs_for_same: pairs_for_same(metric, seen.sd, margin, stop),
+            pairs_for_same: pairs_for_same(metric, seen.sd, margin, stop, together),
             precision,
             pairs_for_precision: precision.and_then(|p| pairs_for_precision(metric, seen.sd, p)),
             seen,
@@ -115,21 +113,37 @@ pub fn outlook(plan: &Plan, pairs: u32, seen: &[Seen]) -> Vec<Outlook> {
     questions.filter_map(of).collect()
 }
 
-/// The smallest difference that a run of so many pairs finds in four of five times: a relative
-/// difference, or one in the metric's unit. `None` where no number could be: with fewer pairs than
-/// a range needs.
+/// Questions of a plan that are decided together with one of them.
+fn together(plan: &Plan, cell: &str, metric: Metric) -> usize {
+    let over = plan.cell(cell).map(|(_, cell)| cell.workload.transport());
+    let alike = |other: &&Cell| {
+        Some(other.workload.transport()) == over && other.workload.metrics().contains(&metric)
+    };
+    plan.cells.iter().filter(alike).count()
+}
+
+/// The smallest difference that a run of so many pairs finds in four of five times, for one of
+/// `together` questions: a relative difference, or one in the metric's unit. `None` where no number
+/// could be: with fewer pairs than a range needs.
 ///
 /// For a fixed number of pairs it is that of the paired t test. A run that may stop at any time
 /// must find it at its end by the confidence sequence, which is wider.
-pub fn smallest_found(metric: Metric, noise: f64, pairs: usize, stop: &Stop) -> Option<f64> {
+pub fn smallest_found(
+    metric: Metric,
+    noise: f64,
+    pairs: usize,
+    stop: &Stop,
+    together: usize,
+) -> Option<f64> {
+    let alpha = level(ALPHA, together);
     if pairs < effect::BLOCKS_MIN {
         return None;
     }
     let smallest = match stop {
-        Stop::Pairs { .. } => power::smallest_detectable(pairs, noise),
+        Stop::Pairs { .. } => power::smallest_detectable(pairs, noise, alpha),
         Stop::Adaptive { .. } => {
             let error = noise / libm::sqrt(pairs as f64);
-            effect::radius(pairs, noise, ALPHA, stop) + FOUR_FIFTHS * error
+            effect::radius(pairs, noise, alpha, stop) + FOUR_FIFTHS * error
         }
     };
     Some(shown(metric, smallest)).filter(|found| found.is_finite())
@@ -137,12 +151,19 @@ pub fn smallest_found(metric: Metric, noise: f64, pairs: usize, stop: &Stop) -> 
 
 /// The pairs after which a run says "same" in four of five times if there is no difference; `None`
 /// if no number that anybody would measure will do.
-pub fn pairs_for_same(metric: Metric, noise: f64, margin: f64, stop: &Stop) -> Option<usize> {
+pub fn pairs_for_same(
+    metric: Metric,
+    noise: f64,
+    margin: f64,
+    stop: &Stop,
+    together: usize,
+) -> Option<usize> {
+    let alpha = level(ALPHA_SAME, together);
     let margin = effect::margin(metric, margin);
     let needed = match stop {
-        Stop::Pairs { .. } => power::blocks_for_equivalence(noise, margin),
+        Stop::Pairs { .. } => power::blocks_for_equivalence(noise, margin, alpha / 2.0),
         Stop::Adaptive { .. } => first(|n| {
-            let radius = effect::radius(n, noise, ALPHA_SAME, stop);
+            let radius = effect::radius(n, noise, alpha, stop);
             // Both ends of the range must lie inside, so a tenth of all misses falls to each.
             radius + TENTH * noise / libm::sqrt(n as f64) < margin
         }),
@@ -154,7 +175,7 @@ pub fn pairs_for_same(metric: Metric, noise: f64, margin: f64, stop: &Stop) -> O
 /// `± precision`.
 pub fn pairs_for_precision(metric: Metric, noise: f64, precision: f64) -> Option<usize> {
     let width = effect::margin(metric, precision);
-    within_reach(power::blocks_for_sequence_radius(noise, width))
+    within_reach(power::blocks_for_sequence_radius(noise, width, ALPHA))
 }
 
 /// The blocks whose mean in each of so many rounds makes the 95 % range of a run that may stop at
@@ -226,7 +247,7 @@ mod tests {
     #[test]
     fn the_smallest_difference_is_found_in_four_of_five_runs() {
         for (n, stop) in [(12, &ADAPTIVE), (40, &ADAPTIVE), (12, &FIXED), (40, &FIXED)] {
-            let smallest = smallest_found(Metric::Rtt, 0.02, n, stop).unwrap();
+            let smallest = smallest_found(Metric::Rtt, 0.02, n, stop, 1).unwrap();
             let excludes_none =
                 |c: &effect::Combined| !c.i95.contains(0.0) && c.i95.low.is_finite();
             let found = share(n, libm::log1p(smallest), stop, excludes_none);
@@ -240,7 +261,7 @@ mod tests {
     fn same_is_said_in_four_of_five_runs() {
         for stop in [&ADAPTIVE, &FIXED] {
             let margin = libm::log1p(0.02);
-            let pairs = pairs_for_same(Metric::Rtt, 0.02, 0.02, stop).unwrap();
+            let pairs = pairs_for_same(Metric::Rtt, 0.02, 0.02, stop, 1).unwrap();
             let inside =
                 |c: &effect::Combined| c.equivalence.low > -margin && c.equivalence.high < margin;
             let same = share(pairs, 0.0, stop, inside);
@@ -257,15 +278,26 @@ mod tests {
         assert_eq!(pairs_for_precision(Metric::Rtt, 10.0, 1e-6), None);
     }
 
+    /// Questions decided together need more than one by itself.
+    #[test]
+    fn levels_decided_together_are_planned_together() {
+        for stop in [&ADAPTIVE, &FIXED] {
+            let found = |together| smallest_found(Metric::Rtt, 0.02, 40, stop, together).unwrap();
+            assert!(found(9) > 1.15 * found(1), "{stop:?}: {} {}", found(9), found(1));
+            let same = |together| pairs_for_same(Metric::Rtt, 0.02, 0.02, stop, together).unwrap();
+            assert!(same(9) > same(1) * 5 / 4, "{stop:?}: {} {}", same(9), same(1));
+        }
+    }
+
     #[test]
     fn too_few_pairs_find_nothing() {
-        assert_eq!(smallest_found(Metric::Rtt, 0.02, 5, &FIXED), None);
+        assert_eq!(smallest_found(Metric::Rtt, 0.02, 5, &FIXED, 1), None);
         // Six pairs show less than eight do by more than their number.
-        let found = |pairs| smallest_found(Metric::Rtt, 0.02, pairs, &ADAPTIVE).unwrap();
+        let found = |pairs| smallest_found(Metric::Rtt, 0.02, pairs, &ADAPTIVE, 1).unwrap();
         assert!(found(6) > 1.2 * found(8), "{} {}", found(6), found(8));
-        assert_eq!(smallest_found(Metric::Rtt, 0.0, 10, &FIXED), Some(0.0));
+        assert_eq!(smallest_found(Metric::Rtt, 0.0, 10, &FIXED, 1), Some(0.0));
         assert_eq!(
-            smallest_found(Metric::Loss, 0.001, 1000, &ADAPTIVE).map(|d| d < 0.001),
+            smallest_found(Metric::Loss, 0.001, 1000, &ADAPTIVE, 1).map(|d| d < 0.001),
             Some(true)
         );
     }

@@ -12,7 +12,9 @@ pub(crate) use v6gap_core::wire::foreign::is_unsafe;
 use v6gap_core::workload::Transport;
 use v6gap_core::world::model;
 use v6gap_core::world::{LaidTunnel, World};
-use v6gap_judge::analysis::words::{amount, counted, figure, more_pairs, range_in_words};
+use v6gap_judge::analysis::words::{
+    amount, counted, figure, more_pairs, out_of_reach, range_in_words,
+};
 use v6gap_judge::analysis::{Analysis, Prediction, Qualifier, Question, Range, Suspect, Verdict};
 
 /// From so many ns on a time to come is told in whole minutes.
@@ -356,20 +358,23 @@ pub(crate) fn with_discarded(analysis: &Analysis) -> Vec<String> {
     found.into_iter().map(|(_, text)| text).collect()
 }
 
-/// The open questions and how many more pairs would settle each, in words, with the time that those
-/// take at the pace of this run.
-pub(crate) fn to_settle(analysis: &Analysis) -> Vec<(&str, String)> {
+/// What would settle each open question: how many more pairs, with the time that those take at the
+/// pace of this run, or that no such run would.
+pub(crate) fn to_settle(analysis: &Analysis) -> Vec<String> {
     let open = |q: &'_ &Question| q.verdict == Verdict::CannotTell;
     let questions = analysis.questions.iter().filter(open);
     let more = |q: &Question| {
+        if q.out_of_reach {
+            return Some(format!("{}: {}.", q.label, out_of_reach(q)));
+        }
         let pairs = q.pairs_to_settle?;
         let pair_ns = analysis.span_ns as f64 / analysis.rounds.max(1) as f64;
         let time_ns = pair_ns * f64::from(pairs);
         let step_ns = if time_ns < LONG_NS { 1e9 } else { 60e9 };
         let time = format_span((time_ns / step_ns).ceil() * step_ns);
-        Some(format!("about {} ({time})", more_pairs(pairs)))
+        Some(format!("{}: about {} ({time}) would settle it.", q.label, more_pairs(pairs)))
     };
-    questions.filter_map(|q| Some((q.label.as_str(), more(q)?))).collect()
+    questions.filter_map(more).collect()
 }
 
 /// The text with a mark in place of each such character but the ends of its lines.

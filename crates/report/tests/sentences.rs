@@ -295,6 +295,22 @@ fn the_size_of_writes_is_named_where_the_difference_goes_with_it() {
     assert!(verbose(&analysis, &[], &style).contains(open));
 }
 
+/// No number is promised where nobody would measure so long.
+#[test]
+fn what_would_settle_a_question_has_a_limit() {
+    let mut analysis = lab();
+    let wide = Style { width: 200, ..Style::default() };
+    let open = analysis.questions.iter().position(|q| q.verdict == Verdict::CannotTell).unwrap();
+    let label = analysis.questions[open].label.clone();
+    assert!(table(&analysis, &wide).contains(&format!("{label}: about 46 more pairs")));
+    let question = &mut analysis.questions[open];
+    (question.pairs_to_settle, question.out_of_reach) = (None, true);
+    let said = format!("{label}: no run of this kind would settle it soon, a larger margin or");
+    for text in [table(&analysis, &wide), page(&analysis, &PageInfo::default())] {
+        assert!(text.contains(&said), "{text}");
+    }
+}
+
 /// Ranges are taken from pairs, of which each may be the mean of several blocks.
 #[test]
 fn how_many_blocks_make_a_pair_is_told_where_it_is_not_one() {

@@ -1,11 +1,12 @@
 //! How many blocks it takes, and what a given number can show.
 //!
 //! All figures assume independent normal differences with a *known* standard deviation `sigma`
-//! (from null blocks or from the run so far), a power of 80 % and the usual error rates: 5 %
-//! two-sided for a difference, 5 % for equivalence. Power is computed exactly, by averaging over
-//! the distribution of the sample standard deviation. [`NEVER`] means that no number of blocks
-//! up to 2^32 will do, or that the question makes no sense (a margin that is not positive). The
-//! answer is never below 3: two blocks say next to nothing about their own noise.
+//! (from null blocks or from the run so far) and a power of 80 %. An error rate `alpha` is that of
+//! a two-sided range for a difference, and of each of two one-sided tests for equivalence. Power is
+//! computed exactly, by averaging over the distribution of the sample standard deviation. [`NEVER`]
+//! means that no number of blocks up to 2^32 will do, or that the question makes no sense (a margin
+//! that is not positive). The answer is never below 3: two blocks say next to nothing about their
+//! own noise.
 
 use crate::sequence::{DEFAULT_SCALE, t_sequence_radius};
 use crate::solve::{first_integer, first_true};
@@ -16,29 +17,28 @@ use core::f64::consts::PI;
 pub const NEVER: usize = usize::MAX;
 
 const POWER: f64 = 0.8;
-const ALPHA: f64 = 0.05;
 
 /// Blocks for two one-sided t tests to show equivalence within `± delta` when the true difference
-/// is zero (about `8.56 (sigma / delta)^2`).
-pub fn blocks_for_equivalence(sigma: f64, delta: f64) -> usize {
-    blocks(sigma, delta, equivalence_power)
+/// is zero (about `8.56 (sigma / delta)^2` at 5 %).
+pub fn blocks_for_equivalence(sigma: f64, delta: f64, alpha: f64) -> usize {
+    blocks(sigma, delta, |n, ratio| equivalence_power(n, ratio, alpha))
 }
 
-/// Blocks until the radius of the 95 % t confidence sequence is at most `target_radius`.
-pub fn blocks_for_sequence_radius(sigma: f64, target_radius: f64) -> usize {
+/// Blocks until the radius of the t confidence sequence at `alpha` is at most `target_radius`.
+pub fn blocks_for_sequence_radius(sigma: f64, target_radius: f64, alpha: f64) -> usize {
     blocks(sigma, target_radius, |n, ratio| {
-        let radius = t_sequence_radius(n as usize, 1.0, DEFAULT_SCALE, ALPHA);
+        let radius = t_sequence_radius(n as usize, 1.0, DEFAULT_SCALE, alpha);
         if radius <= ratio { 1.0 } else { 0.0 }
     })
 }
 
 /// The smallest true difference that a paired t test on `n` blocks finds, in the unit of `sigma`.
 /// Infinite below two blocks.
-pub fn smallest_detectable(n: usize, sigma: f64) -> f64 {
+pub fn smallest_detectable(n: usize, sigma: f64, alpha: f64) -> f64 {
     if n < 2 {
         return f64::INFINITY;
     }
-    let (n, t) = (n as u64, t_difference(n as u64));
+    let (n, t) = (n as u64, t_difference(n as u64, alpha));
     sigma * first_true(0.0, 1e6, |ratio| difference_power(n, ratio, t) >= POWER)
 }
 
@@ -54,8 +54,8 @@ fn blocks(sigma: f64, delta: f64, power: impl Fn(u64, f64) -> f64) -> usize {
         .unwrap_or(NEVER)
 }
 
-fn t_difference(n: u64) -> f64 {
-    t_upper_quantile(ALPHA / 2.0, (n - 1) as f64)
+fn t_difference(n: u64, alpha: f64) -> f64 {
+    t_upper_quantile(alpha / 2.0, (n - 1) as f64)
 }
 
 /// P(|mean| > t s / sqrt(n)) at a true mean of `ratio` standard deviations.
@@ -65,8 +65,8 @@ fn difference_power(n: u64, ratio: f64, t: f64) -> f64 {
 }
 
 /// P(|mean| + t s / sqrt(n) < delta) at a true mean of zero, `ratio` = delta / sigma.
-fn equivalence_power(n: u64, ratio: f64) -> f64 {
-    let t = t_upper_quantile(ALPHA, (n - 1) as f64);
+fn equivalence_power(n: u64, ratio: f64, alpha: f64) -> f64 {
+    let t = t_upper_quantile(alpha, (n - 1) as f64);
     let room = ratio * libm::sqrt(n as f64);
     average_over_sd(n, room / t, |w| 1.0 - 2.0 * normal_upper(room - t * w))
 }
@@ -117,20 +117,20 @@ mod tests {
     #[test]
     fn nonsense_needs_forever() {
         for (sigma, delta) in [(1.0, 0.0), (1.0, -1.0), (-1.0, 1.0), (f64::NAN, 1.0)] {
-            assert_eq!(blocks_for_equivalence(sigma, delta), NEVER);
-            assert_eq!(blocks_for_sequence_radius(sigma, delta), NEVER);
+            assert_eq!(blocks_for_equivalence(sigma, delta, 0.05), NEVER);
+            assert_eq!(blocks_for_sequence_radius(sigma, delta, 0.05), NEVER);
         }
-        assert_eq!(blocks_for_sequence_radius(1.0, 1e-9), NEVER);
-        assert_eq!(smallest_detectable(1, 1.0), f64::INFINITY);
+        assert_eq!(blocks_for_sequence_radius(1.0, 1e-9, 0.05), NEVER);
+        assert_eq!(smallest_detectable(1, 1.0, 0.05), f64::INFINITY);
     }
 
     #[test]
     fn sequence_radius_is_reached_and_not_before() {
-        for target in [4.0, 1.0, 0.5, 0.1] {
-            let n = blocks_for_sequence_radius(1.0, target);
-            assert!(t_sequence_radius(n, 1.0, 1.0, 0.05) <= target);
-            assert!(t_sequence_radius(n - 1, 1.0, 1.0, 0.05) > target);
+        for (target, alpha) in [(4.0, 0.05), (1.0, 0.05), (0.5, 0.05), (0.1, 0.05), (0.5, 0.01)] {
+            let n = blocks_for_sequence_radius(1.0, target, alpha);
+            assert!(t_sequence_radius(n, 1.0, 1.0, alpha) <= target);
+            assert!(t_sequence_radius(n - 1, 1.0, 1.0, alpha) > target);
         }
-        assert_eq!(blocks_for_sequence_radius(0.0, 1.0), 5);
+        assert_eq!(blocks_for_sequence_radius(0.0, 1.0, 0.05), 5);
     }
 }

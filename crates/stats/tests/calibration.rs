@@ -170,13 +170,13 @@ fn equivalence_is_rarely_claimed_at_the_margin() {
 #[test]
 fn planned_blocks_give_the_planned_power() {
     for delta in [0.6, 1.0] {
-        let n = power::blocks_for_equivalence(1.0, delta);
+        let n = power::blocks_for_equivalence(1.0, delta, 0.05);
         // Both one-sided tests at 5 % reject where the range at 10 % lies inside.
         let found = share(World::Normal, n, 0.0, FIXED, |d| {
             paired_t::t_interval(d, 0.10).interval.within(-delta, delta)
         });
         assert!(found >= 0.8 - slack(0.8, FIXED), "equivalence {delta}: {found}");
-        let detectable = power::smallest_detectable(n, 1.0);
+        let detectable = power::smallest_detectable(n, 1.0, 0.05);
         let found = share(World::Normal, n, detectable, FIXED, |d| {
             paired_t::t_interval(d, 0.05).interval.excludes(0.0)
         });

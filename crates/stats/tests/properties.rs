@@ -222,8 +222,8 @@ proptest! {
 
     #[test]
     fn planning_never_panics(sigma in prop::num::f64::ANY, delta in prop::num::f64::ANY) {
-        prop_assert!(power::blocks_for_sequence_radius(sigma, delta) >= 3);
-        prop_assert!(power::blocks_for_equivalence(sigma, delta) >= 3);
+        prop_assert!(power::blocks_for_sequence_radius(sigma, delta, 0.05) >= 3);
+        prop_assert!(power::blocks_for_equivalence(sigma, delta, 0.05) >= 3);
     }
 
     #[test]

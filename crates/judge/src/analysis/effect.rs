@@ -451,7 +451,7 @@ mod tests {
         let scale = Scale::Difference;
         let setting = Setting { stop: &STOP, margin: MARGIN, scale, ..Setting::ALONE };
         let combined = combine(effects, &setting).unwrap().bounded(events, MARGIN);
-        let p = Adjusted { different: combined.p, same: combined.p_same };
+        let p = Adjusted { different: combined.p, same: combined.p_same, open: 1 };
         let ruling = verdict::rule(Metric::Loss, &combined, MARGIN, p);
         (combined, ruling.verdict)
     }

@@ -64,7 +64,7 @@ pub fn decide(evidence: &[Evidence], stop: &Stop) -> Vec<Decided> {
         let (different, same) = (p(|c| c.p), p(|c| c.p_same));
         let open = open(&different, &same);
         for (place, &member) in members.iter().enumerate() {
-            let p = Adjusted { different: different[place], same: same[place] };
+            let p = Adjusted { different: different[place], same: same[place], open };
             let question = &evidence[member];
             let margin = effect::margin(question.metric, question.margin);
             let found = decided[member].combined.take().map(|combined| {

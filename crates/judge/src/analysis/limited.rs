@@ -40,6 +40,7 @@ pub(super) fn withdraw(question: &mut Question, limit_bps: u64) {
     question.verdict = Verdict::None;
     question.qualifier = Qualifier::Plain;
     question.pairs_to_settle = None;
+    question.out_of_reach = false;
     question.effect = None;
     question.why_none = Some(why(limit_bps));
 }

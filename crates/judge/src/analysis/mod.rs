@@ -247,8 +247,11 @@ pub struct Question {
     pub why_none: Option<String>,
     /// What the headers alone predict.
     pub prediction: Option<Prediction>,
-    /// Further pairs that would settle it, if it is open.
+    /// Further pairs that would settle it, if it is open and they are within reach.
     pub pairs_to_settle: Option<u32>,
+    /// Whether it is open and would take far more than the plan allows; see
+    /// [`is_out_of_reach`](crate::reach::is_out_of_reach).
+    pub out_of_reach: bool,
     /// Every comparing block.
     pub pairs: Vec<Pair>,
     /// Distribution of the single times over all valid blocks, where the workload has them.
@@ -490,6 +493,7 @@ fn withdraw(question: &mut Question, why: String) {
     question.verdict = Verdict::None;
     question.qualifier = Qualifier::Plain;
     question.pairs_to_settle = None;
+    question.out_of_reach = false;
     question.sentence = format!("{} has no verdict: {why}.", question.label);
     question.why_none = Some(why);
     if let Some(prediction) = &mut question.prediction {

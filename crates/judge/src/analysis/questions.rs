@@ -11,6 +11,7 @@ use super::{
     MeanBeside, Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, rounds,
     routes, translation, words,
 };
+use crate::reach;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -49,7 +50,8 @@ pub(super) fn answer(found: &Collected<'_>, names: &PerArm<String>) -> Vec<Quest
         }
     }
     decide(found, &mut open);
-    open.iter().map(|o| finish(found, o, names)).collect()
+    let pair_ns = super::span_ns(found) as f64 / f64::from(super::rounds(found).max(1));
+    open.iter().map(|o| finish(found, o, names, pair_ns)).collect()
 }
 
 /// Whether blocks count, or are counted although they do not.
@@ -142,12 +144,14 @@ fn events(o: &Open<'_>, counts: Counts) -> PerArm<(u64, u64)> {
     })
 }
 
-fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Question {
+fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>, pair_ns: f64) -> Question {
     let run = found.run;
     let plan = &run.plan;
     let margin = plan.margin(o.metric);
     let refused = found.unmeasured.get(o.cell.id.as_str()).copied();
     let ruling = o.ruling.unwrap_or(Ruling::NOTHING);
+    let far = |pairs: &u32| reach::is_out_of_reach(&plan.design.stop, *pairs, pair_ns);
+    let out_of_reach = ruling.pairs_to_settle.as_ref().is_some_and(far);
     let mut question = Question {
         cell: o.cell.id.clone(),
         metric: o.metric,
@@ -161,7 +165,8 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>) -> Questi
         qualifier: ruling.qualifier,
         why_none: why_none(o, &ruling, refused),
         prediction: None,
-        pairs_to_settle: ruling.pairs_to_settle,
+        pairs_to_settle: ruling.pairs_to_settle.filter(|_| !out_of_reach),
+        out_of_reach,
         pairs: pairs(run, o),
         histograms: PerArm::from_fn(|arm| histogram(o, arm)),
         lost: PerArm::from_fn(|arm| times(o, arm).map(|t| t.lost).fold(0, u64::saturating_add)),
@@ -403,5 +408,6 @@ fn residual_p(residual: &Combined, margin: f64) -> Adjusted {
     Adjusted {
         different: rejected(residual.i95.excludes(0.0)),
         same: rejected(residual.equivalence.within(-margin, margin)),
+        open: 1,
     }
 }

@@ -10,7 +10,7 @@ use v6gap_core::observation::{
     Busy, ConnectionMemory, Connections, EndReport, Endpoints, Ends, Far, MachineUse, Measured,
     PerEnd, Received, Sent,
 };
-use v6gap_core::plan::{Plan, preset};
+use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::record::{BlockRecord, Host, TrialRecord, decode};
 use v6gap_core::schedule;
 use v6gap_core::workload::{Cell, Workload};
@@ -231,6 +231,18 @@ fn noise_leaves_the_question_open() {
     assert_eq!(throughput.verdict, Verdict::CannotTell);
     assert!(throughput.pairs_to_settle.is_some_and(|pairs| pairs > 8));
     assert!(throughput.sentence.contains("could not tell"));
+}
+
+/// No number of pairs is promised that would take ten times what the plan allows.
+#[test]
+fn what_no_run_would_settle_soon_names_no_pairs() {
+    let truth = Truth { noise: 0.2, ..EVEN };
+    let mut plan = plan(PerArm::FAMILIES, 5);
+    plan.parts_mut().design.stop = Stop::within(1_000_000);
+    let analysis = analyse(&run(&plan, 8, &truth)).unwrap();
+    let throughput = question(&analysis, "throughput-tcp", Metric::Throughput);
+    assert_eq!((throughput.verdict, throughput.pairs_to_settle), (Verdict::CannotTell, None));
+    assert!(throughput.out_of_reach && throughput.sentence.contains("No run of this kind"));
 }
 
 #[test]

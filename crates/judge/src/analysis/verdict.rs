@@ -3,17 +3,15 @@
 
 use super::effect::{BLOCKS_MIN, Combined, Mean, SCORES_MIN, orientation};
 use super::{Qualifier, Verdict};
+use crate::reach;
 use v6gap_core::metric::Metric;
-use v6gap_stats::{Interval, power};
+use v6gap_stats::Interval;
 
 /// Error rate of a verdict of difference.
 pub const ALPHA: f64 = 0.05;
 
 /// Share of the standard deviation below which the noise without what lies far off is another one.
 const CALM: f64 = 0.7;
-
-/// More pairs than this are out of reach.
-const PAIRS_MAX: u32 = 100_000;
 
 /// A verdict with what belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +20,8 @@ pub struct Ruling {
     pub verdict: Verdict,
     /// How strong it is.
     pub qualifier: Qualifier,
-    /// Further pairs that would settle an open question.
+    /// Further pairs that would settle an open question; `u32::MAX` if no number is enough, and
+    /// `None` where that is not known.
     pub pairs_to_settle: Option<u32>,
 }
 
@@ -39,14 +38,16 @@ pub struct Adjusted {
     pub different: f64,
     /// Of "there is one as large as the margin".
     pub same: f64,
+    /// Questions decided together that the correction leaves open: at least 1.
+    pub open: usize,
 }
 
 impl Adjusted {
     /// Nothing is known.
-    pub const NOTHING: Adjusted = Adjusted { different: 1.0, same: 1.0 };
+    pub const NOTHING: Adjusted = Adjusted { different: 1.0, same: 1.0, open: 1 };
 
     /// Of whatever the ranges say.
-    const BY_RANGES: Adjusted = Adjusted { different: 0.0, same: 0.0 };
+    const BY_RANGES: Adjusted = Adjusted { different: 0.0, same: 0.0, open: 1 };
 }
 
 /// A question whose ranges reach over those of the mean as well, where the mean of the effects is
@@ -104,7 +105,7 @@ pub fn rule(metric: Metric, combined: &Combined, margin: f64, p: Adjusted) -> Ru
     }
     Ruling {
         verdict: Verdict::CannotTell,
-        pairs_to_settle: pairs_to_settle(combined, margin),
+        pairs_to_settle: pairs_to_settle(combined, margin, p.open),
         ..Ruling::NOTHING
     }
 }
@@ -130,36 +131,36 @@ pub(super) fn coherent(
     (combined, ruling)
 }
 
-/// Pairs after which the range would be narrow enough for "same" or for "different", whichever is
-/// nearer; `None` if that is out of reach.
-fn pairs_to_settle(combined: &Combined, margin: f64) -> Option<u32> {
+/// Further pairs after which the range would be narrow enough for "same" or for "different",
+/// whichever is nearer, at the level of the `open` questions that are decided together.
+fn pairs_to_settle(combined: &Combined, margin: f64, open: usize) -> Option<u32> {
     let unseen = pairs_to_see(combined, margin);
     if combined.sd == 0.0 {
         return unseen;
     }
-    let distance = libm::fabs(combined.centre);
-    let radius = distance.max(margin - distance);
-    let needed = power::blocks_for_sequence_radius(combined.noise, radius);
+    let needed = reach::pairs_to_settle(combined.centre, combined.noise, margin, open);
     // Few pairs some of which lie far off are answered when they are enough for scores.
     let wild = combined.n < SCORES_MIN && combined.noise < CALM * combined.sd;
     let least = if wild { SCORES_MIN } else { 0 };
     let needed = needed.max(least).saturating_mul(combined.guard.merged());
-    let more = u32::try_from(needed.saturating_sub(combined.n).max(1)).ok();
-    match combined.singly {
-        Some(_) => more.zip(unseen).map(|(more, unseen)| more.max(unseen)),
-        None => more,
-    }
-    .filter(|&n| n <= PAIRS_MAX)
+    let more = further(needed, combined.n);
+    Some(match (combined.singly, unseen) {
+        (Some(_), Some(unseen)) => more.max(unseen),
+        _ => more,
+    })
 }
 
 /// Pairs after which a share as large as the margin would not have gone unseen: what is seen grows
-/// with the number of packets, that is, of pairs.
+/// with the number of packets, that is, of pairs. Not known of a range without an end.
 fn pairs_to_see(combined: &Combined, margin: f64) -> Option<u32> {
     let width = combined.equivalence.high.max(-combined.equivalence.low);
     let times = libm::log1p(-width.min(1.0)) / libm::log1p(-margin.min(1.0));
     let needed = libm::ceil(combined.n as f64 * times) as usize;
-    let more = needed.saturating_add(1).saturating_sub(combined.n).max(1);
-    u32::try_from(more).ok().filter(|&n| n <= PAIRS_MAX)
+    times.is_finite().then(|| further(needed.saturating_add(1), combined.n))
+}
+
+fn further(needed: usize, have: usize) -> u32 {
+    u32::try_from(needed.saturating_sub(have).max(1)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -175,7 +176,7 @@ mod tests {
             _ => 0.001 * ((i % 5) as f64 - 2.0),
         });
         let combined = effect::combine(&effects, &effect::Setting::ALONE).unwrap();
-        let p = Adjusted { different: combined.p, same: combined.p_same };
+        let p = Adjusted { different: combined.p, same: combined.p_same, open: 1 };
         let of_centre = rule(Metric::Rtt, &combined, 0.05, p);
         assert_eq!(of_centre.verdict, Verdict::Same, "{combined:?}");
         let found = with_mean(Metric::Rtt, combined, 0.05, p);
@@ -203,9 +204,10 @@ mod tests {
             singly: None,
             together: 1,
         };
-        assert_eq!(pairs_to_settle(&combined, 0.02), None);
+        assert_eq!(pairs_to_settle(&combined, 0.02, 1), None);
         // ln(1 - 0.5) / ln(1 - 0.25) times 6 pairs are 14.5.
         let bounded = Interval { low: 0.0, high: 0.5 };
-        assert_eq!(pairs_to_settle(&Combined { equivalence: bounded, ..combined }, 0.25), Some(10));
+        let bounded = Combined { equivalence: bounded, ..combined };
+        assert_eq!(pairs_to_settle(&bounded, 0.25, 1), Some(10));
     }
 }

@@ -336,10 +336,7 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
             amount_of(metric, question.margin)
         ),
         Verdict::CannotTell => {
-            let settle = match question.pairs_to_settle {
-                Some(pairs) => format!(" About {} would settle it.", more_pairs(pairs)),
-                None => String::new(),
-            };
+            let settle = settling(question);
             let bursts = match &question.unseen {
                 Some(unseen) => format!(
                     " In bursts of up to {} packets so much may have been missed.",
@@ -356,17 +353,34 @@ fn sentence(question: &Question, effect: &Effect, names: &PerArm<String>) -> Str
     }
 }
 
+/// What is hopeless for runs of this kind, and what is not. Of a share that was hardly seen the
+/// number of packets decides.
+pub fn out_of_reach(question: &Question) -> String {
+    let what = if question.unseen.is_some() { "more packets" } else { "less noise" };
+    format!("no run of this kind would settle it soon, a larger margin or {what} would")
+}
+
+/// What would settle an open question, as a sentence behind another.
+fn settling(question: &Question) -> String {
+    match question.pairs_to_settle {
+        Some(pairs) => format!(" About {} would settle it.", more_pairs(pairs)),
+        None if question.out_of_reach => {
+            format!(" N{}.", out_of_reach(question).trim_start_matches('n'))
+        }
+        None => String::new(),
+    }
+}
+
 /// Nothing seen is no certainty that there is nothing.
 fn none_seen_sentence(question: &Question, unseen: &Unseen) -> String {
     let Unseen { trials, of, singly, in_bursts, burst_max, .. } = unseen;
     let bursts = at_most(*in_bursts);
-    let end = match (question.verdict, question.pairs_to_settle) {
-        (Verdict::Same, _) => {
+    let end = match question.verdict {
+        Verdict::Same => {
             let ignored = amount_of(question.metric, question.margin);
             format!("; {ignored} was chosen to be ignored.")
         }
-        (_, Some(pairs)) => format!(". About {} would settle it.", more_pairs(pairs)),
-        (_, None) => ".".to_string(),
+        _ => format!(".{}", settling(question)),
     };
     format!(
         "{}: none seen in {of} packets of {trials} trials over either. If they come singly it is \

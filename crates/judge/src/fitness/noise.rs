@@ -116,7 +116,7 @@ pub fn found(noises: &[Noise], runs: &[(u64, u32)]) -> Vec<Found> {
         let sd = pooled(alike);
         let length = |&(time_ns, pairs): &(u64, u32)| {
             let stop = Stop::Adaptive { time_ns_max: time_ns, pairs_min: pairs };
-            let smallest = planning::smallest_found(noise.metric, sd, pairs as usize, &stop);
+            let smallest = planning::smallest_found(noise.metric, sd, pairs as usize, &stop, 1);
             Length { time_ns, pairs, smallest }
         };
         let runs = runs.iter().map(length).collect();

@@ -211,8 +211,8 @@ fn sure(analysis: &Analysis) -> Markup {
         @for check in analysis.checks.iter().filter(|c| c.state == CheckState::Failed) {
             p.worse { b { "Failed: " } (words::sentence(&check.text)) }
         }
-        @for (label, pairs) in words::to_settle(analysis) {
-            p { (label) ": " (pairs) " would settle it." }
+        @for text in words::to_settle(analysis) {
+            p { (text) }
         }
         p { (scope) }
     }

@@ -216,8 +216,8 @@ fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     for text in discards.chain(sentences::discards::few_tipping(analysis)) {
         say(style, out, &text);
     }
-    for (label, pairs) in words::to_settle(analysis) {
-        say(style, out, &format!("{label}: {pairs} would settle it."));
+    for text in words::to_settle(analysis) {
+        say(style, out, &text);
     }
     out.push('\n');
     if let Some(drawn) = sentences::drawn(analysis) {

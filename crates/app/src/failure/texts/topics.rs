@@ -16,7 +16,9 @@ Every question has one of five answers.
   same         No difference that matters: whatever there is lies inside the
                margin. This is a finding, not the lack of one.
   can't tell   The range holds both a difference that matters and none. More
-               pairs would settle it; the result says about how many.
+               pairs would settle it; the result says about how many, or that
+               no run of this kind would soon: then a larger margin does, or
+               less noise.
   none         A check failed, so the numbers compare something else than two
                protocols. The check is named.
 

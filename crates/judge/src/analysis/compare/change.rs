@@ -55,8 +55,6 @@ struct Pending {
     why_none: Option<String>,
     caveats: Vec<String>,
     p: Adjusted,
-    /// Changes decided together that stay open.
-    open: usize,
 }
 
 impl<'a> Open<'a> {
@@ -163,7 +161,6 @@ fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<P
         why_none: o.refused[run - 1].clone(),
         caveats: Vec::new(),
         p: Adjusted::NOTHING,
-        open: 1,
     };
     if sides.iter().any(|(_, q)| q.margin != o.margin) {
         pending.caveats.push("the runs had other margins: the smallest counts".to_string());
@@ -369,8 +366,7 @@ fn correct(open: &[Open<'_>], pending: &mut [Pending]) {
         let (different, same) = (p(|c| c.p), p(|c| c.p_same));
         let open = joint::open(&different, &same);
         for (place, &member) in members.iter().enumerate() {
-            pending[member].p = Adjusted { different: different[place], same: same[place] };
-            pending[member].open = open;
+            pending[member].p = Adjusted { different: different[place], same: same[place], open };
         }
     }
 }
@@ -383,7 +379,7 @@ fn finish(o: &Open<'_>, pending: Pending, names: &PerArm<String>) -> Change {
         (Some(combined), None) => {
             let wider = || match (&pending.samples, asked) {
                 (Some(samples), [Some(first), Some(second)]) => {
-                    Some(combine(o, pending.of, samples, [first, second], pending.open))
+                    Some(combine(o, pending.of, samples, [first, second], pending.p.open))
                 }
                 _ => None,
             };
