@@ -60,9 +60,8 @@ impl Joint {
     /// Nothing was asked.
     pub const NOTHING: Joint = Joint { p: None, found: false, seen_from_sd: None };
 
-    fn new(p: Option<f64>, series: &[Series], asked: Asked) -> Joint {
+    fn new(p: Option<f64>, seen_from_sd: Option<f64>) -> Joint {
         let found = p.is_some_and(|p| p <= ALPHA);
-        let seen_from_sd = rounds::seen_from(series, asked, ALPHA);
         Joint { p, found, seen_from_sd: seen_from_sd.filter(|size| *size <= SEEN_FROM_MAX) }
     }
 
@@ -83,14 +82,19 @@ impl Steadiness {
 
     /// Asks all questions; those of an order that is always the same cannot tell what it does.
     pub(super) fn of(questions: &[Question], order: Order) -> Steadiness {
-        let series = series(questions);
-        let change = rounds::change(&series);
-        let coins = if order == Order::Random { series.as_slice() } else { &[] };
-        Steadiness {
-            change: Joint::new(change.map(|c| c.p), &series, Asked::Step),
-            after: change.map(|c| c.after as u32),
-            order: Joint::new(rounds::order(coins), coins, Asked::Order),
-        }
+        let all = Window::whole(series(questions));
+        let most = all.of_most();
+        let (window, seen_from_sd) = Window::that_sees_most([&all, &most], Asked::Step);
+        let change = rounds::change(&window.series);
+        let after = change.and_then(|c| Some(*window.rounds.get(c.after.checked_sub(1)?)?));
+        let coins = match order {
+            Order::Random => {
+                let (window, seen_from_sd) = Window::that_sees_most([&all, &most], Asked::Order);
+                Joint::new(rounds::order(&window.series), seen_from_sd)
+            }
+            Order::Sequential => Joint::NOTHING,
+        };
+        Steadiness { change: Joint::new(change.map(|c| c.p), seen_from_sd), after, order: coins }
     }
 
     /// What is to be said of drift: the questions together, or one by itself.
@@ -106,6 +110,55 @@ impl Steadiness {
         match diagnostics::order_mattered(questions).iter().any(|mattered| *mattered) {
             true => Told::Found,
             false => self.order.told(),
+        }
+    }
+}
+
+/// Rounds that are asked together.
+struct Window {
+    series: Vec<Series>,
+    /// Their numbers.
+    rounds: Vec<u32>,
+}
+
+impl Window {
+    fn whole(series: Vec<Series>) -> Window {
+        let last = series.iter().map(|one| one.rounds.len()).max().unwrap_or(0);
+        Window { series, rounds: (1..=last as u32).collect() }
+    }
+
+    /// The rounds that at least half of the questions have, two and two as coins were thrown: cells
+    /// rest once they are answered, and what the few others show for long would hide, among
+    /// rounds that most have no part in, what all show together.
+    fn of_most(&self) -> Window {
+        let has = |at: usize| {
+            let those =
+                self.series.iter().filter(|one| one.rounds.get(at).is_some_and(|r| r.is_some()));
+            2 * those.count() >= self.series.len()
+        };
+        let twos = (0..self.rounds.len()).step_by(2).filter(|&at| has(at) || has(at + 1));
+        let kept: Vec<usize> =
+            twos.flat_map(|at| [at, at + 1]).filter(|&at| at < self.rounds.len()).collect();
+        let series = self.series.iter().map(|one| Series {
+            rounds: kept.iter().map(|&at| one.rounds[at]).collect(),
+            ..one.clone()
+        });
+        Window {
+            series: series.collect(),
+            rounds: kept.iter().map(|&at| self.rounds[at]).collect(),
+        }
+    }
+
+    /// The one in which the smaller effect would show, the first of equals, and that effect. What
+    /// would show is found from runs in another order, so that the choice has no part in what does.
+    fn that_sees_most([all, most]: [&Window; 2], asked: Asked) -> (&Window, Option<f64>) {
+        let from = |window: &Window| rounds::seen_from(&window.series, asked, ALPHA);
+        let of_all = from(all);
+        let of_most = if most.rounds.len() < all.rounds.len() { from(most) } else { None };
+        match (of_all, of_most) {
+            (Some(a), Some(m)) if m < a => (most, of_most),
+            (None, Some(_)) => (most, of_most),
+            _ => (all, of_all),
         }
     }
 }
@@ -131,4 +184,40 @@ fn series(questions: &[Question]) -> Vec<Series> {
         all.push(Series { cell, sign: effect::orientation(question.metric), rounds });
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyse;
+    use crate::analysis::tests::{EVEN, plan, run};
+    use v6gap_core::arm::PerArm;
+
+    /// Cells that rest after 8 rounds, and one that goes on to 40.
+    fn resting(step_after: Option<u32>) -> Vec<Question> {
+        let found = analyse(&run(&plan(PerArm::FAMILIES, 1), 40, &EVEN)).unwrap();
+        let mut questions = found.questions;
+        for question in questions.iter_mut().skip(1) {
+            question.pairs.retain(|pair| pair.round <= 8);
+        }
+        for pair in questions.iter_mut().flat_map(|q| &mut q.pairs) {
+            if step_after.is_some_and(|after| pair.round > after) {
+                pair.values.b *= 1.01;
+            }
+        }
+        questions
+    }
+
+    /// The last cell alone must not make the run too long to tell anything.
+    #[test]
+    fn cells_that_rest_are_asked_in_the_rounds_that_they_have() {
+        let all = rounds::seen_from(&series(&resting(None)), Asked::Step, ALPHA);
+        assert!(all.is_none_or(|size| size > SEEN_FROM_MAX), "all rounds tell nothing: {all:?}");
+        let steady = Steadiness::of(&resting(None), Order::Random);
+        for joint in [steady.change, steady.order] {
+            assert!(matches!(joint.told(), Told::Absent { seen_from_sd } if seen_from_sd < 2.5));
+        }
+        let changed = Steadiness::of(&resting(Some(4)), Order::Random);
+        assert!(changed.change.found && changed.after == Some(4), "{changed:?}");
+    }
 }

@@ -213,10 +213,11 @@ fn would(what: &str, seen_from_sd: f64) -> String {
 }
 
 fn too_few(analysis: &Analysis) -> String {
-    let counts = analysis.questions.iter().filter_map(|q| q.effect.as_ref()).map(|e| e.blocks);
-    match (counts.max().unwrap_or(0), analysis.questions.len()) {
-        (1, _) => "one pair is too few to tell".to_owned(),
-        (pairs, 1) => format!("{pairs} pairs of one question are too few to tell"),
-        (pairs, _) => format!("{pairs} pairs are too few to tell"),
+    match words::pairs(analysis).as_str() {
+        "1 pair" => "one pair is too few to tell".to_owned(),
+        pairs if analysis.questions.len() == 1 => {
+            format!("{pairs} of one question are too few to tell")
+        }
+        pairs => format!("{pairs} are too few to tell"),
     }
 }
