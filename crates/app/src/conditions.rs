@@ -2,7 +2,7 @@
 //! of a comparison of runs.
 
 use crate::alone;
-use crate::args::{ChangeOf, CompareArgs, Condition, ResultArgs};
+use crate::args::{Asked, ChangeOf, CompareArgs, Condition, ResultArgs};
 use crate::failure::Outcome;
 use v6gap_core::metric::Metric;
 use v6gap_judge::analysis::compare::{Comparison, Of};
@@ -11,8 +11,8 @@ use v6gap_judge::analysis::{Analysis, Verdict};
 /// How the program ends after a run with these verdicts.
 ///
 /// A failed check comes first, then a broken condition, then one that is open. A condition about a
-/// metric that was not measured is open, as is any about a family measured alone. One about no
-/// metric is also about failures: a family that fails more often is worse. Without conditions, a
+/// metric that was not measured is open, as is any about a family measured alone. One about nothing
+/// named is also about failures: a family that fails more often is worse. Without conditions, a
 /// comparison in which no question got a verdict is not valid.
 pub fn outcome(result: &ResultArgs, analysis: &Analysis) -> Outcome {
     if !analysis.valid {
@@ -98,8 +98,12 @@ fn required(condition: &Condition, verdicts: &[Found]) -> Outcome {
 }
 
 fn about(condition: &Condition, verdicts: &[Found]) -> impl Iterator<Item = Verdict> {
-    let metric = condition.metric;
-    let those = verdicts.iter().filter(move |(of, _)| metric.is_none() || *of == metric);
+    let asked = condition.asked;
+    let those = verdicts.iter().filter(move |(of, _)| match asked {
+        Asked::All => true,
+        Asked::Of(metric) => *of == Some(metric),
+        Asked::Failures => of.is_none(),
+    });
     those.map(|(_, verdict)| *verdict)
 }
 
@@ -192,6 +196,8 @@ mod tests {
         ends("--fail-if worse", &found, Outcome::NotMet);
         ends("--require same", &found, Outcome::NotMet);
         ends("--fail-if worse:rtt", &found, Outcome::Done);
+        ends("--fail-if worse:failures", &found, Outcome::NotMet);
+        ends("--fail-if better:failures", &found, Outcome::Done);
         ends("--require same:rtt", &found, Outcome::Done);
         found.failures = Some(failures(Verdict::CannotTell));
         ends("--require same", &found, Outcome::Done);

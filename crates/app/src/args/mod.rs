@@ -37,7 +37,7 @@ pub use stored::{
     ReferenceArgs, ReplayArgs, ReportArgs, ShowArgs, ShowFormat,
 };
 pub use tools::{CompletionsArgs, Document, ExplainArgs, ManArgs, PredictArgs, SchemaArgs};
-pub use values::{Precision, Rate};
+pub use values::{Asked, Precision, Rate};
 pub use web::WebArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -3,7 +3,7 @@
 use super::capture::CaptureArgs;
 use super::knobs::KnobArgs;
 use super::snmp::SnmpArgs;
-use super::values::{self, Precision};
+use super::values::{self, Asked, Precision};
 use clap::{Args, ValueEnum};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -237,7 +237,8 @@ pub struct ResultArgs {
     /// How progress is shown [inline on terminals, otherwise line]
     #[arg(long, value_name = "HOW")]
     pub live: Option<Live>,
-    /// Exit with 10 if this is the verdict: worse, better, same, or one with a metric (worse:rtt)
+    /// Exit with 10 if this is the verdict: worse, better, same, or of one thing (worse:rtt,
+    /// worse:failures)
     #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
     pub fail_if: Vec<Condition>,
     /// Exit with 10 unless this is the verdict (same:throughput), with 11 if it is open
@@ -267,12 +268,12 @@ pub enum Live {
 pub struct Condition {
     /// The verdict.
     pub verdict: Verdict,
-    /// The metric that it is about; every one if `None`.
-    pub metric: Option<Metric>,
+    /// What it is about.
+    pub asked: Asked,
 }
 
 pub(super) fn condition(text: &str) -> Result<Condition, String> {
-    values::condition(text).map(|(verdict, metric)| Condition { verdict, metric })
+    values::condition(text).map(|(verdict, asked)| Condition { verdict, asked })
 }
 
 /// Find out whether HOST can be measured, and what will limit it

@@ -237,7 +237,8 @@ pub struct CompareArgs {
     /// Changes that --fail-if and --require are about
     #[arg(long, value_name = "WHAT", default_value = "difference")]
     pub of: ChangeOf,
-    /// Exit with 10 if a change is this: worse, better, same, or one with a metric (worse:rtt)
+    /// Exit with 10 if a change is this: worse, better, same, or of one thing (worse:rtt,
+    /// worse:failures)
     #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
     pub fail_if: Vec<Condition>,
     /// Exit with 10 unless all changes are this (same:throughput), with 11 if one is open

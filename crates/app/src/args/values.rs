@@ -162,8 +162,22 @@ fn one_of(found: &str, known: &[&str]) -> String {
     format!("it must be one of {}{}", known.join(", "), help.unwrap_or_default())
 }
 
-/// A verdict as a condition names it, and the metric that it is about; all of them if `None`.
-pub(super) fn condition(text: &str) -> Result<(Verdict, Option<Metric>), String> {
+/// What a condition is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Every question, and failures.
+    All,
+    /// The questions of a metric.
+    Of(Metric),
+    /// Whether a family fails more often.
+    Failures,
+}
+
+/// What conditions call failures.
+const FAILURES: &str = "failures";
+
+/// A verdict as a condition names it, and what it is about.
+pub(super) fn condition(text: &str) -> Result<(Verdict, Asked), String> {
     let (verdict, name) = match text.split_once(':') {
         Some((verdict, name)) => (verdict, Some(name)),
         None => (text, None),
@@ -174,7 +188,15 @@ pub(super) fn condition(text: &str) -> Result<(Verdict, Option<Metric>), String>
         "same" => Verdict::Same,
         other => return Err(one_of(other, &["better", "worse", "same"])),
     };
-    Ok((verdict, name.map(metric).transpose()?))
+    let asked = match name {
+        None => Asked::All,
+        Some(FAILURES) => Asked::Failures,
+        Some(name) => {
+            let known = || [&Metric::ALL.map(Metric::name)[..], &[FAILURES]].concat();
+            Asked::Of(Metric::from_name(name).ok_or_else(|| one_of(name, &known()))?)
+        }
+    };
+    Ok((verdict, asked))
 }
 
 #[cfg(test)]
@@ -203,10 +225,12 @@ mod tests {
 
     #[test]
     fn conditions_name_a_verdict_and_perhaps_a_metric() {
-        assert_eq!(condition("worse"), Ok((Verdict::Worse, None)));
-        let same = Ok((Verdict::Same, Some(Metric::Throughput)));
+        assert_eq!(condition("worse"), Ok((Verdict::Worse, Asked::All)));
+        let same = Ok((Verdict::Same, Asked::Of(Metric::Throughput)));
         assert_eq!(condition("same:throughput"), same);
+        assert_eq!(condition("worse:failures"), Ok((Verdict::Worse, Asked::Failures)));
         assert!(condition("equal").is_err());
         assert!(condition("same:speed").is_err());
+        assert!(condition("worse:failure").unwrap_err().contains("did you mean \"failures\""));
     }
 }
