@@ -5,7 +5,9 @@ use crate::fixtures::{self, Spec, echo, from_specs, invalid, lab, tcp};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
-use v6gap_judge::analysis::{Analysis, CheckState, Failures, NullTold, OrderEffect, Verdict};
+use v6gap_judge::analysis::{
+    Analysis, CheckState, Failures, NullTold, OrderEffect, Range, Verdict,
+};
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::text::{Style, table, verbose};
 use v6gap_report::{costs, details, failures, headline, markdown_comparison, predicted};
@@ -353,6 +355,21 @@ fn discarded_blocks_are_told_by_family_and_what_they_could_change() {
     }
     let shown = page(&analysis, &PageInfo::default());
     assert!(shown.contains("3 for IPv6 alone"), "the page says so, too");
+}
+
+/// The largest of several changes is named where the ranges tell it apart from the others.
+#[test]
+fn what_changed_most_is_named_only_if_it_can_be_told() {
+    let mut found = comparison(&[lab(), another_day("8m1c3e")]);
+    let said = markdown_comparison(&found);
+    assert!(said.contains("changed in 2 of 5 questions, most in Round trip 64 B, TCP"), "{said}");
+    for against in found.rows.iter_mut().flat_map(|row| &mut row.against) {
+        for effect in against.changes.iter_mut().filter_map(|change| change.effect.as_mut()) {
+            effect.range95 = Range { low: 0.001, high: 0.9 };
+        }
+    }
+    let said = markdown_comparison(&found);
+    assert!(said.contains("changed in 2 of 5 questions, in which most cannot be told;"), "{said}");
 }
 
 /// A family that begins to fail is said first, with the range of the change.

@@ -92,9 +92,22 @@ fn finding(analysis: &Analysis, cell: &Cell, places: &[&PlaceCost]) -> String {
     if let Some(q) = analysis.questions.iter().find(asked).filter(|q| q.effect.is_some()) {
         return series::finding(analysis, &[q]);
     }
-    let value = |place: &&&PlaceCost| of(analysis, place, Arm::B).map_or(0.0, |t| t.value);
-    let most = places.iter().max_by(|x, y| value(x).total_cmp(&value(y)));
-    most.map_or_else(String::new, |place| format!("most in “{}”", name(place)))
+    let known: Vec<(&PlaceCost, Typical)> =
+        places.iter().filter_map(|place| Some((*place, of(analysis, place, Arm::B)?))).collect();
+    match largest(&known) {
+        Some(place) => format!("most in “{}”", name(place)),
+        None => "where most goes cannot be told".to_owned(),
+    }
+}
+
+/// The place with the largest value, if its range lies above all others.
+fn largest<'a>(places: &[(&'a PlaceCost, Typical)]) -> Option<&'a PlaceCost> {
+    let value = |place: &&(&PlaceCost, Typical)| place.1.value;
+    let (most, typical) = places.iter().max_by(|x, y| value(x).total_cmp(&value(y)))?;
+    let low = typical.range?.low;
+    let others = || places.iter().filter(|(place, _)| !std::ptr::eq(*place, *most));
+    let below = |other: &Typical| other.range.is_some_and(|range| range.high < low);
+    others().all(|(_, other)| below(other)).then_some(*most)
 }
 
 fn draw(analysis: &Analysis, cell: &Cell, places: &[&PlaceCost], top: f64, paint: Paint) -> Figure {

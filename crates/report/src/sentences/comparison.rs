@@ -144,18 +144,44 @@ fn by_itself(letter: char, name: &str, found: &[(&Row, &Change)]) -> String {
     let is = |verdicts: &'static [Verdict]| {
         found.iter().filter(move |(_, change)| verdicts.contains(&change.verdict))
     };
-    let changed = is(&[Verdict::Better, Verdict::Worse]);
-    let most = changed.clone().max_by(|x, y| weight(x).total_cmp(&weight(y)));
-    let (changed, same) = (changed.count(), is(&[Verdict::Same]).count());
+    let changed: Vec<_> = is(&[Verdict::Better, Verdict::Worse]).collect();
+    let same = is(&[Verdict::Same]).count();
     let of = found.len();
-    match most {
-        Some((row, change)) => format!(
-            "{name} by itself, from A to {letter}: changed in {changed} of {of} questions, most in \
-             {}, which is {} ({}); same in {same}.",
-            row.label, change.text, change.range_text
-        ),
-        None => format!("{name} by itself, from A to {letter}: same in {same} of {of} questions."),
-    }
+    let most = match (&changed[..], largest(&changed)) {
+        ([], _) => {
+            return format!(
+                "{name} by itself, from A to {letter}: same in {same} of {of} questions."
+            );
+        }
+        (_, None) => "in which most cannot be told".to_owned(),
+        (all, Some((row, change))) => {
+            let most = if all.len() == 1 { "" } else { "most " };
+            format!("{most}in {}, which is {} ({})", row.label, change.text, change.range_text)
+        }
+    };
+    let changed = changed.len();
+    format!(
+        "{name} by itself, from A to {letter}: changed in {changed} of {of} questions, {most}; \
+         same in {same}."
+    )
+}
+
+/// The change that is most margins wide, if its range lies beyond those of all others.
+fn largest<'a>(changed: &[&'a (&'a Row, &'a Change)]) -> Option<(&'a Row, &'a Change)> {
+    let most = changed.iter().max_by(|x, y| weight(x).total_cmp(&weight(y)))?;
+    let others = || changed.iter().filter(|other| !std::ptr::eq(**other, *most));
+    let least = margins_wide(most)[0];
+    others().all(|other| margins_wide(other)[1] < least).then_some(**most)
+}
+
+/// The least and the most margins that a change may be wide, by its range.
+fn margins_wide((row, change): &(&Row, &Change)) -> [f64; 2] {
+    let margin = row.margin.max(1e-9);
+    change.effect.as_ref().map_or([0.0; 2], |effect| {
+        let [low, high] = [effect.range95.low, effect.range95.high];
+        let least = if low <= 0.0 && high >= 0.0 { 0.0 } else { low.abs().min(high.abs()) };
+        [least / margin, low.abs().max(high.abs()) / margin]
+    })
 }
 
 /// The question as part of a longer sentence, as in "round trips of 64 B over TCP".
