@@ -147,10 +147,16 @@ fn notes_on(systems: &Systems) -> Vec<String> {
     notes
 }
 
-/// What no range can hold, said wherever changes stand.
-pub(crate) const BETWEEN_RUNS: &str = "\
-The ranges hold what varied within the runs. What differs from one run to the next by itself is \
-not in them: a second run of each set-up shows how much that is.";
+/// What the ranges hold, said wherever changes stand.
+pub(crate) fn between_runs(comparison: &Comparison) -> &'static str {
+    let known = |(_, change): (&Row, &Change)| change.runs_like.is_some();
+    if comparison.changes().filter(|(_, change)| change.effect.is_some()).all(known) {
+        return "The ranges hold what varied within the runs, and how much other runs like them \
+                differ from one to the next.";
+    }
+    "The ranges hold what varied within the runs. What differs from one run to the next by itself \
+     is in them only where at least five other stored runs of the same set-up show how much it is."
+}
 
 /// Doubts and reasons, each once with the lines that it is about counted.
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {

@@ -21,6 +21,7 @@ use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::observation::Times;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::Host;
+use v6gap_judge::analysis::alike::AnyRun;
 use v6gap_judge::analysis::beside::OctetsBeside;
 use v6gap_judge::analysis::claims::Claim;
 use v6gap_judge::analysis::compare::Of;
@@ -161,6 +162,8 @@ struct Answer<'a> {
     values: ByArm<Value>,
     effect: Option<EffectOut>,
     mean: Option<MeanBeside>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    any_run: Option<AnyRun>,
     advantage_v6: Option<Advantage>,
     margin: f64,
     predicted: Option<f64>,
@@ -453,6 +456,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
         },
         effect: q.effect.as_ref().map(EffectOut::from),
         mean: q.mean,
+        any_run: q.any_run,
         advantage_v6: q.effect.as_ref().filter(|_| !null).map(|e| advantage(q.metric, e)),
         margin: q.margin,
         predicted: prediction.map(|p| p.effect),

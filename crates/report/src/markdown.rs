@@ -42,6 +42,9 @@ pub fn markdown(analysis: &Analysis) -> String {
     if let Some(drawn) = sentences::drawn(analysis) {
         out.push_str(&format!("{}\n\n", escape(drawn)));
     }
+    if let Some(any_run) = sentences::any_run(analysis) {
+        out.push_str(&format!("{}\n\n", escape(any_run)));
+    }
     let (summary, seen) = sentences::checks::summary(analysis);
     out.push_str(&format!("Checks: {summary}.\n"));
     for check in seen {

@@ -217,7 +217,10 @@ fn sheet(comparison: &Comparison) -> Sheet {
         heads,
         numbers,
         groups: lines.chunks(Of::ALL.len()).map(group).collect(),
-        notes: vec![comparison::margins(comparison), comparison::BETWEEN_RUNS.to_owned()],
+        notes: vec![
+            comparison::margins(comparison),
+            comparison::between_runs(comparison).to_owned(),
+        ],
     }
 }
 

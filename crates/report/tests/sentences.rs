@@ -5,6 +5,7 @@ use crate::fixtures::{self, Spec, echo, from_specs, invalid, lab, tcp};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
+use v6gap_judge::analysis::alike::AnyRun;
 use v6gap_judge::analysis::{
     Analysis, CheckState, Failures, NullTold, OrderEffect, Range, Verdict,
 };
@@ -272,7 +273,9 @@ fn a_comparison_says_first_what_changed() {
         "**From A to B IPv6 got worse against IPv4: 20 % longer at round trips of 64 B over ";
     assert!(changed.starts_with(worse), "{changed}");
     assert!(changed.contains("IPv4 by itself, from A to B: changed in 1 of "), "{changed}");
-    let day = another_day("8m1c3e");
+    let mut day = another_day("8m1c3e");
+    let connecting = day.questions.iter_mut().find(|q| q.metric == Metric::Connect).unwrap();
+    connecting.effect.as_mut().unwrap().range95 = Range { low: -0.2, high: 0.1 };
     let unchanged = says(&[day.clone(), named(day, "9m1c3e")]);
     let open = "**From A to B no change of IPv6 against IPv4 was found yet; 1 of 5 questions are ";
     assert!(unchanged.starts_with(open), "{unchanged}");
@@ -385,4 +388,28 @@ fn a_comparison_says_that_a_family_came_to_fail() {
     let verdicts = json["failures"].as_array().unwrap().iter().map(|found| &found["verdict"]);
     assert_eq!(verdicts.collect::<Vec<_>>(), ["worse", "inconclusive", "worse"]);
     assert!(json["details"].to_string().contains("worse: fails"), "{}", json["details"]);
+}
+
+/// Where any run like this one will be stands beside its own ranges in every form, once known.
+#[test]
+fn where_any_run_will_be_is_told_once_it_is_known() {
+    let forms = |analysis: &Analysis| {
+        let info = PageInfo { title: "", command: "", sockets: &[], facsimile: false };
+        [
+            table(analysis, &Style { width: 400, ..Style::default() }),
+            markdown(analysis),
+            page(analysis, &info),
+        ]
+    };
+    let mut analysis = lab();
+    for form in forms(&analysis) {
+        assert!(form.contains("95 %, this run: ") && !form.contains("any run"), "{form}");
+    }
+    let range = Range { low: -0.020, high: -0.008 };
+    analysis.questions[0].any_run = Some(AnyRun { range, tau: 0.0021, runs: 6 });
+    let said = "95 %, any run like it, by 6 runs of this set-up (in brackets: from run to run): \
+                Throughput, TCP: 0.8 to 2.0 % slower (0.21 %).";
+    for form in forms(&analysis) {
+        assert!(form.contains(said), "{form}");
+    }
 }

@@ -7,7 +7,7 @@
     reason = "snapshots are files, and whether to write them is asked of the environment"
 )]
 
-use crate::fixtures::runs::{another_day, comparison};
+use crate::fixtures::runs::{among, another_day, comparison};
 use crate::fixtures::views::varied;
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::path::PathBuf;
@@ -122,6 +122,8 @@ fn comparisons() {
     check("two.txt", &text::comparison(&two, &style));
     check("two-narrow.txt", &text::comparison(&two, &Style { width: 40, ..style }));
     check("two-plain.txt", &text::comparison(&two, &Style { plain: true, ..style }));
+    let alone = among(&[lab(), another_day("8m1c3e")], &[]);
+    check("two-alone.txt", &text::comparison(&alone, &style));
     check("two.json", &json_comparison(&two));
     check("two.html", &comparison_page(&two, &[], "0.1.0"));
     let three = comparison(&[lab(), another_day("8m1c3e"), another_day("9x2d4f")]);

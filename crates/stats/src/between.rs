@@ -9,7 +9,7 @@
 
 use crate::estimate::{Interval, is_rate};
 use crate::solve::first_true;
-use crate::special::{chi_square_upper, t_upper_quantile};
+use crate::special::{chi_square_upper, t_upper, t_upper_quantile};
 use alloc::vec::Vec;
 
 /// What one run found.
@@ -76,6 +76,36 @@ impl Between {
     }
 }
 
+/// How far two estimates may lie apart by what is in their runs and what is between runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Apart {
+    /// Variance of the distance: of each, the square of its standard error and of tau.
+    pub variance: f64,
+    /// Degrees of freedom behind tau: one less than the runs that it was taken from.
+    pub degrees: usize,
+}
+
+impl Apart {
+    /// Half-width of the interval of the distance at the two-sided rate `alpha`: as that of the
+    /// next run, since tau is no better known here.
+    pub fn radius(&self, alpha: f64) -> f64 {
+        if !is_rate(alpha) || self.degrees == 0 {
+            return f64::INFINITY;
+        }
+        t_upper_quantile(alpha / 2.0, self.degrees as f64) * libm::sqrt(self.variance)
+    }
+
+    /// The inverse: two-sided p-value of so large a distance.
+    pub fn p(&self, distance: f64) -> f64 {
+        let distance = libm::fabs(distance);
+        match self.variance > 0.0 && self.degrees > 0 {
+            true => 2.0 * t_upper(distance / libm::sqrt(self.variance), self.degrees as f64),
+            false if distance > 0.0 && self.degrees > 0 => 0.0,
+            false => 1.0,
+        }
+    }
+}
+
 /// Its square is a number still.
 const TAU_MAX: f64 = 1e150;
 
@@ -136,6 +166,18 @@ mod tests {
         // t with three degrees of freedom times the error of a run and of the mean.
         let radius = 3.182_446_305_284_263 * (0.01_f64 + 0.0025).sqrt();
         assert!((next.width() / 2.0 - radius).abs() < 1e-9, "{next:?}");
+    }
+
+    /// t with four degrees of freedom: 2.776 at 5 %.
+    #[test]
+    fn radius_and_p_value_of_a_distance_belong_together() {
+        let apart = Apart { variance: 4.0, degrees: 4 };
+        let radius = apart.radius(0.05);
+        assert!((radius - 2.0 * 2.776_445_105_197_793).abs() < 1e-9, "{radius}");
+        assert!((apart.p(-radius) - 0.05).abs() < 1e-9);
+        let nothing = Apart { variance: 0.0, degrees: 4 };
+        assert_eq!((nothing.radius(0.05), nothing.p(0.0), nothing.p(0.1)), (0.0, 1.0, 0.0));
+        assert_eq!(Apart { degrees: 0, ..apart }.radius(0.05), f64::INFINITY);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `compare`: stored results against each other, the first for the reference.
 
 use super::stored::{self, Stored};
+use crate::alike;
 use crate::args::{CompareArgs, CompareFormat};
 use crate::conditions;
 use crate::failure::{Failure, Outcome};
@@ -26,7 +27,9 @@ pub fn execute(args: &CompareArgs, context: &Context) -> Result<Outcome, Failure
         .iter()
         .map(|result| Compared { analysis: &result.analysis, lines: &result.lines })
         .collect();
-    let comparison = compare(&compared).map_err(|error| refused(error, &args.references))?;
+    let stored = alike::of_any(&compared, &context.store);
+    let comparison =
+        compare(&compared, &stored).map_err(|error| refused(error, &args.references))?;
     let printed = printed(args, &compared)?;
     let text = render(args, &comparison, &printed, context);
     stored::write(&text, args.output.as_deref())?;

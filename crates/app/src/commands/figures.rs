@@ -73,7 +73,7 @@ fn beside(results: &[Stored]) -> Vec<Figure> {
         .iter()
         .map(|result| Compared { analysis: &result.analysis, lines: &result.lines })
         .collect();
-    compare(&compared).map(|found| figure::systems(&found, Paint::Paper)).unwrap_or_default()
+    compare(&compared, &[]).map(|found| figure::systems(&found, Paint::Paper)).unwrap_or_default()
 }
 
 /// All figures of a result, or the one that was asked for.

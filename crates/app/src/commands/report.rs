@@ -19,7 +19,7 @@ pub fn execute(args: &ReportArgs, context: &Context) -> Result<Outcome, Failure>
         return Err(Failure::usage("-o names one file, and more than one result was asked for"));
     }
     for reference in &args.references {
-        let result = stored::load(reference, context)?;
+        let result = stored::load_told(reference, context)?;
         let command = session::repeat(&result.analysis, None);
         let (sockets, facsimile) = (sockets(&result.lines), args.facsimile);
         let info = PageInfo { title: "", command: &command, sockets: &sockets, facsimile };

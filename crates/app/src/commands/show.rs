@@ -14,7 +14,7 @@ use v6gap_report::{csv_questions, csv_trials, json, latex, markdown};
 /// # Errors
 /// If it is not there or cannot be read.
 pub fn execute(args: &ShowArgs, context: &Context) -> Result<Outcome, Failure> {
-    let result = stored::load(&args.reference, context)?;
+    let result = stored::load_told(&args.reference, context)?;
     let style = &context.output.results;
     let format = if args.json { ShowFormat::Json } else { args.format };
     output::to_stdout(&match format {

@@ -1,5 +1,6 @@
 //! Stored results by reference, for the verbs that look at them.
 
+use crate::alike;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
@@ -26,6 +27,16 @@ pub(super) fn load(reference: &str, context: &Context) -> Result<Stored, Failure
     let lines = context.store.read(&RunName::parse(reference))?;
     let analysis = analyse(&lines)?;
     Ok(Stored { lines, analysis })
+}
+
+/// The result that `reference` means, with what stored runs like it say of the next.
+///
+/// # Errors
+/// As [`load`].
+pub(super) fn load_told(reference: &str, context: &Context) -> Result<Stored, Failure> {
+    let mut result = load(reference, context)?;
+    alike::tell(&mut result.analysis, &result.lines, &context.store);
+    Ok(result)
 }
 
 /// Writes `text` into a file and says where, or without a file or with `-` to standard output.

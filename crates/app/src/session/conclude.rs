@@ -1,6 +1,7 @@
 //! The end of a measurement: the answer on the screen, the report on the disk, the exit code.
 
 use super::repeat;
+use crate::alike;
 use crate::alone;
 use crate::args::ResultArgs;
 use crate::conditions;
@@ -39,7 +40,8 @@ pub fn say(
     result: &ResultArgs,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let analysis = analysis::analyse(lines).map_err(|e| Failure::unexpected(e.to_string()))?;
+    let mut analysis = analysis::analyse(lines).map_err(|e| Failure::unexpected(e.to_string()))?;
+    alike::tell(&mut analysis, lines, &context.store);
     let report = (!result.no_report).then(|| report(lines, &analysis, port, result, context));
     let report = report.transpose()?;
     let for_programs = result.json || result.json_stream;

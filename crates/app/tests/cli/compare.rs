@@ -3,9 +3,11 @@
 use crate::support::Sandbox;
 use serde_json::Value;
 
-/// `base`, `like` with the same truth, and `slow` with round trips over IPv6 10 % longer.
+/// `base`, `like` with the same truth, and `slow` with round trips over IPv6 10 % longer since the
+/// server has another kernel; five earlier runs tell how runs like the first two scatter.
 fn runs() -> Sandbox {
     let sandbox = Sandbox::new();
+    (1..=5).for_each(|n| sandbox.store_one_of_five(n));
     sandbox.store("base00", "lab-b", 1_763_500_000_000_000_000);
     sandbox.store("like00", "lab-b", 1_763_600_000_000_000_000);
     sandbox.store_slower("slow00", 1.1);
@@ -42,6 +44,22 @@ fn a_change_is_found_and_the_rest_is_the_same() {
     let like = sandbox.run("compare base like -J").ended(0);
     let document: Value = serde_json::from_str(&like.out).unwrap();
     assert_eq!(verdict(&document, "rtt", "difference"), "same");
+}
+
+/// With one run like it too few a family by itself has figures and no verdict, and the difference
+/// has both and a doubt.
+#[test]
+fn a_family_by_itself_needs_runs_that_tell_how_it_scatters() {
+    let sandbox = runs();
+    sandbox.run("rm early1 early2").ended(0);
+    let ran = sandbox.run("compare base slow -J").ended(0);
+    let document: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(verdict(&document, "rtt", "difference"), "worse");
+    assert_eq!(verdict(&document, "rtt", "second"), "none");
+    let text = sandbox.run("compare base slow").ended(0).out;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("IPv6 by itself, from A to B: no verdict."), "{text}");
+    assert!(text.contains("from run to run is not known; 1 more run like A would tell."), "{text}");
 }
 
 #[test]

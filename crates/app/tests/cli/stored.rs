@@ -219,3 +219,32 @@ fn a_plan_is_given_back_as_it_was_written() {
     sandbox.run("export 7k2f9q --format plan -o again.toml").ended(0);
     sandbox.run("plan check again.toml").ended(0);
 }
+
+/// Four stored runs say nothing of the next; five do, whatever else lies in the store.
+#[test]
+fn five_runs_of_one_set_up_tell_where_the_next_will_be() {
+    let sandbox = Sandbox::new();
+    (1..=4).for_each(|number| sandbox.store_one_of_five(number));
+    sandbox.store("other0", "lab-c", 1_763_400_000_000_000_000);
+    let of = |line: &str| sandbox.run(line).ended(0).out;
+    let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let four = one_line(of("show early1"));
+    assert!(four.contains("95 %, this run:") && !four.contains("any run like it"), "{four}");
+    assert!(!of("show early1 -J").contains("any_run"));
+    sandbox.store_one_of_five(5);
+    sandbox.store("torn00", "lab-b", 1_763_390_000_000_000_000);
+    let journal = "runs/torn00/journal.jsonl";
+    let torn = sandbox.read(journal).replace("\"block\":3", "\"block\":");
+    sandbox.write(journal, &torn);
+    let five = one_line(of("show early1"));
+    assert!(five.contains("95 %, any run like it, by 5 runs of this set-up"), "{five}");
+    assert!(of("show early1 --format markdown").contains("any run like it, by 5 runs"));
+    let document: Value = serde_json::from_str(&of("show early1 -J")).unwrap();
+    let any = &document["questions"][0]["any_run"];
+    assert_eq!(any["runs"], 5);
+    let low = document["questions"][0]["effect"]["estimate"].as_f64().unwrap();
+    assert!(any["range"]["low"].as_f64().unwrap() < low, "{any}");
+    of("report early1 -o page.html");
+    assert!(sandbox.read("page.html").contains("any run like it, by 5 runs"));
+    assert!(!one_line(of("show other0")).contains("any run like it"));
+}

@@ -49,6 +49,12 @@ impl Sandbox {
         sandbox
     }
 
+    /// Stores a run like [`Sandbox::store`] against lab-b at an earlier time, `early1` and so on.
+    pub fn store_one_of_five(&self, number: u64) {
+        let started_unix_ns = 1_763_400_000_000_000_000 + number * 1_000_000_000_000;
+        self.store(&format!("early{number}"), "lab-b", started_unix_ns);
+    }
+
     /// Stores a run of 20 pairs of throughput and round trips.
     pub fn store(&self, id: &str, target: &str, started_unix_ns: u64) {
         let store = Store::at(&self.folder);
@@ -82,9 +88,13 @@ impl Sandbox {
         self.store_lines(&lines);
     }
 
-    /// Stores a run like [`Sandbox::store`] whose round trips over IPv6 take so many times as long.
+    /// Stores a run like [`Sandbox::store`] whose round trips over IPv6 take so many times as long
+    /// with another kernel of the server.
     pub fn store_slower(&self, id: &str, factor: f64) {
         let mut lines = journal(id, "lab-b", 1_763_700_000_000_000_000);
+        if let Line::Run(header) = &mut lines[0] {
+            header.hosts.server.facts.insert("kernel".into(), "6.12.9".into());
+        }
         for line in &mut lines {
             if let Line::Trial(trial) = line
                 && trial.family == Family::V6

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use v6gap_core::metric::Scale;
 use v6gap_core::record::Line;
-use v6gap_judge::analysis::Verdict;
+use v6gap_judge::analysis::compare::Of;
+use v6gap_judge::analysis::{Verdict, alike};
 use v6gap_stats::between::{Found, between};
 use v6gap_stats::{loss, multiplicity};
 
@@ -129,22 +130,21 @@ fn answers(results: &Results) -> Result<Answers, String> {
     let mut answers = Answers::new();
     for done in results.lines().iter().filter(|done| done["row"] == "j") {
         let case = done["case"].as_str().unwrap_or_default();
-        for q in results.analysed(done)?.questions {
-            let of = (case.to_owned(), q.cell, q.metric.to_string());
+        let analysis = results.analysed(done)?;
+        let stop = &analysis.run.plan.design.stop;
+        for q in &analysis.questions {
+            let of = (case.to_owned(), q.cell.clone(), q.metric.to_string());
             let (with, without) = answers.entry(of).or_default();
-            let effect =
-                q.effect.filter(|e| q.verdict != Verdict::None && e.range95.low.is_finite());
-            let Some(effect) = effect else {
+            let effect = q.effect.as_ref().filter(|e| e.range95.low.is_finite());
+            let said = effect.filter(|_| q.verdict != Verdict::None);
+            let found = alike::moments(q, Of::Difference, stop, analysis.questions.len());
+            let (Some(effect), Some(found)) = (said, found.map(alike::found)) else {
                 *without += 1;
                 continue;
             };
             let scaled = |x: f64| if effect.scale == Scale::Ratio { x.ln_1p() } else { x };
-            let standard_error = effect.sd / (effect.blocks as f64).sqrt();
-            with.push(Answer {
-                found: Found { estimate: scaled(effect.estimate), standard_error },
-                low: scaled(effect.range95.low),
-                high: scaled(effect.range95.high),
-            });
+            let [low, high] = [effect.range95.low, effect.range95.high].map(scaled);
+            with.push(Answer { found, low, high });
         }
     }
     Ok(answers)

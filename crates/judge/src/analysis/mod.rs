@@ -3,6 +3,7 @@
 //! [`analyse`] is a pure function of what was stored, so analysing a run again gives the same
 //! bytes. Doubt travels with each value, and a failed check takes the place of the verdict.
 
+pub mod alike;
 pub mod beside;
 pub mod breakdown;
 mod checks;
@@ -237,6 +238,9 @@ pub struct Question {
     pub effect: Option<Effect>,
     /// The mean of the pairs beside it, where that is not the same.
     pub mean: Option<MeanBeside>,
+    /// Where the estimate of any run like this one lies, where other runs tell
+    /// ([`alike::tell`]): no journal by itself does.
+    pub any_run: Option<alike::AnyRun>,
     /// The margin, fixed before the run.
     pub margin: f64,
     /// The verdict.

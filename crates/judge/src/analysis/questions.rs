@@ -173,6 +173,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>, pair_ns: 
         exchanges_each: exchanges_each(o),
         events: o.metric.is_loss().then(|| events(o, |b| b.valid)),
         unseen: unseen(o),
+        any_run: None,
         caveats: translated(found).chain(caveats(o, refused)).collect(),
         suspects: Vec::new(),
         diagnostics: o.diagnostics.clone(),

@@ -248,7 +248,7 @@ fn unit(metric: Metric) -> &'static str {
 }
 
 /// A range that may hold both directions, as in "8 % longer to 4 % shorter".
-pub(super) fn span_in_words(metric: Metric, range: &Range) -> String {
+pub fn span_in_words(metric: Metric, range: &Range) -> String {
     let words = directions(metric);
     if !range.low.is_finite() || !range.high.is_finite() {
         return "anything".to_string();

@@ -4,6 +4,7 @@
 //! By day few runs of each kind; `V6GAP_FULL=1`, as in the night, makes thousands, and
 //! `--nocapture` prints what docs/method.md C.8 reports.
 
+mod between;
 mod guards;
 mod ranges;
 mod runs;

@@ -203,7 +203,7 @@ fn notes(found: &Comparison) -> Markup {
     html! {
         h2 { "How sure is this?" }
         ul {
-            li { (comparison::BETWEEN_RUNS) }
+            li { (comparison::between_runs(found)) }
             @for note in comparison::notes(found) { li { (note) } }
         }
     }

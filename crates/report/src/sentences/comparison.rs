@@ -147,6 +147,9 @@ fn by_itself(letter: char, name: &str, found: &[(&Row, &Change)]) -> String {
     let changed: Vec<_> = is(&[Verdict::Better, Verdict::Worse]).collect();
     let same = is(&[Verdict::Same]).count();
     let of = found.len();
+    if is(&[Verdict::None]).count() == of {
+        return format!("{name} by itself, from A to {letter}: no verdict.");
+    }
     let most = match (&changed[..], largest(&changed)) {
         ([], _) => {
             return format!(

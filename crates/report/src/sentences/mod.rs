@@ -1,6 +1,7 @@
 //! What a result says in sentences, made of the values that the judge gave, so that terminal, page
 //! and JSON say the same.
 
+mod any_run;
 mod blocks;
 pub(crate) mod checks;
 pub(crate) mod comparison;
@@ -12,6 +13,7 @@ mod headline;
 mod levels;
 pub(crate) mod writes;
 
+pub(crate) use any_run::any_run;
 pub(crate) use blocks::blocks;
 pub use costs::costs;
 pub use drawn::drawn;

@@ -44,7 +44,7 @@ pub fn comparison(found: &Comparison, style: &Style) -> String {
         study::table(&rows, columns, style, &mut out);
     }
     set_up(found, style, &mut out);
-    say(style, &mut out, comparison::BETWEEN_RUNS);
+    say(style, &mut out, comparison::between_runs(found));
     out.push('\n');
     let ids: Vec<&str> = found.runs.iter().map(|run| run.id.as_str()).collect();
     let command = format!("v6gap compare {} --format html -o compare.html", ids.join(" "));

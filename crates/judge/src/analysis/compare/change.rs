@@ -3,6 +3,7 @@
 
 use super::set_up::{self, Granted};
 use super::{Change, Changes, Compared, Of, Row, Standing, letter, words};
+use crate::analysis::alike::{self, SetUp};
 use crate::analysis::conditions;
 use crate::analysis::effect::{self, BLOCKS_MIN, Combined};
 use crate::analysis::guard::{self, Guard};
@@ -16,9 +17,11 @@ use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::host::names;
 use v6gap_core::metric::Scale;
 use v6gap_core::plan::Stop;
+use v6gap_core::record::RunId;
 use v6gap_stats::batch::Batches;
+use v6gap_stats::between::Apart;
 use v6gap_stats::two_runs::{self, Law, Run};
-use v6gap_stats::{Interval, drift, sequence, summary};
+use v6gap_stats::{Interval, summary};
 
 /// A question while its changes are decided.
 pub(super) struct Open<'a> {
@@ -31,15 +34,10 @@ pub(super) struct Open<'a> {
     emulated: Vec<bool>,
     /// For each run but the first, why it cannot be compared with it.
     refused: Vec<Option<String>>,
+    set_ups: &'a [SetUp<'a>],
+    ids: Vec<&'a RunId>,
     margin: f64,
 }
-
-/// Values for which the symmetric sequence is tuned.
-const SYMMETRIC_BLOCKS: usize = 20;
-
-/// Noise to tune it with, as a share of the margin: the plan fixes that before the run, so nothing
-/// that is looked at tunes the look. Too small a guess costs little width.
-const NOISE_OF_MARGIN: f64 = 0.25;
 
 /// Why a family by itself is not compared with that of another system; that its difference to the
 /// other family is compared is no contradiction, since the emulation is in both.
@@ -52,6 +50,7 @@ struct Pending {
     of: Of,
     combined: Option<Combined>,
     samples: Option<[Sample; 2]>,
+    apart: Option<Apart>,
     why_none: Option<String>,
     caveats: Vec<String>,
     p: Adjusted,
@@ -62,6 +61,7 @@ impl<'a> Open<'a> {
     pub(super) fn new(
         compared: &[Compared<'a>],
         granted: &[Granted],
+        set_ups: &'a [SetUp<'a>],
         question: &'a Question,
         asked: Vec<Option<&'a Question>>,
     ) -> Self {
@@ -72,6 +72,8 @@ impl<'a> Open<'a> {
             failed: compared.iter().zip(&asked).map(failed).collect(),
             emulated: compared.iter().map(|run| is_emulated(run)).collect(),
             refused: (1..compared.len()).map(refused).collect(),
+            ids: compared.iter().map(|run| &run.analysis.run.id).collect(),
+            set_ups,
             margin: margins.fold(f64::INFINITY, f64::min),
             question,
             asked,
@@ -158,6 +160,7 @@ fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<P
         of,
         combined: None,
         samples: None,
+        apart: None,
         why_none: o.refused[run - 1].clone(),
         caveats: Vec::new(),
         p: Adjusted::NOTHING,
@@ -184,37 +187,59 @@ fn pend(o: &Open<'_>, row: usize, run: usize, of: Of, series: usize) -> Option<P
         let samples = sides.map(|(place, q)| Sample::new(place, q, of, o, series));
         pending.caveats.extend(samples.iter().filter_map(Sample::doubt));
         pending.why_none = samples.iter().find_map(Sample::withheld);
-        pending.combined = Some(combine(o, of, &samples, sides.map(|(_, q)| q), 1));
+        match between(o, of, run, &samples) {
+            Ok(apart) => pending.apart = Some(apart),
+            Err(unknown) if of == Of::Difference => pending.caveats.push(unknown),
+            Err(unknown) if pending.why_none.is_none() => pending.why_none = Some(unknown),
+            Err(_) => {}
+        }
+        let asked = sides.map(|(_, q)| q);
+        pending.combined = Some(combine(o, of, &samples, asked, pending.apart, 1));
         pending.samples = Some(samples);
     }
     Some(pending)
 }
 
-/// The values of one run that a change is taken from.
+/// How far estimates of both runs may lie apart, by what like runs tell; if none do, what would.
+/// Where only one set-up has runs enough, both are taken to scatter like that one.
+fn between(o: &Open<'_>, of: Of, run: usize, samples: &[Sample; 2]) -> Result<Apart, String> {
+    let compared = [o.ids[0], o.ids[run]];
+    let found = [0, run].map(|place| o.set_ups[place].others_found(o.question, of, compared));
+    let [first, second] = found.each_ref().map(|found| alike::scatter(found));
+    let Some((first, second)) = first.or(second).zip(second.or(first)) else {
+        let [first, second] = found.map(|found| found.len());
+        let (place, most) = if second > first { (run, second) } else { (0, first) };
+        return Err(words::unknown_scatter(of, letter(place), most));
+    };
+    let square = |x: f64| x * x;
+    let own = samples.iter().map(|s| square(alike::found(s.run.moments).standard_error));
+    let variance = own.sum::<f64>() + square(first.tau) + square(second.tau);
+    Ok(Apart { variance, degrees: first.runs.min(second.runs) - 1 })
+}
+
+/// What one run says, from which a change is taken.
 struct Sample {
     letter: char,
     values: Vec<f64>,
     guard: Guard,
-    law: Law,
+    run: Run,
 }
 
 impl Sample {
     fn new(place: usize, q: &Question, of: Of, o: &Open<'_>, series: usize) -> Self {
-        let one = |values: PerArm<f64>| match (of.arm(), q.metric.scale()) {
-            (None, _) => effect::of_block(q.metric, values.a, values.b),
-            (Some(arm), Scale::Ratio) => libm::log(*values.get(arm)),
-            (Some(arm), Scale::Difference) => *values.get(arm),
+        let values = alike::values(q, of);
+        let guard = guard::examine(&values, effect::margin(q.metric, o.margin), series);
+        let stop = o.stops[place];
+        let law = match stop {
+            Stop::Pairs { .. } => Law::Fixed,
+            Stop::Adaptive { .. } => Law::Normal,
         };
-        let values: Vec<f64> =
-            q.pairs.iter().filter(|pair| pair.valid).map(|pair| one(pair.values)).collect();
-        let margin = effect::margin(q.metric, o.margin);
-        let guard = guard::examine(&values, margin, series);
-        let law = law(o.stops[place], guard.units(&values), &guard, margin);
-        Sample { letter: letter(place), values, guard, law }
-    }
-
-    fn run(&self) -> Run {
-        Run::new(self.guard.units(&self.values), self.law)
+        // The estimate that the run prints, and as much noise as its range has.
+        let run = match alike::moments(q, of, stop, series) {
+            Some(moments) => Run { moments, law },
+            None => Run::new(guard.units(&values), law),
+        };
+        Sample { letter: letter(place), values, guard, run }
     }
 
     /// Why its values cannot be taken for draws of one law.
@@ -242,41 +267,37 @@ impl Sample {
     }
 }
 
-/// By the run's stopping rule and, where that is adaptive, the shape of its values.
-fn law(stop: &Stop, units: &[f64], guard: &Guard, margin: f64) -> Law {
-    let lopsided = libm::fabs(drift::skewness(units)) > effect::SKEWNESS_MAX;
-    let enough = units.len() >= effect::SCORES_MIN && margin > 0.0;
-    match stop {
-        Stop::Pairs { .. } => Law::Fixed,
-        Stop::Adaptive { .. } if enough && (lopsided || guard.modes.is_some()) => {
-            let sigma = NOISE_OF_MARGIN * margin;
-            let rho = sequence::symmetric_rho(sigma, SYMMETRIC_BLOCKS, verdict::ALPHA);
-            Law::Symmetric { rho }
-        }
-        Stop::Adaptive { .. } => Law::Normal,
-    }
-}
-
 /// The change, with ranges that hold for so many changes together.
 fn combine(
     o: &Open<'_>,
     of: Of,
     samples: &[Sample; 2],
     asked: [&Question; 2],
+    apart: Option<Apart>,
     together: usize,
 ) -> Combined {
     let among = together.max(1) as f64;
     let margin = effect::margin(o.question.metric, o.margin);
-    let [first, second] = samples.each_ref().map(Sample::run);
+    let [first, second] = samples.each_ref().map(|sample| sample.run);
+    let centre = second.moments.mean - first.moments.mean;
     let sd = samples.each_ref().map(|s| summary::sd(&s.values));
-    let i90 = two_runs::change(&first, &second, 0.10 / among);
+    // By the blocks of both runs, and never surer than by what is between runs as well.
+    let range = |alpha: f64| {
+        let blocks = two_runs::change(&first, &second, alpha);
+        let between = apart.map_or(0.0, |apart| apart.radius(alpha));
+        let low = blocks.low.min(centre - between);
+        Interval { low, high: blocks.high.max(centre + between) }
+    };
+    let p = |shift: f64| apart.map_or(0.0, |apart| apart.p(centre - shift));
+    let same = (0.5 * p(margin).max(p(-margin))).min(1.0);
+    let i90 = range(0.10 / among);
     let combined = Combined {
-        centre: second.moments.mean - first.moments.mean,
-        i95: two_runs::change(&first, &second, 0.05 / among),
+        centre,
+        i95: range(0.05 / among),
         i90,
         equivalence: i90,
-        p: two_runs::change_p(&first, &second, 0.0),
-        p_same: two_runs::change_same_p(&first, &second, margin),
+        p: two_runs::change_p(&first, &second, 0.0).max(p(0.0)),
+        p_same: two_runs::change_same_p(&first, &second, margin).max(same),
         n: samples[0].values.len().min(samples[1].values.len()),
         sd: libm::hypot(sd[0], sd[1]),
         noise: libm::hypot(first.moments.sd, second.moments.sd),
@@ -378,9 +399,14 @@ fn finish(o: &Open<'_>, pending: Pending, names: &PerArm<String>) -> Change {
     let (combined, ruling) = match (pending.combined, &pending.why_none) {
         (Some(combined), None) => {
             let wider = || match (&pending.samples, asked) {
-                (Some(samples), [Some(first), Some(second)]) => {
-                    Some(combine(o, pending.of, samples, [first, second], pending.p.open))
-                }
+                (Some(samples), [Some(first), Some(second)]) => Some(combine(
+                    o,
+                    pending.of,
+                    samples,
+                    [first, second],
+                    pending.apart,
+                    pending.p.open,
+                )),
                 _ => None,
             };
             let found = verdict::coherent(q.metric, combined, margin, pending.p, wider);
@@ -402,6 +428,7 @@ fn finish(o: &Open<'_>, pending: Pending, names: &PerArm<String>) -> Change {
         p_different_adjusted: pending.p.different,
         p_same: combined.map_or(1.0, |c| c.p_same),
         p_same_adjusted: pending.p.same,
+        runs_like: pending.apart.map(|apart| apart.degrees + 1),
         caveats: pending.caveats,
         text: String::new(),
         range_text: String::new(),

@@ -7,7 +7,7 @@
 mod change;
 mod failing;
 mod published;
-mod set_up;
+pub(super) mod set_up;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -15,6 +15,7 @@ mod words;
 pub use failing::FailureChange;
 pub use published::{Elsewhere, Systems};
 
+use super::alike::{Known, SetUp};
 use super::{Analysis, CheckState, Effect, Qualifier, Question, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -22,7 +23,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::metric::Metric;
-use v6gap_core::record::{Line, RunId};
+use v6gap_core::record::{Line, RunHeader, RunId};
 use v6gap_core::workload::Transport;
 
 /// Most runs in one comparison: each is named by a letter.
@@ -135,6 +136,10 @@ pub struct Change {
     pub p_same: f64,
     /// p-value of a change as large as the margin, corrected for the questions decided together.
     pub p_same_adjusted: f64,
+    /// Other runs like each of the two that say how much runs scatter, which the range holds then:
+    /// the fewer of both; `None` where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_like: Option<usize>,
     /// Reasons for doubt, in words.
     pub caveats: Vec<String>,
     /// The change in words, as in "1.4 % slower".
@@ -252,12 +257,13 @@ fn letter(place: usize) -> char {
     char::from(b'A' + (place % RUNS_MAX) as u8)
 }
 
-/// Compares runs with the first of them.
+/// Compares runs with the first of them. How much runs of one set-up scatter is told by those
+/// compared, and by `stored`, other runs that may be like them.
 ///
 /// # Errors
 /// If they cannot be compared at all: fewer than two, other arms, no cell in common. Cells that
 /// alone cannot be compared stay, without a verdict and with the reason.
-pub fn compare(compared: &[Compared<'_>]) -> Result<Comparison, CompareError> {
+pub fn compare(compared: &[Compared<'_>], stored: &[Known]) -> Result<Comparison, CompareError> {
     if compared.len() < 2 {
         return Err(CompareError::TooFew(compared.len()));
     }
@@ -270,12 +276,16 @@ pub fn compare(compared: &[Compared<'_>]) -> Result<Comparison, CompareError> {
         compared.iter().map(|run| set_up::granted(run.lines)).collect();
     let runs: Vec<Side> =
         compared.iter().enumerate().map(|(i, run)| side(i, run.analysis)).collect();
+    let own: Vec<Option<Known>> =
+        compared.iter().map(|run| Known::of(run.analysis, run.lines)).collect();
+    let known: Vec<Known> = own.iter().flatten().chain(stored).cloned().collect();
+    let set_ups: Vec<SetUp<'_>> = own.iter().map(|run| SetUp::of(run.as_ref(), &known)).collect();
     let mut rows = Vec::new();
     for question in &reference.questions {
         let asked: Vec<Option<&Question>> =
             compared.iter().map(|run| find(run.analysis, question)).collect();
         if asked.iter().skip(1).any(Option::is_some) {
-            rows.push(change::Open::new(compared, &granted, question, asked));
+            rows.push(change::Open::new(compared, &granted, &set_ups, question, asked));
         }
     }
     if rows.iter().all(|row| row.is_refused()) {
@@ -301,12 +311,20 @@ pub fn compare(compared: &[Compared<'_>]) -> Result<Comparison, CompareError> {
     Ok(Comparison {
         failures: failing::changes(compared),
         apart: apart(compared),
-        set_up: set_up::differences(compared, &granted),
+        set_up: set_up::differences(&headers(compared, &granted)),
         published: published::beside(compared, &rows),
         arm_names: names.clone(),
         runs,
         rows,
     })
+}
+
+/// Each run as what is told of its set-up.
+fn headers<'a>(
+    compared: &'a [Compared<'_>],
+    granted: &'a [set_up::Granted],
+) -> Vec<(&'a RunHeader, &'a set_up::Granted)> {
+    compared.iter().map(|run| &run.analysis.run).zip(granted).collect()
 }
 
 fn alike_in_kind(compared: &[Compared<'_>]) -> Result<(), CompareError> {

@@ -12,12 +12,12 @@ use v6gap_core::family::Family;
 use v6gap_core::host::names;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::Granted as Socket;
-use v6gap_core::record::{Host, Line};
+use v6gap_core::record::{Host, Line, RunHeader};
 use v6gap_core::unit;
 use v6gap_core::workload::{Cell, StreamSettings};
 
 /// What the sockets of each cell were granted: by cell, setting and family, every value seen.
-pub(super) type Granted = BTreeMap<(String, &'static str, Family), BTreeSet<String>>;
+pub(in crate::analysis) type Granted = BTreeMap<(String, &'static str, Family), BTreeSet<String>>;
 
 /// Parameters of a workload that say how long and how often, not what: trials of another length are
 /// still trials of the same cell.
@@ -40,7 +40,7 @@ const FLEETING: [&str; 5] =
 const UNTOLD: &str = "–";
 
 /// What the sockets of a journal's trials were granted.
-pub(super) fn granted(lines: &[Line]) -> Granted {
+pub(in crate::analysis) fn granted(lines: &[Line]) -> Granted {
     let mut granted = Granted::new();
     for line in lines {
         let Line::Trial(trial) = line else { continue };
@@ -208,14 +208,13 @@ fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
 type Facts = Vec<(String, String)>;
 
 /// Everything of the set-up in which the runs differ.
-pub(super) fn differences(compared: &[Compared<'_>], granted: &[Granted]) -> Vec<Differs> {
-    let plans = || compared.iter().map(|run| &run.analysis.run.plan);
+pub(in crate::analysis) fn differences(runs: &[(&RunHeader, &Granted)]) -> Vec<Differs> {
+    let plans = || runs.iter().map(|(run, _)| &run.plan);
     // What cells say that not all runs have is no difference: those are named by themselves.
     let cells = plans().flat_map(|plan| &plan.cells).map(|cell| cell.id.as_str());
     let common: BTreeSet<&str> =
         cells.filter(|id| plans().all(|plan| plan.cell(id).is_some())).collect();
-    let all: Vec<Facts> =
-        compared.iter().zip(granted).map(|(run, granted)| facts(run, granted, &common)).collect();
+    let all: Vec<Facts> = runs.iter().map(|(run, granted)| facts(run, granted, &common)).collect();
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in all.iter().flatten() {
         if !names.contains(&name) {
@@ -241,8 +240,7 @@ pub(super) fn differences(compared: &[Compared<'_>], granted: &[Granted]) -> Vec
     found
 }
 
-fn facts(compared: &Compared<'_>, granted: &Granted, common: &BTreeSet<&str>) -> Facts {
-    let run = &compared.analysis.run;
+fn facts(run: &RunHeader, granted: &Granted, common: &BTreeSet<&str>) -> Facts {
     let mut facts = Facts::new();
     let mut put = |name: &str, value: String| facts.push((name.to_string(), value));
     put("version of v6gap", run.tool.clone());

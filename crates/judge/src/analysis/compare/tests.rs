@@ -20,6 +20,21 @@ fn measured(id: &str, plan: &Plan, truth: &Truth) -> (Vec<Line>, Analysis) {
     (lines, analysis)
 }
 
+/// Five runs of the usual set-up that were stored before: they tell how its runs scatter.
+fn stored() -> Vec<Known> {
+    let seeds = [101_u64, 102, 103, 104, 105];
+    let of = |seed: u64| {
+        let (lines, analysis) = measured(&alloc::format!("s{seed}"), &families(seed), &EVEN);
+        Known::of(&analysis, &lines).unwrap()
+    };
+    seeds.map(of).into()
+}
+
+/// With those runs in the store.
+fn compare(compared: &[Compared<'_>]) -> Result<Comparison, CompareError> {
+    super::compare(compared, &stored())
+}
+
 fn families(seed: u64) -> Plan {
     plan(PerArm::FAMILIES, seed)
 }
@@ -67,7 +82,12 @@ fn times_of_an_emulated_system_are_not_compared_with_those_of_another() {
         (lines, analysis)
     };
     let both = [emulated("a", 1), emulated("b", 2)];
-    for (row, change) in compare(&compared(&both)).unwrap().changes() {
+    let known = |seed: u64| {
+        let (lines, analysis) = emulated(&alloc::format!("s{seed}"), seed);
+        Known::of(&analysis, &lines).unwrap()
+    };
+    let stored: Vec<Known> = (101..=105).map(known).collect();
+    for (row, change) in super::compare(&compared(&both), &stored).unwrap().changes() {
         assert_eq!(change.verdict, Verdict::Same, "{}: {}", row.label, change.sentence);
     }
     let one = [measured("a", &families(1), &EVEN), emulated("b", 2)];
@@ -168,6 +188,84 @@ fn the_other_way_round_every_change_is_the_opposite() {
     }
 }
 
+/// Without runs like them a difference keeps its verdict and its doubt, and a family by itself has
+/// its figures and no verdict; with enough of them both have one.
+#[test]
+fn a_family_by_itself_is_ruled_on_only_where_the_scatter_between_runs_is_known() {
+    let truth = Truth { factor: slower, ..EVEN };
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &truth)];
+    let stored = stored();
+    let with = |stored: &[Known]| super::compare(&compared(&runs), stored).unwrap();
+    let of = |found: &Comparison, of| change(found, "rtt-udp-64", Metric::Rtt, of).clone();
+    let unknown = with(&stored[..4]);
+    let difference = of(&unknown, Of::Difference);
+    assert_eq!(difference.verdict, Verdict::Worse);
+    let caveat = "how much differences scatter from run to run is not known; 1 more run like A \
+                  would tell";
+    assert_eq!(difference.caveats, [caveat]);
+    let second = of(&unknown, Of::Second);
+    assert_eq!((second.verdict, second.effect.is_some()), (Verdict::None, true));
+    let why = second.why_none.unwrap();
+    assert!(why.starts_with("how much a family by itself scatters"), "{why}");
+    assert!(why.ends_with("1 more run like A would tell"), "{why}");
+    let known = with(&stored);
+    assert!(of(&known, Of::Difference).caveats.is_empty());
+    assert_eq!(of(&known, Of::Second).verdict, Verdict::Worse);
+    assert_eq!(of(&known, Of::First).verdict, Verdict::Same);
+    // Runs of another plan say nothing of these.
+    let mut other = families(106);
+    other.parts_mut().cells.retain(|cell| cell.id != "connect-tcp");
+    other.parts_mut().design.null_cells = alloc::vec![0];
+    let (lines, analysis) = measured("s106", &other, &EVEN);
+    let strange = Known::of(&analysis, &lines).unwrap();
+    let beside = [&stored[..4], &[strange]].concat();
+    assert_eq!(of(&with(&beside), Of::Second).verdict, Verdict::None);
+}
+
+/// What runs of one set-up scatter beyond their blocks widens the range of a change.
+#[test]
+fn scatter_between_runs_takes_a_small_change_for_what_it_may_be() {
+    let factors: [fn(&Cell, Family) -> f64; 5] = [
+        |_, family| if family == Family::V6 { 1.03 } else { 1.0 },
+        |_, family| if family == Family::V6 { 0.97 } else { 1.0 },
+        |_, family| if family == Family::V6 { 1.05 } else { 1.0 },
+        |_, family| if family == Family::V6 { 0.96 } else { 1.0 },
+        |_, _| 1.0,
+    ];
+    let of = |(at, factor): (usize, fn(&Cell, Family) -> f64)| {
+        let truth = Truth { factor, ..EVEN };
+        measured(&alloc::format!("s{at}"), &families(200 + at as u64), &truth)
+    };
+    // The two that are compared, and five others that scatter as they do.
+    let both = factors.into_iter().take(2).chain(factors);
+    let scattered: Vec<(Vec<Line>, Analysis)> = both.enumerate().map(of).collect();
+    let known = |(lines, analysis): &(Vec<Line>, Analysis)| Known::of(analysis, lines).unwrap();
+    let found = super::compare(
+        &compared(&scattered[..2]),
+        &scattered[2..].iter().map(known).collect::<Vec<_>>(),
+    );
+    let found = found.unwrap();
+    let one = change(&found, "rtt-tcp-64", Metric::Rtt, Of::Difference);
+    assert_eq!(one.verdict, Verdict::CannotTell, "{one:?}");
+    let alone = super::compare(&compared(&scattered[..2]), &[]).unwrap();
+    let one = change(&alone, "rtt-tcp-64", Metric::Rtt, Of::Difference);
+    assert_eq!(one.verdict, Verdict::Better, "{one:?}");
+}
+
+/// A change is the second run's own figure less the first's.
+#[test]
+fn a_change_is_between_the_figures_that_the_runs_print() {
+    let truth = Truth { factor: slower, ..EVEN };
+    let runs = [measured("a", &families(1), &EVEN), measured("b", &families(2), &truth)];
+    let found = compare(&compared(&runs)).unwrap();
+    for row in found.rows.iter().filter(|row| !row.metric.is_loss()) {
+        let own = |at: usize| row.standings[at].as_ref().unwrap().effect.as_ref().unwrap().estimate;
+        let change = row.against[0].changes[0].effect.as_ref().unwrap();
+        let ratio = (1.0 + own(1)) / (1.0 + own(0));
+        assert!((change.estimate + 1.0 - ratio).abs() < 1e-12, "{}: {change:?}", row.label);
+    }
+}
+
 #[test]
 fn a_factor_that_differs_is_refused_and_the_rest_is_compared() {
     let mut other = families(2);
@@ -224,7 +322,7 @@ fn what_was_asked_for_and_not_granted_alike_is_refused() {
     assert!(why.contains("send buffer of the client over IPv4 64 KiB in A, 32 KiB in B"), "{why}");
     // Where nothing was asked for, what the system chose is told and no reason to refuse.
     assert!(found.set_up.iter().any(|d| d.what == "send buffer of the client over IPv6"));
-    assert_eq!(change(&found, "rtt-tcp-64", Metric::Rtt, Of::Second).verdict, Verdict::Same);
+    assert_eq!(change(&found, "rtt-tcp-64", Metric::Rtt, Of::Difference).verdict, Verdict::Same);
 }
 
 #[test]
@@ -347,11 +445,14 @@ fn shares_of_nothing_keep_the_doubt_of_their_count() {
 #[test]
 fn holm_counts_the_runs_too() {
     let truth = Truth { factor: slower, ..EVEN };
-    let runs = [
+    let mut runs = [
         measured("a", &families(1), &EVEN),
         measured("b", &families(2), &truth),
         measured("c", &families(3), &EVEN),
     ];
+    // Another set-up: what it finds is no scatter of the others.
+    let facts = &mut runs[1].1.run.hosts.server.facts;
+    facts.insert("kernel".into(), "6.12.9".into());
     let found = compare(&compared(&runs)).unwrap();
     for (row, change) in found.changes() {
         assert!(change.p_different_adjusted >= change.p_different, "{}", row.label);

@@ -1,7 +1,8 @@
 //! The words of a comparison: every text that carries a verdict on a change is made here.
 
-use super::Change;
-use crate::analysis::words::{amount, amount_of, range_in_words, span_in_words};
+use super::{Change, Of};
+use crate::analysis::alike::RUNS_MIN;
+use crate::analysis::words::{amount, amount_of, counted, range_in_words, span_in_words};
 use crate::analysis::{Qualifier, Question, Range, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -53,4 +54,14 @@ pub(super) fn fill(
             span_in_words(q.metric, &effect.range95)
         ),
     };
+}
+
+/// Said where too few runs are like either of the two: what is not known, and what would tell it.
+pub(super) fn unknown_scatter(of: Of, letter: char, found: usize) -> String {
+    let what = match of {
+        Of::Difference => "differences scatter",
+        Of::First | Of::Second => "a family by itself scatters",
+    };
+    let runs = counted(RUNS_MIN.saturating_sub(found).max(1), "more run");
+    format!("how much {what} from run to run is not known; {runs} like {letter} would tell")
 }

@@ -1,0 +1,247 @@
+//! Runs like a given one, and what they say of the next: a range of one run holds what was drawn
+//! anew within it, and only other runs show what differs from one to the next by itself
+//! (docs/method.md sections C.10 and D.6).
+//!
+//! Like means that nothing of the set-up differs: hosts, versions, target, plan, and what sockets
+//! were granted. Whoever finds the runs looks at their first lines with [`may_be_like`], and keeps
+//! a [`Known`] of each that may be.
+
+use super::compare::Of;
+use super::compare::set_up::{self, Granted};
+use super::effect::{self, Setting};
+use super::{Analysis, Question, Range, Verdict, guard};
+use alloc::vec::Vec;
+use serde::Serialize;
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::plan::Stop;
+use v6gap_core::record::{Line, RunHeader, RunId};
+use v6gap_stats::between::{self, Between, Found};
+use v6gap_stats::drift::Moments;
+use v6gap_stats::{Interval, signed_rank, summary};
+
+/// Fewest runs of one set-up, from which how they scatter is told.
+pub const RUNS_MIN: usize = 5;
+
+/// So many runs of one set-up are looked at, the newest.
+pub const RUNS_MAX: usize = 20;
+
+/// Error rate of the range of the next run.
+const ALPHA: f64 = 0.05;
+
+/// What is kept of a run to hold others against.
+#[derive(Debug, Clone)]
+pub struct Known {
+    run: RunHeader,
+    granted: Granted,
+    found: Vec<(Asked, Found)>,
+}
+
+/// What a run was asked: cell, metric, and whether of the difference or of a family.
+type Asked = (alloc::string::String, Metric, Of);
+
+/// Where the estimate of any run like this one lies.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AnyRun {
+    /// 95 % range of its estimate, as the effect is given.
+    pub range: Range,
+    /// Standard deviation from run to run beyond what the blocks explain, on the scale of single
+    /// effects (logarithm of the ratio, or difference).
+    pub tau: f64,
+    /// Runs that say so, this one among them.
+    pub runs: usize,
+}
+
+/// How much the estimates of one set-up scatter from run to run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scatter {
+    /// Standard deviation beyond what the blocks explain.
+    pub tau: f64,
+    /// Runs that say so.
+    pub runs: usize,
+}
+
+/// Whether a run may be like another, as far as their first lines tell.
+pub fn may_be_like(run: &RunHeader, other: &RunHeader) -> bool {
+    let nothing = Granted::new();
+    run.id != other.id && like((run, &nothing), (other, &nothing))
+}
+
+fn like(run: (&RunHeader, &Granted), other: (&RunHeader, &Granted)) -> bool {
+    let cells =
+        |run: &RunHeader| -> Vec<_> { run.plan.cells.iter().map(|cell| cell.id.clone()).collect() };
+    cells(run.0) == cells(other.0)
+        && run.0.plan.design.arms == other.0.plan.design.arms
+        && set_up::differences(&[run, other]).is_empty()
+}
+
+impl Known {
+    /// What is kept of a run; `None` if a failed check took its verdicts.
+    pub fn of(analysis: &Analysis, lines: &[Line]) -> Option<Known> {
+        if !analysis.valid {
+            return None;
+        }
+        let stop = &analysis.run.plan.design.stop;
+        let series = analysis.questions.len() * Of::ALL.len();
+        let mut all = Vec::new();
+        for q in analysis.questions.iter().filter(|q| q.verdict != Verdict::None) {
+            for of in Of::ALL {
+                let found = moments(q, of, stop, series).map(found);
+                all.extend(found.map(|found| ((q.cell.clone(), q.metric, of), found)));
+            }
+        }
+        let (run, granted) = (analysis.run.clone(), set_up::granted(lines));
+        Some(Known { run, granted, found: all })
+    }
+
+    /// Whether nothing of the set-up differs.
+    pub fn is_like(&self, other: &Known) -> bool {
+        like((&self.run, &self.granted), (&other.run, &other.granted))
+    }
+
+    /// This run and those of `others` that are like it, each once.
+    fn with_like<'a>(&'a self, others: &'a [Known]) -> Vec<&'a Known> {
+        let mut alike = alloc::vec![self];
+        for other in others {
+            let known = alike.iter().any(|run| run.run.id == other.run.id);
+            if !known && alike.len() < RUNS_MAX && self.is_like(other) {
+                alike.push(other);
+            }
+        }
+        alike
+    }
+
+    fn found(&self, q: &Question, of: Of) -> Option<Found> {
+        let asked = |((cell, metric, whose), _): &&(Asked, Found)| {
+            *cell == q.cell && *metric == q.metric && *whose == of
+        };
+        self.found.iter().find(asked).map(|(_, found)| *found)
+    }
+}
+
+/// A set-up: a run and those like it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SetUp<'a>(Vec<&'a Known>);
+
+impl<'a> SetUp<'a> {
+    /// That of a run; empty where a failed check took its verdicts.
+    pub(super) fn of(run: Option<&'a Known>, others: &'a [Known]) -> Self {
+        SetUp(run.map(|run| run.with_like(others)).unwrap_or_default())
+    }
+
+    /// What each of its runs found.
+    fn found(&self, q: &Question, of: Of) -> Vec<Found> {
+        self.0.iter().filter_map(|run| run.found(q, of)).collect()
+    }
+
+    /// What each of its runs found but for those that are compared: a change between them is no
+    /// scatter.
+    pub(super) fn others_found(&self, q: &Question, of: Of, compared: [&RunId; 2]) -> Vec<Found> {
+        let others = self.0.iter().filter(|run| !compared.contains(&&run.run.id));
+        others.filter_map(|run| run.found(q, of)).collect()
+    }
+}
+
+/// How much estimates scatter from run to run; `None` for fewer than [`RUNS_MIN`].
+pub(super) fn scatter(found: &[Found]) -> Option<Scatter> {
+    if found.len() < RUNS_MIN {
+        return None;
+    }
+    let tau = match between::between(found, ALPHA) {
+        Some(between) => between.tau,
+        // Blocks that do not differ at all say nothing of their error: all scatter is between runs.
+        None => summary::sd(&found.iter().map(|run| run.estimate).collect::<Vec<_>>()),
+    };
+    Some(Scatter { tau, runs: found.len() })
+}
+
+/// Where the next run like `analysis` will be, question by question, where `others` are enough.
+pub fn tell(analysis: &mut Analysis, lines: &[Line], others: &[Known]) {
+    let Some(own) = Known::of(analysis, lines) else { return };
+    let set_up = SetUp::of(Some(&own), others);
+    // What bursts may have hidden scatters by no such law.
+    for q in analysis.questions.iter_mut().filter(|q| q.unseen.is_none()) {
+        let Some(this) = own.found(q, Of::Difference) else { continue };
+        let found = set_up.found(q, Of::Difference);
+        q.any_run = next(&found, this).map(|(between, range)| AnyRun {
+            range: shown(q.metric, range),
+            tau: between.tau,
+            runs: between.runs,
+        });
+    }
+}
+
+/// What like runs have in common, and where another lies that is as sure as `this`; `None` for
+/// fewer than [`RUNS_MIN`].
+pub fn next(found: &[Found], this: Found) -> Option<(Between, Interval)> {
+    let between = between::between(found, ALPHA).filter(|_| found.len() >= RUNS_MIN)?;
+    Some((between, between.next(this.standard_error, ALPHA)))
+}
+
+fn shown(metric: Metric, range: Interval) -> Range {
+    let show = |x: f64| match metric.scale() {
+        Scale::Ratio => libm::expm1(x),
+        Scale::Difference => x,
+    };
+    Range { low: show(range.low), high: show(range.high) }
+}
+
+/// The estimate and its standard error by the run's own blocks.
+pub fn found(moments: Moments) -> Found {
+    let standard_error = moments.sd / libm::sqrt(moments.n as f64);
+    Found { estimate: moments.mean, standard_error }
+}
+
+/// What a run says of a question, on the scale of single effects: the estimate that it prints, the
+/// standard deviation of normal values whose range would be as wide as its own, and how many
+/// values there are. Of a family by itself the same is made of the logarithms of its values, or of
+/// the values where the scale is a difference. `series` is the number of sequences that the guards
+/// look at.
+pub fn moments(q: &Question, of: Of, stop: &Stop, series: usize) -> Option<Moments> {
+    let effect = q.effect.as_ref()?;
+    let values = values(q, of);
+    let margin = effect::margin(q.metric, q.margin);
+    let guard = guard::examine(&values, margin, series);
+    let units = guard.units(&values);
+    let plain = Moments { mean: summary::mean(units), sd: summary::sd(units), n: units.len() };
+    let of_range = |centre: f64, half_width: f64, n: usize, alpha: f64| {
+        let sd = half_width / effect::radius(n, 1.0, alpha, stop);
+        Moments { mean: centre, sd: if sd.is_finite() { sd } else { plain.sd }, n }
+    };
+    Some(match (q.metric.scale(), of.arm()) {
+        (Scale::Difference, None) => Moments { mean: effect.estimate, ..plain },
+        (Scale::Difference, Some(_)) => plain,
+        (Scale::Ratio, None) => {
+            let [low, high] = [effect.range95.low, effect.range95.high].map(libm::log1p);
+            let n = effect.blocks / (q.diagnostics.merged.max(1) as usize);
+            let alpha = ALPHA / effect.together.max(1) as f64;
+            of_range(libm::log1p(effect.estimate), (high - low) / 2.0, n, alpha)
+        }
+        (Scale::Ratio, Some(_)) => {
+            let scale = Scale::Ratio;
+            let setting = Setting {
+                stop,
+                levels: 1,
+                together: 1,
+                questions: series,
+                margin,
+                scale,
+                nulls: &[],
+            };
+            match effect::combine(&values, &setting) {
+                Some(c) => of_range(c.centre, c.i95.width() / 2.0, units.len(), ALPHA),
+                None => Moments { mean: signed_rank::centre(units), ..plain },
+            }
+        }
+    })
+}
+
+/// The values of the valid pairs that an estimate is made of.
+pub(super) fn values(q: &Question, of: Of) -> Vec<f64> {
+    let valid = q.pairs.iter().filter(|pair| pair.valid);
+    let one = |pair: &super::Pair| match (of.arm(), q.metric.scale()) {
+        (None, _) => effect::of_block(q.metric, pair.values.a, pair.values.b),
+        (Some(arm), Scale::Ratio) => libm::log(*pair.values.get(arm)),
+        (Some(arm), Scale::Difference) => *pair.values.get(arm),
+    };
+    valid.map(one).collect()
+}
