@@ -9,13 +9,9 @@
 //!   methods related to the law of the iterated logarithm" (1970); Lai, "On confidence sequences"
 //!   (1976); Wang & Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with
 //!   unknown variance" (2024).
-//! * [`symmetric_e_value`]: for any distribution that is symmetric about its centre, however heavy
-//!   its tails; needs about twelve values. de la Pena, "A general class of exponential inequalities
-//!   for martingales and ratios" (1999); Howard, Ramdas, McAuliffe & Sekhon, "Time-uniform Chernoff
-//!   bounds" (2020).
 
 use crate::estimate::{Estimate, Interval, Warning, faults, is_rate, no_spread};
-use crate::solve::{first_integer, first_true};
+use crate::solve::first_integer;
 use crate::summary::{mean, sd};
 
 /// Prior scale of the t sequence in units of the standard deviation: tuned for effects about as
@@ -60,12 +56,6 @@ impl Looks {
 
 /// 1 is no rate.
 const RATE_MAX: f64 = 1.0 - 1e-9;
-
-/// Share of alpha that pays for leaving out what lies far away, see [`symmetric_radius`].
-const FAR_SHARE: f64 = 0.02;
-
-/// Logarithm of the share that is left for the rest.
-pub(crate) const NEAR_SHARE_LOG: f64 = -0.020_202_707_317_519_466;
 
 /// Radius of the t confidence sequence after `n` values with standard deviation `sd`. With
 /// `A = 1 + n g` and `k = (A / alpha^2)^(1/n)` it is
@@ -171,62 +161,6 @@ pub fn anytime_equivalence_p(d: &[f64], delta: f64, looks: Looks) -> f64 {
     if inside { (0.5 / evidence(delta).min(evidence(-delta))).min(1.0) } else { 1.0 }
 }
 
-/// Tuning constant of the symmetric sequence, which makes it tightest near `n_star` values whose
-/// standard deviation is `sigma`: `n_star sigma^2 / (2 ln(1/alpha) + ln(1 + 2 ln(1/alpha)))`. It
-/// must be fixed before the data are seen, for instance from null blocks.
-pub fn symmetric_rho(sigma: f64, n_star: usize, alpha: f64) -> f64 {
-    let twice_log = -2.0 * libm::log(alpha);
-    n_star as f64 * sigma * sigma / (twice_log + libm::log1p(twice_log))
-}
-
-/// Evidence against "symmetric about `mu`": with S and V the sums of `d - mu` and of its square,
-/// `sqrt(rho / (V + rho)) exp(S^2 / (2 (V + rho)))`. Reject at rate alpha when it is at least
-/// `1 / alpha`, at any time. 1 for values that are not finite or a `rho` that is not positive.
-pub fn symmetric_e_value(d: &[f64], mu: f64, rho: f64) -> f64 {
-    let s: f64 = d.iter().map(|x| x - mu).sum();
-    let v: f64 = d.iter().map(|x| (x - mu) * (x - mu)).sum();
-    let usable = rho > 0.0 && s.is_finite() && v.is_finite();
-    if usable { libm::exp(symmetric_log_e(s * s, v, rho)) } else { 1.0 }
-}
-
-/// Fewest values for a bounded interval at that rate.
-pub(crate) fn symmetric_need(alpha: f64) -> usize {
-    libm::ceil(1.0 - libm::log2(FAR_SHARE * alpha)) as usize
-}
-
-/// The inverse: `-ln` of the smallest rate at which `n` values have a bounded interval.
-pub(crate) fn symmetric_nats(n: usize) -> f64 {
-    core::f64::consts::LN_2 * (n as f64 - 1.0) + libm::log(FAR_SHARE)
-}
-
-/// Radius of the symmetric self-normalised sequence after `n` values with standard deviation
-/// `spread`, `rho` from [`symmetric_rho`]: distance from the mean at which the evidence is enough
-/// for `alpha`. It rises up to `n x = (n - 1) (V + rho)`, x the squared distance and V taken at the
-/// mean. Infinite if it is never enough.
-///
-/// The values of mu that [`symmetric_e_value`] cannot reject are a range around the mean and,
-/// oddly, everything very far away. Such a far mu has *all* values on one side of it (else `S^2 /
-/// V <= n - 1`), which at a centre of symmetry happens with probability `2^(1 - n)` at the first
-/// reported n, and from then on only if it happened there. So 2 % of alpha pays for reporting the
-/// near range alone: bounded only from the n at which `2^(1 - n) <= 0.02 alpha`, and with `0.98
-/// alpha` left for the rest.
-pub(crate) fn symmetric_radius(n: usize, spread: f64, alpha: f64, rho: f64) -> f64 {
-    let usable = rho > 0.0 && rho.is_finite() && n >= symmetric_need(alpha);
-    if !usable {
-        return f64::INFINITY;
-    }
-    let threshold = -libm::log((1.0 - FAR_SHARE) * alpha);
-    let n = n as f64;
-    let at_mean = (n - 1.0) * spread * spread;
-    let peak = libm::sqrt((n - 1.0) * (at_mean + rho) / n);
-    let reached = |r: f64| symmetric_log_e(n * n * r * r, at_mean + n * r * r, rho) >= threshold;
-    if reached(peak) { first_true(0.0, peak, reached) } else { f64::INFINITY }
-}
-
-pub(crate) fn symmetric_log_e(s_squared: f64, v: f64, rho: f64) -> f64 {
-    0.5 * (s_squared / (v + rho) - libm::log1p(v / rho))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,10 +195,6 @@ mod tests {
         assert_eq!(e_value(&[1.0], 0.0, 1.0), 1.0);
         assert_eq!(e_value(&[1.0, f64::NAN], 0.0, 1.0), 1.0);
         assert_eq!(anytime_p(&[], Looks::All), 1.0);
-        assert_eq!(
-            (symmetric_radius(9, 1.0, 0.05, 1.0), symmetric_need(0.05)),
-            (f64::INFINITY, 11)
-        );
     }
 
     #[test]
@@ -273,17 +203,5 @@ mod tests {
         assert!((e / libm::pow(9.0, 3.5) - 1.0).abs() < 1e-12, "{e}");
         assert!((e_value(&[0.5; 8], 0.5, 1.0) - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(t_sequence(&[0.5; 8], 0.05, Looks::All).warnings, vec![Warning::NoSpread]);
-    }
-
-    #[test]
-    fn symmetric_ends_are_where_the_evidence_is_enough() {
-        let d: [f64; 16] = core::array::from_fn(|i| libm::sin(i as f64) + 0.3);
-        let rho = symmetric_rho(0.7, 20, 0.05);
-        let radius = symmetric_radius(d.len(), sd(&d), 0.05, rho);
-        for end in [mean(&d) - radius, mean(&d) + radius] {
-            let evidence = symmetric_e_value(&d, end, rho);
-            assert!((evidence * 0.05 * 0.98 - 1.0).abs() < 1e-9, "{evidence}");
-        }
-        assert_eq!(symmetric_radius(d.len(), sd(&d), 0.05, 0.0), f64::INFINITY);
     }
 }

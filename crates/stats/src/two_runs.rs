@@ -15,7 +15,7 @@
 
 use crate::drift::{self, Moments};
 use crate::estimate::{Interval, is_rate, no_spread};
-use crate::sequence::{self, DEFAULT_SCALE, e_value_of, symmetric_log_e, t_sequence_radius};
+use crate::sequence::{DEFAULT_SCALE, e_value_of, t_sequence_radius};
 use crate::solve::first_true;
 use crate::summary::{mean, sd};
 
@@ -26,12 +26,6 @@ pub enum Law {
     Fixed,
     /// Roughly normal, stopped at any time.
     Normal,
-    /// Symmetric about its centre, stopped at any time; `rho` is that of
-    /// [`sequence::symmetric_rho`].
-    Symmetric {
-        /// Tuning constant, fixed before the values were seen.
-        rho: f64,
-    },
 }
 
 /// The values of one run, summed up.
@@ -72,29 +66,14 @@ impl Run {
         let Moments { sd, n, .. } = self.moments;
         // At a rate of exactly 1 the formulas still hold, but 1 is no rate.
         let alpha = libm::exp(-nats.max(1e-9));
-        match self.law {
-            Law::Fixed | Law::Normal => t_sequence_radius(n, sd, DEFAULT_SCALE, alpha),
-            Law::Symmetric { rho } => sequence::symmetric_radius(n, sd, alpha, rho),
-        }
+        t_sequence_radius(n, sd, DEFAULT_SCALE, alpha)
     }
 
     /// The inverse: logarithm of the evidence against a centre at `distance` from the mean, at
     /// least 0. It never falls as the distance grows.
     fn evidence(&self, distance: f64) -> f64 {
         let Moments { sd, n, .. } = self.moments;
-        match self.law {
-            Law::Fixed | Law::Normal => {
-                libm::log(e_value_of(n, distance, sd, DEFAULT_SCALE)).max(0.0)
-            }
-            Law::Symmetric { rho } => {
-                let count = n as f64;
-                let squares = (count - 1.0) * sd * sd;
-                let peak = libm::sqrt((count - 1.0) * (squares + rho) / count);
-                let r = distance.min(peak);
-                let log = symmetric_log_e(count * count * r * r, squares + count * r * r, rho);
-                (log + sequence::NEAR_SHARE_LOG).min(sequence::symmetric_nats(n)).max(0.0)
-            }
-        }
+        libm::log(e_value_of(n, distance, sd, DEFAULT_SCALE)).max(0.0)
     }
 }
 
@@ -212,12 +191,10 @@ mod tests {
     fn ends_are_where_the_p_value_is_the_rate() {
         let wide: [f64; 16] = core::array::from_fn(|i| libm::sin(i as f64 * 1.7));
         let far: [f64; 20] = core::array::from_fn(|i| 3.0 + 2.0 * libm::cos(i as f64 * 2.3));
-        let rho = sequence::symmetric_rho(0.7, 20, 0.05);
         let pairs = [
             (Run::new(&A, Law::Normal), Run::new(&B, Law::Normal)),
             (Run::new(&A, Law::Fixed), Run::new(&B, Law::Normal)),
-            (Run::new(&far, Law::Normal), Run::new(&wide, Law::Symmetric { rho })),
-            (Run::new(&wide, Law::Symmetric { rho }), Run::new(&far, Law::Symmetric { rho })),
+            (Run::new(&far, Law::Normal), Run::new(&wide, Law::Normal)),
         ];
         for (first, second) in pairs {
             for alpha in [0.05, 0.10] {
@@ -266,13 +243,5 @@ mod tests {
             assert_eq!(change_p(&one, &one, 0.0), 1.0);
             assert!(change_same_p(&one, &one, 0.01) < 0.05);
         }
-    }
-
-    #[test]
-    fn the_need_of_the_symmetric_law_is_kept() {
-        let ten = Run::new(&A, Law::Symmetric { rho: 1.0 });
-        assert_eq!(change(&ten, &ten, 0.05), Interval::WHOLE);
-        assert!(change_p(&ten, &ten, 100.0) > 0.01);
-        assert_eq!(sequence::symmetric_need(0.05), 11);
     }
 }

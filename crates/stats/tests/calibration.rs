@@ -336,12 +336,9 @@ fn ever_changed(world: World, times: usize, law: Law) -> f64 {
 
 #[test]
 fn the_change_between_stopped_runs_covers() {
-    let rho = sequence::symmetric_rho(1.0, 20, 0.05);
     for world in WORLDS {
-        for law in [Law::Normal, Law::Symmetric { rho }] {
-            let found = ever_changed(world, WALKS, law);
-            assert!(found <= 0.05 + slack(0.05, WALKS), "{world:?} {law:?}: {found}");
-        }
+        let found = ever_changed(world, WALKS, Law::Normal);
+        assert!(found <= 0.05 + slack(0.05, WALKS), "{world:?}: {found}");
     }
     // Why the interval for fixed sizes will not do: if this fails, the above proves nothing.
     let fixed = ever_changed(World::Normal, WALKS, Law::Fixed);

@@ -248,16 +248,6 @@ fn t_confidence_sequence() {
 }
 
 #[test]
-fn symmetric_evidence() {
-    let v = &vectors()["symmetric"];
-    let rho =
-        sequence::symmetric_rho(number(&v["sigma"]), count(&v["n_star"]), number(&v["alpha"]));
-    same(rho, &v["rho"]);
-    let [_, (_, d)] = paired();
-    same(sequence::symmetric_e_value(&d, 0.0, rho), &v["e"]);
-}
-
-#[test]
 fn drift_and_dependence() {
     let v = &vectors()["drift"];
     let x = list(&v["x"]);

@@ -238,13 +238,6 @@ OUT["special"] = {
     "binomial_upper": [[k, n, p, stats.binom.sf(k - 1, n, p)] for k, n, p in (
         (7, 10, 0.3), (0, 10, 0.3), (11, 10, 0.3), (999063, 10**6, 0.999))],
 }
-OUT["symmetric"] = {
-    "sigma": 0.05, "n_star": 20, "alpha": 0.05,
-    "rho": 20 * 0.05**2 / (2 * math.log(20) + math.log(1 + 2 * math.log(20)))}
-d = np.log(REAL_SECOND / REAL_FIRST)
-s, v, rho = d.sum(), (d * d).sum(), OUT["symmetric"]["rho"]
-OUT["symmetric"]["e"] = math.sqrt(rho / (v + rho)) * math.exp(s * s / (2 * (v + rho)))
-
 SETTLING = np.array([
     5, 20, 60, 85, 92, 94, 94.2, 94.1, 94.0, 94.15, 94.1, 94.05, 94.12, 94.08, 94.1, 94.11,
     94.09, 94.1, 94.13, 94.07, 94.1, 94.08, 94.12, 94.11, 94.09, 94.1, 94.06, 94.14, 94.1,
