@@ -134,7 +134,7 @@ fn an_estimate_counts_time_and_bytes() {
     let estimate = sandbox.run("plan estimate bulk.toml --rate 80M").ended(0).out;
     // 40 trials of 1 s and 10 MB each, and the rests between them.
     assert!(estimate.starts_with("Unnamed: 40.9 s, 400 MB.\n"), "{estimate}");
-    assert!(estimate.contains("1 cells × 20 rounds = 20 pairs"), "{estimate}");
+    assert!(estimate.contains("1 cells × 20 rounds = 20 blocks"), "{estimate}");
     let ran = sandbox.run("plan run bulk.toml").ended(2);
     assert!(ran.err.contains("names no server and no lab"), "{ran:?}");
 }
