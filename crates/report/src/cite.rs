@@ -281,9 +281,12 @@ fn design(analysis: &Analysis) -> String {
     let nulls = analysis.null_blocks();
     if nulls > 0 {
         said.push_str(&format!(
-            " {nulls} null blocks, of a family with itself, before the first comparison and in one \
-             of {} rounds ({}) bound what the instrument adds.",
-            design.sentinel_every,
+            " {nulls} null blocks, of a family with itself, before the first comparison{} ({}) \
+             bound what the instrument adds.",
+            match design.sentinel_every {
+                0 => String::new(),
+                every => format!(" and in one of {every} rounds"),
+            },
             match analysis.nulls.iter().all(|null| null.told == NullTold::Agrees) {
                 true => "all passed",
                 false => "not all passed",

@@ -83,7 +83,7 @@ fn a_paragraph_says_how_the_run_was_made() {
     let latex = sandbox.run("cite last --format latex").ended(0).out;
     let bibtex = sandbox.run("cite last --format bibtex").ended(0).out;
     let cited: Vec<&str> = latex.split("\\cite{").skip(1).collect();
-    assert_eq!(cited.len(), 3, "{latex}");
+    assert_eq!(cited.len(), 5, "{latex}");
     for key in cited.iter().filter_map(|rest| rest.split('}').next()) {
         assert!(bibtex.contains(&format!("{{{key},\n")), "{key}: {bibtex}");
     }
