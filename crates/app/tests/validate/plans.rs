@@ -58,7 +58,8 @@ name = "Round trips"
 model = "wire"
 [design]
 arms = ["v4", "v6"]
-max_time = "5 s"
+max_time = "25 s"
+null_blocks = 1
 [[measure]]
 metric = "rtt"
 protocol = ["tcp", "udp"]
