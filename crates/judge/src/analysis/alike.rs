@@ -10,6 +10,8 @@ use super::compare::Of;
 use super::compare::set_up::{self, Granted};
 use super::effect::{self, Setting};
 use super::{Analysis, Question, Range, Verdict, guard};
+use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::metric::{Metric, Scale};
@@ -37,7 +39,7 @@ pub struct Known {
 }
 
 /// What a run was asked: cell, metric, and whether of the difference or of a family.
-type Asked = (alloc::string::String, Metric, Of);
+type Asked = (String, Metric, Of);
 
 /// Where the estimate of any run like this one lies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -100,7 +102,7 @@ impl Known {
 
     /// This run and those of `others` that are like it, each once.
     fn with_like<'a>(&'a self, others: &'a [Known]) -> Vec<&'a Known> {
-        let mut alike = alloc::vec![self];
+        let mut alike = vec![self];
         for other in others {
             let known = alike.iter().any(|run| run.run.id == other.run.id);
             if !known && alike.len() < RUNS_MAX && self.is_like(other) {
