@@ -291,7 +291,12 @@ fn one(
             let lines = altered(site, &world, plans::LOSS, seed)?;
             (lines, json!({ "effect": sign * share }))
         }
-        Injected::Delay(effect) => delayed(site, world, effect, base.ok_or("no base")?, seed)?,
+        Injected::Delay(effect) => {
+            let base = base.ok_or("no base")?;
+            // In turns within each case, so that every difference is seen with both.
+            let transport = ["tcp", "udp"][results.count(case.row, &case.name) % 2];
+            delayed(site, world, effect, (transport, base), seed)?
+        }
     };
     let (lines, truth) = lines_and_truth;
     let found = results.keep(facts(truth), &lines)?;
@@ -311,11 +316,10 @@ fn delayed(
     site: &Site<'_>,
     world: &World,
     effect: f64,
-    base: Base,
+    (transport, base): (&str, Base),
     seed: u64,
 ) -> Result<(Vec<Line>, Value), String> {
-    let (transport, base) =
-        if seed.is_multiple_of(2) { ("tcp", base.tcp) } else { ("udp", base.udp) };
+    let base = if transport == "tcp" { base.tcp } else { base.udp };
     let wanted = 1.0 + effect;
     // Of each direction, in ns.
     let half = |more_s: f64| (more_s / 2.0 * 1e9).round() as u64;

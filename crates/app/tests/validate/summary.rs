@@ -3,7 +3,7 @@
 use crate::results::Results;
 use crate::{between, known, speed, trouble};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use v6gap_core::metric::{Better, Metric};
 use v6gap_judge::analysis::{Analysis, Question, Verdict};
 use v6gap_stats::loss;
@@ -13,6 +13,7 @@ struct Judged {
     row: String,
     case: String,
     seed: u64,
+    cell: String,
     metric: Metric,
     truth: f64,
     estimate: f64,
@@ -136,6 +137,7 @@ fn answers(done: &Value, found: &Analysis, bases: &Bases) -> (Vec<Judged>, usize
                 row: part("row"),
                 case: part("case"),
                 seed: done["seed"].as_u64().unwrap_or_default(),
+                cell: q.cell.clone(),
                 metric: q.metric,
                 truth,
                 estimate: effect.estimate,
@@ -182,9 +184,8 @@ fn rows_b_to_e(judged: &[Judged], none: usize) -> String {
     };
     let (nulls, known) = (of_rows(&["b"]), of_rows(&["c", "d"]));
     let mut text = String::new();
-    let runs: std::collections::BTreeSet<u64> = nulls.iter().map(|j| j.seed).collect();
-    let wrong: std::collections::BTreeSet<u64> =
-        nulls.iter().filter(|j| j.is_wrong()).map(|j| j.seed).collect();
+    let runs: BTreeSet<u64> = nulls.iter().map(|j| j.seed).collect();
+    let wrong: BTreeSet<u64> = nulls.iter().filter(|j| j.is_wrong()).map(|j| j.seed).collect();
     text.push_str(&format!(
         "| b | null runs in which anything was called different | ≤ 5 % | {} |\n\
          | b | null questions called different | ≤ 5 % | {} |\n\
@@ -260,18 +261,18 @@ fn rows_h_and_i(lines: &[Value]) -> String {
 fn cases(judged: &[Judged]) -> String {
     let mut text = String::from(
         "\n## Worlds with a known truth\n\n\
-         Effects of IPv6 against IPv4 in %, of loss in points.\n\n\
-         | case | metric | questions | truth | estimates: mean | SD | half-width, median | \
-         holds | called different | same | cannot tell | with a doubt |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
+         Effects of IPv6 against IPv4 in %, of loss in points. Waste is the half-width by 1.96 \
+         standard deviations of the errors.\n\n\
+         | case | cell | questions | truth | estimates: mean | SD | half-width, median | \
+         waste | holds | too low | too high | called different | same | cannot tell | \
+         with a doubt |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for case in known::cases() {
-        for metric in [Metric::Throughput, Metric::Rtt, Metric::Loss] {
-            let of: Vec<&Judged> =
-                judged.iter().filter(|j| j.case == case.name && j.metric == metric).collect();
-            if of.is_empty() {
-                continue;
-            }
+        let of_case: Vec<&Judged> = judged.iter().filter(|j| j.case == case.name).collect();
+        let cells: BTreeSet<&str> = of_case.iter().map(|j| &*j.cell).collect();
+        for cell in cells {
+            let of: Vec<&Judged> = of_case.iter().copied().filter(|j| j.cell == cell).collect();
             let number =
                 |verdicts: &[Verdict]| of.iter().filter(|j| verdicts.contains(&j.verdict)).count();
             let percent = |x: f64| format!("{:+.3}", x * 100.0);
@@ -283,15 +284,20 @@ fn cases(judged: &[Judged]) -> String {
             let sd = (squares / (of.len() as f64 - 1.0).max(1.0)).sqrt();
             let mut halves: Vec<f64> = of.iter().map(|j| (j.high - j.low) / 2.0).collect();
             halves.sort_by(f64::total_cmp);
+            let half = halves[halves.len() / 2];
             text.push_str(&format!(
-                "| {} | {metric} | {} | {} | {} | {:.3} | {:.3} | {} | {} | {} | {} | {} |\n",
+                "| {} | {cell} | {} | {} | {} | {:.3} | {:.3} | {:.2} | {} | {} | {} | {} | {} | {} | \
+                 {} |\n",
                 case.name,
                 of.len(),
                 percent(mean(|j| j.truth)),
                 percent(mean(|j| j.estimate)),
                 sd * 100.0,
-                halves[halves.len() / 2] * 100.0,
+                half * 100.0,
+                half / (1.96 * sd),
                 of.iter().filter(|j| j.holds()).count(),
+                of.iter().filter(|j| j.high < j.truth).count(),
+                of.iter().filter(|j| j.low > j.truth).count(),
                 number(&[Verdict::Better, Verdict::Worse]),
                 number(&[Verdict::Same]),
                 number(&[Verdict::CannotTell]),
