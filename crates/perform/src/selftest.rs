@@ -3,19 +3,15 @@
 use crate::world::RealWorld;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use v6gap_core::arm::{Arm, TurnOrder};
+use v6gap_core::arm::{Arm, PerArm, TurnOrder};
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::Plan;
-use v6gap_core::selftest::{self, Reading, SelfTest, TestBlock};
+use v6gap_core::selftest::{self, SelfTest};
 use v6gap_core::workload::Wait;
 use v6gap_core::world::{LinkModel, World};
 use v6gap_engine::control::Connection;
 use v6gap_engine::run::{self, RunError};
 use v6gap_engine::trial::client::ClientContext;
-
-/// How often a goodput block that misses the model is tried: other work on the host can only take
-/// rate away, so one good reading shows what the link can do.
-const ATTEMPTS: u32 = 4;
 
 /// A plan that the lab's links allow, with what was found and the cells that they refuse.
 pub struct Allowed {
@@ -66,40 +62,22 @@ fn attempt(
     (connection, context): (&mut Connection, &ClientContext),
     stop: &AtomicBool,
 ) -> Result<Option<Allowed>, RunError> {
-    let mut readings = Vec::new();
-    for block in selftest::blocks(world, wait) {
+    let readings = selftest::readings(world, wait, |block| {
         if stop.load(Ordering::Relaxed) {
-            return Ok(None);
+            return Err(None);
         }
-        readings.push(read(world, block, connection, context)?);
-    }
+        let (cell, arms) = (&block.cell, block.arms);
+        let values = run::measure_block(cell, arms, TurnOrder::Ab, 0, connection, context)?;
+        let metric = cell.workload.metrics()[0];
+        let value = |arm: Arm| values.get(arm).get(&metric).copied().unwrap_or(f64::NAN);
+        Ok(PerArm::from_fn(value))
+    });
+    let readings = match readings {
+        Ok(readings) => readings,
+        Err(None) => return Ok(None),
+        Err(Some(e)) => return Err(e),
+    };
     let test = selftest::judge(world, &readings, lab.largest_frame());
     let refused = selftest::refused_cells(plan, &test);
     Ok(Some(Allowed { plan: plan.clone(), test, refused }))
-}
-
-fn read(
-    world: &World,
-    block: TestBlock,
-    connection: &mut Connection,
-    context: &ClientContext,
-) -> Result<Reading, RunError> {
-    let mut best: Option<Reading> = None;
-    for _ in 0..ATTEMPTS {
-        let metric = block.cell.workload.metrics()[0];
-        let values =
-            run::measure_block(&block.cell, block.arms, TurnOrder::Ab, 0, connection, context)?;
-        let value = |arm: Arm| values.get(arm).get(&metric).copied().unwrap_or(f64::NAN);
-        let values = v6gap_core::arm::PerArm::from_fn(value);
-        let reading = Reading { block: block.clone(), values };
-        if selftest::agrees(world, &reading) {
-            return Ok(reading);
-        }
-        best = Some(match best {
-            Some(best) if best.values.a >= reading.values.a => best,
-            _ => reading,
-        });
-    }
-    // At least one attempt was made, so there is a reading.
-    Ok(best.unwrap_or(Reading { block, values: Default::default() }))
 }

@@ -14,7 +14,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::record::{Host, Line, RunHeader, RunId};
 use v6gap_core::run::Event;
 use v6gap_core::run::Machine;
-use v6gap_core::selftest::{self, Reading, TestBlock};
+use v6gap_core::selftest::{self, TestBlock};
 use v6gap_core::wire;
 use v6gap_core::workload::Wait;
 use v6gap_core::world::{LinkModel, World};
@@ -28,9 +28,6 @@ use v6gap_sys::clock;
 
 /// How long the server may be silent, in ns.
 const TIMEOUT_NS: u64 = 5_000_000_000;
-
-/// How often a goodput block of the self-test is tried, as in the program.
-const ATTEMPTS: usize = 4;
 
 /// Where the threads of a run are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,36 +148,24 @@ impl Site<'_> {
 
     fn test(&self, world: &World, wait: Wait) -> Result<selftest::SelfTest, String> {
         let mut connection = self.connect()?;
-        let mut readings = Vec::new();
-        for block in selftest::blocks(world, wait) {
-            readings.push(self.read(world, block, &mut connection)?);
-        }
+        let readings =
+            selftest::readings(world, wait, |block| self.values(block, &mut connection))?;
         connection.close();
         let frame = self.lab.wire_lateness().and_then(|l| u32::try_from(l.frame_bytes_max).ok());
         Ok(selftest::judge(world, &readings, frame))
     }
 
-    fn read(
+    fn values(
         &self,
-        world: &World,
-        block: TestBlock,
+        TestBlock { cell, arms }: &TestBlock,
         connection: &mut Connection,
-    ) -> Result<Reading, String> {
-        let mut reading = Reading { block, values: PerArm::default() };
-        for _ in 0..ATTEMPTS {
-            let TestBlock { cell, arms } = &reading.block;
-            let metric = cell.workload.metrics()[0];
-            let block =
-                run::measure_block(cell, *arms, TurnOrder::Ab, 0, connection, &self.context());
-            let values = block.map_err(|e| e.to_string())?;
-            reading.values = PerArm::from_fn(|arm: Arm| {
-                values.get(arm).get(&metric).copied().unwrap_or(f64::NAN)
-            });
-            if selftest::agrees(world, &reading) {
-                break;
-            }
-        }
-        Ok(reading)
+    ) -> Result<PerArm<f64>, String> {
+        let metric = cell.workload.metrics()[0];
+        let context = self.context();
+        let values = run::measure_block(cell, *arms, TurnOrder::Ab, 0, connection, &context);
+        let values = values.map_err(|e| e.to_string())?;
+        let value = |arm: Arm| values.get(arm).get(&metric).copied().unwrap_or(f64::NAN);
+        Ok(PerArm::from_fn(value))
     }
 
     /// Which cells of `plan` the self-test refuses, with the reason.
