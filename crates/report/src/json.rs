@@ -23,6 +23,7 @@ use v6gap_core::plan::Stop;
 use v6gap_core::record::Host;
 use v6gap_judge::analysis::alike::AnyRun;
 use v6gap_judge::analysis::beside::OctetsBeside;
+use v6gap_judge::analysis::budget::{self, Budget};
 use v6gap_judge::analysis::claims::Claim;
 use v6gap_judge::analysis::compare::Of;
 use v6gap_judge::analysis::costmodel::CostModel;
@@ -164,6 +165,7 @@ struct Answer<'a> {
     mean: Option<MeanBeside>,
     #[serde(skip_serializing_if = "Option::is_none")]
     any_run: Option<AnyRun>,
+    uncertainty: Option<Budget>,
     advantage_v6: Option<Advantage>,
     margin: f64,
     predicted: Option<f64>,
@@ -457,6 +459,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
         effect: q.effect.as_ref().map(EffectOut::from),
         mean: q.mean,
         any_run: q.any_run,
+        uncertainty: budget::of(analysis, q),
         advantage_v6: q.effect.as_ref().filter(|_| !null).map(|e| advantage(q.metric, e)),
         margin: q.margin,
         predicted: prediction.map(|p| p.effect),

@@ -34,6 +34,7 @@ mod tables;
 pub mod text;
 pub mod topology;
 mod transfers;
+mod uncertainty;
 mod words;
 mod workload;
 

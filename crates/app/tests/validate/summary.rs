@@ -286,8 +286,8 @@ fn cases(judged: &[Judged]) -> String {
             halves.sort_by(f64::total_cmp);
             let half = halves[halves.len() / 2];
             text.push_str(&format!(
-                "| {} | {cell} | {} | {} | {} | {:.3} | {:.3} | {:.2} | {} | {} | {} | {} | {} | {} | \
-                 {} |\n",
+                "| {} | {cell} | {} | {} | {} | {:.3} | {:.3} | {:.2} | {} | {} | {} | {} | \
+                 {} | {} | {} |\n",
                 case.name,
                 of.len(),
                 percent(mean(|j| j.truth)),

@@ -6,6 +6,7 @@
 pub mod alike;
 pub mod beside;
 pub mod breakdown;
+pub mod budget;
 mod checks;
 pub mod claims;
 mod collect;

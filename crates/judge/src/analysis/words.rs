@@ -214,6 +214,13 @@ fn decimals(range: &Range) -> usize {
     (needed..6).find(|places| !touches(places)).unwrap_or(6)
 }
 
+/// What one of the last digit is worth that a difference with this range is printed with; `None` of
+/// one without a width.
+pub(super) fn last_digit(range: &Range) -> Option<f64> {
+    let has_width = range.low.is_finite() && range.high.is_finite() && range.low < range.high;
+    has_width.then(|| libm::pow(10.0, -(decimals(range) as f64)) / 100.0)
+}
+
 /// Both ends as percentages, rounded away from what is inside, so that nothing in it is left out.
 fn outwards(range: &Range, places: usize) -> [f64; 2] {
     let scale = libm::pow(10.0, places as f64);

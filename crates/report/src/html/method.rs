@@ -1,7 +1,9 @@
 //! How the numbers were made, and what the words mean: for readers who want to judge by
 //! themselves.
 
+use super::sections::data_table;
 use crate::sentences;
+use crate::uncertainty;
 use crate::words;
 use maud::{Markup, html};
 use v6gap_core::plan::Stop;
@@ -62,6 +64,10 @@ pub(super) fn method(analysis: &Analysis) -> Markup {
                 b { "Predicted. " } "From the lengths of headers and the packets that a message \
                 takes (RFC 791, RFC 8200, RFC 9293, RFC 768), without any measurement. An IPv6 \
                 header is 20 bytes longer than an IPv4 header without options."
+            }
+            @if let Some(table) = uncertainty::table(analysis) {
+                p { b { "Budget of uncertainty. " } (uncertainty::SAY) }
+                (data_table(&table, "Budget of uncertainty"))
             }
             p {
                 b { "Terms. " } "Delay, loss and throughput are meant as in RFC 2681, RFC 7680 and \

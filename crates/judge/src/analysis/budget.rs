@@ -1,0 +1,161 @@
+//! The budget of uncertainty of an estimate (JCGM 100:2008, "GUM", sections 4, 5 and 6.2): each
+//! known source of doubt as a standard uncertainty, and all together (docs/method.md section C.14).
+
+use super::compare::Of;
+use super::words;
+use super::{Analysis, NullResult, Question, alike};
+use alloc::vec::Vec;
+use serde::Serialize;
+use v6gap_core::metric::{Metric, Quantity, Scale};
+
+/// Coverage factor of the expanded uncertainty.
+pub const COVERAGE: f64 = 2.0;
+
+/// Standard uncertainty of a time between two readings of a clock that counts whole nanoseconds,
+/// in s: each is anywhere within one (GUM 4.3.7).
+const CLOCK_S: f64 = 1e-9 * 0.408_248_290_463_863;
+
+/// Where a doubt comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The scatter of this run's blocks, with all that is drawn anew in them.
+    Blocks,
+    /// What differs from one run to the next by itself.
+    Runs,
+    /// What the instrument adds where nothing differs, as far as null blocks show.
+    Instrument,
+    /// How far the links of the lab may be off their model.
+    Model,
+    /// The clock counts whole nanoseconds.
+    Clock,
+    /// The estimate is printed with few digits.
+    Rounding,
+}
+
+impl Source {
+    /// All of them, in the order of a budget.
+    pub const ALL: [Source; 6] = [
+        Source::Blocks,
+        Source::Runs,
+        Source::Instrument,
+        Source::Model,
+        Source::Clock,
+        Source::Rounding,
+    ];
+}
+
+/// One source, with its standard uncertainty.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Part {
+    /// Where it comes from.
+    pub source: Source,
+    /// Standard uncertainty on the scale of single effects: of the logarithm of the ratio, or of
+    /// the difference.
+    pub standard: f64,
+}
+
+/// All sources of an estimate that are known.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Budget {
+    /// Each source; one that is not there is not known, or does not apply.
+    pub parts: Vec<Part>,
+    /// Root of the sum of their squares (GUM equation 10).
+    pub combined: f64,
+    /// [`COVERAGE`] times that.
+    pub expanded: f64,
+}
+
+impl Budget {
+    /// Standard uncertainty by a source, where that is known.
+    pub fn by(&self, source: Source) -> Option<f64> {
+        self.parts.iter().find(|part| part.source == source).map(|part| part.standard)
+    }
+}
+
+/// The budget of a question's estimate; `None` where it has none, or where what was not seen is not
+/// described by any spread.
+pub fn of(analysis: &Analysis, q: &Question) -> Option<Budget> {
+    let stop = &analysis.run.plan.design.stop;
+    let series = analysis.questions.len() * Of::ALL.len();
+    let moments = alike::moments(q, Of::Difference, stop, series).filter(|_| q.unseen.is_none())?;
+    let standard = |source| match source {
+        Source::Blocks => Some(alike::found(moments).standard_error),
+        Source::Runs => q.any_run.map(|any| any.tau),
+        Source::Instrument => instrument(q, &analysis.nulls),
+        Source::Model => {
+            q.prediction.as_ref().and_then(|p| p.uncertainty).map(|twice| twice / COVERAGE)
+        }
+        Source::Clock => clock(q),
+        Source::Rounding => {
+            let range = q.effect.as_ref().map(|effect| effect.range95)?;
+            // Half of the last digit either way, anywhere within.
+            Some(words::last_digit(&range)? / libm::sqrt(12.0))
+        }
+    };
+    let part = |source| {
+        let standard = standard(source).filter(|u| u.is_finite())?;
+        Some(Part { source, standard })
+    };
+    let parts: Vec<Part> = Source::ALL.into_iter().filter_map(part).collect();
+    let combined = libm::sqrt(parts.iter().map(|part| part.standard * part.standard).sum());
+    Some(Budget { parts, combined, expanded: COVERAGE * combined })
+}
+
+/// What the second arm's place adds, seen with either family: its mean over all null blocks, for
+/// which nothing is corrected, and how well that is known.
+fn instrument(q: &Question, nulls: &[NullResult]) -> Option<f64> {
+    let of_question = || nulls.iter().filter(|n| n.cell == q.cell && n.metric == q.metric);
+    let blocks: usize = of_question().map(|n| n.blocks).sum();
+    let sd = of_question().map(|n| n.sd).next()?;
+    let single = |n: &NullResult| match q.metric.scale() {
+        Scale::Ratio => libm::log1p(n.estimate),
+        Scale::Difference => n.estimate,
+    };
+    let sum: f64 = of_question().map(|n| n.blocks as f64 * single(n)).sum();
+    let blocks = blocks as f64;
+    Some(libm::hypot(sum / blocks, sd / libm::sqrt(blocks)))
+}
+
+/// At most, since a value is the mean of many times.
+fn clock(q: &Question) -> Option<f64> {
+    let is_time = q.metric.quantity() == Quantity::Time && q.metric.scale() == Scale::Ratio;
+    let (a, b) = q.values.a.zip(q.values.b).filter(|_| is_time && is_of_exchanges(q.metric))?;
+    Some(libm::hypot(CLOCK_S / a, CLOCK_S / b))
+}
+
+/// Whether its values are times between two readings of one clock.
+fn is_of_exchanges(metric: Metric) -> bool {
+    !matches!(metric, Metric::Ipdv | Metric::Pdv | Metric::FrameLateness)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::alike::AnyRun;
+    use crate::analysis::analyse;
+    use crate::analysis::tests::{EVEN, plan, run};
+    use v6gap_core::arm::PerArm;
+
+    #[test]
+    fn a_budget_holds_what_is_known_and_no_more() {
+        let plan = plan(PerArm::FAMILIES, 3);
+        let mut analysis = analyse(&run(&plan, 16, &EVEN)).unwrap();
+        let at = analysis.questions.iter().position(|q| q.metric == Metric::Rtt).unwrap();
+        let found = |analysis: &Analysis| of(analysis, &analysis.questions[at]).unwrap();
+        let one = found(&analysis);
+        assert!(one.by(Source::Runs).is_none() && one.by(Source::Instrument).unwrap() > 0.0);
+        assert!(one.by(Source::Clock).unwrap() < 1e-4, "{one:?}");
+        let range = analysis.questions[at].effect.as_ref().unwrap().range95;
+        assert!(one.by(Source::Blocks).unwrap() < (range.high - range.low) / 2.0, "{one:?}");
+        let squares: f64 = one.parts.iter().map(|part| part.standard.powi(2)).sum();
+        assert!((one.combined.powi(2) - squares).abs() < 1e-15);
+        assert!((one.expanded - 2.0 * one.combined).abs() < 1e-15);
+        // What other runs tell is added.
+        let tau = one.combined;
+        analysis.questions[at].any_run = Some(AnyRun { range, tau, runs: 6 });
+        let more = found(&analysis);
+        assert_eq!(more.by(Source::Runs), Some(tau));
+        assert!((more.combined / one.combined - 2.0_f64.sqrt()).abs() < 1e-12);
+    }
+}
