@@ -235,10 +235,10 @@ fn one(
     let mut slot = made(begun, manner, number, steps);
     ask(&mut slot, manner, steps).map_err(Failure::Connect)?;
     loop {
-        let done = go_on(&mut slot, manner, steps)?;
-        if in_time(done, &slot, manner, clock::now_ns())? {
+        if go_on(&mut slot, manner, steps)? {
             return Ok(slot.stream);
         }
+        in_time(false, &slot, manner, clock::now_ns())?;
     }
 }
 
