@@ -7,7 +7,7 @@ use super::{
     Check, CheckState, Discarded, NullResult, NullTold, Question, beside, conditions, offloads,
     placement,
 };
-use super::{links, routes, windows};
+use super::{links, routes, windows, words};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -255,24 +255,18 @@ pub(super) fn steadiness(checks: &mut Vec<Check>, questions: &[Question], all: &
     checks.splice(place..place, [order, check("drift", drift, ""), outliers_check(questions)]);
 }
 
-/// Blocks of one question that are named one by one.
-const NAMED_MAX: usize = 8;
-
-/// Which blocks lie far from the others of their question. No value is left out for that.
+/// How many pairs lie far from the others of their question; which ones its diagnostics say. No
+/// value is left out for that.
 fn outliers_check(questions: &[Question]) -> Check {
     let of = |q: &Question| {
-        let outliers = q.diagnostics.outliers.iter().filter(|o| o.far);
-        let mut far: Vec<String> = outliers.map(|o| o.block.to_string()).collect();
-        let more = far.len().saturating_sub(NAMED_MAX);
-        far.truncate(NAMED_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        (!far.is_empty()).then(|| format!("{}{more} ({}: {})", far.join(", "), q.cell, q.metric))
+        let far = q.diagnostics.far().count();
+        (far > 0).then(|| format!("{} of {}", words::counted(far, "pair"), q.label))
     };
     let far: Vec<String> = questions.iter().filter_map(of).collect();
     if far.is_empty() {
         return check("outliers", CheckState::Ok, "no pair lay far from the others");
     }
-    note("outliers", format!("far from the others, and counted: block {}", far.join("; block ")))
+    note("outliers", format!("far from the others, and counted: {}", far.join("; ")))
 }
 
 /// What was noticed before the first trial; what the lab's self-test measured is no doubt.

@@ -93,6 +93,13 @@ pub struct Modes {
     pub goes_with: Option<String>,
 }
 
+impl Diagnostics {
+    /// Numbers of the first blocks of the pairs that lie so far from the others that it is told.
+    pub fn far(&self) -> impl Iterator<Item = u32> {
+        self.outliers.iter().filter(|outlier| outlier.far).map(|outlier| outlier.block)
+    }
+}
+
 /// A block whose effect lies far from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Outlier {
@@ -154,7 +161,7 @@ pub(super) fn diagnose(
     });
     Diagnostics {
         lag1: guard.lag1,
-        unsteady: guard.sign().map(|sign| of_effects(metric, &sign, effects, blocks)),
+        unsteady: guard.sign().map(|sign| of_effects(metric, &sign, effects)),
         merged: guard.merged() as u32,
         arms,
         p_modes: guard.dip_p,
@@ -179,7 +186,7 @@ fn of_values(sign: &Sign) -> String {
 }
 
 /// What the sequence of effects does, as the subject and verb of a clause.
-fn of_effects(metric: Metric, sign: &Sign, effects: &[f64], blocks: &[&Block<'_>]) -> String {
+fn of_effects(metric: Metric, sign: &Sign, effects: &[f64]) -> String {
     let centre =
         |part: &[f64]| words::amount(metric, shown(metric, v6gap_stats::summary::median(part)));
     let halves = |at: usize| {
@@ -188,8 +195,11 @@ fn of_effects(metric: Metric, sign: &Sign, effects: &[f64], blocks: &[&Block<'_>
     };
     match *sign {
         Sign::Step { after, .. } => {
-            let block = blocks.get(after).map_or(0, |b| b.number);
-            format!("the difference changed at block {block}: {}", halves(after))
+            format!(
+                "the difference changed after {after} of {} pairs: {}",
+                effects.len(),
+                halves(after)
+            )
         }
         Sign::Trend { .. } => {
             let half = effects.len() / 2;

@@ -306,11 +306,10 @@ fn an_outlier_is_marked_and_kept() {
     }
     let analysis = analyse(&lines).unwrap();
     let question = question(&analysis, "throughput-tcp", Metric::Throughput);
-    let far: Vec<u32> =
-        question.diagnostics.outliers.iter().filter(|o| o.far).map(|o| o.block).collect();
+    let far: Vec<u32> = question.diagnostics.far().collect();
     assert_eq!((far, question.effect.as_ref().unwrap().blocks), (wild.into_iter().collect(), 20));
     let check = analysis.checks.iter().find(|c| c.id == "outliers").unwrap();
-    assert!(check.text.contains("(throughput-tcp: throughput)"), "{}", check.text);
+    assert!(check.text.contains("1 pair of Throughput, TCP"), "{}", check.text);
 }
 
 /// Both families of p-values are corrected, and those of a sweep only together.

@@ -119,7 +119,7 @@ fn guards_speak_in_words() {
         |noise, sd| run(&world(noise, sd, 0.0, BLOCKS_MAX as u32), 3).questions.remove(0);
     let step = question(Noise::Step, 1.0);
     let why = step.why_none.unwrap();
-    assert!(why.starts_with("the difference changed at block 2"), "{why}");
+    assert!(why.starts_with("the difference changed after 2"), "{why}");
     assert!(why.contains("slower before and ") && why.contains("faster after; find out"), "{why}");
     assert!(step.sentence.contains("has no verdict"), "{}", step.sentence);
     let two = question(Noise::TwoModes, 3.0);

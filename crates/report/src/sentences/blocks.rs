@@ -1,4 +1,4 @@
-//! How many blocks make a pair, in a sentence.
+//! Blocks by number or count, for those who ask for them.
 
 use std::collections::BTreeMap;
 use v6gap_judge::analysis::{Analysis, Question};
@@ -32,4 +32,14 @@ fn in_a_round(question: &Question) -> u32 {
         *rounds.entry(pair.round).or_default() += pair.blocks;
     }
     rounds.into_values().max().unwrap_or(0)
+}
+
+/// The numbers of the blocks far from the others; `None` if there are none.
+pub(crate) fn far(analysis: &Analysis) -> Option<String> {
+    let of = |q: &Question| {
+        let far: Vec<String> = q.diagnostics.far().map(|block| block.to_string()).collect();
+        (!far.is_empty()).then(|| format!("{} ({})", far.join(", "), q.label))
+    };
+    let all: Vec<String> = analysis.questions.iter().filter_map(of).collect();
+    (!all.is_empty()).then(|| format!("Blocks far from the others: {}.", all.join("; ")))
 }

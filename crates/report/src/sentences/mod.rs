@@ -14,7 +14,7 @@ mod levels;
 pub(crate) mod writes;
 
 pub(crate) use any_run::any_run;
-pub(crate) use blocks::blocks;
+pub(crate) use blocks::{blocks, far};
 pub use costs::costs;
 pub use drawn::drawn;
 pub use failures::failures;

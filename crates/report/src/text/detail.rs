@@ -26,8 +26,8 @@ pub(super) fn add(analysis: &Analysis, lines: &[Line], style: &Style, out: &mut 
     let seed = analysis.run.plan.seed;
     let text = format!("Seed {seed:#x}; {rule}; {} trials stored.", analysis.trials);
     super::say(style, out, &text);
-    if let Some(blocks) = sentences::blocks(analysis) {
-        super::say(style, out, &blocks);
+    for text in [sentences::blocks(analysis), sentences::far(analysis)].into_iter().flatten() {
+        super::say(style, out, &text);
     }
     out.push('\n');
     granted(lines, style, out);
