@@ -33,7 +33,7 @@ port=$((20000 + $$ % 10000))
 alone $measuring -- serve -1 -p $port --listen 127.0.0.1 --listen ::1 >"$data/served" &
 server=$!
 for _ in $(seq 100); do grep -q Serving "$data/served" && break; sleep 0.1; done
-alone $measuring -- run here --v4 127.0.0.1 --v6 ::1 -p $port --measure rtt --pairs 4 --json \
+alone $measuring -- run here --v4 127.0.0.1 --v6 ::1 -p $port --measure rtt --pairs 6 --json \
     >"$data/result.json"
 wait "$server"
 server=

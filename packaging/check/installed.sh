@@ -39,7 +39,7 @@ systemd-analyze security --no-pager --threshold=20 v6gap.service >/tmp/security 
     { cat /tmp/security; exit 1; }
 tail -1 /tmp/security
 
-measure() { v6gap run here --v4 127.0.0.1 --v6 ::1 --measure rtt,throughput --pairs 4 "$@" \
+measure() { v6gap run here --v4 127.0.0.1 --v6 ::1 --measure rtt,throughput --pairs 6 "$@" \
     >/tmp/measured 2>&1 || { cat /tmp/measured; exit 1; }; grep '/s\|µs' /tmp/measured; }
 # Whether a server listens on both protocols and families.
 listens() { [ "$(ss -Hlntu 'sport = 4466' | wc -l)" = 4 ]; }

@@ -53,7 +53,7 @@ const PLAN: &str = r#"
 v6gap = 1
 name = "Many connections"
 [design]
-pairs = 4
+pairs = 6
 null_blocks = 0
 [[measure]]
 metric = "connect-rate"

@@ -16,7 +16,7 @@ const AUTHENTICATION: &str = "planted-authentication";
 const PRIVACY: &str = "planted-privacy";
 
 /// What ends each run soon.
-const SHORT: &str = "--measure connect --pairs 2";
+const SHORT: &str = "--measure connect --pairs 6";
 
 /// A server on loopback, ended when it is asked what it said.
 struct Serving {
@@ -107,7 +107,7 @@ fn no_key_of_a_session_is_kept_or_told() {
         let server = Serving::start(&sandbox, key, &variables);
         let line = format!("run {} {key} {SHORT} -V --json-stream", server.host);
         let (said, code) = ran(&sandbox, &line, &variables);
-        // Two pairs are too few for a verdict, and a run all the same.
+        // A busy host may take the verdict; it is a run all the same.
         assert!(matches!(code, Some(0 | 6)), "{key}: {code:?} {said}");
         let said = said + &server.said();
         assert_eq!(among(&words, said.as_bytes()), Vec::<String>::new(), "{key}: {said}");

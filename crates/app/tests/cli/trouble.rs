@@ -17,6 +17,8 @@ fn slips_bring_the_nearest_thing() {
         ("lab-b --sctp", "error: --sctp: v6gap does not measure SCTP."),
         ("-c lab-b -k 10", "-n SIZE"),
         ("lab-b -P 0", "--parallel"),
+        ("lab-b --pairs 1", "--pairs: pairs must be between 6 and 10000"),
+        ("lab-b --pairs 2", "error: --pairs: 2 pairs can never decide: write 6 or more"),
         ("-s -D", "service manager"),
     ] {
         let ran = sandbox.run(line).ended(2);

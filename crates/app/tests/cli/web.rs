@@ -393,7 +393,7 @@ fn a_page_says_what_a_measurement_can_find() {
 #[test]
 fn a_plan_that_was_written_in_a_page_runs() {
     let web = Web::known();
-    let toml = "v6gap = 1\n[design]\npairs = 2\nnull_blocks = 0\n[[measure]]\nmetric = \"rtt\"\n\
+    let toml = "v6gap = 1\n[design]\npairs = 6\nnull_blocks = 0\n[[measure]]\nmetric = \"rtt\"\n\
                 message = \"64 B\"\n";
     let form = json!({"place": {"host": "no-such.invalid"}, "toml": toml});
     let told = web.post("/estimate", &form).json();

@@ -206,7 +206,7 @@ fn a_window_that_is_not_granted_is_noted_as_in_the_terminal() {
     let web = Web::known();
     let port = free();
     let _server = Server::start(&web.sandbox, &format!("serve -p {port}"));
-    let plan = "v6gap = 1\n[design]\npairs = 2\nnull_blocks = 0\n[[measure]]\n\
+    let plan = "v6gap = 1\n[design]\npairs = 6\nnull_blocks = 0\n[[measure]]\n\
                 metric = \"throughput\"\nwindow = \"1 GiB\"\n\
                 time = \"60 ms\"\nwarmup = \"10 ms\"\n";
     web.sandbox.write("window.toml", plan);

@@ -103,7 +103,7 @@ fn each_round_has_workers_of_its_own_at_both_ends_and_leaves_nothing_open() {
 /// One end's worker is killed in the middle of a round, which has several cells of some 0.1 s.
 fn killed(of_client: bool) -> Vec<Value> {
     let sandbox = Sandbox::new();
-    let mut program = sandbox.start_heard(&format!("{RTT} --pairs 4"));
+    let mut program = sandbox.start_heard(&format!("{RTT} --pairs 6"));
     let mut told = BufReader::new(program.stderr.take().unwrap()).lines().map_while(Result::ok);
     told.find(|line| line.starts_with("pair 1 ")).expect("a round is over");
     let before = workers(&program, of_client);
@@ -122,7 +122,7 @@ fn killed(of_client: bool) -> Vec<Value> {
     let status = program.wait().unwrap();
     assert!(status.success(), "{status}");
     let lines = lines(&sandbox);
-    assert_eq!(processes(&lines).len(), 5, "round 0 and four others");
+    assert_eq!(processes(&lines).len(), 7, "round 0 and six others");
     lines
 }
 

@@ -70,7 +70,7 @@ fn steps_by(step_ns: i64, at_server: bool) {
     let server = Program::start(command);
     server.out.find(0, RUN, |line| line.contains("Serving")).expect("it serves");
     let file = home.path().join("plan.toml");
-    std::fs::write(&file, plan(KINDS[1], 4)).unwrap();
+    std::fs::write(&file, plan(KINDS[1], 6)).unwrap();
     let mut command = site.lab.command(&home, "client");
     command.args(["plan", "run", file.to_str().unwrap()]).args(SERVER);
     ours.keep(command.args(["-q", "--json-stream"]));

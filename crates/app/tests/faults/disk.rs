@@ -99,7 +99,7 @@ fn full_output() {
     let home = Home::new("fault-full-output");
     let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
     let run = |args: &[&str]| home.command().args(args).stdout(full()).output().unwrap();
-    let measured = run(&["demo", "--loopback", "--measure", "connect", "--pairs", "2", "-q"]);
+    let measured = run(&["demo", "--loopback", "--measure", "connect", "--pairs", "6", "-q"]);
     for output in [measured, run(&["show", "last"]), run(&["list"]), run(&["export", "last"])] {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");

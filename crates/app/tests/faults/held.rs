@@ -132,7 +132,7 @@ fn lab() {
     let site = Site::up("killed-lab");
     let server = site.serve(&[]);
     let home = site.home("measuring");
-    let mut client = site.run_plan("client", &home, &plan(KINDS[1], 4));
+    let mut client = site.run_plan("client", &home, &plan(KINDS[1], 6));
     await_event(&client, "block", 2);
     let namespaces = [server.id(), client.id()].map(|id| namespace(id).unwrap());
     let status = home.v6gap(&["lab", "status", "--name", site.lab.name(), "--json"]);

@@ -108,7 +108,7 @@ fn loss() {
     let mut outcomes = Vec::new();
     for turn in 0..5 {
         let home = site.home(&format!("loss{turn}"));
-        let mut client = site.run("client", &home, &["--measure", "rtt,udp", "--pairs", "3"]);
+        let mut client = site.run("client", &home, &["--measure", "rtt,udp", "--pairs", "6"]);
         let ended = client.end(CLIENT * 3);
         outcomes.push(ended.code);
         match home.path().join("runs").exists() {

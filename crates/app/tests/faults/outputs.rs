@@ -44,7 +44,7 @@ fn reader_left() {
     first.read_line(&mut String::new()).unwrap();
     drop(first);
     let home = site.home("left");
-    let mut child = client(&site, &home, 2).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = client(&site, &home, 6).stdout(Stdio::piped()).spawn().unwrap();
     let mut first = BufReader::new(child.stdout.take().unwrap());
     first.read_line(&mut String::new()).unwrap();
     drop(first);

@@ -28,7 +28,7 @@ fn greeting() {
     let server = site.serve(&[]);
     let cut = site.cut("client", Ways::TO_CLIENT);
     let home = site.home("greeting");
-    let mut client = site.run("client", &home, &["--pairs", "2"]);
+    let mut client = site.run("client", &home, &["--pairs", "6"]);
     let start = Instant::now();
     let ended = client.end(NAMED);
     oracle::is_clear(&ended, 4);

@@ -78,7 +78,7 @@ fn term_while_greeting() {
     let site = Site::up("term-greeting");
     let cut = site.cut("client", Ways::BOTH);
     let home = site.home("greeting");
-    let mut client = site.run("client", &home, &["--pairs", "2"]);
+    let mut client = site.run("client", &home, &["--pairs", "6"]);
     std::thread::sleep(Duration::from_millis(300));
     client.signal("TERM");
     let ended = client.end(END);
@@ -91,9 +91,9 @@ fn term_while_waiting() {
     let site = Site::up("term-waiting");
     let server = site.serve(&[]);
     let homes = ["first", "second"].map(|name| site.home(name));
-    let mut first = site.run_plan("client", &homes[0], &plan(KINDS[1], 4));
+    let mut first = site.run_plan("client", &homes[0], &plan(KINDS[1], 6));
     await_event(&first, "block", 1);
-    let mut second = site.run("other", &homes[1], &["--measure", "connect", "--pairs", "2"]);
+    let mut second = site.run("other", &homes[1], &["--measure", "connect", "--pairs", "6"]);
     await_event(&second, "state", 1);
     second.signal("TERM");
     let ended = second.end(END);
@@ -136,7 +136,7 @@ fn term_of_the_server() {
     let mut server = site.serve(&[]);
     let (home, mut client) = measuring(&site, Moment::Within);
     let waits = site.home("waits");
-    let mut second = site.run("other", &waits, &["--measure", "connect", "--pairs", "2"]);
+    let mut second = site.run("other", &waits, &["--measure", "connect", "--pairs", "6"]);
     await_event(&second, "state", 1);
     let start = Instant::now();
     server.signal("TERM");

@@ -57,7 +57,7 @@ fn serving(command: Command) -> Program {
 fn run(site: &Site, kind: Kind, line: &str) -> (Home, Program, Ended) {
     let home = site.home("scarce");
     let file = home.path().join("plan.toml");
-    std::fs::write(&file, plan(kind, 2)).unwrap();
+    std::fs::write(&file, plan(kind, 6)).unwrap();
     let words = ["plan", "run", file.to_str().unwrap()];
     let words = [&words[..], &SERVER, &["-q", "--json-stream"]].concat();
     let mut client = Program::start(prepared(site, &home, "client", line, &words));
@@ -134,7 +134,7 @@ fn read_only() {
     let script = format!("{line} && exec \"$0\" \"$@\"");
     command.args(["unshare", "-m", "sh", "-c", &script, PROGRAM, "run"]).args(SERVER);
     let mut client = Program::start({
-        command.args(["--pairs", "2", "-q"]);
+        command.args(["--pairs", "6", "-q"]);
         command
     });
     let ended = client.end(PATIENCE);
@@ -155,7 +155,7 @@ fn no_thread(at_server: bool, nth: u32) {
     let server = serving(command);
     let home = site.home("scarce");
     let mut command = site.lab.command(&home, "client");
-    command.arg("run").args(SERVER).args(["--measure", "rtt,connect", "--pairs", "2"]);
+    command.arg("run").args(SERVER).args(["--measure", "rtt,connect", "--pairs", "6"]);
     command.args(["-q", "--json-stream"]);
     if !at_server {
         fault.meet(&mut command, &home);

@@ -69,7 +69,7 @@ impl Site {
 
     /// A client at a host that waits for its turn, whatever it does then.
     pub fn waits(&self, host: &str) -> Program {
-        self.run(host, &self.home("waits"), &["--measure", "connect", "--pairs", "2"])
+        self.run(host, &self.home("waits"), &["--measure", "connect", "--pairs", "6"])
     }
 
     /// A client at a host that asks what the server is, if nobody else is served, and leaves.

@@ -82,9 +82,9 @@ fn waiting() {
     let site = Site::up("waiting");
     let server = site.serve(&[]);
     let homes = ["first", "second"].map(|name| site.home(name));
-    let mut first = site.run_plan("client", &homes[0], &plan(KINDS[3], 3));
+    let mut first = site.run_plan("client", &homes[0], &plan(KINDS[3], 6));
     await_event(&first, "block", 1);
-    let mut second = site.run("other", &homes[1], &["--measure", "connect", "--pairs", "2"]);
+    let mut second = site.run("other", &homes[1], &["--measure", "connect", "--pairs", "6"]);
     await_event(&second, "state", 1);
     let cut = site.cut("other", Ways::BOTH);
     let ended = first.end(PATIENCE);

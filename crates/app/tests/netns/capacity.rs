@@ -20,12 +20,12 @@ name = "Capacity"
 [lab]
 model = "shaped"
 [design]
-pairs = 2
+pairs = 6
 null_blocks = 0
 [[measure]]
 metric = "capacity"
 direction = "{direction}"
-time = "2500 ms"
+time = "1500 ms"
 "#
         ));
         near(&result, cell, "capacity");
@@ -42,7 +42,7 @@ name = "Highest rate without loss"
 [lab]
 model = "shaped"
 [design]
-pairs = 2
+pairs = 6
 null_blocks = 0
 [[measure]]
 metric = "rate-at-loss"

@@ -38,21 +38,21 @@ name = "captured"
 model = "bare"
 rate = "none"
 [design]
-pairs = 2
+pairs = 6
 null_blocks = 0
 [[measure]]
 metric = "rtt"
 message = "64 B"
 turn = 50
-turns = 4
+turns = 2
 [[measure]]
 metric = "throughput"
-bytes = "200 MB"
+bytes = "70 MB"
 time = "300 ms"
 "#;
 
 /// The transfer of that plan.
-const TRANSFER: &str = "throughput-tcp-bytes-200000000";
+const TRANSFER: &str = "throughput-tcp-bytes-70000000";
 
 /// Every node of a lab, every frame: the file has what was counted, and what was counted is what
 /// the interface counted.
@@ -156,7 +156,7 @@ pub fn between_hosts() {
     let server = lab.serve(&home, &[]);
     let file = home.path().join("one.pcapng");
     let capture = format!("--capture={}", file.display());
-    let args = ["run", "server", "--measure", "rtt,udp", "--pairs", "2", &capture];
+    let args = ["run", "server", "--measure", "rtt,udp", "--pairs", "6", &capture];
     let addresses = ["--v4", "10.46.2.2", "--v6", "fd46:2::2"];
     let output = lab.command(&home, "client").args(args).args(addresses).output().unwrap();
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));

@@ -138,7 +138,7 @@ pub fn measure_inside() {
     let lab = Lab::up("inside", &["three-routers"]);
     let home = Home::new("inside");
     let plan = home.path().join("plan.toml");
-    let text_of_plan = "v6gap = 1\nname = \"Inside\"\n[design]\npairs = 4\nnull_blocks = 1\n\
+    let text_of_plan = "v6gap = 1\nname = \"Inside\"\n[design]\npairs = 6\nnull_blocks = 1\n\
                         [[measure]]\nmetric = \"rtt\"\nprotocol = \"udp\"\n\
                         message = [\"64 B\", \"1024 B\"]\n";
     std::fs::write(&plan, text_of_plan).unwrap();
@@ -191,9 +191,9 @@ pub fn run_brings_its_own() {
                  [[links]]\nbetween = [\"s\", \"b\"]\n";
     std::fs::write(&file, world).unwrap();
     let mut command = home.command();
-    command.args(["run", "--lab", file.to_str().unwrap(), "--measure", "connect", "--pairs", "4"]);
+    command.args(["run", "--lab", file.to_str().unwrap(), "--measure", "connect", "--pairs", "6"]);
     let output = command.args(["--json", "-q", "--no-report"]).output().unwrap();
-    // Four pairs are too few for a verdict, and enough to see where it measured.
+    // A busy host may take the verdict; where it measured is seen all the same.
     let result: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr)));
     assert_eq!(result["hosts"]["client"]["name"], "a", "{:#}", result["hosts"]);

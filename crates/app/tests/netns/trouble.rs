@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// Runs the client in the lab against the server's addresses.
 fn client(lab: &Lab, home: &Home, args: &[&str]) -> Output {
-    lab.command(home, "client").args(args).args(["--pairs", "2", "-q"]).output().unwrap()
+    lab.command(home, "client").args(args).args(["--pairs", "6", "-q"]).output().unwrap()
 }
 
 /// The error code in the text and the exit code of the process.

@@ -81,7 +81,7 @@ pub fn that_cannot_be_are_named() {
     let folder = |name: &str| home.path().join(name);
     let run = |kernel: &Path| {
         let kernel = kernel.to_str().unwrap().to_owned();
-        home.v6gap(&["run", "--lab", "two-systems", "--kernel", &kernel, "-q", "--pairs", "2"])
+        home.v6gap(&["run", "--lab", "two-systems", "--kernel", &kernel, "-q", "--pairs", "6"])
     };
     let without = home
         .command()

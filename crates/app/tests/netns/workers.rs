@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 pub fn measure_inside() {
     let home = Home::new("workers");
     // Links without a rate are not tested first, which takes long on a busy machine.
-    let measure = ["--measure", "connect,rtt,tcp", "--pairs", "3"];
+    let measure = ["--measure", "connect,rtt,tcp", "--pairs", "6"];
     let ran = home.v6gap(&[&["demo", "--model", "bare", "-q"], &measure[..]].concat());
     // The machine may spoil the figures, which are not looked at.
     assert!(matches!(ran.status.code(), Some(0 | 6)), "{}", text(&ran.stderr));

@@ -2,7 +2,7 @@
 
 use super::draft::{self, Draft};
 pub use super::levels::CELLS_MAX;
-use super::{Design, Order, Parts, Plan, Stop, Summary, defaults, fit};
+use super::{Design, Order, PAIRS_TO_DECIDE, Parts, Plan, Stop, Summary, defaults, fit};
 use crate::arm::PerArm;
 use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
@@ -20,6 +20,9 @@ use alloc::vec::Vec;
 
 /// Most null blocks of each family for each cell that has them.
 pub const NULL_BLOCKS_MAX: u32 = 100;
+
+/// Most pairs of a fixed number.
+const PAIRS_MAX: u32 = 10_000;
 
 mod capacity;
 mod cells;
@@ -56,7 +59,7 @@ pub(super) fn assembled(draft: &Draft, seed: u64) -> (Plan, Problems) {
     if cells.len() > CELLS_MAX {
         problems.add("measure", format!("{} cells are more than {CELLS_MAX}", cells.len()));
     }
-    let design = design(&draft.design, &cells, &mut problems);
+    let design = design(draft, &cells, &mut problems);
     if let Some(reference) = &draft.reference
         && published::find(reference).is_none()
     {
@@ -94,17 +97,8 @@ fn payload_max(draft: &draft::Design) -> u32 {
     least.udp_payload_bytes_max()
 }
 
-fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Design {
-    let time = problems.read_optional("design.max_time", draft.max_time.as_ref(), unit::parse_span);
-    let stop = match (draft.pairs, time) {
-        (Some(pairs), _) => {
-            if !(2..=10_000).contains(&pairs) {
-                problems.add("design.pairs", "pairs must be between 2 and 10000");
-            }
-            Stop::Pairs { pairs }
-        }
-        (None, time) => time.map(Stop::within).unwrap_or_default(),
-    };
+fn design(whole: &Draft, cells: &[Cell], problems: &mut Problems) -> Design {
+    let draft = &whole.design;
     let arms = match &draft.arms {
         None => PerArm::FAMILIES,
         Some([a, b]) => PerArm {
@@ -115,6 +109,18 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
     if arms == (PerArm { a: Family::V6, b: Family::V4 }) {
         problems.add("design.arms", "IPv6 is compared with IPv4: write [\"v4\", \"v6\"]");
     }
+    let time = problems.read_optional("design.max_time", draft.max_time.as_ref(), unit::parse_span);
+    let stop = match (draft.pairs, time) {
+        (Some(pairs), _) => {
+            // A study's own number is kept, and a family with itself is described in any case.
+            let described = whole.reference.is_some() || arms.is_null();
+            if let Some(wrong) = wrong_pairs(pairs, described) {
+                problems.add("design.pairs", wrong);
+            }
+            Stop::Pairs { pairs }
+        }
+        (None, time) => time.map(Stop::within).unwrap_or_default(),
+    };
     let null_blocks = draft.null_blocks.unwrap_or(defaults::NULL_BLOCKS);
     if null_blocks > NULL_BLOCKS_MAX {
         let why = format!("more than {NULL_BLOCKS_MAX} null blocks");
@@ -141,6 +147,19 @@ fn design(draft: &draft::Design, cells: &[Cell], problems: &mut Problems) -> Des
         sentinel_every: if null_blocks == 0 { 0 } else { defaults::SENTINEL_EVERY },
         settle_ns: 20_000_000,
         confidence: defaults::CONFIDENCE,
+    }
+}
+
+/// What is wrong with a fixed number of pairs, which need not allow a verdict if they are
+/// `described` alone.
+fn wrong_pairs(pairs: u32, described: bool) -> Option<String> {
+    let least = if described { 2 } else { PAIRS_TO_DECIDE };
+    match pairs {
+        pairs if (least..=PAIRS_MAX).contains(&pairs) => None,
+        2..PAIRS_TO_DECIDE => {
+            Some(format!("{pairs} pairs can never decide: write {PAIRS_TO_DECIDE} or more"))
+        }
+        _ => Some(format!("pairs must be between {least} and {PAIRS_MAX}")),
     }
 }
 

@@ -67,7 +67,7 @@ pub enum Wanted {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Small {
-    /// Pairs in place of those of the design.
+    /// Pairs in place of those of the design, made 6 unless that has fewer itself.
     pub pairs: Option<u32>,
     /// Null blocks in place of those of the design.
     pub null_blocks: Option<u32>,
@@ -139,7 +139,8 @@ pub struct Conditions {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Design {
-    /// A fixed number of pairs in place of the adaptive rule.
+    /// A fixed number of pairs in place of the adaptive rule: 6 or more, or 2 or more where there
+    /// is no verdict.
     pub pairs: Option<u32>,
     /// Half-width of the range at which a metric is known well enough, by metric.
     pub precision: BTreeMap<String, String>,

@@ -30,6 +30,9 @@ pub const TIME_NS: u64 = 75_000_000_000;
 /// Blocks of each cell before the first look of an adaptive run, where nothing else is asked for.
 pub const PAIRS_MIN: u32 = 8;
 
+/// Fewest valid pairs of a question with which there can be a verdict.
+pub const PAIRS_TO_DECIDE: u32 = 6;
+
 /// When a run has measured enough.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]

@@ -8,6 +8,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+/// Fewest pairs that a number of pairs is made into, unless the plan itself has fewer.
+const PAIRS_MIN: u32 = super::PAIRS_TO_DECIDE;
+
 /// Fewest packets that a number of packets is made into.
 const PACKETS_MIN: u64 = 2_000;
 
@@ -87,6 +90,7 @@ fn small(draft: &Draft) -> Result<(Draft, Vec<String>), String> {
         said.push(format!("{} of {before} tables", scaled.measure.len()));
     }
     if let Some(pairs) = small.pairs {
+        let pairs = pairs.max(PAIRS_MIN.min(draft.design.pairs.unwrap_or(PAIRS_MIN)));
         let otherwise = draft.design.pairs.map(|pairs| format!(" in place of {pairs}"));
         said.push(format!("{pairs} pairs{}", otherwise.unwrap_or_default()));
         scaled.design.pairs = Some(pairs);
@@ -234,11 +238,22 @@ mod tests {
             said,
             [
                 "1 of 2 tables",
-                "5 pairs in place of 10",
+                "6 pairs in place of 10",
                 "at most 2 levels of each factor",
                 "0.1 % of the bytes, packets, exchanges and times"
             ]
         );
+    }
+
+    /// Of the plan's five pairs that small would have, unless the plan has fewer by itself.
+    #[test]
+    fn small_can_decide_wherever_the_plan_can() {
+        for (own, small) in [(Some(10), 6), (None, 6), (Some(3), 5), (Some(6), 6)] {
+            let mut draft = draft();
+            draft.design.pairs = own;
+            let (scaled, _) = Scale::Small.apply(&draft).unwrap();
+            assert_eq!(scaled.design.pairs, Some(small), "{own:?}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use v6gap_stats::{
 };
 
 /// Fewest valid blocks for any range.
-pub const BLOCKS_MIN: usize = 6;
+pub const BLOCKS_MIN: usize = v6gap_core::plan::PAIRS_TO_DECIDE as usize;
 
 /// Fewest null blocks that tell anything: that can condemn a run, or say how large its noise is.
 pub const NULLS_MIN: usize = 4;

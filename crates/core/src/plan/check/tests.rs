@@ -148,6 +148,37 @@ fn every_problem_is_named() {
     assert_eq!(problems[4].help.as_deref(), Some("did you mean \"throughput\"?"));
 }
 
+/// Whoever repeats a study keeps its number, and a family with itself has no verdict anyway.
+#[test]
+fn pairs_that_can_never_decide_are_refused() {
+    let mut draft = draft(alloc::vec![measure("connect")]);
+    let said = |draft: &Draft| {
+        let found = check(draft, 1).err()?;
+        found.into_iter().find(|problem| problem.key == "design.pairs").map(|found| found.what)
+    };
+    let told = |what: &str| Some(what.to_string());
+    for pairs in [0, 1, 10_001] {
+        draft.design.pairs = Some(pairs);
+        assert_eq!(said(&draft), told("pairs must be between 6 and 10000"));
+    }
+    for pairs in 2..=5 {
+        draft.design.pairs = Some(pairs);
+        let what = format!("{pairs} pairs can never decide: write 6 or more");
+        assert_eq!(said(&draft), told(&what));
+        let reference = Some("sailan/window".to_string());
+        assert_eq!(said(&Draft { reference, ..draft.clone() }), None);
+        let mut null = draft.clone();
+        null.design.arms = Some(["v6", "v6"].map(ToString::to_string));
+        assert_eq!(said(&null), None);
+        null.design.pairs = Some(1);
+        assert_eq!(said(&null), told("pairs must be between 2 and 10000"));
+    }
+    for pairs in [6, 10_000] {
+        draft.design.pairs = Some(pairs);
+        assert_eq!(said(&draft), None);
+    }
+}
+
 #[test]
 fn the_same_cell_twice_is_a_problem() {
     let twice = draft(alloc::vec![measure("connect"), measure("connect")]);
