@@ -411,6 +411,11 @@ pub(crate) fn shortened(text: &str, characters: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// What is true of some of all questions, as in "1 of 5 questions is still open".
+pub(crate) fn some_questions(some: usize, all: usize, one_is: &str, many_are: &str) -> String {
+    format!("{some} of {all} questions {}", if some == 1 { one_is } else { many_are })
+}
+
 /// The text with its first letter as a capital.
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();

@@ -38,7 +38,7 @@ fn the_first_sentence_says_what_all_answers_together_are() {
     let even = "On this path it makes no difference that matters whether you use IPv4 or IPv6.";
     assert_eq!(headline(&levels([0.0, 0.001, -0.001])), even);
     assert_eq!(headline(&levels([0.2; 3])), "IPv6 is clearly slower than IPv4 on this path.");
-    let open = "No difference found yet on this path; 1 of 1 questions are still open.";
+    let open = "No difference found yet on this path; 1 of 1 questions is still open.";
     assert_eq!(headline(&throughput(0.0, 0.2, None)), open);
     let explained = "IPv6 is a little slower than IPv4 on this path, and its larger header \
                      explains all of it.";

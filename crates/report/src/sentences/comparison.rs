@@ -1,5 +1,6 @@
 //! What a comparison of runs says first: what changed from the reference to each other run.
 
+use crate::words::some_questions;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_judge::analysis::Verdict;
 use v6gap_judge::analysis::compare::{Change, Comparison, FailureChange, Of, Row, Side};
@@ -85,9 +86,8 @@ fn against(letter: char, rows: &[Row], names: &PerArm<String>) -> String {
             format!("No verdict on {letter}: {}.", why.unwrap_or("nothing was measured"))
         }
         (None, None) if open > 0 => format!(
-            "From A to {letter} no change of {b} against {a} was found yet; {open} of {} questions \
-             are still open.",
-            open + same
+            "From A to {letter} no change of {b} against {a} was found yet; {}.",
+            some_questions(open, open + same, "is still open", "are still open")
         ),
         (None, None) if none > 0 => format!(
             "From A to {letter} {b} against {a} did not change by anything that matters in what \

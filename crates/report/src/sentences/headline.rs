@@ -1,7 +1,7 @@
 //! The answer in one sentence, and the few that may follow it.
 
 use super::{failures, levels};
-use crate::words::{absolute, capital, effect};
+use crate::words::{absolute, capital, effect, some_questions as some};
 use v6gap_core::arm::PerArm;
 use v6gap_core::metric::{Metric, Scale};
 use v6gap_judge::analysis::verdict::ALPHA;
@@ -61,14 +61,13 @@ fn answer(analysis: &Analysis) -> String {
         }
         (false, false) if open > 0 => {
             let total = open + same + rare.len();
-            format!(
-                "No difference found yet on this path; {open} of {total} questions are still open."
-            )
+            let open = some(open, total, "is still open", "are still open");
+            format!("No difference found yet on this path; {open}.")
         }
         (false, false) if unanswered > 0 => format!(
             "In what could be measured on this path it makes no difference that matters whether \
-             you use {a} or {b}; {unanswered} of {} questions have no answer.",
-            questions.len()
+             you use {a} or {b}; {}.",
+            some(unanswered, questions.len(), "has no answer", "have no answer")
         ),
         (false, false) if !rare.is_empty() => format!(
             "On this path it makes no difference that matters whether you use {a} or {b}; {}.",
@@ -82,8 +81,7 @@ fn answer(analysis: &Analysis) -> String {
             let found: Vec<&Question> = with(verdict).collect();
             let unknown = match open + rare.len() + unanswered {
                 0 => String::new(),
-                1 => format!("; 1 of {} questions has no answer", questions.len()),
-                n => format!("; {n} of {} questions have no answer", questions.len()),
+                n => format!("; {}", some(n, questions.len(), "has no answer", "have no answer")),
             };
             let (is, explanation) = (is_what(&found, is_worse), explanation(&found, b));
             format!("{b} is {is} than {a} on this path{explanation}{unknown}.")
