@@ -25,7 +25,7 @@ null_blocks = 0
 [[measure]]
 metric = "capacity"
 direction = "{direction}"
-time = "1500 ms"
+time = "2 s"
 "#
         ));
         near(&result, cell, "capacity");

@@ -163,7 +163,7 @@ pub fn translated() {
         let udp =
             format!("protocol = \"udp\"\npayload = \"{TRANSLATED} B\"\nbitrate = \"full\"\n{time}");
         let lab = format!("world = \"{}\"", file.to_str().unwrap());
-        let pairs = [times(3, 10), times(1, 0)];
+        let pairs = [times(6, 10), times(1, 0)];
         let result = home.plan_run(&plan_in(&lab, pairs, &[&time, &udp]));
         let family = kind.translates();
         for (cell, expected) in [
@@ -271,7 +271,7 @@ tunnels = [{{ between = ["router1", "router2"], kind = "{kind}", over = "{outer}
     std::fs::write(&file, written).unwrap();
     let plan = home.path().join("plan.toml");
     let lab = format!("world = \"{}\"", file.to_str().unwrap());
-    let pairs = [times(4, 10), times(1, 0)];
+    let pairs = [times(6, 10), times(1, 0)];
     std::fs::write(&plan, plan_in(&lab, pairs, &["time = \"500 ms\""])).unwrap();
     let output = home.v6gap(&["plan", "run", plan.to_str().unwrap(), "--json", "-q"]);
     let result: Value = serde_json::from_slice(&output.stdout)

@@ -63,7 +63,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 53] = [
     ("udp_goodput_on_a_slow_line_of_long_datagrams", goodput::udp_slow_long, Night(150)),
     ("udp_goodput_on_a_slow_line_of_short_datagrams", goodput::udp_slow_short, Night(120)),
     ("goodput_of_translated_packets_is_the_model_s", goodput::translated, Night(60)),
-    ("capacity_is_the_link_s", capacity::by_load, Witness(25)),
+    ("capacity_is_the_link_s", capacity::by_load, Witness(40)),
     ("the_highest_rate_without_loss_is_the_link_s", capacity::by_halving, Night(60)),
     ("round_trips_are_the_model_s", round_trips::rise_with_size, Witness(30)),
     ("round_trips_on_a_slow_line", round_trips::rise_with_size_on_a_slow_line, Night(120)),

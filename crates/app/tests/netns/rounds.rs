@@ -37,23 +37,23 @@ fn labs(lines: &[Value]) -> BTreeMap<u64, BTreeSet<(Option<u64>, u64)>> {
     found
 }
 
-/// Some pairs in a lab, whatever is found.
-fn measured(home: &Home, pairs: &str, more: &[&str]) -> Output {
+/// Six pairs in a lab, whatever is found.
+fn measured(home: &Home, more: &[&str]) -> Output {
     let mut command = home.command();
-    command.args(["run", "--measure", "connect", "--pairs", pairs, "--json", "-q", "--no-report"]);
+    command.args(["run", "--measure", "connect", "--pairs", "6", "--json", "-q", "--no-report"]);
     let output = command.args(more).output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 6)), "{}", text(&output.stderr));
     output
 }
 
-/// Three rounds after that of the null blocks, each in another lab, and nothing is left of any; but
+/// Six rounds after that of the null blocks, each in another lab, and nothing is left of any; but
 /// where somebody listens along at a lab's interfaces, and in one that others hold, it stays.
 pub fn in_labs_of_their_own() {
     let home = Home::new("rounds");
     let before = namespaces_and_interfaces();
-    measured(&home, "3", &["--lab", "bare"]);
+    measured(&home, &["--lab", "bare"]);
     let drawn = labs(&journal(&home));
-    assert!(drawn.len() >= 4, "{drawn:?}");
+    assert!(drawn.len() >= 7, "{drawn:?}");
     let mut ports = BTreeSet::new();
     for (round, labs) in &drawn {
         let [(lab, port)] = labs.iter().copied().collect::<Vec<_>>()[..] else {
@@ -69,13 +69,13 @@ pub fn in_labs_of_their_own() {
     assert_eq!(processes_of(Path::new(PROGRAM)), 0);
 
     let capture = format!("--capture={}", home.path().join("seen").display());
-    measured(&home, "2", &["--lab", "bare", &capture]);
+    measured(&home, &["--lab", "bare", &capture]);
     let stays = labs(&journal(&home));
-    assert!(stays.len() >= 3 && stays.values().all(|labs| *labs == [(Some(1), 4466)].into()));
+    assert!(stays.len() >= 7 && stays.values().all(|labs| *labs == [(Some(1), 4466)].into()));
     let lab = Lab::up("rounds", &["bare"]);
-    measured(&home, "2", &["--lab", lab.name()]);
+    measured(&home, &["--lab", lab.name()]);
     let held = labs(&journal(&home));
-    assert!(held.len() >= 3 && held.values().all(|labs| *labs == [(None, 4466)].into()));
+    assert!(held.len() >= 7 && held.values().all(|labs| *labs == [(None, 4466)].into()));
 }
 
 /// From the second round on the system gives no further namespaces: the run ends and says so, and
