@@ -277,7 +277,7 @@ fn a_comparison_says_first_what_changed() {
     let connecting = day.questions.iter_mut().find(|q| q.metric == Metric::Connect).unwrap();
     connecting.effect.as_mut().unwrap().range95 = Range { low: -0.2, high: 0.1 };
     let unchanged = says(&[day.clone(), named(day, "9m1c3e")]);
-    let open = "**From A to B no change of IPv6 against IPv4 was found yet; 1 of 5 questions are ";
+    let open = "**From A to B no change of IPv6 against IPv4 was found yet; 1 of 5 questions is ";
     assert!(unchanged.starts_with(open), "{unchanged}");
     let failed = says(&[lab(), named(invalid(), "8m1c3e")]);
     assert!(failed.starts_with("**No verdict: a check of B failed: IPv4 and IPv6 "), "{failed}");
