@@ -159,8 +159,8 @@ fn missed(world: &World, readings: &[Reading]) -> Vec<usize> {
         match reading.is_of_goodput() {
             true => misses_rate(world, reading),
             false => {
-                let of_family = readings.iter().filter(|r| r.block.arms.a == family);
-                of_family.clone().any(differs_from_itself)
+                let mut of_family = readings.iter().filter(|r| r.block.arms.a == family);
+                of_family.any(differs_from_itself)
                     || round_trips(world, family, readings).is_some_and(|found| !found.holds)
             }
         }

@@ -1,15 +1,13 @@
 //! Plans made smaller: the same design with less sent, or, as the plan says itself, with fewer
 //! tries and levels too.
 
+use super::PAIRS_TO_DECIDE;
 use super::draft::{Draft, Levels, Measure};
 use super::levels::expand_levels;
 use crate::unit;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-
-/// Fewest pairs that a number of pairs is made into, unless the plan itself has fewer.
-const PAIRS_MIN: u32 = super::PAIRS_TO_DECIDE;
 
 /// Fewest packets that a number of packets is made into.
 const PACKETS_MIN: u64 = 2_000;
@@ -90,7 +88,9 @@ fn small(draft: &Draft) -> Result<(Draft, Vec<String>), String> {
         said.push(format!("{} of {before} tables", scaled.measure.len()));
     }
     if let Some(pairs) = small.pairs {
-        let pairs = pairs.max(PAIRS_MIN.min(draft.design.pairs.unwrap_or(PAIRS_MIN)));
+        // Enough for a verdict, unless the plan itself has fewer.
+        let least = draft.design.pairs.map_or(PAIRS_TO_DECIDE, |own| own.min(PAIRS_TO_DECIDE));
+        let pairs = pairs.max(least);
         let otherwise = draft.design.pairs.map(|pairs| format!(" in place of {pairs}"));
         said.push(format!("{pairs} pairs{}", otherwise.unwrap_or_default()));
         scaled.design.pairs = Some(pairs);
