@@ -64,8 +64,17 @@ pub(crate) fn build(world: &World, options: &LabOptions) -> Result<Built, LabErr
     if let Some(wire) = &wire {
         // What hosts said while some were not up yet is no fault of the link.
         wire.reset();
+        facts.insert("lab.wire_priority".to_owned(), priority(wire));
     }
     Ok(Built { namespaces, wire, machine, facts })
+}
+
+/// Whether other work can interrupt the user-space link.
+fn priority(wire: &Wire) -> String {
+    match &wire.ahead {
+        Ok(()) => "real-time".to_owned(),
+        Err(unavailable) => format!("ordinary, because {}", unavailable.because),
+    }
 }
 
 /// Refuses a world that cannot be made real.

@@ -3,8 +3,11 @@
 //! Placement moves round-trip times far more than the address family does, so it is chosen and
 //! recorded instead of left to the scheduler. Processors have the system's own numbers, from 0.
 
+pub(crate) mod priority;
 #[cfg(test)]
 mod tests;
+
+pub use priority::{set_ordinary, set_real_time, start_thread};
 
 use crate::Unavailable;
 #[cfg(target_os = "linux")]

@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use v6gap_core::family::PerFamily;
 use v6gap_core::world::{Conditions, Link};
-use v6gap_sys::cpu;
 use v6gap_sys::packet::Port;
+use v6gap_sys::{Unavailable, cpu};
 
 /// A link with the ports at its two ends.
 pub(crate) struct Cable {
@@ -64,13 +64,16 @@ pub(crate) struct Wire {
     recorder: Arc<Recorder>,
     orders: Arc<Orders>,
     stop: Arc<AtomicBool>,
+    /// Whether the thread goes before all others of its processor.
+    pub ahead: Result<(), Unavailable>,
     /// Closing it wakes the thread.
     wake: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Wire {
-    /// Starts carrying, on processor `cpu` if one is given. `seed` decides which frames are lost.
+    /// Starts carrying, on processor `cpu` if one is given, and ahead of all others there where the
+    /// system allows it. `seed` decides which frames are lost.
     pub fn start(cables: Vec<Cable>, cpu: Option<usize>, seed: u64) -> Result<Self, LabError> {
         let recorder = Arc::new(Recorder::new());
         let orders = Arc::new(Orders::default());
@@ -78,9 +81,9 @@ impl Wire {
         let (sleep, wake) = std::io::pipe().map_err(LabError::system("make a pipe"))?;
         let carrier = Carrier::new(cables, seed, Arc::clone(&recorder), Arc::clone(&orders));
         let stopped = Arc::clone(&stop);
-        let (report, pinned) = std::sync::mpsc::channel();
+        let (report, reported) = std::sync::mpsc::channel();
         let body = move || {
-            let placed = cpu.map_or(Ok(()), cpu::pin_thread);
+            let placed = place(cpu);
             let begin = placed.is_ok();
             // The receiver waits for exactly this message.
             let _ = report.send(placed);
@@ -89,11 +92,15 @@ impl Wire {
             }
         };
         let named = std::thread::Builder::new().name("v6gap-wire".to_owned());
-        let thread = named.spawn(body).map_err(LabError::system("start the wire's thread"))?;
-        let wire = Self { recorder, orders, stop, wake: Some(wake), thread: Some(thread) };
-        let placed = pinned.recv().map_err(|_| "the thread ended at once".to_owned());
+        let thread =
+            cpu::start_thread(named, body).map_err(LabError::system("start the wire's thread"))?;
+        let placed = reported.recv().map_err(|_| "the thread ended at once".to_owned());
         match placed.and_then(|placed| placed.map_err(|unavailable| unavailable.to_string())) {
-            Ok(()) => Ok(wire),
+            Ok(ahead) => {
+                let (wake, thread) = (Some(wake), Some(thread));
+                Ok(Self { recorder, orders, stop, ahead, wake, thread })
+            }
+            // The thread has ended.
             Err(reason) => {
                 Err(LabError::Kernel { operation: "place the wire's thread".to_owned(), reason })
             }
@@ -117,6 +124,22 @@ impl Wire {
     pub fn reset(&self) {
         self.recorder.reset();
     }
+}
+
+/// Puts the calling thread on its processor and, if it has one to itself, ahead of all others
+/// there. Whether it is ahead; an error if it cannot be put there.
+fn place(cpu: Option<usize>) -> Result<Result<(), Unavailable>, Unavailable> {
+    let ahead = match cpu {
+        Some(cpu) => {
+            cpu::pin_thread(cpu)?;
+            cpu::set_real_time()
+        }
+        None => Err(Unavailable::new("real-time priority", "the link has no processor to itself")),
+    };
+    if ahead.is_err() {
+        cpu::set_ordinary();
+    }
+    Ok(ahead)
 }
 
 impl Drop for Wire {

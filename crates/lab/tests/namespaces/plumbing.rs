@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::world::{Link, LinkModel, World};
-use v6gap_lab::{Lab, LabError};
-use v6gap_sys::{clock, packet};
+use v6gap_lab::{Lab, LabError, LabOptions};
+use v6gap_sys::{clock, cpu, packet};
 
 const MODELS: [(LinkModel, Option<u64>); 3] = [
     (LinkModel::Bare, None),
@@ -114,13 +114,37 @@ pub fn wire_sleeps_between_trials() -> Outcome<String> {
     Ok(format!("{ticks} ticks of 10 ms in {seconds:.1} s"))
 }
 
-/// Processor time of the user-space link's thread (proc_pid_stat(5), fields 14 and 15).
+/// What a lab says of its link's priority is what the kernel says.
+pub fn wire_goes_first_where_it_may() -> Outcome<String> {
+    let allowed = cpu::allowed()?;
+    let own = allowed.last().copied().filter(|_| allowed.len() > 1);
+    for wire_cpu in [own, None] {
+        let options = LabOptions { wire_cpu, ..LabOptions::default() };
+        let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+        let lab = Lab::build_with(&world, &options)?;
+        let said = lab.describe().get("lab.wire_priority").ok_or("nothing is said")?;
+        // SCHED_FIFO is 1.
+        let policy: i32 = wire_stat(41)?.parse()?;
+        let first = said == "real-time";
+        ensure(first || said.starts_with("ordinary, because "), || said.clone())?;
+        ensure(first == (policy == 1), || format!("{said}, policy {policy}"))?;
+        ensure(wire_cpu.is_some() || !first, || "it may be on an end's processor".to_owned())?;
+    }
+    Ok(format!("processor {own:?}"))
+}
+
+/// Processor time of the user-space link's thread.
 fn wire_ticks() -> Outcome<u64> {
+    Ok(wire_stat(14)?.parse::<u64>()? + wire_stat(15)?.parse::<u64>()?)
+}
+
+/// A field of the user-space link's thread, as proc_pid_stat(5) counts them.
+fn wire_stat(number: usize) -> Outcome<String> {
     for task in std::fs::read_dir("/proc/self/task")? {
         let line = std::fs::read_to_string(task?.path().join("stat"))?;
+        // The name is the second.
         let Some((_, rest)) = line.split_once("(v6gap-wire) ") else { continue };
-        let fields: Vec<&str> = rest.split(' ').collect();
-        return Ok(fields[11].parse::<u64>()? + fields[12].parse::<u64>()?);
+        return Ok(rest.split(' ').nth(number - 3).ok_or("too few fields")?.to_owned());
     }
     Err("there is no such thread".into())
 }

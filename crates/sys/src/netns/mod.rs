@@ -8,6 +8,7 @@ mod steps;
 
 pub use refusal::{Refusal, Step};
 
+use crate::cpu::priority;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -15,7 +16,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 /// Moves this process into a user namespace and a network namespace of its own, in which it is
 /// root.
 ///
-/// The user is mapped to root and to nobody else, so the process gains nothing outside. The
+/// The user is mapped to root and to nobody else, so the process gains nothing outside; of what it
+/// had it keeps the right to real-time priority, for which it has one more thread then. The
 /// loopback interface of the new network namespace is up afterwards.
 ///
 /// # Errors
@@ -23,7 +25,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 /// without rights, so it should only tell the user and end. Fails with [`Refusal::Threads`],
 /// changing nothing, when the process already has other threads.
 pub fn enter_user_namespace() -> Result<(), Refusal> {
-    steps::enter(&steps::Identity::current()).map_err(refusal::classify)
+    let identity = steps::Identity::current();
+    priority::keeping_the_right(|| steps::enter(&identity)).map_err(refusal::classify)
 }
 
 /// Tries in a child process whether [`enter_user_namespace`] would work and whether virtual cables

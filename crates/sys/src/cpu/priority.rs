@@ -1,0 +1,181 @@
+//! Going before others: a thread that ordinary ones of its processor do not interrupt.
+//!
+//! What emulates a link must be there when a frame is due. A kernel shares a processor among
+//! ordinary threads in turns of milliseconds, which is many times a round trip.
+
+use crate::Unavailable;
+use std::io;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
+#[cfg(target_os = "linux")]
+use std::sync::mpsc::{self, Sender};
+use std::thread::{Builder, JoinHandle};
+
+/// What is asked for.
+const WHAT: &str = "real-time priority";
+/// The lowest of the real-time priorities, which goes before all ordinary threads (sched(7)).
+#[cfg(target_os = "linux")]
+const LOWEST: libc::c_int = 1;
+/// From this release on Linux leaves ordinary threads a share of the processor (the fair server)
+/// and stops no real-time thread; before, it stopped one for 50 ms of each second.
+#[cfg(any(target_os = "linux", test))]
+const UNSTOPPED_SINCE: (u32, u32) = (6, 12);
+
+/// Starts the threads that have the right to [`set_real_time`] where this process has it no more.
+#[cfg(target_os = "linux")]
+static STARTER: OnceLock<Sender<Box<dyn FnOnce() + Send>>> = OnceLock::new();
+
+/// Lets the calling thread go before every ordinary one of its processor (SCHED_FIFO); threads that
+/// it starts are ordinary. It should have the processor to itself, and wait when it has no work.
+///
+/// # Errors
+/// Where the platform has no such thing, without the right to it (CAP_SYS_NICE, or a limit of the
+/// priority), and on kernels that would stop the thread from time to time.
+pub fn set_real_time() -> Result<(), Unavailable> {
+    #[cfg(target_os = "linux")]
+    {
+        let release = rustix::system::uname().release().to_string_lossy().into_owned();
+        let share = std::fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us");
+        if stops(&release, share.as_deref().unwrap_or_default()) {
+            let because = format_args!("Linux {release} stops such a thread in each second");
+            return Err(Unavailable::new(WHAT, because));
+        }
+        ask(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, LOWEST)
+            .map_err(|error| Unavailable::new(WHAT, error))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        Err(Unavailable::here(WHAT))
+    }
+}
+
+/// Makes the calling thread an ordinary one.
+pub fn set_ordinary() {
+    // Everybody may, and where nothing else can be there is nothing to do.
+    #[cfg(target_os = "linux")]
+    let _ = ask(libc::SCHED_OTHER, 0);
+}
+
+/// Starts a thread that has the right to [`set_real_time`] if this process had it before it entered
+/// a user namespace, and may have real-time priority from its beginning.
+///
+/// # Errors
+/// If the system starts no thread.
+pub fn start_thread<T: Send + 'static>(
+    named: Builder,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    #[cfg(target_os = "linux")]
+    if let Some(starter) = STARTER.get() {
+        let (answer, started) = mpsc::channel();
+        let start = move || drop(answer.send(named.spawn(body)));
+        let gone = || io::Error::other("the thread that starts others has ended");
+        starter.send(Box::new(start)).map_err(|_| gone())?;
+        return started.recv().map_err(|_| gone())?;
+    }
+    named.spawn(body)
+}
+
+/// Does `enter`, which takes this process's rights away, and keeps the right to real-time priority
+/// if it has that: a thread inherits the priority of the one that starts it, without being asked
+/// for a right. To be called with one thread.
+#[cfg(target_os = "linux")]
+pub(crate) fn keeping_the_right<E>(enter: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    let has = ask(libc::SCHED_FIFO, LOWEST).is_ok();
+    let entered = enter();
+    if has && entered.is_ok() {
+        let (starter, asked) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
+        let begins = Builder::new().spawn(move || asked.into_iter().for_each(|start| start()));
+        if begins.is_ok() {
+            let _ = STARTER.set(starter);
+        }
+    }
+    set_ordinary();
+    entered
+}
+
+/// Asks for a policy and a priority of the calling thread.
+#[cfg(target_os = "linux")]
+fn ask(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
+    // The kernel's parameters are that one number; musl's function of this name only refuses.
+    // SAFETY: 0 is the calling thread; the parameters live through the call.
+    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Whether a kernel of that release, with that share of a second for real-time threads in µs (-1 is
+/// all of it), stops one that goes on.
+#[cfg(any(target_os = "linux", test))]
+fn stops(release: &str, share_us: &str) -> bool {
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse().ok());
+    let known = numbers.next().zip(numbers.next());
+    known.is_none_or(|release: (u32, u32)| release < UNSTOPPED_SINCE) && share_us.trim() != "-1"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_kernels_stop_a_thread_that_goes_on() {
+        for (release, share_us, expected) in [
+            ("6.18.44", "950000\n", false),
+            ("6.12.0-rc1", "950000\n", false),
+            ("7.0", "", false),
+            ("6.11.9-generic", "950000\n", true),
+            ("5.15.0-91-generic", "950000\n", true),
+            ("5.15.0-91-generic", "-1\n", false),
+            ("what", "950000\n", true),
+        ] {
+            assert_eq!(stops(release, share_us), expected, "{release} {share_us}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn policy() -> libc::c_int {
+        // SAFETY: 0 is the calling thread, and nothing is written.
+        unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) as libc::c_int }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_that_may_is_in_real_time_and_those_that_it_starts_are_not() {
+        std::thread::spawn(|| match set_real_time() {
+            Ok(()) => {
+                assert_eq!(policy(), libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK);
+                let started = std::thread::spawn(policy).join().expect("the call cannot panic");
+                assert_eq!(started, libc::SCHED_OTHER);
+                set_ordinary();
+                assert_eq!(policy() & !libc::SCHED_RESET_ON_FORK, libc::SCHED_OTHER);
+            }
+            Err(unavailable) => {
+                assert_eq!(unavailable.what, WHAT);
+                assert_eq!(policy(), libc::SCHED_OTHER, "{unavailable}");
+            }
+        })
+        .join()
+        .expect("the assertions hold");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_right_outlives_what_takes_it_away() {
+        let (has, after) = std::thread::spawn(|| {
+            let mut has = false;
+            let entered = keeping_the_right(|| {
+                has = policy() == libc::SCHED_FIFO;
+                Ok::<(), ()>(())
+            });
+            assert_eq!(entered, Ok(()));
+            (has, policy())
+        })
+        .join()
+        .expect("the assertions hold");
+        assert_eq!(after, libc::SCHED_OTHER);
+        let started = start_thread(Builder::new(), policy)
+            .and_then(|thread| thread.join().map_err(|_| io::Error::other("it panicked")));
+        assert_eq!(started.ok(), Some(if has { libc::SCHED_FIFO } else { libc::SCHED_OTHER }));
+    }
+}
