@@ -3,8 +3,9 @@
 
 use crate::facts::this_host;
 use crate::job::Job;
-use crate::local::{LocalServer, Placement};
+use crate::local::LocalServer;
 use crate::place::LOOPBACK;
+use crate::placement::Placement;
 use crate::target::Target;
 use crate::trouble::{NoLab, Trouble};
 use crate::witness::Measuring;
@@ -61,7 +62,12 @@ impl Ends {
     /// # Errors
     /// If the server does not start, or the client cannot be entered.
     pub fn in_lab(lab: RealWorld, job: &Job) -> Result<Self, Trouble> {
-        let processor = Placement::choose().ends;
+        Ends::placed(lab, job, Placement::choose().ends)
+    }
+
+    /// On `usual`, unless the job names a processor.
+    fn placed(lab: RealWorld, job: &Job, usual: Option<usize>) -> Result<Self, Trouble> {
+        let processor = job.processor.or(usual);
         let (client, name) = (lab.client(), lab.server());
         let port = if is_drawn(&lab, job) { drawn_port()? } else { wire::PORT };
         let addresses = lab.addresses(&name).map(|ip| ip.map(|ip| SocketAddr::new(ip, port)));
@@ -90,17 +96,22 @@ impl Ends {
         self.server.iter().for_each(LocalServer::stop);
     }
 
-    /// The same ends in another lab of the same world, the one of that `number`; this one is gone
-    /// afterwards.
+    /// The same ends in another lab of the same world, the one of that `number`, on processors that
+    /// are drawn unless the job names one; this one is gone afterwards.
     ///
     /// # Errors
     /// If it cannot be made, or its server does not start.
     pub fn again(&mut self, job: &Job, number: u32) -> Result<(), Trouble> {
         self.end()?;
         let lab = self.lab.as_ref().ok_or(NoLab::NotAsked)?;
+        // What the user fixed stays fixed.
+        let placement = match job.processor {
+            Some(_) => Placement::choose(),
+            None => Placement::draw()?,
+        };
         // Beside the old one, so that it cannot lie in the same memory.
-        let lab = lab.again(number).map_err(NoLab::NotBuilt)?;
-        *self = Ends::in_lab(lab, job)?;
+        let lab = lab.again(number, placement.link).map_err(NoLab::NotBuilt)?;
+        *self = Ends::placed(lab, job, placement.ends)?;
         Ok(())
     }
 

@@ -2,10 +2,11 @@
 
 use crate::facts::this_host;
 use crate::job::Access;
-use crate::local::{Placement, with_server};
+use crate::local::with_server;
 use crate::news::{News, Watcher};
 use crate::path;
 use crate::place::LOOPBACK;
+use crate::placement::Placement;
 use crate::session::Session;
 use crate::target::Target;
 use crate::trouble::Trouble;

@@ -18,6 +18,7 @@ mod news;
 mod path;
 mod perform;
 mod place;
+mod placement;
 mod replay;
 mod rounds;
 mod selftest;

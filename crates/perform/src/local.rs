@@ -10,24 +10,6 @@ use v6gap_core::family::PerFamily;
 use v6gap_core::record::Host;
 use v6gap_engine::server::{Server, ServerOptions};
 
-/// Where the threads of a measurement on one computer run.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Placement {
-    /// Processor of both ends: on one, so that no wake-up between processors is in the path.
-    pub ends: Option<usize>,
-    /// Processor of the lab's user-space link.
-    pub link: Option<usize>,
-}
-
-impl Placement {
-    /// The ends on the first allowed processor, the link on the last.
-    pub fn choose() -> Self {
-        let allowed = v6gap_sys::cpu::allowed().unwrap_or_default();
-        let ends = allowed.first().copied();
-        Placement { ends, link: allowed.last().copied().filter(|_| allowed.len() > 1) }
-    }
-}
-
 /// Runs `work` while a server answers at `addresses`, in `lab`'s server node if there is a lab.
 /// `work` is told where the server listens.
 ///

@@ -1,6 +1,6 @@
 //! Where a plan is performed: between hosts, in a lab, or on loopback where there can be no lab.
 
-use crate::local::Placement;
+use crate::placement::Placement;
 use crate::target::Target;
 use crate::trouble::{NoLab, Trouble};
 use crate::world::{self, RealWorld};

@@ -1,7 +1,8 @@
 //! A lab with a server in it and a connection to that, to measure cells one by one.
 
 use crate::facts::this_host;
-use crate::local::{self, Placement};
+use crate::local;
+use crate::placement::Placement;
 use crate::tool;
 use crate::world::RealWorld;
 use std::net::SocketAddr;

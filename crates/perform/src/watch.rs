@@ -2,9 +2,10 @@
 
 use crate::facts::this_host;
 use crate::job::Access;
-use crate::local::{self, with_server};
+use crate::local::with_server;
 use crate::news::{News, Watcher};
 use crate::place::LOOPBACK;
+use crate::placement;
 use crate::session::Session;
 use crate::target::Target;
 use crate::trouble::Trouble;
@@ -52,7 +53,7 @@ pub fn watch(
     processor: Option<usize>,
     watcher: &mut dyn Watcher,
 ) -> Watched {
-    let processor = processor.or_else(|| local::Placement::choose().ends);
+    let processor = processor.or_else(|| placement::Placement::choose().ends);
     let clock = std::thread::scope(|scope| {
         let read = scope.spawn(|| {
             // Where it cannot be held, what it sees is still what a measurement would.

@@ -5,8 +5,8 @@
 pub mod devices;
 
 use crate::job::{Capture, Job};
-use crate::local::Placement;
 use crate::news::Watcher;
+use crate::placement::Placement;
 use crate::target::Target;
 use crate::tool;
 use crate::trouble::{CaptureTrouble, Trouble};

@@ -13,6 +13,9 @@ use crate::Unavailable;
 #[cfg(target_os = "linux")]
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+/// Largest number of a processor that is taken: more than any machine has.
+const NUMBER_MAX: usize = 1 << 16;
+
 /// Numbers of the processors that the calling thread may run on, ascending and never empty.
 ///
 /// # Errors
@@ -53,6 +56,34 @@ pub fn pin_thread(cpu: usize) -> Result<(), Unavailable> {
         let _ = cpu;
         Err(Unavailable::here(WHAT))
     }
+}
+
+/// Numbers of the processors that share a core with `cpu`, itself among them, ascending.
+///
+/// # Errors
+/// Where the system does not tell.
+pub fn siblings(cpu: usize) -> Result<Vec<usize>, Unavailable> {
+    const WHAT: &str = "which processors share a core";
+    Unavailable::off_linux(WHAT)?;
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    let refused =
+        |because: &dyn std::fmt::Display| Unavailable::new(WHAT, format_args!("{path}: {because}"));
+    let text = std::fs::read_to_string(&path).map_err(|error| refused(&error))?;
+    numbers(&text).ok_or_else(|| refused(&"this is no list"))
+}
+
+/// The numbers of a list in the kernel's form, such as `0-2,5`, as written.
+pub(crate) fn numbers(text: &str) -> Option<Vec<usize>> {
+    let mut all = Vec::new();
+    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        if first > last || last > NUMBER_MAX {
+            return None;
+        }
+        all.extend(first..=last);
+    }
+    Some(all)
 }
 
 /// Offers the rest of the calling thread's turn to other threads.

@@ -70,7 +70,7 @@ impl RealWorld {
     }
 
     /// Not reached.
-    pub fn again(&self, _: u32) -> Result<Self, NotBuilt> {
+    pub fn again(&self, _: u32, _: Option<usize>) -> Result<Self, NotBuilt> {
         match *self {}
     }
 

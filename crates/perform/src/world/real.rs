@@ -86,11 +86,13 @@ impl RealWorld {
         Ok(RealWorld { lab: Lab::build_with(world, &options)?, made: Some(options) })
     }
 
-    /// Makes the same world once more beside this lab, as the one of that number.
-    pub fn again(&self, number: u32) -> Result<Self, NotBuilt> {
+    /// Makes the same world once more beside this lab, as the one of that number;
+    /// `wire_processor` is for its user-space link.
+    pub fn again(&self, number: u32, wire_processor: Option<usize>) -> Result<Self, NotBuilt> {
         let made = self.made.clone().unwrap_or_default();
         let seed = made.seed.wrapping_add(u64::from(number).wrapping_mul(SEED_STEP));
-        let lab = Lab::build_with(self.lab.world(), &LabOptions { seed, ..made.clone() })?;
+        let options = LabOptions { seed, wire_cpu: wire_processor, ..made.clone() };
+        let lab = Lab::build_with(self.lab.world(), &options)?;
         Ok(RealWorld { lab, made: Some(made) })
     }
 

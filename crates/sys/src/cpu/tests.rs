@@ -42,3 +42,25 @@ fn absent_processor_is_refused_with_its_number() {
 fn placement_is_unavailable_as_a_whole() {
     assert!(allowed().is_err());
 }
+
+#[test]
+fn lists_are_read_and_nonsense_is_not() {
+    assert_eq!(numbers("0-2,5\n"), Some(vec![0, 1, 2, 5]));
+    assert_eq!(numbers("7"), Some(vec![7]));
+    assert_eq!(numbers("\n"), Some(Vec::new()));
+    for text in ["2-0", "a", "0-99999999999", "1-", "-1"] {
+        assert_eq!(numbers(text), None, "{text}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_processor_shares_a_core_with_itself() {
+    for cpu in allowed().unwrap() {
+        // Where there is no `/sys` nothing is told.
+        if let Ok(siblings) = siblings(cpu) {
+            assert!(siblings.contains(&cpu) && siblings.is_sorted(), "{cpu}: {siblings:?}");
+        }
+    }
+    assert!(siblings(usize::MAX).is_err());
+}

@@ -1,14 +1,11 @@
 //! Where interrupts of the network go, and whether somebody moves them meanwhile.
 
 use super::text;
-use crate::Unavailable;
+use crate::{Unavailable, cpu};
 use std::path::PathBuf;
 
 /// Names of the program that moves interrupts.
 const MOVER: &str = "irqbalance";
-
-/// Largest number of a processor that is taken: more than any machine has.
-const NUMBER_MAX: usize = 1 << 16;
 
 /// Whether a program runs that moves interrupts between processors (irqbalance), as far as this
 /// process can see the others.
@@ -63,21 +60,7 @@ fn interrupts_of(interface: &str) -> Option<Vec<String>> {
 fn processors(interrupt: &str) -> Option<Vec<usize>> {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/irq/{interrupt}/{name}")).ok();
     // Where it goes, or where it may go on kernels that do not tell the former.
-    numbers(&read("effective_affinity_list").or_else(|| read("smp_affinity_list"))?)
-}
-
-/// The numbers of a list in the kernel's form, such as `0-2,5`, as written.
-fn numbers(text: &str) -> Option<Vec<usize>> {
-    let mut all = Vec::new();
-    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        if first > last || last > NUMBER_MAX {
-            return None;
-        }
-        all.extend(first..=last);
-    }
-    Some(all)
+    cpu::numbers(&read("effective_affinity_list").or_else(|| read("smp_affinity_list"))?)
 }
 
 #[cfg(test)]
@@ -95,16 +78,6 @@ mod tests {
     fn whether_they_are_moved_is_told_or_why_not() {
         if let Err(missing) = are_moved() {
             assert!(!missing.because.is_empty());
-        }
-    }
-
-    #[test]
-    fn lists_are_read_and_nonsense_is_not() {
-        assert_eq!(numbers("0-2,5\n"), Some(vec![0, 1, 2, 5]));
-        assert_eq!(numbers("7"), Some(vec![7]));
-        assert_eq!(numbers("\n"), Some(Vec::new()));
-        for text in ["2-0", "a", "0-99999999999", "1-", "-1"] {
-            assert_eq!(numbers(text), None, "{text}");
         }
     }
 }
