@@ -172,7 +172,7 @@ fn before_the_first_pair_there_is_a_view_too() {
     let frame = Live::new(&empty()).frame(&Moment::default(), &Style::default());
     assert!(frame.contains("Before the pairs") && frame.contains("Ctrl-C"), "{frame}");
     let line = Live::new(&empty()).line(0, &Style::default());
-    assert!(line.contains("pair 0") && line.contains("not final"), "{line}");
+    assert!(line.contains("round 0") && line.contains("not final"), "{line}");
 }
 
 fn empty() -> RunHeader {

@@ -153,11 +153,11 @@ impl Live {
         }
     }
 
-    /// "pair 4", or "pair 4 of 30".
+    /// "pair 4 of 30", or "round 4": in an adaptive one a cell has as many pairs as it takes.
     fn pair(&self, round: u32) -> String {
         match self.plan.design.stop {
             Stop::Pairs { pairs } => format!("pair {} of {pairs}", round.min(pairs)),
-            Stop::Adaptive { .. } => format!("pair {round}"),
+            Stop::Adaptive { .. } => format!("round {round}"),
         }
     }
 
