@@ -24,6 +24,7 @@ pub fn execute(args: &PlanArgs, context: &Context) -> Result<Outcome, Failure> {
         PlanCommand::Check(args) => {
             let found = presets::read(&args.plan, 0, &at(args.scale, PlaceChoice::OfPlan))?;
             explain(&found.draft, &found.plan, &found.scaled, style.width)
+                + &expect::too_short(&found.plan)
         }
         PlanCommand::Estimate(args) => {
             let place = args.host.as_ref().map_or(PlaceChoice::OfPlan, |_| PlaceChoice::Server);

@@ -126,6 +126,22 @@ congestion = \"reno\"
 }
 
 #[test]
+fn a_plan_that_would_end_before_its_verdicts_is_told_what_time_it_takes() {
+    let sandbox = Sandbox::new();
+    let plan = |time: &str| {
+        format!("v6gap = 1\n[design]\nmax_time = \"{time}\"\n[[measure]]\nmetric = \"rtt\"\n")
+    };
+    sandbox.write("short.toml", &plan("5 s"));
+    let checked = sandbox.run("plan check short.toml").ended(0).out;
+    let (_, rest) = checked.split_once("max_time = \"").expect("a time is named");
+    let (enough, _) = rest.split_once('"').expect("in quotes");
+    assert!(checked.contains("too short for null blocks and"), "{checked}");
+    sandbox.write("long.toml", &plan(enough));
+    let checked = sandbox.run("plan check long.toml").ended(0).out;
+    assert!(!checked.contains("too short"), "{checked}");
+}
+
+#[test]
 fn an_estimate_counts_time_and_bytes() {
     let sandbox = Sandbox::new();
     let text = "v6gap = 1\n[design]\npairs = 20\nnull_blocks = 0\n[[measure]]\n\

@@ -53,13 +53,22 @@ impl Plan {
     /// for may make the trials long.
     #[must_use]
     pub fn with_time_enough(mut self) -> Plan {
+        if let Some(enough_ns) = self.time_lacked_ns()
+            && let Stop::Adaptive { time_ns_max, .. } = &mut self.0.design.stop
+        {
+            *time_ns_max = enough_ns;
+        }
+        self
+    }
+
+    /// Where the time of the plan is too short for its null blocks and fewest pairs on a usual
+    /// path, one that is not, in ns and whole seconds.
+    pub fn time_lacked_ns(&self) -> Option<u64> {
+        let Stop::Adaptive { time_ns_max, .. } = self.design.stop else { return None };
         let fewest = self.clone().ending(Stop::Pairs { pairs: PAIRS_MIN });
         let needed_ns = estimate(&fewest, Path::USUAL).total.time_ns * 1.2;
         let enough_ns = libm::ceil(needed_ns / SECOND) as u64 * SECOND as u64;
-        if let Stop::Adaptive { time_ns_max, .. } = &mut self.0.design.stop {
-            *time_ns_max = enough_ns.max(*time_ns_max);
-        }
-        self
+        (enough_ns > time_ns_max).then_some(enough_ns)
     }
 
     /// The plan of a session that goes on with a run, which takes `time_ns` if a time is asked for.

@@ -9,7 +9,7 @@ use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::draft::Draft;
 use v6gap_core::plan::estimate::{Estimate, estimate};
-use v6gap_core::plan::{Plan, Stop, fit};
+use v6gap_core::plan::{PAIRS_MIN, Plan, Stop, fit};
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_core::unit::{format_bytes, format_rate, format_span};
 use v6gap_core::workload::{Cost, Path};
@@ -208,6 +208,17 @@ fn in_words(plan: &Plan, path: Path, found: &Estimate) -> String {
         });
     }
     out
+}
+
+/// Whether a plan would end before verdicts begin, and what time would do; nothing if it would not.
+pub fn too_short(plan: &Plan) -> String {
+    plan.time_lacked_ns().map_or_else(String::new, |enough_ns| {
+        let enough = enough_ns / 1_000_000_000;
+        format!(
+            "\nIts time is too short for null blocks and the {PAIRS_MIN} pairs that verdicts begin \
+             with: max_time = \"{enough} s\" is enough.\n"
+        )
+    })
 }
 
 /// What can be found; without a run to tell, what would make it known.
