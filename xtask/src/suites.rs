@@ -37,13 +37,17 @@ pub enum Tier {
 /// named different ones would build the dependencies anew.
 pub const PROFILE: &str = "ci";
 
+/// Tests at a time for each processor: many wait for a network most of the time.
+const THREADS: usize = 2;
+
 /// Set for tests that write their snapshots anew.
 const BLESS: (&str, &str) = ("V6GAP_BLESS", "1");
 
 /// The tests that need no privileges, and the examples in the documentation (levels 0 to 4).
 pub fn unprivileged() -> Result<(), String> {
     let packages = workspace::packages()?;
-    tests_line(&packages).run()?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from) * THREADS;
+    tests_line(&packages).env("RUST_TEST_THREADS", threads.to_string()).run()?;
     doc_tests_line().run()
 }
 
