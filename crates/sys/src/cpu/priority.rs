@@ -81,7 +81,8 @@ pub fn start_thread<T: Send + 'static>(
 /// for a right. To be called with one thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn keeping_the_right<E>(enter: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-    let has = ask(libc::SCHED_FIFO, LOWEST).is_ok();
+    // Somebody may have given this process another policy, which its threads inherit as well.
+    let has = policy() == libc::SCHED_OTHER && ask(libc::SCHED_FIFO, LOWEST).is_ok();
     let entered = enter();
     if has && entered.is_ok() {
         let (starter, asked) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
@@ -90,8 +91,18 @@ pub(crate) fn keeping_the_right<E>(enter: impl FnOnce() -> Result<(), E>) -> Res
             let _ = STARTER.set(starter);
         }
     }
-    set_ordinary();
+    if has {
+        set_ordinary();
+    }
     entered
+}
+
+/// The policy of the calling thread.
+#[cfg(target_os = "linux")]
+fn policy() -> libc::c_int {
+    // SAFETY: 0 is the calling thread, and nothing is written.
+    let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+    libc::c_int::try_from(policy).unwrap_or(-1)
 }
 
 /// Asks for a policy and a priority of the calling thread.
@@ -131,12 +142,6 @@ mod tests {
         ] {
             assert_eq!(stops(release, share_us), expected, "{release} {share_us}");
         }
-    }
-
-    #[cfg(target_os = "linux")]
-    fn policy() -> libc::c_int {
-        // SAFETY: 0 is the calling thread, and nothing is written.
-        unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) as libc::c_int }
     }
 
     #[cfg(target_os = "linux")]
