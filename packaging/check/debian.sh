@@ -16,4 +16,4 @@ fi
 systemd-nspawn --quiet --directory="$folder" --volatile=overlay --private-network \
     --register=no --keep-unit --bind-ro="$package:/v6gap.deb" \
     --bind-ro="$script:/installed.sh" --boot systemd.show_status=0 \
-    systemd.run='"/bin/bash /installed.sh"'
+    systemd.run=/installed.sh
