@@ -78,12 +78,12 @@ pub fn of_server(args: &KeyArgs, reach: Reach) -> Result<Option<Key>, Failure> {
     Ok(Some(key))
 }
 
-/// A file with a secret.
+/// A file with a secret, maybe one of a service's `credentials`.
 ///
 /// # Errors
 /// If it cannot be read (E507).
-fn read(path: &Path) -> Result<Secret, Failure> {
-    secrets::read(path).map_err(|error| {
+fn read(path: &Path, credentials: Option<&Path>) -> Result<Secret, Failure> {
+    secrets::read(path, credentials).map_err(|error| {
         let what = format!("cannot read the key in {}: {error}", path.display());
         Failure::new("E507", Outcome::Usage, what)
     })
@@ -114,7 +114,7 @@ pub fn of_devices(args: &SnmpArgs, keys: &SnmpKeys) -> Result<Credentials, Failu
     };
     let mut keys = keys.clone();
     if let Some(path) = &args.snmp_key_file {
-        let text = read(path)?.text;
+        let text = read(path, None)?.text;
         let mut lines = text.lines().map(str::trim).map(str::to_owned);
         let mut next = || lines.next().filter(|line| !line.is_empty());
         keys = SnmpKeys { authentication: next(), privacy: next() };
@@ -158,7 +158,7 @@ pub fn make(path: &Path, port: u16) -> Result<String, Failure> {
 /// What was typed comes before the variable.
 fn word(args: &KeyArgs) -> Result<Option<Word>, Failure> {
     if let Some(path) = &args.key_file {
-        let secret = read(path)?;
+        let secret = read(path, args.credentials.as_deref())?;
         let text = secret.text.lines().next().map(str::trim).unwrap_or_default().to_owned();
         let others = secret.others.map_err(|missing| missing.to_string());
         return Ok(Some(Word { text, from: Source::File(path.display().to_string(), others) }));

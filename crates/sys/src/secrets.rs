@@ -8,6 +8,11 @@ use std::path::Path;
 /// More than any file with a secret holds, in bytes: a device that never ends is none.
 const BYTES_MAX: u64 = 64 << 10;
 
+/// Among a service's credentials files are root's and an access list lets the service's user read
+/// them. What is the group's right elsewhere is the mask of that list there (acl(5)), and no group
+/// may read.
+const SERVICE_READS: u32 = 0o040;
+
 /// A file with a secret.
 #[derive(Debug)]
 pub struct Secret {
@@ -19,12 +24,17 @@ pub struct Secret {
 }
 
 /// Reads a file with a secret. Its mode is that of what was read, whatever the path names later.
+/// `credentials` is the folder of the service's credentials, if this is a service that has such
+/// (systemd.exec(5), "Credentials").
 ///
 /// # Errors
 /// If it cannot be read, is longer than 64 KiB, or is no UTF-8.
-pub fn read(path: &Path) -> io::Result<Secret> {
+pub fn read(path: &Path, credentials: Option<&Path>) -> io::Result<Secret> {
     let file = File::open(path)?;
-    let others = others(&file.metadata()?);
+    let mut others = others(&file.metadata()?);
+    if credentials.is_some_and(|folder| path.starts_with(folder)) {
+        others = others.map(|bits| bits & !SERVICE_READS);
+    }
     let mut text = String::new();
     file.take(BYTES_MAX + 1).read_to_string(&mut text)?;
     if text.len() as u64 > BYTES_MAX {
@@ -102,12 +112,12 @@ mod tests {
         let path = folder.0.join("key");
         let missing = create(&path, "word\n").unwrap();
         assert_eq!(missing.is_none(), cfg!(unix));
-        let found = read(&path).unwrap();
+        let found = read(&path, None).unwrap();
         assert_eq!(found.text, "word\n");
         assert_eq!(found.others.ok(), cfg!(unix).then_some(0));
         let again = create(&path, "other\n").unwrap_err();
         assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(read(&path).unwrap().text, "word\n");
+        assert_eq!(read(&path, None).unwrap().text, "word\n");
     }
 
     #[cfg(unix)]
@@ -119,7 +129,7 @@ mod tests {
         create(&path, "word").unwrap();
         for (mode, others) in [(0o600, 0), (0o400, 0), (0o640, 0o40), (0o644, 0o44), (0o602, 2)] {
             std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
-            assert_eq!(read(&path).unwrap().others, Ok(others), "{mode:o}");
+            assert_eq!(read(&path, None).unwrap().others, Ok(others), "{mode:o}");
         }
         let link = folder.0.join("link");
         std::os::unix::fs::symlink(folder.0.join("elsewhere"), &link).unwrap();
@@ -129,8 +139,25 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn among_a_service_s_credentials_the_mask_of_the_access_list_is_nobody_s_right() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = Folder::new("credentials");
+        let path = folder.0.join("key");
+        create(&path, "word").unwrap();
+        let elsewhere = folder.0.join("elsewhere");
+        for (mode, within) in [(0o440, 0), (0o444, 4), (0o460, 0o20), (0o400, 0)] {
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+            let others = |folder| read(&path, folder).unwrap().others.unwrap();
+            assert_eq!(others(Some(folder.0.as_path())), within, "{mode:o}");
+            assert_eq!(others(Some(elsewhere.as_path())), mode & 0o077, "{mode:o}");
+            assert_eq!(others(None), mode & 0o077, "{mode:o}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn what_never_ends_is_no_secret() {
-        let error = read(Path::new("/dev/zero")).unwrap_err();
+        let error = read(Path::new("/dev/zero"), None).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 }

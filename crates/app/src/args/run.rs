@@ -156,6 +156,15 @@ pub struct KeyArgs {
     /// The key in the variable; the options come before it
     #[arg(long, env = "V6GAP_KEY", hide = true, hide_env = true)]
     pub key_of_environment: Option<String>,
+    /// The folder of a service's credentials, which systemd names in the variable
+    #[arg(
+        long,
+        env = "CREDENTIALS_DIRECTORY",
+        value_name = "FOLDER",
+        hide = true,
+        hide_env = true
+    )]
+    pub credentials: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for KeyArgs {

@@ -86,7 +86,7 @@ fn a_key_that_others_can_read_is_told() {
 fn the_mode_of_a_key_file_counts() {
     let sandbox = Sandbox::new();
     let path = sandbox.write("open", &format!("{GOOD}\n"));
-    let is_open = matches!(v6gap_sys::secrets::read(&path).unwrap().others, Ok(1..));
+    let is_open = matches!(v6gap_sys::secrets::read(&path, None).unwrap().others, Ok(1..));
     let public = served(&sandbox, "--public --key-file open", &[]);
     assert_eq!(public.err.contains("[E109, exit 2]"), is_open, "{public:?}");
     for ran in [
@@ -95,6 +95,22 @@ fn the_mode_of_a_key_file_counts() {
     ] {
         assert_eq!(warned(&ran).contains("; chmod 600 open"), is_open, "{}", ran.err);
     }
+}
+
+/// systemd's files of mode 0440, which an access list opens to the service's user.
+#[test]
+fn a_service_s_credential_is_for_the_service_alone() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.write("key_lab", &format!("{GOOD}\n"));
+    let set = std::process::Command::new("chmod").arg("440").arg(&path).status();
+    let has_modes = v6gap_sys::secrets::read(&path, None).unwrap().others.is_ok();
+    assert_eq!(has_modes, set.is_ok_and(|status| status.success()));
+    let folder = path.parent().unwrap().to_str().unwrap();
+    let serve = format!("--public --key-file {}", path.display());
+    let service = served(&sandbox, &serve, &[("CREDENTIALS_DIRECTORY", folder)]);
+    assert!(service.out.starts_with("Serving on"), "{service:?}");
+    let elsewhere = served(&sandbox, &serve, &[("CREDENTIALS_DIRECTORY", "/run/credentials")]);
+    assert_eq!(elsewhere.err.contains("[E109, exit 2]"), has_modes, "{elsewhere:?}");
 }
 
 #[test]
