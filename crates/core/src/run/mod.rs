@@ -184,9 +184,10 @@ impl<'p, E: Trouble> Machine<'p, E> {
 
     /// The present attempt gave nothing, or what it gave could not be stored.
     pub fn failed(&mut self, error: E, fate: Fate) {
-        if core::mem::take(&mut self.asked)
-            && let Some(attempt) = self.attempt()
-        {
+        if !core::mem::take(&mut self.asked) {
+            // What could not be stored is not told either.
+            self.due.clear();
+        } else if let Some(attempt) = self.attempt() {
             let line = Line::Failed(failed_attempt(&attempt, self.labs.present, &error));
             self.due.push_back(Action::Store(vec![line]));
         }

@@ -8,7 +8,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, Measured, PerEnd, Received, Sent, Times};
 use v6gap_core::plan::{Plan, Stop, preset};
 use v6gap_core::record::{Ending, Line, RunHeader};
-use v6gap_core::run::{Action, Attempt, Fate, Machine, Observed};
+use v6gap_core::run::{Action, Attempt, Event, Fate, Machine, Observed};
 use v6gap_core::workload::Transport;
 use v6gap_judge::stopping::Interim;
 
@@ -273,25 +273,29 @@ fn a_run_that_takes_twice_its_time_ends_in_the_middle_of_a_round() {
 }
 
 #[test]
-fn lines_that_cannot_be_stored_end_the_run_even_at_its_end() {
+fn lines_that_cannot_be_stored_end_the_run_even_at_its_end_and_are_not_told() {
     let header = header(Stop::Pairs { pairs: 1 });
     for kept in 0..4 {
         let mut machine: Machine<'_, String> =
             Machine::new(&header, Box::new(Interim::of(&header)));
-        let mut stored = 0;
+        let (mut stored, mut blocks, mut told) = (0, 0, 0);
         for _ in 0..10_000 {
             match machine.next(0, kept == 0) {
                 Action::Measure(attempt) => {
                     let observed = observed(&header.plan, &attempt, How::Valid, 0);
                     machine.measured(observed, None);
                 }
-                Action::Store(_) if stored < kept => stored += 1,
+                Action::Store(lines) if stored < kept => {
+                    stored += 1;
+                    blocks += lines.iter().filter(|line| matches!(line, Line::Block(_))).count();
+                }
                 Action::Store(_) => machine.failed("full".into(), Fate::RunOver),
+                Action::Tell(Event::Done { .. }) => told += 1,
                 Action::Tell(_) | Action::Settle(_) => {}
                 Action::End(_) => break,
             }
         }
-        assert_eq!(stored, kept);
+        assert_eq!((stored, told), (kept, blocks));
         assert_eq!(machine.take_error().as_deref(), Some("full"));
     }
 }
