@@ -24,9 +24,13 @@ const PATIENCE_NS: u64 = 3_000_000_000;
 /// answers.
 const SEARCH_PATIENCE_NS: u64 = 500_000_000;
 
-/// Smallest and largest IP packet between which the limit is looked for, in bytes: the minimum MTU
-/// of IPv6 (RFC 8200 section 5) and that of Ethernet.
-const SEARCH_BYTES: (u32, u32) = (1280, 1500);
+/// Largest IP packet for which the limit is looked, in bytes: the MTU of Ethernet.
+const SEARCH_BYTES_MAX: u32 = 1500;
+
+/// How often small packets must get through one after the other before larger ones are looked at,
+/// and how often the limit must be found again: on a path that loses packets of any size by chance,
+/// one that did not come says nothing about its size.
+const CONFIRMED: u32 = 4;
 
 /// Length of a UDP header, in bytes.
 const UDP_HEADER_BYTES: u32 = 8;
@@ -54,15 +58,12 @@ pub fn check(plan: &Plan, session: &mut Session) -> Result<u64, Trouble> {
         if passes(Transport::Tcp, LARGE_BYTES, PATIENCE_NS)?.is_some() {
             continue;
         }
-        // Where no datagram comes through, they cannot tell which sizes do.
-        if passes(Transport::Udp, SMALL_BYTES, SEARCH_PATIENCE_NS)?.is_none() {
-            continue;
-        }
+        let headers_bytes = family.header_bytes() + UDP_HEADER_BYTES;
         let mut fits = |packet: u32| {
-            let payload = packet - family.header_bytes() - UDP_HEADER_BYTES;
+            let payload = packet - headers_bytes;
             passes(Transport::Udp, payload, SEARCH_PATIENCE_NS).map(|time| time.is_some())
         };
-        if let Some(largest) = search(&mut fits)? {
+        if let Some(largest) = search(SMALL_BYTES + headers_bytes, &mut fits)? {
             return Err(session.black_hole(family, largest));
         }
     }
@@ -98,15 +99,62 @@ fn passes(
 }
 
 /// The largest IP packet that passes, in bytes; `None` if full packets of Ethernet pass, so that
-/// whatever stopped the large message was something else.
-fn search(fits: &mut impl FnMut(u32) -> Result<bool, Trouble>) -> Result<Option<u32>, Trouble> {
-    let (mut low, mut high) = SEARCH_BYTES;
-    if fits(high)? {
+/// whatever stopped the large message was something else, or if packets as long as `small` do not
+/// always pass, so that it cannot be told.
+fn search<E>(small: u32, fits: &mut impl FnMut(u32) -> Result<bool, E>) -> Result<Option<u32>, E> {
+    let (mut low, mut high) = (small, SEARCH_BYTES_MAX);
+    if !always(|| fits(low))? || fits(high)? {
         return Ok(None);
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if fits(middle)? { low = middle } else { high = middle }
     }
-    Ok(Some(low))
+    let stands = always(|| fits(low))? && always(|| fits(high).map(|fits| !fits))?;
+    Ok(stands.then_some(low))
+}
+
+/// Whether something holds as often as it must.
+fn always<E>(mut holds: impl FnMut() -> Result<bool, E>) -> Result<bool, E> {
+    for _ in 0..CONFIRMED {
+        if !holds()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::convert::Infallible;
+
+    /// What is found where packets up to `limit` pass, and of each that would, those pass that
+    /// `chance` lets through.
+    fn found(limit: u32, mut chance: impl FnMut() -> bool) -> Option<u32> {
+        let mut fits = |packet| Ok::<_, Infallible>(packet <= limit && chance());
+        let Ok(found) = search(92, &mut fits);
+        found
+    }
+
+    #[test]
+    fn the_largest_packet_that_passes_is_found() {
+        for limit in [92, 576, 1279, 1280, 1281, 1499] {
+            assert_eq!(found(limit, || true), Some(limit));
+        }
+        assert_eq!(found(1500, || true), None);
+        assert_eq!(found(91, || true), None);
+    }
+
+    #[test]
+    fn loss_by_chance_is_no_limit() {
+        // A third of the packets, by a small generator (Numerical Recipes' constants).
+        let mut state = 7_u32;
+        let mut passes = move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 16 > 0x5555
+        };
+        let wrong = (0..10_000).filter(|_| found(1500, &mut passes).is_some()).count();
+        assert!(wrong < 50, "{wrong} of 10,000");
+    }
 }
