@@ -37,26 +37,30 @@ pub fn checks(full: bool) -> Vec<Check> {
     checks
 }
 
-/// A wall clock that is off by what its file says.
+/// A folder with a wall clock that is off by what its file says.
 struct Clock(PathBuf);
 
 impl Clock {
     fn new(home: &Home, name: &str) -> Self {
         let clock = Clock(home.path().join(name));
-        std::fs::write(&clock.0, 0_i64.to_ne_bytes()).unwrap();
+        std::fs::create_dir(&clock.0).unwrap();
+        std::fs::write(clock.file(), 0_i64.to_ne_bytes()).unwrap();
         clock
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join(shim::CLOCK)
     }
 
     fn set(&self, off_ns: i64) {
         use std::os::unix::fs::FileExt;
-        let file = std::fs::File::options().write(true).open(&self.0).unwrap();
+        let file = std::fs::File::options().write(true).open(self.file()).unwrap();
         // In one piece, for who has it mapped.
         file.write_all_at(&off_ns.to_ne_bytes(), 0).unwrap();
     }
 
     fn keep(&self, command: &mut Command) {
-        shim::with(command);
-        command.env("FAULT_CLOCK", &self.0);
+        shim::with_clock(command, &self.0);
     }
 }
 

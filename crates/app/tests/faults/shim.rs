@@ -15,6 +15,9 @@ pub const ENOSPC: i32 = 28;
 pub const EROFS: i32 = 30;
 pub const EDQUOT: i32 = 122;
 
+/// File beside the library that says how far the wall clock is off, in ns.
+pub const CLOCK: &str = "fault-clock";
+
 /// The compiled library.
 ///
 /// # Panics
@@ -77,6 +80,14 @@ impl Fault {
 /// Puts the shim before the C library; what it does is asked for by variables.
 pub fn with(command: &mut Command) {
     command.env("LD_PRELOAD", library());
+}
+
+/// Puts the shim, linked into `folder`, before the C library of a program and of its workers: the
+/// clock is off by what the file [`CLOCK`] of that folder says.
+pub fn with_clock(command: &mut Command, folder: &Path) {
+    let link = folder.join("shim.so");
+    std::os::unix::fs::symlink(library(), &link).unwrap();
+    command.env("LD_PRELOAD", link);
 }
 
 fn counter(home: &Home) -> PathBuf {
