@@ -1,7 +1,7 @@
 //! The attacker's own end of a control connection, in both dialects of the protocol: nothing of the
-//! program under attack is used, and each step can be left out.
+//! program under attack is used but the number of its version, and each step can be left out.
 //!
-//! | | 1 | 2 |
+//! | | 1 | 2 and 3 |
 //! |---|---|---|
 //! | the server's preamble | 8 bytes | 8 bytes and a nonce of 16 |
 //! | prologue of the handshake | both preambles, 16 bytes | both, 32 bytes |
@@ -17,8 +17,11 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 use v6gap_lab::Node;
 
-/// What this end says first: any version from 1 to 2.
-pub const PREAMBLE: [u8; 8] = *b"v6gC\x01\x02\0\0";
+/// What this end says first: any version from 1 to 3.
+pub const PREAMBLE: [u8; 8] = *b"v6gC\x01\x03\0\0";
+
+// An attacker who speaks no version of the server's is turned away and proves nothing.
+const _: () = assert!(PREAMBLE[5] == v6gap_core::wire::version::SPOKEN.highest());
 
 const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
 const NONCE_BYTES: usize = 16;
