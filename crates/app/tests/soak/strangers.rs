@@ -24,22 +24,47 @@ const DATAGRAMS: usize = 60;
 
 type Act = fn(&Scene) -> Result<()>;
 
-const ACTS: [Act; 14] = [
-    idle,
-    half_greeted,
-    greeted,
-    waiting,
-    long_name,
-    wild_name,
-    junk,
-    bad_frames,
-    stray_data,
-    stray_datagrams,
-    forged_proof,
-    forged_requests,
-    looping,
-    vanished,
+const ACTS: [(&str, Act); 14] = [
+    ("idle", idle),
+    ("half greeted", half_greeted),
+    ("greeted", greeted),
+    ("waiting", waiting),
+    ("long name", long_name),
+    ("wild name", wild_name),
+    ("junk", junk),
+    ("bad frames", bad_frames),
+    ("stray data", stray_data),
+    ("stray datagrams", stray_datagrams),
+    ("forged proof", forged_proof),
+    ("forged requests", forged_requests),
+    ("looping", looping),
+    ("vanished", vanished),
 ];
+
+/// How often each act was begun, and how often it was played to its end: some need the turn, and
+/// the server may end any.
+#[derive(Default)]
+pub struct Acts([(u64, u64); ACTS.len()]);
+
+impl Acts {
+    pub fn begun(&self) -> u64 {
+        self.0.iter().map(|(begun, _)| begun).sum()
+    }
+
+    /// Those that were never played to their end: an attacker whom nobody lets in proves nothing.
+    pub fn unplayed(&self) -> Vec<&'static str> {
+        let all = ACTS.iter().zip(&self.0);
+        all.filter(|(_, (_, played))| *played == 0).map(|((name, _), _)| *name).collect()
+    }
+
+    pub fn words(&self) -> String {
+        let word =
+            |(name, (begun, played)): (&str, &(u64, u64))| format!("{name} {played}/{begun}");
+        let all: Vec<String> =
+            ACTS.iter().zip(&self.0).map(|((name, _), counts)| word((name, counts))).collect();
+        all.join(", ")
+    }
+}
 
 /// Where an act plays.
 struct Scene<'a> {
@@ -50,10 +75,10 @@ struct Scene<'a> {
     number: u64,
 }
 
-/// Acts until it is over, and returns how many acts there were.
-pub fn come(field: &Field, over: &AtomicBool) -> u64 {
+/// Acts until it is over.
+pub fn come(field: &Field, over: &AtomicBool) -> Acts {
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
-    let mut acts = 0;
+    let mut acts = Acts::default();
     while !over.load(Ordering::Relaxed) {
         random ^= random << 13;
         random ^= random >> 7;
@@ -61,9 +86,11 @@ pub fn come(field: &Field, over: &AtomicBool) -> u64 {
         let family = Family::BOTH[(random >> 20) as usize % 2];
         let server = field.at("server", family, PORT);
         let scene = Scene { field, family, server, number: random >> 40 };
+        let which = (random >> 8) as usize % ACTS.len();
+        let (begun, played) = &mut acts.0[which];
+        *begun += 1;
         // Whatever the server does to end it is its right.
-        let _ = ACTS[(random >> 8) as usize % ACTS.len()](&scene);
-        acts += 1;
+        *played += u64::from(ACTS[which].1(&scene).is_ok());
         std::thread::sleep(Duration::from_millis(PAUSE_MS / 2 + (random >> 30) % PAUSE_MS));
     }
     acts
