@@ -9,7 +9,7 @@ use xtask::{dist, fuzz, lines, pages, steps, suites, targets};
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  test            format, tidy, clippy, tests, targets, suites;
+  test            format, tidy, compilation with clippy, tests, targets, suites;
                   what cannot run here is reported as skipped, with the reason
   test --setup    the same, but installs what is missing first, and nothing may be skipped
   ci              test --setup

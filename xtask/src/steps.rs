@@ -1,10 +1,12 @@
 //! The steps of the two tiers of tests, each timed; by day from fast to slow and to the first that
-//! fails, though every suite runs. The night goes on to its end, and can begin at any step.
+//! fails, though every suite of links runs. The night goes on to its end, and can begin at any
+//! step.
 
 use crate::command::cargo;
 use crate::outcome::Outcome;
-use crate::suites::{NIGHTLY, PROFILE, Ran, SUITES, Tier};
+use crate::suites::{NIGHTLY, Ran, SUITES, Tier};
 use crate::{dist, fuzz, pages, setup, suites, targets, tidy, workspace};
+use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
 /// A step's name, outcome, what its scenarios took in s, and how long it took.
@@ -25,13 +27,18 @@ enum Work {
 
 type Step = (&'static str, Work);
 
-/// Every step of the day's tier after the installation and before the suites.
-const DAY: [Step; 5] = [
-    ("format", Work::Of(|_| cargo("fmt --all --check").run().into())),
-    ("tidy", Work::Of(|_| tidy().into())),
-    ("clippy", Work::Of(|_| clippy().into())),
-    ("tests", Work::Of(|_| suites::unprivileged().into())),
-    ("targets", Work::Of(|_| check_targets(Tier::Day))),
+/// Every step of the day's tier after the installation and before the suites of links.
+const DAY: [&[Step]; 4] = [
+    &[("format", Work::Of(|_| cargo("fmt --all --check").run().into()))],
+    &[("tidy", Work::Of(|_| tidy().into()))],
+    &[("compile", Work::Of(|_| suites::compile().into()))],
+    // These tests wait for much of their time, and none judges how long something took.
+    &[
+        ("tests", Work::Of(|_| suites::unprivileged().into())),
+        ("targets", Work::Of(|_| check_targets(Tier::Day))),
+        ("simulated", Work::Suite(Tier::Day)),
+        ("notebooks", Work::Suite(Tier::Day)),
+    ],
 ];
 
 /// Steps of the night before the suites.
@@ -60,9 +67,12 @@ fn planned(step: &str) -> u64 {
 /// What everybody waits for. With `setup`, what is missing is installed first and a skipped step is
 /// a failure.
 pub fn test(setup: bool) -> Result<(), String> {
-    let install = ("setup", Work::Of(|_| setup::install_missing(Tier::Day).into()));
-    let suites = SUITES.map(|name| (name, Work::Suite(Tier::Day)));
-    run(setup.then_some(install).into_iter().chain(DAY).chain(suites), setup, true)
+    let install = &[("setup", Work::Of(|_| setup::install_missing(Tier::Day).into()))][..];
+    let beside = DAY.iter().flat_map(|steps| *steps).map(|(name, _)| *name);
+    let links = SUITES.iter().filter(|&suite| !beside.clone().any(|name| name == *suite));
+    let links: Vec<Step> = links.map(|name| (*name, Work::Suite(Tier::Day))).collect();
+    let all = setup.then_some(install).into_iter().chain(DAY).chain(links.chunks(1));
+    run(all, setup, true)
 }
 
 /// What judges figures at length, goes on for hours or needs quiet: everything once. With `--setup`
@@ -83,8 +93,8 @@ pub fn truth(options: &[&str]) -> Result<(), String> {
         other => return Err(format!("truth: no such options: {}", other.join(" "))),
     };
     let left = beginning(&steps, from)?;
-    let install = ("setup", Work::Of(|_| setup::install_missing(Tier::Night).into()));
-    run(setup.then_some(install).into_iter().chain(left.iter().copied()), setup, false)
+    let install = &[("setup", Work::Of(|_| setup::install_missing(Tier::Night).into()))][..];
+    run(setup.then_some(install).into_iter().chain(left.chunks(1)), setup, false)
 }
 
 /// The steps from that one on.
@@ -102,27 +112,44 @@ fn plan(steps: &[Step]) -> String {
     format!("{rows}{:12}{total:>6} min\n", "total")
 }
 
-/// Runs the steps and says how each ended; whether the first failure ends it is `brief`, but every
-/// suite is run.
-fn run(steps: impl Iterator<Item = Step>, setup: bool, brief: bool) -> Result<(), String> {
+/// Runs the steps, those of a group beside each other, and says how each ended; whether the first
+/// failure ends it is `brief`, but every suite is run.
+fn run<'a>(
+    groups: impl Iterator<Item = &'a [Step]>,
+    setup: bool,
+    brief: bool,
+) -> Result<(), String> {
+    let begin = Instant::now();
     let mut done: Vec<Done> = Vec::new();
-    for (name, work) in steps {
-        println!("\n== {name} {}", "=".repeat(76 - name.len()));
-        let start = Instant::now();
-        let Ran { outcome, took } = match work {
-            Work::Of(work) => Ran { outcome: work(setup), took: Vec::new() },
-            Work::Suite(tier) => suites::run(name, tier, setup),
+    for group in groups {
+        let beside: Vec<Done> = std::thread::scope(|scope| {
+            let all: Vec<_> =
+                group.iter().map(|&step| scope.spawn(move || perform(step, setup))).collect();
+            all.into_iter().map(|step| step.join().unwrap_or_else(|e| resume_unwind(e))).collect()
+        });
+        let ends = |(step, (_, work)): (&Done, &Step)| {
+            step.failure().is_some() && matches!(work, Work::Of(_))
         };
-        let ran = Ran { outcome: judge(outcome, setup), took };
-        let failed = matches!(ran.outcome, Outcome::Failed(_));
-        done.push(Done { name, ran, took: start.elapsed() });
-        if failed && brief && matches!(work, Work::Of(_)) {
+        let ended = beside.iter().zip(group).any(ends);
+        done.extend(beside);
+        if ended && brief {
             break;
         }
     }
-    print!("\n{}\n{}", scenarios(&done), summary(&done));
+    print!("\n{}\n{}", scenarios(&done), summary(&done, begin.elapsed()));
     let failures: Vec<String> = done.iter().filter_map(Done::failure).collect();
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+}
+
+fn perform((name, work): Step, setup: bool) -> Done {
+    println!("\n== {name} {}", "=".repeat(76 - name.len()));
+    let start = Instant::now();
+    let Ran { outcome, took } = match work {
+        Work::Of(work) => Ran { outcome: work(setup), took: Vec::new() },
+        Work::Suite(tier) => suites::run(name, tier, setup),
+    };
+    let ran = Ran { outcome: judge(outcome, setup), took };
+    Done { name, ran, took: start.elapsed() }
 }
 
 impl Done {
@@ -162,12 +189,6 @@ pub fn bench(setup: bool) -> Result<(), String> {
     suites::benches()
 }
 
-/// Clippy, with the tests' profile: what both need of the dependencies is done once.
-fn clippy() -> Result<(), String> {
-    cargo(&format!("clippy --profile {PROFILE} --workspace --all-targets --locked -- -D warnings"))
-        .run()
-}
-
 fn check_targets(tier: Tier) -> Outcome {
     match targets::missing() {
         Ok(missing) if missing.is_empty() => targets::check_all(tier).into(),
@@ -190,12 +211,12 @@ fn judge(outcome: Outcome, setup: bool) -> Outcome {
     }
 }
 
-fn summary(done: &[Done]) -> String {
+/// A row for each step, and what all took together: steps beside each other share that.
+fn summary(done: &[Done], total: Duration) -> String {
     let row = |d: &Done| {
         let seconds = d.took.as_secs_f64();
         format!("{:12}{seconds:>8.1} s  {}\n", d.name, d.ran.outcome)
     };
-    let total: Duration = done.iter().map(|d| d.took).sum();
     let rows: String = done.iter().map(row).collect();
     format!("{rows}{:12}{:>8.1} s\n", "total", total.as_secs_f64())
 }
@@ -235,7 +256,7 @@ mod tests {
         let expected = "tidy             2.0 s  passed\n\
                         x                3.0 s  SKIPPED: no tun\n\
                         total            5.0 s\n";
-        assert_eq!(summary(&done), expected);
+        assert_eq!(summary(&done, Duration::from_secs(5)), expected);
     }
 
     #[test]

@@ -37,11 +37,23 @@ pub enum Tier {
 /// named different ones would build the dependencies anew.
 pub const PROFILE: &str = "ci";
 
+/// Has clippy's driver compile, which is what `cargo clippy` does: what is tested is linted by the
+/// same pass, and no dependency is compiled once more to lint what uses it.
+const LINTED: [(&str, &str); 2] = [
+    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
+    ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
+];
+
 /// Tests at a time for each processor: many wait for a network most of the time.
 const THREADS: usize = 2;
 
 /// Set for tests that write their snapshots anew.
 const BLESS: (&str, &str) = ("V6GAP_BLESS", "1");
+
+/// Compiles and lints every target of the workspace, also what no test runs.
+pub fn compile() -> Result<(), String> {
+    test_line(PROFILE, "--all-targets --no-run").run()
+}
 
 /// The tests that need no privileges, and the examples in the documentation (levels 0 to 4).
 pub fn unprivileged() -> Result<(), String> {
@@ -123,9 +135,12 @@ fn doc_tests_line() -> Line {
 }
 
 /// Tests of the whole workspace: dependencies are built with the features that the packages named
-/// on a line want together, so that lines that name different ones build them anew.
+/// on a line want together, so that lines that name different ones build them anew. By day what is
+/// compiled is linted.
 fn test_line(profile: &str, which: &str) -> Line {
-    cargo(&format!("test --profile {profile} --locked --workspace {which}"))
+    let line = cargo(&format!("test --profile {profile} --locked --workspace {which}"));
+    let linted = if profile == PROFILE { &LINTED[..] } else { &[] };
+    linted.iter().fold(line, |line, &(key, value)| line.env(key, value))
 }
 
 /// The suites of that name in all packages.
@@ -181,10 +196,21 @@ mod tests {
 
     #[test]
     fn unprivileged_tests_leave_the_namespace_suites_out() {
-        assert_eq!(
-            tests_line(&[package()]).to_string(),
-            "cargo test --profile ci --locked --workspace --lib --bins --test cli"
-        );
+        let line = tests_line(&[package()]).to_string();
+        let expected = "cargo test --profile ci --locked --workspace --lib --bins --test cli";
+        assert!(line.ends_with(expected), "{line}");
+    }
+
+    #[test]
+    fn every_line_of_the_day_compiles_alike_and_lints() {
+        let package = package();
+        let day = [tests_line(&[package]), doc_tests_line(), test_line(PROFILE, "--all-targets")];
+        let suite = namespaces_line("netns", Tier::Day, false);
+        let driver = "RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D";
+        for line in day.iter().chain([&suite]) {
+            assert!(line.to_string().starts_with(driver), "{line}");
+        }
+        assert!(!namespaces_line("netns", Tier::Night, false).to_string().contains("clippy"));
     }
 
     #[test]
@@ -205,8 +231,9 @@ mod tests {
         let line = |tier, required| namespaces_line("netns", tier, required).to_string();
         let rest = "--locked --workspace --no-fail-fast --test netns";
         let day = format!("cargo test --profile ci {rest}");
-        assert_eq!(line(Tier::Day, false), day);
-        assert_eq!(line(Tier::Day, true), format!("V6GAP_REQUIRE_NAMESPACES=1 {day}"));
+        assert!(line(Tier::Day, false).ends_with(&day));
+        let required = line(Tier::Day, true);
+        assert!(required.ends_with(&format!("V6GAP_REQUIRE_NAMESPACES=1 {day}")), "{required}");
         let night = "V6GAP_FULL=1 V6GAP_REQUIRE_NAMESPACES=1 cargo test --profile release";
         assert_eq!(line(Tier::Night, true), format!("{night} {rest}"));
     }
