@@ -73,9 +73,11 @@ pub fn verb(args: &[&str]) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
 }
 
-/// The night's share: a short search by each target, and the unsafe code under its tools.
-pub fn night(_required: bool) -> Outcome {
-    let tools = match toolchain::find() {
+/// The night's share: a short search by each target, and the unsafe code under its tools. With
+/// `setup` what they need is installed first.
+pub fn night(setup: bool) -> Outcome {
+    let installed = if setup { toolchain::install() } else { Ok(()) };
+    let tools = match installed.and_then(|()| toolchain::find()) {
         Ok(tools) => tools,
         // Said by the day's tests no word of, so it is a failure here.
         Err(why) => return Outcome::Failed(why),

@@ -36,8 +36,7 @@ impl Tools {
 
 /// Finds both, or says in one line what is missing and how to get it.
 pub fn find() -> Result<Tools, String> {
-    let toolchain = [NIGHTLY, "nightly"].into_iter().find(|name| is_pinned(name));
-    let toolchain = toolchain.ok_or(format!(
+    let toolchain = pinned().ok_or(format!(
         "fuzzing needs the compiler {NIGHTLY}: rustup toolchain install {NIGHTLY} --profile \
          minimal --component miri,rust-src, or cargo xtask fuzz --setup"
     ))?;
@@ -48,14 +47,14 @@ pub fn find() -> Result<Tools, String> {
         ));
     }
     let asked = |what: &str| {
-        let line = Line::new("rustup", "run").args([toolchain.to_owned(), "rustc".to_owned()]);
+        let line = Line::new("rustup", "run").args([toolchain.clone(), "rustc".to_owned()]);
         line.args(what.split(' ').map(str::to_owned)).output()
     };
     let version = asked("--version --verbose")?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     let library = PathBuf::from(asked("--print sysroot")?.trim()).join("lib/rustlib/src/rust");
     let tools = Tools {
-        toolchain: toolchain.to_owned(),
+        toolchain,
         host: host.ok_or("rustc names no host")?.to_owned(),
         library: Some(library.join("library")).filter(|path| path.is_dir()),
         miri: false,
@@ -66,22 +65,26 @@ pub fn find() -> Result<Tools, String> {
 
 /// Installs what is missing.
 pub fn install() -> Result<(), String> {
-    if ![NIGHTLY, "nightly"].into_iter().any(is_pinned) {
-        let profile = "--profile minimal --component miri,rust-src";
-        Line::new("rustup", "toolchain install")
+    let line = match pinned() {
+        Some(name) => Line::new("rustup", "component add miri rust-src --toolchain").args([name]),
+        None => Line::new("rustup", "toolchain install")
             .args([NIGHTLY.to_owned()])
-            .args(profile.split(' ').map(str::to_owned))
-            .run()?;
-    }
+            .args("--profile minimal --component miri,rust-src".split(' ').map(str::to_owned)),
+    };
+    line.run()?;
     if !has_cargo_fuzz() {
         cargo("install cargo-fuzz --locked --version").args([CARGO_FUZZ.to_owned()]).run()?;
     }
     Ok(())
 }
 
-fn is_pinned(name: &str) -> bool {
-    let line = Line::new("rustup", "run").args([name, "rustc", "--version"].map(str::to_owned));
-    line.output().is_ok_and(|version| version.contains(COMMIT_DATE))
+/// The name under which the compiler is installed.
+fn pinned() -> Option<String> {
+    let is_pinned = |name: &&str| {
+        let line = Line::new("rustup", "run").args([name, "rustc", "--version"].map(str::to_owned));
+        line.output().is_ok_and(|version| version.contains(COMMIT_DATE))
+    };
+    [NIGHTLY, "nightly"].into_iter().find(is_pinned).map(str::to_owned)
 }
 
 fn has_cargo_fuzz() -> bool {
