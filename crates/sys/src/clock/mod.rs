@@ -64,6 +64,13 @@ pub fn wall_ns() -> u64 {
         .map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
 
+/// As [`wall_ns`], but negative before 1970: a clock that stands there goes on all the same.
+fn signed_wall_ns() -> i64 {
+    let ns = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or_else(|before| -ns(before.duration()), ns)
+}
+
 /// Wall clock minus monotonic clock in ns: a change between two calls is a step or slew of the wall
 /// clock.
 ///
@@ -74,9 +81,9 @@ pub fn wall_ns() -> u64 {
 pub fn wall_minus_mono_ns() -> i64 {
     let triple = |_| {
         let before = now_ns();
-        let wall = wall_ns();
+        let wall = signed_wall_ns();
         let gap = now_ns() - before;
-        (gap, wall.wrapping_sub(before + gap / 2).cast_signed())
+        (gap, wall.wrapping_sub_unsigned(before + gap / 2))
     };
     (0..3).map(triple).min_by_key(|&(gap, _)| gap).map_or(0, |(_, difference)| difference)
 }
