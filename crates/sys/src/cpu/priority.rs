@@ -16,10 +16,10 @@ const WHAT: &str = "real-time priority";
 /// The lowest of the real-time priorities, which goes before all ordinary threads (sched(7)).
 #[cfg(target_os = "linux")]
 const LOWEST: libc::c_int = 1;
-/// From this release on Linux leaves ordinary threads a share of the processor (the fair server)
-/// and stops no real-time thread; before, it stopped one for 50 ms of each second.
+/// From this release on Linux gives ordinary threads 50 ms of each second of a processor, whatever
+/// the limit of real-time threads (the fair server): where one goes on, they stop it that long.
 #[cfg(any(target_os = "linux", test))]
-const UNSTOPPED_SINCE: (u32, u32) = (6, 12);
+const STOPPED_SINCE: (u32, u32) = (6, 12);
 
 /// Starts the threads that have the right to [`set_real_time`] where this process has it no more.
 #[cfg(target_os = "linux")]
@@ -117,12 +117,12 @@ fn ask(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
 }
 
 /// Whether a kernel of that release, with that share of a second for real-time threads in µs (-1 is
-/// all of it), stops one that goes on.
+/// all of it), stops one that goes on: for 50 ms, many times what a frame may be late.
 #[cfg(any(target_os = "linux", test))]
 fn stops(release: &str, share_us: &str) -> bool {
     let mut numbers = release.split(['.', '-']).map_while(|part| part.parse().ok());
     let known = numbers.next().zip(numbers.next());
-    known.is_none_or(|release: (u32, u32)| release < UNSTOPPED_SINCE) && share_us.trim() != "-1"
+    known.is_none_or(|release: (u32, u32)| release >= STOPPED_SINCE) || share_us.trim() != "-1"
 }
 
 #[cfg(test)]
@@ -130,15 +130,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_kernels_stop_a_thread_that_goes_on() {
+    fn most_kernels_stop_a_thread_that_goes_on() {
         for (release, share_us, expected) in [
-            ("6.18.44", "950000\n", false),
-            ("6.12.0-rc1", "950000\n", false),
-            ("7.0", "", false),
+            ("6.18.44", "950000\n", true),
+            ("6.18.44", "-1\n", true),
+            ("6.12.0-rc1", "-1\n", true),
+            ("7.0", "", true),
             ("6.11.9-generic", "950000\n", true),
+            ("6.11.9-generic", "-1\n", false),
             ("5.15.0-91-generic", "950000\n", true),
             ("5.15.0-91-generic", "-1\n", false),
-            ("what", "950000\n", true),
+            ("what", "-1\n", true),
         ] {
             assert_eq!(stops(release, share_us), expected, "{release} {share_us}");
         }
