@@ -1,6 +1,6 @@
 //! What the suite is asked for on the command line.
 
-use crate::{between, known, speed, trouble};
+use crate::{between, demos, known, speed, trouble};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -114,6 +114,9 @@ pub(crate) fn list() -> String {
     text.push_str("h  1e8-exchanges, 1e5-blocks\ni  three stored runs\n");
     for name in between::cases() {
         text.push_str(&format!("j  {name:22} {}\n", between::RUNS));
+    }
+    for (name, _) in demos::CASES {
+        text.push_str(&format!("l  {name:22} {}\n", demos::RUNS));
     }
     text
 }

@@ -2,11 +2,10 @@
 //! starts it, in a lab of its own; the truth is the mean of all other runs of its case.
 
 use crate::results::Results;
-use crate::{Budget, say};
-use serde_json::{Value, json};
+use crate::{Budget, program, say};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use v6gap_core::metric::Scale;
 use v6gap_core::record::Line;
 use v6gap_judge::analysis::compare::Of;
@@ -95,19 +94,8 @@ fn one(folder: &Path, links: &str, stop: &str, seed: u64) -> Result<Vec<Line>, S
          [design]\n{stop}\n{MEASURED}"
     );
     let plan = write("plan.toml", &plan)?;
-    let data = folder.join("data");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_v6gap"));
-    command.args(["plan", "run"]).arg(plan).args(["--json", "--quiet", "--no-report", "--seed"]);
-    command.arg(seed.to_string()).env("V6GAP_DATA", &data).stdin(Stdio::null());
-    let output = command.output().map_err(|e| e.to_string())?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let result: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|e| format!("{}: no result: {e}: {said}", output.status))?;
-    let id = result["run"]["id"].as_str().ok_or("a result without an identifier")?;
-    let journal = data.join("runs").join(id).join("journal.jsonl");
-    let lines = v6gap_store::read_journal(&journal).map_err(|e| e.to_string())?;
-    std::fs::remove_dir_all(&data).map_err(|e| format!("{}: {e}", data.display()))?;
-    Ok(lines)
+    let (plan, seed) = (plan.to_string_lossy(), seed.to_string());
+    program::run(&["plan", "run", &plan, "--seed", &seed], &folder.join("data"))
 }
 
 /// What a run found of a question, on the scale on which its blocks are averaged.

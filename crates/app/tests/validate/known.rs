@@ -1,4 +1,4 @@
-//! Rows b to e: worlds with no difference, and with one that is known.
+//! Rows b to e and k: worlds with no difference, and with one that is known.
 
 use crate::plans;
 use crate::results::Results;
@@ -6,8 +6,9 @@ use crate::site::{self, Placement, Site};
 use crate::{Budget, say};
 use serde_json::{Value, json};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::metric::Metric;
 use v6gap_core::record::Line;
-use v6gap_core::world::{Conditions, LinkModel, World};
+use v6gap_core::world::{Bursts, Conditions, LinkModel, World};
 use v6gap_judge::analysis::Analysis;
 
 /// Rate of the links, in bit/s.
@@ -43,6 +44,8 @@ pub(crate) enum Injected {
     Delay(f64),
     /// So large a share of a family's frames lost.
     Loss(Family, f64),
+    /// IPv6 loses as much as the margin, in bursts of so many frames.
+    Bursts(u32),
 }
 
 impl Injected {
@@ -52,7 +55,9 @@ impl Injected {
             Injected::Rate(effect) | Injected::Brief(effect) | Injected::Default(effect) => {
                 Some(effect)
             }
-            Injected::Null(_) | Injected::Delay(_) | Injected::Loss(..) => None,
+            Injected::Null(_) | Injected::Delay(_) | Injected::Loss(..) | Injected::Bursts(_) => {
+                None
+            }
         }
     }
 }
@@ -66,7 +71,7 @@ pub(crate) struct Case {
     pub runs: usize,
 }
 
-/// All cases of rows b, c and d; the rest of row d and row e are read from those of c.
+/// All cases of rows b, c, d and k; the rest of row d and row e are read from those of c.
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for family in Family::BOTH {
@@ -98,7 +103,18 @@ pub(crate) fn cases() -> Vec<Case> {
             cases.push(Case { row: "c", name, injected: Injected::Loss(family, size), runs: 4 });
         }
     }
+    for frames in [10, 50, 500] {
+        let name = format!("bursts-{frames}");
+        cases.push(Case { row: "k", name, injected: Injected::Bursts(frames), runs: 60 });
+    }
     cases
+}
+
+/// Bursts of `frames` on average in which nothing gets through, with which the margin of loss is
+/// lost in the long run.
+fn bursts(frames: u32) -> Bursts {
+    let (end, share) = (1.0 / f64::from(frames), Metric::Loss.margin_default());
+    Bursts { begin: end * share / (1.0 - share), end, loss: 1.0 }
 }
 
 /// `v4` or `v6`.
@@ -290,6 +306,12 @@ fn one(
             let sign = if family == Family::V6 { 1.0 } else { -1.0 };
             let lines = altered(site, &world, plans::LOSS, seed)?;
             (lines, json!({ "effect": sign * share }))
+        }
+        Injected::Bursts(frames) => {
+            let mut world = world.clone();
+            world.links[0].conditions.v6.bursts = Some(bursts(frames));
+            let lines = altered(site, &world, plans::LOSS, seed)?;
+            (lines, json!({ "effect": Metric::Loss.margin_default() }))
         }
         Injected::Delay(effect) => {
             let base = base.ok_or("no base")?;

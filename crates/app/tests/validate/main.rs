@@ -6,9 +6,11 @@
 
 mod asked;
 mod between;
+mod demos;
 mod independent;
 mod known;
 mod plans;
+mod program;
 mod results;
 mod site;
 mod size;
@@ -73,6 +75,10 @@ fn suite(asked: &Asked) -> Result<(), String> {
     if asked.wants("j") && !budget.is_used_up() {
         between::run(asked.at_most(between::RUNS), &results, &budget)?;
     }
+    if !budget.is_used_up() {
+        let wants = |case: &str| asked.wants_case("l", case);
+        demos::run(asked.at_most(demos::RUNS), wants, &results, &budget)?;
+    }
     if asked.wants("h") && !budget.is_used_up() {
         size::run(&results)?;
     }
@@ -87,7 +93,7 @@ fn suite(asked: &Asked) -> Result<(), String> {
     }
 }
 
-/// Rows b to g.
+/// Rows b to g, and k.
 fn in_labs(asked: &Asked, results: &Results, budget: &Budget) -> Result<(), String> {
     let mut cases = known::cases();
     cases.retain(|case| asked.wants_case(case.row, &case.name));

@@ -1,7 +1,7 @@
 //! The figures of all rows as Markdown, from the journals as this version analyses them.
 
 use crate::results::Results;
-use crate::{between, known, speed, trouble};
+use crate::{between, demos, known, speed, trouble};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use v6gap_core::metric::{Better, Metric};
@@ -91,6 +91,8 @@ pub(crate) fn write(results: &Results) -> Result<String, String> {
     text.push_str(&rows_h_and_i(&lines));
     let (row_j, next_runs) = between::summary(results)?;
     text.push_str(&row_j);
+    text.push_str(&row_k(results, &lines)?);
+    text.push_str(&demos::summary(results)?);
     text.push_str(&cases(&judged));
     text.push_str(&misses(&judged));
     text.push_str(&troubles(&troubled, &lines));
@@ -255,6 +257,23 @@ fn rows_h_and_i(lines: &[Value]) -> String {
         text.push_str(&format!("| i | SciPy against {run} | 1e-6 | {said} |\n"));
     }
     text
+}
+
+/// How often loss in bursts, as much as the margin, was called the same.
+fn row_k(results: &Results, lines: &[Value]) -> Result<String, String> {
+    let mut text = String::new();
+    for case in known::cases().iter().filter(|case| case.row == "k") {
+        let (mut same, mut count) = (0, 0);
+        for done in lines.iter().filter(|done| done["case"] == case.name.as_str()) {
+            let found = results.analysed(done)?;
+            let mut of = found.questions.iter().filter(|q| q.metric == Metric::Loss);
+            count += 1;
+            same += usize::from(of.any(|q| q.verdict == Verdict::Same));
+        }
+        let found = share(same, count);
+        text.push_str(&format!("| k | {}: “same” at the margin | ≤ 5 % | {found} |\n", case.name));
+    }
+    Ok(text)
 }
 
 /// A line for each case of rows b and c.
