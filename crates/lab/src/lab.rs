@@ -3,6 +3,7 @@
 use crate::agent::{Agent, AgentOptions};
 use crate::build;
 use crate::emulated::Machine;
+use crate::equip::settings::WIRE_CPU;
 use crate::held::Held;
 use crate::lateness::Lateness;
 use crate::layout::{self, Layout};
@@ -277,6 +278,12 @@ impl Lab {
     /// 10 ms old while it is busy; `None` in other models.
     pub fn wire_used_ns(&self) -> Option<u64> {
         self.wire.as_ref().map(Wire::used_ns)
+    }
+
+    /// The processor that the user-space link is held on; `None` without one.
+    pub fn wire_cpu(&self) -> Option<usize> {
+        let told = self.facts.get(WIRE_CPU).filter(|_| self.world.model == LinkModel::Wire);
+        told?.parse().ok()
     }
 
     /// Starts the counts of [`wire_lateness`](Self::wire_lateness) anew, as before each trial.

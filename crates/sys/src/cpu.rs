@@ -12,11 +12,14 @@ pub use priority::{set_ordinary, set_real_time, start_thread};
 use crate::Unavailable;
 #[cfg(target_os = "linux")]
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
 
 /// Largest number of a processor that is taken: more than any machine has.
 const NUMBER_MAX: usize = 1 << 16;
 
-/// Numbers of the processors that the calling thread may run on, ascending and never empty.
+/// Numbers of the processors that this process was given, ascending and never empty: where its
+/// first thread might run before any was held somewhere here.
 ///
 /// # Errors
 /// On platforms without thread affinity, and on Linux hosts with more than 1024 processors.
@@ -24,13 +27,21 @@ pub fn allowed() -> Result<Vec<usize>, Unavailable> {
     const WHAT: &str = "the list of processors";
     #[cfg(target_os = "linux")]
     {
-        let set = sched_getaffinity(None).map_err(|error| Unavailable::new(WHAT, error))?;
-        Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
+        static GIVEN: OnceLock<Result<Vec<usize>, Unavailable>> = OnceLock::new();
+        let asked = || of(Some(rustix::process::getpid()));
+        GIVEN.get_or_init(|| asked().map_err(|error| Unavailable::new(WHAT, error))).clone()
     }
     #[cfg(not(target_os = "linux"))]
     {
         Err(Unavailable::here(WHAT))
     }
+}
+
+/// Where a thread may run, by default the calling one.
+#[cfg(target_os = "linux")]
+fn of(thread: Option<rustix::process::Pid>) -> rustix::io::Result<Vec<usize>> {
+    let set = sched_getaffinity(thread)?;
+    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }
 
 /// Holds the calling thread on processor `cpu` from now on; threads it starts later inherit this.
@@ -47,15 +58,38 @@ pub fn pin_thread(cpu: usize) -> Result<(), Unavailable> {
         if cpu >= CpuSet::MAX_CPU {
             return Err(refused(&"there is no such processor"));
         }
-        let mut set = CpuSet::new();
-        set.set(cpu);
-        sched_setaffinity(None, &set).map_err(|error| refused(&error))
+        hold(&[cpu]).map_err(|error| refused(&error))
     }
     #[cfg(not(target_os = "linux"))]
     {
         let _ = cpu;
         Err(Unavailable::here(WHAT))
     }
+}
+
+/// Lets the calling thread run on all processors of [`allowed`] but `cpu`, on which something goes
+/// before it; threads and processes that it starts later inherit this. Nothing changes where there
+/// is no other one, or where the platform cannot.
+pub fn keep_off(cpu: usize) {
+    let others: Vec<usize> =
+        allowed().into_iter().flatten().filter(|&number| number != cpu).collect();
+    #[cfg(target_os = "linux")]
+    if !others.is_empty() {
+        // The thread waits for its turns then, as it would have without this.
+        let _ = hold(&others);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = others;
+}
+
+/// Holds the calling thread on these processors.
+#[cfg(target_os = "linux")]
+fn hold(processors: &[usize]) -> rustix::io::Result<()> {
+    // Must be known before the first thread is held.
+    let _ = allowed();
+    let mut set = CpuSet::new();
+    processors.iter().for_each(|&number| set.set(number));
+    sched_setaffinity(None, &set)
 }
 
 /// Numbers of the processors that share a core with `cpu`, itself among them, ascending.

@@ -16,6 +16,9 @@ const BUFFER_BYTES_MAX: &str = "67108864";
 const FRAGMENT_SECONDS: &str = "2";
 const FRAGMENT_BYTES_MAX: &str = "134217728";
 
+/// Name of the fact that tells the processor of the user-space link.
+pub(crate) const WIRE_CPU: &str = "lab.wire_cpu";
+
 /// One setting: path below `/proc/sys/net`, value, and whether the kernel may do without it.
 type Setting = (&'static str, &'static str, bool);
 
@@ -120,7 +123,7 @@ pub(crate) fn facts(world: &World, options: &LabOptions) -> BTreeMap<String, Str
         note("lab.priority".to_owned(), classes.join(" "));
     }
     if let Some(cpu) = options.wire_cpu {
-        note("lab.wire_cpu".to_owned(), cpu.to_string());
+        note(WIRE_CPU.to_owned(), cpu.to_string());
     }
     note("lab.seed".to_owned(), options.seed.to_string());
     for (number, laid) in world.tunnels.iter().enumerate() {

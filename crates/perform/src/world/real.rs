@@ -10,7 +10,7 @@ use v6gap_core::observation::Lateness;
 use v6gap_core::world::{LinkModel, World};
 use v6gap_engine::device::{Credentials, Secret};
 use v6gap_lab::{Agent, AgentOptions, AgentUser, Lab, LabError, LabOptions};
-use v6gap_sys::netns;
+use v6gap_sys::{cpu, netns};
 
 /// Why no lab can be built here; found out by trying in a child process.
 pub fn refusal() -> Option<String> {
@@ -65,12 +65,18 @@ pub struct RealWorld {
 }
 
 /// The way to a node, for a thread that is to work there.
-pub struct Way(OwnedFd);
+pub struct Way {
+    namespace: OwnedFd,
+    /// Processor of the user-space link, which goes before others.
+    link: Option<usize>,
+}
 
 impl Way {
-    /// Moves the calling thread there.
+    /// Moves the calling thread there, and away from the link's processor: what it does would wait
+    /// for a pause of the link.
     pub fn go(&self) -> Result<(), String> {
-        netns::enter(&self.0).map_err(|e| format!("cannot enter a network namespace: {e}"))
+        self.link.into_iter().for_each(cpu::keep_off);
+        netns::enter(&self.namespace).map_err(|e| format!("cannot enter a network namespace: {e}"))
     }
 }
 
@@ -133,14 +139,15 @@ impl RealWorld {
 
     /// Moves the calling thread to a node.
     pub fn go_to(&self, node: &str) -> Result<(), String> {
-        self.lab.node(node).and_then(|node| node.enter()).map_err(|e| e.to_string())
+        self.way_to(node)?.go()
     }
 
     /// The way to a node, which outlives the lab.
     pub fn way_to(&self, node: &str) -> Result<Way, String> {
         let namespace = self.lab.node(node).and_then(|node| node.namespace());
         let namespace = namespace.map_err(|e| e.to_string())?;
-        namespace.try_clone_to_owned().map(Way).map_err(|e| e.to_string())
+        let namespace = namespace.try_clone_to_owned().map_err(|e| e.to_string())?;
+        Ok(Way { namespace, link: self.lab.wire_cpu() })
     }
 
     /// The addresses of a node.

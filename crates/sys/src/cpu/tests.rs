@@ -19,7 +19,21 @@ fn pinned_thread_stays_where_it_was_put() {
                 yield_now();
                 assert_eq!(rustix::thread::sched_getcpu(), cpu);
             }
-            assert_eq!(allowed(), Ok(vec![cpu]));
+            assert_eq!(of(None), Ok(vec![cpu]));
+        }
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thread_keeps_off_one_processor_and_knows_all() {
+    apart(|| {
+        let all = allowed().expect("Linux lists processors");
+        for &cpu in &all {
+            keep_off(cpu);
+            let others: Vec<usize> = all.iter().copied().filter(|&other| other != cpu).collect();
+            assert_eq!(of(None), Ok(if others.is_empty() { all.clone() } else { others }));
+            assert_eq!(allowed(), Ok(all.clone()));
         }
     });
 }
