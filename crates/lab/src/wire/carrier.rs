@@ -1,6 +1,7 @@
 //! The loop of the user-space link.
 
 use super::forwarded::{Deliveries, Delivery};
+use super::rests::Rests;
 use super::{Cable, Orders};
 use crate::clock::{
     Arriving, Due, Fate, HEADER_BYTES, LineSettings, LinkClock, dscp_of, family_of,
@@ -136,9 +137,10 @@ impl Carrier {
         self.directions.iter().all(|d| d.delay_ns_min >= PATIENT_DELAY_NS)
     }
 
-    /// Carries frames until `stop` is set, which `sleep` must become readable for.
-    pub fn run(mut self, stop: &AtomicBool, sleep: &PipeReader) {
-        let mut busy_until_ns = 0;
+    /// Carries frames until `stop` is set, which `wake` must become readable for; `rests` says when
+    /// others of its processor must have some of its time.
+    pub fn run(mut self, mut rests: Rests, stop: &AtomicBool, wake: &PipeReader) {
+        let mut busy_ns = 0;
         let mut next_check_ns = 0;
         while !stop.load(Relaxed) {
             self.obey();
@@ -147,29 +149,43 @@ impl Carrier {
             let now_ns = clock::now_ns();
             let waiting = self.deliver(now_ns);
             if taken || waiting.is_some() {
-                busy_until_ns = if patient { 0 } else { now_ns + SPIN_NS };
+                busy_ns = now_ns;
             }
+            let idle_ns = now_ns - busy_ns;
             let nap = match waiting {
                 _ if taken => None,
                 Some(due_ns) if patient => nap(now_ns, due_ns).map(Some),
                 Some(_) => None,
-                None => (now_ns > busy_until_ns).then_some(None),
+                None => {
+                    let long = patient || idle_ns > SPIN_NS || rests.free(now_ns, idle_ns);
+                    long.then_some(None)
+                }
             };
             if let Some(limit) = nap {
                 let ports = self.ports.iter().map(AsFd::as_fd);
-                let descriptors: Vec<_> = ports.chain([sleep.as_fd()]).collect();
+                let descriptors: Vec<_> = ports.chain([wake.as_fd()]).collect();
                 // An error leaves the loop spinning, which carries frames as well.
                 let _ = packet::wait(&descriptors, limit);
+                rests.slept(now_ns, clock::now_ns());
+            } else if let Some(rest) = rests.urgent(now_ns) {
+                // No frame ends it, or it would be none.
+                let _ = packet::wait(&[wake.as_fd()], Some(rest));
+                rests.slept(now_ns, clock::now_ns());
             }
             if now_ns > next_check_ns {
                 next_check_ns = now_ns + OVERRUN_CHECK_NS;
-                let overruns = self.ports.iter().filter_map(|port| port.overruns().ok());
-                fault(&self.recorder, overruns.map(u64::from).sum());
-                if let Ok(used) = usage::thread() {
-                    self.recorder.used_ns.store(used.user_ns + used.system_ns, Relaxed);
-                }
+                self.check();
             }
             std::hint::spin_loop();
+        }
+    }
+
+    /// Notes what the ports could not hold and what the thread used.
+    fn check(&self) {
+        let overruns = self.ports.iter().filter_map(|port| port.overruns().ok());
+        fault(&self.recorder, overruns.map(u64::from).sum());
+        if let Ok(used) = usage::thread() {
+            self.recorder.used_ns.store(used.user_ns + used.system_ns, Relaxed);
         }
     }
 

@@ -8,10 +8,12 @@
 
 mod carrier;
 mod forwarded;
+mod rests;
 
 use crate::LabError;
 use crate::lateness::{Lateness, Recorder};
 use carrier::Carrier;
+use rests::Rests;
 use std::io::PipeWriter;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +21,7 @@ use std::thread::JoinHandle;
 use v6gap_core::family::PerFamily;
 use v6gap_core::world::{Conditions, Link};
 use v6gap_sys::packet::Port;
-use v6gap_sys::{Unavailable, cpu};
+use v6gap_sys::{Unavailable, clock, cpu};
 
 /// A link with the ports at its two ends.
 pub(crate) struct Cable {
@@ -84,11 +86,11 @@ impl Wire {
         let (report, reported) = std::sync::mpsc::channel();
         let body = move || {
             let placed = place(cpu);
-            let begin = placed.is_ok();
+            let ahead = placed.as_ref().map(Result::is_ok).ok();
             // The receiver waits for exactly this message.
             let _ = report.send(placed);
-            if begin {
-                carrier.run(&stopped, &sleep);
+            if let Some(ahead) = ahead {
+                carrier.run(Rests::new(ahead, clock::now_ns()), &stopped, &sleep);
             }
         };
         let named = std::thread::Builder::new().name("v6gap-wire".to_owned());

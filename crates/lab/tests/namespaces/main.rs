@@ -36,7 +36,7 @@ const OUTSIDE: [tier::Scenario<Check>; 2] = [
 ];
 
 /// Checks that build labs in this process.
-const INSIDE: [tier::Scenario<Check>; 33] = [
+const INSIDE: [tier::Scenario<Check>; 34] = [
     ("every_model_carries_both_families", plumbing::every_model_carries_both_families, Day(5)),
     ("longer_chain", plumbing::longer_chain, Day(5)),
     ("every_shape_forwards", topologies::every_shape_forwards_by_the_right_routers, Day(5)),
@@ -49,6 +49,7 @@ const INSIDE: [tier::Scenario<Check>; 33] = [
     ("nothing_left_after_drop", plumbing::nothing_left_after_drop, Day(5)),
     ("wire_sleeps_between_trials", plumbing::wire_sleeps_between_trials, Witness(5)),
     ("wire_goes_first_where_it_may", plumbing::wire_goes_first_where_it_may, Day(5)),
+    ("wire_goes_on_beside_other_work", plumbing::wire_goes_on_beside_other_work, Witness(5)),
     ("small_mtu_is_discovered", conditions::small_mtu_is_discovered, Day(5)),
     ("each_family_has_its_mtu", conditions::each_family_has_its_mtu, Day(5)),
     ("black_hole_takes_large_packets", conditions::black_hole_takes_large_packets, Day(5)),

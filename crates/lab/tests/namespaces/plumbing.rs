@@ -1,10 +1,13 @@
 //! Checks that worlds come up as described and go away.
 
-use crate::traffic::{Outcome, ensure, passes, server_address, tcp_pair, udp_pair};
+use crate::traffic::{
+    Outcome, ensure, passes, placed, server_address, tcp_goodput, tcp_pair, udp_pair,
+};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::world::{Link, LinkModel, World};
@@ -16,6 +19,10 @@ const MODELS: [(LinkModel, Option<u64>); 3] = [
     (LinkModel::Shaped, Some(100_000_000)),
     (LinkModel::Wire, Some(100_000_000)),
 ];
+
+/// The kernel stops for 50 ms of each second who leaves others nothing.
+const BESIDE: Duration = Duration::from_secs(2);
+const STOPPED_NS: u64 = 20_000_000;
 
 pub fn every_model_carries_both_families() -> Outcome<String> {
     let mut figures = String::new();
@@ -131,6 +138,33 @@ pub fn wire_goes_first_where_it_may() -> Outcome<String> {
         ensure(wire_cpu.is_some() || !first, || "it may be on an end's processor".to_owned())?;
     }
     Ok(format!("processor {own:?}"))
+}
+
+/// A link that goes before others is not stopped for long, whatever else its processor has to do.
+pub fn wire_goes_on_beside_other_work() -> Outcome<String> {
+    placed(|options| {
+        let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
+        let lab = Lab::build_with(&world, options)?;
+        let first = lab.describe().get("lab.wire_priority").is_some_and(|is| is == "real-time");
+        let done = AtomicBool::new(false);
+        let goodput = std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let placed = options.wire_cpu.map(cpu::pin_thread).transpose();
+                while placed.is_ok() && !done.load(Relaxed) {
+                    std::hint::spin_loop();
+                }
+                placed
+            });
+            let goodput = tcp_goodput(&lab, Family::V4, BESIDE);
+            done.store(true, Relaxed);
+            other.join().map_err(|_| "the other work panicked")??;
+            goodput
+        })?;
+        let late_ns = lab.wire_lateness().ok_or("there is no link")?.max_ns;
+        ensure(!first || late_ns < STOPPED_NS, || format!("a frame was {late_ns} ns late"))?;
+        let priority = if first { "first" } else { "as any other" };
+        Ok(format!("{priority}: {goodput:.2} Mbit/s, at most {} µs late", late_ns / 1_000))
+    })
 }
 
 /// Processor time of the user-space link's thread.

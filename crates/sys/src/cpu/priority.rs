@@ -16,30 +16,20 @@ const WHAT: &str = "real-time priority";
 /// The lowest of the real-time priorities, which goes before all ordinary threads (sched(7)).
 #[cfg(target_os = "linux")]
 const LOWEST: libc::c_int = 1;
-/// From this release on Linux gives ordinary threads 50 ms of each second of a processor, whatever
-/// the limit of real-time threads (the fair server): where one goes on, they stop it that long.
-#[cfg(any(target_os = "linux", test))]
-const STOPPED_SINCE: (u32, u32) = (6, 12);
-
 /// Starts the threads that have the right to [`set_real_time`] where this process has it no more.
 #[cfg(target_os = "linux")]
 static STARTER: OnceLock<Sender<Box<dyn FnOnce() + Send>>> = OnceLock::new();
 
 /// Lets the calling thread go before every ordinary one of its processor (SCHED_FIFO); threads that
-/// it starts are ordinary. It should have the processor to itself, and wait when it has no work.
+/// it starts are ordinary. It should have the processor to itself, wait when it has no work and
+/// leave others some time: Linux stops who uses more than 950 ms of a second for the rest of it.
 ///
 /// # Errors
-/// Where the platform has no such thing, without the right to it (CAP_SYS_NICE, or a limit of the
-/// priority), and on kernels that would stop the thread from time to time.
+/// Where the platform has no such thing, and without the right to it (CAP_SYS_NICE, or a limit of
+/// the priority).
 pub fn set_real_time() -> Result<(), Unavailable> {
     #[cfg(target_os = "linux")]
     {
-        let release = rustix::system::uname().release().to_string_lossy().into_owned();
-        let share = std::fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us");
-        if stops(&release, share.as_deref().unwrap_or_default()) {
-            let because = format_args!("Linux {release} stops such a thread in each second");
-            return Err(Unavailable::new(WHAT, because));
-        }
         ask(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, LOWEST)
             .map_err(|error| Unavailable::new(WHAT, error))
     }
@@ -116,35 +106,9 @@ fn ask(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// Whether a kernel of that release, with that share of a second for real-time threads in µs (-1 is
-/// all of it), stops one that goes on: for 50 ms, many times what a frame may be late.
-#[cfg(any(target_os = "linux", test))]
-fn stops(release: &str, share_us: &str) -> bool {
-    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse().ok());
-    let known = numbers.next().zip(numbers.next());
-    known.is_none_or(|release: (u32, u32)| release >= STOPPED_SINCE) || share_us.trim() != "-1"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn most_kernels_stop_a_thread_that_goes_on() {
-        for (release, share_us, expected) in [
-            ("6.18.44", "950000\n", true),
-            ("6.18.44", "-1\n", true),
-            ("6.12.0-rc1", "-1\n", true),
-            ("7.0", "", true),
-            ("6.11.9-generic", "950000\n", true),
-            ("6.11.9-generic", "-1\n", false),
-            ("5.15.0-91-generic", "950000\n", true),
-            ("5.15.0-91-generic", "-1\n", false),
-            ("what", "-1\n", true),
-        ] {
-            assert_eq!(stops(release, share_us), expected, "{release} {share_us}");
-        }
-    }
 
     #[cfg(target_os = "linux")]
     #[test]
