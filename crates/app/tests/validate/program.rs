@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &[&str], data: &Path) -> Result<Vec<Line>, String> 
     let said = String::from_utf8_lossy(&output.stderr);
     let result: Value = serde_json::from_slice(&output.stdout)
         .map_err(|e| format!("{}: no result: {e}: {said}", output.status))?;
-    let id = result["run"]["id"].as_str().ok_or("a result without an identifier")?;
+    let id = result["id"].as_str().ok_or("a result without an identifier")?;
     let journal = data.join("runs").join(id).join("journal.jsonl");
     let lines = v6gap_store::read_journal(&journal).map_err(|e| e.to_string())?;
     std::fs::remove_dir_all(data).map_err(|e| format!("{}: {e}", data.display()))?;
