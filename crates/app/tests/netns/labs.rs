@@ -224,10 +224,17 @@ pub fn are_shown() {
     let inside = home
         .command()
         .args(["lab", "exec", "--name", lab_up.name(), "right", "--"])
-        .args(["cat", "/proc/net/if_inet6"])
+        .args(["cat", "/proc/net/if_inet6", "/proc/self/status"])
         .output()
         .unwrap();
-    assert!(text(&inside.stdout).contains("fd460005000000000000000000000001"), "{inside:?}");
+    let inside = text(&inside.stdout);
+    assert!(inside.contains("fd460005000000000000000000000001"), "{inside}");
+    // The link's processor is the last of those allowed, where there are several.
+    if let Some(link) = status["facts"]["lab.wire_cpu"].as_str() {
+        let allowed = inside.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        let ends: Vec<&str> = allowed.unwrap().trim().split([',', '-']).collect();
+        assert!(!ends.contains(&link), "{ends:?} with {link}");
+    }
     let echoed = shell.stdin(Stdio::null()).output().unwrap();
     assert!(echoed.status.success(), "{echoed:?}");
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::time::Duration;
-use v6gap_sys::netns;
 
 /// Taking a lab down may take this long.
 const DOWN_PATIENCE: Duration = Duration::from_secs(10);
@@ -28,21 +27,6 @@ pub fn list() -> Result<Vec<String>, LabError> {
 /// If there is no such lab or it does not answer.
 pub fn status(name: &str) -> Result<String, LabError> {
     ask(name, &Request::Status, PATIENCE).map(|(text, _)| text)
-}
-
-/// Moves this process, which must have a single thread, to a node of the lab called `name`, so that
-/// what it does or starts next is there.
-///
-/// # Errors
-/// If there is no such lab or node, or the process has other threads.
-pub fn join(name: &str, node: &str) -> Result<(), LabError> {
-    let (_, reply) = ask(name, &Request::Join(node.to_owned()), PATIENCE)?;
-    let [user, network] = &reply.descriptors[..] else {
-        let reason = format!("{} namespaces instead of 2", reply.descriptors.len());
-        return Err(LabError::Holder { name: name.to_owned(), reason });
-    };
-    netns::join_user(user).map_err(LabError::system("join the lab's user namespace"))?;
-    netns::enter(network).map_err(LabError::system(format!("enter the namespace of {node}")))
 }
 
 /// Takes the lab called `name` down; it is gone when this returns.

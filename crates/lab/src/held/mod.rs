@@ -5,7 +5,7 @@ pub(crate) mod message;
 
 pub(crate) use client::ask;
 use client::ask_at;
-pub use client::{down, join, list, status};
+pub use client::{down, list, status};
 
 use crate::{LabError, Lateness};
 use message::Request;

@@ -6,7 +6,7 @@
 
 mod join;
 
-pub use crate::held::{down, join, list, status};
+pub use crate::held::{down, list, status};
 pub use join::lab;
 
 use crate::held::message::{self, Request};

@@ -20,7 +20,7 @@ pub fn play_role(arguments: &[String]) -> Option<i32> {
             let world = World::client_router_server(LinkModel::Wire, Some(100_000_000));
             holder::hold(name, &world, &LabOptions::default(), |_| println!("ready"))
         }
-        [role, name, node] if role == JOIN => holder::join(name, node).map(|()| {
+        [role, name, node] if role == JOIN => entered(name, node).map(|()| {
             println!(
                 "{}",
                 if UdpSocket::bind(SERVER).is_ok() { "at the server" } else { "elsewhere" }
@@ -35,6 +35,10 @@ pub fn play_role(arguments: &[String]) -> Option<i32> {
         },
         |()| 0,
     ))
+}
+
+fn entered(name: &str, node: &str) -> Result<(), LabError> {
+    holder::lab(name)?.node(node)?.enter()
 }
 
 fn program(arguments: &[&str]) -> Outcome<Command> {

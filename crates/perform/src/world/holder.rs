@@ -23,7 +23,7 @@ pub fn down(name: &str) -> Result<(), String> {
 
 /// Moves this process to a node of a lab.
 pub fn join(name: &str, node: &str) -> Result<(), String> {
-    v6gap_lab::holder::join(name, node).map_err(|e| e.to_string())
+    super::RealWorld::join(name)?.go_to(node)
 }
 
 /// Holds a lab until it is taken down.
