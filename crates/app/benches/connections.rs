@@ -133,8 +133,8 @@ impl Client {
         let options = ClientOptions::new(Key::none(), "bench 1".to_owned(), Host::default());
         let open = || Connection::open(addresses, &options, &mut |_| ControlFlow::Continue(()));
         let connection = bed.near()?.run(open)?.map_err(|error| format!("{error:?}"))?;
-        let processor = Some(bed.processors.0);
-        let context = ClientContext { processor, ..ClientContext::new(addresses, TIMEOUT_NS) };
+        let processors = vec![bed.processors.0];
+        let context = ClientContext { processors, ..ClientContext::new(addresses, TIMEOUT_NS) };
         Ok(Client { connection, context })
     }
 

@@ -5,7 +5,7 @@ use crate::facts::this_host;
 use crate::job::Job;
 use crate::local::LocalServer;
 use crate::place::LOOPBACK;
-use crate::placement::Placement;
+use crate::placement::{self, Placement};
 use crate::target::Target;
 use crate::trouble::{NoLab, Trouble};
 use crate::witness::Measuring;
@@ -28,8 +28,8 @@ const FREE_PORTS: std::ops::RangeInclusive<u16> = 10_000..=u16::MAX;
 pub(crate) struct Ends {
     /// The far end.
     pub target: Target,
-    /// Processor of the measuring thread.
-    pub processor: Option<usize>,
+    /// Processors of the measuring thread, of which each draw has one.
+    pub processors: Vec<usize>,
     // Before the lab that it is in.
     server: Option<LocalServer>,
     /// The lab, if both ends are in one.
@@ -38,23 +38,22 @@ pub(crate) struct Ends {
 
 impl Ends {
     /// This host and another one.
-    pub fn between_hosts(target: Target, processor: Option<usize>) -> Self {
-        let processor = processor.or_else(|| Placement::choose().ends);
-        Ends { target, processor, server: None, lab: None }
+    pub fn between_hosts(target: Target, job: &Job) -> Self {
+        Ends { target, processors: drawn_among(job), server: None, lab: None }
     }
 
     /// Both on the loopback interface.
     ///
     /// # Errors
     /// If the server does not start.
-    pub fn on_loopback() -> Result<Self, Trouble> {
-        let processor = Placement::choose().ends;
+    pub fn on_loopback(job: &Job) -> Result<Self, Trouble> {
+        let processors = drawn_among(job);
         let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
-        let server = LocalServer::start(None, listen, processor, this_host());
+        let server = LocalServer::start(None, listen, processors.clone(), this_host());
         let server = server.map_err(Trouble::NoServer)?;
         let (name, addresses) = (LOOPBACK.to_owned(), server.addresses);
         let target = Target { name, addresses, local: PerFamily::default() };
-        Ok(Ends { target, processor, server: Some(server), lab: None })
+        Ok(Ends { target, processors, server: Some(server), lab: None })
     }
 
     /// Client and server of a lab; the calling thread is at the client from now on.
@@ -67,7 +66,7 @@ impl Ends {
 
     /// On `usual`, unless the job names a processor.
     fn placed(lab: RealWorld, job: &Job, usual: Option<usize>) -> Result<Self, Trouble> {
-        let processor = job.processor.or(usual);
+        let processors: Vec<usize> = job.processor.or(usual).into_iter().collect();
         let (client, name) = (lab.client(), lab.server());
         let port = if is_drawn(&lab, job) { drawn_port()? } else { wire::PORT };
         let addresses = lab.addresses(&name).map(|ip| ip.map(|ip| SocketAddr::new(ip, port)));
@@ -78,12 +77,12 @@ impl Ends {
             let way = lab.way_to(&name).map_err(Trouble::NoServer)?;
             let listen = addresses.map(|a| a.map(|a| SocketAddr::new(unspecified(a), port)));
             let host = Host { name: name.clone(), ..this_host() };
-            let server = LocalServer::start(Some(way), listen, processor, host);
+            let server = LocalServer::start(Some(way), listen, processors.clone(), host);
             Some(server.map_err(Trouble::NoServer)?)
         };
         lab.go_to(&client).map_err(Trouble::System)?;
         let target = Target { name, addresses, local: PerFamily::default() };
-        Ok(Ends { target, processor, server, lab: Some(lab) })
+        Ok(Ends { target, processors, server, lab: Some(lab) })
     }
 
     /// Whether each round of the run has a lab of its own.
@@ -125,8 +124,16 @@ impl Ends {
 
     /// What is measured, and between whom.
     pub fn measuring<'a>(&'a self, job: &'a Job) -> Measuring<'a> {
-        let Ends { target, processor, lab, .. } = self;
-        Measuring { job, target, lab: lab.as_ref(), processor: *processor }
+        let Ends { target, processors, lab, .. } = self;
+        Measuring { job, target, lab: lab.as_ref(), processor: processors.first().copied() }
+    }
+}
+
+/// The processors of ends that are in no lab. A capture needs one on which no end measures.
+fn drawn_among(job: &Job) -> Vec<usize> {
+    match job.capture {
+        Some(_) => placement::usual(job.processor),
+        None => placement::processors(job.processor),
     }
 }
 

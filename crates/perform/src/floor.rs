@@ -6,7 +6,7 @@ use crate::local::with_server;
 use crate::news::{News, Watcher};
 use crate::path;
 use crate::place::LOOPBACK;
-use crate::placement::Placement;
+use crate::placement;
 use crate::session::Session;
 use crate::target::Target;
 use crate::trouble::Trouble;
@@ -71,8 +71,8 @@ pub fn on_loopback(
     stop: &AtomicBool,
 ) -> Result<Met, Trouble> {
     let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
-    let processor = wanted.processor.or_else(|| Placement::choose().ends);
-    with_server(None, listen, processor, this_host(), |addresses| {
+    let processors = placement::usual(wanted.processor);
+    with_server(None, listen, processors, this_host(), |addresses| {
         let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };
         meet(wanted, &target, &Access::local(), watch, stop)
     })
@@ -91,8 +91,8 @@ pub fn meet(
     stop: &AtomicBool,
 ) -> Result<Met, Trouble> {
     let Wanted { plan, time_ns, usual, processor } = wanted;
-    let processor = processor.or_else(|| Placement::choose().ends);
-    let mut session = Session::open(&plan, target, access, processor, watch, stop)?;
+    let processors = placement::usual(processor);
+    let mut session = Session::open(&plan, target, access, processors, watch, stop)?;
     let round_trip_ns = path::check(&plan, &mut session)?;
     let (plan, _) = plan.fitted(fit::path_of(round_trip_ns)).keeping_to(&session.client.limits);
     let far = session.connection.opened().welcome.host.clone();

@@ -53,6 +53,7 @@ pub mod errors {
 
 /// Serving those who measure from elsewhere: nothing of a plan is in it.
 pub mod serve {
+    pub use crate::placement::processors;
     pub use v6gap_engine::server::{
         Prefix, Server, ServerError, ServerEvent, ServerOptions, TurnedAway,
     };

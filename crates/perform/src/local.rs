@@ -18,12 +18,12 @@ use v6gap_engine::server::{Server, ServerOptions};
 pub fn with_server<T>(
     lab: Option<&RealWorld>,
     addresses: PerFamily<Option<SocketAddr>>,
-    processor: Option<usize>,
+    processors: Vec<usize>,
     host: Host,
     work: impl FnOnce(PerFamily<Option<SocketAddr>>) -> T,
 ) -> Result<T, String> {
     let way = lab.map(|lab| lab.way_to(&lab.server())).transpose()?;
-    let server = LocalServer::start(way, addresses, processor, host)?;
+    let server = LocalServer::start(way, addresses, processors, host)?;
     let outcome = work(server.addresses);
     server.end().map(|()| outcome)
 }
@@ -44,11 +44,11 @@ impl LocalServer {
     pub fn start(
         way: Option<Way>,
         addresses: PerFamily<Option<SocketAddr>>,
-        processor: Option<usize>,
+        processors: Vec<usize>,
         host: Host,
     ) -> Result<Self, String> {
         let stop = Arc::new(AtomicBool::new(false));
-        let options = ServerOptions { addresses, processor, ..ServerOptions::new(tool(), host) };
+        let options = ServerOptions { addresses, processors, ..ServerOptions::new(tool(), host) };
         let (ready, listening) = mpsc::channel();
         let stopping = Arc::clone(&stop);
         let thread = Builder::new()
@@ -124,7 +124,7 @@ mod tests {
     fn a_panic_beside_the_server_ends_it_too() {
         let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
         let panicked = std::panic::catch_unwind(|| {
-            with_server(None, listen, None, Host::default(), |_| {
+            with_server(None, listen, Vec::new(), Host::default(), |_| {
                 std::panic::resume_unwind(Box::new(7))
             })
             .map(|(): ()| ())

@@ -55,12 +55,12 @@ pub fn perform(
                 None => target,
                 Some(id) => target.as_before(header(&store.read_run(id)?, id)?)?,
             };
-            Ends::between_hosts(target, job.processor)
+            Ends::between_hosts(target, job)
         }
         Place::Lab(lab) => Ends::in_lab(*lab, job)?,
         Place::Loopback { why } => {
             notes.push(format!("measured over loopback, which has no line, router or rate: {why}"));
-            Ends::on_loopback()?
+            Ends::on_loopback(job)?
         }
     };
     measure(job, ends, notes, store, watch, stop)
@@ -81,7 +81,8 @@ fn measure(
     let prepared = Prepared::of(&measuring)?;
     notes.extend(prepared.as_ref().map(Prepared::note));
     let devices = devices::prepare(&measuring)?;
-    let mut session = Session::open(&plan, &ends.target, &job.access, ends.processor, watch, stop)?;
+    let processors = ends.processors.clone();
+    let mut session = Session::open(&plan, &ends.target, &job.access, processors, watch, stop)?;
     let round_trip_ns = path::check(&plan, &mut session)?;
     if job.fit {
         plan = plan.fitted(fit::path_of(round_trip_ns));

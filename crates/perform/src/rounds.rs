@@ -70,8 +70,9 @@ fn in_another_lab(
     hooks.ends.leave();
     session.connection.close();
     hooks.ends.again(job, number)?;
-    let Ends { target, processor, .. } = &hooks.ends;
-    let session = Session::open(plan, target, &job.access, *processor, hooks.watch, stop)?;
+    let Ends { target, processors, .. } = &hooks.ends;
+    let processors = processors.clone();
+    let session = Session::open(plan, target, &job.access, processors, hooks.watch, stop)?;
     let now = session.connection.session();
     if (now.protocol, now.limits) != (before.protocol, before.limits) {
         let what = "the server of another lab speaks another protocol or allows something else";

@@ -44,14 +44,14 @@ impl Session {
         plan: &Plan,
         target: &Target,
         access: &Access,
-        processor: Option<usize>,
+        processors: Vec<usize>,
         watch: &mut dyn Watcher,
         stop: &AtomicBool,
     ) -> Result<Self, Trouble> {
         let connection = connect(plan, target, access, watch, stop)?;
         let client = ClientContext {
             server: target.addresses,
-            processor,
+            processors,
             timeout_ns: access.timeout_ns,
             local: target.local,
             limits: connection.opened().welcome.limits,

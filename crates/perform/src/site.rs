@@ -68,7 +68,8 @@ impl Site<'_> {
             };
             thread::aside(there).map_err(|e| format!("cannot start a thread: {e}"))?
         };
-        local::with_server(Some(&lab), addresses, placement.ends, this_host(), at_client)?
+        let ends = placement.ends.into_iter().collect();
+        local::with_server(Some(&lab), addresses, ends, this_host(), at_client)?
     }
 
     fn connect(
@@ -79,8 +80,8 @@ impl Site<'_> {
         let options = ClientOptions::new(Key::none(), tool(), this_host());
         let go_on = &mut |_: &_| ControlFlow::Continue(());
         let connection = Connection::open(addresses, &options, go_on).map_err(|e| e.to_string())?;
-        let processor = placement.ends;
-        let context = ClientContext { processor, ..ClientContext::new(addresses, TIMEOUT_NS) };
+        let processors = placement.ends.into_iter().collect();
+        let context = ClientContext { processors, ..ClientContext::new(addresses, TIMEOUT_NS) };
         Ok(Site { lab, connection, context })
     }
 

@@ -126,7 +126,7 @@ fn placements() -> Result<Vec<Placement>, String> {
 
 fn placed(place: Place, client: Option<usize>, server: Option<usize>) -> Result<Placement, String> {
     let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
-    with_server(None, listen, server, this_host(), |addresses| {
+    with_server(None, listen, server.into_iter().collect(), this_host(), |addresses| {
         let trips_ns = round_trips(addresses, client).map_err(|why| why.to_string())?;
         Ok(Placement { place, trips_ns })
     })?
@@ -141,7 +141,8 @@ fn round_trips(
     let plan = preset::first_look(PerArm::FAMILIES, None, 0);
     let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };
     let (stop, nobody) = (AtomicBool::new(false), &mut |_: &News<'_>| {});
-    let mut session = Session::open(&plan, &target, &Access::local(), processor, nobody, &stop)?;
+    let processors = processor.into_iter().collect();
+    let mut session = Session::open(&plan, &target, &Access::local(), processors, nobody, &stop)?;
     let mut trips: PerFamily<Vec<f64>> = PerFamily::default();
     for block in 0..BLOCKS {
         let order = if block % 2 == 0 { TurnOrder::Ab } else { TurnOrder::Ba };

@@ -92,6 +92,20 @@ fn hold(processors: &[usize]) -> rustix::io::Result<()> {
     sched_setaffinity(None, &set)
 }
 
+/// Those of [`allowed`] that are as quick as `cpu` and in the same package, as far as the system
+/// tells: it and the others on which a program may just as well be.
+pub fn alike(cpu: usize) -> Vec<usize> {
+    const TOLD: [&str; 3] =
+        ["cpu_capacity", "cpufreq/cpuinfo_max_freq", "topology/physical_package_id"];
+    let of = |number: usize| {
+        let path = format!("/sys/devices/system/cpu/cpu{number}");
+        TOLD.map(|what| std::fs::read_to_string(format!("{path}/{what}")).ok())
+    };
+    let usual = of(cpu);
+    let all = allowed().unwrap_or_default().into_iter();
+    all.filter(|&number| number == cpu || of(number) == usual).collect()
+}
+
 /// Numbers of the processors that share a core with `cpu`, itself among them, ascending.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::Family;
 use v6gap_perform::facts::this_host;
-use v6gap_perform::serve::{Prefix, Server, ServerError, ServerEvent, ServerOptions};
+use v6gap_perform::serve::{Prefix, Server, ServerError, ServerEvent, ServerOptions, processors};
 use v6gap_perform::tool;
 use v6gap_sys::clock::now_ns;
 
@@ -74,7 +74,7 @@ fn options(args: &ServeArgs) -> Result<ServerOptions, Failure> {
     options.key = key::of_server(&args.key, reach(args))?;
     options.allow = args.allow.clone();
     options.public = args.public;
-    options.processor = args.processor;
+    options.processors = processors(args.processor);
     options.limits = limits::of(args, options.key.is_some());
     options.per_source = options.limits.per_source;
     Ok(options)

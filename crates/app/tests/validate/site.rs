@@ -110,7 +110,7 @@ fn serve(
 ) -> Result<(), String> {
     lab.node("server").and_then(|node| node.enter()).map_err(|e| e.to_string())?;
     let mut options = ServerOptions::new(tool(), host("server"));
-    options.processor = processor;
+    options.processors = processor.into_iter().collect();
     let server = Server::bind(&options).map_err(|e| e.to_string())?;
     // Who asked for it waits.
     let _ = ready.send(());
@@ -179,8 +179,8 @@ impl Site<'_> {
     }
 
     fn context(&self) -> ClientContext {
-        let processor = self.placement.ends;
-        ClientContext { processor, ..ClientContext::new(self.addresses, TIMEOUT_NS) }
+        let processors = self.placement.ends.into_iter().collect();
+        ClientContext { processors, ..ClientContext::new(self.addresses, TIMEOUT_NS) }
     }
 
     fn connect(&self) -> Result<Connection, String> {

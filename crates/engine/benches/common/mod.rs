@@ -93,7 +93,7 @@ impl Bed {
     /// One of our trials, each end on its processor: what the ends reported, arm by arm.
     pub fn perform(&self, task: &Task) -> Outcome<Vec<PerEnd<EndReport>>> {
         let mut context = self.service.context(task.workload.transport());
-        context.processor = Some(self.processors.0);
+        context.processors = vec![self.processors.0];
         let near = self.near()?;
         let (client, server) =
             self.service.perform_with(task, || near.run(|| client::run(task, &context)));

@@ -244,11 +244,11 @@ impl<'a> Bench<'a> {
         let number = self.connection.next_number();
         let workload = workload.clone();
         let (token, arrives) = (Token(token), self.context.arrives());
-        let (draw, worker) = self.drawn.of_task(number);
+        let (draw, worker) = self.drawn.of_task(seed);
+        let context = &self.context.of_draw(draw);
         let draw = Some(draw);
         let task = Task { number, workload, arms, order, seed, token, arrives, draw };
         let (started_unix_ns, started_ns) = (clock::wall_ns(), clock::now_ns());
-        let context = self.context;
         let half = |task: &Task| match worker {
             Some(worker) => worker.measure(task, context),
             None => client::run(task, context),

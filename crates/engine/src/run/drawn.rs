@@ -1,4 +1,4 @@
-//! What is drawn anew at this end while a run goes on: the worker.
+//! What is drawn anew while a run goes on: the worker of either end, and its processor.
 
 use crate::worker::Worker;
 use v6gap_core::schedule::Block;
@@ -14,7 +14,7 @@ enum Draw {
     Block(u64),
 }
 
-/// The worker of the blocks at hand, and the number by which the server knows them.
+/// The worker of the blocks at hand, and the number by which both ends know them.
 #[derive(Debug)]
 pub(super) struct Drawn {
     of: Draw,
@@ -36,12 +36,13 @@ impl Drawn {
         }
     }
 
-    /// The number of the draw that the task of this number belongs to, and who measures it if there
+    /// The number of the draw that a task with this seed belongs to, and who measures it if there
     /// is a worker. One that has ended is replaced at this end alone.
-    pub fn of_task(&mut self, task: u32) -> (u32, Option<&Worker>) {
-        // Numbers of tasks only rise, so that no other draw has it.
+    pub fn of_task(&mut self, seed: u64) -> (u32, Option<&Worker>) {
         let is_new = self.number.is_none();
-        let number = *self.number.get_or_insert(task);
+        // The lower half, which is the same for both arms: ends choose by it, and two draws in
+        // succession have the same one in one of four billion cases.
+        let number = *self.number.get_or_insert(seed as u32);
         if is_new || self.worker.as_ref().is_some_and(|worker| !worker.lives()) {
             self.worker = Worker::start();
         }

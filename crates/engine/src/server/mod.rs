@@ -51,8 +51,9 @@ pub struct ServerOptions {
     pub allow: Vec<Prefix>,
     /// Serve everybody even without a key.
     pub public: bool,
-    /// Processor to hold the measuring thread on.
-    pub processor: Option<usize>,
+    /// Processors to hold the measuring thread on, of which each draw of a client has one; without
+    /// any the system chooses.
+    pub processors: Vec<usize>,
     /// What clients may ask for.
     pub limits: Limits,
     /// Most sessions from one IPv4 address or IPv6 /64 that are served or wait; from one IPv4 /24
@@ -75,7 +76,7 @@ impl ServerOptions {
             key: None,
             allow: Vec::new(),
             public: false,
-            processor: None,
+            processors: Vec::new(),
             limits: Limits::default(),
             per_source: PER_SOURCE,
             tool,
@@ -223,7 +224,7 @@ impl Server {
         };
         let listeners = Arc::new(listeners);
         let (listening, access) = (Arc::clone(&listeners), options.access());
-        let how = (options.processor, options.limits);
+        let how = (options.processors.clone(), options.limits);
         let workshop = Workshop::new(listening, datagrams, access, how)?;
         let key = options.key.unwrap_or_else(Key::none);
         let front = Front::new(

@@ -41,7 +41,7 @@ pub(super) struct Workshop {
     pub(super) listeners: Arc<PerFamily<Option<Listener>>>,
     datagrams: Arc<PerFamily<Option<Datagram>>>,
     access: Arc<Access>,
-    pub(super) processor: Option<usize>,
+    processors: Vec<usize>,
     pub(super) waker: Arc<Waker>,
     limits: Limits,
     /// Before this time by the clock no task begins, in ns: the exchanges of the one before it went
@@ -95,14 +95,14 @@ impl Workshop {
         listeners: Arc<PerFamily<Option<Listener>>>,
         datagrams: PerFamily<Option<Datagram>>,
         access: Access,
-        (processor, limits): (Option<usize>, Limits),
+        (processors, limits): (Vec<usize>, Limits),
     ) -> io::Result<Self> {
         let waker = Arc::new(Waker::new()?);
         Ok(Workshop {
             listeners,
             datagrams: Arc::new(datagrams),
             access: Arc::new(access),
-            processor,
+            processors,
             strangers: Strangers::new(Arc::clone(&waker)),
             waker,
             limits,
@@ -128,7 +128,8 @@ impl Workshop {
         let (listeners, datagrams) = (Arc::clone(&self.listeners), Arc::clone(&self.datagrams));
         let (access, strangers) = (Arc::clone(&self.access), self.strangers.0.clone());
         let (idle, rest_until_ns) = (Arc::clone(&self.idle), Arc::clone(&self.rest_until_ns));
-        let (processor, limits) = (self.processor, self.limits);
+        let processor = trial::processor(&self.processors, task.draw);
+        let limits = self.limits;
         let body = move || {
             rest(&rest_until_ns, &aborting);
             let begun_ns = clock::now_ns();

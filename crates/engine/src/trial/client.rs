@@ -1,6 +1,6 @@
 //! The client's half of a task.
 
-use super::{TrialError, check, family, halves};
+use super::{TrialError, check, family, halves, processor};
 use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
@@ -14,8 +14,8 @@ use v6gap_sys::{files, thread};
 pub struct ClientContext {
     /// The server's address and port in each family.
     pub server: PerFamily<Option<SocketAddr>>,
-    /// The processor to measure on.
-    pub processor: Option<usize>,
+    /// The processors to measure on, of which each draw has one; without any the system chooses.
+    pub processors: Vec<usize>,
     /// Longest time for a connection to be made and for the server to be silent, in ns.
     pub timeout_ns: u64,
     /// The address of this host that data go from in each family, where the system is not to
@@ -29,7 +29,18 @@ impl ClientContext {
     /// A client that runs on any processor and lets the system choose its addresses.
     pub fn new(server: PerFamily<Option<SocketAddr>>, timeout_ns: u64) -> Self {
         let (local, limits) = (PerFamily::default(), Limits::default());
-        ClientContext { server, processor: None, timeout_ns, local, limits }
+        ClientContext { server, processors: Vec::new(), timeout_ns, local, limits }
+    }
+
+    /// This client for the tasks of one draw.
+    pub(crate) fn of_draw(&self, draw: u32) -> Self {
+        let processors = processor(&self.processors, Some(draw)).into_iter().collect();
+        ClientContext { processors, ..self.clone() }
+    }
+
+    /// The processor to measure on.
+    pub(super) fn processor(&self) -> Option<usize> {
+        self.processors.first().copied()
     }
 
     /// The address in `family` that sockets are bound to, with no port yet.

@@ -36,7 +36,7 @@ pub(super) fn client(task: &Task, workload: &Connect, context: &ClientContext) -
     let options = StreamOptions::default();
     let timeout_ns = context.timeout_ns;
     make_room(family, workload)?;
-    let before = Before::look(context.processor);
+    let before = Before::look(context.processor());
     let mut locals = Locals::new(task, context, arm, family, workload.count.saturating_add(1));
     let first = introduced(task.token, (arm, 0), remote, &options, timeout_ns, &mut locals)?;
     let endpoints = stream_endpoints(&first).map_err(&failed)?;

@@ -44,7 +44,7 @@ pub(super) fn client(task: &Task, echo: &Echo, context: &ClientContext) -> Repor
         a: context.remote(family(task, Arm::A))?,
         b: context.remote(family(task, Arm::B))?,
     };
-    let before = Before::look(context.processor);
+    let before = Before::look(context.processor());
     let ask = Asking {
         task,
         echo,

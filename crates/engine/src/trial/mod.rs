@@ -340,9 +340,24 @@ fn check(task: &Task) -> Result<(), TrialError> {
     room::check(task)
 }
 
+/// The processor of a draw: one of those that an end may measure on, so that both ends on one
+/// computer are on the same one. `None` where it is held on none.
+pub(crate) fn processor(among: &[usize], draw: Option<u32>) -> Option<usize> {
+    let place = draw.unwrap_or(0) as usize % among.len().max(1);
+    among.get(place).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_draw_has_one_of_the_processors_that_may_be() {
+        assert_eq!(processor(&[], Some(7)), None);
+        assert_eq!(processor(&[4], Some(7)), Some(4));
+        assert_eq!([0, 1, 2].map(|draw| processor(&[4, 6], Some(draw))), [4, 6, 4].map(Some));
+        assert_eq!(processor(&[4, 6], None), Some(4));
+    }
 
     /// Loopback takes 65,536 bytes in one piece, a little less than the longest datagram of IPv6.
     #[test]

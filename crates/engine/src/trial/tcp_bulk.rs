@@ -34,8 +34,8 @@ pub(super) fn client(task: &Task, bulk: &TcpBulk, context: &ClientContext) -> Re
     let (arm, family) = only_arm(task);
     let remote = context.remote(family)?;
     let count = connections(bulk);
-    let places = places(context.processor, count);
-    let before = Before::look(context.processor);
+    let places = places(context.processor(), count);
+    let before = Before::look(context.processor());
     let mut locals = Locals::new(task, context, arm, family, count.into());
     let options = windowed(bulk, stream_options(&bulk.settings, &bulk.marking));
     let connect = |number: u16| {

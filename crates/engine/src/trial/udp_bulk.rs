@@ -70,7 +70,7 @@ pub(super) fn client(
 ) -> Reports {
     let (arm, family) = only_arm(task);
     let remote = context.remote(family)?;
-    let before = Before::look(context.processor);
+    let before = Before::look(context.processor());
     let socket = datagram(remote, &bulk.marking, &mut Locals::new(task, context, arm, family, 1))?;
     let unproved = Unproved { arm, family, remote, socket: &socket };
     prove(task.token.tag(), &[unproved], context.timeout_ns)?;

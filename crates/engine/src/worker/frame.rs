@@ -79,8 +79,8 @@ fn send(
 
 /// Has a worker do the client's half.
 pub(super) fn measure(conduit: &Conduit, task: &Task, context: &ClientContext) -> io::Result<()> {
-    let ClientContext { server, processor, timeout_ns, local, limits } = context;
-    let body = to_vec(&(task, server, processor, timeout_ns, local, limits));
+    let ClientContext { server, processors, timeout_ns, local, limits } = context;
+    let body = to_vec(&(task, server, processors, timeout_ns, local, limits));
     send(conduit, MEASURE, body, &[])
 }
 
@@ -149,8 +149,8 @@ pub(super) fn told(frame: &[u8], sockets: Vec<Came>) -> Option<Told> {
     let mut sockets = sockets.into_iter();
     let told = match *kind {
         MEASURE => {
-            let (task, server, processor, timeout_ns, local, limits) = from_slice(body).ok()?;
-            let context = ClientContext { server, processor, timeout_ns, local, limits };
+            let (task, server, processors, timeout_ns, local, limits) = from_slice(body).ok()?;
+            let context = ClientContext { server, processors, timeout_ns, local, limits };
             Told::Measure(Box::new((task, context)))
         }
         SERVE => {

@@ -69,6 +69,17 @@ fn lists_are_read_and_nonsense_is_not() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_processor_is_like_itself() {
+    let all = allowed().unwrap();
+    for &cpu in &all {
+        let alike = alike(cpu);
+        assert!(alike.contains(&cpu) && alike.iter().all(|other| all.contains(other)));
+    }
+    assert!(alike(usize::MAX).iter().all(|other| all.contains(other)));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_processor_shares_a_core_with_itself() {
     for cpu in allowed().unwrap() {
         // Where there is no `/sys` nothing is told.

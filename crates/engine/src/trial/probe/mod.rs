@@ -63,7 +63,7 @@ pub(super) fn client(task: &Task, probe: &Probe, context: &ClientContext) -> Rep
         Some(&arm) => load::connect(task, probe, arm, context)?,
         None => None,
     };
-    let before = Before::look(context.processor);
+    let before = Before::look(context.processor());
     let asking = Asking { task, probe, context, remotes: &remotes };
     let sockets = asking.sockets(&mut missing)?;
     asking.knock(&sockets, &mut buffers.message, &watch, &mut missing).map_err(broken)?;

@@ -107,7 +107,7 @@ pub(super) fn connect(plan: Plan<'_>, context: &ClientContext) -> Result<Datagra
         let unproved: Vec<Unproved<'_>> = unproved.collect();
         prove(plan.task.token.load_tag(), &unproved, context.timeout_ns)?;
     }
-    Ok(plan.ready(End::Client, ways, context.processor))
+    Ok(plan.ready(End::Client, ways, context.processor()))
 }
 
 /// The server's end: one socket for each source that has proved itself.

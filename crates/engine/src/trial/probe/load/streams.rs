@@ -53,7 +53,7 @@ pub(super) fn connect(
             introduced(task.token, place, remote, &options, context.timeout_ns, &mut locals)?;
         ways.push((stream, way(load, number) == Direction::Send));
     }
-    Streams::new(task, arm, ways, held(task, load, &context.limits), context.processor)
+    Streams::new(task, arm, ways, held(task, load, &context.limits), context.processor())
 }
 
 /// The server's end, once the client has connected.
