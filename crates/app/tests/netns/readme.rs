@@ -6,7 +6,8 @@ use super::support::{Home, PROGRAM, figure, text};
 use super::tier::is_night;
 use super::two_hosts::Lab;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+use std::time::Instant;
 
 /// Pairs of a run instead of its own: the fewest that allow a verdict.
 const PAIRS: &str = "6";
@@ -104,7 +105,7 @@ fn run(lab: &Lab, home: &Home, typed: &str, words: &[String]) {
     let named = "mount --bind \"$1\" /etc/hosts && cd \"$2\" && shift 2 && exec \"$@\"";
     command.args(["unshare", "--mount", "sh", "-c", named, "sh"]);
     command.arg(home.path().join("hosts")).arg(home.path()).arg(PROGRAM).args(words);
-    check(typed, &command.output().unwrap());
+    check(typed, &mut command);
 }
 
 /// Runs a command about a lab as it stands; the lab is the default one. A server in it is started
@@ -126,14 +127,16 @@ fn run_lab(home: &Home, words: &[&str]) {
             command
         }
     };
-    check(&words.join(" "), &command.env("PATH", path).output().unwrap());
+    check(&words.join(" "), command.env("PATH", path));
 }
 
-fn check(typed: &str, output: &Output) {
+fn check(typed: &str, command: &mut Command) {
+    let start = Instant::now();
+    let output = command.output().unwrap();
     let code = output.status.code();
     let judges = ["lab-b", "plan run", "doctor", "compare", "figures", "replay"];
     let measures = judges.iter().any(|verb| typed.starts_with(verb));
     let good = code == Some(0) || measures && code.is_some_and(|c| ANSWERS.contains(&c));
-    figure(typed, format!("exit {code:?}"));
+    figure(typed, format!("exit {code:?}, {:.1} s", start.elapsed().as_secs_f64()));
     assert!(good, "v6gap {typed}: {code:?}\n{}{}", text(&output.stdout), text(&output.stderr));
 }
