@@ -88,11 +88,14 @@ pub fn are_found() {
     }
 }
 
-/// Two runs do not tell how much a family by itself scatters from run to run.
+/// Two runs do not tell how much a family by itself scatters from run to run, and on some machines
+/// what hosts add changes in the course of one.
 fn is_not_ruled_on(found: &Value) {
+    const UNKNOWN: &str = "scatters from run to run is not known; 5 more runs like";
+    const UNSTEADY: &str = "the values change over the time of the run";
     assert_eq!(found["verdict"], "none", "{found:#}");
     let why = found["why_none"].as_str().unwrap();
-    assert!(why.contains("scatters from run to run is not known; 5 more runs like"), "{why}");
+    assert!(why.contains(UNKNOWN) || why.contains(UNSTEADY), "{why}");
 }
 
 fn document(bytes: &[u8]) -> Value {
