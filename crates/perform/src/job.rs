@@ -14,8 +14,7 @@ pub struct Job {
     pub plan: Plan,
     /// How the far end is spoken to.
     pub access: Access,
-    /// The processor to measure on, between hosts; by default the first that is allowed. On one
-    /// computer the ends share that one.
+    /// The processor to measure on; by default each draw has one. Ends on one computer share it.
     pub processor: Option<usize>,
     /// Whether the plan may be fitted to the round trip of the path; a plan file is taken as it
     /// stands.
