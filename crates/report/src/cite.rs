@@ -312,7 +312,8 @@ fn stopping(analysis: &Analysis, by: impl Fn(&Source) -> String) -> String {
     match analysis.run.plan.design.stop {
         Stop::Pairs { pairs } => format!(
             "The number of pairs, {pairs}, was fixed beforehand; estimates are Hodges-Lehmann, \
-             with exact signed-rank ranges of {confidence}{}.",
+             with exact signed-rank ranges of {confidence}{}; where so few pairs can never decide \
+             by ranks, and for shares of packets, with those of Student’s t.",
             by(&HODGES_LEHMANN)
         ),
         Stop::Adaptive { time_ns_max, pairs_min } => format!(
