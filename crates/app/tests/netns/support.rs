@@ -69,9 +69,13 @@ pub fn is_spoiled(output: &Output, result: &Value) -> bool {
     output.status.code() == Some(6) && is_disturbance(why) && !is_night()
 }
 
-/// Whether a headline takes the verdict back because the machine disturbed the run or its link.
-pub fn is_disturbance(headline: &str) -> bool {
-    ["blocks discarded", "valid pairs", "missed the model"].iter().any(|why| headline.contains(why))
+/// What takes a verdict back because the machine disturbed the run or its link.
+const DISTURBANCES: [&str; 4] =
+    ["blocks discarded", "valid pairs", "missed the model", "compared with itself differed"];
+
+/// Whether a verdict is taken back because the machine disturbed the run or its link.
+pub fn is_disturbance(why: &str) -> bool {
+    DISTURBANCES.iter().any(|disturbance| why.contains(disturbance))
 }
 
 /// The answer to one question of a result.
