@@ -180,6 +180,16 @@ impl LinkClock {
         (!self.ordinary.is_empty()).then(free_at_ns)
     }
 
+    /// How long the line takes for the frames that it has at `now_ns`, in ns.
+    pub fn queued_ns(&self, now_ns: u64) -> u64 {
+        let sent = self.free_at_ps.saturating_sub(u128::from(now_ns) * PS_PER_NS);
+        let waits = self.ordinary.iter().map(|frame| {
+            let bytes = wire_bytes(frame.frame_bytes, self.line.vlan_tags);
+            line_ps(bytes, self.line.conditions.get(frame.family).rate_bps)
+        });
+        u64::try_from((sent + waits.sum::<u128>()) / PS_PER_NS).unwrap_or(u64::MAX)
+    }
+
     /// Puts a frame that came at `arrival_ps` on the line as soon as it is free, and its copy
     /// behind it; `queued` if it counts among those in `starts_ps` until then.
     fn send(&mut self, arrival_ps: u128, frame: Waiting, queued: bool) -> Due {

@@ -234,6 +234,21 @@ fn a_marked_frame_waits_for_the_one_on_the_line_and_for_its_like_only() {
 }
 
 #[test]
+fn all_that_waits_for_the_line_is_queued_whatever_its_kind() {
+    for mut line in [prioritised(100), clock(Conditions::rate(Some(8_000_000)), 100)] {
+        assert_eq!(line.queued_ns(0), 0);
+        for _ in 0..3 {
+            fate(&mut line, 0, Family::V6, 1514);
+        }
+        assert_eq!(line.queued_ns(0), 3 * 1_538_000);
+        assert_eq!(line.queued_ns(1_000_000), 3 * 1_538_000 - 1_000_000);
+    }
+    let mut none = clock(Conditions::rate(None), 100);
+    fate(&mut none, 0, Family::V4, 1514);
+    assert_eq!(none.queued_ns(0), 0);
+}
+
+#[test]
 fn each_kind_has_a_queue_of_its_own_length() {
     let mut line = prioritised(2);
     assert_eq!(marked(&mut line, 0, 1514), due(1_526_000));

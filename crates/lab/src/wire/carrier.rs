@@ -137,6 +137,11 @@ impl Carrier {
         self.directions.iter().all(|d| d.delay_ns_min >= PATIENT_DELAY_NS)
     }
 
+    /// How long the busiest line takes for what it has to send, in ns.
+    fn queued_ns(&self, now_ns: u64) -> u64 {
+        self.directions.iter().map(|d| d.clock.queued_ns(now_ns)).max().unwrap_or(0)
+    }
+
     /// Carries frames until `stop` is set, which `wake` must become readable for; `rests` says when
     /// others of its processor must have some of its time.
     pub fn run(mut self, mut rests: Rests, stop: &AtomicBool, wake: &PipeReader) {
@@ -167,7 +172,7 @@ impl Carrier {
                 // An error leaves the loop spinning, which carries frames as well.
                 let _ = packet::wait(&descriptors, limit);
                 rests.slept(now_ns, clock::now_ns());
-            } else if let Some(rest) = rests.urgent(now_ns) {
+            } else if let Some(rest) = rests.urgent(now_ns, || self.queued_ns(now_ns)) {
                 // No frame ends it, or it would be none.
                 let _ = packet::wait(&[wake.as_fd()], Some(rest));
                 rests.slept(now_ns, clock::now_ns());

@@ -10,12 +10,15 @@ use std::time::Duration;
 const AWAKE_PER_OWED: u64 = 10;
 /// Nothing is under way for so long, in ns: a rest delays nothing then, if any is owed.
 const IDLE_NS: u64 = 1_000_000;
-/// More than this is owed, in ns, after 0.38 s without a rest: then frames wait for one. Blocks of
-/// round trips take less, and a second of the kernel's leaves room for the 50 ms after that.
+/// More than this is owed, in ns, after 0.38 s without a rest: then frames wait for one. A second
+/// of the kernel's leaves room for the 50 ms after that.
 const URGENT_NS: u64 = 38_000_000;
-/// How long frames wait then, in ns: little beside a queue, and rare enough that the median of
-/// round trips and the mean rate stay what they are.
+/// How long frames wait then, in ns.
 const REST_NS: u64 = 200_000;
+/// A line must have that much to send, in ns: whatever is last in its queue is due when the rest
+/// is over, and the mean rate stays what it is. Exchanges that are under way one by one would each
+/// be late, so they are left to the kernel: whom it stops for 50 ms delays one of them.
+const QUEUED_NS: u64 = 1_000_000;
 /// And how long the thread is awake between two such rests, in ns.
 const APART_NS: u64 = 1_800_000;
 
@@ -45,10 +48,12 @@ impl Rests {
         idle_ns > IDLE_NS && self.owed_ns(now_ns) > 0
     }
 
-    /// How long the thread must sleep now, whatever is under way.
-    pub fn urgent(&self, now_ns: u64) -> Option<Duration> {
+    /// How long the thread must sleep now, though frames are under way of which a line will be busy
+    /// for the time that `queued_ns` tells.
+    pub fn urgent(&self, now_ns: u64, queued_ns: impl FnOnce() -> u64) -> Option<Duration> {
         let apart = now_ns.saturating_sub(self.woke_ns) >= APART_NS;
-        (apart && self.owed_ns(now_ns) > URGENT_NS).then_some(Duration::from_nanos(REST_NS))
+        let urgent = apart && self.owed_ns(now_ns) > URGENT_NS && queued_ns() >= QUEUED_NS;
+        urgent.then_some(Duration::from_nanos(REST_NS))
     }
 
     /// The thread slept.
@@ -74,7 +79,7 @@ mod tests {
         let (mut rests, mut taken, mut now_ns) = (Rests::new(true, 0), Vec::new(), 0);
         while now_ns < for_ns {
             assert!(!rests.free(now_ns, 10_000));
-            if let Some(rest) = rests.urgent(now_ns) {
+            if let Some(rest) = rests.urgent(now_ns, || QUEUED_NS) {
                 let end_ns = now_ns + rest.as_nanos() as u64;
                 rests.slept(now_ns, end_ns);
                 taken.push((now_ns, end_ns));
@@ -109,14 +114,21 @@ mod tests {
         assert!(rests.free(200 * MS, 2 * MS));
         rests.slept(200 * MS, 230 * MS);
         assert!(!rests.free(230 * MS, 30 * MS));
-        assert_eq!(rests.urgent(580 * MS), None);
-        assert!(rests.urgent(611 * MS).is_some());
+        assert_eq!(rests.urgent(580 * MS, || QUEUED_NS), None);
+        assert!(rests.urgent(611 * MS, || QUEUED_NS).is_some());
+    }
+
+    #[test]
+    fn frames_without_a_queue_behind_them_are_not_held_up() {
+        let rests = Rests::new(true, 0);
+        assert_eq!(rests.urgent(900 * MS, || QUEUED_NS - 1), None);
+        assert!(rests.urgent(900 * MS, || QUEUED_NS).is_some());
     }
 
     #[test]
     fn who_is_not_ahead_owes_nothing() {
         let rests = Rests::new(false, 0);
         assert!(!rests.free(9_000 * MS, 2 * MS));
-        assert_eq!(rests.urgent(9_000 * MS), None);
+        assert_eq!(rests.urgent(9_000 * MS, || QUEUED_NS), None);
     }
 }
