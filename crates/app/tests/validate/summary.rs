@@ -51,32 +51,60 @@ impl Judged {
     }
 }
 
+/// What the runs found that are judged by themselves.
+#[derive(Default)]
+struct Seen<'a> {
+    judged: Vec<Judged>,
+    troubled: Vec<(&'a Value, Analysis)>,
+    /// Questions without a range.
+    none: usize,
+    seconds: f64,
+}
+
+impl<'a> Seen<'a> {
+    fn of(results: &Results, lines: &'a [Value]) -> Result<Self, String> {
+        let bases = bases(results, lines)?;
+        let mut seen = Seen::default();
+        for done in lines.iter().filter(|done| !done["journal"].is_null()) {
+            seen.seconds += done["span_s"].as_f64().unwrap_or(0.0);
+            let row = done["row"].as_str().unwrap_or_default();
+            if !["b", "c", "d", "f"].contains(&row) {
+                continue;
+            }
+            let found = results.analysed(done)?;
+            if row == "f" {
+                seen.troubled.push((done, found));
+                continue;
+            }
+            let (answers, without) = answers(done, &found, &bases);
+            seen.judged.extend(answers);
+            seen.none += without;
+        }
+        Ok(seen)
+    }
+}
+
+/// How many questions of a known truth have a range, and those that are wrong: by the verdict's
+/// sign, or by more than `slack` beyond the range.
+///
+/// # Errors
+/// If a journal cannot be read.
+pub(crate) fn wrong(results: &Results, slack: f64) -> Result<(usize, String), String> {
+    let judged = Seen::of(results, &results.lines())?.judged;
+    let is_wrong = |j: &&Judged| {
+        let far = j.truth < j.low - slack || j.truth > j.high + slack;
+        far || (j.truth != 0.0 && j.is_wrong())
+    };
+    Ok((judged.len(), judged.iter().filter(is_wrong).map(miss).collect()))
+}
+
 /// The table of all rows and the tables behind it.
 ///
 /// # Errors
 /// If a journal cannot be read.
 pub(crate) fn write(results: &Results) -> Result<String, String> {
     let lines = results.lines();
-    let bases = bases(results, &lines)?;
-    let mut judged = Vec::new();
-    let mut troubled = Vec::new();
-    let mut none = 0;
-    let mut seconds = 0.0;
-    for done in lines.iter().filter(|done| !done["journal"].is_null()) {
-        seconds += done["span_s"].as_f64().unwrap_or(0.0);
-        let row = done["row"].as_str().unwrap_or_default();
-        if !["b", "c", "d", "f"].contains(&row) {
-            continue;
-        }
-        let found = results.analysed(done)?;
-        if row == "f" {
-            troubled.push((done, found));
-            continue;
-        }
-        let (answers, without) = answers(done, &found, &bases);
-        judged.extend(answers);
-        none += without;
-    }
+    let Seen { judged, troubled, none, seconds } = Seen::of(results, &lines)?;
     let mut text = format!(
         "Measured in {seconds:.0} s of runs. Ranges in brackets are the exact binomial ones at \
          95 % (Clopper and Pearson).\n\n"
@@ -329,25 +357,19 @@ fn cases(judged: &[Judged]) -> String {
 
 /// Every range that missed the truth and every wrong verdict, for whoever looks for the reason.
 fn misses(judged: &[Judged]) -> String {
-    let missed: Vec<&Judged> = judged.iter().filter(|j| !j.holds() || j.is_wrong()).collect();
-    if missed.is_empty() {
-        return "\nEvery range held the truth.\n".to_owned();
+    let missed: String = judged.iter().filter(|j| !j.holds() || j.is_wrong()).map(miss).collect();
+    match missed.is_empty() {
+        true => "\nEvery range held the truth.\n".to_owned(),
+        false => format!("\nRanges that missed the truth, in %:\n\n{missed}"),
     }
-    let mut text = String::from("\nRanges that missed the truth, in %:\n\n");
-    for j in missed {
-        text.push_str(&format!(
-            "- {} ({}, seed {}): truth {:+.3}, range {:+.3} to {:+.3}, {:?}, {} doubts\n",
-            j.case,
-            j.metric,
-            j.seed,
-            j.truth * 100.0,
-            j.low * 100.0,
-            j.high * 100.0,
-            j.verdict,
-            j.caveats,
-        ));
-    }
-    text
+}
+
+fn miss(j: &Judged) -> String {
+    let [truth, low, high] = [j.truth, j.low, j.high].map(|share| share * 100.0);
+    format!(
+        "- {} ({}, seed {}): truth {truth:+.3}, range {low:+.3} to {high:+.3}, {:?}, {} doubts\n",
+        j.case, j.metric, j.seed, j.verdict, j.caveats,
+    )
 }
 
 /// What each kind of trouble led to.
