@@ -82,6 +82,13 @@ fn open(program: &Child) -> usize {
     std::fs::read_dir(format!("/proc/{}/fd", program.id())).map_or(0, Iterator::count)
 }
 
+/// Waits for a run, which measures to its end; so few pairs beside other work may be without a
+/// verdict.
+fn measured(program: &mut Child) {
+    let status = program.wait().unwrap();
+    assert!(matches!(status.code(), Some(0 | 6)), "{status}");
+}
+
 #[test]
 fn each_round_has_workers_of_its_own_at_both_ends_and_leaves_nothing_open() {
     if !has_workers() {
@@ -94,7 +101,7 @@ fn each_round_has_workers_of_its_own_at_both_ends_and_leaves_nothing_open() {
         counts.push(open(&program));
         std::thread::yield_now();
     }
-    assert!(program.wait().unwrap().success());
+    measured(&mut program);
 
     let lines = lines(&sandbox);
     let (of_rounds, all) = processors(&lines);
@@ -144,9 +151,7 @@ fn killed(of_client: bool) -> Vec<Value> {
     let killed = Command::new("kill").args(["-9", &worker.to_string()]).status().unwrap();
     assert!(killed.success());
     told.for_each(drop);
-    let status = program.wait().unwrap();
-    // So few pairs beside other work may be without a verdict.
-    assert!(matches!(status.code(), Some(0 | 6)), "{status}");
+    measured(&mut program);
     let lines = lines(&sandbox);
     assert_eq!(processes(&lines).len(), 7, "round 0 and six others");
     lines

@@ -4,7 +4,7 @@
 #[path = "../../../engine/tests/common/pcapng.rs"]
 mod pcapng;
 
-use super::support::{Home, PROGRAM, figure, text};
+use super::support::{Home, PROGRAM, figure, measured, text};
 use super::two_hosts::Lab;
 use pcapng::{Section, read};
 use serde_json::Value;
@@ -64,7 +64,7 @@ pub fn in_a_lab() {
     run.args(["plan", "run"]).arg(&plan).args(["-V", "--capture"]);
     let output = run.arg("--capture-at=client,router,server").output().unwrap();
     let (answer, said) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{answer}{said}");
+    measured(&output);
     assert!(said.contains("captured packets are in"), "{said}");
     let flat: Vec<&str> = answer.split_whitespace().collect();
     let caveat = "packets were captured at client and router and server";
@@ -159,7 +159,7 @@ pub fn between_hosts() {
     let args = ["run", "server", "--measure", "rtt,udp", "--pairs", "6", &capture];
     let addresses = ["--v4", "10.46.2.2", "--v6", "fd46:2::2"];
     let output = lab.command(&home, "client").args(args).args(addresses).output().unwrap();
-    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    measured(&output);
     let sections = read(&std::fs::read(&file).unwrap());
     let (mut taken, mut fragments) = (0, 0);
     for section in &sections {

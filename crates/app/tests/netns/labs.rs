@@ -1,6 +1,6 @@
 //! Labs of every shape: up, used, measured in, taken down and killed, with nothing left behind.
 
-use super::support::{Home, PROGRAM, figure, number, question, text, times};
+use super::support::{Home, PROGRAM, figure, measured, number, question, text, times};
 use super::two_hosts::Lab;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -151,7 +151,7 @@ pub fn measure_inside() {
         let mut command = home.command();
         command.args(["plan", "run", plan.to_str().unwrap(), "--lab", lab.name()]).args(nodes);
         let output = command.args(["--json", "-q", "--no-report"]).output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        measured(&output);
         serde_json::from_slice(&output.stdout).unwrap()
     };
     let hosts = between(&[]);

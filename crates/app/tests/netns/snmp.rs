@@ -1,7 +1,7 @@
 //! A managed router: net-snmp's agent counts what passes, beside captures and this program's own
 //! count. Needs `snmpd`, which `cargo xtask test --setup` installs.
 
-use super::support::{Home, PROGRAM, figure, number, text, times};
+use super::support::{Home, PROGRAM, figure, measured, number, text, times};
 use serde_json::Value;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ pub fn counts_agree() {
         demo.env("V6GAP_SNMP_AUTH_KEY", "authentic word")
             .env("V6GAP_SNMP_PRIV_KEY", "private word");
         let output = demo.output().unwrap();
-        assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+        measured(&output);
         let result: Value = serde_json::from_slice(&output.stdout).unwrap();
         let groups = result["beside"].as_array().unwrap();
         for family in ["v4", "v6"] {
@@ -203,7 +203,7 @@ pub fn failure_loses_nothing() {
     agent.child.kill().unwrap();
     agent.child.wait().unwrap();
     let output = demo.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    measured(&output);
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     let checks = result["checks"].as_array().unwrap();
     let told = |check: &Value| {
