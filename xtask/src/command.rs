@@ -5,6 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What runs a command behind others.
+const LAST: [&str; 3] = ["nice", "-n", "19"];
+
 /// A command line to run in the workspace's root.
 #[derive(Debug, Clone)]
 pub struct Line {
@@ -42,6 +45,15 @@ impl Line {
     /// In this folder, from the root of the workspace.
     pub fn within(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
+        self
+    }
+
+    /// Behind everything else that wants a processor, where there is a program that does so.
+    pub fn behind(mut self) -> Self {
+        if Line::new(LAST[0], &format!("{} true", LAST[1..].join(" "))).output().is_ok() {
+            let program = std::mem::replace(&mut self.program, LAST[0].to_owned());
+            self.args.splice(0..0, LAST[1..].iter().map(|&word| word.to_owned()).chain([program]));
+        }
         self
     }
 

@@ -28,16 +28,17 @@ enum Work {
 type Step = (&'static str, Work);
 
 /// Every step of the day's tier after the installation and before the suites of links.
-const DAY: [&[Step]; 5] = [
+const DAY: [&[Step]; 4] = [
     &[("format", Work::Of(|_| cargo("fmt --all --check").run().into()))],
     &[("tidy", Work::Of(|_| tidy().into()))],
     &[("compile", Work::Of(|_| suites::compile().into()))],
-    &[("tests", Work::Of(|_| suites::unprivileged().into()))],
-    // None of these judges how long something took.
+    // The tests go before what is beside them, of which nothing judges how long it took.
     &[
+        ("tests", Work::Of(|_| suites::unprivileged().into())),
         ("targets", Work::Of(|_| check_targets(Tier::Day))),
         ("simulated", Work::Suite(Tier::Day)),
         ("notebooks", Work::Suite(Tier::Day)),
+        ("hostile", Work::Suite(Tier::Day)),
     ],
 ];
 

@@ -21,6 +21,9 @@ const FULL: (&str, &str) = ("V6GAP_FULL", "1");
 pub const SUITES: [&str; 6] =
     ["simulated", "namespaces", "netns", "hostile", "browser", "notebooks"];
 
+/// Those of them that run by day behind the tests.
+const BEHIND: [&str; 3] = ["simulated", "notebooks", "hostile"];
+
 /// Folders of suites that have nothing for the day.
 pub const NIGHTLY: [&str; 4] = ["validate", "attacks", "faults", "soak"];
 
@@ -147,7 +150,11 @@ fn test_line(profile: &str, which: &str) -> Line {
 fn namespaces_line(name: &str, tier: Tier, required: bool) -> Line {
     let profile = if tier == Tier::Night { "release" } else { PROFILE };
     let line = test_line(profile, "--no-fail-fast --test").args([name.to_owned()]);
-    let line = if tier == Tier::Night { line.env(FULL.0, FULL.1) } else { line };
+    let line = match tier {
+        Tier::Night => line.env(FULL.0, FULL.1),
+        Tier::Day if BEHIND.contains(&name) => line.behind(),
+        Tier::Day => line,
+    };
     if required { line.env(REQUIRE.0, REQUIRE.1) } else { line }
 }
 

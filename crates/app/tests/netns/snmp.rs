@@ -39,7 +39,7 @@ pub fn counts_agree() {
         let mut demo = home.command();
         demo.args(["demo", "--snmp", "router", "--snmp-over", over, "--capture", "--json", "-q"]);
         demo.args(["--capture-at", "client,server", "--model", "shaped", "--pairs", "6"]);
-        demo.args(["--measure", "throughput", "-t", "300ms"]).args(credentials);
+        demo.args(["--measure", "tcp", "-t", "300ms"]).args(credentials);
         demo.env("V6GAP_SNMP_AUTH_KEY", "authentic word")
             .env("V6GAP_SNMP_PRIV_KEY", "private word");
         let output = demo.output().unwrap();
