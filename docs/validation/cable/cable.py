@@ -15,6 +15,7 @@ import os
 import random
 import statistics
 import subprocess
+import time
 from pathlib import Path
 
 asked = argparse.ArgumentParser()
@@ -61,13 +62,14 @@ def iperf3(address, length, processor):
     pinned = ["taskset", "-c", str(processor), "iperf3", "--port", str(PORT)]
     with subprocess.Popen(inside("server", *pinned, "--server", "--one-off"), stdout=subprocess.PIPE,
                           text=True) as server:
-        server.stdout.readline()
+        # What it says first stays in its buffer, so that it is not waited for.
         for _ in range(50):
             client = [*pinned, "--client", address, "--json", "--time", "1", "--omit", "1", "--length", str(length)]
             done = subprocess.run(inside("client", *client), capture_output=True, text=True)
             told = json.loads(done.stdout or "{}")
             if "error" not in told:
                 break
+            time.sleep(0.05)
         server.stdout.read()
     return told["end"]["sum_received"]["bits_per_second"] / 1e6
 
@@ -107,7 +109,7 @@ def main():
     halves = []
     for question in drawn:
         effect = question["effect"]
-        low, high = (math.log1p(effect["range95"][end]) for end in ("low", "high"))
+        low, high = (math.log1p(effect[end]) for end in ("low", "high"))
         halves.append((high - low) / 2)
         both = low <= mean <= high, low <= same <= high
         for name, yes in zip(held, (*both, all(both))):
