@@ -13,7 +13,7 @@ const LAST: [&str; 3] = ["nice", "-n", "19"];
 pub struct Line {
     program: String,
     args: Vec<String>,
-    env: Vec<(&'static str, Cow<'static, str>)>,
+    env: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     folder: PathBuf,
 }
 
@@ -37,8 +37,12 @@ impl Line {
     }
 
     /// With a variable of the environment set.
-    pub fn env(mut self, key: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
-        self.env.push((key, value.into()));
+    pub fn env(
+        mut self,
+        key: impl Into<Cow<'static, str>>,
+        value: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        self.env.push((key.into(), value.into()));
         self
     }
 
@@ -102,7 +106,7 @@ impl Line {
         // What was printed so far must stand before what the child prints.
         let _ = std::io::stdout().flush();
         let mut command = Command::new(&self.program);
-        command.args(&self.args).envs(self.env.iter().map(|(key, value)| (key, &**value)));
+        command.args(&self.args).envs(self.env.iter().map(|(key, value)| (&**key, &**value)));
         command.current_dir(crate::root::root().join(&self.folder));
         command
     }

@@ -71,6 +71,12 @@ const KERNEL: &str = "target/kernel";
 /// Package that names the present kernel for virtual machines, which has few drivers.
 const CLOUD: &str = "linux-image-cloud-amd64";
 
+/// Folder of the servers that the suites visit.
+const SERVERS: &str = "target/servers";
+/// Their packages, each with a program of its name: caddy speaks HTTP/1.1, 2 and 3, nginx the
+/// first two and any version of TLS.
+const SERVER_PACKAGES: [&str; 2] = ["caddy", "nginx"];
+
 /// What the examples of docs/analysis.md need.
 const PYTHON: Need = Need {
     program: "python3",
@@ -79,7 +85,10 @@ const PYTHON: Need = Need {
 };
 
 /// Libraries of that Python, in versions that the examples were tried with; below `target`.
-const LIBRARIES: [&str; 2] = ["pandas==3.1.1", "pyarrow==26.0.1"];
+const LIBRARIES: [&str; 3] = ["pandas==3.1.1", "pyarrow==26.0.1", ZIG];
+
+/// The C compiler for other platforms.
+const ZIG: &str = "ziglang==0.15.2";
 
 /// Version of cargo-deny whose configuration deny.toml is written for.
 const DENY_VERSION: &str = "0.20.2";
@@ -99,10 +108,28 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
     }
     targets::add_missing()?;
     install_libraries()?;
+    unpack_servers()?;
     match tier {
         Tier::Day => Ok(()),
         Tier::Night => unpack_kernel().and_then(|()| install_deny()),
     }
+}
+
+/// Brings the servers that the suites visit into their folder. Installed they would be started, and
+/// serve this computer.
+fn unpack_servers() -> Result<(), String> {
+    let folder = workspace::root().join(SERVERS);
+    let is_there = |package: &&str| {
+        ["usr/bin", "usr/sbin"].iter().any(|place| folder.join(place).join(package).is_file())
+    };
+    if SERVER_PACKAGES.iter().all(is_there) {
+        return Ok(());
+    }
+    if !answers("apt-get") || !answers("dpkg-deb") {
+        return Err(format!("{} are packages of Debian", SERVER_PACKAGES.join(" and ")));
+    }
+    update_lists()?;
+    SERVER_PACKAGES.into_iter().try_for_each(|package| unpack(package, SERVERS))
 }
 
 /// Brings the kernel of the lab's other system into the folder where labs look for it. It does not
@@ -116,17 +143,26 @@ fn unpack_kernel() -> Result<(), String> {
         println!("no kernel for the lab's other system: that takes Debian on x86-64");
         return Ok(());
     }
-    // An old list names a package that may be gone.
-    if let Some(apt) = apt_get() {
-        Line::new(&apt[0], &apt[1..].join(" ")).args(["update".to_owned()]).run()?;
-    }
+    update_lists()?;
     let listed = Line::new("apt-cache", "depends --no-recommends").args([CLOUD.to_owned()]);
     let package = needed(&listed.output()?)
         .ok_or_else(|| format!("apt knows no {CLOUD}: run apt-get update, and this again"))?;
+    unpack(&package, KERNEL)
+}
+
+/// An old list names packages that may be gone.
+fn update_lists() -> Result<(), String> {
+    let Some(apt) = apt_get() else { return Ok(()) };
+    Line::new(&apt[0], &apt[1..].join(" ")).args(["update".to_owned()]).run()
+}
+
+/// Unpacks a package of Debian into a folder below the workspace, without installing it.
+fn unpack(package: &str, place: &'static str) -> Result<(), String> {
+    let folder = workspace::root().join(place);
     let trouble = |e: std::io::Error| format!("{}: {e}", folder.display());
     std::fs::create_dir_all(&folder).map_err(trouble)?;
     // Both in the folder, so that nothing lies elsewhere when one of them fails.
-    Line::new("apt-get", "download").args([package]).within(KERNEL).run()?;
+    Line::new("apt-get", "download").args([package.to_owned()]).within(place).run()?;
     let files = std::fs::read_dir(&folder).map_err(trouble)?.flatten().map(|entry| entry.path());
     let archive = files.filter(|path| path.extension().is_some_and(|end| end == "deb")).last();
     let archive = archive.ok_or("apt-get downloaded nothing")?;

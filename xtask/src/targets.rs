@@ -1,7 +1,7 @@
 //! Every supported platform is checked from one machine, so that none rots unseen.
 //!
-//! `cargo check` needs no foreign linker. A dependency that compiles C would need a foreign C
-//! compiler and fail here; that is one more reason to keep such dependencies out.
+//! `cargo check` needs no foreign linker. The one dependency that compiles C, `ring`, needs a
+//! foreign C compiler: Zig's, which is one for every target and comes as a library of Python.
 //!
 //! Tidy proves that only `sys` names operating systems, so by day `sys` is checked for every target
 //! and the whole program for one, which has nothing of Linux. The night checks all for all: where
@@ -9,19 +9,27 @@
 
 use crate::command::{Line, cargo};
 use crate::suites::{PROFILE, Tier};
+use crate::workspace;
+use std::path::Path;
 
 /// The target that the whole program is checked for by day.
 const WHOLE: &str = "x86_64-pc-windows-gnu";
 
-/// Target triples besides the host's own; the last one is big-endian.
-const TARGETS: [&str; 6] = [
-    WHOLE,
-    "x86_64-apple-darwin",
-    "aarch64-apple-darwin",
-    "x86_64-unknown-freebsd",
-    "x86_64-unknown-linux-musl",
-    "s390x-unknown-linux-gnu",
+/// Targets besides the host's own, as Rust and as Zig call them; the last one is big-endian.
+const TARGETS: [(&str, &str); 6] = [
+    (WHOLE, "x86_64-windows-gnu"),
+    ("x86_64-apple-darwin", "x86_64-macos"),
+    ("aarch64-apple-darwin", "aarch64-macos"),
+    ("x86_64-unknown-freebsd", "x86_64-freebsd"),
+    ("x86_64-unknown-linux-musl", "x86_64-linux-musl"),
+    ("s390x-unknown-linux-gnu", "s390x-linux-gnu"),
 ];
+
+/// Where the C compilers of the targets are, below the workspace.
+const COMPILERS: &str = "target/compilers";
+
+/// A Python that has Zig.
+const PYTHON: &str = "target/python/bin/python";
 
 /// Where the day's checks compile, beside the tests.
 const FOLDER: [&str; 2] = ["--target-dir", "target/targets"];
@@ -29,7 +37,8 @@ const FOLDER: [&str; 2] = ["--target-dir", "target/targets"];
 /// The targets whose standard library is not installed.
 pub fn missing() -> Result<Vec<&'static str>, String> {
     let installed = Line::new("rustup", "target list --installed").output()?;
-    Ok(TARGETS.into_iter().filter(|t| !installed.lines().any(|line| line.trim() == *t)).collect())
+    let is_there = |target: &str| installed.lines().any(|line| line.trim() == target);
+    Ok(TARGETS.into_iter().map(|(target, _)| target).filter(|target| !is_there(target)).collect())
 }
 
 /// Installs the standard libraries that are missing.
@@ -42,15 +51,45 @@ pub fn add_missing() -> Result<(), String> {
 
 /// Checks every target; names all that fail, not only the first.
 pub fn check_all(tier: Tier) -> Result<(), String> {
-    let failed: Vec<&str> =
-        TARGETS.into_iter().filter(|target| line(target, tier).run().is_err()).collect();
+    let compilers = workspace::root().join(COMPILERS);
+    make_compilers(&compilers).map_err(|e| format!("{}: {e}", compilers.display()))?;
+    let fails = |target: &&str| line(target, tier, &compilers).run().is_err();
+    let failed: Vec<&str> = TARGETS.into_iter().map(|(target, _)| target).filter(fails).collect();
     if failed.is_empty() { Ok(()) } else { Err(format!("fails for {}", failed.join(", "))) }
 }
 
-fn line(target: &str, tier: Tier) -> Line {
+/// Writes a C compiler and an archiver for each target. The compiler takes its own name of the
+/// target alone: the one that crates add which compile C is left out.
+fn make_compilers(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let python = workspace::root().join(PYTHON).display().to_string();
+    for (target, zig) in TARGETS {
+        let compiler = format!(
+            "#!/bin/sh\nfor word; do shift; case $word in --target=*) ;; \
+             *) set -- \"$@\" \"$word\" ;; esac; done\n\
+             exec '{python}' -m ziglang cc -target {zig} \"$@\"\n"
+        );
+        let archiver = format!("#!/bin/sh\nexec '{python}' -m ziglang ar \"$@\"\n");
+        for (word, text) in [("cc", compiler), ("ar", archiver)] {
+            let path = folder.join(format!("{word}-{target}"));
+            std::fs::write(&path, text)?;
+            let line = Line::new("chmod", "+x").args([path.display().to_string()]);
+            line.output().map_err(std::io::Error::other)?;
+        }
+    }
+    Ok(())
+}
+
+fn line(target: &str, tier: Tier, compilers: &Path) -> Line {
     let package = if tier == Tier::Night || target == WHOLE { "v6gap" } else { "v6gap-sys" };
     let names = ["--profile", PROFILE, "-p", package, "--target", target].map(str::to_owned);
-    let line = cargo("check --locked").args(names);
+    let mut line = cargo("check --locked").args(names);
+    for word in ["cc", "ar"] {
+        let path = compilers.join(format!("{word}-{target}")).display().to_string();
+        line = line.env(format!("{}_{}", word.to_uppercase(), target.replace('-', "_")), path);
+    }
+    // What a compiler for Apple would ask that system for.
+    let line = line.env("SDKROOT", "/");
     // Cargo lets nobody else compile in a folder meanwhile, nor run what is compiled there.
     if tier == Tier::Day { line.args(FOLDER.map(str::to_owned)).behind() } else { line }
 }
@@ -62,7 +101,8 @@ mod tests {
     #[test]
     fn the_whole_program_is_checked_for_one_target_by_day_and_for_all_at_night() {
         let whole = |tier| {
-            let lines = TARGETS.map(|target| line(target, tier).to_string());
+            let of = |(target, _)| line(target, tier, Path::new("c")).to_string();
+            let lines = TARGETS.map(of);
             lines.iter().filter(|line| line.contains("-p v6gap --target")).count()
         };
         assert_eq!((whole(Tier::Day), whole(Tier::Night)), (1, TARGETS.len()));
