@@ -10,6 +10,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod arm;
+pub mod budget;
 pub mod capacity;
 pub mod cost;
 pub mod device;

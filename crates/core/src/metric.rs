@@ -22,6 +22,14 @@ pub enum Metric {
     Connect,
     /// Time from the start of connecting until the first byte of an answer, in s.
     FirstByte,
+    /// From a query of DNS to the answer that belongs to it, in s.
+    Lookup,
+    /// The handshake of TLS over TCP: from its first byte to the one that completed it, in s.
+    Tls,
+    /// The handshake of QUIC: from its first datagram to the one that completed it, in s.
+    Quic,
+    /// From the first byte of a request to the first byte of its answer, in s.
+    Response,
     /// TCP connections made, used and closed per time, in 1/s.
     ConnectRate,
     /// Mean of the absolute differences in one-way delay between consecutive packets of a stream
@@ -93,7 +101,7 @@ pub enum Scale {
 
 impl Metric {
     /// All metrics, in the order in which they are reported.
-    pub const ALL: [Metric; 20] = [
+    pub const ALL: [Metric; 24] = [
         Metric::Throughput,
         Metric::Capacity,
         Metric::RateAtLoss,
@@ -105,7 +113,11 @@ impl Metric {
         Metric::Ipdv,
         Metric::Pdv,
         Metric::FrameLateness,
+        Metric::Lookup,
         Metric::Connect,
+        Metric::Tls,
+        Metric::Quic,
+        Metric::Response,
         Metric::FirstByte,
         Metric::ConnectRate,
         Metric::Loss,
@@ -125,7 +137,11 @@ impl Metric {
             | Metric::RttP50
             | Metric::RttP90
             | Metric::RttP99
+            | Metric::Lookup
             | Metric::Connect
+            | Metric::Tls
+            | Metric::Quic
+            | Metric::Response
             | Metric::FirstByte
             | Metric::Ipdv
             | Metric::Pdv
@@ -201,6 +217,10 @@ impl Metric {
             Metric::RttP99 => "rtt-p99",
             Metric::Connect => "connect",
             Metric::FirstByte => "first-byte",
+            Metric::Lookup => "lookup",
+            Metric::Tls => "tls",
+            Metric::Quic => "quic",
+            Metric::Response => "response",
             Metric::ConnectRate => "connect-rate",
             Metric::Ipdv => "ipdv",
             Metric::Pdv => "pdv",
@@ -227,6 +247,10 @@ impl Metric {
             Metric::RttP99 => "99 % round trip",
             Metric::Connect => "connecting",
             Metric::FirstByte => "first byte",
+            Metric::Lookup => "looking up",
+            Metric::Tls => "TLS",
+            Metric::Quic => "QUIC",
+            Metric::Response => "response",
             Metric::ConnectRate => "connections per second",
             Metric::Ipdv | Metric::Pdv => "delay variation",
             Metric::FrameLateness => "lateness of frames",

@@ -9,6 +9,7 @@ mod measured;
 mod packed;
 mod probe;
 mod search;
+mod visited;
 
 pub use beside::{
     Beside, DeviceCount, ETHERNET_BYTES, Frames, PortCount, TAG_BYTES, Tapped, Traffic,
@@ -18,6 +19,7 @@ pub use measured::Measured;
 pub use packed::{Buckets, Counters};
 pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
 pub use search::{RateTrial, Searched};
+pub use visited::{LookedUp, Visited};
 
 use crate::family::Family;
 use crate::workload::{FrameArrivals, Marking};

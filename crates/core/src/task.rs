@@ -106,6 +106,9 @@ impl Task {
                 return Err(Impossible::Senseless("a task of this kind needs arm a and arm b"));
             }
         }
+        if self.workload.is_of_strangers() {
+            return Err(Impossible::OF_STRANGERS);
+        }
         self.workload.check(self.datagram_bytes_max())
     }
 

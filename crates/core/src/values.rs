@@ -23,9 +23,10 @@ pub fn values(workload: &Workload, ends: &Ends) -> BTreeMap<Metric, f64> {
 fn value(metric: Metric, workload: &Workload, ends: &Ends) -> Option<f64> {
     match metric {
         Metric::Throughput => throughput(ends),
-        Metric::Rtt | Metric::Connect | Metric::FirstByte => {
+        Metric::Rtt | Metric::Connect | Metric::FirstByte => phase(metric, ends).or_else(|| {
             times(metric, ends).filter(|t| t.count > 0).map(|t| t.trimmed_mean_ns / NS_PER_S)
-        }
+        }),
+        Metric::Lookup | Metric::Tls | Metric::Quic | Metric::Response => phase(metric, ends),
         Metric::RttP50 => percentile(times(metric, ends)?, 500_000),
         Metric::RttP90 => percentile(times(metric, ends)?, 900_000),
         Metric::RttP99 => percentile(times(metric, ends)?, 990_000),
@@ -104,6 +105,10 @@ pub fn counted(metric: Metric, ends: &Ends) -> Option<(u64, u64)> {
             | Metric::RttP99
             | Metric::Connect
             | Metric::FirstByte
+            | Metric::Lookup
+            | Metric::Tls
+            | Metric::Quic
+            | Metric::Response
             | Metric::ConnectRate
             | Metric::Ipdv
             | Metric::Pdv
@@ -115,6 +120,16 @@ pub fn counted(metric: Metric, ends: &Ends) -> Option<(u64, u64)> {
             _,
         ) => None,
     }
+}
+
+/// The time of a phase of a visit, or of a question to a name server, in s.
+fn phase(metric: Metric, ends: &Ends) -> Option<f64> {
+    let ns = match &ends.client.measured {
+        Measured::LookedUp(answer) => (metric == Metric::Lookup).then_some(answer.ns),
+        Measured::Visited(visited) => visited.phase_ns(metric),
+        _ => None,
+    };
+    ns.map(|ns| ns as f64 / NS_PER_S)
 }
 
 /// The single times behind a metric, if it has any: variation of delay is seen by the end that
@@ -138,6 +153,10 @@ pub fn times(metric: Metric, ends: &Ends) -> Option<&Times> {
             | Metric::RttP99
             | Metric::Connect
             | Metric::FirstByte
+            | Metric::Lookup
+            | Metric::Tls
+            | Metric::Quic
+            | Metric::Response
             | Metric::Throughput
             | Metric::ConnectRate
             | Metric::PacketRate
@@ -249,8 +268,10 @@ fn returned(ends: &Ends) -> Option<&Returned> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::{EndReport, OneWay, PerEnd, Probed};
-    use crate::workload::{Connect, Direction, Echo, FrameArrivals, Frames, TcpBulk, UdpBulk};
+    use crate::observation::{EndReport, OneWay, PerEnd, Probed, Visited};
+    use crate::workload::{
+        Connect, Direction, Echo, FrameArrivals, Frames, TcpBulk, UdpBulk, Visit,
+    };
     use alloc::boxed::Box;
 
     fn end(measured: Measured) -> EndReport {
@@ -314,6 +335,26 @@ mod tests {
         let ends = ends_of(Measured::Times(times), Measured::Nothing);
         let values = values(&Workload::Connect(Connect { count: 3, ..Connect::default() }), &ends);
         assert_eq!(values, BTreeMap::from([(Metric::Connect, 1.5e-6)]));
+    }
+
+    #[test]
+    fn the_first_byte_of_a_visit_comes_after_all_its_phases() {
+        let ms = |ms: u64| Some(ms * 1_000_000);
+        let visited = Visited {
+            connect_ns: ms(20),
+            tls_ns: ms(21),
+            response_ns: ms(25),
+            ..Visited::default()
+        };
+        let ends = ends_of(Measured::Visited(visited.into()), Measured::Nothing);
+        let expected = [
+            (Metric::Connect, 0.020),
+            (Metric::FirstByte, 0.066),
+            (Metric::Tls, 0.021),
+            (Metric::Response, 0.025),
+        ];
+        let of = Workload::Visit(Visit::default());
+        assert_eq!(values(&of, &ends), BTreeMap::from(expected));
     }
 
     #[test]

@@ -14,5 +14,6 @@ pub mod fitness;
 pub mod gate;
 pub mod planning;
 pub mod reach;
+pub mod sameness;
 pub mod stopping;
 pub mod transfer;

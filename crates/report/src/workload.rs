@@ -2,8 +2,8 @@
 
 use v6gap_core::unit::{format_bytes, format_rate, format_share, format_span};
 use v6gap_core::workload::{
-    Capacity, Connect, Direction, Echo, Frames, Law, LoadFamily, Marking, Probe, Purpose, Search,
-    Sizes, TcpBulk, Timing, UdpBulk, Wait, Workload, ZeroCopy,
+    Capacity, Connect, Direction, Echo, Frames, Law, LoadFamily, Lookup, Marking, Probe, Purpose,
+    Search, Sizes, TcpBulk, Timing, UdpBulk, Visit, Wait, Workload, ZeroCopy,
 };
 use v6gap_judge::analysis::words::counted;
 
@@ -26,6 +26,8 @@ pub(crate) fn of(workload: &Workload) -> &dyn Words {
         Workload::Probe(kind) => kind,
         Workload::Capacity(kind) => kind,
         Workload::Frames(kind) => kind,
+        Workload::Visit(kind) => kind,
+        Workload::Lookup(kind) => kind,
     }
 }
 
@@ -350,6 +352,37 @@ impl Words for Frames {
             counted(self.datagrams_each() as usize, "datagram"),
             format_bytes(self.payload_bytes.into()),
         )
+    }
+}
+
+impl Words for Visit {
+    fn short(&self) -> String {
+        match self.http {
+            Some(http) => format!("one visit by {http}"),
+            None => "one connection".to_owned(),
+        }
+    }
+
+    fn long(&self) -> String {
+        let over = if self.secure { "over TLS" } else { "without encryption" };
+        match self.http {
+            Some(http) => format!(
+                "opens a connection, asks once by {http} {over}, reads at most {} and resets it",
+                format_bytes(self.body_bytes)
+            ),
+            None => "opens a connection and resets it".to_owned(),
+        }
+    }
+}
+
+impl Words for Lookup {
+    fn short(&self) -> String {
+        "one question to a name server".to_owned()
+    }
+
+    fn long(&self) -> String {
+        "asks a name server for the A record over IPv4's turn and the AAAA record over IPv6's"
+            .to_owned()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an end measured, one form for each kind of workload.
 
-use super::{Connections, Probed, Received, Returned, Searched, Sent, Times};
+use super::{Connections, LookedUp, Probed, Received, Returned, Searched, Sent, Times, Visited};
 use alloc::boxed::Box;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,10 @@ pub enum Measured {
     Returned(Box<Returned>),
     /// A search for the rate of the path, as the end that sent saw it.
     Searched(Box<Searched>),
+    /// A visit to a service of a stranger.
+    Visited(Box<Visited>),
+    /// An answer of a name server.
+    LookedUp(Box<LookedUp>),
 }
 
 impl Measured {

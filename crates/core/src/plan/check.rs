@@ -32,6 +32,7 @@ mod probe;
 mod tcp_bulk;
 mod timed;
 mod udp_bulk;
+mod visit;
 
 /// The plan that `draft` describes, with every default explicit. `seed` is used where it names
 /// none.

@@ -28,6 +28,8 @@ pub struct Draft {
     /// Between which hosts.
     #[serde(default)]
     pub hosts: Hosts,
+    /// The host that is visited, if it does not run this program.
+    pub site: Option<Site>,
     /// The lab to build, if it is to run in one.
     pub lab: Option<Lab>,
     /// How the trials are arranged.
@@ -89,6 +91,20 @@ pub struct Hosts {
     pub v6: Option<String>,
     /// Addresses of this computer to measure from, one of each family at most.
     pub bind: Vec<String>,
+}
+
+/// A service of a host that does not run this program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    /// Where: a URL, or HOST:PORT for connections alone.
+    pub url: String,
+    /// Versions of HTTP: `1.1`, `2`, `3`; none is a connection alone.
+    #[serde(default)]
+    pub http: Vec<String>,
+    /// Whether without encryption.
+    #[serde(default)]
+    pub plain: bool,
 }
 
 /// A lab to build.

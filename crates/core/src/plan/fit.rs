@@ -164,7 +164,9 @@ mod tests {
                 Workload::UdpBulk(_)
                 | Workload::Probe(_)
                 | Workload::Capacity(_)
-                | Workload::Frames(_) => {}
+                | Workload::Frames(_)
+                | Workload::Visit(_)
+                | Workload::Lookup(_) => {}
             }
         }
         let ids: Vec<&str> = plan.cells.iter().map(|c| c.id.as_str()).collect();

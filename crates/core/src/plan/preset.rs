@@ -37,6 +37,28 @@ pub fn first_look_draft(arms: PerArm<Family>, world: Option<World>) -> Draft {
     }
 }
 
+/// What is asked of a host that does not run this program: looking it up, if it has a name, echoes
+/// of ICMP if it answers them, and visits.
+pub fn visits_draft(site: draft::Site, named: bool, echoes: bool) -> Draft {
+    let table =
+        |metric: Metric| Measure { metric: metric.name().to_string(), ..Measure::default() };
+    let asked =
+        [named.then_some(Metric::Lookup), echoes.then_some(Metric::Rtt), Some(Metric::FirstByte)];
+    Draft {
+        v6gap: VERSION,
+        name: Some("Visits".to_string()),
+        description: Some("A host that does not run v6gap, visited over both families".to_string()),
+        measure: asked.into_iter().flatten().map(table).collect(),
+        site: Some(site),
+        design: draft::Design { pairs: Some(VISIT_PAIRS), ..draft::Design::default() },
+        ..Draft::default()
+    }
+}
+
+/// Pairs of visits: a value is one visit, so that a spread of 12 % needs so many for a range of
+/// ±5 %.
+pub const VISIT_PAIRS: u32 = 24;
+
 /// The plan of the first look.
 pub fn first_look(arms: PerArm<Family>, world: Option<World>, seed: u64) -> Plan {
     assembled(&first_look_draft(arms, world), seed).0

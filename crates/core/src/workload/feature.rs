@@ -228,7 +228,9 @@ mod tests {
             | Workload::Connect(_)
             | Workload::Probe(_)
             | Workload::Capacity(_)
-            | Workload::Frames(_) => {}
+            | Workload::Frames(_)
+            | Workload::Visit(_)
+            | Workload::Lookup(_) => {}
         }
         workload
     }

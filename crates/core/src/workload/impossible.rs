@@ -24,6 +24,12 @@ pub enum Impossible {
     Senseless(&'static str),
 }
 
+impl Impossible {
+    /// Of a task whose far end is no server of ours.
+    pub const OF_STRANGERS: Impossible =
+        Impossible::Senseless("a server of v6gap takes no part in visits to others");
+}
+
 /// Whether a number is within `allowed`.
 pub fn range(
     what: &'static str,

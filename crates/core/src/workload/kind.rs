@@ -149,6 +149,12 @@ pub trait Kind: Debug {
     /// Takes `part` of its usual time, where that leaves enough to be measured.
     fn shorten(&mut self, _part: f64) {}
 
+    /// Whether the far end is a service that knows nothing of this program: what no server of ours
+    /// takes part in.
+    fn is_of_strangers(&self) -> bool {
+        false
+    }
+
     /// Whether it floods a path that is not its own, so that it belongs in a lab.
     fn belongs_in_a_lab(&self) -> bool {
         false

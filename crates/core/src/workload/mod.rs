@@ -13,6 +13,7 @@ mod probe;
 mod socket;
 mod tcp_bulk;
 mod udp_bulk;
+mod visit;
 
 pub use capacity::{Capacity, Search};
 pub use connect::{Connect, Purpose};
@@ -27,6 +28,7 @@ pub use probe::{Load, LoadFamily, Probe, UdpLoad};
 pub use socket::{LAB_CONGESTION, Marking, StreamSettings};
 pub use tcp_bulk::{TcpBulk, ZeroCopy};
 pub use udp_bulk::{Asked, UdpBulk};
+pub use visit::{Http, Lookup, Visit};
 
 pub use crate::transport::Transport;
 use alloc::format;
@@ -87,6 +89,10 @@ pub enum Workload {
     Capacity(Capacity),
     /// Frames of a video.
     Frames(Frames),
+    /// A visit to a service of a stranger.
+    Visit(Visit),
+    /// A question to a name server.
+    Lookup(Lookup),
 }
 
 /// How the arms of a block take turns.
@@ -101,7 +107,7 @@ pub enum Interleaving {
 
 impl Workload {
     /// One of each kind, as usual.
-    pub fn of_each_kind() -> [Workload; 7] {
+    pub fn of_each_kind() -> [Workload; 9] {
         [
             Workload::TcpBulk(TcpBulk::default()),
             Workload::UdpBulk(UdpBulk::default()),
@@ -110,6 +116,8 @@ impl Workload {
             Workload::Probe(Probe::default()),
             Workload::Capacity(Capacity::default()),
             Workload::Frames(Frames::default()),
+            Workload::Visit(Visit::default()),
+            Workload::Lookup(Lookup::default()),
         ]
     }
 
@@ -150,6 +158,8 @@ impl Deref for Workload {
             Workload::Probe(probe) => probe,
             Workload::Capacity(capacity) => capacity,
             Workload::Frames(frames) => frames,
+            Workload::Visit(visit) => visit,
+            Workload::Lookup(lookup) => lookup,
         }
     }
 }
@@ -164,6 +174,8 @@ impl DerefMut for Workload {
             Workload::Probe(probe) => probe,
             Workload::Capacity(capacity) => capacity,
             Workload::Frames(frames) => frames,
+            Workload::Visit(visit) => visit,
+            Workload::Lookup(lookup) => lookup,
         }
     }
 }

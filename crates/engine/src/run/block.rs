@@ -1,7 +1,7 @@
 //! One block: both arms of a cell, next to each other in time.
 
-use super::Hooks;
 use super::drawn::Drawn;
+use super::{Hooks, Performer};
 use crate::control::{Connection, FamilyProblem, TaskError};
 use crate::trial::client::{self, ClientContext};
 use crate::trial::{self, Idle, Kind, TrialError};
@@ -40,6 +40,9 @@ pub enum RunError {
         /// Whether the same task would fail again for the same reason.
         lasting: bool,
     },
+    /// A host that is a stranger's is asked for no more.
+    #[error("{0}")]
+    Declined(String),
     /// No random bytes.
     #[error(transparent)]
     Random(Unavailable),
@@ -75,6 +78,7 @@ impl Trouble for RunError {
             RunError::Lost(_) => "server-lost",
             RunError::Trial(error) => error.kind().word(),
             RunError::Server { .. } => "server",
+            RunError::Declined(_) => "declined",
             RunError::Random(_) => "no-random-bytes",
             RunError::Store(_) => "not-stored",
         }
@@ -84,7 +88,7 @@ impl Trouble for RunError {
         match self {
             RunError::Trial(error) => error.family(),
             RunError::Lost(_) | RunError::Server { .. } => None,
-            RunError::Random(_) | RunError::Store(_) => None,
+            RunError::Declined(_) | RunError::Random(_) | RunError::Store(_) => None,
         }
     }
 }
@@ -150,30 +154,6 @@ impl<'a> Bench<'a> {
         self
     }
 
-    /// Measures both arms of a block.
-    pub fn attempt(
-        &mut self,
-        plan: &Plan,
-        attempt: &Attempt<'_>,
-        hooks: &mut dyn Hooks,
-    ) -> Result<PerArm<Observed>, RunError> {
-        let (workload, order) = (attempt.workload(), attempt.block.order);
-        self.drawn.begin(&attempt.block);
-        let witness = Some(Witness { hooks, attempt });
-        let arms = attempt.arms(plan);
-        let measured = self.arms(&workload, arms, order, attempt.seed(), witness)?;
-        let mut found: PerArm<Option<Observed>> = PerArm::default();
-        for (arm, observed) in measured {
-            *found.get_mut(arm) = Some(observed);
-        }
-        let missing = |arm: Arm| {
-            let why = format!("no report of arm {arm:?}");
-            RunError::Server { why, lasting: false }
-        };
-        let PerArm { a, b } = found;
-        Ok(PerArm { a: a.ok_or_else(|| missing(Arm::A))?, b: b.ok_or_else(|| missing(Arm::B))? })
-    }
-
     fn arms(
         &mut self,
         workload: &Workload,
@@ -192,7 +172,7 @@ impl<'a> Bench<'a> {
                 let mut measured = Vec::new();
                 for (turn, arm) in order.arms().into_iter().enumerate() {
                     if turn > 0 {
-                        self.settle(workload);
+                        self.rest(workload);
                     }
                     // Ports of the two trials differ; what the lower half decides does not.
                     let seed = seed ^ ((turn as u64) << 32);
@@ -269,10 +249,39 @@ impl<'a> Bench<'a> {
     }
 
     /// Lets packets that are still under way arrive before the next trial.
-    pub fn settle(&self, workload: &Workload) {
+    fn rest(&self, workload: &Workload) {
         if lingers(workload) {
             clock::rest(Duration::from_nanos(self.settle_ns));
         }
+    }
+}
+
+impl Performer for Bench<'_> {
+    fn attempt(
+        &mut self,
+        plan: &Plan,
+        attempt: &Attempt<'_>,
+        hooks: &mut dyn Hooks,
+    ) -> Result<PerArm<Observed>, RunError> {
+        let (workload, order) = (attempt.workload(), attempt.block.order);
+        self.drawn.begin(&attempt.block);
+        let witness = Some(Witness { hooks, attempt });
+        let arms = attempt.arms(plan);
+        let measured = self.arms(&workload, arms, order, attempt.seed(), witness)?;
+        let mut found: PerArm<Option<Observed>> = PerArm::default();
+        for (arm, observed) in measured {
+            *found.get_mut(arm) = Some(observed);
+        }
+        let missing = |arm: Arm| {
+            let why = format!("no report of arm {arm:?}");
+            RunError::Server { why, lasting: false }
+        };
+        let PerArm { a, b } = found;
+        Ok(PerArm { a: a.ok_or_else(|| missing(Arm::A))?, b: b.ok_or_else(|| missing(Arm::B))? })
+    }
+
+    fn settle(&mut self, workload: &Workload) {
+        self.rest(workload);
     }
 }
 

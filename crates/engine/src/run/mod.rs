@@ -11,11 +11,13 @@ use crate::trial::client::ClientContext;
 use block::Bench;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::observation::{Beside, Lateness};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Ending, Line};
-use v6gap_core::run::{Action, Attempt, Event, Fate, Machine};
+use v6gap_core::run::{Action, Attempt, Event, Fate, Machine, Observed};
+use v6gap_core::workload::Workload;
 use v6gap_sys::clock;
 
 /// What a run needs from outside.
@@ -42,6 +44,23 @@ pub trait Hooks {
     }
 }
 
+/// Who measures the attempts of a run.
+pub trait Performer {
+    /// Measures both arms of a block.
+    ///
+    /// # Errors
+    /// Why there is no value.
+    fn attempt(
+        &mut self,
+        plan: &Plan,
+        attempt: &Attempt<'_>,
+        hooks: &mut dyn Hooks,
+    ) -> Result<PerArm<Observed>, RunError>;
+
+    /// Lets packets of a trial arrive that are still under way.
+    fn settle(&mut self, workload: &Workload);
+}
+
 /// How far [`run_round`] came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Course {
@@ -58,15 +77,28 @@ pub enum Course {
 /// If the server is lost, lines cannot be stored, a task cannot be done as it stands, or the last
 /// cell fails again and again. What was stored stays valid.
 pub fn run(
-    mut machine: Machine<'_, RunError>,
+    machine: Machine<'_, RunError>,
     connection: &mut Connection,
     context: &ClientContext,
     hooks: &mut dyn Hooks,
     stop: &AtomicBool,
 ) -> Result<Ending, RunError> {
     let mut bench = bench(machine.plan(), connection, context);
+    run_by(machine, &mut bench, hooks, stop)
+}
+
+/// As [`run`], by anybody who measures.
+///
+/// # Errors
+/// As of [`run`].
+pub fn run_by(
+    mut machine: Machine<'_, RunError>,
+    performer: &mut dyn Performer,
+    hooks: &mut dyn Hooks,
+    stop: &AtomicBool,
+) -> Result<Ending, RunError> {
     loop {
-        if let Course::Over(ending) = measure(&mut machine, &mut bench, hooks, stop)? {
+        if let Course::Over(ending) = measure(&mut machine, performer, hooks, stop)? {
             return Ok(ending);
         }
     }
@@ -94,7 +126,7 @@ fn bench<'a>(plan: &Plan, connection: &'a mut Connection, context: &'a ClientCon
 
 fn measure(
     machine: &mut Machine<'_, RunError>,
-    bench: &mut Bench<'_>,
+    performer: &mut dyn Performer,
     hooks: &mut dyn Hooks,
     stop: &AtomicBool,
 ) -> Result<Course, RunError> {
@@ -109,7 +141,7 @@ fn measure(
                 }
                 // Of the link only what happens during the block counts.
                 hooks.lateness();
-                match bench.attempt(plan, &attempt, hooks) {
+                match performer.attempt(plan, &attempt, hooks) {
                     Ok(observed) => machine.measured(observed, hooks.lateness()),
                     Err(error) => {
                         let fate = fate(&error);
@@ -123,7 +155,7 @@ fn measure(
                 }
             }
             Action::Tell(event) => hooks.event(&event),
-            Action::Settle(cell) => bench.settle(&cell.workload),
+            Action::Settle(cell) => performer.settle(&cell.workload),
             Action::End(ending) => {
                 return machine.take_error().map_or(Ok(Course::Over(ending)), Err);
             }
@@ -134,7 +166,8 @@ fn measure(
 /// What follows from an error.
 fn fate(error: &RunError) -> Fate {
     match error {
-        RunError::Lost(_) | RunError::Random(_) | RunError::Store(_) => Fate::RunOver,
+        RunError::Lost(_) | RunError::Declined(_) => Fate::RunOver,
+        RunError::Random(_) | RunError::Store(_) => Fate::RunOver,
         RunError::Trial(error) => match error.kind() {
             Kind::Missing | Kind::Unsuitable => Fate::RunOver,
             Kind::Blocked => Fate::UdpOver,

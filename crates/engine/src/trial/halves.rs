@@ -3,9 +3,9 @@
 use super::client::ClientContext;
 use super::server::DataFlows;
 use super::udp_bulk::{self, Aim, Reports};
-use super::{capacity, connect, echo, probe, tcp_bulk};
+use super::{TrialError, capacity, connect, echo, probe, tcp_bulk};
 use v6gap_core::task::Task;
-use v6gap_core::workload::Workload;
+use v6gap_core::workload::{Impossible, Workload};
 
 /// The client's half of `task`.
 pub(super) fn client(task: &Task, context: &ClientContext) -> Reports {
@@ -19,6 +19,7 @@ pub(super) fn client(task: &Task, context: &ClientContext) -> Reports {
         Workload::Frames(workload) => {
             udp_bulk::client(task, &workload.stream(), Aim::Frames(workload), context)
         }
+        Workload::Visit(_) | Workload::Lookup(_) => Err(of_strangers(task)),
     }
 }
 
@@ -36,5 +37,11 @@ pub(super) fn server(task: &Task, flows: &DataFlows<'_>, ready: impl FnOnce()) -
         Workload::Frames(workload) => {
             udp_bulk::server(task, &workload.stream(), Aim::Frames(workload), flows, ready)
         }
+        Workload::Visit(_) | Workload::Lookup(_) => Err(of_strangers(task)),
     }
+}
+
+/// Tasks are refused that no server of ours takes part in ([`Task::check`]).
+fn of_strangers(task: &Task) -> TrialError {
+    TrialError::Unsuitable { number: task.number, why: Impossible::OF_STRANGERS }
 }

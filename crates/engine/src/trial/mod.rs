@@ -28,6 +28,7 @@ use std::io;
 use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::Family;
+use v6gap_core::observation::EndReport;
 use v6gap_core::task::Task;
 use v6gap_core::wiremodel::fragments;
 use v6gap_core::workload::Impossible;
@@ -256,6 +257,11 @@ impl TrialError {
         }
     }
 
+    /// What a host that is a stranger's did, or failed to do.
+    pub fn of_stranger(family: Family, address: SocketAddr, why: String) -> Self {
+        TrialError::Told { kind: Kind::Peer, family: Some(family), address: Some(address), why }
+    }
+
     /// The half of a task panicked.
     pub(crate) fn panicked() -> Self {
         TrialError::of_worker("its half of the task panicked".to_owned())
@@ -320,6 +326,14 @@ impl TrialError {
     pub fn is_lasting(&self) -> bool {
         self.kind().is_lasting()
     }
+}
+
+/// Does `work` on the calling thread, held on `processor` if one is named, with this host looked at
+/// before and after it.
+pub fn watched<T>(processor: Option<usize>, work: impl FnOnce() -> T) -> (T, EndReport) {
+    let before = evidence::Before::look(processor);
+    let outcome = work();
+    (outcome, before.report())
 }
 
 /// The family of an arm of the task; [`check`] has seen that the arm takes part.

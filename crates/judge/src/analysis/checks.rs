@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use v6gap_core::family::Family;
 use v6gap_core::host::names;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::PerEnd;
+use v6gap_core::observation::{Far, PerEnd};
 use v6gap_core::plan::Order;
 use v6gap_core::record::{Ending, TrialRecord};
 use v6gap_core::values::values;
@@ -38,6 +38,12 @@ const GATES: [(&str, &str); 13] = [
     ("link-drops", "the computed link dropped nothing of its own"),
 ];
 
+/// What it means where the far end was not seen.
+const ALONE: [(&str, &str); 2] = [
+    ("family-proved", "every trial proved its family at this end"),
+    ("host-drops", "this host dropped no packets itself"),
+];
+
 /// All checks in a fixed order: failed ones are found by their state.
 pub(super) fn judge(
     found: &Collected<'_>,
@@ -46,7 +52,8 @@ pub(super) fn judge(
 ) -> Vec<Check> {
     let mut checks = alloc::vec![shares(found, discarded)];
     let asked = GATES.iter().filter(|(gate, _)| could_close(gate, found));
-    checks.extend(asked.map(|(gate, good)| gate_check(gate, good, found)));
+    checks.extend(asked.map(|(gate, good)| gate_check(gate, passed(gate, good, found), found)));
+    checks.extend(far_end(found));
     checks.push(null_check(nulls));
     checks.extend(facsimile(found));
     checks.extend(links::check(found));
@@ -67,6 +74,18 @@ pub(super) fn judge(
         checks.push(note("ending", format!("measuring broke off: {error}")));
     }
     checks
+}
+
+/// What it means that all trials passed a gate.
+fn passed<'a>(gate: &str, good: &'a str, found: &Collected<'_>) -> &'a str {
+    let alone = ALONE.iter().find(|(of, _)| *of == gate && found.run.session.seen().is_none());
+    alone.map_or(good, |(_, good)| *good)
+}
+
+/// What only the far end could tell is not known, which is no trial's fault.
+fn far_end(found: &Collected<'_>) -> Option<Check> {
+    let Far::NotSeen(why) = &found.run.session else { return None };
+    Some(note("far-end", format!("what the far end saw is not known: {why}")))
 }
 
 /// Said where a plan keeps the order of published runs.

@@ -19,6 +19,10 @@ pub(super) fn uncertainty(metric: Metric) -> Option<f64> {
         }
         Metric::Throughput
         | Metric::FirstByte
+        | Metric::Lookup
+        | Metric::Tls
+        | Metric::Quic
+        | Metric::Response
         | Metric::ConnectRate
         | Metric::Ipdv
         | Metric::Pdv

@@ -76,7 +76,9 @@ pub(super) fn predict(
         | Workload::UdpBulk(_)
         | Workload::Connect(_)
         | Workload::Probe(_)
-        | Workload::Frames(_) => None,
+        | Workload::Frames(_)
+        | Workload::Visit(_)
+        | Workload::Lookup(_) => None,
     }
 }
 

@@ -38,6 +38,7 @@ pub(super) fn base(cell: &Cell) -> f64 {
         Workload::Probe(_) => 90e-6,
         Workload::Capacity(_) => 97.05e6,
         Workload::Frames(_) => 0.02,
+        Workload::Visit(_) | Workload::Lookup(_) => 0.05,
     }
 }
 

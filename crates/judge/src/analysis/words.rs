@@ -25,7 +25,12 @@ pub(super) const fn directions(metric: Metric) -> Directions {
         Metric::Rtt | Metric::RttP50 | Metric::RttP90 | Metric::RttP99 => {
             Directions { more: "longer", less: "shorter" }
         }
-        Metric::Connect | Metric::FirstByte => Directions { more: "slower", less: "quicker" },
+        Metric::Lookup
+        | Metric::Connect
+        | Metric::Tls
+        | Metric::Quic
+        | Metric::Response
+        | Metric::FirstByte => Directions { more: "slower", less: "quicker" },
         Metric::Ipdv | Metric::Pdv | Metric::FrameLateness => {
             Directions { more: "larger", less: "smaller" }
         }
@@ -66,7 +71,11 @@ pub fn label(
         (Metric::RttP90, _) => sized("Round trip, 90 %,"),
         (Metric::RttP99, _) => sized("Round trip, 99 %,"),
         (Metric::Connect, _) => "Connecting".to_string(),
-        (Metric::FirstByte, _) => "First byte".to_string(),
+        (Metric::FirstByte, _) => format!("First byte{knobs}"),
+        (Metric::Lookup, _) => "Looking up A and AAAA".to_string(),
+        (Metric::Tls, _) => "TLS".to_string(),
+        (Metric::Quic, _) => "QUIC".to_string(),
+        (Metric::Response, _) => format!("Response{knobs}"),
         (Metric::ConnectRate, _) => "Connections per second".to_string(),
         (Metric::Ipdv, _) => sized("Delay variation, mean,"),
         (Metric::Pdv, _) => sized("Delay variation, 99.9 %,"),
@@ -474,6 +483,10 @@ pub fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> 
         Metric::RttP99 => format!("the 99th percentile of round trips of {size} over {transport}"),
         Metric::Connect => "connecting".to_string(),
         Metric::FirstByte => "the first byte".to_string(),
+        Metric::Lookup => "looking up the name".to_string(),
+        Metric::Tls => "the handshake of TLS".to_string(),
+        Metric::Quic => "the handshake of QUIC".to_string(),
+        Metric::Response => "the response".to_string(),
         Metric::ConnectRate => "connections per second".to_string(),
         Metric::Ipdv | Metric::Pdv => format!("delay variation over {transport}"),
         Metric::FrameLateness => format!("lateness of frames of {size}"),

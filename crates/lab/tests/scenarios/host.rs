@@ -128,6 +128,7 @@ impl Hosts {
             Workload::UdpBulk(bulk) => self.udp_bulk(bulk, family)?,
             Workload::Connect(connect) => self.connect(connect, family)?,
             Workload::Frames(frames) => self.frames(frames, family)?,
+            Workload::Visit(_) | Workload::Lookup(_) => panic!("a stranger's"),
             Workload::Probe(_) | Workload::Capacity(_) => {
                 return never(format!("{} is not simulated", Cell::named(workload.clone()).id));
             }

@@ -5,6 +5,7 @@ pub mod filter;
 pub mod frequency;
 pub mod interrupts;
 pub mod memory;
+pub mod resolver;
 pub mod sleep;
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,11 @@ impl Datagram {
         Ok(Self { inner: socket.into() })
     }
 
+    /// The socket itself, for a runtime.
+    pub fn into_shared(self) -> UdpSocket {
+        self.inner
+    }
+
     /// A second socket on the address and port of this one, which gets what `peer` sends to them
     /// while this one gets the rest. Datagrams that come while it is being made may go to either.
     ///

@@ -250,6 +250,16 @@ impl Stream {
             .map_err(SocketError::during(Operation::SetOption("SO_KEEPALIVE")))
     }
 
+    /// The same socket for a runtime, which does not wait; this one then does not either.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn share(&self) -> io::Result<TcpStream> {
+        let shared = self.inner.try_clone()?;
+        shared.set_nonblocking(true)?;
+        Ok(shared)
+    }
+
     /// Makes closing discard what is unsent and reset the connection (RST), which leaves no
     /// `TIME_WAIT` behind.
     ///

@@ -191,6 +191,16 @@ network measure or wait there; try again later. `--max-per-source` of
 `v6gap serve` raises the number.",
     },
     Topic {
+        name: "E214",
+        title: "the host is asked for no more",
+        text: "\
+A host that does not run v6gap is a stranger's: no more than 150 connections and
+4 MiB are asked of it in a run, and nothing more once it answers 429 or 503.
+What was measured before is kept. --mine says that the host is your own, which
+lifts the counts but not the rates; fewer --pairs or versions of HTTP need
+less.",
+    },
+    Topic {
         name: "E301",
         title: "network namespaces are refused",
         text: "\
@@ -289,6 +299,17 @@ even the answer to the shortest one. A firewall on either host or between them
 drops UDP, or knows nothing of the port: the server needs its port (4466 unless
 told otherwise) open for TCP and for UDP. Runs that also ask what goes over TCP
 answer that, and say of each other question why it has no answer.",
+    },
+    Topic {
+        name: "E403",
+        title: "a family does not work at this host",
+        text: "\
+A first visit over each family came before anything was measured, and over one
+of them it failed; the message says how: no address, no route, refused, no
+answer, prohibited, TLS, wrong site, an answer of 500 or above, or a visit that
+stalls after so many bytes, as where large packets vanish on the way (E401).
+Programs that try both families hide this from their users by waiting; those
+that try one do not work.",
     },
     Topic {
         name: "E501",

@@ -47,7 +47,11 @@ pub(super) fn cells(draft: &Draft, place: Place, problems: &mut Problems) -> Vec
             continue;
         }
         let key = format!("measure[{index}]");
-        for workload in marked(&key, measure, place, problems) {
+        let asked = match &draft.site {
+            Some(site) => super::visit::workloads(&key, measure, site, problems),
+            None => marked(&key, measure, place, problems),
+        };
+        for workload in asked {
             yielded.extend(workload.metrics());
             let workload = match marks {
                 Some(marks) => everywhere(workload, marks),
@@ -69,7 +73,13 @@ pub(super) fn cells(draft: &Draft, place: Place, problems: &mut Problems) -> Vec
         problems.add("overall.dont_fragment", "nothing that is measured sends datagrams");
     }
     if cells.is_empty() && problems.is_empty() {
-        problems.add("overall.only", "leaves nothing to be measured");
+        problems.add(
+            "overall.only",
+            match &draft.site {
+                None => "leaves nothing to be measured",
+                Some(_) => "leaves nothing that a host without v6gap answers; v6gap run HOST can",
+            },
+        );
     }
     cells
 }
