@@ -40,6 +40,15 @@ pub enum News<'a> {
     },
     /// The run is over, for whatever reason.
     Over,
+    /// What a stranger's host was asked for in all.
+    Asked {
+        /// Connections.
+        connections: u32,
+        /// Questions to a name server.
+        queries: u32,
+        /// Bytes that came.
+        bytes: u64,
+    },
 }
 
 /// Who is told.

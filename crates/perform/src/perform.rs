@@ -8,19 +8,25 @@ use crate::news::{News, Watcher};
 use crate::place::Place;
 use crate::rounds::rounds;
 use crate::session::Session;
+use crate::stranger::Found;
+use crate::target::Target;
 use crate::trouble::Trouble;
 use crate::witness::{Captured, Measuring, Prepared, Witnesses, devices};
 use crate::{path, selftest};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
+use v6gap_core::budget::Use;
 use v6gap_core::family::Family;
 use v6gap_core::host::names;
+use v6gap_core::observation::{Far, PerEnd};
 use v6gap_core::plan::{Plan, Stop, fit};
-use v6gap_core::record::{Ending, Line, RunHeader, RunId};
+use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
 use v6gap_core::run::Machine;
+use v6gap_engine::run::{self, RunError};
 use v6gap_judge::stopping::Interim;
 use v6gap_store::{Journal, Store};
-use v6gap_sys::entropy;
+use v6gap_sys::{clock, entropy};
+use v6gap_visit::NOT_OURS;
 
 /// What became of a run.
 #[derive(Debug)]
@@ -58,6 +64,9 @@ pub fn perform(
             Ends::between_hosts(target, job)
         }
         Place::Lab(lab) => Ends::in_lab(*lab, job)?,
+        Place::Stranger(found) => {
+            return visit(job, *found, notes, store, watch, stop).map(Some);
+        }
         Place::Loopback { why } => {
             notes.push(format!("measured over loopback, which has no line, router or rate: {why}"));
             Ends::on_loopback(job)?
@@ -100,6 +109,69 @@ fn measure(
             None => return Ok(None),
         },
     };
+    let drive = |machine: Machine<'_, RunError>, hooks: &mut Stored<'_>| {
+        rounds(job, machine, session, hooks, stop)
+    };
+    conduct(ends, opened, (prepared, devices), store, watch, drive).map(Some)
+}
+
+/// Measures a host that does not run this program, and stores it.
+///
+/// # Errors
+/// If there was no run.
+fn visit(
+    job: &Job,
+    found: Found,
+    mut notes: Vec<String>,
+    store: &Store,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Done, Trouble> {
+    let ends = Ends::between_hosts(found.target.clone(), job);
+    let measuring = ends.measuring(job);
+    let prepared = Prepared::of(&measuring)?;
+    notes.extend(prepared.as_ref().map(Prepared::note));
+    notes.extend(found.notes.iter().cloned());
+    let devices = devices::prepare(&measuring)?;
+    let processor = ends.processors.first().copied();
+    let mut stranger = found.stranger(processor)?;
+    let Target { addresses, local, .. } = &found.target;
+    let header = RunHeader {
+        tool: crate::VERSION.to_owned(),
+        started_unix_ns: clock::wall_ns(),
+        target: found.site.url(),
+        addresses: addresses.map(|address| address.map(|a| a.ip())),
+        bind: local.map(|address| address.map(|a| a.ip())),
+        session: Far::NotSeen(NOT_OURS.to_owned()),
+        hosts: PerEnd { client: client_host(&measuring), server: found.host() },
+        argv: job.argv.clone(),
+        job: job.part_of.clone(),
+        notes,
+        ..RunHeader::new(identified()?, job.plan.clone())
+    };
+    let opened = begun(job, header, store)?;
+    let done = conduct(ends, opened, (prepared, devices), store, watch, |machine, hooks| {
+        let target = hooks.ends.target.name.clone();
+        let ended = run::run_by(machine, &mut stranger, hooks, stop);
+        ended.map_err(|error| Trouble::BrokenOff { target, error, kept: None })
+    })?;
+    watch.told(&News::Asked {
+        connections: stranger.budget.used(Use::Connection),
+        queries: stranger.budget.used(Use::Query),
+        bytes: stranger.budget.bytes(),
+    });
+    Ok(done)
+}
+
+/// The course of a run whose journal is open, by whoever drives it.
+fn conduct(
+    ends: Ends,
+    opened: Opened,
+    (prepared, devices): (Option<Prepared>, devices::Devices),
+    store: &Store,
+    watch: &mut dyn Watcher,
+    drive: impl FnOnce(Machine<'_, RunError>, &mut Stored<'_>) -> Result<Ending, Trouble>,
+) -> Result<Done, Trouble> {
     let Opened { header, journal, lines } = opened;
     let witnesses = match prepared {
         Some(prepared) => prepared.start(&header.id, store)?,
@@ -109,7 +181,7 @@ fn measure(
     watch.told(&News::Begins(&header));
     let mut hooks = Stored { journal, ends, watch, witnesses };
     let machine = Machine::resumed(&header, &lines, Box::new(Interim::of(&header)));
-    let ended = rounds(job, machine, session, &mut hooks, stop);
+    let ended = drive(machine, &mut hooks);
     let Stored { journal, mut ends, watch, witnesses } = hooks;
     // The lock goes with the journal, so that the result can be read and continued.
     drop(journal);
@@ -121,7 +193,7 @@ fn measure(
     ends.end()?;
     let addresses = ends.target.addresses;
     let port = addresses.v4.or(addresses.v6).map(|address| address.port());
-    Ok(Some(Done { id: header.id, port, captured: witnesses.finish(), ended }))
+    Ok(Done { id: header.id, port, captured: witnesses.finish(), ended })
 }
 
 /// The journal of a run with what is in it already.
@@ -166,28 +238,43 @@ fn fresh(
     session: &Session,
     store: &Store,
 ) -> Result<Opened, Trouble> {
-    let Measuring { job, target, lab, .. } = measuring;
     let Tested { plan, findings, refused } = tested;
     notes.extend(findings);
-    let mut client_host = this_host();
-    client_host.facts.extend(job.facts.clone());
-    let way_out = |f| Some((names::way_out(f).to_owned(), target.way_out(f)?));
-    client_host.facts.extend(Family::BOTH.into_iter().filter_map(way_out));
-    if let Some(lab) = lab {
-        client_host.name = lab.client();
-        let facts = lab.facts().iter().map(|(k, v)| (format!("lab.{k}"), v.clone()));
-        client_host.facts.extend(facts);
-    }
-    let mut random = [0; 4];
-    entropy::random(&mut random)?;
-    let id = RunId::from_bits(u32::from_ne_bytes(random));
+    let job = measuring.job;
     let header = RunHeader {
         argv: job.argv.clone(),
         job: job.part_of.clone(),
         notes,
         refused,
-        ..session.header(id, plan, client_host)
+        ..session.header(identified()?, plan, client_host(measuring))
     };
+    begun(job, header, store)
+}
+
+/// An identifier that no other run has.
+fn identified() -> Result<RunId, Trouble> {
+    let mut random = [0; 4];
+    entropy::random(&mut random)?;
+    Ok(RunId::from_bits(u32::from_ne_bytes(random)))
+}
+
+/// What is said of the host that measures.
+fn client_host(measuring: &Measuring<'_>) -> Host {
+    let Measuring { job, target, lab, .. } = measuring;
+    let mut host = this_host();
+    host.facts.extend(job.facts.clone());
+    let way_out = |f| Some((names::way_out(f).to_owned(), target.way_out(f)?));
+    host.facts.extend(Family::BOTH.into_iter().filter_map(way_out));
+    if let Some(lab) = lab {
+        host.name = lab.client();
+        let facts = lab.facts().iter().map(|(k, v)| (format!("lab.{k}"), v.clone()));
+        host.facts.extend(facts);
+    }
+    host
+}
+
+/// The journal of a run that begins with its facts.
+fn begun(job: &Job, header: RunHeader, store: &Store) -> Result<Opened, Trouble> {
     let journal = store.create(&header)?;
     if let Some(text) = &job.written {
         store.write_plan(&header.id, text)?;

@@ -1,6 +1,7 @@
 //! Where a plan is performed: between hosts, in a lab, or on loopback where there can be no lab.
 
 use crate::placement::Placement;
+use crate::stranger::Found;
 use crate::target::Target;
 use crate::trouble::{NoLab, Trouble};
 use crate::world::{self, RealWorld};
@@ -16,6 +17,8 @@ pub enum Place {
     Host(Target),
     /// Between client and server of a lab: see [`made`](Place::made) and [`held`](Place::held).
     Lab(Box<RealWorld>),
+    /// From here to a host that does not run this program.
+    Stranger(Box<Found>),
     /// Over loopback.
     Loopback {
         /// Why not in a lab.

@@ -11,6 +11,7 @@ mod lab;
 mod normal;
 mod paper;
 mod plan;
+mod probe;
 mod run;
 mod serve;
 mod snmp;
@@ -27,6 +28,7 @@ pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
 pub use normal::{SHORT_HELP, Typed, VERBS, normalise, without_secrets};
 pub use paper::{CiteArgs, CiteFormat, FigureFormat, FiguresArgs};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
+pub use probe::ProbeArgs;
 pub use run::{
     CheckArgs, Condition, ConnectArgs, DesignArgs, KeyArgs, LabChoice, Live, ResultArgs, RunArgs,
 };
@@ -103,6 +105,8 @@ pub enum Command {
     Demo(Box<DemoArgs>),
     /// Compare IPv6 with IPv4 between here and HOST
     Run(Box<RunArgs>),
+    /// Compare IPv6 with IPv4 to a host that does not run v6gap
+    Probe(Box<ProbeArgs>),
     /// Find out whether HOST can be measured, and what will limit it
     Check(CheckArgs),
     /// Find out whether this host, and HOST, are fit for measuring
@@ -155,6 +159,7 @@ impl Command {
         match self {
             Command::Demo(args) => Some(&args.result),
             Command::Run(args) => Some(&args.result),
+            Command::Probe(args) => Some(&args.result),
             Command::Replay(args) => Some(&args.result),
             Command::Plan(PlanArgs { command: PlanCommand::Run(args) }) => Some(&args.result),
             _ => None,

@@ -2,9 +2,10 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 25] = [
+pub const VERBS: [&str; 26] = [
     "demo",
     "run",
+    "probe",
     "check",
     "doctor",
     "serve",

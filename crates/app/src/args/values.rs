@@ -5,7 +5,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::plan::check::{self, nearest};
 use v6gap_core::plan::draft::Wanted;
 use v6gap_core::unit;
-use v6gap_core::workload::Transport;
+use v6gap_core::workload::{Http, Transport};
 use v6gap_core::world::LinkModel;
 use v6gap_judge::analysis::Verdict;
 
@@ -91,6 +91,13 @@ pub(super) fn file_size(text: &str) -> Result<u64, String> {
         bytes @ 0x1_0000..=0x100_0000_0000 => Ok(bytes),
         _ => Err("it must be between 64 KiB and 1 TiB".to_owned()),
     }
+}
+
+/// A version of HTTP.
+pub(super) fn http(text: &str) -> Result<Http, String> {
+    let text = if text == "1" { "1.1" } else { text };
+    let found = Http::ALL.into_iter().find(|http| http.number() == text);
+    found.ok_or_else(|| "the versions of HTTP are 1.1, 2 and 3".to_owned())
 }
 
 /// A margin: `METRIC=SHARE`.

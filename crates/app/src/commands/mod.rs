@@ -17,6 +17,7 @@ mod man;
 mod note;
 pub mod plan;
 mod predict;
+mod probe;
 mod replay;
 mod report;
 mod rm;
@@ -53,6 +54,7 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
     match command {
         Command::Demo(args) => demo::execute(args, &context()?),
         Command::Run(args) => run::execute(args, &context()?),
+        Command::Probe(args) => probe::execute(args, &context()?),
         Command::Check(args) => check::execute(args, &context()?),
         Command::Doctor(args) => doctor::execute(args, &context()?),
         Command::Show(args) => show::execute(args, &context()?),

@@ -3,6 +3,8 @@
 
 mod knobs;
 
+pub use knobs::refused;
+
 use crate::alone;
 use crate::args::{DesignArgs, RunArgs};
 use crate::commands::plan::expect;

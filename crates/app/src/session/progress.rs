@@ -14,7 +14,7 @@ use v6gap_core::record::RunHeader;
 use v6gap_core::run::{Attempt, Event};
 use v6gap_core::unit;
 use v6gap_core::wire::control::Queued;
-use v6gap_perform::{News, Watcher};
+use v6gap_perform::{News, Watcher, stranger};
 use v6gap_report::stream;
 use v6gap_report::text::{Live, Style};
 use v6gap_sys::clock::now_ns;
@@ -180,6 +180,10 @@ impl Watcher for Progress {
             News::Run(event) => self.event(event),
             News::Device(trouble) => output::to_stderr(trouble),
             News::Over => self.end(),
+            News::Asked { connections, queries, bytes } => {
+                let asked = stranger::asked(*connections, *queries, *bytes);
+                self.print(&format!("asked of the host in all: {asked}"));
+            }
             // Not of a run.
             News::Placements | News::Noise { .. } => {}
         }

@@ -11,6 +11,7 @@ mod log;
 mod papers;
 mod plans;
 mod predict;
+mod probe;
 mod secrets;
 mod stored;
 mod support;

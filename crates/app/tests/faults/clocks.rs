@@ -129,7 +129,9 @@ fn dates(full: bool) {
         clock.keep(&mut command);
         let output = command.output().unwrap();
         let told = text(&output.stdout) + &text(&output.stderr);
-        assert!(output.status.success(), "{date}: {}: {told}", output.status);
+        // So few connections beside other work may be without a verdict.
+        let is_measured = matches!(output.status.code(), Some(0 | 6));
+        assert!(is_measured, "{date}: {}: {told}", output.status);
         let listed = text(&home.v6gap(&["list"]).stdout);
         assert!(listed.contains(date), "{date}: {listed}");
         let shown = oracle::shown(&home);

@@ -1,0 +1,78 @@
+//! Options of `probe`.
+
+use super::capture::CaptureArgs;
+use super::run::ResultArgs;
+use super::snmp::SnmpArgs;
+use super::values;
+use clap::Args;
+use std::net::{IpAddr, Ipv4Addr};
+use v6gap_core::metric::Metric;
+use v6gap_core::plan::draft::Wanted;
+
+/// Compare IPv6 with IPv4 to a host that does not run v6gap
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  v6gap probe example.org                          a website: looking up, connecting, TLS, answer
+  v6gap probe https://example.org/health --fail-if worse:first-byte --fail-if broken -q
+  v6gap probe mail.example.org:25                  any TCP service: connecting alone
+  v6gap probe example.org --http 1.1,2,3           each version of HTTP
+  v6gap probe example.org --measure rtt            ping over both families side by side
+  v6gap probe example.org --resolver 192.0.2.53    by this name server
+
+A visit is a connection of its own, which is reset after the answer. No more than 2 a second and 150
+in all are made to a host that is not yours (--mine). v6gap never logs in, sends no cookies, and
+asks with GET.")]
+pub struct ProbeArgs {
+    /// Name, address, URL or HOST:PORT
+    pub host: String,
+    /// Measure only these: lookup, rtt, connect, tls, response, first-byte, quic; tcp, udp, icmp
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::measured,
+          help_heading = "Measuring")]
+    pub measure: Vec<Wanted>,
+    /// Versions of HTTP, of 1.1, 2 and 3 [the best of 1.1 and 2 that both families speak]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::http,
+          help_heading = "Measuring")]
+    pub http: Vec<v6gap_core::workload::Http>,
+    /// Measure this many pairs of everything, 6 or more
+    #[arg(long, value_name = "N", help_heading = "Measuring")]
+    pub pairs: Option<u32>,
+    /// Differences below this do not matter, as in connect=5%,first-byte=10%
+    #[arg(long = "margin", value_name = "METRIC=P,…", value_delimiter = ',',
+          value_parser = values::margin, help_heading = "Measuring")]
+    pub margins: Vec<(Metric, String)>,
+    /// Seed of every random choice [random]
+    #[arg(long, value_name = "N", help_heading = "Measuring")]
+    pub seed: Option<u64>,
+    /// The host is mine: lift the counts of what may be asked of it, not the rates
+    #[arg(long, help_heading = "Host")]
+    pub mine: bool,
+    /// How I can be reached, told to the host with each request
+    #[arg(long, value_name = "TEXT", help_heading = "Host")]
+    pub contact: Option<String>,
+    /// IPv4 address to visit in place of the name's
+    #[arg(long = "v4", value_name = "ADDR", help_heading = "Host")]
+    pub four: Option<Ipv4Addr>,
+    /// IPv6 address to visit in place of the name's
+    #[arg(long = "v6", value_name = "ADDR", help_heading = "Host")]
+    pub six: Option<String>,
+    /// Address of this host to measure from; once for each family
+    #[arg(short = 'B', long, value_name = "ADDR", help_heading = "Host")]
+    pub bind: Vec<String>,
+    /// Name server to ask [the system's first]
+    #[arg(long, value_name = "ADDR", help_heading = "Host")]
+    pub resolver: Option<IpAddr>,
+    /// How long anything may take that is due
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::span,
+          help_heading = "Host")]
+    pub timeout: u64,
+    /// What to capture
+    #[command(flatten)]
+    pub capture: CaptureArgs,
+    /// Devices to read
+    #[command(flatten)]
+    pub snmp: SnmpArgs,
+    /// What to do with the result
+    #[command(flatten)]
+    pub result: ResultArgs,
+}

@@ -1,0 +1,139 @@
+//! Hosts that do not run this program: visits over both families to a service on loopback.
+
+use super::support::Sandbox;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A service of HTTP on one port of both families that counts its visitors.
+struct Service {
+    port: u16,
+    visits: Arc<AtomicU32>,
+}
+
+impl Service {
+    /// Answers with what `answer` makes of the number of the visit, from 1 on.
+    fn start(answer: fn(u32) -> &'static str) -> Service {
+        let four = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = four.local_addr().unwrap().port();
+        let six = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).unwrap();
+        let visits = Arc::new(AtomicU32::new(0));
+        for listener in [four, six] {
+            let visits = visits.clone();
+            std::thread::spawn(move || {
+                for stream in listener.incoming() {
+                    let Ok(mut stream) = stream else { continue };
+                    let number = visits.fetch_add(1, Ordering::Relaxed) + 1;
+                    let mut asked = [0; 2048];
+                    if stream.read(&mut asked).is_ok_and(|read| read > 0) {
+                        let _ = stream.write_all(answer(number).as_bytes());
+                    }
+                }
+            });
+        }
+        Service { port, visits }
+    }
+
+    fn visits(&self) -> u32 {
+        self.visits.load(Ordering::Relaxed)
+    }
+
+    /// The words that visit it, with more of them.
+    fn line(&self, more: &str) -> String {
+        format!("probe http://127.0.0.1:{}/ --v6 ::1 --no-report {more}", self.port)
+    }
+}
+
+const FINE: &str = "HTTP/1.1 200 OK\r\nserver: a host\r\ncontent-length: 5\r\n\r\nfine\n";
+const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n";
+
+#[test]
+fn a_host_without_this_program_is_measured_by_phase() {
+    let (sandbox, service) = (Sandbox::new(), Service::start(|_| FINE));
+    let ran = sandbox.run(&service.line("--pairs 6 --json"));
+    // So few visits beside other work may be without a verdict.
+    assert!(matches!(ran.code, 0 | 6), "{ran:?}");
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(result["target"], format!("http://127.0.0.1:{}/", service.port));
+    let questions = result["questions"].as_array().unwrap();
+    let of = |metric: &str| questions.iter().find(|q| q["metric"] == metric);
+    for metric in ["connect", "response", "first-byte"] {
+        let question = of(metric).unwrap_or_else(|| panic!("{metric}: {result:#}"));
+        for family in ["v4", "v6"] {
+            let seconds = question[family]["estimate"].as_f64().unwrap();
+            assert!(seconds > 0.0 && seconds < 1.0, "{question:#}");
+        }
+    }
+    assert!(of("tls").is_none() && of("throughput").is_none());
+    let asked = format!("asked of the host in all: {} connections", service.visits());
+    assert!(ran.err.contains(&asked), "{asked}: {}", ran.err);
+    let doubts = result["checks"].as_array().unwrap();
+    let doubt = doubts.iter().any(|c| c["text"].as_str().unwrap().contains("does not run v6gap"));
+    assert!(doubt, "{doubts:#?}");
+    // The record shows again what was said, and repeats nothing.
+    let before = service.visits();
+    sandbox.run("show last").ended(ran.code);
+    assert_eq!(service.visits(), before);
+}
+
+#[test]
+fn a_connection_alone_is_measured_where_a_port_is_named() {
+    let (sandbox, service) = (Sandbox::new(), Service::start(|_| FINE));
+    let line = format!("probe 127.0.0.1:{} --v6 ::1 --no-report --pairs 6 --json", service.port);
+    let ran = sandbox.run(&line);
+    assert!(matches!(ran.code, 0 | 6), "{ran:?}");
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    let metrics: Vec<&str> = result["questions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|question| question["metric"].as_str().unwrap())
+        .collect();
+    assert!(metrics.contains(&"connect") && !metrics.contains(&"first-byte"), "{metrics:?}");
+}
+
+#[test]
+fn a_family_that_does_not_work_is_named_with_its_reason() {
+    let (sandbox, service) = (Sandbox::new(), Service::start(|_| FINE));
+    let port = service.port;
+    let closed = sandbox.run(&format!("probe http://127.0.0.1:{port}/ --v6 ::2")).ended(3);
+    assert!(closed.err.contains("IPv6 is broken"), "{}", closed.err);
+    assert!(closed.err.contains("Over IPv4 it works") && closed.err.contains("[E403, exit 3]"));
+    let none = sandbox.run(&format!("probe http://127.0.0.1:{port}/")).ended(3);
+    assert!(none.err.contains("no address"), "{}", none.err);
+    let busy = Service::start(|_| BUSY);
+    let told = sandbox.run(&busy.line("")).ended(3);
+    assert!(told.err.contains("answers 503"), "{}", told.err);
+}
+
+#[test]
+fn a_host_that_asks_to_be_left_alone_is() {
+    let later = |number| if number > 8 { BUSY } else { FINE };
+    let (sandbox, service) = (Sandbox::new(), Service::start(later));
+    let ran = sandbox.run(&service.line("--pairs 20 -q")).ended(4);
+    let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("asks to be left alone") && words.contains("[E214, exit 4]"), "{words}");
+    assert_eq!(service.visits(), 9, "nothing was asked for afterwards");
+}
+
+#[test]
+fn what_cannot_be_visited_is_refused_and_a_dry_run_sends_nothing() {
+    let (sandbox, service) = (Sandbox::new(), Service::start(|_| FINE));
+    for (what, expected) in [
+        ("ftp://example.org", "ftp:// cannot be visited"),
+        ("https://me:word@example.org/", "credentials"),
+        ("example.org:0", "is no host"),
+        ("example.org --measure throughput", "v6gap run HOST"),
+        ("example.org --http 4", "1.1, 2 and 3"),
+    ] {
+        let ran = sandbox.run(&format!("probe {what} --dry-run"));
+        assert_eq!(ran.code, 2, "{what}: {ran:?}");
+        let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(expected), "{what}: {words}");
+    }
+    let told = sandbox.run(&service.line("--dry-run")).ended(0).out;
+    assert!(told.contains("first-byte-tcp-http-1.1-plain"), "{told}");
+    assert_eq!(service.visits(), 0);
+}

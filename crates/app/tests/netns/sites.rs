@@ -1,0 +1,81 @@
+//! Real servers of websites in a lab, as packages of Debian have them: they speak to visitors of
+//! any program.
+
+use super::support::Home;
+use super::two_hosts::{Lab, Server};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The name of the site.
+pub const NAME: &str = "site.example";
+
+/// Its port.
+pub const PORT: u16 = 8443;
+
+/// Addresses of the lab's server.
+pub const AT: [&str; 2] = ["10.46.2.2", "fd46:2::2"];
+
+/// A server's program below `target/servers`, where `cargo xtask test --setup` puts it.
+fn program(name: &str) -> PathBuf {
+    let servers = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers"));
+    let places = ["usr/bin", "usr/sbin"].map(|place| servers.join(place).join(name));
+    let found = places.into_iter().find(|path| path.is_file());
+    found.unwrap_or_else(|| panic!("{name}: cargo xtask test --setup brings it"))
+}
+
+/// caddy with HTTP/1.1, 2 and 3 and a certificate of its own making.
+pub fn caddy(lab: &Lab, home: &Home) -> Server {
+    let config = home.path().join("Caddyfile");
+    let text = format!(
+        "{{\n admin off\n auto_https disable_redirects\n skip_install_trust\n \
+         default_sni {NAME}\n}}\n\
+         https://{NAME}:{PORT} {{\n tls internal\n respond \"what is asked for\"\n}}\n"
+    );
+    std::fs::write(&config, text).unwrap();
+    let mut command = lab.exec(home, "server");
+    command.arg(program("caddy")).args(["run", "--adapter", "caddyfile", "--config"]);
+    command.arg(&config).env("HOME", home.path()).env("XDG_DATA_HOME", home.path());
+    ready(&mut command, "serving initial configuration")
+}
+
+/// nginx with HTTP/1.1 and 2, and TLS of one version.
+pub fn nginx(lab: &Lab, home: &Home, tls: &str) -> Server {
+    let folder = home.path().join("nginx");
+    std::fs::create_dir_all(folder.join("logs")).unwrap();
+    let mut openssl = Command::new("openssl");
+    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]);
+    openssl.args(["-nodes", "-days", "2", "-keyout", "key.pem", "-out", "cert.pem", "-subj"]);
+    let made = openssl.arg(format!("/CN={NAME}")).current_dir(&folder).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let [four, six] = AT;
+    let text = format!(
+        "user root;\ndaemon off;\nmaster_process off;\nerror_log stderr notice;\npid nginx.pid;\n\
+         events {{}}\nhttp {{\n access_log off;\n \
+         client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;\n \
+         uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n server {{\n  \
+         listen {four}:{PORT} ssl http2; listen [{six}]:{PORT} ssl http2;\n  \
+         server_name {NAME};\n  ssl_certificate cert.pem; ssl_certificate_key key.pem;\n  \
+         ssl_protocols {tls};\n  location / {{ return 200 \"what is asked for\\n\"; }}\n }}\n}}\n"
+    );
+    std::fs::write(folder.join("nginx.conf"), text).unwrap();
+    let mut command = lab.exec(home, "server");
+    command.arg(program("nginx")).arg("-p").arg(&folder).args(["-c", "nginx.conf"]);
+    ready(&mut command, "using the \"epoll\" event method")
+}
+
+/// Starts a server, and waits until it says so.
+fn ready(command: &mut Command, said: &str) -> Server {
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let mut before = Vec::new();
+    let found = lines.by_ref().any(|line| {
+        let is_it = line.contains(said);
+        before.push(line);
+        is_it
+    });
+    assert!(found, "{before:?}");
+    // Read and dropped, so that the server never meets a closed pipe.
+    std::thread::spawn(move || lines.for_each(drop));
+    Server(child)
+}

@@ -1,0 +1,117 @@
+//! Whether both families lead to one machine, by what the first visits saw.
+
+use std::net::IpAddr;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_judge::sameness::{Difference, Evidence, Same, Seen};
+use v6gap_sys::clock;
+use v6gap_visit::{Roots, Visited, public_key};
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Headers by which networks of caches name the place that answered, and whether it stands behind
+/// the last hyphen: what is in front of it differs from one answer to the next.
+const EDGES: [(&str, bool); 3] = [("cf-ray", true), ("x-served-by", true), ("x-amz-cf-pop", false)];
+
+/// What is wrong with the certificates of each family; nothing where there are none.
+pub(crate) fn objections(
+    seen: &PerFamily<Option<Visited>>,
+    host: &str,
+) -> PerFamily<Option<String>> {
+    let is_secure = |visited: &Visited| !visited.chain.is_empty();
+    let roots = seen.v4.iter().chain(&seen.v6).any(is_secure).then(Roots::of_system);
+    let now_s = clock::wall_ns() / NS_PER_S;
+    seen.as_ref().map(|visited| {
+        let chain = &visited.as_ref().filter(|visited| is_secure(visited))?.chain;
+        roots.as_ref()?.objection(chain, host, now_s)
+    })
+}
+
+/// What of it tells whether they are the same.
+pub(crate) fn evidence(
+    seen: &PerFamily<Option<Visited>>,
+    ticket: Option<bool>,
+    addresses: PerFamily<Option<IpAddr>>,
+) -> Evidence {
+    let of = seen.as_ref().map(|visited| visited.as_ref().map(of_one).unwrap_or_default());
+    Evidence { of, ticket, translated: is_translated(addresses) }
+}
+
+fn of_one(visited: &Visited) -> Seen {
+    let header = |name: &str| {
+        let headers = &visited.told.as_ref()?.headers;
+        headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    };
+    Seen {
+        key: visited.chain.first().and_then(|certificate| public_key(certificate)),
+        status: visited.told.as_ref().map(|told| told.status),
+        server: header("server"),
+        edge: edge(header),
+    }
+}
+
+/// The place that answered.
+fn edge(header: impl Fn(&str) -> Option<String>) -> Option<String> {
+    EDGES.into_iter().find_map(|(name, is_behind)| {
+        let value = header(name)?;
+        let place = value.rsplit('-').next().filter(|_| is_behind).map(str::to_owned);
+        place.or(Some(value))
+    })
+}
+
+/// Whether the IPv6 address is made of the IPv4 address by a translator (RFC 6052).
+fn is_translated(addresses: PerFamily<Option<IpAddr>>) -> bool {
+    let (Some(IpAddr::V4(four)), Some(six @ IpAddr::V6(of_six))) = (addresses.v4, addresses.v6)
+    else {
+        return false;
+    };
+    Family::arriving(&six) == Some(Family::V4) && of_six.octets()[12..] == four.octets()
+}
+
+/// What follows of it, as a note of the result.
+pub(crate) fn words(same: Same) -> &'static str {
+    match same {
+        Same::Proved => {
+            "one machine: the IPv6 address is made of the IPv4 address by a translator (NAT64)"
+        }
+        Same::Service => "one service: a TLS ticket from IPv4 was accepted over IPv6",
+        Same::Unknown => "whether both addresses lead to one machine is not known",
+        Same::Different(Difference::Key) => {
+            "two machines are compared: their certificates have different keys"
+        }
+        Same::Different(Difference::Status) => {
+            "two machines are compared: they answer with different statuses"
+        }
+        Same::Different(Difference::Server) => {
+            "two machines are compared: they call themselves differently (Server)"
+        }
+        Same::Different(Difference::Edge) => {
+            "two machines are compared: different edges of a network answer"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_a_translator_holds_the_other_one() {
+        let of = |six: &str| {
+            let v4 = Some("192.0.2.33".parse().unwrap());
+            is_translated(PerFamily { v4, v6: Some(six.parse().unwrap()) })
+        };
+        assert!(of("64:ff9b::192.0.2.33"));
+        assert!(!of("64:ff9b::192.0.2.34") && !of("2001:db8::192.0.2.33"));
+    }
+
+    #[test]
+    fn an_edge_is_named_without_what_differs_each_time() {
+        let of = |name: &str, value: &str| {
+            edge(|asked| (asked == name).then(|| value.to_owned())).unwrap()
+        };
+        assert_eq!(of("cf-ray", "8f1b2c3d4e5f6a7b-FRA"), "FRA");
+        assert_eq!(of("x-served-by", "cache-fra-eddf8230092-FRA"), "FRA");
+        assert_eq!(of("x-amz-cf-pop", "FRA56-P4"), "FRA56-P4");
+        assert_eq!(edge(|_| None), None);
+    }
+}

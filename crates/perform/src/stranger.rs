@@ -1,0 +1,326 @@
+//! A host that does not run this program: finding it, and a first look over each family.
+
+use crate::same_host;
+use crate::target::{self, Target};
+use crate::trouble::Trouble;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use v6gap_core::budget::{Budget, Owner};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::record::Host;
+use v6gap_core::unit::format_bytes;
+use v6gap_core::workload::{Http, Visit};
+use v6gap_judge::sameness::same;
+use v6gap_sys::socket::ErrorClass;
+use v6gap_visit::{Failure, LookError, Phase, Stranger, Visited, Why};
+
+pub use v6gap_visit::{BadUrl, Scheme, Site};
+
+/// Most redirects that are followed before anything is measured.
+const REDIRECTS_MAX: usize = 3;
+
+/// Who is visited and how.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The service.
+    pub site: Site,
+    /// Addresses to visit in place of those of the name.
+    pub addresses: PerFamily<Option<String>>,
+    /// Addresses of this host to go from.
+    pub bind: Vec<String>,
+    /// The name server to ask; by default the system's first.
+    pub resolver: Option<SocketAddr>,
+    /// Versions of HTTP to try; by default the best that both families speak.
+    pub http: Vec<Http>,
+    /// Whether the host is the user's own, which lifts the counts of what may be asked for.
+    pub mine: bool,
+    /// How the user can be reached, which is told to the host.
+    pub contact: Option<String>,
+    /// Longest wait for anything that is due, in ns.
+    pub silence_ns: u64,
+}
+
+/// What does not work over a family.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// The name has no such address.
+    #[error("no address")]
+    NoAddress,
+    /// This host has no way there.
+    #[error("no route")]
+    NoRoute,
+    /// Nobody listens there, or a firewall answers so.
+    #[error("refused")]
+    Refused,
+    /// Nothing came back.
+    #[error("no answer")]
+    NoAnswer,
+    /// Somebody on the way does not let it pass.
+    #[error("prohibited")]
+    Prohibited,
+    /// No connection of TLS or QUIC.
+    #[error("TLS: {0}")]
+    Tls(String),
+    /// It began and did not go on.
+    #[error("stalls after {} B", .0)]
+    Stalls(u64),
+    /// The server answers that it cannot.
+    #[error("answers {0}")]
+    Answers(u16),
+    /// Browsers would not take its certificate, and take that of the other family.
+    #[error("wrong site: {0}")]
+    WrongSite(String),
+    /// What came is not what was asked for.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Broken {
+    fn wrong_site(why: &str) -> Self {
+        Broken::WrongSite(why.to_owned())
+    }
+
+    fn of(failure: &Failure) -> Self {
+        let silent = matches!(failure.why, Why::Silent(_));
+        match (&failure.why, failure.phase) {
+            (Why::Socket(error), Phase::Connect) => match error.class() {
+                ErrorClass::Refused => Broken::Refused,
+                ErrorClass::TimedOut => Broken::NoAnswer,
+                ErrorClass::NoRoute | ErrorClass::AddressUnavailable => Broken::NoRoute,
+                ErrorClass::Permission => Broken::Prohibited,
+                _ => Broken::Other(failure.to_string()),
+            },
+            _ if silent && failure.bytes == 0 && failure.phase == Phase::Quic => Broken::NoAnswer,
+            _ if silent => Broken::Stalls(failure.bytes),
+            (why, Phase::Tls | Phase::Quic) => Broken::Tls(why.to_string()),
+            _ => Broken::Other(failure.to_string()),
+        }
+    }
+}
+
+/// A host as the first look found it.
+#[derive(Debug)]
+pub struct Found {
+    /// The service, behind its redirects.
+    pub site: Site,
+    /// Where it is.
+    pub target: Target,
+    /// Versions of HTTP that both families speak, of those that were to be tried.
+    pub http: Vec<Http>,
+    /// Whether there is a name server to ask for its name.
+    pub resolver: Option<SocketAddr>,
+    /// What is worth a note.
+    pub notes: Vec<String>,
+    /// What of each family does not work.
+    pub broken: PerFamily<Option<Broken>>,
+    /// What it answered over each family.
+    seen: PerFamily<Option<Visited>>,
+    budget: Budget,
+    agent: String,
+    silence_ns: u64,
+}
+
+/// Finds a host, and visits it once over each family.
+///
+/// # Errors
+/// If it has no address at all, or an address cannot be used.
+pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
+    let mut found = found(wanted, wanted.site.clone())?;
+    let mut followed = 0;
+    loop {
+        found.look(wanted)?;
+        let Some(next) = found.leads_to().filter(|_| followed < REDIRECTS_MAX) else { break };
+        followed += 1;
+        let note = format!("{} leads to {}", found.site.url(), next.url());
+        let (budget, mut notes) = (found.budget, found.notes);
+        notes.push(note);
+        found = Found { budget, notes, ..self::found(wanted, next)? };
+    }
+    if found.broken.as_ref().map(Option::is_none) == (PerFamily { v4: true, v6: true }) {
+        found.compare()?;
+    }
+    Ok(found)
+}
+
+fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
+    let given = wanted.addresses.as_ref().map(|text| text.as_deref());
+    let target = target::resolve(&site.host, site.port, given.v4, given.v6)?.from(&wanted.bind)?;
+    let is_name = site.host.parse::<std::net::IpAddr>().is_err();
+    let resolver = wanted.resolver.or_else(crate::resolver::of_system).filter(|_| is_name);
+    let mut there = Family::BOTH.into_iter().filter_map(|f| *target.addresses.get(f));
+    let owner = match there.all(|address| address.ip().is_loopback()) {
+        true => Owner::Here,
+        false if wanted.mine => Owner::User,
+        false => Owner::Stranger,
+    };
+    let contact = wanted.contact.as_ref().map(|who| format!("; {who}")).unwrap_or_default();
+    let agent = format!("v6gap/{} (paired IPv6/IPv4 measurement{contact})", crate::VERSION);
+    Ok(Found {
+        site,
+        target,
+        http: Vec::new(),
+        resolver,
+        notes: Vec::new(),
+        broken: PerFamily::default(),
+        seen: PerFamily::default(),
+        budget: Budget::new(owner),
+        agent,
+        silence_ns: wanted.silence_ns,
+    })
+}
+
+impl Found {
+    /// What tells whether both families lead to one machine, and what is wrong with certificates.
+    fn compare(&mut self) -> Result<(), Trouble> {
+        let certified = same_host::objections(&self.seen, &self.site.host);
+        match certified.as_ref().map(Option::as_deref) {
+            PerFamily { v4: None, v6: None } => {}
+            PerFamily { v4: Some(why), v6: Some(_) } => {
+                self.notes.push(format!("browsers would not take its certificate: {why}"));
+            }
+            // What only one family has is its fault.
+            PerFamily { v4: Some(why), .. } => self.broken.v4 = Some(Broken::wrong_site(why)),
+            PerFamily { v6: Some(why), .. } => self.broken.v6 = Some(Broken::wrong_site(why)),
+        }
+        let takes_ticket = match self.http.iter().find(|http| **http != Http::Three) {
+            Some(http) if self.site.scheme == Scheme::Https => {
+                let visit = Visit { http: Some(*http), ..Visit::default() };
+                let mut stranger = self.stranger(None)?;
+                let taken = stranger.takes_ticket(&visit, *http);
+                self.budget = stranger.budget;
+                // A visit that fails now and did not before tells nothing of tickets.
+                taken.ok()
+            }
+            _ => None,
+        };
+        let addresses = self.target.addresses.map(|address| address.map(|a| a.ip()));
+        let evidence = same_host::evidence(&self.seen, takes_ticket, addresses);
+        self.notes.push(same_host::words(same(&evidence)).to_owned());
+        Ok(())
+    }
+
+    /// Visits over each family by each version that is to be tried. What fails over both is not
+    /// spoken; what fails over one is broken.
+    fn look(&mut self, wanted: &Wanted) -> Result<(), Trouble> {
+        let mut stranger = self.stranger(None)?;
+        let versions: Vec<Option<Http>> = match (self.site.scheme, wanted.http.as_slice()) {
+            (Scheme::Tcp, _) => vec![None],
+            (Scheme::Http, []) => vec![Some(Http::One)],
+            (Scheme::Https, []) => vec![Some(Http::Two), Some(Http::One)],
+            (_, asked) => asked.iter().copied().map(Some).collect(),
+        };
+        for http in versions {
+            let visit =
+                Visit { http, secure: self.site.scheme == Scheme::Https, ..Visit::default() };
+            let mut failures: PerFamily<Option<Broken>> = PerFamily::default();
+            for family in Family::BOTH {
+                match stranger.look(&visit, family) {
+                    Ok(visited) => {
+                        *failures.get_mut(family) = answers(&visited);
+                        self.seen.get_mut(family).get_or_insert(visited);
+                    }
+                    Err(LookError::NoAddress(_)) => {
+                        *failures.get_mut(family) = Some(Broken::NoAddress);
+                    }
+                    Err(LookError::Visit(failure)) => {
+                        *failures.get_mut(family) = Some(Broken::of(&failure));
+                    }
+                    Err(LookError::Budget(error)) => {
+                        return Err(Trouble::System(error.to_string()));
+                    }
+                }
+            }
+            let works = failures.as_ref().map(Option::is_none);
+            if works.v4 && works.v6 {
+                self.http.extend(http);
+                self.broken = PerFamily::default();
+                // By default the best alone.
+                if wanted.http.is_empty() {
+                    break;
+                }
+            } else if self.http.is_empty() || works.v4 || works.v6 {
+                self.broken = failures;
+            }
+        }
+        self.budget = stranger.budget.clone();
+        Ok(())
+    }
+
+    /// Where it leads to, if over each family that answers it leads to the same other place.
+    fn leads_to(&self) -> Option<Site> {
+        let places = Family::BOTH.into_iter().filter_map(|family| self.seen.get(family).as_ref());
+        let mut places = places.map(|visited| {
+            let told = visited.told.as_ref().filter(|told| (300..400).contains(&told.status))?;
+            let (_, place) = told.headers.iter().find(|(name, _)| name == "location")?;
+            let whole = match place.starts_with('/') {
+                true => {
+                    let (scheme, authority) = (self.site.scheme.name(), self.site.authority());
+                    format!("{scheme}://{authority}{place}")
+                }
+                false => place.clone(),
+            };
+            Site::parse(&whole).ok().filter(|next| *next != self.site)
+        });
+        let first = places.next()??;
+        places.all(|other| other.as_ref() == Some(&first)).then_some(first)
+    }
+
+    pub(crate) fn stranger(&self, processor: Option<usize>) -> Result<Stranger, Trouble> {
+        let place = v6gap_visit::Place {
+            site: self.site.clone(),
+            addresses: self.target.addresses,
+            local: self.target.local,
+            resolver: self.resolver,
+            agent: self.agent.clone(),
+            silence_ns: self.silence_ns,
+            processor,
+        };
+        let made = Stranger::new(place, self.budget.clone());
+        made.map_err(|error| Trouble::System(error.to_string()))
+    }
+
+    /// What is known of the host.
+    pub(crate) fn host(&self) -> Host {
+        let mut facts = BTreeMap::new();
+        for family in Family::BOTH {
+            let Some(visited) = self.seen.get(family) else { continue };
+            let secured = visited.secured.as_ref();
+            let told = visited.told.as_ref();
+            let header = |name: &str| {
+                let headers = told.map(|told| &told.headers)?;
+                headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+            };
+            let known = [
+                ("tls", secured.map(|secured| secured.version.to_owned())),
+                ("status", told.map(|told| told.status.to_string())),
+                ("server", header("server")),
+            ];
+            let of_family = |(name, value): (&str, Option<String>)| {
+                Some((format!("{}.{name}", short(family)), value?))
+            };
+            facts.extend(known.into_iter().filter_map(of_family));
+        }
+        Host { name: self.site.host.clone(), facts }
+    }
+}
+
+fn short(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "v4",
+        Family::V6 => "v6",
+    }
+}
+
+/// A server that says it cannot is broken.
+fn answers(visited: &Visited) -> Option<Broken> {
+    let status = visited.told.as_ref()?.status;
+    (status >= 500).then_some(Broken::Answers(status))
+}
+
+/// What was asked of a host, in words.
+pub fn asked(connections: u32, queries: u32, bytes: u64) -> String {
+    let mut parts = vec![format!("{connections} connections")];
+    parts.extend((queries > 0).then(|| format!("{queries} queries")));
+    parts.push(format_bytes(bytes));
+    parts.join(", ")
+}

@@ -1,0 +1,348 @@
+//! A host that does not run this program as the far end of a run: who performs its attempts, within
+//! what may be asked of it.
+
+use super::failure::Failure;
+use super::lookup::{self, Record};
+use super::site::Site;
+use super::visit::{self, Limits, Manner, Visitor};
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+use v6gap_core::arm::{Arm, PerArm};
+use v6gap_core::budget::{Allowed, Budget, Use};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::observation::{
+    Beside, EndReport, Endpoints, Ends, Far, LookedUp, Measured, Visited,
+};
+use v6gap_core::plan::Plan;
+use v6gap_core::run::{Attempt, Observed};
+use v6gap_core::task::{self, Task, TaskArm, Token};
+use v6gap_core::workload::{Echo, Http, Kind, Visit, Workload};
+use v6gap_engine::run::{Hooks, Performer, RunError};
+use v6gap_engine::trial::client::{self, ClientContext};
+use v6gap_engine::trial::{TrialError, watched};
+use v6gap_sys::{clock, entropy};
+
+/// Why nothing is known of what the far end saw.
+pub const NOT_OURS: &str = "it does not run v6gap";
+
+/// Shortest and longest pause between the visits of a block, in ns.
+const PAUSE_NS: [u64; 2] = [100_000_000, 200_000_000];
+
+/// Statuses by which a server asks to be left alone.
+const DECLINES: [u16; 2] = [429, 503];
+
+/// Headers that tell of the machine that answered, of its caches and of what else it offers.
+const TELLING: [&str; 12] = [
+    "server",
+    "via",
+    "age",
+    "x-cache",
+    "x-served-by",
+    "cf-ray",
+    "x-amz-cf-pop",
+    "etag",
+    "location",
+    "retry-after",
+    "alt-svc",
+    "content-length",
+];
+
+/// Most characters that are kept of a header.
+const HEADER_CHARS: usize = 200;
+
+/// Where the host is and how it is asked.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The service.
+    pub site: Site,
+    /// Its address in each family.
+    pub addresses: PerFamily<Option<SocketAddr>>,
+    /// Address of this end in each family, where the system is not to choose.
+    pub local: PerFamily<Option<SocketAddr>>,
+    /// The name server that is asked, over either family.
+    pub resolver: Option<SocketAddr>,
+    /// What is said of us (User-Agent).
+    pub agent: String,
+    /// Longest wait for anything that is due, in ns.
+    pub silence_ns: u64,
+    /// The processor to measure on; without one the system chooses.
+    pub processor: Option<usize>,
+}
+
+/// The host with what was asked of it.
+#[derive(Debug)]
+pub struct Stranger {
+    place: Place,
+    visitor: Visitor,
+    /// What it was asked for, and what is left.
+    pub budget: Budget,
+    number: u32,
+}
+
+impl Stranger {
+    /// Nothing was asked of it yet.
+    ///
+    /// # Errors
+    /// If the system has no event queue.
+    pub fn new(place: Place, budget: Budget) -> io::Result<Self> {
+        Ok(Stranger { place, visitor: Visitor::new()?, budget, number: 0 })
+    }
+
+    /// One visit over `family` that nobody counts as measured.
+    ///
+    /// # Errors
+    /// The address that is not there, or why the visit failed.
+    pub fn look(&mut self, visit: &Visit, family: Family) -> Result<visit::Visited, LookError> {
+        let missing = LookError::NoAddress(family);
+        let remote = (*self.place.addresses.get(family)).ok_or(missing)?;
+        self.wait_for(Use::Connection, 1).map_err(LookError::Budget)?;
+        Ok(self.visitor.visit(&self.manner(visit, family, remote))?)
+    }
+
+    /// Whether what TLS gave for later in a visit over IPv4 is taken in one over IPv6, which tells
+    /// that both are one service. Takes two visits by `http`.
+    ///
+    /// # Errors
+    /// As [`Stranger::look`].
+    pub fn takes_ticket(&mut self, visit: &Visit, http: Http) -> Result<bool, LookError> {
+        self.visitor.remember(http)?;
+        let [four, six] = Family::BOTH.map(|family| self.look(visit, family));
+        self.visitor.forget();
+        four?;
+        Ok(six?.secured.is_some_and(|secured| secured.resumed))
+    }
+
+    fn manner(&self, visit: &Visit, family: Family, remote: SocketAddr) -> Manner<'_> {
+        let Place { site, local, agent, silence_ns, .. } = &self.place;
+        let limits = Limits { silence_ns: *silence_ns, body_bytes: visit.body_bytes };
+        let local = *local.get(family);
+        Manner { site, http: visit.http, remote, local, agent, limits, segment_bytes: None }
+    }
+
+    /// Rests until so many may be asked for.
+    fn wait_for(&mut self, what: Use, many: u32) -> Result<(), RunError> {
+        loop {
+            let now_ns = clock::now_ns();
+            match self.budget.ask(what, many, now_ns) {
+                Allowed::Now => return Ok(()),
+                Allowed::From(at_ns) => clock::rest(Duration::from_nanos(at_ns - now_ns)),
+                Allowed::Never(what) => return Err(spent(what)),
+            }
+        }
+    }
+
+    fn remote(&self, family: Family) -> Result<SocketAddr, RunError> {
+        let missing = TrialError::Missing { family, what: "address of the host" };
+        self.place.addresses.get(family).ok_or(RunError::Trial(missing))
+    }
+
+    /// What this end saw of one trial.
+    fn trial(&mut self, workload: &Workload, family: Family) -> Result<EndReport, RunError> {
+        match workload {
+            Workload::Visit(visit) => self.visit(visit, family),
+            Workload::Lookup(_) => self.look_up(family),
+            Workload::TcpBulk(_)
+            | Workload::UdpBulk(_)
+            | Workload::Echo(_)
+            | Workload::Connect(_)
+            | Workload::Probe(_)
+            | Workload::Capacity(_)
+            | Workload::Frames(_) => {
+                Err(RunError::Declined("that takes a host that runs v6gap".to_owned()))
+            }
+        }
+    }
+
+    fn visit(&mut self, visit: &Visit, family: Family) -> Result<EndReport, RunError> {
+        let remote = self.remote(family)?;
+        self.wait_for(Use::Connection, 1)?;
+        let manner = self.manner(visit, family, remote);
+        let (outcome, report) = watched(self.place.processor, || self.visitor.visit(&manner));
+        let failed = |why: Failure| TrialError::of_stranger(family, remote, why.to_string());
+        let visited = outcome.map_err(failed).map_err(RunError::Trial)?;
+        self.budget.came(visited.read_bytes);
+        if let Some(told) = visited.told.as_ref().filter(|told| DECLINES.contains(&told.status)) {
+            let why = format!("{remote} answers {}: it asks to be left alone", told.status);
+            return Err(RunError::Declined(why));
+        }
+        let endpoints = visited.endpoints.map(|of| Endpoints { peer: remote, ..of });
+        let measured = Measured::Visited(Box::new(recorded(visited)));
+        Ok(EndReport { measured, endpoints, ..report })
+    }
+
+    fn look_up(&mut self, family: Family) -> Result<EndReport, RunError> {
+        let no_server = || RunError::Declined("there is no name server to ask".to_owned());
+        let server = self.place.resolver.ok_or_else(no_server)?;
+        self.wait_for(Use::Query, 1)?;
+        let mut id = [0; 2];
+        entropy::random(&mut id).map_err(RunError::Random)?;
+        let record = match family {
+            Family::V4 => Record::A,
+            Family::V6 => Record::Aaaa,
+        };
+        let question = lookup::Lookup {
+            server,
+            local: None,
+            name: &self.place.site.host,
+            record,
+            id: u16::from_ne_bytes(id),
+            timeout_ns: self.place.silence_ns,
+        };
+        let (outcome, report) = watched(self.place.processor, || question.ask());
+        let failed = |why: lookup::LookupError| {
+            TrialError::of_stranger(family, server, format!("looking up {}: {why}", record.name()))
+        };
+        let answer = outcome.map_err(failed).map_err(RunError::Trial)?;
+        let measured = Measured::LookedUp(Box::new(LookedUp {
+            ns: answer.ns,
+            record: record.name().to_owned(),
+            code: answer.code,
+            addresses: answer.addresses,
+            ttl_s: answer.ttl_s,
+            over_tcp_ns: answer.over_tcp_ns,
+        }));
+        Ok(EndReport { measured, ..report })
+    }
+
+    /// Echoes of ICMP, which need no program at the far end.
+    fn echoes(
+        &mut self,
+        echo: &Echo,
+        attempt: &Attempt<'_>,
+        arms: PerArm<Family>,
+    ) -> Result<Vec<(Arm, EndReport)>, RunError> {
+        let many = echo.exchanges_in_all();
+        self.wait_for(Use::Echo, u32::try_from(many).unwrap_or(u32::MAX))?;
+        let mut token = [0; 16];
+        entropy::random(&mut token).map_err(RunError::Random)?;
+        let Place { addresses, silence_ns, local, processor, .. } = &self.place;
+        let context = ClientContext {
+            local: *local,
+            processors: processor.iter().copied().collect(),
+            ..ClientContext::new(*addresses, *silence_ns)
+        };
+        self.number += 1;
+        let task = Task {
+            number: self.number,
+            workload: Workload::Echo(echo.clone()),
+            arms: Arm::BOTH.map(|arm| TaskArm { arm, family: *arms.get(arm) }).to_vec(),
+            order: attempt.block.order,
+            seed: attempt.seed(),
+            token: Token(token),
+            arrives: task::native(),
+            draw: None,
+        };
+        client::run(&task, &context).map_err(RunError::Trial)
+    }
+}
+
+/// Why a look came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum LookError {
+    /// The name has no address of the family.
+    #[error("no {0} address")]
+    NoAddress(Family),
+    /// The visit failed.
+    #[error(transparent)]
+    Visit(#[from] Failure),
+    /// No more may be asked for.
+    #[error(transparent)]
+    Budget(RunError),
+}
+
+fn spent(what: Use) -> RunError {
+    let most = what.in_all();
+    RunError::Declined(format!(
+        "a run asks a host that is not yours for at most {most} {what}: they are used up"
+    ))
+}
+
+impl Performer for Stranger {
+    fn attempt(
+        &mut self,
+        plan: &Plan,
+        attempt: &Attempt<'_>,
+        hooks: &mut dyn Hooks,
+    ) -> Result<PerArm<Observed>, RunError> {
+        let (workload, arms) = (attempt.workload(), attempt.arms(plan));
+        let mut found: PerArm<Observed> = PerArm::default();
+        if let Workload::Echo(echo) = &workload {
+            hooks.before(attempt, None);
+            let begun = Begun::now();
+            for (arm, report) in self.echoes(echo, attempt, arms)? {
+                *found.get_mut(arm) = begun.observed(report);
+            }
+            found.a.beside = hooks.beside().map(|of| Box::new(Beside { shared: true, ..of }));
+            return Ok(found);
+        }
+        for (turn, arm) in attempt.block.order.arms().into_iter().enumerate() {
+            if turn > 0 {
+                clock::rest(pause(attempt.seed()));
+            }
+            let family = *arms.get(arm);
+            hooks.before(attempt, Some(family));
+            let begun = Begun::now();
+            let report = self.trial(&workload, family);
+            let beside = hooks.beside().map(Box::new);
+            *found.get_mut(arm) = Observed { beside, ..begun.observed(report?) };
+        }
+        Ok(found)
+    }
+
+    /// What was asked for is over: its connections were reset.
+    fn settle(&mut self, _workload: &Workload) {}
+}
+
+/// When a trial began.
+struct Begun {
+    unix_ns: u64,
+    ns: u64,
+}
+
+impl Begun {
+    fn now() -> Self {
+        Begun { unix_ns: clock::wall_ns(), ns: clock::now_ns() }
+    }
+
+    fn observed(&self, client: EndReport) -> Observed {
+        Observed {
+            ends: Ends { client, server: Far::NotSeen(NOT_OURS.to_owned()) },
+            started_unix_ns: self.unix_ns,
+            started_ns: self.ns,
+            duration_ns: clock::now_ns() - self.ns,
+            beside: None,
+        }
+    }
+}
+
+/// The pause of a block, another one for each seed.
+fn pause(seed: u64) -> Duration {
+    let [least, most] = PAUSE_NS;
+    // Fibonacci hashing: seeds that follow each other are far apart.
+    let drawn = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    Duration::from_nanos(least + ((drawn * (most - least)) >> 32))
+}
+
+/// What of a visit is stored.
+fn recorded(visited: visit::Visited) -> Visited {
+    let (secured, told) = (visited.secured, visited.told);
+    let telling = |(name, _): &(String, String)| TELLING.contains(&name.as_str());
+    let short = |(name, value): (String, String)| {
+        (name, value.chars().filter(|c| !c.is_control()).take(HEADER_CHARS).collect())
+    };
+    Visited {
+        connect_ns: visited.connect_ns,
+        syn_again: visited.asked_again,
+        tls_ns: visited.tls_ns,
+        quic_ns: visited.quic_ns,
+        response_ns: visited.response_ns,
+        tls: secured.as_ref().map(|of| of.version.to_owned()),
+        hello_retry: secured.is_some_and(|of| of.asked_again),
+        status: told.as_ref().map(|told| told.status),
+        headers: told
+            .map(|told| told.headers.into_iter().filter(telling).map(short).collect())
+            .unwrap_or_default(),
+        bytes: visited.read_bytes,
+    }
+}

@@ -1,0 +1,197 @@
+//! Questions to name servers, each over a socket of its own and timed from the query to the answer
+//! that belongs to it.
+
+use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
+use hickory_proto::rr::{Name, RData, RecordType};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use v6gap_core::family::Family;
+use v6gap_sys::clock;
+use v6gap_sys::socket::{Datagram, SocketError, Stream, StreamOptions};
+
+/// Longest answer over UDP that is read, in bytes: nobody was told of a longer one (RFC 6891).
+const ANSWER_BYTES_MAX: usize = 4096;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Record {
+    /// An IPv4 address.
+    A,
+    /// An IPv6 address.
+    Aaaa,
+    /// How its service is to be reached (RFC 9460).
+    Https,
+}
+
+impl Record {
+    /// As DNS calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Record::A => "A",
+            Record::Aaaa => "AAAA",
+            Record::Https => "HTTPS",
+        }
+    }
+
+    const fn kind(self) -> RecordType {
+        match self {
+            Record::A => RecordType::A,
+            Record::Aaaa => RecordType::AAAA,
+            Record::Https => RecordType::HTTPS,
+        }
+    }
+}
+
+/// A question.
+#[derive(Debug, Clone)]
+pub struct Lookup<'a> {
+    /// The name server.
+    pub server: SocketAddr,
+    /// Address to ask from, where the system is not to choose.
+    pub local: Option<SocketAddr>,
+    /// The name.
+    pub name: &'a str,
+    /// What of it.
+    pub record: Record,
+    /// Number of the question, drawn by the caller.
+    pub id: u16,
+    /// Longest wait for the answer, in ns.
+    pub timeout_ns: u64,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// From the query to the answer, in ns.
+    pub ns: u64,
+    /// As in `NOERROR`.
+    pub code: String,
+    /// The addresses, in their order.
+    pub addresses: Vec<IpAddr>,
+    /// Whether another version of HTTP is offered (an HTTPS record with ALPN).
+    pub offers: Vec<String>,
+    /// The shortest time for which a record may be kept, in s.
+    pub ttl_s: Option<u32>,
+    /// Asking again over TCP took so long, in ns, because the answer did not fit a datagram.
+    pub over_tcp_ns: Option<u64>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum LookupError {
+    /// The system said so.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// The system said so in the middle of it.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is no name.
+    #[error("{0} is no name of DNS")]
+    Name(String),
+    /// No answer came in time.
+    #[error("no answer came in {} ms", .0 / 1_000_000)]
+    Silent(u64),
+    /// What came is no message of DNS.
+    #[error("what came is no answer: {0}")]
+    Malformed(String),
+}
+
+impl Lookup<'_> {
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// If none comes.
+    pub fn ask(&self) -> Result<Answer, LookupError> {
+        let (query, bytes) = self.query()?;
+        let family = Family::of(&self.server.ip()).unwrap_or(Family::V4);
+        let any = SocketAddr::new(family.unspecified(), 0);
+        let socket = Datagram::bind(self.local.unwrap_or(any))?;
+        socket.connect(self.server)?;
+        let mut buffer = vec![0; ANSWER_BYTES_MAX];
+        let start_ns = clock::now_ns();
+        socket.send(&bytes)?;
+        let until_ns = start_ns.saturating_add(self.timeout_ns);
+        loop {
+            let left_ns = until_ns.saturating_sub(clock::now_ns());
+            if left_ns == 0 || !socket.wait_readable(left_ns)? {
+                return Err(LookupError::Silent(self.timeout_ns));
+            }
+            let read = socket.recv(&mut buffer)?;
+            let ns = clock::now_ns() - start_ns;
+            let Some(message) = self.answered(&query, &buffer[..read]) else { continue };
+            if message.truncated() {
+                return self.over_tcp(&query, &bytes, ns);
+            }
+            return Ok(answer(&message, ns));
+        }
+    }
+
+    fn query(&self) -> Result<(Query, Vec<u8>), LookupError> {
+        let mut name =
+            Name::from_ascii(self.name).map_err(|_| LookupError::Name(self.name.to_owned()))?;
+        name.set_fqdn(true);
+        let query = Query::query(name, self.record.kind());
+        let mut message = Message::new();
+        message.set_id(self.id).set_message_type(MessageType::Query).set_op_code(OpCode::Query);
+        message.set_recursion_desired(true).add_query(query.clone());
+        let bytes = message.to_vec().map_err(|_| LookupError::Name(self.name.to_owned()))?;
+        Ok((query, bytes))
+    }
+
+    /// The message in `bytes`, if it answers the question.
+    fn answered(&self, query: &Query, bytes: &[u8]) -> Option<Message> {
+        let message = Message::from_vec(bytes).ok()?;
+        let is_it = message.id() == self.id
+            && message.message_type() == MessageType::Response
+            && message.queries().first() == Some(query);
+        is_it.then_some(message)
+    }
+
+    /// The same question over TCP: two octets of length, and the message (RFC 7766).
+    fn over_tcp(&self, query: &Query, bytes: &[u8], ns: u64) -> Result<Answer, LookupError> {
+        let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
+        let start_ns = clock::now_ns();
+        let stream = Stream::connect(self.local, self.server, &options, self.timeout_ns)?;
+        stream.set_read_timeout(Some(self.timeout_ns))?;
+        let length = (bytes.len() as u16).to_be_bytes();
+        stream.write_all(&[&length[..], bytes].concat())?;
+        let mut length = [0; 2];
+        stream.read_exact(&mut length)?;
+        let mut long = vec![0; usize::from(u16::from_be_bytes(length))];
+        stream.read_exact(&mut long)?;
+        let over_tcp_ns = clock::now_ns() - start_ns;
+        let message = self.answered(query, &long);
+        let message = message.ok_or_else(|| LookupError::Malformed("over TCP".to_owned()))?;
+        Ok(Answer { over_tcp_ns: Some(over_tcp_ns), ..answer(&message, ns) })
+    }
+}
+
+fn answer(message: &Message, ns: u64) -> Answer {
+    let data = message.answers().iter().map(|record| record.data());
+    let address = |data: &RData| match data {
+        RData::A(address) => Some(IpAddr::V4(address.0)),
+        RData::AAAA(address) => Some(IpAddr::V6(address.0)),
+        _ => None,
+    };
+    let code = match message.response_code() {
+        ResponseCode::NoError => "NOERROR".to_owned(),
+        other => other.to_str().to_owned(),
+    };
+    Answer {
+        ns,
+        code,
+        addresses: data.clone().filter_map(address).collect(),
+        offers: data.filter_map(offers).flatten().collect(),
+        ttl_s: message.answers().iter().map(|record| record.ttl()).min(),
+        over_tcp_ns: None,
+    }
+}
+
+/// The protocols that an HTTPS record names.
+fn offers(data: &RData) -> Option<Vec<String>> {
+    let RData::HTTPS(https) = data else { return None };
+    https.svc_params().iter().find_map(|(_, value)| match value {
+        hickory_proto::rr::rdata::svcb::SvcParamValue::Alpn(alpn) => Some(alpn.0.clone()),
+        _ => None,
+    })
+}

@@ -1,0 +1,169 @@
+//! A visit over QUIC: HTTP/3.
+
+use super::failure::{Failure, Phase, Why};
+use super::http::{self, Told, within};
+use super::stamped::Stamps;
+use super::tls::Secured;
+use super::visit::{self, Manner, Secure, Visited, since};
+use hyper::body::Buf;
+use quinn::crypto::rustls::{HandshakeData, QuicClientConfig};
+use quinn::udp::{RecvMeta, Transmit};
+use quinn::{AsyncUdpSocket, Endpoint, EndpointConfig, Runtime, TokioRuntime, UdpPoller, VarInt};
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use v6gap_core::family::Family;
+use v6gap_core::observation::Endpoints;
+use v6gap_core::workload::Http;
+use v6gap_sys::clock;
+use v6gap_sys::socket::Datagram;
+
+/// A socket whose calls are stamped.
+#[derive(Debug)]
+struct Stamped {
+    inner: Arc<dyn AsyncUdpSocket>,
+    stamps: Arc<Stamps>,
+}
+
+impl AsyncUdpSocket for Stamped {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        self.inner.clone().create_io_poller()
+    }
+
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let before_ns = clock::now_ns();
+        self.inner.try_send(transmit)?;
+        self.stamps.wrote(before_ns);
+        Ok(())
+    }
+
+    fn poll_recv(
+        &self,
+        context: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        meta: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        let count = ready!(self.inner.poll_recv(context, buffers, meta))?;
+        self.stamps.read(meta[..count].iter().map(|of| of.len).sum());
+        Poll::Ready(Ok(count))
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.inner.local_addr()
+    }
+
+    fn max_transmit_segments(&self) -> usize {
+        self.inner.max_transmit_segments()
+    }
+
+    fn max_receive_segments(&self) -> usize {
+        self.inner.max_receive_segments()
+    }
+
+    fn may_fragment(&self) -> bool {
+        self.inner.may_fragment()
+    }
+}
+
+/// All phases.
+pub(crate) async fn over(secure: Secure, manner: &Manner<'_>) -> Result<Visited, Failure> {
+    let stamps = Arc::new(Stamps::default());
+    let failed = |why: String| Phase::Quic.failed(stamps.read_bytes(), Why::Protocol(why));
+    let Secure { config, seen, .. } = secure;
+    let config = QuicClientConfig::try_from(Arc::new(config)).map_err(|e| failed(e.to_string()))?;
+    let (endpoint, proof) = endpoint(manner, &stamps)?;
+    let mut visited = Visited { endpoints: Some(proof), ..Visited::default() };
+    let config = quinn::ClientConfig::new(Arc::new(config));
+    let connecting = endpoint.connect_with(config, manner.remote, &manner.site.host);
+    let connecting = connecting.map_err(|error| failed(error.to_string()))?;
+    let connected = within(&manner.limits, Phase::Quic, &stamps, connecting).await;
+    visited.chain = seen.chain();
+    let connection = connected?.map_err(|error| failed(error.to_string()))?;
+    visited.quic_ns = since(stamps.first_write_ns(), stamps.last_read_ns());
+    visited.secured = Some(secured(&connection));
+    let asked = ask(connection.clone(), manner, &stamps).await;
+    connection.close(VarInt::from_u32(0), b"");
+    visited.told = Some(asked?);
+    visited.response_ns = since(stamps.asked_ns(), stamps.answered_ns());
+    visited.read_bytes = stamps.read_bytes();
+    // What says that it is over is sent by the runtime, which ends with the visit.
+    let _ = within(&manner.limits, Phase::Body, &stamps, endpoint.wait_idle()).await;
+    Ok(visited)
+}
+
+/// A socket of the right family, and what drives it.
+fn endpoint(manner: &Manner<'_>, stamps: &Arc<Stamps>) -> Result<(Endpoint, Endpoints), Failure> {
+    let failed = |error: io::Error| Phase::Quic.failed(0, error);
+    let family = Family::of(&manner.remote.ip()).unwrap_or(Family::V4);
+    let any = SocketAddr::new(family.unspecified(), 0);
+    let socket = Datagram::bind(manner.local.unwrap_or(any));
+    let socket = socket.map_err(|error| Phase::Quic.failed(0, error))?;
+    let domain = socket.domain().map_err(|error| Phase::Quic.failed(0, error))?;
+    let socket = socket.into_shared();
+    let runtime = Arc::new(TokioRuntime);
+    let inner = runtime.wrap_udp_socket(socket).map_err(failed)?;
+    let local = inner.local_addr().map_err(failed)?;
+    let proof = Endpoints { domain: visit::family(domain), local, peer: manner.remote };
+    let socket = Arc::new(Stamped { inner, stamps: stamps.clone() });
+    let config = EndpointConfig::default();
+    let endpoint = Endpoint::new_with_abstract_socket(config, None, socket, runtime);
+    Ok((endpoint.map_err(failed)?, proof))
+}
+
+fn secured(connection: &quinn::Connection) -> Secured {
+    let data = connection.handshake_data();
+    let data = data.and_then(|data| data.downcast::<HandshakeData>().ok());
+    let protocol = data.and_then(|data| data.protocol);
+    Secured {
+        version: "TLS 1.3",
+        asked_again: false,
+        resumed: false,
+        protocol: protocol.map(|name| String::from_utf8_lossy(&name).into_owned()),
+    }
+}
+
+/// The request and its answer.
+async fn ask(
+    connection: quinn::Connection,
+    manner: &Manner<'_>,
+    stamps: &Arc<Stamps>,
+) -> Result<Told, Failure> {
+    let Manner { site, agent, limits, .. } = manner;
+    let in_phase = |phase: Phase, error: &(dyn std::error::Error + 'static)| {
+        phase.failed(stamps.read_bytes(), http::of(error))
+    };
+    let failed = |error: h3::error::StreamError| in_phase(Phase::Response, &error);
+    let request =
+        http::request(Http::Three, site, agent).map_err(|why| Phase::Response.failed(0, why))?;
+    let (request, ()) = (request.map(drop), ());
+    let opening = h3::client::new(h3_quinn::Connection::new(connection));
+    let opened = within(limits, Phase::Response, stamps, opening).await?;
+    let (mut driver, mut sender) = opened.map_err(|error| in_phase(Phase::Response, &error))?;
+    let driven = tokio::spawn(async move {
+        let _ = std::future::poll_fn(|context| driver.poll_close(context)).await;
+    });
+    stamps.asks();
+    let asking = async {
+        let mut stream = sender.send_request(request).await?;
+        stream.finish().await?;
+        let answer = stream.recv_response().await?;
+        stamps.answered();
+        Ok((stream, answer))
+    };
+    let (mut stream, answer) =
+        within(limits, Phase::Response, stamps, asking).await?.map_err(failed)?;
+    let (status, headers) = (answer.status().as_u16(), http::text_of(answer.headers()));
+    let mut told = Told { status, headers, body_bytes: 0, is_whole: false };
+    while told.body_bytes < limits.body_bytes {
+        let part = within(limits, Phase::Body, stamps, stream.recv_data()).await?;
+        let Some(part) = part.map_err(|error| in_phase(Phase::Body, &error))? else {
+            told.is_whole = true;
+            break;
+        };
+        told.body_bytes += part.remaining() as u64;
+    }
+    driven.abort();
+    Ok(told)
+}

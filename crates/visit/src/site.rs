@@ -1,0 +1,158 @@
+//! What is visited: a service by its URL.
+
+use hyper::Uri;
+use hyper::http::uri::PathAndQuery;
+
+/// How a service is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// HTTP over TLS, or over QUIC.
+    Https,
+    /// HTTP without encryption.
+    Http,
+    /// A connection alone: neither TLS nor a request.
+    Tcp,
+}
+
+/// A service of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// How it is spoken to.
+    pub scheme: Scheme,
+    /// Name or address of the host; an IPv6 address without brackets.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// What is asked for: path and query.
+    pub path: PathAndQuery,
+}
+
+/// Why a text names nothing that can be visited.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadUrl {
+    /// It is no URL.
+    #[error("{0:?} is no host, HOST:PORT or URL")]
+    NoUrl(String),
+    /// A scheme that is not visited.
+    #[error("{0}:// cannot be visited; https:// and http:// can, and HOST:PORT")]
+    Scheme(String),
+    /// A name with letters that DNS does not have.
+    #[error("{0} is not written as DNS has it: write it in punycode (xn--…)")]
+    NotAscii(String),
+    /// A name and a word in front of the host.
+    #[error("the URL holds credentials, which are sent to nobody here: take them out")]
+    Credentials,
+}
+
+impl Scheme {
+    fn port(self) -> Option<u16> {
+        match self {
+            Scheme::Https => Some(443),
+            Scheme::Http => Some(80),
+            Scheme::Tcp => None,
+        }
+    }
+
+    /// As a URL begins.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scheme::Https => "https",
+            Scheme::Http => "http",
+            Scheme::Tcp => "tcp",
+        }
+    }
+}
+
+impl Site {
+    /// What `text` names: a URL, a host (then by HTTPS), or HOST:PORT, which is connected to alone.
+    ///
+    /// # Errors
+    /// If it names nothing that can be visited.
+    pub fn parse(text: &str) -> Result<Site, BadUrl> {
+        if !text.is_ascii() {
+            return Err(BadUrl::NotAscii(text.to_owned()));
+        }
+        let no_url = || BadUrl::NoUrl(text.to_owned());
+        let bare = bare_address(text);
+        let uri: Uri = bare.as_deref().unwrap_or(text).parse().map_err(|_| no_url())?;
+        let authority = uri.authority().ok_or_else(no_url)?;
+        if authority.as_str().contains('@') {
+            return Err(BadUrl::Credentials);
+        }
+        let scheme = match (uri.scheme_str(), authority.port_u16()) {
+            (Some("https"), _) | (None, None) => Scheme::Https,
+            (Some("http"), _) => Scheme::Http,
+            (None, Some(_)) => Scheme::Tcp,
+            (Some(other), _) => return Err(BadUrl::Scheme(other.to_owned())),
+        };
+        // A port that is none is not passed over.
+        let has_more = authority.as_str().len() > authority.host().len();
+        if has_more && authority.port_u16().is_none() {
+            return Err(no_url());
+        }
+        let host = authority.host().trim_matches(['[', ']']).to_owned();
+        let port = authority.port_u16().or(scheme.port()).filter(|&port| port > 0);
+        let path = uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
+        if host.is_empty() {
+            return Err(no_url());
+        }
+        Ok(Site { scheme, host, port: port.ok_or_else(no_url)?, path })
+    }
+
+    /// Host and port as a request names them.
+    pub fn authority(&self) -> String {
+        let host = match self.host.contains(':') {
+            true => format!("[{}]", self.host),
+            false => self.host.clone(),
+        };
+        if self.scheme.port() == Some(self.port) { host } else { format!("{host}:{}", self.port) }
+    }
+
+    /// As it would be typed.
+    pub fn url(&self) -> String {
+        match self.scheme {
+            Scheme::Tcp => self.authority(),
+            scheme => format!("{}://{}{}", scheme.name(), self.authority(), self.path),
+        }
+    }
+}
+
+/// An IPv6 address without brackets gets them.
+fn bare_address(text: &str) -> Option<String> {
+    text.parse::<std::net::Ipv6Addr>().ok().map(|address| format!("[{address}]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_a_site() {
+        let of = |text: &str| {
+            let site = Site::parse(text).unwrap();
+            (site.scheme.name(), site.host.clone(), site.port, site.url())
+        };
+        let site =
+            |scheme, host: &str, port, url: &str| (scheme, host.to_owned(), port, url.to_owned());
+        assert_eq!(of("example.org"), site("https", "example.org", 443, "https://example.org/"));
+        let asked = "http://example.org:8080/a?b=c";
+        assert_eq!(of(asked), site("http", "example.org", 8080, asked));
+        assert_eq!(
+            of("mail.example.org:25"),
+            site("tcp", "mail.example.org", 25, "mail.example.org:25")
+        );
+        assert_eq!(of("2001:db8::7"), site("https", "2001:db8::7", 443, "https://[2001:db8::7]/"));
+        assert_eq!(of("https://[2001:db8::7]:99/x").3, "https://[2001:db8::7]:99/x");
+    }
+
+    #[test]
+    fn what_cannot_be_visited_is_refused() {
+        let of = |text: &str| Site::parse(text).unwrap_err();
+        assert_eq!(of("ftp://example.org"), BadUrl::Scheme("ftp".to_owned()));
+        assert_eq!(of("https://me:word@example.org/"), BadUrl::Credentials);
+        assert!(matches!(of("bücher.example"), BadUrl::NotAscii(_)));
+        for text in ["", "a b", "https://", "/path", "example.org:0", "example.org:99999"] {
+            assert!(matches!(of(text), BadUrl::NoUrl(_)), "{text}: {}", of(text));
+        }
+    }
+}

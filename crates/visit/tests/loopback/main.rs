@@ -1,0 +1,179 @@
+//! Visits to real servers on loopback, over both families: each version of HTTP, what a stranger
+//! may do wrong, and how much time of our own is in a phase.
+
+mod host;
+
+use host::{Host, Manners};
+use std::net::SocketAddr;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::workload::Http;
+use v6gap_visit::{Failure, Limits, Manner, Phase, Site, Visited, Visitor, Why};
+
+const AGENT: &str = "v6gap/test";
+const SILENCE_NS: u64 = 500_000_000;
+
+fn visit(
+    visitor: &Visitor,
+    host: &Host,
+    http: Option<Http>,
+    family: Family,
+) -> Result<Visited, Failure> {
+    let site = match http {
+        Some(_) => format!("https://localhost:{}/page", host.port),
+        None => format!("localhost:{}", host.port),
+    };
+    let site = Site::parse(&site).unwrap();
+    let remote = SocketAddr::new(family.loopback(), host.port);
+    let limits = Limits { silence_ns: SILENCE_NS, body_bytes: 64 << 10 };
+    let manner = Manner {
+        site: &site,
+        http,
+        remote,
+        local: None,
+        agent: AGENT,
+        limits,
+        segment_bytes: None,
+    };
+    visitor.visit(&manner)
+}
+
+#[test]
+fn each_version_is_visited_over_both_families() {
+    let host = Host::start(Manners::default());
+    let visitor = Visitor::new().unwrap();
+    for http in Http::ALL {
+        for family in Family::BOTH {
+            let visited = visit(&visitor, &host, Some(http), family).unwrap();
+            let told = visited.told.clone().unwrap();
+            assert_eq!(
+                (told.status, told.is_whole, told.body_bytes),
+                (200, true, host::BODY.len() as u64)
+            );
+            assert!(told.headers.contains(&("server".to_owned(), "a host".to_owned())), "{told:?}");
+            let secured = visited.secured.clone().unwrap();
+            assert_eq!(secured.version, "TLS 1.3");
+            assert_eq!(secured.protocol.unwrap().as_bytes(), http.alpn());
+            assert_eq!(visited.chain.len(), 1);
+            assert_eq!(visited.endpoints.unwrap().domain, family);
+            let is_quic = http == Http::Three;
+            assert_eq!(
+                (visited.connect_ns.is_some(), visited.tls_ns.is_some()),
+                (!is_quic, !is_quic)
+            );
+            assert_eq!(visited.quic_ns.is_some(), is_quic);
+            assert!(visited.response_ns.unwrap() > 0 && visited.first_byte_ns().is_some());
+        }
+    }
+    // What is said of us, and nothing else.
+    let asked = host.asked();
+    assert!(
+        asked.iter().all(|heads| heads.iter().any(|h| h == "user-agent: v6gap/test")),
+        "{asked:?}"
+    );
+    assert!(asked.iter().flatten().all(|h| !h.starts_with("cookie")), "{asked:?}");
+}
+
+#[test]
+fn a_connection_alone_asks_for_nothing() {
+    let host = Host::start(Manners::default());
+    let visited = visit(&Visitor::new().unwrap(), &host, None, Family::V6).unwrap();
+    assert!(visited.connect_ns.is_some() && visited.told.is_none() && visited.secured.is_none());
+}
+
+/// A server that takes its time shows in the phase in which it does, and in no other.
+#[test]
+fn a_pause_is_in_its_phase() {
+    const PAUSE_NS: u64 = 30_000_000;
+    let host = Host::start(Manners { before_answer_ns: PAUSE_NS, ..Manners::default() });
+    let visitor = Visitor::new().unwrap();
+    for http in Http::ALL {
+        let visited = visit(&visitor, &host, Some(http), Family::V4).unwrap();
+        let others = visited.connect_ns.unwrap_or(0) + visited.tls_ns.or(visited.quic_ns).unwrap();
+        assert!(visited.response_ns.unwrap() >= PAUSE_NS, "{http}: {visited:?}");
+        assert!(others < PAUSE_NS, "{http}: {visited:?}");
+    }
+}
+
+#[test]
+fn a_ticket_of_one_visit_is_taken_in_the_next_and_by_the_same_service_alone() {
+    let (host, other) = (Host::start(Manners::default()), Host::start(Manners::default()));
+    let mut visitor = Visitor::new().unwrap();
+    visitor.remember(Http::One).unwrap();
+    let resumed = |visitor: &Visitor, host: &Host, family| {
+        let visited = visit(visitor, host, Some(Http::One), family).unwrap();
+        visited.secured.unwrap().resumed
+    };
+    let seen = [(&host, Family::V4), (&host, Family::V6), (&other, Family::V4)]
+        .map(|(host, family)| resumed(&visitor, host, family));
+    assert_eq!(seen, [false, true, false]);
+    // Nothing is resumed where nothing may be.
+    visitor.forget();
+    let both = Family::BOTH.map(|family| visit(&visitor, &host, Some(Http::One), family).unwrap());
+    assert!(both.iter().all(|visited| !visited.secured.as_ref().unwrap().resumed));
+}
+
+#[test]
+fn what_does_not_work_is_told_by_phase() {
+    let visitor = Visitor::new().unwrap();
+    let failed = |manners: Manners, http| {
+        let host = Host::start(manners);
+        visit(&visitor, &host, Some(http), Family::V6).unwrap_err()
+    };
+    let silent = failed(Manners { is_silent: true, ..Manners::default() }, Http::One);
+    assert!(matches!((silent.phase, &silent.why), (Phase::Tls, Why::Silent(_))), "{silent}");
+    let stalls = failed(Manners { stalls: true, ..Manners::default() }, Http::One);
+    assert!(
+        matches!((stalls.phase, &stalls.why), (Phase::Response | Phase::Body, Why::Silent(_))),
+        "{stalls}"
+    );
+    assert!(stalls.bytes > 0);
+    let one = failed(Manners { http: vec![Http::One], ..Manners::default() }, Http::Two);
+    assert_eq!(one.phase, Phase::Tls, "{one}");
+    // Nobody listens there.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let gone = visit(&visitor, &Host::nowhere(port), Some(Http::One), Family::V4).unwrap_err();
+    assert!(matches!((gone.phase, &gone.why), (Phase::Connect, Why::Socket(_))), "{gone}");
+}
+
+/// Endless heads and bodies end, by their bounds.
+#[test]
+fn a_hostile_server_is_bounded() {
+    let visitor = Visitor::new().unwrap();
+    let heads = Host::start(Manners { endless_head: true, ..Manners::default() });
+    let failure = visit(&visitor, &heads, Some(Http::One), Family::V4).unwrap_err();
+    assert_eq!(failure.phase, Phase::Response, "{failure}");
+    assert!(failure.bytes < 1 << 20, "{}", failure.bytes);
+    let body = Host::start(Manners { endless_body: true, ..Manners::default() });
+    for http in Http::ALL {
+        let visited = visit(&visitor, &body, Some(http), Family::V4).unwrap();
+        let told = visited.told.unwrap();
+        assert!(
+            !told.is_whole && (64 << 10..1 << 20).contains(&told.body_bytes),
+            "{http}: {told:?}"
+        );
+    }
+}
+
+/// Both families go the same way: on loopback they take the same time but for noise.
+#[test]
+fn families_are_alike_on_loopback() {
+    let host = Host::start(Manners::default());
+    let visitor = Visitor::new().unwrap();
+    let mut found: PerFamily<Vec<u64>> = PerFamily::default();
+    for turn in 0..20 {
+        let order = if turn % 2 == 0 { Family::BOTH } else { [Family::V6, Family::V4] };
+        for family in order {
+            let visited = visit(&visitor, &host, Some(Http::Two), family).unwrap();
+            found.get_mut(family).push(visited.first_byte_ns().unwrap());
+        }
+    }
+    let median = |times: &Vec<u64>| {
+        let mut sorted = times.clone();
+        sorted.sort_unstable();
+        sorted[sorted.len() / 2] as f64
+    };
+    let ratio = median(&found.v6) / median(&found.v4);
+    assert!((0.3..3.0).contains(&ratio), "{ratio}");
+}
