@@ -17,6 +17,7 @@ pub mod device;
 pub mod family;
 pub mod host;
 pub mod ippm;
+pub mod ladder;
 pub mod metric;
 pub mod observation;
 pub mod plan;

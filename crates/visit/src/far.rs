@@ -2,6 +2,7 @@
 //! what may be asked of it.
 
 use super::failure::Failure;
+use super::hop;
 use super::lookup::{self, Record};
 use super::site::Site;
 use super::visit::{self, Limits, Manner, Visitor};
@@ -11,6 +12,7 @@ use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::budget::{Allowed, Budget, Use};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::ladder::{Heard, Ladder, Next, Rung};
 use v6gap_core::observation::{
     Beside, EndReport, Endpoints, Ends, Far, LookedUp, Measured, Visited,
 };
@@ -28,6 +30,9 @@ pub const NOT_OURS: &str = "it does not run v6gap";
 
 /// Shortest and longest pause between the visits of a block, in ns.
 const PAUSE_NS: [u64; 2] = [100_000_000, 200_000_000];
+
+/// Longest wait for the answer of a router, in ns: those that answer do so soon.
+const HOP_WAIT_NS: u64 = 1_000_000_000;
 
 /// Statuses by which a server asks to be left alone.
 const DECLINES: [u16; 2] = [429, 503];
@@ -100,6 +105,41 @@ impl Stranger {
         Ok(self.visitor.visit(&self.manner(visit, family, remote))?)
     }
 
+    /// The way to the host over both families, by distances that are asked in turns. `None` where
+    /// the system does not tell what routers say.
+    ///
+    /// # Errors
+    /// What the system says to a packet, or that no more may be asked for.
+    pub fn climb(&mut self) -> Result<Option<PerFamily<Vec<Rung>>>, RunError> {
+        let there = self.place.addresses.as_ref().map(Option::is_some);
+        let mut ladder = Ladder::new();
+        loop {
+            let now_ns = clock::now_ns();
+            let question = match ladder.next(there, now_ns) {
+                Next::Ask(question) => question,
+                Next::Rest(until_ns) => {
+                    clock::rest(Duration::from_nanos(until_ns.saturating_sub(now_ns)));
+                    continue;
+                }
+                Next::Over => return Ok(Some(ladder.into_rungs())),
+            };
+            let remote = self.remote(question.family)?;
+            let local = *self.place.local.get(question.family);
+            let wait_ns = self.place.silence_ns.min(HOP_WAIT_NS);
+            let asked_ns = clock::now_ns();
+            let heard = match hop::ask(remote, local, question.distance, wait_ns) {
+                Ok(Ok(heard)) => heard,
+                Ok(Err(_unavailable)) => return Ok(None),
+                // A packet that the system does not send is one that nobody answers.
+                Err(_) => Heard::Nothing,
+            };
+            if matches!(heard, Heard::End { .. }) {
+                self.wait_for(Use::Connection, 1)?;
+            }
+            ladder.heard(question, heard, asked_ns);
+        }
+    }
+
     /// Whether what TLS gave for later in a visit over IPv4 is taken in one over IPv6, which tells
     /// that both are one service. Takes two visits by `http`.
     ///
@@ -139,19 +179,13 @@ impl Stranger {
 
     /// What this end saw of one trial.
     fn trial(&mut self, workload: &Workload, family: Family) -> Result<EndReport, RunError> {
-        match workload {
-            Workload::Visit(visit) => self.visit(visit, family),
-            Workload::Lookup(_) => self.look_up(family),
-            Workload::TcpBulk(_)
-            | Workload::UdpBulk(_)
-            | Workload::Echo(_)
-            | Workload::Connect(_)
-            | Workload::Probe(_)
-            | Workload::Capacity(_)
-            | Workload::Frames(_) => {
-                Err(RunError::Declined("that takes a host that runs v6gap".to_owned()))
-            }
+        if let Workload::Visit(visit) = workload {
+            return self.visit(visit, family);
         }
+        if let Workload::Lookup(_) = workload {
+            return self.look_up(family);
+        }
+        Err(RunError::Declined("that takes a host that runs v6gap".to_owned()))
     }
 
     fn visit(&mut self, visit: &Visit, family: Family) -> Result<EndReport, RunError> {

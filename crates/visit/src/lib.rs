@@ -16,6 +16,7 @@
 mod failure;
 mod far;
 mod frames;
+mod hop;
 mod http;
 mod lookup;
 mod quic;

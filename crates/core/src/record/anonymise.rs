@@ -16,12 +16,13 @@ use serde_json::Value;
 
 /// Fields whose text names hosts, whatever stands in it; in all others only addresses are sought,
 /// because a host may be called as a cell is.
-const WITH_NAMES: [&str; 14] = [
+const WITH_NAMES: [&str; 15] = [
     "argv",
     "beside",
     "description",
     "error",
     "findings",
+    "headers",
     "hosts",
     "job",
     "not-seen",

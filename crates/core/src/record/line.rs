@@ -4,6 +4,7 @@ use super::RunId;
 use crate::arm::{Arm, BlockKind, TurnOrder};
 use crate::family::{Family, PerFamily};
 use crate::host::Host;
+use crate::ladder::Rung;
 use crate::metric::Metric;
 use crate::observation::{Beside, Ends, Far, Lateness, PerEnd};
 use crate::plan::Plan;
@@ -38,6 +39,9 @@ pub struct RunHeader {
     /// Addresses of the client that were asked for; those used are in every trial.
     #[serde(default)]
     pub bind: PerFamily<Option<IpAddr>>,
+    /// The way to a far end that does not run this program, by the distance of its routers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hops: Option<PerFamily<Vec<Rung>>>,
     /// The session with the far end, or why there was none.
     pub session: Far<Session>,
     /// What is known of both hosts: of a far end without a session next to nothing.
@@ -74,6 +78,7 @@ impl RunHeader {
             target: String::new(),
             addresses: PerFamily::default(),
             bind: PerFamily::default(),
+            hops: None,
             session: Far::NotSeen("nobody connected".to_string()),
             hosts: PerEnd::default(),
             plan,

@@ -28,7 +28,7 @@ mod stream;
 mod tests;
 pub(crate) mod wait;
 
-pub use ancillary::{Arrived, Departed, KernelTimes, Notes, notes, wait_either};
+pub use ancillary::{Arrived, Departed, Heard, KernelTimes, Notes, notes, wait_either};
 pub use batch::{BATCH_MAX, Message, ReceiveBatch, SendBatch};
 pub use bulk::{MemoryFile, Reaped, is_out_of_room};
 pub use datagram::Datagram;

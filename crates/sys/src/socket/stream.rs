@@ -3,7 +3,7 @@
 use super::error::{Operation, SocketError};
 use super::options::{self, Granted, KeepAlive, StreamOptions, TcpInfo};
 use super::{Domain, confine, create, platform, refuse_mapped, refuse_mixed};
-use super::{call, marks, wait};
+use super::{ancillary, call, marks, wait};
 use crate::{Unavailable, clock};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -87,6 +87,26 @@ impl Stream {
         options: &StreamOptions,
     ) -> Result<Begun, SocketError> {
         let (socket, remote, socket_ns) = not_waiting(local, remote, options)?;
+        Self::begin_on(socket, remote, socket_ns)
+    }
+
+    /// As [`Stream::begin`], and what routers tell of its packets is kept ([`Stream::heard`]).
+    ///
+    /// # Errors
+    /// As [`Stream::connect`]; `Ok(Err(..))` off Linux.
+    pub fn begin_hearing(
+        local: Option<SocketAddr>,
+        remote: SocketAddr,
+        options: &StreamOptions,
+    ) -> Result<Result<Begun, Unavailable>, SocketError> {
+        let (socket, remote, socket_ns) = not_waiting(local, remote, options)?;
+        match ancillary::hear_routers(&socket, Ok(Domain::of(&remote))) {
+            Ok(()) => Self::begin_on(socket, remote, socket_ns).map(Ok),
+            Err(unavailable) => Ok(Err(unavailable)),
+        }
+    }
+
+    fn begin_on(socket: Socket, remote: SocketAddr, socket_ns: u64) -> Result<Begun, SocketError> {
         let start_ns = clock::now_ns();
         match socket.connect(&remote.into()) {
             Ok(()) => {}

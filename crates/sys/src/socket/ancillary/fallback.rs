@@ -1,8 +1,8 @@
 //! Other platforms: the bytes and the sender alone.
 
-use super::{Arrived, Departed, KernelTimes, Notes};
+use super::{Arrived, Departed, Heard, KernelTimes, Notes};
 use crate::Unavailable;
-use crate::socket::Datagram;
+use crate::socket::{Datagram, Domain, SocketError};
 use std::io;
 
 const BECAUSE: &str = "this program has it on Linux only";
@@ -26,6 +26,17 @@ pub(super) fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<Arrived
 }
 
 pub(super) fn departed(_socket: &Datagram) -> io::Result<Option<Departed>> {
+    Ok(None)
+}
+
+pub(in crate::socket) fn hear_routers<S>(
+    _socket: &S,
+    _domain: Result<Domain, SocketError>,
+) -> Result<(), Unavailable> {
+    Err(Unavailable::new("what routers tell", BECAUSE))
+}
+
+pub(super) fn heard<S>(_socket: &S) -> io::Result<Option<Heard>> {
     Ok(None)
 }
 

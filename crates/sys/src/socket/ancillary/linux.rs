@@ -1,12 +1,12 @@
 //! Linux: control messages (cmsg(3)), `SO_TIMESTAMPING`, and the error queue that tells departures.
 
-use super::{Arrived, Departed, KernelTimes, Notes};
+use super::{Arrived, Departed, Heard, KernelTimes, Notes};
 use crate::Unavailable;
-use crate::socket::{Datagram, Domain, call};
+use crate::socket::{Datagram, Domain, SocketError, call};
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::AsRawFd;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsRawFd, RawFd};
 
 /// Words of memory for control messages: those asked for take about 150 bytes.
 const CONTROL_WORDS: usize = 32;
@@ -30,7 +30,7 @@ pub(super) fn report_marks(socket: &Datagram, on: bool) -> Result<(), Unavailabl
         Err(error) => return Err(Unavailable::new("the marks of packets that arrive", error)),
     };
     for (level, name) in names {
-        set(socket, level, name, libc::c_int::from(on))
+        set(socket.inner.as_raw_fd(), level, name, libc::c_int::from(on))
             .map_err(|error| Unavailable::new("the marks of packets that arrive", error))?;
     }
     Ok(())
@@ -42,14 +42,15 @@ pub(super) fn report_times(socket: &Datagram, which: KernelTimes) -> Result<(), 
         KernelTimes::Arrivals => ARRIVALS,
         KernelTimes::Both => ARRIVALS | DEPARTURES,
     };
-    set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags.cast_signed())
+    set(socket.inner.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags.cast_signed())
         .map_err(|error| Unavailable::new("the kernel's times of packets", error))
 }
 
 #[inline]
 pub(super) fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<Arrived> {
     let mut notes = Notes::default();
-    let (count, source) = call::apart_from_news(|| message(socket, bytes, 0, &mut notes))?;
+    let (count, source) =
+        call::apart_from_news(|| message(socket.inner.as_raw_fd(), bytes, 0, &mut notes))?;
     let source = source.ok_or(io::ErrorKind::InvalidData)?;
     let Notes { hop_limit, traffic_class, wall_ns, .. } = notes;
     Ok(Arrived { bytes: count, source, hop_limit, traffic_class, wall_ns })
@@ -59,10 +60,8 @@ pub(super) fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<Arrived
 pub(super) fn departed(socket: &Datagram) -> io::Result<Option<Departed>> {
     loop {
         let mut notes = Notes::default();
-        match message(socket, &mut [], libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT, &mut notes) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-            Err(error) => return Err(error),
+        if !told(socket.inner.as_raw_fd(), &mut notes)? {
+            return Ok(None);
         }
         // Anything else in that queue is an ICMP error, which sending and receiving also tell.
         if let (Some(number), Some(wall_ns)) = (notes.departure, notes.wall_ns) {
@@ -71,9 +70,43 @@ pub(super) fn departed(socket: &Datagram) -> io::Result<Option<Departed>> {
     }
 }
 
+pub(in crate::socket) fn hear_routers(
+    socket: &impl AsRawFd,
+    domain: Result<Domain, SocketError>,
+) -> Result<(), Unavailable> {
+    const WHAT: &str = "what routers tell";
+    let (level, name) = match domain {
+        Ok(Domain::V4) => (libc::IPPROTO_IP, libc::IP_RECVERR),
+        Ok(Domain::V6) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR),
+        Err(error) => return Err(Unavailable::new(WHAT, error)),
+    };
+    set(socket.as_raw_fd(), level, name, 1).map_err(|error| Unavailable::new(WHAT, error))
+}
+
+pub(super) fn heard(socket: &impl AsRawFd) -> io::Result<Option<Heard>> {
+    loop {
+        let mut notes = Notes::default();
+        if !told(socket.as_raw_fd(), &mut notes)? {
+            return Ok(None);
+        }
+        if notes.heard.is_some() {
+            return Ok(notes.heard);
+        }
+    }
+}
+
+/// Takes the next message out of the error queue; false if there is none.
+fn told(socket: RawFd, notes: &mut Notes) -> io::Result<bool> {
+    match message(socket, &mut [], libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT, notes) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Receives one message into `bytes`, and its control messages into `notes`.
 fn message(
-    socket: &Datagram,
+    socket: RawFd,
     bytes: &mut [u8],
     flags: libc::c_int,
     notes: &mut Notes,
@@ -94,7 +127,7 @@ fn message(
         header.msg_controllen = size_of_val(&control) as _;
         // SAFETY: every pointer in `header` is to memory that is writable for the length beside it
         // and lives through the call.
-        let count = unsafe { libc::recvmsg(socket.inner.as_raw_fd(), &mut header, flags) };
+        let count = unsafe { libc::recvmsg(socket, &mut header, flags) };
         if let Ok(count) = usize::try_from(count) {
             read_control(&header, notes);
             // SAFETY: all bytes of it were set to zero, and the kernel wrote an address over them;
@@ -155,12 +188,7 @@ fn read_control(header: &libc::msghdr, notes: &mut Notes) {
                 notes.wall_ns = value.read().and_then(|time| nanoseconds(&time));
             }
             (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
-                let stamped = |cause: &libc::sock_extended_err| {
-                    cause.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING
-                };
-                if let Some(cause) = value.read().filter(stamped) {
-                    notes.departure = Some(cause.ee_data);
-                }
+                value.error(notes);
             }
             _ => {}
         }
@@ -186,12 +214,48 @@ impl Plain for u8 {}
 impl Plain for libc::c_int {}
 impl Plain for libc::timespec {}
 impl Plain for libc::sock_extended_err {}
+impl Plain for libc::sockaddr_in {}
+impl Plain for libc::sockaddr_in6 {}
 
 impl Value {
     fn read<T: Plain>(&self) -> Option<T> {
         // SAFETY: so many bytes are there, and any of them are a value of a plain type.
         let read = || unsafe { self.data.cast::<T>().read_unaligned() };
         (self.bytes >= size_of::<T>()).then(read)
+    }
+
+    /// Notes what an error tells: a departure, or what a router or host did not take.
+    fn error(&self, notes: &mut Notes) {
+        let Some(cause) = self.read::<libc::sock_extended_err>() else { return };
+        match cause.ee_origin {
+            libc::SO_EE_ORIGIN_TIMESTAMPING => notes.departure = Some(cause.ee_data),
+            libc::SO_EE_ORIGIN_ICMP | libc::SO_EE_ORIGIN_ICMP6 => {
+                let libc::sock_extended_err { ee_type: kind, ee_code: code, ee_info: info, .. } =
+                    cause;
+                notes.heard = self.offender().map(|by| Heard { by, kind, code, info });
+            }
+            _ => {}
+        }
+    }
+
+    /// Who told of an error: an address behind it (`SO_EE_OFFENDER`).
+    fn offender(&self) -> Option<IpAddr> {
+        let cause = size_of::<libc::sock_extended_err>();
+        let bytes = self.bytes.checked_sub(cause)?;
+        // SAFETY: so many bytes are there and more.
+        let behind = Value { data: unsafe { self.data.add(cause) }, bytes };
+        let family = behind.read::<libc::sockaddr_in>()?.sin_family;
+        match libc::c_int::from(family) {
+            libc::AF_INET => {
+                let address = behind.read::<libc::sockaddr_in>()?.sin_addr;
+                Some(Ipv4Addr::from(u32::from_be(address.s_addr)).into())
+            }
+            libc::AF_INET6 => {
+                let address = behind.read::<libc::sockaddr_in6>()?.sin6_addr;
+                Some(Ipv6Addr::from(address.s6_addr).into())
+            }
+            _ => None,
+        }
     }
 
     /// An octet in an integer.
@@ -228,17 +292,12 @@ fn source(address: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
-fn set(
-    socket: &Datagram,
-    level: libc::c_int,
-    name: libc::c_int,
-    value: libc::c_int,
-) -> io::Result<()> {
+fn set(socket: RawFd, level: libc::c_int, name: libc::c_int, value: libc::c_int) -> io::Result<()> {
     // SAFETY: the pointer is to an integer that lives through the call, and the length is its size.
     let outcome = unsafe {
         let length = size_of::<libc::c_int>() as libc::socklen_t;
         let value = std::ptr::from_ref(&value).cast();
-        libc::setsockopt(socket.inner.as_raw_fd(), level, name, value, length)
+        libc::setsockopt(socket, level, name, value, length)
     };
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -1,9 +1,9 @@
-//! What the kernel says of a datagram besides its bytes: how it was marked when it arrived, and
-//! when the kernel had it and let it go.
+//! What the kernel says of a datagram besides its bytes: how it was marked when it arrived, when
+//! the kernel had it and let it go, and what routers told of one that they did not pass on.
 //!
-//! Both must be asked for. Kernel times are those of the wall clock, which no choice of the program
-//! can change; they are compared with the program's clock by the caller. All calls here allocate
-//! nothing.
+//! All of it must be asked for. Kernel times are those of the wall clock, which no choice of the
+//! program can change; they are compared with the program's clock by the caller. All calls here
+//! allocate nothing.
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "fallback.rs")]
@@ -11,13 +11,13 @@ mod platform;
 #[cfg(test)]
 mod tests;
 
-use super::Datagram;
 use super::wait::LONGEST;
+use super::{Datagram, Stream};
 use crate::Unavailable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// A datagram that was received.
@@ -44,6 +44,19 @@ pub struct Departed {
     pub wall_ns: u64,
 }
 
+/// What a router or a host told of a packet that it did not take (ICMP, RFC 792; ICMPv6, RFC 4443).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heard {
+    /// Who told.
+    pub by: IpAddr,
+    /// Type of its message; the families have numbers of their own.
+    pub kind: u8,
+    /// Code of its message.
+    pub code: u8,
+    /// More of it: the MTU of the next link where the packet was too big, in bytes.
+    pub info: u32,
+}
+
 /// What the kernel's control messages say of one datagram; what they do not say is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Notes {
@@ -55,6 +68,8 @@ pub struct Notes {
     pub wall_ns: Option<u64>,
     /// Number of the datagram among those sent, if it is a departure.
     pub departure: Option<u32>,
+    /// What a router or host told, if it is that.
+    pub heard: Option<Heard>,
 }
 
 /// What control messages say that stand in `bytes` as the kernel writes them (cmsg(3)). Bytes that
@@ -74,6 +89,32 @@ pub enum KernelTimes {
     /// called, and the socket counts as ready as long as one is there.
     Both,
 }
+
+pub(super) use platform::hear_routers;
+
+/// What routers tell, of packets of either kind of socket.
+macro_rules! hearing {
+    ($($socket:ty),*) => {$(impl $socket {
+        /// Lets the kernel keep what routers and hosts tell of this socket's packets. The socket
+        /// then fails at once where it would go on trying, so it is none to be timed.
+        ///
+        /// # Errors
+        /// Off Linux.
+        pub fn hear_routers(&self) -> Result<(), Unavailable> {
+            platform::hear_routers(&self.inner, self.domain())
+        }
+
+        /// What was told next; `None` if nothing was. Never waits.
+        ///
+        /// # Errors
+        /// The system's answer.
+        pub fn heard(&self) -> io::Result<Option<Heard>> {
+            platform::heard(&self.inner)
+        }
+    })*};
+}
+
+hearing!(Datagram, Stream);
 
 impl Datagram {
     /// Whether [`receive`](Self::receive) tells hop limit and traffic class.
