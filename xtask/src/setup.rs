@@ -38,7 +38,7 @@ const DIST: [Need; 5] = [
     Need { program: "systemd-nspawn", packages: "systemd-container", why: "starts that Debian" },
 ];
 
-const NEEDS: [Need; 9] = [
+const NEEDS: [Need; 11] = [
     Need {
         program: "cc",
         packages: "gcc libc6-dev",
@@ -63,6 +63,8 @@ const NEEDS: [Need; 9] = [
         packages: "qemu-system-x86",
         why: "emulates a lab's other system",
     },
+    Need { program: "openssl", packages: "openssl", why: "certifies a server that is visited" },
+    Need { program: "curl", packages: "curl", why: "chooses a family as was reckoned for it" },
     Need { program: "chromium", packages: "chromium", why: "opens the pages of v6gap web" },
 ];
 

@@ -103,6 +103,8 @@ fn about(condition: &Condition, verdicts: &[Found]) -> impl Iterator<Item = Verd
         Asked::All => true,
         Asked::Of(metric) => *of == Some(metric),
         Asked::Failures => of.is_none(),
+        // What is broken has no verdicts.
+        Asked::Broken => false,
     });
     those.map(|(_, verdict)| *verdict)
 }

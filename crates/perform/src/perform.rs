@@ -142,6 +142,7 @@ fn visit(
         target: found.site.url(),
         addresses: addresses.map(|address| address.map(|a| a.ip())),
         bind: local.map(|address| address.map(|a| a.ip())),
+        hops: found.hops.clone(),
         session: Far::NotSeen(NOT_OURS.to_owned()),
         hosts: PerEnd { client: client_host(&measuring), server: found.host() },
         argv: job.argv.clone(),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use v6gap_core::budget::{Budget, Owner};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::ladder::Rung;
 use v6gap_core::record::Host;
 use v6gap_core::unit::format_bytes;
 use v6gap_core::workload::{Http, Visit};
@@ -34,6 +35,8 @@ pub struct Wanted {
     pub http: Vec<Http>,
     /// Whether the host is the user's own, which lifts the counts of what may be asked for.
     pub mine: bool,
+    /// Whether the way there is looked for.
+    pub path: bool,
     /// How the user can be reached, which is told to the host.
     pub contact: Option<String>,
     /// Longest wait for anything that is due, in ns.
@@ -109,6 +112,8 @@ pub struct Found {
     pub http: Vec<Http>,
     /// Whether there is a name server to ask for its name.
     pub resolver: Option<SocketAddr>,
+    /// The way there, if it was looked for and the system tells.
+    pub hops: Option<PerFamily<Vec<Rung>>>,
     /// What is worth a note.
     pub notes: Vec<String>,
     /// What of each family does not work.
@@ -139,6 +144,9 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
     if found.broken.as_ref().map(Option::is_none) == (PerFamily { v4: true, v6: true }) {
         found.compare()?;
     }
+    if wanted.path {
+        found.climb()?;
+    }
     Ok(found)
 }
 
@@ -160,6 +168,7 @@ fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
         target,
         http: Vec::new(),
         resolver,
+        hops: None,
         notes: Vec::new(),
         broken: PerFamily::default(),
         seen: PerFamily::default(),
@@ -196,6 +205,17 @@ impl Found {
         let addresses = self.target.addresses.map(|address| address.map(|a| a.ip()));
         let evidence = same_host::evidence(&self.seen, takes_ticket, addresses);
         self.notes.push(same_host::words(same(&evidence)).to_owned());
+        Ok(())
+    }
+
+    /// Looks for the way there.
+    fn climb(&mut self) -> Result<(), Trouble> {
+        let mut stranger = self.stranger(None)?;
+        let hops = stranger.climb().map_err(|error| Trouble::System(error.to_string()))?;
+        if hops.is_none() {
+            self.notes.push("this system does not tell which routers are on the way".to_owned());
+        }
+        (self.hops, self.budget) = (hops, stranger.budget);
         Ok(())
     }
 

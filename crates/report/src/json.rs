@@ -15,8 +15,9 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::host::names::VIEW;
+use v6gap_core::ladder::Rung;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::observation::Times;
 use v6gap_core::plan::Stop;
@@ -32,8 +33,8 @@ use v6gap_judge::analysis::sizes::SizeEffect;
 use v6gap_judge::analysis::studies::{AsPublished, Published};
 use v6gap_judge::analysis::{
     Analysis, ByWrites, Check, Diagnostics, Discarded, DrawnFact, Effect, Explained, Failures,
-    HeldMemory, MeanBeside, NullResult, Prediction, ProcessorTime, Qualifier, Question, Range,
-    Steadiness, Suspect, Unseen, Verdict,
+    HeldMemory, MeanBeside, NullResult, Prediction, ProcessorTime, Qualifier, Question, Race,
+    Range, Steadiness, Suspect, Unseen, Verdict,
 };
 
 /// The name and version of the document's form.
@@ -72,6 +73,8 @@ struct Document<'a> {
     as_published: &'a [AsPublished],
     published: Option<&'a Published>,
     claims: Vec<Said<&'a Claim>>,
+    races: &'a [Race],
+    hops: Option<&'a PerFamily<Vec<Rung>>>,
     notes: &'a [String],
     refused: &'a BTreeMap<String, String>,
     trials: usize,
@@ -401,10 +404,7 @@ fn document(analysis: &Analysis) -> Document<'_> {
         discarded: analysis.discarded.iter().map(Lost::from).collect(),
         by_writes: analysis.by_writes.iter().map(Writes::from).collect(),
         drawn: &analysis.drawn,
-        failures: analysis
-            .failures
-            .as_ref()
-            .and_then(|found| Some(Said { found, sentence: sentences::failures(analysis)? })),
+        failures: failed(analysis),
         discards: analysis.discards.as_ref().and_then(|found| {
             Some(Said { found, sentence: sentences::discards::discards(analysis)? })
         }),
@@ -416,6 +416,8 @@ fn document(analysis: &Analysis) -> Document<'_> {
         as_published: &analysis.as_published,
         published: analysis.published.as_ref(),
         claims: said(&analysis.claims, |claim| claims::sentence(analysis, claim)),
+        races: &analysis.races,
+        hops: run.hops.as_ref(),
         notes: &run.notes,
         refused: &run.refused,
         trials: analysis.trials,
@@ -425,6 +427,11 @@ fn document(analysis: &Analysis) -> Document<'_> {
             live_view: run.hosts.client.facts.get(VIEW).map(String::as_str),
         },
     }
+}
+
+fn failed(analysis: &Analysis) -> Option<Said<&Failures>> {
+    let found = analysis.failures.as_ref()?;
+    Some(Said { found, sentence: sentences::failures(analysis)? })
 }
 
 fn said<T>(found: &[T], sentence: impl Fn(&T) -> String) -> Vec<Said<&T>> {

@@ -77,6 +77,8 @@ fn everything() -> Analysis {
     analysis.failures = Some(fixtures::runs::failures());
     analysis.discards = Some(fixtures::runs::discards());
     analysis.claims = vec![fixtures::runs::claim()];
+    analysis.run.hops = Some(fixtures::runs::hops());
+    analysis.races = vec![fixtures::runs::race()];
     let diagnostics = &mut analysis.questions[0].diagnostics;
     diagnostics.modes =
         Some(Modes { effects: [0.0, 0.1], shares: [0.5, 0.5], goes_with: Some("a port".into()) });

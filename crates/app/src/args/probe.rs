@@ -62,6 +62,9 @@ pub struct ProbeArgs {
     /// Name server to ask [the system's first]
     #[arg(long, value_name = "ADDR", help_heading = "Host")]
     pub resolver: Option<IpAddr>,
+    /// Do not look for the routers on the way
+    #[arg(long, help_heading = "Host")]
+    pub no_path: bool,
     /// How long anything may take that is due
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::span,
           help_heading = "Host")]

@@ -247,7 +247,7 @@ pub struct ResultArgs {
     #[arg(long, value_name = "HOW")]
     pub live: Option<Live>,
     /// Exit with 10 if this is the verdict: worse, better, same, or of one thing (worse:rtt,
-    /// worse:failures)
+    /// worse:failures); of a probe also if a family is broken
     #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = condition)]
     pub fail_if: Vec<Condition>,
     /// Exit with 10 unless this is the verdict (same:throughput), with 11 if it is open

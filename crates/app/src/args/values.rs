@@ -178,10 +178,15 @@ pub enum Asked {
     Of(Metric),
     /// Whether a family fails more often.
     Failures,
+    /// Whether a family does not work at all, which a first look tells before anything is measured.
+    Broken,
 }
 
 /// What conditions call failures.
 const FAILURES: &str = "failures";
+
+/// What they call a family that does not work at all.
+const BROKEN: &str = "broken";
 
 /// A verdict as a condition names it, and what it is about.
 pub(super) fn condition(text: &str) -> Result<(Verdict, Asked), String> {
@@ -189,11 +194,14 @@ pub(super) fn condition(text: &str) -> Result<(Verdict, Asked), String> {
         Some((verdict, name)) => (verdict, Some(name)),
         None => (text, None),
     };
+    if text == BROKEN {
+        return Ok((Verdict::Worse, Asked::Broken));
+    }
     let verdict = match verdict {
         "better" => Verdict::Better,
         "worse" => Verdict::Worse,
         "same" => Verdict::Same,
-        other => return Err(one_of(other, &["better", "worse", "same"])),
+        other => return Err(one_of(other, &["better", "worse", "same", BROKEN])),
     };
     let asked = match name {
         None => Asked::All,
@@ -236,7 +244,8 @@ mod tests {
         let same = Ok((Verdict::Same, Asked::Of(Metric::Throughput)));
         assert_eq!(condition("same:throughput"), same);
         assert_eq!(condition("worse:failures"), Ok((Verdict::Worse, Asked::Failures)));
-        assert!(condition("equal").is_err());
+        assert_eq!(condition("broken"), Ok((Verdict::Worse, Asked::Broken)));
+        assert!(condition("equal").is_err() && condition("broken:rtt").is_err());
         assert!(condition("same:speed").is_err());
         assert!(condition("worse:failure").unwrap_err().contains("did you mean \"failures\""));
     }

@@ -1,6 +1,6 @@
 //! `probe`: compare IPv6 with IPv4 to a host that does not run this program.
 
-use crate::args::{ConnectArgs, ProbeArgs};
+use crate::args::{Asked, ConnectArgs, ProbeArgs};
 use crate::commands::plan::expect;
 use crate::commands::run::{random_seed, refused};
 use crate::failure::{Failure, Outcome};
@@ -50,13 +50,16 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
         resolver: args.resolver.map(|address| SocketAddr::new(address, DNS_PORT)),
         http: args.http.clone(),
         mine: args.mine,
+        path: !args.no_path,
         contact: args.contact.clone(),
         silence_ns: args.timeout,
     };
     let found = stranger::look(&whom)?;
     for family in Family::BOTH {
         if let Some(broken) = found.broken.get(family) {
-            return Err(not_working(&found, family, broken));
+            let counts = args.result.fail_if.iter().any(|asked| asked.asked == Asked::Broken);
+            let outcome = if counts { Outcome::NotMet } else { Outcome::OneFamily };
+            return Err(not_working(&found, family, broken, outcome));
         }
     }
     let plan = plan(args, &found.site, &found.http, found.resolver.is_some())?;
@@ -85,7 +88,7 @@ fn plan(args: &ProbeArgs, site: &Site, http: &[Http], named: bool) -> Result<Pla
 }
 
 /// That a family does not work, which is a finding of its own.
-fn not_working(found: &Found, family: Family, broken: &Broken) -> Failure {
+fn not_working(found: &Found, family: Family, broken: &Broken, outcome: Outcome) -> Failure {
     let (url, address) = (found.site.url(), *found.target.addresses.get(family));
     let at = address.map(|address| format!(" ({})", address.ip())).unwrap_or_default();
     let what = format!("{family} is broken: {url}{at}: {broken}");
@@ -94,5 +97,5 @@ fn not_working(found: &Found, family: Family, broken: &Broken) -> Failure {
         None => format!("Over {other} it works."),
         Some(broken) => format!("Over {other}: {broken}."),
     };
-    Failure::new("E403", Outcome::OneFamily, what).seen(seen)
+    Failure::new("E403", outcome, what).seen(seen)
 }

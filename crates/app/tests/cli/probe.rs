@@ -81,7 +81,8 @@ fn a_host_without_this_program_is_measured_by_phase() {
 #[test]
 fn a_connection_alone_is_measured_where_a_port_is_named() {
     let (sandbox, service) = (Sandbox::new(), Service::start(|_| FINE));
-    let line = format!("probe 127.0.0.1:{} --v6 ::1 --no-report --pairs 6 --json", service.port);
+    let line =
+        format!("probe 127.0.0.1:{} --v6 ::1 --no-report --no-path --pairs 6 --json", service.port);
     let ran = sandbox.run(&line);
     assert!(matches!(ran.code, 0 | 6), "{ran:?}");
     let result: Value = serde_json::from_str(&ran.out).unwrap();
@@ -101,6 +102,9 @@ fn a_family_that_does_not_work_is_named_with_its_reason() {
     let closed = sandbox.run(&format!("probe http://127.0.0.1:{port}/ --v6 ::2")).ended(3);
     assert!(closed.err.contains("IPv6 is broken"), "{}", closed.err);
     assert!(closed.err.contains("Over IPv4 it works") && closed.err.contains("[E403, exit 3]"));
+    // A script may take that for its condition.
+    let line = format!("probe http://127.0.0.1:{port}/ --v6 ::2 --fail-if worse,broken -q");
+    assert!(sandbox.run(&line).ended(10).err.contains("IPv6 is broken"));
     let none = sandbox.run(&format!("probe http://127.0.0.1:{port}/")).ended(3);
     assert!(none.err.contains("no address"), "{}", none.err);
     let busy = Service::start(|_| BUSY);
@@ -112,7 +116,7 @@ fn a_family_that_does_not_work_is_named_with_its_reason() {
 fn a_host_that_asks_to_be_left_alone_is() {
     let later = |number| if number > 8 { BUSY } else { FINE };
     let (sandbox, service) = (Sandbox::new(), Service::start(later));
-    let ran = sandbox.run(&service.line("--pairs 20 -q")).ended(4);
+    let ran = sandbox.run(&service.line("--pairs 20 -q --no-path")).ended(4);
     let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("asks to be left alone") && words.contains("[E214, exit 4]"), "{words}");
     assert_eq!(service.visits(), 9, "nothing was asked for afterwards");

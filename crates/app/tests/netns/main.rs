@@ -40,7 +40,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 55] = [
+const SCENARIOS: [tier::Scenario<fn()>; 56] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -96,6 +96,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 55] = [
     ("commands_of_the_readme_run", readme::runs, Witness(60)),
     ("a_site_is_as_far_as_the_world_says", probe::finds_the_world, Witness(60)),
     ("an_older_tls_takes_a_round_trip_more", probe::finds_an_older_tls, Day(40)),
+    ("curl_chooses_as_was_reckoned", probe::foretells_curl, Night(120)),
 ];
 
 fn main() -> ExitCode {

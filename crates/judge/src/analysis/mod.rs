@@ -29,6 +29,7 @@ pub mod path;
 mod placement;
 mod predict;
 mod questions;
+mod races;
 mod resources;
 pub mod rounds;
 mod routes;
@@ -47,6 +48,7 @@ pub use diagnostics::{Diagnostics, Modes, OrderEffect, Outlier, order_mattered};
 pub use drawn::{Anew, DrawnFact, Nuisance};
 pub use failures::Failures;
 pub use nulls::{NullResult, NullTold};
+pub use races::Race;
 pub use resources::{HeldMemory, ProcessorTime};
 pub use steadiness::Steadiness;
 pub use suspects::Suspect;
@@ -372,6 +374,9 @@ pub struct Analysis {
     pub published: Option<studies::Published>,
     /// What it said of the shape of its curves, asked of this run.
     pub claims: Vec<claims::Claim>,
+    /// Which family programs choose that try both, by how they do; empty where no site was
+    /// visited.
+    pub races: Vec<Race>,
     /// Complete rounds in which families were compared.
     pub rounds: u32,
     /// Trials stored, discarded ones included.
@@ -471,6 +476,7 @@ pub fn analyse(lines: &[Line]) -> Result<Analysis, AnalysisError> {
         as_published: studies::as_published(&found.run.plan, &questions),
         published: studies::published(&found.run.plan, &questions),
         claims: claims::judge(&found.run.plan, &questions),
+        races: races::reckon(&found),
         rounds: rounds(&found),
         trials: found.trials.len(),
         span_ns: span_ns(&found),

@@ -11,6 +11,7 @@ mod drawn;
 mod failures;
 mod headline;
 mod levels;
+mod races;
 pub(crate) mod writes;
 
 pub(crate) use any_run::any_run;
@@ -19,6 +20,7 @@ pub use costs::costs;
 pub use drawn::drawn;
 pub use failures::failures;
 pub use headline::{details, headline, predicted};
+pub use races::races;
 
 use crate::words;
 use v6gap_judge::analysis::Analysis;

@@ -6,6 +6,7 @@
 mod compare;
 mod detail;
 mod grid;
+mod ladder;
 mod lines;
 mod live;
 mod study;
@@ -32,6 +33,7 @@ pub fn table(analysis: &Analysis, style: &Style) -> String {
     let mut out = String::new();
     opening(analysis, style, &mut out);
     questions(analysis, style, &mut out);
+    ladder::add(analysis, style, &mut out);
     detail::resources(analysis, false, style, &mut out);
     study::add(analysis, false, style, &mut out);
     closing(analysis, style, &mut out);
@@ -43,6 +45,7 @@ pub fn verbose(analysis: &Analysis, lines: &[Line], style: &Style) -> String {
     let mut out = String::new();
     opening(analysis, style, &mut out);
     questions(analysis, style, &mut out);
+    ladder::add(analysis, style, &mut out);
     detail::add(analysis, lines, style, &mut out);
     study::add(analysis, true, style, &mut out);
     closing(analysis, style, &mut out);
@@ -195,8 +198,12 @@ const KEPT_MAX: usize = 3;
 
 fn closing(analysis: &Analysis, style: &Style, out: &mut String) {
     let run = &analysis.run;
-    let said =
-        [sentences::failures(analysis), sentences::predicted(analysis), words::margins(analysis)];
+    let said = [
+        sentences::failures(analysis),
+        sentences::races(analysis),
+        sentences::predicted(analysis),
+        words::margins(analysis),
+    ];
     for text in said.into_iter().flatten() {
         say(style, out, &text);
     }

@@ -1,0 +1,54 @@
+//! Which family programs choose that try both, in sentences.
+
+use v6gap_judge::analysis::{Analysis, Race};
+use v6gap_judge::eyeballs::Policy;
+
+const NS_PER_MS: f64 = 1e6;
+
+/// What a policy is called.
+const fn name(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Rfc6555 => "RFC 6555",
+        Policy::Rfc8305 => "RFC 8305",
+        Policy::Version3 => "version 3 (draft 04)",
+        Policy::Curl => "curl 7.88",
+        Policy::Chromium => "Chromium 130",
+        Policy::OneAfterTheOther => "one family after the other",
+    }
+}
+
+/// Who chooses which family, and what the choice of RFC 8305 costs.
+pub fn races(analysis: &Analysis) -> Option<String> {
+    let all = &analysis.races;
+    let usual = all.iter().find(|race| race.policy == Policy::Rfc8305)?;
+    let mut choices: Vec<(String, Vec<&str>)> = Vec::new();
+    for race in all {
+        let chosen = choice(race);
+        match choices.iter_mut().find(|(known, _)| *known == chosen) {
+            Some((_, names)) => names.push(name(race.policy)),
+            None => choices.push((chosen, vec![name(race.policy)])),
+        }
+    }
+    let by = |(chosen, names): &(String, Vec<&str>)| format!("{chosen} by {}", names.join(", "));
+    let choices: Vec<String> = choices.iter().map(by).collect();
+    Some(format!(
+        "Programs that try both families (Happy Eyeballs) would choose {}. By RFC 8305 their \
+         connection stands {} than over IPv4 alone, and the first byte comes {}.",
+        choices.join("; "),
+        later(usual.stands_later_ns),
+        later(usual.first_byte_later_ns),
+    ))
+}
+
+fn choice(race: &Race) -> String {
+    match race.v6 {
+        0 => "IPv4 every time".to_owned(),
+        all if all == race.pairs => "IPv6 every time".to_owned(),
+        some => format!("IPv6 in {some} of {} visits", race.pairs),
+    }
+}
+
+fn later(ns: f64) -> String {
+    let word = if ns < 0.0 { "sooner" } else { "later" };
+    format!("{:.1} ms {word}", ns.abs() / NS_PER_MS)
+}
