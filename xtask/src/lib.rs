@@ -18,3 +18,4 @@ pub mod suites;
 pub mod targets;
 pub mod tidy;
 pub mod workspace;
+mod zig;

@@ -10,6 +10,7 @@
 use crate::command::{Line, cargo};
 use crate::suites::{PROFILE, Tier};
 use crate::workspace;
+use crate::zig::wrapper;
 use std::path::Path;
 
 /// The target that the whole program is checked for by day.
@@ -58,21 +59,14 @@ pub fn check_all(tier: Tier) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("fails for {}", failed.join(", "))) }
 }
 
-/// Writes a C compiler and an archiver for each target. The compiler takes its own name of the
-/// target alone: the one that crates add which compile C is left out.
+/// Writes a C compiler and an archiver for each target.
 fn make_compilers(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let python = workspace::root().join(PYTHON).display().to_string();
     for (target, zig) in TARGETS {
-        let compiler = format!(
-            "#!/bin/sh\nfor word; do shift; case $word in --target=*) ;; \
-             *) set -- \"$@\" \"$word\" ;; esac; done\n\
-             exec '{python}' -m ziglang cc -target {zig} \"$@\"\n"
-        );
-        let archiver = format!("#!/bin/sh\nexec '{python}' -m ziglang ar \"$@\"\n");
-        for (word, text) in [("cc", compiler), ("ar", archiver)] {
-            let path = folder.join(format!("{word}-{target}"));
-            std::fs::write(&path, text)?;
+        for verb in ["cc", "ar"] {
+            let path = folder.join(format!("{verb}-{target}"));
+            std::fs::write(&path, wrapper(&python, verb, zig))?;
             let line = Line::new("chmod", "+x").args([path.display().to_string()]);
             line.output().map_err(std::io::Error::other)?;
         }

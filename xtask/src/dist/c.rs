@@ -5,6 +5,7 @@
 use super::Arch;
 use crate::command::{Line, cargo};
 use crate::setup;
+use crate::zig::wrapper;
 use std::path::Path;
 
 /// The compiler as Python's registry has it.
@@ -21,37 +22,13 @@ pub fn with_compiler(line: Line, arch: &Arch, target: &Path) -> Result<Line, Str
     }
     let python = setup::python(&target.join("zig"), &[ZIG])?;
     let mut line = line;
+    let target_of_zig = format!("{}-linux-musl", arch.name);
     for (key, verb) in [("TARGET_CC", "cc"), ("TARGET_AR", "ar")] {
         let text = target.join(format!("zig/{verb}-{}.sh", arch.name));
-        super::write(&text, &wrapper(&python, verb, arch.name))?;
+        super::write(&text, &wrapper(&python, verb, &target_of_zig))?;
         let script = text.with_extension("");
         super::package::install("755", &text, &script)?;
         line = line.env(key, script.display().to_string());
     }
     Ok(line)
-}
-
-/// A script that passes its arguments on, except for Rust's name of the target, which zig spells
-/// otherwise.
-fn wrapper(python: &str, verb: &str, arch: &str) -> String {
-    let target = if verb == "cc" { format!(" -target {arch}-linux-musl") } else { String::new() };
-    format!(
-        "#!/bin/sh\n\
-         for word; do\n    shift\n    case $word in\n        --target=*) ;;\n        \
-         *) set -- \"$@\" \"$word\" ;;\n    esac\ndone\n\
-         exec '{python}' -m ziglang {verb}{target} \"$@\"\n"
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_wrapper_names_the_target_as_zig_does() {
-        let script = wrapper("echo", "cc", "aarch64");
-        let words = ["-c", &script, "cc", "--target=aarch64-unknown-linux-musl", "-O3", "a b.c"];
-        let said = Line::new("sh", "").args(words.map(str::to_owned)).output().unwrap();
-        assert_eq!(said, "-m ziglang cc -target aarch64-linux-musl -O3 a b.c\n");
-    }
 }
