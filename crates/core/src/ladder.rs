@@ -106,11 +106,6 @@ impl Ladder {
         Ladder::default()
     }
 
-    /// What is found so far.
-    pub fn rungs(&self) -> &PerFamily<Vec<Rung>> {
-        &self.rungs
-    }
-
     /// What was found.
     pub fn into_rungs(self) -> PerFamily<Vec<Rung>> {
         self.rungs
@@ -230,7 +225,7 @@ mod tests {
             v6: vec![Some(1), None, Some(3), Some(9)],
         };
         let (ladder, asked) = climb(&ways);
-        let lengths = ladder.rungs().as_ref().map(Vec::len);
+        let lengths = ladder.rungs.as_ref().map(Vec::len);
         assert_eq!(lengths, PerFamily { v4: 3, v6: 4 });
         assert_eq!(asked.len(), 3 * 7);
         for family in Family::BOTH {
@@ -243,18 +238,18 @@ mod tests {
         }
         // Families alternate as long as both have something to ask.
         assert!(asked[..6].windows(2).all(|two| two[0].1.family != two[1].1.family));
-        assert!(ladder.rungs().v6[1].by.is_empty() && ladder.rungs().v6[3].is_host);
-        assert_eq!(ladder.rungs().v4[1].best_ns(), Some(2_000));
+        assert!(ladder.rungs.v6[1].by.is_empty() && ladder.rungs.v6[3].is_host);
+        assert_eq!(ladder.rungs.v4[1].best_ns(), Some(2_000));
     }
 
     #[test]
     fn a_way_that_falls_silent_is_over_five_rungs_later() {
         let silent = vec![Some(1), None, None, None, None, None, None, Some(9)];
         let (ladder, asked) = climb(&PerFamily { v4: silent, v6: vec![Some(9)] });
-        assert_eq!(ladder.rungs().v4.len(), 6);
+        assert_eq!(ladder.rungs.v4.len(), 6);
         let of_four = asked.iter().filter(|(_, q)| q.family == Family::V4);
         assert_eq!(of_four.count(), 6 + 2);
-        assert_eq!(ladder.rungs().v6.len(), 1);
+        assert_eq!(ladder.rungs.v6.len(), 1);
     }
 
     #[test]

@@ -157,7 +157,7 @@ impl Stranger {
         let Place { site, local, agent, silence_ns, .. } = &self.place;
         let limits = Limits { silence_ns: *silence_ns, body_bytes: visit.body_bytes };
         let local = *local.get(family);
-        Manner { site, http: visit.http, remote, local, agent, limits, segment_bytes: None }
+        Manner { site, http: visit.http, remote, local, agent, limits }
     }
 
     /// Rests until so many may be asked for.

@@ -42,8 +42,6 @@ pub struct Manner<'a> {
     pub agent: &'a str,
     /// Bounds.
     pub limits: Limits,
-    /// Largest segment of TCP that may come, in bytes, where small ones are to be tried.
-    pub segment_bytes: Option<u32>,
 }
 
 /// What a visit saw. Times are in ns.
@@ -69,15 +67,6 @@ pub struct Visited {
     pub told: Option<Told>,
     /// Bytes that came, those of TLS included.
     pub read_bytes: u64,
-}
-
-impl Visited {
-    /// From the start of connecting to the first byte of the answer: the sum of the phases, in ns.
-    pub fn first_byte_ns(&self) -> Option<u64> {
-        let secured = self.tls_ns.unwrap_or(0);
-        let stands = self.quic_ns.or_else(|| Some(self.connect_ns? + secured))?;
-        Some(stands + self.response_ns?)
-    }
 }
 
 /// Makes visits, one at a time.
@@ -132,8 +121,7 @@ impl Visitor {
         let is_secure = manner.site.scheme == Scheme::Https && manner.http.is_some();
         // What needs no answer is done before a clock runs.
         let secure = is_secure.then(|| self.secure(manner, Phase::Tls)).transpose()?;
-        let options =
-            StreamOptions { no_delay: true, mss: manner.segment_bytes, ..StreamOptions::default() };
+        let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
         let Manner { local, remote, limits, .. } = manner;
         let connected = Stream::connect_timed(*local, *remote, &options, limits.silence_ns);
         let (stream, times) = connected.map_err(|error| Phase::Connect.failed(0, error))?;
