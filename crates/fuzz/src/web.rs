@@ -22,6 +22,7 @@ static FORMS: LazyLock<Vec<Value>> = LazyLock::new(|| {
         json!({ "place": { "lab": "" }, "plan": "sizes", "options": { "scale": "small" } }),
         json!({ "place": { "host": "fd00::7" }, "toml": "v6gap = 1", "confirm": true }),
         json!({ "place": "demo", "options": { "bitrate": "1 Mbit/s", "window": "1 MiB" } }),
+        json!({ "place": { "site": "https://a.example/x?y" }, "options": { "http": "1.1,2" } }),
     ]
 });
 
@@ -46,7 +47,7 @@ pub fn form(data: &[u8]) {
         assert!(!arg.chars().any(char::is_control), "{arg:?}");
         assert!(at == 0 || is_foreseen(arg, &args[..at], form.toml.is_some()), "{arg:?}");
     }
-    let verbs = [&["demo"][..], &["run"], &["plan", "run"]];
+    let verbs = [&["demo"][..], &["run"], &["probe"], &["plan", "run"]];
     assert!(verbs.iter().any(|verb| args.iter().zip(*verb).all(|(arg, word)| arg == word)));
     let shown = form.command().expect("what can be run can be shown");
     let mut expected = vec!["v6gap".to_owned()];
@@ -68,8 +69,8 @@ fn as_typed(at: usize, arg: &str) -> String {
 
 /// An option that a page may set with its value in it, or a word that is no option.
 fn is_foreseen(arg: &str, before: &[String], typed_plan: bool) -> bool {
-    const FORBIDDEN: [&str; 8] =
-        ["output", "capture", "key", "key-file", "data", "snmp", "server", "world"];
+    const FORBIDDEN: [&str; 9] =
+        ["output", "capture", "key", "key-file", "data", "snmp", "server", "world", "mine"];
     match arg.strip_prefix("--") {
         Some(option) => {
             let (name, value) = option.split_once('=').unwrap_or((option, "true"));

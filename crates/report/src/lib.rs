@@ -35,6 +35,7 @@ pub mod text;
 pub mod topology;
 mod transfers;
 mod uncertainty;
+mod ways;
 mod words;
 mod workload;
 

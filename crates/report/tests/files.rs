@@ -1,6 +1,6 @@
 //! Figures as files: what a reader of PDF and a decoder of PNG that are not ours find in them.
 
-use crate::fixtures::views::varied;
+use crate::fixtures::views::{varied, visited};
 use crate::fixtures::{lab, null_run};
 use hayro_syntax::Pdf;
 use hayro_syntax::content::ops::TypedInstruction as Does;
@@ -17,7 +17,7 @@ fn figures() -> Vec<(Analysis, Figure)> {
         analysis.run.plan.parts_mut().reference = Some(reference.to_owned());
         analysis
     });
-    let runs = studied.into_iter().chain([null_run(), varied()]);
+    let runs = studied.into_iter().chain([null_run(), varied(), visited()]);
     let drawn = |analysis: Analysis| {
         let figures = all(&analysis, Paint::Paper, true);
         figures.into_iter().map(move |figure| (analysis.clone(), figure))
@@ -111,7 +111,7 @@ fn a_png_has_its_size_and_the_inks_of_both_families() {
     let mut figures = figures();
     figures.sort_by_key(|(_, figure)| figure.kind);
     figures.dedup_by_key(|(_, figure)| figure.kind);
-    assert_eq!(figures.len(), 9);
+    assert_eq!(figures.len(), 11);
     for (analysis, figure) in figures {
         let file = paper::png(&figure, &[&analysis], 50.8).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();

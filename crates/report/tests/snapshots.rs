@@ -8,7 +8,7 @@
 )]
 
 use crate::fixtures::runs::{among, another_day, comparison};
-use crate::fixtures::views::varied;
+use crate::fixtures::views::{varied, visited};
 use crate::fixtures::{hostile, invalid, journal, lab, null_run};
 use std::path::PathBuf;
 use v6gap_core::record::{anonymise, decode};
@@ -149,6 +149,7 @@ fn pages() {
     check("lab.html", &html(&lab()));
     check("invalid.html", &html(&invalid()));
     check("views.html", &html(&varied()));
+    check("visited.html", &html(&visited()));
 }
 
 #[test]
@@ -158,7 +159,13 @@ fn figures_for_paper() {
         assert!(!figure.svg.contains("var("), "a figure that stands alone has no page to ask");
     }
     let once = [Kind::Window, Kind::Amount, Kind::Opening, Kind::Cost, Kind::Path];
-    for figure in all(&varied(), Paint::Paper, false).iter().filter(|f| once.contains(&f.kind)) {
+    let of_visits = [Kind::Visit, Kind::Ladder];
+    let drawn = |analysis: &Analysis, kinds: &[Kind]| {
+        let mut figures = all(analysis, Paint::Paper, false);
+        figures.retain(|figure| kinds.contains(&figure.kind));
+        figures
+    };
+    for figure in drawn(&varied(), &once).iter().chain(&drawn(&visited(), &of_visits)) {
         check(&format!("{}.svg", figure.id), &figure.svg);
         assert!(!figure.svg.contains("var("), "a figure that stands alone has no page to ask");
     }

@@ -1,16 +1,22 @@
 //! The figures of windows, amounts, processor time, connections and the path.
 
 use crate::fixtures::runs::{another_day, comparison};
-use crate::fixtures::views::varied;
+use crate::fixtures::views::{varied, visited};
 use crate::fixtures::{hostile, lab};
 use v6gap_core::family::PerFamily;
 use v6gap_core::host::names;
+use v6gap_core::metric::Metric;
+use v6gap_judge::analysis::Analysis;
 use v6gap_judge::analysis::path::Path;
 use v6gap_report::figure::{Figure, Kind, Paint, all, systems};
 use v6gap_report::html::{PageInfo, comparison_page, page};
 
 fn of(kind: Kind) -> Vec<Figure> {
-    all(&varied(), Paint::Paper, false).into_iter().filter(|f| f.kind == kind).collect()
+    among(&varied(), kind)
+}
+
+fn among(analysis: &Analysis, kind: Kind) -> Vec<Figure> {
+    all(analysis, Paint::Paper, false).into_iter().filter(|f| f.kind == kind).collect()
 }
 
 /// The texts of a figure, in order.
@@ -88,6 +94,54 @@ fn a_connection_is_opened_stage_after_stage() {
     assert_eq!(rows[2], ["To the first byte", "IPv4", "418", "839", "822 to 856"]);
     assert_eq!(rows[3], ["Socket", "IPv6", "10", "10", "9.8 to 10.2"]);
     assert!(figure.title.ends_with("slower over IPv6"), "{}", figure.title);
+}
+
+#[test]
+fn a_visit_is_drawn_phase_after_phase() {
+    let figures = among(&visited(), Kind::Visit);
+    let [tcp, quic] = &figures[..] else { panic!("{} figures", figures.len()) };
+    let phases: Vec<&str> = tcp.table.rows.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(phases, ["Looking up", "Connecting", "TLS", "Response", "First byte"]);
+    assert_eq!(tcp.table.rows[1][..4], ["Connecting", "12.1", "15.1", "25 % slower"]);
+    assert_eq!(tcp.title, "A visit by HTTP/2, phase after phase: slower over IPv6");
+    assert!(texts(tcp).contains(&"13.3 ms"), "{:?}", texts(tcp));
+    // What QUIC leaves of the first byte is the answer's: 30.4 − 14 ms.
+    assert!(quic.title.starts_with("A visit by HTTP/3, "), "{}", quic.title);
+    let said = texts(quic);
+    assert!(said.contains(&"to the first byte") && said.contains(&"16.4 ms"), "{said:?}");
+    // A version without phases of its own has no figure, and a host without a name no look-up.
+    let mut analysis = visited();
+    analysis.questions.retain(|q| !matches!(q.metric, Metric::Lookup | Metric::Quic));
+    let figures = among(&analysis, Kind::Visit);
+    assert_eq!(figures.len(), 1);
+    assert!(texts(&figures[0]).contains(&"ms since connecting began"), "{:?}", figures[0].svg);
+}
+
+#[test]
+fn both_ways_stand_side_by_side() {
+    let figures = among(&visited(), Kind::Ladder);
+    let [figure] = &figures[..] else { panic!("{} figures", figures.len()) };
+    let found = "router by router: 1 router over IPv4, 2 routers over IPv6";
+    assert!(figure.title.ends_with(found), "{}", figure.title);
+    assert_eq!(figure.table.rows[1], ["2", "192.0.2.10", "12.1 ms", "no answer", "–"]);
+    assert_eq!(figure.table.rows[2], ["3", "–", "–", "2001:db8:10::10", "15.3 ms"]);
+    let said = texts(figure);
+    for part in ["2001:db8::1", "330 µs", "no answer", "15.3 ms"] {
+        assert!(said.contains(&part), "{part}: {said:?}");
+    }
+    // Past whom nobody heard the line is dotted.
+    assert_eq!(figure.svg.matches("stroke-dasharray=\"2 4\"").count(), 1);
+    let mut analysis = visited();
+    if let Some(hops) = &mut analysis.run.hops {
+        hops.v6.pop();
+    }
+    let cut = among(&analysis, Kind::Ladder);
+    assert!(cut[0].title.ends_with("not seen to its end over IPv6"), "{}", cut[0].title);
+    analysis.run.hops = None;
+    assert!(among(&analysis, Kind::Ladder).is_empty());
+    let html = page(&visited(), &PageInfo::default());
+    let told = "<h2>The ways there: 1 router over IPv4, 2 routers over IPv6</h2>";
+    assert!(html.contains(told) && html.contains("IPv6 every time by RFC 8305"));
 }
 
 #[test]

@@ -27,11 +27,16 @@ function axes(values, across) {
   return [{ ...line, size: 24, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000], values: (plot, ticks) => ticks.map(across) }, { ...line, size: 62, values: (plot, ticks) => ticks.map(values) }];
 }
 
-/// The rates within transfers and the round trips, of both families on one scale, with gaps while the
+/// What is shown as times, the first that is measured.
+const TIMES = ["first-byte", "rtt", "connect", "lookup"];
+
+/// The rates within transfers and the times of answers, of both families on one scale, with gaps while the
 /// other family had its turn.
 export function courses(panels, trials, questions, element) {
   const good = trials.filter((trial) => trial.valid && !trial.null);
-  const smallest = questions.find((question) => question.metric === "rtt");
+  const metric = TIMES.find((name) => questions.some((question) => question.metric === name));
+  const timed = questions.find((question) => question.metric === metric);
+  const fast = questions.some((question) => question.metric === "throughput");
   const rates = {}, times = {};
   for (const family of ["v4", "v6"]) {
     const own = good.filter((trial) => trial.family === family);
@@ -44,11 +49,11 @@ export function courses(panels, trials, questions, element) {
       rates[family][0].push(trial.started_s + trial.duration_s);
       rates[family][1].push(null);
     }
-    const of = own.filter((trial) => trial.cell === smallest?.cell);
-    times[family] = [of.map((trial) => trial.started_s), of.map((trial) => trial.values.rtt)];
+    const of = own.filter((trial) => trial.cell === timed?.cell);
+    times[family] = [of.map((trial) => trial.started_s), of.map((trial) => trial.values[metric])];
     const last = (values) => values.findLast((value) => value !== null && value !== undefined) ?? null;
     const whole = own.findLast((trial) => trial.values.throughput !== undefined);
-    panels[family].tell(whole?.values.throughput ?? null, last(times[family][1]), smallest && smallest.label[0].toLowerCase() + smallest.label.slice(1));
+    panels[family].tell(fast ? whole?.values.throughput ?? null : undefined, last(times[family][1]), timed && timed.label[0].toLowerCase() + timed.label.slice(1));
   }
   const both = (of, at) => [...of.v4[at], ...of.v6[at]].filter((value) => value !== null && value !== undefined);
   const most_rate = Math.max(...both(rates, 1), 1) * 1.15;
@@ -64,7 +69,7 @@ export function courses(panels, trials, questions, element) {
     panels[family].rates.hidden = !both(rates, 1).length;
     panels[family].dots.hidden = !both(times, 1).length;
     if (both(rates, 1).length) draw(panels[family].rates, `Throughput of ${name} over time`, { scales: scales(most_rate), series: [{}, own], axes: axes((v) => amount(v, "bit/s"), (s) => `${s} s`) }, rates[family]);
-    if (both(times, 1).length) draw(panels[family].dots, `Round trips of ${name} over time`, { scales: scales(most_time), series: [{}, dots], axes: axes((v) => amount(v, "s"), (s) => `${s} s`) }, times[family]);
+    if (both(times, 1).length) draw(panels[family].dots, `${timed.label} over ${name}, over time`, { scales: scales(most_time), series: [{}, dots], axes: axes((v) => amount(v, "s"), (s) => `${s} s`) }, times[family]);
   }
 }
 

@@ -136,8 +136,10 @@ function panel(family, name) {
     h("h2", {}, `${sign} ${name}`), rate, rates, times, dots);
   return {
     element, rates, dots,
+    // Without a rate in question there is none to wait for.
     tell(rates_now, times_now, label) {
-      rate.replaceChildren(rates_now === null ? "–" : amount(rates_now, "bit/s"), " ", h("small", {}, "throughput"));
+      rate.hidden = rates_now === undefined;
+      rate.replaceChildren(rates_now === null || rates_now === undefined ? "–" : amount(rates_now, "bit/s"), " ", h("small", {}, "throughput"));
       times.replaceChildren(times_now === null ? "–" : amount(times_now, "s"), " ", h("small", {}, label ?? "round trip"));
     },
   };

@@ -24,6 +24,12 @@ const MORE = [
   ["v6", "IPv6 address of the host", "--v6", "fd00::7"],
   ["pairs", "Pairs, in place of a time", "--pairs", "20"],
 ];
+const VISITS = [
+  ["pairs", "Pairs of visits", "--pairs", "24"],
+  ["http", "Versions of HTTP", "--http", "1.1,2,3"],
+  ["v4", "IPv4 address of the host", "--v4", "192.0.2.7"],
+  ["v6", "IPv6 address of the host", "--v6", "2001:db8::7"],
+];
 const STEADY_MS = 300;
 
 export async function measure() {
@@ -53,46 +59,64 @@ function welcome(info) {
     h("h2", {}, "How does IPv6 perform against IPv4?"),
     h("p", { class: "quiet" }, info.read_only
       ? "Only stored results can be looked at here."
-      : "Name a host that runs v6gap serve and press Enter, or measure in a network made on this computer. Both families are measured in turns over the same path."));
+      : "Name a host that runs v6gap serve and press Enter, or measure in a network made on this computer. A website or another service is visited as it is. Both families are measured in turns over the same path."));
 }
 
 function build(state, info, right) {
   const host = h("input", { class: "host", type: "text", id: "host", id_: "host", autocomplete: "off", spellcheck: "false", placeholder: "lab-b, 192.0.2.7 or fd00::7" });
+  const site = h("input", { class: "host", type: "text", id: "site", id_: "site", autocomplete: "off", spellcheck: "false", placeholder: "example.org, a URL or HOST:PORT", oninput: changed });
   const found = h("ul", { class: "lines", id_: "probe", "aria-live": "polite" });
   const command = h("code", { id_: "command" });
   const takes = h("p", { class: "quiet", id_: "takes" });
   const problem = h("div");
   const start = h("button", { class: "start", type: "submit", id_: "start", disabled: info.read_only }, "Start");
-  const where = picks("where", [["host", "Another host"], ["demo", "This computer", "no other host needed"]], "radio", "host", changed);
+  const where = picks("where", [["host", "Another host"], ["demo", "This computer", "no other host needed"], ["site", "A website or service", "v6gap need not run there"]], "radio", "host", changed);
   const what = picks("what", WHAT, "checkbox", ["throughput", "rtt", "connect", "loss"], changed);
   const way = picks("way", [["", "Send"], ["reverse", "Receive"], ["bidir", "Both at once"]], "radio", "", changed);
   const long = picks("long", LONG, "radio", "", changed);
-  const more = MORE.map(([name, label, option, example]) => h("div", {},
-    h("label", { class: "f", for: `more-${name}`, title: `command line: ${option}` }, label),
-    h("input", { type: "text", id: `more-${name}`, name, placeholder: example, title: `command line: ${option}`, oninput: changed })));
+  const fields = (all, before) => h("div", { class: "more" }, all.map(([name, label, option, example]) => h("div", {},
+    h("label", { class: "f", for: `${before}-${name}`, title: `command line: ${option}` }, label),
+    h("input", { type: "text", id: `${before}-${name}`, name, placeholder: example, title: `command line: ${option}`, oninput: changed }))));
+  const typed_in = (part) => Object.fromEntries([...part.querySelectorAll("input")].map((input) => [input.name, input.value.trim()]).filter(([, text]) => text));
+  const more = fields(MORE, "more"), of_visits = fields(VISITS, "visits");
   const chosen = h("p", { class: "quiet", hidden: true });
   let timer, probing = 0, reaching = 0;
 
   function asked() {
     const options = {};
+    if (kind() === "site") return { place: place(), options: typed_in(of_visits) };
     if (state.plan) return { place: place(), plan: state.plan, options: { ...(state.scale ? { scale: state.scale } : {}) } };
     const wanted = what.values();
     if (wanted.length && wanted.length < WHAT.length) options.measure = wanted.join(",");
     for (const value of [way.values()[0], long.values()[0]]) if (value) options[value] = "true";
-    for (const input of element.querySelectorAll(".more input")) if (input.value.trim()) options[input.name] = input.value.trim();
-    return { place: place(), options };
+    return { place: place(), options: { ...options, ...typed_in(more) } };
+  }
+  function kind() {
+    return where.values()[0];
   }
   function place() {
-    if (where.values()[0] === "demo") return state.plan ? { lab: "" } : "demo";
+    if (kind() === "site") return { site: site.value.trim() };
+    if (kind() === "demo") return state.plan ? { lab: "" } : "demo";
     return { host: host.value.trim() };
   }
   async function changed() {
-    host_part.hidden = where.values()[0] === "demo";
+    if (kind() === "site" && state.plan) return form.forget();
+    host_part.hidden = kind() !== "host";
+    for (const part of site_parts) part.hidden = kind() !== "site";
+    for (const part of element.querySelectorAll(".quick")) part.hidden = kind() === "site" || state.plan !== null;
+    ready();
     clearTimeout(timer);
     timer = setTimeout(tell, 120);
   }
+  function ready() {
+    start.disabled = info.read_only || start.dataset.busy === "yes" || (kind() === "site" && !info.probe);
+  }
   async function tell() {
-    if (where.values()[0] === "host" && !host.value.trim()) return command.replaceChildren("v6gap run HOST");
+    if (kind() === "host" && !host.value.trim()) return command.replaceChildren("v6gap run HOST");
+    if (kind() === "site" && !site.value.trim()) {
+      takes.replaceChildren();
+      return command.replaceChildren("v6gap probe HOST|URL");
+    }
     try {
       const told = await ask("/estimate", { method: "POST", body: asked() });
       command.replaceChildren(told.command);
@@ -108,7 +132,7 @@ function build(state, info, right) {
   async function reach(chosen) {
     const number = ++reaching;
     const body = asked();
-    if (body.plan) return;
+    if (body.plan || kind() === "site") return;
     const others = LONG.map(async ([value]) => {
       if (value === long.values()[0]) return chosen;
       const options = Object.fromEntries(Object.entries(body.options).filter(([name]) => !LONG.some(([other]) => other === name)));
@@ -141,14 +165,20 @@ function build(state, info, right) {
     if (number === probing) found.replaceChildren(...lines);
   }
   const host_part = h("div", {}, h("label", { class: "f", for: "host" }, "To which host?"), host, found);
+  const site_parts = [
+    h("div", {}, h("label", { class: "f", for: "site" }, "Which one?"), site,
+      h("p", { class: "quiet", id_: "visits" }, info.probe
+        ? "It is visited a few times over each family, no more than twice a second."
+        : "Only pages on the computer that serves them may visit hosts, and this one is on another. In the terminal there: v6gap probe HOST.")),
+    h("details", {}, h("summary", {}, "More: pairs, versions, addresses"), of_visits)];
   const element = h("form", { class: "card", id_: "new-run", onsubmit: begin },
     h("h1", {}, "Compare IPv6 with IPv4"),
-    h("fieldset", {}, h("legend", {}, "Where"), where.element), host_part, chosen,
+    h("fieldset", {}, h("legend", {}, "Where"), where.element), host_part, site_parts[0], chosen,
     h("fieldset", { class: "quick" }, h("legend", {}, "What to measure"), what.element),
     h("fieldset", { class: "quick" }, h("legend", {}, "Direction of transfers"), way.element),
     h("fieldset", { class: "quick" }, h("legend", {}, "How long"), long.element),
-    h("details", { class: "quick" }, h("summary", {}, "More: window, sizes, streams, marks"), h("div", { class: "more" }, more)),
-    start, takes, problem,
+    h("details", { class: "quick" }, h("summary", {}, "More: window, sizes, streams, marks"), more),
+    site_parts[1], start, takes, problem,
     h("div", {}, h("p", { class: "f" }, h("b", {}, "The same on the command line")),
       h("div", { class: "line" }, command, h("button", { type: "button", class: "ghost", onclick: () => navigator.clipboard?.writeText(command.textContent) }, "Copy"))));
 
@@ -178,8 +208,8 @@ function build(state, info, right) {
   const form = {
     element,
     focus: () => host.focus(),
-    busy() { start.disabled = true; start.textContent = "Measuring…"; say("The measurement has begun."); },
-    idle() { start.disabled = info.read_only; start.textContent = "Start"; },
+    busy() { start.dataset.busy = "yes"; ready(); start.textContent = "Measuring…"; say("The measurement has begun."); },
+    idle() { delete start.dataset.busy; ready(); start.textContent = "Start"; },
     changed,
     choose(preset, scale) {
       state.plan = preset.name;
@@ -188,14 +218,12 @@ function build(state, info, right) {
       chosen.hidden = false;
       chosen.replaceChildren(`By the plan “${preset.title}”${scale ? `, scale ${scale}` : ""}. `,
         h("button", { type: "button", class: "ghost", onclick: form.forget }, "Back to the usual"));
-      for (const part of element.querySelectorAll(".quick")) part.hidden = true;
       changed();
       start.focus();
     },
     forget() {
       state.plan = null;
       chosen.hidden = true;
-      for (const part of element.querySelectorAll(".quick")) part.hidden = false;
       changed();
     },
   };

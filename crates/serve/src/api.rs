@@ -2,6 +2,7 @@
 
 use crate::answer::{self, coded, failed, plain};
 use crate::form::{self, Form, Target};
+use crate::guard::Peer;
 use crate::program::Ran;
 use crate::{Shared, connection, guard, run};
 use axum::body::Body;
@@ -15,7 +16,7 @@ use axum::middleware::{self, Next};
 use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -28,6 +29,8 @@ const BODY_MAX: usize = 256 << 10;
 const BYTES_UNASKED: f64 = 10e9;
 
 type State_ = State<Arc<Shared>>;
+
+type FromWhom = Extension<Peer>;
 
 /// What stands behind the question mark of an address.
 type Asked<T> = Result<Query<T>, QueryRejection>;
@@ -127,7 +130,7 @@ async fn ticket(State(shared): State_, body: Result<Json<Address>, JsonRejection
     }
 }
 
-async fn info(State(shared): State_) -> Response {
+async fn info(State(shared): State_, Extension(peer): FromWhom, headers: HeaderMap) -> Response {
     let live = shared.run.get();
     let live =
         live.map(|live| json!({"id": live.id(), "command": live.command, "over": live.is_over()}));
@@ -137,10 +140,17 @@ async fn info(State(shared): State_) -> Response {
         "version": env!("CARGO_PKG_VERSION"),
         "read_only": shared.read_only,
         "demo": shared.demo.as_ref().map(|demo| &demo.about),
+        "probe": may_probe(&shared, peer, &headers),
         "live": live,
         "worlds": worlds,
     }))
     .into_response()
+}
+
+/// Whether hosts may be visited that did not agree to it: for who is at this computer alone. Others
+/// would come past its firewalls.
+fn may_probe(shared: &Shared, peer: Peer, headers: &HeaderMap) -> bool {
+    shared.demo.is_some() || guard::is_local(peer, headers)
 }
 
 async fn presets(State(shared): State_) -> Response {
@@ -307,7 +317,12 @@ async fn list(State(shared): State_, filter: Asked<Filter>) -> Response {
 }
 
 /// Starts a measurement.
-async fn start(State(shared): State_, body: Result<Json<Form>, JsonRejection>) -> Response {
+async fn start(
+    State(shared): State_,
+    Extension(peer): FromWhom,
+    headers: HeaderMap,
+    body: Result<Json<Form>, JsonRejection>,
+) -> Response {
     if shared.read_only {
         return read_only();
     }
@@ -315,6 +330,11 @@ async fn start(State(shared): State_, body: Result<Json<Form>, JsonRejection>) -
         Ok(Json(form)) => form,
         Err(error) => return malformed(&error),
     };
+    if form.is_of_stranger() && !may_probe(&shared, peer, &headers) {
+        let why = "A page of another computer would make this one connect anywhere.";
+        let title = "hosts are visited for this computer's own pages alone";
+        return coded(StatusCode::FORBIDDEN, "E309", title, why);
+    }
     let (args, command) = match (form.arguments(), form.command()) {
         (Ok(args), Ok(command)) => (args, command),
         (Err(why), _) | (_, Err(why)) => return plain(StatusCode::BAD_REQUEST, &why, ""),

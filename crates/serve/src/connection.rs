@@ -2,12 +2,13 @@
 //! time, and who is slow or silent is let go.
 
 use crate::answer;
-use axum::Router;
+use crate::guard::Peer;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::Response;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -33,8 +34,9 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, places: Arc<Sem
     // Nobody closes the places.
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         match listener.accept().await {
-            Ok((stream, _)) => {
-                open.spawn(one(stream, router.clone(), place));
+            Ok((stream, peer)) => {
+                let router = router.clone().layer(Extension(Peer(peer.ip())));
+                open.spawn(one(stream, router, place));
             }
             Err(_) => tokio::time::sleep(PAUSE).await,
         }

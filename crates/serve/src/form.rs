@@ -49,6 +49,10 @@ const SHIPPED: &str = "preset:";
 /// Options that a plan leaves open.
 const OF_PLAN: [&str; 5] = ["scale", "port", "seed", "v4", "v6"];
 
+/// Options of visits. That a host is one's own, which lifts what may be asked of it, is not among
+/// them.
+const OF_SITE: [&str; 7] = ["http", "measure", "pairs", "margin", "seed", "v4", "v6"];
+
 /// What is to be measured.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,6 +79,8 @@ pub struct Form {
 pub enum Target {
     /// Against a server.
     Host(String),
+    /// At a host that does not run this program, by its name or URL.
+    Site(String),
     /// In a network made on this computer.
     Demo,
     /// In the world of that name, or where the plan says for an empty one.
@@ -85,6 +91,11 @@ impl Form {
     /// The first look there.
     pub fn at(place: Target) -> Self {
         Form { place, plan: None, toml: None, options: BTreeMap::new(), confirm: false }
+    }
+
+    /// Whether it makes this computer connect to a host that did not agree to it.
+    pub fn is_of_stranger(&self) -> bool {
+        matches!(self.place, Target::Site(_))
     }
 
     /// The arguments of the program.
@@ -105,6 +116,7 @@ impl Form {
         let mut args = match (&plan, &self.place) {
             (None, Target::Demo) => vec!["demo".to_owned()],
             (None, Target::Host(host)) => vec!["run".to_owned(), word(host, "the host")?],
+            (None, Target::Site(site)) => vec!["probe".to_owned(), word(site, "the host")?],
             (None, Target::Lab(lab)) => {
                 vec!["run".to_owned(), format!("--lab={}", shipped(lab, "the lab")?)]
             }
@@ -112,6 +124,7 @@ impl Form {
                 let mut args = vec!["plan".to_owned(), "run".to_owned(), plan.clone()];
                 match place {
                     Target::Host(host) => args.push(word(host, "the host")?),
+                    Target::Site(_) => return Err("no plan is of visits".to_owned()),
                     Target::Lab(lab) if !lab.is_empty() => {
                         args.push(format!("--lab={}", shipped(lab, "the lab")?));
                     }
@@ -120,9 +133,13 @@ impl Form {
                 args
             }
         };
-        let known: &[&str] = if plan.is_some() { &OF_PLAN } else { &QUICK };
+        let (known, switches): (&[&str], &[&str]) = match (&plan, self.is_of_stranger()) {
+            (Some(_), _) => (&OF_PLAN, &[]),
+            (None, true) => (&OF_SITE, &[]),
+            (None, false) => (&QUICK, &SWITCHES),
+        };
         for (name, text) in &self.options {
-            let switch = plan.is_none() && SWITCHES.contains(&name.as_str());
+            let switch = switches.contains(&name.as_str());
             match text.as_str() {
                 "true" if switch => args.push(format!("--{name}")),
                 "false" if switch => {}
@@ -219,6 +236,10 @@ mod tests {
                 "v6gap plan run sizes --scale=small",
             ),
             (r#"{"place":{"host":"fd00::7"},"plan":"sizes"}"#, "v6gap plan run sizes fd00::7"),
+            (
+                r#"{"place":{"site":"https://a.example/x?y=1"},"options":{"pairs":"6"}}"#,
+                "v6gap probe 'https://a.example/x?y=1' --pairs=6",
+            ),
         ] {
             assert_eq!(form(text).command().unwrap(), line);
         }
@@ -231,6 +252,14 @@ mod tests {
             r#"{"place":{"host":"a b"}}"#,
             r#"{"place":{"host":""}}"#,
             r#"{"place":{"lab":"-x"}}"#,
+            r#"{"place":{"site":"--mine"}}"#,
+            r#"{"place":{"site":"a.example --mine"}}"#,
+            r#"{"place":{"site":""}}"#,
+            r#"{"place":{"site":"a.example"},"options":{"mine":"true"}}"#,
+            r#"{"place":{"site":"a.example"},"options":{"quick":"true"}}"#,
+            r#"{"place":{"site":"a.example"},"options":{"contact":"x"}}"#,
+            r#"{"place":{"site":"a.example"},"plan":"sizes"}"#,
+            r#"{"place":{"host":"lab-b"},"options":{"http":"2"}}"#,
             r#"{"place":"demo","options":{"output":"/etc/passwd"}}"#,
             r#"{"place":"demo","options":{"capture":"true"}}"#,
             r#"{"place":"demo","options":{"quick":"--output=x"}}"#,

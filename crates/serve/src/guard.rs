@@ -84,6 +84,17 @@ pub fn judge(
     }
 }
 
+/// Who sent a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub IpAddr);
+
+/// Whether a request comes from this computer itself, and by none of the names that others know the
+/// server by: a proxy is on this computer, too, and passes on what others ask.
+pub(crate) fn is_local(peer: Peer, headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    peer.0.to_canonical().is_loopback() && host.is_some_and(|host| is_ours(host, &[]))
+}
+
 /// Whether the authority of a URL is a name of this server.
 fn is_ours(authority: &str, names: &[String]) -> bool {
     let name = match authority.rsplit_once(':') {
@@ -133,6 +144,30 @@ mod tests {
         assert_eq!(asked(Method::GET, &[]), Err(Refusal::Host));
         let twice = [(HOST, "localhost"), (HOST, "evil.example")];
         assert_eq!(asked(Method::GET, &twice), Err(Refusal::Host));
+    }
+
+    #[test]
+    fn this_computer_is_told_from_others() {
+        let local = |peer: &str, host: &str| {
+            let host = HeaderValue::from_str(host).unwrap();
+            is_local(Peer(peer.parse().unwrap()), &HeaderMap::from_iter([(HOST, host)]))
+        };
+        for (peer, host) in [
+            ("127.0.0.1", "127.0.0.1:4466"),
+            ("::1", "[::1]:4466"),
+            ("::ffff:127.0.0.1", "localhost:4466"),
+        ] {
+            assert!(local(peer, host), "{peer} {host}");
+        }
+        for (peer, host) in [
+            ("192.0.2.8", "localhost:4466"),
+            ("fd00::8", "[::1]:4466"),
+            ("127.0.0.1", "lab-a:80"),
+            ("127.0.0.1", "192.0.2.7:80"),
+        ] {
+            assert!(!local(peer, host), "{peer} {host}");
+        }
+        assert!(!is_local(Peer("::1".parse().unwrap()), &HeaderMap::new()));
     }
 
     #[test]

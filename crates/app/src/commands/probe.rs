@@ -4,6 +4,7 @@ use crate::args::{Asked, ConnectArgs, ProbeArgs};
 use crate::commands::plan::expect;
 use crate::commands::run::{random_seed, refused};
 use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::session;
 use crate::settings::Context;
 use crate::target::RunOptions;
@@ -14,6 +15,7 @@ use v6gap_core::plan::{Plan, check::check, preset};
 use v6gap_core::workload::Http;
 use v6gap_perform::Place;
 use v6gap_perform::stranger::{self, Broken, Found, Scheme, Site, Wanted as Whom};
+use v6gap_report::stream;
 
 /// Port of DNS.
 const DNS_PORT: u16 = 53;
@@ -42,6 +44,9 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
         };
         let plan = plan(args, &site, &http, true)?;
         return expect::dry_run(&plan, Some(&site.url()), false, args.result.json, context);
+    }
+    if args.result.json_stream {
+        output::to_stdout(&stream::state(&format!("a first look at {}", site.url())));
     }
     let whom = Whom {
         site,

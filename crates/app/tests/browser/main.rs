@@ -1,4 +1,5 @@
-//! The pages of `v6gap web` in a real browser, on a recording and on a live measurement in the lab.
+//! The pages of `v6gap web` in a real browser, on a recording, on visits to a service on loopback
+//! and on a live measurement in the lab.
 //!
 //! `V6GAP_PICTURES=FOLDER` keeps a picture of every screen; `V6GAP_CHROMIUM` names the browser.
 
@@ -8,6 +9,7 @@ mod golden;
 mod links;
 mod pages;
 mod replay;
+mod visits;
 
 use chromium::{Chromium, Tab};
 use serde_json::Value;
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Some(browser) => {
             let mut browser = replay::steps(&home, browser);
             pages::steps(&mut browser);
+            let browser = visits::steps(&home, browser);
             // `cargo test --test browser -- replay`: what is quick, and needs no lab.
             let alone = std::env::args().any(|word| word == "replay");
             match v6gap_sys::netns::probe().map_err(|refusal| refusal.to_string()) {

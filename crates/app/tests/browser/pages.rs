@@ -5,9 +5,9 @@ use super::figures::SHOWN;
 use super::{Chromium, screens};
 use std::path::Path;
 
-/// One run with what `run` asks, one without a verdict, one with everything else that is drawn;
-/// two runs compared, and three, which have a history.
-const PAGES: [&str; 5] = ["lab", "invalid", "views", "two", "three"];
+/// One run with what `run` asks, one without a verdict, one with everything else that is drawn, one
+/// of visits; two runs compared, and three, which have a history.
+const PAGES: [&str; 6] = ["lab", "invalid", "views", "visited", "two", "three"];
 
 /// All of them, each in a tab of its own.
 pub fn steps(browser: &mut Chromium) {

@@ -188,6 +188,8 @@ fn malformed_requests_are_refused_and_cost_nothing() {
         json!({}),
         json!({"place": "nowhere"}),
         json!({"place": {"host": "--output=/tmp/x"}}),
+        json!({"place": {"site": "--output=/tmp/x"}}),
+        json!({"place": {"site": "localhost"}, "options": {"mine": "true"}}),
         json!({"place": "demo", "options": {"output": "/tmp/x"}}),
         json!({"place": "demo", "options": {"for": 5}}),
         json!("demo"),
@@ -368,6 +370,30 @@ fn more_than_the_rate_allowed_is_not_sent() {
         assert!(slow.get("/runs/live/events").body.contains("E103"));
     }
     assert!(slow.sandbox.run("explain E308").ended(0).out.contains("--max-rate"));
+}
+
+/// For others this computer would be a way past its firewalls.
+#[test]
+fn hosts_are_visited_for_this_computers_own_pages_alone() {
+    let (mut web, key) = Web::start("--name lab-a");
+    let entered = web.post("/session", &json!({ "key": key }));
+    web.enter(&entered);
+    let options = json!({"v6": "::1", "pairs": "6"});
+    let form = json!({"place": {"site": "http://127.0.0.1:9/"}, "options": options});
+    let named = format!("lab-a:{}", web.port);
+    let origin = format!("http://{named}");
+    let headers = [("Host", named.as_str()), ("Origin", origin.as_str())];
+    let refused = web.ask("POST", "/api/v1/runs", &headers, &form.to_string());
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!("E309")));
+    assert_eq!(web.ask("GET", "/api/v1/info", &headers, "").json()["probe"], false);
+    assert_eq!(web.get("/info").json()["probe"], true);
+    let told = web.post("/estimate", &form).json();
+    assert_eq!(told["command"], "v6gap probe http://127.0.0.1:9/ --pairs=6 --v6=::1", "{told}");
+    // Nobody listens there.
+    assert_eq!(web.post("/runs", &form).status, 202);
+    let events = web.get("/runs/live/events").body;
+    assert!(events.contains("a first look at") && events.contains("E403"), "{events}");
+    assert!(web.sandbox.run("explain E309").ended(0).out.contains("v6gap probe"));
 }
 
 /// How long to measure is chosen by what would be found, once a result tells the noise.

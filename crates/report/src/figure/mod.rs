@@ -8,6 +8,7 @@ pub(crate) mod drawing;
 mod facsimile;
 pub(crate) mod font;
 mod history;
+mod ladder;
 mod opening;
 mod path;
 pub(crate) mod pdf;
@@ -17,8 +18,10 @@ pub(crate) mod png;
 mod series;
 mod size;
 mod spread;
+mod stages;
 mod systems;
 mod trials;
+mod visit;
 mod window;
 
 pub use facsimile::joint::{JointError, SYSTEMS_MAX, System};
@@ -60,6 +63,10 @@ pub enum Kind {
     Spread,
     /// Stages of opening a connection.
     Opening,
+    /// Phases of a visit to a host that does not run this program.
+    Visit,
+    /// Routers on the ways to such a host.
+    Ladder,
     /// Processor time by place.
     Cost,
     /// Values of several systems beside each other.
@@ -115,6 +122,8 @@ pub fn all(analysis: &Analysis, paint: Paint, facsimile: bool) -> Vec<Figure> {
     figures.extend(trials::figures(analysis, paint));
     figures.extend(spread::figures(analysis, paint));
     figures.extend(opening::figures(analysis, paint));
+    figures.extend(visit::figures(analysis, paint));
+    figures.extend(ladder::figure(analysis, paint));
     figures.extend(place::figures(analysis, paint));
     if facsimile {
         figures.extend(facsimile::figures(analysis, paint, &figures));

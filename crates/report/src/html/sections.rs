@@ -33,10 +33,16 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
     let spread = "A mean hides how often a delay is much longer than usual; these curves show it.";
     let printed = "Drawn from this run as the study drew its own, to hold page and paper side by \
                    side. The figures above show the same with what is known about it.";
-    let [amount, windows, opening, cost] = [
+    let visited = match sentences::races(analysis) {
+        Some(races) => format!("{VISIT} {races}"),
+        None => VISIT.to_owned(),
+    };
+    let [amount, windows, opening, visit, ladder, cost] = [
         ("Throughput by amount of data", Kind::Amount),
         ("Throughput by window and data size", Kind::Window),
         ("Opening connections", Kind::Opening),
+        ("Visits by phase", Kind::Visit),
+        ("The ways there", Kind::Ladder),
         ("Processor cost", Kind::Cost),
     ]
     .map(|(subject, kind)| headline(subject, figures, kind));
@@ -50,6 +56,8 @@ pub(super) fn all(analysis: &Analysis, info: &PageInfo<'_>, figures: &[Figure]) 
         drawn("trials", "Every pair", "Every pair in order", trials.to_owned(), Kind::Trials),
         drawn("spread", "Spread", "Spread of the single delays", spread.to_owned(), Kind::Spread),
         drawn("opening", "Opening", &opening, OPENING.to_owned(), Kind::Opening),
+        drawn("visit", "Visits", &visit, visited, Kind::Visit),
+        drawn("ladder", "Ways", &ladder, LADDER.to_owned(), Kind::Ladder),
         drawn("cost", "Processor", &cost, COST.to_owned(), Kind::Cost),
     ]
     .into_iter()
@@ -73,6 +81,10 @@ const WINDOW: &str = "A window bounds what may be under way, so throughput is at
     for each round trip. Rows are what was offered, not what was asked for.";
 const OPENING: &str = "What a program waits for before the first byte comes, one stage after the \
     other.";
+const VISIT: &str = "A visit is a connection of its own, which asks once and ends; each phase \
+    waits for the one before it.";
+const LADDER: &str = "Packets that end at each distance, sent to the service itself before \
+    anything was measured, so that they go the way of its users’ packets.";
 const COST: &str = "Where transfers spend processor time: at the sender or the receiver, in the \
     program, in the kernel for it, or in interrupts.";
 

@@ -2,9 +2,9 @@
 
 use super::grid::{Cell, Column, Grid};
 use super::style::{Style, Tone};
+use crate::ways;
 use v6gap_core::arm::Arm;
-use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::ladder::Rung;
+use v6gap_core::family::Family;
 use v6gap_judge::analysis::Analysis;
 
 const NS_PER_MS: f64 = 1e6;
@@ -21,11 +21,12 @@ pub(super) fn add(analysis: &Analysis, style: &Style, out: &mut String) {
         cell("◆ IPv6".to_owned(), Tone::Arm(Arm::B)),
         plain("ms"),
     ]];
-    for index in 0..hops.v4.len().max(hops.v6.len()) {
+    for index in 0..ways::distances(hops) {
         let mut row = vec![plain(&(index + 1).to_string())];
         for (family, arm) in [(Family::V4, Arm::A), (Family::V6, Arm::B)] {
-            let (who, ms) = rung(hops, family, index);
-            row.extend([cell(who, Tone::Arm(arm)), plain(&ms)]);
+            let (who, best_ns) = ways::answer(hops.get(family), index).unwrap_or_default();
+            let ms = best_ns.map(|ns| format!("{:.1}", ns as f64 / NS_PER_MS));
+            row.extend([cell(who, Tone::Arm(arm)), plain(&ms.unwrap_or_default())]);
         }
         rows.push(row);
     }
@@ -40,13 +41,4 @@ pub(super) fn add(analysis: &Analysis, style: &Style, out: &mut String) {
         out.push_str(&text);
         out.push('\n');
     }
-}
-
-/// Who answered from a distance, and after how many ms.
-fn rung(hops: &PerFamily<Vec<Rung>>, family: Family, index: usize) -> (String, String) {
-    let Some(rung) = hops.get(family).get(index) else { return Default::default() };
-    let who: Vec<String> = rung.by.iter().map(|answered| answered.address.to_string()).collect();
-    let who = if who.is_empty() { "no answer".to_owned() } else { who.join(" ") };
-    let ms = rung.best_ns().map(|ns| format!("{:.1}", ns as f64 / NS_PER_MS));
-    (who, ms.unwrap_or_default())
 }

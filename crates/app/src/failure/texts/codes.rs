@@ -281,6 +281,15 @@ of at most that is allowed, as are round trips, connections and labs; the
 terminal has no such limit.",
     },
     Topic {
+        name: "E309",
+        title: "a page of another computer asked to visit a host",
+        text: "\
+`v6gap probe` connects to whatever host and port it is told. A page may ask for
+that only on the computer that serves it, by the name localhost or an address of
+loopback: for others, also behind a proxy, this computer would be a way past
+firewalls. The terminal has no such limit: v6gap probe HOST.",
+    },
+    Topic {
         name: "E401",
         title: "large packets of one family vanish",
         text: "\
