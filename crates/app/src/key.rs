@@ -7,6 +7,7 @@ use crate::output;
 use std::io::ErrorKind;
 use std::path::Path;
 use v6gap_core::wire::PORT;
+use v6gap_perform::serve::StampKey;
 use v6gap_perform::{Credentials, Key, Secret as Privacy};
 use v6gap_sys::entropy;
 use v6gap_sys::secrets::{self, Secret};
@@ -87,6 +88,29 @@ fn read(path: &Path, credentials: Option<&Path>) -> Result<Secret, Failure> {
         let what = format!("cannot read the key in {}: {error}", path.display());
         Failure::new("E507", Outcome::Usage, what)
     })
+}
+
+/// The key of STAMP in the first line of a file, maybe one of a service's `credentials`. What is
+/// doubtful about it is said.
+///
+/// # Errors
+/// If the file cannot be read (E507), or holds no key (E108).
+pub fn of_stamp(path: &Path, credentials: Option<&Path>) -> Result<StampKey, Failure> {
+    let secret = read(path, credentials)?;
+    let name = path.display();
+    let line = secret.text.lines().next().unwrap_or_default();
+    let key = StampKey::of_text(line).map_err(|why| {
+        let what = format!("{name}: the first line holds no key of STAMP: {why}");
+        Failure::new("E108", Outcome::Usage, what)
+            .seen("It takes the text of a key, or 0x and pairs of hexadecimal digits.")
+    })?;
+    if let Ok(others @ 1..) = secret.others {
+        note(&format!(
+            "others on this computer may read or change the key in {name} (mode bits \
+             {others:03o}); chmod 600 {name}"
+        ));
+    }
+    Ok(key)
 }
 
 /// Keys of the user of managed devices, from the environment.

@@ -13,5 +13,6 @@ pub mod device;
 pub mod hot;
 pub mod run;
 pub mod server;
+pub mod stamp;
 pub mod trial;
 pub mod worker;

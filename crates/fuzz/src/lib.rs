@@ -23,6 +23,7 @@ mod plans;
 mod sealed;
 mod session_client;
 mod session_server;
+mod stamp;
 mod templates;
 mod validation;
 mod web;
@@ -56,11 +57,12 @@ const fn machine(name: &'static str, run: fn(&[u8])) -> Target {
 }
 
 /// All targets.
-pub const ALL: [Target; 28] = [
+pub const ALL: [Target; 29] = [
     parser("preamble", bytes::preamble),
     parser("header", bytes::header),
     parser("probe_times", bytes::probe_times),
     parser("status", bytes::status),
+    parser("stamp", stamp::run),
     parser("frames", frames::run),
     parser("sealed", sealed::run),
     parser("message", message::run),

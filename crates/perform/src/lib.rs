@@ -58,8 +58,9 @@ pub mod errors {
 pub mod serve {
     pub use crate::placement::processors;
     pub use v6gap_engine::server::{
-        Prefix, Server, ServerError, ServerEvent, ServerOptions, TurnedAway,
+        Prefix, Server, ServerError, ServerEvent, ServerOptions, StampOptions, TurnedAway,
     };
+    pub use v6gap_engine::stamp::StampKey;
 }
 
 /// Processes of this program that measure.

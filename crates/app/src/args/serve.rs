@@ -20,12 +20,17 @@ Examples:
   v6gap serve --public                       for everybody, with strict limits
   v6gap serve --key-file lab.key --max-rate 200M --max-session 30min
   v6gap serve --listen 192.0.2.7 --listen 2001:db8::7 -1
+  v6gap serve --stamp --stamp-port 8620      also for routers that send test packets of STAMP
 
 Both families listen on sockets of their own, so that trouble with one is seen. Behind a NAT that
 rewrites the addresses of clients, as those of containers do, all of them look private: give a key
 there. No privileges are needed; do not run it as root. What is limited is told to clients, which
 plan for it; a throughput that reaches --max-rate has no verdict. Without a key and without -A no
-client may keep the processor busy while it waits (spin, yield).")]
+client may keep the processor busy while it waits (spin, yield).
+
+Test packets of STAMP (RFC 8762) and TWAMP Light are answered for the same networks, also while
+something is measured. Their senders do not know the key of --key-file, so that it widens nothing
+for them: --stamp-key-file, --allow and --public do.")]
 pub struct ServeArgs {
     /// Address to listen on, one of each family [every address of both]
     #[arg(long, value_name = "ADDR")]
@@ -70,6 +75,16 @@ pub struct ServeArgs {
     /// End after one session
     #[arg(short = '1', long)]
     pub one_off: bool,
+    /// Answer test packets of STAMP, too
+    #[arg(long, help_heading = "STAMP")]
+    pub stamp: bool,
+    /// UDP port for them [862, for which most systems want a privilege]
+    #[arg(long, value_name = "PORT", requires = "stamp", help_heading = "STAMP")]
+    pub stamp_port: Option<u16>,
+    /// File with a key in its first line, as text or as 0x and hexadecimal digits: packets that it
+    /// authenticates are answered, from everywhere, and no others
+    #[arg(long, value_name = "FILE", requires = "stamp", help_heading = "STAMP")]
+    pub stamp_key_file: Option<PathBuf>,
 }
 
 impl ServeArgs {

@@ -12,11 +12,16 @@ use crate::settings::OutputStyle;
 use lines::Lines;
 use log::Log;
 use signal_hook::consts::{SIGINT, SIGTERM};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::wire::stamp;
+use v6gap_perform::errors::{ErrorClass, SocketError};
 use v6gap_perform::facts::this_host;
-use v6gap_perform::serve::{Prefix, Server, ServerError, ServerEvent, ServerOptions, processors};
+use v6gap_perform::serve::{
+    Prefix, Server, ServerError, ServerEvent, ServerOptions, StampOptions, processors,
+};
 use v6gap_perform::tool;
 use v6gap_sys::clock::now_ns;
 
@@ -30,7 +35,7 @@ pub fn execute(args: &ServeArgs, output: &OutputStyle) -> Result<Outcome, Failur
         return Ok(Outcome::Done);
     }
     let options = options(args)?;
-    let server = Server::bind(&options).map_err(|e| bind_failure(&e, args.port))?;
+    let server = Server::bind(&options).map_err(|e| bind_failure(&e, args))?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))
@@ -77,7 +82,14 @@ fn options(args: &ServeArgs) -> Result<ServerOptions, Failure> {
     options.processors = processors(args.processor);
     options.limits = limits::of(args, options.key.is_some());
     options.per_source = options.limits.per_source;
+    options.stamp = args.stamp.then(|| stamp_options(args)).transpose()?;
     Ok(options)
+}
+
+fn stamp_options(args: &ServeArgs) -> Result<StampOptions, Failure> {
+    let credentials = args.key.credentials.as_deref();
+    let key = args.stamp_key_file.as_deref().map(|path| key::of_stamp(path, credentials));
+    Ok(StampOptions { port: args.stamp_port.unwrap_or(stamp::PORT), key: key.transpose()? })
 }
 
 /// Who can try words; a key alone serves every address.
@@ -91,11 +103,8 @@ fn reach(args: &ServeArgs) -> Reach {
 }
 
 fn opening(server: &Server, options: &ServerOptions, args: &ServeArgs) -> String {
-    let listening: Vec<String> = Family::BOTH
-        .into_iter()
-        .filter_map(|family| server.addresses().get(family).map(|a| a.to_string()))
-        .collect();
-    let mut text = format!("Serving on {}, TCP and UDP. {}.\n", listening.join(" and "), tool());
+    let listening = in_words(server.addresses());
+    let mut text = format!("Serving on {listening}, TCP and UDP. {}.\n", tool());
     for family in Family::BOTH {
         if let Some(why) = server.missing().get(family) {
             text.push_str(&format!("Not over {family}: {why}. No client can compare.\n"));
@@ -118,15 +127,49 @@ fn opening(server: &Server, options: &ServerOptions, args: &ServeArgs) -> String
             "Private networks and this host can use it. --key-file, --allow or --public widen that."
         }
     };
-    text + who
+    text + who + &stamp_in_words(&server.stamp_addresses(), options)
 }
 
-fn bind_failure(error: &ServerError, port: u16) -> Failure {
+fn in_words(addresses: &PerFamily<Option<SocketAddr>>) -> String {
+    let there = Family::BOTH.into_iter().filter_map(|family| *addresses.get(family));
+    there.map(|address| address.to_string()).collect::<Vec<_>>().join(" and ")
+}
+
+/// Where test packets of STAMP are answered, and whose; nothing if they are not.
+fn stamp_in_words(addresses: &PerFamily<Option<SocketAddr>>, options: &ServerOptions) -> String {
+    let Some(stamp) = &options.stamp else { return String::new() };
+    let whose = match (stamp.key, options.allow.is_empty(), options.public) {
+        (Some(_), true, _) => "packets that the key authenticates",
+        (Some(_), false, _) => "packets that the key authenticates, from the networks named",
+        (None, false, _) => "open packets from the networks named",
+        (None, true, true) => "open packets from everywhere",
+        (None, true, false) => "open packets from private networks and this host",
+    };
+    format!("\nSTAMP on {}, UDP: {whose} are answered.", in_words(addresses))
+}
+
+fn bind_failure(error: &ServerError, args: &ServeArgs) -> Failure {
+    if let ServerError::Stamp { source, .. } = error {
+        return stamp_failure(error, source, args.stamp_port.unwrap_or(stamp::PORT));
+    }
+    let port = args.port;
     Failure::new("E209", Outcome::Usage, format!("cannot serve on port {port}"))
         .seen(format!("{error}."))
         .likely("another v6gap serves already.")
         .run(format!("ss -lntup 'sport = {port}'"), "who has the port")
         .run("v6gap serve -p 4467", "another port; clients need -p 4467 too")
+}
+
+fn stamp_failure(error: &ServerError, source: &SocketError, port: u16) -> Failure {
+    let what = format!("cannot answer STAMP on port {port}");
+    let failure = Failure::new("E209", Outcome::Usage, what).seen(format!("{error}."));
+    let failure = if source.class() == ErrorClass::Permission {
+        failure.likely("ports below 1024 want a privilege, which a server should not have.")
+    } else {
+        let holder = format!("ss -lnup 'sport = {port}'");
+        failure.likely("another reflector answers already.").run(holder, "who has the port")
+    };
+    failure.run("v6gap serve --stamp --stamp-port 8620", "another port; senders need it too")
 }
 
 #[cfg(test)]
@@ -143,5 +186,23 @@ mod tests {
         assert!(!measured(&mut admitted, &ServerEvent::Admitted { session: 2, by }));
         assert!(!measured(&mut admitted, &left(3)));
         assert!(measured(&mut admitted, &left(2)));
+    }
+
+    #[test]
+    fn whose_test_packets_are_answered_is_said() {
+        let at = |text: &str| Some(text.parse().unwrap());
+        let addresses = PerFamily { v4: at("192.0.2.7:862"), v6: at("[2001:db8::7]:862") };
+        let mut options = ServerOptions::new(tool(), v6gap_core::record::Host::default());
+        assert_eq!(stamp_in_words(&addresses, &options), "");
+        options.stamp = Some(StampOptions { port: stamp::PORT, key: None });
+        assert_eq!(
+            stamp_in_words(&addresses, &options),
+            "\nSTAMP on 192.0.2.7:862 and [2001:db8::7]:862, UDP: open packets from private \
+             networks and this host are answered."
+        );
+        let key = v6gap_perform::serve::StampKey::of_text("word").ok();
+        options.stamp = Some(StampOptions { port: stamp::PORT, key });
+        let told = stamp_in_words(&addresses, &options);
+        assert!(told.ends_with("packets that the key authenticates are answered."), "{told}");
     }
 }

@@ -51,6 +51,22 @@ fn an_empty_key_is_refused_wherever_it_comes_from() {
 }
 
 #[test]
+fn what_is_no_key_of_stamp_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.secret("empty", "\nsecond line\n");
+    sandbox.secret("odd", "0x123\n");
+    for (file, why) in [("empty", "there is no key in it"), ("odd", "hexadecimal digits")] {
+        let ran = sandbox.run(&format!("serve --stamp --stamp-key-file {file}")).ended(2);
+        assert!(warned(&ran).contains(why), "{file}: {}", ran.err);
+        assert!(ran.err.ends_with("[E108, exit 2]\n"), "{file}: {}", ran.err);
+    }
+    for alone in ["--stamp-port 862", "--stamp-key-file odd"] {
+        let ran = sandbox.run(&format!("serve {alone}")).ended(2);
+        assert!(ran.err.contains("--stamp"), "{}", ran.err);
+    }
+}
+
+#[test]
 fn a_short_key_is_taken_for_near_networks_only() {
     let sandbox = Sandbox::new();
     sandbox.secret("short", "sesame\n");

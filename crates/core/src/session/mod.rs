@@ -19,6 +19,7 @@ use alloc::string::String;
 
 pub mod access;
 pub mod agree;
+pub mod allowance;
 pub mod backlog;
 mod client;
 pub mod clock;

@@ -1,4 +1,5 @@
-//! Bytes ⇄ values for everything that the two ends say to each other.
+//! Bytes ⇄ values for everything that the two ends say to each other, and for test packets of
+//! STAMP, which a server answers for senders of any make.
 //!
 //! Pure and total: any bytes decode to a value or an error, never to a panic, because what arrives
 //! on an open port may come from anyone. docs/protocol.md describes the same in prose and keeps a
@@ -10,6 +11,7 @@ pub mod foreign;
 pub mod frame;
 pub mod preamble;
 pub mod probe;
+pub mod stamp;
 pub mod status;
 pub mod version;
 

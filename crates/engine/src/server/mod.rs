@@ -4,19 +4,23 @@
 //! One thread, the front, holds all connections and never waits for any one of them; a second one
 //! runs the task at hand, so that what is measured does not share a thread with strangers. A task
 //! that answers connections accepts those of its family itself, and passes others on to the front.
+//! Test packets of STAMP, where they are answered, have sockets and threads of their own.
 
 mod front;
 mod lobby;
 mod pending;
 mod session;
+mod stamp;
 mod task;
 #[cfg(test)]
 mod tests;
 
+pub use stamp::StampOptions;
 pub use v6gap_core::session::access::{NotAPrefix, Prefix};
 
 use crate::control::Key;
 use front::Front;
+use stamp::Reflector;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -65,6 +69,8 @@ pub struct ServerOptions {
     pub host: Host,
     /// Protocol versions to speak.
     pub versions: VersionRange,
+    /// How test packets of STAMP are answered, at the same addresses; `None` if they are not.
+    pub stamp: Option<StampOptions>,
 }
 
 impl ServerOptions {
@@ -82,6 +88,7 @@ impl ServerOptions {
             tool,
             host,
             versions: SPOKEN,
+            stamp: None,
         }
     }
 
@@ -95,10 +102,16 @@ impl ServerOptions {
         }
     }
 
+    /// Who may open sessions.
     fn access(&self) -> Access {
+        self.access_of(self.key.is_some_and(|key| key.is_secret()))
+    }
+
+    /// Whom a service is for that asks for a key of its own, or does not.
+    fn access_of(&self, keyed: bool) -> Access {
         if !self.allow.is_empty() {
             Access::Listed(self.allow.clone())
-        } else if self.public || self.key.is_some_and(|key| key.is_secret()) {
+        } else if self.public || keyed {
             Access::Anyone
         } else {
             Access::Near
@@ -117,6 +130,17 @@ pub enum ServerError {
         /// What the system says.
         source: SocketError,
     },
+    /// Test packets of STAMP cannot be answered.
+    #[error("cannot answer STAMP over {family}: {source}")]
+    Stamp {
+        /// The family.
+        family: Family,
+        /// What the system says.
+        source: SocketError,
+    },
+    /// The system starts no thread for them.
+    #[error("cannot start a thread for STAMP: {0}")]
+    StampThread(io::Error),
     /// No family is left to listen on.
     #[error("no address family to serve")]
     NoFamily,
@@ -184,6 +208,7 @@ pub struct Server {
     front: Front,
     addresses: PerFamily<Option<SocketAddr>>,
     missing: PerFamily<Option<String>>,
+    reflector: Option<Reflector>,
 }
 
 impl Server {
@@ -216,6 +241,11 @@ impl Server {
         if addresses == PerFamily::default() {
             return Err(ServerError::NoFamily);
         }
+        // The key of sessions is nothing that a sender of STAMP could prove to know.
+        let reflector = options.stamp.as_ref().map(|stamp| {
+            Reflector::bind(&addresses, stamp, &options.access_of(stamp.key.is_some()))
+        });
+        let reflector = reflector.transpose()?;
         let facts = ServerFacts {
             tool: options.tool.clone(),
             host: options.host.clone(),
@@ -236,7 +266,7 @@ impl Server {
             (facts, options.familiar()),
             options.per_source,
         );
-        Ok(Server { front, addresses, missing })
+        Ok(Server { front, addresses, missing, reflector })
     }
 
     /// Where it listens.
@@ -249,15 +279,22 @@ impl Server {
         &self.missing
     }
 
+    /// Where test packets of STAMP are answered; nowhere unless the options said so.
+    pub fn stamp_addresses(&self) -> PerFamily<Option<SocketAddr>> {
+        self.reflector.as_ref().map(Reflector::addresses).unwrap_or_default()
+    }
+
     /// Serves until `stop` is set, which is noticed within 200 ms.
     ///
     /// # Errors
-    /// If the system no longer lets it wait for connections.
+    /// If the system no longer lets it wait for connections, or starts no thread for STAMP.
     pub fn run(
         self,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(ServerEvent),
     ) -> Result<(), ServerError> {
+        let reflecting = self.reflector.map(Reflector::start).transpose();
+        let _reflecting = reflecting.map_err(ServerError::StampThread)?;
         Ok(self.front.run(stop, on_event)?)
     }
 }

@@ -4,6 +4,7 @@
 mod answering;
 mod hostile;
 mod silent;
+mod stamp;
 
 use super::{Prefix, Server, ServerEvent, ServerOptions};
 use crate::control::{ClientOptions, ConnectError, Connection, Key, TaskError, Trouble};
@@ -35,6 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A server on ports of the system's choice, until it is dropped.
 struct Served {
     addresses: PerFamily<Option<SocketAddr>>,
+    stamp: PerFamily<Option<SocketAddr>>,
     events: Receiver<ServerEvent>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -47,7 +49,7 @@ impl Served {
         options.addresses = PerFamily::from_fn(any_port);
         change(&mut options);
         let server = Server::bind(&options).unwrap();
-        let addresses = *server.addresses();
+        let (addresses, stamp) = (*server.addresses(), server.stamp_addresses());
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, events) = mpsc::channel();
         let stopping = Arc::clone(&stop);
@@ -55,7 +57,7 @@ impl Served {
             let mut tell = |event| drop(sender.send(event));
             server.run(&stopping, &mut tell).unwrap();
         });
-        Served { addresses, events, stop, thread: Some(thread) }
+        Served { addresses, stamp, events, stop, thread: Some(thread) }
     }
 
     fn await_event(&self, wanted: impl Fn(&ServerEvent) -> bool) -> ServerEvent {

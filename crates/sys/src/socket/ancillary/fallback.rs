@@ -11,6 +11,10 @@ pub(super) fn report_marks(_socket: &Datagram, _on: bool) -> Result<(), Unavaila
     Err(Unavailable::new("the marks of packets that arrive", BECAUSE))
 }
 
+pub(super) fn report_local(_socket: &Datagram, _on: bool) -> Result<(), Unavailable> {
+    Err(Unavailable::new("the address to which packets were sent", BECAUSE))
+}
+
 pub(super) fn report_times(_socket: &Datagram, which: KernelTimes) -> Result<(), Unavailable> {
     match which {
         KernelTimes::Off => Ok(()),
@@ -22,7 +26,11 @@ pub(super) fn report_times(_socket: &Datagram, which: KernelTimes) -> Result<(),
 
 pub(super) fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<Arrived> {
     let (bytes, source) = socket.recv_from(bytes)?;
-    Ok(Arrived { bytes, source, hop_limit: None, traffic_class: None, wall_ns: None })
+    Ok(Arrived { bytes, source, local: None, hop_limit: None, traffic_class: None, wall_ns: None })
+}
+
+pub(super) fn answer(socket: &Datagram, bytes: &[u8], arrived: &Arrived) -> io::Result<usize> {
+    socket.send_to(bytes, arrived.source)
 }
 
 pub(super) fn departed(_socket: &Datagram) -> io::Result<Option<Departed>> {

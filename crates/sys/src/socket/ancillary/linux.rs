@@ -1,15 +1,19 @@
-//! Linux: control messages (cmsg(3)), `SO_TIMESTAMPING`, and the error queue that tells departures.
+//! Linux: control messages (cmsg(3)), `SO_TIMESTAMPING`, `IP_PKTINFO` and its like of IPv6, and the
+//! error queue that tells departures.
 
 use super::{Arrived, Departed, Heard, KernelTimes, Notes};
 use crate::Unavailable;
-use crate::socket::{Datagram, Domain, SocketError, call};
+use crate::socket::{Datagram, Domain, SocketError, call, wait};
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, RawFd};
 
-/// Words of memory for control messages: those asked for take about 150 bytes.
+/// Words of memory for control messages: those asked for take about 190 bytes.
 const CONTROL_WORDS: usize = 32;
+
+/// Words of memory for the one control message of an answer: it takes 40 bytes at most.
+const ANSWER_WORDS: usize = 8;
 
 /// Flags of `SO_TIMESTAMPING` (Documentation/networking/timestamping.rst): software times, numbered
 /// departures, and no copy of the packet with them.
@@ -36,6 +40,17 @@ pub(super) fn report_marks(socket: &Datagram, on: bool) -> Result<(), Unavailabl
     Ok(())
 }
 
+pub(super) fn report_local(socket: &Datagram, on: bool) -> Result<(), Unavailable> {
+    const WHAT: &str = "the address to which packets were sent";
+    let (level, name) = match socket.domain() {
+        Ok(Domain::V4) => (libc::IPPROTO_IP, libc::IP_PKTINFO),
+        Ok(Domain::V6) => (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
+        Err(error) => return Err(Unavailable::new(WHAT, error)),
+    };
+    set(socket.inner.as_raw_fd(), level, name, libc::c_int::from(on))
+        .map_err(|error| Unavailable::new(WHAT, error))
+}
+
 pub(super) fn report_times(socket: &Datagram, which: KernelTimes) -> Result<(), Unavailable> {
     let flags = match which {
         KernelTimes::Off => 0,
@@ -52,8 +67,35 @@ pub(super) fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<Arrived
     let (count, source) =
         call::apart_from_news(|| message(socket.inner.as_raw_fd(), bytes, 0, &mut notes))?;
     let source = source.ok_or(io::ErrorKind::InvalidData)?;
-    let Notes { hop_limit, traffic_class, wall_ns, .. } = notes;
-    Ok(Arrived { bytes: count, source, hop_limit, traffic_class, wall_ns })
+    let Notes { local, hop_limit, traffic_class, wall_ns, .. } = notes;
+    Ok(Arrived { bytes: count, source, local, hop_limit, traffic_class, wall_ns })
+}
+
+#[inline]
+pub(super) fn answer(socket: &Datagram, bytes: &[u8], arrived: &Arrived) -> io::Result<usize> {
+    let Some(local) = arrived.local else { return socket.send_to(bytes, arrived.source) };
+    let remote = socket2::SockAddr::from(arrived.source);
+    // Words, because control messages are aligned like them.
+    let mut control = [0_u64; ANSWER_WORDS];
+    let control_bytes = put_local(local, &mut control);
+    let mut data = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: the structure has integers and pointers only, for which all zeros is a value.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_name = remote.as_ptr().cast_mut().cast();
+    header.msg_namelen = remote.len();
+    header.msg_iov = &mut data;
+    header.msg_iovlen = 1;
+    header.msg_control = control.as_mut_ptr().cast();
+    // The type of this length differs between C libraries.
+    header.msg_controllen = control_bytes as _;
+    let descriptor = socket.inner.as_raw_fd();
+    let send = || {
+        // SAFETY: every pointer in `header` is to memory that is readable for the length beside it
+        // and lives through the call; the kernel only reads it.
+        let sent = unsafe { libc::sendmsg(descriptor, &header, libc::MSG_NOSIGNAL) };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    };
+    call::apart_from_news(|| wait::uninterrupted(&send))
 }
 
 #[inline]
@@ -142,6 +184,50 @@ fn message(
     }
 }
 
+/// Writes from where a datagram is sent as a control message: the bytes of memory that it takes.
+fn put_local(local: IpAddr, control: &mut [u64; ANSWER_WORDS]) -> usize {
+    // No interface is named: which one it leaves by is the system's to choose.
+    match local {
+        IpAddr::V4(address) => {
+            let ipi_spec_dst = libc::in_addr { s_addr: u32::from(address).to_be() };
+            let ipi_addr = libc::in_addr { s_addr: 0 };
+            let info = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst, ipi_addr };
+            put(info, (libc::IPPROTO_IP, libc::IP_PKTINFO), control)
+        }
+        IpAddr::V6(address) => {
+            let ipi6_addr = libc::in6_addr { s6_addr: address.octets() };
+            let info = libc::in6_pktinfo { ipi6_addr, ipi6_ifindex: 0 };
+            put(info, (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO), control)
+        }
+    }
+}
+
+/// Writes one control message: the bytes of memory that it takes.
+fn put<T: Plain>(
+    value: T,
+    (level, kind): (libc::c_int, libc::c_int),
+    control: &mut [u64; ANSWER_WORDS],
+) -> usize {
+    // A head takes at most 16 bytes, and with the padding behind each of both that is the rest.
+    const { assert!(size_of::<T>() <= (ANSWER_WORDS - 4) * size_of::<u64>()) };
+    let bytes = size_of::<T>() as libc::c_uint;
+    // SAFETY: both reckon with a length alone.
+    let (length, space) = unsafe { (libc::CMSG_LEN(bytes), libc::CMSG_SPACE(bytes)) };
+    // SAFETY: the structure is integers, for which all zeros is a value.
+    let mut head = unsafe { std::mem::zeroed::<libc::cmsghdr>() };
+    // The type of this length differs between C libraries.
+    head.cmsg_len = length as _;
+    head.cmsg_level = level;
+    head.cmsg_type = kind;
+    // SAFETY: the memory is aligned for a head, and has room for it and the value, as is asserted.
+    unsafe {
+        let start = control.as_mut_ptr();
+        start.cast::<libc::cmsghdr>().write(head);
+        libc::CMSG_DATA(start.cast()).cast::<T>().write_unaligned(value);
+    }
+    space as usize
+}
+
 /// What control messages in memory of ours say.
 pub(super) fn notes(bytes: &[u8]) -> Notes {
     // Words, because control messages are aligned like them.
@@ -183,6 +269,15 @@ fn read_control(header: &libc::msghdr, notes: &mut Notes) {
             // The one octet of IPv4 stands alone, that of IPv6 in an integer.
             (libc::IPPROTO_IP, libc::IP_TOS) => notes.traffic_class = value.read(),
             (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => notes.traffic_class = value.octet(),
+            (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+                let info = value.read::<libc::in_pktinfo>();
+                let address = info.map(|info| u32::from_be(info.ipi_addr.s_addr));
+                notes.local = address.map(|address| Ipv4Addr::from(address).into());
+            }
+            (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+                let info = value.read::<libc::in6_pktinfo>();
+                notes.local = info.map(|info| Ipv6Addr::from(info.ipi6_addr.s6_addr).into());
+            }
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
                 // The first of three times is that of the software.
                 notes.wall_ns = value.read().and_then(|time| nanoseconds(&time));
@@ -214,6 +309,8 @@ impl Plain for u8 {}
 impl Plain for libc::c_int {}
 impl Plain for libc::timespec {}
 impl Plain for libc::sock_extended_err {}
+impl Plain for libc::in_pktinfo {}
+impl Plain for libc::in6_pktinfo {}
 impl Plain for libc::sockaddr_in {}
 impl Plain for libc::sockaddr_in6 {}
 

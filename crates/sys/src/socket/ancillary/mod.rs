@@ -27,6 +27,8 @@ pub struct Arrived {
     pub bytes: usize,
     /// Who sent it.
     pub source: SocketAddr,
+    /// To which address it was sent, if that was asked for.
+    pub local: Option<IpAddr>,
     /// Time to live or hop limit that was left, if that was asked for.
     pub hop_limit: Option<u8>,
     /// Differentiated services field of the datagram with ECN, if that was asked for.
@@ -60,6 +62,8 @@ pub struct Heard {
 /// What the kernel's control messages say of one datagram; what they do not say is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Notes {
+    /// To which address it was sent.
+    pub local: Option<IpAddr>,
     /// Time to live or hop limit that was left.
     pub hop_limit: Option<u8>,
     /// Differentiated services field with ECN.
@@ -125,6 +129,15 @@ impl Datagram {
         platform::report_marks(self, on)
     }
 
+    /// Whether [`receive`](Self::receive) tells to which address a datagram was sent, so that it
+    /// can be answered from there by a socket that is bound to none.
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn report_local(&self, on: bool) -> Result<(), Unavailable> {
+        platform::report_local(self, on)
+    }
+
     /// Which times the kernel tells. Asking for departures anew begins to count at 0; the first
     /// arrivals after asking may still come without a time, if nobody on the host asked before.
     ///
@@ -142,6 +155,16 @@ impl Datagram {
     #[inline]
     pub fn receive(&self, bytes: &mut [u8]) -> io::Result<Arrived> {
         platform::receive(self, bytes)
+    }
+
+    /// Sends a datagram to the source of `arrived`, from the address to which that was sent. Where
+    /// that is not known, the system chooses one.
+    ///
+    /// # Errors
+    /// The system's answer: also that no single host has the address, as for what was sent to many.
+    #[inline]
+    pub fn answer(&self, bytes: &[u8], arrived: &Arrived) -> io::Result<usize> {
+        platform::answer(self, bytes, arrived)
     }
 
     /// The next departure that the kernel has told; `None` if there is none. Never waits.

@@ -26,7 +26,7 @@ fn a_datagram_comes_with_its_sender_and_nothing_that_was_not_asked_for() {
         let mut bytes = [0; 20];
         let arrived = far.receive(&mut bytes).unwrap();
         assert_eq!((arrived.bytes, arrived.source), (20, near.local().unwrap()));
-        assert_eq!((arrived.hop_limit, arrived.wall_ns), (None, None));
+        assert_eq!((arrived.hop_limit, arrived.wall_ns, arrived.local), (None, None, None));
         assert_eq!(bytes, [7; 20]);
         assert_eq!(near.departed().unwrap(), None);
     }
@@ -45,6 +45,32 @@ fn marks_are_those_of_the_family() {
         far.report_marks(false).unwrap();
         near.send(&[1]).unwrap();
         assert_eq!(far.receive(&mut [0; 8]).unwrap().hop_limit, None);
+    }
+}
+
+/// A socket that is bound to no address answers from the one that was asked, where the system would
+/// choose another by itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_comes_from_the_address_that_was_asked() {
+    let any: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+    let asked: [IpAddr; 2] = [Ipv4Addr::new(127, 0, 0, 2).into(), Ipv6Addr::LOCALHOST.into()];
+    for ((any, asked), near) in any.into_iter().zip(asked).zip(both()) {
+        let far = Datagram::bind(SocketAddr::new(any, 0)).unwrap();
+        far.report_local(true).unwrap();
+        let near = Datagram::bind(SocketAddr::new(near, 0)).unwrap();
+        near.set_read_timeout(Some(WAIT_NS)).unwrap();
+        let place = SocketAddr::new(asked, far.local().unwrap().port());
+        near.send_to(&[7; 30], place).unwrap();
+        let mut bytes = [0; 40];
+        let arrived = far.receive(&mut bytes).unwrap();
+        assert_eq!(arrived.local, Some(asked));
+        assert_eq!(far.answer(&bytes[..arrived.bytes], &arrived).unwrap(), 30);
+        let answer = near.receive(&mut [0; 40]).unwrap();
+        assert_eq!((answer.bytes, answer.source), (30, place));
+        far.report_local(false).unwrap();
+        near.send_to(&[1], place).unwrap();
+        assert_eq!(far.receive(&mut bytes).unwrap().local, None);
     }
 }
 
@@ -114,8 +140,11 @@ fn control_messages_are_read_as_far_as_they_are_there() {
     cause[4] = libc::SO_EE_ORIGIN_TIMESTAMPING;
     cause[12..].copy_from_slice(&3_u32.to_ne_bytes());
     let departure = control(libc::IPPROTO_IP, libc::IP_RECVERR, &cause);
-    let all = [hops, class, time, departure].concat();
+    let four = [&[0; 4][..], &[9; 4], &[192, 0, 2, 1]].concat();
+    let local = control(libc::IPPROTO_IP, libc::IP_PKTINFO, &four);
+    let all = [hops, class, time, departure, local].concat();
     let found = notes(&all);
+    assert_eq!(found.local, Some(Ipv4Addr::new(192, 0, 2, 1).into()));
     assert_eq!((found.hop_limit, found.traffic_class), (Some(61), Some(0xb8)));
     assert_eq!((found.wall_ns, found.departure), (Some(7_000_000_005), Some(3)));
     // Cut anywhere, and with any byte changed: less is told, and nothing behind the end is read.
