@@ -7,6 +7,7 @@
 
 use crate::family::{Family, PerFamily};
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
@@ -24,10 +25,13 @@ const SILENT_MAX: u8 = 5;
 const AGAIN_NS: u64 = 1_000_000_000;
 
 /// Somebody who answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answered {
     /// Whose address the answer had.
     pub address: IpAddr,
+    /// The name that a name server gives for it (a PTR record).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The shortest time to an answer, in ns.
     pub best_ns: u64,
 }
@@ -170,9 +174,58 @@ impl Ladder {
         rung.is_host |= is_host;
         match rung.by.iter_mut().find(|answered| answered.address == by) {
             Some(known) => known.best_ns = ns.min(known.best_ns),
-            None => rung.by.push(Answered { address: by, best_ns: ns }),
+            None => rung.by.push(Answered { address: by, name: None, best_ns: ns }),
         }
     }
+}
+
+/// Where the ways of both families part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parting {
+    /// The first distance that is not the same for both, from 1 on.
+    pub distance: usize,
+    /// What tells.
+    pub by: Told,
+}
+
+/// What tells that routers of both families are not the same machine: their addresses cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// Their names.
+    Names,
+    /// The times to their answers.
+    Times,
+}
+
+/// Times to two routers that are apart by less than this, in ns, and by less than a tenth, may be
+/// those of one: each is the shortest of three.
+const APART_NS: u64 = 1_000_000;
+
+/// Where the ways part, as far as can be told: at the first distance whose routers have names of
+/// different machines, or, where one has no name, answer at different times. Nothing is told of
+/// the hosts themselves.
+pub fn parting(rungs: &PerFamily<Vec<Rung>>) -> Option<Parting> {
+    let steps = rungs.v4.iter().zip(&rungs.v6).enumerate();
+    for (index, (four, six)) in steps {
+        if four.is_host && six.is_host {
+            return None;
+        }
+        let (Some(v4), Some(v6)) = (four.by.first(), six.by.first()) else { continue };
+        let found = match (&v4.name, &v6.name) {
+            (Some(one), Some(other)) if one.eq_ignore_ascii_case(other) => None,
+            (Some(_), Some(_)) => Some(Told::Names),
+            (_, _) if are_apart(v4.best_ns, v6.best_ns) => Some(Told::Times),
+            (_, _) => None,
+        };
+        if let Some(by) = found {
+            return Some(Parting { distance: index + 1, by });
+        }
+    }
+    None
+}
+
+fn are_apart(one_ns: u64, other_ns: u64) -> bool {
+    one_ns.abs_diff(other_ns) >= APART_NS.max(one_ns.max(other_ns) / 10)
 }
 
 /// How many of the last rungs nobody answered from.
@@ -250,6 +303,31 @@ mod tests {
         let of_four = asked.iter().filter(|(_, q)| q.family == Family::V4);
         assert_eq!(of_four.count(), 6 + 2);
         assert_eq!(ladder.rungs.v6.len(), 1);
+    }
+
+    #[test]
+    fn ways_part_where_names_or_times_do() {
+        let rung = |last: u8, name: Option<&str>, best_ns| Rung {
+            by: vec![Answered {
+                address: core::net::Ipv4Addr::new(192, 0, 2, last).into(),
+                name: name.map(Into::into),
+                best_ns,
+            }],
+            asked: 3,
+            is_host: false,
+        };
+        let ms = 1_000_000;
+        let of = |v4: Vec<Rung>, v6: Vec<Rung>| parting(&PerFamily { v4, v6 });
+        let first = rung(1, Some("r1.example"), ms);
+        let named = |name| rung(2, Some(name), 9 * ms);
+        assert_eq!(of(vec![first.clone(), named("a")], vec![first.clone(), named("A")]), None);
+        let names = Some(Parting { distance: 2, by: Told::Names });
+        assert_eq!(of(vec![first.clone(), named("a")], vec![first.clone(), named("b")]), names);
+        let times = Some(Parting { distance: 2, by: Told::Times });
+        let silent = || Rung { asked: 3, ..Rung::default() };
+        let at = |best_ns| rung(3, None, best_ns);
+        assert_eq!(of(vec![silent(), at(9 * ms)], vec![first.clone(), at(10 * ms)]), times);
+        assert_eq!(of(vec![first.clone(), at(30 * ms)], vec![first, at(32 * ms)]), None);
     }
 
     #[test]

@@ -67,6 +67,18 @@ impl TunnelKind {
         }
     }
 
+    /// What it is called in a sentence.
+    pub const fn title(self) -> &'static str {
+        match self {
+            TunnelKind::IpInIp => "IP in IP",
+            TunnelKind::Gre => "GRE",
+            TunnelKind::Vxlan => "VXLAN",
+            TunnelKind::SegmentRouting => "segment routing",
+            TunnelKind::WireGuard => "WireGuard",
+            TunnelKind::Esp => "IPsec ESP",
+        }
+    }
+
     /// Families that the packet outside may have.
     pub fn outer(self) -> impl Iterator<Item = Family> {
         let any = self != TunnelKind::SegmentRouting;
@@ -90,6 +102,14 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
+    /// The tunnel that leaves packets of `inner_mtu` bytes on a path of `outer_mtu`, if one of
+    /// these kinds does: several may, and the first is the simplest.
+    pub fn that_leaves(inner_mtu: u32, outer_mtu: u32) -> Option<Tunnel> {
+        let of_kind = |kind: TunnelKind| kind.outer().map(move |outer| Tunnel { kind, outer });
+        let leaves = |tunnel: &Tunnel| tunnel.inner_mtu(outer_mtu) == inner_mtu;
+        TunnelKind::ALL.into_iter().flat_map(of_kind).find(leaves)
+    }
+
     /// What it does to a packet on a path of `outer_mtu` bytes.
     pub fn encapsulation(self, outer_mtu: u32) -> Encapsulation {
         let outer = self.outer;
@@ -142,6 +162,11 @@ mod tests {
         assert_eq!(left(TunnelKind::WireGuard), [1440, 1420]);
         assert_eq!(left(TunnelKind::Esp), [1400, 1400]);
         assert_eq!(Tunnel { kind: TunnelKind::Esp, outer: Family::V6 }.inner_mtu(1400), 1310);
+        let known = |mtu| Tunnel::that_leaves(mtu, 1500).map(|tunnel| (tunnel.kind, tunnel.outer));
+        assert_eq!(known(1480), Some((TunnelKind::IpInIp, Family::V4)));
+        assert_eq!(known(1476), Some((TunnelKind::Gre, Family::V4)));
+        assert_eq!(known(1420), Some((TunnelKind::WireGuard, Family::V6)));
+        assert_eq!(known(1499), None);
     }
 
     #[test]

@@ -143,6 +143,7 @@ fn visit(
         addresses: addresses.map(|address| address.map(|a| a.ip())),
         bind: local.map(|address| address.map(|a| a.ip())),
         hops: found.hops.clone(),
+        path_mtu: found.path_mtu,
         session: Far::NotSeen(NOT_OURS.to_owned()),
         hosts: PerEnd { client: client_host(&measuring), server: found.host() },
         argv: job.argv.clone(),

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::nat64::Prefix;
 use v6gap_judge::sameness::{Difference, Evidence, Same, Seen};
 use v6gap_sys::clock;
 use v6gap_visit::{Roots, Visited, public_key};
@@ -30,10 +31,10 @@ pub(crate) fn objections(
 pub(crate) fn evidence(
     seen: &PerFamily<Option<Visited>>,
     ticket: Option<bool>,
-    addresses: PerFamily<Option<IpAddr>>,
+    translated: bool,
 ) -> Evidence {
     let of = seen.as_ref().map(|visited| visited.as_ref().map(of_one).unwrap_or_default());
-    Evidence { of, ticket, translated: is_translated(addresses) }
+    Evidence { of, ticket, translated }
 }
 
 fn of_one(visited: &Visited) -> Seen {
@@ -58,13 +59,16 @@ fn edge(header: impl Fn(&str) -> Option<String>) -> Option<String> {
     })
 }
 
-/// Whether the IPv6 address is made of the IPv4 address by a translator (RFC 6052).
-fn is_translated(addresses: PerFamily<Option<IpAddr>>) -> bool {
+/// Whether the IPv6 address is made of the IPv4 address by a translator (RFC 6052): by the prefix
+/// that is for all, or by the network's own.
+pub(crate) fn is_translated(addresses: PerFamily<Option<IpAddr>>, own: Option<Prefix>) -> bool {
     let (Some(IpAddr::V4(four)), Some(six @ IpAddr::V6(of_six))) = (addresses.v4, addresses.v6)
     else {
         return false;
     };
-    Family::arriving(&six) == Some(Family::V4) && of_six.octets()[12..] == four.octets()
+    let by_all =
+        || Family::arriving(&six) == Some(Family::V4) && of_six.octets()[12..] == four.octets();
+    by_all() || own.is_some_and(|prefix| prefix.of(of_six) == Some(four))
 }
 
 /// What follows of it, as a note of the result.
@@ -98,9 +102,10 @@ mod tests {
     fn an_address_of_a_translator_holds_the_other_one() {
         let of = |six: &str| {
             let v4 = Some("192.0.2.33".parse().unwrap());
-            is_translated(PerFamily { v4, v6: Some(six.parse().unwrap()) })
+            let own = Prefix::told(["2001:db8:64::192.0.0.170".parse().unwrap()]);
+            is_translated(PerFamily { v4, v6: Some(six.parse().unwrap()) }, own)
         };
-        assert!(of("64:ff9b::192.0.2.33"));
+        assert!(of("64:ff9b::192.0.2.33") && of("2001:db8:64::192.0.2.33"));
         assert!(!of("64:ff9b::192.0.2.34") && !of("2001:db8::192.0.2.33"));
     }
 

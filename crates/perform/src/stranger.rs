@@ -4,13 +4,17 @@ use crate::same_host;
 use crate::target::{self, Target};
 use crate::trouble::Trouble;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use v6gap_core::budget::{Budget, Owner};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::ladder::Rung;
+use v6gap_core::nat64::Prefix;
+use v6gap_core::path_mtu::PathMtu;
 use v6gap_core::record::Host;
 use v6gap_core::unit::format_bytes;
 use v6gap_core::workload::{Http, Visit};
+use v6gap_engine::run::RunError;
+use v6gap_judge::eyeballs::{Attempt, Policy, Seen, race};
 use v6gap_judge::sameness::same;
 use v6gap_sys::socket::ErrorClass;
 use v6gap_visit::{Failure, LookError, Phase, Stranger, Visited, Why};
@@ -110,16 +114,20 @@ pub struct Found {
     pub target: Target,
     /// Versions of HTTP that both families speak, of those that were to be tried.
     pub http: Vec<Http>,
-    /// Whether there is a name server to ask for its name.
+    /// The name server to ask, if there is one.
     pub resolver: Option<SocketAddr>,
     /// The way there, if it was looked for and the system tells.
     pub hops: Option<PerFamily<Vec<Rung>>>,
+    /// How large packets may be on it.
+    pub path_mtu: Option<PerFamily<PathMtu>>,
     /// What is worth a note.
     pub notes: Vec<String>,
     /// What of each family does not work.
     pub broken: PerFamily<Option<Broken>>,
     /// What it answered over each family.
     seen: PerFamily<Option<Visited>>,
+    /// After how long a family that is refused was, in ns.
+    refused_ns: PerFamily<Option<u64>>,
     budget: Budget,
     agent: String,
     silence_ns: u64,
@@ -145,7 +153,7 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
         found.compare()?;
     }
     if wanted.path {
-        found.climb()?;
+        found.climb(&wanted.http)?;
     }
     Ok(found)
 }
@@ -153,8 +161,7 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
 fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
     let given = wanted.addresses.as_ref().map(|text| text.as_deref());
     let target = target::resolve(&site.host, site.port, given.v4, given.v6)?.from(&wanted.bind)?;
-    let is_name = site.host.parse::<std::net::IpAddr>().is_err();
-    let resolver = wanted.resolver.or_else(crate::resolver::of_system).filter(|_| is_name);
+    let resolver = wanted.resolver.or_else(crate::resolver::of_system);
     let mut there = Family::BOTH.into_iter().filter_map(|f| *target.addresses.get(f));
     let owner = match there.all(|address| address.ip().is_loopback()) {
         true => Owner::Here,
@@ -169,9 +176,11 @@ fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
         http: Vec::new(),
         resolver,
         hops: None,
+        path_mtu: None,
         notes: Vec::new(),
         broken: PerFamily::default(),
         seen: PerFamily::default(),
+        refused_ns: PerFamily::default(),
         budget: Budget::new(owner),
         agent,
         silence_ns: wanted.silence_ns,
@@ -203,20 +212,57 @@ impl Found {
             _ => None,
         };
         let addresses = self.target.addresses.map(|address| address.map(|a| a.ip()));
-        let evidence = same_host::evidence(&self.seen, takes_ticket, addresses);
+        let is_translated = same_host::is_translated(addresses, self.translator()?);
+        let evidence = same_host::evidence(&self.seen, takes_ticket, is_translated);
         self.notes.push(same_host::words(same(&evidence)).to_owned());
         Ok(())
     }
 
-    /// Looks for the way there.
-    fn climb(&mut self) -> Result<(), Trouble> {
-        let mut stranger = self.stranger(None)?;
-        let hops = stranger.climb().map_err(|error| Trouble::System(error.to_string()))?;
-        if hops.is_none() {
-            self.notes.push("this system does not tell which routers are on the way".to_owned());
+    /// The prefix of this network's translator, if there may be one and the network tells.
+    fn translator(&mut self) -> Result<Option<Prefix>, Trouble> {
+        let six = self.target.addresses.v6.filter(|address| !address.ip().is_loopback());
+        if six.is_none() || self.target.addresses.v4.is_none() {
+            return Ok(None);
         }
-        (self.hops, self.budget) = (hops, stranger.budget);
+        let mut stranger = self.stranger(None)?;
+        let told = stranger.translator().map_err(|error| Trouble::System(error.to_string()))?;
+        self.budget = stranger.budget;
+        Ok(told)
+    }
+
+    /// Whether the name server can be asked for its name.
+    pub fn is_looked_up(&self) -> bool {
+        self.resolver.is_some() && self.site.host.parse::<IpAddr>().is_err()
+    }
+
+    /// Looks for the way there, and for how large packets may be on it.
+    fn climb(&mut self, asked: &[Http]) -> Result<(), Trouble> {
+        let failed = |error: RunError| Trouble::System(error.to_string());
+        let mut stranger = self.stranger(None)?;
+        let mut hops = stranger.climb().map_err(failed)?;
+        match &mut hops {
+            Some(hops) => stranger.name_routers(hops).map_err(failed)?,
+            None => {
+                let note = "this system does not tell which routers are on the way";
+                self.notes.push(note.to_owned());
+            }
+        }
+        let rungs = hops.clone().unwrap_or_default();
+        let path_mtu = stranger.path_mtu(&rungs, self.speaks_quic(asked)).map_err(failed)?;
+        (self.hops, self.path_mtu, self.budget) = (hops, Some(path_mtu), stranger.budget);
         Ok(())
+    }
+
+    /// Whether it says that it speaks QUIC (Alt-Svc, RFC 7838), or is to be asked for HTTP/3.
+    fn speaks_quic(&self, asked: &[Http]) -> bool {
+        let says = |visited: &Visited| {
+            let told = visited.told.as_ref();
+            let headers = told.map(|told| told.headers.as_slice()).unwrap_or_default();
+            headers.iter().any(|(name, value)| name == "alt-svc" && value.contains("h3"))
+        };
+        let seen = Family::BOTH.into_iter().filter_map(|family| self.seen.get(family).as_ref());
+        self.site.scheme == Scheme::Https
+            && (asked.contains(&Http::Three) || seen.into_iter().any(says))
     }
 
     /// Visits over each family by each version that is to be tried. What fails over both is not
@@ -243,7 +289,11 @@ impl Found {
                         *failures.get_mut(family) = Some(Broken::NoAddress);
                     }
                     Err(LookError::Visit(failure)) => {
-                        *failures.get_mut(family) = Some(Broken::of(&failure));
+                        let broken = Broken::of(&failure);
+                        let refused = matches!(broken, Broken::Refused | Broken::Prohibited);
+                        let connect_ns = failure.connect_ns.filter(|_| refused);
+                        *self.refused_ns.get_mut(family) = connect_ns;
+                        *failures.get_mut(family) = Some(broken);
                     }
                     Err(LookError::Budget(error)) => {
                         return Err(Trouble::System(error.to_string()));
@@ -264,6 +314,24 @@ impl Found {
         }
         self.budget = stranger.budget.clone();
         Ok(())
+    }
+
+    /// When programs that try both families (Happy Eyeballs) stand on IPv4 where IPv6 cannot be
+    /// connected to, in ns after they begin; those of IPv4 alone first. Nothing where it is not the
+    /// connection that is broken, or IPv4 is.
+    pub fn fallbacks(&self) -> Option<(u64, Vec<(Policy, u64)>)> {
+        let connect = match (self.broken.v6.as_ref()?, self.refused_ns.v6) {
+            (Broken::Refused | Broken::Prohibited, Some(ns)) => Attempt::Fails(ns),
+            (Broken::NoAnswer, _) => Attempt::Silent,
+            _ => return None,
+        };
+        let visited = self.seen.v4.as_ref().filter(|_| self.broken.v4.is_none())?;
+        let (tls_ns, response_ns) = (visited.tls_ns.unwrap_or(0), visited.response_ns.unwrap_or(0));
+        let stands = Attempt::Stands(visited.connect_ns?);
+        let of = |connect| Seen { lookup_ns: Some(0), connect, tls_ns, response_ns };
+        let both = PerFamily { v4: of(stands), v6: of(connect) };
+        let won = |policy| Some((policy, race(policy, &both, Family::V6)?.stands_ns));
+        Some((visited.connect_ns?, Policy::ALL.into_iter().filter_map(won).collect()))
     }
 
     /// Where it leads to, if over each family that answers it leads to the same other place.

@@ -20,6 +20,7 @@ use v6gap_core::host::names::VIEW;
 use v6gap_core::ladder::Rung;
 use v6gap_core::metric::{Better, Metric, Scale};
 use v6gap_core::observation::Times;
+use v6gap_core::path_mtu::PathMtu;
 use v6gap_core::plan::Stop;
 use v6gap_core::record::Host;
 use v6gap_judge::analysis::alike::AnyRun;
@@ -75,6 +76,7 @@ struct Document<'a> {
     claims: Vec<Said<&'a Claim>>,
     races: &'a [Race],
     hops: Option<&'a PerFamily<Vec<Rung>>>,
+    path_mtu: Option<&'a PerFamily<PathMtu>>,
     notes: &'a [String],
     refused: &'a BTreeMap<String, String>,
     trials: usize,
@@ -418,6 +420,7 @@ fn document(analysis: &Analysis) -> Document<'_> {
         claims: said(&analysis.claims, |claim| claims::sentence(analysis, claim)),
         races: &analysis.races,
         hops: run.hops.as_ref(),
+        path_mtu: run.path_mtu.as_ref(),
         notes: &run.notes,
         refused: &run.refused,
         trials: analysis.trials,

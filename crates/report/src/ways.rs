@@ -1,7 +1,7 @@
 //! The ways to a host over both families, router by router, as every form shows them.
 
 use v6gap_core::family::PerFamily;
-use v6gap_core::ladder::Rung;
+use v6gap_core::ladder::{Answered, Rung};
 
 /// Distances of the longer way.
 pub(crate) fn distances(hops: &PerFamily<Vec<Rung>>) -> usize {
@@ -12,7 +12,11 @@ pub(crate) fn distances(hops: &PerFamily<Vec<Rung>>) -> usize {
 /// end.
 pub(crate) fn answer(way: &[Rung], index: usize) -> Option<(String, Option<u64>)> {
     let rung = way.get(index)?;
-    let who: Vec<String> = rung.by.iter().map(|answered| answered.address.to_string()).collect();
+    let who = |answered: &Answered| match &answered.name {
+        Some(name) => format!("{name} ({})", answered.address),
+        None => answered.address.to_string(),
+    };
+    let who: Vec<String> = rung.by.iter().map(who).collect();
     let who = if who.is_empty() { "no answer".to_owned() } else { who.join(" ") };
     Some((who, rung.best_ns()))
 }

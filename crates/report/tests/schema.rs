@@ -78,6 +78,7 @@ fn everything() -> Analysis {
     analysis.discards = Some(fixtures::runs::discards());
     analysis.claims = vec![fixtures::runs::claim()];
     analysis.run.hops = Some(fixtures::runs::hops());
+    analysis.run.path_mtu = Some(fixtures::runs::path_mtu());
     analysis.races = vec![fixtures::runs::race()];
     let diagnostics = &mut analysis.questions[0].diagnostics;
     diagnostics.modes =

@@ -431,6 +431,7 @@ fn who_would_choose_which_family_is_said_by_groups() {
 fn both_ways_stand_side_by_side() {
     let mut analysis = lab();
     analysis.run.hops = Some(fixtures::runs::hops());
+    analysis.run.path_mtu = Some(fixtures::runs::path_mtu());
     let said = table(&analysis, &Style::default());
     let rows = [
         "1 192.0.2.1 0.3 2001:db8::1 0.3",
@@ -441,5 +442,14 @@ fn both_ways_stand_side_by_side() {
         said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     for row in rows {
         assert!(lines.iter().any(|line| line == row), "{row}: {said}");
+    }
+    let words = lines.join(" ");
+    for sentence in [
+        "Packets of up to 1500 B pass over IPv4 and of up to 1480 B over IPv6: 20 B less over \
+         IPv6, as in a tunnel: 6in4 (RFC 4213).",
+        "Over IPv6 packets above 1480 B vanish and nobody says so: this host takes 1500 B for the \
+         path MTU, and what is larger than fits will stall (RFC 2923).",
+    ] {
+        assert!(words.contains(sentence), "{sentence}: {words}");
     }
 }

@@ -43,6 +43,8 @@ pub struct Failure {
     pub phase: Phase,
     /// Bytes that had come by then.
     pub bytes: u64,
+    /// How long connecting took until it failed, in ns, if that is what failed.
+    pub connect_ns: Option<u64>,
     /// Why.
     #[source]
     pub why: Why,
@@ -62,6 +64,6 @@ impl Phase {
 
     /// Of a failure in it.
     pub(crate) fn failed(self, bytes: u64, why: impl Into<Why>) -> Failure {
-        Failure { phase: self, bytes, why: why.into() }
+        Failure { phase: self, bytes, connect_ns: None, why: why.into() }
     }
 }

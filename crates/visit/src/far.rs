@@ -1,10 +1,12 @@
 //! A host that does not run this program as the far end of a run: who performs its attempts, within
 //! what may be asked of it.
 
+mod way;
+
 use super::failure::Failure;
-use super::hop;
 use super::lookup::{self, Record};
 use super::site::Site;
+use super::turns::{Trials, exchanges, in_slices, in_turns};
 use super::visit::{self, Limits, Manner, Visitor};
 use std::io;
 use std::net::SocketAddr;
@@ -12,27 +14,16 @@ use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::budget::{Allowed, Budget, Use};
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::ladder::{Heard, Ladder, Next, Rung};
-use v6gap_core::observation::{
-    Beside, EndReport, Endpoints, Ends, Far, LookedUp, Measured, Visited,
-};
+use v6gap_core::observation::{EndReport, Endpoints, LookedUp, Measured, Visited};
 use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Observed};
-use v6gap_core::task::{self, Task, TaskArm, Token};
 use v6gap_core::workload::{Echo, Http, Kind, Visit, Workload};
 use v6gap_engine::run::{Hooks, Performer, RunError};
-use v6gap_engine::trial::client::{self, ClientContext};
-use v6gap_engine::trial::{TrialError, watched};
+use v6gap_engine::trial::{ClientContext, TrialError, watched};
 use v6gap_sys::{clock, entropy};
 
 /// Why nothing is known of what the far end saw.
 pub const NOT_OURS: &str = "it does not run v6gap";
-
-/// Shortest and longest pause between the visits of a block, in ns.
-const PAUSE_NS: [u64; 2] = [100_000_000, 200_000_000];
-
-/// Longest wait for the answer of a router, in ns: those that answer do so soon.
-const HOP_WAIT_NS: u64 = 1_000_000_000;
 
 /// Statuses by which a server asks to be left alone.
 const DECLINES: [u16; 2] = [429, 503];
@@ -105,41 +96,6 @@ impl Stranger {
         Ok(self.visitor.visit(&self.manner(visit, family, remote))?)
     }
 
-    /// The way to the host over both families, by distances that are asked in turns. `None` where
-    /// the system does not tell what routers say.
-    ///
-    /// # Errors
-    /// What the system says to a packet, or that no more may be asked for.
-    pub fn climb(&mut self) -> Result<Option<PerFamily<Vec<Rung>>>, RunError> {
-        let there = self.place.addresses.as_ref().map(Option::is_some);
-        let mut ladder = Ladder::new();
-        loop {
-            let now_ns = clock::now_ns();
-            let question = match ladder.next(there, now_ns) {
-                Next::Ask(question) => question,
-                Next::Rest(until_ns) => {
-                    clock::rest(Duration::from_nanos(until_ns.saturating_sub(now_ns)));
-                    continue;
-                }
-                Next::Over => return Ok(Some(ladder.into_rungs())),
-            };
-            let remote = self.remote(question.family)?;
-            let local = *self.place.local.get(question.family);
-            let wait_ns = self.place.silence_ns.min(HOP_WAIT_NS);
-            let asked_ns = clock::now_ns();
-            let heard = match hop::ask(remote, local, question.distance, wait_ns) {
-                Ok(Ok(heard)) => heard,
-                Ok(Err(_unavailable)) => return Ok(None),
-                // A packet that the system does not send is one that nobody answers.
-                Err(_) => Heard::Nothing,
-            };
-            if matches!(heard, Heard::End { .. }) {
-                self.wait_for(Use::Connection, 1)?;
-            }
-            ladder.heard(question, heard, asked_ns);
-        }
-    }
-
     /// Whether what TLS gave for later in a visit over IPv4 is taken in one over IPv6, which tells
     /// that both are one service. Takes two visits by `http`.
     ///
@@ -177,17 +133,6 @@ impl Stranger {
         self.place.addresses.get(family).ok_or(RunError::Trial(missing))
     }
 
-    /// What this end saw of one trial.
-    fn trial(&mut self, workload: &Workload, family: Family) -> Result<EndReport, RunError> {
-        if let Workload::Visit(visit) = workload {
-            return self.visit(visit, family);
-        }
-        if let Workload::Lookup(_) = workload {
-            return self.look_up(family);
-        }
-        Err(RunError::Declined("that takes a host that runs v6gap".to_owned()))
-    }
-
     fn visit(&mut self, visit: &Visit, family: Family) -> Result<EndReport, RunError> {
         let remote = self.remote(family)?;
         self.wait_for(Use::Connection, 1)?;
@@ -209,20 +154,13 @@ impl Stranger {
         let no_server = || RunError::Declined("there is no name server to ask".to_owned());
         let server = self.place.resolver.ok_or_else(no_server)?;
         self.wait_for(Use::Query, 1)?;
-        let mut id = [0; 2];
-        entropy::random(&mut id).map_err(RunError::Random)?;
         let record = match family {
             Family::V4 => Record::A,
             Family::V6 => Record::Aaaa,
         };
-        let question = lookup::Lookup {
-            server,
-            local: None,
-            name: &self.place.site.host,
-            record,
-            id: u16::from_ne_bytes(id),
-            timeout_ns: self.place.silence_ns,
-        };
+        let (name, timeout_ns) = (&self.place.site.host, self.place.silence_ns);
+        let question =
+            lookup::Lookup { server, local: None, name, record, id: drawn()?, timeout_ns };
         let (outcome, report) = watched(self.place.processor, || question.ask());
         let failed = |why: lookup::LookupError| {
             TrialError::of_stranger(family, server, format!("looking up {}: {why}", record.name()))
@@ -248,8 +186,6 @@ impl Stranger {
     ) -> Result<Vec<(Arm, EndReport)>, RunError> {
         let many = echo.exchanges_in_all();
         self.wait_for(Use::Echo, u32::try_from(many).unwrap_or(u32::MAX))?;
-        let mut token = [0; 16];
-        entropy::random(&mut token).map_err(RunError::Random)?;
         let Place { addresses, silence_ns, local, processor, .. } = &self.place;
         let context = ClientContext {
             local: *local,
@@ -257,17 +193,7 @@ impl Stranger {
             ..ClientContext::new(*addresses, *silence_ns)
         };
         self.number += 1;
-        let task = Task {
-            number: self.number,
-            workload: Workload::Echo(echo.clone()),
-            arms: Arm::BOTH.map(|arm| TaskArm { arm, family: *arms.get(arm) }).to_vec(),
-            order: attempt.block.order,
-            seed: attempt.seed(),
-            token: Token(token),
-            arrives: task::native(),
-            draw: None,
-        };
-        client::run(&task, &context).map_err(RunError::Trial)
+        exchanges(echo, (self.number, attempt.block.order, attempt.seed()), arms, &context)
     }
 }
 
@@ -292,6 +218,23 @@ fn spent(what: Use) -> RunError {
     ))
 }
 
+impl Trials for Stranger {
+    fn trial(
+        &mut self,
+        workload: &Workload,
+        family: Family,
+        _seed: u64,
+    ) -> Result<EndReport, RunError> {
+        if let Workload::Visit(visit) = workload {
+            return self.visit(visit, family);
+        }
+        if let Workload::Lookup(_) = workload {
+            return self.look_up(family);
+        }
+        Err(RunError::Declined("that takes a host that runs v6gap".to_owned()))
+    }
+}
+
 impl Performer for Stranger {
     fn attempt(
         &mut self,
@@ -299,63 +242,22 @@ impl Performer for Stranger {
         attempt: &Attempt<'_>,
         hooks: &mut dyn Hooks,
     ) -> Result<PerArm<Observed>, RunError> {
-        let (workload, arms) = (attempt.workload(), attempt.arms(plan));
-        let mut found: PerArm<Observed> = PerArm::default();
-        if let Workload::Echo(echo) = &workload {
-            hooks.before(attempt, None);
-            let begun = Begun::now();
-            for (arm, report) in self.echoes(echo, attempt, arms)? {
-                *found.get_mut(arm) = begun.observed(report);
-            }
-            found.a.beside = hooks.beside().map(|of| Box::new(Beside { shared: true, ..of }));
-            return Ok(found);
+        if let Workload::Echo(echo) = attempt.workload() {
+            let arms = attempt.arms(plan);
+            return in_slices(attempt, hooks, || self.echoes(&echo, attempt, arms));
         }
-        for (turn, arm) in attempt.block.order.arms().into_iter().enumerate() {
-            if turn > 0 {
-                clock::rest(pause(attempt.seed()));
-            }
-            let family = *arms.get(arm);
-            hooks.before(attempt, Some(family));
-            let begun = Begun::now();
-            let report = self.trial(&workload, family);
-            let beside = hooks.beside().map(Box::new);
-            *found.get_mut(arm) = Observed { beside, ..begun.observed(report?) };
-        }
-        Ok(found)
+        in_turns(self, plan, attempt, hooks)
     }
 
     /// What was asked for is over: its connections were reset.
     fn settle(&mut self, _workload: &Workload) {}
 }
 
-/// When a trial began.
-struct Begun {
-    unix_ns: u64,
-    ns: u64,
-}
-
-impl Begun {
-    fn now() -> Self {
-        Begun { unix_ns: clock::wall_ns(), ns: clock::now_ns() }
-    }
-
-    fn observed(&self, client: EndReport) -> Observed {
-        Observed {
-            ends: Ends { client, server: Far::NotSeen(NOT_OURS.to_owned()) },
-            started_unix_ns: self.unix_ns,
-            started_ns: self.ns,
-            duration_ns: clock::now_ns() - self.ns,
-            beside: None,
-        }
-    }
-}
-
-/// The pause of a block, another one for each seed.
-fn pause(seed: u64) -> Duration {
-    let [least, most] = PAUSE_NS;
-    // Fibonacci hashing: seeds that follow each other are far apart.
-    let drawn = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    Duration::from_nanos(least + ((drawn * (most - least)) >> 32))
+/// A number of a question, which nobody can guess.
+fn drawn() -> Result<u16, RunError> {
+    let mut id = [0; 2];
+    entropy::random(&mut id).map_err(RunError::Random)?;
+    Ok(u16::from_ne_bytes(id))
 }
 
 /// What of a visit is stored.

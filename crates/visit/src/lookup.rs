@@ -21,6 +21,8 @@ pub enum Record {
     Aaaa,
     /// How its service is to be reached (RFC 9460).
     Https,
+    /// The name of an address, which is asked for by [`reverse_name`].
+    Ptr,
 }
 
 impl Record {
@@ -30,6 +32,7 @@ impl Record {
             Record::A => "A",
             Record::Aaaa => "AAAA",
             Record::Https => "HTTPS",
+            Record::Ptr => "PTR",
         }
     }
 
@@ -38,6 +41,7 @@ impl Record {
             Record::A => RecordType::A,
             Record::Aaaa => RecordType::AAAA,
             Record::Https => RecordType::HTTPS,
+            Record::Ptr => RecordType::PTR,
         }
     }
 }
@@ -68,6 +72,8 @@ pub struct Answer {
     pub code: String,
     /// The addresses, in their order.
     pub addresses: Vec<IpAddr>,
+    /// The names of an address, in their order.
+    pub names: Vec<String>,
     /// Whether another version of HTTP is offered (an HTTPS record with ALPN).
     pub offers: Vec<String>,
     /// The shortest time for which a record may be kept, in s.
@@ -181,9 +187,35 @@ fn answer(message: &Message, ns: u64) -> Answer {
         ns,
         code,
         addresses: data.clone().filter_map(address).collect(),
+        names: data.clone().filter_map(name).collect(),
         offers: data.filter_map(offers).flatten().collect(),
         ttl_s: message.answers().iter().map(|record| record.ttl()).min(),
         over_tcp_ns: None,
+    }
+}
+
+/// The name in a PTR record, as far as it is made of what names of hosts are made of.
+fn name(data: &RData) -> Option<String> {
+    let RData::PTR(name) = data else { return None };
+    let text = name.0.to_ascii();
+    let text = text.strip_suffix('.').unwrap_or(&text);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    (!text.is_empty() && text.chars().all(is_plain)).then(|| text.to_owned())
+}
+
+/// The name under which DNS keeps the name of an address (RFC 1035 section 3.5, RFC 3596 section
+/// 2.5).
+pub fn reverse_name(address: &IpAddr) -> String {
+    match address {
+        IpAddr::V4(v4) => {
+            let [a, b, c, d] = v4.octets();
+            format!("{d}.{c}.{b}.{a}.in-addr.arpa")
+        }
+        IpAddr::V6(v6) => {
+            let halves = |octet: &u8| format!("{:x}.{:x}.", octet & 0xf, octet >> 4);
+            let nibbles: String = v6.octets().iter().rev().map(halves).collect();
+            format!("{nibbles}ip6.arpa")
+        }
     }
 }
 
@@ -194,4 +226,18 @@ fn offers(data: &RData) -> Option<Vec<String>> {
         hickory_proto::rr::rdata::svcb::SvcParamValue::Alpn(alpn) => Some(alpn.0.clone()),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of RFC 1035 section 3.5 and RFC 3596 section 2.5.
+    #[test]
+    fn known_answers_of_names_of_addresses() {
+        let of = |text: &str| reverse_name(&text.parse().unwrap());
+        assert_eq!(of("10.2.0.52"), "52.0.2.10.in-addr.arpa");
+        let six = "b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.1.2.3.4.ip6.arpa";
+        assert_eq!(of("4321::567:89ab"), six);
+    }
 }

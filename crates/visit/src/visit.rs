@@ -16,6 +16,7 @@ use tokio_rustls::TlsConnector;
 use v6gap_core::family::Family;
 use v6gap_core::observation::Endpoints;
 use v6gap_core::workload::Http;
+use v6gap_sys::clock;
 use v6gap_sys::socket::{Domain, Stream, StreamOptions};
 
 /// Bounds of a visit.
@@ -123,8 +124,12 @@ impl Visitor {
         let secure = is_secure.then(|| self.secure(manner, Phase::Tls)).transpose()?;
         let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
         let Manner { local, remote, limits, .. } = manner;
+        let begun_ns = clock::now_ns();
         let connected = Stream::connect_timed(*local, *remote, &options, limits.silence_ns);
-        let (stream, times) = connected.map_err(|error| Phase::Connect.failed(0, error))?;
+        let (stream, times) = connected.map_err(|error| {
+            let connect_ns = Some(clock::now_ns() - begun_ns);
+            Failure { connect_ns, ..Phase::Connect.failed(0, error) }
+        })?;
         let failed = |error| Phase::Connect.failed(0, Why::Io(error));
         let mut visited = Visited {
             endpoints: endpoints(&stream),

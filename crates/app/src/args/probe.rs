@@ -9,6 +9,22 @@ use std::net::{IpAddr, Ipv4Addr};
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::draft::Wanted;
 
+/// What of a host is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probed {
+    /// A metric, or all over a transport.
+    Of(Wanted),
+    /// The way there.
+    Path,
+}
+
+fn probed(text: &str) -> Result<Probed, String> {
+    match text {
+        "path" => Ok(Probed::Path),
+        _ => values::measured(text).map(Probed::Of),
+    }
+}
+
 /// Compare IPv6 with IPv4 to a host that does not run v6gap
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
@@ -18,6 +34,7 @@ Examples:
   v6gap probe mail.example.org:25                  any TCP service: connecting alone
   v6gap probe example.org --http 1.1,2,3           each version of HTTP
   v6gap probe example.org --measure rtt            ping over both families side by side
+  v6gap probe example.org --measure path           routers and path MTU, both ways side by side
   v6gap probe example.org --resolver 192.0.2.53    by this name server
 
 A visit is a connection of its own, which is reset after the answer. No more than 2 a second and 150
@@ -26,10 +43,11 @@ asks with GET.")]
 pub struct ProbeArgs {
     /// Name, address, URL or HOST:PORT
     pub host: String,
-    /// Measure only these: lookup, rtt, connect, tls, response, first-byte, quic; tcp, udp, icmp
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::measured,
+    /// Measure only these: lookup, rtt, connect, tls, response, first-byte, quic; tcp, udp, icmp;
+    /// path alone looks for the routers and the path MTU and measures nothing
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = probed,
           help_heading = "Measuring")]
-    pub measure: Vec<Wanted>,
+    pub measure: Vec<Probed>,
     /// Versions of HTTP, of 1.1, 2 and 3 [the best of 1.1 and 2 that both families speak]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::http,
           help_heading = "Measuring")]

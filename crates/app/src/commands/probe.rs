@@ -1,6 +1,6 @@
 //! `probe`: compare IPv6 with IPv4 to a host that does not run this program.
 
-use crate::args::{Asked, ConnectArgs, ProbeArgs};
+use crate::args::{Asked, ConnectArgs, ProbeArgs, Probed};
 use crate::commands::plan::expect;
 use crate::commands::run::{random_seed, refused};
 use crate::failure::{Failure, Outcome};
@@ -26,6 +26,10 @@ const DNS_PORT: u16 = 53;
 /// If it cannot be found, or a family does not work.
 pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> {
     let site = Site::parse(&args.host).map_err(|why| Failure::usage(why.to_string()))?;
+    let path_alone = !args.measure.is_empty() && args.measure.iter().all(|m| *m == Probed::Path);
+    if path_alone && args.no_path {
+        return Err(Failure::usage("--measure path and --no-path leave nothing to do".to_owned()));
+    }
     let options = RunOptions {
         connect: ConnectArgs::local(),
         processor: None,
@@ -60,6 +64,10 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
         silence_ns: args.timeout,
     };
     let found = stranger::look(&whom)?;
+    let is_broken = found.broken.v4.is_some() || found.broken.v6.is_some();
+    if path_alone || is_broken {
+        ways(&found, path_alone, args, context);
+    }
     for family in Family::BOTH {
         if let Some(broken) = found.broken.get(family) {
             let counts = args.result.fail_if.iter().any(|asked| asked.asked == Asked::Broken);
@@ -67,7 +75,10 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
             return Err(not_working(&found, family, broken, outcome));
         }
     }
-    let plan = plan(args, &found.site, &found.http, found.resolver.is_some())?;
+    if path_alone {
+        return Ok(Outcome::Done);
+    }
+    let plan = plan(args, &found.site, &found.http, found.is_looked_up())?;
     let job = options.job(plan, &context.keys)?;
     session::measure(job, Place::Stranger(Box::new(found)), &options, context)
 }
@@ -80,7 +91,12 @@ fn plan(args: &ProbeArgs, site: &Site, http: &[Http], named: bool) -> Result<Pla
         plain: site.scheme != Scheme::Https,
     };
     let mut draft = preset::visits_draft(draft_site, named, true);
-    draft.overall = Overall { only: args.measure.clone(), ..Overall::default() };
+    let only = |measured: &Probed| match measured {
+        Probed::Of(wanted) => Some(*wanted),
+        Probed::Path => None,
+    };
+    let only = args.measure.iter().filter_map(only).collect();
+    draft.overall = Overall { only, ..Overall::default() };
     draft.design.pairs = args.pairs.or(draft.design.pairs);
     draft.design.seed = args.seed;
     let margins = args.margins.iter();
@@ -90,6 +106,26 @@ fn plan(args: &ProbeArgs, site: &Site, http: &[Http], named: bool) -> Result<Pla
         None => random_seed()?,
     };
     check(&draft, seed).map_err(refused)
+}
+
+/// Prints the ways there: where they are what was asked for, as JSON too.
+fn ways(found: &Found, path_alone: bool, args: &ProbeArgs, context: &Context) {
+    let (hops, path_mtu) = (found.hops.as_ref(), found.path_mtu.as_ref());
+    if path_alone && args.result.json {
+        let document = serde_json::json!({
+            "schema": "v6gap.path/1",
+            "target": found.site.url(),
+            "v4": found.target.addresses.v4.map(|address| address.ip()),
+            "v6": found.target.addresses.v6.map(|address| address.ip()),
+            "hops": hops,
+            "path_mtu": path_mtu,
+            "notes": found.notes,
+        });
+        return output::to_stdout(&document.to_string());
+    }
+    if !args.result.json && !args.result.quiet {
+        output::to_stdout(&v6gap_report::text::ways(hops, path_mtu, &context.output.results));
+    }
 }
 
 /// That a family does not work, which is a finding of its own.
@@ -102,5 +138,9 @@ fn not_working(found: &Found, family: Family, broken: &Broken, outcome: Outcome)
         None => format!("Over {other} it works."),
         Some(broken) => format!("Over {other}: {broken}."),
     };
-    Failure::new("E403", outcome, what).seen(seen)
+    let failure = Failure::new("E403", outcome, what).seen(seen);
+    match found.fallbacks() {
+        Some((alone_ns, by)) => failure.seen(v6gap_report::fallbacks(alone_ns, &by)),
+        None => failure,
+    }
 }

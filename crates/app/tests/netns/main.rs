@@ -6,6 +6,7 @@
 //! those of the night wait (`tier.rs`), and a small number shows that the others run.
 
 mod answered;
+mod broken;
 mod capacity;
 mod capture;
 mod changes;
@@ -18,12 +19,14 @@ mod labs;
 mod limits;
 mod nulls;
 mod pages;
+mod politeness;
 mod predicted;
 mod presets;
 mod probe;
 mod readme;
 mod round_trips;
 mod rounds;
+mod same;
 mod scenarios;
 mod sites;
 mod snmp;
@@ -34,13 +37,14 @@ mod trouble;
 mod two_hosts;
 mod two_systems;
 mod views;
+mod ways;
 mod workers;
 
 use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 56] = [
+const SCENARIOS: [tier::Scenario<fn()>; 65] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -95,8 +99,17 @@ const SCENARIOS: [tier::Scenario<fn()>; 56] = [
     ("plans_run_end_to_end", presets::run_end_to_end, Witness(60)),
     ("commands_of_the_readme_run", readme::runs, Witness(60)),
     ("a_site_is_as_far_as_the_world_says", probe::finds_the_world, Witness(60)),
-    ("an_older_tls_takes_a_round_trip_more", probe::finds_an_older_tls, Day(40)),
+    ("an_older_tls_takes_a_round_trip_more", probe::finds_an_older_tls, Night(40)),
+    ("phases_are_as_long_as_curl_s", probe::agrees_with_curl, Night(60)),
+    ("sites_are_one_or_two_machines", same::are_told_apart, Night(90)),
     ("curl_chooses_as_was_reckoned", probe::foretells_curl, Night(120)),
+    ("a_broken_ipv6_is_named", broken::is_named, Day(15)),
+    ("curl_leaves_a_broken_ipv6_in_time", broken::is_left_by_curl_as_was_reckoned, Night(60)),
+    ("no_more_is_asked_than_is_allowed", politeness::is_kept, Night(500)),
+    ("ways_have_every_router", ways::have_every_router, Witness(15)),
+    ("ways_have_an_mtu", ways::have_an_mtu, Witness(20)),
+    ("ways_tell_there_from_back", ways::tell_there_from_back, Night(40)),
+    ("ways_name_their_tunnel", ways::name_their_tunnel, Night(40)),
 ];
 
 fn main() -> ExitCode {

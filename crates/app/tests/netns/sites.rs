@@ -41,22 +41,36 @@ pub fn caddy(lab: &Lab, home: &Home) -> Server {
 
 /// nginx with HTTP/1.1 and 2, and TLS of one version.
 pub fn nginx(lab: &Lab, home: &Home, tls: &str) -> Server {
+    let [four, six] = AT;
+    let listen = format!("listen {four}:{PORT} ssl http2; listen [{six}]:{PORT} ssl http2;");
+    let site = format!("{listen} {} ssl_protocols {tls};", certified(home, "site"));
+    nginx_of(lab, home, &[site])
+}
+
+/// Directives of a certificate of its own for the site, which is made under this name.
+pub fn certified(home: &Home, name: &str) -> String {
     let folder = home.path().join("nginx");
     std::fs::create_dir_all(folder.join("logs")).unwrap();
+    let (key, certificate) = (format!("{name}.key"), format!("{name}.crt"));
     let mut openssl = Command::new("openssl");
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]);
-    openssl.args(["-nodes", "-days", "2", "-keyout", "key.pem", "-out", "cert.pem", "-subj"]);
+    openssl.args(["-nodes", "-days", "2", "-keyout", &key, "-out", &certificate, "-subj"]);
     let made = openssl.arg(format!("/CN={NAME}")).current_dir(&folder).output().unwrap();
     assert!(made.status.success(), "{made:?}");
-    let [four, six] = AT;
+    format!("ssl_certificate {certificate}; ssl_certificate_key {key};")
+}
+
+/// nginx with these sites, each as directives.
+pub fn nginx_of(lab: &Lab, home: &Home, sites: &[String]) -> Server {
+    let folder = home.path().join("nginx");
+    let answer = "location / { return 200 \"what is asked for\\n\"; }";
+    let of = |site: &String| format!("server {{ server_name {NAME}; {site} {answer} }}\n");
+    let sites: String = sites.iter().map(of).collect();
     let text = format!(
         "user root;\ndaemon off;\nmaster_process off;\nerror_log stderr notice;\npid nginx.pid;\n\
          events {{}}\nhttp {{\n access_log off;\n \
          client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;\n \
-         uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n server {{\n  \
-         listen {four}:{PORT} ssl http2; listen [{six}]:{PORT} ssl http2;\n  \
-         server_name {NAME};\n  ssl_certificate cert.pem; ssl_certificate_key key.pem;\n  \
-         ssl_protocols {tls};\n  location / {{ return 200 \"what is asked for\\n\"; }}\n }}\n}}\n"
+         uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n{sites}}}\n"
     );
     std::fs::write(folder.join("nginx.conf"), text).unwrap();
     let mut command = lab.exec(home, "server");

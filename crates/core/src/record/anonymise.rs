@@ -123,6 +123,10 @@ impl Other {
             // Networks of a lab are the plan's.
             Value::Object(_) if key == "world" => {}
             Value::Object(fields) => {
+                // Names of routers, which are their operators', are told by nobody else.
+                if fields.contains_key("best_ns") {
+                    fields.remove("name");
+                }
                 fields.iter_mut().for_each(|(key, value)| self.value(key, value, with_names));
             }
             Value::Array(items) => {
@@ -247,7 +251,10 @@ fn documented(mut number: u32) -> Ipv4Addr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::family::PerFamily;
+    use crate::ladder::{Answered, Rung};
     use crate::record::RunHeader;
+    use alloc::vec;
 
     /// A run between hosts, with a trial, as version 1 stored it.
     const JOURNAL: &str = include_str!("../../testdata/v1/journal.jsonl");
@@ -268,6 +275,7 @@ mod tests {
             "nas",
             "fileserver",
             "corp.lan",
+            "carrier.example",
             "10.20.30.40",
             "2a02:8388:1:2::7",
             "52:54:00:ab:cd:ef",
@@ -278,6 +286,13 @@ mod tests {
                 .map(String::from)
                 .to_vec();
             header.addresses.v6 = "2a02:8388:1:2::7".parse().ok();
+            let router = Answered {
+                address: "10.20.30.40".parse().unwrap(),
+                name: Some("core1.fra.carrier.example".into()),
+                best_ns: 1,
+            };
+            let rung = Rung { by: vec![router], ..Rung::default() };
+            header.hops = Some(PerFamily { v4: vec![rung], v6: Vec::new() });
             header.notes.push("nas.corp.lan saw 10.20.30.40:4466, [2a02:8388:1:2::7]:99.".into());
             header
                 .notes

@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::ladder::Rung;
 use crate::metric::Metric;
 use crate::observation::{Beside, Ends, Far, Lateness, PerEnd};
+use crate::path_mtu::PathMtu;
 use crate::plan::Plan;
 use crate::wire::control::Limits;
 use alloc::boxed::Box;
@@ -42,6 +43,9 @@ pub struct RunHeader {
     /// The way to a far end that does not run this program, by the distance of its routers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<PerFamily<Vec<Rung>>>,
+    /// How large packets may be on that way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_mtu: Option<PerFamily<PathMtu>>,
     /// The session with the far end, or why there was none.
     pub session: Far<Session>,
     /// What is known of both hosts: of a far end without a session next to nothing.
@@ -79,6 +83,7 @@ impl RunHeader {
             addresses: PerFamily::default(),
             bind: PerFamily::default(),
             hops: None,
+            path_mtu: None,
             session: Far::NotSeen("nobody connected".to_string()),
             hosts: PerEnd::default(),
             plan,

@@ -12,6 +12,7 @@ mod failures;
 mod headline;
 mod levels;
 mod races;
+mod way;
 pub(crate) mod writes;
 
 pub(crate) use any_run::any_run;
@@ -20,7 +21,8 @@ pub use costs::costs;
 pub use drawn::drawn;
 pub use failures::failures;
 pub use headline::{details, headline, predicted};
-pub use races::races;
+pub use races::{fallbacks, races};
+pub(crate) use way::way;
 
 use crate::words;
 use v6gap_judge::analysis::Analysis;

@@ -40,6 +40,20 @@ pub fn races(analysis: &Analysis) -> Option<String> {
     ))
 }
 
+/// When each way of choosing stands on IPv4 where IPv6 cannot be connected to: times are in ns from
+/// its beginning, and `alone_ns` is that of IPv4 alone.
+pub fn fallbacks(alone_ns: u64, by: &[(Policy, u64)]) -> String {
+    let ms = |ns: u64| format!("{:.1} ms", ns as f64 / NS_PER_MS);
+    let one = |(policy, ns): &(Policy, u64)| format!("{} by {}", ms(*ns), name(*policy));
+    let all: Vec<String> = by.iter().map(one).collect();
+    format!(
+        "Programs that try both families (Happy Eyeballs) have a connection of IPv4 after {}; by \
+         IPv4 alone it takes {}.",
+        all.join(", "),
+        ms(alone_ns)
+    )
+}
+
 fn choice(race: &Race) -> String {
     match race.v6 {
         0 => "IPv4 every time".to_owned(),

@@ -1,17 +1,46 @@
 //! The ways to a host over both families, router by router, side by side.
 
 use super::grid::{Cell, Column, Grid};
+use super::say;
 use super::style::{Style, Tone};
-use crate::ways;
+use crate::{sentences, ways};
 use v6gap_core::arm::Arm;
-use v6gap_core::family::Family;
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::ladder::Rung;
+use v6gap_core::path_mtu::PathMtu;
 use v6gap_judge::analysis::Analysis;
 
 const NS_PER_MS: f64 = 1e6;
 
-/// Adds a line for each distance, with who answered from there and the shortest time to an answer.
+/// Adds what a run knows of the ways, if it looked for them.
 pub(super) fn add(analysis: &Analysis, style: &Style, out: &mut String) {
-    let Some(hops) = &analysis.run.hops else { return };
+    let run = &analysis.run;
+    out.push_str(&table(run.hops.as_ref(), run.path_mtu.as_ref(), style));
+}
+
+/// A line for each distance, with who answered from there and the shortest time to an answer, and
+/// what follows of them.
+///
+/// No line is longer than `style.width` (at least [`Style::WIDTH_MIN`]).
+pub fn table(
+    hops: Option<&PerFamily<Vec<Rung>>>,
+    path_mtu: Option<&PerFamily<PathMtu>>,
+    style: &Style,
+) -> String {
+    let mut out = String::new();
+    if let Some(text) = hops.and_then(|hops| grid(hops, style).render(style)) {
+        out.push_str(&text);
+    }
+    for sentence in sentences::way(hops, path_mtu) {
+        say(style, &mut out, &sentence);
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+fn grid(hops: &PerFamily<Vec<Rung>>, style: &Style) -> Grid {
     let cell = |text: String, tone| Cell::new(style.clean(&text), tone);
     let plain = |text: &str| cell(text.to_owned(), Tone::Plain);
     let mut rows = vec![vec![
@@ -37,8 +66,5 @@ pub(super) fn add(analysis: &Analysis, style: &Style, out: &mut String) {
         Column::left(Some(15)),
         Column::right(),
     ];
-    if let Some(text) = (Grid { columns, rows }).render(style) {
-        out.push_str(&text);
-        out.push('\n');
-    }
+    Grid { columns, rows }
 }

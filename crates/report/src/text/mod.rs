@@ -13,6 +13,7 @@ mod study;
 mod style;
 
 pub use compare::comparison;
+pub use ladder::table as ways;
 pub use lines::{column, wrap};
 pub use live::{Live, Moment};
 pub use style::{Glyphs, Style};

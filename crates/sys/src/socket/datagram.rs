@@ -195,6 +195,16 @@ impl Datagram {
         platform::set_dont_fragment(&SockRef::from(&self.inner), on)
     }
 
+    /// Packets carry "don't fragment" from now on and are sent whatever path MTU the kernel knows,
+    /// as looking for it takes; those beyond the interface's own MTU are refused
+    /// ([`TooBig`](super::ErrorClass::TooBig)).
+    ///
+    /// # Errors
+    /// Off Linux.
+    pub fn probe_path_mtu(&self) -> Result<(), Unavailable> {
+        platform::probe_path_mtu(&SockRef::from(&self.inner))
+    }
+
     /// Whether [`set_dont_fragment`](Self::set_dont_fragment) is on.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ unavailable! {
     path_mtu(&Socket) -> u32: "the path MTU";
     set_dont_fragment(&Socket, bool) -> (): "control of fragmentation";
     dont_fragment(&Socket) -> bool: "control of fragmentation";
+    probe_path_mtu(&Socket) -> (): "looking for the path MTU";
     queue_max(&Socket) -> u32: "the listener's queue";
     memory_bytes(&Socket) -> u64: "SO_MEMINFO";
     info(&Socket) -> TcpInfo: "TCP_INFO";

@@ -170,6 +170,19 @@ pub(super) fn set_dont_fragment(socket: &Socket, on: bool) -> Result<(), Unavail
         .map_err(|error| Unavailable::new("control of fragmentation", error))
 }
 
+/// IPv6 has a switch of its own for what the interface does not take in one piece.
+pub(super) fn probe_path_mtu(socket: &Socket) -> Result<(), Unavailable> {
+    let set = || {
+        let names = PathOptions::of(socket)?;
+        set_int(socket, names.level, names.discover, libc::IP_PMTUDISC_PROBE)?;
+        match domain(socket)? {
+            Domain::V4 => Ok(()),
+            Domain::V6 => set_int(socket, names.level, libc::IPV6_DONTFRAG, 1),
+        }
+    };
+    set().map_err(|error: io::Error| Unavailable::new("looking for the path MTU", error))
+}
+
 /// Refuses what does not fit the path MTU, or goes back to the usual way: whole packets carry
 /// "don't fragment", and what does not fit is fragmented here.
 pub(super) fn forbid_fragments(socket: &Socket, on: bool) -> io::Result<()> {
