@@ -16,6 +16,8 @@ pub mod cost;
 pub mod device;
 pub mod family;
 pub mod host;
+pub mod http2;
+pub mod iperf3;
 pub mod ippm;
 pub mod ladder;
 pub mod metric;

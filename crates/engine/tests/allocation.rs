@@ -343,7 +343,7 @@ fn tcp_bulk() {
             let low_water = 256 * 1024;
             assert_free(
                 || {
-                    bulk::send(Arm::A, &near, source, extent, &watch).unwrap();
+                    bulk::send(Arm::A, &near, source, extent, &watch, None).unwrap();
                     near.shutdown_write().unwrap();
                 },
                 || {

@@ -24,6 +24,7 @@ mod sealed;
 mod session_client;
 mod session_server;
 mod stamp;
+mod strangers;
 mod templates;
 mod validation;
 mod web;
@@ -57,7 +58,7 @@ const fn machine(name: &'static str, run: fn(&[u8])) -> Target {
 }
 
 /// All targets.
-pub const ALL: [Target; 29] = [
+pub const ALL: [Target; 32] = [
     parser("preamble", bytes::preamble),
     parser("header", bytes::header),
     parser("probe_times", bytes::probe_times),
@@ -87,6 +88,9 @@ pub const ALL: [Target; 29] = [
     parser("ancillary", kernel::ancillary),
     parser("snmp", device::run),
     parser("pcap", pcapng::run),
+    parser("http2", strangers::http2),
+    parser("version_negotiation", strangers::negotiation),
+    parser("iperf3_results", strangers::iperf3_results),
 ];
 
 /// The target of that name.

@@ -1,5 +1,6 @@
 //! One measurement: connect, test the lab's links, measure, store.
 
+use crate::against::Against;
 use crate::ends::Ends;
 use crate::facts::this_host;
 use crate::hooks::Stored;
@@ -22,7 +23,7 @@ use v6gap_core::observation::{Far, PerEnd};
 use v6gap_core::plan::{Plan, Stop, fit};
 use v6gap_core::record::{Ending, Host, Line, RunHeader, RunId};
 use v6gap_core::run::Machine;
-use v6gap_engine::run::{self, RunError};
+use v6gap_engine::run::{self, Performer, RunError};
 use v6gap_judge::stopping::Interim;
 use v6gap_store::{Journal, Store};
 use v6gap_sys::{clock, entropy};
@@ -65,7 +66,10 @@ pub fn perform(
         }
         Place::Lab(lab) => Ends::in_lab(*lab, job)?,
         Place::Stranger(found) => {
-            return visit(job, *found, notes, store, watch, stop).map(Some);
+            return visit(job, *found, Course { notes, store, watch, stop }).map(Some);
+        }
+        Place::Against(found) => {
+            return against(job, *found, Course { notes, store, watch, stop }).map(Some);
         }
         Place::Loopback { why } => {
             notes.push(format!("measured over loopback, which has no line, router or rate: {why}"));
@@ -119,50 +123,85 @@ fn measure(
 ///
 /// # Errors
 /// If there was no run.
-fn visit(
-    job: &Job,
-    found: Found,
-    mut notes: Vec<String>,
-    store: &Store,
-    watch: &mut dyn Watcher,
-    stop: &AtomicBool,
-) -> Result<Done, Trouble> {
+fn visit(job: &Job, found: Found, run: Course<'_>) -> Result<Done, Trouble> {
     let ends = Ends::between_hosts(found.target.clone(), job);
-    let measuring = ends.measuring(job);
-    let prepared = Prepared::of(&measuring)?;
-    notes.extend(prepared.as_ref().map(Prepared::note));
-    notes.extend(found.notes.iter().cloned());
-    let devices = devices::prepare(&measuring)?;
-    let processor = ends.processors.first().copied();
-    let mut stranger = found.stranger(processor)?;
-    let Target { addresses, local, .. } = &found.target;
-    let header = RunHeader {
-        tool: crate::VERSION.to_owned(),
-        started_unix_ns: clock::wall_ns(),
+    let mut stranger = found.stranger(ends.processors.first().copied())?;
+    let known = RunHeader {
         target: found.site.url(),
-        addresses: addresses.map(|address| address.map(|a| a.ip())),
-        bind: local.map(|address| address.map(|a| a.ip())),
         hops: found.hops.clone(),
         path_mtu: found.path_mtu,
-        session: Far::NotSeen(NOT_OURS.to_owned()),
-        hosts: PerEnd { client: client_host(&measuring), server: found.host() },
-        argv: job.argv.clone(),
-        job: job.part_of.clone(),
-        notes,
+        hosts: PerEnd { client: Host::default(), server: found.host() },
+        notes: found.notes.clone(),
         ..RunHeader::new(identified()?, job.plan.clone())
     };
-    let opened = begun(job, header, store)?;
-    let done = conduct(ends, opened, (prepared, devices), store, watch, |machine, hooks| {
-        let target = hooks.ends.target.name.clone();
-        let ended = run::run_by(machine, &mut stranger, hooks, stop);
-        ended.map_err(|error| Trouble::BrokenOff { target, error, kept: None })
-    })?;
+    let Course { notes, store, watch, stop } = run;
+    let run = Course { notes, store, watch: &mut *watch, stop };
+    let done = strange(job, ends, known, &mut stranger, run)?;
     watch.told(&News::Asked {
         connections: stranger.budget.used(Use::Connection),
         queries: stranger.budget.used(Use::Query),
         bytes: stranger.budget.bytes(),
     });
     Ok(done)
+}
+
+/// Measures against an unmodified server of another tool, and stores it.
+///
+/// # Errors
+/// If there was no run.
+fn against(job: &Job, found: Against, run: Course<'_>) -> Result<Done, Trouble> {
+    let ends = Ends::between_hosts(found.target.clone(), job);
+    let mut performer = found.performer(ends.processors.first().copied());
+    let known = RunHeader {
+        target: found.target.name.clone(),
+        hosts: PerEnd { client: Host::default(), server: found.host() },
+        notes: found.notes.clone(),
+        ..RunHeader::new(identified()?, job.plan.clone())
+    };
+    strange(job, ends, known, performer.as_mut(), run)
+}
+
+/// What a run works with besides its ends.
+struct Course<'a> {
+    notes: Vec<String>,
+    store: &'a Store,
+    watch: &'a mut dyn Watcher,
+    stop: &'a AtomicBool,
+}
+
+/// Measures a far end that does not run this program, of which so much is known already.
+fn strange(
+    job: &Job,
+    ends: Ends,
+    known: RunHeader,
+    performer: &mut dyn Performer,
+    run: Course<'_>,
+) -> Result<Done, Trouble> {
+    let Course { mut notes, store, watch, stop } = run;
+    let measuring = ends.measuring(job);
+    let prepared = Prepared::of(&measuring)?;
+    notes.extend(prepared.as_ref().map(Prepared::note));
+    notes.extend(known.notes);
+    let devices = devices::prepare(&measuring)?;
+    let Target { addresses, local, .. } = &ends.target;
+    let header = RunHeader {
+        tool: crate::VERSION.to_owned(),
+        started_unix_ns: clock::wall_ns(),
+        addresses: addresses.map(|address| address.map(|a| a.ip())),
+        bind: local.map(|address| address.map(|a| a.ip())),
+        session: Far::NotSeen(NOT_OURS.to_owned()),
+        hosts: PerEnd { client: client_host(&measuring), server: known.hosts.server },
+        argv: job.argv.clone(),
+        job: job.part_of.clone(),
+        notes,
+        ..known
+    };
+    let opened = begun(job, header, store)?;
+    conduct(ends, opened, (prepared, devices), store, watch, |machine, hooks| {
+        let target = hooks.ends.target.name.clone();
+        let ended = run::run_by(machine, performer, hooks, stop);
+        ended.map_err(|error| Trouble::BrokenOff { target, error, kept: None })
+    })
 }
 
 /// The course of a run whose journal is open, by whoever drives it.

@@ -1,5 +1,6 @@
 //! Where a plan is performed: between hosts, in a lab, or on loopback where there can be no lab.
 
+use crate::against::Against;
 use crate::placement::Placement;
 use crate::stranger::Found;
 use crate::target::Target;
@@ -19,6 +20,8 @@ pub enum Place {
     Lab(Box<RealWorld>),
     /// From here to a host that does not run this program.
     Stranger(Box<Found>),
+    /// From here to an unmodified server of another tool.
+    Against(Box<Against>),
     /// Over loopback.
     Loopback {
         /// Why not in a lab.

@@ -55,6 +55,7 @@ impl Session {
             timeout_ns: access.timeout_ns,
             local: target.local,
             limits: connection.opened().welcome.limits,
+            reflector: None,
         };
         let (target, opened_ns) = (target.clone(), clock::now_ns());
         Ok(Session { connection, client, target, opened_ns })

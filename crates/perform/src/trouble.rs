@@ -41,6 +41,23 @@ pub enum Trouble {
         /// Length of the largest IP packet that passes, in bytes.
         passes: u32,
     },
+    /// A server of another tool does not do its part.
+    #[error("{tool} at {target} over {family}: {why}")]
+    Foreign {
+        /// Name of the far end.
+        target: String,
+        /// The tool.
+        tool: &'static str,
+        /// The family over which it was asked.
+        family: Family,
+        /// Whether it does its part over the other one.
+        other_works: bool,
+        /// Why, in words.
+        why: String,
+    },
+    /// What was asked for would load a host that is not said to be the user's own.
+    #[error("{0} is not said to be yours, and this loads it")]
+    NotYours(String),
     /// The measurement broke off.
     #[error("measuring with {target} broke off: {error}")]
     BrokenOff {

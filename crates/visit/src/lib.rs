@@ -15,12 +15,13 @@
 
 mod failure;
 mod far;
-mod frames;
 mod hop;
 mod http;
+mod iperf3;
 mod lookup;
 mod path_mtu;
 mod quic;
+mod reflector;
 mod site;
 mod stamped;
 mod tls;
@@ -30,7 +31,9 @@ mod visit;
 pub use failure::{Failure, Phase, Why};
 pub use far::{LookError, NOT_OURS, Place, Stranger};
 pub use http::Told;
+pub use iperf3::{Iperf3, Iperf3Error, Iperf3Place};
 pub use lookup::{Answer, Lookup, LookupError, Record, reverse_name};
+pub use reflector::{Stamp, StampPlace};
 pub use site::{BadUrl, Scheme, Site};
 pub use tls::{Chain, Roots, Secured, public_key};
 pub use visit::{Limits, Manner, Visited, Visitor};

@@ -1,13 +1,13 @@
 //! Sockets whose calls are stamped, and what lies on them: when a byte left, and when the read
 //! returned that brought what was waited for.
 
-use super::frames::Frames;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use v6gap_core::http2::Frames;
 use v6gap_core::workload::Http;
 use v6gap_sys::clock;
 

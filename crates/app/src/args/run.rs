@@ -12,6 +12,7 @@ use v6gap_core::metric::Metric;
 use v6gap_core::plan::draft::Wanted;
 use v6gap_core::wire::PORT;
 use v6gap_judge::analysis::Verdict;
+use v6gap_perform::against::Tool;
 
 /// Compare IPv6 with IPv4 between here and HOST
 #[derive(Debug, Clone, Args)]
@@ -24,6 +25,8 @@ Examples:
   v6gap run lab-b --fail-if worse --require same:throughput -q
   v6gap run lab-b --continue last --for 10min      more pairs for the last result
   v6gap run --lab two-routers --from router1 --to router2
+  v6gap run lab-b --against iperf3 -R -P 4         with the iperf3 server that runs there
+  v6gap run router1 --against stamp                with a router's reflector (STAMP, TWAMP Light)
 
 The time given is that of the whole run. What is reported is what arrived, at the receiver.")]
 pub struct RunArgs {
@@ -49,6 +52,13 @@ pub struct RunArgs {
     /// Add pairs to a stored result, with its plan
     #[arg(long = "continue", value_name = "RESULT", help_heading = "Measuring")]
     pub continued: Option<String>,
+    /// Measure against an unmodified server of this tool in place of v6gap's: iperf3, stamp
+    #[arg(long, value_name = "TOOL", value_parser = values::tool, help_heading = "Connection",
+          conflicts_with_all = ["lab", "continued"])]
+    pub against: Option<Tool>,
+    /// The host of --against is mine: it may be loaded
+    #[arg(long, requires = "against", help_heading = "Connection")]
+    pub mine: bool,
     /// Processor to pin the measuring thread to
     #[arg(short = 'A', long = "affinity", value_name = "CPU", help_heading = "Measuring")]
     pub processor: Option<usize>,

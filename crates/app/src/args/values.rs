@@ -8,6 +8,7 @@ use v6gap_core::unit;
 use v6gap_core::workload::{Http, Transport};
 use v6gap_core::world::LinkModel;
 use v6gap_judge::analysis::Verdict;
+use v6gap_perform::against::Tool;
 
 /// A time in ns, above 0.
 pub(super) fn span(text: &str) -> Result<u64, String> {
@@ -158,6 +159,12 @@ pub(super) fn measured(text: &str) -> Result<Wanted, String> {
             one_of(text, &[&names[..], &["tcp", "udp", "icmp"]].concat())
         }),
     }
+}
+
+/// A tool whose server may be at the other end.
+pub(super) fn tool(text: &str) -> Result<Tool, String> {
+    let found = Tool::ALL.into_iter().find(|tool| tool.name() == text);
+    found.ok_or_else(|| one_of(text, &Tool::ALL.map(Tool::name)))
 }
 
 fn metric(name: &str) -> Result<Metric, String> {

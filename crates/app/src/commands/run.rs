@@ -1,6 +1,7 @@
 //! `run`: compare IPv6 with IPv4 between here and another host; and plans, wherever they take
 //! place.
 
+mod against;
 mod knobs;
 
 pub use knobs::refused;
@@ -54,6 +55,9 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     }
     if let Some(lab) = args.lab.choose()? {
         return in_lab(args, lab, &options, context);
+    }
+    if let Some(tool) = args.against {
+        return against::execute(args, tool, &options, context);
     }
     let plan = plan(&args.design, None)?;
     if args.result.dry_run {

@@ -43,6 +43,19 @@ impl From<Trouble> for Failure {
             Trouble::Name(unfit) => unfit.into(),
             Trouble::Lab(none) => none.into(),
             Trouble::Store(error) => error.into(),
+            Trouble::Foreign { target, tool, family, other_works, why } => {
+                let outcome = if other_works { Outcome::OneFamily } else { Outcome::Peer };
+                let what = format!("no test with {tool} at {target} over {family}: {why}");
+                let failure = Failure::new("E215", outcome, what);
+                match other_works {
+                    true => failure.seen(format!("Over {} it does its part.", family.other())),
+                    false => failure,
+                }
+            }
+            Trouble::NotYours(target) => {
+                let what = format!("{target} is not said to be yours, and this loads it");
+                Failure::usage(what).run("--mine", "says that the host is yours to load")
+            }
             Trouble::NoHeader(_) | Trouble::NoServer(_) | Trouble::System(_) => {
                 Failure::unexpected(trouble.to_string())
             }

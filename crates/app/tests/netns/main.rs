@@ -15,6 +15,7 @@ mod demo;
 mod differences;
 mod doctor;
 mod goodput;
+mod iperf3;
 mod labs;
 mod limits;
 mod nulls;
@@ -30,6 +31,7 @@ mod same;
 mod scenarios;
 mod sites;
 mod snmp;
+mod stamp;
 mod support;
 #[path = "../../../lab/tests/namespaces/tier.rs"]
 mod tier;
@@ -44,7 +46,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 65] = [
+const SCENARIOS: [tier::Scenario<fn()>; 68] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -110,6 +112,9 @@ const SCENARIOS: [tier::Scenario<fn()>; 65] = [
     ("ways_have_an_mtu", ways::have_an_mtu, Witness(20)),
     ("ways_tell_there_from_back", ways::tell_there_from_back, Night(40)),
     ("ways_name_their_tunnel", ways::name_their_tunnel, Night(40)),
+    ("iperf3_is_measured_against", iperf3::is_measured_against, Witness(30)),
+    ("reflectors_are_measured_against", stamp::is_measured_against, Night(200)),
+    ("iperf3_is_waited_for", iperf3::is_waited_for, Night(60)),
 ];
 
 fn main() -> ExitCode {

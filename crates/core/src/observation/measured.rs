@@ -26,6 +26,14 @@ pub enum Measured {
         /// What left here.
         sent: Sent,
     },
+    /// Bulk data that left here, and what arrived at a far end that does not run this program: by
+    /// its acknowledgements, or by what it told.
+    Delivered {
+        /// What arrived there.
+        received: Received,
+        /// What left here.
+        sent: Sent,
+    },
     /// Probes that came back.
     Probed(Box<Probed>),
     /// Probes that were sent back.
@@ -39,10 +47,12 @@ pub enum Measured {
 }
 
 impl Measured {
-    /// What arrived at this end, if it was an end that received.
+    /// What arrived at this end, or is known by it to have arrived at the other.
     pub fn received(&self) -> Option<&Received> {
         match self {
-            Measured::Received(received) | Measured::BothWays { received, .. } => Some(received),
+            Measured::Received(received)
+            | Measured::BothWays { received, .. }
+            | Measured::Delivered { received, .. } => Some(received),
             _ => None,
         }
     }
@@ -50,7 +60,9 @@ impl Measured {
     /// What left this end, if it was an end that sent.
     pub fn sent(&self) -> Option<&Sent> {
         match self {
-            Measured::Sent(sent) | Measured::BothWays { sent, .. } => Some(sent),
+            Measured::Sent(sent)
+            | Measured::BothWays { sent, .. }
+            | Measured::Delivered { sent, .. } => Some(sent),
             Measured::Searched(searched) => Some(&searched.sent),
             _ => None,
         }

@@ -281,6 +281,7 @@ pub(crate) fn measured() -> BoxedStrategy<Measured> {
         received().prop_map(Measured::Received),
         sent().prop_map(Measured::Sent),
         (received(), sent()).prop_map(|(received, sent)| Measured::BothWays { received, sent }),
+        (received(), sent()).prop_map(|(received, sent)| Measured::Delivered { received, sent }),
         probe::probed().prop_map(|probed| Measured::Probed(Box::new(probed))),
         probe::returned().prop_map(|returned| Measured::Returned(Box::new(returned))),
         search::searched().prop_map(|searched| Measured::Searched(Box::new(searched))),

@@ -35,6 +35,9 @@ const PACE_STEP_NS: u64 = 2_000_000;
 /// second), and at the window.
 const LOOK_STEP_NS: u64 = 100_000_000;
 
+/// Time between two looks at what was acknowledged, in ns.
+const ACKNOWLEDGED_STEP_NS: u64 = 1_000_000;
+
 /// Keeps a receiver asleep until about [`WAKE_NS`] worth of data are there.
 struct LowWater {
     bytes: u32,
@@ -165,18 +168,77 @@ impl Mean {
     }
 }
 
+/// What the peer has acknowledged, looked at every [`ACKNOWLEDGED_STEP_NS`] at most.
+#[derive(Debug)]
+pub struct Acknowledged {
+    /// The bytes over time.
+    pub series: Series,
+    /// The kernel's count at the last look.
+    counted: Option<u64>,
+    due_ns: u64,
+}
+
+impl Acknowledged {
+    /// Nothing so far, in this series.
+    pub fn new(series: Series) -> Self {
+        Acknowledged { series, counted: None, due_ns: 0 }
+    }
+
+    /// Where the system does not tell, nothing is known to have arrived.
+    fn look(&mut self, stream: &Stream, now_ns: u64) {
+        if now_ns < self.due_ns {
+            return;
+        }
+        self.due_ns = now_ns + ACKNOWLEDGED_STEP_NS;
+        let Some(bytes) = stream.info().ok().and_then(|info| info.bytes_acked) else { return };
+        // What was acknowledged before the data is not of them.
+        let before = self.counted.replace(bytes).unwrap_or(bytes);
+        self.series.add(now_ns, bytes.saturating_sub(before));
+    }
+}
+
+/// Waits until the peer has acknowledged all of `bytes` that were written since the first look.
+pub fn await_acknowledged(
+    arm: Arm,
+    stream: &Stream,
+    bytes: u64,
+    acknowledged: &mut Acknowledged,
+    watch: &Watch<'_>,
+) -> Result<(), Broken> {
+    let broken = Broken::at(arm, "waiting for acknowledgements");
+    let mut quiet = None;
+    loop {
+        let before = acknowledged.series.bytes();
+        acknowledged.look(stream, clock::now_ns());
+        if acknowledged.series.bytes() >= bytes {
+            return Ok(());
+        }
+        if acknowledged.series.bytes() > before {
+            quiet = None;
+        } else {
+            watch.idle(&mut quiet).map_err(&broken)?;
+        }
+        clock::rest(Duration::from_nanos(ACKNOWLEDGED_STEP_NS));
+    }
+}
+
 /// Sends `source` again and again until the end of `extent`. The stream blocks and has a write
-/// timeout.
+/// timeout. What the peer acknowledges meanwhile is added to `acknowledged`, if it is asked for:
+/// that tells what arrives where nobody at the other end does.
 pub fn send(
     arm: Arm,
     stream: &Stream,
     source: Source<'_>,
     extent: Extent,
     watch: &Watch<'_>,
+    mut acknowledged: Option<&mut Acknowledged>,
 ) -> Result<Sending, Broken> {
     let broken = Broken::at(arm, "sending bulk data");
     let start_ns = clock::now_ns();
     let mut looks = Looks::new(start_ns);
+    if let Some(acknowledged) = &mut acknowledged {
+        acknowledged.look(stream, start_ns);
+    }
     let (mut bytes, mut quiet, mut writes, mut reaped) = (0, None, 0_u32, Reaped::default());
     let in_place = matches!(source, Source::InPlace(_));
     let most = chunk_bytes(source.bytes(), extent.pace);
@@ -202,6 +264,9 @@ pub fn send(
         }
         let now_ns = clock::now_ns();
         looks.look(stream, now_ns);
+        if let Some(acknowledged) = &mut acknowledged {
+            acknowledged.look(stream, now_ns);
+        }
         let span_ns = now_ns - start_ns;
         if span_ns >= extent.duration_ns || bytes >= extent.bytes {
             let sent = Sent { bytes, span_ns, ..Sent::default() };

@@ -8,6 +8,7 @@ use super::turns::{Turn, Turns};
 use super::{Broken, Cause, TICK_NS, Tally, Watch, fill, put, spinning};
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::session::validation::{Handling, Validation};
 use v6gap_core::wire::datagram::{End, Flags, HEADER_BYTES, Header};
@@ -69,6 +70,14 @@ pub(super) struct Lap {
 impl Lap {
     pub(super) fn new(now_ns: u64) -> Self {
         Lap { now_ns, apart_ns: 0 }
+    }
+
+    /// Rests for so long; the time is no part of the turn.
+    pub(super) fn rest(&mut self, ns: u64) {
+        clock::rest(Duration::from_nanos(ns));
+        let now_ns = clock::now_ns();
+        self.apart_ns += now_ns - self.now_ns;
+        self.now_ns = now_ns;
     }
 
     /// Ends an exchange at `end_ns`, after whose answer of so many bytes was looked at.
@@ -194,8 +203,14 @@ pub(super) fn flags(warmup: bool, last_of_turn: bool) -> Flags {
 
 /// A socket over which requests and answers may be lost.
 pub(super) trait Lossy {
-    /// Writes the header of a request into its place in `buffers.out`.
-    fn encode(header: &Header, buffers: &mut Buffers);
+    /// Writes what a request begins with into its place in `buffers.out`.
+    fn encode(&self, header: &Header, buffers: &mut Buffers);
+
+    /// When a request begins that follows what ended at `ns`: at once, unless writing it takes
+    /// long.
+    fn begins(&self, ns: u64) -> u64 {
+        ns
+    }
 
     /// Sends the request in `buffers.out`.
     fn send_request(&self, header: &Header, buffers: &mut Buffers) -> io::Result<usize>;
@@ -211,11 +226,27 @@ pub(super) trait Lossy {
         buffers: &mut Buffers,
         until_ns: u64,
         watch: &Watch<'_>,
-    ) -> Result<Option<u64>, Cause>;
+    ) -> Result<Option<Answered>, Cause>;
+}
+
+/// An answer that came.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answered {
+    /// When, in ns.
+    pub ns: u64,
+    /// For how long the other end held the request, if it tells, in ns: no part of the round trip.
+    pub held_ns: u64,
+}
+
+impl Answered {
+    /// From an end that does not tell.
+    pub(super) fn at(ns: u64) -> Self {
+        Answered { ns, held_ns: 0 }
+    }
 }
 
 impl Lossy for Datagram {
-    fn encode(header: &Header, buffers: &mut Buffers) {
+    fn encode(&self, header: &Header, buffers: &mut Buffers) {
         header.encode(&mut buffers.out);
     }
 
@@ -233,14 +264,14 @@ impl Lossy for Datagram {
         buffers: &mut Buffers,
         until_ns: u64,
         watch: &Watch<'_>,
-    ) -> Result<Option<u64>, Cause> {
+    ) -> Result<Option<Answered>, Cause> {
         let mut quiet = None;
         loop {
             match spinning(watch, || self.recv(&mut buffers.back)) {
                 Ok(count) => {
                     let now_ns = clock::now_ns();
                     if count == buffers.back.len() && buffers.is_answered() {
-                        return Ok(Some(now_ns));
+                        return Ok(Some(Answered::at(now_ns)));
                     }
                 }
                 Err(error) if ErrorClass::of(&error).is_timeout() => {
@@ -271,8 +302,8 @@ pub(super) fn ask<S: Lossy>(
 ) -> Result<Option<u64>, Cause> {
     let mut wait_ns = *patience_ns;
     for tried in 0..TRIES_MAX {
-        S::encode(header, buffers);
-        let start_ns = if tried == 0 { lap.now_ns } else { clock::now_ns() };
+        socket.encode(header, buffers);
+        let start_ns = if tried == 0 { socket.begins(lap.now_ns) } else { clock::now_ns() };
         match socket.send_request(header, buffers) {
             Ok(_) => {}
             Err(error) if ErrorClass::of(&error).is_timeout() => {
@@ -281,9 +312,10 @@ pub(super) fn ask<S: Lossy>(
             }
             Err(error) => return Err(error.into()),
         }
-        if let Some(end_ns) = socket.answer(header, buffers, start_ns + wait_ns, watch)? {
-            let time_ns = end_ns - start_ns;
-            lap.end(end_ns, buffers.back.len());
+        if let Some(answered) = socket.answer(header, buffers, start_ns + wait_ns, watch)? {
+            let time_ns = (answered.ns - start_ns).saturating_sub(answered.held_ns);
+            lap.end(answered.ns, buffers.back.len());
+            lap.apart_ns += answered.held_ns;
             *patience_ns = (4 * time_ns).clamp(*patience_ns, PATIENCE_NS_MAX);
             return Ok((tried == 0).then_some(time_ns));
         }

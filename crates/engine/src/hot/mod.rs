@@ -14,6 +14,7 @@ pub mod load;
 pub mod pace;
 pub mod ping;
 pub mod probe;
+pub mod reflected;
 pub mod sequence;
 pub mod series;
 pub mod table;

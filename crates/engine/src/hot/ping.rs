@@ -2,7 +2,7 @@
 //! loop; the order of turns is that of the other exchanges. What a kernel answers with is the
 //! request's own payload.
 
-use super::echo::{Buffers, Lap, Lossy, PATIENCE_NS_MIN, ask, take_turns};
+use super::echo::{Answered, Buffers, Lap, Lossy, PATIENCE_NS_MIN, ask, take_turns};
 use super::turns::Turns;
 use super::{Broken, Cause, Tally, Watch};
 use std::io;
@@ -29,7 +29,7 @@ pub fn client(
 }
 
 impl Lossy for Ping {
-    fn encode(header: &Header, buffers: &mut Buffers) {
+    fn encode(&self, header: &Header, buffers: &mut Buffers) {
         header.encode(&mut buffers.out[ECHO_HEADER_BYTES..]);
     }
 
@@ -48,7 +48,7 @@ impl Lossy for Ping {
         buffers: &mut Buffers,
         until_ns: u64,
         watch: &Watch<'_>,
-    ) -> Result<Option<u64>, Cause> {
+    ) -> Result<Option<Answered>, Cause> {
         let sent = &buffers.out[ECHO_HEADER_BYTES..];
         let mut quiet = None;
         loop {
@@ -60,7 +60,7 @@ impl Lossy for Ping {
                         && payload.len() == sent.len()
                         && payload[..HEADER_BYTES] == sent[..HEADER_BYTES]
                     {
-                        return Ok(Some(now_ns));
+                        return Ok(Some(Answered::at(now_ns)));
                     }
                 }
                 Err(error) if ErrorClass::of(&error).is_timeout() => watch.idle(&mut quiet)?,

@@ -1,6 +1,7 @@
 //! The client's half of a task.
 
 use super::{TrialError, check, family, halves, processor};
+use crate::stamp::StampKey;
 use std::net::SocketAddr;
 use v6gap_core::arm::Arm;
 use v6gap_core::family::{Family, PerFamily};
@@ -23,13 +24,23 @@ pub struct ClientContext {
     pub local: PerFamily<Option<SocketAddr>>,
     /// What the server allows: TCP data that this end sends keep to it.
     pub limits: Limits,
+    /// The server is a reflector of STAMP, which answers exchanges over UDP.
+    pub reflector: Option<Reflector>,
+}
+
+/// How a reflector of STAMP is spoken to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reflector {
+    /// By which packets are authenticated, if they are.
+    pub key: Option<StampKey>,
 }
 
 impl ClientContext {
     /// A client that runs on any processor and lets the system choose its addresses.
     pub fn new(server: PerFamily<Option<SocketAddr>>, timeout_ns: u64) -> Self {
         let (local, limits) = (PerFamily::default(), Limits::default());
-        ClientContext { server, processors: Vec::new(), timeout_ns, local, limits }
+        let (processors, reflector) = (Vec::new(), None);
+        ClientContext { server, processors, timeout_ns, local, limits, reflector }
     }
 
     /// This client for the tasks of one draw.

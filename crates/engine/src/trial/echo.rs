@@ -2,7 +2,7 @@
 //!
 //! Processor time and counters are those of the whole block and stand in the reports of both arms.
 
-use super::client::ClientContext;
+use super::client::{ClientContext, Reflector};
 use super::evidence::{
     Before, Used, add_used, apart, datagram_endpoints, datagram_granted, stream_endpoints,
     stream_granted,
@@ -16,9 +16,11 @@ use super::times::exchanges;
 use super::validation::{Basis, Unproved, gather_shared, prove as prove_sources};
 use super::{TrialError, family, flows};
 use crate::hot::echo::{self as hot, Buffers};
+use crate::hot::reflected::{self, Reflected};
 use crate::hot::turns::{self, Turns};
 use crate::hot::window::{self, Window};
 use crate::hot::{Broken, Cause, Tally, Watch, ping as hot_ping};
+use crate::stamp::Sealer;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -27,10 +29,14 @@ use v6gap_core::observation::{EndReport, Endpoints, Granted, Measured};
 use v6gap_core::session::validation::Validation;
 use v6gap_core::task::Task;
 use v6gap_core::wire::datagram::End;
-use v6gap_core::workload::{Echo, Impossible, Transport, Wait};
+use v6gap_core::workload::{Echo, Impossible, Marking, Transport, Wait};
 use v6gap_sys::clock;
 use v6gap_sys::placed::Bytes;
 use v6gap_sys::socket::{Datagram, ECHO_HEADER_BYTES, ECHO_ROOM_BYTES, SocketError, Stream};
+
+/// The hop limit of packets to a reflector (RFC 8762 section 4.2.1): what is left of it on arrival
+/// tells how many routers there were.
+const REFLECTED_HOP_LIMIT: u8 = 255;
 
 /// How often the server looks for the end of something that its kernel does.
 const FINISH_LOOK: Duration = Duration::from_millis(2);
@@ -66,7 +72,10 @@ pub(super) fn client(task: &Task, echo: &Echo, context: &ClientContext) -> Repor
     let mut tallies = PerArm::from_fn(|_| room());
     let proofs = match echo.transport {
         Transport::Tcp => ask.over_streams(&mut tallies)?,
-        Transport::Udp => ask.over_datagrams(&mut tallies)?,
+        Transport::Udp => match &context.reflector {
+            Some(reflector) => ask.over_reflector(reflector, &mut tallies)?,
+            None => ask.over_datagrams(&mut tallies)?,
+        },
         Transport::Icmp => ask.over_pings(&mut tallies)?,
     };
     let block = before.report();
@@ -169,6 +178,30 @@ impl Asking<'_> {
         .map_err(|b| self.broken(b))?;
         prove(task, &sockets, |arm, socket| {
             datagram_proof(socket.as_datagram(), *self.remotes.get(arm))
+        })
+    }
+
+    fn over_reflector(
+        &self,
+        reflector: &Reflector,
+        tallies: &mut PerArm<Tally>,
+    ) -> Result<PerArm<Proof>, TrialError> {
+        let (task, echo) = (self.task, self.echo);
+        let hop_limit = echo.marking.hop_limit.or(Some(REFLECTED_HOP_LIMIT));
+        let marking = Marking { hop_limit, ..echo.marking };
+        let mut locals = self.locals();
+        let open = |arm: Arm, _| {
+            let socket = datagram(*self.remotes.get(arm), &marking, locals.get_mut(arm))?;
+            Ok(Reflected { socket, sealer: reflector.key.as_ref().map(Sealer::new) })
+        };
+        let sockets = create(task, echo.connections as u16, open)?;
+        waits(task, &sockets, |reflected| datagram_waits(&reflected.socket, self.wait))?;
+        let mut buffers = self.buffers(0, 0);
+        let (turns, tag, watch) = (&self.turns, task.token.tag(), &self.watch);
+        reflected::client(turns, tag, &sockets, &mut buffers, tallies, watch)
+            .map_err(|b| self.broken(b))?;
+        prove(task, &sockets, |arm, reflected| {
+            datagram_proof(&reflected.socket, *self.remotes.get(arm))
         })
     }
 

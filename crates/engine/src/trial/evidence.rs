@@ -107,7 +107,9 @@ pub fn note_queue_drops(ends: [&mut EndReport; 2]) {
     for end in ends {
         let drops = end.queue_drops();
         let sent = match &mut end.measured {
-            Measured::Sent(sent) | Measured::BothWays { sent, .. } => sent,
+            Measured::Sent(sent)
+            | Measured::BothWays { sent, .. }
+            | Measured::Delivered { sent, .. } => sent,
             Measured::Searched(searched) => &mut searched.sent,
             _ => continue,
         };
@@ -188,21 +190,18 @@ fn family(domain: Domain) -> Family {
 }
 
 /// The proof of family of a connection; to be taken while it stands.
-pub(super) fn stream_endpoints(stream: &Stream) -> Result<Endpoints, SocketError> {
+pub fn stream_endpoints(stream: &Stream) -> Result<Endpoints, SocketError> {
     let domain = family(stream.domain()?);
     Ok(Endpoints { domain, local: stream.local()?, peer: stream.peer()? })
 }
 
 /// The proof of family of a UDP socket that talks to `peer`.
-pub(super) fn datagram_endpoints(
-    socket: &Datagram,
-    peer: SocketAddr,
-) -> Result<Endpoints, SocketError> {
+pub fn datagram_endpoints(socket: &Datagram, peer: SocketAddr) -> Result<Endpoints, SocketError> {
     Ok(Endpoints { domain: family(socket.domain()?), local: socket.local()?, peer })
 }
 
 /// Settings of a connection and the kernel's account of it, where there is one.
-pub(super) fn stream_granted(stream: &Stream) -> Result<(Granted, Option<TcpInfo>), SocketError> {
+pub fn stream_granted(stream: &Stream) -> Result<(Granted, Option<TcpInfo>), SocketError> {
     let got = stream.got()?;
     let info = stream.info().ok();
     let incoming = stream.incoming();
@@ -224,7 +223,7 @@ pub(super) fn stream_granted(stream: &Stream) -> Result<(Granted, Option<TcpInfo
 }
 
 /// What of a kernel's account of a connection is stored.
-pub(super) fn account(info: &TcpInfo) -> TcpAccount {
+pub fn account(info: &TcpInfo) -> TcpAccount {
     TcpAccount {
         mss: info.snd_mss,
         rtt_us: info.rtt_us,
@@ -247,7 +246,7 @@ pub(super) fn account(info: &TcpInfo) -> TcpAccount {
 }
 
 /// Settings of a UDP socket.
-pub(super) fn datagram_granted(socket: &Datagram) -> Result<Granted, SocketError> {
+pub fn datagram_granted(socket: &Datagram) -> Result<Granted, SocketError> {
     let incoming = socket.incoming();
     Ok(Granted {
         incoming_processor: incoming.processor,

@@ -19,9 +19,13 @@ mod udp_bulk;
 mod validation;
 
 pub use client::ClientContext;
-pub use evidence::note_queue_drops;
+pub use evidence::{
+    account, datagram_endpoints, datagram_granted, note_queue_drops, stream_endpoints,
+    stream_granted,
+};
 pub use idle::{Idle, idle, needs_idle, watch_once, with_idle};
 pub use kind::Kind;
+pub use sockets::stream_options;
 
 use crate::hot::{Broken, Cause};
 use std::io;
@@ -273,7 +277,7 @@ impl TrialError {
     }
 
     /// The error of a hot loop on a socket of `family` whose peer is at `address`.
-    fn of(broken: Broken, family: Family, address: Option<SocketAddr>) -> Self {
+    pub fn of(broken: Broken, family: Family, address: Option<SocketAddr>) -> Self {
         let operation = broken.operation;
         let peer = |what| TrialError::Peer { operation, family, address, what };
         match broken.cause {

@@ -98,7 +98,7 @@ fn generator(seed: u64, stream: u64) -> ChaCha12Rng {
 }
 
 /// The settings of a workload as options of its sockets.
-pub(super) fn stream_options(settings: &StreamSettings, marking: &Marking) -> StreamOptions {
+pub fn stream_options(settings: &StreamSettings, marking: &Marking) -> StreamOptions {
     StreamOptions {
         no_delay: settings.no_delay,
         send_buffer: settings.buffer_bytes,

@@ -299,8 +299,8 @@ impl End<'_> {
         if sends {
             // Also where the kernel keeps the pace: what waited in the socket's buffer would come
             // after the end.
-            let sending =
-                hot::send(self.arm, &stream, source, extent, &self.watch).map_err(broken)?;
+            let sending = hot::send(self.arm, &stream, source, extent, &self.watch, None);
+            let sending = sending.map_err(broken)?;
             granted = stream_granted(&stream).map_err(&failed)?.0;
             match stream.shutdown_write() {
                 // The other end has all its bytes and is gone.

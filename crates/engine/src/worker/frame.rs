@@ -79,7 +79,8 @@ fn send(
 
 /// Has a worker do the client's half.
 pub(super) fn measure(conduit: &Conduit, task: &Task, context: &ClientContext) -> io::Result<()> {
-    let ClientContext { server, processors, timeout_ns, local, limits } = context;
+    // Reflectors are spoken to without workers.
+    let ClientContext { server, processors, timeout_ns, local, limits, reflector: _ } = context;
     let body = to_vec(&(task, server, processors, timeout_ns, local, limits));
     send(conduit, MEASURE, body, &[])
 }
@@ -150,7 +151,9 @@ pub(super) fn told(frame: &[u8], sockets: Vec<Came>) -> Option<Told> {
     let told = match *kind {
         MEASURE => {
             let (task, server, processors, timeout_ns, local, limits) = from_slice(body).ok()?;
-            let context = ClientContext { server, processors, timeout_ns, local, limits };
+            let reflector = None;
+            let context =
+                ClientContext { server, processors, timeout_ns, local, limits, reflector };
             Told::Measure(Box::new((task, context)))
         }
         SERVE => {

@@ -129,7 +129,8 @@ out without a word. Update the older end.",
         text: "\
 The connection was accepted, but what came back is not v6gap's greeting: the
 port belongs to another program, such as iperf3 on 5201. v6gap needs its own
-server at the other end: it proves the family of each flow there.",
+server at the other end, which proves the family of each flow there; with
+--against iperf3 it measures against that of iperf3, and sees half as much.",
     },
     Topic {
         name: "E207",
@@ -199,6 +200,16 @@ A host that does not run v6gap is a stranger's: no more than 150 connections and
 What was measured before is kept. --mine says that the host is your own, which
 lifts the counts but not the rates; fewer --pairs or versions of HTTP need
 less.",
+    },
+    Topic {
+        name: "E215",
+        title: "the server of another tool does not do its part",
+        text: "\
+With --against a short test over each family comes before anything is measured.
+A server of iperf3 takes one client at a time (v6gap waits for it up to a
+minute; --no-wait fails at once) and listens on port 5201 unless -p names
+another one. One that was started with -4, -6 or -B answers over one family
+only: start it without them. A server that wants a password is not spoken to.",
     },
     Topic {
         name: "E301",

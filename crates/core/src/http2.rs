@@ -12,7 +12,7 @@ const FIRST_STREAM: u32 = 1;
 
 /// Reads along.
 #[derive(Debug, Default)]
-pub(crate) struct Frames {
+pub struct Frames {
     head: [u8; HEAD_BYTES],
     /// Bytes of the head that are there.
     had: usize,
@@ -51,10 +51,11 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     fn frame(kind: u8, stream: u8, bytes: usize) -> Vec<u8> {
         let head = [0, (bytes >> 8) as u8, bytes as u8, kind, 0, 0, 0, 0, stream];
-        head.into_iter().chain(std::iter::repeat_n(0xff, bytes)).collect()
+        head.into_iter().chain(core::iter::repeat_n(0xff, bytes)).collect()
     }
 
     /// Settings, a window and headers of another stream come before.

@@ -1,0 +1,216 @@
+//! Unmodified servers of other tools as the far end of a run: finding them, and a first look over
+//! each family.
+
+use crate::target::Target;
+use crate::trouble::Trouble;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::iperf3::{self, Results};
+use v6gap_core::record::Host;
+use v6gap_core::wire::stamp;
+use v6gap_core::workload::Workload;
+use v6gap_engine::run::Performer;
+use v6gap_engine::stamp::StampKey;
+use v6gap_visit::{Iperf3, Iperf3Place, Stamp, StampPlace};
+
+/// Whose server it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// iperf3, of version 3.1 and later.
+    Iperf3,
+    /// A reflector of STAMP (RFC 8762) or TWAMP Light, as routers have them.
+    Stamp,
+}
+
+impl Tool {
+    /// All of them.
+    pub const ALL: [Tool; 2] = [Tool::Iperf3, Tool::Stamp];
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tool::Iperf3 => "iperf3",
+            Tool::Stamp => "stamp",
+        }
+    }
+
+    /// The port that its server has.
+    pub const fn port(self) -> u16 {
+        match self {
+            Tool::Iperf3 => iperf3::PORT,
+            Tool::Stamp => stamp::PORT,
+        }
+    }
+
+    /// Whether its server can be asked for what a cell measures, with or without a key.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub fn takes(self, workload: &Workload, sealed: bool) -> Result<(), String> {
+        match self {
+            Tool::Iperf3 => Iperf3::takes(workload),
+            Tool::Stamp => Stamp::takes(workload, sealed),
+        }
+    }
+
+    /// Whether its server is loaded, so that it must be the user's own.
+    const fn loads(self) -> bool {
+        match self {
+            Tool::Iperf3 => true,
+            Tool::Stamp => false,
+        }
+    }
+}
+
+/// Who is measured and how.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Whose server.
+    pub tool: Tool,
+    /// Where it is.
+    pub target: Target,
+    /// Whether the host is said to be the user's own.
+    pub mine: bool,
+    /// Longest wait for anything that is due, in ns.
+    pub silence_ns: u64,
+    /// Longest wait for a server that measures for somebody else, in ns.
+    pub busy_ns: u64,
+    /// By which packets of STAMP are authenticated, if they are.
+    pub key: Option<StampKey>,
+}
+
+/// A server as the first look found it.
+#[derive(Debug)]
+pub struct Against {
+    /// Where it is.
+    pub target: Target,
+    /// What is worth a note.
+    pub notes: Vec<String>,
+    wanted: Wanted,
+    told: PerFamily<Option<Results>>,
+}
+
+/// Asks the server for a short test over each family.
+///
+/// # Errors
+/// If the host is not said to be the user's own, or the server does not do its part.
+pub fn look(wanted: Wanted) -> Result<Against, Trouble> {
+    let there = Family::BOTH.into_iter().filter_map(|f| *wanted.target.addresses.get(f));
+    if wanted.tool.loads()
+        && !wanted.mine
+        && !there.into_iter().all(|address| is_near(address.ip()))
+    {
+        return Err(Trouble::NotYours(wanted.target.name));
+    }
+    let target = wanted.target.clone();
+    let mut found = Against { target, notes: Vec::new(), wanted, told: PerFamily::default() };
+    let looks = Family::BOTH.map(|family| (family, found.look(family)));
+    let works = |of: Family| looks.iter().any(|(family, look)| *family == of && look.is_ok());
+    for (family, look) in &looks {
+        let Err(why) = look else { continue };
+        let (target, tool, family) = (found.target.name, found.wanted.tool.name(), *family);
+        let (other_works, why) = (works(family.other()), why.clone());
+        return Err(Trouble::Foreign { target, tool, family, other_works, why });
+    }
+    if found.wanted.tool == Tool::Iperf3 {
+        found.notes.extend(found.compared());
+    }
+    Ok(found)
+}
+
+/// Whether an address is of a network that its user is at home in: of this host, of a link, or of
+/// a private network (RFC 1918, RFC 4193).
+fn is_near(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
+        IpAddr::V6(v6) => v6.is_loopback() || v6.is_unique_local() || v6.is_unicast_link_local(),
+    }
+}
+
+impl Against {
+    /// Who performs the attempts.
+    pub(crate) fn performer(&self, processor: Option<usize>) -> Box<dyn Performer> {
+        match self.wanted.tool {
+            Tool::Iperf3 => Box::new(self.iperf3(processor)),
+            Tool::Stamp => Box::new(self.stamp(processor)),
+        }
+    }
+
+    /// A short test over `family`; why there is none, in words.
+    fn look(&mut self, family: Family) -> Result<(), String> {
+        match self.wanted.tool {
+            Tool::Iperf3 => {
+                let told = self.iperf3(None).look(family).map_err(|why| why.to_string())?;
+                *self.told.get_mut(family) = Some(told);
+                Ok(())
+            }
+            Tool::Stamp => self.stamp(None).look(family).map_err(|why| why.to_string()),
+        }
+    }
+
+    fn stamp(&self, processor: Option<usize>) -> Stamp {
+        let Target { addresses, local, .. } = self.target.clone();
+        let (silence_ns, key) = (self.wanted.silence_ns, self.wanted.key);
+        Stamp::new(StampPlace { addresses, local, silence_ns, processor, key })
+    }
+
+    fn iperf3(&self, processor: Option<usize>) -> Iperf3 {
+        let Target { addresses, local, .. } = self.target.clone();
+        let Wanted { silence_ns, busy_ns, .. } = self.wanted;
+        Iperf3::new(Iperf3Place { addresses, local, silence_ns, busy_ns, processor })
+    }
+
+    /// What the looks tell together: a server numbers its tests, so two that follow each other were
+    /// done by one.
+    fn compared(&self) -> Vec<String> {
+        let numbers = self.told.as_ref().map(|told| told.as_ref().and_then(Results::test_number));
+        let mut notes = Vec::new();
+        notes.push(match (numbers.v4, numbers.v6) {
+            (Some(v4), Some(v6)) if v6 == v4.wrapping_add(1) => {
+                format!("one server: its tests {v4} and {v6} came over IPv4 and IPv6")
+            }
+            (Some(v4), Some(v6)) => format!(
+                "whether both addresses lead to one server is not known: its test over IPv4 had \
+                 number {v4}, and that over IPv6 {v6}"
+            ),
+            _ => "whether both addresses lead to one server is not known".to_owned(),
+        });
+        notes.extend(Family::BOTH.into_iter().filter_map(|family| self.translated(family)));
+        notes
+    }
+
+    /// Where the server saw this host at another address than it has.
+    fn translated(&self, family: Family) -> Option<String> {
+        let seen = self.told.get(family).as_ref()?.accepted_from()?;
+        (Family::of(&seen) != Some(family)).then(|| {
+            format!("over {family} the server is asked from {seen}: packets are translated")
+        })
+    }
+
+    /// What is known of the host.
+    pub(crate) fn host(&self) -> Host {
+        let port = |address: &SocketAddr| address.port().to_string();
+        let ports = self.target.addresses.v4.as_ref().or(self.target.addresses.v6.as_ref());
+        let tool = ("tool".to_owned(), self.wanted.tool.name().to_owned());
+        let port = ports.map(|address| ("port".to_owned(), port(address)));
+        let facts = BTreeMap::from_iter([tool].into_iter().chain(port));
+        Host { name: self.target.name.clone(), facts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_networks_of_one_s_own_are_near() {
+        let near = |text: &str| is_near(text.parse().unwrap());
+        for address in ["127.0.0.1", "10.1.2.3", "169.254.1.1", "::1", "fd12::1", "fe80::1"] {
+            assert!(near(address), "{address}");
+        }
+        for address in ["192.0.2.1", "100.64.0.1", "2001:db8::1", "64:ff9b::1"] {
+            assert!(!near(address), "{address}");
+        }
+    }
+}
