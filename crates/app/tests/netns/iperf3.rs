@@ -15,10 +15,11 @@ const MBIT: f64 = 1e6;
 /// Goodput of TCP at 100 Mbit/s over each family, in Mbit/s: 1448 and 1428 of 1538 bytes.
 const MODEL: [f64; 2] = [94.148, 92.848];
 
-/// The server of iperf3 in the lab.
+/// The server of iperf3 in the lab: the system's, or the program that `V6GAP_IPERF3` names.
 fn iperf3(lab: &Lab, home: &Home) -> Server {
+    let program = std::env::var("V6GAP_IPERF3").unwrap_or_else(|_| "iperf3".to_owned());
     let mut command = lab.exec(home, "server");
-    command.args(["iperf3", "-s", "--forceflush"]).stdout(Stdio::piped());
+    command.args([&program, "-s", "--forceflush"]).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.by_ref().any(|line| line.contains("Server listening")));

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use v6gap_core::iperf3::{COOKIE_BYTES, JSON_BYTES_MAX, Params, Results, State, cookie};
-use v6gap_sys::socket::{SocketError, Stream, StreamOptions};
+use v6gap_sys::socket::{ErrorClass, SocketError, Stream, StreamOptions};
 use v6gap_sys::{Unavailable, entropy};
 
 /// Why a test came to nothing.
@@ -38,6 +38,18 @@ pub enum Iperf3Error {
     /// Data stopped, or came to nothing.
     #[error("{0}")]
     Data(String),
+}
+
+impl Iperf3Error {
+    /// Whether it looks as it does where the server has ended a test and does not listen yet.
+    pub(crate) fn is_between_tests(&self) -> bool {
+        let class = match self {
+            Iperf3Error::Socket(error) => error.class(),
+            Iperf3Error::Io(error) => ErrorClass::of(error),
+            _ => return false,
+        };
+        matches!(class, ErrorClass::Refused | ErrorClass::Closed)
+    }
 }
 
 /// A test from its beginning to its end.

@@ -31,14 +31,14 @@ use v6gap_engine::trial::{
     stream_options, watched,
 };
 use v6gap_sys::clock;
-use v6gap_sys::socket::{Datagram, ErrorClass, Stream};
+use v6gap_sys::socket::{Datagram, Stream};
 
 /// First pause before a server that measures for somebody else is asked again, in ns; each further
 /// one is twice as long.
 const BUSY_NS: u64 = 1_000_000_000;
 
-/// After a test the server listens anew: a connection that is refused within this time, in ns, is
-/// tried again.
+/// After a test the server closes all that it has and listens anew: a connection that is refused or
+/// reset within this time, in ns, is tried again.
 const ANEW_NS: u64 = 1_000_000_000;
 
 /// What comes late over UDP has this long, in ns.
@@ -119,15 +119,7 @@ impl Iperf3 {
                     clock::rest(Duration::from_nanos(pause_ns));
                     pause_ns = pause_ns.saturating_mul(2);
                 }
-                Err(Iperf3Error::Socket(error))
-                    if error.class() == ErrorClass::Refused && passed_ns < ANEW_NS =>
-                {
-                    clock::rest(Duration::from_nanos(TICK_NS));
-                }
-                // It took the connection, and closed all that it had at the end of the last test.
-                Err(Iperf3Error::Io(error))
-                    if ErrorClass::of(&error) == ErrorClass::Closed && passed_ns < ANEW_NS =>
-                {
+                Err(error) if error.is_between_tests() && passed_ns < ANEW_NS => {
                     clock::rest(Duration::from_nanos(TICK_NS));
                 }
                 outcome => return outcome,
