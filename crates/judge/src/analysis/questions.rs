@@ -335,6 +335,9 @@ fn translated(found: &Collected<'_>) -> impl Iterator<Item = String> {
     translated.collect::<Vec<_>>().into_iter()
 }
 
+/// Gates whose findings are told of the whole run, once.
+const OF_THE_RUN: [&str; 2] = ["unavailable", "far-end"];
+
 fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
     for block in o.blocks.iter().filter(|b| b.valid) {
@@ -346,7 +349,7 @@ fn caveats(o: &Open<'_>, given_up: Option<&str>) -> Vec<String> {
     }
     let mut caveats: Vec<String> = found
         .into_iter()
-        .filter(|(gate, _)| gate != "unavailable")
+        .filter(|(gate, _)| !OF_THE_RUN.contains(&gate.as_str()))
         .map(|(gate, count)| alloc::format!("{gate}: noted in {count} trials, kept"))
         .collect();
     let valid = o.blocks.iter().filter(|b| b.valid);
