@@ -62,6 +62,9 @@ pub enum Broken {
     /// Nothing came back.
     #[error("no answer")]
     NoAnswer,
+    /// Nothing came back over UDP, where QUIC was tried.
+    #[error("HTTP/3: no answer over UDP")]
+    NoQuic,
     /// Somebody on the way does not let it pass.
     #[error("prohibited")]
     Prohibited,
@@ -97,7 +100,7 @@ impl Broken {
                 ErrorClass::Permission => Broken::Prohibited,
                 _ => Broken::Other(failure.to_string()),
             },
-            _ if silent && failure.bytes == 0 && failure.phase == Phase::Quic => Broken::NoAnswer,
+            _ if silent && failure.bytes == 0 && failure.phase == Phase::Quic => Broken::NoQuic,
             _ if silent => Broken::Stalls(failure.bytes),
             (why, Phase::Tls | Phase::Quic) => Broken::Tls(why.to_string()),
             _ => Broken::Other(failure.to_string()),

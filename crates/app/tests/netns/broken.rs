@@ -1,17 +1,22 @@
 //! An IPv6 that is broken in each of the ways that `v6gap probe` names, made for real: the words,
 //! the code, and what programs that try both families make of it.
 
-use super::sites::{AT, NAME, PORT, nginx};
+use super::sites::{AT, NAME, PORT, caddy, nginx};
 use super::support::{Home, figure, text, times};
 use super::two_hosts::Lab;
 use std::process::Output;
 
 /// A visit that goes to `six` over IPv6.
 fn visit(lab: &Lab, home: &Home, six: &str) -> Output {
+    visit_by(lab, home, six, "2")
+}
+
+/// The same by a version of HTTP.
+fn visit_by(lab: &Lab, home: &Home, six: &str, http: &str) -> Output {
     let mut probe = lab.command(home, "client");
     let four = AT[0];
     probe.args(["probe", &format!("https://{NAME}:{PORT}/"), "--v4", four, "--v6", six]);
-    probe.args(["--mine", "--no-path", "--timeout", "1s", "-q", "--http", "2"]);
+    probe.args(["--mine", "--no-path", "--timeout", "1s", "-q", "--http", http]);
     probe.output().unwrap()
 }
 
@@ -52,6 +57,14 @@ pub fn is_named() {
         assert!(found.contains("[E403, exit 3]"), "{found}");
         figure(&format!("{node}: {breaks}"), said);
     }
+    drop(server);
+    let server = caddy(&lab, &home);
+    let blocks = "rule add pref 10 iif lo ipproto udp blackhole";
+    ip(&lab, &home, "server", blocks);
+    let found = words(&visit_by(&lab, &home, AT[1], "3"));
+    ip(&lab, &home, "server", "rule del pref 10 iif lo ipproto udp blackhole");
+    assert!(found.contains("IPv6 is broken"), "{found}");
+    assert!(found.contains("HTTP/3: no answer over UDP"), "{found}");
     drop(server);
 }
 
