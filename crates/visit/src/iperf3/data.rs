@@ -35,6 +35,8 @@ const REST_NS_MIN: u64 = 60_000;
 pub(crate) struct Moved {
     /// What arrived at the far end, as its acknowledgements tell, or here.
     pub arrived: Series,
+    /// Bytes that came here after the end: in transit, they belong to the test as well.
+    pub late_bytes: u64,
     /// What left here.
     pub sent: Option<Sent>,
     /// Mean of the round trips that the kernel told meanwhile, in µs.
@@ -91,7 +93,8 @@ pub(crate) fn send(
         let info = stream.info().ok();
         sent.retransmitted_segments = info.map(|info| u64::from(info.total_retrans));
         let arrived = arrived.series;
-        Ok(Moved { arrived, sent: Some(sent), rtt_mean_us: sending.rtt_mean_us })
+        let (late_bytes, rtt_mean_us) = (0, sending.rtt_mean_us);
+        Ok(Moved { arrived, late_bytes, sent: Some(sent), rtt_mean_us })
     };
     each(streams, flow, fill)
 }
@@ -110,26 +113,31 @@ pub(crate) fn receive(
         let sink = Sink::Buffer(&mut buffer);
         let extent = Extent { pace: None, ..extent(bulk, number) };
         bulk::receive(Arm::A, stream, sink, &mut arrived, extent, LOW_WATER_BYTES, &watch)?;
-        Ok(Moved { arrived, sent: None, rtt_mean_us: None })
+        Ok(Moved { arrived, late_bytes: 0, sent: None, rtt_mean_us: None })
     };
     each(streams, flow, empty)
 }
 
-/// What still comes after the end, in bytes: the server's count has it.
-pub(crate) fn drain(streams: &[Stream]) -> u64 {
+/// Takes what still comes after the end: the server's count has it, and so have the interface's.
+pub(crate) fn drain(streams: &[Stream], moved: &mut [Moved]) {
     let mut buffer = vec![0; 1 << 16];
-    let mut drained = 0;
-    for stream in streams {
+    for (stream, of) in streams.iter().zip(moved) {
         // Where the system has no such mark it woke for every segment anyway.
         let _ = stream.set_receive_low_water(1);
         while stream.wait_readable(QUIET_NS).unwrap_or(false) {
             match stream.read(&mut buffer) {
-                Ok(count) if count > 0 => drained += count as u64,
+                Ok(count) if count > 0 => of.late_bytes += count as u64,
                 _ => break,
             }
         }
     }
-    drained
+}
+
+impl Moved {
+    /// All bytes that arrived.
+    pub(crate) fn arrived_bytes(&self) -> u64 {
+        self.arrived.bytes() + self.late_bytes
+    }
 }
 
 /// Each stream on a thread of its own, the first on the calling thread.

@@ -140,18 +140,19 @@ impl Iperf3 {
         let streams = streams.collect::<Result<Vec<Stream>, _>>()?;
         control.begin()?;
         let receives = bulk.direction == Direction::Receive;
-        let moved = if receives {
+        let mut moved = if receives {
             data::receive(bulk, &streams, TcpBulk::read_bytes(seed), flow)?
         } else {
             data::send(bulk, &streams, flow)?
         };
         control.end()?;
-        let drained = if receives { data::drain(&streams) } else { 0 };
+        if receives {
+            data::drain(&streams, &mut moved);
+        }
         let mut tested = described(&streams, &moved)?;
         let told = control.exchange(&own_results(&moved))?;
         let (arrived, sent) = summed(bulk, moved);
-        let own_bytes = arrived.bytes + drained;
-        tested.notes.extend(disagreement(own_bytes, told.bytes()));
+        tested.notes.extend(disagreement(arrived.bytes, told.bytes()));
         tested.measured = match sent {
             Some(sent) => Measured::Delivered { received: arrived, sent },
             None => Measured::Received(arrived),
@@ -287,7 +288,7 @@ fn own_results(moved: &[Moved]) -> Results {
         let sent = one.sent.as_ref();
         Counted {
             id: stream_id(number),
-            bytes: sent.map_or(one.arrived.bytes(), |sent| sent.bytes),
+            bytes: sent.map_or(one.arrived_bytes(), |sent| sent.bytes),
             end_time: sent.map_or(0.0, |sent| sent.span_ns as f64 / NS_PER_S as f64),
             ..Counted::default()
         }
@@ -338,7 +339,7 @@ fn described(streams: &[Stream], moved: &[Moved]) -> Result<Tested, Iperf3Error>
         connections.push(Connection {
             endpoints: its,
             sent_bytes,
-            received_bytes: if of.sent.is_none() { of.arrived.bytes() } else { 0 },
+            received_bytes: if of.sent.is_none() { of.arrived_bytes() } else { 0 },
             rtt_mean_us: of.rtt_mean_us,
             window_mean_bytes: None,
             processor: None,
@@ -351,6 +352,7 @@ fn described(streams: &[Stream], moved: &[Moved]) -> Result<Tested, Iperf3Error>
 
 /// All connections together.
 fn summed(bulk: &TcpBulk, moved: Vec<Moved>) -> (Received, Option<Sent>) {
+    let bytes = moved.iter().map(Moved::arrived_bytes).sum();
     let (mut arrived, mut sent) = (Vec::new(), None);
     for one in moved {
         arrived.push(one.arrived);
@@ -360,7 +362,8 @@ fn summed(bulk: &TcpBulk, moved: Vec<Moved>) -> (Received, Option<Sent>) {
         };
     }
     let warmup_ns = bulk.bytes.is_none().then_some(bulk.warmup_ns);
-    (Series::sum(arrived).received(warmup_ns, bulk.duration_ns), sent)
+    let received = Series::sum(arrived).received(warmup_ns, bulk.duration_ns);
+    (Received { bytes, ..received }, sent)
 }
 
 fn add(sum: Sent, more: &Sent) -> Sent {
