@@ -34,7 +34,7 @@ const QUESTION: &[u8] =
     accept: */*\r\naccept-encoding: identity\r\nconnection: close\r\n\r\n";
 
 fn main() -> ExitCode {
-    let found = Family::BOTH.map(|family| (family, measure(family)));
+    let found = measured();
     let mut good = true;
     for phase in 0..2 {
         let what = ["connecting", "response"][phase];
@@ -51,24 +51,31 @@ fn main() -> ExitCode {
 }
 
 /// Times of connecting and of the response, in µs: of visits, and of plain calls.
-fn measure(family: Family) -> [[Vec<f64>; 2]; 2] {
-    let remote = serve(family);
-    let site = Site::parse(&format!("http://{remote}/")).unwrap();
+type Times = [[Vec<f64>; 2]; 2];
+
+/// Those of both families, whose visits alternate.
+fn measured() -> [(Family, Times); 2] {
+    let places = Family::BOTH.map(|family| (family, serve(family)));
     let visitor = Visitor::new().unwrap();
-    let limits = Limits { silence_ns: 5_000_000_000, body_bytes: 0 };
-    let (http, local, agent) = (Some(Http::One), None, "v6gap (a bench)");
-    let manner = Manner { site: &site, http, remote, local, agent, limits };
-    let mut found: [[Vec<f64>; 2]; 2] = Default::default();
+    let mut found = Family::BOTH.map(|family| (family, Times::default()));
     for _ in 0..VISITS {
-        let visited = visitor.visit(&manner).unwrap();
-        let ours = [visited.connect_ns, visited.response_ns].map(Option::unwrap);
-        for (way, times) in found.iter_mut().zip([ours, plainly(remote)]) {
-            for (phase, ns) in way.iter_mut().zip(times) {
-                phase.push(ns as f64 / 1e3);
+        for ((_, times), (_, remote)) in found.iter_mut().zip(places) {
+            let all = [visited(&visitor, remote), plainly(remote)];
+            for (way, ns) in times.iter_mut().zip(all) {
+                way.iter_mut().zip(ns).for_each(|(phase, ns)| phase.push(ns as f64 / 1e3));
             }
         }
     }
     found
+}
+
+fn visited(visitor: &Visitor, remote: SocketAddr) -> [u64; 2] {
+    let site = Site::parse(&format!("http://{remote}/")).unwrap();
+    let limits = Limits { silence_ns: 5_000_000_000, body_bytes: 0 };
+    let (http, local, agent) = (Some(Http::One), None, "v6gap (a bench)");
+    let manner = Manner { site: &site, http, remote, local, agent, limits };
+    let visited = visitor.visit(&manner).unwrap();
+    [visited.connect_ns, visited.response_ns].map(Option::unwrap)
 }
 
 /// The same by plain calls.
