@@ -125,15 +125,29 @@ pub fn datagram_client(
     tallies: &mut PerArm<Tally>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
-    let mut patience_ns = PATIENCE_NS_MIN;
-    let exchange =
-        |socket: &Datagram, buffers: &mut Buffers, header: &mut Header, lap: &mut Lap| {
-            ask(socket, buffers, header, lap, &mut patience_ns, watch)
-        };
-    let last = take_turns(turns, tag, sockets, buffers, tallies, exchange)?;
+    let last = lossy_client(turns, tag, sockets, buffers, tallies, watch)?;
     let socket = &sockets.get(last.arm)[usize::from(last.connection)];
     say_end(socket, &buffers.out);
     Ok(())
+}
+
+/// Takes all turns over sockets that may lose messages; returns the last of them.
+pub(super) fn lossy_client<S: Lossy>(
+    turns: &Turns,
+    tag: [u8; 8],
+    sockets: &PerArm<Vec<S>>,
+    buffers: &mut Buffers,
+    tallies: &mut PerArm<Tally>,
+    watch: &Watch<'_>,
+) -> Result<Turn, Broken> {
+    let mut patience_ns = PATIENCE_NS_MIN;
+    let exchange = |socket: &S, buffers: &mut Buffers, header: &mut Header, lap: &mut Lap| {
+        if S::PAUSE_NS > 0 {
+            lap.rest(S::PAUSE_NS);
+        }
+        ask(socket, buffers, header, lap, &mut patience_ns, watch)
+    };
+    take_turns(turns, tag, sockets, buffers, tallies, exchange)
 }
 
 /// Sends the message that ends the block. The server also ends when it is told over the control
@@ -203,6 +217,9 @@ pub(super) fn flags(warmup: bool, last_of_turn: bool) -> Flags {
 
 /// A socket over which requests and answers may be lost.
 pub(super) trait Lossy {
+    /// Pause before each request, in ns.
+    const PAUSE_NS: u64 = 0;
+
     /// Writes what a request begins with into its place in `buffers.out`.
     fn encode(&self, header: &Header, buffers: &mut Buffers);
 

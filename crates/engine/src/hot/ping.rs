@@ -2,7 +2,7 @@
 //! loop; the order of turns is that of the other exchanges. What a kernel answers with is the
 //! request's own payload.
 
-use super::echo::{Answered, Buffers, Lap, Lossy, PATIENCE_NS_MIN, ask, take_turns};
+use super::echo::{Answered, Buffers, Lossy, lossy_client};
 use super::turns::Turns;
 use super::{Broken, Cause, Tally, Watch};
 use std::io;
@@ -21,11 +21,7 @@ pub fn client(
     tallies: &mut PerArm<Tally>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
-    let mut patience_ns = PATIENCE_NS_MIN;
-    let exchange = |socket: &Ping, buffers: &mut Buffers, header: &mut Header, lap: &mut Lap| {
-        ask(socket, buffers, header, lap, &mut patience_ns, watch)
-    };
-    take_turns(turns, tag, sockets, buffers, tallies, exchange).map(drop)
+    lossy_client(turns, tag, sockets, buffers, tallies, watch).map(drop)
 }
 
 impl Lossy for Ping {

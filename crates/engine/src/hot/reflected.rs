@@ -2,7 +2,7 @@
 //! and answers have its form, and the time for which the reflector held a packet, by its own
 //! stamps, is no part of the round trip.
 
-use super::echo::{Answered, Buffers, Lap, Lossy, PATIENCE_NS_MIN, ask, take_turns};
+use super::echo::{Answered, Buffers, Lossy, lossy_client};
 use super::turns::Turns;
 use super::{Broken, Cause, TICK_NS, Tally, Watch};
 use crate::stamp::Sealer;
@@ -12,9 +12,6 @@ use v6gap_core::wire::datagram::Header;
 use v6gap_core::wire::stamp::{self, Question, Seal};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, ErrorClass};
-
-/// Pause before each request, in ns: reflectors of routers answer few in a second.
-const PAUSE_NS: u64 = 1_000_000;
 
 /// A socket whose peer is a reflector.
 pub struct Reflected {
@@ -44,16 +41,13 @@ pub fn client(
     tallies: &mut PerArm<Tally>,
     watch: &Watch<'_>,
 ) -> Result<(), Broken> {
-    let mut patience_ns = PATIENCE_NS_MIN;
-    let exchange =
-        |socket: &Reflected, buffers: &mut Buffers, header: &mut Header, lap: &mut Lap| {
-            lap.rest(PAUSE_NS);
-            ask(socket, buffers, header, lap, &mut patience_ns, watch)
-        };
-    take_turns(turns, tag, sockets, buffers, tallies, exchange).map(drop)
+    lossy_client(turns, tag, sockets, buffers, tallies, watch).map(drop)
 }
 
 impl Lossy for Reflected {
+    /// Reflectors of routers answer few in a second.
+    const PAUSE_NS: u64 = 1_000_000;
+
     fn encode(&self, header: &Header, buffers: &mut Buffers) {
         let (sequence, sent_ns, session) = (header.sequence, clock::wall_ns(), 0);
         let question = Question { sequence, sent_ns, session };
