@@ -26,6 +26,7 @@ pub use evidence::{
 pub use idle::{Idle, idle, needs_idle, watch_once, with_idle};
 pub use kind::Kind;
 pub use sockets::stream_options;
+pub use tcp_bulk::add_sent;
 
 use crate::hot::{Broken, Cause};
 use std::io;

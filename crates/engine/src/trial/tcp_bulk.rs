@@ -365,7 +365,7 @@ impl End<'_> {
         let warmup_ns = self.bulk.bytes.is_none().then_some(self.bulk.warmup_ns);
         let received = (!all_series.is_empty())
             .then(|| Series::sum(all_series).received(warmup_ns, self.bulk.duration_ns));
-        let sent = all_sent.into_iter().reduce(add);
+        let sent = all_sent.into_iter().reduce(add_sent);
         report.measured = match (received, sent) {
             (Some(received), Some(sent)) => Measured::BothWays { received, sent },
             (Some(received), None) => Measured::Received(received),
@@ -376,7 +376,8 @@ impl End<'_> {
     }
 }
 
-fn add(a: Sent, b: Sent) -> Sent {
+/// What was sent over two connections at the same time.
+pub fn add_sent(a: Sent, b: Sent) -> Sent {
     let retransmitted = a.retransmitted_segments.zip(b.retransmitted_segments);
     Sent {
         bytes: a.bytes + b.bytes,

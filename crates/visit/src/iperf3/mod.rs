@@ -27,8 +27,8 @@ use v6gap_engine::hot::TICK_NS;
 use v6gap_engine::hot::series::Series;
 use v6gap_engine::run::{Hooks, Performer, RunError};
 use v6gap_engine::trial::{
-    TrialError, account, datagram_endpoints, datagram_granted, stream_endpoints, stream_granted,
-    stream_options, watched,
+    TrialError, account, add_sent, datagram_endpoints, datagram_granted, stream_endpoints,
+    stream_granted, stream_options, watched,
 };
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Datagram, Stream};
@@ -357,23 +357,13 @@ fn summed(bulk: &TcpBulk, moved: Vec<Moved>) -> (Received, Option<Sent>) {
     for one in moved {
         arrived.push(one.arrived);
         sent = match (sent, one.sent) {
-            (Some(sum), Some(more)) => Some(add(sum, &more)),
+            (Some(sum), Some(more)) => Some(add_sent(sum, more)),
             (sum, more) => sum.or(more),
         };
     }
     let warmup_ns = bulk.bytes.is_none().then_some(bulk.warmup_ns);
     let received = Series::sum(arrived).received(warmup_ns, bulk.duration_ns);
     (Received { bytes, ..received }, sent)
-}
-
-fn add(sum: Sent, more: &Sent) -> Sent {
-    let retransmitted = sum.retransmitted_segments.zip(more.retransmitted_segments);
-    Sent {
-        bytes: sum.bytes + more.bytes,
-        span_ns: sum.span_ns.max(more.span_ns),
-        retransmitted_segments: retransmitted.map(|(a, b)| a + b),
-        ..sum
-    }
 }
 
 impl Trials for Iperf3 {
