@@ -55,7 +55,7 @@ impl ConnectArgs {
     /// The target that the options name.
     ///
     /// # Errors
-    /// If an address cannot be measured, or the name is not known or lacks a family.
+    /// If an address cannot be measured, or the name is not known.
     pub fn target(&self, host: &str) -> Result<Target, Failure> {
         let given = self.addresses();
         let target = resolve(host, self.port, given.v4.as_deref(), given.v6.as_deref())?;

@@ -5,12 +5,13 @@
 //! limit of time that has come wins against whatever else comes, and in the end the session is
 //! closed.
 
-use crate::templates::{TASKS, any_message, hello, queued, welcome};
+use crate::templates::{TASKS, addresses, any_message, hello, queued, welcome};
 use arbitrary::{Result, Unstructured};
 use v6gap_core::session::{ACTIONS_MAX, Client, ClientAction};
 use v6gap_core::task::Task;
 use v6gap_core::wire::control::{Message, Report};
 use v6gap_core::wire::foreign::is_unsafe;
+use v6gap_core::wire::whereabouts::{ADDRESSES_MAX, PROOFS_MAX};
 
 /// Most events of a sequence.
 const EVENTS_MAX: usize = 256;
@@ -33,6 +34,7 @@ pub fn run(data: &[u8]) {
 enum Doing {
     Greeting,
     Nothing,
+    Asking,
     Preparing(Box<Task>),
     Running(u32),
     Reporting(u32),
@@ -111,6 +113,15 @@ impl Shell {
         }
     }
 
+    fn ask(&mut self) {
+        let free = self.doing == Doing::Nothing;
+        let taken = self.machine.ask_addresses(self.now).is_ok();
+        assert_eq!(taken, free, "while {:?}", self.doing);
+        if taken {
+            self.doing = Doing::Asking;
+        }
+    }
+
     fn any_message(&mut self, bytes: &mut Unstructured<'_>) -> Result<()> {
         if let Some(message) = any_message(bytes)? {
             let before = self.machine.deadline();
@@ -129,6 +140,8 @@ impl Shell {
             2 => self.machine.on_message(Message::Bye, self.now),
             // A clock that goes backwards.
             3 => self.now /= 2,
+            4 => self.ask(),
+            5 => self.machine.on_message(Message::Addresses(addresses()), self.now),
             _ => self.machine.on_message(Message::Unknown, self.now),
         }
     }
@@ -177,6 +190,10 @@ impl Shell {
                 facts.iter().flat_map(|(name, fact)| [name, fact]).for_each(harmless);
                 Doing::Nothing
             }
+            (ClientAction::Told(told), Doing::Asking) => {
+                assert!(told.addresses.len() <= ADDRESSES_MAX && told.proofs.len() <= PROOFS_MAX);
+                Doing::Nothing
+            }
             (ClientAction::Start(task), Doing::Preparing(proposed)) => {
                 assert_eq!(task, *proposed);
                 Doing::Running(task.number)
@@ -207,7 +224,11 @@ impl Shell {
         match message {
             Message::Clock { asked_ns } => self.asked_ns = *asked_ns,
             Message::Bye => self.said_bye = true,
-            Message::Hello(_) | Message::Prepare(_) | Message::Finish { .. } | Message::Pong => {}
+            Message::Hello(_)
+            | Message::Whereabouts
+            | Message::Prepare(_)
+            | Message::Finish { .. }
+            | Message::Pong => {}
             other => panic!("a client does not say {other:?}"),
         }
     }

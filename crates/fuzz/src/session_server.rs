@@ -4,7 +4,7 @@
 //! what was agreed to is started, a limit of time that has come wins against whatever else comes,
 //! and in the end the session is closed.
 
-use crate::templates::{TASKS, any_message, hello, queued, server};
+use crate::templates::{TASKS, addresses, any_message, hello, queued, server};
 use arbitrary::{Result, Unstructured};
 use v6gap_core::arm::Arm;
 use v6gap_core::observation::EndReport;
@@ -142,6 +142,7 @@ impl Shell {
             5 => self.machine.give_way(self.now),
             6 => self.machine.on_message(Message::Pong, self.now),
             7 => self.machine.soon(self.now.saturating_add(800_000_000), self.now),
+            8 => self.machine.on_message(Message::Whereabouts, self.now),
             _ => self.machine.on_message(Message::Unknown, self.now),
         }
     }
@@ -186,6 +187,10 @@ impl Shell {
                 if !std::mem::replace(&mut self.asked, true) {
                     self.may_take(timeout::WAITING_NS);
                 }
+            }
+            ServerAction::Locate => {
+                assert!(self.welcomed && self.owed.is_none(), "asked out of turn");
+                self.machine.located(addresses(), self.now);
             }
             ServerAction::Start(task) => {
                 assert!(self.welcomed && self.owed.is_none(), "two tasks at a time");
@@ -238,6 +243,7 @@ impl Shell {
             }
             Message::Refused(_) => assert!(!self.welcomed, "refused after the welcome"),
             Message::ClockReply { server_ns, .. } => assert!(*server_ns <= self.latest),
+            Message::Addresses(_) => assert!(self.welcomed, "told to who is not welcome"),
             Message::Bye => {}
             other => panic!("a server does not say {other:?}"),
         }

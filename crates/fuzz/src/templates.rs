@@ -13,6 +13,7 @@ use v6gap_core::task::{self, Task, TaskArm, Token};
 use v6gap_core::wire::control::{
     Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome,
 };
+use v6gap_core::wire::whereabouts::Addresses;
 use v6gap_core::workload::Feature;
 use v6gap_core::workload::{
     Capacity, Connect, Echo, Interleaving, Law, Load, Probe, Purpose, Search, Sizes, Transport,
@@ -120,6 +121,12 @@ pub fn welcome() -> Welcome {
     Welcome { tool, features: features(), limits, host }
 }
 
+/// Where else a server is.
+pub fn addresses() -> Addresses {
+    let addresses = Family::BOTH.map(Family::loopback).to_vec();
+    Addresses { addresses, proofs: vec![1, u64::MAX] }
+}
+
 /// What both ends of the recorded trials saw.
 pub static REPORTS: LazyLock<Vec<EndReport>> = LazyLock::new(|| {
     let ends =
@@ -151,6 +158,7 @@ pub static MESSAGES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     for report in REPORTS.iter().cloned() {
         messages.push(Message::Report(Report { number: 1, ends: vec![(Arm::A, report)] }));
     }
+    messages.extend([Message::Whereabouts, Message::Addresses(addresses())]);
     let documents = messages.iter().map(serde_json::to_value);
     let mut documents: Vec<Value> = documents.collect::<Result<_, _>>().expect("messages are JSON");
     documents.push(json!({ "message": "of-a-later-program", "colour": "blue" }));

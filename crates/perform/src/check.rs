@@ -3,11 +3,14 @@
 use crate::facts::this_host;
 use crate::job::Access;
 use crate::target::Target;
-use crate::tool;
+use crate::trouble::Trouble;
+use crate::{tool, whereabouts};
 use std::net::{IpAddr, SocketAddr};
 use std::ops::ControlFlow;
+use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wire::control::Limits;
+use v6gap_core::workload::Feature;
 use v6gap_engine::control::{ClientOptions, ConnectError, Connection, FamilyProblem};
 use v6gap_sys::socket::Datagram;
 use v6gap_sys::{clock, usage};
@@ -31,6 +34,9 @@ pub struct Answer {
     pub protocol: u8,
     /// The family over which it did not answer, where it did over the other.
     pub problem: Option<FamilyProblem>,
+    /// The target with its address of the family that it lacks, and what is to be noted of that,
+    /// or why there is none; `None` where it lacks no address.
+    pub located: Option<Result<(Target, String), Trouble>>,
     /// What it allows.
     pub limits: Limits,
     /// How far the clocks' difference is uncertain, in ns: half of the shortest round trip.
@@ -53,8 +59,8 @@ pub fn routes(target: &Target) -> PerFamily<Option<Result<Route, String>>> {
     })
 }
 
-/// Asks the server at `addresses`, which are those of `target` that have a route. One that measures
-/// for somebody else is not waited for.
+/// Asks the server at `addresses`, which are those of `target` that have a route; where `target`
+/// lacks one of a family, also for that. One that measures for somebody else is not waited for.
 ///
 /// # Errors
 /// If it answers over neither family.
@@ -63,19 +69,24 @@ pub fn ask(
     addresses: PerFamily<Option<SocketAddr>>,
     access: &Access,
 ) -> Result<Answer, ConnectError> {
+    let lacking = target.lacks(PerArm::FAMILIES);
     let options = ClientOptions {
         timeout_ns: access.timeout_ns,
+        want: lacking.map(|_| Feature::Whereabouts).into_iter().collect(),
         wait: false,
         local: target.local,
         ..ClientOptions::new(access.key, tool(), this_host())
     };
     let connection = Connection::open(addresses, &options, &mut |_| ControlFlow::Break(()))?;
+    let located =
+        lacking.map(|family| whereabouts::complete(target, family, &connection, &options));
     let PerFamily { v4, v6 } = connection.problems();
     let opened = connection.opened();
     let answer = Answer {
         tool: opened.welcome.tool.clone(),
         protocol: connection.version(),
         problem: v4.as_ref().or(v6.as_ref()).cloned(),
+        located,
         limits: opened.welcome.limits,
         uncertainty_ns: opened.offset.map(|offset| offset.uncertainty_ns),
     };

@@ -51,8 +51,7 @@ impl Ends {
         let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
         let server = LocalServer::start(None, listen, processors.clone(), this_host());
         let server = server.map_err(Trouble::NoServer)?;
-        let (name, addresses) = (LOOPBACK.to_owned(), server.addresses);
-        let target = Target { name, addresses, local: PerFamily::default() };
+        let target = Target::at(LOOPBACK, server.addresses);
         Ok(Ends { target, processors, server: Some(server), lab: None })
     }
 
@@ -81,7 +80,7 @@ impl Ends {
             Some(server.map_err(Trouble::NoServer)?)
         };
         lab.go_to(&client).map_err(Trouble::System)?;
-        let target = Target { name, addresses, local: PerFamily::default() };
+        let target = Target::at(name, addresses);
         Ok(Ends { target, processors, server, lab: Some(lab) })
     }
 

@@ -73,7 +73,7 @@ pub fn on_loopback(
     let listen = PerFamily::from_fn(|f: Family| Some(SocketAddr::new(f.loopback(), 0)));
     let processors = placement::usual(wanted.processor);
     with_server(None, listen, processors, this_host(), |addresses| {
-        let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };
+        let target = Target::at(LOOPBACK, addresses);
         meet(wanted, &target, &Access::local(), watch, stop)
     })
     .map_err(Trouble::NoServer)?

@@ -31,6 +31,7 @@ pub mod stranger;
 pub mod target;
 mod trouble;
 pub mod watch;
+mod whereabouts;
 mod witness;
 pub mod world;
 

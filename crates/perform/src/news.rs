@@ -15,6 +15,8 @@ pub enum News<'a> {
         /// Who measures, since when, and how many wait.
         queued: &'a Queued,
     },
+    /// The far end told its address of a family; in the words that are noted with the run.
+    Located(&'a str),
     /// The plan was made to fit what the far end allows; in the words that are noted with the run.
     Fitted(&'a str),
     /// The links of the lab are tested.

@@ -82,20 +82,33 @@ pub fn perform(
 /// Measures between two ends, wherever they are.
 fn measure(
     job: &Job,
-    ends: Ends,
+    mut ends: Ends,
     mut notes: Vec<String>,
     store: &Store,
     watch: &mut dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<Option<Done>, Trouble> {
-    let measuring = ends.measuring(job);
     let mut plan = job.plan.clone();
+    let processors = ends.processors.clone();
+    // What is prepared next needs both addresses, so who has to be asked for one is asked first.
+    let mut asked = None;
+    if ends.target.lacks(plan.design.arms).is_some() {
+        let session =
+            Session::open(&plan, &ends.target, &job.access, processors.clone(), watch, stop)?;
+        let (target, note) = session.target();
+        notes.extend(note.map(str::to_owned));
+        ends.target = target.clone();
+        asked = Some(session);
+    }
+    let measuring = ends.measuring(job);
     // Before the first packet: what is not permitted should be known by then.
     let prepared = Prepared::of(&measuring)?;
     notes.extend(prepared.as_ref().map(Prepared::note));
     let devices = devices::prepare(&measuring)?;
-    let processors = ends.processors.clone();
-    let mut session = Session::open(&plan, &ends.target, &job.access, processors, watch, stop)?;
+    let mut session = match asked {
+        Some(session) => session,
+        None => Session::open(&plan, &ends.target, &job.access, processors, watch, stop)?,
+    };
     let round_trip_ns = path::check(&plan, &mut session)?;
     if job.fit {
         plan = plan.fitted(fit::path_of(round_trip_ns));

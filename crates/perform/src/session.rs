@@ -5,7 +5,8 @@ use crate::job::Access;
 use crate::news::{News, Watcher};
 use crate::target::Target;
 use crate::trouble::Trouble;
-use crate::{VERSION, tool};
+use crate::{VERSION, tool, whereabouts};
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
@@ -31,15 +32,19 @@ pub struct Session {
     /// How to measure.
     pub client: ClientContext,
     target: Target,
+    /// That the server told an address of the target, if it did.
+    located: Option<String>,
     opened_ns: u64,
 }
 
 impl Session {
     /// Connects to measure `plan` against `target`, over each family that the plan measures, and
-    /// waits its turn if `access` says so, which `watch` is told once.
+    /// waits its turn if `access` says so, which `watch` is told once. A far end of which one
+    /// address alone is known is asked for the other.
     ///
     /// # Errors
-    /// If the far end cannot be reached over each of them.
+    /// If the far end cannot be reached over each of them, or does not tell the address that is not
+    /// known.
     pub fn open(
         plan: &Plan,
         target: &Target,
@@ -48,7 +53,19 @@ impl Session {
         watch: &mut dyn Watcher,
         stop: &AtomicBool,
     ) -> Result<Self, Trouble> {
-        let connection = connect(plan, target, access, watch, stop)?;
+        let options = options(plan, target, access);
+        let connection = connect(plan, target, &options, watch, stop)?;
+        let opened_ns = clock::now_ns();
+        let (target, located) = match located(plan, target, &connection, &options) {
+            Ok(located) => located,
+            Err(trouble) => {
+                connection.close();
+                return Err(trouble);
+            }
+        };
+        if let Some(note) = &located {
+            watch.told(&News::Located(note));
+        }
         let client = ClientContext {
             server: target.addresses,
             processors,
@@ -57,8 +74,13 @@ impl Session {
             limits: connection.opened().welcome.limits,
             reflector: None,
         };
-        let (target, opened_ns) = (target.clone(), clock::now_ns());
-        Ok(Session { connection, client, target, opened_ns })
+        Ok(Session { connection, client, target, located, opened_ns })
+    }
+
+    /// The target with all addresses that are measured, and what is to be noted where the far end
+    /// had to be asked for one.
+    pub(crate) fn target(&self) -> (&Target, Option<&str>) {
+        (&self.target, self.located.as_deref())
     }
 
     /// The facts of a run of `plan` over it, called `id` and begun now. This end is `client`.
@@ -117,24 +139,55 @@ impl Session {
     }
 }
 
-fn connect(
-    plan: &Plan,
-    target: &Target,
-    access: &Access,
-    watch: &mut dyn Watcher,
-    stop: &AtomicBool,
-) -> Result<Connection, Trouble> {
-    let arms = plan.design.arms;
-    let measured = |family| arms.a == family || arms.b == family;
-    let addresses = PerFamily::from_fn(|f| target.addresses.get(f).filter(|_| measured(f)));
+/// What this end brings to a session in which `plan` is measured.
+fn options(plan: &Plan, target: &Target, access: &Access) -> ClientOptions {
     let mut client = ClientOptions::new(access.key, tool(), this_host());
     client.timeout_ns = access.timeout_ns;
     client.wait = access.wait;
     client.local = target.local;
     client.want = plan.cells.iter().flat_map(|cell| Needed::of(&cell.workload)).collect();
-    if task::arriving(addresses.map(|a| a.map(|a| a.ip()))) != task::native() {
+    if task::arriving(reached(plan, target).map(|a| a.map(|a| a.ip()))) != task::native() {
         client.want.insert(Feature::Translated);
     }
+    if target.lacks(plan.design.arms).is_some() {
+        client.want.insert(Feature::Whereabouts);
+    }
+    client
+}
+
+/// Where the far end is greeted: in each family that is measured, or where one of these is not
+/// known, at the only address that is.
+fn reached(plan: &Plan, target: &Target) -> PerFamily<Option<SocketAddr>> {
+    let arms = plan.design.arms;
+    let asks = target.lacks(arms).is_some();
+    let is_reached = |family| asks || arms.a == family || arms.b == family;
+    PerFamily::from_fn(|f| target.addresses.get(f).filter(|_| is_reached(f)))
+}
+
+/// The target with the address that it lacks, if it lacks one, and what is to be noted of that.
+fn located(
+    plan: &Plan,
+    target: &Target,
+    connection: &Connection,
+    options: &ClientOptions,
+) -> Result<(Target, Option<String>), Trouble> {
+    let (target, note) = match target.lacks(plan.design.arms) {
+        Some(lacking) => {
+            let (target, note) = whereabouts::complete(target, lacking, connection, options)?;
+            (target, Some(note))
+        }
+        None => (target.clone(), None),
+    };
+    Ok((target.bound()?, note))
+}
+
+fn connect(
+    plan: &Plan,
+    target: &Target,
+    options: &ClientOptions,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Connection, Trouble> {
     let mut told = false;
     let mut waiting = |queued: &Queued| {
         if !std::mem::replace(&mut told, true) {
@@ -147,7 +200,7 @@ fn connect(
         }
     };
     let name = || target.name.clone();
-    let connection = Connection::open(addresses, &client, &mut waiting)
+    let connection = Connection::open(reached(plan, target), options, &mut waiting)
         .map_err(|error| Trouble::Connect { target: name(), error })?;
     for family in Family::BOTH {
         if let Some(problem) = connection.problems().get(family) {

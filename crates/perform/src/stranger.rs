@@ -163,7 +163,8 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
 
 fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
     let given = wanted.addresses.as_ref().map(|text| text.as_deref());
-    let target = target::resolve(&site.host, site.port, given.v4, given.v6)?.from(&wanted.bind)?;
+    let target = target::resolve(&site.host, site.port, given.v4, given.v6)?;
+    let target = target.from(&wanted.bind)?.bound()?;
     let resolver = wanted.resolver.or_else(crate::resolver::of_system);
     let mut there = Family::BOTH.into_iter().filter_map(|f| *target.addresses.get(f));
     let owner = match there.all(|address| address.ip().is_loopback()) {

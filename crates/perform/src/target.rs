@@ -1,6 +1,7 @@
 //! Who is to be measured: from a name or addresses to one address of each family.
 
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
+use v6gap_core::arm::PerArm;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::record::{RunHeader, RunId};
 use v6gap_sys::interface;
@@ -16,6 +17,17 @@ pub struct Target {
     /// The address of this host to measure from in each family, with port 0, where one was asked
     /// for.
     pub local: PerFamily<Option<SocketAddr>>,
+    /// The address that it has to have in a family of which none is known, where that matters.
+    pub wanted: PerFamily<Option<IpAddr>>,
+}
+
+/// What came of asking a server for its address of a family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The addresses that it told and that are not taken, each with the reason in words.
+    pub passed_over: Vec<(IpAddr, String)>,
+    /// The only one that would do, if one alone would.
+    pub wanted: Option<IpAddr>,
 }
 
 /// Why a text names nothing that can be measured.
@@ -30,6 +42,8 @@ pub enum Unfit {
         missing: Family,
         /// The address of the other.
         found: IpAddr,
+        /// What the server there said to that, if it was asked.
+        asked: Option<Box<Asked>>,
     },
     /// The name has no address at all.
     #[error("no host is called {name}")]
@@ -118,17 +132,33 @@ fn said(address: Option<IpAddr>, family: Family) -> String {
 }
 
 impl Target {
+    /// The target of that name at these addresses, measured from wherever the system chooses.
+    pub fn at(name: impl Into<String>, addresses: PerFamily<Option<SocketAddr>>) -> Self {
+        let (local, wanted) = (PerFamily::default(), PerFamily::default());
+        Target { name: name.into(), addresses, local, wanted }
+    }
+
+    /// The family that one of `arms` measures and that no address is known of, where the server can
+    /// be asked for it at its address of the other.
+    pub fn lacks(&self, arms: PerArm<Family>) -> Option<Family> {
+        let is_known = |family: Family| self.addresses.get(family).is_some();
+        [arms.a, arms.b].into_iter().find(|family| !is_known(*family) && is_known(family.other()))
+    }
+
     /// This target, measured from where the run of `header` was measured from.
     ///
     /// # Errors
     /// If a family that it measures is not where it was then, or this end was told to be elsewhere
     /// or cannot be where it was.
-    pub fn as_before(self, header: &RunHeader) -> Result<Self, Elsewhere> {
+    pub fn as_before(mut self, header: &RunHeader) -> Result<Self, Elsewhere> {
         let arms = header.plan.design.arms;
+        if let Some(family) = self.lacks(arms) {
+            *self.wanted.get_mut(family) = *header.addresses.get(family);
+        }
         for family in [arms.a, arms.b] {
             let before = *header.addresses.get(family);
             let now = self.addresses.get(family).map(|address| address.ip());
-            if before != now {
+            if before != now.or(*self.wanted.get(family)) {
                 let (name, id) = (self.name, header.id.clone());
                 return Err(Elsewhere::There { name, id, family, now, before });
             }
@@ -158,15 +188,11 @@ impl Target {
     /// This target, measured from these addresses of this host.
     ///
     /// # Errors
-    /// If one is no address, or not of this host, if there are two of one family, or
-    /// one of a family that the target has no address of.
+    /// If one is no address, or not of this host, or if there are two of one family.
     pub fn from(mut self, bind: &[String]) -> Result<Self, Unfit> {
         for text in bind {
             let address = literal(text, 0, None)?;
             let Some(family) = Family::of(&address.ip()) else { continue };
-            if self.addresses.get(family).is_none() {
-                return Err(Unfit::NoSuchWay { address: text.clone(), name: self.name, family });
-            }
             if let Some(other) = self.local.get_mut(family).replace(address) {
                 return Err(Unfit::Two { family, first: other.ip(), second: text.clone() });
             }
@@ -177,7 +203,21 @@ impl Target {
         Ok(self)
     }
 
-    /// Whether both families can be measured.
+    /// Whether there is something to measure from each address of this host that was asked for.
+    ///
+    /// # Errors
+    /// If there is one of a family that the target has no address of.
+    pub fn bound(self) -> Result<Self, Unfit> {
+        for family in Family::BOTH {
+            if let (Some(local), None) = (self.local.get(family), self.addresses.get(family)) {
+                let (address, name) = (local.ip().to_string(), self.name);
+                return Err(Unfit::NoSuchWay { address, name, family });
+            }
+        }
+        Ok(self)
+    }
+
+    /// Whether both families can be measured without asking the target for an address.
     ///
     /// # Errors
     /// If one has no address.
@@ -187,7 +227,7 @@ impl Target {
                 (self.addresses.get(family), self.addresses.get(family.other()))
             {
                 let (name, found) = (self.name, other.ip());
-                return Err(Unfit::NoAddress { name, missing: family, found });
+                return Err(Unfit::NoAddress { name, missing: family, found, asked: None });
             }
         }
         Ok(self)
@@ -195,7 +235,7 @@ impl Target {
 }
 
 /// One address of each family for `host`: the ones given, otherwise those of the name, the first of
-/// each. A family may be missing; [`Target::comparable`] says so.
+/// each. A family may be missing, as [`Target::lacks`] tells.
 ///
 /// # Errors
 /// If an address cannot be measured, or no address is known at all.
@@ -216,7 +256,7 @@ pub fn resolve(host: &str, port: u16, v4: Option<&str>, v6: Option<&str>) -> Res
             }
         }
     }
-    Ok(Target { name: name.to_owned(), addresses, local: PerFamily::default() })
+    Ok(Target::at(name, addresses))
 }
 
 /// The addresses of a name or of a literal address. Where another address was given, a name that is
@@ -317,7 +357,6 @@ fn interfaces() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v6gap_core::arm::PerArm;
     use v6gap_core::plan::preset;
 
     #[track_caller]
@@ -350,6 +389,11 @@ mod tests {
     #[test]
     fn a_missing_family_is_named() {
         let alone = resolve("192.0.2.7", 4466, None, None).unwrap();
+        assert_eq!(alone.lacks(PerArm::FAMILIES), Some(Family::V6));
+        assert_eq!(alone.lacks(PerArm { a: Family::V6, b: Family::V6 }), Some(Family::V6));
+        assert_eq!(alone.lacks(PerArm { a: Family::V4, b: Family::V4 }), None);
+        let both = resolve("nas", 4466, Some("192.0.2.7"), Some("2001:db8::7")).unwrap();
+        assert_eq!(both.lacks(PerArm::FAMILIES), None);
         let found = alone.comparable().unwrap_err();
         assert!(matches!(found, Unfit::NoAddress { missing: Family::V6, .. }), "{found}");
     }
@@ -381,7 +425,8 @@ mod tests {
         unusable(from(&["127.0.0.1%lo"]));
         let found = from(&["127.0.0.1", "127.0.0.2"]).unwrap_err();
         assert!(matches!(found, Unfit::Two { family: Family::V4, .. }), "{found}");
-        let found = from(&["::1"]).unwrap_err();
+        // The server may tell an address of that family.
+        let found = from(&["::1"]).unwrap().bound().unwrap_err();
         assert!(matches!(found, Unfit::NoSuchWay { family: Family::V6, .. }), "{found}");
     }
 
@@ -396,6 +441,10 @@ mod tests {
         assert!(target("2001:db8::7").as_before(&header).is_ok());
         let text = target("2001:db8::8").as_before(&header).unwrap_err().to_string();
         assert_eq!(text, "nas is 2001:db8::8, and 7k2f9q was measured with 2001:db8::7");
+        // Whose other address has to be asked for has to be where it was.
+        let one = resolve("127.0.0.1", 1, None, None).unwrap().as_before(&header).unwrap();
+        assert_eq!(one.wanted, PerFamily { v4: None, v6: header.addresses.v6 });
+        assert_eq!(one.addresses.v6, None);
         header.bind.v4 = Some("127.0.0.1".parse().unwrap());
         let again = target("2001:db8::7").as_before(&header).unwrap();
         assert_eq!(again.local.v4, Some("127.0.0.1:0".parse().unwrap()));

@@ -102,7 +102,7 @@ pub enum Trouble {
     /// A device cannot be read.
     #[error(transparent)]
     Device(#[from] DeviceTrouble),
-    /// The name of a device is none.
+    /// The name of a device is none, or the far end tells no address of a family.
     #[error(transparent)]
     Name(#[from] Unfit),
     /// There is no lab.

@@ -139,7 +139,7 @@ fn round_trips(
     let echo = defaults::echo(Transport::Udp, MESSAGE_BYTES, Wait::Block);
     let cell = Cell::named(Workload::Echo(Echo { turns: TURNS, ..echo }));
     let plan = preset::first_look(PerArm::FAMILIES, None, 0);
-    let target = Target { name: LOOPBACK.to_owned(), addresses, local: PerFamily::default() };
+    let target = Target::at(LOOPBACK, addresses);
     let (stop, nobody) = (AtomicBool::new(false), &mut |_: &News<'_>| {});
     let processors = processor.into_iter().collect();
     let mut session = Session::open(&plan, &target, &Access::local(), processors, nobody, &stop)?;

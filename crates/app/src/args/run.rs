@@ -21,7 +21,8 @@ Examples:
   v6gap run lab-b                                  the first look, 75 s
   v6gap lab-b --quick                              the same in 20 s, with wider ranges
   v6gap run lab-b --measure rtt,connect --pairs 40
-  v6gap run nas --v4 192.0.2.20 --v6 fd12::20      where names do not tell both
+  v6gap run 192.0.2.20                             the server there tells its other address
+  v6gap run nas --v4 192.0.2.20 --v6 fd12::20      where it does not, or names do not
   v6gap run lab-b --fail-if worse --require same:throughput -q
   v6gap run lab-b --continue last --for 10min      more pairs for the last result
   v6gap run --lab two-routers --from router1 --to router2

@@ -20,6 +20,7 @@ Examples:
   v6gap serve --public                       for everybody, with strict limits
   v6gap serve --key-file lab.key --max-rate 200M --max-session 30min
   v6gap serve --listen 192.0.2.7 --listen 2001:db8::7 -1
+  v6gap serve --public --announce 192.0.2.7 --announce 2001:db8::7
   v6gap serve --stamp --stamp-port 8620      also for routers that send test packets of STAMP
 
 Both families listen on sockets of their own, so that trouble with one is seen. Behind a NAT that
@@ -27,6 +28,10 @@ rewrites the addresses of clients, as those of containers do, all of them look p
 there. No privileges are needed; do not run it as root. What is limited is told to clients, which
 plan for it; a throughput that reaches --max-rate has no verdict. Without a key and without -A no
 client may keep the processor busy while it waits (spin, yield).
+
+A client that knows one address may ask for one of the other family. It is told those of --announce
+or, without any, those of this host; with --public alone, and without a key from beyond private
+networks, none.
 
 Test packets of STAMP (RFC 8762) and TWAMP Light are answered for the same networks, also while
 something is measured. Their senders do not know the key of --key-file, so that it widens nothing
@@ -47,6 +52,10 @@ pub struct ServeArgs {
     /// Serve every address, not only loopback, link-local and private ones
     #[arg(long)]
     pub public: bool,
+    /// Tell clients that know an address of the other family this one, and no others than those
+    /// named so [those of this host; with --public none]
+    #[arg(long, value_name = "ADDR", value_parser = values::announced)]
+    pub announce: Vec<IpAddr>,
     /// Serve this network, and no other than those named so
     #[arg(long, value_name = "NET", conflicts_with = "public")]
     pub allow: Vec<Prefix>,

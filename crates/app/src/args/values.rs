@@ -1,10 +1,12 @@
 //! Values of options: from text to numbers, metrics, verdicts and networks.
 
+use std::net::IpAddr;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::check::{self, nearest};
 use v6gap_core::plan::draft::Wanted;
 use v6gap_core::unit;
+use v6gap_core::wire::whereabouts::can_be_told;
 use v6gap_core::workload::{Http, Transport};
 use v6gap_core::world::LinkModel;
 use v6gap_judge::analysis::Verdict;
@@ -52,6 +54,15 @@ pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
 /// A number of bytes; `None` is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes(pub Option<u64>);
+
+/// An address that clients elsewhere may be told.
+pub(super) fn announced(text: &str) -> Result<IpAddr, String> {
+    let address: IpAddr = text.parse().map_err(|_| "it is no address".to_owned())?;
+    match can_be_told(&address) {
+        true => Ok(address),
+        false => Err("it is no address of one host that holds beyond one link".to_owned()),
+    }
+}
 
 /// A share from 0 to 1, below 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {

@@ -63,7 +63,7 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     if args.result.dry_run {
         return expect::dry_run(&plan, Some(args.host()), true, args.result.json, context);
     }
-    let mut target = args.connect.target(args.host())?;
+    let target = args.connect.target(args.host())?;
     let only = args.only();
     if let Some(only) = only
         && let Some(bound) = target.local.get(only.other())
@@ -73,9 +73,6 @@ pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
     }
     let notes = only.map(alone::note).into_iter().collect();
     let plan = only_of(plan, only);
-    if !plan.design.arms.is_null() {
-        target = target.comparable()?;
-    }
     between_hosts(plan, true, target, &options, notes, None, context)
 }
 
@@ -123,7 +120,6 @@ pub fn execute_plan(
         let what = "the plan names neither a lab nor a server";
         return Err(Failure::usage(what).run("v6gap plan run FILE HOST", "names the server"));
     };
-    let target = if plan.design.arms.is_null() { target } else { target.comparable()? };
     between_hosts(plan, false, target, options, Vec::new(), None, context)
 }
 
@@ -160,10 +156,7 @@ fn go_on(
     if plan.world.is_some() {
         return session::in_lab(plan, options, Some(id), context);
     }
-    let mut target = args.connect.target(args.host())?;
-    if !plan.design.arms.is_null() {
-        target = target.comparable()?;
-    }
+    let target = args.connect.target(args.host())?;
     between_hosts(plan, false, target, options, Vec::new(), Some(id), context)
 }
 

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wire::stamp;
+use v6gap_core::wire::whereabouts::ADDRESSES_MAX;
 use v6gap_perform::errors::{ErrorClass, SocketError};
 use v6gap_perform::facts::this_host;
 use v6gap_perform::serve::{
@@ -79,6 +80,11 @@ fn options(args: &ServeArgs) -> Result<ServerOptions, Failure> {
     options.key = key::of_server(&args.key, reach(args))?;
     options.allow = args.allow.clone();
     options.public = args.public;
+    if args.announce.len() > ADDRESSES_MAX {
+        let (count, most) = (args.announce.len(), ADDRESSES_MAX);
+        return Err(Failure::usage(format!("--announce names {count} addresses; at most {most}")));
+    }
+    options.announce = args.announce.clone();
     options.processors = processors(args.processor);
     options.limits = limits::of(args, options.key.is_some());
     options.per_source = options.limits.per_source;

@@ -5,7 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::wire::control::{RefusalCode, Refused};
 use v6gap_core::wire::version::VersionMismatch;
+use v6gap_core::workload::Feature;
 use v6gap_perform::errors::{ConnectError, ErrorClass, FamilyProblem, SocketError, Trouble};
+use v6gap_perform::target::Asked;
 
 /// The DNS record that holds an address of the family.
 pub fn record(family: Family) -> &'static str {
@@ -32,8 +34,9 @@ fn option(family: Family) -> &'static str {
 }
 
 impl Failure {
-    /// The name has no address of one family.
-    pub fn no_address(name: &str, missing: Family, found: IpAddr) -> Self {
+    /// The name has no address of one family, and the server there, if it was asked, tells none
+    /// that leads to it.
+    pub fn no_address(name: &str, missing: Family, found: IpAddr, asked: Option<&Asked>) -> Self {
         let other = missing.other();
         let what = match name.parse::<IpAddr>() {
             Ok(_) => format!("{name} is an {other} address; an {missing} address is missing"),
@@ -45,8 +48,13 @@ impl Failure {
         };
         let give = format!("v6gap run {name} {} {example}", option(missing));
         let alone = format!("v6gap run {name} {}", only(other));
-        Failure::new("E102", Outcome::OneFamily, what)
-            .seen(format!("{} {found}; no {}.", record(other), record(missing)))
+        let seen = format!("{} {found}; no {}.", record(other), record(missing));
+        let failure = Failure::new("E102", Outcome::OneFamily, what).seen(seen);
+        let failure = match asked {
+            Some(asked) => asked_in_vain(failure, name, missing, asked),
+            None => failure,
+        };
+        failure
             .run(give, "give the address yourself")
             .run(alone, format!("measure {other} alone, no comparison"))
     }
@@ -251,6 +259,32 @@ impl Failure {
     }
 }
 
+/// Adds what the server told that was asked for its address, and how it could tell one.
+fn asked_in_vain(failure: Failure, name: &str, missing: Family, asked: &Asked) -> Failure {
+    let failure = match (asked.wanted, asked.passed_over.as_slice()) {
+        (None, []) => failure
+            .seen(format!("The server there was asked for its {missing} address and tells none."))
+            .likely(format!(
+                "it has none, listens on {} only, or is public and was given no --announce.",
+                missing.other()
+            )),
+        (Some(wanted), []) => failure.seen(format!(
+            "The server there was asked, and does not tell {wanted}, with which the run began."
+        )),
+        (_, passed_over) => {
+            let tried = passed_over.iter().map(|(address, why)| format!("{address}: {why}"));
+            let tried = tried.collect::<Vec<_>>().join("; ");
+            failure
+                .seen(format!(
+                    "The server there was asked for its {missing} address. What it tells did not \
+                     prove to lead to it: {tried}."
+                ))
+                .likely(format!("a firewall lets no {missing} through, or a NAT is on the way."))
+        }
+    };
+    failure.run("v6gap serve --announce ADDR", format!("on {name}: tells this address"))
+}
+
 fn both(name: &str, problems: [&FamilyProblem; 2]) -> Failure {
     let rank = |p: &FamilyProblem| match p.trouble {
         // What a server said weighs more than that nothing answered.
@@ -321,9 +355,17 @@ fn version(name: &str, mismatch: VersionMismatch) -> Failure {
 fn session(name: &str, refused: &Refused) -> Failure {
     if refused.code == RefusalCode::TooOld {
         let what = format!("the server on {name} is too old for this measurement");
-        return Failure::new("E205", Outcome::Peer, what)
+        let failure = Failure::new("E205", Outcome::Peer, what)
             .seen(format!("It says: {}. Update v6gap on {name}.", refused.why))
             .run("v6gap --version", "on both");
+        // What one address alone asks for, and nothing else does.
+        return match refused.why.contains(Feature::Whereabouts.name()) {
+            true => failure.run(
+                format!("v6gap run {name} --v4 ADDR --v6 ADDR"),
+                "gives both addresses, so that it need not be asked",
+            ),
+            false => failure,
+        };
     }
     Failure::new("E209", Outcome::Peer, format!("the server on {name} refused the measurement"))
         .seen(format!("It says: {}.", refused.why))

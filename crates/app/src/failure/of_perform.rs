@@ -152,7 +152,9 @@ fn of_device(failure: Failure, error: &DeviceError, community: bool) -> Failure 
 impl From<Unfit> for Failure {
     fn from(unfit: Unfit) -> Self {
         match unfit {
-            Unfit::NoAddress { name, missing, found } => Failure::no_address(&name, missing, found),
+            Unfit::NoAddress { name, missing, found, asked } => {
+                Failure::no_address(&name, missing, found, asked.as_deref())
+            }
             Unfit::Unknown { name, system } => Failure::unknown_name(&name, &system),
             Unfit::NoZone { address, interfaces } => Failure::needs_zone(&address, &interfaces),
             Unfit::Unusable { address, why } => Failure::bad_address(&address, &why),

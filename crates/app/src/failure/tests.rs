@@ -1,10 +1,12 @@
 //! Errors have the promised form, and every code can be explained.
 
 use super::*;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::wire::control::{RefusalCode, Refused};
 use v6gap_core::wire::version::{VersionMismatch, VersionRange};
 use v6gap_perform::errors::{ConnectError, FamilyProblem, Trouble};
+use v6gap_perform::target::Asked;
 
 /// What the server is called.
 const NAME: &str = "vps-fra";
@@ -64,6 +66,40 @@ fn no_route_names_the_family() {
     assert!(shown.starts_with("error: this computer has no IPv6 route to vps-fra (2001:db8:9::7)"));
     assert!(shown.contains("v6gap run vps-fra -4"), "{shown}");
     assert!(shown.ends_with("  [E101, exit 3]\n"));
+}
+
+#[test]
+fn what_a_server_told_in_vain_is_said() {
+    let address = |text: &str| text.parse::<IpAddr>().unwrap();
+    let shown = |asked: Option<&Asked>| {
+        let failure = Failure::no_address("192.0.2.7", Family::V6, address("192.0.2.7"), asked);
+        assert_eq!((failure.code, failure.outcome), (Some("E102"), Outcome::OneFamily));
+        text(&failure).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(!shown(None).contains("asked"));
+    let (none, wanted) = (Vec::new(), Some(address("2001:db8::7")));
+    let silent = shown(Some(&Asked { passed_over: none.clone(), wanted: None }));
+    assert!(silent.contains("asked for its IPv6 address and tells none."), "{silent}");
+    assert!(silent.contains("v6gap serve --announce ADDR on 192.0.2.7"), "{silent}");
+    let elsewhere = shown(Some(&Asked { passed_over: none, wanted }));
+    assert!(elsewhere.contains("does not tell 2001:db8::7, with which"), "{elsewhere}");
+    let passed_over = vec![(address("2001:db8::7"), "no answer within 2 s".to_owned())];
+    let strange = shown(Some(&Asked { passed_over, wanted }));
+    assert!(strange.contains("lead to it: 2001:db8::7: no answer within 2 s."), "{strange}");
+}
+
+/// One that cannot be asked for its addresses can be given both.
+#[test]
+fn an_older_server_that_has_to_be_asked_is_named() {
+    let shown = |feature: &str| {
+        let why = format!("this server does not know {feature:?}");
+        let refused = Refused { code: RefusalCode::TooOld, why };
+        let failure = Failure::of_problem(NAME, &problem(Family::V4, Trouble::Session(refused)));
+        assert_eq!(failure.code, Some("E205"));
+        text(&failure)
+    };
+    assert!(shown("whereabouts").contains("v6gap run vps-fra --v4 ADDR --v6 ADDR"));
+    assert!(!shown("capacity").contains("--v4"));
 }
 
 #[test]

@@ -170,6 +170,7 @@ impl Watcher for Progress {
     fn told(&mut self, news: &News<'_>) {
         match news {
             News::Waits { target, queued } => self.wait(target, queued),
+            News::Located(note) => self.say(note),
             News::Fitted(note) => {
                 output::to_stderr(&output::wrap(&format!("note: {note}"), 80, "  "));
             }

@@ -19,4 +19,5 @@ mod trouble;
 mod web;
 mod web_errors;
 mod web_limits;
+mod whereabouts;
 mod workers;

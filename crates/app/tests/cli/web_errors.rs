@@ -65,16 +65,16 @@ fn listening(answer: fn(TcpStream)) -> u16 {
 }
 
 /// A port on which nothing listens.
-fn free() -> u16 {
+pub fn free() -> u16 {
     let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
     listener.local_addr().unwrap().port()
 }
 
 /// A server that ends with the test.
-struct Server(Child);
+pub struct Server(Child);
 
 impl Server {
-    fn start(sandbox: &Sandbox, line: &str) -> Server {
+    pub fn start(sandbox: &Sandbox, line: &str) -> Server {
         let mut child = sandbox.start(line);
         let mut byte = [0];
         // It says where it listens when it does.
@@ -96,12 +96,12 @@ fn trouble_with_a_host_is_told_as_in_the_terminal() {
     let nobody = free();
     let run = |host: &str, port: u16| format!("run {host} --port={port}");
     same(&web, "E201", &here(nobody), &run_here(nobody));
-    same(&web, "E102", &against("127.0.0.1", nobody), &run("127.0.0.1", nobody));
     same(&web, "E103", &against("no-such.invalid", 1), &run("no-such.invalid", 1));
     same(&web, "E104", &against("fe80::1", nobody), &run("fe80::1", nobody));
     let one = free();
     let _server = Server::start(&web.sandbox, &format!("serve --listen 127.0.0.1 -p {one}"));
     same(&web, "E202", &here(one), &run_here(one));
+    same(&web, "E102", &against("127.0.0.1", one), &run("127.0.0.1", one));
 }
 
 #[test]

@@ -46,7 +46,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 68] = [
+const SCENARIOS: [tier::Scenario<fn()>; 69] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -62,6 +62,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 68] = [
     ("labs_are_shown", labs::are_shown, Day(3)),
     ("rounds_of_a_lab_have_workers_of_their_own", workers::measure_inside, Day(15)),
     ("two_hosts_measure_each_other", two_hosts::measure_each_other, Witness(30)),
+    ("one_address_is_enough", two_hosts::one_address_is_enough, Day(6)),
     ("doctor_looks_at_both_hosts", doctor::looks_at_both_hosts, Witness(15)),
     ("goodput_is_the_model_s", goodput::of_both_transports, Witness(30)),
     ("tcp_goodput_on_a_slow_line", goodput::tcp_slow, Night(90)),

@@ -46,13 +46,13 @@ pub fn is_named() {
     // One family refused.
     let one = lab.serve(&home, &["--listen", "0.0.0.0"]);
     expect(&client(&lab, &home, &BOTH), "E202", 3);
+    // A literal IPv4 address has no IPv6 partner, and the server has none to tell.
+    expect(&client(&lab, &home, &["10.46.2.2"]), "E102", 3);
     drop(one);
     // A key that does not fit.
     let keyed = lab.serve(&home, &["--key", "sesame-of-sixteen"]);
     expect(&client(&lab, &home, &BOTH), "E207", 4);
     drop(keyed);
-    // A literal IPv4 address has no IPv6 partner.
-    expect(&client(&lab, &home, &["10.46.2.2"]), "E102", 3);
     // A link-local address without its interface.
     let zone = client(&lab, &home, &["10.46.2.2", "--v6", "fe80::1"]);
     expect(&zone, "E104", 2);

@@ -1,6 +1,6 @@
 //! Two processes on two hosts of a lab that a third holds: what happens between real machines.
 
-use super::support::{Home, PROGRAM, figure, is_disturbance, number, question, text};
+use super::support::{Home, PROGRAM, figure, is_disturbance, measured, number, question, text};
 use super::tier::is_night;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -115,6 +115,29 @@ pub fn measure_each_other() {
     assert!(disturbed || right.iter().any(|verdict| q["verdict"] == *verdict), "{q:#}");
     let off = number(&q["effect"]["estimate"]) - number(&q["predicted"]);
     assert!(off.abs() < 0.02, "{q:#}");
+    drop(server);
+}
+
+/// One address is typed, and the server serves one session: the same in which it is asked for the
+/// other, so the result is of both and says so.
+pub fn one_address_is_enough() {
+    let home = Home::new("one-address");
+    let lab = Lab::up("one", &["--model", "bare", "--rate", "none"]);
+    let server = lab.serve(&home, &["-1"]);
+    let output = lab
+        .command(&home, "client")
+        .args(["10.46.2.2", "--measure", "connect", "--pairs", "6", "--json", "--no-report", "-q"])
+        .output()
+        .unwrap();
+    measured(&output);
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let question = &result["questions"][0];
+    for family in ["v4", "v6"] {
+        assert!(number(&question[family]["n"]) > 0.0, "{question:#}");
+    }
+    let said = "the IPv6 address fd46:2::2 was told by the server at 10.46.2.2 and proved to lead \
+                to the same server";
+    assert!(text(&output.stdout).contains(said), "{result:#}");
     drop(server);
 }
 

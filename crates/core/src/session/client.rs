@@ -6,6 +6,7 @@ use super::{Ending, NotNow, agree, timeout};
 use crate::task::Task;
 use crate::wire::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use crate::wire::foreign;
+use crate::wire::whereabouts::Addresses;
 use crate::workload::Feature;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -22,6 +23,8 @@ pub enum ClientAction {
     Waiting(Queued),
     /// The session is open: [`Client::prepare`] may be called.
     Opened(Box<Opened>),
+    /// Where else the server is, as it says; a task may be prepared.
+    Told(Addresses),
     /// Both ends are ready: do this half of the task, then call [`Client::finish`].
     Start(Task),
     /// The server's half of the task; the next one may be prepared.
@@ -55,6 +58,7 @@ enum Phase {
     Waiting,
     Clock { welcome: Welcome, asked_ns: u64, samples: Vec<Sample> },
     Idle,
+    Asking,
     Preparing(Task),
     Running { number: u32 },
     Reporting { number: u32 },
@@ -138,15 +142,32 @@ impl Client {
             Message::ClockReply { asked_ns, server_ns } => {
                 self.on_clock_reply(asked_ns, server_ns, now);
             }
+            Message::Addresses(addresses) => self.on_addresses(addresses),
             Message::Ready { number } => self.on_ready(number),
             Message::Report(report) => self.on_report(report),
             Message::Failed { number, why, lasting } => self.on_failed(number, why, lasting),
             Message::Hello(_)
             | Message::Clock { .. }
+            | Message::Whereabouts
             | Message::Prepare(_)
             | Message::Pong
             | Message::Finish { .. } => self.end_broken(),
         }
+    }
+
+    /// Asks the server where else it is. Whether it knows that question is for
+    /// [`Hello::want`](crate::wire::control::Hello::want) to see to.
+    ///
+    /// # Errors
+    /// If the session is not open or a task is not over.
+    pub fn ask_addresses(&mut self, now: u64) -> Result<(), NotNow> {
+        self.watch.tick(now);
+        let Phase::Idle = self.phase else {
+            return Err(NotNow { what: "ask for addresses" });
+        };
+        self.actions.push_back(ClientAction::Send(Message::Whereabouts));
+        self.enter(Phase::Asking, timeout::WHEREABOUTS_NS);
+        Ok(())
     }
 
     /// Proposes the next task. One that the server does not know all of fails at once, because the
@@ -239,6 +260,14 @@ impl Client {
         }
     }
 
+    fn on_addresses(&mut self, addresses: Addresses) {
+        let Phase::Asking = self.phase else {
+            return self.end_broken();
+        };
+        self.actions.push_back(ClientAction::Told(addresses));
+        self.idle();
+    }
+
     fn on_ready(&mut self, number: u32) {
         match core::mem::replace(&mut self.phase, Phase::Closed) {
             Phase::Preparing(task) if task.number == number => {
@@ -314,6 +343,7 @@ impl Phase {
             Phase::Waiting => "while waiting for the server's turn",
             Phase::Clock { .. } => "while comparing clocks",
             Phase::Idle => "between two tasks",
+            Phase::Asking => "while asking where else the server is",
             Phase::Preparing(_) => "while preparing a task",
             Phase::Running { .. } => "during a task",
             Phase::Reporting { .. } => "while waiting for the server's report",

@@ -66,6 +66,8 @@ pub mod timeout {
     pub const QUEUE_SILENCE_NS: u64 = 10 * SECOND_NS;
     /// Client: until the answer to a question about the clock.
     pub const CLOCK_NS: u64 = 5 * SECOND_NS;
+    /// Client: until the answer to where else the server is.
+    pub const WHEREABOUTS_NS: u64 = 5 * SECOND_NS;
     /// Server: until its half of a task is ready.
     pub const PREPARE_NS: u64 = 10 * SECOND_NS;
     /// Client: until the server is ready.

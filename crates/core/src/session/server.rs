@@ -10,6 +10,7 @@ use crate::observation::EndReport;
 use crate::task::Task;
 use crate::wire::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
 use crate::wire::foreign;
+use crate::wire::whereabouts::{Addresses, QUESTIONS_MAX};
 use crate::workload::Feature;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -31,6 +32,8 @@ pub enum ServerAction {
         /// Whether the client waits if it must.
         wait: bool,
     },
+    /// The client asks where else this server is. Tell it with [`Server::located`].
+    Locate,
     /// Start this half of the task. Call [`Server::ready`] once data may come, and
     /// [`Server::ended`] exactly once when it is over.
     Start(Task),
@@ -104,6 +107,8 @@ pub struct Server {
     task_ns: u64,
     /// The outcome of a task in phase `Ended`.
     outcome: Option<Message>,
+    /// How often the client has asked where else the server is.
+    asked: u32,
 }
 
 impl Server {
@@ -120,6 +125,7 @@ impl Server {
             number: None,
             task_ns: 0,
             outcome: None,
+            asked: 0,
         }
     }
 
@@ -194,6 +200,10 @@ impl Server {
                 let server_ns = now.saturating_add(self.facts.clock_ahead_ns);
                 self.send(Message::ClockReply { asked_ns, server_ns });
             }
+            Message::Whereabouts if self.phase == Phase::Idle && self.asked < QUESTIONS_MAX => {
+                self.asked += 1;
+                self.actions.push_back(ServerAction::Locate);
+            }
             Message::Prepare(task) if self.phase == Phase::Idle => self.on_prepare(task),
             Message::Finish { number } if self.number == Some(number) => self.on_finish(),
             _ => self.end(Ending::Broken { during: self.phase.name() }),
@@ -253,6 +263,14 @@ impl Server {
         if self.phase == Phase::Waiting {
             let why = format!("busy: measuring for {} since {} s", queued.by, queued.seconds);
             self.refuse(Refused { code: RefusalCode::Busy, why });
+        }
+    }
+
+    /// Where else this server is, and what it can prove; no more is told than may be.
+    pub fn located(&mut self, addresses: Addresses, now: u64) {
+        self.watch.tick(now);
+        if self.phase == Phase::Idle {
+            self.send(Message::Addresses(addresses.bounded()));
         }
     }
 

@@ -2,6 +2,7 @@
 //! whose turn it is, and that no message out of place starts anything.
 
 mod alive;
+mod whereabouts;
 
 use super::agree::{Objection, check};
 use super::queue::{Queue, Turn};

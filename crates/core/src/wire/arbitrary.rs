@@ -4,6 +4,7 @@ mod probe;
 mod search;
 
 use super::control::{Hello, Limits, Message, Queued, RefusalCode, Refused, Report, Welcome};
+use super::whereabouts::Addresses;
 use crate::arm::{Arm, TurnOrder};
 use crate::family::{Family, PerFamily};
 use crate::host::Host;
@@ -19,7 +20,7 @@ use crate::workload::{
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use proptest::collection::{btree_map, vec as many};
 use proptest::option::of;
 use proptest::prelude::*;
@@ -507,6 +508,9 @@ pub(crate) fn message() -> impl Strategy<Value = Message> {
         any::<u64>().prop_map(|asked_ns| Message::Clock { asked_ns }),
         any::<(u64, u64)>()
             .prop_map(|(asked_ns, server_ns)| Message::ClockReply { asked_ns, server_ns }),
+        Just(Message::Whereabouts),
+        (many(any::<IpAddr>(), 0..12), many(any::<u64>(), 0..12))
+            .prop_map(|(addresses, proofs)| Message::Addresses(Addresses { addresses, proofs })),
         task().prop_map(Message::Prepare),
         any::<u32>().prop_map(|number| Message::Ready { number }),
         any::<u32>().prop_map(|number| Message::Finish { number }),

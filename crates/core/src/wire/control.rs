@@ -3,6 +3,7 @@
 //! They describe themselves (JSON objects with a `message` field that names the kind): a receiver
 //! ignores fields and kinds that it does not know, so that small additions need no new version.
 
+use super::whereabouts::Addresses;
 use crate::arm::Arm;
 use crate::host::Host;
 use crate::observation::EndReport;
@@ -37,6 +38,10 @@ pub enum Message {
         /// The server's clock between question and answer, in ns.
         server_ns: u64,
     },
+    /// Client: where else are you? Only while no task runs.
+    Whereabouts,
+    /// Server: the answer.
+    Addresses(Addresses),
     /// Client: make this ready.
     Prepare(Task),
     /// Server: data flows of the task may come.

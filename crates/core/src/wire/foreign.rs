@@ -86,6 +86,7 @@ pub fn clean(message: Message) -> Message {
         Message::Failed { number, why, lasting } => {
             Message::Failed { number, why: line(&why, WHY_BYTES_MAX), lasting }
         }
+        Message::Addresses(addresses) => Message::Addresses(addresses.bounded()),
         other => other,
     }
 }

@@ -14,6 +14,7 @@ pub mod probe;
 pub mod stamp;
 pub mod status;
 pub mod version;
+pub mod whereabouts;
 
 #[cfg(test)]
 pub(crate) mod arbitrary;

@@ -121,6 +121,8 @@ features! {
     DontFragment = "marking.dont-fragment",
     /// A family that arrives as the other.
     Translated = "translated",
+    /// Telling where else the server is.
+    Whereabouts = "whereabouts",
 }
 
 /// Features, each once.

@@ -90,6 +90,7 @@ impl ClientHost {
                     self.outbox.push_back(Parcel::Stream(bytes));
                 }
                 ClientAction::Waiting(queued) => assert!(queued.place > 0),
+                ClientAction::Told(_) => panic!("nobody asked where else the server is"),
                 ClientAction::Opened(opened) => {
                     self.offset = opened.offset.map(|offset| (offset, now));
                     return self.next_task(now);

@@ -15,6 +15,7 @@ use v6gap_core::task::Task;
 use v6gap_core::wire::control::{Limits, Queued};
 use v6gap_core::wire::datagram::Header;
 use v6gap_core::wire::frame::{self, FrameReader};
+use v6gap_core::wire::whereabouts::Addresses;
 
 /// What the host does with a task next, and when.
 enum Due {
@@ -107,6 +108,7 @@ impl ServerHost {
                     self.task = Some(task);
                     self.due = Some(Due::Ready(now + self.rng.next_u64() % (100 * MS)));
                 }
+                ServerAction::Locate => self.machine.located(Addresses::default(), shown),
                 ServerAction::Finish => {
                     self.due = Some(Due::End(now + self.rng.next_u64() % (100 * MS)));
                 }

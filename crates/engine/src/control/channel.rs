@@ -27,6 +27,11 @@ impl Channel {
         Ok(Channel { stream, sealed, buffer: vec![0; READ_BYTES] })
     }
 
+    /// What both ends of this connection know and no other connection has.
+    pub(super) fn handshake(&self) -> &[u8] {
+        self.sealed.handshake()
+    }
+
     /// Sends a message.
     ///
     /// # Errors

@@ -1,5 +1,9 @@
 //! A session as the client's run sees it: open, one task after the other, close.
 
+mod whereabouts;
+
+pub use whereabouts::Unlocated;
+
 use super::greeting::{self, Greeted};
 use super::keeper::Keeper;
 use super::{Channel, ChannelError, ConnectError, FamilyProblem, Key, TaskError, Trouble};
@@ -119,6 +123,11 @@ impl Connection {
         self.at.0
     }
 
+    /// The server's address that the control connection uses.
+    pub fn address(&self) -> SocketAddr {
+        self.at.1
+    }
+
     /// What a record says of it.
     pub fn session(&self) -> Session {
         Session {
@@ -160,12 +169,13 @@ impl Connection {
         task: &Task,
         work: impl FnOnce(&Task) -> Result<T, E>,
     ) -> Result<(T, EndReports), TaskError<E>> {
-        let begun = self.attended(|driver| driver.begin_task(task))?;
+        let over = TaskError::<E>::session;
+        let begun = self.attended(|driver| driver.begin_task(task)).map_err(over)?;
         if let ClientAction::Failed { number, why, lasting } = begun {
             return Err(TaskError::Server { number, why, lasting });
         }
         let own = work(task);
-        match self.attended(Driver::finish_task)? {
+        match self.attended(Driver::finish_task).map_err(over)? {
             ClientAction::Report(report) => {
                 own.map(|own| (own, report.ends)).map_err(TaskError::Own)
             }
@@ -190,15 +200,15 @@ impl Connection {
     }
 
     /// Lets the caller's thread attend to the session.
-    fn attended<T, E>(
+    fn attended<T>(
         &self,
         step: impl FnOnce(&mut Driver) -> Result<T, FamilyProblem>,
-    ) -> Result<T, TaskError<E>> {
+    ) -> Result<T, FamilyProblem> {
         let died = || self.problem(Trouble::System("the control thread has died".to_string()));
-        let mut driver = self.keeper.take().ok_or_else(|| TaskError::session(died()))?;
+        let mut driver = self.keeper.take().ok_or_else(died)?;
         let outcome = step(&mut driver);
         self.keeper.keep(driver);
-        outcome.map_err(TaskError::session)
+        outcome
     }
 
     fn problem(&self, trouble: Trouble) -> FamilyProblem {

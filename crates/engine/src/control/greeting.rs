@@ -47,6 +47,11 @@ impl Greeted {
         self.version
     }
 
+    /// What the server drew for this connection.
+    pub(super) fn nonce(&self) -> &Nonce {
+        &self.preambles.nonce
+    }
+
     /// Proves the key to the server and makes the server prove it.
     pub(super) fn seal(self, key: &Key) -> Result<Channel, Trouble> {
         let Greeted { stream, preambles, deadline_ns, .. } = self;

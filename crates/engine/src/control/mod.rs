@@ -22,6 +22,6 @@ pub(crate) const ALIVE: KeepAlive =
     KeepAlive { idle_s: 8, interval_s: 2, probes: 2, unanswered_ms: 12_000 };
 
 pub use channel::Channel;
-pub use client::{ClientOptions, Connection, EndReports};
+pub use client::{ClientOptions, Connection, EndReports, Unlocated};
 pub use key::{EmptyWord, Key};
 pub use trouble::{ChannelError, ConnectError, FamilyProblem, TaskError, Trouble};

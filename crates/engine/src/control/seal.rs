@@ -57,7 +57,7 @@ impl Initiator {
         answer: &[u8; HANDSHAKE_BYTES],
     ) -> Result<Sealed, ChannelError> {
         self.0.read_message(answer, &mut [])?;
-        Ok(Sealed::new(self.0.into_transport_mode()?))
+        Sealed::new(self.0)
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn respond(
     state.read_message(message, &mut [])?;
     let mut answer = [0; HANDSHAKE_BYTES];
     state.write_message(&[], &mut answer)?;
-    let mut sealed = Sealed::new(state.into_transport_mode()?);
+    let mut sealed = Sealed::new(state)?;
     sealed.take_bodies_of(HELLO_BYTES_MAX);
     Ok((sealed, answer))
 }
@@ -85,6 +85,7 @@ fn builder<'a>(key: &'a Key, prologue: &'a [u8]) -> Result<Builder<'a>, ChannelE
 /// Messages to sealed bytes and back.
 pub(crate) struct Sealed {
     noise: TransportState,
+    handshake: Vec<u8>,
     /// Sealed bytes that are not a whole record yet.
     incoming: Vec<u8>,
     frames: FrameReader,
@@ -92,9 +93,16 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    fn new(noise: TransportState) -> Self {
+    fn new(state: HandshakeState) -> Result<Self, ChannelError> {
+        let handshake = state.get_handshake_hash().to_vec();
+        let noise = state.into_transport_mode()?;
         let (incoming, frames) = (Vec::new(), FrameReader::new());
-        Sealed { noise, incoming, frames, record_bytes_max: RECORD_BYTES_MAX }
+        Ok(Sealed { noise, handshake, incoming, frames, record_bytes_max: RECORD_BYTES_MAX })
+    }
+
+    /// The hash of the handshake: both ends have the same, and no other connection has it.
+    pub(crate) fn handshake(&self) -> &[u8] {
+        &self.handshake
     }
 
     /// Takes messages of any length from now on; a server's end, until then, none longer than a
@@ -170,6 +178,13 @@ mod tests {
         let (initiator, first) = Initiator::begin(&key, &preambles()).unwrap();
         let (server, second) = respond(&key, &preambles(), &first).unwrap();
         (initiator.complete(&second).unwrap(), server)
+    }
+
+    #[test]
+    fn both_ends_know_their_connection_from_others() {
+        let ((client, server), (other, _)) = (pair(), pair());
+        assert_eq!(client.handshake(), server.handshake());
+        assert_ne!(client.handshake(), other.handshake());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::lobby::Lobby;
 use super::pending::{self, Became, Client, Pending};
 use super::session::Session;
 use super::task::{Happened, Running, Workshop};
+use super::telling::Telling;
 use super::{ServerEvent, TurnedAway};
 use crate::control::Key;
 use crate::hot::answer::Arrival;
@@ -15,12 +16,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::session::access::Access;
 use v6gap_core::session::queue::{Queue, Room, Turn};
-use v6gap_core::session::{Ending, ServerAction, ServerFacts, TaskFailure};
+use v6gap_core::session::{Ending, ServerAction, TaskFailure};
 use v6gap_core::task::Task;
 use v6gap_core::wire::control::Message;
 use v6gap_core::wire::version::VersionRange;
+use v6gap_core::wire::whereabouts::Addresses;
+use v6gap_sys::clock;
 use v6gap_sys::socket::{Interest, Listener, Stream, wait_any};
-use v6gap_sys::{clock, entropy};
 
 /// Longest wait, in ns: how soon a stop is noticed.
 const WAIT_NS_MAX: u64 = 200_000_000;
@@ -41,9 +43,7 @@ pub(super) struct Front {
     access: Access,
     key: Key,
     versions: VersionRange,
-    facts: ServerFacts,
-    /// Who is told all of them.
-    familiar: Access,
+    telling: Telling,
     workshop: Workshop,
     lobby: Lobby,
     sessions: Vec<Session>,
@@ -52,9 +52,6 @@ pub(super) struct Front {
     running: Option<Running>,
     accept_from_ns: u64,
 }
-
-/// The clock that strangers are told is ahead by up to 2^53 ns, some 104 days.
-const CLOCK_SHIFT: u32 = 11;
 
 /// Who hears what happens.
 type OnEvent<'a> = &'a mut dyn FnMut(ServerEvent);
@@ -67,17 +64,16 @@ impl Front {
         access: Access,
         key: Key,
         versions: VersionRange,
-        (facts, familiar): (ServerFacts, Access),
+        telling: Telling,
         per_source: u32,
     ) -> Self {
-        let queue = Queue::new(facts.limits.waiting, per_source);
+        let queue = Queue::new(telling.facts.limits.waiting, per_source);
         Front {
             listeners,
             access,
             key,
             versions,
-            facts,
-            familiar,
+            telling,
             workshop,
             lobby: Lobby::default(),
             sessions: Vec::new(),
@@ -248,7 +244,7 @@ impl Front {
         }
         let id = self.sessions_begun;
         self.sessions_begun += 1;
-        let facts = self.facts_for(peer);
+        let facts = self.telling.facts_for(peer);
         self.sessions.push(Session::new(id, (peer, stream), client.sealed, facts));
         on_event(ServerEvent::Joined { session: id, peer });
         let i = self.sessions.len() - 1;
@@ -257,17 +253,6 @@ impl Front {
         if client.answered {
             self.queue.heard(id);
         }
-    }
-
-    /// What a client from there is told of this host.
-    fn facts_for(&self, peer: SocketAddr) -> ServerFacts {
-        if self.familiar.admits(peer.ip()) {
-            return self.facts.clone();
-        }
-        let mut ahead = [0; 8];
-        // Without randomness the clock is told as it is; there was some for the nonce.
-        let _ = entropy::random(&mut ahead);
-        self.facts.to_strangers(u64::from_ne_bytes(ahead) >> CLOCK_SHIFT)
     }
 
     /// Ends a session whose place others want, and which has not said a word when it should have.
@@ -305,6 +290,7 @@ impl Front {
                     self.sessions[i].send(&message);
                 }
                 ServerAction::Ask { by, wait } => self.ask(i, &by, wait, on_event),
+                ServerAction::Locate => self.locate(i),
                 ServerAction::Start(task) => self.start(i, task, on_event),
                 ServerAction::Finish => self.running_of(id).into_iter().for_each(Running::finish),
                 ServerAction::Abort => self.running_of(id).into_iter().for_each(Running::abort),
@@ -325,6 +311,19 @@ impl Front {
             Turn::Never(queued) => session.machine.busy(&queued, now),
             Turn::Soon(at) => session.machine.soon(at, now),
         }
+    }
+
+    /// Tells a client where else this server is, and proves to it the connections of the lobby that
+    /// have said no more than their preamble.
+    fn locate(&mut self, i: usize) {
+        let session = &self.sessions[i];
+        let peer = session.peer.ip();
+        let addresses = session.local().map_or_else(Vec::new, |local| {
+            self.telling.addresses_for(peer, local, &self.listeners)
+        });
+        let nonces = self.lobby.iter().filter_map(Pending::nonce);
+        let proofs = nonces.map(|nonce| session.proof(nonce)).collect();
+        self.sessions[i].machine.located(Addresses { addresses, proofs }, clock::now_ns());
     }
 
     fn start(&mut self, i: usize, task: Task, on_event: OnEvent<'_>) {

@@ -12,6 +12,7 @@ mod pending;
 mod session;
 mod stamp;
 mod task;
+mod telling;
 #[cfg(test)]
 mod tests;
 
@@ -22,10 +23,11 @@ use crate::control::Key;
 use front::Front;
 use stamp::Reflector;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use task::Workshop;
+use telling::Telling;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::record::Host;
 use v6gap_core::session::access::Access;
@@ -55,6 +57,10 @@ pub struct ServerOptions {
     pub allow: Vec<Prefix>,
     /// Serve everybody even without a key.
     pub public: bool,
+    /// Addresses that clients are told which know one of the other family, and no others; at most
+    /// [`ADDRESSES_MAX`](v6gap_core::wire::whereabouts::ADDRESSES_MAX). Without any a public server
+    /// tells none, and others tell those of this host to who is told all about it.
+    pub announce: Vec<IpAddr>,
     /// Processors to hold the measuring thread on, of which each draw of a client has one; without
     /// any the system chooses.
     pub processors: Vec<usize>,
@@ -82,6 +88,7 @@ impl ServerOptions {
             key: None,
             allow: Vec::new(),
             public: false,
+            announce: Vec::new(),
             processors: Vec::new(),
             limits: Limits::default(),
             per_source: PER_SOURCE,
@@ -100,6 +107,11 @@ impl ServerOptions {
             (None, true) => Access::Listed(Vec::new()),
             (None, false) => Access::Near,
         }
+    }
+
+    /// The addresses that everybody is told, where this host's own are told to nobody.
+    fn announced(&self) -> Option<Vec<IpAddr>> {
+        (self.public || !self.announce.is_empty()).then(|| self.announce.clone())
     }
 
     /// Who may open sessions.
@@ -263,7 +275,7 @@ impl Server {
             options.access(),
             key,
             options.versions,
-            (facts, options.familiar()),
+            Telling { facts, familiar: options.familiar(), announced: options.announced() },
             options.per_source,
         );
         Ok(Server { front, addresses, missing, reflector })

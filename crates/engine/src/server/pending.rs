@@ -203,6 +203,14 @@ impl Pending {
         })
     }
 
+    /// What it was told, if it has said no more than its preamble since.
+    pub(super) fn nonce(&self) -> Option<&Nonce> {
+        match &self.stage {
+            Stage::Handshake(preambles) if self.bytes.is_empty() => Some(&preambles.nonce),
+            _ => None,
+        }
+    }
+
     /// How far it has come; only ever grows.
     pub(super) fn steps(&self) -> u8 {
         match self.stage {

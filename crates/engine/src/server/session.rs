@@ -3,10 +3,12 @@
 
 use crate::control::seal::Sealed;
 use crate::control::{ALIVE, ChannelError};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use v6gap_core::session::backlog::Backlog;
 use v6gap_core::session::{Server, ServerFacts};
 use v6gap_core::wire::control::Message;
+use v6gap_core::wire::preamble::Nonce;
+use v6gap_core::wire::whereabouts;
 use v6gap_sys::clock;
 use v6gap_sys::socket::{ErrorClass, Interest, Stream};
 
@@ -54,6 +56,16 @@ impl Session {
     pub(super) fn admit(&mut self, now_ns: u64) {
         self.sealed.trust();
         self.machine.admit(now_ns);
+    }
+
+    /// The address at which the client reached the server; `None` if it is gone.
+    pub(super) fn local(&self) -> Option<IpAddr> {
+        self.stream.local().ok().map(|local| local.ip())
+    }
+
+    /// What shows its client that this server gave `nonce` to another connection.
+    pub(super) fn proof(&self, nonce: &Nonce) -> u64 {
+        whereabouts::proof(nonce, self.sealed.handshake())
     }
 
     /// What to wait for. A client that does not take its answers is not asked for more questions.

@@ -5,6 +5,7 @@ mod answering;
 mod hostile;
 mod silent;
 mod stamp;
+mod whereabouts;
 
 use super::{Prefix, Server, ServerEvent, ServerOptions};
 use crate::control::{ClientOptions, ConnectError, Connection, Key, TaskError, Trouble};
@@ -44,11 +45,16 @@ struct Served {
 
 impl Served {
     fn new(change: impl FnOnce(&mut ServerOptions)) -> Self {
+        Served::bind(change).unwrap()
+    }
+
+    /// `None` if an address is taken.
+    fn bind(change: impl FnOnce(&mut ServerOptions)) -> Option<Self> {
         let mut options = ServerOptions::new("test 1".to_string(), host("server"));
         let any_port = |family: Family| Some(SocketAddr::new(family.loopback(), 0));
         options.addresses = PerFamily::from_fn(any_port);
         change(&mut options);
-        let server = Server::bind(&options).unwrap();
+        let server = Server::bind(&options).ok()?;
         let (addresses, stamp) = (*server.addresses(), server.stamp_addresses());
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, events) = mpsc::channel();
@@ -57,7 +63,7 @@ impl Served {
             let mut tell = |event| drop(sender.send(event));
             server.run(&stopping, &mut tell).unwrap();
         });
-        Served { addresses, stamp, events, stop, thread: Some(thread) }
+        Some(Served { addresses, stamp, events, stop, thread: Some(thread) })
     }
 
     fn await_event(&self, wanted: impl Fn(&ServerEvent) -> bool) -> ServerEvent {

@@ -2,7 +2,7 @@
 
 use rustix::net::{AddressFamily, SocketType, socket};
 use std::collections::BTreeMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -69,9 +69,7 @@ pub(super) fn with_address(wanted: IpAddr) -> io::Result<String> {
     let mut found = None;
     each_address(|entry, address| {
         if address == wanted && found.is_none() {
-            // SAFETY: the name ends with a zero and lives as long as the list that the entry is of.
-            let name = unsafe { CStr::from_ptr(entry.ifa_name) };
-            found = name.to_str().ok().map(str::to_owned);
+            found = name_of(entry).to_str().ok().map(str::to_owned);
         }
     })?;
     found.ok_or_else(|| io::Error::other(format!("no interface has {wanted}")))
@@ -81,6 +79,22 @@ pub(super) fn addresses() -> io::Result<Vec<IpAddr>> {
     let mut all = Vec::new();
     each_address(|_, address| all.push(address))?;
     Ok(all)
+}
+
+pub(super) fn addresses_beside(known: IpAddr) -> io::Result<Vec<IpAddr>> {
+    let mut all: Vec<(CString, IpAddr)> = Vec::new();
+    each_address(|entry, address| all.push((name_of(entry).to_owned(), address)))?;
+    let beside = all.iter().find(|(_, address)| *address == known).map(|(name, _)| name.clone());
+    // The order is otherwise the system's.
+    all.sort_by_key(|(name, _)| Some(name) != beside.as_ref());
+    Ok(all.into_iter().map(|(_, address)| address).collect())
+}
+
+/// Name of the interface that an entry is of.
+fn name_of(entry: &libc::ifaddrs) -> &CStr {
+    // SAFETY: entries come from `each_address`; the name ends with a zero and lives as long as the
+    // list that the entry is of.
+    unsafe { CStr::from_ptr(entry.ifa_name) }
 }
 
 /// Calls `look` for each address of this host.

@@ -57,6 +57,14 @@ pub fn addresses() -> Result<Vec<IpAddr>, Unavailable> {
     on_linux!("the addresses of this host", addresses())
 }
 
+/// As [`addresses`], those of the interface that has `known` first.
+///
+/// # Errors
+/// As [`addresses`].
+pub fn addresses_beside(known: IpAddr) -> Result<Vec<IpAddr>, Unavailable> {
+    on_linux!("the addresses of this host", addresses_beside(known))
+}
+
 /// Rate of an interface's line as its driver tells it, in bit/s.
 ///
 /// # Errors

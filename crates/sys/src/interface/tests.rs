@@ -23,6 +23,16 @@ fn what_is_no_interface_has_none() {
 }
 
 #[test]
+fn all_addresses_are_told_those_beside_one_first() {
+    let Ok(mut all) = addresses() else { return };
+    let mut beside = addresses_beside("::1".parse().unwrap()).unwrap();
+    assert!(beside[0].is_loopback(), "{beside:?}");
+    all.sort_unstable();
+    beside.sort_unstable();
+    assert_eq!(all, beside);
+}
+
+#[test]
 fn loopback_is_not_listed() {
     if let Ok(names) = up() {
         assert!(!names.iter().any(|name| name == "lo"), "{names:?}");

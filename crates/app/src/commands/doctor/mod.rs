@@ -42,7 +42,7 @@ struct Floor {
 /// If the far host cannot be found or measured.
 pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure> {
     let target = match &args.host {
-        Some(host) => Some(args.connect.target(host)?.comparable()?),
+        Some(host) => Some(args.connect.target(host)?),
         None if !args.connect.bind.is_empty() => {
             return Err(Failure::usage("--bind needs a host to measure to"));
         }
@@ -61,6 +61,7 @@ pub fn execute(args: &DoctorArgs, context: &Context) -> Result<Outcome, Failure>
             let span = format_span(*time_ns as f64);
             say(&format!("noise of {family} against itself: {span}"));
         }
+        News::Located(note) => say(note),
         news => session::only_waits(news),
     };
     let near = this_host();

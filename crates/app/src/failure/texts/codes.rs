@@ -20,9 +20,13 @@ the other family alone, `v6gap demo` compares both on this computer.",
         name: "E102",
         title: "a name lacks an address of one family",
         text: "\
-DNS has an A record for the name and no AAAA record, or the other way round.
-If the host does have an address of that family, give it with --v4 or --v6:
-both must lead to the same server.",
+DNS has an A record for the name and no AAAA record, or the other way round, or
+an address was given. A server of v6gap is then asked for its other address,
+and what it tells is taken if it proves to lead to the same server. It tells
+those of `serve --announce` or, without any, those of its host; with --public
+alone none, nor where it listens on one family only. If the host does have an
+address of that family, give it with --v4 or --v6: both must lead to the same
+server.",
     },
     Topic {
         name: "E103",

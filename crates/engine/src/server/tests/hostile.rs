@@ -61,7 +61,7 @@ pub(super) fn hello(name: &str, wait: bool) -> Message {
 }
 
 /// All that comes until the other end closes.
-fn until_closed(stream: &Stream) -> Vec<u8> {
+pub(super) fn until_closed(stream: &Stream) -> Vec<u8> {
     let mut all = Vec::new();
     let mut bytes = [0; 4096];
     while let Ok(read @ 1..) = stream.read(&mut bytes) {

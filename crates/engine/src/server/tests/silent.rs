@@ -105,7 +105,15 @@ fn pretend<T: Send + 'static>(
 ) -> (PerFamily<Option<SocketAddr>>, JoinHandle<T>) {
     let listener = Listener::bind(SocketAddr::new(Family::V4.loopback(), 0), 8).unwrap();
     let addresses = PerFamily { v4: Some(listener.local().unwrap()), v6: None };
-    let thread = thread::spawn(move || {
+    (addresses, pretend_at(listener, server))
+}
+
+/// The same where it is known where.
+pub(super) fn pretend_at<T: Send + 'static>(
+    listener: Listener,
+    server: impl FnOnce(&Stream, &mut Sealed) -> T + Send + 'static,
+) -> JoinHandle<T> {
+    thread::spawn(move || {
         let stream = listener.accept().unwrap();
         stream.read_exact(&mut [0; Control::BYTES]).unwrap();
         let (control, nonce) = (Control { versions: SPOKEN }, Nonce([5; Nonce::BYTES]));
@@ -117,15 +125,14 @@ fn pretend<T: Send + 'static>(
         stream.write_all(&answer).unwrap();
         sealed.trust();
         server(&stream, &mut sealed)
-    });
-    (addresses, thread)
+    })
 }
 
-fn say(stream: &Stream, sealed: &mut Sealed, message: &Message) {
+pub(super) fn say(stream: &Stream, sealed: &mut Sealed, message: &Message) {
     stream.write_all(&sealed.seal(message).unwrap()).unwrap();
 }
 
-fn hear(stream: &Stream, sealed: &mut Sealed) -> Option<Message> {
+pub(super) fn hear(stream: &Stream, sealed: &mut Sealed) -> Option<Message> {
     loop {
         if let Some(message) = sealed.next().unwrap() {
             return Some(message);
@@ -139,7 +146,7 @@ fn hear(stream: &Stream, sealed: &mut Sealed) -> Option<Message> {
 }
 
 /// Opens a session from the server's side.
-fn let_in(stream: &Stream, sealed: &mut Sealed) {
+pub(super) fn let_in(stream: &Stream, sealed: &mut Sealed) {
     assert!(matches!(hear(stream, sealed), Some(Message::Hello(_))));
     let welcome = Welcome {
         tool: "test 1".to_string(),
