@@ -4,7 +4,7 @@
 use crate::target::Target;
 use crate::trouble::Trouble;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::iperf3::{self, Results};
 use v6gap_core::record::Host;
@@ -96,11 +96,7 @@ pub struct Against {
 /// # Errors
 /// If the host is not said to be the user's own, or the server does not do its part.
 pub fn look(wanted: Wanted) -> Result<Against, Trouble> {
-    let there = Family::BOTH.into_iter().filter_map(|f| *wanted.target.addresses.get(f));
-    if wanted.tool.loads()
-        && !wanted.mine
-        && !there.into_iter().all(|address| is_near(address.ip()))
-    {
+    if wanted.tool.loads() && !wanted.mine && !wanted.target.is_near() {
         return Err(Trouble::NotYours(wanted.target.name));
     }
     let target = wanted.target.clone();
@@ -117,15 +113,6 @@ pub fn look(wanted: Wanted) -> Result<Against, Trouble> {
         found.notes.extend(found.compared());
     }
     Ok(found)
-}
-
-/// Whether an address is of a network that its user is at home in: of this host, of a link, or of
-/// a private network (RFC 1918, RFC 4193).
-fn is_near(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
-        IpAddr::V6(v6) => v6.is_loopback() || v6.is_unique_local() || v6.is_unicast_link_local(),
-    }
 }
 
 impl Against {
@@ -196,21 +183,5 @@ impl Against {
         let port = ports.map(|address| ("port".to_owned(), port(address)));
         let facts = BTreeMap::from_iter([tool].into_iter().chain(port));
         Host { name: self.target.name.clone(), facts }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_networks_of_one_s_own_are_near() {
-        let near = |text: &str| is_near(text.parse().unwrap());
-        for address in ["127.0.0.1", "10.1.2.3", "169.254.1.1", "::1", "fd12::1", "fe80::1"] {
-            assert!(near(address), "{address}");
-        }
-        for address in ["192.0.2.1", "100.64.0.1", "2001:db8::1", "64:ff9b::1"] {
-            assert!(!near(address), "{address}");
-        }
     }
 }

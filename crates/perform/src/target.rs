@@ -217,6 +217,13 @@ impl Target {
         Ok(self)
     }
 
+    /// Whether every address that it has is of a network that its user is at home in: of this host,
+    /// of a link, or of a private network (RFC 1918, RFC 4193).
+    pub fn is_near(&self) -> bool {
+        let addresses = Family::BOTH.into_iter().filter_map(|f| *self.addresses.get(f));
+        addresses.map(|address| address.ip()).all(is_near)
+    }
+
     /// Whether both families can be measured without asking the target for an address.
     ///
     /// # Errors
@@ -231,6 +238,13 @@ impl Target {
             }
         }
         Ok(self)
+    }
+}
+
+fn is_near(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
+        IpAddr::V6(v6) => v6.is_loopback() || v6.is_unique_local() || v6.is_unicast_link_local(),
     }
 }
 
@@ -384,6 +398,19 @@ mod tests {
         let target = resolve("nas", 1, Some("192.0.2.7"), Some("2001:db8::7")).unwrap();
         assert_eq!(target.name, "nas");
         assert!(target.comparable().is_ok());
+    }
+
+    #[test]
+    fn only_networks_of_one_s_own_are_near() {
+        let near = |text: &str| is_near(text.parse().unwrap());
+        for address in ["127.0.0.1", "10.1.2.3", "169.254.1.1", "::1", "fd12::1", "fe80::1"] {
+            assert!(near(address), "{address}");
+        }
+        for address in ["192.0.2.1", "100.64.0.1", "2001:db8::1", "64:ff9b::1"] {
+            assert!(!near(address), "{address}");
+        }
+        let of = |v6| resolve("it", 1, Some("10.1.2.3"), Some(v6)).unwrap().is_near();
+        assert!(of("fd12::1") && !of("2001:db8::1"), "all of them have to be");
     }
 
     #[test]
