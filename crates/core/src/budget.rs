@@ -50,7 +50,7 @@ impl Use {
     }
 }
 
-/// Bytes that a site may be asked for in all.
+/// Bytes that a site may be asked for in all, besides downloads.
 pub const BYTES_IN_ALL: u64 = 4 << 20;
 
 /// Whether something may be asked for.
@@ -82,6 +82,8 @@ pub struct Budget {
     owner: Owner,
     accounts: [Account; Use::ALL.len()],
     bytes: u64,
+    /// Bytes that downloads may bring.
+    downloads_bytes: u64,
 }
 
 /// Of one use.
@@ -100,13 +102,22 @@ impl Budget {
         Budget { owner, ..Budget::default() }
     }
 
+    /// The budget of a run that downloads: besides the usual, each connection may bring so many
+    /// bytes of a body.
+    #[must_use]
+    pub fn downloading(mut self, body_bytes: u64) -> Self {
+        self.downloads_bytes = u64::from(Use::Connection.in_all()).saturating_mul(body_bytes);
+        self
+    }
+
     /// Whether so many of `what` may be asked for at `now_ns`. As many as are allowed in a second
     /// may come at once, and no more in any second on average.
     pub fn ask(&mut self, what: Use, many: u32, now_ns: u64) -> Allowed {
         let Bounds { each_second, in_all } = what.bounds();
         let account = &mut self.accounts[what as usize];
         let count = account.count.saturating_add(many);
-        if self.owner == Owner::Stranger && (count > in_all || self.bytes >= BYTES_IN_ALL) {
+        let bytes_max = BYTES_IN_ALL.saturating_add(self.downloads_bytes);
+        if self.owner == Owner::Stranger && (count > in_all || self.bytes >= bytes_max) {
             return Allowed::Never(what);
         }
         if self.owner == Owner::Here {
@@ -181,6 +192,12 @@ mod tests {
         }
         let mut budget = Budget::new(Owner::Stranger);
         budget.came(BYTES_IN_ALL);
+        assert_eq!(budget.ask(Use::Query, 1, 0), Allowed::Never(Use::Query));
+        // A download for each connection is added, and no more.
+        let mut budget = Budget::new(Owner::Stranger).downloading(1_000_000);
+        budget.came(BYTES_IN_ALL);
+        assert_eq!(budget.ask(Use::Query, 1, 0), Allowed::Now);
+        budget.came(150_000_000);
         assert_eq!(budget.ask(Use::Query, 1, 0), Allowed::Never(Use::Query));
     }
 

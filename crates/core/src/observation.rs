@@ -19,7 +19,7 @@ pub use measured::Measured;
 pub use packed::{Buckets, Counters};
 pub use probe::{Delay, LoadDatagrams, Loaded, OneWay, Probed, Returned};
 pub use search::{RateTrial, Searched};
-pub use visited::{LookedUp, Visited};
+pub use visited::{Body, LookedUp, Visited};
 
 use crate::family::Family;
 use crate::workload::{FrameArrivals, Marking};

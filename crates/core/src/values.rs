@@ -191,8 +191,12 @@ fn percentile(times: &Times, millionths: u32) -> Option<f64> {
     times.histogram.iter().find(reaches).map(|(ns, _)| ns as f64 / NS_PER_S)
 }
 
-/// What arrived at both ends together: of a transfer both ways the sum of the two directions.
+/// What arrived at both ends together: of a transfer both ways the sum of the two directions, of a
+/// download what its body says.
 fn throughput(ends: &Ends) -> Option<f64> {
+    if let Measured::Visited(visited) = &ends.client.measured {
+        return visited.body?.rate_bps();
+    }
     if let (Measured::BothWays { .. }, Far::NotSeen(_)) = (&ends.client.measured, &ends.server) {
         return None;
     }
@@ -268,7 +272,7 @@ fn returned(ends: &Ends) -> Option<&Returned> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::{EndReport, OneWay, PerEnd, Probed, Visited};
+    use crate::observation::{Body, EndReport, OneWay, PerEnd, Probed, Visited};
     use crate::workload::{
         Connect, Direction, Echo, FrameArrivals, Frames, TcpBulk, UdpBulk, Visit,
     };
@@ -355,6 +359,20 @@ mod tests {
         ];
         let of = Workload::Visit(Visit::default());
         assert_eq!(values(&of, &ends), BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn a_download_has_the_rate_of_its_body() {
+        let of = |body| {
+            let visited = Visited { body, ..Visited::default() };
+            let ends = ends_of(Measured::Visited(visited.into()), Measured::Nothing);
+            let visit = Visit { body_bytes: 1_000_000, ..Visit::default() };
+            values(&Workload::Visit(visit), &ends)
+        };
+        let body =
+            Body { bytes: 1_000_000, later_bytes: 900_000, span_ns: 72_000_000, is_whole: true };
+        assert_eq!(of(Some(body)), BTreeMap::from([(Metric::Throughput, 1e8)]));
+        assert!(of(Some(Body { bytes: 1_000, ..body })).is_empty() && of(None).is_empty());
     }
 
     #[test]

@@ -10,6 +10,8 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::ladder::Rung;
 use v6gap_core::nat64::Prefix;
 use v6gap_core::path_mtu::PathMtu;
+use v6gap_core::plan::Plan;
+use v6gap_core::plan::estimate::{Downloads, downloads};
 use v6gap_core::record::Host;
 use v6gap_core::unit::format_bytes;
 use v6gap_core::workload::{Http, Visit};
@@ -39,6 +41,9 @@ pub struct Wanted {
     pub http: Vec<Http>,
     /// Whether the host is the user's own, which lifts the counts of what may be asked for.
     pub mine: bool,
+    /// Bytes of the body that each measured visit reads, if that is to be measured: a host that is
+    /// neither near nor the user's own is not asked for it.
+    pub download: Option<u64>,
     /// Whether the way there is looked for.
     pub path: bool,
     /// How the user can be reached, which is told to the host.
@@ -139,7 +144,8 @@ pub struct Found {
 /// Finds a host, and visits it once over each family.
 ///
 /// # Errors
-/// If it has no address at all, or an address cannot be used.
+/// If it has no address at all, or an address cannot be used, or the host is not said to be the
+/// user's own and is to be downloaded from.
 pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
     let mut found = found(wanted, wanted.site.clone())?;
     let mut followed = 0;
@@ -165,6 +171,9 @@ fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
     let given = wanted.addresses.as_ref().map(|text| text.as_deref());
     let target = target::resolve(&site.host, site.port, given.v4, given.v6)?;
     let target = target.from(&wanted.bind)?.bound()?;
+    if wanted.download.is_some() && !wanted.mine && !target.is_near() {
+        return Err(Trouble::NotYours(site.host));
+    }
     let resolver = wanted.resolver.or_else(crate::resolver::of_system);
     let mut there = Family::BOTH.into_iter().filter_map(|f| *target.addresses.get(f));
     let owner = match there.all(|address| address.ip().is_loopback()) {
@@ -185,7 +194,7 @@ fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
         broken: PerFamily::default(),
         seen: PerFamily::default(),
         refused_ns: PerFamily::default(),
-        budget: Budget::new(owner),
+        budget: Budget::new(owner).downloading(wanted.download.unwrap_or(0)),
         agent,
         silence_ns: wanted.silence_ns,
     })
@@ -407,6 +416,12 @@ fn short(family: Family) -> &'static str {
 fn answers(visited: &Visited) -> Option<Broken> {
     let status = visited.told.as_ref()?.status;
     (status >= 500).then_some(Broken::Answers(status))
+}
+
+/// What a plan will download, in words; `None` where it downloads nothing.
+pub fn to_download(plan: &Plan) -> Option<String> {
+    let Downloads { visits, bytes } = downloads(plan);
+    (visits > 0).then(|| format!("{visits} downloads, {} in all at most", format_bytes(bytes)))
 }
 
 /// What was asked of a host, in words.

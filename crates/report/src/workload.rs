@@ -358,6 +358,9 @@ impl Words for Frames {
 impl Words for Visit {
     fn short(&self) -> String {
         match self.http {
+            Some(http) if self.downloads() => {
+                format!("one visit by {http} that reads {}", format_bytes(self.body_bytes))
+            }
             Some(http) => format!("one visit by {http}"),
             None => "one connection".to_owned(),
         }

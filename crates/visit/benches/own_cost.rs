@@ -13,7 +13,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::ExitCode;
 use v6gap_core::family::Family;
-use v6gap_core::workload::Http;
+use v6gap_core::workload::{Http, Visit};
 use v6gap_sys::clock;
 use v6gap_visit::{Limits, Manner, Site, Visitor};
 
@@ -71,7 +71,7 @@ fn measured() -> [(Family, Times); 2] {
 
 fn visited(visitor: &Visitor, remote: SocketAddr) -> [u64; 2] {
     let site = Site::parse(&format!("http://{remote}/")).unwrap();
-    let limits = Limits { silence_ns: 5_000_000_000, body_bytes: 0 };
+    let limits = Limits::of(&Visit { body_bytes: 0, ..Visit::default() }, 5_000_000_000);
     let (http, local, agent) = (Some(Http::One), None, "v6gap (a bench)");
     let manner = Manner { site: &site, http, remote, local, agent, limits };
     let visited = visitor.visit(&manner).unwrap();

@@ -111,7 +111,7 @@ impl Stranger {
 
     fn manner(&self, visit: &Visit, family: Family, remote: SocketAddr) -> Manner<'_> {
         let Place { site, local, agent, silence_ns, .. } = &self.place;
-        let limits = Limits { silence_ns: *silence_ns, body_bytes: visit.body_bytes };
+        let limits = Limits::of(visit, *silence_ns);
         let local = *local.get(family);
         Manner { site, http: visit.http, remote, local, agent, limits }
     }
@@ -138,16 +138,21 @@ impl Stranger {
         self.wait_for(Use::Connection, 1)?;
         let manner = self.manner(visit, family, remote);
         let (outcome, report) = watched(self.place.processor, || self.visitor.visit(&manner));
+        // What came counts, whatever became of the visit.
+        self.budget.came(match &outcome {
+            Ok(visited) => visited.read_bytes,
+            Err(failure) => failure.bytes,
+        });
         let failed = |why: Failure| TrialError::of_stranger(family, remote, why.to_string());
-        let visited = outcome.map_err(failed).map_err(RunError::Trial)?;
-        self.budget.came(visited.read_bytes);
+        let mut visited = outcome.map_err(failed).map_err(RunError::Trial)?;
         if let Some(told) = visited.told.as_ref().filter(|told| DECLINES.contains(&told.status)) {
             let why = format!("{remote} answers {}: it asks to be left alone", told.status);
             return Err(RunError::Declined(why));
         }
         let endpoints = visited.endpoints.map(|of| Endpoints { peer: remote, ..of });
-        let measured = Measured::Visited(Box::new(recorded(visited)));
-        Ok(EndReport { measured, endpoints, ..report })
+        let granted = visited.granted.take().unwrap_or_default();
+        let measured = Measured::Visited(Box::new(recorded(visited, visit.downloads())));
+        Ok(EndReport { measured, endpoints, granted, ..report })
     }
 
     fn look_up(&mut self, family: Family) -> Result<EndReport, RunError> {
@@ -260,8 +265,8 @@ fn drawn() -> Result<u16, RunError> {
     Ok(u16::from_ne_bytes(id))
 }
 
-/// What of a visit is stored.
-fn recorded(visited: visit::Visited) -> Visited {
+/// What of a visit is stored, of a download also how its body came.
+fn recorded(visited: visit::Visited, downloads: bool) -> Visited {
     let (secured, told) = (visited.secured, visited.told);
     let telling = |(name, _): &(String, String)| TELLING.contains(&name.as_str());
     let short = |(name, value): (String, String)| {
@@ -276,6 +281,7 @@ fn recorded(visited: visit::Visited) -> Visited {
         tls: secured.as_ref().map(|of| of.version.to_owned()),
         hello_retry: secured.is_some_and(|of| of.asked_again),
         status: told.as_ref().map(|told| told.status),
+        body: told.as_ref().filter(|_| downloads).map(|told| told.body),
         headers: told
             .map(|told| told.headers.into_iter().filter(telling).map(short).collect())
             .unwrap_or_default(),

@@ -1,5 +1,6 @@
 //! One request and its answer, over a connection of its own that nothing else goes over.
 
+use super::body::Reading;
 use super::failure::{Failure, Phase, Why};
 use super::site::Site;
 use super::stamped::{Exchange, Stamps};
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
+use v6gap_core::observation;
 use v6gap_core::workload::Http;
 
 /// Most bytes of the head of an answer.
@@ -32,10 +34,8 @@ pub struct Told {
     pub status: u16,
     /// Its headers, in their order; what is not text is left out.
     pub headers: Vec<(String, String)>,
-    /// Bytes of its body that were read.
-    pub body_bytes: u64,
-    /// Whether that was all of it.
-    pub is_whole: bool,
+    /// What of its body was read.
+    pub body: observation::Body,
 }
 
 /// Asks over a connection that stands.
@@ -57,6 +57,8 @@ where
         Http::Two => {
             let mut builder = http2::Builder::new(TokioExecutor::new());
             builder.max_header_list_size(HEAD_BYTES_MAX as u32);
+            builder.initial_stream_window_size(limits.window_bytes);
+            builder.initial_connection_window_size(limits.window_bytes);
             let (mut sender, connection) = builder.handshake(io).await.map_err(failed)?;
             let answer = sender.send_request(request);
             let _driven = Driven(tokio::spawn(async { drop(connection.await) }));
@@ -123,17 +125,17 @@ where
     B::Error: Error + 'static,
 {
     let (status, headers) = (answer.status().as_u16(), text_of(answer.headers()));
-    let mut told = Told { status, headers, body_bytes: 0, is_whole: false };
+    let mut reading = Reading::new(limits, stamps);
     let mut body = pin!(answer.into_body());
-    while told.body_bytes < limits.body_bytes {
+    while reading.goes_on() {
         let Some(frame) = within(limits, Phase::Body, stamps, body.frame()).await? else {
-            told.is_whole = true;
+            reading.ended();
             break;
         };
         let frame = frame.map_err(|e| Phase::Body.failed(stamps.read_bytes(), of(&e)))?;
-        told.body_bytes += frame.data_ref().map_or(0, |data| data.remaining_bytes());
+        reading.came(frame.data_ref().map_or(0, |data| data.remaining_bytes()));
     }
-    Ok(told)
+    Ok(Told { status, headers, body: reading.body() })
 }
 
 /// Bytes of what came.

@@ -13,6 +13,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![forbid(unsafe_code)]
 
+mod body;
 mod failure;
 mod far;
 mod hop;

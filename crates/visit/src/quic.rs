@@ -1,14 +1,18 @@
 //! A visit over QUIC: HTTP/3.
 
+use super::body::Reading;
 use super::failure::{Failure, Phase, Why};
 use super::http::{self, Told, within};
 use super::stamped::Stamps;
 use super::tls::Secured;
-use super::visit::{self, Manner, Secure, Visited, since};
+use super::visit::{self, Limits, Manner, Secure, Visited, since};
 use hyper::body::Buf;
 use quinn::crypto::rustls::{HandshakeData, QuicClientConfig};
 use quinn::udp::{RecvMeta, Transmit};
-use quinn::{AsyncUdpSocket, Endpoint, EndpointConfig, Runtime, TokioRuntime, UdpPoller, VarInt};
+use quinn::{
+    AsyncUdpSocket, Endpoint, EndpointConfig, Runtime, TokioRuntime, TransportConfig, UdpPoller,
+    VarInt,
+};
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -75,7 +79,7 @@ pub(crate) async fn over(secure: Secure, manner: &Manner<'_>) -> Result<Visited,
     let config = QuicClientConfig::try_from(Arc::new(config)).map_err(|e| failed(e.to_string()))?;
     let (endpoint, proof) = endpoint(manner, &stamps)?;
     let mut visited = Visited { endpoints: Some(proof), ..Visited::default() };
-    let config = quinn::ClientConfig::new(Arc::new(config));
+    let config = configured(config, &manner.limits);
     let connecting = endpoint.connect_with(config, manner.remote, &manner.site.host);
     let connecting = connecting.map_err(|error| failed(error.to_string()))?;
     let connected = within(&manner.limits, Phase::Quic, &stamps, connecting).await;
@@ -93,6 +97,17 @@ pub(crate) async fn over(secure: Secure, manner: &Manner<'_>) -> Result<Visited,
     Ok(visited)
 }
 
+/// How a connection is made: as the library does it, but for the window of a download.
+fn configured(crypto: QuicClientConfig, limits: &Limits) -> quinn::ClientConfig {
+    let mut config = quinn::ClientConfig::new(Arc::new(crypto));
+    if let Some(bytes) = limits.window_bytes {
+        let mut transport = TransportConfig::default();
+        transport.stream_receive_window(VarInt::from_u32(bytes));
+        config.transport_config(Arc::new(transport));
+    }
+    config
+}
+
 /// A socket of the right family, and what drives it.
 fn endpoint(manner: &Manner<'_>, stamps: &Arc<Stamps>) -> Result<(Endpoint, Endpoints), Failure> {
     let failed = |error: io::Error| Phase::Quic.failed(0, error);
@@ -101,6 +116,10 @@ fn endpoint(manner: &Manner<'_>, stamps: &Arc<Stamps>) -> Result<(Endpoint, Endp
     let socket = Datagram::bind(manner.local.unwrap_or(any));
     let socket = socket.map_err(|error| Phase::Quic.failed(0, error))?;
     let domain = socket.domain().map_err(|error| Phase::Quic.failed(0, error))?;
+    if let Some(bytes) = manner.limits.window_bytes {
+        // As much as the system grants.
+        let _ = socket.set_receive_buffer(bytes);
+    }
     let socket = socket.into_shared();
     let runtime = Arc::new(TokioRuntime);
     let inner = runtime.wrap_udp_socket(socket).map_err(failed)?;
@@ -155,15 +174,15 @@ async fn ask(
     let (mut stream, answer) =
         within(limits, Phase::Response, stamps, asking).await?.map_err(failed)?;
     let (status, headers) = (answer.status().as_u16(), http::text_of(answer.headers()));
-    let mut told = Told { status, headers, body_bytes: 0, is_whole: false };
-    while told.body_bytes < limits.body_bytes {
+    let mut reading = Reading::new(limits, stamps);
+    while reading.goes_on() {
         let part = within(limits, Phase::Body, stamps, stream.recv_data()).await?;
         let Some(part) = part.map_err(|error| in_phase(Phase::Body, &error))? else {
-            told.is_whole = true;
+            reading.ended();
             break;
         };
-        told.body_bytes += part.remaining() as u64;
+        reading.came(part.remaining() as u64);
     }
     driven.abort();
-    Ok(told)
+    Ok(Told { status, headers, body: reading.body() })
 }

@@ -14,8 +14,8 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsConnector;
 use v6gap_core::family::Family;
-use v6gap_core::observation::Endpoints;
-use v6gap_core::workload::Http;
+use v6gap_core::observation::{Endpoints, Granted};
+use v6gap_core::workload::{Http, Visit};
 use v6gap_sys::clock;
 use v6gap_sys::socket::{Domain, Stream, StreamOptions};
 
@@ -26,6 +26,26 @@ pub struct Limits {
     pub silence_ns: u64,
     /// Most bytes of a body that are read, but for those that come along.
     pub body_bytes: u64,
+    /// Time after which no more of it is read, in ns from the head of the answer.
+    pub body_ns: u64,
+    /// What a server may have on the way by HTTP/2 and QUIC, in bytes, and receive buffer of QUIC's
+    /// socket; without it these are the libraries' and the system's own.
+    pub window_bytes: Option<u32>,
+}
+
+/// The window of a download, in bytes, over both families: 1 Gbit/s at a round trip of 130 ms.
+const WINDOW_BYTES: u32 = 16 << 20;
+
+impl Limits {
+    /// Those of a visit, with the longest wait for anything that is due, in ns.
+    pub fn of(visit: &Visit, silence_ns: u64) -> Self {
+        Limits {
+            silence_ns,
+            body_bytes: visit.body_bytes,
+            body_ns: visit.body_ns(),
+            window_bytes: visit.downloads().then_some(WINDOW_BYTES),
+        }
+    }
 }
 
 /// What is visited and how.
@@ -68,6 +88,8 @@ pub struct Visited {
     pub told: Option<Told>,
     /// Bytes that came, those of TLS included.
     pub read_bytes: u64,
+    /// What the segments of a download over TCP were made of, where the system tells.
+    pub granted: Option<Granted>,
 }
 
 /// Makes visits, one at a time.
@@ -144,6 +166,14 @@ impl Visitor {
         let all = over(socket, secure, (http, manner), &stamps, &mut visited);
         self.runtime.block_on(all)?;
         visited.read_bytes = stamps.read_bytes();
+        if limits.window_bytes.is_some() {
+            visited.granted = stream.info().ok().map(|info| Granted {
+                mss: Some(info.snd_mss),
+                path_mtu: Some(info.pmtu),
+                timestamps: Some(info.timestamps),
+                ..Granted::default()
+            });
+        }
         Ok(visited)
     }
 

@@ -36,15 +36,17 @@ Examples:
   v6gap probe example.org --measure rtt            ping over both families side by side
   v6gap probe example.org --measure path           routers and path MTU, both ways side by side
   v6gap probe example.org --resolver 192.0.2.53    by this name server
+  v6gap probe https://example.org/f.iso --download 20MB --pairs 8 --mine    how quick a file is
 
 A visit is a connection of its own, which is reset after the answer. No more than 2 a second and 150
-in all are made to a host that is not yours (--mine). v6gap never logs in, sends no cookies, and
-asks with GET.")]
+in all are made to a host that is not yours (--mine), and a download takes one that is yours or on a
+private network. v6gap never logs in, sends no cookies, and asks with GET.")]
 pub struct ProbeArgs {
     /// Name, address, URL or HOST:PORT
     pub host: String,
-    /// Measure only these: lookup, rtt, connect, tls, response, first-byte, quic; tcp, udp, icmp;
-    /// path alone looks for the routers and the path MTU and measures nothing
+    /// Measure only these: lookup, rtt, connect, tls, response, first-byte, quic, throughput (with
+    /// --download); tcp, udp, icmp; path alone looks for the routers and the path MTU and measures
+    /// nothing
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = probed,
           help_heading = "Measuring")]
     pub measure: Vec<Probed>,
@@ -52,6 +54,10 @@ pub struct ProbeArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::http,
           help_heading = "Measuring")]
     pub http: Vec<v6gap_core::workload::Http>,
+    /// Read so much of the body with each visit, or all of it, and compare how fast it comes; above
+    /// 64 KiB
+    #[arg(long, value_name = "SIZE", value_parser = values::download, help_heading = "Measuring")]
+    pub download: Option<u64>,
     /// Measure this many pairs of everything, 6 or more
     #[arg(long, value_name = "N", help_heading = "Measuring")]
     pub pairs: Option<u32>,

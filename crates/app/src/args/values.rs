@@ -105,6 +105,11 @@ pub(super) fn file_size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// How much of a body is downloaded, in bytes.
+pub(super) fn download(text: &str) -> Result<u64, String> {
+    check::download(text)
+}
+
 /// A version of HTTP.
 pub(super) fn http(text: &str) -> Result<Http, String> {
     let text = if text == "1" { "1.1" } else { text };

@@ -30,6 +30,9 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
     if path_alone && args.no_path {
         return Err(Failure::usage("--measure path and --no-path leave nothing to do".to_owned()));
     }
+    if site.scheme == Scheme::Tcp && args.download.is_some() {
+        return Err(Failure::usage("a connection alone has no body to download".to_owned()));
+    }
     let options = RunOptions {
         connect: ConnectArgs::local(),
         processor: None,
@@ -59,6 +62,7 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
         resolver: args.resolver.map(|address| SocketAddr::new(address, DNS_PORT)),
         http: args.http.clone(),
         mine: args.mine,
+        download: args.download,
         path: !args.no_path,
         contact: args.contact.clone(),
         silence_ns: args.timeout,
@@ -89,6 +93,7 @@ fn plan(args: &ProbeArgs, site: &Site, http: &[Http], named: bool) -> Result<Pla
         url: site.url(),
         http: http.iter().map(|http| http.number().to_owned()).collect(),
         plain: site.scheme != Scheme::Https,
+        download: args.download.map(|bytes| bytes.to_string()),
     };
     let mut draft = preset::visits_draft(draft_site, named, true);
     let only = |measured: &Probed| match measured {

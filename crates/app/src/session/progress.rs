@@ -107,6 +107,9 @@ impl Progress {
             "{} to {}   IPv4 {v4}   IPv6 {v6}   {end}, saved as {}",
             header.hosts.client.name, header.target, header.id
         ));
+        if let Some(bodies) = stranger::to_download(&header.plan) {
+            self.print(&format!("to be asked of the host: {bodies}; what fails is asked again"));
+        }
         self.started_ns = now_ns();
         let live = Live::new(header);
         if let Some(view) = &mut self.view {

@@ -4,8 +4,8 @@ use super::support::Sandbox;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A service of HTTP on one port of both families that counts its visitors.
 struct Service {
@@ -76,6 +76,75 @@ fn a_host_without_this_program_is_measured_by_phase() {
     let before = service.visits();
     sandbox.run("show last").ended(ran.code);
     assert_eq!(service.visits(), before);
+}
+
+/// Bytes of a large body.
+const LARGE: usize = 600_000;
+
+fn large(_: u32) -> &'static str {
+    static ANSWER: OnceLock<String> = OnceLock::new();
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {LARGE}\r\n\r\n");
+    ANSWER.get_or_init(|| head + &"x".repeat(LARGE))
+}
+
+/// All of a body is read, or as much as was asked for, and its rate is a question beside the
+/// phases.
+#[test]
+fn a_download_has_a_rate_beside_its_phases() {
+    let (sandbox, service) = (Sandbox::new(), Service::start(large));
+    for size in ["1MB", "400kB"] {
+        let line = format!("--pairs 6 --json --no-path --measure first-byte --download {size}");
+        let ran = sandbox.run(&service.line(&line));
+        assert!(matches!(ran.code, 0 | 6), "{ran:?}");
+        let result: Value = serde_json::from_str(&ran.out).unwrap();
+        let questions = result["questions"].as_array().unwrap();
+        for metric in ["connect", "response", "first-byte", "throughput"] {
+            let question = questions.iter().find(|q| q["metric"] == metric);
+            let question = question.unwrap_or_else(|| panic!("{metric}: {result:#}"));
+            for family in ["v4", "v6"] {
+                assert!(question[family]["estimate"].as_f64().unwrap() > 0.0, "{question:#}");
+            }
+        }
+        // What it will take is said before, and what it took after.
+        let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        let before = words.find("to be asked of the host: ").unwrap_or_else(|| panic!("{words}"));
+        assert!(words[before..].contains(" downloads, "), "{words}");
+        assert!(words[before..].contains("asked of the host in all: "), "{words}");
+    }
+}
+
+#[test]
+fn a_body_that_is_too_short_has_no_rate_and_says_so() {
+    let (sandbox, service) = (Sandbox::new(), Service::start(|_| FINE));
+    let line = "--pairs 6 --json --no-path --measure first-byte --download 1MB";
+    let ran = sandbox.run(&service.line(line));
+    assert!(matches!(ran.code, 0 | 6), "{ran:?}");
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    let questions = result["questions"].as_array().unwrap();
+    let of = |metric: &str| questions.iter().find(|q| q["metric"] == metric).unwrap();
+    assert!(of("first-byte")["v4"]["estimate"].as_f64().is_some(), "{result:#}");
+    let rate = of("throughput");
+    assert_eq!(rate["verdict"], "none", "{rate:#}");
+    assert!(rate["why_none"].as_str().unwrap().contains("the body has only 5 bytes"), "{rate:#}");
+}
+
+/// What would load a host that is neither near nor one's own is refused before anything is sent.
+#[test]
+fn a_download_takes_a_host_of_one_s_own() {
+    let sandbox = Sandbox::new();
+    let far = "probe https://192.0.2.1/f.iso --v6 2001:db8::1 --download 1MB";
+    let refused = sandbox.run(far).ended(2);
+    let words = refused.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("is not said to be yours") && words.contains("--mine"), "{words}");
+    for (what, expected) in [
+        ("https://192.0.2.1/ --download 64KiB", "above 64 KiB"),
+        ("https://192.0.2.1/ --download 20GB", "at most 10 GB"),
+        ("192.0.2.1:25 --download 1MB", "has no body"),
+    ] {
+        let ran = sandbox.run(&format!("probe {what} --mine")).ended(2);
+        let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(expected), "{what}: {words}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod crash;
 mod demo;
 mod differences;
 mod doctor;
+mod downloads;
 mod goodput;
 mod iperf3;
 mod labs;
@@ -104,6 +105,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 69] = [
     ("a_site_is_as_far_as_the_world_says", probe::finds_the_world, Witness(60)),
     ("an_older_tls_takes_a_round_trip_more", probe::finds_an_older_tls, Night(40)),
     ("phases_are_as_long_as_curl_s", probe::agrees_with_curl, Night(60)),
+    ("downloads_have_the_goodput_of_the_line", downloads::have_the_goodput_of_the_line, Night(60)),
     ("sites_are_one_or_two_machines", same::are_told_apart, Night(90)),
     ("curl_chooses_as_was_reckoned", probe::foretells_curl, Night(120)),
     ("a_broken_ipv6_is_named", broken::is_named, Day(15)),

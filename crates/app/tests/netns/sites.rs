@@ -41,9 +41,14 @@ pub fn caddy(lab: &Lab, home: &Home) -> Server {
 
 /// nginx with HTTP/1.1 and 2, and TLS of one version.
 pub fn nginx(lab: &Lab, home: &Home, tls: &str) -> Server {
+    nginx_with(lab, home, tls, "")
+}
+
+/// The same with further directives of the site.
+pub fn nginx_with(lab: &Lab, home: &Home, tls: &str, more: &str) -> Server {
     let [four, six] = AT;
     let listen = format!("listen {four}:{PORT} ssl http2; listen [{six}]:{PORT} ssl http2;");
-    let site = format!("{listen} {} ssl_protocols {tls};", certified(home, "site"));
+    let site = format!("{listen} {} ssl_protocols {tls}; {more}", certified(home, "site"));
     nginx_of(lab, home, &[site])
 }
 

@@ -34,6 +34,8 @@ mod timed;
 mod udp_bulk;
 mod visit;
 
+pub use visit::download;
+
 /// The plan that `draft` describes, with every default explicit. `seed` is used where it names
 /// none.
 ///

@@ -105,6 +105,8 @@ pub struct Site {
     /// Whether without encryption.
     #[serde(default)]
     pub plain: bool,
+    /// How much of the body is read, so that its rate is a question too, as in `20 MB`.
+    pub download: Option<String>,
 }
 
 /// A lab to build.

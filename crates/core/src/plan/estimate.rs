@@ -3,7 +3,7 @@
 //! Every block is counted as the schedule makes it: two trials, the rest after each, and what both
 //! ends need to agree on it. Rates and round trips of the path are the caller's assumption.
 
-use super::{Plan, Stop};
+use super::{Design, Plan, Stop};
 use crate::workload::{Cost, HOSTS_NS, Interleaving, Path, Workload};
 use alloc::vec::Vec;
 
@@ -56,8 +56,7 @@ pub fn estimate(plan: &Plan, path: Path) -> Estimate {
         }
     };
     let sentinels = rounds.checked_div(design.sentinel_every).unwrap_or(0);
-    let of_cell = |cell| u64::from(families * (of_family(cell) + sentinels));
-    let null_blocks = design.null_cells.iter().map(of_cell).sum();
+    let null_blocks = design.null_cells.iter().map(|&cell| null_blocks(design, cell, rounds)).sum();
     let parts = [first, round.times(f64::from(rounds)), nulls.times(f64::from(sentinels))];
     Estimate {
         nulls,
@@ -67,6 +66,41 @@ pub fn estimate(plan: &Plan, path: Path) -> Estimate {
         total: parts.into_iter().sum(),
         cells,
     }
+}
+
+/// What a plan downloads, if nothing has to be tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Downloads {
+    /// Visits that download.
+    pub visits: u64,
+    /// Bytes of bodies that they read in all, at most.
+    pub bytes: u64,
+}
+
+/// What `plan` downloads from the site that it visits.
+pub fn downloads(plan: &Plan) -> Downloads {
+    let (design, rounds) = (&plan.design, estimate(plan, Path::USUAL).rounds);
+    let mut all = Downloads::default();
+    for (index, cell) in plan.cells.iter().enumerate() {
+        let Workload::Visit(visit) = &cell.workload else { continue };
+        if !visit.downloads() {
+            continue;
+        }
+        let has_nulls = design.null_cells.contains(&index);
+        let nulls = if has_nulls { null_blocks(design, index, rounds) } else { 0 };
+        let visits = 2 * (u64::from(rounds) + nulls);
+        all.visits += visits;
+        all.bytes = all.bytes.saturating_add(visits.saturating_mul(visit.body_bytes));
+    }
+    all
+}
+
+/// Null blocks of a cell that has them in a run of so many rounds: those before the first
+/// comparison, and the sentinels.
+fn null_blocks(design: &Design, cell: usize, rounds: u32) -> u64 {
+    let families = if design.arms.is_null() { 1 } else { 2 };
+    let sentinels = rounds.checked_div(design.sentinel_every).unwrap_or(0);
+    u64::from(families * (design.null_blocks_of(cell) + sentinels))
 }
 
 /// One block: both arms of a cell.
@@ -85,7 +119,8 @@ fn block(workload: &Workload, settle_ns: f64, path: Path) -> Cost {
 mod tests {
     use super::*;
     use crate::arm::PerArm;
-    use crate::plan::{defaults, preset};
+    use crate::plan::draft::{self, Draft};
+    use crate::plan::{check, defaults, preset};
     use crate::workload::{Cell, Direction, Kind, TcpBulk, UdpBulk};
     use alloc::vec;
 
@@ -140,6 +175,28 @@ mod tests {
         assert_eq!(both.cost(Path::USUAL).bytes, 2.5e6);
         let long = TcpBulk { bytes: Some(u64::MAX), ..TcpBulk::default() };
         assert_eq!(long.cost(Path::USUAL), TcpBulk::default().cost(Path::USUAL));
+    }
+
+    /// 8 pairs, and 4 null blocks of each family of the first version alone: 32 + 16 visits.
+    #[test]
+    fn downloads_are_counted_with_their_null_blocks() {
+        let mut draft = preset::visits_draft(
+            draft::Site {
+                url: "https://example.org/f.iso".into(),
+                http: vec!["2".into(), "1.1".into()],
+                download: Some("20 MB".into()),
+                ..draft::Site::default()
+            },
+            true,
+            true,
+        );
+        draft.design.pairs = Some(8);
+        draft.design.null_blocks = Some(4);
+        let found = downloads(&check::check(&draft, 1).unwrap());
+        assert_eq!(found, Downloads { visits: 48, bytes: 960_000_000 });
+        let usual = draft::Site { download: None, ..draft.site.clone().unwrap() };
+        let plan = check::check(&Draft { site: Some(usual), ..draft }, 1).unwrap();
+        assert_eq!(downloads(&plan), Downloads::default());
     }
 
     #[test]

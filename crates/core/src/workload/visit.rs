@@ -7,6 +7,7 @@ use super::limits::{Limits, Objection};
 use super::{Marking, TIME_BYTES};
 use crate::metric::Metric;
 use crate::transport::Transport;
+use crate::unit::format_bytes;
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
@@ -64,7 +65,7 @@ pub struct Visit {
     pub secure: bool,
     /// Whether connecting and TLS are questions as well, as of one version of several.
     pub phases: bool,
-    /// Most bytes of the body that are read.
+    /// Most bytes of the body that are read; above [`Visit::BODY_BYTES`] it is a download.
     pub body_bytes: u64,
 }
 
@@ -82,6 +83,24 @@ impl Visit {
     /// Most that may be asked for.
     pub const BODY_BYTES_MAX: u64 = 10_000_000_000;
 
+    /// Longest time for which a body is read, in ns.
+    pub const BODY_NS_MAX: u64 = 60_000_000_000;
+
+    /// What a byte takes on the slowest line that has time for all of a short body, in ns: 100
+    /// kbit/s.
+    const BYTE_NS: u64 = 80_000;
+
+    /// Whether more of the body is read than by every visit, so that its rate is a question.
+    pub fn downloads(&self) -> bool {
+        self.http.is_some() && self.body_bytes > Self::BODY_BYTES
+    }
+
+    /// Time after which no more of the body is read, in ns: what all of it takes at 100 kbit/s, and
+    /// at most [`Visit::BODY_NS_MAX`].
+    pub fn body_ns(&self) -> u64 {
+        self.body_bytes.saturating_mul(Self::BYTE_NS).min(Self::BODY_NS_MAX)
+    }
+
     /// Round trips until the first byte of the answer.
     fn trips(&self) -> f64 {
         match (self.http, self.secure) {
@@ -97,15 +116,16 @@ const PAUSE_NS: f64 = 150_000_000.0;
 
 impl Kind for Visit {
     fn metrics(&self) -> &'static [Metric] {
-        match (self.http, self.phases, self.secure) {
-            (None, _, _) => &[Metric::Connect],
-            (Some(Http::Three), _, _) => &[Metric::FirstByte, Metric::Quic],
-            (Some(_), false, _) => &[Metric::FirstByte, Metric::Response],
-            (Some(_), true, false) => &[Metric::FirstByte, Metric::Connect, Metric::Response],
-            (Some(_), true, true) => {
-                &[Metric::FirstByte, Metric::Connect, Metric::Tls, Metric::Response]
-            }
-        }
+        use Metric::{Connect, FirstByte, Quic, Response, Throughput, Tls};
+        let all: &'static [Metric] = match (self.http, self.phases, self.secure) {
+            (None, _, _) => return &[Connect],
+            (Some(Http::Three), _, _) => &[FirstByte, Quic, Throughput],
+            (Some(_), false, _) => &[FirstByte, Response, Throughput],
+            (Some(_), true, false) => &[FirstByte, Connect, Response, Throughput],
+            (Some(_), true, true) => &[FirstByte, Connect, Tls, Response, Throughput],
+        };
+        // The last is a question of downloads alone.
+        if self.downloads() { all } else { &all[..all.len() - 1] }
     }
 
     fn transport(&self) -> Transport {
@@ -127,19 +147,31 @@ impl Kind for Visit {
     fn cost(&self, path: Path) -> Cost {
         /// Bytes of certificates and heads, about.
         const HEAD_BYTES: f64 = 8_000.0;
-        let time_ns = self.trips() * path.round_trip_ns + HOSTS_NS + PAUSE_NS;
-        Cost { time_ns, bytes: HEAD_BYTES + self.body_bytes.min(Self::BODY_BYTES) as f64 }
+        // What every visit reads of a body is there nearly at once.
+        let (body_bytes, body_ns) = match self.downloads() {
+            true => (self.body_bytes as f64, self.body_bytes as f64 * 8e9 / path.rate_bps),
+            false => (self.body_bytes.min(Self::BODY_BYTES) as f64, 0.0),
+        };
+        let time_ns = self.trips() * path.round_trip_ns + HOSTS_NS + PAUSE_NS + body_ns;
+        Cost { time_ns, bytes: HEAD_BYTES + body_bytes }
     }
 
     fn suffix(&self) -> String {
+        let Some(http) = self.http else { return String::new() };
         let secure = if self.secure { "" } else { "-plain" };
-        self.http.map_or_else(String::new, |http| format!("-http-{}{secure}", http.number()))
+        let mut suffix = format!("-http-{}{secure}", http.number());
+        if self.downloads() {
+            suffix.push_str(&format!("-body-{}", self.body_bytes));
+        }
+        suffix
     }
 
     fn suffix_words(&self, metric: Metric) -> String {
-        let is_of_version = matches!(metric, Metric::FirstByte | Metric::Response);
-        let http = self.http.filter(|_| is_of_version);
-        http.map(|http| format!(", {http}")).unwrap_or_default()
+        let is_rate = metric == Metric::Throughput;
+        let is_of_version = is_rate || matches!(metric, Metric::FirstByte | Metric::Response);
+        let http = self.http.filter(|_| is_of_version).map(|http| format!(", {http}"));
+        let body = is_rate.then(|| format!(", {}", format_bytes(self.body_bytes)));
+        [http, body].into_iter().flatten().collect()
     }
 
     fn marking(&self) -> Marking {
@@ -149,7 +181,7 @@ impl Kind for Visit {
     fn mark(&mut self, _marking: Marking) {}
 
     fn rate_bps_most(&self) -> Option<u64> {
-        Some(0)
+        if self.downloads() { None } else { Some(0) }
     }
 
     fn longest_ns(&self) -> Option<u64> {
@@ -264,5 +296,34 @@ mod tests {
         assert_eq!(connects.count(), 2);
         assert_eq!(cells[0].workload.suffix_words(Metric::Response), ", HTTP/2");
         assert_eq!(cells[0].workload.suffix_words(Metric::Tls), "");
+    }
+
+    #[test]
+    fn a_download_has_a_rate_beside_its_phases() {
+        let of = |http, body_bytes| Visit { http, body_bytes, ..Visit::default() };
+        let download = of(Some(Http::Two), 20_000_000);
+        for (visit, downloads) in [
+            (&download, true),
+            (&of(Some(Http::One), Visit::BODY_BYTES + 1), true),
+            (&of(Some(Http::One), Visit::BODY_BYTES), false),
+            (&of(None, 20_000_000), false),
+        ] {
+            assert_eq!(visit.downloads(), downloads, "{visit:?}");
+            let has_rate = visit.metrics().contains(&Metric::Throughput);
+            assert_eq!((has_rate, visit.rate_bps_most().is_none()), (downloads, downloads));
+        }
+        assert_eq!(download.suffix(), "-http-2-body-20000000");
+        assert_eq!(download.suffix_words(Metric::Throughput), ", HTTP/2, 20 MB");
+        assert_eq!(download.suffix_words(Metric::FirstByte), ", HTTP/2");
+        let more = download.cost(Path::USUAL).time_ns - Visit::default().cost(Path::USUAL).time_ns;
+        assert!((more - 1.6e9).abs() < 1.0, "{more}");
+    }
+
+    #[test]
+    fn the_time_of_a_body_is_bounded() {
+        let of = |body_bytes| Visit { body_bytes, ..Visit::default() }.body_ns();
+        // 100 kbit/s, and a minute.
+        assert_eq!([of(0), of(100_000), of(750_000)], [0, 8_000_000_000, 60_000_000_000]);
+        assert_eq!(of(u64::MAX), Visit::BODY_NS_MAX);
     }
 }

@@ -22,7 +22,7 @@ use v6gap_core::values::values;
 use v6gap_core::workload::Workload;
 
 /// Gates that every run reports, with what it means that all trials passed.
-const GATES: [(&str, &str); 13] = [
+const GATES: [(&str, &str); 14] = [
     ("family-proved", "every trial proved its family at both ends"),
     ("clock-step", "no clock was set"),
     ("steal", "the hypervisor took no noticeable time"),
@@ -36,6 +36,7 @@ const GATES: [(&str, &str); 13] = [
     ("super-packets", "every packet on a link was one packet"),
     ("link-late", "the computed link kept its times"),
     ("link-drops", "the computed link dropped nothing of its own"),
+    ("answers-differ", "no answer is known to be longer over one family"),
 ];
 
 /// What it means where the far end was not seen.
@@ -207,8 +208,13 @@ fn could_close(gate: &str, found: &Collected<'_>) -> bool {
         "link-late" | "link-drops" => found.trials.iter().any(|t| t.link.is_some()),
         "listener" => plan.cells.iter().any(|c| matches!(c.workload, Workload::Connect(_))),
         "super-packets" => plan.world.is_some(),
+        "answers-differ" => plan.cells.iter().any(|c| downloads(&c.workload)),
         _ => true,
     }
+}
+
+fn downloads(workload: &Workload) -> bool {
+    matches!(workload, Workload::Visit(visit) if visit.downloads())
 }
 
 /// Fatal findings discarded their blocks already, so here they are worth a note; a family that was

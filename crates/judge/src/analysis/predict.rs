@@ -72,6 +72,12 @@ pub(super) fn predict(
                 Some(ways.carrying(world?, family).exchange_ns(&syn, &syn))
             })
         }
+        // What TLS and HTTP add is the same over both families, as a share of what TCP carries.
+        Workload::Visit(_)
+            if metric == Metric::Throughput && cell.workload.transport() == Transport::Tcp =>
+        {
+            tcp_bulk(plan, &TcpBulk::default(), arms, &packets)
+        }
         Workload::TcpBulk(_)
         | Workload::UdpBulk(_)
         | Workload::Connect(_)
@@ -376,7 +382,7 @@ mod tests {
     use alloc::vec;
     use v6gap_core::plan::{defaults, preset};
     use v6gap_core::tunnel::{Tunnel, TunnelKind};
-    use v6gap_core::workload::{Search, Wait};
+    use v6gap_core::workload::{Http, Search, Visit, Wait};
     use v6gap_core::world::{LaidTunnel, Link, Translation, TranslationKind};
 
     fn of_search(search: Capacity, model: LinkModel, rate_bps: Option<u64>) -> Option<Predicted> {
@@ -480,6 +486,20 @@ mod tests {
         // Payload of 128 B in frames of 194 and 214 B.
         let found = of(1_000_000).unwrap();
         assert!((found.effect - (194.0 / 214.0 - 1.0)).abs() < 1e-9, "{found:?}");
+    }
+
+    /// What the packets of QUIC carry is not known.
+    #[test]
+    fn a_download_over_tcp_is_predicted_by_its_headers() {
+        let plan = preset::first_look(PerArm::FAMILIES, None, 1);
+        let of = |http| {
+            let visit = Visit { http: Some(http), body_bytes: 20_000_000, ..Visit::default() };
+            let cell = Cell::named(Workload::Visit(visit));
+            predict(&plan, &cell, Metric::Throughput, &[], 0.0)
+        };
+        let found = of(Http::Two).unwrap();
+        assert!((found.effect - (1428.0 / 1448.0 - 1.0)).abs() < 1e-9, "{found:?}");
+        assert!(found.values.is_none() && of(Http::Three).is_none(), "{found:?}");
     }
 
     #[test]

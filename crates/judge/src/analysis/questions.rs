@@ -11,6 +11,7 @@ use super::{
     MeanBeside, Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, rounds,
     routes, translation, words,
 };
+use crate::gate::SHORT_BODY;
 use crate::reach;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -247,8 +248,26 @@ fn why_none(o: &Open<'_>, ruling: &Ruling, refused: Option<&str>) -> Option<Stri
     let valid = o.blocks.iter().filter(|b| b.valid).map(|b| b.round());
     Some(match rounds::count(valid) {
         0 => "no valid pair".to_string(),
-        n => alloc::format!("only {n} valid pairs, at least {} are needed", effect::BLOCKS_MIN),
+        n => lacking(o).unwrap_or_else(|| {
+            alloc::format!("only {n} valid pairs, at least {} are needed", effect::BLOCKS_MIN)
+        }),
     })
+}
+
+/// Why valid blocks have no value of a download: what the gates saw in the first of them.
+fn lacking(o: &Open<'_>) -> Option<String> {
+    let block = o.blocks.iter().find(|b| b.valid && b.values(o.metric).is_none())?;
+    let seen = Arm::BOTH.map(|arm| {
+        let trial = block.trials.get(arm);
+        let finding = trial.findings.iter().find(|finding| finding.gate == SHORT_BODY)?;
+        Some((trial.family, finding.seen.as_str()))
+    });
+    match seen {
+        [Some((family, why)), None] | [None, Some((family, why))] => {
+            Some(alloc::format!("{why} over {family}"))
+        }
+        [one, _] => one.map(|(_, why)| why.to_string()),
+    }
 }
 
 fn medians(o: &Open<'_>) -> PerArm<Option<f64>> {
@@ -413,5 +432,41 @@ fn residual_p(residual: &Combined, margin: f64) -> Adjusted {
         different: rejected(residual.i95.excludes(0.0)),
         same: rejected(residual.equivalence.within(-margin, margin)),
         open: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::analyse;
+    use crate::analysis::tests::{EVEN, run};
+    use crate::gate::SHORT_BODY;
+    use v6gap_core::family::Family;
+    use v6gap_core::metric::Metric;
+    use v6gap_core::plan::{check, draft, preset};
+    use v6gap_core::record::{GateFinding, Line};
+
+    #[test]
+    fn a_short_body_takes_the_rate_and_says_why() {
+        let site = draft::Site {
+            url: "https://example.org/f.iso".into(),
+            http: alloc::vec!["2".into()],
+            download: Some("20 MB".into()),
+            ..draft::Site::default()
+        };
+        let plan = check::check(&preset::visits_draft(site, false, false), 1).unwrap();
+        let mut lines = run(&plan, 8, &EVEN);
+        for line in &mut lines {
+            if let Line::Trial(trial) = line
+                && trial.family == Family::V6
+            {
+                let seen = "the body has only 5 bytes".into();
+                trial.findings.push(GateFinding { gate: SHORT_BODY.into(), fatal: false, seen });
+            }
+        }
+        let found = analyse(&lines).unwrap();
+        let of = |metric| found.questions.iter().find(|q| q.metric == metric).unwrap();
+        assert_eq!(of(Metric::FirstByte).why_none, None);
+        let why = of(Metric::Throughput).why_none.as_deref();
+        assert_eq!(why, Some("the body has only 5 bytes over IPv6"));
     }
 }

@@ -64,6 +64,7 @@ pub fn label(
         None => format!("{what}, {}{knobs}", transport.name()),
     };
     match (metric, transport) {
+        (Metric::Throughput, _) if cell.workload.is_of_strangers() => format!("Throughput{knobs}"),
         (Metric::Throughput, Transport::Udp) => sized("Goodput"),
         (Metric::Throughput, _) => sized("Throughput"),
         (Metric::Rtt, _) => sized("Round trip"),

@@ -20,11 +20,14 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
-use v6gap_core::observation::{EndReport, Far};
+use v6gap_core::observation::{Body, EndReport, Far, Measured};
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{GateFinding, TrialRecord};
 use v6gap_core::values;
-use v6gap_core::workload::Cell;
+use v6gap_core::workload::{Cell, Visit};
+
+/// The gate of a download whose body has no rate.
+pub(crate) const SHORT_BODY: &str = "short-body";
 
 /// The gates that `trial` did not pass, `other` being the other one of its block; empty if all is
 /// well.
@@ -41,19 +44,55 @@ pub fn judge(
     path::judge(plan, cell, trial, &mut findings);
     marking::judge(cell, trial, &mut findings);
     measured(cell, trial, &mut findings);
+    answers(trial, other, &mut findings);
     lost(trial, &mut findings);
     far_end(trial, &mut findings);
     findings
 }
 
-/// A trial without a usable value cannot be compared.
+/// A trial without a usable value cannot be compared. A body that has no rate is the site's, and
+/// takes nothing from the phases of its visit.
 fn measured(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
     for metric in cell.workload.metrics() {
         let positive_needed = metric.scale() == v6gap_core::metric::Scale::Ratio;
         let usable = |v: &f64| v.is_finite() && (*v > 0.0 || !positive_needed);
         if !trial.values.get(metric).is_some_and(usable) {
-            findings.push(fatal("measured", "the trial gave no value"));
+            findings.push(match body(trial).filter(|_| *metric == Metric::Throughput) {
+                Some(body) => caveat(SHORT_BODY, without_rate(body)),
+                None => fatal("measured", "the trial gave no value"),
+            });
         }
+    }
+}
+
+/// How the body of a download came.
+fn body(trial: &TrialRecord) -> Option<&Body> {
+    match &trial.ends.client.measured {
+        Measured::Visited(visited) => visited.body.as_ref(),
+        _ => None,
+    }
+}
+
+/// Why a body has no rate.
+fn without_rate(body: &Body) -> String {
+    let bytes = body.bytes;
+    match (bytes < Visit::BODY_BYTES, body.is_whole) {
+        (true, true) => format!("the body has only {bytes} bytes"),
+        (true, false) => format!("only {bytes} bytes of the body came in its time"),
+        (false, _) => format!("the {bytes} bytes of the body came at once"),
+    }
+}
+
+/// Bodies of other lengths are other files, whose rates are not those of one thing.
+fn answers(trial: &TrialRecord, other: &TrialRecord, findings: &mut Vec<GateFinding>) {
+    if let (Some(own), Some(others)) = (body(trial), body(other))
+        && own.differs_in_length(others)
+    {
+        let seen = format!(
+            "answers differ in length: {} bytes were read over {}, and {} over {}",
+            own.bytes, trial.family, others.bytes, other.family
+        );
+        findings.push(caveat("answers-differ", seen));
     }
 }
 

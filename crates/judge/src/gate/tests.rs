@@ -1,6 +1,7 @@
 //! Each gate must close on its own evidence and stay open without it.
 
 mod alike;
+mod bodies;
 mod traffic;
 
 use super::marking;

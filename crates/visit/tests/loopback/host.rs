@@ -35,6 +35,10 @@ pub struct Manners {
     pub endless_head: bool,
     /// Whether the body of its answer never ends.
     pub endless_body: bool,
+    /// Bytes of the body, if it is not [`BODY`].
+    pub body_bytes: Option<usize>,
+    /// Whether it leaves in the middle of a body.
+    pub breaks: bool,
 }
 
 impl Manners {
@@ -42,6 +46,14 @@ impl Manners {
         let all = [Http::Two, Http::One];
         let spoken = |http: &Http| self.http.is_empty() || self.http.contains(http);
         all.into_iter().filter(spoken).map(|http| http.alpn().to_vec()).collect()
+    }
+}
+
+impl Manners {
+    /// The body of its answer, if that ends.
+    fn body(&self) -> Bytes {
+        let usual = || Bytes::from_static(BODY.as_bytes());
+        self.body_bytes.map_or_else(usual, |bytes| Bytes::from(vec![0_u8; bytes]))
     }
 }
 
@@ -152,6 +164,13 @@ async fn serve(
         while manners.endless_head && stream.write_all(b"x-more: and more\r\n").await.is_ok() {}
         std::future::pending::<()>().await;
     }
+    if manners.breaks {
+        let _ = stream.read(&mut [0; 4096]).await;
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n").await;
+        let _ = stream.write_all(&[0; 200_000]).await;
+        let _ = stream.shutdown().await;
+        return;
+    }
     let is_two = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let service = service_fn(move |request| answer(request, manners.clone(), asked.clone()));
     let io = TokioIo::new(stream);
@@ -181,7 +200,7 @@ async fn answer(
         let parts = std::iter::repeat_with(|| Ok(Frame::data(Bytes::from_static(&[0; 1 << 14]))));
         StreamBody::new(futures_util::stream::iter(parts)).boxed()
     } else {
-        Full::new(Bytes::from_static(BODY.as_bytes())).boxed()
+        Full::new(manners.body()).boxed()
     };
     Ok(Response::builder().header("server", "a host").body(body).unwrap())
 }
@@ -205,7 +224,7 @@ async fn serve_quic(incoming: quinn::Incoming, manners: Manners, asked: Asked) {
             while stream.send_data(part()).await.is_ok() {}
             return;
         }
-        let _ = stream.send_data(Bytes::from_static(BODY.as_bytes())).await;
+        let _ = stream.send_data(manners.body()).await;
         let _ = stream.finish().await;
     }
 }

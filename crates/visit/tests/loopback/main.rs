@@ -6,7 +6,7 @@ mod host;
 use host::{Host, Manners};
 use std::net::SocketAddr;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::workload::Http;
+use v6gap_core::workload::{Http, Visit};
 use v6gap_visit::{Failure, Limits, Manner, Phase, Site, Visited, Visitor, Why};
 
 const AGENT: &str = "v6gap/test";
@@ -18,13 +18,34 @@ fn visit(
     http: Option<Http>,
     family: Family,
 ) -> Result<Visited, Failure> {
+    visit_for(visitor, host, &Visit { http, ..Visit::default() }, family)
+}
+
+/// Reads so much of the body.
+fn download(
+    visitor: &Visitor,
+    host: &Host,
+    http: Http,
+    (family, body_bytes): (Family, u64),
+) -> Result<Visited, Failure> {
+    let visit = Visit { http: Some(http), body_bytes, ..Visit::default() };
+    visit_for(visitor, host, &visit, family)
+}
+
+fn visit_for(
+    visitor: &Visitor,
+    host: &Host,
+    asked: &Visit,
+    family: Family,
+) -> Result<Visited, Failure> {
+    let http = asked.http;
     let site = match http {
         Some(_) => format!("https://localhost:{}/page", host.port),
         None => format!("localhost:{}", host.port),
     };
     let site = Site::parse(&site).unwrap();
     let remote = SocketAddr::new(family.loopback(), host.port);
-    let limits = Limits { silence_ns: SILENCE_NS, body_bytes: 64 << 10 };
+    let limits = Limits::of(asked, SILENCE_NS);
     let manner = Manner { site: &site, http, remote, local: None, agent: AGENT, limits };
     visitor.visit(&manner)
 }
@@ -45,7 +66,7 @@ fn each_version_is_visited_over_both_families() {
             let visited = visit(&visitor, &host, Some(http), family).unwrap();
             let told = visited.told.clone().unwrap();
             assert_eq!(
-                (told.status, told.is_whole, told.body_bytes),
+                (told.status, told.body.is_whole, told.body.bytes),
                 (200, true, host::BODY.len() as u64)
             );
             assert!(told.headers.contains(&("server".to_owned(), "a host".to_owned())), "{told:?}");
@@ -149,10 +170,65 @@ fn a_hostile_server_is_bounded() {
         let visited = visit(&visitor, &body, Some(http), Family::V4).unwrap();
         let told = visited.told.unwrap();
         assert!(
-            !told.is_whole && (64 << 10..1 << 20).contains(&told.body_bytes),
+            !told.body.is_whole && (64 << 10..1 << 20).contains(&told.body.bytes),
             "{http}: {told:?}"
         );
     }
+}
+
+/// Every byte of a body is counted, over either family and by each version, and so is the time in
+/// which they came.
+#[test]
+fn a_download_counts_every_byte() {
+    const BYTES: u64 = 3_000_000;
+    let host = Host::start(Manners { body_bytes: Some(BYTES as usize), ..Manners::default() });
+    let visitor = Visitor::new().unwrap();
+    for http in Http::ALL {
+        for family in Family::BOTH {
+            let visited = download(&visitor, &host, http, (family, 4_000_000)).unwrap();
+            let body = visited.told.unwrap().body;
+            assert_eq!((body.bytes, body.is_whole), (BYTES, true), "{http} over {family}");
+            assert!(body.later_bytes > 0 && body.later_bytes < BYTES, "{http}: {body:?}");
+            assert!(body.rate_bps().unwrap() > 0.0, "{http}: {body:?}");
+            assert!(visited.read_bytes > BYTES, "{http}: {}", visited.read_bytes);
+            // What the headers are reckoned with, where the system tells.
+            let mtu = visited.granted.map(|granted| granted.path_mtu.unwrap());
+            assert!(mtu.is_none_or(|mtu| mtu >= 1280 && http != Http::Three), "{http}: {mtu:?}");
+        }
+    }
+}
+
+#[test]
+fn a_download_stops_where_it_was_to() {
+    let host = Host::start(Manners { endless_body: true, ..Manners::default() });
+    let visitor = Visitor::new().unwrap();
+    for http in Http::ALL {
+        let visited = download(&visitor, &host, http, (Family::V6, 2_000_000)).unwrap();
+        let body = visited.told.unwrap().body;
+        let enough = 2_000_000..3_000_000;
+        assert!(!body.is_whole && enough.contains(&body.bytes), "{http}: {body:?}");
+    }
+}
+
+#[test]
+fn a_short_body_is_read_whole_and_has_no_rate() {
+    let host = Host::start(Manners::default());
+    let visitor = Visitor::new().unwrap();
+    for http in Http::ALL {
+        let visited = download(&visitor, &host, http, (Family::V4, 2_000_000)).unwrap();
+        let body = visited.told.unwrap().body;
+        assert_eq!((body.bytes, body.is_whole), (host::BODY.len() as u64, true), "{http}");
+        assert_eq!(body.rate_bps(), None, "{http}");
+    }
+}
+
+#[test]
+fn a_connection_that_breaks_in_the_body_is_a_failure_there() {
+    let host = Host::start(Manners { breaks: true, ..Manners::default() });
+    let visitor = Visitor::new().unwrap();
+    let failure = download(&visitor, &host, Http::One, (Family::V6, 2_000_000)).unwrap_err();
+    assert_eq!(failure.phase, Phase::Body, "{failure}");
+    assert!(failure.bytes > 100_000, "{}", failure.bytes);
 }
 
 /// Both families go the same way: on loopback they take the same time but for noise.

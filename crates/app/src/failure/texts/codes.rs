@@ -200,7 +200,8 @@ network measure or wait there; try again later. `--max-per-source` of
         title: "the host is asked for no more",
         text: "\
 A host that does not run v6gap is a stranger's: no more than 150 connections and
-4 MiB are asked of it in a run, and nothing more once it answers 429 or 503.
+4 MiB, besides downloads, are asked of it in a run, and nothing more once it
+answers 429 or 503.
 What was measured before is kept. --mine says that the host is your own, which
 lifts the counts but not the rates; fewer --pairs or versions of HTTP need
 less.",

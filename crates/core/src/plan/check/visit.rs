@@ -3,8 +3,10 @@
 use super::Problems;
 use crate::metric::Metric;
 use crate::plan::draft::{Measure, Site};
+use crate::unit::{self, format_bytes};
 use crate::workload::{Echo, Http, Lookup, Transport, Visit, Workload};
 use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Bytes of an echo of ICMP.
@@ -24,6 +26,7 @@ pub(super) fn workloads(
         Some(
             Metric::FirstByte | Metric::Connect | Metric::Tls | Metric::Response | Metric::Quic,
         ) => visits(site, problems),
+        Some(Metric::Throughput) if site.download.is_some() => visits(site, problems),
         Some(Metric::Lookup) => alloc::vec![Workload::Lookup(Lookup::default())],
         Some(Metric::Rtt) => alloc::vec![Workload::Echo(echo())],
         Some(other) => {
@@ -57,14 +60,39 @@ fn visits(site: &Site, problems: &mut Problems) -> Vec<Workload> {
             None => problems.one_of("site.http", text, &Http::ALL.map(Http::number)),
         }
     }
-    let secure = !site.plain;
-    let visit = |http, phases| Visit { http, secure, phases, ..Visit::default() };
+    let (secure, body_bytes) = (!site.plain, body_bytes(site, problems));
+    let visit = |http, phases| Visit { http, secure, phases, body_bytes };
     if site.http.is_empty() {
         return alloc::vec![Workload::Visit(visit(None, true))];
     }
     let first = versions.iter().find(|http| **http != Http::Three).copied();
     let of = |http: Http| Workload::Visit(visit(Some(http), first == Some(http)));
     versions.iter().copied().map(of).collect()
+}
+
+/// How much of the body is read: what every visit reads, or what is to be downloaded.
+fn body_bytes(site: &Site, problems: &mut Problems) -> u64 {
+    let key = "site.download";
+    if site.download.is_some() && site.http.is_empty() {
+        problems.add(key, "a connection alone has no body");
+    }
+    let asked = problems.read_optional(key, site.download.as_ref(), download);
+    asked.unwrap_or(Visit::BODY_BYTES)
+}
+
+/// How much of a body is to be downloaded, in bytes: more than every visit reads.
+///
+/// # Errors
+/// If it is no size, or none of these, in words.
+pub fn download(text: &str) -> Result<u64, String> {
+    let (read, most) = (Visit::BODY_BYTES, Visit::BODY_BYTES_MAX);
+    match unit::parse_bytes(text).map_err(|e| e.to_string())? {
+        bytes if bytes > read && bytes <= most => Ok(bytes),
+        _ => {
+            let (read, most) = (format_bytes(read), format_bytes(most));
+            Err(format!("a download must be above {read} and at most {most}"))
+        }
+    }
 }
 
 /// HTTP/1.1 may be written as 1.
