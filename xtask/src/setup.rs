@@ -75,9 +75,11 @@ const CLOUD: &str = "linux-image-cloud-amd64";
 
 /// Folder of the servers that the suites visit.
 const SERVERS: &str = "target/servers";
-/// Their packages, each with a program of its name: caddy speaks HTTP/1.1, 2 and 3, nginx the
-/// first two and any version of TLS.
-const SERVER_PACKAGES: [&str; 2] = ["caddy", "nginx"];
+/// Their packages, each with its program: caddy speaks HTTP/1.1, 2 and 3, nginx the first two and
+/// any version of TLS; bind9 answers for names, and dnsdist in front of it delays, drops and refuses
+/// by the kind of a question.
+const SERVER_PACKAGES: [(&str, &str); 4] =
+    [("caddy", "caddy"), ("nginx", "nginx"), ("bind9", "named"), ("dnsdist", "dnsdist")];
 
 /// What the examples of docs/analysis.md need.
 const PYTHON: Need = Need {
@@ -121,17 +123,33 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
 /// serve this computer.
 fn unpack_servers() -> Result<(), String> {
     let folder = workspace::root().join(SERVERS);
-    let is_there = |package: &&str| {
-        ["usr/bin", "usr/sbin"].iter().any(|place| folder.join(place).join(package).is_file())
+    let is_there = |(_, program): &(&str, &str)| {
+        ["usr/bin", "usr/sbin"].iter().any(|place| folder.join(place).join(program).is_file())
     };
     if SERVER_PACKAGES.iter().all(is_there) {
         return Ok(());
     }
+    let mut packages = SERVER_PACKAGES.map(|(package, _)| package.to_owned()).to_vec();
     if !answers("apt-get") || !answers("dpkg-deb") {
-        return Err(format!("{} are packages of Debian", SERVER_PACKAGES.join(" and ")));
+        return Err(format!("{} are packages of Debian", packages.join(", ")));
     }
     update_lists()?;
-    SERVER_PACKAGES.into_iter().try_for_each(|package| unpack(package, SERVERS))
+    let simulated = Line::new("apt-get", "install --simulate --no-install-recommends");
+    let needed = lacking(&simulated.args(packages.iter().cloned()).output()?);
+    packages.extend(needed);
+    packages.sort();
+    packages.dedup();
+    unpack(&packages, SERVERS)
+}
+
+/// The packages that this computer lacks, of those that apt-get would install: where one of another
+/// version is there, that stands in brackets and does.
+fn lacking(simulated: &str) -> Vec<String> {
+    let package = |line: &str| {
+        let (name, rest) = line.strip_prefix("Inst ")?.split_once(' ')?;
+        (!rest.starts_with('[')).then(|| name.to_owned())
+    };
+    simulated.lines().filter_map(package).collect()
 }
 
 /// Brings the kernel of the lab's other system into the folder where labs look for it. It does not
@@ -149,7 +167,7 @@ fn unpack_kernel() -> Result<(), String> {
     let listed = Line::new("apt-cache", "depends --no-recommends").args([CLOUD.to_owned()]);
     let package = needed(&listed.output()?)
         .ok_or_else(|| format!("apt knows no {CLOUD}: run apt-get update, and this again"))?;
-    unpack(&package, KERNEL)
+    unpack(&[package], KERNEL)
 }
 
 /// An old list names packages that may be gone.
@@ -158,19 +176,20 @@ fn update_lists() -> Result<(), String> {
     Line::new(&apt[0], &apt[1..].join(" ")).args(["update".to_owned()]).run()
 }
 
-/// Unpacks a package of Debian into a folder below the workspace, without installing it.
-fn unpack(package: &str, place: &'static str) -> Result<(), String> {
+/// Unpacks packages of Debian into a folder below the workspace, without installing them.
+fn unpack(packages: &[String], place: &'static str) -> Result<(), String> {
     let folder = workspace::root().join(place);
     let trouble = |e: std::io::Error| format!("{}: {e}", folder.display());
     std::fs::create_dir_all(&folder).map_err(trouble)?;
     // Both in the folder, so that nothing lies elsewhere when one of them fails.
-    Line::new("apt-get", "download").args([package.to_owned()]).within(place).run()?;
+    Line::new("apt-get", "download").args(packages.iter().cloned()).within(place).run()?;
     let files = std::fs::read_dir(&folder).map_err(trouble)?.flatten().map(|entry| entry.path());
-    let archive = files.filter(|path| path.extension().is_some_and(|end| end == "deb")).last();
-    let archive = archive.ok_or("apt-get downloaded nothing")?;
-    let named = archive.display().to_string();
-    Line::new("dpkg-deb", "-x").args([named, folder.display().to_string()]).run()?;
-    std::fs::remove_file(&archive).map_err(trouble)
+    for archive in files.filter(|path| path.extension().is_some_and(|end| end == "deb")) {
+        let named = archive.display().to_string();
+        Line::new("dpkg-deb", "-x").args([named, folder.display().to_string()]).run()?;
+        std::fs::remove_file(&archive).map_err(trouble)?;
+    }
+    Ok(())
 }
 
 /// The package that the newest kernel of a series is in.
@@ -295,6 +314,14 @@ mod tests {
         let listed = "linux-image-cloud-amd64\n  Depends: linux-image-6.1.0-1-cloud-amd64\n";
         assert_eq!(needed(listed).unwrap(), "linux-image-6.1.0-1-cloud-amd64");
         assert_eq!(needed("linux-image-cloud-amd64\n"), None);
+    }
+
+    #[test]
+    fn packages_of_another_version_are_not_lacking() {
+        let simulated = "Reading package lists...\nInst liblmdb0 (0.9.24-1 Debian:12 [amd64])\n\
+                         Inst libnss3 [2:3.87-1] (2:3.87-2 Debian:12 [amd64])\n\
+                         Inst bind9 (1:9.18.49-1 Debian:12 [amd64])\nConf bind9 (1:9.18.49-1)\n";
+        assert_eq!(lacking(simulated), ["liblmdb0", "bind9"]);
     }
 
     #[test]
