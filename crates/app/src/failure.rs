@@ -33,6 +33,8 @@ pub enum Outcome {
     Permission = 5,
     /// Measured, but a check failed: no verdict.
     NotValid = 6,
+    /// The far end is asked for no more: it asks to be left alone, or was asked for enough.
+    Declined = 7,
     /// A condition of `--require` or `--fail-if` is broken.
     NotMet = 10,
     /// A condition of `--require` could not be decided.

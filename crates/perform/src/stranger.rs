@@ -219,8 +219,11 @@ impl Found {
                 let mut stranger = self.stranger(None)?;
                 let taken = stranger.takes_ticket(&visit, *http);
                 self.budget = stranger.budget;
-                // A visit that fails now and did not before tells nothing of tickets.
-                taken.ok()
+                match taken {
+                    Err(LookError::Budget(error)) => return Err(self.ended(error)),
+                    // A visit that fails now and did not before tells nothing of tickets.
+                    taken => taken.ok(),
+                }
             }
             _ => None,
         };
@@ -229,6 +232,11 @@ impl Found {
         let evidence = same_host::evidence(&self.seen, takes_ticket, is_translated);
         self.notes.push(same_host::words(same(&evidence)).to_owned());
         Ok(())
+    }
+
+    /// That no more is asked for.
+    fn ended(&self, error: RunError) -> Trouble {
+        Trouble::BrokenOff { target: self.site.url(), error, kept: None }
     }
 
     /// The prefix of this network's translator, if there may be one and the network tells.
@@ -308,10 +316,14 @@ impl Found {
                         *self.refused_ns.get_mut(family) = connect_ns;
                         *failures.get_mut(family) = Some(broken);
                     }
-                    Err(LookError::Budget(error)) => {
-                        return Err(Trouble::System(error.to_string()));
-                    }
+                    Err(LookError::Budget(error)) => return Err(self.ended(error)),
                 }
+            }
+            let declines = |of: &Option<Broken>| matches!(of, Some(Broken::Answers(_)));
+            if declines(&failures.v4) || declines(&failures.v6) {
+                // A server that says it cannot says so by every version.
+                self.broken = failures;
+                break;
             }
             let works = failures.as_ref().map(Option::is_none);
             if works.v4 && works.v6 {

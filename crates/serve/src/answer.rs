@@ -26,7 +26,7 @@ pub(crate) fn coded(status: StatusCode, code: &str, title: &str, why: &str) -> R
 pub(crate) fn failed(failure: Value) -> Response {
     let status = match failure.get("exit").and_then(Value::as_i64) {
         Some(2) => StatusCode::BAD_REQUEST,
-        Some(3 | 4) => StatusCode::BAD_GATEWAY,
+        Some(3 | 4 | 7) => StatusCode::BAD_GATEWAY,
         Some(5) => StatusCode::FORBIDDEN,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };

@@ -4,6 +4,7 @@
 mod way;
 
 use super::failure::Failure;
+use super::http::Told;
 use super::lookup::{self, Record};
 use super::site::Site;
 use super::turns::{Trials, exchanges, in_slices, in_turns};
@@ -25,8 +26,11 @@ use v6gap_sys::{clock, entropy};
 /// Why nothing is known of what the far end saw.
 pub const NOT_OURS: &str = "it does not run v6gap";
 
+/// "Too Many Requests" (RFC 6585 section 4).
+const TOO_MANY: u16 = 429;
+
 /// Statuses by which a server asks to be left alone.
-const DECLINES: [u16; 2] = [429, 503];
+const DECLINES: [u16; 2] = [TOO_MANY, 503];
 
 /// Headers that tell of the machine that answered, of its caches and of what else it offers.
 const TELLING: [&str; 12] = [
@@ -88,12 +92,16 @@ impl Stranger {
     /// One visit over `family` that nobody counts as measured.
     ///
     /// # Errors
-    /// The address that is not there, or why the visit failed.
+    /// The address that is not there, why the visit failed, or that the host asks to be left alone.
     pub fn look(&mut self, visit: &Visit, family: Family) -> Result<visit::Visited, LookError> {
         let missing = LookError::NoAddress(family);
         let remote = (*self.place.addresses.get(family)).ok_or(missing)?;
         self.wait_for(Use::Connection, 1).map_err(LookError::Budget)?;
-        Ok(self.visitor.visit(&self.manner(visit, family, remote))?)
+        let visited = self.visitor.visit(&self.manner(visit, family, remote))?;
+        if let Some(told) = visited.told.as_ref().filter(|told| told.status == TOO_MANY) {
+            return Err(LookError::Budget(declined(remote, told)));
+        }
+        Ok(visited)
     }
 
     /// Whether what TLS gave for later in a visit over IPv4 is taken in one over IPv6, which tells
@@ -103,10 +111,9 @@ impl Stranger {
     /// As [`Stranger::look`].
     pub fn takes_ticket(&mut self, visit: &Visit, http: Http) -> Result<bool, LookError> {
         self.visitor.remember(http)?;
-        let [four, six] = Family::BOTH.map(|family| self.look(visit, family));
+        let looked = self.look(visit, Family::V4).and_then(|_| self.look(visit, Family::V6));
         self.visitor.forget();
-        four?;
-        Ok(six?.secured.is_some_and(|secured| secured.resumed))
+        Ok(looked?.secured.is_some_and(|secured| secured.resumed))
     }
 
     fn manner(&self, visit: &Visit, family: Family, remote: SocketAddr) -> Manner<'_> {
@@ -146,8 +153,7 @@ impl Stranger {
         let failed = |why: Failure| TrialError::of_stranger(family, remote, why.to_string());
         let mut visited = outcome.map_err(failed).map_err(RunError::Trial)?;
         if let Some(told) = visited.told.as_ref().filter(|told| DECLINES.contains(&told.status)) {
-            let why = format!("{remote} answers {}: it asks to be left alone", told.status);
-            return Err(RunError::Declined(why));
+            return Err(declined(remote, told));
         }
         let endpoints = visited.endpoints.map(|of| Endpoints { peer: remote, ..of });
         let granted = visited.granted.take().unwrap_or_default();
@@ -214,6 +220,15 @@ pub enum LookError {
     /// No more may be asked for.
     #[error(transparent)]
     Budget(RunError),
+}
+
+/// That a host asks to be left alone, and for how long if it says so in seconds (RFC 9110 section
+/// 10.2.3).
+fn declined(remote: SocketAddr, told: &Told) -> RunError {
+    let header = told.headers.iter().find(|(name, _)| name == "retry-after");
+    let seconds = header.and_then(|(_, value)| value.parse::<u32>().ok());
+    let time = seconds.map(|seconds| format!(" for {seconds} s")).unwrap_or_default();
+    RunError::Declined(format!("{remote} answers {}: it asks to be left alone{time}", told.status))
 }
 
 fn spent(what: Use) -> RunError {

@@ -67,7 +67,7 @@ fn broken_off(target: &str, error: &RunError) -> Failure {
     match error {
         RunError::Lost(problem) => Failure::lost(target, &problem.trouble),
         RunError::Store(error) => Failure::not_stored(error),
-        RunError::Declined(why) => Failure::new("E214", Outcome::Peer, why.clone()),
+        RunError::Declined(why) => Failure::new("E214", Outcome::Declined, why.clone()),
         RunError::Random(_) => Failure::unexpected(error.to_string()),
         RunError::Trial(trial) => match (trial.kind(), trial.family(), trial.address()) {
             (TrialKind::Blocked, Some(family), Some(address)) => {

@@ -47,6 +47,7 @@ impl Service {
 }
 
 const FINE: &str = "HTTP/1.1 200 OK\r\nserver: a host\r\ncontent-length: 5\r\n\r\nfine\n";
+const LATER: &str = "HTTP/1.1 429 Too Many Requests\r\nretry-after: 5\r\ncontent-length: 0\r\n\r\n";
 const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n";
 
 #[test]
@@ -185,10 +186,16 @@ fn a_family_that_does_not_work_is_named_with_its_reason() {
 fn a_host_that_asks_to_be_left_alone_is() {
     let later = |number| if number > 8 { BUSY } else { FINE };
     let (sandbox, service) = (Sandbox::new(), Service::start(later));
-    let ran = sandbox.run(&service.line("--pairs 20 -q --no-path")).ended(4);
+    let ran = sandbox.run(&service.line("--pairs 20 -q --no-path")).ended(7);
     let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("asks to be left alone") && words.contains("[E214, exit 4]"), "{words}");
+    assert!(words.contains("asks to be left alone") && words.contains("[E214, exit 7]"), "{words}");
     assert_eq!(service.visits(), 9, "nothing was asked for afterwards");
+    // Also before anything is measured, where it says for how long.
+    let first = Service::start(|_| LATER);
+    let ran = sandbox.run(&first.line("")).ended(7);
+    let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("answers 429: it asks to be left alone for 5 s"), "{words}");
+    assert_eq!(first.visits(), 1);
 }
 
 #[test]

@@ -173,6 +173,7 @@ against arithmetic for some seconds; a figure whose test fails is refused.",
     4  the other end: not running, busy, too old, lost
     5  permission
     6  measured but not valid: a check failed or no question could be answered
+    7  the other end is asked for no more: it says so, or had enough (E214)
    10  --require or --fail-if is not met
    11  --require could not be decided
   130  interrupted; what was complete is kept",
