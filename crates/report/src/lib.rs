@@ -45,7 +45,7 @@ pub use json::{SCHEMA, json, json_line};
 pub use json_comparison::{COMPARISON_SCHEMA, json_comparison};
 pub use markdown::markdown;
 pub use parquet::{ParquetError, ParquetTable, parquet};
-pub use sentences::{costs, details, failures, fallbacks, headline, predicted, races};
+pub use sentences::{costs, details, failures, fallbacks, headline, hole, predicted, races};
 pub use sockets::{SocketRow, sockets};
 pub use tables::{csv_comparison, csv_questions, latex, latex_comparison, markdown_comparison};
 pub use words::{code, json_escaped};

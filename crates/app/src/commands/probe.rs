@@ -144,6 +144,11 @@ fn not_working(found: &Found, family: Family, broken: &Broken, outcome: Outcome)
         Some(broken) => format!("Over {other}: {broken}."),
     };
     let failure = Failure::new("E403", outcome, what).seen(seen);
+    let mtu = found.path_mtu.as_ref().map(|of| of.get(family));
+    let failure = match mtu.and_then(|of| v6gap_report::hole(of, family)) {
+        Some(hole) => failure.seen(hole),
+        None => failure,
+    };
     match found.fallbacks() {
         Some((alone_ns, by)) => failure.seen(v6gap_report::fallbacks(alone_ns, &by)),
         None => failure,

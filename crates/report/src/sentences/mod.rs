@@ -22,6 +22,7 @@ pub use drawn::drawn;
 pub use failures::failures;
 pub use headline::{details, headline, predicted};
 pub use races::{fallbacks, races};
+pub use way::hole;
 pub(crate) use way::way;
 
 use crate::words;

@@ -65,8 +65,8 @@ fn named(tunnel: Tunnel, inner: Family) -> String {
     }
 }
 
-/// Packets that vanish without a word.
-fn hole(of: &PathMtu, family: Family) -> Option<String> {
+/// Packets that vanish without a word; nothing where none do.
+pub fn hole(of: &PathMtu, family: Family) -> Option<String> {
     let found = of.found().filter(|_| of.is_hole())?;
     let told = of.told?;
     let back = if of.is_narrower_back() { " on the way back" } else { "" };
