@@ -72,7 +72,7 @@ struct Rules {
 }
 
 /// Longest time that resolvers wait for an answer, in ns: three times 5 s (resolv.conf(5)).
-const NO_ANSWER_NS: u64 = 15_000 * MS;
+pub const NO_ANSWER_NS: u64 = 15_000 * MS;
 
 /// How long a system tries to connect, in ns: Linux sends six SYNs more.
 const NO_CONNECTION_NS: u64 = 130_000 * MS;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::budget::{Budget, Owner};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::host::names;
 use v6gap_core::ladder::Rung;
 use v6gap_core::nat64::Prefix;
 use v6gap_core::path_mtu::PathMtu;
@@ -16,15 +17,20 @@ use v6gap_core::record::Host;
 use v6gap_core::unit::format_bytes;
 use v6gap_core::workload::{Http, Visit};
 use v6gap_engine::run::RunError;
-use v6gap_judge::eyeballs::{Attempt, Policy, Seen, race};
+use v6gap_judge::eyeballs::{Attempt, NO_ANSWER_NS, Policy, Seen, race};
 use v6gap_judge::sameness::same;
 use v6gap_sys::socket::ErrorClass;
-use v6gap_visit::{Failure, LookError, Phase, Stranger, Visited, Why};
+use v6gap_visit::{Failure, LookError, Phase, Record, Stranger, Visited, Why};
 
 pub use v6gap_visit::{BadUrl, Scheme, Site};
 
 /// Most redirects that are followed before anything is measured.
 const REDIRECTS_MAX: usize = 3;
+
+/// By which a name server says that nothing is wrong.
+const NO_ERROR: &str = "NOERROR";
+
+const NS_PER_S: u64 = 1_000_000_000;
 
 /// Who is visited and how.
 #[derive(Debug, Clone)]
@@ -58,6 +64,12 @@ pub enum Broken {
     /// The name has no such address.
     #[error("no address")]
     NoAddress,
+    /// The name server does not answer for such an address.
+    #[error("no address: the name server does not answer for {0}")]
+    Unanswered(&'static str),
+    /// The name server answers for such an address that something is wrong.
+    #[error("no address: the name server answers {1} for {0}")]
+    Untold(&'static str, String),
     /// This host has no way there.
     #[error("no route")]
     NoRoute,
@@ -136,6 +148,10 @@ pub struct Found {
     seen: PerFamily<Option<Visited>>,
     /// After how long a family that is refused was, in ns.
     refused_ns: PerFamily<Option<u64>>,
+    /// Whether the name server does not answer for an address, but does for the other.
+    unanswered: PerFamily<bool>,
+    /// Whether the IPv6 address is made of the IPv4 address.
+    is_translated: bool,
     budget: Budget,
     agent: String,
     silence_ns: u64,
@@ -158,6 +174,7 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
         notes.push(note);
         found = Found { budget, notes, ..self::found(wanted, next)? };
     }
+    found.ask_for_addresses()?;
     if found.broken.as_ref().map(Option::is_none) == (PerFamily { v4: true, v6: true }) {
         found.compare()?;
     }
@@ -195,6 +212,8 @@ fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
         seen: PerFamily::default(),
         refused_ns: PerFamily::default(),
         budget: Budget::new(owner).downloading(wanted.download.unwrap_or(0)),
+        unanswered: PerFamily::default(),
+        is_translated: false,
         agent,
         silence_ns: wanted.silence_ns,
     })
@@ -228,10 +247,54 @@ impl Found {
             _ => None,
         };
         let addresses = self.target.addresses.map(|address| address.map(|a| a.ip()));
-        let is_translated = same_host::is_translated(addresses, self.translator()?);
-        let evidence = same_host::evidence(&self.seen, takes_ticket, is_translated);
+        self.is_translated = same_host::is_translated(addresses, self.translator()?);
+        let evidence = same_host::evidence(&self.seen, takes_ticket, self.is_translated);
         self.notes.push(same_host::words(same(&evidence)).to_owned());
         Ok(())
+    }
+
+    /// Asks the name server once for both addresses: one that answers for one of them alone keeps
+    /// those programs waiting that ask for both. One that answers for neither is no finding.
+    fn ask_for_addresses(&mut self) -> Result<(), Trouble> {
+        if !self.is_looked_up() {
+            return Ok(());
+        }
+        let mut stranger = self.stranger(None)?;
+        let [v4, v6] = Family::BOTH.map(|family| stranger.code_of_address(family));
+        self.budget = stranger.budget;
+        let ended = |error| self.ended(error);
+        let codes = PerFamily { v4: v4.map_err(ended)?, v6: v6.map_err(ended)? };
+        for family in Family::BOTH {
+            let (own, other) = (codes.get(family), codes.get(family.other()));
+            if other.as_deref() == Some(NO_ERROR) && own.as_deref() != Some(NO_ERROR) {
+                self.untold(family, own.as_deref());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of what the name server says for one address, where it tells the other.
+    fn untold(&mut self, family: Family, code: Option<&str>) {
+        let record = Record::of(family).name();
+        *self.unanswered.get_mut(family) = code.is_none();
+        let (broken, note) = match code {
+            Some(code) => {
+                let note = format!("the name server answers {code} for {record}");
+                (Broken::Untold(record, code.to_owned()), note)
+            }
+            None => {
+                let note = format!(
+                    "the name server does not answer for {record}: programs that wait for both \
+                     answers wait for {} s",
+                    NO_ANSWER_NS / NS_PER_S
+                );
+                (Broken::Unanswered(record), note)
+            }
+        };
+        match self.broken.get_mut(family) {
+            Some(no_address) if *no_address == Broken::NoAddress => *no_address = broken,
+            _ => self.notes.push(note),
+        }
     }
 
     /// That no more is asked for.
@@ -345,16 +408,17 @@ impl Found {
     /// connected to, in ns after they begin; those of IPv4 alone first. Nothing where it is not the
     /// connection that is broken, or IPv4 is.
     pub fn fallbacks(&self) -> Option<(u64, Vec<(Policy, u64)>)> {
-        let connect = match (self.broken.v6.as_ref()?, self.refused_ns.v6) {
-            (Broken::Refused | Broken::Prohibited, Some(ns)) => Attempt::Fails(ns),
-            (Broken::NoAnswer, _) => Attempt::Silent,
+        let (lookup_ns, connect) = match (self.broken.v6.as_ref()?, self.refused_ns.v6) {
+            (Broken::Refused | Broken::Prohibited, Some(ns)) => (Some(0), Attempt::Fails(ns)),
+            (Broken::NoAnswer, _) => (Some(0), Attempt::Silent),
+            (Broken::Unanswered(_), _) => (None, Attempt::Silent),
             _ => return None,
         };
         let visited = self.seen.v4.as_ref().filter(|_| self.broken.v4.is_none())?;
         let (tls_ns, response_ns) = (visited.tls_ns.unwrap_or(0), visited.response_ns.unwrap_or(0));
         let stands = Attempt::Stands(visited.connect_ns?);
-        let of = |connect| Seen { lookup_ns: Some(0), connect, tls_ns, response_ns };
-        let both = PerFamily { v4: of(stands), v6: of(connect) };
+        let of = |lookup_ns, connect| Seen { lookup_ns, connect, tls_ns, response_ns };
+        let both = PerFamily { v4: of(Some(0), stands), v6: of(lookup_ns, connect) };
         let won = |policy| Some((policy, race(policy, &both, Family::V6)?.stands_ns));
         Some((visited.connect_ns?, Policy::ALL.into_iter().filter_map(won).collect()))
     }
@@ -395,7 +459,14 @@ impl Found {
     /// What is known of the host.
     pub(crate) fn host(&self) -> Host {
         let mut facts = BTreeMap::new();
+        if self.is_translated {
+            facts.insert(names::translated(Family::V6).to_owned(), names::NAT64.to_owned());
+        }
         for family in Family::BOTH {
+            if *self.unanswered.get(family) {
+                let record = Record::of(family).name().to_owned();
+                facts.insert(names::unanswered(family).to_owned(), record);
+            }
             let Some(visited) = self.seen.get(family) else { continue };
             let secured = visited.secured.as_ref();
             let told = visited.told.as_ref();

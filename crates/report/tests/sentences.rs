@@ -12,8 +12,8 @@ use v6gap_judge::analysis::{
 use v6gap_judge::eyeballs::Policy;
 use v6gap_report::html::{PageInfo, page};
 use v6gap_report::text::{Style, table, verbose};
-use v6gap_report::{costs, details, failures, headline, markdown_comparison, predicted, races};
-use v6gap_report::{json, markdown};
+use v6gap_report::{costs, details, failures, fallbacks, headline, predicted, races};
+use v6gap_report::{json, markdown, markdown_comparison};
 
 /// Round trips over TCP of 64 B, 1 KiB and 16 KiB that differ by so much.
 fn levels(effects: [f64; 3]) -> Analysis {
@@ -425,6 +425,23 @@ fn who_would_choose_which_family_is_said_by_groups() {
                 RFC 8305; IPv6 in 23 of 24 visits by curl 7.88. By RFC 8305 their connection \
                 stands 3.2 ms later than over IPv4 alone, and the first byte comes 9.6 ms later.";
     assert_eq!(races(&analysis).as_deref(), Some(said));
+    let (policy, stands_later_ns) = (Policy::OneAfterTheOther, 14.96e9);
+    analysis.races.push(Race { policy, stands_later_ns, ..fixtures::runs::race() });
+    let waits = "the first byte comes 9.6 ms later. Where programs wait for both answers and try \
+                 one family after the other it stands 15.0 s later.";
+    let said = races(&analysis).unwrap();
+    assert!(said.ends_with(waits), "{said}");
+}
+
+#[test]
+fn how_long_programs_wait_for_a_family_that_fails_is_said() {
+    let said =
+        fallbacks(20_000_000, &[(Policy::Curl, 220_000_000), (Policy::Chromium, 15_000_000_000)]);
+    assert_eq!(
+        said,
+        "Programs that try both families (Happy Eyeballs) have a connection of IPv4 after 220.0 ms \
+         by curl 7.88, 15.0 s by Chromium 130; by IPv4 alone it takes 20.0 ms."
+    );
 }
 
 #[test]

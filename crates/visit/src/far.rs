@@ -165,10 +165,7 @@ impl Stranger {
         let no_server = || RunError::Declined("there is no name server to ask".to_owned());
         let server = self.place.resolver.ok_or_else(no_server)?;
         self.wait_for(Use::Query, 1)?;
-        let record = match family {
-            Family::V4 => Record::A,
-            Family::V6 => Record::Aaaa,
-        };
+        let record = Record::of(family);
         let (name, timeout_ns) = (&self.place.site.host, self.place.silence_ns);
         let question =
             lookup::Lookup { server, local: None, name, record, id: drawn()?, timeout_ns };

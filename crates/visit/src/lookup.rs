@@ -26,6 +26,14 @@ pub enum Record {
 }
 
 impl Record {
+    /// That of an address of a family.
+    pub const fn of(family: Family) -> Self {
+        match family {
+            Family::V4 => Record::A,
+            Family::V6 => Record::Aaaa,
+        }
+    }
+
     /// As DNS calls it.
     pub const fn name(self) -> &'static str {
         match self {

@@ -42,3 +42,21 @@ pub const INTERRUPTS_MOVED: &str = "interrupts-moved";
 pub const TRACKED: &str = "connections-tracked";
 /// TCP congestion control of new connections.
 pub const CONGESTION: &str = "congestion-default";
+/// By what packets of a family are translated on the way to the host, as in [`NAT64`], where the
+/// network has told so and the address alone may not.
+pub const fn translated(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "translated-v4",
+        Family::V6 => "translated-v6",
+    }
+}
+/// A router of the network makes IPv4 of IPv6 (RFC 6146).
+pub const NAT64: &str = "NAT64";
+/// The record of the host's address of a family, as in "AAAA", if its name server does not answer
+/// for it but does for the other.
+pub const fn unanswered(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "unanswered-v4",
+        Family::V6 => "unanswered-v6",
+    }
+}

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use v6gap_core::arm::{BlockKind, PerArm};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::host::names;
 use v6gap_core::observation::{Measured, Visited};
 use v6gap_core::record::TrialRecord;
 use v6gap_core::workload::{Http, Workload};
@@ -59,7 +60,8 @@ fn of(policy: Policy, rounds: &[PerFamily<Seen>]) -> Option<Race> {
 }
 
 /// What each pair of visits over TCP measured of both families, by the version of HTTP that has the
-/// phases. A pair takes the times of looking up of its own round, or what they are on average.
+/// phases. A pair takes the times of looking up of its own round, or what they are on average; of a
+/// family that the name server does not answer for there is none.
 fn seen(found: &Collected<'_>) -> Vec<PerFamily<Seen>> {
     let is_visit = |workload: &Workload| {
         let Workload::Visit(visit) = workload else { return false };
@@ -74,6 +76,8 @@ fn seen(found: &Collected<'_>) -> Vec<PerFamily<Seen>> {
         let own = looked_up.iter().find(|(of, _)| *of == round).map(|(_, ns)| *ns);
         own.unwrap_or_else(|| mean(&looked_up))
     };
+    let facts = &found.run.hosts.server.facts;
+    let is_answered = |family| !facts.contains_key(names::unanswered(family));
     blocks()
         .filter(|block| cell.is_some_and(|cell| cell.id == block.cell()))
         .filter_map(|block| {
@@ -82,7 +86,10 @@ fn seen(found: &Collected<'_>) -> Vec<PerFamily<Seen>> {
                 _ => None,
             })?;
             let ns = lookup(block.round());
-            let of = |family| Seen { lookup_ns: Some(*ns.get(family)), ..*visits.get(family) };
+            let of = |family| Seen {
+                lookup_ns: is_answered(family).then_some(*ns.get(family)),
+                ..*visits.get(family)
+            };
             Some(PerFamily { v4: of(Family::V4), v6: of(Family::V6) })
         })
         .collect()
@@ -149,6 +156,16 @@ mod tests {
         let third = super::of(Policy::Version3, &rounds).unwrap();
         assert_eq!(third.stands_later_ns, 8e6);
         assert_eq!(super::of(Policy::Curl, &[]), None);
+    }
+
+    #[test]
+    fn a_family_that_is_not_answered_for_costs_those_who_wait_for_both() {
+        let mut rounds = [round(0); 3];
+        rounds.iter_mut().for_each(|round| round.v6.lookup_ns = None);
+        let usual = of(Policy::Rfc8305, &rounds).unwrap();
+        assert_eq!((usual.v6, usual.stands_later_ns), (0, 50e6));
+        let waits = of(Policy::OneAfterTheOther, &rounds).unwrap();
+        assert_eq!((waits.v6, waits.stands_later_ns), (0, 14_998e6));
     }
 
     #[test]

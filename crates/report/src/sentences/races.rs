@@ -4,6 +4,10 @@ use v6gap_judge::analysis::{Analysis, Race};
 use v6gap_judge::eyeballs::Policy;
 
 const NS_PER_MS: f64 = 1e6;
+const NS_PER_S: f64 = 1e9;
+
+/// What programs that wait for both answers have it later than others is said from here on, in ns.
+const LATER_NS: f64 = 1e6;
 
 /// What a policy is called.
 const fn name(policy: Policy) -> &'static str {
@@ -17,7 +21,8 @@ const fn name(policy: Policy) -> &'static str {
     }
 }
 
-/// Who chooses which family, and what the choice of RFC 8305 costs.
+/// Who chooses which family, what the choice of RFC 8305 costs, and what waiting costs if that is
+/// more.
 pub fn races(analysis: &Analysis) -> Option<String> {
     let all = &analysis.races;
     let usual = all.iter().find(|race| race.policy == Policy::Rfc8305)?;
@@ -31,26 +36,35 @@ pub fn races(analysis: &Analysis) -> Option<String> {
     }
     let by = |(chosen, names): &(String, Vec<&str>)| format!("{chosen} by {}", names.join(", "));
     let choices: Vec<String> = choices.iter().map(by).collect();
+    let waiting = all.iter().find(|race| race.policy == Policy::OneAfterTheOther);
+    let waiting = waiting.filter(|race| race.stands_later_ns > usual.stands_later_ns + LATER_NS);
+    let waiting = waiting.map(|race| {
+        let later = later(race.stands_later_ns);
+        format!(
+            " Where programs wait for both answers and try one family after the other it stands \
+             {later}."
+        )
+    });
     Some(format!(
         "Programs that try both families (Happy Eyeballs) would choose {}. By RFC 8305 their \
-         connection stands {} than over IPv4 alone, and the first byte comes {}.",
+         connection stands {} than over IPv4 alone, and the first byte comes {}.{}",
         choices.join("; "),
         later(usual.stands_later_ns),
         later(usual.first_byte_later_ns),
+        waiting.unwrap_or_default(),
     ))
 }
 
 /// When each way of choosing stands on IPv4 where IPv6 cannot be connected to: times are in ns from
 /// its beginning, and `alone_ns` is that of IPv4 alone.
 pub fn fallbacks(alone_ns: u64, by: &[(Policy, u64)]) -> String {
-    let ms = |ns: u64| format!("{:.1} ms", ns as f64 / NS_PER_MS);
-    let one = |(policy, ns): &(Policy, u64)| format!("{} by {}", ms(*ns), name(*policy));
+    let one = |(policy, ns): &(Policy, u64)| format!("{} by {}", time(*ns as f64), name(*policy));
     let all: Vec<String> = by.iter().map(one).collect();
     format!(
         "Programs that try both families (Happy Eyeballs) have a connection of IPv4 after {}; by \
          IPv4 alone it takes {}.",
         all.join(", "),
-        ms(alone_ns)
+        time(alone_ns as f64)
     )
 }
 
@@ -64,5 +78,13 @@ fn choice(race: &Race) -> String {
 
 fn later(ns: f64) -> String {
     let word = if ns < 0.0 { "sooner" } else { "later" };
-    format!("{:.1} ms {word}", ns.abs() / NS_PER_MS)
+    format!("{} {word}", time(ns.abs()))
+}
+
+fn time(ns: f64) -> String {
+    if ns < NS_PER_S {
+        format!("{:.1} ms", ns / NS_PER_MS)
+    } else {
+        format!("{:.1} s", ns / NS_PER_S)
+    }
 }

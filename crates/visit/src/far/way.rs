@@ -5,7 +5,7 @@ use super::{Stranger, drawn};
 use crate::hop;
 use crate::lookup::{Answer, Lookup, Record, reverse_name};
 use crate::path_mtu::{Sizes, Way};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::time::Duration;
 use v6gap_core::budget::Use;
 use v6gap_core::family::{Family, PerFamily};
@@ -71,7 +71,8 @@ impl Stranger {
             if answered.address.is_loopback() {
                 continue;
             }
-            match self.ask(Record::Ptr, &reverse_name(&answered.address), |found| found.names)? {
+            let name = reverse_name(&answered.address);
+            match self.ask(Record::Ptr, &name, HOP_WAIT_NS)?.map(|found| found.names) {
                 Some(names) => answered.name = names.into_iter().next(),
                 None => break,
             }
@@ -88,23 +89,33 @@ impl Stranger {
             IpAddr::V6(v6) => Some(v6),
             IpAddr::V4(_) => None,
         };
-        let told = self.ask(Record::Aaaa, nat64::KNOWN_NAME, |found| found.addresses)?;
-        let addresses: Vec<Ipv6Addr> = told.into_iter().flatten().filter_map(six).collect();
-        Ok(Prefix::told(addresses))
+        let told = self.ask(Record::Aaaa, nat64::KNOWN_NAME, HOP_WAIT_NS)?;
+        let addresses = told.into_iter().flat_map(|found| found.addresses);
+        Ok(Prefix::told(addresses.filter_map(six)))
     }
 
-    /// What of an answer of the name server is wanted; `None` if there is no server, or no answer.
-    fn ask<T>(
+    /// The code by which the name server answers for the host's address of a family, as in
+    /// `NOERROR`; `None` if there is no server, or no answer.
+    ///
+    /// # Errors
+    /// That no more may be asked for.
+    pub fn code_of_address(&mut self, family: Family) -> Result<Option<String>, RunError> {
+        let (name, wait_ns) = (self.place.site.host.clone(), self.place.silence_ns);
+        Ok(self.ask(Record::of(family), &name, wait_ns)?.map(|found| found.code))
+    }
+
+    /// What the name server answers in time; `None` if there is no server, or no answer.
+    fn ask(
         &mut self,
         record: Record,
         name: &str,
-        wanted: impl FnOnce(Answer) -> T,
-    ) -> Result<Option<T>, RunError> {
+        wait_ns: u64,
+    ) -> Result<Option<Answer>, RunError> {
         let Some(server) = self.place.resolver else { return Ok(None) };
         self.wait_for(Use::Query, 1)?;
-        let timeout_ns = self.place.silence_ns.min(HOP_WAIT_NS);
+        let timeout_ns = self.place.silence_ns.min(wait_ns);
         let question = Lookup { server, local: None, name, record, id: drawn()?, timeout_ns };
-        Ok(question.ask().ok().map(wanted))
+        Ok(question.ask().ok())
     }
 
     /// How large packets may be on the way over each family: by echoes, and by questions of QUIC
