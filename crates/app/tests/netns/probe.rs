@@ -1,8 +1,8 @@
 //! `v6gap probe` where the truth is known: real servers behind a lab's links, of which IPv6 is
 //! 10 ms farther each way.
 
-use super::sites::{AT, NAME, PORT, caddy, nginx};
-use super::support::{Home, figure, measured, number, question, text, times};
+use super::sites::{AT, NAME, PORT, caddy, curl, nginx};
+use super::support::{Home, figure, measured, noted, number, question, race, text, times};
 use super::tier::is_night;
 use super::two_hosts::Lab;
 use serde_json::Value;
@@ -24,10 +24,10 @@ v6.delay = "SIX ms"
 "#;
 
 /// Delay of the last link over IPv6, in ms.
-const SIX_MS: u32 = 15;
+pub const SIX_MS: u32 = 15;
 
 /// How much longer a round trip is over IPv6 then, in ms.
-const TRIP_MS: f64 = 20.0;
+pub const TRIP_MS: f64 = 20.0;
 
 /// The metrics of a cell with the round trips that each takes.
 type Trips = (&'static str, &'static [(&'static str, u32)]);
@@ -54,8 +54,7 @@ pub fn finds_the_world() {
             rungs.iter().map(|rung| rung["by"][0]["address"].as_str().unwrap()).collect();
         assert_eq!(by, expected);
     }
-    let races = result["races"].as_array().unwrap();
-    let race = races.iter().find(|race| race["policy"] == "rfc-8305").unwrap();
+    let race = race(&result, "rfc-8305");
     assert_eq!(race["v6"], race["pairs"]);
     let later = |what: &str| number(&race[what]) / 1e6;
     let [stands_ms, byte_ms] = ["stands_later_ns", "first_byte_later_ns"].map(later);
@@ -83,13 +82,17 @@ pub fn foretells_curl() {
         let (home, lab) = lab(&format!("probe-curl-{six_ms}"), six_ms);
         let server = caddy(&lab, &home);
         let result = measure(&lab, &home, "2");
-        let races = result["races"].as_array().unwrap();
-        let race = races.iter().find(|race| race["policy"] == "curl").unwrap();
+        let race = race(&result, "curl");
         let foretold = number(&race["v6"]) / number(&race["pairs"]);
         // IPv4 alone takes the round trip of its links.
         let stands_ms = FOUR_MS + number(&race["stands_later_ns"]) / 1e6;
         let runs = times(5, 20);
-        let seen: Vec<(bool, f64)> = (0..runs).map(|_| curl(&lab, &home)).collect();
+        let places = format!("{NAME}:{PORT}:[{}],{}", AT[1], AT[0]);
+        let stands = |_| {
+            let (address, ms) = curl(lab.exec(&home, "client"), &["--resolve", &places]);
+            (address.contains(':'), ms)
+        };
+        let seen: Vec<(bool, f64)> = (0..runs).map(stands).collect();
         drop(server);
         let right = seen.iter().filter(|(six, _)| *six == (foretold > 0.5)).count();
         let mut ms: Vec<f64> = seen.iter().map(|(_, ms)| *ms).collect();
@@ -106,18 +109,6 @@ pub fn foretells_curl() {
 
 /// A round trip over IPv4, in ms.
 const FOUR_MS: f64 = 20.0;
-
-/// Whether curl took IPv6, and after how many ms its connection stood.
-fn curl(lab: &Lab, home: &Home) -> (bool, f64) {
-    let mut curl = lab.exec(home, "client");
-    let [four, six] = AT;
-    curl.args(["curl", "-sk", "-o", "/dev/null", "-w", "%{remote_ip} %{time_connect}"]);
-    curl.args(["--resolve", &format!("{NAME}:{PORT}:[{six}],{four}")]);
-    let output = curl.arg(format!("https://{NAME}:{PORT}/")).output().unwrap();
-    let told = text(&output.stdout);
-    let (address, seconds) = told.split_once(' ').unwrap_or_else(|| panic!("{output:?}"));
-    (address.contains(':'), seconds.parse::<f64>().unwrap() * 1e3)
-}
 
 /// Connecting and the answer take as long as curl's own with the same server, and TLS is as much
 /// longer over IPv6: of curl's handshake its own reckoning is a part, some ms, of ours it is none.
@@ -158,11 +149,10 @@ fn phases(lab: &Lab, flag: &str, address: &str, home: &Home) -> [f64; 3] {
     [connected, secured - connected, answered - secured].map(|seconds| seconds * 1e3)
 }
 
-fn lab(name: &str, six_ms: u32) -> (Home, Lab) {
+/// That world with so long a delay of the last link over IPv6.
+pub fn lab(name: &str, six_ms: u32) -> (Home, Lab) {
     let home = Home::new(name);
-    let world = home.path().join("world.toml");
-    std::fs::write(&world, WORLD.replace("SIX", &six_ms.to_string())).unwrap();
-    let lab = Lab::up(name, &[world.to_str().unwrap()]);
+    let lab = Lab::of_world(&home, name, &WORLD.replace("SIX", &six_ms.to_string()));
     (home, lab)
 }
 
@@ -198,9 +188,4 @@ fn visited(lab: &Lab, home: &Home, http: &str, trips: &[Trips]) -> Value {
     }
     assert!(missed.is_empty(), "{missed:?}");
     result
-}
-
-fn noted(result: &Value, words: &str) -> bool {
-    let checks = result["checks"].as_array().unwrap();
-    checks.iter().any(|check| check["text"].as_str().unwrap_or_default().contains(words))
 }

@@ -1,10 +1,10 @@
 //! Real servers of websites in a lab, as packages of Debian have them: they speak to visitors of
 //! any program.
 
-use super::support::Home;
+use super::support::{Home, text};
 use super::two_hosts::{Lab, Server};
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The name of the site.
@@ -16,27 +16,32 @@ pub const PORT: u16 = 8443;
 /// Addresses of the lab's server.
 pub const AT: [&str; 2] = ["10.46.2.2", "fd46:2::2"];
 
-/// A server's program below `target/servers`, where `cargo xtask test --setup` puts it.
-fn program(name: &str) -> PathBuf {
-    let servers = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers"));
-    let places = ["usr/bin", "usr/sbin"].map(|place| servers.join(place).join(name));
+/// Where `cargo xtask test --setup` puts the servers.
+const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers");
+
+/// A server's program.
+pub fn program(name: &str) -> PathBuf {
+    let places = ["usr/bin", "usr/sbin"].map(|place| Path::new(SERVERS).join(place).join(name));
     let found = places.into_iter().find(|path| path.is_file());
     found.unwrap_or_else(|| panic!("{name}: cargo xtask test --setup brings it"))
 }
 
-/// caddy with HTTP/1.1, 2 and 3 and a certificate of its own making.
+/// caddy with HTTP/1.1, 2 and 3 and a certificate of its own making. It is too busy for one path,
+/// and leads from another to its first page.
 pub fn caddy(lab: &Lab, home: &Home) -> Server {
     let config = home.path().join("Caddyfile");
     let text = format!(
         "{{\n admin off\n auto_https disable_redirects\n skip_install_trust\n \
          default_sni {NAME}\n}}\n\
-         https://{NAME}:{PORT} {{\n tls internal\n respond \"what is asked for\"\n}}\n"
+         https://{NAME}:{PORT} {{\n tls internal\n redir /moved /\n \
+         header /busy Retry-After 5\n respond /busy \"later\" 429\n \
+         respond \"what is asked for\"\n}}\n"
     );
     std::fs::write(&config, text).unwrap();
     let mut command = lab.exec(home, "server");
     command.arg(program("caddy")).args(["run", "--adapter", "caddyfile", "--config"]);
     command.arg(&config).env("HOME", home.path()).env("XDG_DATA_HOME", home.path());
-    ready(&mut command, "serving initial configuration")
+    ready(command.stderr(Stdio::piped()), "serving initial configuration")
 }
 
 /// nginx with HTTP/1.1 and 2, and TLS of one version.
@@ -80,13 +85,17 @@ pub fn nginx_of(lab: &Lab, home: &Home, sites: &[String]) -> Server {
     std::fs::write(folder.join("nginx.conf"), text).unwrap();
     let mut command = lab.exec(home, "server");
     command.arg(program("nginx")).arg("-p").arg(&folder).args(["-c", "nginx.conf"]);
-    ready(&mut command, "using the \"epoll\" event method")
+    ready(command.stderr(Stdio::piped()), "using the \"epoll\" event method")
 }
 
-/// Starts a server, and waits until it says so.
-fn ready(command: &mut Command, said: &str) -> Server {
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+/// Starts a server, and waits until it says so where it is piped.
+pub fn ready(command: &mut Command, said: &str) -> Server {
+    let mut child = command.spawn().unwrap();
+    let told: Box<dyn Read + Send> = match (child.stdout.take(), child.stderr.take()) {
+        (Some(out), _) => Box::new(out),
+        (None, told) => Box::new(told.unwrap()),
+    };
+    let mut lines = BufReader::new(told).lines().map_while(Result::ok);
     let mut before = Vec::new();
     let found = lines.by_ref().any(|line| {
         let is_it = line.contains(said);
@@ -97,4 +106,13 @@ fn ready(command: &mut Command, said: &str) -> Server {
     // Read and dropped, so that the server never meets a closed pipe.
     std::thread::spawn(move || lines.for_each(drop));
     Server(child)
+}
+
+/// The address that curl takes to the site, and after how many ms its connection stands.
+pub fn curl(mut curl: Command, more: &[&str]) -> (String, f64) {
+    curl.args(["curl", "-sk", "-o", "/dev/null", "-w", "%{remote_ip} %{time_connect}"]);
+    let output = curl.args(more).arg(format!("https://{NAME}:{PORT}/")).output().unwrap();
+    let told = text(&output.stdout);
+    let (address, seconds) = told.split_once(' ').unwrap_or_else(|| panic!("{output:?}"));
+    (address.to_owned(), seconds.parse::<f64>().unwrap() * 1e3)
 }

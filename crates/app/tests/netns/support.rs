@@ -88,6 +88,24 @@ pub fn question<'a>(result: &'a Value, cell: &str, metric: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("{cell} {metric} is not in {result:#}"))
 }
 
+/// What a result says of programs that choose by a policy.
+pub fn race<'a>(result: &'a Value, policy: &str) -> &'a Value {
+    let races = result["races"].as_array().unwrap_or_else(|| panic!("{result:#}"));
+    let found = races.iter().find(|race| race["policy"] == policy);
+    found.unwrap_or_else(|| panic!("{policy} is not in {races:#?}"))
+}
+
+/// Whether a check or a note of a result has these words.
+pub fn noted(result: &Value, words: &str) -> bool {
+    let checks = result["checks"].as_array().unwrap();
+    checks.iter().any(|check| check["text"].as_str().unwrap_or_default().contains(words))
+}
+
+/// What was said, in one line.
+pub fn words(said: &[u8]) -> String {
+    text(said).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A number in a document.
 pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))

@@ -116,9 +116,7 @@ pub fn udp_blocked() {
     let lab = Lab::up("udp", &["--model", "bare", "--rate", "none"]);
     let server = lab.serve(&home, &[]);
     for family in ["-4", "-6"] {
-        let rule = "rule add pref 10 iif lo ipproto udp blackhole".split(' ');
-        let output = lab.exec(&home, "server").args(["ip", family]).args(rule).output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        lab.ip(&home, "server", &format!("{family} rule add pref 10 iif lo ipproto udp blackhole"));
     }
     let over = |what: &str| {
         let args = [&BOTH[..], &["--measure", what, "--json", "--no-report"]].concat();

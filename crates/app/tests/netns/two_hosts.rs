@@ -24,6 +24,13 @@ impl Lab {
         Lab { name }
     }
 
+    /// Builds the world that a text describes.
+    pub fn of_world(home: &Home, name: &str, world: &str) -> Self {
+        let file = home.path().join(format!("{name}.toml"));
+        std::fs::write(&file, world).unwrap();
+        Lab::up(name, &[file.to_str().unwrap()])
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -41,6 +48,13 @@ impl Lab {
         let mut command = self.exec(home, node);
         command.arg(PROGRAM);
         command
+    }
+
+    /// Does something to the network of a node, in words of `ip`.
+    #[track_caller]
+    pub fn ip(&self, home: &Home, node: &str, what: &str) {
+        let output = self.exec(home, node).arg("ip").args(what.split(' ')).output().unwrap();
+        assert!(output.status.success(), "{what}: {}", text(&output.stderr));
     }
 
     /// A server in a node, killed at the end.

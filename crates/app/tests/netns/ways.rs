@@ -14,13 +14,6 @@ fn at(links: usize) -> [String; 2] {
     [format!("10.46.{links}.2"), format!("fd46:{links}::2")]
 }
 
-/// A lab from a world file.
-fn up(home: &Home, name: &str, world: &str) -> Lab {
-    let file = home.path().join(format!("{name}.toml"));
-    std::fs::write(&file, world).unwrap();
-    Lab::up(name, &[file.to_str().unwrap()])
-}
-
 /// A chain with so many routers, and more about its links.
 fn chain(routers: usize, more: &str) -> String {
     let names: Vec<String> = (1..=routers).map(|number| format!("router{number}")).collect();
@@ -69,7 +62,7 @@ fn found(told: &Value, family: &str) -> Option<u64> {
 pub fn have_every_router() {
     for routers in if is_night() { 1..=4 } else { 2..=2 } {
         let home = Home::new("ways-routers");
-        let lab = up(&home, &format!("ways{routers}"), &chain(routers, ""));
+        let lab = Lab::of_world(&home, &format!("ways{routers}"), &chain(routers, ""));
         let last = at(routers + 1);
         let (told, output) = look(&lab, &home, "server:9", &last, &[]);
         for (family, host) in ["v4", "v6"].into_iter().zip(&last) {
@@ -103,7 +96,7 @@ pub fn have_an_mtu() {
         ];
         for (which, hole) in &holes[..times(1, 2)] {
             let home = Home::new("ways-holes");
-            let lab = up(&home, &format!("hole{which}{limit}"), &chain(1, hole));
+            let lab = Lab::of_world(&home, &format!("hole{which}{limit}"), &chain(1, hole));
             let (told, _) = look(&lab, &home, "server:9", &at(2), &[]);
             assert_eq!(found(&told, "v4"), Some(1500), "{told:#}");
             assert_eq!(found(&told, "v6"), Some(u64::from(limit)), "{which} {told:#}");
@@ -111,8 +104,11 @@ pub fn have_an_mtu() {
             figure(&format!("black hole {which} at {limit} B"), "found");
         }
         let home = Home::new("ways-told");
-        let lab =
-            up(&home, &format!("told{limit}"), &chain(1, &format!("v6 = {{ mtu = {limit} }}")));
+        let lab = Lab::of_world(
+            &home,
+            &format!("told{limit}"),
+            &chain(1, &format!("v6 = {{ mtu = {limit} }}")),
+        );
         let (told, _) = look(&lab, &home, "server:9", &at(2), &[]);
         assert_eq!(found(&told, "v6"), Some(u64::from(limit)), "{told:#}");
         assert_eq!(told["path_mtu"]["v6"]["told"], limit, "routers tell: {told:#}");
@@ -126,7 +122,7 @@ pub fn tell_there_from_back() {
         ("back", "back = { v6 = { black_hole = 1400 } }", 1500),
         ("both", "v6 = { black_hole = 1400 }", 1400),
     ] {
-        let lab = up(&home, &format!("quic{which}"), &chain(1, hole));
+        let lab = Lab::of_world(&home, &format!("quic{which}"), &chain(1, hole));
         let server = caddy(&lab, &home);
         let host = format!("https://{NAME}:{PORT}/");
         let (told, _) = look(&lab, &home, &host, &at(2), &["--http", "3"]);
@@ -150,7 +146,7 @@ pub fn name_their_tunnel() {
              over = \"{outer}\"\ncarries = [\"v6\"]\n",
             chain(2, "")
         );
-        let lab = up(&home, &format!("tun{kind}"), &world);
+        let lab = Lab::of_world(&home, &format!("tun{kind}"), &world);
         let [four, six] = at(3);
         let mut probe = lab.command(&home, "client");
         probe.args(["probe", "server:9", "--v4", &four, "--v6", &six, "--measure", "path"]);
