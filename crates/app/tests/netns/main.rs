@@ -19,6 +19,8 @@ mod goodput;
 mod iperf3;
 mod labs;
 mod limits;
+mod name_servers;
+mod nat64;
 mod nulls;
 mod pages;
 mod politeness;
@@ -26,6 +28,7 @@ mod predicted;
 mod presets;
 mod probe;
 mod readme;
+mod resolvers;
 mod round_trips;
 mod rounds;
 mod same;
@@ -47,7 +50,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 69] = [
+const SCENARIOS: [tier::Scenario<fn()>; 73] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -110,7 +113,10 @@ const SCENARIOS: [tier::Scenario<fn()>; 69] = [
     ("curl_chooses_as_was_reckoned", probe::foretells_curl, Night(120)),
     ("a_broken_ipv6_is_named", broken::is_named, Day(15)),
     ("curl_leaves_a_broken_ipv6_in_time", broken::is_left_by_curl_as_was_reckoned, Night(60)),
-    ("no_more_is_asked_than_is_allowed", politeness::is_kept, Night(500)),
+    ("name_servers_are_as_far_as_they_are", resolvers::are_as_far_as_they_are, Night(90)),
+    ("an_answer_may_be_late", resolvers::may_be_late, Night(150)),
+    ("an_answer_may_be_missing", resolvers::may_be_missing, Night(200)),
+    ("a_translated_family_is_named", nat64::is_named, Night(120)),
     ("ways_have_every_router", ways::have_every_router, Witness(15)),
     ("ways_have_an_mtu", ways::have_an_mtu, Witness(20)),
     ("ways_tell_there_from_back", ways::tell_there_from_back, Night(40)),

@@ -26,6 +26,15 @@ pub fn program(name: &str) -> PathBuf {
     found.unwrap_or_else(|| panic!("{name}: cargo xtask test --setup brings it"))
 }
 
+/// Words in front of a program that needs libraries which came with it.
+pub fn with_libraries() -> [String; 2] {
+    let places = ["lib", "usr/lib"].map(|place| Path::new(SERVERS).join(place));
+    let folders = places.iter().filter_map(|place| std::fs::read_dir(place).ok()).flatten();
+    let folders = folders.flatten().map(|folder| folder.path().display().to_string());
+    let folders = folders.collect::<Vec<_>>().join(":");
+    ["env".to_owned(), format!("LD_LIBRARY_PATH={folders}")]
+}
+
 /// caddy with HTTP/1.1, 2 and 3 and a certificate of its own making. It is too busy for one path,
 /// and leads from another to its first page.
 pub fn caddy(lab: &Lab, home: &Home) -> Server {
