@@ -16,6 +16,7 @@ mod differences;
 mod doctor;
 mod downloads;
 mod goodput;
+mod half_broken;
 mod iperf3;
 mod labs;
 mod limits;
@@ -113,6 +114,8 @@ const SCENARIOS: [tier::Scenario<fn()>; 73] = [
     ("curl_chooses_as_was_reckoned", probe::foretells_curl, Night(120)),
     ("a_broken_ipv6_is_named", broken::is_named, Day(15)),
     ("curl_leaves_a_broken_ipv6_in_time", broken::is_left_by_curl_as_was_reckoned, Night(60)),
+    ("an_ipv6_that_connects_and_fails_is_named", half_broken::is_named, Night(60)),
+    ("a_black_hole_stalls_visits", half_broken::stalls_where_large_packets_vanish, Night(40)),
     ("name_servers_are_as_far_as_they_are", resolvers::are_as_far_as_they_are, Night(90)),
     ("an_answer_may_be_late", resolvers::may_be_late, Night(150)),
     ("an_answer_may_be_missing", resolvers::may_be_missing, Night(200)),

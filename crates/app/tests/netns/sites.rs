@@ -66,22 +66,51 @@ pub fn nginx_with(lab: &Lab, home: &Home, tls: &str, more: &str) -> Server {
     nginx_of(lab, home, &[site])
 }
 
-/// Directives of a certificate of its own for the site, which is made under this name.
-pub fn certified(home: &Home, name: &str) -> String {
+/// nginx's folder, with the certificates in it.
+fn folder(home: &Home) -> PathBuf {
     let folder = home.path().join("nginx");
     std::fs::create_dir_all(folder.join("logs")).unwrap();
+    folder
+}
+
+/// Makes a certificate under a name, by more words of openssl, and returns its directives.
+fn made(home: &Home, name: &str, subject: &str, more: &[&str]) -> String {
     let (key, certificate) = (format!("{name}.key"), format!("{name}.crt"));
     let mut openssl = Command::new("openssl");
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]);
-    openssl.args(["-nodes", "-days", "2", "-keyout", &key, "-out", &certificate, "-subj"]);
-    let made = openssl.arg(format!("/CN={NAME}")).current_dir(&folder).output().unwrap();
+    openssl.args(["-nodes", "-days", "2", "-keyout", &key, "-out", &certificate]);
+    openssl.args(["-subj", &format!("/CN={subject}")]).args(more);
+    let made = openssl.current_dir(folder(home)).output().unwrap();
     assert!(made.status.success(), "{made:?}");
     format!("ssl_certificate {certificate}; ssl_certificate_key {key};")
 }
 
+/// Directives of a certificate of its own for the site, which is made under this name.
+pub fn certified(home: &Home, name: &str) -> String {
+    made(home, name, NAME, &[])
+}
+
+/// Makes somebody who certifies hosts; the file by which a program trusts them.
+pub fn authority(home: &Home) -> PathBuf {
+    made(home, "authority", "authority", &[]);
+    folder(home).join("authority.crt")
+}
+
+/// Directives of a certificate that the authority gives a host, made under this name.
+pub fn certified_for(home: &Home, name: &str, host: &str) -> String {
+    let settings = format!(
+        "[req]\ndistinguished_name = subject\nx509_extensions = host\n[subject]\n\
+         [host]\nbasicConstraints = critical,CA:FALSE\nsubjectAltName = DNS:{host}\n"
+    );
+    let file = format!("{name}.cnf");
+    std::fs::write(folder(home).join(&file), settings).unwrap();
+    let by = ["-config", &file, "-CA", "authority.crt", "-CAkey", "authority.key"];
+    made(home, name, host, &by)
+}
+
 /// nginx with these sites, each as directives.
 pub fn nginx_of(lab: &Lab, home: &Home, sites: &[String]) -> Server {
-    let folder = home.path().join("nginx");
+    let folder = folder(home);
     let answer = "location / { return 200 \"what is asked for\\n\"; }";
     let of = |site: &String| format!("server {{ server_name {NAME}; {site} {answer} }}\n");
     let sites: String = sites.iter().map(of).collect();
