@@ -3,11 +3,11 @@
 //! a connection has answered.
 
 use super::sites::{NAME, PORT, caddy};
-use super::support::{Home, figure, text, times};
+use super::support::{Home, PROGRAM, figure, text, times, words};
 use super::tier::is_night;
 use super::two_hosts::Lab;
 use serde_json::Value;
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// Addresses of the server behind so many links.
 fn at(links: usize) -> [String; 2] {
@@ -30,18 +30,28 @@ fn chain(routers: usize, more: &str) -> String {
     )
 }
 
+/// Words in front of a program that make its user an ordinary one, whom the system allows nothing.
+const ANYBODY: [&str; 4] = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
+
+/// A look at the way by a program with these words in front.
+fn looking(lab: &Lab, home: &Home, before: &[&str], host: &str, at: &[String; 2]) -> Command {
+    let [four, six] = at;
+    let mut probe = lab.exec(home, "client");
+    probe.args(before).args([PROGRAM, "probe", host, "--v4", four, "--v6", six]);
+    probe.args(["--measure", "path", "--mine"]);
+    probe
+}
+
 /// What a look at the way says, and the process.
 fn look(
     lab: &Lab,
     home: &Home,
-    host: &str,
+    (before, host): (&[&str], &str),
     addresses: &[String; 2],
     more: &[&str],
 ) -> (Value, Output) {
-    let [four, six] = addresses;
-    let mut probe = lab.command(home, "client");
-    probe.args(["probe", host, "--v4", four, "--v6", six, "--measure", "path", "--mine", "--json"]);
-    let output = probe.args(more).output().unwrap();
+    let mut probe = looking(lab, home, before, host, addresses);
+    let output = probe.arg("--json").args(more).output().unwrap();
     let told = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|why| panic!("{why}: {}", text(&output.stderr)));
     (told, output)
@@ -58,13 +68,37 @@ fn found(told: &Value, family: &str) -> Option<u64> {
     told["path_mtu"][family]["both_ways"].as_u64()
 }
 
-/// Every router of one to four is found over both families, and nothing is claimed to be lost.
+/// What is said of the way, in one line.
+fn said(lab: &Lab, home: &Home, addresses: &[String; 2]) -> String {
+    words(&looking(lab, home, &[], CLOSED, addresses).output().unwrap().stdout)
+}
+
+/// The server's port that nobody serves.
+const CLOSED: &str = "server:9";
+
+/// Every router of one to four is found over both families.
 pub fn have_every_router() {
+    every_router(&[]);
+}
+
+/// Nor does that take any privilege.
+pub fn are_found_by_anybody() {
+    let home = Home::new("anybody");
+    let lab = Lab::of_world(&home, "anybody", &chain(1, ""));
+    let mut asked = lab.exec(&home, "client");
+    asked.args(ANYBODY).args(["sh", "-c", "id -u; grep CapEff /proc/self/status"]);
+    let seen = words(&asked.output().unwrap().stdout);
+    assert_eq!(seen, "1000 CapEff: 0000000000000000");
+    drop(lab);
+    every_router(&ANYBODY);
+}
+
+fn every_router(before: &[&str]) {
     for routers in if is_night() { 1..=4 } else { 2..=2 } {
         let home = Home::new("ways-routers");
         let lab = Lab::of_world(&home, &format!("ways{routers}"), &chain(routers, ""));
         let last = at(routers + 1);
-        let (told, output) = look(&lab, &home, "server:9", &last, &[]);
+        let (told, output) = look(&lab, &home, (before, CLOSED), &last, &[]);
         for (family, host) in ["v4", "v6"].into_iter().zip(&last) {
             let mut expected: Vec<String> = (1..=routers)
                 .map(|link| match family {
@@ -82,6 +116,60 @@ pub fn have_every_router() {
     }
 }
 
+/// Three routers of IPv4 and four of IPv6, of which the first and the last are the same.
+const PARTING: &str = r#"
+v6gap   = 1
+hosts   = ["client", "server"]
+routers = ["router1", "router2", "router3", "router4", "router5"]
+[every]
+rate = "100 Mbit/s"
+[[links]]
+between = ["client", "router1"]
+[[links]]
+between = ["router1", "router2"]
+[[links]]
+between = ["router2", "router3"]
+[[links]]
+between = ["router3", "server"]
+[[links]]
+between = ["router1", "router4"]
+delay   = "3 ms"
+[[links]]
+between = ["router4", "router5"]
+[[links]]
+between = ["router5", "router3"]
+"#;
+
+/// Where IPv6 leaves the shorter way, at whose end both meet again.
+const DETOUR: [(&str, &str); 2] =
+    [("router1", "fd46:4::/64 via fd46:5::2"), ("router3", "fd46:1::/64 via fd46:7::1")];
+
+/// The routers of each way, and the host behind them.
+const PARTED: [(&str, &[&str]); 2] = [
+    ("v4", &["10.46.1.2", "10.46.2.2", "10.46.3.2", "10.46.4.2"]),
+    ("v6", &["fd46:1::2", "fd46:5::2", "fd46:6::2", "fd46:7::2", "fd46:4::2"]),
+];
+
+/// The ways part where the world's do, with every address right, and nothing is called lost.
+pub fn part_where_the_world_s_do() {
+    let home = Home::new("ways-part");
+    let lab = Lab::of_world(&home, "part", PARTING);
+    for (node, route) in DETOUR {
+        lab.ip(&home, node, &format!("-6 route replace {route}"));
+    }
+    let (told, _) = look(&lab, &home, (&[], CLOSED), &at(4), &[]);
+    for (family, expected) in PARTED {
+        assert_eq!(rungs(&told, family), expected, "{told:#}");
+    }
+    let said = said(&lab, &home, &at(4));
+    let parts = "The ways part at distance 2, by the times of the routers there.";
+    assert!(said.contains(parts), "{said}");
+    for word in ["loss", "lost", "no answer"] {
+        assert!(!said.contains(word), "{word}: {said}");
+    }
+    figure("three and four routers", parts);
+}
+
 /// The largest packet is found exactly, whether routers tell it or not, one way or both.
 pub fn have_an_mtu() {
     let limits: Vec<u32> = if is_night() {
@@ -97,7 +185,7 @@ pub fn have_an_mtu() {
         for (which, hole) in &holes[..times(1, 2)] {
             let home = Home::new("ways-holes");
             let lab = Lab::of_world(&home, &format!("hole{which}{limit}"), &chain(1, hole));
-            let (told, _) = look(&lab, &home, "server:9", &at(2), &[]);
+            let (told, _) = look(&lab, &home, (&[], CLOSED), &at(2), &[]);
             assert_eq!(found(&told, "v4"), Some(1500), "{told:#}");
             assert_eq!(found(&told, "v6"), Some(u64::from(limit)), "{which} {told:#}");
             assert_eq!(told["path_mtu"]["v6"]["told"], 1500, "nobody tells: {told:#}");
@@ -109,7 +197,7 @@ pub fn have_an_mtu() {
             &format!("told{limit}"),
             &chain(1, &format!("v6 = {{ mtu = {limit} }}")),
         );
-        let (told, _) = look(&lab, &home, "server:9", &at(2), &[]);
+        let (told, _) = look(&lab, &home, (&[], CLOSED), &at(2), &[]);
         assert_eq!(found(&told, "v6"), Some(u64::from(limit)), "{told:#}");
         assert_eq!(told["path_mtu"]["v6"]["told"], limit, "routers tell: {told:#}");
     }
@@ -125,7 +213,7 @@ pub fn tell_there_from_back() {
         let lab = Lab::of_world(&home, &format!("quic{which}"), &chain(1, hole));
         let server = caddy(&lab, &home);
         let host = format!("https://{NAME}:{PORT}/");
-        let (told, _) = look(&lab, &home, &host, &at(2), &["--http", "3"]);
+        let (told, _) = look(&lab, &home, (&[], &host), &at(2), &["--http", "3"]);
         drop(server);
         let six = &told["path_mtu"]["v6"];
         assert_eq!((&six["both_ways"], &six["there"]), (&1400.into(), &there.into()), "{told:#}");
@@ -147,11 +235,7 @@ pub fn name_their_tunnel() {
             chain(2, "")
         );
         let lab = Lab::of_world(&home, &format!("tun{kind}"), &world);
-        let [four, six] = at(3);
-        let mut probe = lab.command(&home, "client");
-        probe.args(["probe", "server:9", "--v4", &four, "--v6", &six, "--measure", "path"]);
-        let output = probe.arg("--mine").output().unwrap();
-        let said = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = said(&lab, &home, &at(3));
         let less = format!("up to {mtu} B over IPv6: {} B less over IPv6", 1500 - mtu);
         assert!(said.contains(&less) && said.contains(named), "{kind}: {said}");
         figure(kind, named);
