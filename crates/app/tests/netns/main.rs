@@ -51,7 +51,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 75] = [
+const SCENARIOS: [tier::Scenario<fn()>; 77] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -120,6 +120,8 @@ const SCENARIOS: [tier::Scenario<fn()>; 75] = [
     ("an_answer_may_be_late", resolvers::may_be_late, Night(150)),
     ("an_answer_may_be_missing", resolvers::may_be_missing, Night(200)),
     ("a_translated_family_is_named", nat64::is_named, Night(120)),
+    ("no_more_is_asked_than_is_allowed", politeness::is_kept, Night(600)),
+    ("who_asks_to_be_left_alone_is", politeness::leaves_alone_who_asks, Night(40)),
     ("ways_have_every_router", ways::have_every_router, Witness(15)),
     ("ways_are_found_by_anybody", ways::are_found_by_anybody, Night(60)),
     ("ways_part_where_the_world_s_do", ways::part_where_the_world_s_do, Night(60)),

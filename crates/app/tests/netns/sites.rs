@@ -108,7 +108,7 @@ pub fn certified_for(home: &Home, name: &str, host: &str) -> String {
     made(home, name, host, &by)
 }
 
-/// nginx with these sites, each as directives.
+/// nginx with these sites, each as directives, which may limit who asks often (`limit_req`).
 pub fn nginx_of(lab: &Lab, home: &Home, sites: &[String]) -> Server {
     let folder = folder(home);
     let answer = "location / { return 200 \"what is asked for\\n\"; }";
@@ -118,7 +118,8 @@ pub fn nginx_of(lab: &Lab, home: &Home, sites: &[String]) -> Server {
         "user root;\ndaemon off;\nmaster_process off;\nerror_log stderr notice;\npid nginx.pid;\n\
          events {{}}\nhttp {{\n access_log off;\n \
          client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;\n \
-         uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n{sites}}}\n"
+         uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n \
+         limit_req_zone $server_name zone=all:64k rate=1r/m;\n{sites}}}\n"
     );
     std::fs::write(folder.join("nginx.conf"), text).unwrap();
     let mut command = lab.exec(home, "server");
