@@ -1,8 +1,8 @@
 //! `--against iperf3` with a real server: rates are the model's, counts are the server's own, and
 //! it is waited for while it is busy.
 
-use super::sites::AT;
-use super::support::{Home, figure, measured, number, question, text, times};
+use super::sites::{AT, ready};
+use super::support::{Home, figure, measured, noted, number, question, text, times};
 use super::tier::is_night;
 use super::two_hosts::{Lab, Server};
 use serde_json::Value;
@@ -17,15 +17,15 @@ const MODEL: [f64; 2] = [94.148, 92.848];
 
 /// The server of iperf3 in the lab: the system's, or the program that `V6GAP_IPERF3` names.
 fn iperf3(lab: &Lab, home: &Home) -> Server {
+    iperf3_by(lab, home, &[])
+}
+
+/// The same with more options.
+fn iperf3_by(lab: &Lab, home: &Home, more: &[&str]) -> Server {
     let program = std::env::var("V6GAP_IPERF3").unwrap_or_else(|_| "iperf3".to_owned());
     let mut command = lab.exec(home, "server");
-    command.args([&program, "-s", "--forceflush"]).stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.by_ref().any(|line| line.contains("Server listening")));
-    // Read and dropped, so that the server never meets a closed pipe.
-    std::thread::spawn(move || lines.for_each(drop));
-    Server(child)
+    command.args([&program, "-s", "--forceflush"]).args(more).stdout(Stdio::piped());
+    ready(&mut command, "Server listening")
 }
 
 fn command(lab: &Lab, home: &Home, more: &[&str]) -> Command {
@@ -74,6 +74,21 @@ pub fn is_measured_against() {
         }
     }
     drop(server);
+}
+
+/// A server numbers its tests: two that follow each other over IPv4 and IPv6 were one server's, and
+/// those of two servers, one for each family, tell nothing.
+pub fn tells_one_server_from_two() {
+    let home = Home::new("iperf3-numbers");
+    let lab = Lab::up("iperf3numbers", &[]);
+    let said = |servers: Vec<Server>, said: &str| {
+        let result = run(&lab, &home, &["--pairs", "6", "-t", "200ms"]);
+        assert!(noted(&result, said), "{said}: {:#}", result["checks"]);
+        figure(&format!("{} of iperf3", servers.len()), said);
+    };
+    said(vec![iperf3(&lab, &home)], "one server: its tests 1 and 2 came over IPv4 and IPv6");
+    let two = AT.map(|address| iperf3_by(&lab, &home, &["-B", address]));
+    said(Vec::from(two), "whether both addresses lead to one server is not known");
 }
 
 /// Whoever is served already is waited for, and a client that is killed frees the server.

@@ -51,7 +51,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 77] = [
+const SCENARIOS: [tier::Scenario<fn()>; 79] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -85,6 +85,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 77] = [
     ("a_run_says_what_a_slower_line_takes", predicted::slower_line, Night(90)),
     ("a_token_bucket_refuses_round_trips", round_trips::refused_on_shaped, Witness(12)),
     ("nothing_is_found_where_nothing_is", nulls::agree, Night(1_500)),
+    ("nothing_is_found_in_visits_that_are_alike", nulls::visits_agree, Night(700)),
     ("a_slower_family_is_found", differences::rate, Night(900)),
     ("a_later_family_is_found", differences::delay, Witness(20)),
     ("a_change_between_runs_is_found", changes::are_found, Night(120)),
@@ -131,6 +132,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 77] = [
     ("iperf3_is_measured_against", iperf3::is_measured_against, Witness(30)),
     ("reflectors_are_measured_against", stamp::is_measured_against, Night(200)),
     ("iperf3_is_waited_for", iperf3::is_waited_for, Night(60)),
+    ("iperf3_tells_one_server_from_two", iperf3::tells_one_server_from_two, Night(40)),
 ];
 
 fn main() -> ExitCode {

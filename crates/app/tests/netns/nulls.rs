@@ -1,6 +1,9 @@
 //! Null runs: a family against itself must not differ.
 
-use super::support::{Home, figure, number, question, times};
+use super::sites::{AT, NAME, PORT, caddy};
+use super::support::{Home, figure, number, question, text, times};
+use super::two_hosts::Lab;
+use serde_json::Value;
 
 const PLAN: &str = r#"
 v6gap = 1
@@ -56,4 +59,40 @@ pub fn agree() {
     );
     assert!(different.len() * 20 <= runs.max(20), "{different:?}");
     assert!(sd <= 0.3, "{sd} %");
+}
+
+/// Of visits to a site whose families are alike at most one run in twenty calls anything different,
+/// and in at most one a family differs from itself.
+pub fn visits_agree() {
+    let home = Home::new("visits-alike");
+    let lab = Lab::up("visitsalike", &["--delay", "5ms"]);
+    let server = caddy(&lab, &home);
+    let runs = times(1, 20);
+    let (mut different, mut restless) = (Vec::new(), Vec::new());
+    for run in 0..runs {
+        let mut probe = lab.command(&home, "client");
+        let [four, six] = AT;
+        probe.args(["probe", &format!("https://{NAME}:{PORT}/"), "--v4", four, "--v6", six]);
+        probe.args(["--measure", "first-byte", "--http", "2", "--pairs", "16"]);
+        probe.args(["--seed", &(1000 + run).to_string(), "--mine", "--no-report", "--no-path"]);
+        let output = probe.args(["--json", "-q"]).output().unwrap();
+        // A run in which a family differs from itself has no verdict, and is counted.
+        let ended = matches!(output.status.code(), Some(0 | 6));
+        assert!(ended, "{}", text(&output.stderr));
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let questions = result["questions"].as_array().unwrap().iter();
+        let here = questions.filter(|q| q["verdict"] == "better" || q["verdict"] == "worse");
+        let here: Vec<&Value> = here.map(|q| &q["sentence"]).collect();
+        if !here.is_empty() {
+            different.push(format!("run {run}: {here:?}"));
+        }
+        let differs = |c: &&Value| c["id"] == "null" && c["state"] == "failed";
+        restless.extend(result["checks"].as_array().unwrap().iter().find(differs).cloned());
+    }
+    drop(server);
+    figure("runs of visits", runs);
+    figure("with anything called different", format!("{} {different:?}", different.len()));
+    figure("in which a family differs from itself", format!("{} {restless:?}", restless.len()));
+    let most = runs.max(20);
+    assert!(different.len() * 20 <= most && restless.len() * 20 <= most);
 }
