@@ -9,6 +9,7 @@
 mod agree;
 mod bytes;
 mod device;
+mod dns;
 mod document;
 mod frames;
 mod front;
@@ -23,6 +24,7 @@ mod plans;
 mod sealed;
 mod session_client;
 mod session_server;
+mod site;
 mod stamp;
 mod strangers;
 mod templates;
@@ -58,7 +60,7 @@ const fn machine(name: &'static str, run: fn(&[u8])) -> Target {
 }
 
 /// All targets.
-pub const ALL: [Target; 32] = [
+pub const ALL: [Target; 34] = [
     parser("preamble", bytes::preamble),
     parser("header", bytes::header),
     parser("probe_times", bytes::probe_times),
@@ -91,6 +93,8 @@ pub const ALL: [Target; 32] = [
     parser("http2", strangers::http2),
     parser("version_negotiation", strangers::negotiation),
     parser("iperf3_results", strangers::iperf3_results),
+    parser("dns_answer", dns::answer),
+    parser("site", site::run),
 ];
 
 /// The target of that name.

@@ -33,7 +33,7 @@ pub use failure::{Failure, Phase, Why};
 pub use far::{LookError, NOT_OURS, Place, Stranger};
 pub use http::Told;
 pub use iperf3::{Iperf3, Iperf3Error, Iperf3Place};
-pub use lookup::{Answer, Lookup, LookupError, Record, reverse_name};
+pub use lookup::{Answer, Lookup, LookupError, Question, Record, reverse_name};
 pub use reflector::{Stamp, StampPlace};
 pub use site::{BadUrl, Scheme, Site};
 pub use tls::{Chain, Roots, Secured, public_key};

@@ -86,8 +86,19 @@ pub struct Answer {
     pub offers: Vec<String>,
     /// The shortest time for which a record may be kept, in s.
     pub ttl_s: Option<u32>,
-    /// Asking again over TCP took so long, in ns, because the answer did not fit a datagram.
+    /// Whether there was more than fits a datagram.
+    pub cut: bool,
+    /// Asking again over TCP took so long, in ns, because of that.
     pub over_tcp_ns: Option<u64>,
+}
+
+/// A question as it is sent.
+#[derive(Debug, Clone)]
+pub struct Question {
+    query: Query,
+    id: u16,
+    /// Its octets.
+    pub bytes: Vec<u8>,
 }
 
 /// Why there is no answer.
@@ -116,14 +127,14 @@ impl Lookup<'_> {
     /// # Errors
     /// If none comes.
     pub fn ask(&self) -> Result<Answer, LookupError> {
-        let (query, bytes) = self.query()?;
+        let question = Question::new(self.name, self.record, self.id)?;
         let family = Family::of(&self.server.ip()).unwrap_or(Family::V4);
         let any = SocketAddr::new(family.unspecified(), 0);
         let socket = Datagram::bind(self.local.unwrap_or(any))?;
         socket.connect(self.server)?;
         let mut buffer = vec![0; ANSWER_BYTES_MAX];
         let start_ns = clock::now_ns();
-        socket.send(&bytes)?;
+        socket.send(&question.bytes)?;
         let until_ns = start_ns.saturating_add(self.timeout_ns);
         loop {
             let left_ns = until_ns.saturating_sub(clock::now_ns());
@@ -132,51 +143,54 @@ impl Lookup<'_> {
             }
             let read = socket.recv(&mut buffer)?;
             let ns = clock::now_ns() - start_ns;
-            let Some(message) = self.answered(&query, &buffer[..read]) else { continue };
-            if message.truncated() {
-                return self.over_tcp(&query, &bytes, ns);
-            }
-            return Ok(answer(&message, ns));
+            let Some(answer) = question.answered(&buffer[..read], ns) else { continue };
+            return if answer.cut { self.over_tcp(&question, ns) } else { Ok(answer) };
         }
     }
 
-    fn query(&self) -> Result<(Query, Vec<u8>), LookupError> {
-        let mut name =
-            Name::from_ascii(self.name).map_err(|_| LookupError::Name(self.name.to_owned()))?;
-        name.set_fqdn(true);
-        let query = Query::query(name, self.record.kind());
-        let mut message = Message::new();
-        message.set_id(self.id).set_message_type(MessageType::Query).set_op_code(OpCode::Query);
-        message.set_recursion_desired(true).add_query(query.clone());
-        let bytes = message.to_vec().map_err(|_| LookupError::Name(self.name.to_owned()))?;
-        Ok((query, bytes))
-    }
-
-    /// The message in `bytes`, if it answers the question.
-    fn answered(&self, query: &Query, bytes: &[u8]) -> Option<Message> {
-        let message = Message::from_vec(bytes).ok()?;
-        let is_it = message.id() == self.id
-            && message.message_type() == MessageType::Response
-            && message.queries().first() == Some(query);
-        is_it.then_some(message)
-    }
-
     /// The same question over TCP: two octets of length, and the message (RFC 7766).
-    fn over_tcp(&self, query: &Query, bytes: &[u8], ns: u64) -> Result<Answer, LookupError> {
+    fn over_tcp(&self, question: &Question, ns: u64) -> Result<Answer, LookupError> {
         let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
         let start_ns = clock::now_ns();
         let stream = Stream::connect(self.local, self.server, &options, self.timeout_ns)?;
         stream.set_read_timeout(Some(self.timeout_ns))?;
-        let length = (bytes.len() as u16).to_be_bytes();
-        stream.write_all(&[&length[..], bytes].concat())?;
+        let length = (question.bytes.len() as u16).to_be_bytes();
+        stream.write_all(&[&length[..], &question.bytes].concat())?;
         let mut length = [0; 2];
         stream.read_exact(&mut length)?;
         let mut long = vec![0; usize::from(u16::from_be_bytes(length))];
         stream.read_exact(&mut long)?;
         let over_tcp_ns = clock::now_ns() - start_ns;
-        let message = self.answered(query, &long);
-        let message = message.ok_or_else(|| LookupError::Malformed("over TCP".to_owned()))?;
-        Ok(Answer { over_tcp_ns: Some(over_tcp_ns), ..answer(&message, ns) })
+        let answer = question.answered(&long, ns);
+        let answer = answer.ok_or_else(|| LookupError::Malformed("over TCP".to_owned()))?;
+        Ok(Answer { over_tcp_ns: Some(over_tcp_ns), ..answer })
+    }
+}
+
+impl Question {
+    /// A question with that number about a name.
+    ///
+    /// # Errors
+    /// If it is no name.
+    pub fn new(name: &str, record: Record, id: u16) -> Result<Self, LookupError> {
+        let no_name = || LookupError::Name(name.to_owned());
+        let mut fqdn = Name::from_ascii(name).map_err(|_| no_name())?;
+        fqdn.set_fqdn(true);
+        let query = Query::query(fqdn, record.kind());
+        let mut message = Message::new();
+        message.set_id(id).set_message_type(MessageType::Query).set_op_code(OpCode::Query);
+        message.set_recursion_desired(true).add_query(query.clone());
+        let bytes = message.to_vec().map_err(|_| no_name())?;
+        Ok(Question { query, id, bytes })
+    }
+
+    /// What `bytes`, which came after so many ns, answer; `None` if they do not answer this.
+    pub fn answered(&self, bytes: &[u8], ns: u64) -> Option<Answer> {
+        let message = Message::from_vec(bytes).ok()?;
+        let is_it = message.id() == self.id
+            && message.message_type() == MessageType::Response
+            && message.queries().first() == Some(&self.query);
+        is_it.then(|| answer(&message, ns))
     }
 }
 
@@ -198,6 +212,7 @@ fn answer(message: &Message, ns: u64) -> Answer {
         names: data.clone().filter_map(name).collect(),
         offers: data.filter_map(offers).flatten().collect(),
         ttl_s: message.answers().iter().map(|record| record.ttl()).min(),
+        cut: message.truncated(),
         over_tcp_ns: None,
     }
 }
