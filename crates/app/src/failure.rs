@@ -6,8 +6,6 @@ mod of_perform;
 mod of_store;
 pub mod texts;
 
-pub use connect::record;
-
 use crate::output;
 use serde_json::json;
 use std::process::ExitCode;

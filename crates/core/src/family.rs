@@ -92,6 +92,14 @@ impl Family {
         }
     }
 
+    /// The record of DNS that holds its addresses (RFC 1035 section 3.4.1, RFC 3596 section 2.1).
+    pub const fn record(self) -> &'static str {
+        match self {
+            Family::V4 => "A",
+            Family::V6 => "AAAA",
+        }
+    }
+
     /// The loopback address of the family.
     pub const fn loopback(self) -> IpAddr {
         match self {

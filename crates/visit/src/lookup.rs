@@ -37,8 +37,8 @@ impl Record {
     /// As DNS calls it.
     pub const fn name(self) -> &'static str {
         match self {
-            Record::A => "A",
-            Record::Aaaa => "AAAA",
+            Record::A => Family::V4.record(),
+            Record::Aaaa => Family::V6.record(),
             Record::Https => "HTTPS",
             Record::Ptr => "PTR",
         }

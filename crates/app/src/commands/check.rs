@@ -1,8 +1,8 @@
 //! `check`: whether a host can be measured over both families, and what will limit the result.
 
 use crate::args::CheckArgs;
+use crate::failure::Failure;
 use crate::failure::Outcome;
-use crate::failure::{Failure, record};
 use crate::limits;
 use crate::output;
 use crate::settings::Context;
@@ -68,7 +68,7 @@ fn names(target: &Target, found: &mut Findings) {
     let text = |family| {
         let address: Option<SocketAddr> = *target.addresses.get(family);
         let shown = address.map_or_else(|| "none".to_owned(), |a| a.ip().to_string());
-        format!("{} {shown}", record(family))
+        format!("{} {shown}", family.record())
     };
     let text = Family::BOTH.map(text).join(", ");
     let text = match target.lacks(PerArm::FAMILIES) {

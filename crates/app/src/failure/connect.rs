@@ -9,14 +9,6 @@ use v6gap_core::workload::Feature;
 use v6gap_perform::errors::{ConnectError, ErrorClass, FamilyProblem, SocketError, Trouble};
 use v6gap_perform::target::Asked;
 
-/// The DNS record that holds an address of the family.
-pub fn record(family: Family) -> &'static str {
-    match family {
-        Family::V4 => "A",
-        Family::V6 => "AAAA",
-    }
-}
-
 /// The option that measures one family alone.
 fn only(family: Family) -> &'static str {
     match family {
@@ -48,7 +40,7 @@ impl Failure {
         };
         let give = format!("v6gap run {name} {} {example}", option(missing));
         let alone = format!("v6gap run {name} {}", only(other));
-        let seen = format!("{} {found}; no {}.", record(other), record(missing));
+        let seen = format!("{} {found}; no {}.", other.record(), missing.record());
         let failure = Failure::new("E102", Outcome::OneFamily, what).seen(seen);
         let failure = match asked {
             Some(asked) => asked_in_vain(failure, name, missing, asked),

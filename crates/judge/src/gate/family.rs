@@ -1,18 +1,26 @@
 //! The proof of family: the measuring sockets and the per-family counters of both ends must say
 //! that the trial really used the family it is booked under, or at the server the one into which a
-//! translator on the way turns it.
+//! translator on the way turns it. Looking up asks for the address of a family, over whichever
+//! one the name server has: there the record that was asked for is the proof.
 
 use super::{families, fatal};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use v6gap_core::family::Family;
-use v6gap_core::observation::{EndReport, Endpoints};
+use v6gap_core::observation::{EndReport, Endpoints, Measured};
 use v6gap_core::record::{GateFinding, TrialRecord};
 use v6gap_core::workload::{Cell, Transport};
 
 pub(super) fn judge(cell: &Cell, trial: &TrialRecord, findings: &mut Vec<GateFinding>) {
     for (who, end, family) in families(trial) {
+        if let Measured::LookedUp(answer) = &end.measured {
+            if answer.record != family.record() {
+                let seen = format!("{who}: asked for {}", answer.record);
+                findings.push(fatal("family-proved", seen));
+            }
+            continue;
+        }
         // To an ICMP echo the far kernel answers without a socket: its counters must do.
         if cell.workload.transport() == Transport::Icmp && end.endpoints.is_none() {
             if let Some(seen) = silent_counter(family, end) {

@@ -14,8 +14,8 @@ use v6gap_core::arm::PerArm;
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{
-    Connection, EndReport, Endpoints, Far, Lateness, Measured, PerEnd, RateTrial, Received,
-    Searched, Sent,
+    Connection, EndReport, Endpoints, Far, Lateness, LookedUp, Measured, PerEnd, RateTrial,
+    Received, Searched, Sent,
 };
 use v6gap_core::plan::{Plan, preset};
 use v6gap_core::record::{GateFinding, TrialRecord};
@@ -74,6 +74,20 @@ fn a_clean_trial_passes_every_gate() {
             assert_eq!(closed(&cell.id, family, |_| ()), Vec::<String>::new(), "{}", cell.id);
         }
     }
+}
+
+/// Whichever family the name server is asked over: what counts is whose address was asked for.
+#[test]
+fn what_is_looked_up_is_proved_by_its_record() {
+    let asked = |record: &str| {
+        closed("throughput-tcp", Family::V6, |trial| {
+            let answer = LookedUp { record: record.into(), ..LookedUp::default() };
+            let measured = Measured::LookedUp(answer.into());
+            trial.ends.client = EndReport { measured, ..EndReport::default() };
+        })
+    };
+    assert_eq!(asked("AAAA"), Vec::<String>::new());
+    assert_eq!(asked("A"), ["family-proved"]);
 }
 
 /// Behind a translator the server must have used the other family, and that one alone.
