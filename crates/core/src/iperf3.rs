@@ -269,9 +269,12 @@ impl Results {
         Some(address.to_canonical())
     }
 
-    /// The number that the server gives to the test: it counts them from 1 on.
+    /// The number that the server gives to the test: it counts them from 1 on, and what it says
+    /// before its first is not yet kept for a client.
     pub fn test_number(&self) -> Option<u32> {
-        let (_, rest) = self.text()?.split_once("(test #")?;
+        let Some((_, rest)) = self.text()?.split_once("(test #") else {
+            return self.accepted_from().map(|_| 1);
+        };
         rest.split_once(')')?.0.parse().ok()
     }
 
@@ -315,6 +318,8 @@ mod tests {
         assert_eq!((results.bytes(), results.seconds()), (11_534_336, 1.000_116));
         assert_eq!(results.accepted_from(), Some("192.0.2.1".parse().unwrap()));
         assert_eq!(results.test_number(), Some(7));
+        let first = TOLD.replace("Server listening on 5201 (test #7)\\n", "");
+        assert_eq!(Results::read(first.as_bytes()).unwrap().test_number(), Some(1));
         let datagrams = r#"{"streams":[{"id":1,"bytes":10,"errors":3,"packets":100},
                             {"id":3,"bytes":5,"errors":-1,"packets":50}]}"#;
         let results = Results::read(datagrams.as_bytes()).unwrap();
