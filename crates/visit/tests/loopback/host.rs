@@ -157,6 +157,18 @@ async fn serve(
     }
     let _ = stream.set_nodelay(true);
     let Ok(mut stream) = acceptor.accept(stream).await else { return };
+    let is_two = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    if manners.endless_head && is_two {
+        let _ = stream.read(&mut [0; 4096]).await;
+        // Settings, an answer whose head is to be continued, and what continues it: `:status: 200`
+        // of HPACK's own table (RFC 7541 appendix A), with or without an end.
+        let head =
+            |kind: u8, stream: u8| [&[0, 0, 1, kind, 0, 0, 0, 0, stream][..], &[0x88]].concat();
+        let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+        let _ = stream.write_all(&[&settings[..], &head(1, 1)].concat()).await;
+        while stream.write_all(&head(9, 1)).await.is_ok() {}
+        return;
+    }
     if manners.stalls || manners.endless_head {
         let _ = stream.read(&mut [0; 4096]).await;
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n").await;
@@ -171,7 +183,6 @@ async fn serve(
         let _ = stream.shutdown().await;
         return;
     }
-    let is_two = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let service = service_fn(move |request| answer(request, manners.clone(), asked.clone()));
     let io = TokioIo::new(stream);
     if is_two {
