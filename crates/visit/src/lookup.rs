@@ -201,13 +201,9 @@ fn answer(message: &Message, ns: u64) -> Answer {
         RData::AAAA(address) => Some(IpAddr::V6(address.0)),
         _ => None,
     };
-    let code = match message.response_code() {
-        ResponseCode::NoError => "NOERROR".to_owned(),
-        other => other.to_str().to_owned(),
-    };
     Answer {
         ns,
-        code,
+        code: mnemonic(message.response_code()),
         addresses: data.clone().filter_map(address).collect(),
         names: data.clone().filter_map(name).collect(),
         offers: data.filter_map(offers).flatten().collect(),
@@ -215,6 +211,20 @@ fn answer(message: &Message, ns: u64) -> Answer {
         cut: message.truncated(),
         over_tcp_ns: None,
     }
+}
+
+/// As the registry of DNS calls a code (RFC 6895 section 2.3); others by their number.
+fn mnemonic(code: ResponseCode) -> String {
+    let known = match code {
+        ResponseCode::NoError => "NOERROR",
+        ResponseCode::FormErr => "FORMERR",
+        ResponseCode::ServFail => "SERVFAIL",
+        ResponseCode::NXDomain => "NXDOMAIN",
+        ResponseCode::NotImp => "NOTIMP",
+        ResponseCode::Refused => "REFUSED",
+        other => return format!("RCODE {}", u16::from(other)),
+    };
+    known.to_owned()
 }
 
 /// The name in a PTR record, as far as it is made of what names of hosts are made of.
