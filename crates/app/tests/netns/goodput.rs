@@ -28,16 +28,17 @@ fn plan(rate_mbps: u64, measure: &str) -> String {
 
 fn plans(rate_mbps: u64, measures: &[&str]) -> String {
     let lab = format!("model = \"shaped\"\nrate = \"{rate_mbps} Mbit/s\"");
-    plan_in(&lab, [times(6, 10), times(2, 0)], measures)
+    plan_in(&lab, measures)
 }
 
 /// A plan of throughput in that lab; `measures` say the rest of each measure.
-fn plan_in(lab: &str, [pairs, null_blocks]: [usize; 2], measures: &[&str]) -> String {
+fn plan_in(lab: &str, measures: &[&str]) -> String {
+    let pairs = times(6, 10);
     let measure = |rest: &&str| format!("[[measure]]\nmetric = \"throughput\"\n{rest}\n");
     let measures: String = measures.iter().map(measure).collect();
     format!(
         "v6gap = 1\nname = \"Goodput\"\n[lab]\n{lab}\n\
-         [design]\npairs = {pairs}\nnull_blocks = {null_blocks}\n{measures}"
+         [design]\npairs = {pairs}\nnull_blocks = 0\n{measures}"
     )
 }
 
@@ -163,8 +164,7 @@ pub fn translated() {
         let udp =
             format!("protocol = \"udp\"\npayload = \"{TRANSLATED} B\"\nbitrate = \"full\"\n{time}");
         let lab = format!("world = \"{}\"", file.to_str().unwrap());
-        let pairs = [times(6, 10), times(1, 0)];
-        let result = home.plan_run(&plan_in(&lab, pairs, &[&time, &udp]));
+        let result = home.plan_run(&plan_in(&lab, &[&time, &udp]));
         let family = kind.translates();
         for (cell, expected) in [
             ("throughput-tcp".to_owned(), model::world_tcp_goodput_bps(&model, family)),
@@ -271,8 +271,7 @@ tunnels = [{{ between = ["router1", "router2"], kind = "{kind}", over = "{outer}
     std::fs::write(&file, written).unwrap();
     let plan = home.path().join("plan.toml");
     let lab = format!("world = \"{}\"", file.to_str().unwrap());
-    let pairs = [times(6, 10), times(1, 0)];
-    std::fs::write(&plan, plan_in(&lab, pairs, &["time = \"500 ms\""])).unwrap();
+    std::fs::write(&plan, plan_in(&lab, &["time = \"500 ms\""])).unwrap();
     let output = home.v6gap(&["plan", "run", plan.to_str().unwrap(), "--json", "-q"]);
     let result: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{tunnel}: {e}: {}", text(&output.stderr)));

@@ -51,7 +51,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 79] = [
+const SCENARIOS: [tier::Scenario<fn()>; 81] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -77,7 +77,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 79] = [
     ("udp_goodput_on_a_slow_line_of_long_datagrams", goodput::udp_slow_long, Night(150)),
     ("udp_goodput_on_a_slow_line_of_short_datagrams", goodput::udp_slow_short, Night(120)),
     ("goodput_of_translated_packets_is_the_model_s", goodput::translated, Night(60)),
-    ("capacity_is_the_link_s", capacity::by_load, Witness(40)),
+    ("capacity_is_the_link_s", capacity::by_load, Night(60)),
     ("the_highest_rate_without_loss_is_the_link_s", capacity::by_halving, Night(60)),
     ("round_trips_are_the_model_s", round_trips::rise_with_size, Witness(30)),
     ("round_trips_on_a_slow_line", round_trips::rise_with_size_on_a_slow_line, Night(120)),
@@ -90,7 +90,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 79] = [
     ("a_later_family_is_found", differences::delay, Witness(20)),
     ("a_change_between_runs_is_found", changes::are_found, Night(120)),
     ("a_killed_end_loses_no_finished_block", crash::survives, Day(25)),
-    ("a_limited_server_answers_what_it_can", limits::answers_what_it_can, Day(25)),
+    ("a_limited_server_answers_what_it_can", limits::answers_what_it_can, Night(60)),
     ("trouble_is_named", trouble::is_named, Day(10)),
     ("two_links_are_not_two_protocols", trouble::two_links, Day(10)),
     ("a_black_hole_is_named", trouble::black_hole, Day(15)),
@@ -105,7 +105,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 79] = [
     ("two_systems_are_compared", two_systems::are_compared, Night(90)),
     ("two_systems_that_cannot_be_are_named", two_systems::that_cannot_be_are_named, Day(10)),
     ("scenarios_find_what_they_must", scenarios::hold, Night(300)),
-    ("plans_run_end_to_end", presets::run_end_to_end, Witness(60)),
+    ("plans_run_end_to_end", presets::run_end_to_end, Night(900)),
     ("commands_of_the_readme_run", readme::runs, Witness(60)),
     ("a_site_is_as_far_as_the_world_says", probe::finds_the_world, Witness(60)),
     ("an_older_tls_takes_a_round_trip_more", probe::finds_an_older_tls, Night(40)),

@@ -1,6 +1,6 @@
 //! Every command of README.md runs: the measuring ones between two hosts whose server goes by the
 //! name that the text uses, each for a few seconds instead of its usual time, by day for as
-//! little as gives a result at all.
+//! little as gives a result at all: whatever its number of pairs, and of plans one level.
 
 use super::support::{Home, PROGRAM, figure, text};
 use super::tier::is_night;
@@ -85,12 +85,16 @@ fn shortened(words: &[&str]) -> Vec<String> {
     if words[0] == "doctor" {
         words.extend(["--for".to_owned(), LOOK[form].to_owned()]);
     }
+    if words.starts_with(&["plan".to_owned(), "run".to_owned()]) && !is_night() {
+        words.extend(["--scale", "small"].map(str::to_owned));
+    }
     if words[0] != "lab-b" {
         return words;
     }
     words.retain(|word| word != "--quick");
     if let Some(index) = after(&words, "--pairs") {
-        words[index + 1] = PAIRS.to_owned();
+        let by = if is_night() { ["--pairs", PAIRS] } else { ["--for", SPAN[form]] };
+        words.splice(index..=index + 1, by.map(str::to_owned));
     } else if let Some(index) = after(&words, "--for") {
         words[index + 1] = SPAN[form].to_owned();
     } else {

@@ -4,7 +4,9 @@ use super::runs::{Noise, World, adaptive, margin, run};
 use v6gap_judge::analysis::Verdict;
 
 /// Runs in each world.
-const RUNS: u32 = 200;
+fn runs() -> u32 {
+    super::count(60, 200)
+}
 
 /// Blocks that the time allows.
 const BLOCKS_MAX: u64 = 48;
@@ -31,7 +33,7 @@ struct Verdicts {
 fn verdicts(noise: Noise, sd: f64, truth: f64, pairs_min: u32) -> Verdicts {
     let mut counts = Verdicts::default();
     let world = world(noise, sd, truth, pairs_min);
-    for seed in 0..RUNS {
+    for seed in 0..runs() {
         let run = run(&world, u64::from(seed));
         let question = &run.questions[0];
         match question.verdict {
@@ -46,10 +48,15 @@ fn verdicts(noise: Noise, sd: f64, truth: f64, pairs_min: u32) -> Verdicts {
     counts
 }
 
-/// Three standard deviations of a number of runs at a rate.
+/// As many runs as a rate promises, and three standard deviations.
 fn at_most(rate: f64) -> u32 {
-    let runs = f64::from(RUNS);
+    let runs = f64::from(runs());
     (rate * runs + 3.0 * (rate * (1.0 - rate) * runs).sqrt()) as u32
+}
+
+/// As [`at_most`], for what must be.
+fn at_least(rate: f64) -> u32 {
+    runs() - at_most(1.0 - rate)
 }
 
 /// With the noise as large as the margin a run may stop at any look; with three times as much it
@@ -68,7 +75,7 @@ fn noise_is_rarely_called_a_difference() {
         for sd in [1.0, 3.0] {
             let found = verdicts(noise, sd, 0.0, 8);
             assert!(
-                f64::from(found.different) <= 0.05 * f64::from(RUNS),
+                f64::from(found.different) <= 0.05 * f64::from(runs()),
                 "{noise:?} {sd} {found:?}"
             );
             assert!(found.none <= at_most(0.02), "{noise:?} {sd} {found:?}");
@@ -77,7 +84,7 @@ fn noise_is_rarely_called_a_difference() {
                 assert!(found.grouped <= at_most(0.01), "{sd} {found:?}");
             }
             if noise == Noise::TwoModes {
-                assert!(found.grouped > RUNS / 2, "{sd} {found:?}");
+                assert!(found.grouped > runs() / 2, "{sd} {found:?}");
             }
         }
     }
@@ -93,7 +100,7 @@ fn margins_are_kept_and_clear_differences_found() {
             assert!(found.same <= at_most(0.05), "{noise:?} {sd} {found:?}");
         }
         let found = verdicts(noise, 0.5, 3.0, 8);
-        assert!(found.different >= RUNS * 97 / 100, "{noise:?} {found:?}");
+        assert!(found.different >= at_least(0.97), "{noise:?} {found:?}");
     }
 }
 
@@ -103,11 +110,11 @@ fn margins_are_kept_and_clear_differences_found() {
 fn what_is_not_steady_is_not_answered() {
     for noise in [Noise::Step, Noise::Drift] {
         let found = verdicts(noise, 1.0, 0.0, BLOCKS_MAX as u32);
-        assert!(found.unsteady >= RUNS * 98 / 100, "{noise:?} {found:?}");
-        assert!(found.none >= RUNS * 95 / 100, "{noise:?} {found:?}");
+        assert!(found.unsteady >= at_least(0.98), "{noise:?} {found:?}");
+        assert!(found.none >= at_least(0.95), "{noise:?} {found:?}");
     }
     let found = verdicts(Noise::Resembling(0.6), 1.0, 0.0, BLOCKS_MAX as u32);
-    assert!(found.unsteady >= RUNS * 80 / 100, "{found:?}");
+    assert!(found.unsteady >= at_least(0.80), "{found:?}");
     assert!(found.different <= at_most(0.05), "{found:?}");
 }
 

@@ -6,9 +6,9 @@ use v6gap_core::plan::Stop;
 use v6gap_judge::analysis::Verdict;
 use v6gap_stats::{signed_rank, summary};
 
-/// Runs of each kind, by day and by night.
+/// Runs of each kind.
 fn runs() -> u64 {
-    if std::env::var_os("V6GAP_FULL").is_some() { 2000 } else { 100 }
+    u64::from(super::count(40, 2000))
 }
 
 /// Null blocks of each family, as the default run has.
