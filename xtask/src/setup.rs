@@ -76,10 +76,11 @@ const CLOUD: &str = "linux-image-cloud-amd64";
 /// Folder of the servers that the suites visit.
 const SERVERS: &str = "target/servers";
 /// Their packages, each with its program: caddy speaks HTTP/1.1, 2 and 3, nginx the first two and
-/// any version of TLS; bind9 answers for names, and dnsdist in front of it delays, drops and refuses
-/// by the kind of a question.
-const SERVER_PACKAGES: [(&str, &str); 4] =
-    [("caddy", "caddy"), ("nginx", "nginx"), ("bind9", "named"), ("dnsdist", "dnsdist")];
+/// any version of TLS.
+const SITES: [(&str, &str); 2] = [("caddy", "caddy"), ("nginx", "nginx")];
+/// As [`SITES`], of the night: bind9 answers for names, and dnsdist in front of it delays, drops
+/// and refuses by the kind of a question.
+const NAME_SERVERS: [(&str, &str); 2] = [("bind9", "named"), ("dnsdist", "dnsdist")];
 
 /// What the examples of docs/analysis.md need.
 const PYTHON: Need = Need {
@@ -89,9 +90,9 @@ const PYTHON: Need = Need {
 };
 
 /// Libraries of that Python, in versions that the examples were tried with; below `target`.
-const LIBRARIES: [&str; 3] = ["pandas==3.1.1", "pyarrow==26.0.1", ZIG];
+const LIBRARIES: [&str; 2] = ["pandas==3.1.1", "pyarrow==26.0.1"];
 
-/// The C compiler for other platforms.
+/// The C compiler for other platforms, in the same Python.
 const ZIG: &str = "ziglang==0.15.2";
 
 /// Version of cargo-deny whose configuration deny.toml is written for.
@@ -111,25 +112,29 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
         }
     }
     targets::add_missing()?;
-    install_libraries()?;
-    unpack_servers()?;
-    match tier {
-        Tier::Day => Ok(()),
-        Tier::Night => unpack_kernel().and_then(|()| install_deny()),
+    install_libraries(&LIBRARIES)?;
+    unpack_servers(&SITES)?;
+    if tier == Tier::Day {
+        return Ok(());
     }
+    install_libraries(&[ZIG])?;
+    unpack_servers(&NAME_SERVERS)?;
+    unpack_kernel()?;
+    install_deny()
 }
 
 /// Brings the servers that the suites visit into their folder. Installed they would be started, and
 /// serve this computer.
-fn unpack_servers() -> Result<(), String> {
+fn unpack_servers(servers: &[(&str, &str)]) -> Result<(), String> {
     let folder = workspace::root().join(SERVERS);
     let is_there = |(_, program): &(&str, &str)| {
         ["usr/bin", "usr/sbin"].iter().any(|place| folder.join(place).join(program).is_file())
     };
-    if SERVER_PACKAGES.iter().all(is_there) {
+    if servers.iter().all(is_there) {
         return Ok(());
     }
-    let mut packages = SERVER_PACKAGES.map(|(package, _)| package.to_owned()).to_vec();
+    let mut packages: Vec<String> =
+        servers.iter().map(|(package, _)| (*package).to_owned()).collect();
     if !answers("apt-get") || !answers("dpkg-deb") {
         return Err(format!("{} are packages of Debian", packages.join(", ")));
     }
@@ -203,10 +208,10 @@ fn makes_environments() -> bool {
     Line::new("python3", "-c").args(["import venv, ensurepip".to_owned()]).output().is_ok()
 }
 
-/// Makes the Python of the examples below `target`; takes about 15 s, once.
-fn install_libraries() -> Result<(), String> {
+/// Adds libraries to the Python below `target`; takes about 15 s, once.
+fn install_libraries(libraries: &[&str]) -> Result<(), String> {
     let folder = workspace::root().join("target/python");
-    python(&folder, &LIBRARIES).map(drop)
+    python(&folder, libraries).map(drop)
 }
 
 /// Makes a Python with these libraries in a folder, unless it is there, and returns its program.

@@ -27,11 +27,14 @@ enum Work {
 
 type Step = (&'static str, Work);
 
-/// Every step of the day's tier after the installation and before the suites of links.
-const DAY: [&[Step]; 4] = [
-    &[("format", Work::Of(|_| cargo("fmt --all --check").run().into()))],
-    &[("tidy", Work::Of(|_| tidy().into()))],
-    &[("compile", Work::Of(|_| suites::compile().into()))],
+/// Every step of the day's tier before the suites of links.
+const DAY: [&[Step]; 2] = [
+    &[
+        ("setup", Work::Of(install)),
+        ("format", Work::Of(|_| cargo("fmt --all --check").run().into())),
+        ("tidy", Work::Of(|_| tidy().into())),
+        ("compile", Work::Of(|_| suites::compile().into())),
+    ],
     // The tests go before what is beside them, of which nothing judges how long it took.
     &[
         ("tests", Work::Of(|_| suites::unprivileged().into())),
@@ -43,7 +46,8 @@ const DAY: [&[Step]; 4] = [
 ];
 
 /// Steps of the night before the suites.
-const NIGHT: [Step; 5] = [
+const NIGHT: [Step; 6] = [
+    ("benches", Work::Of(|_| suites::compile_benches().into())),
     ("targets", Work::Of(|_| check_targets(Tier::Night))),
     ("deny", Work::Of(check_dependencies)),
     ("pages", Work::Of(|_| pages::follow().into())),
@@ -68,12 +72,10 @@ fn planned(step: &str) -> u64 {
 /// What everybody waits for. With `setup`, what is missing is installed first and a skipped step is
 /// a failure.
 pub fn test(setup: bool) -> Result<(), String> {
-    let install = &[("setup", Work::Of(|_| setup::install_missing(Tier::Day).into()))][..];
     let beside = DAY.iter().flat_map(|steps| *steps).map(|(name, _)| *name);
     let links = SUITES.iter().filter(|&suite| !beside.clone().any(|name| name == *suite));
     let links: Vec<Step> = links.map(|name| (*name, Work::Suite(Tier::Day))).collect();
-    let all = setup.then_some(install).into_iter().chain(DAY).chain(links.chunks(1));
-    run(all, setup, true)
+    run(DAY.into_iter().chain(links.chunks(1)), setup, true)
 }
 
 /// What judges figures at length, goes on for hours or needs quiet: everything once. With `--setup`
@@ -190,6 +192,11 @@ pub fn bench(setup: bool) -> Result<(), String> {
     suites::benches()
 }
 
+/// Installs what the day's steps lack, beside what needs none of it; `wanted` or not at all.
+fn install(wanted: bool) -> Outcome {
+    if wanted { setup::install_missing(Tier::Day).into() } else { Outcome::Passed }
+}
+
 fn check_targets(tier: Tier) -> Outcome {
     match targets::missing() {
         Ok(missing) if missing.is_empty() => targets::check_all(tier).into(),
@@ -276,7 +283,7 @@ mod tests {
         assert_eq!(beginning(&NIGHT, None).unwrap().len(), NIGHT.len());
         assert!(beginning(&NIGHT, Some("dust")).is_err());
         let listed = plan(&NIGHT);
-        assert!(listed.starts_with("targets         20 min\n"), "{listed}");
-        assert!(listed.ends_with("total           90 min\n"), "{listed}");
+        assert!(listed.starts_with("benches          5 min\ntargets         20 min\n"), "{listed}");
+        assert!(listed.ends_with("total           95 min\n"), "{listed}");
     }
 }

@@ -53,9 +53,15 @@ const THREADS: usize = 2;
 /// Set for tests that write their snapshots anew.
 const BLESS: (&str, &str) = ("V6GAP_BLESS", "1");
 
-/// Compiles and lints every target of the workspace, also what no test runs.
+/// Compiles and lints every target of the workspace but the benchmarks, also what no test of the
+/// day runs.
 pub fn compile() -> Result<(), String> {
-    test_line(PROFILE, "--all-targets --no-run").run()
+    test_line(PROFILE, "--tests --no-run").run()
+}
+
+/// Compiles and lints the benchmarks, a twentieth of what there is to compile.
+pub fn compile_benches() -> Result<(), String> {
+    test_line(PROFILE, "--benches --no-run").run()
 }
 
 /// The tests that need no privileges, and the examples in the documentation (levels 0 to 4).
@@ -211,7 +217,7 @@ mod tests {
     #[test]
     fn every_line_of_the_day_compiles_alike_and_lints() {
         let package = package();
-        let day = [tests_line(&[package]), doc_tests_line(), test_line(PROFILE, "--all-targets")];
+        let day = [tests_line(&[package]), doc_tests_line(), test_line(PROFILE, "--tests")];
         let suite = namespaces_line("netns", Tier::Day, false);
         let driver = "RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D";
         for line in day.iter().chain([&suite]) {
