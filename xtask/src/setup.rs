@@ -5,7 +5,7 @@
 
 use crate::command::{Line, cargo};
 use crate::suites::Tier;
-use crate::{targets, workspace};
+use crate::{targets, workspace, zig};
 use std::path::Path;
 
 /// A program that a step calls and the Debian packages that bring it.
@@ -92,9 +92,6 @@ const PYTHON: Need = Need {
 /// Libraries of that Python, in versions that the examples were tried with; below `target`.
 const LIBRARIES: [&str; 2] = ["pandas==3.1.1", "pyarrow==26.0.1"];
 
-/// The C compiler for other platforms, in the same Python.
-const ZIG: &str = "ziglang==0.15.2";
-
 /// Version of cargo-deny whose configuration deny.toml is written for.
 const DENY_VERSION: &str = "0.20.2";
 
@@ -117,7 +114,7 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
     if tier == Tier::Day {
         return Ok(());
     }
-    install_libraries(&[ZIG])?;
+    python(&workspace::root().join("target").join(zig::FOLDER), &[zig::PACKAGE])?;
     unpack_servers(&NAME_SERVERS)?;
     unpack_kernel()?;
     install_deny()

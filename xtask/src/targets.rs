@@ -9,8 +9,7 @@
 
 use crate::command::{Line, cargo};
 use crate::suites::{PROFILE, Tier};
-use crate::workspace;
-use crate::zig::wrapper;
+use crate::{workspace, zig};
 use std::path::Path;
 
 /// Targets besides the host's own, as Rust and as Zig call them; the last one is big-endian.
@@ -25,9 +24,6 @@ const TARGETS: [(&str, &str); 6] = [
 
 /// Where the C compilers of the targets are, below the workspace.
 const COMPILERS: &str = "target/compilers";
-
-/// A Python that has Zig.
-const PYTHON: &str = "target/python/bin/python";
 
 /// Where the day's checks compile, beside the tests.
 const FOLDER: [&str; 2] = ["--target-dir", "target/targets"];
@@ -61,11 +57,12 @@ pub fn check_all(tier: Tier) -> Result<(), String> {
 /// Writes a C compiler and an archiver for each target.
 fn make_compilers(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let python = workspace::root().join(PYTHON).display().to_string();
-    for (target, zig) in TARGETS {
+    let python = workspace::root().join("target").join(zig::FOLDER).join("bin/python");
+    let python = python.display().to_string();
+    for (target, named) in TARGETS {
         for verb in ["cc", "ar"] {
             let path = folder.join(format!("{verb}-{target}"));
-            std::fs::write(&path, wrapper(&python, verb, zig))?;
+            std::fs::write(&path, zig::wrapper(&python, verb, named))?;
             let line = Line::new("chmod", "+x").args([path.display().to_string()]);
             line.output().map_err(std::io::Error::other)?;
         }

@@ -1,4 +1,10 @@
-//! Zig as a C compiler for other targets.
+//! Zig as a C compiler for other targets, a library of Python's registry.
+
+/// What it is there.
+pub const PACKAGE: &str = "ziglang==0.17.1";
+
+/// Folder of the Python that has it, below that of what is built.
+pub const FOLDER: &str = "zig";
 
 /// A script that passes its arguments on, except for Rust's name of the target, which zig spells
 /// otherwise.

@@ -5,11 +5,8 @@
 use super::Arch;
 use crate::command::{Line, cargo};
 use crate::setup;
-use crate::zig::wrapper;
+use crate::zig;
 use std::path::Path;
-
-/// The compiler as Python's registry has it.
-const ZIG: &str = "ziglang==0.17.1";
 
 /// The line, told which C compiler to use if the program has C in it: what is compiled by the crate
 /// `cc`, as all C in Rust packages is.
@@ -20,12 +17,12 @@ pub fn with_compiler(line: Line, arch: &Arch, target: &Path) -> Result<Line, Str
     if !tree.lines().any(|line| line.starts_with("cc v")) {
         return Ok(line);
     }
-    let python = setup::python(&target.join("zig"), &[ZIG])?;
+    let python = setup::python(&target.join(zig::FOLDER), &[zig::PACKAGE])?;
     let mut line = line;
     let target_of_zig = format!("{}-linux-musl", arch.name);
     for (key, verb) in [("TARGET_CC", "cc"), ("TARGET_AR", "ar")] {
-        let text = target.join(format!("zig/{verb}-{}.sh", arch.name));
-        super::write(&text, &wrapper(&python, verb, &target_of_zig))?;
+        let text = target.join(format!("{}/{verb}-{}.sh", zig::FOLDER, arch.name));
+        super::write(&text, &zig::wrapper(&python, verb, &target_of_zig))?;
         let script = text.with_extension("");
         super::package::install("755", &text, &script)?;
         line = line.env(key, script.display().to_string());
