@@ -3,13 +3,13 @@
 
 use crate::results::Results;
 use crate::{Budget, program, say};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use v6gap_core::metric::Scale;
 use v6gap_core::record::Line;
 use v6gap_judge::analysis::compare::Of;
-use v6gap_judge::analysis::{Verdict, alike};
+use v6gap_judge::analysis::{Analysis, Question, Verdict, alike, analyse};
 use v6gap_stats::between::{Found, between};
 use v6gap_stats::{loss, multiplicity};
 
@@ -70,7 +70,9 @@ pub(crate) fn run(runs: usize, results: &Results, budget: &Budget) -> Result<(),
                     }
                     let seed = results.next_seed();
                     let lines = one(&folder, links, stop, seed)?;
-                    let facts = json!({ "row": "j", "case": case, "seed": seed });
+                    let answers = answered(&analyse(&lines).map_err(|e| e.to_string())?);
+                    let facts =
+                        json!({ "row": "j", "case": case, "seed": seed, "answers": answers });
                     let found = results.keep(facts, &lines)?;
                     let seconds = found.span_ns as f64 / 1e9;
                     say(&format!("{case} {}: {seconds:.0} s", turn + 1));
@@ -109,41 +111,59 @@ impl Answer {
     fn half(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
+
+    /// As [`answered`] writes it; `None` where the question had no answer.
+    fn read(line: &Value) -> Option<Self> {
+        let number = |key: &str| line[key].as_f64();
+        let found =
+            Found { estimate: number("estimate")?, standard_error: number("standard_error")? };
+        Some(Answer { found, low: number("low")?, high: number("high")? })
+    }
+}
+
+/// A line for each question of a run. They stay with the line of the run, so that those of several
+/// days and computers can be put together where nobody has all the journals.
+fn answered(analysis: &Analysis) -> Vec<Value> {
+    let stop = &analysis.run.plan.design.stop;
+    let line = |q: &Question| {
+        let effect = q.effect.as_ref().filter(|e| e.range95.low.is_finite());
+        let said = effect.filter(|_| q.verdict != Verdict::None);
+        let found = alike::moments(q, Of::Difference, stop, analysis.questions.len());
+        let mut line = json!({ "cell": q.cell, "metric": q.metric.to_string() });
+        if let (Some(effect), Some(found)) = (said, found.map(alike::found)) {
+            let scaled = |x: f64| if effect.scale == Scale::Ratio { x.ln_1p() } else { x };
+            line["estimate"] = json!(found.estimate);
+            line["standard_error"] = json!(found.standard_error);
+            line["low"] = json!(scaled(effect.range95.low));
+            line["high"] = json!(scaled(effect.range95.high));
+        }
+        line
+    };
+    analysis.questions.iter().map(line).collect()
 }
 
 /// Answers by case, cell and metric, and how many questions had none.
 type Answers = BTreeMap<(String, String, String), (Vec<Answer>, usize)>;
 
-fn answers(results: &Results) -> Result<Answers, String> {
+fn answers(results: &Results) -> Answers {
     let mut answers = Answers::new();
     for done in results.lines().iter().filter(|done| done["row"] == "j") {
-        let case = done["case"].as_str().unwrap_or_default();
-        let analysis = results.analysed(done)?;
-        let stop = &analysis.run.plan.design.stop;
-        for q in &analysis.questions {
-            let of = (case.to_owned(), q.cell.clone(), q.metric.to_string());
+        for line in done["answers"].as_array().into_iter().flatten() {
+            let part = |of: &Value| of.as_str().unwrap_or_default().to_owned();
+            let of = (part(&done["case"]), part(&line["cell"]), part(&line["metric"]));
             let (with, without) = answers.entry(of).or_default();
-            let effect = q.effect.as_ref().filter(|e| e.range95.low.is_finite());
-            let said = effect.filter(|_| q.verdict != Verdict::None);
-            let found = alike::moments(q, Of::Difference, stop, analysis.questions.len());
-            let (Some(effect), Some(found)) = (said, found.map(alike::found)) else {
-                *without += 1;
-                continue;
-            };
-            let scaled = |x: f64| if effect.scale == Scale::Ratio { x.ln_1p() } else { x };
-            let [low, high] = [effect.range95.low, effect.range95.high].map(scaled);
-            with.push(Answer { found, low, high });
+            match Answer::read(line) {
+                Some(answer) => with.push(answer),
+                None => *without += 1,
+            }
         }
     }
-    Ok(answers)
+    answers
 }
 
 /// The figures of row j: a line of the table for each case, and a table of its questions.
-///
-/// # Errors
-/// If a journal cannot be read.
-pub(crate) fn summary(results: &Results) -> Result<(String, String), String> {
-    let answers = answers(results)?;
+pub(crate) fn summary(results: &Results) -> (String, String) {
+    let answers = answers(results);
     let mut rows = String::new();
     let mut table = String::from(
         "\n## Ranges for the next run\n\n\
@@ -179,7 +199,7 @@ pub(crate) fn summary(results: &Results) -> Result<(String, String), String> {
             table.push_str(&line(of, with, *without, held, p));
         }
     }
-    Ok((rows, table))
+    (rows, table)
 }
 
 /// How many ranges hold the mean of the others.

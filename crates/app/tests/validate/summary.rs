@@ -117,7 +117,7 @@ pub(crate) fn write(results: &Results) -> Result<String, String> {
     text.push_str(&rows_b_to_e(&judged, none));
     text.push_str(&row_f(&troubled));
     text.push_str(&rows_h_and_i(&lines));
-    let (row_j, next_runs) = between::summary(results)?;
+    let (row_j, next_runs) = between::summary(results);
     text.push_str(&row_j);
     text.push_str(&row_k(results, &lines)?);
     text.push_str(&demos::summary(results)?);
