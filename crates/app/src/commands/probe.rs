@@ -94,6 +94,7 @@ fn plan(args: &ProbeArgs, site: &Site, http: &[Http], named: bool) -> Result<Pla
         http: http.iter().map(|http| http.number().to_owned()).collect(),
         plain: site.scheme != Scheme::Https,
         download: args.download.map(|bytes| bytes.to_string()),
+        ..DraftSite::default()
     };
     let mut draft = preset::visits_draft(draft_site, named, true);
     let only = |measured: &Probed| match measured {

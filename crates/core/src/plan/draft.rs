@@ -107,6 +107,10 @@ pub struct Site {
     pub plain: bool,
     /// How much of the body is read, so that its rate is a question too, as in `20 MB`.
     pub download: Option<String>,
+    /// How many pairs of its addresses are visited; one where nothing is said.
+    pub addresses: Option<u32>,
+    /// How many name servers it is looked up at; one where nothing is said.
+    pub resolvers: Option<u32>,
 }
 
 /// A lab to build.

@@ -9,8 +9,9 @@ use crate::metric::Metric;
 use crate::transport::Transport;
 use crate::unit::format_bytes;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use core::fmt;
+use core::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 /// A version of HTTP.
@@ -67,12 +68,16 @@ pub struct Visit {
     pub phases: bool,
     /// Most bytes of the body that are read; above [`Visit::BODY_BYTES`] it is a download.
     pub body_bytes: u64,
+    /// Which pair of the host's addresses is visited, counted from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub pair: u8,
 }
 
 impl Default for Visit {
     /// HTTP/2, with all phases.
     fn default() -> Self {
-        Visit { http: Some(Http::Two), secure: true, phases: true, body_bytes: Self::BODY_BYTES }
+        let body_bytes = Self::BODY_BYTES;
+        Visit { http: Some(Http::Two), secure: true, phases: true, body_bytes, pair: 0 }
     }
 }
 
@@ -82,6 +87,9 @@ impl Visit {
 
     /// Most that may be asked for.
     pub const BODY_BYTES_MAX: u64 = 10_000_000_000;
+
+    /// Most pairs of addresses of a host that are visited.
+    pub const PAIRS_MAX: u8 = 4;
 
     /// Longest time for which a body is read, in ns.
     pub const BODY_NS_MAX: u64 = 60_000_000_000;
@@ -135,7 +143,8 @@ impl Kind for Visit {
     fn need(&self, _needed: &mut Needed) {}
 
     fn check_numbers(&self, _datagram_bytes_max: u32) -> Result<(), Impossible> {
-        range("bytes of a body", self.body_bytes, 0..=Self::BODY_BYTES_MAX)
+        range("bytes of a body", self.body_bytes, 0..=Self::BODY_BYTES_MAX)?;
+        range("number of a pair of addresses", self.pair, 0..=u64::from(Self::PAIRS_MAX) - 1)
     }
 
     fn check_limits(&self, _limits: &Limits) -> Result<(), Objection> {
@@ -157,13 +166,11 @@ impl Kind for Visit {
     }
 
     fn suffix(&self) -> String {
-        let Some(http) = self.http else { return String::new() };
         let secure = if self.secure { "" } else { "-plain" };
-        let mut suffix = format!("-http-{}{secure}", http.number());
-        if self.downloads() {
-            suffix.push_str(&format!("-body-{}", self.body_bytes));
-        }
-        suffix
+        let http = self.http.map(|http| format!("-http-{}{secure}", http.number()));
+        let body = self.downloads().then(|| format!("-body-{}", self.body_bytes));
+        let pair = counted_on("addresses", self.pair);
+        [http, body, pair].into_iter().flatten().collect()
     }
 
     fn suffix_words(&self, metric: Metric) -> String {
@@ -203,7 +210,38 @@ impl Kind for Visit {
 
 /// A question to a name server: for IPv4 the A record of the name, for IPv6 its AAAA record.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Lookup {}
+pub struct Lookup {
+    /// Which of the name servers is asked, counted from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub server: u8,
+}
+
+impl Lookup {
+    /// Most name servers that are asked.
+    pub const SERVERS_MAX: u8 = 4;
+
+    /// The port of name servers (RFC 1035 section 4.2).
+    pub const PORT: u16 = 53;
+
+    /// What a name server is called: its address, and its port if that is another than usual.
+    pub fn called(server: &SocketAddr) -> String {
+        match server.port() {
+            Self::PORT => server.ip().to_string(),
+            _ => server.to_string(),
+        }
+    }
+}
+
+/// Whether it is the first one, of which journals of before there were several say nothing.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_first(index: &u8) -> bool {
+    *index == 0
+}
+
+/// The end of the name of a cell that is not the first of its kind.
+fn counted_on(what: &str, index: u8) -> Option<String> {
+    (index > 0).then(|| format!("-{what}-{}", u16::from(index) + 1))
+}
 
 impl Kind for Lookup {
     fn metrics(&self) -> &'static [Metric] {
@@ -217,7 +255,7 @@ impl Kind for Lookup {
     fn need(&self, _needed: &mut Needed) {}
 
     fn check_numbers(&self, _datagram_bytes_max: u32) -> Result<(), Impossible> {
-        Ok(())
+        range("number of a name server", self.server, 0..=u64::from(Self::SERVERS_MAX) - 1)
     }
 
     fn check_limits(&self, _limits: &Limits) -> Result<(), Objection> {
@@ -233,7 +271,7 @@ impl Kind for Lookup {
     }
 
     fn suffix(&self) -> String {
-        String::new()
+        counted_on("server", self.server).unwrap_or_default()
     }
 
     fn suffix_words(&self, _metric: Metric) -> String {
@@ -296,6 +334,39 @@ mod tests {
         assert_eq!(connects.count(), 2);
         assert_eq!(cells[0].workload.suffix_words(Metric::Response), ", HTTP/2");
         assert_eq!(cells[0].workload.suffix_words(Metric::Tls), "");
+    }
+
+    /// Cells and journals of runs to one place are as they were before there were several.
+    #[test]
+    fn the_first_place_is_not_written() {
+        let visit = |pair| Workload::Visit(Visit { pair, ..Visit::default() });
+        let connect = |pair| Workload::Visit(Visit { pair, http: None, ..Visit::default() });
+        let lookup = |server| Workload::Lookup(Lookup { server });
+        let named = [
+            (visit(0), "first-byte-tcp-http-2"),
+            (visit(1), "first-byte-tcp-http-2-addresses-2"),
+            (connect(3), "connect-tcp-addresses-4"),
+            (lookup(0), "lookup-udp"),
+            (lookup(2), "lookup-udp-server-3"),
+        ];
+        for (workload, id) in named {
+            let written = serde_json::to_string(&workload).unwrap();
+            let places = written.contains("pair") || written.contains("server");
+            assert_eq!(places, id.contains("addresses") || id.contains("server"), "{written}");
+            assert_eq!(serde_json::from_str::<Workload>(&written).unwrap(), workload);
+            assert_eq!(Cell::named(workload).id, id);
+        }
+        assert_eq!(serde_json::to_string(&lookup(0)).unwrap(), r#"{"kind":"lookup"}"#);
+        assert!(visit(Visit::PAIRS_MAX).check_numbers(1).is_err());
+        assert!(lookup(Lookup::SERVERS_MAX - 1).check_numbers(1).is_ok());
+    }
+
+    #[test]
+    fn name_servers_are_called_by_what_is_special_of_them() {
+        let called = |text: &str| Lookup::called(&text.parse().unwrap());
+        assert_eq!(called("192.0.2.53:53"), "192.0.2.53");
+        assert_eq!(called("[2001:db8::53]:53"), "2001:db8::53");
+        assert_eq!(called("[2001:db8::53]:5300"), "[2001:db8::53]:5300");
     }
 
     #[test]
