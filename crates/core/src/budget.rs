@@ -141,6 +141,12 @@ impl Budget {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
+    /// How many of `what` may still be asked for; `None` where there is no end to them.
+    pub fn left(&self, what: Use) -> Option<u32> {
+        let left = what.in_all().saturating_sub(self.used(what));
+        (self.owner == Owner::Stranger).then_some(left)
+    }
+
     /// How many of `what` were asked for.
     pub fn used(&self, what: Use) -> u32 {
         self.accounts[what as usize].count
@@ -181,6 +187,19 @@ mod tests {
         let at = granted(&mut Budget::new(Owner::User), Use::Connection, 1, 3 * SECOND_NS);
         let half = SECOND_NS / 2;
         assert_eq!(at, [0, 0, half, 2 * half, 3 * half, 4 * half, 5 * half]);
+    }
+
+    #[test]
+    fn what_is_left_is_known_of_a_stranger_s_alone() {
+        let mut budget = Budget::new(Owner::Stranger);
+        for second in 0..5 {
+            assert_eq!(budget.ask(Use::Connection, 2, second * SECOND_NS), Allowed::Now);
+        }
+        assert_eq!(budget.left(Use::Connection), Some(140));
+        assert_eq!(budget.left(Use::Query), Some(400));
+        for owner in [Owner::User, Owner::Here] {
+            assert_eq!(Budget::new(owner).left(Use::Connection), None, "{owner:?}");
+        }
     }
 
     #[test]

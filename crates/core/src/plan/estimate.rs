@@ -79,20 +79,33 @@ pub struct Downloads {
 
 /// What `plan` downloads from the site that it visits.
 pub fn downloads(plan: &Plan) -> Downloads {
-    let (design, rounds) = (&plan.design, estimate(plan, Path::USUAL).rounds);
+    let rounds = estimate(plan, Path::USUAL).rounds;
     let mut all = Downloads::default();
     for (index, cell) in plan.cells.iter().enumerate() {
         let Workload::Visit(visit) = &cell.workload else { continue };
         if !visit.downloads() {
             continue;
         }
-        let has_nulls = design.null_cells.contains(&index);
-        let nulls = if has_nulls { null_blocks(design, index, rounds) } else { 0 };
-        let visits = 2 * (u64::from(rounds) + nulls);
+        let visits = trials(plan, index, rounds);
         all.visits += visits;
         all.bytes = all.bytes.saturating_add(visits.saturating_mul(visit.body_bytes));
     }
     all
+}
+
+/// Visits that `plan` makes, each a connection, if nothing has to be tried again.
+pub fn visits(plan: &Plan) -> u64 {
+    let rounds = estimate(plan, Path::USUAL).rounds;
+    let cells = plan.cells.iter().enumerate();
+    let visited = cells.filter(|(_, cell)| matches!(cell.workload, Workload::Visit(_)));
+    visited.map(|(index, _)| trials(plan, index, rounds)).sum()
+}
+
+/// Trials of a cell in a run of so many rounds, those of its null blocks among them.
+fn trials(plan: &Plan, cell: usize, rounds: u32) -> u64 {
+    let has_nulls = plan.design.null_cells.contains(&cell);
+    let nulls = if has_nulls { null_blocks(&plan.design, cell, rounds) } else { 0 };
+    2 * (u64::from(rounds) + nulls)
 }
 
 /// Null blocks of a cell that has them in a run of so many rounds: those before the first
@@ -194,6 +207,7 @@ mod tests {
         draft.design.null_blocks = Some(4);
         let found = downloads(&check::check(&draft, 1).unwrap());
         assert_eq!(found, Downloads { visits: 48, bytes: 960_000_000 });
+        assert_eq!(visits(&check::check(&draft, 1).unwrap()), 48);
         let usual = draft::Site { download: None, ..draft.site.clone().unwrap() };
         let plan = check::check(&Draft { site: Some(usual), ..draft }, 1).unwrap();
         assert_eq!(downloads(&plan), Downloads::default());

@@ -1,7 +1,7 @@
 //! What becomes of a plan after it was checked: each change has a name, and makes another plan.
 
-use super::estimate::estimate;
-use super::{PAIRS_MIN, Plan, Stop, TIME_NS};
+use super::estimate::{estimate, visits};
+use super::{PAIRS_MIN, PAIRS_TO_DECIDE, Plan, Stop, TIME_NS};
 use crate::arm::PerArm;
 use crate::family::Family;
 use crate::metric::Metric;
@@ -11,6 +11,9 @@ use alloc::vec::Vec;
 
 /// Seconds in ns.
 const SECOND: f64 = 1e9;
+
+/// One in so many connections is kept for visits that have to be tried again.
+const AGAIN_PART: u32 = 10;
 
 /// Why nothing can be added to what a plan asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +90,20 @@ impl Plan {
         }
     }
 
+    /// The plan with as many of its pairs as so many connections are enough for, a tenth of them
+    /// kept for what has to be tried again. `None` where they are not enough for the fewest pairs
+    /// that can decide.
+    pub fn visiting_at_most(self, connections: u32) -> Option<Plan> {
+        let most = u64::from(connections - connections / AGAIN_PART);
+        let Stop::Pairs { pairs } = self.design.stop else { return Some(self) };
+        if visits(&self) <= most {
+            return Some(self);
+        }
+        let with =
+            |pairs| self.clone().ending(Stop::Pairs { pairs }).with_nulls_in_time(Path::USUAL);
+        (PAIRS_TO_DECIDE..pairs).rev().map(with).find(|plan| visits(plan) <= most)
+    }
+
     /// The plan of one family and no comparison.
     #[must_use]
     pub fn alone(mut self, only: Family) -> Plan {
@@ -132,8 +149,9 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::preset;
+    use crate::plan::{check, draft, preset};
     use crate::workload::BULK_NS_MIN;
+    use alloc::string::ToString;
 
     fn look() -> Plan {
         preset::first_look(PerArm::FAMILIES, None, 1)
@@ -177,6 +195,30 @@ mod tests {
         assert!(time_ns_max.is_multiple_of(1_000_000_000) && time_ns_max > 30_000_000_000);
         let hours = look().ending(Stop::within(u64::MAX));
         assert_eq!(hours.clone().with_time_enough(), hours);
+    }
+
+    #[test]
+    fn visits_are_no_more_than_connections_may_be_made() {
+        let of = |versions: &[&str], addresses| {
+            let site = draft::Site {
+                url: "https://example.org/".into(),
+                http: versions.iter().map(ToString::to_string).collect(),
+                addresses: Some(addresses),
+                ..draft::Site::default()
+            };
+            check::check(&preset::visits_draft(site, true, true), 1).unwrap()
+        };
+        let one = of(&["2"], 1);
+        assert_eq!(one.clone().visiting_at_most(140), Some(one));
+        let all = ["1.1", "2", "3"];
+        for (versions, addresses) in [(&all[..], 1), (&all[1..2], 4), (&all[1..2], 3)] {
+            let plan = of(versions, addresses).visiting_at_most(140).unwrap();
+            let Stop::Pairs { pairs } = plan.design.stop else { panic!("{plan:?}") };
+            assert!((PAIRS_TO_DECIDE..preset::VISIT_PAIRS).contains(&pairs), "{pairs}");
+            assert!(visits(&plan) <= 126, "{pairs} pairs take {} visits", visits(&plan));
+        }
+        // Twelve cells: six pairs of each take 144.
+        assert_eq!(of(&all, 4).visiting_at_most(140), None);
     }
 
     #[test]
