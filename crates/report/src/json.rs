@@ -158,6 +158,8 @@ impl<'a> From<&'a Discarded> for Lost<'a> {
 #[derive(Serialize)]
 struct Answer<'a> {
     cell: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<&'a str>,
     label: &'a str,
     metric: Metric,
     protocol: v6gap_core::workload::Transport,
@@ -446,6 +448,7 @@ fn answer<'a>(analysis: &'a Analysis, q: &'a Question) -> Answer<'a> {
     let null = words::is_null(analysis);
     Answer {
         cell: &q.cell,
+        place: q.place.as_deref(),
         label: &q.label,
         metric: q.metric,
         protocol: q.transport,

@@ -12,11 +12,11 @@ use v6gap_core::arm::{Arm, BlockKind, PerArm};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::observation::{EndReport, Measured};
-use v6gap_core::plan::{Plan, Stop};
+use v6gap_core::plan::Stop;
 use v6gap_core::record::{RunHeader, TrialRecord};
 use v6gap_core::run::SoFar;
 use v6gap_core::workload::Cell;
-use v6gap_judge::analysis::words as names;
+use v6gap_judge::analysis::places;
 use v6gap_judge::analysis::{Analysis, Check, Question, Verdict};
 
 /// Points of a trial's course that are told at most.
@@ -148,15 +148,15 @@ pub fn begin(header: &RunHeader) -> String {
         plan: &plan.name,
         arms: [plan.design.arms.a, plan.design.arms.b],
         stop: &plan.design.stop,
-        questions: plan.cells.iter().flat_map(|cell| asked(plan, cell)).collect(),
+        questions: plan.cells.iter().flat_map(|cell| asked(header, cell)).collect(),
     })
 }
 
-fn asked<'a>(plan: &'a Plan, cell: &'a Cell) -> impl Iterator<Item = Asked<'a>> {
+fn asked<'a>(run: &'a RunHeader, cell: &'a Cell) -> impl Iterator<Item = Asked<'a>> {
     cell.workload.metrics().iter().map(|&metric| Asked {
         cell: &cell.id,
         metric,
-        label: names::label(cell, metric, plan.design.arms, PerArm::default()),
+        label: places::label(run, cell, metric, PerArm::default()),
         unit: metric.unit(),
     })
 }

@@ -59,6 +59,7 @@ fn everything() -> Analysis {
     analysis.stopped = Some("interrupted".to_owned());
     let range = Range { low: -0.1, high: 0.1 };
     analysis.questions[0].any_run = Some(AnyRun { range, tau: 0.01, runs: 5 });
+    analysis.questions[0].place = Some("192.0.2.1 and 2001:db8::1".to_owned());
     let way = Way { sent: 1_000, received: 900 };
     analysis.beside.push(OctetsBeside {
         cell: "throughput-tcp".to_owned(),

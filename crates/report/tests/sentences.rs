@@ -3,6 +3,7 @@
 use crate::fixtures::runs::{another_day, comparison};
 use crate::fixtures::{self, Spec, echo, from_specs, invalid, lab, tcp};
 use v6gap_core::arm::PerArm;
+use v6gap_core::family::PerFamily;
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::Transport;
 use v6gap_judge::analysis::alike::AnyRun;
@@ -431,6 +432,23 @@ fn who_would_choose_which_family_is_said_by_groups() {
                  one family after the other it stands 15.0 s later.";
     let said = races(&analysis).unwrap();
     assert!(said.ends_with(waits), "{said}");
+    // Of several pairs of addresses it is the first that is reckoned with.
+    let pair = |v4: &str, v6: &str| PerFamily { v4: v4.parse().unwrap(), v6: v6.parse().unwrap() };
+    analysis.run.address_pairs =
+        vec![pair("192.0.2.1", "2001:db8::1"), pair("192.0.2.2", "2001:db8::2")];
+    let said = races(&analysis).unwrap();
+    let alone = " That is reckoned from visits to 192.0.2.1 and 2001:db8::1 alone.";
+    assert!(said.ends_with(alone), "{said}");
+}
+
+/// Rows and sentences would else be alike that are of different machines.
+#[test]
+fn topics_name_their_place_where_there_are_several() {
+    let mut analysis = levels([0.2, 0.001, 0.001]);
+    analysis.questions.truncate(1);
+    analysis.questions[0].place = Some("192.0.2.2 and 2001:db8::2".to_owned());
+    let topic = v6gap_judge::analysis::words::topic_of(&analysis.questions[0]);
+    assert_eq!(topic, "round trips of 64 B over TCP at 192.0.2.2 and 2001:db8::2");
 }
 
 #[test]

@@ -286,6 +286,11 @@ mod tests {
                 .map(String::from)
                 .to_vec();
             header.addresses.v6 = "2a02:8388:1:2::7".parse().ok();
+            let (v4, v6) = ("10.20.30.40".parse().unwrap(), "2a02:8388:1:2::7".parse().unwrap());
+            header.address_pairs.push(PerFamily { v4, v6 });
+            header.resolvers = ["10.20.30.40:53", "[2a02:8388:1:2::7]:53"]
+                .map(|server| server.parse().unwrap())
+                .to_vec();
             let router = Answered {
                 address: "10.20.30.40".parse().unwrap(),
                 name: Some("core1.fra.carrier.example".into()),

@@ -14,7 +14,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::net::IpAddr;
+use core::net::{IpAddr, SocketAddr};
 use serde::{Deserialize, Serialize};
 
 /// The first line of a journal: everything the analysis needs besides the trials.
@@ -37,6 +37,12 @@ pub struct RunHeader {
     pub target: String,
     /// Addresses measured, client's side unknown until a trial has shown it.
     pub addresses: PerFamily<Option<IpAddr>>,
+    /// The pairs of addresses that are visited, where there are several; `addresses` are the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub address_pairs: Vec<PerFamily<IpAddr>>,
+    /// The name servers that are asked, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resolvers: Vec<SocketAddr>,
     /// Addresses of the client that were asked for; those used are in every trial.
     #[serde(default)]
     pub bind: PerFamily<Option<IpAddr>>,
@@ -81,6 +87,8 @@ impl RunHeader {
             started_unix_ns: 0,
             target: String::new(),
             addresses: PerFamily::default(),
+            address_pairs: Vec::new(),
+            resolvers: Vec::new(),
             bind: PerFamily::default(),
             hops: None,
             path_mtu: None,

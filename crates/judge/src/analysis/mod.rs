@@ -27,6 +27,7 @@ mod nulls;
 pub(crate) mod offloads;
 pub mod path;
 mod placement;
+pub mod places;
 mod predict;
 mod questions;
 mod races;
@@ -229,6 +230,9 @@ pub struct Unseen {
 pub struct Question {
     /// Identifier of the cell.
     pub cell: String,
+    /// Where its trials went, of a run that went to several places: see [`places::place`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// What was measured.
     pub metric: Metric,
     /// Over which transport.

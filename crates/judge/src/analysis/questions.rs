@@ -8,8 +8,8 @@ use super::predict;
 use super::tally::Tally;
 use super::verdict::{self, Adjusted, Ruling};
 use super::{
-    MeanBeside, Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, rounds,
-    routes, translation, words,
+    MeanBeside, Pair, Prediction, Question, Unseen, Verdict, explained, limited, nulls, places,
+    rounds, routes, translation, words,
 };
 use crate::gate::SHORT_BODY;
 use crate::reach;
@@ -155,6 +155,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>, pair_ns: 
     let out_of_reach = ruling.pairs_to_settle.as_ref().is_some_and(far);
     let mut question = Question {
         cell: o.cell.id.clone(),
+        place: places::place(run, &o.cell.workload),
         metric: o.metric,
         transport: o.cell.workload.transport(),
         level_bytes: o.cell.workload.level_bytes(),
@@ -178,7 +179,7 @@ fn finish(found: &Collected<'_>, o: &Open<'_>, names: &PerArm<String>, pair_ns: 
         caveats: translated(found).chain(caveats(o, refused)).collect(),
         suspects: Vec::new(),
         diagnostics: o.diagnostics.clone(),
-        label: words::label(o.cell, o.metric, plan.design.arms, path_mtu(plan, o)),
+        label: places::label(run, o.cell, o.metric, path_mtu(plan, o)),
         text: String::new(),
         range_text: String::new(),
         sentence: String::new(),

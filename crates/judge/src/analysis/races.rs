@@ -60,18 +60,27 @@ fn of(policy: Policy, rounds: &[PerFamily<Seen>]) -> Option<Race> {
 }
 
 /// What each pair of visits over TCP measured of both families, by the version of HTTP that has the
-/// phases. A pair takes the times of looking up of its own round, or what they are on average; of a
-/// family that the name server does not answer for there is none.
+/// phases, at the first pair of addresses and the first name server. A pair takes the times of
+/// looking up of its own round, or what they are on average; of a family that the name server does
+/// not answer for there is none.
 fn seen(found: &Collected<'_>) -> Vec<PerFamily<Seen>> {
     let is_visit = |workload: &Workload| {
         let Workload::Visit(visit) = workload else { return false };
-        visit.phases && visit.http != Some(Http::Three)
+        visit.phases && visit.pair == 0 && visit.http != Some(Http::Three)
     };
-    let cell = found.run.plan.cells.iter().find(|cell| is_visit(&cell.workload));
+    let is_lookup = |workload: &Workload| {
+        let Workload::Lookup(lookup) = workload else { return false };
+        lookup.server == 0
+    };
+    let cells = &found.run.plan.cells;
+    let cell = cells.iter().find(|cell| is_visit(&cell.workload));
+    let asked = cells.iter().find(|cell| is_lookup(&cell.workload));
     let compared = |block: &&Block<'_>| block.valid && block.kind() == BlockKind::Compare;
     let blocks = || found.blocks.iter().filter(compared);
-    let looked_up: Vec<(u32, PerFamily<u64>)> =
-        blocks().filter_map(|block| Some((block.round(), lookups(block)?))).collect();
+    let looked_up: Vec<(u32, PerFamily<u64>)> = blocks()
+        .filter(|block| asked.is_some_and(|cell| cell.id == block.cell()))
+        .filter_map(|block| Some((block.round(), lookups(block)?)))
+        .collect();
     let lookup = |round: u32| {
         let own = looked_up.iter().find(|(of, _)| *of == round).map(|(_, ns)| *ns);
         own.unwrap_or_else(|| mean(&looked_up))

@@ -469,7 +469,11 @@ pub fn more_pairs(pairs: u32) -> String {
 
 /// A question as the subject of a longer sentence, as in "in round trips of 64 B over TCP".
 pub fn topic_of(question: &Question) -> String {
-    topic(question.metric, question.transport, question.level_bytes)
+    let topic = topic(question.metric, question.transport, question.level_bytes);
+    match &question.place {
+        Some(place) => format!("{topic} at {place}"),
+        None => topic,
+    }
 }
 
 /// The same from its parts.

@@ -7,7 +7,7 @@ use crate::words;
 use v6gap_core::arm::Arm;
 use v6gap_core::metric::Metric;
 use v6gap_core::workload::{Cell, Http, Workload};
-use v6gap_judge::analysis::{Analysis, Question};
+use v6gap_judge::analysis::{Analysis, Question, places};
 
 /// The phases in their order; looking up comes before the visit and is measured apart from it.
 const PHASES: [Metric; 5] =
@@ -16,6 +16,8 @@ const PHASES: [Metric; 5] =
 /// The questions about the visits of a cell.
 struct Visits<'a> {
     http: Option<Http>,
+    /// Where to, of a run that visited several pairs of addresses.
+    place: Option<String>,
     /// In the order of [`PHASES`].
     phases: Vec<&'a Question>,
     /// The whole visit until then.
@@ -42,7 +44,8 @@ fn visits<'a>(analysis: &'a Analysis, cell: &Cell) -> Option<Visits<'a>> {
     };
     of(Metric::Connect).or_else(|| of(Metric::Quic))?;
     let phases = PHASES.into_iter().filter_map(of).collect();
-    Some(Visits { http: visit.http, phases, first_byte: of(Metric::FirstByte) })
+    let place = places::place(&analysis.run, &cell.workload);
+    Some(Visits { http: visit.http, place, phases, first_byte: of(Metric::FirstByte) })
 }
 
 /// The medians over an arm, each from where the one before it ended.
@@ -76,6 +79,7 @@ fn draw(analysis: &Analysis, visits: &Visits<'_>, number: usize, paint: Paint) -
         Some(http) => format!("A visit by {http}"),
         None => "A connection".to_owned(),
     };
+    let subject = places::named(&subject, visits.place.as_deref());
     let last = visits.first_byte.or_else(|| visits.phases.last().copied())?;
     let found = series::finding(analysis, &[last]);
     let title = format!("{subject}, phase after phase: {found}");

@@ -1,6 +1,6 @@
 //! Which family programs choose that try both, in sentences.
 
-use v6gap_judge::analysis::{Analysis, Race};
+use v6gap_judge::analysis::{Analysis, Race, places};
 use v6gap_judge::eyeballs::Policy;
 
 const NS_PER_MS: f64 = 1e6;
@@ -22,7 +22,7 @@ const fn name(policy: Policy) -> &'static str {
 }
 
 /// Who chooses which family, what the choice of RFC 8305 costs, and what waiting costs if that is
-/// more.
+/// more; of several pairs of addresses at the first alone.
 pub fn races(analysis: &Analysis) -> Option<String> {
     let all = &analysis.races;
     let usual = all.iter().find(|race| race.policy == Policy::Rfc8305)?;
@@ -45,13 +45,16 @@ pub fn races(analysis: &Analysis) -> Option<String> {
              {later}."
         )
     });
+    let alone = places::first(&analysis.run);
+    let alone = alone.map(|pair| format!(" That is reckoned from visits to {pair} alone."));
     Some(format!(
         "Programs that try both families (Happy Eyeballs) would choose {}. By RFC 8305 their \
-         connection stands {} than over IPv4 alone, and the first byte comes {}.{}",
+         connection stands {} than over IPv4 alone, and the first byte comes {}.{}{}",
         choices.join("; "),
         later(usual.stands_later_ns),
         later(usual.first_byte_later_ns),
         waiting.unwrap_or_default(),
+        alone.unwrap_or_default(),
     ))
 }
 

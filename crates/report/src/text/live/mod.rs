@@ -16,7 +16,8 @@ use v6gap_core::observation::Measured;
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::{RunHeader, TrialRecord};
 use v6gap_core::run::SoFar;
-use v6gap_judge::analysis::words as names;
+use v6gap_core::workload::Cell;
+use v6gap_judge::analysis::{places, words as names};
 
 /// Trials that the strips of the families show.
 const TRIALS: usize = 40;
@@ -25,6 +26,8 @@ const TRIALS: usize = 40;
 #[derive(Debug, Clone)]
 pub struct Live {
     plan: Plan,
+    /// Where the trials of a cell go, by its name, of a run that goes to several places.
+    places: BTreeMap<String, String>,
     arms: PerArm<String>,
     /// The block under way, in words; empty before the first.
     doing: String,
@@ -55,8 +58,11 @@ impl Live {
             true => PerArm { a: of.a.to_string(), b: format!("{} again", of.b) },
             false => of.map(|family| family.to_string()),
         };
+        let place = |cell: &Cell| Some((cell.id.clone(), places::place(header, &cell.workload)?));
+        let places = plan.cells.iter().filter_map(place).collect();
         Live {
             plan,
+            places,
             arms,
             doing: String::new(),
             round: (0, 0.0),
@@ -166,7 +172,9 @@ impl Live {
         let cell = self.plan.cells.iter().find(|cell| cell.id == question.cell);
         let arms = self.plan.design.arms;
         let label = |cell| names::label(cell, question.metric, arms, PerArm::default());
-        cell.map_or_else(|| question.cell.clone(), label).replace(", ", " ")
+        let label = cell.map_or_else(|| question.cell.clone(), label);
+        let place = self.places.get(&question.cell).map(String::as_str);
+        places::named(&label, place).replace(", ", " ")
     }
 
     /// The metrics whose values stand beside the strips: the first two that were measured.
