@@ -260,7 +260,7 @@ impl Found {
             return Ok(());
         }
         let mut stranger = self.stranger(None)?;
-        let [v4, v6] = Family::BOTH.map(|family| stranger.code_of_address(family));
+        let [v4, v6] = Family::BOTH.map(|family| stranger.code_of_address(0, family));
         self.budget = stranger.budget;
         let ended = |error| self.ended(error);
         let codes = PerFamily { v4: v4.map_err(ended)?, v6: v6.map_err(ended)? };
@@ -445,9 +445,9 @@ impl Found {
     pub(crate) fn stranger(&self, processor: Option<usize>) -> Result<Stranger, Trouble> {
         let place = v6gap_visit::Place {
             site: self.site.clone(),
-            addresses: self.target.addresses,
+            addresses: vec![self.target.addresses],
             local: self.target.local,
-            resolver: self.resolver,
+            resolvers: self.resolver.into_iter().collect(),
             agent: self.agent.clone(),
             silence_ns: self.silence_ns,
             processor,

@@ -18,7 +18,7 @@ use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::{EndReport, Endpoints, LookedUp, Measured, Visited};
 use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Observed};
-use v6gap_core::workload::{Echo, Http, Kind, Visit, Workload};
+use v6gap_core::workload::{Echo, Http, Kind, Lookup, Visit, Workload};
 use v6gap_engine::run::{Hooks, Performer, RunError};
 use v6gap_engine::trial::{ClientContext, TrialError, watched};
 use v6gap_sys::{clock, entropy};
@@ -56,12 +56,13 @@ const HEADER_CHARS: usize = 200;
 pub struct Place {
     /// The service.
     pub site: Site,
-    /// Its address in each family.
-    pub addresses: PerFamily<Option<SocketAddr>>,
+    /// The pairs of its addresses, by their numbers. What is no visit goes to the first.
+    pub addresses: Vec<PerFamily<Option<SocketAddr>>>,
     /// Address of this end in each family, where the system is not to choose.
     pub local: PerFamily<Option<SocketAddr>>,
-    /// The name server that is asked, over either family.
-    pub resolver: Option<SocketAddr>,
+    /// The name servers by their numbers, each asked over whichever family it has. What is not
+    /// measured is asked of the first.
+    pub resolvers: Vec<SocketAddr>,
     /// What is said of us (User-Agent).
     pub agent: String,
     /// Longest wait for anything that is due, in ns.
@@ -69,6 +70,21 @@ pub struct Place {
     /// The processor to measure on; without one the system chooses.
     pub processor: Option<usize>,
 }
+
+impl Place {
+    /// The address of a family in a pair.
+    fn at(&self, pair: u8, family: Family) -> Option<SocketAddr> {
+        *self.addresses.get(usize::from(pair))?.get(family)
+    }
+
+    /// The pair of addresses that everything goes to which is done once.
+    fn first(&self) -> PerFamily<Option<SocketAddr>> {
+        PerFamily::from_fn(|family| self.at(FIRST, family))
+    }
+}
+
+/// The number of the first pair of addresses, and of the first name server.
+const FIRST: u8 = 0;
 
 /// The host with what was asked of it.
 #[derive(Debug)]
@@ -95,7 +111,7 @@ impl Stranger {
     /// The address that is not there, why the visit failed, or that the host asks to be left alone.
     pub fn look(&mut self, visit: &Visit, family: Family) -> Result<visit::Visited, LookError> {
         let missing = LookError::NoAddress(family);
-        let remote = (*self.place.addresses.get(family)).ok_or(missing)?;
+        let remote = self.place.at(visit.pair, family).ok_or(missing)?;
         self.wait_for(Use::Connection, 1).map_err(LookError::Budget)?;
         let visited = self.visitor.visit(&self.manner(visit, family, remote))?;
         if let Some(told) = visited.told.as_ref().filter(|told| told.status == TOO_MANY) {
@@ -135,13 +151,13 @@ impl Stranger {
         }
     }
 
-    fn remote(&self, family: Family) -> Result<SocketAddr, RunError> {
+    fn remote(&self, pair: u8, family: Family) -> Result<SocketAddr, RunError> {
         let missing = TrialError::Missing { family, what: "address of the host" };
-        self.place.addresses.get(family).ok_or(RunError::Trial(missing))
+        self.place.at(pair, family).ok_or(RunError::Trial(missing))
     }
 
     fn visit(&mut self, visit: &Visit, family: Family) -> Result<EndReport, RunError> {
-        let remote = self.remote(family)?;
+        let remote = self.remote(visit.pair, family)?;
         self.wait_for(Use::Connection, 1)?;
         let manner = self.manner(visit, family, remote);
         let (outcome, report) = watched(self.place.processor, || self.visitor.visit(&manner));
@@ -161,9 +177,10 @@ impl Stranger {
         Ok(EndReport { measured, endpoints, granted, ..report })
     }
 
-    fn look_up(&mut self, family: Family) -> Result<EndReport, RunError> {
+    fn look_up(&mut self, asked: &Lookup, family: Family) -> Result<EndReport, RunError> {
         let no_server = || RunError::Declined("there is no name server to ask".to_owned());
-        let server = self.place.resolver.ok_or_else(no_server)?;
+        let server = self.place.resolvers.get(usize::from(asked.server)).copied();
+        let server = server.ok_or_else(no_server)?;
         self.wait_for(Use::Query, 1)?;
         let record = Record::of(family);
         let (name, timeout_ns) = (&self.place.site.host, self.place.silence_ns);
@@ -194,11 +211,11 @@ impl Stranger {
     ) -> Result<Vec<(Arm, EndReport)>, RunError> {
         let many = echo.exchanges_in_all();
         self.wait_for(Use::Echo, u32::try_from(many).unwrap_or(u32::MAX))?;
-        let Place { addresses, silence_ns, local, processor, .. } = &self.place;
+        let Place { silence_ns, local, processor, .. } = &self.place;
         let context = ClientContext {
             local: *local,
             processors: processor.iter().copied().collect(),
-            ..ClientContext::new(*addresses, *silence_ns)
+            ..ClientContext::new(self.place.first(), *silence_ns)
         };
         self.number += 1;
         exchanges(echo, (self.number, attempt.block.order, attempt.seed()), arms, &context)
@@ -245,8 +262,8 @@ impl Trials for Stranger {
         if let Workload::Visit(visit) = workload {
             return self.visit(visit, family);
         }
-        if let Workload::Lookup(_) = workload {
-            return self.look_up(family);
+        if let Workload::Lookup(asked) = workload {
+            return self.look_up(asked, family);
         }
         Err(RunError::Declined("that takes a host that runs v6gap".to_owned()))
     }

@@ -1,7 +1,7 @@
 //! What is learnt of the way to the host before anything is measured: its routers, their names, and
 //! how large packets may be on it.
 
-use super::{Stranger, drawn};
+use super::{FIRST, Stranger, drawn};
 use crate::hop;
 use crate::lookup::{Answer, Lookup, Record, reverse_name};
 use crate::path_mtu::{Sizes, Way};
@@ -31,7 +31,7 @@ impl Stranger {
     /// # Errors
     /// What the system says to a packet, or that no more may be asked for.
     pub fn climb(&mut self) -> Result<Option<PerFamily<Vec<Rung>>>, RunError> {
-        let there = self.place.addresses.as_ref().map(Option::is_some);
+        let there = self.place.first().map(|address| address.is_some());
         let mut ladder = Ladder::new();
         loop {
             let now_ns = clock::now_ns();
@@ -43,7 +43,7 @@ impl Stranger {
                 }
                 Next::Over => return Ok(Some(ladder.into_rungs())),
             };
-            let remote = self.remote(question.family)?;
+            let remote = self.remote(FIRST, question.family)?;
             let local = *self.place.local.get(question.family);
             let wait_ns = self.place.silence_ns.min(HOP_WAIT_NS);
             let asked_ns = clock::now_ns();
@@ -72,7 +72,7 @@ impl Stranger {
                 continue;
             }
             let name = reverse_name(&answered.address);
-            match self.ask(Record::Ptr, &name, HOP_WAIT_NS)?.map(|found| found.names) {
+            match self.ask(FIRST, Record::Ptr, &name, HOP_WAIT_NS)?.map(|found| found.names) {
                 Some(names) => answered.name = names.into_iter().next(),
                 None => break,
             }
@@ -89,29 +89,35 @@ impl Stranger {
             IpAddr::V6(v6) => Some(v6),
             IpAddr::V4(_) => None,
         };
-        let told = self.ask(Record::Aaaa, nat64::KNOWN_NAME, HOP_WAIT_NS)?;
+        let told = self.ask(FIRST, Record::Aaaa, nat64::KNOWN_NAME, HOP_WAIT_NS)?;
         let addresses = told.into_iter().flat_map(|found| found.addresses);
         Ok(Prefix::told(addresses.filter_map(six)))
     }
 
-    /// The code by which the name server answers for the host's address of a family, as in
-    /// `NOERROR`; `None` if there is no server, or no answer.
+    /// The code by which the name server of a number answers for the host's address of a family,
+    /// as in `NOERROR`; `None` if there is no such server, or no answer.
     ///
     /// # Errors
     /// That no more may be asked for.
-    pub fn code_of_address(&mut self, family: Family) -> Result<Option<String>, RunError> {
+    pub fn code_of_address(
+        &mut self,
+        server: u8,
+        family: Family,
+    ) -> Result<Option<String>, RunError> {
         let (name, wait_ns) = (self.place.site.host.clone(), self.place.silence_ns);
-        Ok(self.ask(Record::of(family), &name, wait_ns)?.map(|found| found.code))
+        Ok(self.ask(server, Record::of(family), &name, wait_ns)?.map(|found| found.code))
     }
 
-    /// What the name server answers in time; `None` if there is no server, or no answer.
+    /// What a name server answers in time; `None` if there is no such server, or no answer.
     fn ask(
         &mut self,
+        server: u8,
         record: Record,
         name: &str,
         wait_ns: u64,
     ) -> Result<Option<Answer>, RunError> {
-        let Some(server) = self.place.resolver else { return Ok(None) };
+        let server = self.place.resolvers.get(usize::from(server)).copied();
+        let Some(server) = server else { return Ok(None) };
         self.wait_for(Use::Query, 1)?;
         let timeout_ns = self.place.silence_ns.min(wait_ns);
         let question = Lookup { server, local: None, name, record, id: drawn()?, timeout_ns };
@@ -130,7 +136,7 @@ impl Stranger {
     ) -> Result<PerFamily<PathMtu>, RunError> {
         let mut found = PerFamily::default();
         for family in Family::BOTH {
-            let Some(remote) = *self.place.addresses.get(family) else { continue };
+            let Some(remote) = self.place.at(FIRST, family) else { continue };
             let wait_ns = patience_ns(rungs.get(family)).min(self.place.silence_ns);
             let way = Way { remote, local: *self.place.local.get(family), wait_ns };
             let both_ways = self.search(&way, way.echoes())?;
