@@ -7,6 +7,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 
+mod addresses;
 pub mod against;
 pub mod check;
 mod ends;
@@ -21,7 +22,7 @@ mod perform;
 mod place;
 mod placement;
 mod replay;
-mod resolver;
+pub mod resolver;
 mod rounds;
 mod same_host;
 mod selftest;

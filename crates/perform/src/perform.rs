@@ -141,6 +141,8 @@ fn visit(job: &Job, found: Found, run: Course<'_>) -> Result<Done, Trouble> {
     let mut stranger = found.stranger(ends.processors.first().copied())?;
     let known = RunHeader {
         target: found.site.url(),
+        address_pairs: found.address_pairs(),
+        resolvers: found.several_resolvers(),
         hops: found.hops.clone(),
         path_mtu: found.path_mtu,
         hosts: PerEnd { client: Host::default(), server: found.host() },

@@ -1,8 +1,12 @@
 //! A host that does not run this program: finding it, and a first look over each family.
 
-use crate::same_host;
+mod pairs;
+mod servers;
+
 use crate::target::{self, Target};
 use crate::trouble::Trouble;
+use crate::{resolver, same_host};
+use pairs::{FIRST, Place, certified};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::budget::{Budget, Owner};
@@ -17,7 +21,7 @@ use v6gap_core::record::Host;
 use v6gap_core::unit::format_bytes;
 use v6gap_core::workload::{Http, Visit};
 use v6gap_engine::run::RunError;
-use v6gap_judge::eyeballs::{Attempt, NO_ANSWER_NS, Policy, Seen, race};
+use v6gap_judge::eyeballs::{Attempt, Policy, Seen, race};
 use v6gap_judge::sameness::same;
 use v6gap_sys::socket::ErrorClass;
 use v6gap_visit::{Failure, LookError, Phase, Record, Stranger, Visited, Why};
@@ -27,11 +31,6 @@ pub use v6gap_visit::{BadUrl, Scheme, Site};
 /// Most redirects that are followed before anything is measured.
 const REDIRECTS_MAX: usize = 3;
 
-/// By which a name server says that nothing is wrong.
-const NO_ERROR: &str = "NOERROR";
-
-const NS_PER_S: u64 = 1_000_000_000;
-
 /// Who is visited and how.
 #[derive(Debug, Clone)]
 pub struct Wanted {
@@ -39,10 +38,13 @@ pub struct Wanted {
     pub site: Site,
     /// Addresses to visit in place of those of the name.
     pub addresses: PerFamily<Option<String>>,
+    /// Whether all addresses of the name are visited, and not the first of each family alone.
+    pub all: bool,
     /// Addresses of this host to go from.
     pub bind: Vec<String>,
-    /// The name server to ask; by default the system's first.
-    pub resolver: Option<SocketAddr>,
+    /// The name servers to ask; by default the system's first. What is asked besides looking up
+    /// the name is asked of the first.
+    pub resolvers: Vec<SocketAddr>,
     /// Versions of HTTP to try; by default the best that both families speak.
     pub http: Vec<Http>,
     /// Whether the host is the user's own, which lifts the counts of what may be asked for.
@@ -103,10 +105,6 @@ pub enum Broken {
 }
 
 impl Broken {
-    fn wrong_site(why: &str) -> Self {
-        Broken::WrongSite(why.to_owned())
-    }
-
     fn of(failure: &Failure) -> Self {
         let silent = matches!(failure.why, Why::Silent(_));
         match (&failure.why, failure.phase) {
@@ -134,8 +132,8 @@ pub struct Found {
     pub target: Target,
     /// Versions of HTTP that both families speak, of those that were to be tried.
     pub http: Vec<Http>,
-    /// The name server to ask, if there is one.
-    pub resolver: Option<SocketAddr>,
+    /// The name servers to ask, if there are any.
+    pub resolvers: Vec<SocketAddr>,
     /// The way there, if it was looked for and the system tells.
     pub hops: Option<PerFamily<Vec<Rung>>>,
     /// How large packets may be on it.
@@ -152,6 +150,12 @@ pub struct Found {
     unanswered: PerFamily<bool>,
     /// Whether the IPv6 address is made of the IPv4 address.
     is_translated: bool,
+    /// The prefix of this network's translator, if it told one.
+    prefix: Option<Prefix>,
+    /// The pairs of its addresses besides that of the target.
+    further: Vec<PerFamily<SocketAddr>>,
+    /// What is said of addresses that are not visited.
+    beyond: Option<String>,
     budget: Budget,
     agent: String,
     silence_ns: u64,
@@ -175,8 +179,11 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
         found = Found { budget, notes, ..self::found(wanted, next)? };
     }
     found.ask_for_addresses()?;
-    if found.broken.as_ref().map(Option::is_none) == (PerFamily { v4: true, v6: true }) {
+    if found.works() {
         found.compare()?;
+    }
+    if found.works() {
+        found.look_further()?;
     }
     if wanted.path {
         found.climb(&wanted.http)?;
@@ -185,26 +192,27 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
 }
 
 fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
-    let given = wanted.addresses.as_ref().map(|text| text.as_deref());
-    let target = target::resolve(&site.host, site.port, given.v4, given.v6)?;
-    let target = target.from(&wanted.bind)?.bound()?;
-    if wanted.download.is_some() && !wanted.mine && !target.is_near() {
+    let place = Place::of(wanted, &site)?;
+    if wanted.download.is_some() && !wanted.mine && !place.is_all(target::is_near) {
         return Err(Trouble::NotYours(site.host));
     }
-    let resolver = wanted.resolver.or_else(crate::resolver::of_system);
-    let mut there = Family::BOTH.into_iter().filter_map(|f| *target.addresses.get(f));
-    let owner = match there.all(|address| address.ip().is_loopback()) {
+    let resolvers: Vec<SocketAddr> = match wanted.resolvers.as_slice() {
+        [] => resolver::of_system().into_iter().collect(),
+        named => named.to_vec(),
+    };
+    let owner = match place.is_all(|address| address.is_loopback()) {
         true => Owner::Here,
         false if wanted.mine => Owner::User,
         false => Owner::Stranger,
     };
     let contact = wanted.contact.as_ref().map(|who| format!("; {who}")).unwrap_or_default();
     let agent = format!("v6gap/{} (paired IPv6/IPv4 measurement{contact})", crate::VERSION);
+    let Place { target, further, beyond } = place;
     Ok(Found {
         site,
         target,
         http: Vec::new(),
-        resolver,
+        resolvers,
         hops: None,
         path_mtu: None,
         notes: Vec::new(),
@@ -214,87 +222,33 @@ fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
         budget: Budget::new(owner).downloading(wanted.download.unwrap_or(0)),
         unanswered: PerFamily::default(),
         is_translated: false,
+        prefix: None,
+        further,
+        beyond,
         agent,
         silence_ns: wanted.silence_ns,
     })
 }
 
 impl Found {
+    /// Whether both families do, as far as is known.
+    fn works(&self) -> bool {
+        self.broken.v4.is_none() && self.broken.v6.is_none()
+    }
+
     /// What tells whether both families lead to one machine, and what is wrong with certificates.
     fn compare(&mut self) -> Result<(), Trouble> {
-        let certified = same_host::objections(&self.seen, &self.site.host);
-        match certified.as_ref().map(Option::as_deref) {
-            PerFamily { v4: None, v6: None } => {}
-            PerFamily { v4: Some(why), v6: Some(_) } => {
-                self.notes.push(format!("browsers would not take its certificate: {why}"));
-            }
-            // What only one family has is its fault.
-            PerFamily { v4: Some(why), .. } => self.broken.v4 = Some(Broken::wrong_site(why)),
-            PerFamily { v6: Some(why), .. } => self.broken.v6 = Some(Broken::wrong_site(why)),
-        }
-        let takes_ticket = match self.http.iter().find(|http| **http != Http::Three) {
-            Some(http) if self.site.scheme == Scheme::Https => {
-                let visit = Visit { http: Some(*http), ..Visit::default() };
-                let mut stranger = self.stranger(None)?;
-                let taken = stranger.takes_ticket(&visit, *http);
-                self.budget = stranger.budget;
-                match taken {
-                    Err(LookError::Budget(error)) => return Err(self.ended(error)),
-                    // A visit that fails now and did not before tells nothing of tickets.
-                    taken => taken.ok(),
-                }
-            }
-            _ => None,
-        };
+        let (wrong, note) = certified(&self.seen, &self.site.host);
+        self.broken = wrong;
+        self.notes.extend(note);
+        let takes_ticket = self.takes_ticket(FIRST)?;
+        self.prefix = self.translator()?;
         let addresses = self.target.addresses.map(|address| address.map(|a| a.ip()));
-        self.is_translated = same_host::is_translated(addresses, self.translator()?);
+        self.is_translated = same_host::is_translated(addresses, self.prefix);
         let evidence = same_host::evidence(&self.seen, takes_ticket, self.is_translated);
-        self.notes.push(same_host::words(same(&evidence)).to_owned());
+        let note = self.of_first(same_host::words(same(&evidence)));
+        self.notes.push(note);
         Ok(())
-    }
-
-    /// Asks the name server once for both addresses: one that answers for one of them alone keeps
-    /// those programs waiting that ask for both. One that answers for neither is no finding.
-    fn ask_for_addresses(&mut self) -> Result<(), Trouble> {
-        if !self.is_looked_up() {
-            return Ok(());
-        }
-        let mut stranger = self.stranger(None)?;
-        let [v4, v6] = Family::BOTH.map(|family| stranger.code_of_address(0, family));
-        self.budget = stranger.budget;
-        let ended = |error| self.ended(error);
-        let codes = PerFamily { v4: v4.map_err(ended)?, v6: v6.map_err(ended)? };
-        for family in Family::BOTH {
-            let (own, other) = (codes.get(family), codes.get(family.other()));
-            if other.as_deref() == Some(NO_ERROR) && own.as_deref() != Some(NO_ERROR) {
-                self.untold(family, own.as_deref());
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes note of what the name server says for one address, where it tells the other.
-    fn untold(&mut self, family: Family, code: Option<&str>) {
-        let record = Record::of(family).name();
-        *self.unanswered.get_mut(family) = code.is_none();
-        let (broken, note) = match code {
-            Some(code) => {
-                let note = format!("the name server answers {code} for {record}");
-                (Broken::Untold(record, code.to_owned()), note)
-            }
-            None => {
-                let note = format!(
-                    "the name server does not answer for {record}: programs that wait for both \
-                     answers wait for {} s",
-                    NO_ANSWER_NS / NS_PER_S
-                );
-                (Broken::Unanswered(record), note)
-            }
-        };
-        match self.broken.get_mut(family) {
-            Some(no_address) if *no_address == Broken::NoAddress => *no_address = broken,
-            _ => self.notes.push(note),
-        }
     }
 
     /// That no more is asked for.
@@ -316,7 +270,7 @@ impl Found {
 
     /// Whether the name server can be asked for its name.
     pub fn is_looked_up(&self) -> bool {
-        self.resolver.is_some() && self.site.host.parse::<IpAddr>().is_err()
+        !self.resolvers.is_empty() && self.site.host.parse::<IpAddr>().is_err()
     }
 
     /// Looks for the way there, and for how large packets may be on it.
@@ -445,9 +399,9 @@ impl Found {
     pub(crate) fn stranger(&self, processor: Option<usize>) -> Result<Stranger, Trouble> {
         let place = v6gap_visit::Place {
             site: self.site.clone(),
-            addresses: vec![self.target.addresses],
+            addresses: self.numbered(),
             local: self.target.local,
-            resolvers: self.resolver.into_iter().collect(),
+            resolvers: self.resolvers.clone(),
             agent: self.agent.clone(),
             silence_ns: self.silence_ns,
             processor,

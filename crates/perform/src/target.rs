@@ -241,7 +241,8 @@ impl Target {
     }
 }
 
-fn is_near(address: IpAddr) -> bool {
+/// Whether an address is of a network that its user is at home in.
+pub(crate) fn is_near(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
         IpAddr::V6(v6) => v6.is_loopback() || v6.is_unique_local() || v6.is_unicast_link_local(),
@@ -275,7 +276,7 @@ pub fn resolve(host: &str, port: u16, v4: Option<&str>, v6: Option<&str>) -> Res
 
 /// The addresses of a name or of a literal address. Where another address was given, a name that is
 /// not known is only a name.
-fn look_up(name: &str, port: u16, known: bool) -> Result<Vec<SocketAddr>, Unfit> {
+pub(crate) fn look_up(name: &str, port: u16, known: bool) -> Result<Vec<SocketAddr>, Unfit> {
     if is_literal(name) {
         return literal(name, port, None).map(|address| vec![address]);
     }

@@ -28,7 +28,7 @@ pub use lab::{DemoArgs, LabArgs, LabCommand, WorldArgs};
 pub use normal::{SHORT_HELP, Typed, VERBS, normalise, without_secrets};
 pub use paper::{CiteArgs, CiteFormat, FigureFormat, FiguresArgs};
 pub use plan::{PlanArgs, PlanCommand, PlanEstimateArgs, PlanRunArgs};
-pub use probe::{ProbeArgs, Probed};
+pub use probe::{Addresses, ProbeArgs, Probed};
 pub use run::{
     CheckArgs, Condition, ConnectArgs, DesignArgs, KeyArgs, LabChoice, Live, ResultArgs, RunArgs,
 };

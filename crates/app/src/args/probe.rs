@@ -4,8 +4,8 @@ use super::capture::CaptureArgs;
 use super::run::ResultArgs;
 use super::snmp::SnmpArgs;
 use super::values;
-use clap::Args;
-use std::net::{IpAddr, Ipv4Addr};
+use clap::{Args, ValueEnum};
+use std::net::{Ipv4Addr, SocketAddr};
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::draft::Wanted;
 
@@ -25,6 +25,15 @@ fn probed(text: &str) -> Result<Probed, String> {
     }
 }
 
+/// Which addresses of a name are visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Addresses {
+    /// The first of each family
+    One,
+    /// All of them, the first of both families with each other, the second, and so on
+    All,
+}
+
 /// Compare IPv6 with IPv4 to a host that does not run v6gap
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
@@ -35,7 +44,9 @@ Examples:
   v6gap probe example.org --http 1.1,2,3           each version of HTTP
   v6gap probe example.org --measure rtt            ping over both families side by side
   v6gap probe example.org --measure path           routers and path MTU, both ways side by side
-  v6gap probe example.org --resolver 192.0.2.53    by this name server
+  v6gap probe example.org --addresses all          each of its machines by itself
+  v6gap probe example.org --measure lookup --resolver 192.0.2.53 --resolver [2001:db8::53]:5300
+                                                   two name servers beside each other
   v6gap probe https://example.org/f.iso --download 20MB --pairs 8 --mine    how quick a file is
 
 A visit is a connection of its own, which is reset after the answer. No more than 2 a second and 150
@@ -74,6 +85,10 @@ pub struct ProbeArgs {
     /// How I can be reached, told to the host with each request
     #[arg(long, value_name = "TEXT", help_heading = "Host")]
     pub contact: Option<String>,
+    /// Addresses of the name to visit: the first of each family, or all of them in up to four
+    /// pairs, each of which is compared by itself
+    #[arg(long, value_name = "WHICH", default_value = "one", help_heading = "Host")]
+    pub addresses: Addresses,
     /// IPv4 address to visit in place of the name's
     #[arg(long = "v4", value_name = "ADDR", help_heading = "Host")]
     pub four: Option<Ipv4Addr>,
@@ -83,9 +98,10 @@ pub struct ProbeArgs {
     /// Address of this host to measure from; once for each family
     #[arg(short = 'B', long, value_name = "ADDR", help_heading = "Host")]
     pub bind: Vec<String>,
-    /// Name server to ask [the system's first]
-    #[arg(long, value_name = "ADDR", help_heading = "Host")]
-    pub resolver: Option<IpAddr>,
+    /// Name server to ask, with :PORT if that is not 53; may be given up to four times, and each is
+    /// compared by itself, while all but lookups is asked of the first [the system's first]
+    #[arg(long, value_name = "ADDR", value_parser = values::resolver, help_heading = "Host")]
+    pub resolver: Vec<SocketAddr>,
     /// Do not look for the routers on the way
     #[arg(long, help_heading = "Host")]
     pub no_path: bool,

@@ -1,6 +1,6 @@
 //! Values of options: from text to numbers, metrics, verdicts and networks.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::Family;
 use v6gap_core::metric::Metric;
 use v6gap_core::plan::check::{self, nearest};
@@ -11,6 +11,7 @@ use v6gap_core::workload::{Http, Transport};
 use v6gap_core::world::LinkModel;
 use v6gap_judge::analysis::Verdict;
 use v6gap_perform::against::Tool;
+use v6gap_perform::resolver;
 
 /// A time in ns, above 0.
 pub(super) fn span(text: &str) -> Result<u64, String> {
@@ -108,6 +109,11 @@ pub(super) fn file_size(text: &str) -> Result<u64, String> {
 /// How much of a body is downloaded, in bytes.
 pub(super) fn download(text: &str) -> Result<u64, String> {
     check::download(text)
+}
+
+/// A name server, perhaps with its port.
+pub(super) fn resolver(text: &str) -> Result<SocketAddr, String> {
+    resolver::parse(text)
 }
 
 /// A version of HTTP.

@@ -1,6 +1,6 @@
 //! `probe`: compare IPv6 with IPv4 to a host that does not run this program.
 
-use crate::args::{Asked, ConnectArgs, ProbeArgs, Probed};
+use crate::args::{Addresses, Asked, ConnectArgs, ProbeArgs, Probed};
 use crate::commands::plan::expect;
 use crate::commands::run::{random_seed, refused};
 use crate::failure::{Failure, Outcome};
@@ -8,17 +8,14 @@ use crate::output;
 use crate::session;
 use crate::settings::Context;
 use crate::target::RunOptions;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::plan::draft::{Overall, Site as DraftSite};
 use v6gap_core::plan::{Plan, check::check, preset};
 use v6gap_core::workload::Http;
-use v6gap_perform::Place;
 use v6gap_perform::stranger::{self, Broken, Found, Scheme, Site, Wanted as Whom};
+use v6gap_perform::{Place, resolver};
 use v6gap_report::stream;
-
-/// Port of DNS.
-const DNS_PORT: u16 = 53;
 
 /// Visits a host over both families.
 ///
@@ -27,11 +24,8 @@ const DNS_PORT: u16 = 53;
 pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> {
     let site = Site::parse(&args.host).map_err(|why| Failure::usage(why.to_string()))?;
     let path_alone = !args.measure.is_empty() && args.measure.iter().all(|m| *m == Probed::Path);
-    if path_alone && args.no_path {
-        return Err(Failure::usage("--measure path and --no-path leave nothing to do".to_owned()));
-    }
-    if site.scheme == Scheme::Tcp && args.download.is_some() {
-        return Err(Failure::usage("a connection alone has no body to download".to_owned()));
+    if let Some(why) = contradiction(args, &site, path_alone) {
+        return Err(Failure::usage(why));
     }
     let options = RunOptions {
         connect: ConnectArgs::local(),
@@ -49,7 +43,8 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
             (Scheme::Http, []) => vec![Http::One],
             (_, asked) => asked.to_vec(),
         };
-        let plan = plan(args, &site, &http, true)?;
+        // How many addresses the name has is not asked for.
+        let plan = plan(args, &site, &http, (true, 1))?;
         return expect::dry_run(&plan, Some(&site.url()), false, args.result.json, context);
     }
     if args.result.json_stream {
@@ -58,8 +53,10 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
     let whom = Whom {
         site,
         addresses: PerFamily { v4: args.four.map(|a| a.to_string()), v6: args.six.clone() },
+        // There is one way to look for, that to the first.
+        all: args.addresses == Addresses::All && !path_alone,
         bind: args.bind.clone(),
-        resolver: args.resolver.map(|address| SocketAddr::new(address, DNS_PORT)),
+        resolvers: args.resolver.clone(),
         http: args.http.clone(),
         mine: args.mine,
         download: args.download,
@@ -82,19 +79,69 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
     if path_alone {
         return Ok(Outcome::Done);
     }
-    let plan = plan(args, &found.site, &found.http, found.is_looked_up())?;
+    let plan = plan(args, &found.site, &found.http, (found.is_looked_up(), found.pairs()))?;
+    // A number that was asked for is kept.
+    let plan = match args.pairs {
+        Some(_) => plan,
+        None => found.fitted(plan).map_err(too_many)?,
+    };
     let job = options.job(plan, &context.keys)?;
     session::measure(job, Place::Stranger(Box::new(found)), &options, context)
 }
 
-/// What is asked of a site by these versions of HTTP.
-fn plan(args: &ProbeArgs, site: &Site, http: &[Http], named: bool) -> Result<Plan, Failure> {
+/// Which options say what cannot be done together, in words.
+fn contradiction(args: &ProbeArgs, site: &Site, path_alone: bool) -> Option<String> {
+    if path_alone && args.no_path {
+        return Some("--measure path and --no-path leave nothing to do".to_owned());
+    }
+    if site.scheme == Scheme::Tcp && args.download.is_some() {
+        return Some("a connection alone has no body to download".to_owned());
+    }
+    if let Some(why) = resolver::objection(&args.resolver) {
+        return Some(why);
+    }
+    if args.addresses == Addresses::One {
+        return None;
+    }
+    if site.host.parse::<IpAddr>().is_ok() {
+        let host = &site.host;
+        return Some(format!("{host} is one address, and --addresses all takes a name"));
+    }
+    if args.four.is_some() || args.six.is_some() {
+        return Some("--addresses all are those of the name: leave --v4 and --v6 out".to_owned());
+    }
+    // Its filter would leave out all pairs but the first.
+    let captures = args.capture.capture.is_some();
+    captures.then(|| "--capture takes one pair of addresses: leave --addresses all out".to_owned())
+}
+
+/// That a host may not be asked for so much.
+fn too_many(left: u32) -> Failure {
+    let what = format!(
+        "the fewest visits that can decide take more than the {left} connections that are left of \
+         those that a host is asked for"
+    );
+    Failure::usage(what)
+        .likely("fewer versions of HTTP (--http), or one pair of addresses, fit.")
+        .run("--mine", "says that the host is yours, which lifts the count")
+}
+
+/// What is asked of a site by these versions of HTTP: whether it is looked up by its name, and at
+/// how many pairs of addresses it is visited.
+fn plan(
+    args: &ProbeArgs,
+    site: &Site,
+    http: &[Http],
+    (named, pairs): (bool, usize),
+) -> Result<Plan, Failure> {
+    let several = |many: usize| (many > 1).then_some(many as u32);
     let draft_site = DraftSite {
         url: site.url(),
         http: http.iter().map(|http| http.number().to_owned()).collect(),
         plain: site.scheme != Scheme::Https,
         download: args.download.map(|bytes| bytes.to_string()),
-        ..DraftSite::default()
+        addresses: several(pairs),
+        resolvers: several(args.resolver.len()),
     };
     let mut draft = preset::visits_draft(draft_site, named, true);
     let only = |measured: &Probed| match measured {

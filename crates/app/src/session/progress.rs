@@ -14,6 +14,7 @@ use v6gap_core::record::RunHeader;
 use v6gap_core::run::{Attempt, Event};
 use v6gap_core::unit;
 use v6gap_core::wire::control::Queued;
+use v6gap_judge::analysis::words;
 use v6gap_perform::{News, Watcher, stranger};
 use v6gap_report::stream;
 use v6gap_report::text::{Live, Style};
@@ -103,8 +104,12 @@ impl Progress {
             }
             Stop::Pairs { pairs } => format!("{pairs} pairs"),
         };
+        let further = match header.address_pairs.len().saturating_sub(1) {
+            0 => String::new(),
+            many => format!(" and {}", words::counted(many, "further pair")),
+        };
         self.print(&format!(
-            "{} to {}   IPv4 {v4}   IPv6 {v6}   {end}, saved as {}",
+            "{} to {}   IPv4 {v4}   IPv6 {v6}{further}   {end}, saved as {}",
             header.hosts.client.name, header.target, header.id
         ));
         if let Some(bodies) = stranger::to_download(&header.plan) {

@@ -207,6 +207,15 @@ fn what_cannot_be_visited_is_refused_and_a_dry_run_sends_nothing() {
         ("example.org:0", "is no host"),
         ("example.org --measure throughput", "v6gap run HOST"),
         ("example.org --http 4", "1.1, 2 and 3"),
+        ("example.org --resolver dns.example", "it must be an address"),
+        ("example.org --resolver 192.0.2.53:0", "port 0"),
+        ("example.org --resolver ::1 --resolver [::1]:53", "::1 is named twice"),
+        ("example.org --addresses two", "[possible values: one, all]"),
+        ("192.0.2.1 --addresses all", "192.0.2.1 is one address"),
+        ("https://[2001:db8::1]/ --addresses all", "2001:db8::1 is one address"),
+        ("example.org --addresses all --v4 192.0.2.1", "leave --v4 and --v6 out"),
+        ("example.org --addresses all --v6 2001:db8::1", "leave --v4 and --v6 out"),
+        ("example.org --addresses all --capture", "--capture takes one pair"),
     ] {
         let ran = sandbox.run(&format!("probe {what} --dry-run"));
         assert_eq!(ran.code, 2, "{what}: {ran:?}");
@@ -216,4 +225,24 @@ fn what_cannot_be_visited_is_refused_and_a_dry_run_sends_nothing() {
     let told = sandbox.run(&service.line("--dry-run")).ended(0).out;
     assert!(told.contains("first-byte-tcp-http-1.1-plain"), "{told}");
     assert_eq!(service.visits(), 0);
+}
+
+/// Each name server is a cell of its own, up to four; the default has the names that it had.
+#[test]
+fn name_servers_are_looked_up_at_beside_each_other() {
+    let sandbox = Sandbox::new();
+    let dry = |servers: &[&str]| {
+        let servers: String = servers.iter().map(|of| format!(" --resolver {of}")).collect();
+        sandbox.run(&format!("probe example.org --measure lookup --dry-run{servers}"))
+    };
+    let four = ["192.0.2.53", "192.0.2.53:5300", "2001:db8::53", "[2001:db8::53]:5300"];
+    let told = dry(&four).ended(0).out;
+    for cell in ["lookup-udp", "lookup-udp-server-2", "lookup-udp-server-4"] {
+        assert!(told.contains(cell), "{cell}: {told}");
+    }
+    let one = dry(&four[..1]).ended(0).out;
+    assert!(one.contains("lookup-udp") && !one.contains("server-2"), "{one}");
+    let five = dry(&[&four[..], &["::1"]].concat()).ended(2);
+    let words = five.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("5 name servers are more than 4"), "{words}");
 }
