@@ -5,6 +5,7 @@
 //! runs all of them and repeats the statistical ones as often as docs/validation reports; otherwise
 //! those of the night wait (`tier.rs`), and a small number shows that the others run.
 
+mod addresses;
 mod answered;
 mod broken;
 mod capacity;
@@ -51,7 +52,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 81] = [
+const SCENARIOS: [tier::Scenario<fn()>; 83] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -118,6 +119,8 @@ const SCENARIOS: [tier::Scenario<fn()>; 81] = [
     ("an_ipv6_that_connects_and_fails_is_named", half_broken::is_named, Night(60)),
     ("a_black_hole_stalls_visits", half_broken::stalls_where_large_packets_vanish, Night(40)),
     ("name_servers_are_as_far_as_they_are", resolvers::are_as_far_as_they_are, Night(90)),
+    ("name_servers_are_compared", resolvers::are_compared, Night(60)),
+    ("addresses_are_compared", addresses::are_compared_machine_by_machine, Night(150)),
     ("an_answer_may_be_late", resolvers::may_be_late, Night(150)),
     ("an_answer_may_be_missing", resolvers::may_be_missing, Night(200)),
     ("a_translated_family_is_named", nat64::is_named, Night(120)),

@@ -19,9 +19,15 @@ const LATE: &str = "addAction(QTypeRule(DNSQType.AAAA), DelayAction(300))";
 
 /// What a run says of a host whose name it looks up at a name server.
 fn run(lab: &Lab, home: &Home, host: &str, measure: &str, resolver: &str) -> Value {
+    run_by(lab, home, host, measure, &[resolver])
+}
+
+/// The same at several of them.
+fn run_by(lab: &Lab, home: &Home, host: &str, measure: &str, resolvers: &[&str]) -> Value {
     let mut probe = lab.command(home, "client");
     let [four, six] = AT;
-    probe.args(["probe", host, "--v4", four, "--v6", six, "--resolver", resolver]);
+    probe.args(["probe", host, "--v4", four, "--v6", six]);
+    probe.args(resolvers.iter().flat_map(|resolver| ["--resolver", *resolver]));
     probe.args(["--measure", measure, "--pairs", &times(6, 24).to_string(), "--timeout", "1s"]);
     probe.args(["--mine", "--no-report", "--no-path", "--json", "-q"]);
     let output = probe.output().unwrap();
@@ -79,6 +85,25 @@ pub fn are_as_far_as_they_are() {
     near("AAAA later than A by IPv4", over_four[1] - over_four[0], 0.0, 0.3);
     for (at, record) in ["A", "AAAA"].into_iter().enumerate() {
         near(&format!("{record} by IPv6 later"), over_six[at] - over_four[at], TRIP_MS, 0.3);
+    }
+}
+
+/// Name servers are compared beside each other: the one whose AAAA answers come late, and the one
+/// behind it, which is asked over the other family and at another port.
+pub fn are_compared() {
+    let (home, lab) = lab("resolvers-two", ALIKE_MS);
+    let servers = [bind9(&lab, &home, BEHIND, &BOTH, ""), dnsdist(&lab, &home, LATE)];
+    let behind = format!("[{}]:{BEHIND}", AT[1]);
+    let asked = [AT[0], behind.as_str()];
+    let result = run_by(&lab, &home, &itself(), "lookup", &asked);
+    drop(servers);
+    let named = [("lookup-udp", LATE_MS), ("lookup-udp-server-2", 0.0)];
+    for (server, (cell, later_ms)) in asked.into_iter().zip(named) {
+        let q = question(&result, cell, "lookup");
+        assert_eq!(q["place"], server, "{q:#}");
+        assert_eq!(q["label"], format!("Looking up A and AAAA, at {server}"));
+        let [four, six] = took(&result, cell, "lookup");
+        near(&format!("AAAA later than A at {server}"), six - four, later_ms, 1.0);
     }
 }
 

@@ -110,6 +110,11 @@ pub fn certified_for(home: &Home, name: &str, host: &str) -> String {
 
 /// nginx with these sites, each as directives, which may limit who asks often (`limit_req`).
 pub fn nginx_of(lab: &Lab, home: &Home, sites: &[String]) -> Server {
+    nginx_at(lab, home, "server", sites)
+}
+
+/// The same in a node of the lab; each needs a folder of its own.
+pub fn nginx_at(lab: &Lab, home: &Home, node: &str, sites: &[String]) -> Server {
     let folder = folder(home);
     let answer = "location / { return 200 \"what is asked for\\n\"; }";
     let of = |site: &String| format!("server {{ server_name {NAME}; {site} {answer} }}\n");
@@ -122,7 +127,7 @@ pub fn nginx_of(lab: &Lab, home: &Home, sites: &[String]) -> Server {
          limit_req_zone $server_name zone=all:64k rate=1r/m;\n{sites}}}\n"
     );
     std::fs::write(folder.join("nginx.conf"), text).unwrap();
-    let mut command = lab.exec(home, "server");
+    let mut command = lab.exec(home, node);
     command.arg(program("nginx")).arg("-p").arg(&folder).args(["-c", "nginx.conf"]);
     ready(command.stderr(Stdio::piped()), "using the \"epoll\" event method")
 }
