@@ -1,7 +1,7 @@
 //! All addresses of a name, and which of them are compared with each other.
 
 use crate::target::{Unfit, look_up};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily, wide};
 use v6gap_core::workload::Visit;
 
@@ -11,14 +11,23 @@ use v6gap_core::workload::Visit;
 /// # Errors
 /// If it has none.
 pub(crate) fn all(name: &str, port: u16) -> Result<PerFamily<Vec<SocketAddr>>, Unfit> {
-    let found = look_up(name, port, false)?;
-    Ok(PerFamily::from_fn(|family| {
+    Ok(sorted(&look_up(name, port, false)?))
+}
+
+/// The same of those that a name server told.
+pub(crate) fn told(told: &PerFamily<Vec<IpAddr>>, port: u16) -> PerFamily<Vec<SocketAddr>> {
+    let both = told.v4.iter().chain(&told.v6);
+    sorted(&both.map(|address| SocketAddr::new(*address, port)).collect::<Vec<_>>())
+}
+
+fn sorted(found: &[SocketAddr]) -> PerFamily<Vec<SocketAddr>> {
+    PerFamily::from_fn(|family| {
         let own = found.iter().filter(|address| Family::of(&address.ip()) == Some(family));
         let mut own: Vec<SocketAddr> = own.copied().collect();
         own.sort_by_key(|address| wide(address.ip()));
         own.dedup();
         own
-    }))
+    })
 }
 
 /// Which are compared: the first of both families, the second, and so on, four pairs at most. Of

@@ -8,12 +8,11 @@ use crate::trouble::Trouble;
 use crate::{resolver, same_host};
 use pairs::{FIRST, Place, certified};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use v6gap_core::budget::{Budget, Owner};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::host::names;
 use v6gap_core::ladder::Rung;
-use v6gap_core::nat64::Prefix;
 use v6gap_core::path_mtu::PathMtu;
 use v6gap_core::plan::Plan;
 use v6gap_core::plan::estimate::{Downloads, downloads};
@@ -24,7 +23,7 @@ use v6gap_engine::run::RunError;
 use v6gap_judge::eyeballs::{Attempt, Policy, Seen, race};
 use v6gap_judge::sameness::same;
 use v6gap_sys::socket::ErrorClass;
-use v6gap_visit::{Failure, LookError, Phase, Record, Stranger, Visited, Why};
+use v6gap_visit::{Answer, Failure, LookError, Phase, Record, Stranger, Visited, Why};
 
 pub use v6gap_visit::{BadUrl, Scheme, Site};
 
@@ -42,8 +41,9 @@ pub struct Wanted {
     pub all: bool,
     /// Addresses of this host to go from.
     pub bind: Vec<String>,
-    /// The name servers to ask; by default the system's first. What is asked besides looking up
-    /// the name is asked of the first.
+    /// The name servers to ask, of which the first also tells the addresses; by default the system
+    /// tells those, and its first server is asked. What is asked besides looking up the name is asked
+    /// of the first.
     pub resolvers: Vec<SocketAddr>,
     /// Versions of HTTP to try; by default the best that both families speak.
     pub http: Vec<Http>,
@@ -91,8 +91,14 @@ pub enum Broken {
     #[error("TLS: {0}")]
     Tls(String),
     /// It began and did not go on.
-    #[error("stalls after {} B", .0)]
+    #[error("stalls after {0} B")]
     Stalls(u64),
+    /// The same, but not with small segments.
+    #[error(
+        "stalls after {0} B, and not with segments of {} B: larger packets vanish on the way",
+        v6gap_visit::SMALL_BYTES
+    )]
+    StallsIfLarge(u64),
     /// The server answers that it cannot.
     #[error("answers {0}")]
     Answers(u16),
@@ -148,6 +154,10 @@ pub struct Found {
     refused_ns: PerFamily<Option<u64>>,
     /// Whether the name server does not answer for an address, but does for the other.
     unanswered: PerFamily<bool>,
+    /// What the name server answered for the addresses, once it was asked.
+    told: Option<PerFamily<Option<Answer>>>,
+    /// How long it took to find the addresses of its name, which nothing may have kept ready, in ns.
+    cold_ns: Option<u64>,
     /// Whether the IPv6 address is made of the IPv4 address.
     is_translated: bool,
     /// The prefix of this network's translator, if it told one.
@@ -167,7 +177,7 @@ pub struct Found {
 /// If it has no address at all, or an address cannot be used, or the host is not said to be the
 /// user's own and is to be downloaded from.
 pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
-    let mut found = found(wanted, wanted.site.clone())?;
+    let mut found = found(wanted, wanted.site.clone(), Budget::default())?;
     let mut followed = 0;
     loop {
         found.look(wanted)?;
@@ -176,7 +186,7 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
         let note = format!("{} leads to {}", found.site.url(), next.url());
         let (budget, mut notes) = (found.budget, found.notes);
         notes.push(note);
-        found = Found { budget, notes, ..self::found(wanted, next)? };
+        found = Found { notes, ..self::found(wanted, next, budget)? };
     }
     found.ask_for_addresses()?;
     if found.works() {
@@ -191,26 +201,17 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
     Ok(found)
 }
 
-fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
-    let place = Place::of(wanted, &site)?;
-    if wanted.download.is_some() && !wanted.mine && !place.is_all(target::is_near) {
-        return Err(Trouble::NotYours(site.host));
-    }
+/// The host of `site` before it is visited, and what may still be asked of it.
+fn found(wanted: &Wanted, site: Site, budget: Budget) -> Result<Found, Trouble> {
+    let contact = wanted.contact.as_ref().map(|who| format!("; {who}")).unwrap_or_default();
+    let agent = format!("v6gap/{} (paired IPv6/IPv4 measurement{contact})", crate::VERSION);
     let resolvers: Vec<SocketAddr> = match wanted.resolvers.as_slice() {
         [] => resolver::of_system().into_iter().collect(),
         named => named.to_vec(),
     };
-    let owner = match place.is_all(|address| address.is_loopback()) {
-        true => Owner::Here,
-        false if wanted.mine => Owner::User,
-        false => Owner::Stranger,
-    };
-    let contact = wanted.contact.as_ref().map(|who| format!("; {who}")).unwrap_or_default();
-    let agent = format!("v6gap/{} (paired IPv6/IPv4 measurement{contact})", crate::VERSION);
-    let Place { target, further, beyond } = place;
-    Ok(Found {
+    let mut found = Found {
+        target: Target::at(site.host.as_str(), PerFamily::default()),
         site,
-        target,
         http: Vec::new(),
         resolvers,
         hops: None,
@@ -219,15 +220,29 @@ fn found(wanted: &Wanted, site: Site) -> Result<Found, Trouble> {
         broken: PerFamily::default(),
         seen: PerFamily::default(),
         refused_ns: PerFamily::default(),
-        budget: Budget::new(owner).downloading(wanted.download.unwrap_or(0)),
+        budget,
         unanswered: PerFamily::default(),
+        told: None,
+        cold_ns: None,
         is_translated: false,
         prefix: None,
-        further,
-        beyond,
+        further: Vec::new(),
+        beyond: None,
         agent,
         silence_ns: wanted.silence_ns,
-    })
+    };
+    let place = found.placed(wanted)?;
+    if wanted.download.is_some() && !wanted.mine && !place.is_all(target::is_near) {
+        return Err(Trouble::NotYours(found.site.host));
+    }
+    let owner = match place.is_all(|address| address.is_loopback()) {
+        true => Owner::Here,
+        false if wanted.mine => Owner::User,
+        false => Owner::Stranger,
+    };
+    (found.target, found.further, found.beyond) = (place.target, place.further, place.beyond);
+    found.budget = found.budget.of(owner).downloading(wanted.download.unwrap_or(0));
+    Ok(found)
 }
 
 impl Found {
@@ -251,26 +266,17 @@ impl Found {
         Ok(())
     }
 
+    /// Why what was to be tried was not.
+    fn untried(&self, why: LookError) -> Trouble {
+        match why {
+            LookError::Budget(error) => self.ended(error),
+            LookError::NoAddress(_) | LookError::Visit(_) => Trouble::System(why.to_string()),
+        }
+    }
+
     /// That no more is asked for.
     fn ended(&self, error: RunError) -> Trouble {
         Trouble::BrokenOff { target: self.site.url(), error, kept: None }
-    }
-
-    /// The prefix of this network's translator, if there may be one and the network tells.
-    fn translator(&mut self) -> Result<Option<Prefix>, Trouble> {
-        let six = self.target.addresses.v6.filter(|address| !address.ip().is_loopback());
-        if six.is_none() || self.target.addresses.v4.is_none() {
-            return Ok(None);
-        }
-        let mut stranger = self.stranger(None)?;
-        let told = stranger.translator().map_err(|error| Trouble::System(error.to_string()))?;
-        self.budget = stranger.budget;
-        Ok(told)
-    }
-
-    /// Whether the name server can be asked for its name.
-    pub fn is_looked_up(&self) -> bool {
-        !self.resolvers.is_empty() && self.site.host.parse::<IpAddr>().is_err()
     }
 
     /// Looks for the way there, and for how large packets may be on it.
@@ -327,10 +333,16 @@ impl Found {
                         *failures.get_mut(family) = Some(Broken::NoAddress);
                     }
                     Err(LookError::Visit(failure)) => {
-                        let broken = Broken::of(&failure);
+                        let mut broken = Broken::of(&failure);
                         let refused = matches!(broken, Broken::Refused | Broken::Prohibited);
                         let connect_ns = failure.connect_ns.filter(|_| refused);
                         *self.refused_ns.get_mut(family) = connect_ns;
+                        if let Broken::Stalls(bytes) = broken
+                            && http != Some(Http::Three)
+                            && stranger.heals(&visit, family).map_err(|why| self.untried(why))?
+                        {
+                            broken = Broken::StallsIfLarge(bytes);
+                        }
                         *failures.get_mut(family) = Some(broken);
                     }
                     Err(LookError::Budget(error)) => return Err(self.ended(error)),

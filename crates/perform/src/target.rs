@@ -256,13 +256,7 @@ pub(crate) fn is_near(address: IpAddr) -> bool {
 /// If an address cannot be measured, or no address is known at all.
 pub fn resolve(host: &str, port: u16, v4: Option<&str>, v6: Option<&str>) -> Result<Target, Unfit> {
     let (name, port) = split_port(host, port);
-    let given = PerFamily { v4, v6 };
-    let mut addresses = PerFamily::default();
-    for family in Family::BOTH {
-        if let Some(text) = given.get(family) {
-            *addresses.get_mut(family) = Some(literal(text, port, Some(family))?);
-        }
-    }
+    let mut addresses = spelt(PerFamily { v4, v6 }, port)?;
     if Family::BOTH.iter().any(|family| addresses.get(*family).is_none()) {
         let known = addresses.v4.is_some() || addresses.v6.is_some();
         for found in look_up(name, port, known)? {
@@ -272,6 +266,34 @@ pub fn resolve(host: &str, port: u16, v4: Option<&str>, v6: Option<&str>) -> Res
         }
     }
     Ok(Target::at(name, addresses))
+}
+
+/// The addresses of `name`: the ones given, otherwise those that a name server told.
+///
+/// # Errors
+/// If an address cannot be measured.
+pub fn told(
+    name: &str,
+    port: u16,
+    given: PerFamily<Option<&str>>,
+    told: PerFamily<Option<IpAddr>>,
+) -> Result<Target, Unfit> {
+    let mut addresses = spelt(given, port)?;
+    for family in Family::BOTH {
+        let of_family = told.get(family).filter(|address| Family::of(address) == Some(family));
+        let address = addresses.get_mut(family);
+        *address = address.or(of_family.map(|told| SocketAddr::new(told, port)));
+    }
+    Ok(Target::at(name, addresses))
+}
+
+/// The addresses that these texts spell.
+fn spelt(
+    given: PerFamily<Option<&str>>,
+    port: u16,
+) -> Result<PerFamily<Option<SocketAddr>>, Unfit> {
+    let of = |family| given.get(family).map(|text| literal(text, port, Some(family))).transpose();
+    Ok(PerFamily { v4: of(Family::V4)?, v6: of(Family::V6)? })
 }
 
 /// The addresses of a name or of a literal address. Where another address was given, a name that is
@@ -399,6 +421,19 @@ mod tests {
         let target = resolve("nas", 1, Some("192.0.2.7"), Some("2001:db8::7")).unwrap();
         assert_eq!(target.name, "nas");
         assert!(target.comparable().is_ok());
+    }
+
+    #[test]
+    fn what_was_given_goes_before_what_a_name_server_tells() {
+        let six = "2001:db8::7".parse().ok();
+        let tells = PerFamily { v4: "192.0.2.7".parse().ok(), v6: six };
+        let target = |given, tells| told("nas", 1, given, tells).unwrap().addresses;
+        let given = PerFamily { v4: Some("192.0.2.8"), v6: None };
+        let [eight, seven] = ["192.0.2.8:1", "[2001:db8::7]:1"].map(|text| text.parse().ok());
+        assert_eq!(target(given, tells), PerFamily { v4: eight, v6: seven });
+        // IPv4 in the form of IPv6 would be measured under a wrong name.
+        let mapped = PerFamily { v4: None, v6: "::ffff:192.0.2.7".parse().ok() };
+        assert_eq!(target(given, mapped), PerFamily { v4: eight, v6: None });
     }
 
     #[test]

@@ -29,6 +29,10 @@ pub const NOT_OURS: &str = "it does not run v6gap";
 /// "Too Many Requests" (RFC 6585 section 4).
 const TOO_MANY: u16 = 429;
 
+/// Segments of TCP that any path of IPv6 takes, whose packets have 1280 bytes at least (RFC 8200
+/// section 5), inside a tunnel, too.
+pub const SMALL_BYTES: u32 = 1_200;
+
 /// Statuses by which a server asks to be left alone.
 const DECLINES: [u16; 2] = [TOO_MANY, 503];
 
@@ -110,10 +114,34 @@ impl Stranger {
     /// # Errors
     /// The address that is not there, why the visit failed, or that the host asks to be left alone.
     pub fn look(&mut self, visit: &Visit, family: Family) -> Result<visit::Visited, LookError> {
+        self.look_by(visit, family, None)
+    }
+
+    /// Whether a visit that stalled does not with segments of TCP of [`SMALL_BYTES`] at most: then
+    /// larger packets vanish.
+    ///
+    /// # Errors
+    /// As [`Stranger::look`].
+    pub fn heals(&mut self, visit: &Visit, family: Family) -> Result<bool, LookError> {
+        match self.look_by(visit, family, Some(SMALL_BYTES)) {
+            Ok(_) => Ok(true),
+            Err(LookError::Visit(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn look_by(
+        &mut self,
+        visit: &Visit,
+        family: Family,
+        segment_bytes: Option<u32>,
+    ) -> Result<visit::Visited, LookError> {
         let missing = LookError::NoAddress(family);
         let remote = self.place.at(visit.pair, family).ok_or(missing)?;
         self.wait_for(Use::Connection, 1).map_err(LookError::Budget)?;
-        let visited = self.visitor.visit(&self.manner(visit, family, remote))?;
+        let usual = self.manner(visit, family, remote);
+        let limits = Limits { segment_bytes, ..usual.limits };
+        let visited = self.visitor.visit(&Manner { limits, ..usual })?;
         if let Some(told) = visited.told.as_ref().filter(|told| told.status == TOO_MANY) {
             return Err(LookError::Budget(declined(remote, told)));
         }

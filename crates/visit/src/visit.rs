@@ -31,6 +31,9 @@ pub struct Limits {
     /// What a server may have on the way by HTTP/2 and QUIC, in bytes, and receive buffer of QUIC's
     /// socket; without it these are the libraries' and the system's own.
     pub window_bytes: Option<u32>,
+    /// Largest segment of TCP either way, in bytes, where it is not to be as large as the path seems
+    /// to take.
+    pub segment_bytes: Option<u32>,
 }
 
 /// The window of a download, in bytes, over both families: 1 Gbit/s at a round trip of 130 ms.
@@ -44,6 +47,7 @@ impl Limits {
             body_bytes: visit.body_bytes,
             body_ns: visit.body_ns(),
             window_bytes: visit.downloads().then_some(WINDOW_BYTES),
+            segment_bytes: None,
         }
     }
 }
@@ -144,8 +148,9 @@ impl Visitor {
         let is_secure = manner.site.scheme == Scheme::Https && manner.http.is_some();
         // What needs no answer is done before a clock runs.
         let secure = is_secure.then(|| self.secure(manner, Phase::Tls)).transpose()?;
-        let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
         let Manner { local, remote, limits, .. } = manner;
+        let mss = limits.segment_bytes;
+        let options = StreamOptions { no_delay: true, mss, ..StreamOptions::default() };
         let begun_ns = clock::now_ns();
         let connected = Stream::connect_timed(*local, *remote, &options, limits.silence_ns);
         let (stream, times) = connected.map_err(|error| {

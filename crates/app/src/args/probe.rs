@@ -45,6 +45,7 @@ Examples:
   v6gap probe example.org --measure rtt            ping over both families side by side
   v6gap probe example.org --measure path           routers and path MTU, both ways side by side
   v6gap probe example.org --addresses all          each of its machines by itself
+  v6gap probe example.org --resolver 192.0.2.53    at the addresses that this name server tells
   v6gap probe example.org --measure lookup --resolver 192.0.2.53 --resolver [2001:db8::53]:5300
                                                    two name servers beside each other
   v6gap probe https://example.org/f.iso --download 20MB --pairs 8 --mine    how quick a file is
@@ -98,8 +99,9 @@ pub struct ProbeArgs {
     /// Address of this host to measure from; once for each family
     #[arg(short = 'B', long, value_name = "ADDR", help_heading = "Host")]
     pub bind: Vec<String>,
-    /// Name server to ask, with :PORT if that is not 53; may be given up to four times, and each is
-    /// compared by itself, while all but lookups is asked of the first [the system's first]
+    /// Name server to ask, also for the addresses to visit, with :PORT if that is not 53; may be
+    /// given up to four times, and each is compared by itself, while all but lookups is asked of the
+    /// first [the system's first; addresses as the system has them]
     #[arg(long, value_name = "ADDR", value_parser = values::resolver, help_heading = "Host")]
     pub resolver: Vec<SocketAddr>,
     /// Do not look for the routers on the way

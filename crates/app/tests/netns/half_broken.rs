@@ -92,6 +92,8 @@ pub fn stalls_where_large_packets_vanish() {
     let server = nginx_of(&lab, &home, &[site]);
     let mut probe = probe(&lab, &home, "large");
     let found = says(&mut probe, "black hole above 1400 B", "stalls after ");
+    let small = "and not with segments of 1200 B: larger packets vanish on the way";
+    assert!(found.contains(small), "{found}");
     let hole = "Over IPv6 packets above 1400 B vanish and nobody says so";
     assert!(found.contains(hole), "{found}");
     drop(server);

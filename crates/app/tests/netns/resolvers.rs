@@ -17,17 +17,16 @@ const ALIKE_MS: u32 = 5;
 const LATE_MS: f64 = 300.0;
 const LATE: &str = "addAction(QTypeRule(DNSQType.AAAA), DelayAction(300))";
 
-/// What a run says of a host whose name it looks up at a name server.
-fn run(lab: &Lab, home: &Home, host: &str, measure: &str, resolver: &str) -> Value {
-    run_by(lab, home, host, measure, &[resolver])
+/// What a run says of a host that is at these addresses and whose name it looks up.
+fn run(lab: &Lab, home: &Home, host: &str, measure: &str) -> Value {
+    let [four, six] = AT;
+    asked(lab, home, host, measure, &["--v4", four, "--v6", six, "--resolver", four])
 }
 
-/// The same at several of them.
-fn run_by(lab: &Lab, home: &Home, host: &str, measure: &str, resolvers: &[&str]) -> Value {
+/// What a run says of a host that is to be found so.
+fn asked(lab: &Lab, home: &Home, host: &str, measure: &str, found: &[&str]) -> Value {
     let mut probe = lab.command(home, "client");
-    let [four, six] = AT;
-    probe.args(["probe", host, "--v4", four, "--v6", six]);
-    probe.args(resolvers.iter().flat_map(|resolver| ["--resolver", *resolver]));
+    probe.args(["probe", host]).args(found);
     probe.args(["--measure", measure, "--pairs", &times(6, 24).to_string(), "--timeout", "1s"]);
     probe.args(["--mine", "--no-report", "--no-path", "--json", "-q"]);
     let output = probe.output().unwrap();
@@ -75,12 +74,18 @@ fn system_ms(lab: &Lab, home: &Home) -> f64 {
     text(&output.stdout).trim().parse().unwrap_or_else(|why| panic!("{why}: {output:?}"))
 }
 
-/// A question takes the way to its name server, whatever is asked for.
+/// A question takes the way to its name server, whatever is asked for. The one that was named is
+/// also the one who says where the host is: no other knows it here.
 pub fn are_as_far_as_they_are() {
     let (home, lab) = lab("resolvers", SIX_MS);
     let server = bind9(&lab, &home, DNS, &BOTH, "");
-    let [over_four, over_six] =
-        AT.map(|resolver| looked_up(&run(&lab, &home, &itself(), "lookup", resolver)));
+    let over = |resolver| {
+        let result = asked(&lab, &home, &itself(), "lookup", &["--resolver", resolver]);
+        let server = &result["hosts"]["server"];
+        assert_eq!([&server["v4"], &server["v6"]], AT, "{resolver}");
+        looked_up(&result)
+    };
+    let [over_four, over_six] = AT.map(over);
     drop(server);
     near("AAAA later than A by IPv4", over_four[1] - over_four[0], 0.0, 0.3);
     for (at, record) in ["A", "AAAA"].into_iter().enumerate() {
@@ -94,11 +99,12 @@ pub fn are_compared() {
     let (home, lab) = lab("resolvers-two", ALIKE_MS);
     let servers = [bind9(&lab, &home, BEHIND, &BOTH, ""), dnsdist(&lab, &home, LATE)];
     let behind = format!("[{}]:{BEHIND}", AT[1]);
-    let asked = [AT[0], behind.as_str()];
-    let result = run_by(&lab, &home, &itself(), "lookup", &asked);
+    let both = [AT[0], behind.as_str()];
+    let named = both.map(|server| ["--resolver", server]).concat();
+    let result = asked(&lab, &home, &itself(), "lookup", &named);
     drop(servers);
-    let named = [("lookup-udp", LATE_MS), ("lookup-udp-server-2", 0.0)];
-    for (server, (cell, later_ms)) in asked.into_iter().zip(named) {
+    let cells = [("lookup-udp", LATE_MS), ("lookup-udp-server-2", 0.0)];
+    for (server, (cell, later_ms)) in both.into_iter().zip(cells) {
         let q = question(&result, cell, "lookup");
         assert_eq!(q["place"], server, "{q:#}");
         assert_eq!(q["label"], format!("Looking up A and AAAA, at {server}"));
@@ -114,7 +120,7 @@ pub fn may_be_late() {
     let servers =
         [caddy(&lab, &home), bind9(&lab, &home, BEHIND, &BOTH, ""), dnsdist(&lab, &home, LATE)];
     let site = format!("https://{NAME}:{PORT}/");
-    let result = run(&lab, &home, &site, "lookup,first-byte", AT[0]);
+    let result = run(&lab, &home, &site, "lookup,first-byte");
     let [four, six] = looked_up(&result);
     near("AAAA later than A", six - four, LATE_MS, 1.0);
     let (later, share) = chosen(&result, "rfc-8305");
@@ -155,7 +161,7 @@ pub fn may_be_missing() {
     for (action, said) in MISSING {
         let rule = format!("addAction(QTypeRule(DNSQType.AAAA), {action})");
         let server = dnsdist(&lab, &home, &rule);
-        let result = run(&lab, &home, &itself(), "lookup,connect", AT[0]);
+        let result = run(&lab, &home, &itself(), "lookup,connect");
         assert!(noted(&result, said), "{action}: {:#}", result["checks"]);
         figure(action, said);
         if action == "DropAction()" {

@@ -27,21 +27,35 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// That of a site, by the addresses that are wanted.
+    /// That of a site, by the addresses that are wanted; those of its name are the ones that a name
+    /// server `told`, otherwise the system's.
     ///
     /// # Errors
     /// If it has no address at all, or one cannot be used.
-    pub(super) fn of(wanted: &Wanted, site: &Site) -> Result<Self, Trouble> {
+    pub(super) fn of(
+        wanted: &Wanted,
+        site: &Site,
+        told: Option<&PerFamily<Vec<IpAddr>>>,
+    ) -> Result<Self, Trouble> {
         let (target, further, beyond) = match wanted.all {
             true => {
-                let all = addresses::all(&site.host, site.port)?;
+                let all = match told {
+                    Some(told) => addresses::told(told, site.port),
+                    None => addresses::all(&site.host, site.port)?,
+                };
                 let first = all.as_ref().map(|of_one| of_one.first().copied());
                 let further = addresses::pairs(&all).into_iter().skip(1).collect();
                 (Target::at(&*site.host, first), further, addresses::beyond(&all))
             }
             false => {
                 let given = wanted.addresses.as_ref().map(|text| text.as_deref());
-                let target = target::resolve(&site.host, site.port, given.v4, given.v6)?;
+                let target = match told {
+                    Some(told) => {
+                        let first = told.as_ref().map(|of_one| of_one.first().copied());
+                        target::told(&site.host, site.port, given, first)?
+                    }
+                    None => target::resolve(&site.host, site.port, given.v4, given.v6)?,
+                };
                 (target, Vec::new(), None)
             }
         };

@@ -1,13 +1,18 @@
-//! What name servers say of a host's addresses, before anything is measured.
+//! What name servers say of a host before anything is measured: where it is, for which family they
+//! do not answer, and whether its network translates.
 
-use super::pairs::FIRST;
-use super::{Broken, Found};
+use super::pairs::{FIRST, Place};
+use super::{Broken, Found, Wanted};
+use crate::target::Unfit;
 use crate::trouble::Trouble;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::nat64::Prefix;
+use v6gap_core::unit::format_span;
 use v6gap_core::workload::Lookup;
 use v6gap_judge::eyeballs::NO_ANSWER_NS;
-use v6gap_visit::Record;
+use v6gap_sys::clock;
+use v6gap_visit::{Answer, Record};
 
 /// By which a name server says that nothing is wrong.
 const NO_ERROR: &str = "NOERROR";
@@ -15,13 +20,66 @@ const NO_ERROR: &str = "NOERROR";
 const NS_PER_S: u64 = 1_000_000_000;
 
 impl Found {
+    /// Where it is: at the addresses that were given, otherwise at those that the name server tells
+    /// that was named first, otherwise at the system's.
+    pub(super) fn placed(&mut self, wanted: &Wanted) -> Result<Place, Trouble> {
+        let given = wanted.addresses.as_ref().map(Option::is_some);
+        let is_given = given.v4 && given.v6;
+        if wanted.resolvers.is_empty() || is_given || !self.is_looked_up() {
+            let begun_ns = clock::now_ns();
+            let place = Place::of(wanted, &self.site, None)?;
+            self.cold_ns = (!is_given).then(|| clock::now_ns() - begun_ns);
+            return Ok(place);
+        }
+        let answers = self.answers()?;
+        self.cold_ns = [&answers.v4, &answers.v6].into_iter().flatten().map(|of| of.ns).max();
+        let addresses = |of: &Option<Answer>| of.as_ref().map(|answer| answer.addresses.clone());
+        let told = answers.as_ref().map(|of| addresses(of).unwrap_or_default());
+        if told.v4.is_empty() && told.v6.is_empty() && !given.v4 && !given.v6 {
+            return Err(self.unknown_to(&wanted.resolvers, &answers).into());
+        }
+        Place::of(wanted, &self.site, Some(&told))
+    }
+
+    /// That the name server that was named knows no address of it.
+    fn unknown_to(&self, servers: &[SocketAddr], answers: &PerFamily<Option<Answer>>) -> Unfit {
+        let code = [&answers.v4, &answers.v6].into_iter().flatten().next().map(|of| &of.code);
+        let says = code.map_or("does not answer".to_owned(), |code| format!("answers {code}"));
+        let server = servers.first().map(Lookup::called).unwrap_or_default();
+        Unfit::Unknown { name: self.site.host.clone(), system: format!("{server} {says}") }
+    }
+
+    /// What the first name server answers for the addresses of both families, each of which it is
+    /// asked for once.
+    fn answers(&mut self) -> Result<PerFamily<Option<Answer>>, Trouble> {
+        if let Some(told) = &self.told {
+            return Ok(told.clone());
+        }
+        let told = self.answers_of(FIRST)?;
+        self.told = Some(told.clone());
+        Ok(told)
+    }
+
+    /// What a name server answers for each address; `None` without an answer.
+    fn answers_of(&mut self, server: u8) -> Result<PerFamily<Option<Answer>>, Trouble> {
+        let mut stranger = self.stranger(None)?;
+        let [v4, v6] = Family::BOTH.map(|family| stranger.address_record(server, family));
+        self.budget = stranger.budget;
+        let ended = |error| self.ended(error);
+        Ok(PerFamily { v4: v4.map_err(ended)?, v6: v6.map_err(ended)? })
+    }
+
     /// Asks each name server once for both addresses: one that answers for one of them alone keeps
     /// those programs waiting that ask for both. That the first answers for neither is no finding.
     pub(super) fn ask_for_addresses(&mut self) -> Result<(), Trouble> {
         if !self.is_looked_up() {
             return Ok(());
         }
-        let codes = self.codes(FIRST)?;
+        if let Some(ns) = self.cold_ns {
+            let took = format_span(ns as f64);
+            self.notes.push(format!("the first lookup took {took} and is not counted"));
+        }
+        let codes = codes(&self.answers()?);
         for family in Family::BOTH {
             let (own, other) = (codes.get(family), codes.get(family.other()));
             if other.as_deref() == Some(NO_ERROR) && own.as_deref() != Some(NO_ERROR) {
@@ -30,7 +88,7 @@ impl Found {
         }
         let further = self.resolvers.clone().into_iter().skip(1);
         for (number, server) in (FIRST + 1..).zip(further) {
-            let codes = self.codes(number)?;
+            let codes = codes(&self.answers_of(number)?);
             let called = format!("the name server {}", Lookup::called(&server));
             let untold = |family| without(&called, family, codes.get(family).as_deref());
             self.notes.extend(Family::BOTH.into_iter().filter_map(untold));
@@ -41,15 +99,6 @@ impl Found {
     /// The name servers, where there are several.
     pub(crate) fn several_resolvers(&self) -> Vec<SocketAddr> {
         if self.resolvers.len() > 1 { self.resolvers.clone() } else { Vec::new() }
-    }
-
-    /// The code by which a name server answers for each address; `None` without an answer.
-    fn codes(&mut self, server: u8) -> Result<PerFamily<Option<String>>, Trouble> {
-        let mut stranger = self.stranger(None)?;
-        let [v4, v6] = Family::BOTH.map(|family| stranger.code_of_address(server, family));
-        self.budget = stranger.budget;
-        let ended = |error| self.ended(error);
-        Ok(PerFamily { v4: v4.map_err(ended)?, v6: v6.map_err(ended)? })
     }
 
     /// Takes note of what the name server says for one address, where it tells the other.
@@ -69,6 +118,28 @@ impl Found {
             _ => self.notes.extend(note.map(|note| note + &waits)),
         }
     }
+
+    /// The prefix of this network's translator, if there may be one and the network tells.
+    pub(super) fn translator(&mut self) -> Result<Option<Prefix>, Trouble> {
+        let six = self.target.addresses.v6.filter(|address| !address.ip().is_loopback());
+        if six.is_none() || self.target.addresses.v4.is_none() {
+            return Ok(None);
+        }
+        let mut stranger = self.stranger(None)?;
+        let told = stranger.translator().map_err(|error| Trouble::System(error.to_string()))?;
+        self.budget = stranger.budget;
+        Ok(told)
+    }
+
+    /// Whether the name server can be asked for its name.
+    pub fn is_looked_up(&self) -> bool {
+        !self.resolvers.is_empty() && self.site.host.parse::<IpAddr>().is_err()
+    }
+}
+
+/// The code of each answer.
+fn codes(answers: &PerFamily<Option<Answer>>) -> PerFamily<Option<String>> {
+    answers.as_ref().map(|of| of.as_ref().map(|answer| answer.code.clone()))
 }
 
 /// That a name server gives no address of a family; nothing where it does not say so.

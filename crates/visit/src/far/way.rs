@@ -94,18 +94,18 @@ impl Stranger {
         Ok(Prefix::told(addresses.filter_map(six)))
     }
 
-    /// The code by which the name server of a number answers for the host's address of a family,
-    /// as in `NOERROR`; `None` if there is no such server, or no answer.
+    /// What the name server of a number answers for the host's address of a family; `None` if there
+    /// is no such server, or no answer.
     ///
     /// # Errors
     /// That no more may be asked for.
-    pub fn code_of_address(
+    pub fn address_record(
         &mut self,
         server: u8,
         family: Family,
-    ) -> Result<Option<String>, RunError> {
+    ) -> Result<Option<Answer>, RunError> {
         let (name, wait_ns) = (self.place.site.host.clone(), self.place.silence_ns);
-        Ok(self.ask(server, Record::of(family), &name, wait_ns)?.map(|found| found.code))
+        self.ask(server, Record::of(family), &name, wait_ns)
     }
 
     /// What a name server answers in time; `None` if there is no such server, or no answer.
