@@ -53,6 +53,19 @@ impl Use {
 /// Bytes that a site may be asked for in all, besides downloads.
 pub const BYTES_IN_ALL: u64 = 4 << 20;
 
+/// What a connection brings beside what is read of a body, in bytes: certificates, the head of an
+/// answer, and the rest of the last piece.
+const BESIDE_BYTES: u64 = 24 << 10;
+
+/// Which bound of a run is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spent {
+    /// So many were asked for as may be.
+    Count(Use),
+    /// So many bytes came as may.
+    Bytes,
+}
+
 /// Whether something may be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
@@ -61,7 +74,7 @@ pub enum Allowed {
     /// Not before this time, in ns.
     From(u64),
     /// Never in this run.
-    Never(Use),
+    Never(Spent),
 }
 
 /// Whose host it is.
@@ -122,9 +135,13 @@ impl Budget {
         let Bounds { each_second, in_all } = what.bounds();
         let account = &mut self.accounts[what as usize];
         let count = account.count.saturating_add(many);
-        let bytes_max = BYTES_IN_ALL.saturating_add(self.downloads_bytes);
-        if self.owner == Owner::Stranger && (count > in_all || self.bytes >= bytes_max) {
-            return Allowed::Never(what);
+        if self.owner == Owner::Stranger {
+            if count > in_all {
+                return Allowed::Never(Spent::Count(what));
+            }
+            if self.bytes >= self.bytes_max() {
+                return Allowed::Never(Spent::Bytes);
+            }
         }
         if self.owner == Owner::Here {
             account.count = count;
@@ -140,6 +157,37 @@ impl Budget {
         }
         (account.count, account.due_ns) = (count, due_ns);
         Allowed::Now
+    }
+
+    /// How much of `wanted` bytes of a body the connection that was asked for last may bring, so
+    /// that what is left is enough for all that may follow: nothing but the head of an answer is
+    /// measured, and a run is not to end for what is read beside it. Downloads are asked for by
+    /// themselves.
+    pub fn body_bytes(&self, wanted: u64) -> u64 {
+        match self.left(Use::Connection) {
+            Some(left) if self.downloads_bytes == 0 => {
+                let each = self.bytes_max().saturating_sub(self.bytes) / (u64::from(left) + 1);
+                wanted.min(each.saturating_sub(BESIDE_BYTES))
+            }
+            _ => wanted,
+        }
+    }
+
+    fn bytes_max(&self) -> u64 {
+        BYTES_IN_ALL.saturating_add(self.downloads_bytes)
+    }
+
+    /// This account at a host of another owner, to which the first one leads: what was asked for
+    /// stays asked for.
+    #[must_use]
+    pub fn at(self, owner: Owner) -> Self {
+        Budget { owner, ..self }
+    }
+
+    /// How many of `what` may still be asked for; `None` where there is no end to them.
+    pub fn left(&self, what: Use) -> Option<u32> {
+        let is_counted = self.owner == Owner::Stranger;
+        is_counted.then(|| what.in_all().saturating_sub(self.used(what)))
     }
 
     /// Takes note of bytes that came.
@@ -217,13 +265,50 @@ mod tests {
         }
         let mut budget = Budget::new(Owner::Stranger);
         budget.came(BYTES_IN_ALL);
-        assert_eq!(budget.ask(Use::Query, 1, 0), Allowed::Never(Use::Query));
+        assert_eq!(budget.ask(Use::Query, 1, 0), Allowed::Never(Spent::Bytes));
         // A download for each connection is added, and no more.
         let mut budget = Budget::new(Owner::Stranger).downloading(1_000_000);
         budget.came(BYTES_IN_ALL);
         assert_eq!(budget.ask(Use::Query, 1, 0), Allowed::Now);
         budget.came(150_000_000);
-        assert_eq!(budget.ask(Use::Query, 1, 0), Allowed::Never(Use::Query));
+        assert_eq!(budget.ask(Use::Query, 1, 0), Allowed::Never(Spent::Bytes));
+        let mut budget = Budget::new(Owner::Stranger);
+        let many = budget.ask(Use::Connection, 151, 0);
+        assert_eq!(many, Allowed::Never(Spent::Count(Use::Connection)));
+    }
+
+    /// A site whose pages are long, and certificates and heads beside them: the counts end a run,
+    /// and not the bytes.
+    #[test]
+    fn bytes_are_enough_for_all_connections() {
+        const HEAD_BYTES: u64 = 8_000;
+        let mut budget = Budget::new(Owner::Stranger);
+        for visit in 0..Use::Connection.in_all() {
+            let now_ns = u64::from(visit) * SECOND_NS;
+            assert_eq!(budget.ask(Use::Connection, 1, now_ns), Allowed::Now, "{visit}");
+            // What is read comes in frames of up to 16 KiB, the last of them whole. The first
+            // visits, which find out what works, read more.
+            let body_bytes = if visit < 8 { 64 << 10 } else { budget.body_bytes(64 << 10) };
+            budget.came(HEAD_BYTES + body_bytes.next_multiple_of(16 << 10));
+        }
+        assert!(budget.bytes() <= BYTES_IN_ALL, "{}", budget.bytes());
+        for other in [Budget::new(Owner::User), Budget::default().downloading(1_000_000)] {
+            assert_eq!(other.body_bytes(64 << 10), 64 << 10);
+        }
+    }
+
+    /// A host of this computer may lead to a stranger's, which is a stranger's then.
+    #[test]
+    fn who_is_led_to_has_bounds_of_its_own() {
+        let mut budget = Budget::new(Owner::Here);
+        for _ in 0..10 {
+            assert_eq!(budget.ask(Use::Connection, 1, 0), Allowed::Now);
+        }
+        assert_eq!(budget.left(Use::Connection), None);
+        let mut budget = budget.at(Owner::Stranger);
+        assert_eq!(budget.left(Use::Connection), Some(140));
+        let asked = [(); 3].map(|()| budget.ask(Use::Connection, 1, 0));
+        assert_eq!(asked, [Allowed::Now, Allowed::Now, Allowed::From(SECOND_NS / 2)]);
     }
 
     /// As where a name server is asked for a host before it is known whose it is, or this host leads

@@ -13,11 +13,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 use v6gap_core::arm::{Arm, PerArm};
-use v6gap_core::budget::{Allowed, Budget, Use};
+use v6gap_core::budget::{Allowed, BYTES_IN_ALL, Budget, Spent, Use};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::observation::{EndReport, Endpoints, LookedUp, Measured, Visited};
 use v6gap_core::plan::Plan;
 use v6gap_core::run::{Attempt, Observed};
+use v6gap_core::unit::format_bytes;
 use v6gap_core::workload::{Echo, Http, Kind, Lookup, Visit, Workload};
 use v6gap_engine::run::{Hooks, Performer, RunError};
 use v6gap_engine::trial::{ClientContext, TrialError, watched};
@@ -141,7 +142,9 @@ impl Stranger {
         self.wait_for(Use::Connection, 1).map_err(LookError::Budget)?;
         let usual = self.manner(visit, family, remote);
         let limits = Limits { segment_bytes, ..usual.limits };
-        let visited = self.visitor.visit(&Manner { limits, ..usual })?;
+        let outcome = self.visitor.visit(&Manner { limits, ..usual });
+        self.count(&outcome);
+        let visited = outcome?;
         if let Some(told) = visited.told.as_ref().filter(|told| told.status == TOO_MANY) {
             return Err(LookError::Budget(declined(remote, told)));
         }
@@ -179,6 +182,14 @@ impl Stranger {
         }
     }
 
+    /// Takes note of what came of a visit, whatever became of it.
+    fn count(&mut self, outcome: &Result<visit::Visited, Failure>) {
+        self.budget.came(match outcome {
+            Ok(visited) => visited.read_bytes,
+            Err(failure) => failure.bytes,
+        });
+    }
+
     fn remote(&self, pair: u8, family: Family) -> Result<SocketAddr, RunError> {
         let missing = TrialError::Missing { family, what: "address of the host" };
         self.place.at(pair, family).ok_or(RunError::Trial(missing))
@@ -187,13 +198,10 @@ impl Stranger {
     fn visit(&mut self, visit: &Visit, family: Family) -> Result<EndReport, RunError> {
         let remote = self.remote(visit.pair, family)?;
         self.wait_for(Use::Connection, 1)?;
-        let manner = self.manner(visit, family, remote);
+        let mut manner = self.manner(visit, family, remote);
+        manner.limits.body_bytes = self.budget.body_bytes(visit.body_bytes);
         let (outcome, report) = watched(self.place.processor, || self.visitor.visit(&manner));
-        // What came counts, whatever became of the visit.
-        self.budget.came(match &outcome {
-            Ok(visited) => visited.read_bytes,
-            Err(failure) => failure.bytes,
-        });
+        self.count(&outcome);
         let failed = |why: Failure| TrialError::of_stranger(family, remote, why.to_string());
         let mut visited = outcome.map_err(failed).map_err(RunError::Trial)?;
         if let Some(told) = visited.told.as_ref().filter(|told| DECLINES.contains(&told.status)) {
@@ -273,10 +281,13 @@ fn declined(remote: SocketAddr, told: &Told) -> RunError {
     RunError::Declined(format!("{remote} answers {}: it asks to be left alone{time}", told.status))
 }
 
-fn spent(what: Use) -> RunError {
-    let most = what.in_all();
+fn spent(what: Spent) -> RunError {
+    let most = match what {
+        Spent::Count(what) => format!("{} {what}", what.in_all()),
+        Spent::Bytes => format_bytes(BYTES_IN_ALL),
+    };
     RunError::Declined(format!(
-        "a run asks a host that is not yours for at most {most} {what}: they are used up"
+        "a run asks a host that is not yours for at most {most}: they are used up"
     ))
 }
 
@@ -343,5 +354,19 @@ fn recorded(visited: visit::Visited, downloads: bool) -> Visited {
             .map(|told| told.headers.into_iter().filter(telling).map(short).collect())
             .unwrap_or_default(),
         bytes: visited.read_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It is said what was used up, and not what would have been asked for next.
+    #[test]
+    fn the_bound_that_is_reached_is_named() {
+        let of = |what| spent(what).to_string();
+        assert!(of(Spent::Bytes).contains("at most 4 MiB:"), "{}", of(Spent::Bytes));
+        let queries = of(Spent::Count(Use::Query));
+        assert!(queries.contains("at most 400 queries:"), "{queries}");
     }
 }
