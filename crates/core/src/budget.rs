@@ -115,12 +115,6 @@ impl Budget {
         Budget { owner, ..Budget::default() }
     }
 
-    /// The same account, at a host of this owner.
-    #[must_use]
-    pub fn of(self, owner: Owner) -> Self {
-        Budget { owner, ..self }
-    }
-
     /// The budget of a run that downloads: besides the usual, each connection may bring so many
     /// bytes of a body.
     #[must_use]
@@ -309,17 +303,6 @@ mod tests {
         assert_eq!(budget.left(Use::Connection), Some(140));
         let asked = [(); 3].map(|()| budget.ask(Use::Connection, 1, 0));
         assert_eq!(asked, [Allowed::Now, Allowed::Now, Allowed::From(SECOND_NS / 2)]);
-    }
-
-    /// As where a name server is asked for a host before it is known whose it is, or this host leads
-    /// to one of somebody else.
-    #[test]
-    fn what_was_asked_counts_whoever_is_asked_next() {
-        let mut budget = Budget::new(Owner::Here);
-        assert_eq!(budget.ask(Use::Connection, 150, 0), Allowed::Now);
-        let mut budget = budget.of(Owner::Stranger);
-        assert_eq!(budget.used(Use::Connection), 150);
-        assert_eq!(budget.ask(Use::Connection, 1, 0), Allowed::Never(Use::Connection));
     }
 
     proptest! {

@@ -232,17 +232,30 @@ fn found(wanted: &Wanted, site: Site, budget: Budget) -> Result<Found, Trouble> 
         silence_ns: wanted.silence_ns,
     };
     let place = found.placed(wanted)?;
-    if wanted.download.is_some() && !wanted.mine && !place.is_all(target::is_near) {
-        return Err(Trouble::NotYours(found.site.host));
+    let (host, typed) = (&found.site.host, &wanted.site.host);
+    let is_mine = wanted.mine && is_under(host, typed);
+    if wanted.download.is_some() && !is_mine && !place.is_all(target::is_near) {
+        return Err(Trouble::NotYours(match host == typed {
+            true => host.clone(),
+            false => format!("{host}, to which {typed} leads,"),
+        }));
     }
     let owner = match place.is_all(|address| address.is_loopback()) {
         true => Owner::Here,
-        false if wanted.mine => Owner::User,
+        false if is_mine => Owner::User,
         false => Owner::Stranger,
     };
     (found.target, found.further, found.beyond) = (place.target, place.further, place.beyond);
-    found.budget = found.budget.of(owner).downloading(wanted.download.unwrap_or(0));
+    found.budget = found.budget.at(owner).downloading(wanted.download.unwrap_or(0));
     Ok(found)
+}
+
+/// Whether a host that was led to is that of who owns the one that was typed: the same one, or
+/// one below it.
+fn is_under(host: &str, typed: &str) -> bool {
+    let (host, typed) = (host.to_ascii_lowercase(), typed.to_ascii_lowercase());
+    let typed = typed.strip_prefix("www.").unwrap_or(&typed);
+    host.strip_suffix(typed).is_some_and(|front| front.is_empty() || front.ends_with('.'))
 }
 
 impl Found {
@@ -389,23 +402,26 @@ impl Found {
         Some((visited.connect_ns?, Policy::ALL.into_iter().filter_map(won).collect()))
     }
 
-    /// Where it leads to, if over each family that answers it leads to the same other place.
-    fn leads_to(&self) -> Option<Site> {
-        let places = Family::BOTH.into_iter().filter_map(|family| self.seen.get(family).as_ref());
-        let mut places = places.map(|visited| {
-            let told = visited.told.as_ref().filter(|told| (300..400).contains(&told.status))?;
-            let (_, place) = told.headers.iter().find(|(name, _)| name == "location")?;
-            let whole = match place.starts_with('/') {
-                true => {
-                    let (scheme, authority) = (self.site.scheme.name(), self.site.authority());
-                    format!("{scheme}://{authority}{place}")
-                }
-                false => place.clone(),
-            };
-            Site::parse(&whole).ok().filter(|next| *next != self.site)
+    /// Where it leads to, if over each family that answers it leads to the same other place; that
+    /// it leads to different ones is a note.
+    fn leads_to(&mut self) -> Option<Site> {
+        let PerFamily { v4, v6 } = self.seen.as_ref().map(|seen| {
+            let told = seen.as_ref()?.told.as_ref()?;
+            let place = told.headers.iter().find(|(name, _)| name == "location");
+            let (_, place) = place.filter(|_| (300..400).contains(&told.status))?;
+            self.site.led_to(place)
         });
-        let first = places.next()??;
-        places.all(|other| other.as_ref() == Some(&first)).then_some(first)
+        match (v4, v6) {
+            (Some(four), Some(six)) if four != six => {
+                let (four, six) = (four.url(), six.url());
+                let note = format!("IPv4 leads to {four} and IPv6 to {six}: neither is followed");
+                self.notes.push(note);
+                None
+            }
+            (Some(four), Some(_)) => Some(four),
+            (Some(four), None) => self.seen.v6.is_none().then_some(four),
+            (None, six) => six.filter(|_| self.seen.v4.is_none()),
+        }
     }
 
     pub(crate) fn stranger(&self, processor: Option<usize>) -> Result<Stranger, Trouble> {
@@ -479,4 +495,19 @@ pub fn asked(connections: u32, queries: u32, bytes: u64) -> String {
     parts.extend((queries > 0).then(|| format!("{queries} queries")));
     parts.push(format_bytes(bytes));
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_owns_a_host_owns_what_is_below_it_and_nothing_else() {
+        for host in ["example.org", "www.example.org", "dl.Example.org"] {
+            assert!(is_under(host, "example.org") && is_under(host, "www.example.org"), "{host}");
+        }
+        for host in ["example.net", "notexample.org", "org", "example.org.cdn.example"] {
+            assert!(!is_under(host, "example.org"), "{host}");
+        }
+    }
 }

@@ -99,6 +99,24 @@ impl Site {
         Ok(Site { scheme, host, port: port.ok_or_else(no_url)?, path })
     }
 
+    /// Where an answer of it leads to (`Location`, RFC 9110 section 10.2.2): what that leaves out is
+    /// as in what was asked for (RFC 3986 section 5.2). `None` if it is no website, or is where it
+    /// was.
+    pub fn led_to(&self, place: &str) -> Option<Site> {
+        let place = place.split('#').next().filter(|place| !place.is_empty())?;
+        let (scheme, authority, path) = (self.scheme.name(), self.authority(), self.path.path());
+        let whole = match &place[..place.find(['/', '?']).unwrap_or(place.len())] {
+            // Of schemes those of websites alone, and no HOST:PORT, which is a connection alone.
+            front if front.contains(':') => place.contains("://").then(|| place.to_owned())?,
+            _ if place.starts_with("//") => format!("{scheme}:{place}"),
+            _ if place.starts_with('/') => format!("{scheme}://{authority}{place}"),
+            _ if place.starts_with('?') => format!("{scheme}://{authority}{path}{place}"),
+            _ => format!("{scheme}://{authority}{}", beside(path, place)),
+        };
+        let next = Site::parse(&whole).ok()?;
+        (next.scheme != Scheme::Tcp && next != *self).then_some(next)
+    }
+
     /// Host and port as a request names them.
     pub fn authority(&self) -> String {
         let host = match self.host.contains(':') {
@@ -115,6 +133,28 @@ impl Site {
             scheme => format!("{}://{}{}", scheme.name(), self.authority(), self.path),
         }
     }
+}
+
+/// A relative path from where `path` is, without its dots (RFC 3986 section 5.2.4).
+fn beside(path: &str, place: &str) -> String {
+    let (relative, query) = place.split_at(place.find('?').unwrap_or(place.len()));
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut kept: Vec<&str> = folder.split('/').skip(1).collect();
+    let mut segments = relative.split('/').peekable();
+    while let Some(segment) = segments.next() {
+        match segment {
+            ".." => {
+                kept.pop();
+            }
+            "." => {}
+            name => kept.push(name),
+        }
+        // What ends with dots is a folder.
+        if segments.peek().is_none() && matches!(segment, "." | "..") {
+            kept.push("");
+        }
+    }
+    format!("/{}{query}", kept.join("/"))
 }
 
 /// An IPv6 address without brackets gets them.
@@ -154,5 +194,31 @@ mod tests {
         for text in ["", "a b", "https://", "/path", "example.org:0", "example.org:99999"] {
             assert!(matches!(of(text), BadUrl::NoUrl(_)), "{text}: {}", of(text));
         }
+    }
+
+    /// The examples of RFC 3986 section 5.4 that a website may give, and what none may.
+    #[test]
+    fn what_an_answer_leads_to_is_a_site() {
+        let site = Site::parse("http://a/b/c/d?q").unwrap();
+        for (place, url) in [
+            ("https://g.example/x", "https://g.example/x"),
+            ("g", "http://a/b/c/g"),
+            ("./g/", "http://a/b/c/g/"),
+            ("/g", "http://a/g"),
+            ("//g", "http://g/"),
+            ("?y", "http://a/b/c/d?y"),
+            ("g?y#s", "http://a/b/c/g?y"),
+            ("..", "http://a/b/"),
+            ("../g", "http://a/b/g"),
+            ("../../../g", "http://a/g"),
+            ("login?to=https://x/", "http://a/b/c/login?to=https://x/"),
+        ] {
+            assert_eq!(site.led_to(place).map(|next| next.url()).as_deref(), Some(url), "{place}");
+        }
+        for place in ["", "#s", "d?q", "mailto:me@example.org", "g:25", "g:25/x", "ftp://g/"] {
+            assert_eq!(site.led_to(place), None, "{place}");
+        }
+        let top = Site::parse("example.org").unwrap();
+        assert_eq!(top.led_to("de/").unwrap().url(), "https://example.org/de/");
     }
 }
