@@ -1,11 +1,15 @@
 //! A host that does not run this program: finding it, and a first look over each family.
 
+mod broken;
 mod pairs;
 mod servers;
+
+pub use broken::Broken;
 
 use crate::target::{self, Target};
 use crate::trouble::Trouble;
 use crate::{resolver, same_host};
+use broken::Tried;
 use pairs::{FIRST, Place, certified};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -22,8 +26,7 @@ use v6gap_core::workload::{Http, Visit};
 use v6gap_engine::run::RunError;
 use v6gap_judge::eyeballs::{Attempt, Policy, Seen, race};
 use v6gap_judge::sameness::same;
-use v6gap_sys::socket::ErrorClass;
-use v6gap_visit::{Answer, Failure, LookError, Phase, Record, Stranger, Visited, Why};
+use v6gap_visit::{Answer, LookError, Record, Stranger, Visited};
 
 pub use v6gap_visit::{BadUrl, Scheme, Site};
 
@@ -58,75 +61,6 @@ pub struct Wanted {
     pub contact: Option<String>,
     /// Longest wait for anything that is due, in ns.
     pub silence_ns: u64,
-}
-
-/// What does not work over a family.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Broken {
-    /// The name has no such address.
-    #[error("no address")]
-    NoAddress,
-    /// The name server does not answer for such an address.
-    #[error("no address: the name server does not answer for {0}")]
-    Unanswered(&'static str),
-    /// The name server answers for such an address that something is wrong.
-    #[error("no address: the name server answers {1} for {0}")]
-    Untold(&'static str, String),
-    /// This host has no way there.
-    #[error("no route")]
-    NoRoute,
-    /// Nobody listens there, or a firewall answers so.
-    #[error("refused")]
-    Refused,
-    /// Nothing came back.
-    #[error("no answer")]
-    NoAnswer,
-    /// Nothing came back over UDP, where QUIC was tried.
-    #[error("HTTP/3: no answer over UDP")]
-    NoQuic,
-    /// Somebody on the way does not let it pass.
-    #[error("prohibited")]
-    Prohibited,
-    /// No connection of TLS or QUIC.
-    #[error("TLS: {0}")]
-    Tls(String),
-    /// It began and did not go on.
-    #[error("stalls after {0} B")]
-    Stalls(u64),
-    /// The same, but not with small segments.
-    #[error(
-        "stalls after {0} B, and not with segments of {} B: larger packets vanish on the way",
-        v6gap_visit::SMALL_BYTES
-    )]
-    StallsIfLarge(u64),
-    /// The server answers that it cannot.
-    #[error("answers {0}")]
-    Answers(u16),
-    /// Browsers would not take its certificate, and take that of the other family.
-    #[error("wrong site: {0}")]
-    WrongSite(String),
-    /// What came is not what was asked for.
-    #[error("{0}")]
-    Other(String),
-}
-
-impl Broken {
-    fn of(failure: &Failure) -> Self {
-        let silent = matches!(failure.why, Why::Silent(_));
-        match (&failure.why, failure.phase) {
-            (Why::Socket(error), Phase::Connect) => match error.class() {
-                ErrorClass::Refused => Broken::Refused,
-                ErrorClass::TimedOut => Broken::NoAnswer,
-                ErrorClass::NoRoute | ErrorClass::AddressUnavailable => Broken::NoRoute,
-                ErrorClass::Permission => Broken::Prohibited,
-                _ => Broken::Other(failure.to_string()),
-            },
-            _ if silent && failure.bytes == 0 && failure.phase == Phase::Quic => Broken::NoQuic,
-            _ if silent => Broken::Stalls(failure.bytes),
-            (why, Phase::Tls | Phase::Quic) => Broken::Tls(why.to_string()),
-            _ => Broken::Other(failure.to_string()),
-        }
-    }
 }
 
 /// A host as the first look found it.
@@ -195,7 +129,7 @@ pub fn look(wanted: &Wanted) -> Result<Found, Trouble> {
     if found.works() {
         found.look_further()?;
     }
-    if wanted.path {
+    if wanted.path && found.is_left_alone() == PerFamily::default() {
         found.climb(&wanted.http)?;
     }
     Ok(found)
@@ -294,18 +228,18 @@ impl Found {
 
     /// Looks for the way there, and for how large packets may be on it.
     fn climb(&mut self, asked: &[Http]) -> Result<(), Trouble> {
-        let failed = |error: RunError| Trouble::System(error.to_string());
         let mut stranger = self.stranger(None)?;
-        let mut hops = stranger.climb().map_err(failed)?;
+        let mut hops = stranger.climb().map_err(|error| self.ended(error))?;
         match &mut hops {
-            Some(hops) => stranger.name_routers(hops).map_err(failed)?,
+            Some(hops) => stranger.name_routers(hops).map_err(|error| self.ended(error))?,
             None => {
                 let note = "this system does not tell which routers are on the way";
                 self.notes.push(note.to_owned());
             }
         }
         let rungs = hops.clone().unwrap_or_default();
-        let path_mtu = stranger.path_mtu(&rungs, self.speaks_quic(asked)).map_err(failed)?;
+        let path_mtu = stranger.path_mtu(&rungs, self.speaks_quic(asked));
+        let path_mtu = path_mtu.map_err(|error| self.ended(error))?;
         (self.hops, self.path_mtu, self.budget) = (hops, Some(path_mtu), stranger.budget);
         Ok(())
     }
@@ -332,55 +266,68 @@ impl Found {
             (Scheme::Https, []) => vec![Some(Http::Two), Some(Http::One)],
             (_, asked) => asked.iter().copied().map(Some).collect(),
         };
+        // By default the best alone.
+        let best_alone = wanted.http.is_empty();
+        let mut tried = Tried::default();
         for http in versions {
-            let visit =
-                Visit { http, secure: self.site.scheme == Scheme::Https, ..Visit::default() };
-            let mut failures: PerFamily<Option<Broken>> = PerFamily::default();
-            for family in Family::BOTH {
-                match stranger.look(&visit, family) {
-                    Ok(visited) => {
-                        *failures.get_mut(family) = answers(&visited);
-                        self.seen.get_mut(family).get_or_insert(visited);
-                    }
-                    Err(LookError::NoAddress(_)) => {
-                        *failures.get_mut(family) = Some(Broken::NoAddress);
-                    }
-                    Err(LookError::Visit(failure)) => {
-                        let mut broken = Broken::of(&failure);
-                        let refused = matches!(broken, Broken::Refused | Broken::Prohibited);
-                        let connect_ns = failure.connect_ns.filter(|_| refused);
-                        *self.refused_ns.get_mut(family) = connect_ns;
-                        if let Broken::Stalls(bytes) = broken
-                            && http != Some(Http::Three)
-                            && stranger.heals(&visit, family).map_err(|why| self.untried(why))?
-                        {
-                            broken = Broken::StallsIfLarge(bytes);
-                        }
-                        *failures.get_mut(family) = Some(broken);
-                    }
-                    Err(LookError::Budget(error)) => return Err(self.ended(error)),
-                }
-            }
-            let declines = |of: &Option<Broken>| matches!(of, Some(Broken::Answers(_)));
-            if declines(&failures.v4) || declines(&failures.v6) {
-                // A server that says it cannot says so by every version.
-                self.broken = failures;
+            tried.came(http, self.look_by(&mut stranger, http)?);
+            if tried.is_over(best_alone) {
                 break;
             }
-            let works = failures.as_ref().map(Option::is_none);
-            if works.v4 && works.v6 {
-                self.http.extend(http);
-                self.broken = PerFamily::default();
-                // By default the best alone.
-                if wanted.http.is_empty() {
-                    break;
-                }
-            } else if self.http.is_empty() || works.v4 || works.v6 {
-                self.broken = failures;
-            }
         }
-        self.budget = stranger.budget.clone();
+        self.budget = stranger.budget;
+        self.http.append(&mut tried.http);
+        let (broken, notes) = tried.ended(best_alone);
+        self.notes.extend(notes);
+        self.broken = broken;
+        if self.is_left_alone() == (PerFamily { v4: true, v6: true }) {
+            let why = "answers over both families that it is to be left alone for now (503)";
+            return Err(self.ended(RunError::Declined(format!("{} {why}", self.site.url()))));
+        }
         Ok(())
+    }
+
+    /// Visits over each family by a version.
+    fn look_by(
+        &mut self,
+        stranger: &mut Stranger,
+        http: Option<Http>,
+    ) -> Result<PerFamily<Option<Broken>>, Trouble> {
+        let visit = Visit { http, secure: self.site.scheme == Scheme::Https, ..Visit::default() };
+        let mut failures: PerFamily<Option<Broken>> = PerFamily::default();
+        for family in Family::BOTH {
+            *failures.get_mut(family) = match stranger.look(&visit, family) {
+                Ok(visited) => {
+                    let broken = Broken::answers(&visited);
+                    self.seen.get_mut(family).get_or_insert(visited);
+                    broken
+                }
+                Err(LookError::NoAddress(_)) => Some(Broken::NoAddress),
+                Err(LookError::Visit(failure)) => {
+                    let broken = Broken::of(&failure);
+                    let refused = matches!(broken, Broken::Refused | Broken::Prohibited);
+                    *self.refused_ns.get_mut(family) = failure.connect_ns.filter(|_| refused);
+                    Some(match broken {
+                        Broken::Stalls(bytes)
+                            if http != Some(Http::Three)
+                                && stranger
+                                    .heals(&visit, family)
+                                    .map_err(|why| self.untried(why))? =>
+                        {
+                            Broken::StallsIfLarge(bytes)
+                        }
+                        broken => broken,
+                    })
+                }
+                Err(LookError::Budget(error)) => return Err(self.ended(error)),
+            };
+        }
+        Ok(failures)
+    }
+
+    /// Whether it asks over a family to be left alone: nothing more is asked of it then.
+    fn is_left_alone(&self) -> PerFamily<bool> {
+        self.broken.as_ref().map(|of| of.as_ref().is_some_and(Broken::is_plea))
     }
 
     /// When programs that try both families (Happy Eyeballs) stand on IPv4 where IPv6 cannot be
@@ -475,12 +422,6 @@ fn short(family: Family) -> &'static str {
         Family::V4 => "v4",
         Family::V6 => "v6",
     }
-}
-
-/// A server that says it cannot is broken.
-fn answers(visited: &Visited) -> Option<Broken> {
-    let status = visited.told.as_ref()?.status;
-    (status >= 500).then_some(Broken::Answers(status))
 }
 
 /// What a plan will download, in words; `None` where it downloads nothing.

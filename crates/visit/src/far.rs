@@ -37,6 +37,11 @@ pub const SMALL_BYTES: u32 = 1_200;
 /// Statuses by which a server asks to be left alone.
 const DECLINES: [u16; 2] = [TOO_MANY, 503];
 
+/// Whether a server asks by this status to be left alone.
+pub fn declines(status: u16) -> bool {
+    DECLINES.contains(&status)
+}
+
 /// Headers that tell of the machine that answered, of its caches and of what else it offers.
 const TELLING: [&str; 12] = [
     "server",
@@ -204,7 +209,7 @@ impl Stranger {
         self.count(&outcome);
         let failed = |why: Failure| TrialError::of_stranger(family, remote, why.to_string());
         let mut visited = outcome.map_err(failed).map_err(RunError::Trial)?;
-        if let Some(told) = visited.told.as_ref().filter(|told| DECLINES.contains(&told.status)) {
+        if let Some(told) = visited.told.as_ref().filter(|told| declines(told.status)) {
             return Err(declined(remote, told));
         }
         let endpoints = visited.endpoints.map(|of| Endpoints { peer: remote, ..of });

@@ -1,7 +1,7 @@
 //! The addresses of a host that has several: each pair of them is looked at before it is visited,
 //! over both families, and whether it is one machine is told of each by itself.
 
-use super::{Broken, Found, Scheme, Site, Wanted, answers};
+use super::{Broken, Found, Scheme, Site, Wanted};
 use crate::target::{self, Target};
 use crate::trouble::Trouble;
 use crate::{addresses, same_host};
@@ -149,7 +149,7 @@ impl Found {
         for (http, family) in versions.iter().flat_map(|http| Family::BOTH.map(|f| (*http, f))) {
             let visit = Visit { http, secure, pair: self.last(), ..Visit::default() };
             let broken = match stranger.look(&visit, family) {
-                Ok(visited) => match answers(&visited) {
+                Ok(visited) => match Broken::answers(&visited) {
                     Some(broken) => broken,
                     None => {
                         seen.get_mut(family).get_or_insert(visited);

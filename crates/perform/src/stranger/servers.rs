@@ -126,7 +126,7 @@ impl Found {
             return Ok(None);
         }
         let mut stranger = self.stranger(None)?;
-        let told = stranger.translator().map_err(|error| Trouble::System(error.to_string()))?;
+        let told = stranger.translator().map_err(|error| self.ended(error))?;
         self.budget = stranger.budget;
         Ok(told)
     }
