@@ -13,18 +13,39 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// the last hyphen: what is in front of it differs from one answer to the next.
 const EDGES: [(&str, bool); 3] = [("cf-ray", true), ("x-served-by", true), ("x-amz-cf-pop", false)];
 
-/// What is wrong with the certificates of each family; nothing where there are none.
+/// What is wrong with the certificates of each family; nothing where there are none, and `None`
+/// where this system trusts nobody, so that nothing can be said of those that came.
 pub(crate) fn objections(
     seen: &PerFamily<Option<Visited>>,
     host: &str,
-) -> PerFamily<Option<String>> {
-    let is_secure = |visited: &Visited| !visited.chain.is_empty();
-    let roots = seen.v4.iter().chain(&seen.v6).any(is_secure).then(Roots::of_system);
+) -> Option<PerFamily<Option<String>>> {
+    let has_any = seen.v4.iter().chain(&seen.v6).any(|visited| !visited.chain.is_empty());
+    if !has_any {
+        return Some(PerFamily::default());
+    }
+    by_roots(&Roots::of_system(), seen, host)
+}
+
+fn by_roots(
+    roots: &Roots,
+    seen: &PerFamily<Option<Visited>>,
+    host: &str,
+) -> Option<PerFamily<Option<String>>> {
     let now_s = clock::wall_ns() / NS_PER_S;
-    seen.as_ref().map(|visited| {
-        let chain = &visited.as_ref().filter(|visited| is_secure(visited))?.chain;
-        roots.as_ref()?.objection(chain, host, now_s)
+    (!roots.is_empty()).then(|| {
+        seen.as_ref().map(|visited| {
+            let chain = visited.as_ref().map(|visited| &visited.chain);
+            roots.objection(chain.filter(|chain| !chain.is_empty())?, host, now_s)
+        })
     })
+}
+
+/// What browsers would say of certificates that they would take over neither family.
+pub(crate) fn objected(PerFamily { v4, v6 }: PerFamily<&str>) -> String {
+    match v4 == v6 {
+        true => format!("browsers would not take its certificate: {v4}"),
+        false => format!("browsers would take neither certificate: over IPv4 {v4}; over IPv6 {v6}"),
+    }
 }
 
 /// What of it tells whether they are the same.
@@ -107,6 +128,18 @@ mod tests {
         };
         assert!(of("64:ff9b::192.0.2.33") && of("2001:db8:64::192.0.2.33"));
         assert!(!of("64:ff9b::192.0.2.34") && !of("2001:db8::192.0.2.33"));
+    }
+
+    /// What cannot be checked is not refused, and what is refused has a reason for each family.
+    #[test]
+    fn certificates_are_objected_to_by_roots_alone() {
+        let visited = Visited { chain: vec![vec![1]], ..Visited::default() };
+        let seen = PerFamily { v4: Some(visited.clone()), v6: Some(visited) };
+        assert_eq!(by_roots(&Roots::none(), &seen, "example.org"), None);
+        let none = PerFamily { v4: None, v6: None };
+        assert_eq!(objections(&none, "example.org"), Some(PerFamily::default()));
+        let both = objected(PerFamily { v4: "expired", v6: "unknown" });
+        assert!(both.contains("over IPv4 expired; over IPv6 unknown"), "{both}");
     }
 
     #[test]

@@ -135,6 +135,16 @@ impl Roots {
         Roots(store)
     }
 
+    /// Nobody.
+    pub fn none() -> Self {
+        Roots(RootCertStore::empty())
+    }
+
+    /// Whether it is nobody, so that nothing can be said of any certificate.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What is wrong with a chain that came from `host` at this time, in s since 1970; `None` if a
     /// browser would take it.
     pub fn objection(&self, chain: &Chain, host: &str, unix_s: u64) -> Option<String> {

@@ -220,12 +220,17 @@ pub(super) fn certified(
     seen: &PerFamily<Option<Visited>>,
     host: &str,
 ) -> (PerFamily<Option<Broken>>, Option<String>) {
-    let certified = same_host::objections(seen, host);
-    if let PerFamily { v4: Some(why), v6: Some(_) } = &certified {
-        let note = format!("browsers would not take its certificate: {why}");
-        return (PerFamily::default(), Some(note));
+    match same_host::objections(seen, host) {
+        Some(PerFamily { v4: Some(v4), v6: Some(v6) }) => {
+            let both = PerFamily { v4: v4.as_str(), v6: v6.as_str() };
+            (PerFamily::default(), Some(same_host::objected(both)))
+        }
+        Some(certified) => (certified.map(|why| why.map(Broken::WrongSite)), None),
+        None => {
+            let note = "this system trusts nobody, so its certificate was not checked";
+            (PerFamily::default(), Some(note.to_owned()))
+        }
     }
-    (certified.map(|why| why.map(Broken::WrongSite)), None)
 }
 
 /// A pair as notes name it.
