@@ -215,7 +215,8 @@ fn strange(
     conduct(ends, opened, (prepared, devices), store, watch, |machine, hooks| {
         let target = hooks.ends.target.name.clone();
         let ended = run::run_by(machine, performer, hooks, stop);
-        ended.map_err(|error| Trouble::BrokenOff { target, error, kept: None })
+        let continues = false;
+        ended.map_err(|error| Trouble::BrokenOff { target, error, continues, kept: None })
     })
 }
 

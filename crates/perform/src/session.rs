@@ -124,7 +124,7 @@ impl Session {
         let is_over = elapsed_ns.saturating_add(SESSION_ROUNDING_NS) >= most_ns;
         match error {
             RunError::Lost(_) if is_over => Trouble::TimeUp { target, most_ns, kept: None },
-            error => Trouble::BrokenOff { target, error, kept: None },
+            error => Trouble::BrokenOff { target, error, continues: true, kept: None },
         }
     }
 
@@ -135,7 +135,8 @@ impl Session {
 
     /// As [`Session::over`] before anything was stored.
     pub(crate) fn broken_off(&self, error: RunError) -> Trouble {
-        Trouble::BrokenOff { target: self.target.name.clone(), error, kept: None }
+        let target = self.target.name.clone();
+        Trouble::BrokenOff { target, error, continues: true, kept: None }
     }
 }
 

@@ -223,7 +223,7 @@ impl Found {
 
     /// That no more is asked for.
     fn ended(&self, error: RunError) -> Trouble {
-        Trouble::BrokenOff { target: self.site.url(), error, kept: None }
+        Trouble::BrokenOff { target: self.site.url(), error, continues: false, kept: None }
     }
 
     /// Looks for the way there, and for how large packets may be on it.

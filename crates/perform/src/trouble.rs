@@ -65,6 +65,8 @@ pub enum Trouble {
         target: String,
         /// Why.
         error: RunError,
+        /// Whether the run could go on later (`--continue`), as between two hosts of one's own.
+        continues: bool,
         /// The run in which all is kept that was measured until then, if anything was stored.
         kept: Option<RunId>,
     },

@@ -15,17 +15,18 @@ impl From<Trouble> for Failure {
             Trouble::BlackHole { target, family, passes } => {
                 Failure::black_hole(&target, family, passes)
             }
-            Trouble::BrokenOff { target, error, kept } => {
-                of_kept(broken_off(&target, &error), &target, kept.as_ref())
+            Trouble::BrokenOff { target, error, continues, kept } => {
+                let again = Some(&*target).filter(|_| continues);
+                of_kept(broken_off(&target, &error), again, kept.as_ref())
             }
             Trouble::TimeUp { target, most_ns, kept } => {
                 let most = format_span(most_ns as f64);
                 let what = format!("the time of this session is over: {target} allows {most}");
-                of_kept(Failure::new("E212", Outcome::Peer, what), &target, kept.as_ref())
+                of_kept(Failure::new("E212", Outcome::Peer, what), Some(&target), kept.as_ref())
             }
             Trouble::NoFurtherLab { target, error, kept } => {
                 let what = "No lab could be made for the next round.";
-                of_kept(Failure::from(*error).seen(what), &target, kept.as_ref())
+                of_kept(Failure::from(*error).seen(what), Some(&target), kept.as_ref())
             }
             Trouble::OutOfPlace(_) => Failure::usage(trouble.to_string())
                 .run("v6gap demo --measure rate-at-loss", "does it in a lab")
@@ -84,18 +85,17 @@ fn measurement_failed(target: &str, error: &RunError) -> Failure {
     Failure::new("E211", Outcome::Peer, what).seen(format!("{error}."))
 }
 
-/// Adds what is kept of a run, and how to go on.
-fn of_kept(failure: Failure, target: &str, id: Option<&RunId>) -> Failure {
-    match id {
-        None => failure,
-        Some(id) => {
-            let failure = failure.seen(format!("What was measured until then is kept as {id}."));
-            // Its server went with this process.
-            if target == LOOPBACK {
-                return failure;
-            }
+/// Adds what is kept of a run, and how to go on with the host `again`, if it can go on.
+fn of_kept(failure: Failure, again: Option<&str>, id: Option<&RunId>) -> Failure {
+    let Some(id) = id else { return failure };
+    let failure = failure.seen(format!("What was measured until then is kept as {id}."));
+    match again {
+        // Its server went with this process.
+        Some(LOOPBACK) => failure,
+        Some(target) => {
             failure.run(format!("v6gap run {target} --continue {id}"), "goes on with it")
         }
+        None => failure.run(format!("v6gap show {id}"), "shows it again"),
     }
 }
 

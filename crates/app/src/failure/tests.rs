@@ -3,9 +3,10 @@
 use super::*;
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::record::RunId;
 use v6gap_core::wire::control::{RefusalCode, Refused};
 use v6gap_core::wire::version::{VersionMismatch, VersionRange};
-use v6gap_perform::errors::{ConnectError, FamilyProblem, Trouble};
+use v6gap_perform::errors::{ConnectError, FamilyProblem, RunError, Trouble};
 use v6gap_perform::target::Asked;
 
 /// What the server is called.
@@ -109,6 +110,20 @@ fn what_a_server_said_weighs_more_than_silence() {
     let failure = of_both(Some(no_answer()), Some(Trouble::Refused));
     assert_eq!(failure.code, Some("E201"));
     assert_eq!(of_both(Some(no_answer()), Some(no_answer())).outcome, Outcome::Peer);
+}
+
+/// A host that does not run v6gap is not asked by `v6gap run`, the less as it asks to be left alone.
+#[test]
+fn only_a_run_that_can_go_on_is_offered_to() {
+    let shown = |continues| {
+        let error = RunError::Declined("it asks to be left alone".to_owned());
+        let (target, kept) = (NAME.to_owned(), Some(RunId::from_bits(0)));
+        text(&v6gap_perform::Trouble::BrokenOff { target, error, continues, kept }.into())
+    };
+    assert!(shown(true).contains("v6gap run vps-fra --continue "), "{}", shown(true));
+    let ended = shown(false);
+    assert!(!ended.contains("--continue") && ended.contains("v6gap show "), "{ended}");
+    assert!(ended.contains("is kept as") && ended.ends_with("[E214, exit 7]\n"), "{ended}");
 }
 
 #[test]
