@@ -44,7 +44,8 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
             (_, asked) => asked.to_vec(),
         };
         // How many addresses the name has is not asked for.
-        let plan = plan(args, &site, &http, (true, 1))?;
+        let named = site.host.parse::<IpAddr>().is_err();
+        let plan = plan(args, &site, &http, (named, 1))?;
         return expect::dry_run(&plan, Some(&site.url()), false, args.result.json, context);
     }
     if args.result.json_stream {
@@ -64,27 +65,19 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
         contact: args.contact.clone(),
         silence_ns: args.timeout,
     };
-    let found = stranger::look(&whom)?;
+    let mut found = stranger::look(&whom)?;
     let is_broken = found.broken.v4.is_some() || found.broken.v6.is_some();
     if path_alone || is_broken {
         ways(&found, path_alone, args, context);
     }
-    for family in Family::BOTH {
-        if let Some(broken) = found.broken.get(family) {
-            let counts = args.result.fail_if.iter().any(|asked| asked.asked == Asked::Broken);
-            let outcome = if counts { Outcome::NotMet } else { Outcome::OneFamily };
-            return Err(not_working(&found, family, broken, outcome));
-        }
+    let counts = args.result.fail_if.iter().any(|asked| asked.asked == Asked::Broken);
+    if let Some(failure) = not_working(&found, counts) {
+        return Err(failure);
     }
     if path_alone {
         return Ok(Outcome::Done);
     }
-    let plan = plan(args, &found.site, &found.http, (found.is_looked_up(), found.pairs()))?;
-    // A number that was asked for is kept.
-    let plan = match args.pairs {
-        Some(_) => plan,
-        None => found.fitted(plan).map_err(too_many)?,
-    };
+    let plan = allowed(args, &mut found)?;
     let job = options.job(plan, &context.keys)?;
     session::measure(job, Place::Stranger(Box::new(found)), &options, context)
 }
@@ -94,12 +87,29 @@ fn contradiction(args: &ProbeArgs, site: &Site, path_alone: bool) -> Option<Stri
     if path_alone && args.no_path {
         return Some("--measure path and --no-path leave nothing to do".to_owned());
     }
-    if site.scheme == Scheme::Tcp && args.download.is_some() {
-        return Some("a connection alone has no body to download".to_owned());
+    resolver::objection(&args.resolver)
+        .or_else(|| unaskable(args, site).map(str::to_owned))
+        .or_else(|| of_all_addresses(args, site))
+}
+
+/// Why the site cannot be asked for what is typed.
+fn unaskable(args: &ProbeArgs, site: &Site) -> Option<&'static str> {
+    match site.scheme {
+        Scheme::Tcp if args.download.is_some() => {
+            Some("a connection alone has no body to download")
+        }
+        Scheme::Tcp if !args.http.is_empty() => {
+            Some("HOST:PORT is a connection alone: --http takes a URL (https://HOST:PORT/)")
+        }
+        Scheme::Http if args.http.contains(&Http::Three) => {
+            Some("HTTP/3 is spoken over https:// alone")
+        }
+        Scheme::Tcp | Scheme::Http | Scheme::Https => None,
     }
-    if let Some(why) = resolver::objection(&args.resolver) {
-        return Some(why);
-    }
+}
+
+/// Why all addresses cannot be visited.
+fn of_all_addresses(args: &ProbeArgs, site: &Site) -> Option<String> {
     if args.addresses == Addresses::One {
         return None;
     }
@@ -113,6 +123,16 @@ fn contradiction(args: &ProbeArgs, site: &Site, path_alone: bool) -> Option<Stri
     // Its filter would leave out all pairs but the first.
     let captures = args.capture.capture.is_some();
     captures.then(|| "--capture takes one pair of addresses: leave --addresses all out".to_owned())
+}
+
+/// What is asked of a site that was found: in fewer pairs than usual, if nobody asked for a number,
+/// where those would take more connections than may be made.
+fn allowed(args: &ProbeArgs, found: &mut Found) -> Result<Plan, Failure> {
+    let usual = plan(args, &found.site, &found.http, (found.is_looked_up(), found.pairs()))?;
+    match args.pairs {
+        Some(_) => Ok(usual),
+        None => found.fitted(usual).map_err(too_many),
+    }
 }
 
 /// That a host may not be asked for so much.
@@ -150,7 +170,7 @@ fn plan(
     };
     let only = args.measure.iter().filter_map(only).collect();
     draft.overall = Overall { only, ..Overall::default() };
-    draft.design.pairs = args.pairs.or(draft.design.pairs);
+    draft.design.pairs = pairs.or(draft.design.pairs);
     draft.design.seed = args.seed;
     let margins = args.margins.iter();
     draft.design.margin.extend(margins.map(|(m, share)| (m.name().to_owned(), share.clone())));
@@ -164,7 +184,8 @@ fn plan(
 /// Prints the ways there: where they are what was asked for, as JSON too.
 fn ways(found: &Found, path_alone: bool, args: &ProbeArgs, context: &Context) {
     let (hops, path_mtu) = (found.hops.as_ref(), found.path_mtu.as_ref());
-    if path_alone && args.result.json {
+    let for_programs = args.result.json || args.result.json_stream;
+    if path_alone && for_programs {
         let document = serde_json::json!({
             "schema": "v6gap.path/1",
             "target": found.site.url(),
@@ -176,29 +197,45 @@ fn ways(found: &Found, path_alone: bool, args: &ProbeArgs, context: &Context) {
         });
         return output::to_stdout(&document.to_string());
     }
-    if !args.result.json && !args.result.quiet {
+    if !for_programs && !args.result.quiet {
         output::to_stdout(&v6gap_report::text::ways(hops, path_mtu, &context.output.results));
     }
 }
 
-/// That a family does not work, which is a finding of its own.
-fn not_working(found: &Found, family: Family, broken: &Broken, outcome: Outcome) -> Failure {
-    let (url, address) = (found.site.url(), *found.target.addresses.get(family));
-    let at = address.map(|address| format!(" ({})", address.ip())).unwrap_or_default();
-    let what = format!("{family} is broken: {url}{at}: {broken}");
-    let other = family.other();
-    let seen = match found.broken.get(other) {
-        None => format!("Over {other} it works."),
-        Some(broken) => format!("Over {other}: {broken}."),
+/// That a family does not work, which is a finding of its own, or that none does; `counts` is
+/// whether a condition asks for that.
+fn not_working(found: &Found, counts: bool) -> Option<Failure> {
+    let url = found.site.url();
+    let ends = |otherwise| if counts { Outcome::NotMet } else { otherwise };
+    let at = |family: Family| {
+        let address = *found.target.addresses.get(family);
+        address.map(|address| format!(" ({})", address.ip())).unwrap_or_default()
     };
-    let failure = Failure::new("E403", outcome, what).seen(seen);
-    let mtu = found.path_mtu.as_ref().map(|of| of.get(family));
-    let failure = match mtu.and_then(|of| v6gap_report::hole(of, family)) {
-        Some(hole) => failure.seen(hole),
-        None => failure,
+    let of_one = |family: Family, broken: &Broken| {
+        let what = format!("{family} is broken: {url}{}: {broken}", at(family));
+        let failure = Failure::new("E403", ends(Outcome::OneFamily), what);
+        failure.seen(format!("Over {} it works.", family.other()))
     };
-    match found.fallbacks() {
+    let mut failure = match (&found.broken.v4, &found.broken.v6) {
+        (None, None) => return None,
+        (Some(broken), None) => of_one(Family::V4, broken),
+        (None, Some(broken)) => of_one(Family::V6, broken),
+        (Some(four), Some(six)) => {
+            let over =
+                |family: Family, broken: &Broken| format!("Over {family}{}: {broken}.", at(family));
+            Failure::new("E403", ends(Outcome::Peer), format!("neither family works: {url}"))
+                .seen(over(Family::V4, four))
+                .seen(over(Family::V6, six))
+        }
+    };
+    for family in Family::BOTH.into_iter().filter(|of| found.broken.get(*of).is_some()) {
+        let mtu = found.path_mtu.as_ref().map(|of| of.get(family));
+        if let Some(hole) = mtu.and_then(|of| v6gap_report::hole(of, family)) {
+            failure = failure.seen(hole);
+        }
+    }
+    Some(match found.fallbacks() {
         Some((alone_ns, by)) => failure.seen(v6gap_report::fallbacks(alone_ns, &by)),
         None => failure,
-    }
+    })
 }

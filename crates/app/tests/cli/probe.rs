@@ -177,6 +177,14 @@ fn a_family_that_does_not_work_is_named_with_its_reason() {
     assert!(sandbox.run(&line).ended(10).err.contains("IPv6 is broken"));
     let none = sandbox.run(&format!("probe http://127.0.0.1:{port}/")).ended(3);
     assert!(none.err.contains("no address"), "{}", none.err);
+    // Where nothing works it is the host's, and no family's.
+    let neither = sandbox.run("probe http://127.0.0.1:1/ --v6 ::1 --no-path").ended(4);
+    let words = neither.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("neither family works: http://127.0.0.1:1/"), "{words}");
+    assert!(words.contains("Over IPv4 (127.0.0.1): refused."), "{words}");
+    assert!(words.contains("Over IPv6 (::1): refused."), "{words}");
+    let line = "probe http://127.0.0.1:1/ --v6 ::1 --no-path --fail-if broken -q";
+    sandbox.run(line).ended(10);
 }
 
 #[test]
@@ -219,6 +227,8 @@ fn what_cannot_be_visited_is_refused_and_a_dry_run_sends_nothing() {
         ("example.org --addresses all --v4 192.0.2.1", "leave --v4 and --v6 out"),
         ("example.org --addresses all --v6 2001:db8::1", "leave --v4 and --v6 out"),
         ("example.org --addresses all --capture", "--capture takes one pair"),
+        ("http://example.org/ --http 1.1,3", "over https:// alone"),
+        ("example.org:443 --http 2", "--http takes a URL"),
     ] {
         let ran = sandbox.run(&format!("probe {what} --dry-run"));
         assert_eq!(ran.code, 2, "{what}: {ran:?}");

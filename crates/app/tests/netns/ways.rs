@@ -111,7 +111,7 @@ fn every_router(before: &[&str]) {
             assert_eq!(found(&told, family), Some(1500), "{told:#}");
         }
         // Nobody serves there, which is said over both families.
-        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
         figure("routers", routers);
     }
 }

@@ -4,7 +4,7 @@
 //! ends need to agree on it. Rates and round trips of the path are the caller's assumption.
 
 use super::{Design, Plan, Stop};
-use crate::workload::{Cost, HOSTS_NS, Interleaving, Path, Workload};
+use crate::workload::{Cost, HOSTS_NS, Interleaving, Path, Visit, Workload};
 use alloc::vec::Vec;
 
 /// Round trips of the control connection for a task: prepare and ready, finish and report.
@@ -135,6 +135,7 @@ mod tests {
     use crate::plan::draft::{self, Draft};
     use crate::plan::{check, defaults, preset};
     use crate::workload::{Cell, Direction, Kind, TcpBulk, UdpBulk};
+    use alloc::string::ToString;
     use alloc::vec;
 
     fn plan(stop: Stop) -> Plan {
@@ -211,6 +212,22 @@ mod tests {
         let usual = draft::Site { download: None, ..draft.site.clone().unwrap() };
         let plan = check::check(&Draft { site: Some(usual), ..draft }, 1).unwrap();
         assert_eq!(downloads(&plan), Downloads::default());
+        assert_eq!(visits(&plan), 48);
+    }
+
+    /// What docs/probe.md shows takes more than a stranger is asked for, in the usual number of
+    /// pairs; fewer do not.
+    #[test]
+    fn fewer_pairs_of_all_versions_are_few_enough_for_a_stranger() {
+        let http = ["1.1", "2", "3"].map(ToString::to_string).to_vec();
+        let site = draft::Site { url: "https://example.org/".into(), http, ..Default::default() };
+        let of = |pairs| {
+            let mut draft = preset::visits_draft(site.clone(), true, true);
+            draft.design.pairs = Some(pairs);
+            visits(&check::check(&draft, 1).unwrap())
+        };
+        let most = u64::from(crate::budget::Use::Connection.in_all());
+        assert!(of(preset::VISIT_PAIRS) > most && of(crate::plan::PAIRS_MIN) < most / 2);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::{addresses, same_host};
 use std::net::{IpAddr, SocketAddr};
 use v6gap_core::budget::Use;
 use v6gap_core::family::{Family, PerFamily};
-use v6gap_core::plan::Plan;
+use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::workload::{Http, Visit};
 use v6gap_judge::sameness::same;
 use v6gap_visit::{LookError, Visited};
@@ -101,11 +101,17 @@ impl Found {
     ///
     /// # Errors
     /// How many connections are left, if these are not enough for the fewest that can decide.
-    pub fn fitted(&self, plan: Plan) -> Result<Plan, u32> {
-        match self.budget.left(Use::Connection) {
-            Some(left) => plan.visiting_at_most(left).ok_or(left),
-            None => Ok(plan),
+    pub fn fitted(&mut self, plan: Plan) -> Result<Plan, u32> {
+        let Some(left) = self.budget.left(Use::Connection) else { return Ok(plan) };
+        let usual = plan.design.stop.clone();
+        let plan = plan.visiting_at_most(left).ok_or(left)?;
+        if let (Stop::Pairs { pairs }, true) = (&plan.design.stop, plan.design.stop != usual) {
+            self.notes.push(format!(
+                "{pairs} pairs: more would take more connections than a host is asked for that is \
+                 not said to be yours"
+            ));
         }
+        Ok(plan)
     }
 
     /// A note on the first pair, which is named where there are several.

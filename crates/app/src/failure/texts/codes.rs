@@ -330,10 +330,10 @@ answer that, and say of each other question why it has no answer.",
         title: "a family does not work at this host",
         text: "\
 A first visit over each family came before anything was measured, and over one
-of them it failed; the message says how: no address (perhaps because the name
-server does not answer for it), no route, refused, no answer, prohibited, TLS,
-wrong site, an answer of 500 or above, or a visit that stalls after so many
-bytes, as where large packets vanish on the way (E401).
+of them (exit code 3) or both (4) it failed; the message says how: no address
+(perhaps because the name server does not answer for it), no route, refused, no
+answer, prohibited, TLS, wrong site, an answer of 500 or above, or a visit that
+stalls after so many bytes, as where large packets vanish on the way (E401).
 Programs that try both families hide this from their users by waiting; those
 that try one do not work.",
     },
