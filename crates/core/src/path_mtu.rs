@@ -38,12 +38,12 @@ impl PathMtu {
         self.both_ways.or(self.there)
     }
 
-    /// Whether packets vanish that this system believes to fit: a black hole (RFC 2923).
+    /// Whether packets vanish that this system believes to fit: a black hole (RFC 2923). What came
+    /// back by echoes has passed; a server that leaves questions of that size unanswered is no
+    /// hole.
     pub fn is_hole(&self) -> bool {
         let told = self.told.map(|told| told.min(CEILING_BYTES));
-        let smaller =
-            |found: Option<u32>| found.zip(told).is_some_and(|(found, told)| found < told);
-        smaller(self.both_ways) || smaller(self.there)
+        self.found().zip(told).is_some_and(|(found, told)| found < told)
     }
 
     /// Whether what comes back is more limited than what goes there.
@@ -146,6 +146,9 @@ mod tests {
         // Loopback has 65,536 bytes; more than Ethernet's is not looked for.
         assert!(!of(Some(1500), Some(1500), Some(65_536)).is_hole());
         assert!(!of(None, None, Some(1500)).is_hole());
+        assert!(of(None, Some(1400), Some(1500)).is_hole());
+        // Echoes pass, so the server answers no long questions.
+        assert!(!of(Some(1500), Some(1400), Some(1500)).is_hole());
         let back = of(Some(1400), Some(1500), Some(1500));
         assert!(back.is_hole() && back.is_narrower_back());
     }
