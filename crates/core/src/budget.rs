@@ -189,12 +189,6 @@ impl Budget {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// How many of `what` may still be asked for; `None` where there is no end to them.
-    pub fn left(&self, what: Use) -> Option<u32> {
-        let left = what.in_all().saturating_sub(self.used(what));
-        (self.owner == Owner::Stranger).then_some(left)
-    }
-
     /// How many of `what` were asked for.
     pub fn used(&self, what: Use) -> u32 {
         self.accounts[what as usize].count

@@ -5,7 +5,7 @@ use crate::fixtures::{self, Spec, echo, from_specs, invalid, lab, tcp};
 use v6gap_core::arm::PerArm;
 use v6gap_core::family::PerFamily;
 use v6gap_core::metric::Metric;
-use v6gap_core::workload::Transport;
+use v6gap_core::workload::{Cell, Transport, Visit, Workload};
 use v6gap_judge::analysis::alike::AnyRun;
 use v6gap_judge::analysis::{
     Analysis, CheckState, Failures, NullTold, OrderEffect, Race, Range, Verdict,
@@ -439,6 +439,11 @@ fn who_would_choose_which_family_is_said_by_groups() {
     let said = races(&analysis).unwrap();
     let alone = " That is reckoned from visits to 192.0.2.1 and 2001:db8::1 alone.";
     assert!(said.ends_with(alone), "{said}");
+    // A connection alone has no first byte.
+    let alone = Visit { http: None, ..Visit::default() };
+    analysis.run.plan.parts_mut().cells = vec![Cell::named(Workload::Visit(alone))];
+    let said = races(&analysis).unwrap();
+    assert!(said.contains("than over IPv4 alone.") && !said.contains("first byte"), "{said}");
 }
 
 /// Rows and sentences would else be alike that are of different machines.

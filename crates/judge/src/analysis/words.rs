@@ -469,15 +469,35 @@ pub fn more_pairs(pairs: u32) -> String {
 
 /// A question as the subject of a longer sentence, as in "in round trips of 64 B over TCP".
 pub fn topic_of(question: &Question) -> String {
-    let topic = topic(question.metric, question.transport, question.level_bytes);
+    let metric = question.metric;
+    let topic = topic(&question.label, metric, question.transport, question.level_bytes);
     match &question.place {
         Some(place) => format!("{topic} at {place}"),
         None => topic,
     }
 }
 
-/// The same from its parts.
-pub fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> String {
+/// The same from its parts. Of visits the version of HTTP is said, which says over what it goes.
+pub fn topic(
+    label: &str,
+    metric: Metric,
+    transport: Transport,
+    level_bytes: Option<u32>,
+) -> String {
+    let by = label.split_once(BY_HTTP).and_then(|(_, rest)| rest.split(',').next());
+    match by {
+        Some(version) if metric == Metric::Throughput => format!("throughput by HTTP/{version}"),
+        Some(version) => {
+            format!("{} by HTTP/{version}", plain_topic(metric, transport, level_bytes))
+        }
+        None => plain_topic(metric, transport, level_bytes),
+    }
+}
+
+/// In front of the version of HTTP in the label of a visit.
+const BY_HTTP: &str = ", HTTP/";
+
+fn plain_topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> String {
     let size = level_bytes.map(u64::from).map(unit::format_bytes).unwrap_or_default();
     let transport = transport.name();
     match metric {
@@ -511,6 +531,25 @@ pub fn topic(metric: Metric, transport: Transport, level_bytes: Option<u32>) -> 
 mod tests {
     use super::*;
     use v6gap_core::workload::Echo;
+
+    /// HTTP/3 goes over UDP, and its throughput is not that of datagrams.
+    #[test]
+    fn a_visit_is_named_by_its_version_of_http() {
+        use v6gap_core::workload::{Http, Visit};
+        let of = |http, metric, body_bytes| {
+            let visit = Visit { http: Some(http), body_bytes, ..Visit::default() };
+            let cell = Cell::named(Workload::Visit(visit));
+            let label = label(&cell, metric, PerArm::FAMILIES, PerArm { a: None, b: None });
+            topic(&label, metric, cell.workload.transport(), None)
+        };
+        assert_eq!(of(Http::Three, Metric::Throughput, 20_000_000), "throughput by HTTP/3");
+        assert_eq!(of(Http::Two, Metric::Throughput, 20_000_000), "throughput by HTTP/2");
+        let usual = Visit::BODY_BYTES;
+        assert_eq!(of(Http::One, Metric::FirstByte, usual), "the first byte by HTTP/1.1");
+        assert_eq!(of(Http::One, Metric::Connect, usual), "connecting");
+        let datagrams = topic("Goodput, UDP", Metric::Throughput, Transport::Udp, None);
+        assert_eq!(datagrams, "UDP throughput");
+    }
 
     #[test]
     fn ends_are_rounded_outwards_and_keep_a_width() {

@@ -189,5 +189,5 @@ fn margins_wide((row, change): &(&Row, &Change)) -> [f64; 2] {
 
 /// The question as part of a longer sentence, as in "round trips of 64 B over TCP".
 fn topic_of(row: &Row) -> String {
-    topic(row.metric, row.transport, row.level_bytes)
+    topic(&row.label, row.metric, row.transport, row.level_bytes)
 }

@@ -1,5 +1,6 @@
 //! Which family programs choose that try both, in sentences.
 
+use v6gap_core::workload::Workload;
 use v6gap_judge::analysis::{Analysis, Race, places};
 use v6gap_judge::eyeballs::Policy;
 
@@ -45,17 +46,27 @@ pub fn races(analysis: &Analysis) -> Option<String> {
              {later}."
         )
     });
+    let first_byte = (!connects_alone(analysis)).then(|| {
+        let later = later(usual.first_byte_later_ns);
+        format!(", and the first byte comes {later}")
+    });
     let alone = places::first(&analysis.run);
     let alone = alone.map(|pair| format!(" That is reckoned from visits to {pair} alone."));
     Some(format!(
         "Programs that try both families (Happy Eyeballs) would choose {}. By RFC 8305 their \
-         connection stands {} than over IPv4 alone, and the first byte comes {}.{}{}",
+         connection stands {} than over IPv4 alone{}.{}{}",
         choices.join("; "),
         later(usual.stands_later_ns),
-        later(usual.first_byte_later_ns),
+        first_byte.unwrap_or_default(),
         waiting.unwrap_or_default(),
         alone.unwrap_or_default(),
     ))
+}
+
+/// Whether nothing was asked for, so that there is no first byte.
+fn connects_alone(analysis: &Analysis) -> bool {
+    let mut workloads = analysis.run.plan.cells.iter().map(|cell| &cell.workload);
+    workloads.any(|of| matches!(of, Workload::Visit(visit) if visit.http.is_none()))
 }
 
 /// When each way of choosing stands on IPv4 where IPv6 cannot be connected to: times are in ns from
