@@ -173,7 +173,8 @@ impl Visitor {
         visited.read_bytes = stamps.read_bytes();
         if limits.window_bytes.is_some() {
             visited.granted = stream.info().ok().map(|info| Granted {
-                mss: Some(info.snd_mss),
+                // Of what comes, which need not be as large as what this end may send.
+                mss: Some(info.rcv_mss),
                 path_mtu: Some(info.pmtu),
                 timestamps: Some(info.timestamps),
                 ..Granted::default()

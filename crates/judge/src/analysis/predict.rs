@@ -76,7 +76,12 @@ pub(super) fn predict(
         Workload::Visit(_)
             if metric == Metric::Throughput && cell.workload.transport() == Transport::Tcp =>
         {
-            tcp_bulk(plan, &TcpBulk::default(), arms, &packets)
+            let sizes = |arm: Arm| {
+                let granted = |b: &&Block<'_>| b.trials.get(arm).ends.client.granted.mss;
+                blocks.iter().filter_map(granted).max()
+            };
+            let came = |arm| received(*arms.get(arm), *packets.get(arm), sizes(arm));
+            tcp_bulk(plan, &TcpBulk::default(), arms, &PerArm::from_fn(came))
         }
         Workload::TcpBulk(_)
         | Workload::UdpBulk(_)
@@ -109,6 +114,16 @@ pub(super) fn packets<'a>(
     };
     let known = of_world.or(mtu);
     Packets { mtu: known.unwrap_or(PATH_MTU_USUAL), mtu_known: known.is_some(), options }
+}
+
+/// What the packets of a download were made of, of which the largest segments that came had so many
+/// bytes: what this end may send is the path MTU of the other way.
+fn received(family: Family, sent: Packets, mss: Option<u32>) -> Packets {
+    let headers = wiremodel::tcp_header_bytes(family, sent.options);
+    match mss {
+        Some(mss) => Packets { mtu: mss.saturating_add(headers), mtu_known: true, ..sent },
+        None => sent,
+    }
 }
 
 /// Rate of the slowest link of the path, if every link has one and it is the same for both families
@@ -500,6 +515,15 @@ mod tests {
         let found = of(Http::Two).unwrap();
         assert!((found.effect - (1428.0 / 1448.0 - 1.0)).abs() < 1e-9, "{found:?}");
         assert!(found.values.is_none() && of(Http::Three).is_none(), "{found:?}");
+    }
+
+    /// A tunnel on the way here alone, or a router that shortens segments.
+    #[test]
+    fn a_download_is_predicted_by_the_segments_that_came() {
+        let sent = Packets { mtu: 1500, mtu_known: true, options: TcpOptions::TIMESTAMPS };
+        assert_eq!(received(Family::V6, sent, Some(1_228)).mtu, 1_300);
+        assert_eq!(received(Family::V4, sent, Some(1_448)).mtu, 1_500);
+        assert_eq!(received(Family::V4, sent, None).mtu, 1_500);
     }
 
     #[test]

@@ -239,6 +239,7 @@ pub(super) fn info(socket: &Socket) -> Result<TcpInfo, Unavailable> {
     }
     Ok(TcpInfo {
         snd_mss: raw.tcpi_snd_mss,
+        rcv_mss: raw.tcpi_rcv_mss,
         pmtu: raw.tcpi_pmtu,
         rtt_us: raw.tcpi_rtt,
         rtt_var_us: raw.tcpi_rttvar,

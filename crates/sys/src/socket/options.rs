@@ -89,6 +89,9 @@ pub struct Incoming {
 pub struct TcpInfo {
     /// Segment size used for sending: payload bytes without TCP options.
     pub snd_mss: u32,
+    /// Size of the segments that come, as far as the kernel can tell: payload bytes without TCP
+    /// options.
+    pub rcv_mss: u32,
     /// Path MTU in bytes.
     pub pmtu: u32,
     /// Smoothed round-trip time, µs.

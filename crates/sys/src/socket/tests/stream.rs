@@ -278,6 +278,8 @@ fn account_of_a_connection_is_plausible() {
         let options = if info.timestamps { 12 } else { 0 };
         assert_eq!(info.snd_mss, 1_200 - options, "{info:?}");
         assert!(info.pmtu >= 1_280 && info.snd_cwnd > 0, "{info:?}");
+        let came = far.info().expect("Linux has TCP_INFO");
+        assert!((1..=1_200).contains(&came.rcv_mss), "{came:?}");
         assert!((1..10_000_000).contains(&info.rtt_us), "{info:?}");
         assert!(info.min_rtt_us.is_some_and(|us| us <= 10_000_000), "{info:?}");
         let retrans = info.bytes_retrans.expect("since Linux 4.19");
