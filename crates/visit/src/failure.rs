@@ -1,6 +1,7 @@
 //! Why a visit came to nothing, and how far it had come.
 
 use std::io;
+use v6gap_core::wire::foreign::{WHY_BYTES_MAX, line};
 use v6gap_sys::socket::SocketError;
 
 /// A part of a visit.
@@ -27,8 +28,8 @@ pub enum Why {
     /// The system said so in the middle of it.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// What came does not follow its protocol, or refuses.
-    #[error("{0}")]
+    /// What came does not follow its protocol, or refuses, perhaps in words of its own.
+    #[error("{}", line(.0, WHY_BYTES_MAX))]
     Protocol(String),
     /// Nothing came in time.
     #[error("nothing came in {} ms", .0 / 1_000_000)]
@@ -65,5 +66,19 @@ impl Phase {
     /// Of a failure in it.
     pub(crate) fn failed(self, bytes: u64, why: impl Into<Why>) -> Failure {
         Failure { phase: self, bytes, connect_ns: None, why: why.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As in the reason with which a server of QUIC closes a connection.
+    #[test]
+    fn words_of_a_stranger_are_one_harmless_line() {
+        let why = Why::Protocol("closed: \u{1b}[2J\nerror: ".to_owned() + &"x".repeat(5_000));
+        let said = Phase::Quic.failed(0, why).to_string();
+        assert!(said.starts_with("QUIC: closed: ?[2J?error: xx"), "{said}");
+        assert!(said.len() < 2_000);
     }
 }

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::http::Told;
 use super::lookup::{self, Record};
 use super::site::Site;
-use super::turns::{Trials, exchanges, in_slices, in_turns};
+use super::turns::{Trials, exchanges, in_slices, in_turns, unsuitable};
 use super::visit::{self, Limits, Manner, Visitor};
 use std::io;
 use std::net::SocketAddr;
@@ -219,7 +219,7 @@ impl Stranger {
     }
 
     fn look_up(&mut self, asked: &Lookup, family: Family) -> Result<EndReport, RunError> {
-        let no_server = || RunError::Declined("there is no name server to ask".to_owned());
+        let no_server = || unsuitable("there is no name server to ask".to_owned());
         let server = self.place.resolvers.get(usize::from(asked.server)).copied();
         let server = server.ok_or_else(no_server)?;
         self.wait_for(Use::Query, 1)?;
@@ -309,7 +309,7 @@ impl Trials for Stranger {
         if let Workload::Lookup(asked) = workload {
             return self.look_up(asked, family);
         }
-        Err(RunError::Declined("that takes a host that runs v6gap".to_owned()))
+        Err(unsuitable("that takes a host that runs v6gap".to_owned()))
     }
 }
 
@@ -365,6 +365,24 @@ fn recorded(visited: visit::Visited, downloads: bool) -> Visited {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Where there is nobody to ask, nobody has asked to be left alone.
+    #[test]
+    fn without_a_name_server_nothing_is_declined() {
+        let place = Place {
+            site: Site::parse("example.org").unwrap(),
+            addresses: PerFamily::default(),
+            local: PerFamily::default(),
+            resolver: None,
+            agent: String::new(),
+            silence_ns: 1,
+            processor: None,
+        };
+        let mut stranger = Stranger::new(place, Budget::default()).unwrap();
+        let error = stranger.look_up(Family::V4).unwrap_err();
+        let RunError::Trial(why) = &error else { panic!("{error}") };
+        assert_eq!(why.kind(), v6gap_engine::trial::Kind::Unsuitable, "{error}");
+    }
 
     /// It is said what was used up, and not what would have been asked for next.
     #[test]

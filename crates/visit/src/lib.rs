@@ -16,6 +16,7 @@
 mod body;
 mod failure;
 mod far;
+mod fill;
 mod hop;
 mod http;
 mod iperf3;

@@ -1,6 +1,7 @@
 //! Questions to name servers, each over a socket of its own and timed from the query to the answer
 //! that belongs to it.
 
+use super::fill::fill;
 use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{Name, RData, RecordType};
 use std::io;
@@ -153,13 +154,13 @@ impl Lookup<'_> {
         let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
         let start_ns = clock::now_ns();
         let stream = Stream::connect(self.local, self.server, &options, self.timeout_ns)?;
-        stream.set_read_timeout(Some(self.timeout_ns))?;
+        let until_ns = start_ns.saturating_add(self.timeout_ns);
         let length = (question.bytes.len() as u16).to_be_bytes();
         stream.write_all(&[&length[..], &question.bytes].concat())?;
         let mut length = [0; 2];
-        stream.read_exact(&mut length)?;
+        fill(&stream, &mut length, until_ns)?;
         let mut long = vec![0; usize::from(u16::from_be_bytes(length))];
-        stream.read_exact(&mut long)?;
+        fill(&stream, &mut long, until_ns)?;
         let over_tcp_ns = clock::now_ns() - start_ns;
         let answer = question.answered(&long, ns);
         let answer = answer.ok_or_else(|| LookupError::Malformed("over TCP".to_owned()))?;

@@ -1,6 +1,6 @@
 //! Round trips with an unmodified reflector of STAMP or TWAMP Light, as routers have them.
 
-use super::turns::{exchanges, in_slices};
+use super::turns::{exchanges, in_slices, unsuitable};
 use std::net::SocketAddr;
 use v6gap_core::arm::{PerArm, TurnOrder};
 use v6gap_core::family::{Family, PerFamily};
@@ -108,7 +108,7 @@ impl Performer for Stamp {
         hooks: &mut dyn Hooks,
     ) -> Result<PerArm<Observed>, RunError> {
         let Workload::Echo(echo) = attempt.workload() else {
-            return Err(RunError::Declined("a reflector answers round trips alone".to_owned()));
+            return Err(unsuitable("a reflector answers round trips alone".to_owned()));
         };
         self.number += 1;
         let block = (self.number, attempt.block.order, attempt.seed());

@@ -12,6 +12,7 @@ use v6gap_core::task::{self, Task, TaskArm, Token};
 use v6gap_core::workload::{Echo, Workload};
 use v6gap_engine::run::{Hooks, RunError};
 use v6gap_engine::trial::client::{self, ClientContext};
+use v6gap_engine::trial::{Kind, TrialError};
 use v6gap_sys::{clock, entropy};
 
 /// Shortest and longest pause between the trials of a block, in ns.
@@ -26,6 +27,12 @@ pub(crate) trait Trials {
         family: Family,
         seed: u64,
     ) -> Result<EndReport, RunError>;
+}
+
+/// That a far end of this kind cannot be asked for something. No host has declined anything.
+pub(crate) fn unsuitable(why: String) -> RunError {
+    let kind = Kind::Unsuitable;
+    RunError::Trial(TrialError::Told { kind, family: None, address: None, why })
 }
 
 /// A block of two trials.

@@ -1,10 +1,11 @@
 //! The control connection with an iperf3 server: who speaks when.
 
+use crate::fill::fill;
 use std::io;
 use std::net::SocketAddr;
 use v6gap_core::iperf3::{COOKIE_BYTES, JSON_BYTES_MAX, Params, Results, State, cookie};
 use v6gap_sys::socket::{ErrorClass, SocketError, Stream, StreamOptions};
-use v6gap_sys::{Unavailable, entropy};
+use v6gap_sys::{Unavailable, clock, entropy};
 
 /// Why a test came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +58,8 @@ pub(crate) struct Control {
     stream: Stream,
     /// Begins each of the test's connections.
     pub cookie: [u8; COOKIE_BYTES],
+    /// Longest wait for what is due, in ns.
+    silence_ns: u64,
     /// Whether the server knows that it is over.
     over: bool,
 }
@@ -75,9 +78,8 @@ impl Control {
         entropy::random(&mut random)?;
         let options = StreamOptions { no_delay: true, ..StreamOptions::default() };
         let stream = Stream::connect(local, remote, &options, silence_ns)?;
-        stream.set_read_timeout(Some(silence_ns))?;
         stream.set_write_timeout(Some(silence_ns))?;
-        let control = Control { stream, cookie: cookie(&random), over: false };
+        let control = Control { stream, cookie: cookie(&random), silence_ns, over: false };
         control.stream.write_all(&control.cookie)?;
         control.await_state(State::ParamExchange, "a question for parameters")?;
         Ok(control)
@@ -125,14 +127,14 @@ impl Control {
     }
 
     fn await_state(&self, due: State, what: &'static str) -> Result<(), Iperf3Error> {
-        let mut octet = [0];
-        self.stream.read_exact(&mut octet)?;
+        let (mut octet, until_ns) = ([0], self.until_ns());
+        fill(&self.stream, &mut octet, until_ns)?;
         match State::of(octet[0]) {
             Some(state) if state == due => Ok(()),
             Some(State::AccessDenied) => Err(Iperf3Error::Busy),
             Some(State::ServerError) => {
                 let mut number = [0; 4];
-                self.stream.read_exact(&mut number)?;
+                fill(&self.stream, &mut number, until_ns)?;
                 Err(Iperf3Error::Refused(u32::from_be_bytes(number)))
             }
             Some(state) => Err(Iperf3Error::Unexpected { due: what, found: format!("{state:?}") }),
@@ -142,6 +144,10 @@ impl Control {
         }
     }
 
+    fn until_ns(&self) -> u64 {
+        clock::now_ns().saturating_add(self.silence_ns)
+    }
+
     fn write(&self, json: &[u8]) -> Result<(), Iperf3Error> {
         let length = u32::try_from(json.len()).unwrap_or(u32::MAX).to_be_bytes();
         self.stream.write_all(&[&length[..], json].concat())?;
@@ -149,14 +155,14 @@ impl Control {
     }
 
     fn read_json(&self) -> Result<Vec<u8>, Iperf3Error> {
-        let mut length = [0; 4];
-        self.stream.read_exact(&mut length)?;
+        let (mut length, until_ns) = ([0; 4], self.until_ns());
+        fill(&self.stream, &mut length, until_ns)?;
         let length = u32::from_be_bytes(length);
         if length > JSON_BYTES_MAX {
             return Err(Iperf3Error::Malformed(format!("it has {length} bytes")));
         }
         let mut text = vec![0; length as usize];
-        self.stream.read_exact(&mut text)?;
+        fill(&self.stream, &mut text, until_ns)?;
         Ok(text)
     }
 }

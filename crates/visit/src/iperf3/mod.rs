@@ -9,7 +9,7 @@ mod data;
 
 pub use control::Iperf3Error;
 
-use super::turns::{Trials, in_turns};
+use super::turns::{Trials, in_turns, unsuitable};
 use control::Control;
 use data::{Flow, Moved, Receiving};
 use std::net::SocketAddr;
@@ -375,7 +375,7 @@ impl Trials for Iperf3 {
     ) -> Result<EndReport, RunError> {
         let missing = TrialError::Missing { family, what: "address of the server" };
         let flow = self.flow(family).ok_or(RunError::Trial(missing))?;
-        Self::takes(workload).map_err(RunError::Declined)?;
+        Self::takes(workload).map_err(unsuitable)?;
         let (outcome, report) = watched(self.place.processor, || {
             if let Workload::UdpBulk(bulk) = workload {
                 return self.over_datagrams(bulk, flow);
