@@ -259,3 +259,12 @@ fn name_servers_are_looked_up_at_beside_each_other() {
     let words = five.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("5 name servers are more than 4"), "{words}");
 }
+
+/// What is not taken is not passed over: packets without a key would be sent in its place.
+#[test]
+fn a_reflector_s_key_is_no_word() {
+    let line = "run 127.0.0.1 --v6 ::1 --against stamp --key word";
+    let refused = Sandbox::new().run(line).ended(2);
+    let words = refused.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("--key-file FILE"), "{words}");
+}

@@ -36,7 +36,11 @@ pub fn execute(
     let plan = plan(&asked(&args.design, tool), None)?;
     let key = match tool {
         Tool::Stamp => {
-            let KeyArgs { key_file, credentials, .. } = &args.connect.key;
+            let KeyArgs { key_file, word, credentials, .. } = &args.connect.key;
+            if word.is_some() {
+                let why = "the key of a reflector is read from a file: --key-file FILE";
+                return Err(Failure::usage(why));
+            }
             let read = |path: &PathBuf| key::of_stamp(path, credentials.as_deref());
             key_file.as_ref().map(read).transpose()?
         }
