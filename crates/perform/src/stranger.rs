@@ -22,6 +22,7 @@ use v6gap_core::plan::Plan;
 use v6gap_core::plan::estimate::{Downloads, downloads};
 use v6gap_core::record::Host;
 use v6gap_core::unit::format_bytes;
+use v6gap_core::wire::foreign::{FACT_BYTES_MAX, line};
 use v6gap_core::workload::{Http, Visit};
 use v6gap_engine::run::RunError;
 use v6gap_judge::eyeballs::{Attempt, Policy, Seen, race};
@@ -401,7 +402,8 @@ impl Found {
             let told = visited.told.as_ref();
             let header = |name: &str| {
                 let headers = told.map(|told| &told.headers)?;
-                headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+                let header = headers.iter().find(|(known, _)| known == name);
+                header.map(|(_, value)| line(value, FACT_BYTES_MAX))
             };
             let known = [
                 ("tls", secured.map(|secured| secured.version.to_owned())),

@@ -3,6 +3,9 @@
 use hyper::Uri;
 use hyper::http::uri::PathAndQuery;
 
+/// Longest place that is followed to, in bytes: it stands in every result.
+const PLACE_BYTES_MAX: usize = 2_000;
+
 /// How a service is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
@@ -104,6 +107,9 @@ impl Site {
     /// was.
     pub fn led_to(&self, place: &str) -> Option<Site> {
         let place = place.split('#').next().filter(|place| !place.is_empty())?;
+        if place.len() > PLACE_BYTES_MAX {
+            return None;
+        }
         let (scheme, authority, path) = (self.scheme.name(), self.authority(), self.path.path());
         let whole = match &place[..place.find(['/', '?']).unwrap_or(place.len())] {
             // Of schemes those of websites alone, and no HOST:PORT, which is a connection alone.
@@ -218,6 +224,7 @@ mod tests {
         for place in ["", "#s", "d?q", "mailto:me@example.org", "g:25", "g:25/x", "ftp://g/"] {
             assert_eq!(site.led_to(place), None, "{place}");
         }
+        assert_eq!(site.led_to(&"x".repeat(3_000)), None);
         let top = Site::parse("example.org").unwrap();
         assert_eq!(top.led_to("de/").unwrap().url(), "https://example.org/de/");
     }

@@ -70,7 +70,8 @@ impl Found {
     }
 
     /// Asks each name server once for both addresses: one that answers for one of them alone keeps
-    /// those programs waiting that ask for both. That the first answers for neither is no finding.
+    /// those programs waiting that ask for both. That the first answers for neither is no finding, but what
+    /// it is timed at is worth a note.
     pub(super) fn ask_for_addresses(&mut self) -> Result<(), Trouble> {
         if !self.is_looked_up() {
             return Ok(());
@@ -79,18 +80,19 @@ impl Found {
             let took = format_span(ns as f64);
             self.notes.push(format!("the first lookup took {took} and is not counted"));
         }
-        let codes = codes(&self.answers()?);
+        let first = codes(&self.answers()?);
         for family in Family::BOTH {
-            let (own, other) = (codes.get(family), codes.get(family.other()));
+            let (own, other) = (first.get(family), first.get(family.other()));
             if other.as_deref() == Some(NO_ERROR) && own.as_deref() != Some(NO_ERROR) {
                 self.untold(family, own.as_deref());
             }
         }
+        self.notes.extend(elsewhere(&first));
         let further = self.resolvers.clone().into_iter().skip(1);
         for (number, server) in (FIRST + 1..).zip(further) {
-            let codes = codes(&self.answers_of(number)?);
+            let its = codes(&self.answers_of(number)?);
             let called = format!("the name server {}", Lookup::called(&server));
-            let untold = |family| without(&called, family, codes.get(family).as_deref());
+            let untold = |family| without(&called, family, its.get(family).as_deref());
             self.notes.extend(Family::BOTH.into_iter().filter_map(untold));
         }
         Ok(())
@@ -149,5 +151,35 @@ fn without(server: &str, family: Family, code: Option<&str>) -> Option<String> {
         Some(NO_ERROR) => None,
         Some(code) => Some(format!("{server} answers {code} for {record}")),
         None => Some(format!("{server} does not answer for {record}")),
+    }
+}
+
+/// That the name server knows no address of the name, which this system has from elsewhere.
+fn elsewhere(codes: &PerFamily<Option<String>>) -> Option<String> {
+    let PerFamily { v4: Some(four), v6: Some(six) } = codes else { return None };
+    (four != NO_ERROR && six != NO_ERROR).then(|| {
+        let (a, aaaa) = (Record::A.name(), Record::Aaaa.name());
+        format!(
+            "the name server answers {four} for {a} and {six} for {aaaa}: looking up is how soon it \
+             says so, and the addresses are from elsewhere"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As of a name that is in this system's own table of hosts.
+    #[test]
+    fn a_name_that_the_name_server_does_not_know_is_noted() {
+        let of = |v4: Option<&str>, v6: Option<&str>| {
+            elsewhere(&PerFamily { v4: v4.map(str::to_owned), v6: v6.map(str::to_owned) })
+        };
+        let said = of(Some("NXDOMAIN"), Some("SERVFAIL")).unwrap();
+        assert!(said.contains("NXDOMAIN for A and SERVFAIL for AAAA"), "{said}");
+        for codes in [(Some(NO_ERROR), Some("NXDOMAIN")), (None, Some("NXDOMAIN")), (None, None)] {
+            assert_eq!(of(codes.0, codes.1), None, "{codes:?}");
+        }
     }
 }
