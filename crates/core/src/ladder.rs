@@ -64,8 +64,15 @@ pub enum Heard {
         /// From the question to the answer, in ns.
         ns: u64,
     },
-    /// The host answered, or somebody who ends the way there.
+    /// The host answered.
     End {
+        /// Its address.
+        by: IpAddr,
+        /// From the question to the answer, in ns.
+        ns: u64,
+    },
+    /// Somebody before the host says that the way ends there, as a firewall does.
+    Barred {
         /// Who.
         by: IpAddr,
         /// From the question to the answer, in ns.
@@ -102,6 +109,8 @@ pub struct Ladder {
     asked_ns: BTreeMap<Question, u64>,
     /// Whose turn it is not.
     last: Option<Family>,
+    /// Whether somebody before the host ends the way there.
+    barred: PerFamily<bool>,
 }
 
 impl Ladder {
@@ -139,6 +148,7 @@ impl Ladder {
         let rungs = self.rungs.get(family);
         let distance = |index: usize| u8::try_from(index + 1).ok();
         let is_over = rungs.last().is_some_and(|rung| rung.is_host)
+            || *self.barred.get(family)
             || rungs.len() >= usize::from(DISTANCE_MAX)
             || silent(rungs) >= SILENT_MAX.into();
         if !is_over {
@@ -169,6 +179,10 @@ impl Ladder {
         let (by, ns, is_host) = match heard {
             Heard::Router { by, ns } => (by, ns, false),
             Heard::End { by, ns } => (by, ns, true),
+            Heard::Barred { by, ns } => {
+                *self.barred.get_mut(question.family) = true;
+                (by, ns, false)
+            }
             Heard::Nothing => return,
         };
         rung.is_host |= is_host;
@@ -303,6 +317,33 @@ mod tests {
         let of_four = asked.iter().filter(|(_, q)| q.family == Family::V4);
         assert_eq!(of_four.count(), 6 + 2);
         assert_eq!(ladder.rungs.v6.len(), 1);
+    }
+
+    /// A firewall that says that nothing may pass is not the host.
+    #[test]
+    fn a_way_that_is_barred_is_over_and_not_seen_to_its_end() {
+        let mut ladder = Ladder::new();
+        let six = PerFamily { v4: false, v6: true };
+        let (mut asked, mut now_ns) = (0, 0);
+        let by = IpAddr::from([0xfd, 0, 0, 0, 0, 0, 0, 1]);
+        loop {
+            match ladder.next(six, now_ns) {
+                Next::Ask(question) => {
+                    let heard = match question.distance {
+                        1 => Heard::Router { by, ns: 1_000 },
+                        _ => Heard::Barred { by, ns: 2_000 },
+                    };
+                    ladder.heard(question, heard, now_ns);
+                    asked += 1;
+                }
+                Next::Rest(until_ns) => now_ns = until_ns,
+                Next::Over => break,
+            }
+            assert!(asked < 100);
+        }
+        let rungs = ladder.into_rungs().v6;
+        assert_eq!((rungs.len(), asked), (2, 2 * usize::from(ROUNDS)));
+        assert!(rungs.iter().all(|rung| !rung.is_host && rung.by.len() == 1));
     }
 
     #[test]

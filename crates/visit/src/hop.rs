@@ -31,7 +31,8 @@ pub(crate) fn ask(
     let ns = clock::now_ns().saturating_sub(begun.start_ns);
     Ok(Ok(match stream.heard() {
         Ok(Some(told)) if EXCEEDED.contains(&told.kind) => Heard::Router { by: told.by, ns },
-        Ok(Some(told)) => Heard::End { by: told.by, ns },
+        Ok(Some(told)) if told.by == remote.ip() => Heard::End { by: told.by, ns },
+        Ok(Some(told)) => Heard::Barred { by: told.by, ns },
         _ if !woke => Heard::Nothing,
         // It stands, or is refused: either way the host itself has answered.
         _ => {
