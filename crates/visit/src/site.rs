@@ -102,9 +102,9 @@ impl Site {
         Ok(Site { scheme, host, port: port.ok_or_else(no_url)?, path })
     }
 
-    /// Where an answer of it leads to (`Location`, RFC 9110 section 10.2.2): what that leaves out is
-    /// as in what was asked for (RFC 3986 section 5.2). `None` if it is no website, or is where it
-    /// was.
+    /// Where an answer of it leads to (`Location`, RFC 9110 section 10.2.2): what that leaves out
+    /// is as in what was asked for (RFC 3986 section 5.2). `None` if it is no website, or is where
+    /// it was.
     pub fn led_to(&self, place: &str) -> Option<Site> {
         let place = place.split('#').next().filter(|place| !place.is_empty())?;
         if place.len() > PLACE_BYTES_MAX {

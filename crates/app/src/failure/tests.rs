@@ -112,7 +112,7 @@ fn what_a_server_said_weighs_more_than_silence() {
     assert_eq!(of_both(Some(no_answer()), Some(no_answer())).outcome, Outcome::Peer);
 }
 
-/// A host that does not run v6gap is not asked by `v6gap run`, the less as it asks to be left alone.
+/// A host that does not run v6gap is not asked by `v6gap run`, the less if it is to be left alone.
 #[test]
 fn only_a_run_that_can_go_on_is_offered_to() {
     let shown = |continues| {

@@ -160,8 +160,8 @@ fn elsewhere(codes: &PerFamily<Option<String>>) -> Option<String> {
     (four != NO_ERROR && six != NO_ERROR).then(|| {
         let (a, aaaa) = (Record::A.name(), Record::Aaaa.name());
         format!(
-            "the name server answers {four} for {a} and {six} for {aaaa}: looking up is how soon it \
-             says so, and the addresses are from elsewhere"
+            "the name server answers {four} for {a} and {six} for {aaaa}: looking up is how soon \
+             it says so, and the addresses are from elsewhere"
         )
     })
 }
