@@ -104,7 +104,7 @@ pub(crate) fn words(same: Same) -> &'static str {
             "two machines are compared: their certificates have different keys"
         }
         Same::Different(Difference::Status) => {
-            "two machines are compared: they answer with different statuses"
+            "two answers are compared, perhaps of one machine: their statuses differ"
         }
         Same::Different(Difference::Server) => {
             "two machines are compared: they call themselves differently (Server)"
@@ -140,6 +140,13 @@ mod tests {
         assert_eq!(objections(&none, "example.org"), Some(PerFamily::default()));
         let both = objected(PerFamily { v4: "expired", v6: "unknown" });
         assert!(both.contains("over IPv4 expired; over IPv6 unknown"), "{both}");
+    }
+
+    /// A machine may turn away who comes from addresses of one family.
+    #[test]
+    fn another_status_is_another_answer_and_no_other_machine() {
+        let said = words(Same::Different(Difference::Status));
+        assert!(said.starts_with("two answers") && !said.contains("two machines"), "{said}");
     }
 
     #[test]
