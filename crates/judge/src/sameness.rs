@@ -62,11 +62,12 @@ pub fn same(evidence: &Evidence) -> Same {
     if *translated {
         return Same::Proved;
     }
+    // What tells of the machine comes before what tells of its answer.
     let differences = [
         (Difference::Key, differ(&v4.key, &v6.key)),
-        (Difference::Status, differ(&v4.status, &v6.status)),
         (Difference::Server, differ(&v4.server, &v6.server)),
         (Difference::Edge, differ(&v4.edge, &v6.edge)),
+        (Difference::Status, differ(&v4.status, &v6.status)),
     ];
     match (differences.into_iter().find(|(_, differ)| *differ), ticket) {
         (Some((difference, _)), _) => Same::Different(difference),
@@ -118,6 +119,13 @@ mod tests {
             change(&mut found.of.v6);
             assert_eq!(same(&found), Same::Different(difference));
         }
+    }
+
+    #[test]
+    fn another_machine_is_told_before_another_status() {
+        let mut found = evidence(None);
+        (found.of.v6.status, found.of.v6.server) = (Some(403), Some("b".to_string()));
+        assert_eq!(same(&found), Same::Different(Difference::Server));
     }
 
     #[test]
