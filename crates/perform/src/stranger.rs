@@ -46,8 +46,8 @@ pub struct Wanted {
     /// Addresses of this host to go from.
     pub bind: Vec<String>,
     /// The name servers to ask, of which the first also tells the addresses; by default the system
-    /// tells those, and its first server is asked. What is asked besides looking up the name is asked
-    /// of the first.
+    /// tells those, and its first server is asked. What is asked besides looking up the name is
+    /// asked of the first.
     pub resolvers: Vec<SocketAddr>,
     /// Versions of HTTP to try; by default the best that both families speak.
     pub http: Vec<Http>,
@@ -91,7 +91,8 @@ pub struct Found {
     unanswered: PerFamily<bool>,
     /// What the name server answered for the addresses, once it was asked.
     told: Option<PerFamily<Option<Answer>>>,
-    /// How long it took to find the addresses of its name, which nothing may have kept ready, in ns.
+    /// How long it took to find the addresses of its name, which nothing may have kept ready, in
+    /// ns.
     cold_ns: Option<u64>,
     /// Whether the IPv6 address is made of the IPv4 address.
     is_translated: bool,

@@ -100,8 +100,8 @@ pub struct ProbeArgs {
     #[arg(short = 'B', long, value_name = "ADDR", help_heading = "Host")]
     pub bind: Vec<String>,
     /// Name server to ask, also for the addresses to visit, with :PORT if that is not 53; may be
-    /// given up to four times, and each is compared by itself, while all but lookups is asked of the
-    /// first [the system's first; addresses as the system has them]
+    /// given up to four times, and each is compared by itself, while all but lookups is asked of
+    /// the first [the system's first; addresses as the system has them]
     #[arg(long, value_name = "ADDR", value_parser = values::resolver, help_heading = "Host")]
     pub resolver: Vec<SocketAddr>,
     /// Do not look for the routers on the way

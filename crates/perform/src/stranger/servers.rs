@@ -70,8 +70,8 @@ impl Found {
     }
 
     /// Asks each name server once for both addresses: one that answers for one of them alone keeps
-    /// those programs waiting that ask for both. That the first answers for neither is no finding, but what
-    /// it is timed at is worth a note.
+    /// those programs waiting that ask for both. That the first answers for neither is no finding,
+    /// but what it is timed at is worth a note.
     pub(super) fn ask_for_addresses(&mut self) -> Result<(), Trouble> {
         if !self.is_looked_up() {
             return Ok(());
