@@ -127,13 +127,14 @@ impl Budget {
     /// may come at once, and no more in any second on average.
     pub fn ask(&mut self, what: Use, many: u32, now_ns: u64) -> Allowed {
         let Bounds { each_second, in_all } = what.bounds();
+        let bytes_max = self.bytes_max();
         let account = &mut self.accounts[what as usize];
         let count = account.count.saturating_add(many);
         if self.owner == Owner::Stranger {
             if count > in_all {
                 return Allowed::Never(Spent::Count(what));
             }
-            if self.bytes >= self.bytes_max() {
+            if self.bytes >= bytes_max {
                 return Allowed::Never(Spent::Bytes);
             }
         }

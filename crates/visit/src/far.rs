@@ -371,15 +371,15 @@ mod tests {
     fn without_a_name_server_nothing_is_declined() {
         let place = Place {
             site: Site::parse("example.org").unwrap(),
-            addresses: PerFamily::default(),
+            addresses: Vec::new(),
             local: PerFamily::default(),
-            resolver: None,
+            resolvers: Vec::new(),
             agent: String::new(),
             silence_ns: 1,
             processor: None,
         };
         let mut stranger = Stranger::new(place, Budget::default()).unwrap();
-        let error = stranger.look_up(Family::V4).unwrap_err();
+        let error = stranger.look_up(&Lookup::default(), Family::V4).unwrap_err();
         let RunError::Trial(why) = &error else { panic!("{error}") };
         assert_eq!(why.kind(), v6gap_engine::trial::Kind::Unsuitable, "{error}");
     }

@@ -31,8 +31,8 @@ pub struct Limits {
     /// What a server may have on the way by HTTP/2 and QUIC, in bytes, and receive buffer of QUIC's
     /// socket; without it these are the libraries' and the system's own.
     pub window_bytes: Option<u32>,
-    /// Largest segment of TCP either way, in bytes, where it is not to be as large as the path seems
-    /// to take.
+    /// Largest segment of TCP either way, in bytes, where it is not to be as large as the path
+    /// seems to take.
     pub segment_bytes: Option<u32>,
 }
 

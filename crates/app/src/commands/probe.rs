@@ -170,7 +170,7 @@ fn plan(
     };
     let only = args.measure.iter().filter_map(only).collect();
     draft.overall = Overall { only, ..Overall::default() };
-    draft.design.pairs = pairs.or(draft.design.pairs);
+    draft.design.pairs = args.pairs.or(draft.design.pairs);
     draft.design.seed = args.seed;
     let margins = args.margins.iter();
     draft.design.margin.extend(margins.map(|(m, share)| (m.name().to_owned(), share.clone())));

@@ -16,15 +16,16 @@ fn apart(how: &str, own: impl Fn() -> Value, reflected: impl Fn() -> Value) {
         let q = question(result, "rtt-udp-128", "rtt");
         ["v4", "v6"].map(|family| number(&q[family]["estimate"]) * 1e6)
     };
-    let runs: Vec<_> = (0..times(1, 7)).map(|_| (us(&own()), us(&reflected()))).collect();
+    let runs: Vec<[[f64; 2]; 2]> =
+        (0..times(1, 7)).map(|_| [us(&own()), us(&reflected())]).collect();
     for (at, family) in ["v4", "v6"].into_iter().enumerate() {
-        let median = |of: &dyn Fn(&([f64; 2], [f64; 2])) -> f64| {
+        let median = |of: &dyn Fn(&[[f64; 2]; 2]) -> f64| {
             let mut all: Vec<f64> = runs.iter().map(of).collect();
             all.sort_by(f64::total_cmp);
             all[all.len() / 2]
         };
-        let [ours, theirs] = [median(&|run| run.0[at]), median(&|run| run.1[at])];
-        let longer = median(&|run| run.1[at] - run.0[at]);
+        let [ours, theirs] = [median(&|run| run[0][at]), median(&|run| run[1][at])];
+        let longer = median(&|run| run[1][at] - run[0][at]);
         figure(
             &format!("{how} {family}, µs: own, reflected, longer"),
             format!("{ours:.1}, {theirs:.1}, {longer:+.1}"),

@@ -4,7 +4,7 @@
 //! ends need to agree on it. Rates and round trips of the path are the caller's assumption.
 
 use super::{Design, Plan, Stop};
-use crate::workload::{Cost, HOSTS_NS, Interleaving, Path, Visit, Workload};
+use crate::workload::{Cost, HOSTS_NS, Interleaving, Path, Workload};
 use alloc::vec::Vec;
 
 /// Round trips of the control connection for a task: prepare and ready, finish and report.

@@ -103,7 +103,7 @@ impl Found {
     /// How many connections are left, if these are not enough for the fewest that can decide.
     pub fn fitted(&mut self, plan: Plan) -> Result<Plan, u32> {
         let Some(left) = self.budget.left(Use::Connection) else { return Ok(plan) };
-        let usual = plan.design.stop.clone();
+        let usual = plan.design.stop;
         let plan = plan.visiting_at_most(left).ok_or(left)?;
         if let (Stop::Pairs { pairs }, true) = (&plan.design.stop, plan.design.stop != usual) {
             self.notes.push(format!(
