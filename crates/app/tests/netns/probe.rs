@@ -137,8 +137,8 @@ pub fn agrees_with_curl() {
 }
 
 /// How long connecting, TLS and the answer took curl, in ms, TLS in a visit of its own whose trace
-/// is written: before its first message it makes ready what it needs, and what comes with the answer
-/// to that it reads as it reckons, each in some ms.
+/// is written: before its first message it makes ready what it needs, and what comes with the
+/// answer to that it reads as it reckons, each in some ms.
 fn phases(lab: &Lab, flag: &str, address: &str, home: &Home) -> [f64; 3] {
     let run = |more: &[&str]| {
         let mut curl = lab.exec(home, "client");
