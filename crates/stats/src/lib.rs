@@ -16,6 +16,7 @@ extern crate alloc;
 pub mod batch;
 pub mod between;
 pub mod bootstrap;
+pub mod change;
 mod dips;
 pub mod drift;
 pub mod equivalence;

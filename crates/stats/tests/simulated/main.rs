@@ -1,6 +1,8 @@
 //! The constants of the t sequence, drawn again: how often it misses the mean of normal values at
-//! any of its looks, and how often that or the bets on scores that take over do. By day few walks;
-//! `V6GAP_FULL=1`, as in the night, makes hundred times as many.
+//! any of its looks, and how often that or the bets on scores that take over do; and what is found
+//! of changes. By day few walks; `V6GAP_FULL=1`, as in the night, makes hundred times as many.
+
+mod changes;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
