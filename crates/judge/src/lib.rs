@@ -10,6 +10,7 @@ extern crate std;
 
 mod allotment;
 pub mod analysis;
+pub mod changes;
 pub mod eyeballs;
 pub mod fitness;
 pub mod gate;

@@ -2,9 +2,10 @@
 //! not for luck: a count may exceed the promised rate by three binomial standard deviations.
 //!
 //! By day few runs of each kind; `V6GAP_FULL=1`, as in the night, makes thousands, and
-//! `--nocapture` prints what docs/method.md C.8 reports.
+//! `--nocapture` prints what docs/method.md C.8 and C.15 report.
 
 mod between;
+mod changes;
 mod guards;
 mod ranges;
 mod runs;
