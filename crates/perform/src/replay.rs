@@ -52,7 +52,7 @@ pub fn replay(
 
 /// The journal of the same name, begun again.
 fn afresh(header: &RunHeader, store: &Store) -> Result<Journal, Trouble> {
-    if store.list()?.iter().any(|entry| entry.header.id == header.id) {
+    if store.has(&header.id) {
         store.remove(&header.id)?;
     }
     Ok(store.create(header)?)

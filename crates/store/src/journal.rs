@@ -1,9 +1,10 @@
 //! The journal of a run: lines appended and synced, so that a crash costs at most the block it hit.
 
 use crate::StoreError;
+use crate::lines::{Next, Room};
 use crate::source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX, Named, Source};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::thread::Builder;
@@ -13,8 +14,8 @@ use v6gap_sys::disk;
 /// A journal of at least so many bytes is worth several threads.
 const LONG_BYTES: u64 = 1_000_000;
 
-/// Room for what is read from the file at once, in bytes: fits in a processor's cache.
-const ROOM_BYTES: usize = 256 * 1024;
+/// How often a journal is tried to be locked: [`is_held`] locks it for some microseconds.
+const LOOKS: usize = 100;
 
 /// Where the last line is looked for first, in bytes before the end.
 const TAIL_BYTES: u64 = 4096;
@@ -37,14 +38,13 @@ impl Journal {
         Journal { file, path: path.to_owned(), good_bytes: 0 }.locked()
     }
 
-    /// Opens a journal to go on with it, cutting off a line that a crash left unfinished, and
+    /// Goes on with a journal that is held, cutting off a line that a crash left unfinished, and
     /// returns what it holds.
-    pub(crate) fn resume(path: &Path) -> Result<(Self, Vec<Line>), StoreError> {
-        let mut journal = Journal::hold(path)?;
-        let (lines, bytes) = read_whole_lines(path, Named::ByUs)?;
-        journal.good_bytes = bytes;
-        journal.cut().map_err(StoreError::io("mend", path))?;
-        Ok((journal, lines))
+    pub(crate) fn resumed(mut self) -> Result<(Self, Vec<Line>), StoreError> {
+        let (lines, bytes) = read_whole_lines(&self.path, Named::ByUs)?;
+        self.good_bytes = bytes;
+        self.cut().map_err(StoreError::io("mend", &self.path))?;
+        Ok((self, lines))
     }
 
     /// Keeps others from writing to it, and neither reads nor changes it.
@@ -54,11 +54,14 @@ impl Journal {
     }
 
     fn locked(self) -> Result<Self, StoreError> {
-        match self.file.try_lock() {
-            Ok(()) => Ok(self),
-            Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: self.path }),
-            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &self.path)(e)),
+        for _ in 0..LOOKS {
+            match self.file.try_lock() {
+                Ok(()) => return Ok(self),
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+                Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &self.path)(e)),
+            }
         }
+        Err(StoreError::Locked { path: self.path })
     }
 
     /// Appends `lines` in one write and waits until they are on the disk.
@@ -235,84 +238,17 @@ fn line_too_long() -> RecordError {
     RecordError::Malformed(format!("longer than {most} MiB, the most that is read of a line"))
 }
 
-/// What was read of a file and not looked at yet.
-#[derive(Default)]
-struct Room {
-    bytes: Vec<u8>,
-    /// Where the part not looked at begins.
-    start: usize,
-    /// Where what was read ends.
-    end: usize,
-}
-
-/// What comes next in a journal.
-enum Next<'a> {
-    /// A line without its newline.
-    Line(&'a [u8]),
-    /// No whole line is left.
-    End,
-    /// One that no journal has.
-    TooLong,
-}
-
-impl Room {
-    /// The next line.
-    fn next_line(&mut self, file: &mut impl Read) -> std::io::Result<Next<'_>> {
-        let mut looked = self.start;
-        loop {
-            let rest = &self.bytes[looked..self.end];
-            if let Some(length) = newline(rest) {
-                let line = self.start..looked + length;
-                self.start = line.end + 1;
-                return Ok(Next::Line(&self.bytes[line]));
-            }
-            looked = self.end - self.start;
-            if looked > LINE_BYTES_MAX {
-                return Ok(Next::TooLong);
-            }
-            if !self.read_more(file)? {
-                return Ok(Next::End);
-            }
-        }
-    }
-
-    /// Moves what is left to the front and reads as much as fits; false at the end of the file. A
-    /// line longer than the room gets more of it.
-    fn read_more(&mut self, file: &mut impl Read) -> std::io::Result<bool> {
-        self.bytes.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        if self.bytes.len() < self.end + ROOM_BYTES / 2 {
-            self.bytes.resize((self.bytes.len() * 2).max(ROOM_BYTES), 0);
-        }
-        loop {
-            match file.read(&mut self.bytes[self.end..]) {
-                Ok(count) => {
-                    self.end += count;
-                    return Ok(count > 0);
-                }
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-    }
-}
-
-/// Where the first newline stands. Looks at many bytes at once, which compilers turn into few
-/// instructions.
-fn newline(bytes: &[u8]) -> Option<usize> {
-    let is_newline = |&byte: &u8| byte == b'\n';
-    let chunks = bytes.chunks(64);
-    let found = |chunk: &[u8]| chunk.iter().fold(false, |found, byte| found | is_newline(byte));
-    let before = chunks.clone().take_while(|chunk| !found(chunk)).count() * 64;
-    let length = bytes.get(before..)?.iter().position(is_newline)?;
-    Some(before + length)
-}
-
 fn decode(line: &[u8]) -> Result<Line, RecordError> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let text = std::str::from_utf8(line).map_err(|e| RecordError::Malformed(e.to_string()))?;
     record::decode(text)
+}
+
+/// Whether a process is measuring into a stored journal, or that cannot be told.
+pub(crate) fn is_held(path: &Path) -> bool {
+    // Whoever looks does not keep others from looking.
+    let looked = Source::open(path, Named::ByUs).map(|source| source.file.try_lock_shared());
+    !matches!(looked, Ok(Ok(())))
 }
 
 /// The first line of a stored journal, how many bytes all of it has, and the last whole line, if
@@ -353,6 +289,7 @@ fn last_line(file: &mut File, bytes: u64) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::ROOM_BYTES;
     use crate::tests::Scratch;
     use v6gap_core::record::{BlockRecord, Ending};
 

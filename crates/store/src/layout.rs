@@ -5,12 +5,14 @@ use crate::journal::{ends, read_stored};
 use crate::source::{Named, Source, TEXT_BYTES_MAX};
 use crate::write::{PARTIAL, make_private, remove_file, sync_folder, write_beside, write_stored};
 use crate::{Journal, RunName, StoreError, read_journal};
-use std::fs;
+use std::ffi::OsStr;
+use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 use v6gap_core::record::{Ending, Line, RunHeader, RunId};
 
 pub(crate) const JOURNAL: &str = "journal.jsonl";
 pub(crate) const NOTE: &str = "note.json";
+pub(crate) const SUMMARY: &str = "summary.json";
 const REPORT: &str = "report.html";
 const PLAN: &str = "plan.toml";
 
@@ -20,10 +22,10 @@ const CAPTURE: &str = ".pcapng";
 /// The folder that holds all runs.
 #[derive(Debug, Clone)]
 pub struct Store {
-    runs: PathBuf,
+    pub(crate) runs: PathBuf,
 }
 
-/// A run in a list.
+/// A run as its journal says it.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The facts of the run.
@@ -122,7 +124,10 @@ impl Store {
     /// If it cannot be read or another process is measuring into it.
     pub fn resume(&self, id: &RunId) -> Result<(Journal, Vec<Line>), StoreError> {
         self.own(id)?;
-        Journal::resume(&self.journal_path(id))
+        let journal = Journal::hold(&self.journal_path(id))?;
+        // Held before it is marked: whoever finds the mark and nobody who measures may settle it.
+        self.mark(id)?;
+        journal.resumed()
     }
 
     /// The lines of a run.
@@ -169,6 +174,21 @@ impl Store {
         Ok(path)
     }
 
+    /// Whether a run of that identifier is stored.
+    pub fn has(&self, id: &RunId) -> bool {
+        self.look(id).is_some()
+    }
+
+    /// The facts of a stored run, without its trials.
+    ///
+    /// # Errors
+    /// If there is no such run, or its journal does not begin with them.
+    pub fn header(&self, id: &RunId) -> Result<RunHeader, StoreError> {
+        self.own(id)?;
+        let entry = self.look(id).map(|entry| entry.header);
+        entry.ok_or_else(|| StoreError::NotFound { reference: id.to_string() })
+    }
+
     /// All runs, the latest first, without what [`Store::survey`] leaves out.
     ///
     /// # Errors
@@ -177,8 +197,9 @@ impl Store {
         Ok(self.survey()?.runs)
     }
 
-    /// All runs. A folder whose journal is empty is passed over; one that is a link, or whose
-    /// journal is that of another run or of none, is left out with the reason.
+    /// All runs by their journals, each of which is opened: what [`Store::index`] says in less
+    /// time, and is checked by. A folder whose journal is empty is passed over; one that is a link,
+    /// or whose journal is that of another run or of none, is left out with the reason.
     ///
     /// # Errors
     /// If the folder of runs exists and cannot be read.
@@ -190,12 +211,10 @@ impl Store {
         let folders = fs::read_dir(&self.runs).map_err(StoreError::io("read", &self.runs))?;
         let mut listed = Listed::default();
         for folder in folders.flatten() {
-            match self.entry(&folder) {
+            match self.entry(&folder.file_name(), folder.file_type().ok()) {
                 Ok(Some(entry)) => listed.runs.push(entry),
                 Ok(None) => {}
-                Err(why) => {
-                    listed.left_out.push(format!("{} is left out: {why}", folder.path().display()));
-                }
+                Err(why) => listed.left_out.push(self.left_out(&folder.file_name(), &why)),
             }
         }
         let key = |e: &Entry| (e.header.started_unix_ns, e.header.id.clone());
@@ -209,9 +228,7 @@ impl Store {
     /// # Errors
     /// If no run or more than one fits.
     pub fn resolve(&self, reference: &RunName) -> Result<RunId, StoreError> {
-        let ids: Vec<(RunId, String)> =
-            self.list()?.into_iter().map(|e| (e.header.id, e.header.target)).collect();
-        reference.pick(&ids)
+        self.index()?.resolve(reference)
     }
 
     /// Removes a run: its journal, last, and before it what was made from it or written on it, and
@@ -228,6 +245,9 @@ impl Store {
             held => held.ok(),
         };
         let folder = self.folder(id);
+        // Stays until the line is out of the index, since another run may get the name. A disk that
+        // is too full for it is one to remove runs from.
+        let _ = self.mark(id);
         let mut left = Vec::new();
         for found in fs::read_dir(&folder).map_err(StoreError::io("read", &folder))?.flatten() {
             let is_folder = found.file_type().is_ok_and(|kind| kind.is_dir());
@@ -286,23 +306,39 @@ impl Store {
     }
 
     /// Makes sure that a run lies in the store and nowhere else.
-    fn own(&self, id: &RunId) -> Result<(), StoreError> {
+    pub(crate) fn own(&self, id: &RunId) -> Result<(), StoreError> {
         own_folder(&self.runs)?;
         own_folder(&self.folder(id))
     }
 
-    /// What lies in `runs`; `None` if there is nothing of a run in it.
-    fn entry(&self, found: &fs::DirEntry) -> Result<Option<Entry>, String> {
+    /// A stored run as its journal says it; nothing if there is none of that name.
+    pub(crate) fn look(&self, id: &RunId) -> Option<Entry> {
+        self.own(id).ok()?;
+        let found = fs::symlink_metadata(self.folder(id)).ok()?;
+        self.entry(OsStr::new(id.as_str()), Some(found.file_type())).ok()?
+    }
+
+    /// Says of what lies in `runs` why it is no run.
+    pub(crate) fn left_out(&self, name: &OsStr, why: &str) -> String {
+        format!("{} is left out: {why}", self.runs.join(name).display())
+    }
+
+    /// What lies in `runs` under that name; `None` if there is nothing of a run in it.
+    pub(crate) fn entry(
+        &self,
+        name: &OsStr,
+        kind: Option<FileType>,
+    ) -> Result<Option<Entry>, String> {
         let words = |error: StoreError| error.to_string();
-        let kind = found.file_type().map_err(|error| error.to_string())?;
+        let kind = kind.ok_or("what it is cannot be told")?;
         if kind.is_symlink() {
             return Err("it is a link, and links are not followed".to_owned());
         }
-        let journal = found.path().join(JOURNAL);
+        let journal = self.runs.join(name).join(JOURNAL);
         if !kind.is_dir() || !Store::exists(&journal) {
             return Ok(None);
         }
-        let id: Option<RunId> = found.file_name().to_str().and_then(|name| name.parse().ok());
+        let id: Option<RunId> = name.to_str().and_then(|name| name.parse().ok());
         let id =
             id.ok_or("its name is no identifier of a run; v6gap import stores what is in it")?;
         let Some((first, bytes, last)) = ends(&journal).map_err(words)? else { return Ok(None) };
@@ -322,12 +358,13 @@ impl Store {
 
 /// Whether a file of that name is part of a run, or was to become one.
 fn is_of_a_run(name: &str) -> bool {
-    let known = [JOURNAL, REPORT, PLAN, NOTE];
+    let known = [JOURNAL, REPORT, PLAN, NOTE, SUMMARY];
     let partial = || known.iter().any(|known| name.starts_with(known)) && name.ends_with(PARTIAL);
     known.contains(&name) || name.ends_with(CAPTURE) || partial()
 }
 
-fn own_folder(folder: &Path) -> Result<(), StoreError> {
+/// Makes sure that it is a folder, and not a link to one.
+pub(crate) fn own_folder(folder: &Path) -> Result<(), StoreError> {
     let found = fs::symlink_metadata(folder).map_err(StoreError::io("read", folder))?;
     if found.is_symlink() {
         let why = "is a link, and nothing outside of the folder for results is read or changed";

@@ -2,29 +2,37 @@
 //!
 //! A run is a folder that holds a journal, one line for each trial, appended and synced block by
 //! block. Everything else in the folder can be made again from it, but
-//! for what a person wrote on the run.
+//! for what a person wrote on the run; and so can the index, a line for each run.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 
 mod error;
 mod import;
+mod index;
 mod journal;
 mod layout;
+mod lines;
+mod marks;
 mod note;
 mod planfile;
+mod retention;
 mod run_name;
 mod source;
+mod summary;
 mod worldfile;
 mod write;
 
 pub use error::StoreError;
 pub use import::Imported;
+pub use index::{Index, Judge, Keep, Lagging, Rebuilt, Row, Told};
 pub use journal::{Journal, read_journal};
 pub use layout::{Entry, Listed, Store};
 pub use note::{NOTE_CHARS_MAX, Note, TITLE_CHARS_MAX};
 pub use planfile::{PlanFileError, PlanProblem, parse_plan, read_plan};
+pub use retention::Retention;
 pub use run_name::RunName;
 pub use source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX};
+pub use summary::{Ended, Head, Judged, fingerprint};
 pub use worldfile::{parse_world, read_world};
 
 #[cfg(test)]

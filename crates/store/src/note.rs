@@ -60,11 +60,13 @@ impl Store {
     /// # Errors
     /// If the folder cannot be written.
     pub fn set_note(&self, id: &RunId, note: &Note) -> Result<(), StoreError> {
-        if *note == Note::default() {
-            return self.remove_from(id, NOTE);
-        }
-        // Two texts: nothing in them can fail to become JSON.
-        let text = serde_json::to_string(note).unwrap_or_default();
-        self.write_to(id, NOTE, (text + "\n").as_bytes()).map(|_| ())
+        self.renote(id, || {
+            if *note == Note::default() {
+                return self.remove_from(id, NOTE);
+            }
+            // Two texts: nothing in them can fail to become JSON.
+            let text = serde_json::to_string(note).unwrap_or_default();
+            self.write_to(id, NOTE, (text + "\n").as_bytes()).map(|_| ())
+        })
     }
 }

@@ -37,16 +37,16 @@ impl RunName {
     }
 
     /// Picks from (identifier, target) of all runs, the latest first.
-    pub(crate) fn pick(&self, runs: &[(RunId, String)]) -> Result<RunId, StoreError> {
+    pub(crate) fn pick(&self, runs: &[(&RunId, &str)]) -> Result<RunId, StoreError> {
         let not_found = || StoreError::NotFound { reference: self.to_string() };
+        let id = |run: Option<&(&RunId, &str)>| run.map(|(id, _)| (*id).clone());
         match self {
-            RunName::Last(back) => runs.get(*back).map(|(id, _)| id.clone()).ok_or_else(not_found),
+            RunName::Last(back) => id(runs.get(*back)).ok_or_else(not_found),
             RunName::LastOf(host) => {
-                let run = runs.iter().find(|(_, target)| target == host);
-                run.map(|(id, _)| id.clone()).ok_or_else(not_found)
+                id(runs.iter().find(|(_, target)| target == host)).ok_or_else(not_found)
             }
             RunName::Id(prefix) => {
-                let ids = runs.iter().map(|(id, _)| id);
+                let ids = runs.iter().map(|(id, _)| *id);
                 let ids: Vec<RunId> =
                     ids.filter(|id| id.as_str().starts_with(prefix)).cloned().collect();
                 let exact = ids.iter().find(|id| id.as_str() == prefix);

@@ -1,6 +1,8 @@
 //! What is written comes back, what a crash cut off is mended, what is wrong is named.
 
 mod foreign;
+mod index;
+mod killed;
 
 use super::*;
 use std::fs;

@@ -1,10 +1,11 @@
 //! Files that are written: whole or not at all, under a name that nobody could have prepared, and
 //! within the store readable by their owner alone.
 
+use crate::source::Source;
 use crate::{Store, StoreError};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use v6gap_sys::{disk, entropy};
 
@@ -13,6 +14,9 @@ const DOOR: &str = "open.html";
 
 /// How a file ends that is not whole yet.
 pub(crate) const PARTIAL: &str = ".partial";
+
+/// So many bytes of a long file are written at once.
+const PIECES_BYTES: usize = 1 << 20;
 
 impl Store {
     /// Makes a new file to be written bit by bit, which its owner alone may read, and the folders
@@ -76,6 +80,35 @@ pub(crate) fn write_stored(path: &Path, content: &[u8]) -> Result<(), StoreError
     replace(path, content, private_file)
 }
 
+/// Writes a file of the store piece by piece, for one that is too long to be made twice.
+pub(crate) fn write_pieces<'a>(
+    path: &Path,
+    pieces: impl Iterator<Item = &'a str>,
+) -> Result<(), StoreError> {
+    replace_by(path, private_file, |file| {
+        let mut file = BufWriter::with_capacity(PIECES_BYTES, file);
+        for piece in pieces {
+            file.write_all(piece.as_bytes())?;
+        }
+        file.flush()
+    })
+}
+
+/// Opens a file of the store to go on writing it; it is made if it is not there.
+pub(crate) fn open_or_make(path: &Path) -> Result<File, StoreError> {
+    match Source::open_stored(path) {
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            let mut options = OpenOptions::new();
+            match disk::private(options.read(true).write(true).create_new(true)).open(path) {
+                // Another process was quicker.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Source::open_stored(path),
+                made => made.map_err(StoreError::io("create", path)),
+            }
+        }
+        opened => opened,
+    }
+}
+
 /// Removes the name, not what it may lead to; there may be none.
 pub(crate) fn remove_file(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
@@ -121,9 +154,18 @@ fn replace(
     content: &[u8],
     new: impl Fn(&Path) -> io::Result<File>,
 ) -> Result<(), StoreError> {
+    replace_by(path, new, |file| file.write_all(content))
+}
+
+/// Has a new file beside `path` written and puts that in its place.
+fn replace_by(
+    path: &Path,
+    new: impl Fn(&Path) -> io::Result<File>,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), StoreError> {
     let partial = partial(path)?;
     let mut file = new(&partial).map_err(StoreError::io("write", &partial))?;
-    let written = file.write_all(content).and_then(|()| file.sync_all());
+    let written = write(&mut file).and_then(|()| file.sync_all());
     drop(file);
     let written = written
         .map_err(StoreError::io("write", &partial))
@@ -137,10 +179,15 @@ fn replace(
 
 /// A name beside `path` that cannot be foreseen.
 fn partial(path: &Path) -> Result<PathBuf, StoreError> {
+    let mut name = OsString::from(path);
+    name.push(format!(".{}{PARTIAL}", drawn(path)?));
+    Ok(PathBuf::from(name))
+}
+
+/// Letters that cannot be foreseen, for the name of what is written at `path`.
+pub(crate) fn drawn(path: &Path) -> Result<String, StoreError> {
     let mut random = [0; 8];
     entropy::random(&mut random)
         .map_err(|error| StoreError::io("write", path)(io::Error::other(error)))?;
-    let mut name = OsString::from(path);
-    name.push(format!(".{:016x}{PARTIAL}", u64::from_ne_bytes(random)));
-    Ok(PathBuf::from(name))
+    Ok(format!("{:016x}", u64::from_ne_bytes(random)))
 }

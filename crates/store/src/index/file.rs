@@ -1,0 +1,180 @@
+//! The file of an index: read by several threads, and written by one process at a time.
+
+use super::{INDEX, Row};
+use crate::lines::{Next, Room};
+use crate::source::{Named, Source};
+use crate::summary;
+use crate::write::{PARTIAL, open_or_make, remove_file, write_pieces};
+use crate::{Head, Store, StoreError};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::thread::Builder;
+
+/// Whether the whole line of a run is wanted.
+pub type Keep<'a> = &'a (dyn Fn(&Head) -> bool + Sync);
+
+/// Held by whoever writes to the index.
+const LOCK: &str = "index.lock";
+
+/// An index of at least so many bytes is worth several threads.
+const LONG_BYTES: u64 = 1 << 20;
+
+/// Most threads that read it.
+const READERS_MAX: u64 = 8;
+
+/// Where the last newline is looked for, in bytes at a time.
+const TAIL_BYTES: usize = 1 << 16;
+
+/// What an index file holds, in its order.
+#[derive(Default)]
+pub(super) struct Lines {
+    /// The whole lines.
+    pub(super) rows: Vec<Row>,
+    /// Lines that are none.
+    pub(super) wrong: usize,
+    /// Length of the file, in bytes.
+    pub(super) bytes: u64,
+}
+
+impl Lines {
+    /// Whether each run has one line, in the order in which they began.
+    pub(super) fn are_in_order(&self) -> bool {
+        self.rows.windows(2).all(|pair| pair[0].head.place() < pair[1].head.place())
+    }
+
+    fn add(&mut self, part: Option<Lines>) {
+        match part {
+            Some(part) => {
+                self.rows.extend(part.rows);
+                self.wrong += part.wrong;
+            }
+            None => self.wrong += 1,
+        }
+    }
+}
+
+/// Whether reading it is worth several threads.
+pub(super) fn is_long(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.len() >= LONG_BYTES)
+}
+
+/// All lines of the index. One that cannot be read has none: everything is in the folders of runs.
+pub(super) fn read(path: &Path, keep: Keep<'_>) -> Lines {
+    let Ok(source) = Source::open(path, Named::ByUs) else { return Lines::default() };
+    let bytes = source.bytes.unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let parts = if bytes >= LONG_BYTES { processors.min(READERS_MAX) } else { 1 };
+    let edge = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(parts)) as u64;
+    std::thread::scope(|scope| {
+        let read = |part| read_part(path, edge(part)..edge(part + 1), bytes, keep);
+        let start = |part| (part, Builder::new().spawn_scoped(scope, move || read(part)));
+        let readers: Vec<_> = (1..parts).map(start).collect();
+        let mut whole = Lines { bytes, ..Lines::default() };
+        whole.add(read(0));
+        for (part, reader) in readers {
+            whole.add(match reader {
+                Ok(reader) => {
+                    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                }
+                Err(_) => read(part),
+            });
+        }
+        whole
+    })
+}
+
+/// The lines that begin in `range` of a file of which `bytes` bytes are looked at. What follows the
+/// last newline is being written, or was left by a crash.
+fn read_part(path: &Path, range: Range<u64>, bytes: u64, keep: Keep<'_>) -> Option<Lines> {
+    let mut file = Source::open(path, Named::ByUs).ok()?.file;
+    // A line begins after a newline, so the byte before the range is looked at as well.
+    let mut at = range.start.saturating_sub(1);
+    file.seek(SeekFrom::Start(at)).ok()?;
+    let mut file = file.take(bytes.saturating_sub(at));
+    let (mut room, mut part) = (Room::default(), Lines::default());
+    let mut is_tail = range.start > 0;
+    while is_tail || at < range.end {
+        let Next::Line(line) = room.next_line(&mut file).ok()? else { break };
+        at += line.len() as u64 + 1;
+        if std::mem::take(&mut is_tail) {
+            continue;
+        }
+        match summary::read(line) {
+            Some(whole) => {
+                let text = keep(&whole.head).then(|| String::from_utf8_lossy(line).into_owned());
+                part.rows.push(Row { head: whole.head, line: text, sum: whole.sum, lags: false });
+            }
+            None => part.wrong += 1,
+        }
+    }
+    Some(part)
+}
+
+impl Store {
+    /// Keeps others from writing to the index while the file is open; nothing if another does.
+    pub(super) fn lock_index(&self) -> Result<Option<File>, StoreError> {
+        let path = self.data().join(LOCK);
+        let file = open_or_make(&path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &path)(e)),
+        }
+    }
+
+    /// Adds a line, with its newline, to the index, which must be locked, and waits until it is on
+    /// the disk: the mark is taken away after that.
+    pub(super) fn append_line(&self, line: &str) -> Result<(), StoreError> {
+        let path = self.index_path();
+        let mut file = open_or_make(&path)?;
+        let end = whole_bytes(&mut file).map_err(StoreError::io("read", &path))?;
+        let written = file
+            .set_len(end)
+            .and_then(|()| file.seek(SeekFrom::Start(end)))
+            .and_then(|_| file.write_all(line.as_bytes()))
+            .and_then(|()| file.sync_data());
+        if written.is_err() {
+            // What is left of the line is cut off by whoever adds the next one.
+            let _ = file.set_len(end);
+        }
+        written.map_err(StoreError::io("append to", &path))
+    }
+
+    /// Puts these rows, with their lines, in place of the index, which must be locked.
+    pub(super) fn write_rows(&self, mut rows: Vec<Row>) -> Result<(), StoreError> {
+        rows.sort_by(|a, b| a.head.place().cmp(&b.head.place()));
+        self.sweep();
+        let lines = rows.iter().filter_map(|row| row.line.as_deref());
+        write_pieces(&self.index_path(), lines.flat_map(|line| [line, "\n"]))
+    }
+
+    /// Removes what those left who were killed while they wrote an index: one of many runs is long.
+    fn sweep(&self) {
+        for found in fs::read_dir(self.data()).into_iter().flatten().flatten() {
+            let name = found.file_name();
+            let rest = name.to_str().and_then(|name| name.strip_prefix(INDEX));
+            if rest.is_some_and(|rest| rest.starts_with('.') && rest.ends_with(PARTIAL)) {
+                let _ = remove_file(&found.path());
+            }
+        }
+    }
+}
+
+/// How many bytes lie before what follows the last newline.
+fn whole_bytes(file: &mut File) -> io::Result<u64> {
+    let mut end = file.metadata()?.len();
+    let mut room = vec![0; TAIL_BYTES];
+    while end > 0 {
+        let start = end.saturating_sub(TAIL_BYTES as u64);
+        let piece = &mut room[..(end - start) as usize];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(piece)?;
+        if let Some(at) = piece.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}

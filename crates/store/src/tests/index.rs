@@ -1,0 +1,198 @@
+//! The index says what the runs say, whatever became of it.
+
+use super::{Scratch, block, header, id};
+use crate::{Ended, Head, Judged, Note, Retention, RunName, Store};
+use std::fs;
+use v6gap_core::record::{Ending, Line};
+
+/// Says of a run how many lines its journal has.
+pub(super) fn judged(lines: &[Line]) -> Judged {
+    let text = format!("{{\"lines\":{}}}", lines.len());
+    Judged { set_up: Some("alike".into()), text: Some(text) }
+}
+
+/// Brings the line of a run up to date, and says whether it is.
+pub(super) fn settle(store: &Store, of: &str) -> bool {
+    let lagging = store.lagging(&id(of));
+    let lines = store.read_run(&id(of)).unwrap();
+    lagging.is_some_and(|lagging| store.catch_up(lagging, judged(&lines)).unwrap())
+}
+
+/// What a list says, by the index, without what whoever judges added.
+pub(super) fn listed(store: &Store) -> Vec<Head> {
+    let index = store.index().unwrap();
+    index.rows().iter().map(|row| Head { set_up: None, ..row.head.clone() }).collect()
+}
+
+/// The same by the journals.
+pub(super) fn truth(store: &Store) -> Vec<Head> {
+    let runs = store.survey().unwrap().runs;
+    runs.iter().map(|entry| Head::of(entry, store.note(&entry.header.id))).collect()
+}
+
+pub(super) fn rebuild(store: &Store) -> Vec<u8> {
+    store.rebuild_index(false, &judged, &|_, _| {}).unwrap();
+    fs::read(store.index_path()).unwrap()
+}
+
+/// A store with three complete runs that have their lines.
+fn with_three(name: &str) -> (Scratch, Store) {
+    let scratch = Scratch::new(name);
+    let store = Store::at(&scratch.0);
+    for (at, of) in ["zzz333", "abc111", "mno222"].into_iter().enumerate() {
+        let mut journal = store.create(&header(of, "lab-b", at as u64)).unwrap();
+        journal.append(&[block(0), Line::End(Ending::Complete)]).unwrap();
+        drop(journal);
+        assert!(settle(&store, of));
+    }
+    (scratch, store)
+}
+
+fn lagging(store: &Store) -> Vec<String> {
+    store.index().unwrap().lagging().map(|row| row.head.id.to_string()).collect()
+}
+
+#[test]
+fn lines_say_what_journals_say_in_bytes_that_do_not_depend_on_the_way() {
+    let (_scratch, store) = with_three("index-three");
+    assert_eq!(listed(&store), truth(&store));
+    assert_eq!(lagging(&store), Vec::<String>::new());
+    let index = store.index_with(&|head| head.id == id("abc111")).unwrap();
+    let told: Vec<_> = index.rows().iter().map(|row| row.judged()).collect();
+    assert_eq!(told, [None, Some("{\"lines\":3}"), None]);
+    assert_eq!(index.rows()[0].head.ended, Some(Ended::Complete));
+    let grown = fs::read(store.index_path()).unwrap();
+    assert_eq!(rebuild(&store), grown);
+    fs::remove_file(store.index_path()).unwrap();
+    assert_eq!(lagging(&store).len(), 3);
+    assert_eq!(rebuild(&store), grown);
+    for of in ["zzz333", "abc111", "mno222"] {
+        fs::remove_file(store.folder(&id(of)).join("summary.json")).unwrap();
+    }
+    assert_eq!(rebuild(&store), grown);
+}
+
+/// A crash may leave any beginning of the file, and a disk any other byte.
+#[test]
+fn whatever_the_file_holds_nothing_is_lost() {
+    let (_scratch, store) = with_three("index-torn");
+    let (whole, truth) = (fs::read(store.index_path()).unwrap(), truth(&store));
+    for end in (0..whole.len()).step_by(3) {
+        fs::write(store.index_path(), &whole[..end]).unwrap();
+        assert_eq!(listed(&store), truth, "{end}");
+    }
+    for at in (0..whole.len()).step_by(7) {
+        let mut changed = whole.clone();
+        changed[at] ^= 0x10;
+        fs::write(store.index_path(), &changed).unwrap();
+        assert_eq!(listed(&store), truth, "{at}");
+    }
+    // What follows the last newline is cut off by whoever adds a line.
+    fs::write(store.index_path(), &whole[..whole.len() - 1]).unwrap();
+    let lags = lagging(&store);
+    assert!(lags.len() == 1 && settle(&store, &lags[0]));
+    assert_eq!(fs::read(store.index_path()).unwrap(), whole);
+}
+
+#[test]
+fn a_run_that_goes_on_is_read_itself_until_it_is_settled() {
+    let (_scratch, store) = with_three("index-on");
+    let (mut journal, _) = store.resume(&id("abc111")).unwrap();
+    journal.append(&[block(1)]).unwrap();
+    assert_eq!((listed(&store), lagging(&store)), (truth(&store), vec!["abc111".into()]));
+    assert!(store.lagging(&id("abc111")).is_none(), "it is being measured");
+    let measured = store.rebuild_index(false, &judged, &|_, _| {}).unwrap();
+    assert_eq!((measured.runs, measured.measured), (2, 1));
+    drop(journal);
+    assert_eq!(listed(&store), truth(&store));
+    assert!(settle(&store, "abc111") && lagging(&store).is_empty());
+    assert_eq!(listed(&store), truth(&store));
+    // What went on after it was looked at is not settled.
+    let looked = store.lagging(&id("abc111")).unwrap();
+    store.resume(&id("abc111")).unwrap().0.append(&[block(2)]).unwrap();
+    assert!(!store.catch_up(looked, Judged::default()).unwrap());
+    assert_eq!((listed(&store), lagging(&store)), (truth(&store), vec!["abc111".into()]));
+}
+
+#[test]
+fn a_note_changes_the_line_and_keeps_what_was_judged() {
+    let (_scratch, store) = with_three("index-note");
+    let note = Note { title: "baseline".into(), note: "two\nlines".into() };
+    store.set_note(&id("zzz333"), &note).unwrap();
+    assert_eq!((listed(&store), lagging(&store).len()), (truth(&store), 0));
+    assert_eq!(store.judged(&id("zzz333")).unwrap(), "{\"lines\":3}");
+    // The old line says nothing any more, and is taken out.
+    assert!(store.index().unwrap().is_old() && store.order_index().unwrap());
+    assert!(!store.index().unwrap().is_old());
+    let ordered = fs::read(store.index_path()).unwrap();
+    assert_eq!((listed(&store), rebuild(&store)), (truth(&store), ordered));
+    // One that was written by another way is seen by whoever makes the index anew.
+    fs::write(store.folder(&id("zzz333")).join("note.json"), "{\"title\":\"other\"}").unwrap();
+    rebuild(&store);
+    assert_eq!(listed(&store), truth(&store));
+}
+
+#[test]
+fn a_run_that_was_removed_is_not_listed_and_its_name_may_be_used_again() {
+    let (scratch, store) = with_three("index-gone");
+    store.remove(&id("abc111")).unwrap();
+    fs::remove_dir_all(store.folder(&id("zzz333"))).unwrap();
+    assert_eq!(listed(&store), truth(&store));
+    drop(store.create(&header("abc111", "another", 9)).unwrap());
+    assert_eq!((listed(&store), lagging(&store)), (truth(&store), vec!["abc111".into()]));
+    assert!(settle(&store, "abc111") && store.order_index().unwrap());
+    assert_eq!(listed(&store), truth(&store));
+    let ordered = fs::read(store.index_path()).unwrap();
+    assert_eq!(rebuild(&store), ordered);
+    // One that stays with what is no part of it is no run, and leaves no mark.
+    fs::write(store.folder(&id("mno222")).join("thesis"), "years").unwrap();
+    store.remove(&id("mno222")).unwrap();
+    assert!(store.order_index().unwrap());
+    assert_eq!(listed(&store), truth(&store));
+    assert_eq!(fs::read_dir(scratch.0.join("unindexed")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_judged_is_listed_all_the_same() {
+    let (_scratch, store) = with_three("index-none");
+    let nothing = |_: &[Line]| Judged { set_up: None, text: Some("no\nJSON".into()) };
+    store.rebuild_index(true, &nothing, &|_, _| {}).unwrap();
+    assert_eq!((listed(&store), lagging(&store).len()), (truth(&store), 0));
+    let index = store.index_with(&|_| true).unwrap();
+    assert!(index.rows().iter().all(|row| row.judged().is_none()));
+    assert_eq!(store.judged(&id("abc111")), None);
+}
+
+#[test]
+fn an_index_of_many_runs_is_read_in_parts() {
+    let (scratch, store) = with_three("index-parts");
+    let text = format!("\"{}\"", "x".repeat(900_000));
+    let long = |_: &[Line]| Judged { set_up: None, text: Some(text.clone()) };
+    store.rebuild_index(true, &long, &|_, _| {}).unwrap();
+    assert!(fs::metadata(store.index_path()).unwrap().len() > 2 << 20);
+    assert_eq!((listed(&store), lagging(&store).len()), (truth(&store), 0));
+    let at = RunName::parse("last~2");
+    assert_eq!(store.resolve(&at).unwrap(), id("zzz333"));
+    // Nothing outside of the store is read through it.
+    fs::rename(store.index_path(), scratch.0.join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(scratch.0.join("elsewhere"), store.index_path()).unwrap();
+    assert_eq!((listed(&store), lagging(&store).len()), (truth(&store), 3));
+}
+
+#[test]
+fn a_rule_removes_what_is_old_and_nothing_that_a_person_wrote_on() {
+    let (_scratch, store) = with_three("index-rule");
+    drop(store.create(&header("future", "lab-b", u64::MAX)).unwrap());
+    drop(store.create(&header("other0", "lab-c", 0)).unwrap());
+    store.set_note(&id("zzz333"), &Note { title: "kept".into(), ..Note::default() }).unwrap();
+    let index = store.index().unwrap();
+    let past = |age_ns, newest, now| {
+        let past = Retention { age_ns, newest }.past(index.rows(), now);
+        past.into_iter().map(|row| row.head.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(past(0, 0, 3), ["mno222", "abc111", "other0"]);
+    assert_eq!(past(1, 0, 3), ["abc111", "other0"]);
+    assert_eq!(past(0, 1, 3), ["mno222", "abc111"]);
+    assert_eq!(past(0, 2, 3), ["abc111"]);
+    assert_eq!(past(9, 0, 3), Vec::<String>::new());
+}
