@@ -1,48 +1,66 @@
-//! Stored runs like one that is shown or compared. First lines are looked at before whole journals
-//! are read, the newest first; what is damaged, or of another program, is passed over.
+//! Stored runs like one that is shown or compared. They are found by the index, and their summaries
+//! are read before whole journals are, the newest first; what is damaged, or of another program, is
+//! passed over.
 
+use crate::index;
 use v6gap_core::record::{Line, RunHeader};
 use v6gap_judge::analysis::alike::{self, Known, RUNS_MAX, RUNS_MIN};
 use v6gap_judge::analysis::compare::Compared;
 use v6gap_judge::analysis::{Analysis, analyse};
-use v6gap_store::{Entry, Store};
+use v6gap_store::{Index, Row, Store};
 
 /// Adds where the next run will be, if enough stored runs are like this one.
-pub fn tell(analysis: &mut Analysis, lines: &[Line], store: &Store) {
-    let entries = store.list().unwrap_or_default();
-    let like: Vec<&Entry> = candidates(&analysis.run, &entries).collect();
+pub fn tell(analysis: &mut Analysis, lines: &[Line], index: &Index, store: &Store) {
+    let like: Vec<&Row> = candidates(&analysis.run, index, store).collect();
     if like.len() + 1 >= RUNS_MIN {
-        let known: Vec<Known> = like.iter().filter_map(|entry| known(entry, store)).collect();
+        let known: Vec<Known> = like.iter().filter_map(|row| known(row, store)).collect();
         alike::tell(analysis, lines, &known);
     }
 }
 
 /// Stored runs that may be like any of those compared, and are not among them.
 pub fn of_any(compared: &[Compared<'_>], store: &Store) -> Vec<Known> {
-    let entries = store.list().unwrap_or_default();
-    let mut like: Vec<&Entry> = Vec::new();
+    let index = index::all(store).unwrap_or_default();
+    let mut like: Vec<&Row> = Vec::new();
     for run in compared {
-        for entry in candidates(&run.analysis.run, &entries) {
-            let id = &entry.header.id;
-            let there = like.iter().any(|known| known.header.id == *id)
+        for row in candidates(&run.analysis.run, &index, store) {
+            let id = &row.head.id;
+            let there = like.iter().any(|known| known.head.id == *id)
                 || compared.iter().any(|run| run.analysis.run.id == *id);
             if !there {
-                like.push(entry);
+                like.push(row);
             }
         }
     }
-    like.into_iter().filter_map(|entry| known(entry, store)).collect()
+    like.into_iter().filter_map(|row| known(row, store)).collect()
 }
 
 /// The newest that may be like it, as far as their first lines tell.
 fn candidates<'a>(
     run: &'a RunHeader,
-    entries: &'a [Entry],
-) -> impl Iterator<Item = &'a Entry> + 'a {
-    entries.iter().filter(|entry| alike::may_be_like(run, &entry.header)).take(RUNS_MAX - 1)
+    index: &'a Index,
+    store: &'a Store,
+) -> impl Iterator<Item = &'a Row> + 'a {
+    let word = alike::word(run);
+    let may_be = move |row: &&Row| {
+        let head = &row.head;
+        let is_named_alike = head.target == run.target && head.plan == run.plan.name;
+        head.id != run.id
+            && is_named_alike
+            && match &head.set_up {
+                Some(other) => *other == word,
+                None => store.header(&head.id).is_ok_and(|other| alike::word(&other) == word),
+            }
+    };
+    index.rows().iter().filter(may_be).take(RUNS_MAX - 1)
 }
 
-fn known(entry: &Entry, store: &Store) -> Option<Known> {
-    let lines = store.read_run(&entry.header.id).ok()?;
+fn known(row: &Row, store: &Store) -> Option<Known> {
+    let (id, word) = (&row.head.id, row.head.set_up.as_deref());
+    let kept = word.zip(index::summary(&row.head, store));
+    if let Some(known) = kept.and_then(|(word, summary)| Known::read(id, word, &summary)) {
+        return Some(known);
+    }
+    let lines = store.read_run(id).ok()?;
     Known::of(&analyse(&lines).ok()?, &lines)
 }

@@ -13,6 +13,7 @@ mod commands;
 mod conditions;
 mod diag;
 mod failure;
+mod index;
 mod key;
 mod limits;
 mod output;

@@ -13,6 +13,7 @@ mod costs;
 mod csv;
 pub mod doctor;
 pub mod figure;
+mod history;
 pub mod html;
 mod json;
 mod json_comparison;
@@ -41,6 +42,7 @@ mod workload;
 
 pub use cite::{CiteForm, bibtex, cite};
 pub use csv::csv_trials;
+pub use history::answer_in_words;
 pub use json::{SCHEMA, json, json_line};
 pub use json_comparison::{COMPARISON_SCHEMA, json_comparison};
 pub use markdown::markdown;

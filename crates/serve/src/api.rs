@@ -298,22 +298,16 @@ async fn list(State(shared): State_, filter: Asked<Filter>) -> Response {
         Ok(Query(filter)) => filter,
         Err(error) => return misasked(&error),
     };
-    let ran = match asked(&shared, &["list", "--json"]).await {
-        Ok(ran) if ran.code == 0 => ran,
-        other => return as_json(other),
-    };
-    let all: Vec<BTreeMap<String, Value>> = serde_json::from_slice(&ran.out).unwrap_or_default();
-    let is = |entry: &BTreeMap<String, Value>, name: &str, wanted: &Option<String>| {
-        wanted.as_ref().is_none_or(|text| entry.get(name).and_then(Value::as_str) == Some(text))
-    };
-    let earlier = |entry: &BTreeMap<String, Value>| {
-        let started = entry.get("started_unix_ns").and_then(Value::as_u64);
-        filter.before.is_none_or(|before| started < Some(before))
-    };
-    let found = all.into_iter().filter(|entry| {
-        is(entry, "target", &filter.host) && is(entry, "plan", &filter.plan) && earlier(entry)
-    });
-    Json(found.take(filter.limit.unwrap_or(usize::MAX)).collect::<Vec<_>>()).into_response()
+    let Filter { host, plan, limit, before } = filter;
+    let options = [
+        host.map(|host| format!("--against={host}")),
+        plan.map(|plan| format!("--plan={plan}")),
+        limit.map(|limit| format!("--last={limit}")),
+        before.map(|before| format!("--before-unix-ns={before}")),
+    ];
+    let words = ["list", "--json"].map(str::to_owned).into_iter();
+    let words: Vec<String> = words.chain(options.into_iter().flatten()).collect();
+    as_json(shared.program.run(&words).await)
 }
 
 /// Starts a measurement.

@@ -35,8 +35,9 @@ pub use run::{
 pub use serve::ServeArgs;
 pub use snmp::SnmpArgs;
 pub use stored::{
-    ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ImportArgs, ListArgs, NoteArgs,
-    ReferenceArgs, ReplayArgs, ReportArgs, ShowArgs, ShowFormat,
+    ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ImportArgs, IndexArgs,
+    IndexCommand, IndexRebuildArgs, ListArgs, NoteArgs, ReplayArgs, ReportArgs, RmArgs, ShowArgs,
+    ShowFormat,
 };
 pub use tools::{CompletionsArgs, Document, ExplainArgs, ManArgs, PredictArgs, SchemaArgs};
 pub use values::{Asked, Precision, Rate};
@@ -130,7 +131,9 @@ pub enum Command {
     /// Give a stored result a title, or write a note on it
     Note(NoteArgs),
     /// Remove stored results
-    Rm(ReferenceArgs),
+    Rm(RmArgs),
+    /// Keep the index of stored results
+    Index(IndexArgs),
     /// Write a stored result for other programs
     Export(ExportArgs),
     /// Store results that were exported elsewhere

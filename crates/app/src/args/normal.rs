@@ -2,7 +2,7 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 26] = [
+pub const VERBS: [&str; 27] = [
     "demo",
     "run",
     "probe",
@@ -18,6 +18,7 @@ pub const VERBS: [&str; 26] = [
     "list",
     "note",
     "rm",
+    "index",
     "export",
     "import",
     "plan",

@@ -2,7 +2,7 @@
 
 use super::run::{Condition, ResultArgs, condition};
 use super::values;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Show a stored result
@@ -90,9 +90,32 @@ pub struct ReplayArgs {
 }
 
 /// List stored results
+///
+/// The latest first. With --answers what each of them said, question by question: the history of a
+/// path. Neither reads the journals.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  v6gap list\n  v6gap list --json")]
+#[command(after_help = "\
+Examples:
+  v6gap list
+  v6gap list --against lab-b --last 20
+  v6gap list --against lab-b --answers     how it was with lab-b, and when
+  v6gap list --json")]
 pub struct ListArgs {
+    /// Those against HOST alone
+    #[arg(long, value_name = "HOST")]
+    pub against: Option<String>,
+    /// Those of one plan alone
+    #[arg(long, value_name = "NAME")]
+    pub plan: Option<String>,
+    /// The latest N of them alone
+    #[arg(short = 'n', long, value_name = "N")]
+    pub last: Option<usize>,
+    /// Those that began before, in ns since 1970
+    #[arg(long, value_name = "NS", hide = true)]
+    pub before_unix_ns: Option<u64>,
+    /// What they answered, a line for each question
+    #[arg(long)]
+    pub answers: bool,
     /// Write JSON
     #[arg(short = 'J', long)]
     pub json: bool,
@@ -125,12 +148,61 @@ pub struct NoteArgs {
 }
 
 /// Remove stored results
+///
+/// By name, or by age. By age nothing is removed that has a title or a note. There is no archive:
+/// what is removed is gone, and `v6gap export` keeps a result elsewhere.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  v6gap rm 7k2f9q\n  v6gap rm last last~1")]
-pub struct ReferenceArgs {
+#[command(after_help = "\
+Examples:
+  v6gap rm 7k2f9q
+  v6gap rm last last~1
+  v6gap rm --older-than 90d --keep 10 --dry-run     what that would remove
+  v6gap rm --older-than 90d --keep 10")]
+pub struct RmArgs {
     /// Identifiers or starts of them, last, last~1, or last:HOST
-    #[arg(value_name = "RESULT", required = true)]
+    #[arg(value_name = "RESULT", required_unless_present = "older_than")]
     pub references: Vec<String>,
+    /// Remove all that began longer ago, as in 90d
+    #[arg(long, value_name = "TIME", value_parser = values::span, conflicts_with = "references")]
+    pub older_than: Option<u64>,
+    /// Keep the newest N against each host by each plan, however old they are [1]
+    #[arg(long, value_name = "N", requires = "older_than")]
+    pub keep: Option<usize>,
+    /// Say what would be removed, and remove nothing
+    #[arg(long, requires = "older_than")]
+    pub dry_run: bool,
+}
+
+/// Keep the index of stored results
+///
+/// The index says of each result what lists and histories show, so that none has to be opened. It
+/// is made from the results, and keeps itself; making it anew is for results that an older version
+/// stored, and after files were changed by other programs.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  v6gap index rebuild\n  v6gap index rebuild --afresh --json")]
+pub struct IndexArgs {
+    /// What to do with it
+    #[command(subcommand)]
+    pub command: IndexCommand,
+}
+
+/// What can be done with the index.
+#[derive(Debug, Clone, Subcommand)]
+pub enum IndexCommand {
+    /// Make the index anew from the stored results
+    Rebuild(IndexRebuildArgs),
+}
+
+/// Make the index anew from the stored results
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  v6gap index rebuild\n  v6gap index rebuild --afresh --json")]
+pub struct IndexRebuildArgs {
+    /// Judge all results again, as after an update, instead of those alone that lack a summary
+    #[arg(long)]
+    pub afresh: bool,
+    /// Write JSON
+    #[arg(short = 'J', long)]
+    pub json: bool,
 }
 
 /// Write a stored result for other programs

@@ -2,6 +2,7 @@
 
 use crate::args::ImportArgs;
 use crate::failure::{Failure, Outcome};
+use crate::index;
 use crate::output;
 use crate::settings::Context;
 use std::path::Path;
@@ -14,7 +15,10 @@ use v6gap_store::Imported;
 pub fn execute(args: &ImportArgs, context: &Context) -> Result<Outcome, Failure> {
     for file in &args.files {
         output::to_stdout(&match context.store.import(Path::new(file))? {
-            Imported::Stored(id) => format!("stored as {id}"),
+            Imported::Stored(id) => {
+                index::settle(&context.store, &id);
+                format!("stored as {id}")
+            }
             Imported::Known(id) => format!("{id} was stored before"),
         });
     }

@@ -1,87 +1,143 @@
-//! `list`: what is stored, the latest first.
+//! `list`: what is stored, the latest first, and what it answered.
 
 use crate::args::ListArgs;
 use crate::failure::{Failure, Outcome};
+use crate::index;
 use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
-use v6gap_core::record::Ending;
 use v6gap_core::unit::format_bytes;
-use v6gap_store::{Entry, Listed, Note};
+use v6gap_judge::analysis::summary::Summary;
+use v6gap_report::answer_in_words;
+use v6gap_store::{Ended, Head, Index, Row};
+
+/// So many results that are not in the index are worth a word.
+const MANY: usize = 100;
 
 /// Lists stored results.
 ///
 /// # Errors
 /// If the folder of results cannot be read.
 pub fn execute(args: &ListArgs, context: &Context) -> Result<Outcome, Failure> {
-    let Listed { runs: entries, left_out } = context.store.survey()?;
+    let found = index::with(&context.store, &|head| args.answers && is_asked_for(args, head))?;
+    let asked = found.rows().iter().filter(|row| is_asked_for(args, &row.head));
+    let rows: Vec<&Row> = asked.take(args.last.unwrap_or(usize::MAX)).collect();
     let text = match args.json {
-        true => format!(
-            "{:#}",
-            Value::from(entries.iter().map(|entry| as_json(entry, context)).collect::<Vec<_>>())
-        ),
-        false if entries.is_empty() => "Nothing is stored yet.  v6gap demo --quick".to_owned(),
-        false => table(&entries, context),
+        true => {
+            let rows = rows.iter().map(|row| as_json(row, args.answers));
+            format!("{:#}", Value::from(rows.collect::<Vec<_>>()))
+        }
+        false if found.rows().is_empty() => "Nothing is stored yet.  v6gap demo --quick".to_owned(),
+        false if rows.is_empty() => "Nothing like that is stored.  v6gap list".to_owned(),
+        false if args.answers => answers(&rows),
+        false => table(&rows),
     };
     output::to_stdout(&output::fit(&context.output.results, &text));
-    for why in left_out {
-        output::to_stderr(&output::fit(&context.output.errors, &format!("note: {why}")));
-    }
+    notes(&found, context);
+    drop(rows);
+    // The program ends here; giving a long list back piece by piece would only take time.
+    std::mem::forget(found);
     Ok(Outcome::Done)
 }
 
-fn as_json(entry: &Entry, context: &Context) -> Value {
-    let header = &entry.header;
-    let Note { title, note } = context.store.note(&header.id);
-    json!({
-        "id": header.id,
-        "started_unix_ns": header.started_unix_ns,
-        "target": header.target,
-        "plan": header.plan.name,
-        "ending": ending(entry),
-        "journal_bytes": entry.bytes,
-        "title": title,
-        "note": note,
-    })
+/// Says what is left out, and what would make the next list quick.
+fn notes(found: &Index, context: &Context) {
+    let say = |why: &str| {
+        output::to_stderr(&output::fit(&context.output.errors, &format!("note: {why}")));
+    };
+    found.left_out().iter().for_each(|why| say(why));
+    let behind = found.lagging().count();
+    if behind >= MANY {
+        say(&format!("{behind} results are not in the index: v6gap index rebuild puts them in"));
+    }
 }
 
-fn ending(entry: &Entry) -> &'static str {
-    match entry.ending {
-        Some(Ending::Complete) => "complete",
-        Some(Ending::Stopped) => "stopped",
-        Some(Ending::Failed { .. }) => "failed",
+fn is_asked_for(args: &ListArgs, head: &Head) -> bool {
+    let is = |wanted: &Option<String>, text: &str| wanted.as_ref().is_none_or(|w| w == text);
+    is(&args.against, &head.target)
+        && is(&args.plan, &head.plan)
+        && args.before_unix_ns.is_none_or(|before| head.started_unix_ns < before)
+}
+
+fn as_json(row: &Row, answers: bool) -> Value {
+    let head = &row.head;
+    let mut document = json!({
+        "id": head.id,
+        "started_unix_ns": head.started_unix_ns,
+        "target": head.target,
+        "plan": head.plan,
+        "ending": ending(head),
+        "journal_bytes": head.journal_bytes,
+        "title": head.title,
+        "note": head.note,
+    });
+    if answers {
+        // As it is kept (docs/record.md); nothing where it is not known yet.
+        let judged = row.judged().and_then(|judged| serde_json::from_str(judged).ok());
+        document["summary"] = judged.unwrap_or(Value::Null);
+    }
+    document
+}
+
+fn ending(head: &Head) -> &'static str {
+    match head.ended {
+        Some(Ended::Complete) => "complete",
+        Some(Ended::Stopped) => "stopped",
+        Some(Ended::Failed) => "failed",
         None => "broken off",
     }
 }
 
-/// Columns as wide as their widest entry, the last one left open.
-fn table(entries: &[Entry], context: &Context) -> String {
-    let titles = entries.iter().map(|entry| context.store.note(&entry.header.id).title);
-    let titles: Vec<String> = titles.collect();
-    let title = if titles.iter().all(String::is_empty) { "" } else { "TITLE" };
+fn table(rows: &[&Row]) -> String {
+    let title = if rows.iter().all(|row| row.head.title.is_empty()) { "" } else { "TITLE" };
     let heads = ["RESULT", "STARTED (UTC)", "AGAINST", "PLAN", "ENDED", "SIZE", title];
-    let heads = heads.map(str::to_owned);
-    let row = |(entry, title): (&Entry, &String)| {
-        let header = &entry.header;
+    let row = |row: &&Row| {
+        let head = &row.head;
         [
-            header.id.to_string(),
-            date(header.started_unix_ns),
-            header.target.clone(),
-            header.plan.name.clone(),
-            ending(entry).to_owned(),
-            format_bytes(entry.bytes),
-            title.clone(),
+            head.id.to_string(),
+            date(head.started_unix_ns),
+            head.target.clone(),
+            head.plan.clone(),
+            ending(head).to_owned(),
+            format_bytes(head.journal_bytes),
+            head.title.clone(),
         ]
     };
-    let rows = std::iter::once(heads).chain(entries.iter().zip(&titles).map(row));
-    let rows: Vec<[String; 7]> = rows.collect();
-    let width = |column: usize| output::column(rows.iter().map(|r| r[column].as_str()));
-    let widths: [usize; 7] = std::array::from_fn(width);
-    let line = |row: &[String; 7]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    in_columns(heads, rows.iter().map(row))
+}
+
+/// A line for each question of each run.
+fn answers(rows: &[&Row]) -> String {
+    let heads = ["RESULT", "STARTED (UTC)", "QUESTION", "VERDICT", "DIFFERENCE", "95 %"];
+    let of = |row: &&Row| {
+        let head = &row.head;
+        let (id, date) = (head.id.to_string(), date(head.started_unix_ns));
+        let summary = row.judged().and_then(Summary::decode);
+        let questions = summary.map(|summary| summary.questions).unwrap_or_default();
+        let line = move |[question, verdict, effect, range]: [String; 4]| {
+            [id.clone(), date.clone(), question, verdict, effect, range]
+        };
+        questions.into_iter().map(move |answer| line(answer_in_words(&answer)))
     };
-    rows.iter().map(line).collect()
+    in_columns(heads, rows.iter().flat_map(of))
+}
+
+/// Columns as wide as their widest entry, the last one left open.
+fn in_columns<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<[String; N]> = std::iter::once(heads.map(str::to_owned)).chain(rows).collect();
+    let width = |column: usize| output::column(rows.iter().map(|r| r[column].as_str()));
+    let widths: [usize; N] = std::array::from_fn(width);
+    let mut text = String::new();
+    for row in &rows {
+        for (cell, width) in row.iter().zip(widths) {
+            text += cell;
+            let missing = width.saturating_sub(cell.chars().count());
+            text.extend(std::iter::repeat_n(' ', missing + 2));
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
 }
 
 /// Date and time of a moment, in UTC, to the minute (civil calendar from days since 1970).

@@ -11,6 +11,7 @@ mod explain;
 mod export;
 mod figures;
 mod import;
+mod index;
 pub mod lab;
 mod list;
 mod man;
@@ -66,6 +67,7 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         Command::List(args) => list::execute(args, &context()?),
         Command::Note(args) => note::execute(args, &context()?),
         Command::Rm(args) => rm::execute(args, &context()?),
+        Command::Index(args) => index::execute(args, &context()?),
         Command::Export(args) => export::execute(args, &context()?),
         Command::Import(args) => import::execute(args, &context()?),
         Command::Plan(args) => plan::execute(args, &context()?),

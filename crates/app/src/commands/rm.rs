@@ -1,38 +1,86 @@
-//! `rm`: removes stored results.
+//! `rm`: removes stored results, by name or by age.
 
-use crate::args::ReferenceArgs;
+use crate::args::RmArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::settings::Context;
-use v6gap_store::RunName;
+use v6gap_core::record::RunId;
+use v6gap_store::{Retention, RunName, StoreError};
+use v6gap_sys::clock::wall_ns;
 
-/// Removes results. All references are looked up first, so that `last last~1` means what it meant
-/// before anything was removed, and a slip removes nothing.
+/// Of each path and plan the newest stays, unless another number is asked for.
+const NEWEST: usize = 1;
+
+/// Removes results.
 ///
 /// # Errors
-/// If one is not there, is being measured into, or cannot be removed.
-pub fn execute(args: &ReferenceArgs, context: &Context) -> Result<Outcome, Failure> {
+/// If one that was named is not there or is being measured into, or one cannot be removed.
+pub fn execute(args: &RmArgs, context: &Context) -> Result<Outcome, Failure> {
+    match args.older_than {
+        Some(age_ns) => {
+            let newest = args.keep.unwrap_or(NEWEST);
+            by_age(Retention { age_ns, newest }, args.dry_run, context)?;
+        }
+        None => by_name(&args.references, context)?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// All references are looked up first, so that `last last~1` means what it meant before anything
+/// was removed, and a slip removes nothing.
+fn by_name(references: &[String], context: &Context) -> Result<(), Failure> {
+    let index = context.store.index()?;
     let mut ids = Vec::new();
-    for text in &args.references {
+    for text in references {
         let reference = RunName::parse(text);
         if let RunName::File(_) = reference {
             let what = format!("{text} is a file; rm removes results from the store");
             return Err(Failure::usage(what).run("v6gap list", "shows what is stored"));
         }
-        let id = context.store.resolve(&reference)?;
+        let id = index.resolve(&reference)?;
         if !ids.contains(&id) {
             ids.push(id);
         }
     }
-    for id in ids {
-        let left = context.store.remove(&id)?;
-        output::to_stdout(&format!("removed {id}"));
-        if !left.is_empty() {
-            let folder = context.store.folder(&id);
-            let (folder, left) = (folder.display(), left.join(", "));
-            let text = format!("note: {folder} stays, with what is no part of a result: {left}");
-            output::to_stdout(&output::fit(&context.output.results, &text));
+    for id in &ids {
+        remove(id, context)?;
+    }
+    Ok(())
+}
+
+fn by_age(rule: Retention, dry_run: bool, context: &Context) -> Result<(), Failure> {
+    let index = context.store.index()?;
+    let past = rule.past(index.rows(), wall_ns());
+    for row in &past {
+        let id = &row.head.id;
+        if dry_run {
+            output::to_stdout(&format!("would remove {id}"));
+            continue;
+        }
+        match remove(id, context) {
+            Err(StoreError::Locked { .. }) => {
+                output::to_stderr(&format!("note: {id} stays, since it is being measured into"));
+            }
+            removed => removed?,
         }
     }
-    Ok(Outcome::Done)
+    if past.is_empty() {
+        output::to_stdout("nothing is that old");
+    } else if !dry_run {
+        // A line that stays behind costs time and says nothing.
+        let _ = context.store.order_index();
+    }
+    Ok(())
+}
+
+fn remove(id: &RunId, context: &Context) -> Result<(), StoreError> {
+    let left = context.store.remove(id)?;
+    output::to_stdout(&format!("removed {id}"));
+    if !left.is_empty() {
+        let folder = context.store.folder(id);
+        let (folder, left) = (folder.display(), left.join(", "));
+        let text = format!("note: {folder} stays, with what is no part of a result: {left}");
+        output::to_stdout(&output::fit(&context.output.results, &text));
+    }
+    Ok(())
 }

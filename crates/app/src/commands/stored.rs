@@ -2,13 +2,14 @@
 
 use crate::alike;
 use crate::failure::{Failure, Outcome};
+use crate::index;
 use crate::output;
 use crate::settings::Context;
 use std::path::Path;
 use v6gap_core::record::Line;
 use v6gap_judge::analysis::{Analysis, analyse};
 use v6gap_report::figure::{self, Figure, JointError, Paint, System};
-use v6gap_store::{RunName, Store};
+use v6gap_store::{Row, RunName, Store};
 
 /// A stored result.
 pub(super) struct Stored {
@@ -29,14 +30,30 @@ pub(super) fn load(reference: &str, context: &Context) -> Result<Stored, Failure
     Ok(Stored { lines, analysis })
 }
 
-/// The result that `reference` means, with what stored runs like it say of the next.
+/// The result that `reference` means, with what stored runs like it say of the next. One whose
+/// summary is behind gets that, too.
 ///
 /// # Errors
 /// As [`load`].
 pub(super) fn load_told(reference: &str, context: &Context) -> Result<Stored, Failure> {
-    let mut result = load(reference, context)?;
-    alike::tell(&mut result.analysis, &result.lines, &context.store);
-    Ok(result)
+    v6gap_sys::host::memory::expect_much();
+    let store = &context.store;
+    let (index, lines, lagging) = match RunName::parse(reference) {
+        file @ RunName::File(_) => {
+            (index::all(store).unwrap_or_default(), store.read(&file)?, None)
+        }
+        name => {
+            let index = index::all(store)?;
+            let id = index.resolve(&name)?;
+            let lags = index.row(&id).is_some_and(Row::lags);
+            let lagging = if lags { store.lagging(&id) } else { None };
+            (index, store.read_run(&id)?, lagging)
+        }
+    };
+    let mut analysis = analyse(&lines)?;
+    index::keep(lagging, &analysis, &lines, context);
+    alike::tell(&mut analysis, &lines, &index, store);
+    Ok(Stored { lines, analysis })
 }
 
 /// Writes `text` into a file and says where, or without a file or with `-` to standard output.

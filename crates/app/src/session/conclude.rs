@@ -6,6 +6,7 @@ use crate::alone;
 use crate::args::ResultArgs;
 use crate::conditions;
 use crate::failure::{Failure, Outcome};
+use crate::index;
 use crate::output;
 use crate::settings::Context;
 use v6gap_core::record::{Line, RunId};
@@ -13,7 +14,7 @@ use v6gap_judge::analysis::{self, Analysis};
 use v6gap_report::html::{self, PageInfo};
 use v6gap_report::stream;
 use v6gap_report::text::{self, Style};
-use v6gap_store::Store;
+use v6gap_store::{Lagging, Store};
 
 /// Reads the stored run again, so that what is shown now is what `show` will show, and writes it.
 /// `port` is that of the server, for the command that repeats the run.
@@ -26,22 +27,28 @@ pub fn conclude(
     result: &ResultArgs,
     context: &Context,
 ) -> Result<Outcome, Failure> {
+    let lagging = context.store.lagging(id);
     let lines = context.store.read_run(id)?;
-    say(&lines, port, result, context)
+    say(&lines, lagging, port, result, context)
 }
 
-/// Analyses the lines of a run, and writes and says what came out.
+/// Analyses the lines of a run, and writes and says what came out; the summary too of one that is
+/// stored and was looked at before its lines were read.
 ///
 /// # Errors
 /// If the report cannot be written.
 pub fn say(
     lines: &[Line],
+    lagging: Option<Lagging>,
     port: Option<u16>,
     result: &ResultArgs,
     context: &Context,
 ) -> Result<Outcome, Failure> {
     let mut analysis = analysis::analyse(lines).map_err(|e| Failure::unexpected(e.to_string()))?;
-    alike::tell(&mut analysis, lines, &context.store);
+    index::keep(lagging, &analysis, lines, context);
+    // What is stored beside it tells more, and keeps no answer back.
+    let stored = index::all(&context.store).unwrap_or_default();
+    alike::tell(&mut analysis, lines, &stored, &context.store);
     let report = (!result.no_report).then(|| report(lines, &analysis, port, result, context));
     let report = report.transpose()?;
     let for_programs = result.json || result.json_stream;

@@ -109,7 +109,8 @@ pub fn replay(
     // Without a place of its own its report would lie beside another result.
     let no_report = result.no_report || (!keep && result.output.is_none());
     let result = ResultArgs { no_report, ..result.clone() };
-    let outcome = conclude::say(&played.lines, None, &result, context)?;
+    let lagging = store.and_then(|store| store.lagging(&header.id));
+    let outcome = conclude::say(&played.lines, lagging, None, &result, context)?;
     Ok(if played.stopped { Outcome::Interrupted } else { outcome })
 }
 

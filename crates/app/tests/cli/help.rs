@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
-const VERBS: [&str; 30] = [
+const VERBS: [&str; 32] = [
     "demo",
     "run",
     "check",
@@ -18,6 +18,8 @@ const VERBS: [&str; 30] = [
     "list",
     "note",
     "rm",
+    "index",
+    "index rebuild",
     "export",
     "plan",
     "plan check",
@@ -92,7 +94,7 @@ fn shells_and_packagers_are_served_without_a_data_folder() {
     let page = sandbox.run_with("man", &[]).ended(0).out;
     assert!(page.contains(".TH v6gap 1"), "{page}");
     let listed = sandbox.run("man --dir pages").ended(0).out;
-    assert_eq!(listed.lines().count(), 26);
+    assert_eq!(listed.lines().count(), 27);
     assert!(std::fs::read_to_string(sandbox.path("pages/v6gap-run.1")).unwrap().contains("pairs"));
 }
 

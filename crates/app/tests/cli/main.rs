@@ -4,6 +4,7 @@ mod compare;
 mod doctor;
 mod foreign;
 mod help;
+mod index;
 mod keys;
 mod labs;
 mod limits;

@@ -3,14 +3,15 @@
 //! (docs/method.md sections C.10 and D.6).
 //!
 //! Like means that nothing of the set-up differs: hosts, versions, target, plan, and what sockets
-//! were granted. Whoever finds the runs looks at their first lines with [`may_be_like`], and keeps
-//! a [`Known`] of each that may be.
+//! were granted. Whoever finds the runs looks for the [`word`] of their set-up, and keeps a
+//! [`Known`] of each that has the same.
 
 use super::compare::Of;
-use super::compare::set_up::{self, Granted};
+use super::compare::set_up;
 use super::effect::{self, Setting};
+use super::summary::Summary;
 use super::{Analysis, Question, Range, Verdict, guard};
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -31,10 +32,13 @@ pub const RUNS_MAX: usize = 20;
 const ALPHA: f64 = 0.05;
 
 /// What is kept of a run to hold others against.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Known {
-    run: RunHeader,
-    granted: Granted,
+    id: RunId,
+    /// The word of its set-up.
+    word: String,
+    /// What its sockets were granted, as in [`Summary::granted`].
+    granted: Vec<Option<String>>,
     found: Vec<(Asked, Found)>,
 }
 
@@ -62,18 +66,10 @@ pub struct Scatter {
     pub runs: usize,
 }
 
-/// Whether a run may be like another, as far as their first lines tell.
-pub fn may_be_like(run: &RunHeader, other: &RunHeader) -> bool {
-    let nothing = Granted::new();
-    run.id != other.id && like((run, &nothing), (other, &nothing))
-}
-
-fn like(run: (&RunHeader, &Granted), other: (&RunHeader, &Granted)) -> bool {
-    let cells =
-        |run: &RunHeader| -> Vec<_> { run.plan.cells.iter().map(|cell| cell.id.clone()).collect() };
-    cells(run.0) == cells(other.0)
-        && run.0.plan.design.arms == other.0.plan.design.arms
-        && set_up::differences(&[run, other]).is_empty()
+/// A word that stands for the set-up of a run, as far as the first line of its journal tells. Runs
+/// that have the same one are alike unless their sockets were granted other things.
+pub fn word(run: &RunHeader) -> String {
+    set_up::word(run)
 }
 
 impl Known {
@@ -82,29 +78,44 @@ impl Known {
         if !analysis.valid {
             return None;
         }
-        let stop = &analysis.run.plan.design.stop;
-        let series = analysis.questions.len() * Of::ALL.len();
-        let mut all = Vec::new();
-        for q in analysis.questions.iter().filter(|q| q.verdict != Verdict::None) {
-            for of in Of::ALL {
-                let found = moments(q, of, stop, series).map(found);
-                all.extend(found.map(|found| ((q.cell.clone(), q.metric, of), found)));
-            }
-        }
-        let (run, granted) = (analysis.run.clone(), set_up::granted(lines));
-        Some(Known { run, granted, found: all })
+        let found = analysis.questions.iter().flat_map(|q| {
+            let asked = Of::ALL.map(|of| (q.cell.clone(), q.metric, of));
+            asked.into_iter().zip(all_found(analysis, q))
+        });
+        let found = found.filter_map(|(asked, found)| Some((asked, found?))).collect();
+        let granted = set_up::told(&set_up::granted(lines));
+        let run = &analysis.run;
+        Some(Known { id: run.id.clone(), word: word(run), granted, found })
     }
 
-    /// Whether nothing of the set-up differs.
+    /// The same by the summary of a run whose set-up has that word; `None` also if another version
+    /// of this program judged it.
+    pub fn read(id: &RunId, word: &str, summary: &Summary) -> Option<Known> {
+        if !summary.valid || !summary.is_ours() {
+            return None;
+        }
+        let found = summary.questions.iter().flat_map(|q| {
+            let asked = Of::ALL.map(|of| (q.cell.clone(), q.metric, of));
+            asked.into_iter().zip(q.found())
+        });
+        let found = found.filter_map(|(asked, found)| Some((asked, found?))).collect();
+        let (word, granted) = (word.to_string(), summary.granted.clone());
+        Some(Known { id: id.clone(), word, granted, found })
+    }
+
+    /// Whether nothing of the set-up differs. What is not told of sockets is no difference.
     pub fn is_like(&self, other: &Known) -> bool {
-        like((&self.run, &self.granted), (&other.run, &other.granted))
+        let differs = |(one, other): (&Option<String>, &Option<String>)| {
+            one.is_some() && other.is_some() && one != other
+        };
+        self.word == other.word && !self.granted.iter().zip(&other.granted).any(differs)
     }
 
     /// This run and those of `others` that are like it, each once.
     fn with_like<'a>(&'a self, others: &'a [Known]) -> Vec<&'a Known> {
         let mut alike = vec![self];
         for other in others {
-            let known = alike.iter().any(|run| run.run.id == other.run.id);
+            let known = alike.iter().any(|run| run.id == other.id);
             if !known && alike.len() < RUNS_MAX && self.is_like(other) {
                 alike.push(other);
             }
@@ -138,7 +149,7 @@ impl<'a> SetUp<'a> {
     /// What each of its runs found but for those that are compared: a change between them is no
     /// scatter.
     pub(super) fn others_found(&self, q: &Question, of: Of, compared: [&RunId; 2]) -> Vec<Found> {
-        let others = self.0.iter().filter(|run| !compared.contains(&&run.run.id));
+        let others = self.0.iter().filter(|run| !compared.contains(&&run.id));
         others.filter_map(|run| run.found(q, of)).collect()
     }
 }
@@ -177,6 +188,15 @@ pub fn tell(analysis: &mut Analysis, lines: &[Line], others: &[Known]) {
 pub fn next(found: &[Found], this: Found) -> Option<(Between, Interval)> {
     let between = between::between(found, ALPHA).filter(|_| found.len() >= RUNS_MIN)?;
     Some((between, between.next(this.standard_error, ALPHA)))
+}
+
+/// What a run found of a question and of each arm by itself, in the order of [`Of::ALL`]; nothing
+/// where there is no verdict.
+pub(super) fn all_found(analysis: &Analysis, q: &Question) -> [Option<Found>; 3] {
+    let series = analysis.questions.len() * Of::ALL.len();
+    let stop = &analysis.run.plan.design.stop;
+    let decided = q.verdict != Verdict::None;
+    Of::ALL.map(|of| moments(q, of, stop, series).filter(|_| decided).map(found))
 }
 
 fn shown(metric: Metric, range: Interval) -> Range {

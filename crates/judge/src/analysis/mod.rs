@@ -37,6 +37,7 @@ mod routes;
 pub mod sizes;
 pub mod steadiness;
 pub mod studies;
+pub mod summary;
 mod suspects;
 mod tally;
 mod translation;
@@ -60,7 +61,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use conditions::Lack;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use v6gap_core::arm::{Arm, BlockKind, PerArm, TurnOrder};
 use v6gap_core::family::Family;
 use v6gap_core::metric::{Metric, Scale};
@@ -69,7 +70,7 @@ use v6gap_core::record::{Ending, Line, RunHeader};
 use v6gap_core::workload::Transport;
 
 /// What can be said about a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The second arm (IPv6) is better.

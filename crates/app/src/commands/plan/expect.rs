@@ -2,6 +2,7 @@
 
 use crate::args::PlanEstimateArgs;
 use crate::failure::{Failure, Outcome};
+use crate::index;
 use crate::output;
 use crate::settings::Context;
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use v6gap_core::world::model::bottleneck_bps;
 use v6gap_judge::analysis;
 use v6gap_judge::analysis::words::amount_of;
 use v6gap_judge::planning::{self, Outlook};
-use v6gap_store::RunName;
+use v6gap_store::{Head, RunName, fingerprint};
 
 /// What two hosts may reach over a link without a rate, in bit/s.
 const UNLIMITED_BPS: f64 = 10e9;
@@ -92,12 +93,12 @@ pub fn dry_run(
 fn path_before(plan: &Plan, host: Option<&str>, context: &Context) -> Result<Path, Failure> {
     let mut path = path_of(plan);
     let before = host.filter(|_| plan.world.is_none()).and_then(|host| {
-        let entries = context.store.list().ok()?;
-        let is = |header: &RunHeader| header.plan.world.is_none() && header.target == host;
-        entries.into_iter().find(|entry| is(&entry.header))
+        let index = index::all(&context.store).ok()?;
+        let is = |head: &Head| head.world.is_none() && head.target == host;
+        index.rows().iter().find(|row| is(&row.head)).map(|row| row.head.id.clone())
     });
-    if let Some(entry) = before {
-        let lines = context.store.read(&RunName::Id(entry.header.id.into()))?;
+    if let Some(id) = before {
+        let lines = context.store.read_run(&id)?;
         let values = |metric| {
             lines.iter().filter_map(move |line| match line {
                 Line::Trial(trial) => trial.values.get(&metric).copied(),
@@ -146,14 +147,15 @@ fn last_alike(
     host: Option<&str>,
     context: &Context,
 ) -> Result<Option<RunName>, Failure> {
-    let alike = |header: &RunHeader| match (&plan.world, host) {
-        (Some(world), _) => header.plan.world.as_ref() == Some(world),
-        (None, Some(host)) => header.plan.world.is_none() && header.target == host,
+    let world = plan.world.as_ref().map(fingerprint);
+    let alike = |head: &Head| match (&world, host) {
+        (Some(_), _) => head.world == world,
+        (None, Some(host)) => head.world.is_none() && head.target == host,
         (None, None) => false,
     };
-    let entries = context.store.list()?;
-    let last = entries.into_iter().find(|entry| alike(&entry.header));
-    Ok(last.map(|entry| RunName::Id(entry.header.id.into())))
+    let index = index::all(&context.store)?;
+    let last = index.rows().iter().find(|row| alike(&row.head));
+    Ok(last.map(|row| RunName::Id(row.head.id.to_string())))
 }
 
 fn prospect(

@@ -208,7 +208,7 @@ fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
 type Facts = Vec<(String, String)>;
 
 /// Everything of the set-up in which the runs differ.
-pub(in crate::analysis) fn differences(runs: &[(&RunHeader, &Granted)]) -> Vec<Differs> {
+pub(super) fn differences(runs: &[(&RunHeader, &Granted)]) -> Vec<Differs> {
     let plans = || runs.iter().map(|(run, _)| &run.plan);
     // What cells say that not all runs have is no difference: those are named by themselves.
     let cells = plans().flat_map(|plan| &plan.cells).map(|cell| cell.id.as_str());
@@ -230,14 +230,48 @@ pub(in crate::analysis) fn differences(runs: &[(&RunHeader, &Granted)]) -> Vec<D
         let values: Vec<String> = all.iter().map(value).collect();
         // Not every system tells what sockets got; that is no difference between them.
         let socket = CLIENT.iter().chain(&SERVER).any(|setting| what.starts_with(setting));
-        // Buffers that grow by themselves have many values, never the same ones.
-        let vague = |value: &String| value == UNTOLD || value.contains(", ");
-        let untold = socket && values.iter().any(vague);
+        let untold = socket && values.iter().any(|value| is_vague(value));
         if !untold && values.iter().any(|value| *value != values[0]) {
             found.push(Differs { what: what.clone(), values });
         }
     }
     found
+}
+
+/// A word that stands for all of the set-up that the first line of a journal tells, and for which
+/// cells are compared between which arms: two runs that differ in any of it have different ones.
+pub(in crate::analysis) fn word(run: &RunHeader) -> String {
+    let cells: Vec<&str> = run.plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+    let common: BTreeSet<&str> = cells.iter().copied().collect();
+    let facts = facts(run, &Granted::new(), &common);
+    // FNV-1a, with a byte between texts that no text has.
+    let add = |hash: u64, text: &str| {
+        let bytes = text.bytes().chain([0xff]);
+        bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    };
+    let arms = &run.plan.design.arms;
+    let mut hash = add(add(0xcbf2_9ce4_8422_2325, &arms.a.to_string()), &arms.b.to_string());
+    hash = cells.into_iter().fold(hash, add);
+    hash = facts.iter().fold(hash, |hash, (name, value)| add(add(hash, name), value));
+    format!("{hash:016x}")
+}
+
+/// What sockets were granted whatever the cell, in the order of [`CLIENT`], [`SERVER`] and the
+/// families; nothing where that is not told, or is not one value.
+pub(in crate::analysis) fn told(granted: &Granted) -> Vec<Option<String>> {
+    let common = granted.keys().map(|(cell, ..)| cell.as_str()).collect();
+    let merged = over_cells(granted, &common);
+    let value = |setting: &str, family: Family| {
+        let found = merged.iter().find(|(of, over, _)| *of == setting && *over == family);
+        found.map(|(.., values)| joined(values)).filter(|value| !is_vague(value))
+    };
+    let settings = CLIENT.into_iter().chain(SERVER);
+    settings.flat_map(|of| Family::BOTH.map(|family| value(of, family))).collect()
+}
+
+/// Buffers that grow by themselves have many values, never the same ones.
+fn is_vague(value: &str) -> bool {
+    value == UNTOLD || value.contains(", ")
 }
 
 fn facts(run: &RunHeader, granted: &Granted, common: &BTreeSet<&str>) -> Facts {

@@ -1,5 +1,7 @@
 //! Synthetic runs with a known change between them: the comparison must find it, and nothing else.
 
+use super::super::alike;
+use super::super::summary::Summary;
 use super::super::tests::{EVEN, Truth, plan, run};
 use super::super::{Analysis, Verdict, analyse};
 use super::*;
@@ -28,6 +30,28 @@ fn stored() -> Vec<Known> {
         Known::of(&analysis, &lines).unwrap()
     };
     seeds.map(of).into()
+}
+
+/// What is told of other runs does not depend on whether their journals or summaries were read.
+#[test]
+fn a_summary_tells_as_much_of_a_run_as_its_journal() {
+    let (lines, analysis) = measured("s101", &families(101), &EVEN);
+    let summary = Summary::of(&analysis, &lines, "same".to_string());
+    let text = summary.encode();
+    assert!(!text.contains('\n') && text.len() < 500 * analysis.questions.len() + 1000, "{text}");
+    let read = Summary::decode(&text).unwrap();
+    assert_eq!(read, summary);
+    let (id, word) = (&analysis.run.id, alike::word(&analysis.run));
+    let known = Known::of(&analysis, &lines).unwrap();
+    assert_eq!(Known::read(id, &word, &read), Some(known.clone()));
+    assert!(stored().iter().all(|other| known.is_like(other)));
+    // What another version judged may be judged otherwise now.
+    let other = Summary { by: "0.0.0".to_string(), ..read };
+    assert_eq!(Known::read(id, &word, &other), None);
+    assert_eq!(Summary::decode(&text.replace("summary/1", "summary/0")), None);
+    let mut run = analysis.run.clone();
+    run.hosts.server.facts.insert("kernel".to_string(), "6.12.9".to_string());
+    assert_ne!(alike::word(&run), word);
 }
 
 /// With those runs in the store.

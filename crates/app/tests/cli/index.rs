@@ -1,0 +1,97 @@
+//! The index of stored results: kept by whoever looks, made anew, and asked for histories.
+
+use crate::support::Sandbox;
+use serde_json::Value;
+
+/// Three results against two hosts, of which no list knows yet.
+fn three() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for (id, target, at) in [("abc111", "lab-b", 1), ("mno222", "nas", 2), ("zzz333", "lab-b", 3)] {
+        sandbox.store(id, target, 1_763_500_000_000_000_000 + at * 60_000_000_000);
+    }
+    sandbox
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn a_list_brings_the_index_up_to_date() {
+    let sandbox = three();
+    let listed = sandbox.run("list").ended(0).out;
+    let grown = sandbox.read("index.jsonl");
+    assert_eq!(grown.lines().count(), 3);
+    let of = |line: &str| json(line)["run"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(grown.lines().map(of).collect::<Vec<_>>(), ["abc111", "mno222", "zzz333"]);
+    assert_eq!(
+        sandbox.read("runs/abc111/summary.json"),
+        grown.lines().next().unwrap().to_owned() + "\n"
+    );
+    // What the list says is in it, and the journals are not looked at again.
+    sandbox.write("runs/abc111/journal.jsonl", "");
+    assert_eq!(sandbox.run("list").ended(0).out, listed);
+}
+
+#[test]
+fn the_index_is_made_anew_to_the_same_bytes() {
+    let sandbox = three();
+    let made = sandbox.run("index rebuild").ended(0).out;
+    assert_eq!(made, "3 results are in the index; 3 were judged for it.\n");
+    let whole = sandbox.read("index.jsonl");
+    std::fs::remove_file(sandbox.path("index.jsonl")).unwrap();
+    let made = json(&sandbox.run("index rebuild --json").ended(0).out);
+    assert_eq!((&made["results"], &made["judged"]), (&3.into(), &0.into()));
+    assert_eq!(sandbox.read("index.jsonl"), whole);
+    let made = json(&sandbox.run("index rebuild --afresh -J").ended(0).out);
+    assert_eq!((&made["results"], &made["judged"]), (&3.into(), &3.into()));
+    assert_eq!(sandbox.read("index.jsonl"), whole);
+    // A title changes its line, and nothing that was judged.
+    sandbox.run("note zzz333 --title baseline").ended(0);
+    sandbox.run("list").ended(0);
+    let noted = sandbox.read("index.jsonl");
+    assert!(noted.contains("\"title\":\"baseline\""), "{noted}");
+    sandbox.run("index rebuild").ended(0);
+    assert_eq!(sandbox.read("index.jsonl"), noted);
+}
+
+#[test]
+fn a_path_has_a_history() {
+    let sandbox = three();
+    let list = sandbox.run("list --against lab-b").ended(0).out;
+    assert!(list.contains("zzz333") && list.contains("abc111") && !list.contains("mno222"));
+    assert_eq!(sandbox.run("list --last 1").ended(0).out.lines().count(), 2);
+    let answers = sandbox.run("list --against lab-b --answers").ended(0).out;
+    let rows: Vec<&str> = answers.lines().collect();
+    assert_eq!(rows.len(), 5, "{answers}");
+    assert!(
+        rows[1].starts_with("zzz333  2025-11-18 21:09  throughput-tcp throughput"),
+        "{answers}"
+    );
+    assert!(rows[2].contains("rtt-tcp-64 rtt") && rows[2].contains(" % "), "{answers}");
+    let document = json(&sandbox.run("list --against nas --answers -J").ended(0).out);
+    let summary = &document[0]["summary"];
+    assert_eq!(summary["schema"], "v6gap.summary/1");
+    let shown = json(&sandbox.run("show mno222 -J").ended(0).out);
+    assert_eq!(summary["headline"], shown["headline"]);
+    assert_eq!(summary["questions"].as_array().unwrap().len(), 2);
+    assert!(sandbox.run("list --against nobody").ended(0).out.contains("Nothing like that"));
+}
+
+#[test]
+fn old_results_are_removed_by_a_rule() {
+    let sandbox = three();
+    sandbox.run("rm --older-than 1d --keep 9").ended(0);
+    let would = sandbox.run("rm --older-than 1d --keep 0 --dry-run").ended(0).out;
+    assert_eq!(would.lines().count(), 3, "{would}");
+    sandbox.run("note zzz333 --title kept").ended(0);
+    let removed = sandbox.run("rm --older-than 1d").ended(0).out;
+    assert_eq!(removed, "removed abc111\n");
+    let removed = sandbox.run("rm --older-than 1d --keep 0").ended(0).out;
+    assert_eq!(removed, "removed mno222\n");
+    assert_eq!(sandbox.run("rm --older-than 1d").ended(0).out, "nothing is that old\n");
+    assert!(sandbox.run("list").ended(0).out.contains("kept"));
+    for line in ["rm", "rm zzz333 --older-than 1d", "rm zzz333 --keep 1", "rm --older-than soon"] {
+        sandbox.run(line).ended(2);
+    }
+}

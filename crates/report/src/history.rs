@@ -1,0 +1,47 @@
+//! What runs answered, a line for each: the history of a path.
+
+use crate::words;
+use v6gap_core::metric::Scale;
+use v6gap_judge::analysis::summary::Answer;
+
+/// The question, the verdict, the difference and its 95 % range, as in "rtt-tcp-64 rtt",
+/// "▼ worse", "+8.9 %", "+8.6 to +9.2".
+pub fn answer_in_words(answer: &Answer) -> [String; 4] {
+    let verdict = format!("{} {}", words::glyph(answer.verdict), words::verdict(answer.verdict));
+    let unit = match answer.metric.scale() {
+        Scale::Ratio => "%",
+        Scale::Difference => "points",
+    };
+    let (effect, range) = match answer.effect {
+        Some([Some(estimate), low, high]) => {
+            let low = words::sign(low.unwrap_or(f64::NEG_INFINITY));
+            let high = words::sign(high.unwrap_or(f64::INFINITY));
+            (format!("{} {unit}", words::sign(estimate)), format!("{low} to {high}"))
+        }
+        _ => (String::new(), String::new()),
+    };
+    [format!("{} {}", answer.cell, answer.metric), verdict, effect, range]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::metric::Metric;
+    use v6gap_judge::analysis::Verdict;
+
+    #[test]
+    fn an_answer_is_a_line() {
+        let mut answer = Answer {
+            cell: "rtt-tcp-64".to_owned(),
+            metric: Metric::Rtt,
+            verdict: Verdict::Worse,
+            effect: Some([Some(0.089), Some(-0.002), None]),
+            values: [None; 2],
+            found: [None; 3],
+        };
+        let line = answer_in_words(&answer);
+        assert_eq!(line, ["rtt-tcp-64 rtt", "▼ worse", "+8.9 %", "−0.20 to +∞"]);
+        (answer.metric, answer.effect) = (Metric::Loss, None);
+        assert_eq!(answer_in_words(&answer)[2..], ["", ""]);
+    }
+}
