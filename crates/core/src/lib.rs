@@ -36,6 +36,7 @@ pub mod steady;
 pub mod task;
 pub mod transport;
 pub mod tunnel;
+pub mod turn;
 pub mod unit;
 pub mod values;
 pub mod version_negotiation;
