@@ -1,4 +1,5 @@
-//! Run folders, plan files and world files: the only crate that touches the disk.
+//! Run folders, plan files, world files and claims of a host: the only crate that touches the
+//! disk.
 //!
 //! A run is a folder that holds a journal, one line for each trial, appended and synced block by
 //! block. Everything else in the folder can be made again from it, but
@@ -6,6 +7,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 
+mod claims;
 mod error;
 mod import;
 mod index;
@@ -22,6 +24,7 @@ mod summary;
 mod worldfile;
 mod write;
 
+pub use claims::{Claims, Found, Shown};
 pub use error::StoreError;
 pub use import::Imported;
 pub use index::{Index, Judge, Keep, Lagging, Rebuilt, Row, Told};

@@ -19,6 +19,7 @@ pub mod files;
 pub mod host;
 pub mod interface;
 mod interrupter;
+pub mod lock;
 #[cfg(target_os = "linux")]
 pub mod netns;
 #[cfg(target_os = "linux")]
