@@ -30,6 +30,8 @@ struct Waiting<Id> {
     owes_ns: Option<u64>,
     /// Whether it said anything after its greeting.
     spoke: bool,
+    /// Whether it has the turn and has to wait for the host all the same.
+    is_held_up: bool,
 }
 
 /// The session that is served, at the front, and those that wait.
@@ -109,8 +111,9 @@ impl<Id: Copy + PartialEq> Queue<Id> {
                 if place > self.waiting_max {
                     return Turn::Never(self.place(place, now_ns));
                 }
-                let (owes_ns, spoke) = (None, false);
-                self.sessions.push_back(Waiting { id, origin, by, since_ns, owes_ns, spoke });
+                let (owes_ns, spoke, is_held_up) = (None, false, false);
+                let session = Waiting { id, origin, by, since_ns, owes_ns, spoke, is_held_up };
+                self.sessions.push_back(session);
                 place
             }
         };
@@ -142,6 +145,22 @@ impl<Id: Copy + PartialEq> Queue<Id> {
         }
     }
 
+    /// A session has the turn, but something else is measured on the host, for which it waits.
+    pub fn held_up(&mut self, id: Id) {
+        if let Some(session) = self.sessions.iter_mut().find(|session| session.id == id) {
+            session.is_held_up = true;
+        }
+    }
+
+    /// A session that has the turn is served.
+    pub fn entered(&mut self, id: Id, now_ns: u64) {
+        if let Some(session) = self.sessions.iter_mut().find(|session| session.id == id)
+            && core::mem::take(&mut session.is_held_up)
+        {
+            session.since_ns = now_ns;
+        }
+    }
+
     /// The session that has to give way to those that wait, if it is time.
     pub fn overdue(&self, now_ns: u64) -> Option<Id> {
         self.deadline().filter(|deadline| now_ns >= *deadline).and_then(|_| self.served())
@@ -149,7 +168,8 @@ impl<Id: Copy + PartialEq> Queue<Id> {
 
     /// When [`Queue::overdue`] may have to be asked.
     pub fn deadline(&self) -> Option<u64> {
-        let first = self.sessions.front().filter(|first| !first.spoke && self.sessions.len() > 1);
+        let is_awaited = |first: &&Waiting<Id>| !first.spoke && !first.is_held_up;
+        let first = self.sessions.front().filter(|_| self.sessions.len() > 1).filter(is_awaited);
         first.map(|first| first.since_ns.saturating_add(WELCOMED_NS))
     }
 

@@ -31,6 +31,8 @@ pub enum ServerAction {
         by: String,
         /// Whether the client waits if it must.
         wait: bool,
+        /// The measurement for which the client's host has its turn, as the client names it.
+        measurement: Option<String>,
     },
     /// The client asks where else this server is. Tell it with [`Server::located`].
     Locate,
@@ -98,7 +100,7 @@ pub struct Server {
     pulse: Pulse,
     actions: VecDeque<ServerAction>,
     /// What the client asked the queue for.
-    ask: Option<(String, bool)>,
+    ask: Option<ServerAction>,
     /// When the waiting, or else the whole session, must be over.
     session_end: Option<u64>,
     /// The task at hand, or the one before.
@@ -330,14 +332,16 @@ impl Server {
             let why = format!("this server does not know {feature:?}");
             return self.refuse(Refused { code: RefusalCode::TooOld, why });
         }
-        self.ask = Some((hello.host.name, hello.wait));
+        let measurement = hello.host.facts.get(names::CLAIM).cloned();
+        let (by, wait) = (hello.host.name, hello.wait);
+        self.ask = Some(ServerAction::Ask { by, wait, measurement });
         self.session_end = Some(self.watch.now().saturating_add(timeout::WAITING_NS));
         self.ask_queue();
     }
 
     fn ask_queue(&mut self) {
-        if let Some((by, wait)) = self.ask.clone() {
-            self.actions.push_back(ServerAction::Ask { by, wait });
+        if let Some(ask) = self.ask.clone() {
+            self.actions.push_back(ask);
             self.enter(Phase::Waiting, timeout::QUEUE_REPEAT_NS);
         }
     }

@@ -1,6 +1,7 @@
 //! The server's one loop over all connections: accept, find out what each is for, drive the
 //! sessions, and pass between them and the task at hand.
 
+use super::door::{Door, Open};
 use super::lobby::Lobby;
 use super::pending::{self, Became, Client, Pending};
 use super::session::Session;
@@ -49,6 +50,9 @@ pub(super) struct Front {
     sessions: Vec<Session>,
     sessions_begun: u64,
     queue: Queue<u64>,
+    door: Box<dyn Door>,
+    /// The session that the door has let in.
+    inside: Option<u64>,
     running: Option<Running>,
     accept_from_ns: u64,
 }
@@ -79,9 +83,16 @@ impl Front {
             sessions: Vec::new(),
             sessions_begun: 0,
             queue,
+            door: Box::new(Open),
+            inside: None,
             running: None,
             accept_from_ns: 0,
         }
+    }
+
+    /// Sessions measure only when `door` lets them.
+    pub(super) fn put_behind(&mut self, door: Box<dyn Door>) {
+        self.door = door;
     }
 
     /// Turns until `stop` is set, then takes leave of everybody.
@@ -289,7 +300,9 @@ impl Front {
                     }
                     self.sessions[i].send(&message);
                 }
-                ServerAction::Ask { by, wait } => self.ask(i, &by, wait, on_event),
+                ServerAction::Ask { by, wait, measurement } => {
+                    self.ask(i, &by, wait, measurement.as_deref(), on_event);
+                }
                 ServerAction::Locate => self.locate(i),
                 ServerAction::Start(task) => self.start(i, task, on_event),
                 ServerAction::Finish => self.running_of(id).into_iter().for_each(Running::finish),
@@ -299,14 +312,31 @@ impl Front {
         }
     }
 
-    fn ask(&mut self, i: usize, by: &str, wait: bool, on_event: OnEvent<'_>) {
+    /// Asks the queue, and then the door, whether a session may measure.
+    fn ask(
+        &mut self,
+        i: usize,
+        by: &str,
+        wait: bool,
+        measurement: Option<&str>,
+        on_event: OnEvent<'_>,
+    ) {
         let session = &mut self.sessions[i];
         let now = clock::now_ns();
         match self.queue.ask(session.id, session.peer.ip(), by, wait, now) {
-            Turn::Now => {
-                session.admit(now);
-                on_event(ServerEvent::Admitted { session: session.id, by: by.to_string() });
-            }
+            Turn::Now => match self.door.enter(measurement) {
+                Ok(()) => {
+                    self.inside = Some(session.id);
+                    self.queue.entered(session.id, now);
+                    session.admit(now);
+                    on_event(ServerEvent::Admitted { session: session.id, by: by.to_string() });
+                }
+                Err(queued) if wait => {
+                    self.queue.held_up(session.id);
+                    session.machine.queued(queued, now);
+                }
+                Err(queued) => session.machine.busy(&queued, now),
+            },
             Turn::Later(queued) => session.machine.queued(queued, now),
             Turn::Never(queued) => session.machine.busy(&queued, now),
             Turn::Soon(at) => session.machine.soon(at, now),
@@ -383,6 +413,9 @@ impl Front {
     fn leave(&mut self, id: u64, on_event: OnEvent<'_>) {
         let now = clock::now_ns();
         self.workshop.dismiss(id);
+        if self.inside.take_if(|inside| *inside == id).is_some() {
+            self.door.leave();
+        }
         let was = self.queue.served();
         self.queue.leave(id, now);
         let served = self.queue.served();

@@ -6,6 +6,7 @@
 //! that answers connections accepts those of its family itself, and passes others on to the front.
 //! Test packets of STAMP, where they are answered, have sockets and threads of their own.
 
+mod door;
 mod front;
 mod lobby;
 mod pending;
@@ -16,6 +17,7 @@ mod telling;
 #[cfg(test)]
 mod tests;
 
+pub use door::Door;
 pub use stamp::StampOptions;
 pub use v6gap_core::session::access::{NotAPrefix, Prefix};
 
@@ -294,6 +296,13 @@ impl Server {
     /// Where test packets of STAMP are answered; nowhere unless the options said so.
     pub fn stamp_addresses(&self) -> PerFamily<Option<SocketAddr>> {
         self.reflector.as_ref().map(Reflector::addresses).unwrap_or_default()
+    }
+
+    /// Lets sessions measure only when `door` does.
+    #[must_use]
+    pub fn behind(mut self, door: Box<dyn Door>) -> Self {
+        self.front.put_behind(door);
+        self
     }
 
     /// Serves until `stop` is set, which is noticed within 200 ms.

@@ -2,12 +2,13 @@
 //! served, and what strangers may do without disturbing anybody.
 
 mod answering;
+mod door;
 mod hostile;
 mod silent;
 mod stamp;
 mod whereabouts;
 
-use super::{Prefix, Server, ServerEvent, ServerOptions};
+use super::{Door, Prefix, Server, ServerEvent, ServerOptions};
 use crate::control::{ClientOptions, ConnectError, Connection, Key, TaskError, Trouble};
 use crate::trial;
 use crate::trial::client::ClientContext;
@@ -50,11 +51,23 @@ impl Served {
 
     /// `None` if an address is taken.
     fn bind(change: impl FnOnce(&mut ServerOptions)) -> Option<Self> {
+        Served::started(change, None)
+    }
+
+    fn behind(door: Box<dyn Door>) -> Self {
+        Served::started(|_| {}, Some(door)).unwrap()
+    }
+
+    fn started(
+        change: impl FnOnce(&mut ServerOptions),
+        door: Option<Box<dyn Door>>,
+    ) -> Option<Self> {
         let mut options = ServerOptions::new("test 1".to_string(), host("server"));
         let any_port = |family: Family| Some(SocketAddr::new(family.loopback(), 0));
         options.addresses = PerFamily::from_fn(any_port);
         change(&mut options);
         let server = Server::bind(&options).ok()?;
+        let server = door.into_iter().fold(server, Server::behind);
         let (addresses, stamp) = (*server.addresses(), server.stamp_addresses());
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, events) = mpsc::channel();

@@ -210,6 +210,17 @@ fn who_says_nothing_after_its_welcome_gives_way() {
     assert_eq!((queue.deadline(), queue.overdue(u64::MAX)), (None, None));
 }
 
+#[test]
+fn who_waits_for_the_host_need_not_hurry() {
+    let mut queue = Queue::new(4, 4);
+    assert_eq!(queue.ask(1, four(1), "one", true, 0), Turn::Now);
+    queue.held_up(1);
+    assert!(matches!(queue.ask(2, four(2), "two", true, 1), Turn::Later(_)));
+    assert_eq!(queue.overdue(u64::MAX), None, "it cannot say more");
+    queue.entered(1, 10 * WELCOMED_NS);
+    assert_eq!(queue.deadline(), Some(11 * WELCOMED_NS), "its time begins with its welcome");
+}
+
 proptest! {
     /// Whoever asks, leaves, speaks and is asked in whatever order: networks keep within their
     /// bounds, and all together too.
