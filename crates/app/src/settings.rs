@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::key::SnmpKeys;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use v6gap_perform::turn::Locks;
 use v6gap_report::text::{Glyphs, Style};
 use v6gap_store::{Store, StoreError};
 use v6gap_sys::term::{self, Output};
@@ -14,10 +15,11 @@ use v6gap_sys::term::{self, Output};
 const WIDTH: usize = 80;
 
 /// The variables that this program looks at.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "V6GAP_SNMP_AUTH_KEY",
     "V6GAP_SNMP_PRIV_KEY",
     "V6GAP_DATA",
+    "V6GAP_LOCKS",
     "XDG_DATA_HOME",
     "HOME",
     "APPDATA",
@@ -138,6 +140,8 @@ pub struct Settings {
     pub data: Option<PathBuf>,
     /// How text is written.
     pub output: OutputStyle,
+    /// The folder in which this host is claimed, if it is another than that of all users.
+    pub locks: Option<PathBuf>,
     /// Keys for managed devices.
     pub keys: SnmpKeys,
     /// What was typed, without secrets; empty if it is not known.
@@ -157,7 +161,8 @@ impl Settings {
             authentication: key("V6GAP_SNMP_AUTH_KEY"),
             privacy: key("V6GAP_SNMP_PRIV_KEY"),
         };
-        Settings { data: environment.data(), output, keys, typed: Vec::new() }
+        let locks = environment.get("V6GAP_LOCKS").map(PathBuf::from);
+        Settings { data: environment.data(), output, locks, keys, typed: Vec::new() }
     }
 
     /// From the environment alone, for errors in what was typed.
@@ -165,6 +170,11 @@ impl Settings {
         let flags =
             StyleArgs { color: Color::Auto, ascii: false, plain: false, json_errors: false };
         Settings::new(&flags, environment)
+    }
+
+    /// How the turn of this host is asked for.
+    pub fn locks(&self) -> Locks {
+        locks(self.locks.as_ref(), &self.typed)
     }
 }
 
@@ -175,6 +185,8 @@ pub struct Context {
     pub store: Store,
     /// How text is written.
     pub output: OutputStyle,
+    /// The folder in which this host is claimed, if it is another than that of all users.
+    locks: Option<PathBuf>,
     /// Keys for managed devices.
     pub keys: SnmpKeys,
     /// What was typed, without secrets.
@@ -191,8 +203,19 @@ impl Context {
         let output = settings.output.clone();
         let keys = settings.keys.clone();
         let typed = settings.typed.clone();
-        Ok(Context { store: Store::at(data), output, keys, typed })
+        let locks = settings.locks.clone();
+        Ok(Context { store: Store::at(data), output, locks, keys, typed })
     }
+
+    /// How the turn of this host is asked for.
+    pub fn locks(&self) -> Locks {
+        locks(self.locks.as_ref(), &self.typed)
+    }
+}
+
+/// Others are told what was typed here.
+fn locks(folder: Option<&PathBuf>, typed: &[String]) -> Locks {
+    Locks { folder: folder.cloned(), what: typed.join(" ") }
 }
 
 #[cfg(test)]

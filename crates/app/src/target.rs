@@ -3,10 +3,12 @@
 use crate::args::{CaptureArgs, ConnectArgs, ResultArgs, SnmpArgs};
 use crate::failure::Failure;
 use crate::key::{self, SnmpKeys};
+use crate::settings::Context;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use v6gap_core::plan::Plan;
 use v6gap_perform::target::{Target, resolve};
+use v6gap_perform::turn::Turn;
 use v6gap_perform::{Access, Capture, Devices, Job};
 
 /// How a measurement is made that the plan does not say, and what becomes of its result.
@@ -49,6 +51,19 @@ impl RunOptions {
             part_of: None,
         })
     }
+
+    /// Whether others are waited for, here and at the server.
+    pub fn waits(&self) -> bool {
+        !self.connect.no_wait
+    }
+
+    /// The turn of this host, which is still to be waited for.
+    ///
+    /// # Errors
+    /// If the system has no random bytes.
+    pub fn turn(&self, context: &Context) -> Result<Turn, Failure> {
+        Ok(Turn::of_host(&context.locks(), self.waits())?)
+    }
 }
 
 impl ConnectArgs {
@@ -68,7 +83,7 @@ impl ConnectArgs {
     /// If the key cannot be used.
     pub fn access(&self) -> Result<Access, Failure> {
         let (timeout_ns, wait) = (self.connect_timeout, !self.no_wait);
-        Ok(Access { key: key::of_client(&self.key)?, timeout_ns, wait })
+        Ok(Access { key: key::of_client(&self.key)?, timeout_ns, wait, measurement: None })
     }
 }
 

@@ -46,12 +46,14 @@ pub struct Access {
     pub timeout_ns: u64,
     /// Whether to wait while it measures for somebody else.
     pub wait: bool,
+    /// The measurement for which this host has its turn, so that a server on it shares that.
+    pub measurement: Option<String>,
 }
 
 impl Access {
     /// To a server of this process.
     pub fn local() -> Self {
-        Access { key: Key::none(), timeout_ns: 5_000_000_000, wait: true }
+        Access { key: Key::none(), timeout_ns: 5_000_000_000, wait: true, measurement: None }
     }
 }
 

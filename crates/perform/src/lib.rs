@@ -17,6 +17,7 @@ mod hooks;
 mod job;
 pub mod local;
 mod news;
+mod occupant;
 mod path;
 mod perform;
 mod place;
@@ -31,6 +32,7 @@ pub mod site;
 pub mod stranger;
 pub mod target;
 mod trouble;
+pub mod turn;
 pub mod watch;
 mod whereabouts;
 mod witness;
@@ -42,6 +44,7 @@ pub use v6gap_sys::capture::{SNAP_BYTES_MAX, SNAP_BYTES_MIN};
 
 pub use job::{Access, Capture, Devices, Job};
 pub use news::{News, Watcher};
+pub use occupant::Occupant;
 pub use perform::{Done, perform};
 pub use place::{LOOPBACK, Place};
 pub use replay::{Played, replay};
@@ -60,6 +63,7 @@ pub mod errors {
 /// Serving those who measure from elsewhere: nothing of a plan is in it.
 pub mod serve {
     pub use crate::placement::processors;
+    pub use crate::turn::HostDoor;
     pub use v6gap_engine::server::{
         Prefix, Server, ServerError, ServerEvent, ServerOptions, StampOptions, TurnedAway,
     };

@@ -1,5 +1,6 @@
 //! What is told while a plan is performed.
 
+use crate::occupant::Occupant;
 use v6gap_core::family::Family;
 use v6gap_core::record::RunHeader;
 use v6gap_core::run::{Attempt, Event};
@@ -15,6 +16,8 @@ pub enum News<'a> {
         /// Who measures, since when, and how many wait.
         queued: &'a Queued,
     },
+    /// Somebody else measures on this host and is waited for; told once of each.
+    Occupied(&'a Occupant),
     /// The far end told its address of a family; in the words that are noted with the run.
     Located(&'a str),
     /// The plan was made to fit what the far end allows; in the words that are noted with the run.

@@ -4,7 +4,7 @@ use crate::against::Against;
 use crate::ends::Ends;
 use crate::facts::this_host;
 use crate::hooks::Stored;
-use crate::job::Job;
+use crate::job::{Access, Job};
 use crate::news::{News, Watcher};
 use crate::place::Place;
 use crate::rounds::rounds;
@@ -12,10 +12,11 @@ use crate::session::Session;
 use crate::stranger::Found;
 use crate::target::Target;
 use crate::trouble::Trouble;
+use crate::turn::Turn;
 use crate::witness::{Captured, Measuring, Prepared, Witnesses, devices};
-use crate::{path, selftest};
+use crate::{path, selftest, turn};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::budget::Use;
 use v6gap_core::family::Family;
 use v6gap_core::host::names;
@@ -42,19 +43,26 @@ pub struct Done {
     pub ended: Result<Ending, Trouble>,
 }
 
-/// Performs what `job` says at `place`, and stores it in `store`. `None` if `stop` was set before
-/// anything was measured; nothing is stored then.
+/// Performs what `job` says at `place`, in the `turn` of this host, and stores it in `store`. `None`
+/// if `stop` was set before anything was measured; nothing is stored then.
 ///
 /// # Errors
-/// If there was no run: nothing could be prepared, reached or stored.
+/// If there was no run: somebody else measures here and is not to be waited for, or nothing could
+/// be prepared, reached or stored.
 pub fn perform(
     job: &Job,
     place: Place,
+    mut turn: Turn,
     store: &Store,
     watch: &mut dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<Option<Done>, Trouble> {
     place.bears(&job.plan)?;
+    // Between hosts it depends on the other one when there is a turn to be had.
+    let alone = !matches!(place, Place::Host(_));
+    if alone && !turn.take(watch, &|| stop.load(Ordering::Relaxed))? {
+        return Ok(None);
+    }
     let mut notes = job.notes.clone();
     let ends = match place {
         Place::Host(target) => {
@@ -66,17 +74,19 @@ pub fn perform(
         }
         Place::Lab(lab) => Ends::in_lab(*lab, job)?,
         Place::Stranger(found) => {
-            return visit(job, *found, Course { notes, store, watch, stop }).map(Some);
+            let run = Course { notes, turn: &turn, store, watch, stop };
+            return visit(job, *found, run).map(Some);
         }
         Place::Against(found) => {
-            return against(job, *found, Course { notes, store, watch, stop }).map(Some);
+            let run = Course { notes, turn: &turn, store, watch, stop };
+            return against(job, *found, run).map(Some);
         }
         Place::Loopback { why } => {
             notes.push(format!("measured over loopback, which has no line, router or rate: {why}"));
             Ends::on_loopback(job)?
         }
     };
-    measure(job, ends, notes, store, watch, stop)
+    measure(job, ends, notes, &mut turn, store, watch, stop)
 }
 
 /// Measures between two ends, wherever they are.
@@ -84,17 +94,16 @@ fn measure(
     job: &Job,
     mut ends: Ends,
     mut notes: Vec<String>,
+    turn: &mut Turn,
     store: &Store,
     watch: &mut dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<Option<Done>, Trouble> {
     let mut plan = job.plan.clone();
-    let processors = ends.processors.clone();
     // What is prepared next needs both addresses, so who has to be asked for one is asked first.
     let mut asked = None;
     if ends.target.lacks(plan.design.arms).is_some() {
-        let session =
-            Session::open(&plan, &ends.target, &job.access, processors.clone(), watch, stop)?;
+        let Some(session) = opened_in_turn(job, &ends, turn, watch, stop)? else { return Ok(None) };
         let (target, note) = session.target();
         notes.extend(note.map(str::to_owned));
         ends.target = target.clone();
@@ -107,7 +116,10 @@ fn measure(
     let devices = devices::prepare(&measuring)?;
     let mut session = match asked {
         Some(session) => session,
-        None => Session::open(&plan, &ends.target, &job.access, processors, watch, stop)?,
+        None => match opened_in_turn(job, &ends, turn, watch, stop)? {
+            Some(session) => session,
+            None => return Ok(None),
+        },
     };
     let round_trip_ns = path::check(&plan, &mut session)?;
     if job.fit {
@@ -122,7 +134,7 @@ fn measure(
     let opened = match &job.continued {
         Some(id) => continued(id, plan.design.stop, store)?,
         None => match tested(&measuring, plan, &mut session, watch, stop)? {
-            Some(tested) => fresh(&measuring, tested, notes, &session, store)?,
+            Some(tested) => fresh(&measuring, tested, notes, turn, &session, store)?,
             None => return Ok(None),
         },
     };
@@ -130,6 +142,33 @@ fn measure(
         rounds(job, machine, session, hooks, stop)
     };
     conduct(ends, opened, (prepared, devices), store, watch, drive).map(Some)
+}
+
+/// A session for which this host has its turn; `None` if it was stopped before.
+///
+/// A server is waited for without the turn, and the turn without a session: two hosts that measure
+/// each other would otherwise wait for each other for ever.
+fn opened_in_turn(
+    job: &Job,
+    ends: &Ends,
+    turn: &mut Turn,
+    watch: &mut dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Option<Session>, Trouble> {
+    let access = Access { measurement: Some(turn.measurement()), ..job.access.clone() };
+    let is_stopped = || stop.load(Ordering::Relaxed);
+    loop {
+        if !turn.wait(watch, &is_stopped)? {
+            return Ok(None);
+        }
+        let processors = ends.processors.clone();
+        let session = Session::open(&job.plan, &ends.target, &access, processors, watch, stop)?;
+        if turn.try_take() {
+            return Ok(Some(session));
+        }
+        session.connection.close();
+        turn::rest()?;
+    }
 }
 
 /// Measures a host that does not run this program, and stores it.
@@ -149,8 +188,8 @@ fn visit(job: &Job, found: Found, run: Course<'_>) -> Result<Done, Trouble> {
         notes: found.notes.clone(),
         ..RunHeader::new(identified()?, job.plan.clone())
     };
-    let Course { notes, store, watch, stop } = run;
-    let run = Course { notes, store, watch: &mut *watch, stop };
+    let Course { notes, turn, store, watch, stop } = run;
+    let run = Course { notes, turn, store, watch: &mut *watch, stop };
     let done = strange(job, ends, known, &mut stranger, run)?;
     watch.told(&News::Asked {
         connections: stranger.budget.used(Use::Connection),
@@ -179,6 +218,7 @@ fn against(job: &Job, found: Against, run: Course<'_>) -> Result<Done, Trouble> 
 /// What a run works with besides its ends.
 struct Course<'a> {
     notes: Vec<String>,
+    turn: &'a Turn,
     store: &'a Store,
     watch: &'a mut dyn Watcher,
     stop: &'a AtomicBool,
@@ -192,11 +232,12 @@ fn strange(
     performer: &mut dyn Performer,
     run: Course<'_>,
 ) -> Result<Done, Trouble> {
-    let Course { mut notes, store, watch, stop } = run;
+    let Course { mut notes, turn, store, watch, stop } = run;
     let measuring = ends.measuring(job);
     let prepared = Prepared::of(&measuring)?;
     notes.extend(prepared.as_ref().map(Prepared::note));
     notes.extend(known.notes);
+    notes.extend(turn.note());
     let devices = devices::prepare(&measuring)?;
     let Target { addresses, local, .. } = &ends.target;
     let header = RunHeader {
@@ -205,7 +246,7 @@ fn strange(
         addresses: addresses.map(|address| address.map(|a| a.ip())),
         bind: local.map(|address| address.map(|a| a.ip())),
         session: Far::NotSeen(NOT_OURS.to_owned()),
-        hosts: PerEnd { client: client_host(&measuring), server: known.hosts.server },
+        hosts: PerEnd { client: client_host(&measuring, turn), server: known.hosts.server },
         argv: job.argv.clone(),
         job: job.part_of.clone(),
         notes,
@@ -292,18 +333,20 @@ fn fresh(
     measuring: &Measuring<'_>,
     tested: Tested,
     mut notes: Vec<String>,
+    turn: &Turn,
     session: &Session,
     store: &Store,
 ) -> Result<Opened, Trouble> {
     let Tested { plan, findings, refused } = tested;
     notes.extend(findings);
+    notes.extend(turn.note());
     let job = measuring.job;
     let header = RunHeader {
         argv: job.argv.clone(),
         job: job.part_of.clone(),
         notes,
         refused,
-        ..session.header(identified()?, plan, client_host(measuring))
+        ..session.header(identified()?, plan, client_host(measuring, turn))
     };
     begun(job, header, store)
 }
@@ -316,10 +359,11 @@ fn identified() -> Result<RunId, Trouble> {
 }
 
 /// What is said of the host that measures.
-fn client_host(measuring: &Measuring<'_>) -> Host {
+fn client_host(measuring: &Measuring<'_>, turn: &Turn) -> Host {
     let Measuring { job, target, lab, .. } = measuring;
     let mut host = this_host();
     host.facts.extend(job.facts.clone());
+    host.facts.insert(names::TURN.to_owned(), turn.fact());
     let way_out = |f| Some((names::way_out(f).to_owned(), target.way_out(f)?));
     host.facts.extend(Family::BOTH.into_iter().filter_map(way_out));
     if let Some(lab) = lab {

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::family::{Family, PerFamily};
+use v6gap_core::host::names;
 use v6gap_core::observation::{Far, PerEnd};
 use v6gap_core::plan::{Plan, Stop};
 use v6gap_core::record::{Host, RunHeader, RunId};
@@ -145,6 +146,8 @@ fn options(plan: &Plan, target: &Target, access: &Access) -> ClientOptions {
     let mut client = ClientOptions::new(access.key, tool(), this_host());
     client.timeout_ns = access.timeout_ns;
     client.wait = access.wait;
+    let claim = access.measurement.iter().map(|name| (names::CLAIM.to_owned(), name.clone()));
+    client.host.facts.extend(claim);
     client.local = target.local;
     client.want = plan.cells.iter().flat_map(|cell| Needed::of(&cell.workload)).collect();
     if task::arriving(reached(plan, target).map(|a| a.map(|a| a.ip()))) != task::native() {

@@ -1,5 +1,6 @@
 //! Why a plan was not performed, or not to its end. How to help it is for others to say.
 
+use crate::occupant::Occupant;
 use crate::target::{Elsewhere, Unfit};
 use crate::world::NotBuilt;
 use std::net::SocketAddr;
@@ -15,6 +16,9 @@ use v6gap_sys::Unavailable;
 /// Why a plan was not performed to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
+    /// Somebody else measures on this host.
+    #[error("this host is being measured {0}")]
+    Occupied(Occupant),
     /// There is no session with the far end.
     #[error("no session with {target}: {error}")]
     Connect {

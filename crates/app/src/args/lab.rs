@@ -28,6 +28,9 @@ pub struct DemoArgs {
     /// Measure loopback in place of a network, as where none can be made
     #[arg(long, conflicts_with_all = ["model", "rate", "delay", "loss", "mtu", "routers"])]
     pub loopback: bool,
+    /// Fail at once if this host is being measured
+    #[arg(long)]
+    pub no_wait: bool,
     /// What to measure and for how long
     #[command(flatten)]
     pub design: DesignArgs,

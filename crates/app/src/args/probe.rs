@@ -111,6 +111,9 @@ pub struct ProbeArgs {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::span,
           help_heading = "Host")]
     pub timeout: u64,
+    /// Fail at once if this host is being measured
+    #[arg(long, help_heading = "Measuring")]
+    pub no_wait: bool,
     /// What to capture
     #[command(flatten)]
     pub capture: CaptureArgs,

@@ -206,7 +206,7 @@ pub struct ConnectArgs {
     /// How long each address has to answer
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::span)]
     pub connect_timeout: u64,
-    /// Fail at once if the server measures for somebody else
+    /// Fail at once if the server measures for somebody else, or this host is being measured
     #[arg(long)]
     pub no_wait: bool,
 }

@@ -20,7 +20,7 @@ pub fn execute(args: &DemoArgs, context: &Context) -> Result<Outcome, Failure> {
         return Err(Failure::usage("a comparison needs both families"));
     }
     let options = RunOptions {
-        connect: ConnectArgs::local(),
+        connect: ConnectArgs { no_wait: args.no_wait, ..ConnectArgs::local() },
         processor: None,
         kernel: None,
         capture: args.capture.clone(),

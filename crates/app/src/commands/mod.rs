@@ -75,7 +75,7 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         Command::Web(args) => web::execute(args, &context()?),
         Command::Predict(args) if args.from.is_some() => predict::from::execute(args, &context()?),
         // These work wherever the program is, without a folder for results.
-        Command::Serve(args) => serve::execute(args, &settings.output),
+        Command::Serve(args) => serve::execute(args, settings),
         Command::Predict(args) => predict::execute(args, &settings.output),
         Command::Explain(args) => explain::execute(args, &settings.output),
         Command::Schema(args) => schema::execute(args),

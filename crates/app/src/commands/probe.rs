@@ -14,6 +14,7 @@ use v6gap_core::plan::draft::{Overall, Site as DraftSite};
 use v6gap_core::plan::{Plan, check::check, preset};
 use v6gap_core::workload::Http;
 use v6gap_perform::stranger::{self, Broken, Found, Scheme, Site, Wanted as Whom};
+use v6gap_perform::turn::Turn;
 use v6gap_perform::{Place, resolver};
 use v6gap_report::stream;
 
@@ -28,7 +29,7 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
         return Err(Failure::usage(why));
     }
     let options = RunOptions {
-        connect: ConnectArgs::local(),
+        connect: ConnectArgs { no_wait: args.no_wait, ..ConnectArgs::local() },
         processor: None,
         kernel: None,
         capture: args.capture.clone(),
@@ -48,9 +49,6 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
         let plan = plan(args, &site, &http, (named, 1))?;
         return expect::dry_run(&plan, Some(&site.url()), false, args.result.json, context);
     }
-    if args.result.json_stream {
-        output::to_stdout(&stream::state(&format!("a first look at {}", site.url())));
-    }
     let whom = Whom {
         site,
         addresses: PerFamily { v4: args.four.map(|a| a.to_string()), v6: args.six.clone() },
@@ -65,7 +63,24 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
         contact: args.contact.clone(),
         silence_ns: args.timeout,
     };
-    let mut found = stranger::look(&whom)?;
+    session::in_turn(options.turn(context)?, &args.result, |turn| {
+        visit(args, &whom, path_alone, turn, &options, context)
+    })
+}
+
+/// Looks at the host, and then visits it.
+fn visit(
+    args: &ProbeArgs,
+    whom: &Whom,
+    path_alone: bool,
+    turn: Turn,
+    options: &RunOptions,
+    context: &Context,
+) -> Result<Outcome, Failure> {
+    if args.result.json_stream {
+        output::to_stdout(&stream::state(&format!("a first look at {}", whom.site.url())));
+    }
+    let mut found = stranger::look(whom)?;
     let is_broken = found.broken.v4.is_some() || found.broken.v6.is_some();
     if path_alone || is_broken {
         ways(&found, path_alone, args, context);
@@ -79,7 +94,7 @@ pub fn execute(args: &ProbeArgs, context: &Context) -> Result<Outcome, Failure> 
     }
     let plan = allowed(args, &mut found)?;
     let job = options.job(plan, &context.keys)?;
-    session::measure(job, Place::Stranger(Box::new(found)), &options, context)
+    session::measure(job, Place::Stranger(Box::new(found)), turn, options, context)
 }
 
 /// Which options say what cannot be done together, in words.

@@ -134,7 +134,8 @@ fn between_hosts(
 ) -> Result<Outcome, Failure> {
     let job = options.job(plan, &context.keys)?;
     let job = Job { fit: fits, notes, continued, ..job };
-    session::measure(job, Place::Host(target), options, context)
+    let turn = options.turn(context)?;
+    session::measure(job, Place::Host(target), turn, options, context)
 }
 
 /// Adds to a stored run, with its plan and in its lab if it had one; there the host is the lab's.

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::key::{self, Reach};
 use crate::limits;
 use crate::output;
-use crate::settings::OutputStyle;
+use crate::settings::Settings;
 use lines::Lines;
 use log::Log;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -21,7 +21,7 @@ use v6gap_core::wire::whereabouts::ADDRESSES_MAX;
 use v6gap_perform::errors::{ErrorClass, SocketError};
 use v6gap_perform::facts::this_host;
 use v6gap_perform::serve::{
-    Prefix, Server, ServerError, ServerEvent, ServerOptions, StampOptions, processors,
+    HostDoor, Prefix, Server, ServerError, ServerEvent, ServerOptions, StampOptions, processors,
 };
 use v6gap_perform::tool;
 use v6gap_sys::clock::now_ns;
@@ -30,7 +30,7 @@ use v6gap_sys::clock::now_ns;
 ///
 /// # Errors
 /// If an address cannot be listened on.
-pub fn execute(args: &ServeArgs, output: &OutputStyle) -> Result<Outcome, Failure> {
+pub fn execute(args: &ServeArgs, settings: &Settings) -> Result<Outcome, Failure> {
     if let Some(path) = &args.new_key {
         output::to_stdout(&key::make(path, args.port)?);
         return Ok(Outcome::Done);
@@ -42,10 +42,12 @@ pub fn execute(args: &ServeArgs, output: &OutputStyle) -> Result<Outcome, Failur
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|e| Failure::unexpected(format!("cannot watch for Ctrl-C: {e}")))?;
     }
-    let style = output.results;
+    let style = settings.output.results;
     let log = Log::start(move |text| output::to_stdout(&output::fit(&style, text)))
         .map_err(|e| Failure::unexpected(format!("cannot start a thread for the log: {e}")))?;
-    log.say(opening(&server, &options, args));
+    let door = HostDoor::new(settings.locks());
+    let note = door.note().map(|note| format!("\n{note}")).unwrap_or_default();
+    log.say(opening(&server, &options, args) + &note);
     let mut lines = Lines::default();
     let one_off = args.one_off;
     let mut admitted = None;
@@ -58,7 +60,7 @@ pub fn execute(args: &ServeArgs, output: &OutputStyle) -> Result<Outcome, Failur
             ended.store(true, Ordering::Relaxed);
         }
     };
-    let served = server.run(&stop, &mut told);
+    let served = server.behind(Box::new(door)).run(&stop, &mut told);
     log.finish();
     served.map_err(|e| Failure::unexpected(e.to_string()))?;
     Ok(Outcome::Done)

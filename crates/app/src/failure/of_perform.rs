@@ -5,11 +5,12 @@ use v6gap_core::record::RunId;
 use v6gap_core::unit::format_span;
 use v6gap_perform::errors::{DeviceError, RunError, TrialKind};
 use v6gap_perform::target::{Elsewhere, Unfit};
-use v6gap_perform::{CaptureTrouble, DeviceTrouble, LOOPBACK, NoLab, Trouble};
+use v6gap_perform::{CaptureTrouble, DeviceTrouble, LOOPBACK, NoLab, Occupant, Trouble};
 
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         match trouble {
+            Trouble::Occupied(occupant) => occupied(&occupant),
             Trouble::Connect { target, error } => Failure::of_connect(&target, &error),
             Trouble::OneFamily { target, problem } => Failure::one_family(&target, &problem),
             Trouble::BlackHole { target, family, passes } => {
@@ -62,6 +63,15 @@ impl From<Trouble> for Failure {
             }
         }
     }
+}
+
+fn occupied(occupant: &Occupant) -> Failure {
+    let what = "this host is being measured and was not to be waited for";
+    let claims = format!("ls -l {}/v6gap-claim-*", occupant.folder.display());
+    Failure::new("E204", Outcome::Peer, what)
+        .seen(format!("It is measured {occupant}."))
+        .run("v6gap …", "waits its turn (leave out --no-wait)")
+        .run(claims, "whose measurements this host has")
 }
 
 fn broken_off(target: &str, error: &RunError) -> Failure {

@@ -2,6 +2,7 @@
 
 use super::conclude;
 use super::progress::Progress;
+use super::turn::{in_turn, stopped};
 use crate::args::ResultArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -13,15 +14,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use v6gap_core::host::names::VIEW;
 use v6gap_core::plan::Plan;
 use v6gap_core::record::{Ending, Line, RunId};
+use v6gap_perform::turn::Turn;
 use v6gap_perform::{Captured, Job, Place, perform};
 
-/// Measures and says what came out.
+/// Measures in the `turn` of this host and says what came out.
 ///
 /// # Errors
 /// If the server cannot be reached or is lost. What was measured until then is stored and shown.
 pub fn measure(
     mut job: Job,
     place: Place,
+    turn: Turn,
     options: &RunOptions,
     context: &Context,
 ) -> Result<Outcome, Failure> {
@@ -30,9 +33,8 @@ pub fn measure(
     let mut progress = Progress::new(result, &stop, context);
     job.argv = context.typed.clone();
     job.facts.insert(VIEW.to_owned(), progress.name().to_owned());
-    let Some(done) = perform(&job, place, &context.store, &mut progress, &stop)? else {
-        output::to_stderr("stopped before anything was measured; nothing is stored");
-        return Ok(Outcome::Interrupted);
+    let Some(done) = perform(&job, place, turn, &context.store, &mut progress, &stop)? else {
+        return Ok(stopped());
     };
     if let Some(captured) = done.captured.filter(|_| !result.quiet) {
         say_captured(&captured);
@@ -54,9 +56,13 @@ pub fn in_lab(
     continued: Option<RunId>,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let lab = Place::made(&plan, options.kernel.as_deref())?;
-    let job = options.job(plan, &context.keys)?;
-    measure(Job { continued, ..job }, Place::Lab(Box::new(lab)), options, context)
+    let turn = Turn::of_lab(&context.locks(), options.waits())?;
+    in_turn(turn, &options.result, |turn| {
+        let lab = Place::made(&plan, options.kernel.as_deref())?;
+        let job = options.job(plan, &context.keys)?;
+        let job = Job { continued, ..job };
+        measure(job, Place::Lab(Box::new(lab)), turn, options, context)
+    })
 }
 
 /// Measures `plan` in the lab called `name` that another process holds, between the nodes that the
@@ -70,8 +76,12 @@ pub fn in_held_lab(
     options: &RunOptions,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    let lab = Place::held(&plan, name)?;
-    measure(options.job(plan, &context.keys)?, Place::Lab(Box::new(lab)), options, context)
+    // Whoever holds it may have other processors than this process.
+    in_turn(options.turn(context)?, &options.result, |turn| {
+        let lab = Place::held(&plan, name)?;
+        let job = options.job(plan, &context.keys)?;
+        measure(job, Place::Lab(Box::new(lab)), turn, options, context)
+    })
 }
 
 /// Measures `plan` over the loopback interface; `why` says why not in a lab.
@@ -84,7 +94,8 @@ pub fn on_loopback(
     options: &RunOptions,
     context: &Context,
 ) -> Result<Outcome, Failure> {
-    measure(options.job(plan, &context.keys)?, Place::Loopback { why }, options, context)
+    let (job, turn) = (options.job(plan, &context.keys)?, options.turn(context)?);
+    measure(job, Place::Loopback { why }, turn, options, context)
 }
 
 /// Plays a stored run `speed` times as fast, and says what came out; with `keep` it is stored again

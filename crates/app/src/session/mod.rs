@@ -6,6 +6,7 @@ pub mod labs;
 mod measure;
 mod progress;
 mod repeat;
+mod turn;
 mod view;
 
 pub use conclude::in_words;
@@ -14,3 +15,4 @@ pub use progress::only_waits;
 #[cfg(test)]
 pub use repeat::tests::analysis as analysis_of;
 pub use repeat::{preset_of, repeat};
+pub use turn::in_turn;

@@ -15,7 +15,7 @@ use v6gap_core::run::{Attempt, Event};
 use v6gap_core::unit;
 use v6gap_core::wire::control::Queued;
 use v6gap_judge::analysis::words;
-use v6gap_perform::{News, Watcher, stranger};
+use v6gap_perform::{News, Occupant, Watcher, stranger};
 use v6gap_report::stream;
 use v6gap_report::text::{Live, Style};
 use v6gap_sys::clock::now_ns;
@@ -178,6 +178,7 @@ impl Watcher for Progress {
     fn told(&mut self, news: &News<'_>) {
         match news {
             News::Waits { target, queued } => self.wait(target, queued),
+            News::Occupied(occupant) => say_occupied(occupant, self.streams),
             News::Located(note) => self.say(note),
             News::Fitted(note) => {
                 output::to_stderr(&output::wrap(&format!("note: {note}"), 80, "  "));
@@ -209,6 +210,17 @@ fn waits(target: &str, queued: &Queued) -> String {
 
 fn say_waits(text: &str) {
     output::to_stderr(&format!("{text}\n  Ctrl-C gives up; --no-wait fails at once."));
+}
+
+/// That somebody else measures on this host and is waited for: for people, and where programs listen
+/// for them too.
+pub fn say_occupied(occupant: &Occupant, streams: bool) {
+    let text = format!("waiting: this host is being measured {occupant}");
+    let text = output::fit(&Style::default(), &text);
+    if streams {
+        output::to_stdout(&stream::state(&text));
+    }
+    say_waits(&text);
 }
 
 /// Tells people alone, and of nothing but that they have to wait.

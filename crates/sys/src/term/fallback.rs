@@ -11,6 +11,10 @@ pub(super) fn width(_output: Output) -> Option<u16> {
     None
 }
 
+pub(super) fn input_is_over() -> bool {
+    false
+}
+
 pub(super) fn begin() -> Result<Before, Unavailable> {
     Err(Unavailable::new("keys", "this program reads them on Unix only"))
 }

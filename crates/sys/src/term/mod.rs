@@ -28,6 +28,12 @@ pub fn is_tty(output: Output) -> bool {
     }
 }
 
+/// Whether whoever writes to standard input has let go of it and nothing is left to be read; `false`
+/// where that cannot be told without reading.
+pub fn input_is_over() -> bool {
+    platform::input_is_over()
+}
+
 /// Width of the terminal behind `output` in columns, at least 1; `None` if there is none or if the
 /// platform or the terminal does not tell.
 pub fn width(output: Output) -> Option<u16> {

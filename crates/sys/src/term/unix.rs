@@ -26,6 +26,14 @@ pub(super) fn width(output: Output) -> Option<u16> {
     size.ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
 }
 
+pub(super) fn input_is_over() -> bool {
+    let input = stdin();
+    let mut wanted = [PollFd::new(&input, PollFlags::IN)];
+    let asked = poll(&mut wanted, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    let told = wanted[0].revents();
+    asked.is_ok() && told.contains(PollFlags::HUP) && !told.contains(PollFlags::IN)
+}
+
 pub(super) fn begin() -> Result<Before, Unavailable> {
     let refused = |error: rustix::io::Errno| Unavailable::new(KEYS, error);
     if !stdin().is_terminal() {

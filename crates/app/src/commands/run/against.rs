@@ -57,16 +57,19 @@ pub fn execute(
     if connect.port == wire::PORT {
         connect.port = tool.port();
     }
-    let found = against::look(against::Wanted {
+    let wanted = against::Wanted {
         tool,
         target: connect.target(args.host())?.comparable()?,
         mine: args.mine,
         silence_ns: args.connect.connect_timeout,
         busy_ns: if args.connect.no_wait { 0 } else { BUSY_NS },
         key,
-    })?;
-    let job = options.job(plan, &context.keys)?;
-    session::measure(job, Place::Against(Box::new(found)), options, context)
+    };
+    session::in_turn(options.turn(context)?, &options.result, |turn| {
+        let found = against::look(wanted)?;
+        let job = options.job(plan, &context.keys)?;
+        session::measure(job, Place::Against(Box::new(found)), turn, options, context)
+    })
 }
 
 /// The design, with what the tool's server can be asked for where nothing is named.

@@ -112,11 +112,19 @@ must be open for TCP and UDP in both families. --connect-timeout waits longer.",
     },
     Topic {
         name: "E204",
-        title: "the server measures for somebody else",
+        title: "the server, or this host, is being measured",
         text: "\
-A server measures for one client at a time, because two would disturb each
-other. Others wait in a queue and are told their place; with --no-wait v6gap
-ends at once instead.",
+A host is measured once at a time, because two measurements would disturb each
+other. A server keeps others in a queue and tells them their place; who measures
+from a host that is being measured waits, and is told for whom. With --no-wait
+v6gap ends at once instead.
+
+That holds for all users of a host: whoever measures makes a file of the name
+v6gap-claim-… in /run/lock or, where that is not open to all, in /tmp, and has it
+locked until the end. `run` and `serve` share the host where both are on it.
+Labs share it if the processes have no processor in common: taskset -c 0,1
+v6gap demo, and taskset -c 2,3 v6gap demo. V6GAP_LOCKS names another folder, for
+containers that are to share one; the result tells which it was.",
     },
     Topic {
         name: "E205",

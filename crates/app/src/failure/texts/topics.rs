@@ -170,7 +170,7 @@ against arithmetic for some seconds; a figure whose test fails is refused.",
     1  something unexpected: a full disk, a defect
     2  usage, plan file, bad address
     3  one family cannot be measured
-    4  the other end: not running, busy, too old, lost
+    4  the other end: not running, busy, too old, lost; this host: busy (E204)
     5  permission
     6  measured but not valid: a check failed or no question could be answered
     7  the other end is asked for no more: it says so, or had enough (E214)
