@@ -43,8 +43,8 @@ pub struct Done {
     pub ended: Result<Ending, Trouble>,
 }
 
-/// Performs what `job` says at `place`, in the `turn` of this host, and stores it in `store`. `None`
-/// if `stop` was set before anything was measured; nothing is stored then.
+/// Performs what `job` says at `place`, in the `turn` of this host, and stores it in `store`.
+/// `None` if `stop` was set before anything was measured; nothing is stored then.
 ///
 /// # Errors
 /// If there was no run: somebody else measures here and is not to be waited for, or nothing could

@@ -40,6 +40,8 @@ pub struct Locks {
 #[derive(Debug)]
 pub struct Turn {
     claims: Result<Claims, Unavailable>,
+    /// Whether their folder was named.
+    is_named: bool,
     claim: Claim,
     wait: bool,
     shown: Option<Shown>,
@@ -69,7 +71,8 @@ impl Turn {
     fn new(locks: &Locks, uses: Uses, wait: bool) -> Result<Self, Trouble> {
         let claim = Claim::new(drawn()?, uses, &locks.what);
         let claims = Claims::open(locks.folder.as_deref());
-        Ok(Turn { claims, claim, wait, shown: None })
+        let is_named = locks.folder.is_some();
+        Ok(Turn { claims, is_named, claim, wait, shown: None })
     }
 
     /// The measurement, for the far end to name it too.
@@ -77,10 +80,11 @@ impl Turn {
         self.claim.measurement.to_string()
     }
 
-    /// Where it is seen to that nothing else is measured here, or why that cannot be.
+    /// Among whom it is seen to that nothing else is measured here, or why that cannot be.
     pub fn fact(&self) -> String {
         match &self.claims {
-            Ok(claims) => claims.folder().display().to_string(),
+            Ok(_) if self.is_named => "among those of a folder that was named".to_owned(),
+            Ok(_) => "among all users".to_owned(),
             Err(Unavailable { because, .. }) => format!("{UNAVAILABLE} {because}"),
         }
     }
@@ -266,6 +270,7 @@ impl Door for HostDoor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     struct Folder(PathBuf);
 
@@ -339,6 +344,28 @@ mod tests {
         let mut client = Turn::of_host(&folder.locks("v6gap run lab-b"), false).unwrap();
         let refused = take(&mut client).unwrap_err();
         assert!(refused.to_string().contains("v6gap serve"), "{refused}");
+    }
+
+    #[test]
+    fn of_a_thousand_starts_never_two_measure_at_a_time() {
+        let folder = Folder::new("thousand");
+        let (inside, served) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..125 {
+                        let mut turn = Turn::of_host(&folder.locks("one"), false).unwrap();
+                        if turn.try_take() {
+                            assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                            std::thread::yield_now();
+                            inside.fetch_sub(1, Ordering::SeqCst);
+                            served.fetch_add(1, Ordering::SeqCst);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(served.into_inner() > 0);
     }
 
     #[test]

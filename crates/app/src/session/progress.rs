@@ -212,8 +212,8 @@ fn say_waits(text: &str) {
     output::to_stderr(&format!("{text}\n  Ctrl-C gives up; --no-wait fails at once."));
 }
 
-/// That somebody else measures on this host and is waited for: for people, and where programs listen
-/// for them too.
+/// That somebody else measures on this host and is waited for: for people, and for programs where
+/// these listen.
 pub fn say_occupied(occupant: &Occupant, streams: bool) {
     let text = format!("waiting: this host is being measured {occupant}");
     let text = output::fit(&Style::default(), &text);

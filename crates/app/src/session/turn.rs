@@ -1,5 +1,5 @@
-//! The turn of this host: what is asked for and waited for before anything is made or looked at that
-//! who measures here could feel.
+//! The turn of this host: it is waited for before anything is made or looked at that could be felt
+//! by who measures here.
 
 use super::progress::say_occupied;
 use crate::args::ResultArgs;

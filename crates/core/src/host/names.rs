@@ -8,7 +8,7 @@ pub const UNAVAILABLE: &str = "unavailable, because";
 
 /// How the client showed the run while it measured: "inline", "line" or "off".
 pub const VIEW: &str = "view";
-/// Where it was seen to that nothing else was measured on the host meanwhile.
+/// Among whom it was seen to that nothing else was measured on the host meanwhile.
 pub const TURN: &str = "turn";
 /// In a greeting: the measurement that the client's host has its turn for, so that a server there
 /// shares it.

@@ -28,8 +28,8 @@ pub fn is_tty(output: Output) -> bool {
     }
 }
 
-/// Whether whoever writes to standard input has let go of it and nothing is left to be read; `false`
-/// where that cannot be told without reading.
+/// Whether whoever writes to standard input has let go of it and nothing is left to be read;
+/// `false` where that cannot be told without reading.
 pub fn input_is_over() -> bool {
     platform::input_is_over()
 }

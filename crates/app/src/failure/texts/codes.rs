@@ -120,11 +120,11 @@ from a host that is being measured waits, and is told for whom. With --no-wait
 v6gap ends at once instead.
 
 That holds for all users of a host: whoever measures makes a file of the name
-v6gap-claim-… in /run/lock or, where that is not open to all, in /tmp, and has it
-locked until the end. `run` and `serve` share the host where both are on it.
+v6gap-claim-… in /run/lock or, where that is not open to all, in /tmp, and has
+it locked until the end. `run` and `serve` share the host where both are on it.
 Labs share it if the processes have no processor in common: taskset -c 0,1
-v6gap demo, and taskset -c 2,3 v6gap demo. V6GAP_LOCKS names another folder, for
-containers that are to share one; the result tells which it was.",
+v6gap demo, and taskset -c 2,3 v6gap demo. V6GAP_LOCKS names another folder, as
+one that containers of a host share; the result tells that one was named.",
     },
     Topic {
         name: "E205",
