@@ -53,6 +53,7 @@ fn measure() -> Result<(), Box<dyn Error>> {
                 .args(["plan", "run", "-q", "--json"])
                 .arg(&file)
                 .env("V6GAP_DATA", &folder)
+                .env("V6GAP_LOCKS", folder.join("locks"))
                 .output()?;
             let seconds = start.elapsed().as_secs_f64();
             let half_width = half_width(&serde_json::from_slice(&output.stdout)?)?;

@@ -195,6 +195,7 @@ fn many(bed: &Bed) -> Outcome {
     let file = folder.join("plan.toml");
     std::fs::write(&file, PLAN)?;
     let mut client = Command::new(PROGRAM);
+    client.env("V6GAP_LOCKS", folder.join("locks"));
     client.env("V6GAP_DATA", &folder).args(["plan", "run", "-q", "--json"]).arg(&file);
     client.arg(bed.addresses.v4.to_string());
     client.args(["--v6", &bed.addresses.v6.to_string()]);

@@ -2,7 +2,7 @@
 //! of the same version.
 
 use crate::field::Field;
-use crate::support::{Home, PROGRAM, text};
+use crate::support::{Home, PROGRAM, host_of_its_own, text};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
@@ -22,6 +22,7 @@ pub fn program() -> OsString {
 pub fn command(home: &Home) -> Command {
     let mut command = Command::new(program());
     command.env("V6GAP_DATA", home.path()).env_remove("V6GAP_KEY").stdin(Stdio::null());
+    command.env("V6GAP_LOCKS", host_of_its_own(home.path()));
     command
 }
 

@@ -53,7 +53,9 @@ fn measured(home: &Path) {
 }
 
 fn v6gap(home: &Path, args: &[&str]) -> Output {
-    Command::new(PROGRAM).args(args).env("V6GAP_DATA", home).output().unwrap()
+    let mut command = Command::new(PROGRAM);
+    command.args(args).env("V6GAP_DATA", home).env("V6GAP_LOCKS", home.join("locks"));
+    command.output().unwrap()
 }
 
 /// The text whatever its lines are.

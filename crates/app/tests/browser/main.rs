@@ -16,11 +16,15 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_v6gap");
 
 /// What the pages ask the server with.
 const OURS: &str = "import('/assets/dom.js')";
+
+/// How many programs were started.
+static HOSTS: AtomicU32 = AtomicU32::new(0);
 
 /// Something that runs beside the browser and ends with the test.
 struct Beside {
@@ -33,6 +37,9 @@ impl Beside {
     fn start(home: &Path, args: &[&str]) -> Beside {
         let mut command = Command::new(PROGRAM);
         command.args(args).env("V6GAP_DATA", home).env_remove("XDG_DATA_HOME");
+        // Each stands for a host of its own.
+        let host = HOSTS.fetch_add(1, Ordering::Relaxed).to_string();
+        command.env("V6GAP_LOCKS", home.join("hosts-of-their-own").join(host));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Beside { input: child.stdin.take().unwrap(), child, lines }

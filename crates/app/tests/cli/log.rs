@@ -54,6 +54,7 @@ fn a_server_whose_output_nobody_reads_serves_and_ends() {
     let server = Command::new(env!("CARGO_BIN_EXE_v6gap"))
         .args(["serve", "--listen", "127.0.0.1", "-p", &port.to_string()])
         .env("V6GAP_DATA", sandbox.path(""))
+        .env("V6GAP_LOCKS", sandbox.path("locks"))
         .stdin(Stdio::null())
         .stdout(Stdio::from(OwnedFd::from(output)))
         .stderr(Stdio::null())

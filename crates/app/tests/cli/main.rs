@@ -17,6 +17,7 @@ mod secrets;
 mod stored;
 mod support;
 mod trouble;
+mod turns;
 mod web;
 mod web_errors;
 mod web_limits;

@@ -159,12 +159,20 @@ impl Sandbox {
         path
     }
 
+    /// A folder for the claims of one program, which stands for a host of its own: programs of a
+    /// test measure beside each other, and so do tests.
+    fn host_of_its_own(&self) -> PathBuf {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        self.folder.join("hosts-of-their-own").join(number.to_string())
+    }
+
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_v6gap"));
         command
             .args(line.split_whitespace())
             .env_clear()
             .env("V6GAP_DATA", &self.folder)
+            .env("V6GAP_LOCKS", self.host_of_its_own())
             .env("COLUMNS", "80")
             .env("LANG", "C.UTF-8")
             .current_dir(&self.folder)

@@ -1,7 +1,7 @@
 //! The demo as a newcomer meets it.
 
 use super::pages;
-use super::support::{Home, PROGRAM, figure, is_disturbance, measured, text};
+use super::support::{Home, PROGRAM, figure, host_of_its_own, is_disturbance, measured, text};
 use super::tier::is_night;
 use super::two_hosts::Lab;
 use std::io::{BufRead, BufReader};
@@ -31,6 +31,7 @@ impl Ordinary {
     fn demo(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("demo").args(args).env("V6GAP_DATA", self.home.path().join("data"));
+        command.env("V6GAP_LOCKS", host_of_its_own(self.home.path()));
         if is_root() {
             command.uid(NOBODY).gid(NOBODY);
         }

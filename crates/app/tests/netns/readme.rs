@@ -2,7 +2,7 @@
 //! name that the text uses, each for a few seconds instead of its usual time, by day for as
 //! little as gives a result at all: whatever its number of pairs, and of plans one level.
 
-use super::support::{Home, PROGRAM, figure, text};
+use super::support::{Home, PROGRAM, figure, host_of_its_own, text};
 use super::tier::is_night;
 use super::two_hosts::Lab;
 use std::path::{Path, PathBuf};
@@ -127,6 +127,7 @@ fn run_lab(home: &Home, words: &[&str]) {
             command.args(["--preserve-status", "--signal=INT", "1", PROGRAM]);
             command.args(&words[..words.len() - rest.len()]).args(rest);
             command.env("V6GAP_DATA", home.path());
+            command.env("V6GAP_LOCKS", host_of_its_own(home.path()));
             command
         }
         _ => {

@@ -1,7 +1,7 @@
 //! A managed router: net-snmp's agent counts what passes, beside captures and this program's own
 //! count. Needs `snmpd`, which `cargo xtask test --setup` installs.
 
-use super::support::{Home, PROGRAM, figure, measured, number, text, times};
+use super::support::{Home, PROGRAM, figure, host_of_its_own, measured, number, text, times};
 use serde_json::Value;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -168,6 +168,7 @@ pub fn trouble_is_named() {
         let device = format!("127.0.0.1:{}", agent.port);
         command.args(["demo", "--loopback", "-q", "--snmp", &device, "--snmp-user", "reader"]);
         command.env("V6GAP_DATA", home.path()).args(["--measure", "connect"]).args(short);
+        command.env("V6GAP_LOCKS", host_of_its_own(home.path()));
         command.env("V6GAP_SNMP_AUTH_KEY", authentication).env("V6GAP_SNMP_PRIV_KEY", privacy);
         command.output().unwrap()
     };

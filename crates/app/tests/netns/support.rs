@@ -4,9 +4,17 @@ use super::tier::is_night;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_v6gap");
+
+/// A folder for the claims of one program, which stands for a host of its own: programs of a test
+/// measure beside each other, and so do tests.
+pub fn host_of_its_own(home: &Path) -> PathBuf {
+    static HOSTS: AtomicU32 = AtomicU32::new(0);
+    home.join("hosts-of-their-own").join(HOSTS.fetch_add(1, Ordering::Relaxed).to_string())
+}
 
 /// A data folder of its own, removed at the end.
 pub struct Home(PathBuf);
@@ -27,6 +35,7 @@ impl Home {
     pub fn command(&self) -> Command {
         let mut command = Command::new(PROGRAM);
         command.env("V6GAP_DATA", &self.0).env_remove("XDG_DATA_HOME").stdin(Stdio::null());
+        command.env("V6GAP_LOCKS", host_of_its_own(&self.0));
         command
     }
 

@@ -1,6 +1,6 @@
 //! The view of a run on a real pseudo-terminal, which `script` of util-linux makes.
 
-use super::support::{Home, PROGRAM, figure, text};
+use super::support::{Home, PROGRAM, figure, host_of_its_own, text};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -27,6 +27,7 @@ impl Screen {
         let mut command = Command::new("script");
         command.args(["--quiet", "--flush", "--return", "--command", &line, "/dev/null"]);
         command.env("V6GAP_DATA", home.path()).env("TERM", "xterm").env("LANG", "C.UTF-8");
+        command.env("V6GAP_LOCKS", host_of_its_own(home.path()));
         command.env_remove("CI").env_remove("NO_COLOR").env_remove("COLUMNS");
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("script of util-linux is there");

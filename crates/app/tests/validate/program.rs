@@ -13,7 +13,8 @@ use v6gap_core::record::Line;
 pub(crate) fn run(arguments: &[&str], data: &Path) -> Result<Vec<Line>, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_v6gap"));
     command.args(arguments).args(["--json", "--quiet", "--no-report"]);
-    command.env("V6GAP_DATA", data).stdin(Stdio::null());
+    command.env("V6GAP_DATA", data).env("V6GAP_LOCKS", data.join("locks"));
+    command.stdin(Stdio::null());
     let output = command.output().map_err(|e| e.to_string())?;
     let said = String::from_utf8_lossy(&output.stderr);
     let result: Value = serde_json::from_slice(&output.stdout)
