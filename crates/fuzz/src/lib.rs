@@ -8,6 +8,7 @@
 
 mod agree;
 mod bytes;
+mod claim;
 mod device;
 mod dns;
 mod document;
@@ -60,7 +61,7 @@ const fn machine(name: &'static str, run: fn(&[u8])) -> Target {
 }
 
 /// All targets.
-pub const ALL: [Target; 34] = [
+pub const ALL: [Target; 35] = [
     parser("preamble", bytes::preamble),
     parser("header", bytes::header),
     parser("probe_times", bytes::probe_times),
@@ -78,6 +79,7 @@ pub const ALL: [Target; 34] = [
     parser("record_line", journal::line),
     parser("journal", journal::file),
     parser("id", id::run),
+    parser("claim", claim::run),
     parser("note", journal::note),
     parser("buckets", packed::buckets),
     parser("counters", packed::counters),
