@@ -1,0 +1,181 @@
+//! What is known of a watch: its log, folded. The machine that makes visits has this and nothing
+//! else of what was before, so that it goes on from its log whenever it is begun again.
+
+use super::log::{Answer, Cause, Ended, Logged, Outcome, Watching};
+use super::{Kind, day_of};
+use crate::family::Family;
+use crate::record::RunId;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What is known of a watch.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Known {
+    /// When the first entry was made, in ns since the Unix epoch.
+    pub since_unix_ns: Option<u64>,
+    /// What is watched, as it was begun last.
+    pub watching: Option<Watching>,
+    /// What the visits of the last day took.
+    pub spent: Spent,
+    /// What is known of each path, by name.
+    pub paths: BTreeMap<String, BTreeMap<Kind, Past>>,
+}
+
+/// What the visits of a day moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// The day, of UTC since the Unix epoch.
+    pub day: u64,
+    /// Payload bytes.
+    pub bytes: u64,
+}
+
+impl Spent {
+    /// What was spent of a day.
+    pub const fn on(&self, day: u64) -> u64 {
+        if day == self.day { self.bytes } else { 0 }
+    }
+}
+
+/// What is known of the visits of one kind to a path.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Past {
+    /// How often visits ended how.
+    pub ended: BTreeMap<&'static str, u64>,
+    /// How often visits were not made, by the cause.
+    pub missed: BTreeMap<Cause, u64>,
+    /// When the last one was due, in ns since the Unix epoch.
+    pub due_unix_ns: Option<u64>,
+    /// When the last one that measured ended.
+    pub measured_unix_ns: Option<u64>,
+    /// When the last one ended, however it did.
+    pub ended_unix_ns: Option<u64>,
+    /// One that began and has not ended: when it began.
+    pub open_unix_ns: Option<u64>,
+    /// The run of the day, with its day.
+    pub run: Option<(u64, RunId)>,
+    /// Visits in a row that measured nothing for reasons of the path or of this host.
+    pub failures: u64,
+    /// The last of these reasons, in words.
+    pub why: String,
+    /// Visits in a row that the far end did not want.
+    pub refusals: u32,
+    /// What does not get there now.
+    pub down: Option<Down>,
+    /// Most bytes that a visit moved.
+    pub bytes_most: u64,
+    /// What the last run says.
+    pub answers: Vec<Answer>,
+}
+
+/// A family that does not get there, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Down {
+    /// The family; none if it is both.
+    pub family: Option<Family>,
+    /// When the first visit that found it so ended, in ns since the Unix epoch.
+    pub since_unix_ns: u64,
+    /// Visits that found it so.
+    pub visits: u64,
+}
+
+impl Past {
+    /// Visits that were begun.
+    pub fn begun(&self) -> u64 {
+        self.ended.values().sum()
+    }
+
+    /// Visits that ended so.
+    pub fn count(&self, outcome: &Outcome) -> u64 {
+        self.ended.get(outcome.name()).copied().unwrap_or(0)
+    }
+
+    /// Visits that were due and found the host taken or were not begun at all.
+    pub fn given_up(&self) -> u64 {
+        self.missed.values().sum::<u64>() + self.count(&Outcome::Taken)
+    }
+}
+
+impl Known {
+    /// What is known of the visits of a kind to a path.
+    pub fn past(&self, path: &str, kind: Kind) -> Option<&Past> {
+        self.paths.get(path)?.get(&kind)
+    }
+
+    /// Takes note of an entry of the log; they come in their order.
+    pub fn take(&mut self, entry: &Logged) {
+        self.since_unix_ns.get_or_insert(entry.at_unix_ns());
+        match entry {
+            Logged::Watching(watching) => self.watching = Some(watching.clone()),
+            Logged::Began(began) => {
+                let past = self.past_mut(&began.path, began.kind);
+                past.due_unix_ns = Some(began.due_unix_ns);
+                past.open_unix_ns = Some(began.at_unix_ns);
+            }
+            Logged::Measures(entry) => {
+                let past = self.past_mut(&entry.path, entry.kind);
+                // A visit that goes past midnight is one of the day on which it began.
+                let day = day_of(past.open_unix_ns.unwrap_or(entry.at_unix_ns));
+                past.run = Some((day, entry.run.clone()));
+            }
+            Logged::Ended(ended) => self.ended(ended),
+            Logged::Missed(missed) => {
+                let past = self.past_mut(&missed.path, missed.kind);
+                let count = past.missed.entry(missed.why).or_default();
+                *count = count.saturating_add(missed.visits);
+            }
+        }
+    }
+
+    fn ended(&mut self, ended: &Ended) {
+        let day = day_of(ended.at_unix_ns);
+        let before = self.spent.on(day);
+        self.spent = Spent { day, bytes: before.saturating_add(ended.bytes) };
+        let past = self.past_mut(&ended.path, ended.kind);
+        past.open_unix_ns = None;
+        past.ended_unix_ns = Some(ended.at_unix_ns);
+        *past.ended.entry(ended.outcome.name()).or_default() += 1;
+        past.bytes_most = past.bytes_most.max(ended.bytes);
+        if !ended.answers.is_empty() {
+            past.answers.clone_from(&ended.answers);
+        }
+        match &ended.outcome {
+            Outcome::Measured => {
+                past.measured_unix_ns = Some(ended.at_unix_ns);
+                (past.failures, past.refusals, past.down) = (0, 0, None);
+                past.why.clear();
+            }
+            Outcome::Down { family, why } => {
+                past.failed(why);
+                let family = *family;
+                let down = match past.down {
+                    Some(down) if down.family == family => {
+                        Down { visits: down.visits.saturating_add(1), ..down }
+                    }
+                    _ => Down { family, since_unix_ns: ended.at_unix_ns, visits: 1 },
+                };
+                past.down = Some(down);
+            }
+            Outcome::Refused { why } => {
+                past.failed(why);
+                past.refusals = past.refusals.saturating_add(1);
+            }
+            Outcome::Failed { why } => past.failed(why),
+            // Nothing was learnt of the path.
+            Outcome::Stopped | Outcome::Taken | Outcome::BrokenOff => {}
+        }
+    }
+
+    fn past_mut(&mut self, path: &str, kind: Kind) -> &mut Past {
+        self.paths.entry(path.into()).or_default().entry(kind).or_default()
+    }
+}
+
+impl Past {
+    fn failed(&mut self, why: &str) {
+        self.failures = self.failures.saturating_add(1);
+        self.why.clear();
+        self.why.push_str(why);
+    }
+}

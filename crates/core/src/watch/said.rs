@@ -1,0 +1,360 @@
+//! What the process that makes a visit says, read as it comes: its run, what it measured, how much
+//! it moved, and why it could not.
+//!
+//! It is this program with `--json-stream` (docs/schema/event.json), whose exit codes are those of
+//! the command line.
+
+use super::log::{Answer, Outcome, Seen};
+use crate::family::{Family, PerFamily};
+use crate::metric::{Metric, Scale};
+use crate::record::RunId;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde_json::Value;
+
+/// What a visit takes at most, as the program reckons before anything is sent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Expected {
+    /// Payload bytes of all of it.
+    pub bytes: u64,
+    /// Payload bytes of a block of each cell.
+    pub cells: BTreeMap<String, f64>,
+}
+
+impl Expected {
+    /// From what `--dry-run --json` writes.
+    pub fn of(text: &str) -> Option<Expected> {
+        let told: Value = serde_json::from_str(text).ok()?;
+        let cell = |cell: &Value| Some((cell["id"].as_str()?.to_owned(), cell["bytes"].as_f64()?));
+        let cells = told["cells"].as_array()?.iter().filter_map(cell).collect();
+        Some(Expected { bytes: told["bytes"].as_f64()? as u64, cells })
+    }
+}
+
+/// How a visit came out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Came {
+    /// How it ended.
+    pub how: How,
+    /// Payload bytes that it moved.
+    pub bytes: u64,
+    /// What it measured itself.
+    pub seen: Vec<Seen>,
+    /// What its run says since.
+    pub answers: Vec<Answer>,
+}
+
+/// How a visit ended, before it is known what follows from that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum How {
+    /// For good.
+    Ended(Outcome),
+    /// Something else is being measured.
+    Taken,
+    /// The run of the day cannot be continued: the path is another one than it was, or the run is
+    /// gone.
+    NotContinued,
+}
+
+/// A trial of a block of which the other one has not been told.
+#[derive(Debug)]
+struct Trial {
+    block: u64,
+    cell: String,
+    family: Family,
+    values: BTreeMap<Metric, f64>,
+}
+
+/// Sums of the values of both families, on the scale of the metric.
+#[derive(Debug, Default)]
+struct Sums {
+    blocks: u32,
+    sums: PerFamily<f64>,
+}
+
+/// An error as documents have it.
+#[derive(Debug)]
+struct Error {
+    code: String,
+    title: String,
+    family: Option<Family>,
+}
+
+/// What was said so far.
+#[derive(Debug, Default)]
+pub struct Said {
+    expected: BTreeMap<String, f64>,
+    run: Option<RunId>,
+    bytes: f64,
+    open: Option<Trial>,
+    sums: BTreeMap<(String, Metric), Sums>,
+    answers: Vec<Answer>,
+    error: Option<Error>,
+}
+
+impl Said {
+    /// Nothing; blocks take what was expected where nobody counts.
+    pub fn new(expected: &Expected) -> Self {
+        Said { expected: expected.cells.clone(), ..Said::default() }
+    }
+
+    /// The run that is measured into, once it has a name.
+    pub fn run(&self) -> Option<&RunId> {
+        self.run.as_ref()
+    }
+
+    /// Takes note of a line; what is no event is passed over.
+    pub fn line(&mut self, text: &str) {
+        // The last line is the whole result, of which everything needed has been told.
+        if !text.starts_with("{\"event\"") && !text.contains("\"event\":\"error\"") {
+            return;
+        }
+        let Ok(event) = serde_json::from_str::<Value>(text) else { return };
+        match event["event"].as_str() {
+            Some("begin") => self.run = event["id"].as_str().and_then(|id| id.parse().ok()),
+            Some("trial") => self.trial(&event),
+            Some("verdict") => self.answers.extend(answer(&event)),
+            Some("error") => self.error = Some(error(&event)),
+            _ => {}
+        }
+    }
+
+    /// What came of the visit, now that its process has ended with `exit`; `None` if it was killed.
+    /// `continued` is whether it was to continue a run.
+    pub fn came(self, exit: Option<i32>, continued: bool) -> Came {
+        let how = self.how(exit, continued);
+        let seen = |((cell, metric), of): ((String, Metric), Sums)| {
+            let mean = of.sums.map(|sum| sum / f64::from(of.blocks));
+            let values = match metric.scale() {
+                Scale::Ratio => mean.map(libm::exp),
+                Scale::Difference => mean,
+            };
+            Seen { cell, metric, blocks: of.blocks, values }
+        };
+        let seen = self.sums.into_iter().map(seen).collect();
+        Came { how, bytes: self.bytes as u64, seen, answers: self.answers }
+    }
+
+    fn how(&self, exit: Option<i32>, continued: bool) -> How {
+        let code = self.error.as_ref().map_or("", |error| error.code.as_str());
+        let family = self.error.as_ref().and_then(|error| error.family);
+        let why = || match (&self.error, exit) {
+            (Some(Error { code, title, .. }), _) if code.is_empty() => title.clone(),
+            (Some(Error { code, title, .. }), _) => format!("{title} [{code}]"),
+            (None, Some(exit)) => format!("the program ended with {exit}"),
+            (None, None) => "the program was killed".to_string(),
+        };
+        How::Ended(match (code, exit) {
+            ("E204" | "E505", _) => return How::Taken,
+            ("E205" | "E206", _) => Outcome::Failed { why: why() },
+            ("E207" | "E208" | "E209" | "E213", _) | (_, Some(7)) => {
+                Outcome::Refused { why: why() }
+            }
+            // A name that nobody knows any more, and large packets that vanish.
+            ("E103" | "E401", _) => Outcome::Down { family, why: why() },
+            (_, Some(2)) if continued && self.run.is_none() => return How::NotContinued,
+            (_, Some(3)) => Outcome::Down { family, why: why() },
+            (_, Some(4)) => Outcome::Down { family: None, why: why() },
+            (_, Some(0 | 6 | 10 | 11)) if self.run.is_some() => Outcome::Measured,
+            (_, Some(130)) => Outcome::Stopped,
+            _ => Outcome::Failed { why: why() },
+        })
+    }
+
+    fn trial(&mut self, event: &Value) {
+        let Some(cell) = event["cell"].as_str() else { return };
+        self.bytes += moved(event, self.expected.get(cell).copied().unwrap_or(0.0) / 2.0);
+        let counts = event["valid"] == true && event["null"] == false;
+        let family = match event["family"].as_str() {
+            Some("v4") => Family::V4,
+            Some("v6") => Family::V6,
+            _ => return,
+        };
+        let Some(block) = event["block"].as_u64().filter(|_| counts) else { return };
+        let value =
+            |(name, value): (&String, &Value)| Some((Metric::from_name(name)?, value.as_f64()?));
+        let values = event["values"].as_object();
+        let values = values.into_iter().flatten().filter_map(value).collect();
+        let trial = Trial { block, cell: cell.to_owned(), family, values };
+        match self.open.take() {
+            Some(other)
+                if other.block == block && other.cell == trial.cell && other.family != family =>
+            {
+                self.add(&other, &trial);
+            }
+            _ => self.open = Some(trial),
+        }
+    }
+
+    /// Adds a block.
+    fn add(&mut self, one: &Trial, other: &Trial) {
+        for (&metric, &first) in &one.values {
+            let Some(&second) = other.values.get(&metric) else { continue };
+            let scaled = |value: f64| match metric.scale() {
+                Scale::Ratio => libm::log(value),
+                Scale::Difference => value,
+            };
+            let (first, second) = (scaled(first), scaled(second));
+            if first.is_finite() && second.is_finite() {
+                let of = self.sums.entry((one.cell.clone(), metric)).or_default();
+                of.blocks += 1;
+                *of.sums.get_mut(one.family) += first;
+                *of.sums.get_mut(other.family) += second;
+            }
+        }
+    }
+}
+
+/// Payload bytes of a trial: what its connections sent, or its rate makes of its time, or what was
+/// expected of it.
+fn moved(trial: &Value, expected: f64) -> f64 {
+    let connections = trial["connections"].as_array().map_or(&[][..], Vec::as_slice);
+    let sent = connections.iter().filter_map(|one| one["sent_bytes"].as_f64()).sum::<f64>();
+    let rate = trial["values"][Metric::Throughput.name()].as_f64().unwrap_or(0.0);
+    let carried = rate / 8.0 * trial["duration_s"].as_f64().unwrap_or(0.0);
+    match sent.max(carried) {
+        counted if counted > 0.0 => counted,
+        _ => expected,
+    }
+}
+
+fn answer(event: &Value) -> Option<Answer> {
+    let text = |name: &str| event[name].as_str().map(ToOwned::to_owned);
+    let ends = event["range"].as_array().map_or(&[][..], Vec::as_slice);
+    let range: Vec<f64> = ends.iter().filter_map(Value::as_f64).collect();
+    Some(Answer {
+        cell: text("cell")?,
+        metric: Metric::from_name(event["metric"].as_str()?)?,
+        label: text("label")?,
+        verdict: text("verdict")?,
+        answer: text("answer")?,
+        text: text("text")?,
+        range: range.try_into().ok(),
+    })
+}
+
+fn error(event: &Value) -> Error {
+    let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
+    let family = match event["family"].as_str() {
+        Some("v4") => Some(Family::V4),
+        Some("v6") => Some(Family::V6),
+        _ => None,
+    };
+    Error { code: text("code"), title: text("title"), family }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected() -> Expected {
+        let text = r#"{"bytes": 1000.9, "cells": [{"id": "connect", "bytes": 100.0},
+                       {"id": "rtt-tcp-64", "bytes": 60.0}]}"#;
+        Expected::of(text).unwrap()
+    }
+
+    fn trial(block: u32, family: &str, valid: bool, null: bool, connect: f64) -> String {
+        format!(r#"{{"event":"trial","block":{block},"cell":"connect","family":"{family}","#)
+            + &format!(r#""valid":{valid},"null":{null},"duration_s":0.5,"#)
+            + &format!(r#""values":{{"connect":{connect},"loss":{connect},"new-one":1.0}}}}"#)
+    }
+
+    fn said(lines: &[String]) -> Said {
+        let mut said = Said::new(&expected());
+        lines.iter().for_each(|line| said.line(line));
+        said
+    }
+
+    #[test]
+    fn what_is_expected_is_read() {
+        assert_eq!((expected().bytes, expected().cells.len()), (1000, 2));
+        assert_eq!(Expected::of("{}"), None);
+        assert_eq!(Expected::of("error: no"), None);
+    }
+
+    #[test]
+    fn a_visit_has_the_means_of_its_valid_blocks() {
+        let begin = r#"{"event":"begin","id":"7k2f9q","client":"a"}"#.to_owned();
+        let verdict = r#"{"event":"verdict","cell":"connect","label":"Connecting",
+            "metric":"connect","verdict":"same","answer":"= same","text":"0.1 % longer",
+            "range":[0.001,null,0.01],"sentence":""}"#
+            .to_owned();
+        let lines = [
+            begin,
+            trial(0, "v4", true, true, 9.0),
+            trial(0, "v4", true, true, 9.0),
+            trial(1, "v4", true, false, 1.0),
+            trial(1, "v6", true, false, 2.0),
+            trial(2, "v6", false, false, 5.0),
+            trial(2, "v4", false, false, 5.0),
+            trial(2, "v6", true, false, 8.0),
+            trial(2, "v4", true, false, 4.0),
+            verdict,
+            r#"{"schema":"v6gap.result/1","event":"trial"}"#.to_owned(),
+            "not an event".to_owned(),
+        ];
+        let said = said(&lines);
+        assert_eq!(said.run().map(RunId::as_str), Some("7k2f9q"));
+        let came = said.came(Some(6), true);
+        assert_eq!(came.how, How::Ended(Outcome::Measured));
+        // 8 trials of half a block each.
+        assert_eq!(came.bytes, 400);
+        let [connect, loss] = &came.seen[..] else { panic!("{came:?}") };
+        assert_eq!((connect.metric, connect.blocks), (Metric::Connect, 2));
+        // Geometric means of ratios, plain ones of shares.
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(near(connect.values.v4, 2.0) && near(connect.values.v6, 4.0), "{connect:?}");
+        assert_eq!((loss.metric, loss.values), (Metric::Loss, PerFamily { v4: 2.5, v6: 5.0 }));
+        assert_eq!(came.answers.len(), 1);
+        assert_eq!((came.answers[0].answer.as_str(), came.answers[0].range), ("= same", None));
+    }
+
+    #[test]
+    fn bytes_are_those_that_were_counted() {
+        let sent = r#"{"event":"trial","cell":"throughput-tcp","values":{"throughput":8e6},
+            "duration_s":2,"connections":[{"sent_bytes":3000000},{"sent_bytes":4}]}"#;
+        let paced = r#"{"event":"trial","cell":"loss","values":{"throughput":8e6},
+            "duration_s":2}"#;
+        assert_eq!(said(&[sent.to_owned()]).came(None, false).bytes, 3_000_004);
+        assert_eq!(said(&[paced.to_owned()]).came(None, false).bytes, 2_000_000);
+    }
+
+    #[track_caller]
+    fn ends(code: &str, family: &str, exit: Option<i32>, name: &str) {
+        let error =
+            format!(r#"{{"code":"{code}","title":"no","family":"{family}","event":"error"}}"#);
+        let How::Ended(outcome) = said(&[error]).came(exit, false).how else { panic!("{code}") };
+        assert_eq!(outcome.name(), name, "{code} {exit:?}");
+        if let Outcome::Down { family: found, why } = outcome {
+            assert_eq!(found.is_some(), family == "v6" && exit != Some(4), "{code}");
+            assert_eq!(why, format!("no [{code}]"));
+        }
+    }
+
+    #[test]
+    fn every_end_is_told_from_the_others() {
+        ends("E202", "v6", Some(3), "down");
+        ends("E203", "", Some(4), "down");
+        ends("E103", "", Some(2), "down");
+        ends("E401", "v6", Some(6), "down");
+        ends("E208", "", Some(4), "refused");
+        ends("E214", "", Some(7), "refused");
+        ends("E205", "", Some(4), "failed");
+        ends("E509", "", Some(1), "failed");
+        let how = |code: &str, exit, continued| {
+            let error = format!(r#"{{"event":"error","code":"{code}","title":"no"}}"#);
+            said(&[error]).came(exit, continued).how
+        };
+        assert_eq!(how("E204", Some(4), false), How::Taken);
+        assert_eq!(how("E505", Some(2), true), How::Taken);
+        assert_eq!(how("E502", Some(2), true), How::NotContinued);
+        assert!(matches!(how("E502", Some(2), false), How::Ended(Outcome::Failed { .. })));
+        let silent = said(&[]).came(None, false).how;
+        let why = "the program was killed".to_owned();
+        assert_eq!(silent, How::Ended(Outcome::Failed { why }));
+        assert_eq!(said(&[]).came(Some(130), false).how, How::Ended(Outcome::Stopped));
+    }
+}
