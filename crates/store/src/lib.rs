@@ -1,5 +1,5 @@
-//! Run folders, plan files, world files and claims of a host: the only crate that touches the
-//! disk.
+//! Run folders, the log of the watch, plan files, world files, watch files and claims of a host: the
+//! only crate that touches the disk.
 //!
 //! A run is a folder that holds a journal, one line for each trial, appended and synced block by
 //! block. Everything else in the folder can be made again from it, but
@@ -21,6 +21,8 @@ mod retention;
 mod run_name;
 mod source;
 mod summary;
+mod watchfile;
+mod watchlog;
 mod worldfile;
 mod write;
 
@@ -36,6 +38,8 @@ pub use retention::Retention;
 pub use run_name::RunName;
 pub use source::{JOURNAL_BYTES_MAX, LINE_BYTES_MAX};
 pub use summary::{Ended, Head, Judged, fingerprint};
+pub use watchfile::{parse_watch, read_watch_file};
+pub use watchlog::WatchLog;
 pub use worldfile::{parse_world, read_world};
 
 #[cfg(test)]

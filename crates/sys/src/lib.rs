@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_macros))]
 #![cfg_attr(unix, expect(unsafe_code, reason = "system calls; each block says why it is sound"))]
 
+pub mod apart;
 pub mod capture;
 #[cfg(target_os = "linux")]
 pub mod child;

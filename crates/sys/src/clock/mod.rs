@@ -64,6 +64,27 @@ pub fn wall_ns() -> u64 {
         .map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
 
+/// How far local time is ahead of UTC at `unix_ns` since the Unix epoch, in s; 0 where the system
+/// does not tell. A zone that is set while this program runs is seen when it is started again.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "the standard library knows no zones"))]
+pub fn local_offset_s(unix_ns: u64) -> i32 {
+    #[cfg(unix)]
+    {
+        let seconds = (unix_ns / 1_000_000_000) as libc::time_t;
+        // SAFETY: all of the structure's fields may be zero; the call reads the number and writes
+        // the structure, both of which live here.
+        let told = unsafe {
+            let mut told: libc::tm = std::mem::zeroed();
+            (!libc::localtime_r(&raw const seconds, &raw mut told).is_null()).then_some(told)
+        };
+        told.map_or(0, |told| told.tm_gmtoff as i32)
+    }
+    #[cfg(not(unix))]
+    {
+        0
+    }
+}
+
 /// As [`wall_ns`], but negative before 1970: a clock that stands there goes on all the same.
 fn signed_wall_ns() -> i64 {
     let ns = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);

@@ -63,3 +63,9 @@ fn a_watch_counts_what_it_sees() {
     assert!(seen.held_ns >= seen.held * HELD_NS, "{seen:?}");
     assert_eq!(seen.held == 0, seen.longest_ns < HELD_NS, "{seen:?}");
 }
+
+#[test]
+fn local_time_is_less_than_a_day_from_utc_and_ahead_by_minutes() {
+    let offset_s = local_offset_s(wall_ns());
+    assert!(offset_s.abs() <= 14 * 3600 && offset_s % 60 == 0, "{offset_s}");
+}

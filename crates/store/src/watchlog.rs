@@ -1,0 +1,256 @@
+//! The log of the watch: lines appended and synced in the folder `watch` beside the runs, one file
+//! for each four weeks, so that what is old can be put away. Whoever watches holds a lock.
+
+use crate::source::{JOURNAL_BYTES_MAX, Named, Source};
+use crate::write::{make_private, sync_folder};
+use crate::{Store, StoreError};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use v6gap_core::record::RecordError;
+use v6gap_core::watch::DAY_NS;
+use v6gap_core::watch::log::{self, Logged};
+use v6gap_sys::disk;
+
+/// The folder.
+const FOLDER: &str = "watch";
+
+/// The file whose lock whoever watches holds.
+const LOCK: &str = "lock";
+
+/// How the files of the log end.
+const ENDING: &str = ".jsonl";
+
+/// What one file spans, in ns.
+const SPAN_NS: u64 = 28 * DAY_NS;
+
+/// The log, open for appending. While it is open no other process can append.
+#[derive(Debug)]
+pub struct WatchLog {
+    folder: PathBuf,
+    /// The file that is written to, with its number and its length up to which every line is whole.
+    open: Option<(u64, File, u64)>,
+    /// Held as long as this lives.
+    _lock: File,
+}
+
+impl Store {
+    /// Opens the log of the watch, which makes it if there is none.
+    ///
+    /// # Errors
+    /// If another process has it open, or it cannot be made.
+    pub fn open_watch_log(&self) -> Result<WatchLog, StoreError> {
+        let folder = self.data().join(FOLDER);
+        make_private(&folder)?;
+        let path = folder.join(LOCK);
+        let mut options = OpenOptions::new();
+        let options = disk::private(options.write(true).create(true).truncate(false));
+        let lock = disk::wary(options, false).open(&path).map_err(StoreError::io("open", &path))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(WatchLog { folder, open: None, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: folder }),
+            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &path)(e)),
+        }
+    }
+
+    /// Gives each entry of the log that may be of `since_unix_ns` or later, in their order; some
+    /// before it come, too. A line that is still being written is left out.
+    ///
+    /// # Errors
+    /// If a file cannot be read, is too long, or holds a line that is no entry.
+    pub fn read_watch_log(
+        &self,
+        since_unix_ns: u64,
+        take: &mut dyn FnMut(Logged),
+    ) -> Result<(), StoreError> {
+        let folder = self.data().join(FOLDER);
+        for number in numbers(&folder)? {
+            // One more: a watch may have gone past the end of a file in a visit.
+            if number + 1 >= since_unix_ns / SPAN_NS {
+                read(&file(&folder, number), take)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl WatchLog {
+    /// Appends an entry and waits until it is on the disk.
+    ///
+    /// # Errors
+    /// If the disk is full or gone; what was appended before stays valid.
+    pub fn append(&mut self, entry: &Logged) -> Result<(), StoreError> {
+        let number = entry.at_unix_ns() / SPAN_NS;
+        let path = file(&self.folder, number);
+        if self.open.as_ref().is_none_or(|(open, ..)| *open != number) {
+            self.open = Some(opened(&path, number)?);
+        }
+        let Some((_, file, good_bytes)) = &mut self.open else { return Ok(()) };
+        let text = log::encode(entry) + "\n";
+        let written = file
+            .write_all(text.as_bytes())
+            .map_err(StoreError::io("append to", &path))
+            .and_then(|()| file.sync_data().map_err(StoreError::io("sync", &path)));
+        match written {
+            Ok(()) => *good_bytes += text.len() as u64,
+            Err(_) => {
+                // A later line would otherwise follow half of this one; the first error is told.
+                let _ = cut(file, *good_bytes);
+            }
+        }
+        written
+    }
+}
+
+/// The file of that number with the position behind its last whole line, and what follows it, as a
+/// crash left it, cut off.
+fn opened(path: &Path, number: u64) -> Result<(u64, File, u64), StoreError> {
+    if !Store::exists(path) {
+        let mut options = OpenOptions::new();
+        let new = disk::private(options.write(true).create_new(true)).open(path);
+        new.map_err(StoreError::io("create", path))?;
+        path.parent().map_or(Ok(()), sync_folder)?;
+    }
+    let mut file = Source::open_stored(path)?;
+    let mut good_bytes = 0;
+    let mut lines = BufReader::new(&file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = lines.read_until(b'\n', &mut line).map_err(StoreError::io("read", path))?;
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        good_bytes += read as u64;
+    }
+    cut(&mut file, good_bytes).map_err(StoreError::io("mend", path))?;
+    Ok((number, file, good_bytes))
+}
+
+fn cut(file: &mut File, good_bytes: u64) -> std::io::Result<()> {
+    file.set_len(good_bytes)?;
+    file.seek(SeekFrom::Start(good_bytes)).map(|_| ())
+}
+
+/// The numbers of the files that there are, in their order.
+fn numbers(folder: &Path) -> Result<Vec<u64>, StoreError> {
+    if !Store::exists(folder) {
+        return Ok(Vec::new());
+    }
+    let found = fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
+    let number =
+        |entry: fs::DirEntry| entry.file_name().to_str()?.strip_suffix(ENDING)?.parse::<u64>().ok();
+    let mut numbers: Vec<u64> = found.flatten().filter_map(number).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+fn file(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("{number}{ENDING}"))
+}
+
+fn read(path: &Path, take: &mut dyn FnMut(Logged)) -> Result<(), StoreError> {
+    let source = Source::open(path, Named::ByUs)?;
+    if source.bytes.is_some_and(|bytes| bytes > JOURNAL_BYTES_MAX) {
+        return Err(StoreError::unfit(path, "is longer than any log of four weeks"));
+    }
+    let mut lines = BufReader::new(source);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        lines.read_until(b'\n', &mut line).map_err(StoreError::io("read", path))?;
+        let Some(whole) = line.strip_suffix(b"\n") else { break };
+        let wrong = |source| StoreError::Record { path: path.to_owned(), line: number, source };
+        let text = std::str::from_utf8(whole);
+        let text = text.map_err(|e| wrong(RecordError::Malformed(e.to_string())))?;
+        take(log::decode(text).map_err(wrong)?);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::Scratch;
+    use v6gap_core::watch::Kind;
+    use v6gap_core::watch::log::{Began, Cause, Missed};
+
+    fn entry(at_unix_ns: u64) -> Logged {
+        let path = "lab-b".to_owned();
+        Logged::Began(Began { at_unix_ns, due_unix_ns: at_unix_ns, path, kind: Kind::Light })
+    }
+
+    fn all(store: &Store, since_unix_ns: u64) -> Vec<Logged> {
+        let mut found = Vec::new();
+        store.read_watch_log(since_unix_ns, &mut |entry| found.push(entry)).unwrap();
+        found
+    }
+
+    #[test]
+    fn what_is_appended_is_read_in_its_order_over_all_files() {
+        let scratch = Scratch::new("watch-log");
+        let store = Store::at(&scratch.0);
+        assert_eq!(all(&store, 0), []);
+        let times = [5, SPAN_NS - 1, SPAN_NS, 9 * SPAN_NS, 10 * SPAN_NS];
+        let entries: Vec<Logged> = times.into_iter().map(entry).collect();
+        for two in entries.chunks(2) {
+            let mut log = store.open_watch_log().unwrap();
+            two.iter().for_each(|entry| log.append(entry).unwrap());
+        }
+        assert_eq!(all(&store, 0), entries);
+        assert_eq!(all(&store, 10 * SPAN_NS), entries[3..]);
+        let names = fs::read_dir(store.data().join(FOLDER)).unwrap().count();
+        assert_eq!(names, 5, "four files and the lock");
+    }
+
+    #[test]
+    fn one_process_at_a_time_appends_and_all_may_read() {
+        let scratch = Scratch::new("watch-lock");
+        let store = Store::at(&scratch.0);
+        let mut log = store.open_watch_log().unwrap();
+        log.append(&entry(1)).unwrap();
+        assert!(matches!(store.open_watch_log(), Err(StoreError::Locked { .. })));
+        assert_eq!(all(&store, 0), [entry(1)]);
+        drop(log);
+        store.open_watch_log().unwrap();
+    }
+
+    /// Cut off at any byte, what was whole is there and the rest is mended.
+    #[test]
+    fn half_a_line_is_no_entry_and_is_cut_off() {
+        let scratch = Scratch::new("watch-torn");
+        let store = Store::at(&scratch.0);
+        let missed = Logged::Missed(Missed {
+            at_unix_ns: 2,
+            path: "lab-b".to_owned(),
+            kind: Kind::Throughput,
+            why: Cause::Budget,
+            visits: 3,
+        });
+        let path = store.data().join(FOLDER).join("0.jsonl");
+        let mut log = store.open_watch_log().unwrap();
+        log.append(&entry(1)).unwrap();
+        let first = fs::read(&path).unwrap();
+        log.append(&missed).unwrap();
+        drop(log);
+        let whole = fs::read(&path).unwrap();
+        for length in first.len()..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(all(&store, 0), [entry(1)], "{length}");
+            store.open_watch_log().unwrap().append(&missed).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), whole, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_entry_is_named() {
+        let scratch = Scratch::new("watch-wrong");
+        let store = Store::at(&scratch.0);
+        store.open_watch_log().unwrap().append(&entry(1)).unwrap();
+        let path = store.data().join(FOLDER).join("0.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{text}{{}}\n{text}")).unwrap();
+        let error = store.read_watch_log(0, &mut |_| {}).unwrap_err();
+        assert!(matches!(error, StoreError::Record { line: 2, .. }), "{error}");
+    }
+}

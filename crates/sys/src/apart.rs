@@ -1,0 +1,124 @@
+//! A program that is started apart: what stops the one that started it, as Ctrl-C at its terminal,
+//! does not reach it, and it is asked to stop by closing its input, which the system also does when
+//! that one ends.
+
+use std::io;
+#[cfg(unix)]
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A program that was started.
+#[derive(Debug)]
+pub struct Apart {
+    child: Child,
+    input: Option<ChildStdin>,
+}
+
+/// What a program said that has ended.
+#[derive(Debug)]
+pub struct Answered {
+    /// Exit code; `None` if it was killed.
+    pub exit: Option<i32>,
+    /// What it wrote to standard output.
+    pub out: String,
+    /// What it wrote to standard error.
+    pub err: String,
+}
+
+/// Starts `program`, whose standard output can be read; what it writes to standard error is thrown
+/// away.
+///
+/// # Errors
+/// If there is no such program, or processes are short.
+pub fn start(program: &Path, arguments: &[String]) -> io::Result<(Apart, ChildStdout)> {
+    let mut command = prepared(program, arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    let input = child.stdin.take();
+    let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    Ok((Apart { child, input }, output))
+}
+
+/// Runs `program` to its end, without anything to read.
+///
+/// # Errors
+/// As [`start`].
+pub fn ask(program: &Path, arguments: &[String]) -> io::Result<Answered> {
+    let done = prepared(program, arguments).stdin(Stdio::null()).output()?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(Answered { exit: done.status.code(), out: text(&done.stdout), err: text(&done.stderr) })
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is started is this program itself")]
+fn prepared(program: &Path, arguments: &[String]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    #[cfg(unix)]
+    command.process_group(0);
+    command
+}
+
+impl Apart {
+    /// Asks it to stop, by closing its input; asking again changes nothing.
+    pub fn stop(&mut self) {
+        self.input = None;
+    }
+
+    /// Ends it at once, if it has not ended.
+    pub fn kill(&mut self) {
+        // It can only have ended before.
+        let _ = self.child.kill();
+    }
+
+    /// Waits for its end: its exit code, or `None` if it was killed.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn wait(mut self) -> io::Result<Option<i32>> {
+        self.input = None;
+        Ok(self.child.wait()?.code())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+
+    fn script(text: &str) -> [String; 2] {
+        ["-c".to_owned(), text.to_owned()]
+    }
+
+    #[test]
+    fn it_goes_on_until_its_input_is_closed() {
+        let shell = Path::new("/bin/sh");
+        let (mut apart, out) =
+            start(shell, &script("echo begun; cat; echo stopped; exit 130")).unwrap();
+        let mut lines = BufReader::new(out).lines();
+        assert_eq!(lines.next().unwrap().unwrap(), "begun");
+        apart.stop();
+        assert_eq!(lines.next().unwrap().unwrap(), "stopped");
+        assert!(lines.next().is_none());
+        assert_eq!(apart.wait().unwrap(), Some(130));
+    }
+
+    #[test]
+    fn it_can_be_killed_and_stands_in_a_group_of_its_own() {
+        let shell = Path::new("/bin/sh");
+        let (mut apart, _) = start(shell, &script("cat; cat")).unwrap();
+        let number = apart.child.id().cast_signed();
+        // SAFETY: the call takes a number.
+        assert_eq!(unsafe { libc::getpgid(number) }, number);
+        apart.kill();
+        assert_eq!(apart.wait().unwrap(), None);
+        assert!(start(Path::new("/no/such/program"), &[]).is_err());
+    }
+
+    #[test]
+    fn what_it_said_is_told_by_stream() {
+        let shell = Path::new("/bin/sh");
+        let said = ask(shell, &script("echo out; echo err >&2; cat; exit 3")).unwrap();
+        assert_eq!((said.exit, said.out.as_str(), said.err.as_str()), (Some(3), "out\n", "err\n"));
+    }
+}
