@@ -9,6 +9,7 @@
 
 mod addresses;
 pub mod against;
+pub mod always;
 pub mod check;
 mod ends;
 pub mod facts;

@@ -1,0 +1,242 @@
+//! What the visits of a path found, from the log of the watch. Whoever shows a history asks here,
+//! and knows nothing of where it comes from.
+
+use std::collections::BTreeMap;
+use v6gap_core::family::PerFamily;
+use v6gap_core::metric::{Metric, Scale};
+use v6gap_core::record::RunId;
+use v6gap_core::watch::log::{Answer, Ended, Logged, Seen};
+use v6gap_core::watch::{Kind, day_of};
+use v6gap_judge::analysis::effect;
+use v6gap_store::{Store, StoreError};
+
+/// Which history is asked for.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The path.
+    pub path: String,
+    /// Identifier of a cell or name of a metric; all of them without one.
+    pub measure: Option<String>,
+    /// From when on, in ns since the Unix epoch.
+    pub since_unix_ns: u64,
+}
+
+impl Wanted {
+    fn is_asked(&self, cell: &str, metric: Metric) -> bool {
+        self.measure.as_ref().is_none_or(|asked| asked == cell || asked == metric.name())
+    }
+}
+
+/// What a visit measured of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// When it began, in ns since the Unix epoch.
+    pub began_unix_ns: u64,
+    /// What it was for.
+    pub kind: Kind,
+    /// The run that it measured into.
+    pub run: Option<RunId>,
+    /// What it measured.
+    pub seen: Seen,
+    /// The difference of IPv6 against IPv4: relative for ratios, else in the unit of the metric.
+    pub effect: f64,
+}
+
+/// What a day found of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Day {
+    /// The day, of UTC since the Unix epoch.
+    pub day: u64,
+    /// Identifier of the cell.
+    pub cell: String,
+    /// The metric.
+    pub metric: Metric,
+    /// Visits that measured it.
+    pub visits: u32,
+    /// The mean of each family over the visits, of ratios the geometric one.
+    pub values: PerFamily<f64>,
+    /// What the last run of the day says.
+    pub answer: Option<Answer>,
+}
+
+/// The history of a path.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct History {
+    /// What each visit found, in the order of time.
+    pub visits: Vec<Point>,
+    /// What each day found, in the order of time.
+    pub days: Vec<Day>,
+    /// The paths of which anything is known.
+    pub paths: Vec<String>,
+}
+
+/// The history that is asked for; empty if there is none.
+///
+/// # Errors
+/// If the log cannot be read.
+pub fn read(store: &Store, wanted: &Wanted) -> Result<History, StoreError> {
+    let mut found = Found::default();
+    store.read_watch_log(wanted.since_unix_ns, &mut |entry| found.take(&entry, wanted))?;
+    let Found { visits, days, paths } = found;
+    let days = days.into_iter().map(|((day, cell, metric), of)| Day {
+        day,
+        cell,
+        metric,
+        visits: of.visits,
+        values: of.sums.map(|sum| mean(metric, sum, of.visits)),
+        answer: of.answer,
+    });
+    Ok(History { visits, days: days.collect(), paths })
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    visits: Vec<Point>,
+    days: BTreeMap<(u64, String, Metric), OfDay>,
+    paths: Vec<String>,
+}
+
+#[derive(Default)]
+struct OfDay {
+    visits: u32,
+    /// Sums of the values, on the scale of the metric.
+    sums: PerFamily<f64>,
+    answer: Option<Answer>,
+}
+
+impl Found {
+    fn take(&mut self, entry: &Logged, wanted: &Wanted) {
+        if let Some(path) = entry.path()
+            && !self.paths.iter().any(|known| known == path)
+        {
+            self.paths.push(path.to_owned());
+        }
+        let Logged::Ended(ended) = entry else { return };
+        if ended.path != wanted.path || ended.began_unix_ns < wanted.since_unix_ns {
+            return;
+        }
+        for seen in ended.seen.iter().filter(|seen| wanted.is_asked(&seen.cell, seen.metric)) {
+            self.add(ended, seen);
+        }
+    }
+
+    fn add(&mut self, ended: &Ended, seen: &Seen) {
+        let Seen { cell, metric, values, .. } = seen;
+        let key = (day_of(ended.began_unix_ns), cell.clone(), *metric);
+        let of = self.days.entry(key).or_default();
+        of.visits += 1;
+        of.sums.v4 += scaled(*metric, values.v4);
+        of.sums.v6 += scaled(*metric, values.v6);
+        let is_it = |answer: &&Answer| answer.cell == *cell && answer.metric == *metric;
+        if let Some(answer) = ended.answers.iter().find(is_it) {
+            of.answer = Some(answer.clone());
+        }
+        let difference = effect::of_block(*metric, values.v4, values.v6);
+        self.visits.push(Point {
+            began_unix_ns: ended.began_unix_ns,
+            kind: ended.kind,
+            run: ended.run.clone(),
+            seen: seen.clone(),
+            effect: match metric.scale() {
+                Scale::Ratio => difference.exp_m1(),
+                Scale::Difference => difference,
+            },
+        });
+    }
+}
+
+fn scaled(metric: Metric, value: f64) -> f64 {
+    match metric.scale() {
+        Scale::Ratio => value.ln(),
+        Scale::Difference => value,
+    }
+}
+
+fn mean(metric: Metric, sum: f64, visits: u32) -> f64 {
+    let mean = sum / f64::from(visits);
+    match metric.scale() {
+        Scale::Ratio => mean.exp(),
+        Scale::Difference => mean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v6gap_core::watch::DAY_NS;
+    use v6gap_core::watch::log::Outcome;
+
+    fn ended(path: &str, day: u64, rtt: [f64; 2], answer: &str) -> Logged {
+        let seen = |metric: Metric, [v4, v6]: [f64; 2]| Seen {
+            cell: "rtt-tcp-64".to_owned(),
+            metric,
+            blocks: 8,
+            values: PerFamily { v4, v6 },
+        };
+        Logged::Ended(Box::new(Ended {
+            at_unix_ns: day * DAY_NS + 2,
+            began_unix_ns: day * DAY_NS + 1,
+            path: path.to_owned(),
+            kind: Kind::Light,
+            outcome: Outcome::Measured,
+            run: Some("7k2f9q".parse().unwrap()),
+            bytes: 5,
+            seen: vec![seen(Metric::Rtt, rtt), seen(Metric::Loss, [0.0, 0.5])],
+            answers: vec![Answer {
+                cell: "rtt-tcp-64".to_owned(),
+                metric: Metric::Rtt,
+                label: "Round trip".to_owned(),
+                verdict: "worse".to_owned(),
+                answer: answer.to_owned(),
+                text: String::new(),
+                range: None,
+            }],
+        }))
+    }
+
+    fn history(measure: Option<&str>, since_day: u64) -> History {
+        let folder = std::env::temp_dir().join(format!(
+            "v6gap-history-{}-{}-{since_day}",
+            std::process::id(),
+            measure.unwrap_or("all")
+        ));
+        let store = Store::at(&folder);
+        let mut log = store.open_watch_log().unwrap();
+        for entry in [
+            ended("lab-b", 1, [1.0, 2.0], "first"),
+            ended("nas", 1, [1.0, 9.0], "other"),
+            ended("lab-b", 1, [4.0, 8.0], "second"),
+            ended("lab-b", 2, [1.0, 1.0], "third"),
+        ] {
+            log.append(&entry).unwrap();
+        }
+        let since_unix_ns = since_day * DAY_NS;
+        let measure = measure.map(str::to_owned);
+        let wanted = Wanted { path: "lab-b".to_owned(), measure, since_unix_ns };
+        let found = read(&store, &wanted).unwrap();
+        store.clear().unwrap();
+        found
+    }
+
+    #[test]
+    fn each_day_has_the_means_of_its_visits_and_its_last_answer() {
+        let found = history(Some("rtt"), 0);
+        assert_eq!(found.visits.len(), 3);
+        assert!((found.visits[0].effect - 1.0).abs() < 1e-12, "{found:?}");
+        let [first, second] = &found.days[..] else { panic!("{found:?}") };
+        assert_eq!((first.day, first.visits, second.visits), (1, 2, 1));
+        assert!((first.values.v4 - 2.0).abs() < 1e-12 && (first.values.v6 - 4.0).abs() < 1e-12);
+        assert_eq!(first.answer.as_ref().map(|a| a.answer.as_str()), Some("second"));
+        assert_eq!(found.paths, ["lab-b", "nas"]);
+    }
+
+    #[test]
+    fn what_is_asked_for_is_told() {
+        let both = history(None, 2);
+        assert_eq!((both.visits.len(), both.days.len()), (2, 2));
+        assert_eq!(both.visits[1].effect, 0.5);
+        assert_eq!(history(Some("rtt-tcp-64"), 2).visits.len(), 2);
+        assert!(history(Some("throughput"), 0).visits.is_empty());
+    }
+}

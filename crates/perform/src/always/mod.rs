@@ -1,0 +1,204 @@
+//! Watching paths for ever: each visit is a process of this program, so that the one that goes on
+//! all the time is small and idle while another measures.
+//!
+//! [`watch`] drives the machine of [`v6gap_core::watch`]; [`history`] reads what it left.
+
+pub mod history;
+mod visit;
+
+use crate::facts::this_host;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use v6gap_core::watch::known::Known;
+use v6gap_core::watch::log::Logged;
+use v6gap_core::watch::machine::{Action, Machine};
+use v6gap_core::watch::said::Expected;
+use v6gap_core::watch::{DAY_NS, Kind, Moment, Watch, WatchedPath};
+use v6gap_store::{Store, StoreError, WatchLog};
+use v6gap_sys::{apart, clock};
+
+/// How soon a stop is noticed, in ns; nothing else is done as often.
+const TURN_NS: u64 = 500_000_000;
+
+/// The wall clock is looked at so often, as it may be set, in ns.
+const LOOK_NS: u64 = 60_000_000_000;
+
+/// How far back a watch looks when it is begun.
+const BACK_NS: u64 = 56 * DAY_NS;
+
+/// Why a watch ended that nobody stopped, or was not begun.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchTrouble {
+    /// Its log cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// This program cannot be started again.
+    #[error("cannot start {}: {source}", program.display())]
+    Program {
+        /// Its file.
+        program: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// The words that would measure a path make no sense to the program.
+    #[error("the path \"{path}\" cannot be measured as it is described")]
+    Path {
+        /// What it is called.
+        path: String,
+        /// What the program says.
+        said: String,
+    },
+}
+
+/// What happens in a watch.
+#[derive(Debug)]
+pub enum Tidings<'a> {
+    /// Something that the log has now.
+    Logged(&'a Logged),
+    /// Nothing is due before this time, in ns since the Unix epoch.
+    Rests(u64),
+}
+
+/// The moment by the clocks of this host.
+pub fn now() -> Moment {
+    let unix_ns = clock::wall_ns();
+    Moment { unix_ns, offset_s: clock::local_offset_s(unix_ns) }
+}
+
+/// What is known of the watch of this store from `since_unix_ns` on.
+///
+/// # Errors
+/// If its log cannot be read.
+pub fn known(store: &Store, since_unix_ns: u64) -> Result<Known, StoreError> {
+    let mut known = Known::default();
+    store.read_watch_log(since_unix_ns, &mut |entry| {
+        if entry.at_unix_ns() >= since_unix_ns {
+            known.take(&entry);
+        }
+    })?;
+    Ok(known)
+}
+
+/// What is known of it lately, as lists show it.
+///
+/// # Errors
+/// As [`known`].
+pub fn lately(store: &Store) -> Result<Known, StoreError> {
+    known(store, clock::wall_ns().saturating_sub(BACK_NS))
+}
+
+/// Watches until `stop` is set, which ends a visit after its present block. `program` is the file
+/// of this program; `told` hears what happens.
+///
+/// # Errors
+/// If it cannot be begun, or what happens cannot be stored.
+pub fn watch(
+    watch: Watch,
+    program: &Path,
+    store: &Store,
+    told: &mut dyn FnMut(&Tidings<'_>),
+    stop: &AtomicBool,
+) -> Result<(), WatchTrouble> {
+    let log = store.open_watch_log()?;
+    let expected = expected(&watch, program)?;
+    let machine = Machine::new(watch, lately(store)?, &this_host().name, now());
+    let mut going = Going { machine, expected, program, log, told, stop };
+    for at in 0..going.expected.len() {
+        let OfPath { path, kind, expected } = &going.expected[at];
+        going.machine.expect(*path, *kind, expected.bytes);
+    }
+    going.keep()?;
+    going.go_on()
+}
+
+/// What a visit of a kind to a path is expected to take.
+struct OfPath {
+    path: usize,
+    kind: Kind,
+    expected: Expected,
+}
+
+/// What all visits are expected to take, which also tells that the program understands each.
+fn expected(watch: &Watch, program: &Path) -> Result<Vec<OfPath>, WatchTrouble> {
+    let mut all = Vec::new();
+    for (number, path) in watch.paths.iter().enumerate() {
+        for kind in Kind::ALL.into_iter().filter(|kind| path.period_ns(*kind).is_some()) {
+            let expected = asked(path, kind, program)?;
+            all.push(OfPath { path: number, kind, expected });
+        }
+    }
+    Ok(all)
+}
+
+fn asked(path: &WatchedPath, kind: Kind, program: &Path) -> Result<Expected, WatchTrouble> {
+    let mut words = path.line(kind, None);
+    words.extend(["--dry-run", "--json"].map(str::to_owned));
+    let said = apart::ask(program, &words)
+        .map_err(|source| WatchTrouble::Program { program: program.to_owned(), source })?;
+    let expected = Expected::of(&said.out).filter(|_| said.exit == Some(0));
+    expected.ok_or_else(|| WatchTrouble::Path { path: path.name.clone(), said: said.err })
+}
+
+/// A watch that goes on.
+struct Going<'a> {
+    machine: Machine,
+    expected: Vec<OfPath>,
+    program: &'a Path,
+    log: WatchLog,
+    told: &'a mut dyn FnMut(&Tidings<'_>),
+    stop: &'a AtomicBool,
+}
+
+impl Going<'_> {
+    fn go_on(&mut self) -> Result<(), WatchTrouble> {
+        let mut rests = None;
+        loop {
+            let action = self.machine.next(now(), self.stopped());
+            self.keep()?;
+            match action {
+                Action::Start(visit) => {
+                    let came = self.visit(&visit)?;
+                    self.machine.ended(came, now());
+                    self.keep()?;
+                }
+                Action::Wait(until_unix_ns) => {
+                    if rests != Some(until_unix_ns) {
+                        (self.told)(&Tidings::Rests(until_unix_ns));
+                        rests = Some(until_unix_ns);
+                    }
+                    self.rest(until_unix_ns);
+                }
+                // Visits are made by this loop itself, so that there is none to wait for.
+                Action::Visiting | Action::End => return Ok(()),
+            }
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Stores what happened, and tells it then.
+    fn keep(&mut self) -> Result<(), WatchTrouble> {
+        for entry in self.machine.unsaved() {
+            self.log.append(&entry)?;
+            (self.told)(&Tidings::Logged(&entry));
+        }
+        Ok(())
+    }
+
+    /// Waits until that time, or until somebody stops it or the clock has to be looked at.
+    fn rest(&self, until_unix_ns: u64) {
+        let left_ns = until_unix_ns.saturating_sub(clock::wall_ns()).min(LOOK_NS);
+        let end_ns = clock::now_ns().saturating_add(left_ns);
+        loop {
+            let left_ns = end_ns.saturating_sub(clock::now_ns());
+            if left_ns == 0 || self.stopped() {
+                return;
+            }
+            clock::rest(Duration::from_nanos(left_ns.min(TURN_NS)));
+        }
+    }
+}
