@@ -9,6 +9,7 @@ pub mod texts;
 use crate::output;
 use serde_json::json;
 use std::process::ExitCode;
+use v6gap_core::family::Family;
 use v6gap_report::text::Style;
 
 /// Columns that errors fill at most, on however wide a terminal.
@@ -66,6 +67,7 @@ struct Said {
     verbatim: String,
     likely: Option<String>,
     commands: Vec<(String, String)>,
+    family: Option<Family>,
 }
 
 impl Failure {
@@ -113,6 +115,12 @@ impl Failure {
         self
     }
 
+    /// Says which family it is about, where the other one is well.
+    pub fn of(mut self, family: Family) -> Self {
+        self.said.family = Some(family);
+        self
+    }
+
     /// What failed, in one line.
     pub fn what(&self) -> &str {
         &self.said.what
@@ -149,13 +157,17 @@ impl Failure {
         let why: Vec<String> = said.seen.iter().cloned().chain(verbatim).chain(likely).collect();
         let commands = said.commands.iter();
         let tries: Vec<_> = commands.map(|(run, does)| json!({"run": run, "does": does})).collect();
-        json!({
+        let mut told = json!({
             "code": self.code,
             "title": said.what,
             "why": why,
             "try": tries,
             "exit": self.outcome as u8,
-        })
+        });
+        if let Some(family) = said.family {
+            told["family"] = json!(family);
+        }
+        told
     }
 
     /// The commands below each other, their purposes aligned.

@@ -229,7 +229,7 @@ fn not_working(found: &Found, counts: bool) -> Option<Failure> {
     let of_one = |family: Family, broken: &Broken| {
         let what = format!("{family} is broken: {url}{}: {broken}", at(family));
         let failure = Failure::new("E403", ends(Outcome::OneFamily), what);
-        failure.seen(format!("Over {} it works.", family.other()))
+        failure.of(family).seen(format!("Over {} it works.", family.other()))
     };
     let mut failure = match (&found.broken.v4, &found.broken.v6) {
         (None, None) => return None,

@@ -47,6 +47,7 @@ impl Failure {
             None => failure,
         };
         failure
+            .of(missing)
             .run(give, "give the address yourself")
             .run(alone, format!("measure {other} alone, no comparison"))
     }
@@ -108,6 +109,7 @@ impl Failure {
         };
         let other = family.other();
         Failure::new("E101", Outcome::OneFamily, what)
+            .of(family)
             .seen(format!("{family}: {system}."))
             .likely(likely)
             .run(look, "")
@@ -141,6 +143,7 @@ impl Failure {
                         "{name} does not answer on port {port} within {seconds} s over {family}"
                     ),
                 )
+                .of(family)
                 .seen(format!(
                     "{family} {}: nothing came back, not even a refusal. That is what a dropping \
                      firewall looks like.",
@@ -204,6 +207,7 @@ impl Failure {
         let expected = SocketAddr::new(any, port);
         let filter = format!("ss -ltn 'sport = {port}'");
         Failure::new("E202", Outcome::OneFamily, what)
+            .of(family)
             .seen(format!("{family} {}: connection refused.", problem.address.ip()))
             .likely(format!("server started with --listen for {other} only, or a firewall rule."))
             .run(filter, format!("on {name}: expect a line with {expected}"))
@@ -240,6 +244,7 @@ impl Failure {
             Outcome::NotValid,
             format!("large {family} packets vanish on the way to {name}"),
         )
+        .of(family)
         .seen(format!(
             "{passes}-byte packets pass, {vanishes}-byte ones vanish; no \"{message}\" came back."
         ))

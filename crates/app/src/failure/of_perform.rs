@@ -50,7 +50,10 @@ impl From<Trouble> for Failure {
                 let what = format!("no test with {tool} at {target} over {family}: {why}");
                 let failure = Failure::new("E215", outcome, what);
                 match other_works {
-                    true => failure.seen(format!("Over {} it does its part.", family.other())),
+                    true => {
+                        let other = format!("Over {} it does its part.", family.other());
+                        failure.of(family).seen(other)
+                    }
                     false => failure,
                 }
             }
