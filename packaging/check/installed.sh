@@ -33,11 +33,13 @@ bash -c '. /usr/share/bash-completion/completions/v6gap
     COMP_WORDS=(v6gap comp) COMP_CWORD=1 && _v6gap v6gap comp v6gap && echo "${COMPREPLY[@]}"' |
     grep -q completions
 
-say the unit
-systemd-analyze verify v6gap.service
-systemd-analyze security --no-pager --threshold=20 v6gap.service >/tmp/security ||
-    { cat /tmp/security; exit 1; }
-tail -1 /tmp/security
+say the units
+for unit in v6gap.service v6gap-watch.service; do
+    systemd-analyze verify "$unit"
+    systemd-analyze security --no-pager --threshold=20 "$unit" >/tmp/security ||
+        { cat /tmp/security; exit 1; }
+    tail -1 /tmp/security
+done
 
 measure() { v6gap run here --v4 127.0.0.1 --v6 ::1 --measure rtt,throughput --pairs 6 "$@" \
     >/tmp/measured 2>&1 || { cat /tmp/measured; exit 1; }; grep '/s\|µs' /tmp/measured; }

@@ -36,7 +36,9 @@ pub fn documents(place: &Layout) -> Result<PathBuf, String> {
         write(&script, &Line::new(&program, "completions").args([shell.to_owned()]).output()?)?;
         put("644", script, path)?;
     }
-    put("644", packaging("v6gap.service"), "usr/lib/systemd/system/v6gap.service")?;
+    for unit in ["v6gap.service", "v6gap-watch.service"] {
+        put("644", packaging(unit), &format!("usr/lib/systemd/system/{unit}"))?;
+    }
     put("644", packaging("default"), "etc/default/v6gap")?;
     install_folder("700", &tree.join("etc/v6gap"))?;
     put("644", packaging("deb/copyright"), &format!("{DOC}/copyright"))?;

@@ -18,6 +18,7 @@ mod snmp;
 mod stored;
 mod tools;
 mod values;
+mod watch;
 mod web;
 
 pub use capture::CaptureArgs;
@@ -41,6 +42,9 @@ pub use stored::{
 };
 pub use tools::{CompletionsArgs, Document, ExplainArgs, ManArgs, PredictArgs, SchemaArgs};
 pub use values::{Asked, Precision, Rate};
+pub use watch::{
+    HistoryFormat, WatchArgs, WatchCommand, WatchHistoryArgs, WatchStatusArgs, WatchedArgs,
+};
 pub use web::WebArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -108,6 +112,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Compare IPv6 with IPv4 to a host that does not run v6gap
     Probe(Box<ProbeArgs>),
+    /// Measure paths again and again, until stopped
+    Watch(Box<WatchArgs>),
     /// Find out whether HOST can be measured, and what will limit it
     Check(CheckArgs),
     /// Find out whether this host, and HOST, are fit for measuring

@@ -6,6 +6,7 @@ pub const VERBS: [&str; 27] = [
     "demo",
     "run",
     "probe",
+    "watch",
     "check",
     "doctor",
     "serve",

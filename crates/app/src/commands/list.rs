@@ -141,7 +141,7 @@ fn in_columns<const N: usize>(heads: [&str; N], rows: impl Iterator<Item = [Stri
 }
 
 /// Date and time of a moment, in UTC, to the minute (civil calendar from days since 1970).
-fn date(unix_ns: u64) -> String {
+pub(super) fn date(unix_ns: u64) -> String {
     let minutes = unix_ns / 60_000_000_000;
     let (days, minute) = (minutes / 1440, minutes % 1440);
     // Days since 1 March of year 0: a year that begins in March has its leap day at its end.

@@ -27,6 +27,7 @@ mod schema;
 pub mod serve;
 mod show;
 mod stored;
+mod watch;
 mod web;
 
 use crate::args::Command;
@@ -56,6 +57,7 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
         Command::Demo(args) => demo::execute(args, &context()?),
         Command::Run(args) => run::execute(args, &context()?),
         Command::Probe(args) => probe::execute(args, &context()?),
+        Command::Watch(args) => watch::execute(args, &context()?),
         Command::Check(args) => check::execute(args, &context()?),
         Command::Doctor(args) => doctor::execute(args, &context()?),
         Command::Show(args) => show::execute(args, &context()?),

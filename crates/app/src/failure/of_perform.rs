@@ -3,6 +3,7 @@
 use super::{Failure, Outcome};
 use v6gap_core::record::RunId;
 use v6gap_core::unit::format_span;
+use v6gap_perform::always::WatchTrouble;
 use v6gap_perform::errors::{DeviceError, RunError, TrialKind};
 use v6gap_perform::target::{Elsewhere, Unfit};
 use v6gap_perform::{CaptureTrouble, DeviceTrouble, LOOPBACK, NoLab, Occupant, Trouble};
@@ -109,6 +110,17 @@ fn of_kept(failure: Failure, again: Option<&str>, id: Option<&RunId>) -> Failure
             failure.run(format!("v6gap run {target} --continue {id}"), "goes on with it")
         }
         None => failure.run(format!("v6gap show {id}"), "shows it again"),
+    }
+}
+
+impl From<WatchTrouble> for Failure {
+    fn from(trouble: WatchTrouble) -> Self {
+        let what = trouble.to_string();
+        match trouble {
+            WatchTrouble::Store(error) => error.into(),
+            WatchTrouble::Program { .. } => Failure::unexpected(what),
+            WatchTrouble::Path { said, .. } => Failure::usage(what).verbatim(said.trim_end()),
+        }
     }
 }
 

@@ -3,9 +3,12 @@
 use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
-const VERBS: [&str; 32] = [
+const VERBS: [&str; 35] = [
     "demo",
     "run",
+    "watch",
+    "watch status",
+    "watch history",
     "check",
     "doctor",
     "serve",

@@ -1,0 +1,161 @@
+//! `watch`: measure paths again and again, and look at what was found.
+
+mod history;
+mod lines;
+mod status;
+mod unit;
+
+use crate::args::{WatchArgs, WatchCommand, WatchedArgs};
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::session;
+use crate::settings::Context;
+use lines::Lines;
+use v6gap_core::watch::Watch;
+use v6gap_core::watch::check::check;
+use v6gap_core::watch::draft::{Draft, PathDraft, VERSION};
+use v6gap_perform::always;
+use v6gap_store::read_watch_file;
+
+/// Watches, or does what is asked with a watch.
+///
+/// # Errors
+/// If it cannot be begun, or what it finds cannot be stored.
+pub fn execute(args: &WatchArgs, context: &Context) -> Result<Outcome, Failure> {
+    match &args.command {
+        Some(WatchCommand::Status(args)) => status::execute(args, context),
+        Some(WatchCommand::History(args)) => history::execute(args, context),
+        None => go_on(&args.watched, context),
+    }
+}
+
+fn go_on(args: &WatchedArgs, context: &Context) -> Result<Outcome, Failure> {
+    let watch = described(args)?;
+    let program = std::env::current_exe().map_err(|e| Failure::unexpected(e.to_string()))?;
+    if args.unit {
+        output::to_stdout(&unit::text(&program, args, &context.typed)?);
+        return Ok(Outcome::Done);
+    }
+    if watch.listen.is_some() {
+        output::to_stderr("note: `listen` is kept for metrics, which this version does not tell");
+    }
+    let stop = session::interruptible()?;
+    let mut lines = Lines::default();
+    let mut told = |tidings: &always::Tidings<'_>| {
+        if let Some(line) = lines.of(tidings) {
+            output::to_stdout(&output::fit(&context.output.results, &line));
+        }
+    };
+    always::watch(watch, &program, &context.store, &mut told, &stop)?;
+    Ok(Outcome::Done)
+}
+
+/// The watch of the file or of the options.
+fn described(args: &WatchedArgs) -> Result<Watch, Failure> {
+    if let Some(file) = &args.config {
+        return Ok(read_watch_file(file, &mut |draft| overall(args, draft))?);
+    }
+    let key_file = args.key_file.as_ref().map(|path| path.display().to_string());
+    let path = |host: &String| PathDraft {
+        host: host.clone(),
+        with: args.with.clone(),
+        time: args.time.clone(),
+        measure: args.measure.clone(),
+        port: args.port,
+        key_file: key_file.clone(),
+        mine: args.mine,
+        ..PathDraft::default()
+    };
+    let paths = args.targets.iter().map(path).collect();
+    let mut draft = Draft { v6gap: VERSION, paths, ..Draft::default() };
+    overall(args, &mut draft);
+    check(&draft).map_err(|problems| {
+        let mut said = problems.into_iter().map(|problem| match problem.help {
+            Some(help) => format!("{} ({help})", problem.what),
+            None => problem.what,
+        });
+        let what = said.next().unwrap_or_default();
+        said.fold(Failure::usage(what), Failure::seen)
+    })
+}
+
+/// What options say of all paths, in place of what is written.
+fn overall(args: &WatchedArgs, draft: &mut Draft) {
+    let replace = |written: &mut Option<String>, typed: &Option<String>| {
+        if typed.is_some() {
+            written.clone_from(typed);
+        }
+    };
+    replace(&mut draft.every, &args.every);
+    replace(&mut draft.throughput_every, &args.throughput_every);
+    replace(&mut draft.budget, &args.budget);
+    if !args.quiet.is_empty() {
+        draft.quiet.clone_from(&args.quiet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+    use v6gap_core::watch::Kind;
+
+    fn typed(line: &str) -> WatchArgs {
+        let words = format!("v6gap watch {line}");
+        match Cli::try_parse_from(words.split_whitespace()).unwrap().command {
+            Command::Watch(args) => *args,
+            _ => panic!("watch was typed"),
+        }
+    }
+
+    #[test]
+    fn what_is_typed_becomes_paths() {
+        let args = typed("lab-b nas --every 30min --throughput-every 6h --budget 5GB/day -p 5000");
+        let watch = described(&args.watched).unwrap();
+        assert_eq!(watch.paths.len(), 2);
+        assert_eq!(watch.paths[1].period_ns(Kind::Throughput), Some(6 * 3_600_000_000_000));
+        assert_eq!(
+            (watch.paths[0].reach.port, watch.budget_bytes),
+            (Some(5000), Some(5_000_000_000))
+        );
+    }
+
+    #[test]
+    fn a_host_may_be_called_as_a_verb_where_another_one_is_named_first() {
+        assert!(typed("status").command.is_some());
+        assert!(typed("history lab-b --since 2d").command.is_some());
+        assert_eq!(typed("lab-b status").watched.targets, ["lab-b", "status"]);
+        for line in ["", "lab-b --config a.toml", "--config a.toml --port 1"] {
+            let words = format!("v6gap watch {line}");
+            assert!(Cli::try_parse_from(words.split_whitespace()).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_words() {
+        let text = |line: &str| described(&typed(line).watched).unwrap_err().what().to_owned();
+        assert!(text("lab-b --every 10s").contains("apart"));
+        assert!(text("lab-b --with prob").contains("did you mean \"probe\"?"));
+        assert!(text("lab-b --budget 5GB").contains("5 GB/day"));
+        assert!(text("lab-b lab-b").contains("two paths are called \"lab-b\""));
+    }
+
+    /// The words of every visit are understood by this program's own parser.
+    #[test]
+    fn visits_are_commands_of_this_program() {
+        let id = "7k2f9q".parse().unwrap();
+        for with in ["run", "probe", "stamp", "iperf3"] {
+            let watch = described(&typed(&format!("lab-b --with {with}")).watched).unwrap();
+            for kind in [Kind::Light, Kind::Throughput] {
+                for continued in [None, Some(&id)] {
+                    let words = watch.paths[0].line(kind, continued);
+                    let heard = ["--json-stream", "--quiet", "--stop-at-eof", "--no-report"];
+                    let all = std::iter::once("v6gap").chain(words.iter().map(String::as_str));
+                    let parsed = Cli::try_parse_from(all.chain(heard));
+                    assert!(parsed.is_ok(), "{words:?}: {parsed:?}");
+                }
+            }
+        }
+    }
+}

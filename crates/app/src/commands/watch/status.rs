@@ -1,0 +1,223 @@
+//! `watch status`: how all paths do, from the log of the watch.
+
+use super::super::list::date;
+use super::lines::because;
+use crate::args::WatchStatusArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::settings::Context;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use v6gap_core::metric::Metric;
+use v6gap_core::unit::{format_bytes, format_span};
+use v6gap_core::watch::Kind;
+use v6gap_core::watch::known::{Down, Known, Past};
+use v6gap_core::watch::log::{Answer, Cause, Listed, Outcome as Ended};
+use v6gap_perform::always;
+
+/// Name and version of the document's form.
+const SCHEMA: &str = "v6gap.watch.status/1";
+
+/// Says how all paths do.
+///
+/// # Errors
+/// If the log cannot be read.
+pub fn execute(args: &WatchStatusArgs, context: &Context) -> Result<Outcome, Failure> {
+    let known = always::lately(&context.store)?;
+    let now_ns = always::now().unix_ns;
+    let text = match args.json {
+        true => format!("{:#}", document(&known)),
+        false if known.watching.is_none() => {
+            "Nothing is watched yet.  v6gap watch HOST --every 15min".to_owned()
+        }
+        false => table(&known, now_ns, args.verbose) + &notes(&known, now_ns),
+    };
+    output::to_stdout(&output::fit(&context.output.results, &text));
+    Ok(Outcome::Done)
+}
+
+/// The paths that are watched, as the watch was begun last.
+fn listed(known: &Known) -> &[Listed] {
+    known.watching.as_ref().map_or(&[][..], |watching| &watching.paths[..])
+}
+
+/// Every kind of visit to a path of which something is known.
+fn pasts<'a>(known: &'a Known, path: &str) -> impl Iterator<Item = (Kind, &'a Past)> {
+    let kinds = known.paths.get(path).into_iter().flatten();
+    kinds.map(|(kind, past)| (*kind, past))
+}
+
+/// A line for each question of each path; without `verbose` one for each metric.
+fn table(known: &Known, now_ns: u64, verbose: bool) -> String {
+    let mut rows = vec![["PATH", "EVERY", "LAST", "QUESTION", "ANSWER", ""].map(str::to_owned)];
+    for path in listed(known) {
+        let mut first = true;
+        for (kind, past) in pasts(known, &path.name) {
+            let every_ns = match kind {
+                Kind::Light => path.every_ns,
+                Kind::Throughput => path.throughput_every_ns,
+            };
+            let every = every_ns.map_or("–".to_owned(), |ns| format_span(ns as f64));
+            let last = past.measured_unix_ns.map_or("–".to_owned(), |at| ago(now_ns, at));
+            let name = if std::mem::take(&mut first) { path.name.clone() } else { String::new() };
+            let mut head = [name, every, last];
+            let shown = shown(&past.answers, verbose);
+            let answers = shown.iter().map(|a| [&a.label, &a.answer, &a.text].map(Clone::clone));
+            let mut answers: Vec<[String; 3]> = answers.collect();
+            if answers.is_empty() {
+                answers.push(["–".to_owned(), "–".to_owned(), String::new()]);
+            }
+            for [label, answer, text] in answers {
+                let [name, every, last] = std::mem::take(&mut head);
+                rows.push([name, every, last, label, answer, text]);
+            }
+        }
+        if first {
+            let every = path.every_ns.or(path.throughput_every_ns).unwrap_or(0);
+            let every = format_span(every as f64);
+            let none = || "–".to_owned();
+            rows.push([path.name.clone(), every, none(), none(), none(), String::new()]);
+        }
+    }
+    let width = |column: usize| output::column(rows.iter().map(|row| row[column].as_str()));
+    let widths: [usize; 6] = std::array::from_fn(width);
+    let line = |row: &[String; 6]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+/// The answers that are shown: the first of each metric, or all.
+fn shown(answers: &[Answer], verbose: bool) -> Vec<&Answer> {
+    let mut metrics: Vec<Metric> = Vec::new();
+    let mut shown = Vec::new();
+    for answer in answers {
+        if verbose || !metrics.contains(&answer.metric) {
+            metrics.push(answer.metric);
+            shown.push(answer);
+        }
+    }
+    shown
+}
+
+/// What is down, what failed, and how many visits there were.
+fn notes(known: &Known, now_ns: u64) -> String {
+    let mut out = String::new();
+    for path in listed(known) {
+        for (_, past) in pasts(known, &path.name) {
+            if let Some(Down { family, since_unix_ns, visits }) = past.down {
+                let (name, since, why) = (&path.name, date(since_unix_ns), &past.why);
+                let what = family.map_or(String::new(), |family| format!("{family} to "));
+                out.push_str(&format!(
+                    "{what}\"{name}\" has not answered since {since} ({visits} visits): {why}\n"
+                ));
+            } else if past.failures > 0 {
+                let (name, failures, why) = (&path.name, past.failures, &past.why);
+                out.push_str(&format!("\"{name}\" was not measured {failures} times: {why}\n"));
+            }
+        }
+    }
+    out.push_str(&counts(known, now_ns));
+    out
+}
+
+/// "12 of 1344 visits since 2026-11-09 00:00 were given up: …".
+fn counts(known: &Known, now_ns: u64) -> String {
+    let all = || known.paths.values().flat_map(BTreeMap::values);
+    let begun: u64 = all().map(Past::begun).sum();
+    let taken: u64 = all().map(|past| past.count(&Ended::Taken)).sum();
+    let mut missed: BTreeMap<Cause, u64> = BTreeMap::new();
+    for (why, count) in all().flat_map(|past| &past.missed) {
+        *missed.entry(*why).or_default() += *count;
+    }
+    let given_up = taken + missed.values().sum::<u64>();
+    let due = begun + missed.values().sum::<u64>();
+    let since = date(known.since_unix_ns.unwrap_or(now_ns));
+    let mut out = format!("{given_up} of {due} visits since {since} (UTC) were given up");
+    let mut reasons: Vec<String> = Vec::new();
+    if taken > 0 {
+        reasons.push(format!("{taken} because something else was being measured"));
+    }
+    reasons
+        .extend(missed.into_iter().map(|(why, count)| format!("{count} because {}", because(why))));
+    if !reasons.is_empty() {
+        out.push_str(&format!(": {}", reasons.join(", ")));
+    }
+    let spent = known.spent;
+    let budget = known.watching.as_ref().and_then(|watching| watching.budget_bytes);
+    let budget = budget.map(|bytes| format!(" of {}", format_bytes(bytes))).unwrap_or_default();
+    let today = format_bytes(spent.on(always::now().day()));
+    out + &format!(".\n{today}{budget} were moved today (UTC).\n")
+}
+
+/// How long ago something was: "4 min".
+fn ago(now_ns: u64, at_ns: u64) -> String {
+    let seconds = now_ns.saturating_sub(at_ns) / 1_000_000_000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+fn document(known: &Known) -> Value {
+    let paths = listed(known).iter().map(|path| {
+        let kinds = pasts(known, &path.name).map(|(kind, past)| of_kind(kind, past));
+        json!({
+            "name": path.name,
+            "host": path.host,
+            "with": path.with,
+            "every_ns": path.every_ns,
+            "throughput_every_ns": path.throughput_every_ns,
+            "visits": kinds.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "schema": SCHEMA,
+        "since_unix_ns": known.since_unix_ns,
+        "budget_bytes": known.watching.as_ref().and_then(|watching| watching.budget_bytes),
+        "moved_today_bytes": known.spent.on(always::now().day()),
+        "paths": paths.collect::<Vec<_>>(),
+    })
+}
+
+fn of_kind(kind: Kind, past: &Past) -> Value {
+    let missed: BTreeMap<&str, u64> =
+        past.missed.iter().map(|(why, count)| (why.name(), *count)).collect();
+    let down = past.down.map(|down| {
+        json!({
+            "family": down.family,
+            "since_unix_ns": down.since_unix_ns,
+            "visits": down.visits,
+        })
+    });
+    json!({
+        "kind": kind,
+        "begun": past.begun(),
+        "ended": past.ended,
+        "missed": missed,
+        "due_unix_ns": past.due_unix_ns,
+        "measured_unix_ns": past.measured_unix_ns,
+        "ended_unix_ns": past.ended_unix_ns,
+        "failures": past.failures,
+        "why": past.why,
+        "down": down,
+        "run": past.run.as_ref().map(|(_, run)| run),
+        "answers": past.answers,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_long_ago_is_told_in_one_unit() {
+        let told = |seconds: u64| ago(seconds * 1_000_000_000, 0);
+        assert_eq!([0, 59, 60, 3599].map(told), ["0 s", "59 s", "1 min", "59 min"]);
+        assert_eq!([3600, 172_799, 172_800].map(told), ["1 h", "47 h", "2 d"]);
+        assert_eq!(ago(0, 5), "0 s");
+    }
+}

@@ -1,0 +1,120 @@
+//! A unit that has systemd watch: that of the packages, with what was typed in it.
+
+use crate::args::WatchedArgs;
+use crate::failure::Failure;
+use std::path::{Path, PathBuf};
+
+/// The unit of the packages, which watches what /etc/v6gap/watch.toml describes.
+const UNIT: &str = include_str!("../../../../../packaging/v6gap-watch.service");
+
+/// How the line begins that says what is started.
+const START: &str = "ExecStart=";
+
+/// How the line begins that hands the description of the paths to the service.
+const CREDENTIAL: &str = "LoadCredential=watch.toml:";
+
+/// Where that is found then.
+const HANDED: &str = "${CREDENTIALS_DIRECTORY}/watch.toml";
+
+/// The unit that does what was typed with the program in that file.
+///
+/// # Errors
+/// If a file that was named has no absolute name.
+pub fn text(program: &Path, args: &WatchedArgs, typed: &[String]) -> Result<String, Failure> {
+    let absolute = |path: &PathBuf| {
+        let wrong = |e: std::io::Error| Failure::usage(format!("{}: {e}", path.display()));
+        std::path::absolute(path).map_err(wrong)
+    };
+    let config = args.config.as_ref().map(absolute).transpose()?;
+    let key_file = args.key_file.as_ref().map(absolute).transpose()?;
+    let exchanged = [
+        (args.config.as_ref(), config.as_ref().map(|_| HANDED.to_owned())),
+        (args.key_file.as_ref(), key_file.map(|path| word(&path.display().to_string()))),
+    ];
+    let started = |typed: &String| {
+        for (named, put) in &exchanged {
+            let (Some(named), Some(put)) = (named, put) else { continue };
+            let named = named.display().to_string();
+            if *typed == named {
+                return put.clone();
+            }
+            if let Some(option) = typed.strip_suffix(&named).filter(|rest| rest.ends_with('=')) {
+                return format!("{option}{put}");
+            }
+        }
+        word(typed)
+    };
+    let words = typed.iter().skip(1).filter(|typed| *typed != "--unit").map(started);
+    let program = word(&program.display().to_string());
+    let line: Vec<String> = std::iter::once(program).chain(words).collect();
+    let line = line.join(" ");
+    let lines = UNIT.lines().filter_map(|text| match (text, &config) {
+        (text, _) if text.starts_with(START) => Some(format!("{START}{line}")),
+        (text, Some(path)) if text.starts_with(CREDENTIAL) => {
+            Some(format!("{CREDENTIAL}{}", path.display()))
+        }
+        (text, None) if text.starts_with(CREDENTIAL) => None,
+        (text, _) => Some(text.to_owned()),
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n") + "\n")
+}
+
+/// A word of a command line as systemd reads it (systemd.service(5)).
+fn word(text: &str) -> String {
+    let text = text.replace('%', "%%").replace('$', "$$");
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%$[]".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn unit(words: &[&str]) -> String {
+        let typed: Vec<String> =
+            ["v6gap", "watch"].iter().chain(words).map(|w| (*w).into()).collect();
+        match Cli::try_parse_from(&typed).unwrap().command {
+            Command::Watch(args) => {
+                text(Path::new("/opt/v 6/v6gap"), &args.watched, &typed).unwrap()
+            }
+            _ => panic!("watch was typed"),
+        }
+    }
+
+    fn line<'a>(unit: &'a str, head: &str) -> Option<&'a str> {
+        unit.lines().find_map(|line| line.strip_prefix(head))
+    }
+
+    #[test]
+    fn what_was_typed_is_what_is_started() {
+        let text = unit(&["lab-b", "--quiet", "Mon-Fri 08:00-18:00", "--unit"]);
+        let expected = "\"/opt/v 6/v6gap\" watch lab-b --quiet \"Mon-Fri 08:00-18:00\"";
+        assert_eq!(line(&text, START), Some(expected));
+        assert_eq!(line(&text, CREDENTIAL), None);
+        assert!(text.contains("[Service]\n") && text.contains("StateDirectory=v6gap\n"), "{text}");
+    }
+
+    #[test]
+    fn a_file_is_handed_to_the_service() {
+        for words in
+            [vec!["--config", "/tmp/w.toml", "--unit"], vec!["--config=/tmp/w.toml", "--unit"]]
+        {
+            let text = unit(&words);
+            assert_eq!(line(&text, CREDENTIAL), Some("/tmp/w.toml"));
+            let started = line(&text, START).unwrap();
+            assert!(started.ends_with(HANDED), "{started}");
+        }
+    }
+
+    #[test]
+    fn words_are_quoted_as_systemd_reads_them() {
+        assert_eq!(word("100%$x"), "100%%$$x");
+        assert_eq!(word("a b\"c"), "\"a b\\\"c\"");
+        assert_eq!(word(""), "\"\"");
+    }
+}
