@@ -2,7 +2,7 @@
 //! and `-c HOST`.
 
 /// Every verb, as typed.
-pub const VERBS: [&str; 27] = [
+pub const VERBS: [&str; 28] = [
     "demo",
     "run",
     "probe",

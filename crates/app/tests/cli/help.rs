@@ -97,7 +97,7 @@ fn shells_and_packagers_are_served_without_a_data_folder() {
     let page = sandbox.run_with("man", &[]).ended(0).out;
     assert!(page.contains(".TH v6gap 1"), "{page}");
     let listed = sandbox.run("man --dir pages").ended(0).out;
-    assert_eq!(listed.lines().count(), 27);
+    assert_eq!(listed.lines().count(), 28);
     assert!(std::fs::read_to_string(sandbox.path("pages/v6gap-run.1")).unwrap().contains("pairs"));
 }
 

@@ -18,6 +18,7 @@ mod stored;
 mod support;
 mod trouble;
 mod turns;
+mod watch;
 mod web;
 mod web_errors;
 mod web_limits;

@@ -36,6 +36,8 @@ pub fn runs() {
         match words.as_slice() {
             // The server is what the others talk to; the demo has a scenario of its own.
             ["serve"] | ["demo"] => {}
+            ["watch", "status" | "history", ..] => run(&lab, &home, typed, &shortened(&words)),
+            ["watch", ..] => watch(&lab, &home, typed, &words),
             ["lab", ..] => run_lab(&home, &words),
             _ => run(&lab, &home, typed, &shortened(&words)),
         }
@@ -113,6 +115,15 @@ fn run(lab: &Lab, home: &Home, typed: &str, words: &[String]) {
     let named = "mount --bind \"$1\" /etc/hosts && cd \"$2\" && shift 2 && exec \"$@\"";
     command.args(["unshare", "--mount", "sh", "-c", named, "sh"]);
     command.arg(home.path().join("hosts")).arg(home.path()).arg(PROGRAM).args(words);
+    check(typed, &mut command);
+}
+
+/// Runs a watch until it is stopped a second later, which is no failure of it.
+fn watch(lab: &Lab, home: &Home, typed: &str, words: &[&str]) {
+    let mut command = lab.exec(home, "client");
+    // In the foreground, or it would be told twice, which ends it at once.
+    let stopped = ["timeout", "--foreground", "--preserve-status", "--signal=INT", "1", PROGRAM];
+    command.args(stopped).args(words);
     check(typed, &mut command);
 }
 

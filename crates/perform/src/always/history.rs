@@ -107,17 +107,22 @@ struct OfDay {
 
 impl Found {
     fn take(&mut self, entry: &Logged, wanted: &Wanted) {
-        if let Some(path) = entry.path()
-            && !self.paths.iter().any(|known| known == path)
-        {
-            self.paths.push(path.to_owned());
+        if let Logged::Watching(watching) = entry {
+            watching.paths.iter().for_each(|path| self.knows(&path.name));
         }
+        entry.path().into_iter().for_each(|path| self.knows(path));
         let Logged::Ended(ended) = entry else { return };
         if ended.path != wanted.path || ended.began_unix_ns < wanted.since_unix_ns {
             return;
         }
         for seen in ended.seen.iter().filter(|seen| wanted.is_asked(&seen.cell, seen.metric)) {
             self.add(ended, seen);
+        }
+    }
+
+    fn knows(&mut self, path: &str) {
+        if !self.paths.iter().any(|known| known == path) {
+            self.paths.push(path.to_owned());
         }
     }
 
