@@ -12,8 +12,6 @@ pub mod log;
 pub mod machine;
 pub mod quiet;
 pub mod said;
-#[cfg(test)]
-mod tests;
 
 use crate::family::PerFamily;
 use crate::metric::Metric;
@@ -174,3 +172,6 @@ impl Kind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
