@@ -72,7 +72,7 @@ pub fn check(draft: &Draft) -> Result<Watch, Vec<Problem>> {
     }
     let listen = problems.read_optional("listen", draft.listen.as_ref(), |text| {
         text.parse::<SocketAddr>()
-            .map_err(|_| "it must be an address and a port, as in \"[::1]:9466\"".to_string())
+            .map_err(|_| "it must be an address and a port, as in \"[2001:db8::1]:9466\"".to_string())
     });
     match draft.paths.len() {
         0 => problems.add("paths", "there is no path to watch"),
