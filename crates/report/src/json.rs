@@ -18,7 +18,7 @@ use v6gap_core::arm::{Arm, PerArm};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::host::names::VIEW;
 use v6gap_core::ladder::Rung;
-use v6gap_core::metric::{Better, Metric, Scale};
+use v6gap_core::metric::{Better, Metric};
 use v6gap_core::observation::Times;
 use v6gap_core::path_mtu::PathMtu;
 use v6gap_core::plan::Stop;
@@ -306,10 +306,7 @@ impl<'a> From<&'a SizeEffect> for Sizes<'a> {
 impl From<&Effect> for EffectOut {
     fn from(effect: &Effect) -> Self {
         EffectOut {
-            kind: match effect.scale {
-                Scale::Ratio => "ratio-1",
-                Scale::Difference => "difference",
-            },
+            kind: words::effect_kind(effect.scale),
             estimate: effect.estimate,
             low: effect.range95.low,
             high: effect.range95.high,

@@ -46,7 +46,9 @@ pub use history::answer_in_words;
 pub use json::{SCHEMA, json, json_line};
 pub use json_comparison::{COMPARISON_SCHEMA, json_comparison};
 pub use markdown::markdown;
-pub use parquet::{ParquetError, ParquetTable, parquet};
+pub use parquet::{
+    Answers, ArchivedRun, ParquetError, ParquetTable, archived_runs, archived_tables, parquet,
+};
 pub use sentences::{costs, details, failures, fallbacks, headline, hole, predicted, races};
 pub use sockets::{SocketRow, sockets};
 pub use tables::{csv_comparison, csv_questions, latex, latex_comparison, markdown_comparison};

@@ -11,7 +11,6 @@ use crate::sheet::Sheet;
 use crate::words;
 use serde_json::to_value;
 use v6gap_core::arm::Arm;
-use v6gap_core::metric::Scale;
 use v6gap_judge::analysis::compare::{Comparison, Of};
 use v6gap_judge::analysis::{Analysis, Effect, Qualifier, Verdict};
 
@@ -118,10 +117,7 @@ fn number(value: Option<f64>) -> String {
 
 /// Kind, estimate, ends of the 95 % range, standard deviation.
 fn effect(effect: Option<&Effect>) -> [String; 5] {
-    let kind = effect.map_or("", |effect| match effect.scale {
-        Scale::Ratio => "ratio-1",
-        Scale::Difference => "difference",
-    });
+    let kind = effect.map_or("", |effect| words::effect_kind(effect.scale));
     let of = |pick: fn(&Effect) -> f64| number(effect.map(pick));
     [
         kind.to_owned(),

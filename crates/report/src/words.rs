@@ -77,6 +77,14 @@ pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
 }
 
+/// What the figures of an effect are, as programs read it: `b/a − 1`, or `b − a`.
+pub(crate) fn effect_kind(scale: Scale) -> &'static str {
+    match scale {
+        Scale::Ratio => "ratio-1",
+        Scale::Difference => "difference",
+    }
+}
+
 /// A difference as it was measured, with its direction: "1.4 % slower".
 pub(crate) fn effect(metric: Metric, effect: f64) -> String {
     if effect == 0.0 { "no difference".to_owned() } else { amount(metric, effect) }

@@ -1,5 +1,6 @@
 //! One binary for all tests of rendering, because they share their fixtures.
 
+mod archive;
 mod conforming;
 mod exports;
 mod files;

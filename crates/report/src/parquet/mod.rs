@@ -3,9 +3,11 @@
 //!
 //! Columns are named as in the CSV, and have a type; what no row has is no column.
 
+mod archive;
 mod column;
 mod file;
 
+pub use archive::{Answers, ArchivedRun, archived_runs, archived_tables};
 pub use parquet::errors::ParquetError;
 
 use crate::rows::{self, Row};
@@ -33,11 +35,22 @@ pub struct ParquetTable {
 /// # Errors
 /// If the library refuses to write, which nothing that was measured makes it do.
 pub fn parquet(lines: &[Line], analysis: &Analysis) -> Result<[ParquetTable; 3], ParquetError> {
+    let run = Row::from([("run".to_owned(), analysis.run.id.as_str().into())]);
+    let [trials, pairs] = rows_of_run(lines, analysis, &run)?;
+    let histograms = ParquetTable { name: "histograms", bytes: histograms(lines, analysis)? };
+    Ok([trials, pairs, histograms])
+}
+
+/// Trials and pairs, each of them with what `run` says of the run.
+fn rows_of_run(
+    lines: &[Line],
+    analysis: &Analysis,
+    run: &Row,
+) -> Result<[ParquetTable; 2], ParquetError> {
     let cells = workloads(analysis);
     Ok([
-        ParquetTable { name: "trials", bytes: trials(lines, analysis, &cells)? },
-        ParquetTable { name: "pairs", bytes: pairs(analysis, &cells)? },
-        ParquetTable { name: "histograms", bytes: histograms(lines, analysis)? },
+        ParquetTable { name: "trials", bytes: trials(lines, run, &cells)? },
+        ParquetTable { name: "pairs", bytes: pairs(analysis, run, &cells)? },
     ])
 }
 
@@ -53,27 +66,28 @@ fn workloads(analysis: &Analysis) -> BTreeMap<&str, Row> {
     cells.map(|cell| (cell.id.as_str(), row(cell))).collect()
 }
 
-fn trials(
-    lines: &[Line],
-    analysis: &Analysis,
-    cells: &BTreeMap<&str, Row>,
-) -> Result<Vec<u8>, ParquetError> {
+fn trials(lines: &[Line], run: &Row, cells: &BTreeMap<&str, Row>) -> Result<Vec<u8>, ParquetError> {
     let row = |(trial, block): (&TrialRecord, Option<&BlockRecord>)| {
         let mut row = rows::row(trial, block);
         row.retain(|name, _| !rows::is_histogram(name));
-        row.insert("run".to_owned(), Value::from(analysis.run.id.as_str()));
+        row.extend(run.clone());
         row.extend(cells.get(trial.cell.as_str()).cloned().unwrap_or_default());
         row
     };
     of_rows(&rows::trials(lines).into_iter().map(row).collect::<Vec<Row>>(), "run")
 }
 
-fn pairs(analysis: &Analysis, cells: &BTreeMap<&str, Row>) -> Result<Vec<u8>, ParquetError> {
+fn pairs(
+    analysis: &Analysis,
+    run: &Row,
+    cells: &BTreeMap<&str, Row>,
+) -> Result<Vec<u8>, ParquetError> {
     let mut rows = Vec::new();
     for q in &analysis.questions {
         let levels = cells.get(q.cell.as_str()).cloned().unwrap_or_default();
         rows.extend(q.pairs.iter().enumerate().map(|(at, _)| {
             let mut row = pair(analysis, q, at);
+            row.extend(run.clone());
             row.extend(levels.clone());
             row
         }));
@@ -85,8 +99,7 @@ fn pair(analysis: &Analysis, q: &Question, at: usize) -> Row {
     let pair = &q.pairs[at];
     let arms = analysis.run.plan.design.arms;
     let values = [pair.values.a, pair.values.b];
-    let cells: [(&str, Value); 15] = [
-        ("run", analysis.run.id.as_str().into()),
+    let cells: [(&str, Value); 14] = [
         ("cell", q.cell.as_str().into()),
         ("question", q.label.as_str().into()),
         ("metric", q.metric.to_string().into()),

@@ -1,0 +1,284 @@
+//! Tables of many runs that outlive them: what each answered, and its trials and pairs with the
+//! hosts between which it was.
+//!
+//! Answers of many runs share a file. It is made anew from its rows and those of the runs that are
+//! put in, in the order in which the runs began, so that its bytes depend on which runs are in it
+//! and not on when they came.
+
+use super::column::{Cell, Column, Kind};
+use super::file::File;
+use super::{ParquetError, ParquetTable, rows_of_run};
+use crate::rows::Row;
+use crate::words;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::record::Field;
+use parquet::schema::types::Type;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use v6gap_core::record::Line;
+use v6gap_judge::analysis::summary::{Answer, Summary};
+use v6gap_judge::analysis::{Analysis, Question};
+
+/// The columns that say of which run a row is and how much of it was known, which stand first.
+const OF_RUN: [&str; 3] = ["run", "started_unix_ns", "journal_bytes"];
+
+/// All columns. They are the same in every file, whatever a month has of them.
+const COLUMNS: [(&str, Kind); 39] = [
+    (OF_RUN[0], Kind::Text),
+    (OF_RUN[1], Kind::Int),
+    (OF_RUN[2], Kind::Int),
+    ("from", Kind::Text),
+    ("to", Kind::Text),
+    ("target", Kind::Text),
+    ("plan", Kind::Text),
+    ("lab", Kind::Bool),
+    ("judged_by", Kind::Text),
+    ("valid", Kind::Bool),
+    ("stop", Kind::Text),
+    ("cell", Kind::Text),
+    ("place", Kind::Text),
+    ("question", Kind::Text),
+    ("metric", Kind::Text),
+    ("protocol", Kind::Text),
+    ("level_bytes", Kind::Int),
+    ("unit", Kind::Text),
+    ("family_a", Kind::Text),
+    ("family_b", Kind::Text),
+    ("value_a", Kind::Float),
+    ("value_b", Kind::Float),
+    ("pairs", Kind::Int),
+    ("effect_kind", Kind::Text),
+    ("effect", Kind::Float),
+    ("low95", Kind::Float),
+    ("high95", Kind::Float),
+    ("low90", Kind::Float),
+    ("high90", Kind::Float),
+    ("sd", Kind::Float),
+    ("standard_error", Kind::Float),
+    ("together", Kind::Int),
+    ("merged", Kind::Int),
+    ("margin", Kind::Float),
+    ("predicted", Kind::Float),
+    ("verdict", Kind::Text),
+    ("qualifier", Kind::Text),
+    ("why_none", Kind::Text),
+    ("caveats", Kind::Text),
+];
+
+/// A run in a table of answers, as it was when it was put in.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ArchivedRun {
+    /// Identifier of the run.
+    pub run: String,
+    /// Start, in ns since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// Length of its journal, in bytes.
+    pub journal_bytes: u64,
+}
+
+/// What runs answered, a row for each question; a run that has none has one row without any.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answers {
+    /// The rows of each run, by its start and its identifier.
+    runs: BTreeMap<(i64, String), Vec<Vec<Cell>>>,
+}
+
+/// Trials and pairs of a run, in this order, each row with the hosts between which it was.
+///
+/// # Errors
+/// As [`super::parquet()`].
+pub fn archived_tables(
+    lines: &[Line],
+    analysis: &Analysis,
+) -> Result<[ParquetTable; 2], ParquetError> {
+    rows_of_run(lines, analysis, &whose(analysis))
+}
+
+/// The runs in a table of answers.
+///
+/// # Errors
+/// If it is no such table.
+pub fn archived_runs(
+    table: impl ChunkReader + 'static,
+) -> Result<BTreeSet<ArchivedRun>, ParquetError> {
+    let reader = SerializedFileReader::new(table)?;
+    let schema = reader.metadata().file_metadata().schema();
+    let wanted = schema.get_fields().iter().filter(|field| OF_RUN.contains(&field.name()));
+    let wanted = Type::group_type_builder(schema.name()).with_fields(wanted.cloned().collect());
+    let mut runs = BTreeSet::new();
+    for row in reader.get_row_iter(Some(wanted.build()?))? {
+        let mut named: BTreeMap<String, Field> = row?.into_columns().into_iter().collect();
+        let [run, started, bytes] = OF_RUN.map(|name| named.remove(name));
+        let (Some(Field::Str(run)), Some(Field::Long(started)), Some(Field::Long(bytes))) =
+            (run, started, bytes)
+        else {
+            return Err(of_no_run());
+        };
+        let [started_unix_ns, journal_bytes] = [started, bytes].map(i64::unsigned_abs);
+        runs.insert(ArchivedRun { run, started_unix_ns, journal_bytes });
+    }
+    Ok(runs)
+}
+
+impl Answers {
+    /// The answers in a table.
+    ///
+    /// # Errors
+    /// If it is no such table.
+    pub fn read(table: impl ChunkReader + 'static) -> Result<Self, ParquetError> {
+        let reader = SerializedFileReader::new(table)?;
+        let mut answers = Answers::default();
+        for row in reader.get_row_iter(None)? {
+            let mut named: BTreeMap<String, Field> = row?.into_columns().into_iter().collect();
+            let cells = COLUMNS.iter().map(|(name, kind)| cell(named.remove(*name), *kind));
+            let cells: Vec<Cell> = cells.collect::<Result<_, _>>()?;
+            let (Cell::Text(run), Cell::Int(started)) = (&cells[0], &cells[1]) else {
+                return Err(of_no_run());
+            };
+            let place = (*started, run.as_utf8()?.to_owned());
+            answers.runs.entry(place).or_default().push(cells);
+        }
+        Ok(answers)
+    }
+
+    /// Puts in what a run answered, in place of what it answered before. Its journal has so many
+    /// bytes.
+    pub fn put(&mut self, analysis: &Analysis, lines: &[Line], journal_bytes: u64) {
+        let run = of_run(analysis, journal_bytes);
+        let known = Summary::of(analysis, lines, String::new()).questions;
+        let questions = analysis.questions.iter().zip(&known);
+        let mut rows: Vec<Vec<Cell>> = questions
+            .map(|(question, known)| {
+                let mut row = of_question(question, known);
+                row.extend(run.clone());
+                in_columns(&row)
+            })
+            .collect();
+        if rows.is_empty() {
+            rows.push(in_columns(&run));
+        }
+        let id = analysis.run.id.as_str().to_owned();
+        self.runs.insert((whole(analysis.run.started_unix_ns), id), rows);
+    }
+
+    /// The table.
+    ///
+    /// # Errors
+    /// As [`super::parquet()`].
+    pub fn table(&self) -> Result<ParquetTable, ParquetError> {
+        let mut columns: Vec<Column> =
+            COLUMNS.iter().map(|(name, kind)| Column::new(name, *kind)).collect();
+        for row in self.runs.values().flatten() {
+            for (column, cell) in columns.iter_mut().zip(row) {
+                column.cells.push(cell.clone());
+            }
+        }
+        let mut file = File::new(&columns)?;
+        file.group(&columns)?;
+        Ok(ParquetTable { name: "answers", bytes: file.bytes()? })
+    }
+}
+
+/// A number for a column of whole numbers, which end at 63 bits.
+fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn of_no_run() -> ParquetError {
+    ParquetError::General("a row that is of no run".to_owned())
+}
+
+/// A cell that was read. A column that an older version did not write is empty.
+fn cell(field: Option<Field>, kind: Kind) -> Result<Cell, ParquetError> {
+    match (field.unwrap_or(Field::Null), kind) {
+        (Field::Null, _) => Ok(Cell::Empty),
+        (Field::Bool(value), Kind::Bool) => Ok(Cell::Bool(value)),
+        (Field::Long(value), Kind::Int) => Ok(Cell::Int(value)),
+        (Field::Double(value), Kind::Float) => Ok(Cell::Float(value)),
+        (Field::Str(text), Kind::Text) => Ok(Cell::Text(text.as_str().into())),
+        (_, kind) => Err(ParquetError::General(format!("a column is not {kind:?}"))),
+    }
+}
+
+fn in_columns(row: &Row) -> Vec<Cell> {
+    COLUMNS.iter().map(|(name, _)| Cell::of(row.get(*name))).collect()
+}
+
+/// Of which run a row is, and between which hosts that was.
+fn whose(analysis: &Analysis) -> Row {
+    let run = &analysis.run;
+    named([
+        ("run", run.id.as_str().into()),
+        ("from", run.hosts.client.name.as_str().into()),
+        ("to", run.hosts.server.name.as_str().into()),
+        ("target", run.target.as_str().into()),
+    ])
+}
+
+/// What the answers of a run have in common.
+fn of_run(analysis: &Analysis, journal_bytes: u64) -> Row {
+    let run = &analysis.run;
+    let design = &run.plan.design;
+    let mut row = named([
+        ("started_unix_ns", whole(run.started_unix_ns).into()),
+        ("journal_bytes", whole(journal_bytes).into()),
+        ("plan", run.plan.name.as_str().into()),
+        ("lab", run.plan.world.is_some().into()),
+        ("judged_by", env!("CARGO_PKG_VERSION").into()),
+        ("valid", analysis.valid.into()),
+        ("stop", plain(design.stop)["kind"].clone()),
+        ("family_a", plain(design.arms.a)),
+        ("family_b", plain(design.arms.b)),
+    ]);
+    row.extend(whose(analysis));
+    row
+}
+
+/// A question and its answer; `known` is what its summary says. An end of a range that is not
+/// finite is empty, as it is in JSON.
+fn of_question(q: &Question, known: &Answer) -> Row {
+    let effect = q.effect.as_ref();
+    let found = known.found()[0];
+    let mut row = named([
+        ("cell", q.cell.as_str().into()),
+        ("place", q.place.as_deref().into()),
+        ("question", q.label.as_str().into()),
+        ("metric", q.metric.to_string().into()),
+        ("protocol", plain(q.transport)),
+        ("level_bytes", q.level_bytes.into()),
+        ("unit", q.metric.unit().into()),
+        ("value_a", q.values.a.into()),
+        ("value_b", q.values.b.into()),
+        ("pairs", q.pairs.iter().filter(|pair| pair.valid).count().into()),
+        ("effect_kind", effect.map(|effect| words::effect_kind(effect.scale)).into()),
+        ("effect", effect.map(|effect| effect.estimate).into()),
+        ("low95", effect.map(|effect| effect.range95.low).into()),
+        ("high95", effect.map(|effect| effect.range95.high).into()),
+        ("low90", effect.map(|effect| effect.range90.low).into()),
+        ("high90", effect.map(|effect| effect.range90.high).into()),
+        ("sd", effect.map(|effect| effect.sd).into()),
+        ("standard_error", found.map(|found| found.standard_error).into()),
+        ("together", effect.map(|effect| effect.together).into()),
+        ("merged", q.diagnostics.merged.into()),
+        ("margin", q.margin.into()),
+        ("predicted", q.prediction.as_ref().map(|predicted| predicted.effect).into()),
+        ("verdict", plain(q.verdict)),
+        ("qualifier", plain(q.qualifier)),
+        ("why_none", q.why_none.as_deref().into()),
+    ]);
+    if !q.caveats.is_empty() {
+        row.insert("caveats".to_owned(), q.caveats.join("\n").into());
+    }
+    row
+}
+
+fn named<const N: usize>(cells: [(&str, Value); N]) -> Row {
+    cells.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// A name or a choice, as it is written in JSON.
+fn plain(value: impl Serialize) -> Value {
+    // Plain data with string keys always becomes a value.
+    serde_json::to_value(value).unwrap_or_default()
+}
