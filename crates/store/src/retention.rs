@@ -3,7 +3,7 @@
 use crate::Row;
 use std::collections::BTreeMap;
 
-/// What a rule keeps. There is no archive yet, so what it removes is gone.
+/// What a rule keeps. Where there is an archive, whoever follows it removes what that has alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// Runs that began less than so long ago stay, in ns.

@@ -1,5 +1,6 @@
 //! What is written comes back, what a crash cut off is mended, what is wrong is named.
 
+mod archive;
 mod claims;
 mod foreign;
 mod index;

@@ -4,7 +4,7 @@
 use crate::source::Source;
 use crate::{Store, StoreError};
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use v6gap_sys::{disk, entropy};
@@ -106,6 +106,17 @@ pub(crate) fn open_or_make(path: &Path) -> Result<File, StoreError> {
             }
         }
         opened => opened,
+    }
+}
+
+/// Keeps other processes from what the file at `path` stands for while it is open; nothing if
+/// another one keeps it.
+pub(crate) fn lock(path: &Path) -> Result<Option<File>, StoreError> {
+    let file = open_or_make(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(e)) => Err(StoreError::io("lock", path)(e)),
     }
 }
 

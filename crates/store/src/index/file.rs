@@ -4,9 +4,9 @@ use super::{INDEX, Row};
 use crate::lines::{Next, Room};
 use crate::source::{Named, Source};
 use crate::summary;
-use crate::write::{PARTIAL, open_or_make, remove_file, write_pieces};
+use crate::write::{PARTIAL, lock, open_or_make, remove_file, write_pieces};
 use crate::{Head, Store, StoreError};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -115,13 +115,7 @@ fn read_part(path: &Path, range: Range<u64>, bytes: u64, keep: Keep<'_>) -> Opti
 impl Store {
     /// Keeps others from writing to the index while the file is open; nothing if another does.
     pub(super) fn lock_index(&self) -> Result<Option<File>, StoreError> {
-        let path = self.data().join(LOCK);
-        let file = open_or_make(&path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &path)(e)),
-        }
+        lock(&self.data().join(LOCK))
     }
 
     /// Adds a line, with its newline, to the index, which must be locked, and waits until it is on
