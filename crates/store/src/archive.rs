@@ -106,7 +106,7 @@ fn table(folder: &Path, name: &str) -> PathBuf {
 fn inside(archive: &Path, kind: &str, part: &str) -> Result<Option<PathBuf>, StoreError> {
     let kind = archive.join(kind);
     let part = kind.join(part);
-    for folder in [archive, &kind, &part] {
+    for folder in [archive, kind.as_path(), part.as_path()] {
         if !Store::exists(folder) {
             return Ok(None);
         }

@@ -36,9 +36,9 @@ pub use run::{
 pub use serve::ServeArgs;
 pub use snmp::SnmpArgs;
 pub use stored::{
-    ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ImportArgs, IndexArgs,
-    IndexCommand, IndexRebuildArgs, ListArgs, NoteArgs, ReplayArgs, ReportArgs, RmArgs, ShowArgs,
-    ShowFormat,
+    ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ImportArgs, IndexArchiveArgs,
+    IndexArgs, IndexCommand, IndexRebuildArgs, ListArgs, NoteArgs, ReplayArgs, ReportArgs, RmArgs,
+    ShowArgs, ShowFormat,
 };
 pub use tools::{CompletionsArgs, Document, ExplainArgs, ManArgs, PredictArgs, SchemaArgs};
 pub use values::{Asked, Precision, Rate};

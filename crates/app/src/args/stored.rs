@@ -149,8 +149,9 @@ pub struct NoteArgs {
 
 /// Remove stored results
 ///
-/// By name, or by age. By age nothing is removed that has a title or a note. There is no archive:
-/// what is removed is gone, and `v6gap export` keeps a result elsewhere.
+/// By name, or by age. By age nothing is removed that has a title or a note and, where there is an
+/// archive (`v6gap index archive`), nothing that it lacks. Otherwise what is removed is gone, and
+/// `v6gap export` keeps a result elsewhere.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -179,7 +180,11 @@ pub struct RmArgs {
 /// is made from the results, and keeps itself; making it anew is for results that an older version
 /// stored, and after files were changed by other programs.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  v6gap index rebuild\n  v6gap index rebuild --afresh --json")]
+#[command(after_help = "\
+Examples:
+  v6gap index rebuild
+  v6gap index rebuild --afresh --json
+  v6gap index archive")]
 pub struct IndexArgs {
     /// What to do with it
     #[command(subcommand)]
@@ -191,6 +196,8 @@ pub struct IndexArgs {
 pub enum IndexCommand {
     /// Make the index anew from the stored results
     Rebuild(IndexRebuildArgs),
+    /// Put what stored results say into an archive of tables, which outlives them
+    Archive(IndexArchiveArgs),
 }
 
 /// Make the index anew from the stored results
@@ -198,6 +205,22 @@ pub enum IndexCommand {
 #[command(after_help = "Examples:\n  v6gap index rebuild\n  v6gap index rebuild --afresh --json")]
 pub struct IndexRebuildArgs {
     /// Judge all results again, as after an update, instead of those alone that lack a summary
+    #[arg(long)]
+    pub afresh: bool,
+    /// Write JSON
+    #[arg(short = 'J', long)]
+    pub json: bool,
+}
+
+/// Put what stored results say into an archive of tables, which outlives them
+///
+/// The archive is a folder of Parquet beside the results, for DuckDB, pandas and R: answers by
+/// month, pairs and trials by day. What it has already is left as it is. Where there is an archive,
+/// `v6gap rm --older-than` removes nothing that it lacks.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  v6gap index archive\n  v6gap index archive --afresh --json")]
+pub struct IndexArchiveArgs {
+    /// Judge all results again, as after an update, instead of those alone that the archive lacks
     #[arg(long)]
     pub afresh: bool,
     /// Write JSON

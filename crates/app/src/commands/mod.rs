@@ -1,6 +1,7 @@
 //! One module for each verb. Each takes what was typed and the context, writes what it has to say,
 //! and returns how the program ends.
 
+mod archived;
 mod check;
 mod cite;
 mod compare;

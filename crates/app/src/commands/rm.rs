@@ -1,5 +1,6 @@
 //! `rm`: removes stored results, by name or by age.
 
+use super::archived;
 use crate::args::RmArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -51,6 +52,10 @@ fn by_name(references: &[String], context: &Context) -> Result<(), Failure> {
 fn by_age(rule: Retention, dry_run: bool, context: &Context) -> Result<(), Failure> {
     let index = context.store.index()?;
     let past = rule.past(index.rows(), wall_ns());
+    let (past, missing) = match context.store.has_archive() {
+        true => archived::among(past, context)?,
+        false => (past, 0),
+    };
     for row in &past {
         let id = &row.head.id;
         if dry_run {
@@ -64,11 +69,17 @@ fn by_age(rule: Retention, dry_run: bool, context: &Context) -> Result<(), Failu
             removed => removed?,
         }
     }
-    if past.is_empty() {
-        output::to_stdout("nothing is that old");
-    } else if !dry_run {
+    if missing > 0 {
+        let why = "which the archive does not have";
+        let next = format!("{} puts them in", archived::COMMAND);
+        output::to_stderr(&format!("note: {missing} of that age stay, {why}: {next}"));
+    }
+    match (past.is_empty(), missing) {
+        (true, 0) => output::to_stdout("nothing is that old"),
+        (true, _) => {}
         // A line that stays behind costs time and says nothing.
-        let _ = context.store.order_index();
+        (false, _) if !dry_run => drop(context.store.order_index()),
+        (false, _) => {}
     }
     Ok(())
 }

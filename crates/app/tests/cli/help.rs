@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 
 /// Every verb with the verbs below it.
-const VERBS: [&str; 35] = [
+const VERBS: [&str; 36] = [
     "demo",
     "run",
     "watch",
@@ -23,6 +23,7 @@ const VERBS: [&str; 35] = [
     "rm",
     "index",
     "index rebuild",
+    "index archive",
     "export",
     "plan",
     "plan check",

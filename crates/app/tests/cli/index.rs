@@ -1,4 +1,5 @@
-//! The index of stored results: kept by whoever looks, made anew, and asked for histories.
+//! The index of stored results: kept by whoever looks, made anew, and asked for histories; and the
+//! archive of what they say.
 
 use crate::support::Sandbox;
 use serde_json::Value;
@@ -94,4 +95,104 @@ fn old_results_are_removed_by_a_rule() {
     for line in ["rm", "rm zzz333 --older-than 1d", "rm zzz333 --keep 1", "rm --older-than soon"] {
         sandbox.run(line).ended(2);
     }
+}
+
+/// Three results against two hosts, the last of them of the next month.
+fn of_two_months() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for (id, target, day) in [("abc111", "lab-b", 0), ("mno222", "nas", 1), ("zzz333", "lab-b", 20)]
+    {
+        sandbox.store(id, target, 1_763_500_000_000_000_000 + day * 86_400_000_000_000);
+    }
+    sandbox
+}
+
+/// All files of the archive.
+fn archived(sandbox: &Sandbox) -> Vec<(String, Vec<u8>)> {
+    fn files(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            match entry.path().is_dir() {
+                true => files(&entry.path(), found),
+                false => found.push(entry.path()),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    files(&sandbox.path("archive"), &mut found);
+    found.sort();
+    let named = |path: &std::path::PathBuf| {
+        let name = path.strip_prefix(sandbox.path("archive")).unwrap();
+        (name.to_str().unwrap().to_owned(), std::fs::read(path).unwrap())
+    };
+    found.iter().map(named).collect()
+}
+
+#[test]
+fn results_are_archived_by_month_and_day_to_the_same_bytes_whenever_they_come() {
+    let (sandbox, later) = (of_two_months(), of_two_months());
+    let said = sandbox.run("index archive").ended(0).out;
+    assert_eq!(said, "3 results are in the archive; 3 were put in.\n");
+    let whole = archived(&sandbox);
+    let names: Vec<&str> = whole.iter().map(|(name, _)| name.as_str()).collect();
+    let expected = [
+        "answers/month=2025-11/answers.parquet",
+        "answers/month=2025-12/answers.parquet",
+        "pairs/day=2025-11-18/abc111.parquet",
+        "pairs/day=2025-11-19/mno222.parquet",
+        "pairs/day=2025-12-08/zzz333.parquet",
+        "trials/day=2025-11-18/abc111.parquet",
+        "trials/day=2025-11-19/mno222.parquet",
+        "trials/day=2025-12-08/zzz333.parquet",
+    ];
+    assert_eq!(names, expected);
+    let made = json(&sandbox.run("index archive -J").ended(0).out);
+    assert_eq!((&made["results"], &made["archived"]), (&3.into(), &0.into()));
+    sandbox.run("index archive --afresh").ended(0);
+    assert_eq!(archived(&sandbox), whole);
+    // The same runs one after the other, the last of a month first.
+    let journal = later.read("runs/abc111/journal.jsonl");
+    later.run("rm abc111").ended(0);
+    later.run("index archive").ended(0);
+    std::fs::create_dir(later.path("runs/abc111")).unwrap();
+    later.write("runs/abc111/journal.jsonl", &journal);
+    let said = later.run("index archive").ended(0).out;
+    assert_eq!(said, "3 results are in the archive; 1 were put in.\n");
+    assert_eq!(archived(&later), whole);
+}
+
+#[test]
+fn by_age_nothing_is_removed_that_an_archive_does_not_have() {
+    let sandbox = of_two_months();
+    sandbox.run("index archive").ended(0);
+    sandbox.store("new444", "lab-c", 1_763_500_000_000_000_000);
+    let line = "rm --older-than 1d --keep 0";
+    let would = sandbox.run(&format!("{line} --dry-run")).ended(0);
+    assert_eq!(would.out.lines().count(), 3, "{would:?}");
+    assert!(would.err.contains("1 of that age stay") && would.err.contains("v6gap index archive"));
+    assert_eq!(sandbox.run(line).ended(0).out.lines().count(), 3);
+    let whole = archived(&sandbox);
+    sandbox.run("index archive").ended(0);
+    // What was removed is in the archive as it was.
+    let kept = archived(&sandbox).into_iter().filter(|file| whole.contains(file)).count();
+    assert_eq!(kept, whole.len() - 1, "the month that the new one is of was written again");
+    assert_eq!(sandbox.run(line).ended(0).out, "removed new444\n");
+    assert_eq!(sandbox.run(line).ended(0).out, "nothing is that old\n");
+    // A name is a name.
+    sandbox.store("new555", "lab-c", 1_763_500_000_000_000_000);
+    sandbox.run("rm new555").ended(0);
+}
+
+#[test]
+fn a_table_that_is_none_is_named_and_left_as_it_is() {
+    let sandbox = of_two_months();
+    sandbox.run("index archive").ended(0);
+    let month = "archive/answers/month=2025-11/answers.parquet";
+    sandbox.write(month, "PAR1 and no more");
+    for line in ["index archive", "rm --older-than 1d --keep 0"] {
+        let ran = sandbox.run(line);
+        assert!(ran.code != 0 && ran.err.contains("month=2025-11"), "{ran:?}");
+        assert!(ran.err.contains("v6gap index archive"), "{ran:?}");
+    }
+    assert_eq!(sandbox.read(month), "PAR1 and no more");
+    assert!(sandbox.path("runs/abc111").exists());
 }
