@@ -90,7 +90,7 @@ const PYTHON: Need = Need {
 };
 
 /// Libraries of that Python, in versions that the examples were tried with; below `target`.
-const LIBRARIES: [&str; 2] = ["pandas==3.1.1", "pyarrow==26.0.1"];
+const LIBRARIES: [&str; 3] = ["pandas==3.1.1", "pyarrow==26.0.1", "duckdb==2.0.0"];
 
 /// Version of cargo-deny whose configuration deny.toml is written for.
 const DENY_VERSION: &str = "0.20.2";

@@ -1,18 +1,21 @@
 //! The examples of docs/analysis.md, run by a real Python on what the real program exports.
 //!
-//! Needs a Python with pandas and pyarrow: the one that `cargo xtask test --setup` makes below
-//! `target`, or the system's. Without any it says `SKIPPED`.
+//! Needs a Python with pandas, pyarrow and duckdb: the one that `cargo xtask test --setup` makes
+//! below `target`, or the system's. Without any it says `SKIPPED`.
 
 #[allow(dead_code, reason = "the command-line tests use the rest of it")]
 #[path = "../cli/support.rs"]
 mod support;
 
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::Sandbox;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/notebooks/differences.py");
+const DIFFERENCES: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/notebooks/differences.py");
+const ARCHIVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/notebooks/archive.py");
 
 /// Where `cargo xtask test --setup` puts it.
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/python/bin/python");
@@ -20,22 +23,49 @@ const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/python/b
 /// Largest relative deviation between two orders of adding the same numbers.
 const TOLERANCE: f64 = 1e-9;
 
+/// Columns of the archive, and what they are called in JSON.
+const FIGURES: [(&str, &str); 8] = [
+    ("effect", "estimate"),
+    ("low95", "low"),
+    ("high95", "high"),
+    ("low90", "low90"),
+    ("high90", "high90"),
+    ("sd", "sd"),
+    ("pairs", "pairs"),
+    ("margin", "margin"),
+];
+
+/// The same of what is computed again, on the scale of single effects.
+const COMPUTED: [(&str, &str); 5] = [
+    ("centre_here", "estimate"),
+    ("low95_here", "low"),
+    ("high95_here", "high"),
+    ("low90_here", "low90"),
+    ("high90_here", "high90"),
+];
+
 fn main() {
     let Some(python) = python() else {
-        println!("SKIPPED: no Python with pandas and pyarrow (cargo xtask test --setup makes one)");
+        let lacking = "no Python with pandas, pyarrow and duckdb";
+        println!("SKIPPED: {lacking} (cargo xtask test --setup makes one)");
         return;
     };
     let sandbox = Sandbox::with_run();
-    agrees(&python, &sandbox, "the run that ended when it was sure");
+    let computed = |what| {
+        agrees(&python, &sandbox, what);
+        archived(&python, &sandbox, what)
+    };
+    assert_eq!(computed("the run that ended when it was sure"), 0);
     fix_pairs(&sandbox);
-    agrees(&python, &sandbox, "the run with a fixed number of pairs");
+    // Ranges of two questions of ratios, whose number of pairs was fixed, are made of ranks.
+    assert_eq!(computed("the run with a fixed number of pairs"), 2 * COMPUTED.len());
     sandbox.store_sweep();
-    agrees(&python, &sandbox, "the sweep");
+    assert_eq!(computed("the sweep"), 0);
 }
 
 fn python() -> Option<PathBuf> {
     let has = |python: &PathBuf| {
-        let imports = Command::new(python).args(["-c", "import pandas, pyarrow"]).output();
+        let imports = Command::new(python).args(["-c", "import pandas, pyarrow, duckdb"]).output();
         imports.is_ok_and(|output| output.status.success())
     };
     [PathBuf::from(PYTHON), PathBuf::from("python3")].into_iter().find(has)
@@ -54,10 +84,7 @@ fn fix_pairs(sandbox: &Sandbox) {
 fn agrees(python: &Path, sandbox: &Sandbox, what: &str) {
     sandbox.run("export last --format parquet -o last").ended(0);
     sandbox.run("export last --format json -o last/result.json").ended(0);
-    let output = Command::new(python).arg(SCRIPT).arg(sandbox.path("last")).output();
-    let output = output.expect("the script runs");
-    let said = String::from_utf8(output.stdout).expect("text");
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let said = said(python, DIFFERENCES, &sandbox.path("last"));
     let mut rows = said.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let heads = rows.next().expect("a line of heads");
     let column = |name: &str| heads.iter().position(|head| *head == name).expect("the column");
@@ -74,6 +101,55 @@ fn agrees(python: &Path, sandbox: &Sandbox, what: &str) {
         assert!((found - told).abs() <= TOLERANCE * told.abs(), "{}: {found} {told}", row[cell]);
     }
     println!("{what}: {} estimates agree", questions.len());
+}
+
+/// What DuckDB finds in the archive of the last result is what the program says of it, and so are
+/// the ranges that it computes from the pairs, all to the last digit. How many of those there are.
+fn archived(python: &Path, sandbox: &Sandbox, what: &str) -> usize {
+    // The journal of the run was changed by another program.
+    sandbox.run("index rebuild --afresh").ended(0);
+    sandbox.run("index archive --afresh").ended(0);
+    let said = said(python, ARCHIVE, &sandbox.path("archive"));
+    let mut lines = said.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let heads = lines.next().expect("a line of heads");
+    let rows: Vec<BTreeMap<&str, &str>> =
+        lines.map(|cells| heads.iter().copied().zip(cells).collect()).collect();
+    let shown = sandbox.run("show last --json").ended(0).out;
+    let shown: Value = serde_json::from_str(&shown).expect("a document");
+    let mut computed = 0;
+    for question in shown["questions"].as_array().expect("questions") {
+        let is_of = |row: &&BTreeMap<&str, &str>| {
+            row["run"] == text(&shown["id"])
+                && row["cell"] == text(&question["cell"])
+                && row["metric"] == text(&question["metric"])
+        };
+        let row = rows.iter().find(is_of).expect("a row for each question");
+        assert_eq!(row["verdict"], text(&question["verdict"]));
+        for (here, told) in FIGURES {
+            let told = match told {
+                "margin" => question[told].as_f64(),
+                told => question["effect"][told].as_f64(),
+            };
+            assert_eq!(row[here].parse().ok(), told, "{here} of {}: {row:?}", row["cell"]);
+        }
+        for (here, told) in COMPUTED {
+            let Ok(found) = row[here].parse::<f64>() else { continue };
+            let told = question["effect"][told].as_f64();
+            assert_eq!(Some(libm::expm1(found)), told, "{here} of {}: {row:?}", row["cell"]);
+            computed += 1;
+        }
+    }
+    println!("{what}: the archive says the same; {computed} figures were computed again");
+    computed
+}
+
+/// What a script prints of a folder.
+fn said(python: &Path, script: &str, folder: &Path) -> String {
+    let output = Command::new(python).arg(script).arg(folder).output();
+    let output = output.expect("the script runs");
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    said
 }
 
 fn text(value: &Value) -> &str {
