@@ -149,6 +149,11 @@ fn results_are_archived_by_month_and_day_to_the_same_bytes_whenever_they_come() 
     assert_eq!((&made["results"], &made["archived"]), (&3.into(), &0.into()));
     sandbox.run("index archive --afresh").ended(0);
     assert_eq!(archived(&sandbox), whole);
+    // Whoever is killed leaves runs whose answers are not there, and a file that is none yet.
+    std::fs::remove_dir_all(sandbox.path("archive/answers")).unwrap();
+    sandbox.write("archive/pairs/day=2025-11-18/abc111.parquet.0123.partial", "PAR1");
+    sandbox.run("index archive").ended(0);
+    assert_eq!(archived(&sandbox), whole);
     // The same runs one after the other, the last of a month first.
     let journal = later.read("runs/abc111/journal.jsonl");
     later.run("rm abc111").ended(0);
