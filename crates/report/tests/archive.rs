@@ -104,14 +104,25 @@ fn a_run_that_went_on_takes_the_place_of_what_it_was() {
 
 #[test]
 fn what_is_no_table_of_answers_is_an_error() {
-    let [trials, pairs] = archived_tables(&journal::lines(), &lab()).expect("tables");
-    assert_eq!([trials.name, pairs.name], ["trials", "pairs"]);
-    for row in rows(pairs.bytes.clone()) {
-        assert_eq!(row["from"], Field::Str(lab().run.hosts.client.name));
-    }
-    let torn = pairs.bytes[..pairs.bytes.len() / 2].to_vec();
-    for bytes in [Vec::new(), b"PAR1PAR1".to_vec(), torn, pairs.bytes] {
+    let pairs = archived_tables(&[], &lab()).expect("tables").remove(0).bytes;
+    let torn = pairs[..pairs.len() / 2].to_vec();
+    for bytes in [Vec::new(), b"PAR1PAR1".to_vec(), torn, pairs] {
         assert!(Answers::read(Bytes::from(bytes.clone())).is_err(), "{}", bytes.len());
         assert!(archived_runs(Bytes::from(bytes.clone())).is_err(), "{}", bytes.len());
     }
+}
+
+#[test]
+fn trials_and_pairs_say_between_which_hosts_and_are_left_out_where_there_are_none() {
+    let tables = archived_tables(&journal::lines(), &lab()).expect("tables");
+    assert_eq!(tables.iter().map(|table| table.name).collect::<Vec<_>>(), ["trials", "pairs"]);
+    for table in tables {
+        for row in rows(table.bytes) {
+            assert_eq!(row["from"], Field::Str(lab().run.hosts.client.name));
+            assert_eq!(row["to"], Field::Str(lab().run.hosts.server.name));
+        }
+    }
+    let begun = &journal::lines()[..1];
+    let analysis = analyse(begun).expect("an analysis");
+    assert!(archived_tables(begun, &analysis).expect("tables").is_empty());
 }

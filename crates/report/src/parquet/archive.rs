@@ -84,15 +84,20 @@ pub struct Answers {
     runs: BTreeMap<(i64, String), Vec<Vec<Cell>>>,
 }
 
-/// Trials and pairs of a run, in this order, each row with the hosts between which it was.
+/// Trials and pairs of a run, in this order, each row with the hosts between which it was. A table
+/// without a row is left out: it has no column either, and programs refuse to read such a file.
 ///
 /// # Errors
 /// As [`super::parquet()`].
 pub fn archived_tables(
     lines: &[Line],
     analysis: &Analysis,
-) -> Result<[ParquetTable; 2], ParquetError> {
-    rows_of_run(lines, analysis, &whose(analysis))
+) -> Result<Vec<ParquetTable>, ParquetError> {
+    let has_trials = lines.iter().any(|line| matches!(line, Line::Trial(_)));
+    let has_pairs = analysis.questions.iter().any(|question| !question.pairs.is_empty());
+    let tables = rows_of_run(lines, analysis, &whose(analysis))?;
+    let with_rows = tables.into_iter().zip([has_trials, has_pairs]);
+    Ok(with_rows.filter_map(|(table, has_rows)| has_rows.then_some(table)).collect())
 }
 
 /// The runs in a table of answers.
