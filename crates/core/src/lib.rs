@@ -40,6 +40,7 @@ pub mod turn;
 pub mod unit;
 pub mod values;
 pub mod version_negotiation;
+pub mod via;
 pub mod watch;
 pub mod wire;
 pub mod wiremodel;
