@@ -6,7 +6,7 @@ use std::io;
 #[cfg(unix)]
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A program that was started.
 #[derive(Debug)]
@@ -40,6 +40,35 @@ pub fn start(program: &Path, arguments: &[String]) -> io::Result<(Apart, ChildSt
     Ok((Apart { child, input }, output))
 }
 
+/// A program that is given its input and heard on both its outputs.
+#[derive(Debug)]
+pub struct Heard {
+    /// The program; closing its input is up to who has it.
+    pub apart: Apart,
+    /// Its standard input.
+    pub input: ChildStdin,
+    /// What it writes to standard output.
+    pub output: ChildStdout,
+    /// What it writes to standard error.
+    pub errors: ChildStderr,
+}
+
+/// Starts `program`, all of whose streams are pipes. One that `asks` stays where Ctrl-C at the
+/// terminal reaches it: others may not read a password there.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_heard(program: &Path, arguments: &[String], asks: bool) -> io::Result<Heard> {
+    let mut command = if asks { plain(program, arguments) } else { prepared(program, arguments) };
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    Ok(Heard { apart: Apart { child, input: None }, input, output, errors })
+}
+
 /// Runs `program` to its end, without anything to read.
 ///
 /// # Errors
@@ -50,12 +79,20 @@ pub fn ask(program: &Path, arguments: &[String]) -> io::Result<Answered> {
     Ok(Answered { exit: done.status.code(), out: text(&done.stdout), err: text(&done.stderr) })
 }
 
-#[expect(clippy::disallowed_methods, reason = "what is started is this program itself")]
 fn prepared(program: &Path, arguments: &[String]) -> Command {
-    let mut command = Command::new(program);
-    command.args(arguments);
+    let mut command = plain(program, arguments);
     #[cfg(unix)]
     command.process_group(0);
+    command
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is started is this program itself, or ssh, which measures nothing"
+)]
+fn plain(program: &Path, arguments: &[String]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
     command
 }
 
@@ -69,6 +106,14 @@ impl Apart {
     pub fn kill(&mut self) {
         // It can only have ended before.
         let _ = self.child.kill();
+    }
+
+    /// Whether it has ended.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn is_over(&mut self) -> io::Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
     }
 
     /// Waits for its end: its exit code, or `None` if it was killed.
@@ -113,6 +158,23 @@ mod tests {
         apart.kill();
         assert_eq!(apart.wait().unwrap(), None);
         assert!(start(Path::new("/no/such/program"), &[]).is_err());
+    }
+
+    #[test]
+    fn what_it_is_given_and_says_goes_by_pipes() {
+        use std::io::{Read, Write};
+        let lines = "read word; echo \"$word\"; cat >&2; exit 7";
+        for asks in [false, true] {
+            let heard = start_heard(Path::new("/bin/sh"), &script(lines), asks).unwrap();
+            let Heard { apart, mut input, mut output, mut errors } = heard;
+            input.write_all(b"key\nrest").unwrap();
+            drop(input);
+            let (mut out, mut err) = (String::new(), String::new());
+            output.read_to_string(&mut out).unwrap();
+            errors.read_to_string(&mut err).unwrap();
+            assert_eq!((out.as_str(), err.as_str()), ("key\n", "rest"));
+            assert_eq!(apart.wait().unwrap(), Some(7));
+        }
     }
 
     #[test]
