@@ -34,6 +34,7 @@ pub mod stranger;
 pub mod target;
 mod trouble;
 pub mod turn;
+pub mod via;
 pub mod watch;
 mod whereabouts;
 mod witness;
