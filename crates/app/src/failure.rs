@@ -4,7 +4,10 @@
 mod connect;
 mod of_perform;
 mod of_store;
+mod of_via;
 pub mod texts;
+
+pub use of_via::results;
 
 use crate::output;
 use serde_json::json;

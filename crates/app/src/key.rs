@@ -4,7 +4,7 @@
 use crate::args::{KeyArgs, SnmpArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use std::io::ErrorKind;
+use std::io::{BufRead, ErrorKind, Read};
 use std::path::Path;
 use v6gap_core::wire::PORT;
 use v6gap_perform::serve::StampKey;
@@ -17,6 +17,9 @@ const BYTES_MIN: usize = 16;
 
 /// Random bytes of a new key: 128 bits, beyond any trying.
 const RANDOM_BYTES: usize = 16;
+
+/// Longest line with a key on standard input, in bytes.
+const LINE_BYTES_MAX: u64 = 4096;
 
 /// Who can try words at a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +41,8 @@ struct Word {
 /// Where a word came from.
 enum Source {
     Variable,
+    /// The first line of standard input.
+    Input,
     CommandLine,
     /// A file by this name, and whether others may read it or what keeps the system from telling.
     File(String, Result<u32, String>),
@@ -181,6 +186,9 @@ pub fn make(path: &Path, port: u16) -> Result<String, Failure> {
 
 /// What was typed comes before the variable.
 fn word(args: &KeyArgs) -> Result<Option<Word>, Failure> {
+    if args.key_of_input {
+        return of_input().map(Some);
+    }
     if let Some(path) = &args.key_file {
         let secret = read(path, args.credentials.as_deref())?;
         let text = secret.text.lines().next().map(str::trim).unwrap_or_default().to_owned();
@@ -192,11 +200,23 @@ fn word(args: &KeyArgs) -> Result<Option<Word>, Failure> {
     Ok(given.next().map(|(text, from)| Word { text, from }))
 }
 
+/// The first line of standard input; what follows stays there.
+fn of_input() -> Result<Word, Failure> {
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(LINE_BYTES_MAX).read_line(&mut text);
+    read.map_err(|error| {
+        let what = format!("cannot read the key from standard input: {error}");
+        Failure::new("E507", Outcome::Usage, what)
+    })?;
+    Ok(Word { text: text.trim().to_owned(), from: Source::Input })
+}
+
 impl Word {
     fn key(&self) -> Result<Key, Failure> {
         Key::of_word(&self.text).map_err(|_| {
             let what = match &self.from {
                 Source::Variable => "the variable V6GAP_KEY is set and empty".to_owned(),
+                Source::Input => "standard input begins with no key".to_owned(),
                 Source::CommandLine => "--key is empty".to_owned(),
                 Source::File(path, _) => format!("{path}: the first line holds no key"),
             };
@@ -226,7 +246,7 @@ impl Word {
                 "others on this computer may read or change the key in {path} (mode bits \
                  {others:03o}); chmod 600 {path}"
             )),
-            Source::Variable | Source::File(..) => {}
+            Source::Variable | Source::Input | Source::File(..) => {}
         }
         if self.is_short() {
             doubts.push(format!(

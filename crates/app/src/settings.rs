@@ -15,11 +15,12 @@ use v6gap_sys::term::{self, Output};
 const WIDTH: usize = 80;
 
 /// The variables that this program looks at.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "V6GAP_SNMP_AUTH_KEY",
     "V6GAP_SNMP_PRIV_KEY",
     "V6GAP_DATA",
     "V6GAP_LOCKS",
+    "V6GAP_SSH",
     "XDG_DATA_HOME",
     "HOME",
     "APPDATA",
@@ -142,6 +143,8 @@ pub struct Settings {
     pub output: OutputStyle,
     /// The folder in which this host is claimed, if it is another than that of all users.
     pub locks: Option<PathBuf>,
+    /// How ssh is called, if otherwise than everywhere.
+    pub ssh: Option<PathBuf>,
     /// Keys for managed devices.
     pub keys: SnmpKeys,
     /// What was typed, without secrets; empty if it is not known.
@@ -162,7 +165,8 @@ impl Settings {
             privacy: key("V6GAP_SNMP_PRIV_KEY"),
         };
         let locks = environment.get("V6GAP_LOCKS").map(PathBuf::from);
-        Settings { data: environment.data(), output, locks, keys, typed: Vec::new() }
+        let ssh = environment.get("V6GAP_SSH").map(PathBuf::from);
+        Settings { data: environment.data(), output, locks, ssh, keys, typed: Vec::new() }
     }
 
     /// From the environment alone, for errors in what was typed.
@@ -187,6 +191,8 @@ pub struct Context {
     pub output: OutputStyle,
     /// The folder in which this host is claimed, if it is another than that of all users.
     locks: Option<PathBuf>,
+    /// How ssh is called.
+    pub ssh: PathBuf,
     /// Keys for managed devices.
     pub keys: SnmpKeys,
     /// What was typed, without secrets.
@@ -204,7 +210,14 @@ impl Context {
         let keys = settings.keys.clone();
         let typed = settings.typed.clone();
         let locks = settings.locks.clone();
-        Ok(Context { store: Store::at(data), output, locks, keys, typed })
+        let ssh = settings.ssh.clone().unwrap_or_else(|| PathBuf::from("ssh"));
+        Ok(Context { store: Store::at(data), output, locks, ssh, keys, typed })
+    }
+
+    /// The same where these words were typed in place of those that this process was given.
+    pub fn typed_as(self, words: &[String]) -> Self {
+        let typed = if words.is_empty() { self.typed } else { words.to_vec() };
+        Context { typed, ..self }
     }
 
     /// How the turn of this host is asked for.

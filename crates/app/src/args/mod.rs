@@ -15,6 +15,7 @@ mod probe;
 mod run;
 mod serve;
 mod snmp;
+mod ssh;
 mod stored;
 mod tools;
 mod values;
@@ -35,6 +36,7 @@ pub use run::{
 };
 pub use serve::ServeArgs;
 pub use snmp::SnmpArgs;
+pub use ssh::SshArgs;
 pub use stored::{
     ChangeOf, CompareArgs, CompareFormat, ExportArgs, ExportFormat, ImportArgs, IndexArchiveArgs,
     IndexArgs, IndexCommand, IndexRebuildArgs, ListArgs, NoteArgs, ReplayArgs, ReportArgs, RmArgs,

@@ -3,6 +3,7 @@
 use super::capture::CaptureArgs;
 use super::knobs::KnobArgs;
 use super::snmp::SnmpArgs;
+use super::ssh::SshArgs;
 use super::values::{self, Asked, Precision};
 use clap::{Args, ValueEnum};
 use std::net::Ipv4Addr;
@@ -28,15 +29,20 @@ Examples:
   v6gap run --lab two-routers --from router1 --to router2
   v6gap run lab-b --against iperf3 -R -P 4         with the iperf3 server that runs there
   v6gap run router1 --against stamp                with a router's reflector (STAMP, TWAMP Light)
+  v6gap run --via ssh --from ops@rome1 --to ops@oslo1     between two hosts, nothing installed
+  v6gap run --via ssh --forget ops@rome1 ops@oslo1        removes what is kept there
 
 The time given is that of the whole run. What is reported is what arrived, at the receiver.")]
 pub struct RunArgs {
     /// Name or address of the server
-    #[arg(required_unless_present = "lab", conflicts_with = "lab")]
+    #[arg(required_unless_present_any = ["lab", "via"], conflicts_with_all = ["lab", "via"])]
     pub host: Option<String>,
     /// In which lab, in place of a server
     #[command(flatten)]
     pub lab: LabChoice,
+    /// Between which hosts, where nothing is installed
+    #[command(flatten)]
+    pub ssh: SshArgs,
     /// What to measure and for how long
     #[command(flatten)]
     pub design: DesignArgs,
@@ -79,16 +85,16 @@ pub struct RunArgs {
 #[command(next_help_heading = "Lab")]
 pub struct LabChoice {
     /// Measure in a lab that is up, or make the world of this file or name for the run
-    #[arg(long, value_name = "LAB|FILE|NAME")]
+    #[arg(long, value_name = "LAB|FILE|NAME", group = "place")]
     pub lab: Option<String>,
     /// Folder with the kernel of the world's emulated system [target/kernel]
     #[arg(long, value_name = "FOLDER")]
     pub kernel: Option<PathBuf>,
-    /// Node of the lab that measures [the world's client]
-    #[arg(long, value_name = "NODE", requires = "lab")]
+    /// Node of the lab, or host of --via, that measures [the world's client; this host]
+    #[arg(long, value_name = "NODE", requires = "place")]
     pub from: Option<String>,
-    /// Node of the lab that it measures to [the world's server]
-    #[arg(long, value_name = "NODE", requires = "lab")]
+    /// Node of the lab, or host of --via, that it measures to [the world's server; this host]
+    #[arg(long, value_name = "NODE", requires = "place")]
     pub to: Option<String>,
 }
 
@@ -164,6 +170,9 @@ pub struct KeyArgs {
     /// The key itself; others on this computer can read it in the list of processes
     #[arg(long = "key", value_name = "WORD", conflicts_with = "key_file")]
     pub word: Option<String>,
+    /// The key is the first line of standard input, for programs that start this one
+    #[arg(long, hide = true, conflicts_with_all = ["key_file", "word"])]
+    pub key_of_input: bool,
     /// The key in the variable; the options come before it
     #[arg(long, env = "V6GAP_KEY", hide = true, hide_env = true)]
     pub key_of_environment: Option<String>,

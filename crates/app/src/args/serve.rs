@@ -84,6 +84,12 @@ pub struct ServeArgs {
     /// End after one session
     #[arg(short = '1', long)]
     pub one_off: bool,
+    /// Say where it serves, and nothing of its clients
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// End when standard input ends, for programs that start this one
+    #[arg(long, hide_short_help = true)]
+    pub stop_at_eof: bool,
     /// Answer test packets of STAMP, too
     #[arg(long, help_heading = "STAMP")]
     pub stamp: bool,

@@ -56,7 +56,7 @@ fn perform(command: &Command, settings: &Settings) -> Result<Outcome, Failure> {
     let context = || Context::new(settings);
     match command {
         Command::Demo(args) => demo::execute(args, &context()?),
-        Command::Run(args) => run::execute(args, &context()?),
+        Command::Run(args) => run::execute(args, &context()?.typed_as(&args.ssh.typed)),
         Command::Probe(args) => probe::execute(args, &context()?),
         Command::Watch(args) => watch::execute(args, &context()?),
         Command::Check(args) => check::execute(args, &context()?),

@@ -3,6 +3,7 @@
 
 mod against;
 mod knobs;
+mod via;
 
 pub use knobs::refused;
 
@@ -41,6 +42,9 @@ pub const THOROUGH_NS: u64 = 600 * SECOND;
 /// # Errors
 /// If it cannot be found or measured.
 pub fn execute(args: &RunArgs, context: &Context) -> Result<Outcome, Failure> {
+    if args.ssh.via.is_some() {
+        return via::execute(args, context);
+    }
     let options = RunOptions {
         connect: args.connect.clone(),
         processor: args.processor,

@@ -8,6 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::key::{self, Reach};
 use crate::limits;
 use crate::output;
+use crate::session;
 use crate::settings::Settings;
 use lines::Lines;
 use log::Log;
@@ -45,15 +46,19 @@ pub fn execute(args: &ServeArgs, settings: &Settings) -> Result<Outcome, Failure
     let style = settings.output.results;
     let log = Log::start(move |text| output::to_stdout(&output::fit(&style, text)))
         .map_err(|e| Failure::unexpected(format!("cannot start a thread for the log: {e}")))?;
+    if args.stop_at_eof {
+        session::stop_at_end_of_input(&stop);
+    }
     let door = HostDoor::new(settings.locks());
     let note = door.note().map(|note| format!("\n{note}")).unwrap_or_default();
     log.say(opening(&server, &options, args) + &note);
     let mut lines = Lines::default();
-    let one_off = args.one_off;
+    let (one_off, quiet) = (args.one_off, args.quiet);
     let mut admitted = None;
     let ended = Arc::clone(&stop);
     let mut told = |event: ServerEvent| {
-        if let Some(line) = lines.of(&event, now_ns()) {
+        let is_told = !quiet || matches!(event, ServerEvent::Trouble { .. });
+        if let Some(line) = lines.of(&event, now_ns()).filter(|_| is_told) {
             log.say(line);
         }
         if measured(&mut admitted, &event) && one_off {

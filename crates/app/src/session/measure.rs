@@ -159,7 +159,7 @@ pub fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// The program that started this one lets go of it by closing its input, also by ending.
-fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
+pub fn stop_at_end_of_input(stop: &Arc<AtomicBool>) {
     let stop = Arc::clone(stop);
     let read = move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());

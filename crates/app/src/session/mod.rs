@@ -9,8 +9,10 @@ mod repeat;
 mod turn;
 mod view;
 
-pub use conclude::in_words;
-pub use measure::{in_held_lab, in_lab, interruptible, measure, on_loopback, replay};
+pub use conclude::{conclude, in_words};
+pub use measure::{
+    in_held_lab, in_lab, interruptible, measure, on_loopback, replay, stop_at_end_of_input,
+};
 pub use progress::only_waits;
 #[cfg(test)]
 pub use repeat::tests::analysis as analysis_of;

@@ -2,7 +2,7 @@
 //! both ends.
 
 use super::process::{Answer, PIECES_MAX, Piece, Process, Question, TURN};
-use super::{ASKED_NS, Asked, Drawn, Program, SILENCE_NS, Tidings, answered, no_ssh};
+use super::{ASKED_NS, Asked, Done, Drawn, Program, SILENCE_NS, Tidings, answered, no_ssh};
 use crate::facts::this_host;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use v6gap_core::family::{Family, PerFamily};
 use v6gap_core::record::RunId;
-use v6gap_core::via::machine::{Came, Do, Ended, Machine};
+use v6gap_core::via::machine::{Came, Do, Machine};
 use v6gap_core::via::told::{self, Complaint, Event, Lines, Seen};
 use v6gap_core::via::words::{self, Cached, Sharing};
 use v6gap_core::via::{Host, NotCopied, PerSide, Side, Trouble};
@@ -73,7 +73,7 @@ impl<'a> Going<'a> {
         Going { asked, store, told, stop, drawn, machine, ends, says, hears, stop_at_ns }
     }
 
-    pub(super) fn go_on(mut self) -> Ended {
+    pub(super) fn go_on(mut self) -> Done {
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 self.machine.came(Came::Stop);
@@ -99,7 +99,7 @@ impl<'a> Going<'a> {
                     self.leave();
                     Ok(Came::Closed)
                 }
-                Do::End => return self.machine.ended(),
+                Do::End => return self.done(),
             };
             // What fails because it was stopped is no trouble.
             let came = match came {
@@ -111,6 +111,14 @@ impl<'a> Going<'a> {
             };
             self.machine.came(came);
         }
+    }
+
+    fn done(self) -> Done {
+        let cached = self.cached(Side::From);
+        let ended = self.machine.ended();
+        let words = |run: &RunId| ["export".to_owned(), run.to_string()];
+        let export = ended.left.as_ref().map(|left| cached.run(&words(&left.run)));
+        Done { ended, export }
     }
 
     fn end(&mut self, side: Side) -> &mut End {

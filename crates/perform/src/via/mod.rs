@@ -16,11 +16,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use v6gap_core::family::PerFamily;
-use v6gap_core::via::machine::Ended;
+use v6gap_core::via::told;
 use v6gap_core::via::words::{self, Sharing};
-use v6gap_core::via::{Host, PerSide, Trouble, told};
 use v6gap_store::Store;
 use v6gap_sys::entropy;
+
+pub use v6gap_core::via::machine::Ended;
+pub use v6gap_core::via::told::Complaint;
+pub use v6gap_core::via::words::{CACHE, quoted};
+pub use v6gap_core::via::{Host, Left, NotCopied, PerSide, Side, Trouble};
 
 /// How long a host may be silent, in ns; one that a person is asked about has longer.
 const SILENCE_NS: u64 = 60_000_000_000;
@@ -100,6 +104,15 @@ pub enum Tidings<'a> {
     Fetched,
 }
 
+/// How it came out.
+#[derive(Debug)]
+pub struct Done {
+    /// What there is and what went wrong.
+    pub ended: Ended,
+    /// The line that writes the result, for a shell of the host where it is left.
+    pub export: Option<String>,
+}
+
 /// Measures until it is over or `stop` is set, which ends it after the present block. What was
 /// measured is stored here, whatever went wrong, unless the end says where it is.
 pub fn measure(
@@ -107,12 +120,13 @@ pub fn measure(
     store: &Store,
     told: &mut dyn FnMut(&Tidings<'_>),
     stop: &AtomicBool,
-) -> Ended {
+) -> Done {
     match drawn() {
         Ok(drawn) => Going::new(asked, store, told, stop, drawn).go_on(),
         Err(why) => {
             let trouble = Some(Trouble::Here { why });
-            Ended { run: None, left: None, trouble, stopped: false }
+            let ended = Ended { run: None, left: None, trouble, stopped: false };
+            Done { ended, export: None }
         }
     }
 }

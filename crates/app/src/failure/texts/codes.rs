@@ -225,6 +225,55 @@ another one. One that was started with -4, -6 or -B answers over one family
 only: start it without them. A server that wants a password is not spoken to.",
     },
     Topic {
+        name: "E216",
+        title: "a host cannot be reached by ssh",
+        text: "\
+--via ssh calls the system's ssh, whose configuration, keys and open connections
+hold: `ssh USER@HOST true` must work. V6GAP_SSH names another program.",
+    },
+    Topic {
+        name: "E217",
+        title: "ssh is not let in",
+        text: "\
+The host does not take the user's keys or password, or its own key is not the
+one that is known of it. `ssh USER@HOST true` says more. A password is asked for
+once; where connections cannot be shared, only keys will do.",
+    },
+    Topic {
+        name: "E218",
+        title: "no program for a host",
+        text: "\
+--via ssh brings this program to hosts of its own kernel and architecture. For
+others --remote-binary names one, as `cargo xtask dist` makes it; a static one
+also runs where the system's libraries are older. Folders that are mounted
+noexec run none.",
+    },
+    Topic {
+        name: "E219",
+        title: "the program cannot be copied to a host",
+        text: "\
+It is written to ~/.cache/v6gap/bin there, its hash is computed there by
+sha256sum, shasum or sha256, and only then it gets the name by which it is run.
+What is not whole is removed. The user's disk may be full, or its folder may not
+be written to.",
+    },
+    Topic {
+        name: "E220",
+        title: "the connection to a host was lost",
+        text: "\
+What ran there ends with its connection, after the present block. What was
+measured until then is fetched over another connection; where that fails, too,
+the message says where it is and how it is fetched.",
+    },
+    Topic {
+        name: "E221",
+        title: "a host holds results that were not fetched",
+        text: "\
+Each run by ssh stores in a folder of its own below ~/.cache/v6gap/jobs, which
+is removed when the result was fetched. --forget removes none that was not: look
+at them, or remove the folder by hand.",
+    },
+    Topic {
         name: "E301",
         title: "network namespaces are refused",
         text: "\
