@@ -79,8 +79,9 @@ const SERVERS: &str = "target/servers";
 /// any version of TLS.
 const SITES: [(&str, &str); 2] = [("caddy", "caddy"), ("nginx", "nginx")];
 /// As [`SITES`], of the night: bind9 answers for names, and dnsdist in front of it delays, drops
-/// and refuses by the kind of a question.
-const NAME_SERVERS: [(&str, &str); 2] = [("bind9", "named"), ("dnsdist", "dnsdist")];
+/// and refuses by the kind of a question; sshd lets a program be brought.
+const OF_THE_NIGHT: [(&str, &str); 3] =
+    [("bind9", "named"), ("dnsdist", "dnsdist"), ("openssh-server", "sshd")];
 
 /// What the examples of docs/analysis.md need.
 const PYTHON: Need = Need {
@@ -115,7 +116,7 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
         return Ok(());
     }
     python(&workspace::root().join("target").join(zig::FOLDER), &[zig::PACKAGE])?;
-    unpack_servers(&NAME_SERVERS)?;
+    unpack_servers(&OF_THE_NIGHT)?;
     unpack_kernel()?;
     install_deny()
 }

@@ -14,6 +14,7 @@ mod plans;
 mod predict;
 mod probe;
 mod secrets;
+mod ssh;
 mod stored;
 mod support;
 mod trouble;

@@ -37,6 +37,7 @@ mod same;
 mod scenarios;
 mod sites;
 mod snmp;
+mod ssh;
 mod stamp;
 mod support;
 #[path = "../../../lab/tests/namespaces/tier.rs"]
@@ -52,7 +53,7 @@ use std::process::ExitCode;
 use tier::Tier::{Day, Night, Witness};
 
 /// Each fails by panicking.
-const SCENARIOS: [tier::Scenario<fn()>; 83] = [
+const SCENARIOS: [tier::Scenario<fn()>; 84] = [
     ("demo_answers_an_ordinary_user_in_time", demo::answers_in_time, Day(60)),
     ("demo_leaves_nothing_behind_when_killed", demo::leaves_nothing_behind, Day(5)),
     ("demo_stops_in_its_self_test", demo::stops_in_its_self_test, Day(5)),
@@ -135,6 +136,7 @@ const SCENARIOS: [tier::Scenario<fn()>; 83] = [
     ("iperf3_is_measured_against", iperf3::is_measured_against, Witness(30)),
     ("reflectors_are_measured_against", stamp::is_measured_against, Night(900)),
     ("iperf3_is_waited_for", iperf3::is_waited_for, Night(60)),
+    ("two_hosts_are_measured_by_ssh", ssh::two_hosts_are_measured, Night(180)),
     ("iperf3_tells_one_server_from_two", iperf3::tells_one_server_from_two, Night(40)),
 ];
 
