@@ -64,6 +64,9 @@ enum Line<'a> {
         connections: Vec<OfConnection>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         findings: Vec<&'a str>,
+        /// Names of the gates that discard its block, one for each of `findings`.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        gates: Vec<&'a str>,
     },
     Pair {
         pairs: u32,
@@ -79,6 +82,9 @@ enum Line<'a> {
         answer: String,
         text: &'a str,
         range: Option<[f64; 3]>,
+        margin: f64,
+        /// The effect that headers predict.
+        predicted: Option<f64>,
         sentence: &'a str,
     },
     End {
@@ -183,7 +189,8 @@ pub fn trial(trial: &TrialRecord, valid: bool) -> String {
         values: &trial.values,
         course: course(trial),
         connections: connections(trial),
-        findings: fatal.map(|finding| finding.seen.as_str()).collect(),
+        findings: fatal.clone().map(|finding| finding.seen.as_str()).collect(),
+        gates: fatal.map(|finding| finding.gate.as_str()).collect(),
     })
 }
 
@@ -263,6 +270,8 @@ fn verdict(q: &Question) -> String {
         answer: words::marked_answer(q),
         text: &q.text,
         range,
+        margin: q.margin,
+        predicted: q.prediction.as_ref().map(|prediction| prediction.effect),
         sentence: &q.sentence,
     })
 }

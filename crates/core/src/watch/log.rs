@@ -8,6 +8,7 @@ use crate::family::{Family, PerFamily};
 use crate::metric::Metric;
 use crate::record::{RecordError, RunId};
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -112,6 +113,27 @@ pub struct Ended {
     /// What its whole run says since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
+    /// What else was noted.
+    #[serde(default, skip_serializing_if = "Noted::is_empty")]
+    pub noted: Noted,
+}
+
+/// What is noted of a visit beside what it measured.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Noted {
+    /// Addresses of the far end, where they were told.
+    #[serde(default)]
+    pub addresses: PerFamily<Option<String>>,
+    /// Blocks that were discarded, by the first gate that did so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub discarded: BTreeMap<String, u64>,
+}
+
+impl Noted {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Noted::default()
+    }
 }
 
 /// How a visit ended.
@@ -147,6 +169,10 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Names of all of them.
+    pub const NAMES: [&str; 7] =
+        ["measured", "stopped", "taken", "refused", "down", "failed", "broken-off"];
+
     /// Its name in logs and tables.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -192,6 +218,12 @@ pub struct Answer {
     /// Estimate and 95 % range, where they are finite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 3]>,
+    /// A smaller difference does not matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
+    /// The difference that headers predict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<f64>,
 }
 
 /// Why a visit that was due was not made.
@@ -205,6 +237,9 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// All of them.
+    pub const ALL: [Cause; 2] = [Cause::Behind, Cause::Budget];
+
     /// Its name in logs and tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -289,35 +324,43 @@ mod tests {
     use super::*;
     use alloc::vec;
 
+    /// A visit that ended so, with all that one can have.
+    fn ended(outcome: Outcome) -> Logged {
+        Logged::Ended(Box::new(Ended {
+            at_unix_ns: u64::MAX,
+            began_unix_ns: 1,
+            path: "lab-b".to_string(),
+            kind: Kind::Light,
+            outcome,
+            run: Some("7k2f9q".parse().unwrap()),
+            bytes: 3,
+            seen: vec![Seen {
+                cell: "rtt-tcp-64".to_string(),
+                metric: Metric::Rtt,
+                blocks: 8,
+                values: PerFamily { v4: 145e-6, v6: 0.1 + 0.2 },
+            }],
+            answers: vec![Answer {
+                cell: "rtt-tcp-64".to_string(),
+                metric: Metric::Rtt,
+                label: "Round trip".to_string(),
+                verdict: "worse".to_string(),
+                answer: "\u{25bc} worse".to_string(),
+                text: "8.9 % longer".to_string(),
+                range: Some([0.089, 0.08, 0.1]),
+                margin: Some(0.05),
+                predicted: None,
+            }],
+            noted: Noted {
+                addresses: PerFamily { v4: None, v6: Some("2001:db8::7".to_string()) },
+                discarded: [("steal".to_string(), 2)].into(),
+            },
+        }))
+    }
+
     #[test]
     fn every_entry_is_read_again() {
         let (path, kind) = ("lab-b".to_string(), Kind::Light);
-        let ended = |outcome| {
-            Logged::Ended(Box::new(Ended {
-                at_unix_ns: u64::MAX,
-                began_unix_ns: 1,
-                path: path.clone(),
-                kind,
-                outcome,
-                run: Some("7k2f9q".parse().unwrap()),
-                bytes: 3,
-                seen: vec![Seen {
-                    cell: "rtt-tcp-64".to_string(),
-                    metric: Metric::Rtt,
-                    blocks: 8,
-                    values: PerFamily { v4: 145e-6, v6: 0.1 + 0.2 },
-                }],
-                answers: vec![Answer {
-                    cell: "rtt-tcp-64".to_string(),
-                    metric: Metric::Rtt,
-                    label: "Round trip".to_string(),
-                    verdict: "worse".to_string(),
-                    answer: "\u{25bc} worse".to_string(),
-                    text: "8.9 % longer".to_string(),
-                    range: Some([0.089, 0.08, 0.1]),
-                }],
-            }))
-        };
         let why = "it \"said\" so\n".to_string();
         let entries = [
             Logged::Watching(Watching {
@@ -357,6 +400,9 @@ mod tests {
         for entry in entries {
             let text = encode(&entry);
             assert!(text.starts_with("{\"v\":1,\"entry\":\"") && !text.contains('\n'), "{text}");
+            if let Logged::Ended(ended) = &entry {
+                assert!(Outcome::NAMES.contains(&ended.outcome.name()), "{text}");
+            }
             assert_eq!(decode(&text), Ok(entry), "{text}");
         }
     }

@@ -11,7 +11,7 @@
 //! not hold.
 
 use super::known::{Known, Past};
-use super::log::{Began, Cause, Ended, Listed, Logged, Measures, Missed, Outcome, Watching};
+use super::log::{Began, Cause, Ended, Listed, Logged, Measures, Missed, Noted, Outcome, Watching};
 use super::said::{Came, How};
 use super::{DAY_NS, Kind, Moment, SECOND_NS, Watch, WatchedPath, day_of};
 use crate::record::RunId;
@@ -233,6 +233,7 @@ impl Machine {
                 bytes: 0,
                 seen: Vec::new(),
                 answers: Vec::new(),
+                noted: Noted::default(),
             })));
         }
         let paths = self.watch.paths.iter().map(listed).collect();
@@ -349,8 +350,9 @@ impl Machine {
     fn over(&mut self, visit: &Visit, now: Moment, outcome: Outcome, came: Option<Came>) {
         let path = self.watch.paths[visit.path].name.clone();
         let run = self.known.past(&path, visit.kind).and_then(|past| past.run.clone());
-        let (bytes, seen, answers) =
-            came.map_or_else(Default::default, |came| (came.bytes, came.seen, came.answers));
+        let (bytes, seen, answers, noted) = came.map_or_else(Default::default, |came| {
+            (came.bytes, came.seen, came.answers, came.noted)
+        });
         // One that measured nothing belongs to no run.
         let run = run.map(|(_, run)| run).filter(|_| outcome == Outcome::Measured || bytes > 0);
         self.log(Logged::Ended(Box::new(Ended {
@@ -363,6 +365,7 @@ impl Machine {
             bytes,
             seen,
             answers,
+            noted,
         })));
     }
 

@@ -4,7 +4,7 @@
 //! It is this program with `--json-stream` (docs/schema/event.json), whose exit codes are those of
 //! the command line.
 
-use super::log::{Answer, Outcome, Seen};
+use super::log::{Answer, Noted, Outcome, Seen};
 use crate::family::{Family, PerFamily};
 use crate::metric::{Metric, Scale};
 use crate::record::RunId;
@@ -45,6 +45,8 @@ pub struct Came {
     pub seen: Vec<Seen>,
     /// What its run says since.
     pub answers: Vec<Answer>,
+    /// What else was noted.
+    pub noted: Noted,
 }
 
 /// How a visit ended, before it is known what follows from that.
@@ -92,6 +94,9 @@ pub struct Said {
     open: Option<Trial>,
     sums: BTreeMap<(String, Metric), Sums>,
     answers: Vec<Answer>,
+    addresses: PerFamily<Option<String>>,
+    /// The first gate that discarded a block, by the block's number.
+    discarded: BTreeMap<u64, String>,
     error: Option<Error>,
 }
 
@@ -114,7 +119,11 @@ impl Said {
         }
         let Ok(event) = serde_json::from_str::<Value>(text) else { return };
         match event["event"].as_str() {
-            Some("begin") => self.run = event["id"].as_str().and_then(|id| id.parse().ok()),
+            Some("begin") => {
+                self.run = event["id"].as_str().and_then(|id| id.parse().ok());
+                let address = |family: &str| event[family].as_str().map(ToOwned::to_owned);
+                self.addresses = PerFamily { v4: address("v4"), v6: address("v6") };
+            }
             Some("trial") => self.trial(&event),
             Some("verdict") => self.answers.extend(answer(&event)),
             Some("error") => self.error = Some(error(&event)),
@@ -135,7 +144,11 @@ impl Said {
             Seen { cell, metric, blocks: of.blocks, values }
         };
         let seen = self.sums.into_iter().map(seen).collect();
-        Came { how, bytes: self.bytes as u64, seen, answers: self.answers }
+        let mut noted = Noted { addresses: self.addresses, discarded: BTreeMap::new() };
+        for gate in self.discarded.into_values() {
+            *noted.discarded.entry(gate).or_default() += 1;
+        }
+        Came { how, bytes: self.bytes as u64, seen, answers: self.answers, noted }
     }
 
     fn how(&self, exit: Option<i32>, continued: bool) -> How {
@@ -167,6 +180,11 @@ impl Said {
     fn trial(&mut self, event: &Value) {
         let Some(cell) = event["cell"].as_str() else { return };
         self.bytes += moved(event, self.expected.get(cell).copied().unwrap_or(0.0) / 2.0);
+        if let Some(block) = event["block"].as_u64().filter(|_| event["valid"] == false)
+            && let Some(gate) = event["gates"][0].as_str()
+        {
+            self.discarded.entry(block).or_insert_with(|| gate.to_owned());
+        }
         let counts = event["valid"] == true && event["null"] == false;
         let family = match event["family"].as_str() {
             Some("v4") => Family::V4,
@@ -233,6 +251,8 @@ fn answer(event: &Value) -> Option<Answer> {
         answer: text("answer")?,
         text: text("text")?,
         range: range.try_into().ok(),
+        margin: event["margin"].as_f64(),
+        predicted: event["predicted"].as_f64(),
     })
 }
 
@@ -277,10 +297,11 @@ mod tests {
 
     #[test]
     fn a_visit_has_the_means_of_its_valid_blocks() {
-        let begin = r#"{"event":"begin","id":"7k2f9q","client":"a"}"#.to_owned();
+        let begin = r#"{"event":"begin","id":"7k2f9q","client":"a","v4":null,"v6":"2001:db8::7"}"#;
+        let begin = begin.to_owned();
         let verdict = r#"{"event":"verdict","cell":"connect","label":"Connecting",
             "metric":"connect","verdict":"same","answer":"= same","text":"0.1 % longer",
-            "range":[0.001,null,0.01],"sentence":""}"#
+            "range":[0.001,null,0.01],"margin":0.05,"predicted":null,"sentence":""}"#
             .to_owned();
         let lines = [
             begin,
@@ -292,6 +313,11 @@ mod tests {
             trial(2, "v4", false, false, 5.0),
             trial(2, "v6", true, false, 8.0),
             trial(2, "v4", true, false, 4.0),
+            r#"{"event":"trial","block":3,"cell":"x","valid":false,"null":false,"family":"v4"}"#
+                .to_owned(),
+            r#"{"event":"trial","block":3,"cell":"x","valid":false,"null":false,"family":"v6",
+                "gates":["steal","drops"]}"#
+                .to_owned(),
             verdict,
             r#"{"schema":"v6gap.result/1","event":"trial"}"#.to_owned(),
             "not an event".to_owned(),
@@ -310,6 +336,10 @@ mod tests {
         assert_eq!((loss.metric, loss.values), (Metric::Loss, PerFamily { v4: 2.5, v6: 5.0 }));
         assert_eq!(came.answers.len(), 1);
         assert_eq!((came.answers[0].answer.as_str(), came.answers[0].range), ("= same", None));
+        assert_eq!((came.answers[0].margin, came.answers[0].predicted), (Some(0.05), None));
+        let Noted { addresses, discarded } = came.noted;
+        let told = PerFamily { v4: None, v6: Some("2001:db8::7".to_owned()) };
+        assert_eq!((addresses, discarded), (told, BTreeMap::from([("steal".to_owned(), 1)])));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use super::check::check;
 use super::draft::{Draft, PathDraft, VERSION};
 use super::known::{Known, Past};
-use super::log::{Began, Cause, Ended, Logged, Outcome};
+use super::log::{Began, Cause, Ended, Logged, Noted, Outcome};
 use super::machine::{Action, Machine, TAKEN_NS, Visit};
 use super::said::{Came, How};
 use super::{DAY_NS, Kind, Moment, SECOND_NS, Watch, day_of};
@@ -52,7 +52,8 @@ fn at(unix_ns: u64) -> Moment {
 }
 
 fn ended(outcome: Outcome, bytes: u64) -> Came {
-    Came { how: How::Ended(outcome), bytes, seen: Vec::new(), answers: Vec::new() }
+    let noted = Noted::default();
+    Came { how: How::Ended(outcome), bytes, seen: Vec::new(), answers: Vec::new(), noted }
 }
 
 fn measured(bytes: u64) -> (u64, Came) {
@@ -408,7 +409,7 @@ fn any_end(chance: &mut Chance) -> (u64, Came) {
         _ => How::Ended(Outcome::Measured),
     };
     let bytes = chance.below(1000);
-    (took_ns, Came { how, bytes, seen: Vec::new(), answers: Vec::new() })
+    (took_ns, Came { how, ..ended(Outcome::Measured, bytes) })
 }
 
 proptest! {

@@ -170,7 +170,7 @@ fn mean(metric: Metric, sum: f64, visits: u32) -> f64 {
 mod tests {
     use super::*;
     use v6gap_core::watch::DAY_NS;
-    use v6gap_core::watch::log::Outcome;
+    use v6gap_core::watch::log::{Noted, Outcome};
 
     fn ended(path: &str, day: u64, rtt: [f64; 2], answer: &str) -> Logged {
         let seen = |metric: Metric, [v4, v6]: [f64; 2]| Seen {
@@ -196,7 +196,10 @@ mod tests {
                 answer: answer.to_owned(),
                 text: String::new(),
                 range: None,
+                margin: None,
+                predicted: None,
             }],
+            noted: Noted::default(),
         }))
     }
 
