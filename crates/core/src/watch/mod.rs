@@ -10,6 +10,7 @@ pub mod known;
 pub mod line;
 pub mod log;
 pub mod machine;
+pub mod metrics;
 pub mod quiet;
 pub mod said;
 
