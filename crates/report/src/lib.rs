@@ -19,6 +19,7 @@ mod json;
 mod json_comparison;
 mod loads;
 mod markdown;
+pub mod metrics;
 mod number;
 pub mod paper;
 mod parquet;

@@ -8,6 +8,7 @@ mod fixtures;
 mod html;
 mod language;
 mod live;
+mod metrics;
 mod parquet;
 mod parsed;
 mod schema;
