@@ -28,15 +28,21 @@ const PART_TIME: Duration = Duration::from_secs(10);
 /// How long is waited when the system gives no connection, as when it has no room for one.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves whoever connects, with at most so many places for all listeners.
-pub(crate) async fn serve(listener: TcpListener, router: Router, places: Arc<Semaphore>) {
+/// Serves whoever connects, with at most so many places for all listeners. Where a connection has
+/// a `whole` time, it is over then, and after its first answer.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    places: Arc<Semaphore>,
+    whole: Option<Duration>,
+) {
     let mut open = JoinSet::new();
     // Nobody closes the places.
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let router = router.clone().layer(Extension(Peer(peer.ip())));
-                open.spawn(one(stream, router, place));
+                open.spawn(one(stream, router, place, whole));
             }
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
@@ -44,14 +50,23 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, places: Arc<Sem
     }
 }
 
-async fn one(stream: TcpStream, router: Router, place: OwnedSemaphorePermit) {
+async fn one(
+    stream: TcpStream,
+    router: Router,
+    place: OwnedSemaphorePermit,
+    whole: Option<Duration>,
+) {
     // Answers are small; a page waits for each of them.
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router);
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(PART_TIME);
+    builder.timer(TokioTimer::new()).header_read_timeout(PART_TIME).keep_alive(whole.is_none());
+    let served = builder.serve_connection(TokioIo::new(stream), service);
     // Whatever ended it, nobody is left to be told.
-    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+    match whole {
+        Some(whole) => drop(tokio::time::timeout(whole, served).await),
+        None => drop(served.await),
+    }
     drop(place);
 }
 

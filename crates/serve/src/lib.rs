@@ -15,10 +15,12 @@ mod assets;
 mod connection;
 pub mod form;
 pub mod guard;
+mod metrics;
 mod program;
 mod run;
 mod session;
 
+pub use metrics::{Page, Scrapes};
 pub use program::Program;
 pub use session::Keys;
 
@@ -116,7 +118,7 @@ async fn until_stopped(
     let mut served = tokio::task::JoinSet::new();
     let places = Arc::new(Semaphore::new(connection::CONNECTIONS_MAX));
     for listener in listeners {
-        served.spawn(connection::serve(listener, router.clone(), Arc::clone(&places)));
+        served.spawn(connection::serve(listener, router.clone(), Arc::clone(&places), None));
     }
     told_to_stop(stop).await;
     served.abort_all();

@@ -31,6 +31,7 @@ const MAY: [(&str, &[&str]); 7] = [
             "watch::draft",
             "watch::known",
             "watch::log",
+            "watch::metrics",
             "wire",
             "wiremodel",
             "workload",

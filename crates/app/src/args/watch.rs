@@ -19,6 +19,7 @@ Examples:
   v6gap watch lab-b --quiet \"Mon-Fri 08:00-18:00\" --quiet 02:00-03:00
   v6gap watch https://example.org/ --with probe --every 1h
   v6gap watch --config watch.toml                 paths with options of their own
+  v6gap watch lab-b --listen [::1]:9466           metrics for Prometheus
   v6gap watch --config watch.toml --unit          prints a unit for systemd
   v6gap watch status                              how all paths do now
   v6gap watch history lab-b --measure rtt --since 14d
@@ -91,6 +92,9 @@ pub struct WatchedArgs {
     /// The targets are mine: they may be loaded, and asked more often
     #[arg(long, conflicts_with = "config", help_heading = "Targets")]
     pub mine: bool,
+    /// Tell Prometheus how the paths do, as http://[::1]:9466/metrics (docs/metrics.md)
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<String>,
     /// Print a unit that has systemd do this, and end
     #[arg(long)]
     pub unit: bool,

@@ -9,6 +9,7 @@ mod keys;
 mod labs;
 mod limits;
 mod log;
+mod metrics;
 mod papers;
 mod plans;
 mod predict;

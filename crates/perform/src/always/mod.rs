@@ -14,6 +14,7 @@ use std::time::Duration;
 use v6gap_core::watch::known::Known;
 use v6gap_core::watch::log::Logged;
 use v6gap_core::watch::machine::{Action, Machine};
+use v6gap_core::watch::metrics::Metrics;
 use v6gap_core::watch::said::Expected;
 use v6gap_core::watch::{DAY_NS, Kind, Moment, Watch, WatchedPath};
 use v6gap_store::{Store, StoreError, WatchLog};
@@ -87,6 +88,17 @@ pub fn known(store: &Store, since_unix_ns: u64) -> Result<Known, StoreError> {
 /// As [`known`].
 pub fn lately(store: &Store) -> Result<Known, StoreError> {
     known(store, clock::wall_ns().saturating_sub(BACK_NS))
+}
+
+/// What metrics tell of it before anything happens: what was found lately, and no count.
+///
+/// # Errors
+/// As [`known`].
+pub fn metrics(store: &Store) -> Result<Metrics, StoreError> {
+    let mut metrics = Metrics::new(&this_host().name);
+    let since_unix_ns = clock::wall_ns().saturating_sub(BACK_NS);
+    store.read_watch_log(since_unix_ns, &mut |entry| metrics.recall(&entry))?;
+    Ok(metrics)
 }
 
 /// Watches until `stop` is set, which ends a visit after its present block. `program` is the file

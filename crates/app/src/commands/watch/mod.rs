@@ -2,6 +2,7 @@
 
 mod history;
 mod lines;
+mod metrics;
 mod status;
 mod unit;
 
@@ -11,6 +12,7 @@ use crate::output;
 use crate::session;
 use crate::settings::Context;
 use lines::Lines;
+use metrics::Told;
 use v6gap_core::watch::Watch;
 use v6gap_core::watch::check::check;
 use v6gap_core::watch::draft::{Draft, PathDraft, VERSION};
@@ -36,12 +38,15 @@ fn go_on(args: &WatchedArgs, context: &Context) -> Result<Outcome, Failure> {
         output::to_stdout(&unit::text(&program, args, &context.typed)?);
         return Ok(Outcome::Done);
     }
-    if watch.listen.is_some() {
-        output::to_stderr("note: `listen` is kept for metrics, which this version does not tell");
-    }
     let stop = session::interruptible()?;
+    let listen = watch.listen.map(|listen| Told::start(listen, &context.store));
+    let mut metrics = listen.transpose()?;
     let mut lines = Lines::default();
     let mut told = |tidings: &always::Tidings<'_>| {
+        // Before it is said, so that whoever read of it can ask.
+        if let Some(metrics) = &mut metrics {
+            metrics.take(tidings);
+        }
         if let Some(line) = lines.of(tidings) {
             output::to_stdout(&output::fit(&context.output.results, &line));
         }
@@ -89,6 +94,7 @@ fn overall(args: &WatchedArgs, draft: &mut Draft) {
     replace(&mut draft.every, &args.every);
     replace(&mut draft.throughput_every, &args.throughput_every);
     replace(&mut draft.budget, &args.budget);
+    replace(&mut draft.listen, &args.listen);
     if !args.quiet.is_empty() {
         draft.quiet.clone_from(&args.quiet);
     }
