@@ -13,6 +13,7 @@ mod costs;
 mod csv;
 pub mod doctor;
 pub mod figure;
+pub mod grafana;
 mod history;
 pub mod html;
 mod json;

@@ -5,6 +5,7 @@ mod conforming;
 mod exports;
 mod files;
 mod fixtures;
+mod grafana;
 mod html;
 mod language;
 mod live;

@@ -72,7 +72,8 @@ Examples:
   v6gap schema result > result.schema.json     of `show --json` and --json
   v6gap schema event                           of each line of --json-stream
   v6gap schema comparison                      of `compare --json`
-  v6gap schema figure                          of `figures --format json`")]
+  v6gap schema figure                          of `figures --format json`
+  v6gap schema grafana > path.json             a dashboard for Grafana (docs/metrics.md)")]
 pub struct SchemaArgs {
     /// The document
     pub document: Document,
@@ -89,6 +90,12 @@ pub enum Document {
     Comparison,
     /// The numbers behind a figure
     Figure,
+    /// A dashboard of the paths that are watched, for Grafana
+    Grafana,
+    /// What has Grafana take dashboards from a folder
+    GrafanaDashboards,
+    /// What has Grafana ask Prometheus
+    GrafanaDatasources,
 }
 
 /// Write completions for a shell

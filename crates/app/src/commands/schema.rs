@@ -1,19 +1,27 @@
-//! `schema`: the JSON Schemas that come with the program.
+//! `schema`: the JSON Schemas that come with the program, and a dashboard of its metrics.
 
 use crate::args::{Document, SchemaArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output;
+use v6gap_report::grafana;
 
 /// Writes the schema of a document.
 ///
 /// # Errors
 /// None.
 pub fn execute(args: &SchemaArgs) -> Result<Outcome, Failure> {
+    let dashboard;
     output::to_stdout(match args.document {
         Document::Result => include_str!("../../../../docs/schema/result.json"),
         Document::Event => include_str!("../../../../docs/schema/event.json"),
         Document::Figure => include_str!("../../../../docs/schema/figure.json"),
         Document::Comparison => include_str!("../../../../docs/schema/comparison.json"),
+        Document::Grafana => {
+            dashboard = grafana::dashboard();
+            dashboard.as_str()
+        }
+        Document::GrafanaDashboards => grafana::DASHBOARDS,
+        Document::GrafanaDatasources => grafana::DATASOURCES,
     });
     Ok(Outcome::Done)
 }
