@@ -82,6 +82,9 @@ const SITES: [(&str, &str); 2] = [("caddy", "caddy"), ("nginx", "nginx")];
 /// and refuses by the kind of a question; sshd lets a program be brought.
 const OF_THE_NIGHT: [(&str, &str); 3] =
     [("bind9", "named"), ("dnsdist", "dnsdist"), ("openssh-server", "sshd")];
+/// As [`SITES`], of the night: what scrapes a watch, and what is told of its alerts.
+const COLLECTORS: [(&str, &str); 2] =
+    [("prometheus", "prometheus"), ("prometheus-alertmanager", "prometheus-alertmanager")];
 
 /// What the examples of docs/analysis.md need.
 const PYTHON: Need = Need {
@@ -117,6 +120,7 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
     }
     python(&workspace::root().join("target").join(zig::FOLDER), &[zig::PACKAGE])?;
     unpack_servers(&OF_THE_NIGHT)?;
+    unpack_servers(&COLLECTORS)?;
     unpack_kernel()?;
     install_deny()
 }

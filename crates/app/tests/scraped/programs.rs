@@ -1,0 +1,94 @@
+//! The programs that scrape and alert, started as they are and ended with the suite.
+
+use std::io::{Read, Write};
+use std::net::{Ipv6Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Where `cargo xtask truth --setup` unpacks them.
+const UNPACKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers/usr/bin");
+
+/// Where Debian installs them.
+const INSTALLED: &str = "/usr/bin";
+
+/// Longest that anything is waited for: some visits and scrapes.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How often is looked whether it is there.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// The folder that has all of them.
+pub struct Programs(PathBuf);
+
+/// A program that is ended when it goes out of sight.
+pub struct Running(Child);
+
+impl Programs {
+    /// The programs, if they are all there.
+    pub fn find() -> Option<Programs> {
+        let all = ["prometheus", "promtool", "prometheus-alertmanager"];
+        let has = |folder: &PathBuf| all.iter().all(|name| folder.join(name).is_file());
+        [UNPACKED, INSTALLED].map(PathBuf::from).into_iter().find(has).map(Programs)
+    }
+
+    /// Starts one of them.
+    pub fn start(&self, name: &str, args: &[&str]) -> Running {
+        let mut command = Command::new(self.0.join(name));
+        Running(command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Has promtool find nothing wrong.
+    pub fn promtool(&self, args: &[&str], text: &str) {
+        let mut command = Command::new(self.0.join("promtool"));
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let [out, err] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+        assert!(output.status.success(), "promtool {args:?}: {out}{err}");
+    }
+}
+
+impl Running {
+    /// That one.
+    pub fn new(child: Child) -> Self {
+        Running(child)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A port on which nothing listens.
+pub fn free() -> u16 {
+    let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Looks until there is something.
+#[track_caller]
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    panic!("not within {} s: {what}", PATIENCE.as_secs());
+}
+
+/// The page there, if there is one; in a version of HTTP that knows no pieces.
+pub fn get(address: &str, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    head.contains(" 200 ").then(|| body.to_owned())
+}
