@@ -100,7 +100,8 @@ impl Metrics {
         match entry {
             Logged::Watching(watching) => self.watching(watching),
             Logged::Ended(ended) => self.path(&ended.path).ended(ended),
-            Logged::Began(_) | Logged::Measures(_) | Logged::Missed(_) => {}
+            // Other entries tell of nothing that was found.
+            _ => {}
         }
     }
 
@@ -113,8 +114,16 @@ impl Metrics {
                 let windows = &mut self.path(&missed.path).counted.windows;
                 add(windows.entry(missed.why.name()).or_default(), missed.visits);
             }
-            Logged::Watching(_) | Logged::Began(_) | Logged::Measures(_) => {}
+            _ => {}
         }
+    }
+
+    /// A change of that question of a path was found.
+    pub fn changed(&mut self, path: &str, cell: &str, metric: Metric) {
+        let path = self.path(path);
+        let name = format!("{cell}:{metric}");
+        let name = if path.questions.contains_key(&name) { name } else { cell.into() };
+        add(path.counted.changes.entry(name).or_default(), 1);
     }
 
     fn path(&mut self, name: &str) -> &mut OfPath {
@@ -313,6 +322,11 @@ mod tests {
         assert_eq!((counted.sent_bytes, counted.discarded["steal"]), (200, 4));
         // There before the first change, or else nobody could see that it became one.
         assert_eq!(counted.changes["connect"], 0);
+        let mut metrics = metrics.clone();
+        metrics.changed("lab-b", "rtt-tcp-64", Metric::Rtt);
+        metrics.changed("lab-b", "rtt-tcp-64", Metric::Loss);
+        let changes = &metrics.paths["lab-b"].counted.changes;
+        assert_eq!((changes["rtt-tcp-64"], changes["rtt-tcp-64:loss"]), (1, 1));
         assert!(counted.windows.keys().all(|name| results().any(|result| result == *name)));
     }
 
