@@ -96,6 +96,9 @@ const PYTHON: Need = Need {
 /// Libraries of that Python, in versions that the examples were tried with; below `target`.
 const LIBRARIES: [&str; 3] = ["pandas==3.1.1", "pyarrow==26.0.1", "duckdb==2.0.0"];
 
+/// As [`LIBRARIES`], of the night: the types of Grafana, which hold the whole dashboard.
+const TYPES: [&str; 1] = ["grafana_foundation_sdk==1769699998!10.1.0"];
+
 /// Version of cargo-deny whose configuration deny.toml is written for.
 const DENY_VERSION: &str = "0.20.2";
 
@@ -121,6 +124,7 @@ pub fn install_missing(tier: Tier) -> Result<(), String> {
     python(&workspace::root().join("target").join(zig::FOLDER), &[zig::PACKAGE])?;
     unpack_servers(&OF_THE_NIGHT)?;
     unpack_servers(&COLLECTORS)?;
+    install_libraries(&TYPES)?;
     unpack_kernel()?;
     install_deny()
 }

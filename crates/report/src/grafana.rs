@@ -110,7 +110,6 @@ fn variables() -> Vec<Value> {
             "label": label,
             "type": "query",
             "datasource": source_of(),
-            "definition": query,
             "query": { "query": query, "refId": name },
             "refresh": 2,
             "sort": 1,
@@ -234,7 +233,6 @@ impl Panel {
         if self.is_repeated {
             value["repeat"] = json!("measure");
             value["repeatDirection"] = json!("h");
-            value["maxPerRow"] = json!(2);
         }
         value
     }

@@ -1,10 +1,10 @@
 //! A watch that is scraped by a real Prometheus: promtool finds nothing wrong with what it tells
 //! nor with the rules, whose tests pass; every query of the dashboard is answered with the series
-//! that there are; and a family that is down reaches a real Alertmanager. And that 118,000 series
-//! are handed over in time.
+//! that there are; and a family that is down reaches a real Alertmanager. That Grafana's own types
+//! hold the whole dashboard. And that 118,000 series are handed over in time.
 //!
-//! The programs are those that `cargo xtask truth --setup` unpacks below `target`, or the system's.
-//! Without them it says `SKIPPED`, and looks at the many series alone.
+//! The programs are those that `cargo xtask truth --setup` puts below `target`, or the system's.
+//! For what there is none it says `SKIPPED`.
 
 mod many;
 mod programs;
@@ -16,13 +16,19 @@ use programs::{Programs, Running, free, get, until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, ExitCode};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode};
 use std::time::Instant;
 use support::Sandbox;
 
 /// Where the files lie that come with the program.
 const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../share");
+
+/// Where `cargo xtask truth --setup` puts a Python.
+const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/python/bin/python");
+
+/// What has Grafana's types read the dashboard.
+const TYPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scraped/grafana.py");
 
 /// What must be told once light visits and one of throughput were made.
 const TOLD: [&str; 10] = [
@@ -51,7 +57,28 @@ fn main() -> ExitCode {
             "SKIPPED: no Prometheus and Alertmanager (cargo xtask truth --setup unpacks them)"
         ),
     }
+    match python() {
+        Some(python) => typed(&python),
+        None => println!("SKIPPED: no types of Grafana (cargo xtask truth --setup installs them)"),
+    }
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A Python with the types of Grafana.
+fn python() -> Option<PathBuf> {
+    let has = |python: &PathBuf| {
+        let imports = Command::new(python).args(["-c", "import grafana_foundation_sdk"]).output();
+        imports.is_ok_and(|output| output.status.success())
+    };
+    [PathBuf::from(PYTHON), PathBuf::from("python3")].into_iter().find(has)
+}
+
+/// The dashboard comes out of Grafana's types as it went in.
+fn typed(python: &Path) {
+    let dashboard = format!("{SHARE}/grafana/path.json");
+    let output = Command::new(python).args([TYPES, &dashboard]).output().unwrap();
+    let [out, err] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+    assert!(output.status.success(), "lost on the way: {out}{err}");
 }
 
 fn scraped(programs: &Programs) {
