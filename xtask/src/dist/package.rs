@@ -13,6 +13,15 @@ const SHELLS: [(&str, &str); 3] = [
     ("fish", "usr/share/fish/vendor_completions.d/v6gap.fish"),
 ];
 
+/// What others read of metrics, below `share`.
+const SHARED: [&str; 5] = [
+    "prometheus/v6gap.rules.yml",
+    "prometheus/v6gap.rules.test.yml",
+    "grafana/path.json",
+    "grafana/dashboards.yml",
+    "grafana/datasources.yml",
+];
+
 /// The folder of documents in a package.
 const DOC: &str = "usr/share/doc/v6gap";
 
@@ -38,6 +47,9 @@ pub fn documents(place: &Layout) -> Result<PathBuf, String> {
     }
     for unit in ["v6gap.service", "v6gap-watch.service"] {
         put("644", packaging(unit), &format!("usr/lib/systemd/system/{unit}"))?;
+    }
+    for name in SHARED {
+        put("644", root.join("share").join(name), &format!("usr/share/v6gap/{name}"))?;
     }
     put("644", packaging("default"), "etc/default/v6gap")?;
     install_folder("700", &tree.join("etc/v6gap"))?;
