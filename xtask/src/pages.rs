@@ -14,7 +14,7 @@ use std::process::Command;
 pub const PAGES: [&str; 2] = ["docs/adding-a-metric.md", "docs/adding-a-workload.md"];
 
 /// What is copied of the workspace.
-const COPIED: [&str; 15] = [
+const COPIED: [&str; 16] = [
     "Cargo.toml",
     "Cargo.lock",
     "CHANGELOG.md",
@@ -28,6 +28,7 @@ const COPIED: [&str; 15] = [
     "plans",
     "published",
     "scenarios",
+    "share",
     "worlds",
     "xtask",
 ];
